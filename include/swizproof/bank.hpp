@@ -1,0 +1,241 @@
+// Banks of shared memory, and the law that says how many wavefronts a warp instruction costs.
+//
+// Every assumption about hardware that this project makes stands in this file, numbered:
+//
+//  H1  Shared memory has 32 banks of 4 bytes: word = address / 4, bank = word mod 32.
+//      [NVIDIA, CUDA C++ Programming Guide 13.1, section 20.4.3]
+//  H2  Lanes that touch any byte of the same word do not conflict, in loads (broadcast) and in
+//      stores (one lane wins). So the cost of a bank is its number of *distinct words*.
+//      [Programming Guide 20.4.3]
+//  H3  An access of more than 4 bytes a lane is served in groups of consecutive lanes: 32 lanes for
+//      up to 4 bytes, 16 for 8, 8 for 16.
+//      [CUTLASS implicit_gemm_convolution.md, after GTC'19 S9593]
+//  H4  Loads of 8 and 16 bytes serve twice as many lanes at once if, over the whole warp, every
+//      active lane l whose partner l^1 is active has the partner's address, or the same for l^2.
+//      Never stores, never ldmatrix.
+//      [NVIDIA forum 77228 for compute capability 7.x]
+//  H5  wavefronts = max(sum over groups of the group's degree, number of groups): a group costs its
+//      issue slot even if none of its lanes is active.
+//  H6  ldmatrix and stmatrix xN: one group for each of the N matrices, the 8 lanes 8i..8i+7 that
+//      give matrix i its row addresses; .trans changes nothing, other lanes' addresses are ignored.
+//      [PTX ISA 9.1, 9.7.14.5.15; and measured]
+//  H7  cp.async costs what a store of its width costs. [assumed]
+//
+// H1 to H6 were confirmed together on an H200 (sm_90, driver 580.159, CUDA 13.0, 2026-11-20):
+// 6,750,000 random patterns, 0 mismatches. H7, and every other architecture, is not measured.
+#pragma once
+
+#include <swizproof/units.hpp>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace swizproof {
+
+inline constexpr unsigned warp_lanes = 32;
+inline constexpr unsigned bank_count = 32;  ///< H1
+inline constexpr unsigned bank_bytes = 4;   ///< H1
+
+/// The bank word that holds a byte (H1). `word(Address{0x84u}).number == 33`
+template <Word W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> word(Address<W> a) {
+  return {a.bytes / like(a.bytes, bank_bytes)};
+}
+
+/// The bank of a word (H1). `bank(BankWord{33u}).number == 1`
+template <Word W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Bank<W> bank(BankWord<W> w) {
+  return {w.number % like(w.number, bank_count)};
+}
+
+/// Kinds of warp instruction that read or write shared memory.
+enum class Operation : std::uint8_t { ld_shared, st_shared, ldmatrix, stmatrix, cp_async };
+
+/// A warp instruction: what it does and how many bytes each lane's address stands for.
+struct Instruction {
+  Operation operation = Operation::ld_shared;
+  unsigned bytes = 4;     ///< per address: 1, 2, 4, 8 or 16; 16 for ldmatrix and stmatrix
+  unsigned matrices = 0;  ///< 1, 2 or 4 for ldmatrix and stmatrix, else 0
+  bool transposed = false;
+  friend constexpr bool operator==(Instruction const&, Instruction const&) = default;
+
+  /// Lanes whose address the hardware uses: 8 a matrix, else all 32 (H6).
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lanes() const {
+    return matrices != 0 ? 8 * matrices : warp_lanes;
+  }
+};
+
+/// How an instruction's lanes are served: `count` groups of `size` consecutive lanes.
+struct Groups {
+  unsigned count;
+  unsigned size;
+  friend constexpr bool operator==(Groups const&, Groups const&) = default;
+};
+
+/// An architecture's phase tables. One row for each kind of instruction and width.
+struct PhaseRow {
+  Operation operation;
+  unsigned bytes;        ///< widest access of this row
+  unsigned lanes;        ///< lanes served together (H3, H6)
+  unsigned merged_lanes; ///< the same under H4, or 0 where nothing merges
+};
+
+/// Phases of compute capability 9.0. Rows of one operation are in order of width.
+inline constexpr std::array<PhaseRow, 11> sm_90_phases{{
+    {Operation::ld_shared, 4, 32, 0},
+    {Operation::ld_shared, 8, 16, 32},
+    {Operation::ld_shared, 16, 8, 16},
+    {Operation::st_shared, 4, 32, 0},
+    {Operation::st_shared, 8, 16, 0},
+    {Operation::st_shared, 16, 8, 0},
+    {Operation::ldmatrix, 16, 8, 0},
+    {Operation::stmatrix, 16, 8, 0},
+    {Operation::cp_async, 4, 32, 0},
+    {Operation::cp_async, 8, 16, 0},
+    {Operation::cp_async, 16, 8, 0},
+}};
+
+/// An architecture: its name on the command line, its phases, and what supports them.
+struct Architecture {
+  std::string_view name;
+  std::array<PhaseRow, 11> const* phases;
+  std::string_view evidence;
+};
+
+/// Known architectures. Only sm_90 has been measured; the others are documented to have the same
+/// banks, and their phases are assumed to be those of sm_90.
+inline constexpr std::array<Architecture, 7> architectures{{
+    {"sm_90", &sm_90_phases, "measured on an H200, 2026-11-20"},
+    {"sm_80", &sm_90_phases, "assumed equal to sm_90, not measured"},
+    {"sm_86", &sm_90_phases, "assumed equal to sm_90, not measured"},
+    {"sm_89", &sm_90_phases, "assumed equal to sm_90, not measured"},
+    {"sm_90a", &sm_90_phases, "measured on an H200, 2026-11-20"},
+    {"sm_100", &sm_90_phases, "assumed equal to sm_90, not measured"},
+    {"sm_120", &sm_90_phases, "assumed equal to sm_90, not measured"},
+}};
+
+inline constexpr Architecture const& sm_90 = architectures[0];
+
+/// The table row of an instruction. Precondition: its operation and width exist.
+[[nodiscard]] constexpr PhaseRow const& phase_row(Architecture const& arch, Instruction i) {
+  for (PhaseRow const& row : *arch.phases)
+    if (row.operation == i.operation && i.bytes <= row.bytes) return row;
+  return (*arch.phases)[0];
+}
+
+/// What an access must cost at least for the bytes it moves: 1, 2, 4 wavefronts for up to 4, 8, 16
+/// bytes a lane; N for ldmatrix and stmatrix xN. Merged loads (H4) may cost less.
+[[nodiscard]] constexpr unsigned ideal_wavefronts(Architecture const& arch, Instruction i) {
+  return i.lanes() / phase_row(arch, i).lanes;
+}
+
+/// A warp's addresses of kind W: what each lane accesses, and whether it takes part.
+template <class W>
+struct WarpAccess {
+  std::array<W, warp_lanes> address;
+  std::array<truth_of<W>, warp_lanes> active;
+};
+
+/// What an access costs (H5). `degree[g]` is the most distinct words that group g has in one bank.
+template <class Count>
+struct Cost {
+  Count wavefronts;
+  std::array<Count, warp_lanes> degree;
+  Groups groups;
+};
+
+namespace detail {
+
+/// Distinct words in the fullest bank among `lanes` lanes from `first` on (H1, H2).
+///
+/// An aligned access of 4, 8 or 16 bytes takes 1, 2 or 4 whole words, so words are compared and
+/// counted in units of the access: equal words <=> equal units, equal banks <=> equal unit slots.
+template <Word W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr count_of<W> degree(WarpAccess<W> const& access,
+                                                                 unsigned first, unsigned lanes,
+                                                                 unsigned bytes) {
+  unsigned const unit_bytes = bytes < bank_bytes ? bank_bytes : bytes;
+  unsigned const slots = bank_count * bank_bytes / unit_bytes;
+  W const& like_me = access.address[first];
+  std::array<W, warp_lanes> unit = access.address;
+  std::array<W, warp_lanes> slot = access.address;
+  std::array<truth_of<W>, warp_lanes> fresh = access.active;
+  count_of<W> most = tally(like_me, truth_of<W>(false));
+  for (unsigned i = 0; i < lanes; ++i) {
+    W const& a = access.address[first + i];
+    unit[i] = a / like(a, unit_bytes);
+    slot[i] = unit[i] % like(a, slots);
+    truth_of<W> repeated = false;
+    for (unsigned j = 0; j < i; ++j) repeated = repeated || (fresh[j] && unit[j] == unit[i]);
+    fresh[i] = access.active[first + i] && !repeated;
+    count_of<W> here = tally(like_me, fresh[i]);
+    for (unsigned j = 0; j < i; ++j)
+      here = here + tally(like_me, fresh[i] && fresh[j] && slot[j] == slot[i]);
+    most = larger(most, here);
+  }
+  return most;
+}
+
+/// H4: every active lane whose partner is active has the partner's address, for partner l^bit.
+template <Word W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> paired(WarpAccess<W> const& access,
+                                                                 unsigned bit) {
+  truth_of<W> all = true;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if ((lane & bit) == 0)
+      all = all && (!(access.active[lane] && access.active[lane | bit]) ||
+                    access.address[lane] == access.address[lane | bit]);
+  return all;
+}
+
+template <Word W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
+                                                                      Groups groups, unsigned bytes) {
+  W const& like_me = access.address[0];
+  count_of<W> const zero = tally(like_me, truth_of<W>(false));
+  Cost<count_of<W>> cost{zero, {}, groups};
+  cost.degree.fill(zero);
+  for (unsigned g = 0; g < groups.count; ++g) {
+    cost.degree[g] = degree(access, g * groups.size, groups.size, bytes);
+    cost.wavefronts = cost.wavefronts + cost.degree[g];
+  }
+  cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, groups.count));
+  return cost;
+}
+
+}  // namespace detail
+
+/// The law H5 with every group's degree, for numbers. Precondition: each active address is a
+/// multiple of `instruction.bytes`. For ldmatrix and stmatrix the lanes that give addresses must be
+/// active. 32 lanes reading one column of 128-byte rows with ld.shared.b32 cost 32 wavefronts.
+template <Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<std::uint32_t> cost(
+    Architecture const& arch, Instruction instruction, WarpAccess<W> const& access) {
+  PhaseRow const& row = phase_row(arch, instruction);
+  bool const merged =
+      row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
+  unsigned const size = merged ? row.merged_lanes : row.lanes;
+  return detail::serve(access, {instruction.lanes() / size, size}, instruction.bytes);
+}
+
+/// The law H5 for any word: the wavefronts of one warp instruction, as a formula. Preconditions as
+/// for cost(). Engines: SMT through W = Term; the number itself through cost().
+template <Word W>
+[[nodiscard]] constexpr count_of<W> wavefronts(Architecture const& arch, Instruction instruction,
+                                               WarpAccess<W> const& access) {
+  if constexpr (Number<W>) {
+    return cost(arch, instruction, access).wavefronts;
+  } else {
+    PhaseRow const& row = phase_row(arch, instruction);
+    unsigned const lanes = instruction.lanes();
+    auto const apart =
+        detail::serve(access, {lanes / row.lanes, row.lanes}, instruction.bytes).wavefronts;
+    if (row.merged_lanes == 0) return apart;
+    auto const together =
+        detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction.bytes);
+    return select(detail::paired(access, 1) || detail::paired(access, 2), together.wavefronts, apart);
+  }
+}
+
+}  // namespace swizproof

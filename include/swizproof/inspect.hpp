@@ -1,0 +1,48 @@
+// What kind of map a LAYOUT is: each property with the engine that decided it, and a counterexample
+// where it does not hold.
+#pragma once
+
+#include <swizproof/linear.hpp>
+#include <swizproof/mapping.hpp>
+#include <swizproof/question.hpp>
+
+#include <optional>
+#include <string>
+
+namespace swizproof {
+
+/// A yes-or-no property: Proved, Refuted with a counterexample, or Unknown.
+struct Fact {
+  Outcome outcome{};
+  Engine engine = Engine::exhaustive;
+};
+
+/// A number, and the engine that proved it right and its neighbour wrong; or why it is not known.
+struct Quantity {
+  std::optional<std::uint64_t> value{};
+  Engine engine = Engine::exhaustive;
+  std::string note{};  ///< the reason if there is no value; else what the number says, if that needs saying
+};
+
+/// What inspect() found. `unit` is what the function counts: "bytes" or "elements".
+struct Inspection {
+  std::string domain{};
+  std::string unit{};
+  Fact bijective{};
+  Fact involution{};
+  Fact linear{};
+  Quantity kept_low_bits{};  ///< the most low bits that every f(x) shares with x
+  Quantity span{};           ///< least aligned block that f maps into itself, in `unit`
+  Quantity period{};         ///< least P > 0 with f(x+P) = f(x)+P wherever both are defined, in `unit`
+  Quantity alignment{};      ///< exactly the multiples of it are bases from which relative = absolute, in bytes
+  std::optional<BitMatrix> matrix{};  ///< if linear
+};
+
+/// Largest domain that inspect() enumerates.
+inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
+
+/// Inspects a function of all 64-bit numbers by linear algebra and SMT, and a layout with a shape by
+/// enumeration. Throws Disagreement.
+[[nodiscard]] Inspection inspect(Mapping const& map, Limits const& limits);
+
+}  // namespace swizproof

@@ -1,0 +1,124 @@
+// CuTe layouts: a tree of extents and a congruent tree of strides.
+//
+//   ((_8,_2),_64):((_64,_512),_1)
+//
+// maps a coordinate to the sum of (coordinate x stride), in elements. A plain index runs through
+// the coordinates with the leftmost mode fastest, as in CuTe. Static integers (`_8`) and dynamic
+// ones (`8`) have the same value; the difference is kept because CuTe prints it.
+#pragma once
+
+#include <swizproof/units.hpp>
+
+#include <cassert>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// An integer, or a tuple of them, nested at will: `_8`, `(8,(_2,_4))`. Extents and strides.
+struct IntTuple {
+  std::int64_t value = 0;         ///< of a leaf
+  bool is_static = false;         ///< printed as `_8` rather than `8`
+  bool is_tuple = false;          ///< `(_8)` differs from `_8`
+  std::vector<IntTuple> modes{};  ///< of a tuple
+
+  constexpr IntTuple() = default;
+  constexpr IntTuple(std::int64_t leaf, bool fixed = true) : value(leaf), is_static(fixed) {}  // NOLINT
+  constexpr explicit IntTuple(std::vector<IntTuple> tuple) : is_tuple(true), modes(std::move(tuple)) {}
+  friend constexpr bool operator==(IntTuple const&, IntTuple const&) = default;
+
+  /// Number of modes; 1 for an integer.
+  [[nodiscard]] constexpr std::size_t rank() const { return is_tuple ? modes.size() : 1; }
+  /// The i-th mode; an integer is its own only mode.
+  [[nodiscard]] constexpr IntTuple const& mode(std::size_t i) const { return is_tuple ? modes[i] : *this; }
+  /// Levels of parentheses: 0 for `_8`, 2 for `(8,(2,4))`.
+  [[nodiscard]] constexpr int depth() const {
+    int deepest = 0;
+    for (IntTuple const& m : modes) deepest = m.depth() > deepest ? m.depth() : deepest;
+    return is_tuple ? deepest + 1 : 0;
+  }
+  /// The leaves from left to right.
+  [[nodiscard]] constexpr std::vector<std::int64_t> leaves() const {
+    if (!is_tuple) return {value};
+    std::vector<std::int64_t> all;
+    for (IntTuple const& m : modes)
+      for (std::int64_t const leaf : m.leaves()) all.push_back(leaf);
+    return all;
+  }
+  /// Product of the leaves; 1 for `()`.
+  [[nodiscard]] constexpr std::int64_t product() const {
+    std::int64_t p = 1;
+    for (std::int64_t const leaf : leaves()) p *= leaf;
+    return p;
+  }
+};
+
+/// Same nesting, leaf for leaf.
+[[nodiscard]] constexpr bool congruent(IntTuple const& a, IntTuple const& b) {
+  if (a.is_tuple != b.is_tuple || a.modes.size() != b.modes.size()) return false;
+  for (std::size_t i = 0; i < a.modes.size(); ++i)
+    if (!congruent(a.modes[i], b.modes[i])) return false;
+  return true;
+}
+
+/// Shape and stride. Invariant: congruent(shape, stride), extents >= 1, all products fit 63 bits.
+struct Layout {
+  IntTuple shape{1};
+  IntTuple stride{0};
+
+  friend constexpr bool operator==(Layout const&, Layout const&) = default;
+
+  [[nodiscard]] constexpr std::size_t rank() const { return shape.rank(); }
+  /// Mode i as a layout of its own.
+  [[nodiscard]] constexpr Layout mode(std::size_t i) const { return {shape.mode(i), stride.mode(i)}; }
+  /// Number of coordinates. `(4,8):(8,1)`: 32.
+  [[nodiscard]] constexpr std::int64_t size() const { return shape.product(); }
+  /// CuTe's cosize: 1 + sum of (extent-1) x |stride|. `(32,32):(33,1)`: 1055. Strides that are
+  /// negative reach below 0; the count is then the width of the range.
+  [[nodiscard]] constexpr std::int64_t cosize() const {
+    auto const extents = shape.leaves(), strides = stride.leaves();
+    std::int64_t reach = 1;
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      reach += (extents[i] - 1) * (strides[i] < 0 ? -strides[i] : strides[i]);
+    return reach;
+  }
+
+  /// Offset of a plain index: leftmost mode fastest. An index past the end goes on along the last
+  /// mode, as in CuTe. Arithmetic wraps at the word's width, so negative strides are exact modulo it.
+  template <Word W>
+  [[nodiscard]] constexpr Offset<W> operator()(W index) const {
+    auto const extents = shape.leaves(), strides = stride.leaves();
+    W offset = like(index, 0);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      W const extent = like(index, static_cast<std::uint64_t>(extents[i]));
+      W const coordinate = i + 1 < extents.size() ? W(index % extent) : index;
+      offset = offset + coordinate * like(index, static_cast<std::uint64_t>(strides[i]));
+      index = index / extent;
+    }
+    return {offset};
+  }
+  /// Offset of a coordinate: one index for each top-level mode.
+  template <Word W>
+  [[nodiscard]] constexpr Offset<W> operator()(std::span<W const> coordinate) const {
+    assert(coordinate.size() == rank());
+    W offset = like(coordinate[0], 0);
+    for (std::size_t i = 0; i < rank(); ++i) offset = offset + mode(i)(coordinate[i]).elements;
+    return {offset};
+  }
+};
+
+/// As CuTe prints it: `(_8,(2,_4))`.
+[[nodiscard]] inline std::string to_string(IntTuple const& t) {
+  if (!t.is_tuple) return (t.is_static ? "_" : "") + std::to_string(t.value);
+  std::string text = "(";
+  for (std::size_t i = 0; i < t.modes.size(); ++i) text += (i != 0 ? "," : "") + to_string(t.modes[i]);
+  return text + ")";
+}
+
+/// As CuTe prints it: `(_8,_64):(_64,_1)`.
+[[nodiscard]] inline std::string to_string(Layout const& l) {
+  return to_string(l.shape) + ":" + to_string(l.stride);
+}
+
+}  // namespace swizproof

@@ -1,0 +1,86 @@
+// What a user's LAYOUT text denotes: a function from indices to element offsets, and from there to
+// byte addresses.
+//
+//   index --(Layout, offset, element swizzle, ...)--> element offset
+//   base + offset * element size --(byte swizzle)--> byte address
+//
+// "Sw<3,3,3> o _0 o (8,64):(64,1)" has all its swizzle in the first line, "Sw<3,4,3> o
+// smem_ptr[16b](unset) o (8,64):(64,1)" has it in the second, where it sees the base as well.
+#pragma once
+
+#include <swizproof/expression.hpp>
+#include <swizproof/layout.hpp>
+#include <swizproof/swizzle.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// The middle number of CuTe's composed layouts: adds to the offset, in elements.
+struct Displacement {
+  std::int64_t elements = 0;
+  std::string text = "_0";  ///< as it was written, `M_0|(64&64)=64` included
+  friend bool operator==(Displacement const&, Displacement const&) = default;
+};
+
+/// One function of a composition.
+using Stage = std::variant<Swizzle, Displacement, Layout, Expression>;
+
+/// A composition of stages, and the unit in which its swizzle acts.
+struct Mapping {
+  std::vector<Stage> on_elements{};     ///< index to element offset, applied last to first
+  std::vector<Stage> on_bytes{};        ///< byte address to byte address, applied last to first
+  std::optional<unsigned> element_bits; ///< where the text or --element says
+  std::string text{};                   ///< as CuTe prints it
+
+  /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
+  [[nodiscard]] Layout const* domain() const {
+    return on_elements.empty() ? nullptr : std::get_if<Layout>(&on_elements.back());
+  }
+  /// True if a swizzle acts on byte addresses, so that the base address matters.
+  [[nodiscard]] bool acts_on_bytes() const { return !on_bytes.empty(); }
+};
+
+namespace detail {
+
+template <Word W>
+[[nodiscard]] W apply(std::vector<Stage> const& stages, W x) {
+  for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+    if (auto const* swizzle = std::get_if<Swizzle>(&*stage)) x = (*swizzle)(x);
+    if (auto const* plus = std::get_if<Displacement>(&*stage))
+      x = x + like(x, static_cast<std::uint64_t>(plus->elements));
+    if (auto const* layout = std::get_if<Layout>(&*stage)) x = (*layout)(x).elements;
+    if (auto const* fn = std::get_if<Expression>(&*stage)) x = (*fn)(std::span<W const>(&x, 1), x);
+  }
+  return x;
+}
+
+}  // namespace detail
+
+/// The element offset of an index before any byte swizzle.
+template <Word W>
+[[nodiscard]] Offset<W> offset(Mapping const& map, W index) {
+  return {detail::apply(map.on_elements, index)};
+}
+
+/// The byte swizzle of a *bit* address: the low 3 bits ride along. Elements of 4 bits and less keep
+/// their place in the byte.
+template <Word W>
+[[nodiscard]] W swizzle_bit_address(Mapping const& map, W bit_address) {
+  W const byte = detail::apply(map.on_bytes, shr(bit_address, 3));
+  return shl(byte, 3) | (bit_address & like(bit_address, 7));
+}
+
+/// The bit address of an index, if element 0 of the unswizzled tile starts at byte `base`.
+/// Precondition: map.element_bits is known.
+template <Word W>
+[[nodiscard]] W bit_address(Mapping const& map, Address<W> base, W index) {
+  W const bits = like(index, *map.element_bits);
+  return swizzle_bit_address(map, W(shl(base.bytes, 3) + offset(map, index).elements * bits));
+}
+
+}  // namespace swizproof

@@ -1,0 +1,59 @@
+// Text to values: everything that CuTe prints for a layout, and what users write for accesses.
+//
+// The parser guesses nothing: text that it does not understand in full is refused with an InputError
+// that names the place. tests/oracle feeds it what CuTe printed, tests/golden what it must refuse.
+#pragma once
+
+#include <swizproof/access.hpp>
+#include <swizproof/mapping.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace swizproof {
+
+/// Wrong input: what is wrong, where in which text, and what to do instead.
+struct InputError {
+  std::string message;
+  std::string input{};     ///< the text, or empty where there is none
+  std::size_t at = 0;      ///< byte position in it
+  std::size_t length = 1;  ///< how many characters the caret line marks
+  std::string hint{};
+};
+
+/// What --element and the command say about a LAYOUT.
+struct MappingOptions {
+  std::optional<unsigned> element_bits{};  ///< makes bare functions act on element offsets
+};
+
+/// LAYOUT of the command line. Throws InputError.
+[[nodiscard]] Mapping parse_mapping(std::string_view text, MappingOptions const& options = {});
+
+/// `S<2,0,-3>`, `Sw<3,4,3>` or `Swizzle<3,4,3>`. Throws InputError.
+[[nodiscard]] Swizzle parse_swizzle(std::string_view text);
+
+/// A C integer expression over `variables`. Throws InputError.
+[[nodiscard]] Expression parse_expression(std::string_view text, std::span<std::string const> variables);
+
+/// ACCESS: a named one, or `INSTRUCTION: row = ..., byte = ...`. Throws InputError.
+[[nodiscard]] Access parse_access(std::string_view text);
+
+/// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`. Throws InputError.
+[[nodiscard]] Instruction parse_instruction(std::string_view text);
+
+/// As parse_instruction reads it.
+[[nodiscard]] std::string to_string(Instruction const& instruction);
+
+/// Bits of an element type: `f16` 16, `bf16` 16, `fp8` 8, `i32` 32, `4b` 4. Throws InputError.
+[[nodiscard]] unsigned parse_element(std::string_view text);
+
+/// The architecture of that name. Throws InputError.
+[[nodiscard]] Architecture const& parse_architecture(std::string_view text);
+
+/// As CuTe prints it: `Sw<3,4,3>`.
+[[nodiscard]] std::string to_string(Swizzle const& swizzle);
+
+}  // namespace swizproof

@@ -1,0 +1,50 @@
+// Offsets, addresses, bank words and banks as distinct types.
+//
+// "Sw<3,4,3>" on byte addresses is "Sw<3,3,3>" on 2-byte elements; mixing the two up is the
+// commonest mistake of the field. So the unit is in the type, and a number changes its unit only
+// through one of the named conversions below. Mixing units does not compile (tests/compile_fail).
+#pragma once
+
+#include <swizproof/word.hpp>
+
+namespace swizproof {
+
+/// Position that a layout returns, counted in *elements* from the tile's origin.
+template <class W>
+struct Offset {
+  W elements;
+  friend constexpr bool operator==(Offset const&, Offset const&) = default;
+};
+
+/// Position in shared memory, in *bytes*. Bank rules and hardware swizzles see this number.
+template <class W>
+struct Address {
+  W bytes;
+  friend constexpr bool operator==(Address const&, Address const&) = default;
+};
+
+/// Number of a 4-byte bank word: address / 4.
+template <class W>
+struct BankWord {
+  W number;
+  friend constexpr bool operator==(BankWord const&, BankWord const&) = default;
+};
+
+/// Number of a bank: bank word mod 32.
+template <class W>
+struct Bank {
+  W number;
+  friend constexpr bool operator==(Bank const&, Bank const&) = default;
+};
+
+/// Byte address of an element: base + offset * bits / 8. Sub-byte elements must start on a byte.
+/// `address(Address{1024u}, Offset{5u}, 16).bytes == 1034`
+template <Word W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Address<W> address(Address<W> base, Offset<W> offset,
+                                                                 unsigned element_bits) {
+  if (element_bits % 8 == 0)
+    return {base.bytes + offset.elements * like(base.bytes, element_bits / 8)};
+  return {base.bytes + shr(W(offset.elements * like(base.bytes, element_bits)), 3)};
+}
+
+}  // namespace swizproof

@@ -1,0 +1,112 @@
+// What a formula of this library may do to a number.
+//
+// Every formula (swizzle, bank, layout, law of wavefronts) is written once, as a template over a
+// *word*. Three words exist, and with each the same template answers a different question:
+//
+//   std::uint32_t, std::uint64_t   what is the value?                tests, exhaustion, CUDA kernels
+//   Term     (term.hpp)            is it so for every value?         the SMT engine
+//   Affine   (linear.hpp)          which bits depend on which bits?  linear algebra over GF(2)
+//
+// A word is a vector of bits with C's unsigned arithmetic: +, -, * wrap around at its width. Two
+// things C leaves undefined are defined here, as SMT-LIB defines them: shl() and shr() by the width
+// or more give 0. Comparing words gives a *truth*: bool for numbers, a formula for symbolic words.
+// Truths are combined with &&, || and !, never used in an `if`, so that a formula stays a formula.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#if defined(__CUDACC__)
+#define SWIZPROOF_HOST_DEVICE __host__ __device__
+#else
+/// Marks a function that kernels may call: `__host__ __device__` under nvcc, nothing elsewhere.
+#define SWIZPROOF_HOST_DEVICE
+#endif
+
+namespace swizproof {
+
+/// A plain number used as a word: 32 bits as shared-memory addresses have, or 64.
+template <class W>
+concept Number = std::same_as<W, std::uint32_t> || std::same_as<W, std::uint64_t>;
+
+/// The number `value` as a word of the same kind and width as `x`: `like(std::uint32_t{}, 5) == 5u`.
+template <Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W like(W, std::uint64_t value) {
+  return static_cast<W>(value);
+}
+
+/// x * 2^n without the bits that leave the word; 0 for n >= width. `shl(1u, 32u) == 0u`.
+template <Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W shl(W x, std::uint64_t n) {
+  return n < std::numeric_limits<W>::digits ? static_cast<W>(x << n) : W{0};
+}
+
+/// floor(x / 2^n); 0 for n >= width. `shr(0x80u, 3u) == 0x10u`.
+template <Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W shr(W x, std::uint64_t n) {
+  return n < std::numeric_limits<W>::digits ? static_cast<W>(x >> n) : W{0};
+}
+
+/// `yes` where the condition holds, else `no`; both are always evaluated.
+template <Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W select(bool condition, W yes, W no) {
+  return condition ? yes : no;
+}
+
+/// A truth about words like x as a number that can be summed: 1 or 0. Enough bits to count a warp's
+/// lanes and wavefronts: symbolic words give 8-bit counts.
+template <Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t tally(W, bool truth) {
+  return truth;
+}
+
+/// The larger of two words (unsigned).
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W larger(W a, W b) {
+  return select(a < b, b, a);
+}
+
+/// What comparing two words of this kind gives: `bool` for numbers.
+template <class W>
+using truth_of = decltype(W(like(std::declval<W>(), 0)) == std::declval<W>());
+
+/// What counting truths of words of this kind gives: `std::uint32_t` for numbers.
+template <class W>
+using count_of = decltype(tally(std::declval<W>(), std::declval<truth_of<W>>()));
+
+/// Everything a formula may do, and all it may do. Modelled by uint32_t, uint64_t, Term and Affine.
+template <class W>
+concept Word = std::copyable<W> && requires(W a, W b, truth_of<W> t, unsigned n) {
+  { like(a, std::uint64_t{0}) } -> std::same_as<W>;
+  { a ^ b } -> std::convertible_to<W>;
+  { a & b } -> std::convertible_to<W>;
+  { a | b } -> std::convertible_to<W>;
+  { a + b } -> std::convertible_to<W>;
+  { a - b } -> std::convertible_to<W>;
+  { a * b } -> std::convertible_to<W>;
+  { a / b } -> std::convertible_to<W>;
+  { a % b } -> std::convertible_to<W>;
+  { shl(a, n) } -> std::same_as<W>;
+  { shr(a, n) } -> std::same_as<W>;
+  { select(a == b, a, b) } -> std::same_as<W>;
+  { a < b } -> std::convertible_to<truth_of<W>>;
+  { t && t } -> std::convertible_to<truth_of<W>>;
+  { t || t } -> std::convertible_to<truth_of<W>>;
+  { !t } -> std::convertible_to<truth_of<W>>;
+};
+
+/// `a` implies `b`.
+template <class T>
+[[nodiscard]] constexpr T implies(T const& a, T const& b) {
+  return !a || b;
+}
+
+/// True in both or in neither.
+template <class T>
+[[nodiscard]] constexpr T iff(T const& a, T const& b) {
+  return (a && b) || (!a && !b);
+}
+
+}  // namespace swizproof

@@ -1,0 +1,38 @@
+// The order of the catalogue: what a swizzle is, what it equals, what it does to banks.
+#include <swizproof/catalog.hpp>
+
+#include "theorem.hpp"
+
+namespace swizproof {
+
+std::vector<Swizzle> const& proofs::every_swizzle() {
+  static std::vector<Swizzle> const all = [] {
+    std::vector<Swizzle> list;
+    for (int bits = 0; bits <= 16; ++bits)
+      for (int base = 0; base <= 32; ++base)
+        for (int shift = -32; shift <= 32; ++shift)
+          if (Swizzle const s{bits, base, shift}; s.valid()) list.push_back(s);
+    return list;
+  }();
+  return all;
+}
+
+std::vector<Claim> catalog() {
+  std::vector<Claim> claims;
+  proofs::add_one_to_one(claims);
+  proofs::add_involution(claims);
+  proofs::add_linearity(claims);
+  proofs::add_kept_bits(claims);
+  proofs::add_span(claims);
+  proofs::add_period(claims);
+  proofs::add_recast(claims);
+  proofs::add_composition(claims);
+  proofs::add_formulations(claims);
+  proofs::add_characterisation(claims);
+  proofs::add_pitch(claims);
+  proofs::add_core_matrices(claims);
+  proofs::add_wavefronts(claims);
+  return claims;
+}
+
+}  // namespace swizproof

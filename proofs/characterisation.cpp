@@ -1,0 +1,140 @@
+// Theorems about all swizzles at once: which of them make an access conflict-free, and that for some
+// accesses none does.
+#include "theorem.hpp"
+
+namespace swizproof::proofs {
+
+namespace {
+
+constexpr Requirements with_a_bit{.a_bit = true};
+
+/// wavefronts of `access` under f on absolute addresses, rows `pitch` bytes apart from byte `origin`.
+template <class F, class W>
+auto cost_under(F const& f, std::string const& access, W origin, unsigned pitch) {
+  Access const a = parse_access(access);
+  W const zero = like(origin, 0);
+  return wavefronts(sm_90, a.instruction, addresses(a, f, origin, like(origin, pitch), zero, zero));
+}
+
+/// A question about all parameters of one sign with base >= 4 (16-byte vectors stay whole), and a
+/// 32-bit origin that is a multiple of `align`.
+template <class StatementAbout>
+Question ask_whole_vectors(bool leftward, unsigned log2_align, StatementAbout statement) {
+  return ask(leftward ? "shift < 0" : "shift >= 0", 32,
+             {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"origin/align", 32 - log2_align}},
+             [=](auto bits, auto base, auto distance, auto units) {
+               using W = decltype(base);
+               SwizzleFormula<W> const f{bits, base, distance, leftward};
+               auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < like(base, 4));
+               return given(whole, statement(f, shl(units, log2_align)));
+             });
+}
+
+/// Which swizzles make eight rows of 16 bytes, `pitch` apart, conflict-free: from every origin, and
+/// from the origins that are multiples of eight rows.
+void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
+  unsigned const pitch = 1U << log2_pitch;
+  unsigned const bits = log2_pitch - 4;
+  auto const conflict_free = [=](auto const& f, auto origin) {
+    auto const n = cost_under(f, "ldmatrix.x1", origin, pitch);
+    return n == like(n, 1);
+  };
+  auto const four_three = [](auto const& f, auto x) { return f.base == like(x, 4) && f.distance == like(x, 3); };
+  auto const exactly = [=](auto const& f, auto x) { return four_three(f, x) && f.bits == like(x, bits); };
+  auto const at_least = [=](auto const& f, auto x) { return four_three(f, x) && !(f.bits < like(x, bits)); };
+  auto const sufficient = [=](unsigned log2_align, auto wanted) {
+    return ask_whole_vectors(false, log2_align, [=](auto const& f, auto origin) {
+      return claim(wanted(f, origin), conflict_free(f, origin));
+    });
+  };
+  // Conflict-free from a few origins is enough to be one of the wanted: 0, and rows that do not start
+  // at a multiple of eight rows.
+  auto const necessary = [=](std::vector<unsigned> origins, auto wanted) {
+    return ask_whole_vectors(false, 4, [=](auto const& f, auto origin) {
+      truth_of<decltype(origin)> all = true;
+      for (unsigned const at : origins) all = all && conflict_free(f, like(origin, at));
+      return claim(all, wanted(f, origin));
+    });
+  };
+  auto const never_leftward = ask_whole_vectors(true, 4, [=](auto const& f, auto origin) {
+    return claim(!conflict_free(f, like(origin, 0)));
+  });
+  std::string const p = std::to_string(pitch), b = std::to_string(bits);
+  std::string const swizzles = "every swizzle with base >= 4 within 32 bits; ";
+  std::vector<unsigned> const shifted_origins{0, 2 * pitch, 4 * pitch, 6 * pitch, 32, 64, 96};
+  claims.push_back({"all swizzles/rows of 16 bytes at pitch " + p + ", any origin",
+                    {"rows of 16 bytes at pitch " + p + " are read conflict-free from every origin exactly under Sw<" + b + ",4,3>",
+                     [=] { return std::vector{sufficient(4, exactly), necessary(shifted_origins, exactly), never_leftward}; }},
+                    swizzles + "all 32-bit origins that are multiples of 16",
+                    "cutlass#2015 'Why 3-4-3?'; z3.md says B >= " + b + ", which needs aligned origins",
+                    single("... exactly under Sw<" + std::to_string(bits + 1) + ",4,3>",
+                           sufficient(4, [=](auto const& f, auto x) {
+                             return f.base == like(x, 4) && !(f.distance < like(x, 3)) && f.bits == like(x, bits + 1);
+                           }))});
+  claims.push_back({"all swizzles/rows of 16 bytes at pitch " + p + ", aligned origin",
+                    {"... from every origin that is a multiple of eight rows exactly under Sw<B,4,3> with B >= " + b,
+                     [=] { return std::vector{sufficient(log2_pitch + 3, at_least), necessary({0}, at_least), never_leftward}; }},
+                    swizzles + "all 32-bit origins that are multiples of " + std::to_string(8 * pitch),
+                    "z3.md; cutlass#2015 'Why 3-4-3?'",
+                    single("... under Sw<B,4,S> for every S >= 3", sufficient(log2_pitch + 3, [=](auto const& f, auto x) {
+                             return f.base == like(x, 4) && !(f.distance < like(x, 3)) && !(f.bits < like(x, bits));
+                           }))});
+}
+
+}  // namespace
+
+void add_characterisation(std::vector<Claim>& claims) {
+  for (unsigned const log2_pitch : {5U, 6U, 7U}) add_rows_of_16_bytes(claims, log2_pitch);
+
+  for (bool const leftward : {false, true}) {
+    // 32 different words in at most 8 banks: some bank holds 4 of them. Two symbolic lanes say it all.
+    auto const column_banks = [](bool is_leftward, unsigned kept_bank_bits) {
+      return ask(is_leftward ? "shift < 0" : "shift >= 0", 32,
+                 {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"origin/4", 30}, {"lane", 5}, {"other", 5}},
+                 [=](auto bits, auto base, auto distance, auto units, auto lane, auto other) {
+                   using W = decltype(base);
+                   SwizzleFormula<W> const f{bits, base, distance, is_leftward};
+                   auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < like(base, 4));
+                   auto const word_of = [&](W l) {
+                     return word(Address<W>{f(W(shl(units, 2) + l * like(l, 128)))});
+                   };
+                   auto const low_bank = [&](W l) {
+                     return bank(word_of(l)).number % like(l, 1ULL << kept_bank_bits);
+                   };
+                   return claim(whole && !(lane == other),
+                                !(word_of(lane).number == word_of(other).number) && low_bank(lane) == low_bank(other));
+                 });
+    };
+    claims.push_back({std::string("all swizzles/column of words at pitch 128, shift ") + (leftward ? "< 0" : ">= 0"),
+                      single(leftward ? "no swizzle with shift < 0 helps a column of 32 words: they are different and in one bank, 32 wavefronts"
+                                      : "no swizzle that keeps 16-byte vectors whole reads a column of 32 words in fewer than 4 wavefronts: "
+                                        "the words are different and their banks agree modulo 4, so one of the 8 banks left serves 4 of them",
+                             column_banks(leftward, leftward ? 5 : 2)),
+                      "every swizzle with base >= 4 within 32 bits; all 32-bit origins that are multiples of 4",
+                      "z3.md; cutlass#1234, #1443",
+                      single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8", column_banks(false, leftward ? 5 : 3))});
+    auto const row_costs = [=](unsigned pitch) {
+      return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
+        auto const n = cost_under(f, pitch == 128 ? "copy.row128" : "row_per_lane.store", origin, pitch);
+        return claim(n == like(n, 4));
+      });
+    };
+    claims.push_back({std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
+                      single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: copy.row128 costs 4",
+                             row_costs(128)),
+                      std::string("every swizzle with base >= 4, shift ") + (leftward ? "< 0" : ">= 0") + "; all 32-bit origins, multiples of 128",
+                      "z3.md", single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
+  }
+  auto const reached = [](unsigned n) {
+    return ask("Sw<3,4,3>", 32, {{"origin/4", 30}}, [n](auto units) {
+      auto const cost = cost_under(swizzle_128B, "column.b32.load", shl(units, 2), 128);
+      return claim(cost == like(cost, n));
+    });
+  };
+  claims.push_back({"all swizzles/column of words, the least is reached",
+                    single("Sw<3,4,3> reads a column of 32 words at pitch 128 in exactly 4 wavefronts from every origin", reached(4)),
+                    "all 32-bit origins that are multiples of 4", "hardware.md 5",
+                    single("... in 3", reached(3))});
+}
+
+}  // namespace swizproof::proofs

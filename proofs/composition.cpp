@@ -1,0 +1,63 @@
+// Swizzles composed and nested: which pairs give a swizzle again, and where two of them agree.
+#include "theorem.hpp"
+
+namespace swizproof::proofs {
+
+namespace {
+
+/// A question about bits, base, |shift|, a second number of bits and x, on 32-bit words.
+template <class StatementAbout>
+Question ask_pair(bool leftward, StatementAbout statement) {
+  return ask(leftward ? "shift < 0" : "shift >= 0", 32,
+             {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"fewer", 6}, {"x", 32}},
+             [=](auto bits, auto base, auto distance, auto fewer, auto x) {
+               using W = decltype(x);
+               SwizzleFormula<W> const more{bits, base, distance, leftward};
+               SwizzleFormula<W> const less{fewer, base, distance, leftward};
+               return given(valid(more, x, {.room = 32}) && !(bits < fewer), statement(more, less, x));
+             });
+}
+
+}  // namespace
+
+void add_composition(std::vector<Claim>& claims) {
+  for (bool const leftward : {false, true}) {
+    std::string const sign = leftward ? ", shift < 0" : ", shift >= 0";
+    claims.push_back({"composition/equal base and shift" + sign,
+                      single("f<B,M,S> o f<C,M,S> = f<B-C, M+C, S> for C <= B",
+                             ask_pair(leftward,
+                                      [=](auto const& more, auto const& less, auto x) {
+                                        using W = decltype(x);
+                                        SwizzleFormula<W> const rest{W(more.bits - less.bits), W(more.base + less.bits),
+                                                                     more.distance, leftward};
+                                        return claim(more(less(x)) == rest(x));
+                                      })),
+                      "bits, base, |shift|, C symbolic" + sign + ", base+bits+|shift| <= 32, all 32-bit offsets",
+                      "CuTe: composition(Sw<2,3,3>, Sw<3,3,3>) = Sw<1,5,3>",
+                      single("it is f<B-C, M, S>", ask_pair(leftward, [=](auto const& more, auto const& less, auto x) {
+                               using W = decltype(x);
+                               SwizzleFormula<W> const rest{W(more.bits - less.bits), more.base, more.distance, leftward};
+                               return claim(more(less(x)) == rest(x));
+                             }))});
+  }
+  auto const agree = [](bool from_bit_above) {
+    std::vector<Question> questions;
+    for (int k = 0; k < 3; ++k)
+      questions.push_back(ask("Sw<" + std::to_string(k + 1) + ",4,3> and Sw<" + std::to_string(k) + ",4,3>", 64,
+                              {{"x", 64}}, [=](auto x) {
+                                auto const bit = like(x, std::uint64_t{1} << (7 + k + (from_bit_above ? 1 : 0)));
+                                auto const same = Swizzle{k + 1, 4, 3}(x) == Swizzle{k, 4, 3}(x);
+                                return claim(iff(same, (x & bit) == like(x, 0)));
+                              }));
+    return questions;
+  };
+  claims.push_back({"nesting/canonical",
+                    {"Sw<k+1,4,3>(x) = Sw<k,4,3>(x) exactly where bit 7+k of x (counted from 0) is 0",
+                     [=] { return agree(false); }},
+                    "k = 0, 1, 2, all 64-bit byte addresses",
+                    "seed 003, 'iff the 8th, 9th, 10th LSB is 0': right if bits count from 1, though it announces "
+                    "that they count from 0",
+                    {"... exactly where bit 8+k is 0", [=] { return agree(true); }}});
+}
+
+}  // namespace swizproof::proofs

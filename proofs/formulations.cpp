@@ -1,0 +1,188 @@
+// The ways in which others write the swizzle, each equal to ours or refuted.
+//
+// Sources are the founding texts ("seeds"): 000 a note on Swizzle<3,4,3>, 001 the "cuda-matmul-swizzle"
+// skill, 002 a Chinese tutorial with Python code, 003 a blog on CuTe swizzling, 004 Mojo's
+// documentation; and NVIDIA's tables for the TMA.
+#include "theorem.hpp"
+
+#include <algorithm>
+
+namespace swizproof::proofs {
+
+namespace {
+
+/// One question for each swizzle: `statement(s, x)` on 64-bit words.
+template <class Swizzles, class StatementAbout>
+std::vector<Question> ask_each(Swizzles const& swizzles, unsigned bits, StatementAbout statement) {
+  std::vector<Question> questions;
+  for (Swizzle const& s : swizzles)
+    questions.push_back(ask(to_string(s), 64, {{"x", bits}}, [=](auto x) { return statement(s, x); }));
+  return questions;
+}
+
+/// Python's `a >> s if s > 0 else shiftl(a, -s)`, for s != 0.
+template <class W>
+W python_shiftr(W a, int s) {
+  return s > 0 ? shr(a, static_cast<unsigned>(s)) : shl(a, static_cast<unsigned>(-s));
+}
+
+/// Seed 001: ZZZ and YYY are both extracted, XORed, and XORed in again, so ZZZ cancels out.
+template <class W>
+W matmul_skill(Swizzle s, W x) {
+  W const mask = like(x, (std::uint64_t{1} << s.bits) - 1);
+  W const low = shr(x, static_cast<unsigned>(s.base)) & mask;
+  W const high = shr(x, static_cast<unsigned>(s.base + s.shift)) & mask;
+  return x ^ shl(W(low ^ high), static_cast<unsigned>(s.base));
+}
+
+std::string const family = "every valid swizzle within 32 bits, one by one (6,801), all 32-bit offsets";
+
+}  // namespace
+
+void add_formulations(std::vector<Claim>& claims) {
+  auto const cute = [](int slip) {
+    return ask_each(every_swizzle(), 32, [slip](Swizzle s, auto x) {
+      using W = decltype(x);
+      std::uint64_t const bit_mask = (std::uint64_t{1} << s.bits) - 1;
+      std::uint64_t const yyy = bit_mask << (s.base + std::max(0, s.shift) + slip);
+      W const moved = x & like(x, yyy);
+      return claim(s(x) == W(x ^ (s.shift >= 0 ? shr(moved, s.distance()) : shl(moved, s.distance()))));
+    });
+  };
+  claims.push_back({"formulation/CuTe",
+                    {"x ^ shiftr(x & yyy_msk, SShift) with yyy_msk = ((1<<BBits)-1) << (MBase + max(0,SShift)) is f",
+                     [=] { return cute(0); }},
+                    family, "CuTe, swizzle.hpp; seeds 000 and 003",
+                    {"with the mask one bit higher", [=] { return cute(1); }}});
+
+  auto const python = [](bool forward) {
+    std::vector<Swizzle> shifted;
+    for (Swizzle const& s : every_swizzle())
+      if (s.shift != 0) shifted.push_back(s);
+    return ask_each(shifted, 32, [forward](Swizzle s, auto x) {
+      using W = decltype(x);
+      std::uint64_t const yyy = ((std::uint64_t{1} << s.bits) - 1) << (s.base + std::max(0, s.shift));
+      return claim(s(x) == W(x ^ python_shiftr(W(x & like(x, yyy)), forward ? s.shift : -s.shift)));
+    });
+  };
+  claims.push_back({"formulation/Python",
+                    {"Python's shiftr/shiftl version is f wherever shift != 0 (at shift 0, valid with bits 0, the two "
+                     "call each other for ever)",
+                     [=] { return python(true); }},
+                    "every valid swizzle with shift != 0 (6,768), all 32-bit offsets", "seed 002; pycute (RecursionError)",
+                    {"with shiftl in place of shiftr", [=] { return python(false); }}});
+
+  auto const mojo = [](bool swapped) {
+    return ask_each(every_swizzle(), 32, [swapped](Swizzle s, auto x) {
+      using W = decltype(x);
+      std::uint64_t const mask = (std::uint64_t{1} << s.bits) - 1;
+      std::uint64_t const yyy = mask << (s.base + std::max(0, s.shift));
+      std::uint64_t const zzz = mask << (s.base - std::min(0, s.shift));
+      W const field = shr(W(x & like(x, swapped ? zzz : yyy)), static_cast<unsigned>(s.base + std::max(0, s.shift)));
+      W const moved = shl(field, static_cast<unsigned>(s.base - std::min(0, s.shift)));
+      return claim(s(x) == W(x ^ moved) && like(x, yyy) == like(x, s.source_mask()) &&
+                   like(x, zzz) == like(x, s.target_mask()));
+    });
+  };
+  claims.push_back({"formulation/Mojo",
+                    {"'extract YYY from base + max(0,shift), ZZZ from base - min(0,shift), XOR' is f; its masks are ours",
+                     [=] { return mojo(false); }},
+                    family, "seed 004",
+                    {"with YYY read at the place of ZZZ", [=] { return mojo(true); }}});
+  auto const mojo_size = [](bool as_cosize) {
+    std::vector<Question> questions;
+    for (Swizzle const& s : every_swizzle())
+      if (s.bits > 0)
+        questions.push_back(ask(to_string(s), 64, {{"x", 32}}, [=](auto x) {
+          auto const size = like(x, std::uint64_t{1} << (static_cast<unsigned>(s.bits + s.base) + s.distance()));
+          if (as_cosize) return claim(s(x) < size);
+          return claim(x < size, s(x) < size && size == like(x, s.period()));
+        }));
+    return questions;
+  };
+  claims.push_back({"formulation/Mojo size and cosize",
+                    {"size() = cosize() = 2^(bits+base+|shift|) is the period, and f maps [0, size) into itself",
+                     [=] { return mojo_size(false); }},
+                    "every valid swizzle with bits > 0 (5,712), all 32-bit offsets", "seed 004; users.md 5.10",
+                    {"cosize() bounds every value of f, as the cosize of a layout does", [=] { return mojo_size(true); }}});
+
+  auto const tma = [](unsigned rows_off) {
+    return ask_each(canonical_swizzles, 64, [rows_off](Swizzle s, auto x) {
+      auto const rows = like(x, std::uint64_t{1} << s.bits);
+      auto const line = shr(x, 7) + like(x, rows_off);
+      auto const chunk = shr(x, 4) % like(x, 8);
+      auto const placed = chunk ^ (line % rows);
+      return claim(s(x) == ((x - chunk * like(x, 16)) + placed * like(x, 16)));
+    });
+  };
+  claims.push_back({"formulation/TMA",
+                    {"chunk c (16 bytes) of 128-byte line y lies at chunk c ^ (y mod 2^k): modes 32B, 64B, 128B are "
+                     "Sw<k,4,3> on the absolute byte address, k = 1, 2, 3",
+                     [=] { return tma(0); }},
+                    "32B, 64B, 128B, all 64-bit byte addresses", "PTX ISA 9.1, 5.5.7; Programming Guide 13.1, 10.29.3",
+                    {"lines counted from 1", [=] { return tma(1); }}});
+  claims.push_back({"formulation/TMA with 32-byte atoms",
+                    single("128B_ATOM_32B is Sw<2,5,2>; with FLIP_8B also bit 3 ^= bit 7, and then it is no swizzle but "
+                           "still its own inverse",
+                           ask("128B_ATOM_32B", 64, {{"x", 64}},
+                               [](auto x) {
+                                 using W = decltype(x);
+                                 auto const atom = [](W a) { return W(a ^ (shr(a, 2) & like(a, 0x60))); };
+                                 auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & like(a, 8))); };
+                                 return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x);
+                               })),
+                    "all 64-bit byte addresses", "hardware.md 3.1 (the flip: folklore, not testable on sm_90)",
+                    single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {
+                             return claim(Swizzle{2, 5, 2}(x) == swizzle_128B(x));
+                           }))});
+
+  // Seed 001 is wrong, and its own kind of wrong: 0 and 16 both go to 0, so data is overwritten, and
+  // the conflict-freedom it then shows is that of lanes reading the same word.
+  auto const skill_differs = [](bool everywhere) {
+    return ask_each(canonical_swizzles, 64, [everywhere](Swizzle s, auto x) {
+      auto const equal = matmul_skill(s, x) == s(x);
+      if (everywhere) return claim(equal);
+      return claim(iff(equal, (x & like(x, s.target_mask())) == like(x, 0)));
+    });
+  };
+  claims.push_back({"formulation/matmul skill, apply",
+                    {"the skill's Swizzle::apply equals f exactly where the target bits of x are 0: it overwrites them",
+                     [=] { return skill_differs(false); }},
+                    "Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3>, all 64-bit byte addresses",
+                    "seed 001, which is wrong: apply(16) = 0 = apply(0)",
+                    {"it equals f", [=] { return skill_differs(true); }}});
+  auto const skill_offset = [](auto row, auto column) {
+    auto const linear = row * like(row, 64) + column;
+    return shr(matmul_skill(swizzle_128B, decltype(row)(linear * like(row, 2))), 1);
+  };
+  claims.push_back({"formulation/matmul skill, swizzle_offset",
+                    single("the skill's swizzle_offset(row, col) does not depend on col's bits 3 to 5: eight elements of "
+                           "each row share one place",
+                           ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
+                               [=](auto row, auto column, auto other) {
+                                 auto const low = [](auto c) { return c & like(c, 7); };
+                                 return claim(low(column) == low(other),
+                                              skill_offset(row, column) == skill_offset(row, other));
+                               })),
+                    "rows below 2^16 of 64 16-bit elements", "seed 001, which is wrong",
+                    single("different elements of a row have different places",
+                           ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
+                               [=](auto row, auto column, auto other) {
+                                 return claim(skill_offset(row, column) == skill_offset(row, other), column == other);
+                               }))});
+
+  // Seed 000's worked rows: row 1 is XORed with 2^4, row 2 with 2^5, row 7 with 2^6 + 2^5 + 2^4.
+  auto const worked_rows = [](bool row_times_16) {
+    return ask("worked rows", 64, {{"row", 57}, {"j", 6}}, [=](auto row, auto j) {
+      auto const logical = row * like(row, 128) + j * like(row, 2);
+      auto const flip = (row_times_16 ? row : row % like(row, 8)) * like(row, 16);
+      return claim(swizzle_128B(logical) == (logical ^ flip));
+    });
+  };
+  claims.push_back({"formulation/rows of 64 halves",
+                    single("element j of row r lies at byte (128 r + 2 j) ^ (16 (r mod 8))", worked_rows(false)),
+                    "all rows below 2^57 of 64 16-bit elements under Sw<3,4,3>", "seed 000, worked example",
+                    single("at byte (128 r + 2 j) ^ (16 r)", worked_rows(true))});
+}
+
+}  // namespace swizproof::proofs

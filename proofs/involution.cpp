@@ -1,0 +1,36 @@
+// Swizzling twice gives back the offset: the same code stores and loads.
+#include "theorem.hpp"
+
+namespace swizproof::proofs {
+
+void add_involution(std::vector<Claim>& claims) {
+  auto const twice = [](auto const& f, auto x, auto) { return claim(f(f(x)) == x); };
+  auto const thrice = [](auto const& f, auto x, auto) { return claim(f(f(f(x))) == x); };
+  add_theorem(claims,
+              {"involution", "f(f(x)) = x", "CuTe, swizzle.hpp", "f(f(f(x))) = x"},
+              {.a_bit = true}, twice, thrice);
+
+  // With overlapping fields it is never one: the outermost source bit, which no other bit feeds,
+  // comes back with a bit that was fed twice over.
+  for (bool const leftward : {false, true}) {
+    auto const overlapping = [](auto const& f, auto x) { return fits(f, x, 64) && f.distance < f.bits; };
+    auto const never = ask_all(leftward, [=](auto const& f, auto x, auto) {
+      using W = decltype(x);
+      W const source = f.source_mask(x);
+      W const lowest = source & (like(x, 0) - source);
+      W const highest = source ^ (source & shr(source, 1));
+      W const witness = leftward ? lowest : highest;
+      return claim(overlapping(f, x), !(f(f(witness)) == witness));
+    });
+    claims.push_back({std::string("involution/never if invalid, shift ") + (leftward ? "< 0" : ">= 0"),
+                      single("with bits > |shift|, f(f(x)) != x for some x: the least or greatest source bit", never),
+                      std::string("all (bits, base, |shift|) within 64 bits with bits > |shift|, shift ") + (leftward ? "< 0" : ">= 0"),
+                      "users.md 5.16: involution and bijection are not the same",
+                      single("with bits > |shift|, f(f(x)) != x for every x",
+                             ask_all(leftward, [=](auto const& f, auto x, auto) {
+                               return claim(overlapping(f, x), !(f(f(x)) == x));
+                             }))});
+  }
+}
+
+}  // namespace swizproof::proofs

@@ -1,0 +1,107 @@
+// Units: the same swizzle on bytes and on elements of 2^k bytes.
+//
+// Sw<3,4,3> on byte addresses is Sw<3,3,3> on 2-byte elements. base goes down by k, exactly as long as
+// k <= base. Beyond that a rightward swizzle cuts elements in two (unless its fields all lie inside
+// one element); a leftward one loses the k - base bits that the element swallows.
+#include "theorem.hpp"
+
+namespace swizproof::proofs {
+
+namespace {
+
+constexpr Requirements with_a_bit{.a_bit = true};
+
+/// Questions about all parameters and all x, one for each unit of 2^k, k = 1..most.
+template <class StatementAbout>
+std::vector<Question> ask_units(bool leftward, unsigned most, StatementAbout statement) {
+  std::vector<Question> questions;
+  for (unsigned k = 1; k <= most; ++k)
+    questions.push_back(ask_all(leftward, [=](auto const& f, auto x, auto) {
+      return given(valid(f, x, with_a_bit), statement(f, k, x));
+    }));
+  return questions;
+}
+
+}  // namespace
+
+void add_recast(std::vector<Claim>& claims) {
+  std::string const symbolic = "bits, base, |shift| symbolic, all 64-bit element offsets";
+  std::string const source = "CuTe, recast of a smem_ptr layout; cute_printed_forms.md 2";
+  auto const equal = [](auto const& f, auto const& g, unsigned k, auto x) { return f(shl(x, k)) == shl(g(x), k); };
+  auto const smaller = [](auto const& f, unsigned k, auto x) {
+    using W = decltype(x);
+    return SwizzleFormula<W>{f.bits, W(f.base - like(x, k)), f.distance, f.leftward};
+  };
+  auto const shrunk = [](auto const& f, unsigned k, auto x) {
+    using W = decltype(x);
+    return SwizzleFormula<W>{W(f.bits - W(like(x, k) - f.base)), like(x, 0), f.distance, f.leftward};
+  };
+  for (bool const leftward : {false, true}) {
+    auto const unit_fits = [=](auto const& f, unsigned k, auto x) {
+      return claim(!(f.base < like(x, k)), equal(f, smaller(f, k, x), k, x));
+    };
+    auto const unit_ignored = [=](auto const& f, unsigned k, auto x) {
+      return claim(!(f.base < like(x, k)), equal(f, f, k, x));
+    };
+    claims.push_back({std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
+                      {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1; k times over, f<B,M,S>(x 2^k) = f<B,M-k,S>(x) 2^k if k <= M",
+                       [=] { return ask_units(leftward, 1, unit_fits); }},
+                      symbolic + (leftward ? ", shift < 0" : ", shift >= 0"), source,
+                      {"with M unchanged, as if bytes and elements were one unit",
+                       [=] { return ask_units(leftward, 1, unit_ignored); }}});
+  }
+  // The highest source bit that feeds a target inside an element, as an element offset.
+  auto const cut = [](auto const& f, unsigned k, auto x) {
+    using W = decltype(x);
+    W const lost = like(x, k) - f.base;
+    W const last = select(f.bits < lost, f.bits, lost) - like(x, 1);
+    W const element = f.power(x, W(W(W(f.base + f.distance) + last) - like(x, k)));
+    return !((f(shl(element, k)) & like(x, (std::uint64_t{1} << k) - 1)) == like(x, 0));
+  };
+  auto const between = [=](auto const& f, unsigned k, auto x) {
+    auto const k_word = like(x, k);
+    return claim(f.base < k_word && k_word < f.base + f.bits + f.distance, cut(f, k, x));
+  };
+  auto const always = [=](auto const& f, unsigned k, auto x) { return claim(f.base < like(x, k), cut(f, k, x)); };
+  claims.push_back({"recast/k > base cuts elements, shift >= 0",
+                    {"if M < k < M+B+S no element swizzle equals f<B,M,S>: some element is moved by a fraction of itself",
+                     [=] { return ask_units(false, 7, between); }},
+                    "k = 1..7; " + symbolic, "against as_position_independent_swizzle_layout, which drops those bits",
+                    {"it is so for every k > M", [=] { return ask_units(false, 7, always); }}});
+  auto const loses_bits = [=](auto const& f, unsigned k, auto x) {
+    auto const k_word = like(x, k);
+    return claim(f.base < k_word && !(f.base + f.bits < k_word), equal(f, shrunk(f, k, x), k, x));
+  };
+  claims.push_back({"recast/base 0 loses a bit, shift < 0",
+                    {"f<B,0,S>(2x) = 2 f<B-1,0,S>(x): where base would go below 0, CuTe shrinks bits, rightly for shift < 0",
+                     [=] { return ask_units(true, 1, loses_bits); }},
+                    symbolic, source,
+                    {"the same rule for shift >= 0", [=] { return ask_units(false, 1, loses_bits); }}});
+
+  // The function that the tools use, on the whole family: what it returns is right, and where it
+  // returns nothing an element is cut.
+  auto const family = [](bool doubt) {
+    std::vector<Question> questions;
+    for (Swizzle const& s : every_swizzle())
+      for (int k = 1; k <= 4; ++k) {
+        std::optional<Swizzle> const r = recast(s, k);
+        questions.push_back(ask(to_string(s) + " k=" + std::to_string(k), 64, {{"x", 32}}, [=](auto x) {
+          auto const unit = static_cast<unsigned>(k);
+          if (r && !doubt) return claim(s(shl(x, unit)) == shl((*r)(x), unit));
+          if (r) return claim(s(shl(x, unit)) == shl(x, unit));
+          auto const inside = like(x, (std::uint64_t{1} << k) - 1);
+          // Some source bit cuts the element it is set in; all of them set do not cancel out.
+          auto const all = shl(shr(like(x, s.source_mask()), unit), unit);
+          return claim(!((s(all) & inside) == like(x, 0)));
+        }));
+      }
+    return questions;
+  };
+  claims.push_back({"recast/the function recast()",
+                    {"recast(s, k) is the swizzle on 2^k units, and refuses exactly where an element is cut",
+                     [=] { return family(false); }},
+                    "6,801 swizzles x elements of 2, 4, 8, 16 units, all 32-bit element offsets", "swizzle.hpp",
+                    {"swizzles do nothing to whole elements", [=] { return family(true); }}});
+}
+
+}  // namespace swizproof::proofs

@@ -1,0 +1,163 @@
+// How the theorems about swizzles are stated: one law, three domains.
+//
+// A law is a generic lambda law(f, x, y) over a swizzle formula f and words x, y. It becomes four
+// claims: for every valid swizzle within 32 bits, one by one; for the swizzles of public kernels on
+// 64-bit offsets; and as one theorem for each sign of shift in which bits, base and |shift| are
+// variables themselves.
+#pragma once
+
+#include <swizproof/claim.hpp>
+#include <swizproof/parse.hpp>
+#include <swizproof/swizzle.hpp>
+
+#include <string>
+#include <vector>
+
+namespace swizproof::proofs {
+
+/// All 6,801 valid swizzles within 32 bits, both signs of shift, bits 0 included.
+[[nodiscard]] std::vector<Swizzle> const& every_swizzle();
+
+/// The swizzles found in public kernels (CUTLASS, FlashAttention, DeepGEMM, ThunderKittens, Mojo).
+inline constexpr Swizzle public_swizzles[] = {
+    {0, 4, 3}, {1, 4, 3}, {2, 4, 3}, {3, 4, 3}, {2, 5, 2},  {3, 3, 3},  {2, 3, 3}, {2, 2, 2}, {3, 2, 3},
+    {2, 2, 3}, {1, 2, 3}, {2, 0, 4}, {2, 1, 3}, {2, 0, -2}, {3, 0, -3}, {4, 0, 4}, {5, 0, 5}, {5, 2, 5},
+};
+
+/// The three swizzles that TMA and wgmma know beside the identity, all on byte addresses.
+inline constexpr Swizzle canonical_swizzles[] = {swizzle_32B, swizzle_64B, swizzle_128B};
+
+/// What a law asks of its swizzles, beside being valid.
+struct Requirements {
+  bool a_bit = false;        ///< bits >= 1
+  unsigned room = 64;        ///< symbolic parameters: base + bits + |shift| is at most this
+  unsigned family_width = 32;///< words of the one-by-one claim: 32 where sums wrap, 64 where they must not
+};
+
+/// base + bits + |shift| <= room, without overflow: the fields lie inside the word.
+template <class W>
+[[nodiscard]] auto fits(SwizzleFormula<W> const& f, W x, unsigned room) {
+  W const limit = like(x, room + 1);
+  return f.bits < limit && f.base < limit && f.distance < limit &&
+         W(W(f.bits + f.base) + f.distance) < limit;
+}
+
+/// Valid as in Swizzle::error(), for symbolic parameters.
+template <class W>
+[[nodiscard]] auto valid(SwizzleFormula<W> const& f, W x, Requirements needs = {}) {
+  auto const ok = fits(f, x, needs.room) && !(f.distance < f.bits);
+  return needs.a_bit ? ok && like(x, 0) < f.bits : ok;
+}
+
+template <class Truth>
+[[nodiscard]] Implication<Truth> given(Truth more, Implication<Truth> const& statement) {
+  return {more && statement.hypothesis, statement.conclusion};
+}
+
+/// statement(f, x, y) about all (bits, base, |shift|) of one sign and all 64-bit x, y: one question.
+template <class StatementAbout>
+[[nodiscard]] Question ask_all(bool leftward, StatementAbout statement) {
+  return ask(leftward ? "shift < 0" : "shift >= 0", 64,
+             {{"bits", 8}, {"base", 8}, {"|shift|", 8}, {"x", 64}, {"y", 64}},
+             [=](auto bits, auto base, auto distance, auto x, auto y) {
+               using W = decltype(x);
+               return statement(SwizzleFormula<W>{bits, base, distance, leftward}, x, y);
+             });
+}
+
+/// law(f, x, y) about one swizzle and all x, y of `bits` bits: one question.
+template <class Law>
+[[nodiscard]] Question ask_one(Swizzle s, unsigned width, unsigned bits, Law law) {
+  return ask(to_string(s), width, {{"x", bits}, {"y", bits}},
+             [s, law](auto x, auto y) { return law(s.formula(), x, y); });
+}
+
+/// A statement that is one question.
+[[nodiscard]] inline Statement single(std::string text, Question q) {
+  return {std::move(text), [q = std::move(q)] { return std::vector{q}; }};
+}
+
+/// The words of a theorem.
+struct Words {
+  std::string name;     ///< first part of the claims' names
+  std::string text;
+  std::string source;
+  std::string control;  ///< what the false neighbour says
+};
+
+/// "Holds for every valid swizzle within 32 bits", one by one.
+template <class Law, class Control>
+void add_family(std::vector<Claim>& claims, Words const& words, Requirements needs, Law law,
+                Control control) {
+  auto const each = [needs](auto statement) {
+    std::vector<Question> questions;
+    for (Swizzle const& s : every_swizzle())
+      if (!needs.a_bit || s.bits > 0)
+        questions.push_back(ask_one(s, needs.family_width, 32, statement));
+    return questions;
+  };
+  claims.push_back({words.name + "/every swizzle",
+                    {words.text, [=] { return each(law); }},
+                    std::string("every valid swizzle within 32 bits") +
+                        (needs.a_bit ? ", bits > 0 (5,712)" : " (6,801)") + ", all 32-bit offsets",
+                    words.source,
+                    {words.control, [=] { return each(control); }}});
+}
+
+/// "Holds for the swizzles of public kernels".
+template <class Law, class Control>
+void add_public(std::vector<Claim>& claims, Words const& words, Requirements needs, Law law,
+                Control control) {
+  auto const each = [needs](auto statement) {
+    std::vector<Question> questions;
+    for (Swizzle const& s : public_swizzles)
+      if (!needs.a_bit || s.bits > 0) questions.push_back(ask_one(s, 64, 64, statement));
+    return questions;
+  };
+  claims.push_back({words.name + "/public kernels",
+                    {words.text, [=] { return each(law); }},
+                    "the 18 swizzles of public kernels, all 64-bit offsets", words.source,
+                    {words.control, [=] { return each(control); }}});
+}
+
+/// "Holds for all parameters": one theorem for each sign of shift.
+template <class Law, class Control>
+void add_parametric(std::vector<Claim>& claims, Words const& words, Requirements needs, Law law,
+                    Control control) {
+  auto const about = [needs](bool leftward, auto statement) {
+    return ask_all(leftward, [=](auto const& f, auto x, auto y) {
+      return given(valid(f, x, needs), statement(f, x, y));
+    });
+  };
+  for (bool const leftward : {false, true})
+    claims.push_back({words.name + (leftward ? "/symbolic, shift < 0" : "/symbolic, shift >= 0"),
+                      single(words.text, about(leftward, law)),
+                      std::string("bits, base, |shift| symbolic, shift ") + (leftward ? "< 0" : ">= 0") +
+                          ", base+bits+|shift| <= " + std::to_string(needs.room) + ", all 64-bit offsets",
+                      words.source, single(words.control, about(leftward, control))});
+}
+
+/// All of the above.
+template <class Law, class Control>
+void add_theorem(std::vector<Claim>& claims, Words const& words, Requirements needs, Law law,
+                 Control control) {
+  add_family(claims, words, needs, law, control);
+  add_public(claims, words, needs, law, control);
+  add_parametric(claims, words, needs, law, control);
+}
+
+void add_one_to_one(std::vector<Claim>& claims);
+void add_involution(std::vector<Claim>& claims);
+void add_linearity(std::vector<Claim>& claims);
+void add_kept_bits(std::vector<Claim>& claims);
+void add_span(std::vector<Claim>& claims);
+void add_period(std::vector<Claim>& claims);
+void add_recast(std::vector<Claim>& claims);
+void add_composition(std::vector<Claim>& claims);
+void add_formulations(std::vector<Claim>& claims);
+void add_characterisation(std::vector<Claim>& claims);
+void add_pitch(std::vector<Claim>& claims);
+void add_wavefronts(std::vector<Claim>& claims);
+void add_core_matrices(std::vector<Claim>& claims);
+
+}  // namespace swizproof::proofs

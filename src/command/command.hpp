@@ -1,0 +1,50 @@
+// What the subcommands share: the options of every command, and how each one is added.
+#pragma once
+
+#include <swizproof/parse.hpp>
+#include <swizproof/question.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace swizproof::command {
+
+/// Exit codes, the same for every command.
+enum Exit : int { holds = 0, refuted = 1, bad_input = 2, undecided = 3, disagreement = 4 };
+
+/// Options of every command.
+struct Common {
+  bool json = false;
+  double timeout = 30;
+  unsigned seed = 0;
+  std::string arch = "sm_90";
+  std::string color = "auto";
+  int exit_code = holds;  ///< set by the command that ran
+
+  [[nodiscard]] Limits limits() const {
+    Limits limits;
+    limits.seconds = timeout;
+    limits.seed = seed;
+    return limits;
+  }
+};
+
+/// LAYOUT and --element, as every command about a layout takes them.
+struct LayoutArgument {
+  std::string text;
+  std::string element;
+
+  void add_to(CLI::App& app);
+  /// Throws InputError.
+  [[nodiscard]] Mapping parse() const;
+};
+
+void add_prove(CLI::App& app, Common& common);
+void add_inspect(CLI::App& app, Common& common);
+void add_eval(CLI::App& app, Common& common);
+void add_predict(CLI::App& app, Common& common);
+void add_accesses(CLI::App& app, Common& common);
+
+}  // namespace swizproof::command

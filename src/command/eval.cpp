@@ -1,0 +1,137 @@
+// swizproof eval LAYOUT: offsets or byte addresses of indices.
+#include "command.hpp"
+
+#include "../report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <memory>
+#include <optional>
+
+namespace swizproof::command {
+
+namespace {
+
+struct Options {
+  LayoutArgument layout;
+  std::string at;
+  bool bytes = false;
+  std::optional<std::uint64_t> base{};
+};
+
+constexpr std::int64_t most_values = std::int64_t{1} << 24;
+
+/// `0,1,0x80`: comma-separated indices.
+std::vector<std::uint64_t> parse_indices(std::string const& text) {
+  std::vector<std::uint64_t> indices;
+  std::size_t from = 0;
+  while (from <= text.size()) {
+    std::size_t const end = std::min(text.find(',', from), text.size());
+    bool const hex = text.compare(from, 2, "0x") == 0;
+    char const* const first = text.data() + from + (hex ? 2 : 0);
+    char const* const last = text.data() + end;
+    std::uint64_t value = 0;
+    auto const [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
+    if (error != std::errc{} || stop != last)
+      throw InputError{"--at takes indices separated by commas, each of at most 64 bits", text, from, end - from, {}};
+    indices.push_back(value);
+    from = end + 1;
+  }
+  return indices;
+}
+
+/// The value of one index in the unit asked for.
+std::uint64_t value_at(Mapping const& map, Options const& options, std::uint64_t index) {
+  std::uint64_t const base = options.base.value_or(0);
+  if (map.domain() == nullptr) {  // a bare function of byte addresses or of element offsets
+    auto const& stages = map.acts_on_bytes() ? map.on_bytes : map.on_elements;
+    return detail::apply(stages, index + base);
+  }
+  if (!options.bytes && !map.acts_on_bytes()) return offset(map, index).elements;
+  std::uint64_t const address = bit_address(map, Address<std::uint64_t>{base}, index);
+  unsigned const unit = options.bytes ? 8 : *map.element_bits;
+  if (address % unit != 0)
+    throw InputError{fmt::format("index {} lies at bit {}: the swizzle acts within {}", index, address,
+                                 options.bytes ? "a byte, and sub-byte elements have no byte address" : "an element"),
+                     map.text, 0, map.text.size(), options.bytes ? "leave --bytes out for element offsets" : "use --bytes"};
+  return address / unit;
+}
+
+void run(Common& common, Options const& options) {
+  Mapping const map = options.layout.parse();
+  bool const bare = map.domain() == nullptr;
+  if (options.base && !options.bytes && !(bare && map.acts_on_bytes()))
+    throw InputError{"--base goes with --bytes", "", 0, 1, {}};
+  if (options.bytes && !bare && !map.element_bits)
+    throw InputError{"the element size is not known", map.text, 0, map.text.size(), "give --element, such as --element f16"};
+  if (bare && options.bytes && !map.acts_on_bytes())
+    throw InputError{"a function of element offsets has no byte addresses", map.text, 0, map.text.size(), "leave --element out"};
+  std::vector<std::uint64_t> indices;
+  if (!options.at.empty()) {
+    indices = parse_indices(options.at);
+  } else if (bare) {
+    throw InputError{"a function without a shape has no list of values", map.text, 0, map.text.size(), "give --at 0,1,2,..."};
+  } else {
+    if (map.domain()->size() > most_values)
+      throw InputError{fmt::format("the layout has {} elements, more than 2^24", map.domain()->size()), map.text, 0,
+                       map.text.size(), "give --at 0,1,2,..."};
+    for (std::int64_t i = 0; i < map.domain()->size(); ++i) indices.push_back(static_cast<std::uint64_t>(i));
+  }
+  // Offsets may be negative (negative strides); they are words, read as signed.
+  std::vector<std::int64_t> values;
+  values.reserve(indices.size());
+  for (std::uint64_t const index : indices) values.push_back(static_cast<std::int64_t>(value_at(map, options, index)));
+
+  std::string const unit = options.bytes || (bare && map.acts_on_bytes()) ? "bytes" : "elements";
+  if (common.json) {
+    nlohmann::ordered_json out{{"layout", map.text}, {"unit", unit}};
+    if (!bare) {
+      out["size"] = map.domain()->size();
+      out["cosize"] = map.domain()->cosize();
+      auto const [least, most] = std::minmax_element(values.begin(), values.end());
+      if (!values.empty()) out["least"] = *least, out["most"] = *most;
+    }
+    out["values"] = values;
+    fmt::print("{}\n", out.dump());
+    return;
+  }
+  if (bare) {
+    fmt::print("{}  on {}\n", map.text, unit);
+  } else {
+    fmt::print("{}  size {}, cosize {}, values in {}\n", map.text, map.domain()->size(), map.domain()->cosize(), unit);
+  }
+  std::size_t width = 1;
+  for (std::int64_t const v : values) width = std::max(width, fmt::formatted_size("{}", v));
+  // A layout of rank 2 is shown as the table that its shape is; anything else in lines of 16.
+  bool const table = !bare && options.at.empty() && map.domain()->rank() == 2;
+  std::size_t const rows = table ? static_cast<std::size_t>(map.domain()->shape.mode(0).product()) : (values.size() + 15) / 16;
+  std::string text;
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::size_t const step = table ? rows : 1;
+    std::size_t const first = table ? r : 16 * r;
+    std::size_t const last = table ? values.size() : std::min(values.size(), first + 16);
+    for (std::size_t i = first; i < last; i += step) text += fmt::format("{}{:>{}}", i == first ? "" : " ", values[i], width);
+    text += '\n';
+  }
+  fmt::print("{}", text);
+  auto const most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+  if (!bare && unit == "elements" && options.at.empty() && most >= map.domain()->cosize())
+    fmt::print("note: cosize is CuTe's, of the inner layout; the largest offset {} needs {}\n", most, most + 1);
+}
+
+}  // namespace
+
+void add_eval(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand("eval", "Offsets or byte addresses of a layout's elements, in CuTe's order");
+  auto const options = std::make_shared<Options>();
+  options->layout.add_to(*sub);
+  sub->add_option("--at", options->at, "these indices only, separated by commas");
+  sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets");
+  sub->add_option("--base", options->base, "byte address of the tile (with --bytes)");
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command

@@ -1,0 +1,128 @@
+// swizproof inspect LAYOUT: what kind of map it is.
+#include "command.hpp"
+
+#include "../report.hpp"
+
+#include <swizproof/inspect.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json fact_json(Fact const& fact) {
+  if (std::holds_alternative<Unknown>(fact.outcome)) return nullptr;
+  return std::holds_alternative<Proved>(fact.outcome);
+}
+
+Json evidence(Fact const& fact) {
+  Json e{{"verdict", word(fact.outcome)}, {"engine", name(fact.engine)}};
+  if (auto const* refuted = std::get_if<Refuted>(&fact.outcome)) e["counterexample"] = to_json(*refuted);
+  if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) e["reason"] = unknown->reason;
+  return e;
+}
+
+Json quantity_json(Quantity const& quantity) { return quantity.value ? Json(*quantity.value) : Json(nullptr); }
+
+struct Line {
+  std::string_view name;
+  std::string value;
+  Engine engine;
+  std::string detail;
+};
+
+std::string yes_or_no(Fact const& fact, Style const& style) {
+  if (std::holds_alternative<Unknown>(fact.outcome)) return style.doubtful(fmt::format("{:<12}", "unknown"));
+  bool const yes = std::holds_alternative<Proved>(fact.outcome);
+  std::string const text = fmt::format("{:<12}", yes ? "yes" : "no");
+  return yes ? style.good(text) : style.bad(text);
+}
+
+std::string detail_of(Fact const& fact) {
+  if (auto const* refuted = std::get_if<Refuted>(&fact.outcome)) return describe(*refuted);
+  if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) return unknown->reason;
+  return "proved";
+}
+
+/// The matrix without the rows and columns in which it is the identity.
+std::string show_matrix(BitMatrix const& matrix) {
+  std::string text;
+  std::uint64_t moved = 0;
+  for (std::size_t i = 0; i < matrix.columns.size(); ++i) moved |= matrix.columns[i] ^ (1ULL << i);
+  if (moved == 0) return "  the identity\n";
+  for (unsigned bit = 64; bit-- > 0;) {
+    if ((moved >> bit & 1) == 0) continue;
+    text += fmt::format("  bit {:>2} of f(x) =", bit);
+    bool first = true;
+    for (std::size_t i = matrix.columns.size(); i-- > 0;)
+      if ((matrix.columns[i] >> bit & 1) != 0) {
+        text += fmt::format("{} bit {}", first ? "" : " ^", i);
+        first = false;
+      }
+    text += first ? " 0\n" : "\n";
+  }
+  return text + "  all other bits stay\n";
+}
+
+void run(Common& common, LayoutArgument const& layout) {
+  Mapping const map = layout.parse();
+  Inspection const found = inspect(map, common.limits());
+  bool const unknown = std::holds_alternative<Unknown>(found.bijective.outcome) ||
+                       std::holds_alternative<Unknown>(found.involution.outcome) ||
+                       std::holds_alternative<Unknown>(found.linear.outcome);
+  common.exit_code = unknown ? undecided : holds;
+  if (common.json) {
+    Json out{{"verdict", unknown ? "unknown" : "proved"},
+             {"layout", map.text},
+             {"domain", found.domain},
+             {"unit", found.unit},
+             {"bijective", fact_json(found.bijective)},
+             {"involution", fact_json(found.involution)},
+             {"linear", fact_json(found.linear)},
+             {"kept_low_bits", quantity_json(found.kept_low_bits)},
+             {"span", quantity_json(found.span)},
+             {"period", quantity_json(found.period)},
+             {"alignment", quantity_json(found.alignment)},
+             {"evidence",
+              {{"bijective", evidence(found.bijective)},
+               {"involution", evidence(found.involution)},
+               {"linear", evidence(found.linear)}}}};
+    if (found.matrix) out["matrix"] = found.matrix->columns;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  Style const style(common.color, STDOUT_FILENO);
+  fmt::print("{}\n  acts on {}; domain: {}\n\n", style.strong(map.text), found.unit, found.domain);
+  auto const fact = [&](std::string_view name_of, Fact const& f) {
+    fmt::print("  {:<14} {} {:<10} {}\n", name_of, yes_or_no(f, style), name(f.engine), detail_of(f));
+  };
+  auto const quantity = [&](std::string_view name_of, Quantity const& q, std::string const& unit, std::string const& means) {
+    fmt::print("  {:<14} {:<12} {:<10} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-", name(q.engine),
+               q.note.empty() ? means : q.note);
+  };
+  fact("bijective", found.bijective);
+  fact("involution", found.involution);
+  fact("linear", found.linear);
+  quantity("low bits kept", found.kept_low_bits, "bits", "every f(x) has these bits of x, and not one more");
+  quantity("span", found.span, found.unit, "least aligned block that f maps into itself");
+  quantity("period", found.period, found.unit, "least P with f(x+P) = f(x)+P for all x");
+  quantity("alignment", found.alignment, "bytes", "relative = absolute addressing exactly from its multiples");
+  if (found.matrix) fmt::print("\n{}", show_matrix(*found.matrix));
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand("inspect", "What kind of map is LAYOUT: bijective, linear, span, period, alignment");
+  auto const layout = std::make_shared<LayoutArgument>();
+  layout->add_to(*sub);
+  sub->callback([&common, layout] { run(common, *layout); });
+}
+
+}  // namespace swizproof::command

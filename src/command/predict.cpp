@@ -1,0 +1,243 @@
+// swizproof predict: wavefronts of raw lane addresses, one JSON line each.
+#include "command.hpp"
+
+#include "../report.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <variant>
+
+namespace swizproof::command {
+
+namespace {
+
+constexpr std::size_t longest_line = 1 << 20;
+
+struct Options {
+  std::string file = "-";
+  bool explain = false;
+};
+
+struct Request {
+  Instruction instruction;
+  WarpAccess<std::uint32_t> access;
+};
+
+/// What is wrong with a line, as its answer says it.
+struct LineError {
+  std::string message;
+};
+
+/// Reads a stream by lines in large blocks. Behind every line as many bytes may be read as simdjson
+/// wants. A line longer than the limit comes back empty, and marked.
+class Lines {
+ public:
+  explicit Lines(std::FILE* file) : file_(file), buffer_(2 * longest_line + simdjson::SIMDJSON_PADDING) {}
+
+  /// The next line without its newline; false at the end. `too_long` says that the rest was dropped.
+  bool next(char*& line, std::size_t& length, bool& too_long) {
+    too_long = false;
+    while (true) {
+      void* const newline = std::memchr(buffer_.data() + from_, '\n', to_ - from_);
+      std::size_t const have = to_ - from_;
+      if (newline != nullptr || (ended_ && have > 0)) {
+        line = buffer_.data() + from_;
+        char* const end = newline != nullptr ? static_cast<char*>(newline) : buffer_.data() + to_;
+        length = static_cast<std::size_t>(end - line);
+        from_ += length + (newline != nullptr ? 1 : 0);
+        if (dropping_) {  // the tail of a line that was already answered
+          dropping_ = false;
+          continue;
+        }
+        too_long = length > longest_line;
+        return true;
+      }
+      if (ended_) return false;
+      if (have > longest_line) {
+        from_ = to_ = 0;
+        if (dropping_) continue;
+        dropping_ = too_long = true;
+        length = 0;
+        return true;
+      }
+      std::memmove(buffer_.data(), buffer_.data() + from_, have);
+      from_ = 0;
+      std::size_t const got = std::fread(buffer_.data() + have, 1, 2 * longest_line - have, file_);
+      to_ = have + got;
+      ended_ = got == 0;
+    }
+  }
+  [[nodiscard]] bool failed() const { return std::ferror(file_) != 0; }
+
+ private:
+  std::FILE* file_;
+  std::vector<char> buffer_;
+  std::size_t from_ = 0, to_ = 0;
+  bool ended_ = false, dropping_ = false;
+};
+
+/// Reads {"op": ..., "address": [...]}.
+class RequestReader {
+ public:
+  std::variant<Request, LineError> read(char const* line, std::size_t length) {
+    simdjson::dom::element document;
+    if (auto const error = parser_.parse(line, length, false).get(document))
+      return LineError{fmt::format("this is not a JSON object: {}", simdjson::error_message(error))};
+    simdjson::dom::object object;
+    if (document.get(object)) return LineError{"a JSON object is expected"};
+    bool has_op = false, has_address = false;
+    Request request{};
+    unsigned lanes = 0;
+    std::array<std::uint64_t, warp_lanes> address{};
+    for (auto const& [key, value] : object) {
+      if (key == "op") {
+        std::string_view text;
+        if (value.get(text)) return LineError{"\"op\" must be a string"};
+        if (text != last_op_) {
+          try {
+            last_instruction_ = parse_instruction(text);
+          } catch (InputError const&) {
+            return LineError{fmt::format("unknown op '{}'", text.substr(0, 40))};
+          }
+          last_op_ = text;
+        }
+        request.instruction = last_instruction_;
+        has_op = true;
+      } else if (key == "address") {
+        simdjson::dom::array array;
+        if (value.get(array)) return LineError{"\"address\" must be an array"};
+        if (array.size() != warp_lanes)
+          return LineError{fmt::format("\"address\" has {} lanes, a warp has 32", array.size())};
+        lanes = 0;
+        for (simdjson::dom::element const lane : array) {
+          bool const inactive = lane.is_null();
+          if (!inactive && (lane.get(address[lanes]) || address[lanes] > 0xffffffffULL))
+            return LineError{fmt::format("lane {}: an address is an integer from 0 to 2^32-1, or null", lanes)};
+          request.access.active[lanes] = !inactive;
+          ++lanes;
+        }
+        has_address = true;
+      }
+    }
+    if (!has_op) return LineError{"\"op\" is missing"};
+    if (!has_address) return LineError{"\"address\" is missing"};
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      request.access.address[lane] = static_cast<std::uint32_t>(address[lane]);
+      if (lane >= request.instruction.lanes()) {
+        request.access.active[lane] = false;  // H6: the hardware does not look at it
+      } else if (!request.access.active[lane]) {
+        if (request.instruction.matrices != 0)
+          return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, last_op_, request.instruction.lanes() - 1)};
+      } else if (address[lane] % request.instruction.bytes != 0) {
+        return LineError{fmt::format("lane {}: address {} is not a multiple of {} bytes", lane, address[lane], request.instruction.bytes)};
+      }
+    }
+    return request;
+  }
+
+ private:
+  simdjson::dom::parser parser_;
+  std::string last_op_;
+  Instruction last_instruction_;
+};
+
+/// Every bank in which a group's lanes meet with different words.
+void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
+  fmt::format_to(std::back_inserter(out), ", \"conflicts\": [");
+  bool first = true;
+  for (unsigned g = 0; g < groups.count; ++g) {
+    std::array<std::vector<std::uint32_t>, bank_count> words{};
+    std::array<std::vector<unsigned>, bank_count> lanes{};
+    for (unsigned lane = g * groups.size; lane < (g + 1) * groups.size; ++lane) {
+      if (!request.access.active[lane]) continue;
+      for (unsigned byte = 0; byte < std::max(request.instruction.bytes, bank_bytes); byte += bank_bytes) {
+        auto const w = word(Address<std::uint32_t>{request.access.address[lane] + byte});
+        std::uint32_t const b = bank(w).number;
+        if (std::find(words[b].begin(), words[b].end(), w.number) == words[b].end()) words[b].push_back(w.number);
+        lanes[b].push_back(lane);
+      }
+    }
+    for (unsigned b = 0; b < bank_count; ++b) {
+      if (words[b].size() < 2) continue;
+      fmt::format_to(std::back_inserter(out), "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}",
+                     first ? "" : ", ", g, b, fmt::join(words[b], ", "), fmt::join(lanes[b], ", "));
+      first = false;
+    }
+  }
+  fmt::format_to(std::back_inserter(out), "]");
+}
+
+/// Appends the answer to one line; false if the line is bad.
+bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Request, LineError> const& line,
+            std::size_t number, bool explaining) {
+  if (auto const* error = std::get_if<LineError>(&line)) {
+    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}", nlohmann::json(error->message).dump(), number);
+    return false;
+  }
+  Request const& request = std::get<Request>(line);
+  auto const c = cost(arch, request.instruction, request.access);
+  unsigned const ideal = ideal_wavefronts(arch, request.instruction);
+  fmt::format_to(std::back_inserter(out), "{{\"wavefronts\": {}, \"ideal\": {}, \"excess\": {}, \"degree\": [{}]",
+                 c.wavefronts, ideal, c.wavefronts > ideal ? c.wavefronts - ideal : 0,
+                 fmt::join(c.degree.begin(), c.degree.begin() + c.groups.count, ", "));
+  if (explaining) explain(out, request, c.groups);
+  out.push_back('}');
+  return true;
+}
+
+void run(Common& common, Options const& options) {
+  Architecture const& arch = parse_architecture(common.arch);
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> owned(nullptr, &std::fclose);
+  std::FILE* file = stdin;
+  if (options.file != "-") {
+    owned.reset(std::fopen(options.file.c_str(), "rb"));
+    if (!owned) throw InputError{"cannot open the file: " + std::string(std::strerror(errno)), options.file, 0, options.file.size(), {}};
+    file = owned.get();
+  }
+  Lines lines(file);
+  RequestReader reader;
+  fmt::memory_buffer out;
+  char* line = nullptr;
+  std::size_t length = 0, number = 0, answers = 0, bad = 0;
+  bool too_long = false;
+  if (common.json) fmt::format_to(std::back_inserter(out), "{{\"predictions\": [\n");
+  while (lines.next(line, length, too_long)) {
+    ++number;
+    std::string_view const text(line, length);
+    if (!too_long && text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    if (common.json && answers > 0) out.append(std::string_view(",\n"));
+    auto const request = too_long ? std::variant<Request, LineError>(LineError{"the line is longer than 1 MiB"})
+                                  : reader.read(line, length);
+    if (!answer(out, arch, request, number, options.explain)) ++bad;
+    ++answers;
+    if (!common.json) out.push_back('\n');
+    if (out.size() > 1 << 16) {
+      std::fwrite(out.data(), 1, out.size(), stdout);
+      out.clear();
+    }
+  }
+  if (common.json) fmt::format_to(std::back_inserter(out), "\n], \"verdict\": \"{}\"}}\n", bad == 0 && answers > 0 ? "proved" : "unknown");
+  std::fwrite(out.data(), 1, out.size(), stdout);
+  if (lines.failed()) throw InputError{"cannot read the input", options.file, 0, options.file.size(), {}};
+  if (answers == 0)
+    throw InputError{"the input has no lines", "", 0, 1, R"(write lines such as {"op": "ld.shared.b32", "address": [0, 4, ...]})"};
+  if (bad > 0) common.exit_code = bad_input;
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand("predict", "Wavefronts of raw lane addresses, a JSON line each");
+  auto const options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "JSON lines {\"op\": \"ld.shared.b128\", \"address\": [a0, ..., a31]}, in bytes,\n"
+                                         "null for an inactive lane; - is standard input")->capture_default_str();
+  sub->add_flag("--explain", options->explain, "name the banks, words and lanes that meet");
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command

@@ -1,0 +1,217 @@
+#include <swizproof/inspect.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+namespace swizproof {
+
+namespace {
+
+/// The bare function of a mapping without a shape, on whatever unit it acts.
+struct Function {
+  std::vector<Stage> const* stages;
+  template <Word W>
+  [[nodiscard]] W operator()(W x) const {
+    return detail::apply(*stages, x);
+  }
+};
+
+/// By linear algebra if that is exact, else by SMT.
+Fact decide_cheapest(Question const& q, Limits const& limits) {
+  if (auto outcome = decide_linearly(q)) return {*std::move(outcome), Engine::linear};
+  if (auto refuted = search_counterexample(q)) return {*std::move(refuted), Engine::exhaustive};
+  return {decide_symbolically(std::span(&q, 1), limits), Engine::smt};
+}
+
+/// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond.
+template <class Ask>
+Quantity last_that_holds(Ask const& q, Limits const& limits) {
+  unsigned holds = 0, fails = 65;
+  Engine engine = Engine::linear;
+  while (fails - holds > 1) {
+    unsigned const k = (holds + fails) / 2;
+    Fact const fact = decide_cheapest(q(k), limits);
+    if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) return {{}, fact.engine, unknown->reason};
+    if (fact.engine == Engine::smt) engine = Engine::smt;
+    (std::holds_alternative<Proved>(fact.outcome) ? holds : fails) = k;
+  }
+  return {holds, engine, {}};
+}
+
+std::uint64_t low_mask(unsigned bits) { return bits >= 64 ? ~0ULL : (1ULL << bits) - 1; }
+
+Quantity power_of_two(Quantity exponent) {
+  if (!exponent.value) return exponent;
+  unsigned const k = 64 - static_cast<unsigned>(*exponent.value);
+  if (k == 64) return {{}, exponent.engine, "none below 2^64"};
+  return {1ULL << k, exponent.engine, {}};
+}
+
+void inspect_function(Inspection& out, Mapping const& map, Limits const& limits) {
+  Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
+  out.domain = "all 64-bit numbers";
+  out.linear = decide_cheapest(
+      ask("linear", 64, {{"x", 64}, {"y", 64}}, [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }), limits);
+  out.bijective = decide_cheapest(
+      ask("one-to-one", 64, {{"x", 64}, {"y", 64}}, [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }), limits);
+  out.involution =
+      decide_cheapest(ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
+  out.kept_low_bits = last_that_holds(
+      [f](unsigned k) {
+        return ask("low bits", 64, {{"x", 64}}, [f, k](auto x) { return claim(((f(x) ^ x) & like(x, low_mask(k))) == like(x, 0)); });
+      },
+      limits);
+  // Blocks and steps of 2^(64-k): the larger k, the smaller they are.
+  out.span = power_of_two(last_that_holds(
+      [f](unsigned k) {
+        return ask("span", 64, {{"x", 64}}, [f, k](auto x) { return claim(((f(x) ^ x) & like(x, ~low_mask(64 - k))) == like(x, 0)); });
+      },
+      limits));
+  out.period = power_of_two(last_that_holds(
+      [f](unsigned k) {
+        return ask("period", 64, {{"x", 64}}, [f, k](auto x) {
+          auto const step = k == 0 ? like(x, 0) : like(x, 1ULL << (64 - k));
+          return claim(f(x + step) == f(x) + step);
+        });
+      },
+      limits));
+  if (std::holds_alternative<Proved>(out.linear.outcome)) out.matrix = BitMatrix::of(f, 64);
+  out.alignment = out.period;
+  if (map.acts_on_bytes() || !out.period.value) return;
+  if (!map.element_bits)
+    out.alignment = {{}, out.period.engine, "the element size is not known: give --element"};
+  else
+    out.alignment.value = std::max<std::uint64_t>(*out.period.value * *map.element_bits / 8, 1);
+}
+
+/// Facts and quantities of a table of values.
+class Enumeration {
+ public:
+  Enumeration(Inspection& out, std::vector<std::uint64_t> values) : out_(out), f_(std::move(values)) {}
+
+  void run() {
+    one_to_one();
+    involution();
+    linear();
+    std::uint64_t differ = 0;
+    for (std::size_t i = 0; i < f_.size(); ++i) differ |= f_[i] ^ i;
+    out_.kept_low_bits.value = differ == 0 ? 64 : std::countr_zero(differ);
+    if (std::bit_width(differ) < 64)
+      out_.span.value = 1ULL << std::bit_width(differ);
+    else
+      out_.span.note = "no block below 2^64";
+    period();
+  }
+
+ private:
+  static Fact refuted(std::string why, std::initializer_list<std::pair<std::string, std::uint64_t>> values) {
+    return {Refuted{std::move(why), values}, Engine::exhaustive};
+  }
+  void one_to_one() {
+    std::unordered_map<std::uint64_t, std::size_t> at;
+    at.reserve(f_.size());
+    out_.bijective = {Proved{}, Engine::exhaustive};
+    for (std::size_t i = 0; i < f_.size(); ++i) {
+      auto const [other, fresh] = at.try_emplace(f_[i], i);
+      if (!fresh) {
+        out_.bijective = refuted("two indices, one place", {{"x", other->second}, {"y", i}, {"f(x)", f_[i]}});
+        return;
+      }
+      if (f_[i] >= f_.size() && out_.bijective.outcome.index() == 0)
+        out_.bijective = refuted("one-to-one so far, but not onto 0..size-1", {{"x", i}, {"f(x)", f_[i]}});
+    }
+  }
+  void involution() {
+    out_.involution = {Proved{}, Engine::exhaustive};
+    for (std::size_t i = 0; i < f_.size(); ++i)
+      if (f_[i] >= f_.size() || f_[f_[i]] != i) {
+        out_.involution = refuted("f(f(x)) is not x", {{"x", i}, {"f(x)", f_[i]}});
+        return;
+      }
+  }
+  /// Linear on a domain of 2^n indices: every value is the XOR of its bits' values.
+  void linear() {
+    if (!std::has_single_bit(f_.size())) {
+      out_.linear = {Refuted{"the size is no power of two", {{"size", f_.size()}}}, Engine::exhaustive};
+      return;
+    }
+    for (std::size_t i = 0; i < f_.size(); ++i) {
+      std::size_t const rest = i & (i - 1);
+      if (i != 0 && rest == 0) continue;  // a single bit is its own image
+      if (f_[i] != (i == 0 ? 0 : f_[rest] ^ f_[i ^ rest])) {
+        out_.linear = refuted("f(x ^ y) is not f(x) ^ f(y)", {{"x", rest}, {"y", i ^ rest}});
+        return;
+      }
+    }
+    out_.linear = {Proved{}, Engine::exhaustive};
+    BitMatrix matrix;
+    for (std::size_t bit = 1; bit < f_.size(); bit *= 2) matrix.columns.push_back(f_[bit]);
+    out_.matrix = std::move(matrix);
+  }
+  void period() {
+    std::uint64_t budget = 1ULL << 28;
+    for (std::size_t p = 1; p < f_.size(); ++p) {
+      bool repeats = true;
+      for (std::size_t i = 0; repeats && i + p < f_.size(); ++i, --budget) repeats = f_[i + p] == f_[i] + p;
+      if (repeats) {
+        out_.period.value = p;
+        return;
+      }
+      if (budget < f_.size()) {
+        out_.period.note = "not found within 2^28 steps";
+        return;
+      }
+    }
+    out_.period.note = "none below the size";
+  }
+
+  Inspection& out_;
+  std::vector<std::uint64_t> f_;
+};
+
+void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
+  std::int64_t const size = map.domain()->size();
+  out.domain = "indices 0.." + std::to_string(size - 1);
+  if (size > most_enumerated) {
+    std::string const reason = "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
+    for (Fact* fact : {&out.bijective, &out.involution, &out.linear}) fact->outcome = Unknown{reason};
+    for (Quantity* quantity : {&out.kept_low_bits, &out.span, &out.period}) quantity->note = reason;
+  } else {
+    std::vector<std::uint64_t> values;
+    values.reserve(static_cast<std::size_t>(size));
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(size); ++i) {
+      std::uint64_t const bits = map.element_bits.value_or(8);
+      values.push_back(map.acts_on_bytes() ? bit_address(map, Address<std::uint64_t>{0}, i) / bits : offset(map, i).elements);
+    }
+    Enumeration(out, std::move(values)).run();
+  }
+  // Which bases make relative and absolute addressing agree is a question about the swizzle alone.
+  Mapping swizzle_only;
+  swizzle_only.element_bits = map.element_bits;
+  swizzle_only.on_bytes = map.on_bytes;
+  for (Stage const& stage : map.on_elements)
+    if (std::holds_alternative<Swizzle>(stage)) swizzle_only.on_elements.push_back(stage);
+  if (swizzle_only.on_bytes.empty() && swizzle_only.on_elements.empty()) {
+    out.alignment = {1, Engine::linear, "no swizzle: every base will do"};
+    return;
+  }
+  Inspection alone;
+  inspect_function(alone, swizzle_only, limits);
+  out.alignment = alone.alignment;
+}
+
+}  // namespace
+
+Inspection inspect(Mapping const& map, Limits const& limits) {
+  Inspection out;
+  bool const bare = map.domain() == nullptr;
+  out.unit = bare && map.acts_on_bytes() ? "bytes" : "elements";
+  if (bare)
+    inspect_function(out, map, limits);
+  else
+    inspect_layout(out, map, limits);
+  return out;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,46 @@
+// How values look: colour, carets under bad input, counterexamples, numbers.
+#pragma once
+
+#include <swizproof/inspect.hpp>
+#include <swizproof/parse.hpp>
+#include <swizproof/verdict.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace swizproof {
+
+/// Colours, or none where the output is not a terminal.
+class Style {
+ public:
+  /// `when` is auto, always or never; `file_descriptor` is the output's. NO_COLOR is honoured.
+  Style(std::string_view when, int file_descriptor);
+  [[nodiscard]] bool colored() const { return colored_; }
+  [[nodiscard]] std::string good(std::string_view text) const { return paint("32", text); }
+  [[nodiscard]] std::string bad(std::string_view text) const { return paint("1;31", text); }
+  [[nodiscard]] std::string doubtful(std::string_view text) const { return paint("33", text); }
+  [[nodiscard]] std::string strong(std::string_view text) const { return paint("1", text); }
+  [[nodiscard]] std::string faint(std::string_view text) const { return paint("2", text); }
+  /// The word of an outcome in its colour.
+  [[nodiscard]] std::string outcome(Outcome const& outcome) const;
+
+ private:
+  [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const;
+  bool colored_;
+};
+
+/// The message of wrong input: what, the line, a caret under the place, a hint.
+[[nodiscard]] std::string describe(InputError const& error, Style const& style);
+
+/// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too.
+[[nodiscard]] std::string describe(Refuted const& refuted);
+
+/// `1.2 s`, `30 ms`.
+[[nodiscard]] std::string duration(double seconds);
+
+/// {"question": ..., "values": {...}}
+[[nodiscard]] nlohmann::ordered_json to_json(Refuted const& refuted);
+
+}  // namespace swizproof

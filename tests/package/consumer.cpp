@@ -1,0 +1,42 @@
+// A stranger's project: the core alone, and the core with the prover.
+#include <swizproof/bank.hpp>
+#include <swizproof/swizzle.hpp>
+#ifdef WITH_PROVER
+#include <swizproof/question.hpp>
+#endif
+
+#include <cstdio>
+
+using namespace swizproof;
+
+namespace {
+
+// ldmatrix.x4 on 128-byte rows, written by hand and checked while compiling.
+template <class F>
+constexpr std::uint32_t ldmatrix_x4(F const& swizzle) {
+  WarpAccess<std::uint32_t> warp{};
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+    warp.address[lane] = swizzle(128 * (lane % 16) + 16 * (lane / 16));
+    warp.active[lane] = true;
+  }
+  return cost(sm_90, {Operation::ldmatrix, 16, 4}, warp).wavefronts;
+}
+
+static_assert(ldmatrix_x4(swizzle_128B) == 4);
+static_assert(ldmatrix_x4(swizzle_none) == 32);
+
+}  // namespace
+
+int main() {
+#ifdef WITH_PROVER
+  Question const q = ask("mine", 64, {{"x", 64}}, [](auto x) {
+    return claim((x ^ (shr(x, 3) & like(x, 0x70))) == swizzle_128B(x));
+  });
+  Outcome const outcome = decide_symbolically(std::span(&q, 1), {});
+  std::printf("x ^ ((x >> 3) & 0x70) is Sw<3,4,3>: %s\n", std::string(word(outcome)).c_str());
+  return std::holds_alternative<Proved>(outcome) ? 0 : 1;
+#else
+  std::puts("the core alone compiles");
+  return 0;
+#endif
+}

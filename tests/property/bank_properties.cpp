@@ -1,0 +1,107 @@
+#include "generators.hpp"
+
+#include <swizproof/linear.hpp>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace swizproof {
+namespace {
+
+/// The law as hardware.md states it, written as plainly as possible: sets of words for each bank.
+unsigned dumb_law(Instruction const& i, WarpAccess<std::uint32_t> const& warp) {
+  unsigned lanes = i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8;
+  if (i.operation == Operation::ld_shared && i.bytes >= 8)
+    for (unsigned const bit : {1U, 2U}) {
+      bool equal = true;
+      for (unsigned l = 0; l < 32; ++l)
+        if (warp.active[l] && warp.active[l ^ bit] && warp.address[l] != warp.address[l ^ bit]) equal = false;
+      if (equal) {
+        lanes *= 2;
+        break;
+      }
+    }
+  unsigned const total_lanes = i.matrices != 0 ? 8 * i.matrices : 32;
+  unsigned sum = 0;
+  for (unsigned first = 0; first < total_lanes; first += lanes) {
+    std::map<unsigned, std::set<unsigned>> words_of_bank;
+    for (unsigned l = first; l < first + lanes; ++l)
+      if (warp.active[l])
+        for (unsigned byte = 0; byte < i.bytes; ++byte) {
+          unsigned const w = (warp.address[l] + byte) / 4;
+          words_of_bank[w % 32].insert(w);
+        }
+    std::size_t degree = 0;
+    for (auto const& [bank, words] : words_of_bank) degree = std::max(degree, words.size());
+    sum += static_cast<unsigned>(degree);
+  }
+  return std::max(sum, total_lanes / lanes);
+}
+
+RC_GTEST_PROP(Law, IsTheDumbLaw, ()) {
+  Instruction const i = *any_instruction();
+  auto const warp = *any_access(i);
+  unsigned const n = wavefronts(sm_90, i, warp);
+  RC_CLASSIFY(i.matrices != 0, "matrix");
+  RC_CLASSIFY(i.bytes < 4, "sub-word");
+  RC_CLASSIFY(n > ideal_wavefronts(sm_90, i), "conflicts");
+  RC_CLASSIFY(n < ideal_wavefronts(sm_90, i), "merged below the ideal");
+  RC_ASSERT(n == dumb_law(i, warp));
+}
+
+RC_GTEST_PROP(Law, IsTheSameOn64BitWords, ()) {
+  Instruction const i = *any_instruction();
+  auto const warp = *any_access(i);
+  WarpAccess<std::uint64_t> wide{};
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    wide.address[l] = warp.address[l];
+    wide.active[l] = warp.active[l];
+  }
+  RC_ASSERT(wavefronts(sm_90, i, wide) == wavefronts(sm_90, i, warp));
+}
+
+RC_GTEST_PROP(Law, DoesNotSeeMultiplesOf128Bytes, ()) {
+  Instruction const i = *any_instruction();
+  auto warp = *any_access(i);
+  unsigned const before = wavefronts(sm_90, i, warp);
+  std::uint32_t const step = 128 * *rc::gen::inRange(0U, 1U << 20);
+  for (std::uint32_t& a : warp.address) a += step;
+  RC_ASSERT(wavefronts(sm_90, i, warp) == before);
+}
+
+RC_GTEST_PROP(Law, AnotherActiveLaneOfAStoreNeverMakesItCheaper, ()) {
+  Instruction const i{Operation::st_shared, *rc::gen::element(1U, 2U, 4U, 8U, 16U)};
+  auto warp = *any_access(i);
+  unsigned const before = wavefronts(sm_90, i, warp);
+  warp.active[*rc::gen::inRange(0U, warp_lanes)] = true;
+  RC_ASSERT(wavefronts(sm_90, i, warp) >= before);
+}
+
+// Linear algebra's answer for XOR-linear stores: each group touches 2^(rank of words - rank of banks)
+// words in each bank it touches. Triton's mistake is to leave the sub-word bits out of the kernel.
+RC_GTEST_PROP(Law, IsTheRankFormulaForLinearStores, ()) {
+  unsigned const bytes = *rc::gen::element(1U, 2U, 4U, 8U, 16U);
+  Instruction const i{Operation::st_shared, bytes};
+  std::vector<std::uint32_t> basis;
+  for (int bit = 0; bit < 5; ++bit) basis.push_back(*rc::gen::inRange(0U, 8192U) / bytes * bytes);
+  WarpAccess<std::uint32_t> warp{};
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    for (unsigned bit = 0; bit < 5; ++bit) warp.address[l] ^= (l >> bit & 1) != 0 ? basis[bit] : 0;
+    warp.active[l] = true;
+  }
+  unsigned const group_bits = bytes <= 4 ? 5 : bytes == 8 ? 4 : 3;
+  std::vector<std::uint64_t> words, banks;
+  for (unsigned bit = 0; bit < group_bits; ++bit) {
+    words.push_back(basis[bit] / std::max(bytes, 4U));
+    banks.push_back(words.back() % (128 / std::max(bytes, 4U)));
+  }
+  unsigned const degree = 1U << (rank(words) - rank(banks));
+  RC_CLASSIFY(degree > 1, "conflicts");
+  RC_ASSERT(wavefronts(sm_90, i, warp) == degree << (5 - group_bits));
+}
+
+}  // namespace
+}  // namespace swizproof

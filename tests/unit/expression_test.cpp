@@ -1,0 +1,60 @@
+#include <swizproof/parse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace swizproof {
+namespace {
+
+std::uint64_t value(std::string_view text, std::uint64_t x = 0) {
+  std::array<std::string, 1> const names{"x"};
+  return parse_expression(text, names)(std::span<std::uint64_t const>(&x, 1), x);
+}
+
+TEST(Expression, HasCsPrecedence) {
+  EXPECT_EQ(value("1 + 2 * 3"), 7U);
+  EXPECT_EQ(value("1 << 2 + 1"), 8U) << "+ binds tighter than <<";
+  EXPECT_EQ(value("7 ^ 3 << 1"), 1U) << "<< binds tighter than ^";
+  EXPECT_EQ(value("6 & 3 == 3"), 0U) << "== binds tighter than &";
+  EXPECT_EQ(value("1 | 6 ^ 2 & 3"), 5U);
+  EXPECT_EQ(value("10 - 4 - 3"), 3U) << "left to right";
+  EXPECT_EQ(value("100 / 10 / 2"), 5U);
+  EXPECT_EQ(value("1 ? 2 : 0 ? 3 : 4"), 2U);
+  EXPECT_EQ(value("0 ? 2 : 0 ? 3 : 4"), 4U);
+  EXPECT_EQ(value("!0 + ~0"), 0U);
+  EXPECT_EQ(value("1 || 0 && 0"), 1U);
+  EXPECT_EQ(value("3 < 5 == 1"), 1U);
+}
+
+TEST(Expression, IsUnsignedAndWraps) {
+  EXPECT_EQ(value("0 - 1 > 5"), 1U);
+  EXPECT_EQ(value("-x", 1), ~0ULL);
+  EXPECT_EQ(value("1 << 64"), 0U);
+  EXPECT_EQ(value("x >> 70", ~0ULL), 0U);
+}
+
+TEST(Expression, ReadsCLiterals) {
+  EXPECT_EQ(value("0x70"), 112U);
+  EXPECT_EQ(value("0b101"), 5U);
+  EXPECT_EQ(value("017"), 15U);
+  EXPECT_EQ(value("5ul + 0U"), 5U);
+  EXPECT_EQ(value("18446744073709551615"), ~0ULL);
+}
+
+TEST(Expression, RefusesWhatItWouldHaveToGuess) {
+  for (char const* bad : {"", "1 +", "y", "(1", "1)", "x / 0", "x % (3 - 3)", "1 / x", "08", "0x", "1 2", "x = 3", "5k",
+                          "18446744073709551616"})
+    EXPECT_THROW((void)value(bad), InputError) << bad;
+}
+
+TEST(Expression, RefusesExtremeNesting) {
+  EXPECT_THROW((void)value(std::string(10000, '(') + "1" + std::string(10000, ')')), InputError);
+  EXPECT_THROW((void)value(std::string(100000, '-') + "1"), InputError);
+  std::string sum = "1";
+  for (int i = 0; i < 10000; ++i) sum += "+1";
+  EXPECT_EQ(value(sum), 10001U) << "long is not deep";
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,134 @@
+#include <swizproof/parse.hpp>
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+InputError error_of(std::string_view text, MappingOptions const& options = {}) {
+  try {
+    (void)parse_mapping(text, options);
+  } catch (InputError const& error) {
+    return error;
+  }
+  ADD_FAILURE() << "accepted: " << text;
+  return {};
+}
+
+TEST(Parse, ReadsEverySpellingOfASwizzle) {
+  for (char const* text : {"Sw<3,4,3>", "S<3,4,3>", "Swizzle<3,4,3>", " Sw < 3 , 4 , 3 > "})
+    EXPECT_EQ(parse_swizzle(text), swizzle_128B) << text;
+  EXPECT_EQ(parse_swizzle("S <2, 0, -3 >"), (Swizzle{2, 0, -3}));
+}
+
+TEST(Parse, ReadsWhatCuTePrints) {
+  for (char const* text :
+       {"(_8,_64):(_64,_1)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,3,3> o 72 o (_8,_64):(_64,_1)",
+        "Sw<2,3,3> o _-16 o (_4,_8):(_8,_1)", "Sw<3,4,3> o M_128|(64&64)=192 o (_4,_64):(_256,_1)",
+        "Sw<2,0,2> o _0 o Sw<2,2,2> o _1 o (_4,_16):(_16,_1)", "(_4,_8):(_8,_1) o _0 o (_2,_16):(_16,_1)",
+        "_512:_1 o _-64 o Sw<3,3,3>", "Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)",
+        "Sw<0,4,3> o smem_ptr[16b](unset) o ((_8,_8),(_8,_2)):((_8,_64),(_1,_512))"})
+    EXPECT_EQ(parse_mapping(text).text, text);
+}
+
+TEST(Parse, ReadsTheOlderFlag) {
+  Mapping const map = parse_mapping("S<3,4,3> o smem_ptr_16b(unset) o (_8,_64):(_64,_1)");
+  EXPECT_EQ(map.element_bits, 16U);
+  EXPECT_TRUE(map.acts_on_bytes());
+}
+
+TEST(Parse, TakesTheValueOfMixedBits) {
+  Mapping const map = parse_mapping("Sw<3,4,3> o M_128|(64&64)=192 o (_4,_64):(_256,_1)");
+  EXPECT_EQ(std::get<Displacement>(map.on_elements.at(1)).elements, 192);
+}
+
+TEST(Parse, ABareSwizzleActsOnBytesUnlessAnElementIsNamed) {
+  EXPECT_TRUE(parse_mapping("Sw<3,4,3>").acts_on_bytes());
+  EXPECT_FALSE(parse_mapping("Sw<3,3,3>", {16}).acts_on_bytes());
+}
+
+TEST(Parse, KnowsTheTmaModes) {
+  auto const at = [](std::string_view mode, std::uint64_t x) {
+    return detail::apply(parse_mapping("tma:" + std::string(mode)).on_bytes, x);
+  };
+  EXPECT_EQ(at("none", 0x3ff), 0x3ffU);
+  EXPECT_EQ(at("32B", 0x80), 0x90U);
+  EXPECT_EQ(at("128B", 0x380), 0x3f0U);
+  EXPECT_EQ(at("128B_ATOM_32B", 0x180), 0x1e0U);
+  EXPECT_EQ(at("128B_ATOM_32B_FLIP_8B", 0x80), 0xa8U);
+  EXPECT_EQ(at("128B_ATOM_64B", 0x80), 0xc0U);
+}
+
+TEST(ParseError, PointsAtTheCharacter) {
+  EXPECT_EQ(error_of("(8,64)").at, 6U);
+  EXPECT_EQ(error_of("(8,64):(64,1").at, 12U);
+  EXPECT_EQ(error_of("(8,64):(64,x)").at, 11U);
+  EXPECT_EQ(error_of("(8,64):(64,1) junk").at, 14U);
+  EXPECT_EQ(error_of("Sw<3,4>").at, 6U);
+  EXPECT_EQ(error_of("Sw<3,3,3> o (8,64):(64,1)").hint.empty(), false);
+  EXPECT_EQ(error_of("(8,64):((64,2),1)").at, 7U);
+  EXPECT_EQ(error_of("fn(x) = x ^ y").at, 12U);
+  EXPECT_EQ(error_of("tma:256B").at, 4U);
+}
+
+TEST(ParseError, NamesTheReasonOfAnInvalidSwizzle) {
+  EXPECT_NE(error_of("Sw<4,0,2>").message.find("exceed |shift|"), std::string::npos);
+  EXPECT_NE(error_of("S<-1,0,2>").message.find("bits"), std::string::npos);
+  EXPECT_NE(error_of("S<5,29,5>").message.find("32"), std::string::npos);
+  EXPECT_NE(error_of("S<999999999999,0,2>").message.find("range"), std::string::npos);
+}
+
+TEST(ParseError, RefusesWhatIsNoLayout) {
+  for (char const* bad :
+       {"", " ", "o", "8", "_", "(8,0):(1,8)", "(8,-2):(1,8)", "(_8,_):(1,8)", "(4,3):(1@0,1@1)", "Sw<3,3,3> o", "_0 o (8):(1)",
+        "Sw<3,3,3> o _0", "Sw<3,3,3> o _0 o", "Sw<3,4,3> o smem_ptr[16b](unset)", "smem_ptr[16b](unset) o (8):(1)",
+        "Sw<3,4,3> o smem_ptr[17b](unset) o 8:1", "Sw<3,4,3> o smem_ptr[16b] o 8:1", "(8,64):(64,1):(1,2)", "fn", "fn(x)",
+        "fn(x) =", "fn() = 1", "fn(1) = 1", "tma:", "gmma:K_SW128<f16>", "(99999999999999999999):(1)",
+        "(4294967296,4294967296):(1,4294967296)", "(2,2):(9223372036854775807,1)", "Sw<3,3,3> o _0 o 5 o 8:1"})
+    EXPECT_THROW((void)parse_mapping(bad), InputError) << bad;
+}
+
+TEST(ParseError, RefusesEnormousInput) {
+  EXPECT_THROW((void)parse_mapping(std::string(10000, '(')), InputError);
+  EXPECT_THROW((void)parse_mapping(std::string(2 << 20, '8')), InputError);
+}
+
+TEST(ParseElement, KnowsTypesAndBits) {
+  EXPECT_EQ(parse_element("bf16"), 16U);
+  EXPECT_EQ(parse_element("4b"), 4U);
+  for (char const* bad : {"", "f17", "3b", "256b", "16", "b"}) EXPECT_THROW((void)parse_element(bad), InputError) << bad;
+  EXPECT_THROW((void)parse_mapping("Sw<3,4,3> o smem_ptr[16b](unset) o 8:1", {32}), InputError) << "contradiction";
+}
+
+TEST(ParseInstruction, RoundTrips) {
+  for (char const* text : {"ld.shared.b8", "st.shared.b128", "ldmatrix.x4.trans", "stmatrix.x1", "cp.async.b64"})
+    EXPECT_EQ(to_string(parse_instruction(text)), text);
+  for (char const* bad : {"", "ld.shared", "ld.shared.b256", "ldmatrix.x3", "cp.async.b8", "LD.SHARED.B32"})
+    EXPECT_THROW((void)parse_instruction(bad), InputError) << bad;
+}
+
+TEST(ParseAccess, MeasuresItsFootprint) {
+  Access const a = parse_access("ldmatrix.x4");
+  EXPECT_EQ(a.rows, 16U);
+  EXPECT_EQ(a.row_bytes, 32U);
+  Access const b = parse_access("ld.shared.b32: row = lane/8, byte = 12*(lane%8)");
+  EXPECT_EQ(b.rows, 4U);
+  EXPECT_EQ(b.row_bytes, 128U) << "88 bytes, rounded up";
+}
+
+TEST(ParseAccess, RefusesBadOnes) {
+  for (char const* bad : {"", "ldmatrix.x9", "ld.shared.b32:", "ld.shared.b32: row = lane", "ld.shared.b32: row = lane, byte = 2",
+                          "ld.shared.b32: row = lane, byte = 4*i", "ld.shared.b32: row = 1 << 30, byte = 0"})
+    EXPECT_THROW((void)parse_access(bad), InputError) << bad;
+}
+
+TEST(NamedAccesses, AllParse) {
+  for (NamedAccess const& named : named_accesses()) {
+    Access const a = parse_access(named.name);
+    EXPECT_EQ(a.name, named.name);
+    EXPECT_FALSE(named.seen_in.empty());
+  }
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,107 @@
+#include <swizproof/question.hpp>
+#include <swizproof/swizzle.hpp>
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+Question low_bits(unsigned kept, unsigned bits) {
+  return ask("low bits", 64, {{"x", bits}}, [kept](auto x) {
+    return claim(((swizzle_128B(x) ^ x) & like(x, (1ULL << kept) - 1)) == like(x, 0));
+  });
+}
+
+Question sum_commutes(unsigned step, unsigned bits) {
+  return ask("step", 64, {{"x", bits}}, [step](auto x) {
+    return claim(swizzle_128B(x + like(x, step)) == swizzle_128B(x) + like(x, step));
+  });
+}
+
+TEST(Engines, AllProveATruth) {
+  Question const q = low_bits(4, 12);
+  EXPECT_TRUE(std::holds_alternative<Proved>(*decide_exhaustively(q)));
+  EXPECT_TRUE(std::holds_alternative<Proved>(*decide_linearly(q)));
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), {})));
+}
+
+TEST(Engines, AllRefuteAFalsehood) {
+  Question const q = low_bits(5, 12);
+  for (Outcome const& outcome : {*decide_exhaustively(q), *decide_linearly(q), decide_symbolically(std::span(&q, 1), {})}) {
+    auto const* refuted = std::get_if<Refuted>(&outcome);
+    ASSERT_NE(refuted, nullptr);
+    std::uint64_t const x = refuted->values.at(0).second;
+    EXPECT_NE((swizzle_128B(x) ^ x) & 31, 0U) << "the counterexample is one";
+  }
+  EXPECT_EQ(std::get<Refuted>(*decide_exhaustively(q)).values[0].second, 128U) << "the first one";
+}
+
+TEST(Engines, SayNothingWhereTheyAreNotExact) {
+  EXPECT_FALSE(decide_exhaustively(low_bits(4, 64)).has_value()) << "too many";
+  EXPECT_FALSE(decide_linearly(sum_commutes(1024, 64)).has_value()) << "a carry";
+  Question const q = sum_commutes(1024, 64);
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), {})));
+}
+
+TEST(Engines, VariablesAreAsWideAsTheySay) {
+  Question const q = ask("below 8", 32, {{"x", 3}}, [](auto x) { return claim(x < like(x, 8)); });
+  EXPECT_TRUE(std::holds_alternative<Proved>(*decide_exhaustively(q)));
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), {})));
+  Question const r = ask("below 7", 32, {{"x", 3}}, [](auto x) { return claim(x < like(x, 7)); });
+  EXPECT_EQ(std::get<Refuted>(decide_symbolically(std::span(&r, 1), {})).values[0].second, 7U);
+}
+
+TEST(Smt, NamesTheQuestionThatFails) {
+  std::vector<Question> questions;
+  for (unsigned i = 0; i < 2048; ++i) questions.push_back(low_bits(i % 5, 32));
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(questions, {})));
+  questions[1500] = low_bits(5, 32);
+  questions[1500].name = "the odd one";
+  Outcome const outcome = decide_symbolically(questions, {});
+  ASSERT_TRUE(std::holds_alternative<Refuted>(outcome));
+  EXPECT_EQ(std::get<Refuted>(outcome).question, "the odd one");
+  Limits two_threads;
+  two_threads.threads = 2;
+  EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(questions, two_threads)));
+}
+
+TEST(Smt, ATimeOutIsUnknownAndSaysSo) {
+  // x * y = 2^62 - 57 (a prime) has no factors below 2^31: hard for bit-blasting.
+  Question const q = ask("factors", 64, {{"x", 31}, {"y", 31}}, [](auto x, auto y) {
+    auto const one = like(x, 1);
+    return claim(one < x && one < y, !(x * y == like(x, (1ULL << 62) - 57)));
+  });
+  Limits brief;
+  brief.seconds = 0.05;
+  Outcome const outcome = decide_symbolically(std::span(&q, 1), brief);
+  ASSERT_TRUE(std::holds_alternative<Unknown>(outcome));
+  EXPECT_EQ(std::get<Unknown>(outcome).reason, "time-out");
+}
+
+TEST(Smt, AModelThatDoesNotReplayIsADisagreement) {
+  Question q = low_bits(5, 64);
+  q.on_numbers = [](auto) { return Implication<bool>{true, true}; };
+  EXPECT_THROW((void)decide_symbolically(std::span(&q, 1), {}), Disagreement);
+  Question linear = low_bits(5, 64);
+  linear.on_numbers = q.on_numbers;
+  EXPECT_THROW((void)decide_linearly(linear), Disagreement);
+}
+
+TEST(Search, FindsTheSimplestCounterexampleOrNone) {
+  auto const refuted = search_counterexample(low_bits(5, 64));
+  ASSERT_TRUE(refuted.has_value());
+  EXPECT_EQ(refuted->values[0].second, 128U);
+  EXPECT_FALSE(search_counterexample(low_bits(4, 64)).has_value());
+}
+
+TEST(Hypothesis, IsRefutedExactlyIfSatisfiable) {
+  Question const q = ask("empty", 32, {{"x", 32}}, [](auto x) { return claim(x < like(x, 0), x == like(x, 1)); });
+  Question const h = hypothesis_of(q);
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&h, 1), {})));
+  Question const r = hypothesis_of(low_bits(4, 64));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&r, 1), {})));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(*decide_linearly(r)));
+}
+
+}  // namespace
+}  // namespace swizproof
