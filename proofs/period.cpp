@@ -33,12 +33,12 @@ std::vector<Betrayal<W>> betrayals(F const& f, W b) {
                                  {"b has a bit below the source bits", !has_source && has_below,
                                   W(first_source - below)}};
   if (!f.leftward) return cases;
-  // Leftward, the targets lie above: b has one, and x sets its source; or b carries into the first.
+  // Leftward, the targets lie above: b has one, and x sets all sources; or b carries into the first.
   W const target = f.target_mask(b);
   W const first_target = target & W(zero - target);
   W const hit = rest & target;
   truth_of<W> const only_above = !has_source && !has_below && !none(rest);
-  cases.push_back({"b has a target bit", only_above && !none(hit), shr(hit, f.distance)});
+  cases.push_back({"b has a target bit", only_above && !none(hit), source});
   cases.push_back({"b has a bit between source and target bits", only_above && none(hit),
                    W(W(first_target - rest) + first_source)});
   return cases;

@@ -73,33 +73,28 @@ struct Groups {
   friend constexpr bool operator==(Groups const&, Groups const&) = default;
 };
 
-/// An architecture's phase tables. One row for each kind of instruction and width.
-struct PhaseRow {
-  Operation operation;
-  unsigned bytes;        ///< widest access of this row
-  unsigned lanes;        ///< lanes served together (H3, H6)
-  unsigned merged_lanes; ///< the same under H4, or 0 where nothing merges
+/// How many lanes are served together (H3, H6), and how many if loads merge (H4); 0: they never do.
+struct Phase {
+  unsigned lanes = 0;
+  unsigned merged_lanes = 0;
 };
 
-/// Phases of compute capability 9.0. Rows of one operation are in order of width.
-inline constexpr std::array<PhaseRow, 11> sm_90_phases{{
-    {Operation::ld_shared, 4, 32, 0},
-    {Operation::ld_shared, 8, 16, 32},
-    {Operation::ld_shared, 16, 8, 16},
-    {Operation::st_shared, 4, 32, 0},
-    {Operation::st_shared, 8, 16, 0},
-    {Operation::st_shared, 16, 8, 0},
-    {Operation::ldmatrix, 16, 8, 0},
-    {Operation::stmatrix, 16, 8, 0},
-    {Operation::cp_async, 4, 32, 0},
-    {Operation::cp_async, 8, 16, 0},
-    {Operation::cp_async, 16, 8, 0},
+/// Phases by operation (in the order of Operation) and width: up to 4 bytes, 8, 16.
+using PhaseTable = std::array<std::array<Phase, 3>, 5>;
+
+/// Phases of compute capability 9.0.
+inline constexpr PhaseTable sm_90_phases{{
+    {{{32, 0}, {16, 32}, {8, 16}}},  // ld.shared
+    {{{32, 0}, {16, 0}, {8, 0}}},    // st.shared
+    {{{8, 0}, {8, 0}, {8, 0}}},      // ldmatrix
+    {{{8, 0}, {8, 0}, {8, 0}}},      // stmatrix
+    {{{32, 0}, {16, 0}, {8, 0}}},    // cp.async
 }};
 
 /// An architecture: its name on the command line, its phases, and what supports them.
 struct Architecture {
   std::string_view name;
-  std::array<PhaseRow, 11> const* phases;
+  PhaseTable const* phases;
   std::string_view evidence;
 };
 
@@ -117,18 +112,19 @@ inline constexpr std::array<Architecture, 7> architectures{{
 
 inline constexpr Architecture const& sm_90 = architectures[0];
 
-/// The table row of an instruction. Precondition: its operation and width exist.
-[[nodiscard]] constexpr PhaseRow const& phase_row(Architecture const& arch, Instruction i) {
-  for (PhaseRow const& row : *arch.phases)
-    if (row.operation == i.operation && i.bytes <= row.bytes) return row;
-  return (*arch.phases)[0];
+/// How an architecture serves an instruction.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase phase(Architecture const& arch, Instruction i) {
+  return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];
 }
 
 /// What an access must cost at least for the bytes it moves: 1, 2, 4 wavefronts for up to 4, 8, 16
 /// bytes a lane; N for ldmatrix and stmatrix xN. Merged loads (H4) may cost less.
 [[nodiscard]] constexpr unsigned ideal_wavefronts(Architecture const& arch, Instruction i) {
-  return i.lanes() / phase_row(arch, i).lanes;
+  return i.lanes() / phase(arch, i).lanes;
 }
+
+/// Groups of the widest access: 32 lanes by 8.
+inline constexpr unsigned most_groups = 4;
 
 /// A warp's addresses of kind W: what each lane accesses, and whether it takes part.
 template <class W>
@@ -141,38 +137,78 @@ struct WarpAccess {
 template <class Count>
 struct Cost {
   Count wavefronts;
-  std::array<Count, warp_lanes> degree;
+  std::array<Count, most_groups> degree;
   Groups groups;
 };
 
 namespace detail {
 
-/// Distinct words in the fullest bank among `lanes` lanes from `first` on (H1, H2).
-///
-/// An aligned access of 4, 8 or 16 bytes takes 1, 2 or 4 whole words, so words are compared and
-/// counted in units of the access: equal words <=> equal units, equal banks <=> equal unit slots.
+// An aligned access of 4, 8 or 16 bytes takes 1, 2 or 4 whole words. So words are compared and counted
+// in units of the access: equal words <=> equal units, equal banks <=> equal slots of units.
+
+/// log2 of the bytes of a unit: at least a bank word.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes) {
+  return bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
+}
+
+/// Units that fill the banks once: 32, 16 or 8.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t slots_of(unsigned bytes) {
+  return (bank_count * bank_bytes) >> log2_unit(bytes);
+}
+
+/// Distinct words in the fullest bank (H1, H2) among `lanes` lanes from `first` on, as a formula:
+/// every pair of lanes is compared.
 template <Word W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr count_of<W> degree(WarpAccess<W> const& access,
-                                                                 unsigned first, unsigned lanes,
-                                                                 unsigned bytes) {
-  unsigned const unit_bytes = bytes < bank_bytes ? bank_bytes : bytes;
-  unsigned const slots = bank_count * bank_bytes / unit_bytes;
-  W const& like_me = access.address[first];
+[[nodiscard]] constexpr count_of<W> degree_by_pairs(WarpAccess<W> const& access, unsigned first,
+                                                    unsigned lanes, unsigned bytes) {
+  W const& some = access.address[first];
   std::array<W, warp_lanes> unit = access.address;
   std::array<W, warp_lanes> slot = access.address;
-  std::array<truth_of<W>, warp_lanes> fresh = access.active;
-  count_of<W> most = tally(like_me, truth_of<W>(false));
+  std::array<truth_of<W>, warp_lanes> fresh = access.active;  // no earlier lane has this unit
+  count_of<W> most = tally(some, truth_of<W>(false));
   for (unsigned i = 0; i < lanes; ++i) {
-    W const& a = access.address[first + i];
-    unit[i] = a / like(a, unit_bytes);
-    slot[i] = unit[i] % like(a, slots);
+    unit[i] = shr(access.address[first + i], log2_unit(bytes));
+    slot[i] = unit[i] & like(some, slots_of(bytes) - 1);
     truth_of<W> repeated = false;
-    for (unsigned j = 0; j < i; ++j) repeated = repeated || (fresh[j] && unit[j] == unit[i]);
-    fresh[i] = access.active[first + i] && !repeated;
-    count_of<W> here = tally(like_me, fresh[i]);
     for (unsigned j = 0; j < i; ++j)
-      here = here + tally(like_me, fresh[i] && fresh[j] && slot[j] == slot[i]);
-    most = larger(most, here);
+      repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
+    fresh[i] = access.active[first + i] && !repeated;
+    count_of<W> met = tally(some, fresh[i]);  // fresh units so far in the slot of this one
+    for (unsigned j = 0; j < i; ++j)
+      met = met + tally(some, fresh[i] && (fresh[j] && slot[j] == slot[i]));
+    most = larger(most, met);
+  }
+  return most;
+}
+
+/// The same number for numbers, in one pass. A bit of a 64-bit filter remembers each unit, so that
+/// earlier lanes are searched for it only if the bit is taken. Equal to degree_by_pairs()
+/// (tests/property/bank_properties.cpp) and many times faster.
+template <unsigned Lanes, Number W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(
+    WarpAccess<W> const& access, unsigned first, unsigned bytes) {
+  unsigned const shift = log2_unit(bytes);
+  std::uint32_t const slot_mask = slots_of(bytes) - 1;
+  // The common case: a group has as many lanes as there are slots, and each takes its own.
+  std::uint32_t taken = 0;
+  for (unsigned i = first; i < first + Lanes; ++i)
+    taken |= std::uint32_t{access.active[i]} << (access.address[i] >> shift & slot_mask);
+  if (taken == (std::uint32_t{2} << slot_mask) - 1) return 1;
+  std::uint8_t count[bank_count] = {};
+  std::uint64_t filter = 0;
+  std::uint32_t most = 0;
+  for (unsigned i = first; i < first + Lanes; ++i) {
+    if (!access.active[i]) continue;
+    W const unit = access.address[i] >> shift;
+    std::uint64_t const bit = std::uint64_t{1} << (unit * std::uint64_t{0x9E3779B97F4A7C15} >> 58);
+    if ((filter & bit) != 0) {
+      unsigned j = first;
+      while (j < i && !(access.active[j] && access.address[j] >> shift == unit)) ++j;
+      if (j < i) continue;
+    }
+    filter |= bit;
+    std::uint32_t const met = ++count[unit & slot_mask];
+    most = met > most ? met : most;
   }
   return most;
 }
@@ -182,22 +218,31 @@ template <Word W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> paired(WarpAccess<W> const& access,
                                                                  unsigned bit) {
   truth_of<W> all = true;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane)
-    if ((lane & bit) == 0)
-      all = all && (!(access.active[lane] && access.active[lane | bit]) ||
-                    access.address[lane] == access.address[lane | bit]);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if ((lane & bit) != 0) continue;
+    all = all && (!(access.active[lane] && access.active[lane | bit]) ||
+                  access.address[lane] == access.address[lane | bit]);
+    if constexpr (Number<W>)
+      if (!all) return false;
+  }
   return all;
 }
 
+/// The degrees of all groups and their sum, at least one for each group (H5).
 template <Word W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
                                                                       Groups groups, unsigned bytes) {
-  W const& like_me = access.address[0];
-  count_of<W> const zero = tally(like_me, truth_of<W>(false));
+  count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
   Cost<count_of<W>> cost{zero, {}, groups};
   cost.degree.fill(zero);
   for (unsigned g = 0; g < groups.count; ++g) {
-    cost.degree[g] = degree(access, g * groups.size, groups.size, bytes);
+    unsigned const first = g * groups.size;
+    if constexpr (Number<W>)
+      cost.degree[g] = groups.size == 8    ? degree_by_table<8>(access, first, bytes)
+                       : groups.size == 16 ? degree_by_table<16>(access, first, bytes)
+                                           : degree_by_table<32>(access, first, bytes);
+    else
+      cost.degree[g] = degree_by_pairs(access, first, groups.size, bytes);
     cost.wavefronts = cost.wavefronts + cost.degree[g];
   }
   cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, groups.count));
@@ -212,7 +257,7 @@ template <Word W>
 template <Number W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<std::uint32_t> cost(
     Architecture const& arch, Instruction instruction, WarpAccess<W> const& access) {
-  PhaseRow const& row = phase_row(arch, instruction);
+  Phase const row = phase(arch, instruction);
   bool const merged =
       row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
   unsigned const size = merged ? row.merged_lanes : row.lanes;
@@ -227,7 +272,7 @@ template <Word W>
   if constexpr (Number<W>) {
     return cost(arch, instruction, access).wavefronts;
   } else {
-    PhaseRow const& row = phase_row(arch, instruction);
+    Phase const row = phase(arch, instruction);
     unsigned const lanes = instruction.lanes();
     auto const apart =
         detail::serve(access, {lanes / row.lanes, row.lanes}, instruction.bytes).wavefronts;
