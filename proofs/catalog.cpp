@@ -28,6 +28,9 @@ std::vector<Claim> catalog() {
   proofs::add_recast(claims);
   proofs::add_composition(claims);
   proofs::add_formulations(claims);
+#ifdef SWIZPROOF_WITH_CUTLASS
+  proofs::add_cutlass(claims);
+#endif
   proofs::add_characterisation(claims);
   proofs::add_pitch(claims);
   proofs::add_core_matrices(claims);

@@ -66,7 +66,7 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
                     {"rows of 16 bytes at pitch " + p + " are read conflict-free from every origin exactly under Sw<" + b + ",4,3>",
                      [=] { return std::vector{sufficient(4, exactly), necessary(shifted_origins, exactly), never_leftward}; }},
                     swizzles + "all 32-bit origins that are multiples of 16",
-                    "cutlass#2015 'Why 3-4-3?'; z3.md says B >= " + b + ", which needs aligned origins",
+                    "cutlass#2015 'Why 3-4-3?'",
                     single("... exactly under Sw<" + std::to_string(bits + 1) + ",4,3>",
                            sufficient(4, [=](auto const& f, auto x) {
                              return f.base == like(x, 4) && !(f.distance < like(x, 3)) && f.bits == like(x, bits + 1);
@@ -75,7 +75,7 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
                     {"... from every origin that is a multiple of eight rows exactly under Sw<B,4,3> with B >= " + b,
                      [=] { return std::vector{sufficient(log2_pitch + 3, at_least), necessary({0}, at_least), never_leftward}; }},
                     swizzles + "all 32-bit origins that are multiples of " + std::to_string(8 * pitch),
-                    "z3.md; cutlass#2015 'Why 3-4-3?'",
+                    "cutlass#2015 'Why 3-4-3?'",
                     single("... under Sw<B,4,S> for every S >= 3", sufficient(log2_pitch + 3, [=](auto const& f, auto x) {
                              return f.base == like(x, 4) && !(f.distance < like(x, 3)) && !(f.bits < like(x, bits));
                            }))});
@@ -111,7 +111,7 @@ void add_characterisation(std::vector<Claim>& claims) {
                                         "the words are different and their banks agree modulo 4, so one of the 8 banks left serves 4 of them",
                              column_banks(leftward, leftward ? 5 : 2)),
                       "every swizzle with base >= 4 within 32 bits; all 32-bit origins that are multiples of 4",
-                      "z3.md; cutlass#1234, #1443",
+                      "cutlass#1234, #1443",
                       single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8", column_banks(false, leftward ? 5 : 3))});
     auto const row_costs = [=](unsigned pitch) {
       return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
@@ -123,7 +123,7 @@ void add_characterisation(std::vector<Claim>& claims) {
                       single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: copy.row128 costs 4",
                              row_costs(128)),
                       std::string("every swizzle with base >= 4, shift ") + (leftward ? "< 0" : ">= 0") + "; all 32-bit origins, multiples of 128",
-                      "z3.md", single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
+                      "why any swizzle will do for copies by rows", single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
   }
   auto const reached = [](unsigned n) {
     return ask("Sw<3,4,3>", 32, {{"origin/4", 30}}, [n](auto units) {
@@ -133,7 +133,7 @@ void add_characterisation(std::vector<Claim>& claims) {
   };
   claims.push_back({"all swizzles/column of words, the least is reached",
                     single("Sw<3,4,3> reads a column of 32 words at pitch 128 in exactly 4 wavefronts from every origin", reached(4)),
-                    "all 32-bit origins that are multiples of 4", "hardware.md 5",
+                    "all 32-bit origins that are multiples of 4", "bank.hpp H1-H3",
                     single("... in 3", reached(3))});
 }
 

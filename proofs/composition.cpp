@@ -55,7 +55,7 @@ void add_composition(std::vector<Claim>& claims) {
                     {"Sw<k+1,4,3>(x) = Sw<k,4,3>(x) exactly where bit 7+k of x (counted from 0) is 0",
                      [=] { return agree(false); }},
                     "k = 0, 1, 2, all 64-bit byte addresses",
-                    "seed 003, 'iff the 8th, 9th, 10th LSB is 0': right if bits count from 1, though it announces "
+                    "veitner.bearblog.dev, 'iff the 8th, 9th, 10th LSB is 0': right if bits count from 1, though it announces "
                     "that they count from 0",
                     {"... exactly where bit 8+k is 0", [=] { return agree(true); }}});
 }

@@ -1,8 +1,7 @@
 // The ways in which others write the swizzle, each equal to ours or refuted.
 //
-// Sources are the founding texts ("seeds"): 000 a note on Swizzle<3,4,3>, 001 the "cuda-matmul-swizzle"
-// skill, 002 a Chinese tutorial with Python code, 003 a blog on CuTe swizzling, 004 Mojo's
-// documentation; and NVIDIA's tables for the TMA.
+// Whose: CuTe's header, pycute, Mojo's documentation, NVIDIA's tables for the TMA, the blog
+// veitner.bearblog.dev and notes that quote it, and a "cuda-matmul-swizzle" skill for coding agents.
 #include "theorem.hpp"
 
 #include <algorithm>
@@ -26,7 +25,7 @@ W python_shiftr(W a, int s) {
   return s > 0 ? shr(a, static_cast<unsigned>(s)) : shl(a, static_cast<unsigned>(-s));
 }
 
-/// Seed 001: ZZZ and YYY are both extracted, XORed, and XORed in again, so ZZZ cancels out.
+/// The matmul skill: ZZZ and YYY are both extracted, XORed, and XORed in again, so ZZZ cancels out.
 template <class W>
 W matmul_skill(Swizzle s, W x) {
   W const mask = like(x, (std::uint64_t{1} << s.bits) - 1);
@@ -52,7 +51,7 @@ void add_formulations(std::vector<Claim>& claims) {
   claims.push_back({"formulation/CuTe",
                     {"x ^ shiftr(x & yyy_msk, SShift) with yyy_msk = ((1<<BBits)-1) << (MBase + max(0,SShift)) is f",
                      [=] { return cute(0); }},
-                    family, "CuTe, swizzle.hpp; seeds 000 and 003",
+                    family, "CuTe, swizzle.hpp, and most texts about it",
                     {"with the mask one bit higher", [=] { return cute(1); }}});
 
   auto const python = [](bool forward) {
@@ -69,7 +68,7 @@ void add_formulations(std::vector<Claim>& claims) {
                     {"Python's shiftr/shiftl version is f wherever shift != 0 (at shift 0, valid with bits 0, the two "
                      "call each other for ever)",
                      [=] { return python(true); }},
-                    "every valid swizzle with shift != 0 (6,768), all 32-bit offsets", "seed 002; pycute (RecursionError)",
+                    "every valid swizzle with shift != 0 (6,768), all 32-bit offsets", "pycute, and tutorials that quote it (RecursionError at shift 0)",
                     {"with shiftl in place of shiftr", [=] { return python(false); }}});
 
   auto const mojo = [](bool swapped) {
@@ -87,7 +86,7 @@ void add_formulations(std::vector<Claim>& claims) {
   claims.push_back({"formulation/Mojo",
                     {"'extract YYY from base + max(0,shift), ZZZ from base - min(0,shift), XOR' is f; its masks are ours",
                      [=] { return mojo(false); }},
-                    family, "seed 004",
+                    family, "Mojo's documentation, layout.swizzle.Swizzle",
                     {"with YYY read at the place of ZZZ", [=] { return mojo(true); }}});
   auto const mojo_size = [](bool as_cosize) {
     std::vector<Question> questions;
@@ -103,7 +102,7 @@ void add_formulations(std::vector<Claim>& claims) {
   claims.push_back({"formulation/Mojo size and cosize",
                     {"size() = cosize() = 2^(bits+base+|shift|) is the period, and f maps [0, size) into itself",
                      [=] { return mojo_size(false); }},
-                    "every valid swizzle with bits > 0 (5,712), all 32-bit offsets", "seed 004; users.md 5.10",
+                    "every valid swizzle with bits > 0 (5,712), all 32-bit offsets", "Mojo's documentation, layout.swizzle.Swizzle",
                     {"cosize() bounds every value of f, as the cosize of a layout does", [=] { return mojo_size(true); }}});
 
   auto const tma = [](unsigned rows_off) {
@@ -131,12 +130,12 @@ void add_formulations(std::vector<Claim>& claims) {
                                  auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & like(a, 8))); };
                                  return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x);
                                })),
-                    "all 64-bit byte addresses", "hardware.md 3.1 (the flip: folklore, not testable on sm_90)",
+                    "all 64-bit byte addresses", "cuda.h 13.0 (the flip: one reading of its words, not testable on sm_90)",
                     single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {
                              return claim(Swizzle{2, 5, 2}(x) == swizzle_128B(x));
                            }))});
 
-  // Seed 001 is wrong, and its own kind of wrong: 0 and 16 both go to 0, so data is overwritten, and
+  // The skill is wrong, and its own kind of wrong: 0 and 16 both go to 0, so data is overwritten, and
   // the conflict-freedom it then shows is that of lanes reading the same word.
   auto const skill_differs = [](bool everywhere) {
     return ask_each(canonical_swizzles, 64, [everywhere](Swizzle s, auto x) {
@@ -149,7 +148,7 @@ void add_formulations(std::vector<Claim>& claims) {
                     {"the skill's Swizzle::apply equals f exactly where the target bits of x are 0: it overwrites them",
                      [=] { return skill_differs(false); }},
                     "Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3>, all 64-bit byte addresses",
-                    "seed 001, which is wrong: apply(16) = 0 = apply(0)",
+                    "the 'cuda-matmul-swizzle' skill, which is wrong: apply(16) = 0 = apply(0)",
                     {"it equals f", [=] { return skill_differs(true); }}});
   auto const skill_offset = [](auto row, auto column) {
     auto const linear = row * like(row, 64) + column;
@@ -164,14 +163,14 @@ void add_formulations(std::vector<Claim>& claims) {
                                  return claim(low(column) == low(other),
                                               skill_offset(row, column) == skill_offset(row, other));
                                })),
-                    "rows below 2^16 of 64 16-bit elements", "seed 001, which is wrong",
+                    "rows below 2^16 of 64 16-bit elements", "the 'cuda-matmul-swizzle' skill, which is wrong",
                     single("different elements of a row have different places",
                            ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
                                [=](auto row, auto column, auto other) {
                                  return claim(skill_offset(row, column) == skill_offset(row, other), column == other);
                                }))});
 
-  // Seed 000's worked rows: row 1 is XORed with 2^4, row 2 with 2^5, row 7 with 2^6 + 2^5 + 2^4.
+  // The note's worked rows: row 1 is XORed with 2^4, row 2 with 2^5, row 7 with 2^6 + 2^5 + 2^4.
   auto const worked_rows = [](bool row_times_16) {
     return ask("worked rows", 64, {{"row", 57}, {"j", 6}}, [=](auto row, auto j) {
       auto const logical = row * like(row, 128) + j * like(row, 2);
@@ -181,7 +180,7 @@ void add_formulations(std::vector<Claim>& claims) {
   };
   claims.push_back({"formulation/rows of 64 halves",
                     single("element j of row r lies at byte (128 r + 2 j) ^ (16 (r mod 8))", worked_rows(false)),
-                    "all rows below 2^57 of 64 16-bit elements under Sw<3,4,3>", "seed 000, worked example",
+                    "all rows below 2^57 of 64 16-bit elements under Sw<3,4,3>", "a note on Swizzle<3,4,3> after veitner.bearblog.dev",
                     single("at byte (128 r + 2 j) ^ (16 r)", worked_rows(true))});
 }
 

@@ -25,7 +25,7 @@ void add_involution(std::vector<Claim>& claims) {
     claims.push_back({std::string("involution/never if invalid, shift ") + (leftward ? "< 0" : ">= 0"),
                       single("with bits > |shift|, f(f(x)) != x for some x: the least or greatest source bit", never),
                       std::string("all (bits, base, |shift|) within 64 bits with bits > |shift|, shift ") + (leftward ? "< 0" : ">= 0"),
-                      "users.md 5.16: involution and bijection are not the same",
+                      "against mdspan-cute, VERIFICATION.md, which states no condition",
                       single("with bits > |shift|, f(f(x)) != x for every x",
                              ask_all(leftward, [=](auto const& f, auto x, auto) {
                                return claim(overlapping(f, x), !(f(f(x)) == x));

@@ -47,7 +47,7 @@ void add_one_to_one(std::vector<Claim>& claims) {
          {"with bits > |shift| allowed, f is one-to-one exactly if shift != 0 or bits = 0",
           [=] { return std::vector{still_one_to_one, not_at_zero}; }},
          std::string("all (bits, base, |shift|) within 64 bits, shift ") + (leftward ? "< 0" : ">= 0") + ", all 64-bit offsets",
-         "users.md 5.16, against 'a swizzle is a bijection because it is an involution'",
+         "against mdspan-cute, VERIFICATION.md, which takes 'involution' for 'bijection'",
          single("one-to-one for every shift", ask_all(leftward, [=](auto const& f, auto x, auto y) {
                   return claim(fields_fit(f, x) && f(x) == f(y), x == y);
                 }))});

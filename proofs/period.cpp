@@ -1,7 +1,7 @@
 // With what step a swizzle repeats, and from which base addresses it may be used relative to the base.
 //
 // One number answers both: P = 2^(base+bits+|shift|), 256, 512, 1024 bytes for the canonical three.
-// "Repeats every 32, 64, 128 bytes" (three of the founding texts) is true of the block that f
+// "Repeats every 32, 64, 128 bytes" (as some texts say) is true of the block that f
 // permutes within (span.cpp) and false of f itself; both are proved.
 #include "theorem.hpp"
 
@@ -110,12 +110,12 @@ void add_period(std::vector<Claim>& claims) {
                        return questions;
                      }},
                     "Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3>, every k < 2^54",
-                    "against seeds 000 ('repeats every 128 bytes (1024 bits)') and 003 ('256 bit / 32B', ...): the "
-                    "numbers 256, 512, 1024 count bytes, not bits",
+                    "against veitner.bearblog.dev ('1024 bit / 128B repetition') and notes that quote it: the numbers 256, 512, "
+                    "1024 count bytes, not bits",
                     canonical("", "", "", 1, "it repeats every 32, 64, 128 bytes: f(x+s) = f(x)+s", 1).control});
 
   // With symbolic parameters the same two facts are stated for every b at once, without the group.
-  std::string const nobody = "users.md 3.D (tilelang 2379, Fuser 4096): nobody offers it";
+  std::string const nobody = "bugs of this kind: tilelang#2379, NVIDIA/Fuser#4096, cloudrift-ai/emmy#200";
   add_parametric(claims,
                  {"base law/if", "f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
                   nobody, "the same for multiples of P/2"},

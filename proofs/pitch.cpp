@@ -27,12 +27,12 @@ void add_pitch(std::vector<Claim>& claims) {
   claims.push_back({"pitch/no swizzle",
                     single("without a swizzle, rows of 16 bytes at pitch 16 m are conflict-free exactly if m is odd",
                            rows_at_pitch(swizzle_none, 16, odd)),
-                    domain, "z3.md; padding by 16 bytes is one case of it",
+                    domain, "the folklore of padding by 16 bytes is one case of it",
                     single("... exactly if m is no multiple of 4", rows_at_pitch(swizzle_none, 16, not_multiple_of_4))});
   claims.push_back({"pitch/Sw<3,4,3>",
                     single("under Sw<3,4,3>, rows of 16 bytes at pitch 128 m are conflict-free exactly if m is odd",
                            rows_at_pitch(swizzle_128B, 128, odd)),
-                    domain, "z3.md; why tiles wider than 128 bytes are cut into panels",
+                    domain, "why tiles wider than 128 bytes are cut into panels",
                     single("... for every m", rows_at_pitch(swizzle_128B, 128, [](auto m) { return m == m; }))});
   auto const narrow = [](unsigned doubled) {
     std::vector<Question> questions;

@@ -26,7 +26,7 @@ std::vector<Question> ask_units(bool leftward, unsigned most, StatementAbout sta
 
 void add_recast(std::vector<Claim>& claims) {
   std::string const symbolic = "bits, base, |shift| symbolic, all 64-bit element offsets";
-  std::string const source = "CuTe, recast of a smem_ptr layout; cute_printed_forms.md 2";
+  std::string const source = "CuTe, as_position_independent_swizzle_layout";
   auto const equal = [](auto const& f, auto const& g, unsigned k, auto x) { return f(shl(x, k)) == shl(g(x), k); };
   auto const smaller = [](auto const& f, unsigned k, auto x) {
     using W = decltype(x);

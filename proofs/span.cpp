@@ -9,7 +9,7 @@ void add_span(std::vector<Claim>& claims) {
   add_theorem(claims,
               {"span", "f(x) lies in the aligned block of x of size 2^(base+bits) (2^(base+bits+|shift|) for "
                        "shift < 0), and some x leaves its half of the block",
-               "hardware.md 3.1; DESIGN: span", "f(x) lies in the same half of the block as x"},
+               "CUDA C++ Programming Guide 13.1, 10.29.3", "f(x) lies in the same half of the block as x"},
               {.a_bit = true, .room = 63, .family_width = 64},
               [=](auto const& f, auto x, auto) {
                 using W = decltype(x);

@@ -155,6 +155,9 @@ void add_period(std::vector<Claim>& claims);
 void add_recast(std::vector<Claim>& claims);
 void add_composition(std::vector<Claim>& claims);
 void add_formulations(std::vector<Claim>& claims);
+#ifdef SWIZPROOF_WITH_CUTLASS
+void add_cutlass(std::vector<Claim>& claims);
+#endif
 void add_characterisation(std::vector<Claim>& claims);
 void add_pitch(std::vector<Claim>& claims);
 void add_wavefronts(std::vector<Claim>& claims);

@@ -67,7 +67,7 @@ Claim cost_of(Cell const& cell) {
           "all origins that are multiples of " + std::to_string(cell.access.rows) + " rows and " +
               std::to_string(cell.access.row_bytes) + " bytes, all 32-bit bases that are multiples of " +
               std::to_string(std::max<std::uint64_t>(cell.swizzle.period(), 16)),
-          "bank.hpp H1-H6; hardware.md 5",
+          "bank.hpp H1-H7; PTX ISA 9.1, 9.7.14.5 for the fragments",
           single("at most " + std::to_string(r.most - 1), between(cell, 0, r.most - 1)),
           TableCell{cell.access.name, cell.pitch, to_string(cell.swizzle), r.most,
                     ideal_wavefronts(sm_90, cell.access.instruction)}};

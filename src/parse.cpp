@@ -275,6 +275,7 @@ class MappingParser {
   Mapping composition() {
     Mapping map;
     bool flagged = false;
+    std::vector<std::size_t> places;  // where each stage of on_elements begins
     while (true) {
       std::size_t const from = in_.at();
       if (std::optional<unsigned> const bits = flag()) {
@@ -283,13 +284,15 @@ class MappingParser {
         flagged = true;
         map.element_bits = bits;
         map.on_bytes = std::exchange(map.on_elements, {});
+        places.clear();
       } else {
         map.on_elements.push_back(stage(map.on_elements.size()));
+        places.push_back(from);
       }
       map.text += (map.text.empty() ? "" : " o ") + std::string(trimmed(from, in_.at()));
       if (!in_.take("o ")) break;
     }
-    check_order(map, flagged);
+    check_order(map, places, flagged);
     if (options_.element_bits) {
       if (flagged && map.element_bits != options_.element_bits)
         in_.fail("--element says " + std::to_string(*options_.element_bits) + " bits, the layout says " +
@@ -302,16 +305,16 @@ class MappingParser {
   }
 
   /// f o offset o g o offset o ... : every second stage is a number, the last one is a function.
-  void check_order(Mapping const& map, bool flagged) {
+  void check_order(Mapping const& map, std::span<std::size_t const> places, bool flagged) {
     std::size_t const count = map.on_elements.size();
     if (flagged && (count != 1 || map.domain() == nullptr))
       in_.fail_here("smem_ptr[..](unset) must be followed by one layout");
     for (std::size_t i = 0; i < count; ++i) {
       bool const number = std::holds_alternative<Displacement>(map.on_elements[i]);
       if (number != (i % 2 == 1))
-        in_.fail_here(number ? "a layout or swizzle must stand here, not a number"
-                             : "an offset is missing between two functions",
-                      "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
+        in_.fail(number ? "a layout or swizzle must stand here, not a number"
+                        : "an offset is missing before this",
+                 places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
     }
     if (count % 2 == 0 && count != 0) in_.fail_here("a layout is missing after the offset");
   }
@@ -404,7 +407,7 @@ class MappingParser {
     }
   }
 
-  /// The TMA's maps of byte addresses (hardware.md 3.1; CUDA C++ Programming Guide 10.29.3).
+  /// The TMA's maps of byte addresses (CUDA C++ Programming Guide 13.1, 10.29.3; PTX ISA 9.1, 5.5.7).
   Mapping tma() {
     struct Mode {
       std::string_view name;

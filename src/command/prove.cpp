@@ -210,7 +210,7 @@ class Printer {
                   "64B = Sw<2,4,3>, 128B = Sw<3,4,3> on byte addresses. ideal: the least for the bytes moved.", 2);
     std::string pitch_line = fmt::format("  {:<20}", ""), swizzle_line = pitch_line;
     for (unsigned const p : pitches) {
-      pitch_line += fmt::format("  {:>19}", fmt::format("--- {}-byte rows ---", p));
+      pitch_line += fmt::format("  {:>19}", fmt::format("{}-byte rows", p));
       swizzle_line += "  none  32B  64B 128B";
     }
     fmt::print("\n{}\n{}  ideal\n", style_.strong(pitch_line), style_.faint(swizzle_line));
@@ -329,7 +329,7 @@ void add_prove(CLI::App& app, Common& common) {
   CLI::App* const sub = app.add_subcommand("prove", "Prove the built-in catalogue of theorems about swizzles and banks");
   auto const options = std::make_shared<Options>();
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
-  sub->add_option("--jobs", options->jobs, "claims decided at the same time")->check(CLI::Range(1U, 1024U))->capture_default_str();
+  sub->add_option("--jobs", options->jobs, "claims decided at the same time (default: one a core)")->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the catalogue")->capture_default_str();
   sub->add_option("--page", options->claims_page, "also write the claims as a Markdown page to this file");
   sub->callback([&common, options] { run(common, *options); });

@@ -11,7 +11,7 @@
 namespace swizproof {
 namespace {
 
-/// The law as hardware.md states it, written as plainly as possible: sets of words for each bank.
+/// The law of bank.hpp, H1 to H6, written as plainly as possible: sets of words for each bank.
 unsigned dumb_law(Instruction const& i, WarpAccess<std::uint32_t> const& warp) {
   unsigned lanes = i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8;
   if (i.operation == Operation::ld_shared && i.bytes >= 8)

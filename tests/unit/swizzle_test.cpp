@@ -16,7 +16,7 @@ TEST(Swizzle, AppliesAsCuTeDoesOnRecordedValues) {
   EXPECT_EQ((Swizzle{3, 3, 4}(305419896U)), 305419864U);
 }
 
-TEST(Swizzle, WorkedExamplesOfTheSeedsAreRight) {
+TEST(Swizzle, WorkedExamplesOfTheBlogsAreRight) {
   EXPECT_EQ(swizzle_128B(1023U), 911U);
   EXPECT_EQ(swizzle_64B(511U), 463U);
   EXPECT_EQ(swizzle_32B(255U), 239U);
@@ -24,7 +24,7 @@ TEST(Swizzle, WorkedExamplesOfTheSeedsAreRight) {
   EXPECT_EQ((Swizzle{2, 0, 3}(9U)), 8U);
 }
 
-TEST(Swizzle, ReordersFourByEightAsSeed002Prints) {
+TEST(Swizzle, ReordersFourByEightAsTutorialsPrint) {
   unsigned const printed[4][8] = {{0, 1, 2, 3, 4, 5, 6, 7},
                                   {9, 8, 11, 10, 13, 12, 15, 14},
                                   {18, 19, 16, 17, 22, 23, 20, 21},
