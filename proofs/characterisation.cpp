@@ -60,14 +60,14 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
     return claim(!conflict_free(f, like(origin, 0)));
   });
   std::string const p = std::to_string(pitch), b = std::to_string(bits);
-  std::string const swizzles = "every swizzle with base >= 4 within 32 bits; ";
+  std::string const swizzles = "every swizzle with bits > 0, base >= 4 within 32 bits; ";
   std::vector<unsigned> const shifted_origins{0, 2 * pitch, 4 * pitch, 6 * pitch, 32, 64, 96};
   claims.push_back({"all swizzles/rows of 16 bytes at pitch " + p + ", any origin",
                     {"rows of 16 bytes at pitch " + p + " are read conflict-free from every origin exactly under Sw<" + b + ",4,3>",
                      [=] { return std::vector{sufficient(4, exactly), necessary(shifted_origins, exactly), never_leftward}; }},
                     swizzles + "all 32-bit origins that are multiples of 16",
                     "cutlass#2015 'Why 3-4-3?'",
-                    single("... exactly under Sw<" + std::to_string(bits + 1) + ",4,3>",
+                    single("... under every Sw<" + std::to_string(bits + 1) + ",4,S> with S >= 3",
                            sufficient(4, [=](auto const& f, auto x) {
                              return f.base == like(x, 4) && !(f.distance < like(x, 3)) && f.bits == like(x, bits + 1);
                            }))});
@@ -110,7 +110,7 @@ void add_characterisation(std::vector<Claim>& claims) {
                                       : "no swizzle that keeps 16-byte vectors whole reads a column of 32 words in fewer than 4 wavefronts: "
                                         "the words are different and their banks agree modulo 4, so one of the 8 banks left serves 4 of them",
                              column_banks(leftward, leftward ? 5 : 2)),
-                      "every swizzle with base >= 4 within 32 bits; all 32-bit origins that are multiples of 4",
+                      "every swizzle with bits > 0, base >= 4 within 32 bits; all 32-bit origins, multiples of 4",
                       "cutlass#1234, #1443",
                       single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8", column_banks(false, leftward ? 5 : 3))});
     auto const row_costs = [=](unsigned pitch) {
@@ -122,7 +122,7 @@ void add_characterisation(std::vector<Claim>& claims) {
     claims.push_back({std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
                       single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: copy.row128 costs 4",
                              row_costs(128)),
-                      std::string("every swizzle with base >= 4, shift ") + (leftward ? "< 0" : ">= 0") + "; all 32-bit origins, multiples of 128",
+                      std::string("every swizzle with bits > 0, base >= 4, shift ") + (leftward ? "< 0" : ">= 0") + "; all 32-bit origins, multiples of 128",
                       "why any swizzle will do for copies by rows", single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
   }
   auto const reached = [](unsigned n) {

@@ -60,7 +60,7 @@ void add_core_matrices(std::vector<Claim>& claims) {
     std::string const control = swizzled ? "without the swizzle" : "with rows 32 bytes apart";
     claims.push_back({"core matrix/" + name,
                       single("every 8x16-byte core matrix costs 1 wavefront", core_matrix(layout, layout.swizzle, pitch)),
-                      name + ": 32-bit starts that are multiples of 16, all LBO, SBO, blocks and chunks",
+                      name + ": 32-bit starts that are multiples of 16; LBO, SBO < 2^18; 32 blocks, 8 panels",
                       "PTX ISA 9.1, 9.7.15.5.1.2 (canonical layouts)",
                       single(control, core_matrix(layout, swizzle_none, swizzled ? pitch : 32))});
   }

@@ -77,7 +77,8 @@ void add_formulations(std::vector<Claim>& claims) {
       std::uint64_t const mask = (std::uint64_t{1} << s.bits) - 1;
       std::uint64_t const yyy = mask << (s.base + std::max(0, s.shift));
       std::uint64_t const zzz = mask << (s.base - std::min(0, s.shift));
-      W const field = shr(W(x & like(x, swapped ? zzz : yyy)), static_cast<unsigned>(s.base + std::max(0, s.shift)));
+      int const from = swapped ? s.base - std::min(0, s.shift) : s.base + std::max(0, s.shift);
+      W const field = shr(W(x & like(x, swapped ? zzz : yyy)), static_cast<unsigned>(from));
       W const moved = shl(field, static_cast<unsigned>(s.base - std::min(0, s.shift)));
       return claim(s(x) == W(x ^ moved) && like(x, yyy) == like(x, s.source_mask()) &&
                    like(x, zzz) == like(x, s.target_mask()));
@@ -121,14 +122,16 @@ void add_formulations(std::vector<Claim>& claims) {
                     "32B, 64B, 128B, all 64-bit byte addresses", "PTX ISA 9.1, 5.5.7; Programming Guide 13.1, 10.29.3",
                     {"lines counted from 1", [=] { return tma(1); }}});
   claims.push_back({"formulation/TMA with 32-byte atoms",
-                    single("128B_ATOM_32B is Sw<2,5,2>; with FLIP_8B also bit 3 ^= bit 7, and then it is no swizzle but "
-                           "still its own inverse",
+                    single("128B_ATOM_32B is Sw<2,5,2>; with FLIP_8B also bit 3 ^= bit 7: still its own inverse, but no swizzle, "
+                           "since bit 7 feeds two bits",
                            ask("128B_ATOM_32B", 64, {{"x", 64}},
                                [](auto x) {
                                  using W = decltype(x);
                                  auto const atom = [](W a) { return W(a ^ (shr(a, 2) & like(a, 0x60))); };
                                  auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & like(a, 8))); };
-                                 return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x);
+                                 W const bit_7 = like(x, 0x80);
+                                 return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x &&
+                                              flip(bit_7) == W(bit_7 ^ like(x, 0x28)));
                                })),
                     "all 64-bit byte addresses", "cuda.h 13.0 (the flip: one reading of its words, not testable on sm_90)",
                     single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {

@@ -13,7 +13,10 @@ void add_involution(std::vector<Claim>& claims) {
   // With overlapping fields it is never one: the outermost source bit, which no other bit feeds,
   // comes back with a bit that was fed twice over.
   for (bool const leftward : {false, true}) {
-    auto const overlapping = [](auto const& f, auto x) { return fits(f, x, 64) && f.distance < f.bits; };
+    auto const overlapping = [=](auto const& f, auto x) {
+      auto const overlap = fits(f, x, 64) && f.distance < f.bits;
+      return leftward ? overlap && like(x, 0) < f.distance : overlap;
+    };
     auto const never = ask_all(leftward, [=](auto const& f, auto x, auto) {
       using W = decltype(x);
       W const source = f.source_mask(x);

@@ -25,7 +25,8 @@ void add_kept_bits(std::vector<Claim>& claims) {
               [](auto const& f, auto x, auto) {
                 using W = decltype(x);
                 W const elsewhere = f.target_mask(x) ^ (like(x, 0) - like(x, 1));
-                return claim(((f(x) ^ x) & elsewhere) == like(x, 0));
+                W const changed = f(x) ^ x;
+                return claim((changed & elsewhere) == like(x, 0) && (changed & f.source_mask(x)) == like(x, 0));
               },
               [](auto const& f, auto x, auto) {
                 using W = decltype(x);

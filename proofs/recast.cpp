@@ -25,7 +25,7 @@ std::vector<Question> ask_units(bool leftward, unsigned most, StatementAbout sta
 }  // namespace
 
 void add_recast(std::vector<Claim>& claims) {
-  std::string const symbolic = "bits, base, |shift| symbolic, all 64-bit element offsets";
+  std::string const symbolic = "every valid swizzle at once, bits > 0; all 64-bit element offsets";
   std::string const source = "CuTe, as_position_independent_swizzle_layout";
   auto const equal = [](auto const& f, auto const& g, unsigned k, auto x) { return f(shl(x, k)) == shl(g(x), k); };
   auto const smaller = [](auto const& f, unsigned k, auto x) {
@@ -44,7 +44,7 @@ void add_recast(std::vector<Claim>& claims) {
       return claim(!(f.base < like(x, k)), equal(f, f, k, x));
     };
     claims.push_back({std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
-                      {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1; k times over, f<B,M,S>(x 2^k) = f<B,M-k,S>(x) 2^k if k <= M",
+                      {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1 (so, by induction, units of 2^k make f<B,M-k,S> if k <= M)",
                        [=] { return ask_units(leftward, 1, unit_fits); }},
                       symbolic + (leftward ? ", shift < 0" : ", shift >= 0"), source,
                       {"with M unchanged, as if bytes and elements were one unit",

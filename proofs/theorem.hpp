@@ -45,7 +45,8 @@ template <class W>
 /// Valid as in Swizzle::error(), for symbolic parameters.
 template <class W>
 [[nodiscard]] auto valid(SwizzleFormula<W> const& f, W x, Requirements needs = {}) {
-  auto const ok = fits(f, x, needs.room) && !(f.distance < f.bits);
+  auto ok = fits(f, x, needs.room) && !(f.distance < f.bits);
+  if (f.leftward) ok = ok && like(x, 0) < f.distance;
   return needs.a_bit ? ok && like(x, 0) < f.bits : ok;
 }
 
@@ -116,7 +117,9 @@ void add_public(std::vector<Claim>& claims, Words const& words, Requirements nee
   };
   claims.push_back({words.name + "/public kernels",
                     {words.text, [=] { return each(law); }},
-                    "the 18 swizzles of public kernels, all 64-bit offsets", words.source,
+                    std::string(needs.a_bit ? "the 17 swizzles of public kernels with bits > 0" : "the 18 swizzles of public kernels") +
+                        ", all 64-bit offsets",
+                    words.source,
                     {words.control, [=] { return each(control); }}});
 }
 
@@ -132,8 +135,8 @@ void add_parametric(std::vector<Claim>& claims, Words const& words, Requirements
   for (bool const leftward : {false, true})
     claims.push_back({words.name + (leftward ? "/symbolic, shift < 0" : "/symbolic, shift >= 0"),
                       single(words.text, about(leftward, law)),
-                      std::string("bits, base, |shift| symbolic, shift ") + (leftward ? "< 0" : ">= 0") +
-                          ", base+bits+|shift| <= " + std::to_string(needs.room) + ", all 64-bit offsets",
+                      std::string("every valid swizzle at once: ") + (needs.a_bit ? "bits > 0, " : "") + "shift " +
+                          (leftward ? "< 0" : ">= 0") + ", within " + std::to_string(needs.room) + " bits; all 64-bit offsets",
                       words.source, single(words.control, about(leftward, control))});
 }
 

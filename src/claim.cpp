@@ -50,17 +50,19 @@ std::optional<Outcome> find_vacuous(std::span<Question const> questions, Limits 
 ClaimReport decide(Claim const& claim, Limits const& limits) {
   auto const start = std::chrono::steady_clock::now();
   std::vector<Question> const questions = claim.statement.questions();
-  ClaimReport report{claim.name, {}, {Engine::smt}, {}};
+  ClaimReport report{claim.name, {}, {}, {}};
   Outcome& outcome = report.verdict.outcome;
-  outcome = decide_symbolically(questions, limits);
+  if (!questions.empty()) outcome = decide_symbolically(questions, limits);
+  if (!report.verdict.unknown()) report.engines.push_back(Engine::smt);
   auto const second_opinion = [&](Engine engine, std::optional<Outcome> const& other) {
     if (!other) return;
     must_agree(claim, Engine::smt, outcome, engine, *other);
     report.engines.push_back(engine);
-    if (report.verdict.unknown()) outcome = *other;
+    if (report.verdict.unknown()) outcome = *other, report.verdict.engine = engine;
   };
-  second_opinion(Engine::linear, decide_each(questions, decide_linearly));
-  second_opinion(Engine::exhaustive, decide_each(questions, [](Question const& q) {
+  if (questions.empty()) outcome = Unknown{"the statement asks no question"};
+  else second_opinion(Engine::linear, decide_each(questions, decide_linearly));
+  if (!questions.empty()) second_opinion(Engine::exhaustive, decide_each(questions, [](Question const& q) {
                    return decide_exhaustively(q);
                  }));
   if (report.verdict.proved())

@@ -20,7 +20,7 @@ struct Function {
 /// By linear algebra if that is exact, else by SMT.
 Fact decide_cheapest(Question const& q, Limits const& limits) {
   if (auto outcome = decide_linearly(q)) return {*std::move(outcome), Engine::linear};
-  if (auto refuted = search_counterexample(q)) return {*std::move(refuted), Engine::exhaustive};
+  if (auto refuted = search_counterexample(q, 10)) return {*std::move(refuted), Engine::search};
   return {decide_symbolically(std::span(&q, 1), limits), Engine::smt};
 }
 
@@ -28,12 +28,12 @@ Fact decide_cheapest(Question const& q, Limits const& limits) {
 template <class Ask>
 Quantity last_that_holds(Ask const& q, Limits const& limits) {
   unsigned holds = 0, fails = 65;
-  Engine engine = Engine::linear;
+  Engine engine = Engine::linear;  // the strongest that was needed
   while (fails - holds > 1) {
     unsigned const k = (holds + fails) / 2;
     Fact const fact = decide_cheapest(q(k), limits);
-    if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) return {{}, fact.engine, unknown->reason};
-    if (fact.engine == Engine::smt) engine = Engine::smt;
+    if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) return {{}, fact.engine, unknown->reason, true};
+    engine = std::max(engine, fact.engine);
     (std::holds_alternative<Proved>(fact.outcome) ? holds : fails) = k;
   }
   return {holds, engine, {}};
@@ -55,6 +55,7 @@ void inspect_function(Inspection& out, Mapping const& map, Limits const& limits)
       ask("linear", 64, {{"x", 64}, {"y", 64}}, [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }), limits);
   out.bijective = decide_cheapest(
       ask("one-to-one", 64, {{"x", 64}, {"y", 64}}, [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }), limits);
+  out.injective = out.bijective;  // on words of one width the two are the same
   out.involution =
       decide_cheapest(ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
   out.kept_low_bits = last_that_holds(
@@ -81,6 +82,8 @@ void inspect_function(Inspection& out, Mapping const& map, Limits const& limits)
   if (map.acts_on_bytes() || !out.period.value) return;
   if (!map.element_bits)
     out.alignment = {{}, out.period.engine, "the element size is not known: give --element"};
+  else if (*out.period.value >= std::uint64_t{1} << 56)
+    out.alignment = {{}, out.period.engine, "none below 2^56"};
   else
     out.alignment.value = std::max<std::uint64_t>(*out.period.value * *map.element_bits / 8, 1);
 }
@@ -111,14 +114,14 @@ class Enumeration {
   void one_to_one() {
     std::unordered_map<std::uint64_t, std::size_t> at;
     at.reserve(f_.size());
-    out_.bijective = {Proved{}, Engine::exhaustive};
+    out_.injective = out_.bijective = {Proved{}, Engine::exhaustive};
     for (std::size_t i = 0; i < f_.size(); ++i) {
       auto const [other, fresh] = at.try_emplace(f_[i], i);
       if (!fresh) {
-        out_.bijective = refuted("two indices, one place", {{"x", other->second}, {"y", i}, {"f(x)", f_[i]}});
+        out_.injective = out_.bijective = refuted("two indices, one place", {{"x", other->second}, {"y", i}, {"f(x)", f_[i]}});
         return;
       }
-      if (f_[i] >= f_.size() && out_.bijective.outcome.index() == 0)
+      if (f_[i] >= f_.size() && std::holds_alternative<Proved>(out_.bijective.outcome))
         out_.bijective = refuted("one-to-one so far, but not onto 0..size-1", {{"x", i}, {"f(x)", f_[i]}});
     }
   }
@@ -159,7 +162,7 @@ class Enumeration {
         return;
       }
       if (budget < f_.size()) {
-        out_.period.note = "not found within 2^28 steps";
+        out_.period = {{}, Engine::exhaustive, "not found within 2^28 steps", true};
         return;
       }
     }
@@ -175,14 +178,19 @@ void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
   out.domain = "indices 0.." + std::to_string(size - 1);
   if (size > most_enumerated) {
     std::string const reason = "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
-    for (Fact* fact : {&out.bijective, &out.involution, &out.linear}) fact->outcome = Unknown{reason};
-    for (Quantity* quantity : {&out.kept_low_bits, &out.span, &out.period}) quantity->note = reason;
+    for (Fact* fact : {&out.injective, &out.bijective, &out.involution, &out.linear}) fact->outcome = Unknown{reason};
+    for (Quantity* quantity : {&out.kept_low_bits, &out.span, &out.period}) *quantity = {{}, Engine::exhaustive, reason, true};
   } else {
     std::vector<std::uint64_t> values;
     values.reserve(static_cast<std::size_t>(size));
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(size); ++i) {
       std::uint64_t const bits = map.element_bits.value_or(8);
-      values.push_back(map.acts_on_bytes() ? bit_address(map, Address<std::uint64_t>{0}, i) / bits : offset(map, i).elements);
+      if (!map.acts_on_bytes()) {
+        values.push_back(offset(map, i).elements);
+        continue;
+      }
+      auto const address = static_cast<std::int64_t>(bit_address(map, Address<std::uint64_t>{0}, i));
+      values.push_back(static_cast<std::uint64_t>(address / static_cast<std::int64_t>(bits)));
     }
     Enumeration(out, std::move(values)).run();
   }

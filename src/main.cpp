@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
+#include <system_error>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -24,6 +27,20 @@ Mapping LayoutArgument::parse() const {
   return parse_mapping(text, options);
 }
 
+namespace {
+
+bool is_command(CLI::App const& app, std::string const& word) {
+  auto const commands = app.get_subcommands([&](CLI::App const* sub) { return sub->get_name() == word; });
+  return !commands.empty();
+}
+
+/// Output that could not be written is an error, not a success without output.
+void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "standard output");
+}
+
+}  // namespace
 }  // namespace swizproof::command
 
 int main(int argc, char** argv) {
@@ -36,10 +53,24 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "swizproof " SWIZPROOF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_flag("--json", common.json, "one JSON document on standard output");
-  app.add_option("--timeout", common.timeout, "seconds for one solver query")->check(CLI::Range(0.001, 1e6))->capture_default_str();
+  app.add_flag("--json", common.json, "one JSON document on standard output")->disable_flag_override();
+  app.add_option("--timeout", common.timeout, "seconds for one solver query")
+      ->check([](std::string const& text) {
+        double const seconds = std::strtod(text.c_str(), nullptr);
+        return seconds >= 0.001 && seconds <= 1e6 ? "" : "must be from 0.001 to 1000000 seconds";
+      })
+      ->capture_default_str();
   app.add_option("--seed", common.seed, "random seed of the solver")->capture_default_str();
-  app.add_option("--arch", common.arch, "architecture whose bank model is used")->capture_default_str();
+  app.add_option("--arch", common.arch, "architecture whose bank model is used")
+      ->check([](std::string const& text) {
+        try {
+          (void)parse_architecture(text);
+          return std::string();
+        } catch (InputError const& error) {
+          return error.message + " '" + text + "'; " + error.hint;
+        }
+      })
+      ->capture_default_str();
   app.add_option("--color", common.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str();
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
   add_prove(app, common);
@@ -50,8 +81,17 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
+    finish_output();
+  } catch (CLI::Success const& help) {
+    app.exit(help);
+    std::cout.flush();
+    return std::cout && std::fflush(stdout) == 0 ? holds : bad_input;
   } catch (CLI::ParseError const& error) {
-    return app.exit(error) == 0 ? holds : bad_input;
+    std::string const word = argc > 1 ? argv[1] : "";
+    bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
+    std::string const message = unknown ? "unknown command '" + word + "'" : std::string(error.what());
+    fmt::print(stderr, "{} {}\n  see swizproof --help\n", Style("auto", STDERR_FILENO).bad("swizproof: error:"), message);
+    return bad_input;
   } catch (InputError const& error) {
     std::fputs(describe(error, Style(common.color, STDERR_FILENO)).c_str(), stderr);
     return bad_input;
@@ -59,8 +99,11 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "swizproof: two engines disagree; this is a bug, please report it:\n  {}\n", error.message);
     return disagreement;
   } catch (std::bad_alloc const&) {
-    fmt::print(stderr, "swizproof: out of memory\n");
+    std::fputs("swizproof: out of memory\n", stderr);
     return undecided;
+  } catch (std::system_error const& error) {
+    std::fprintf(stderr, "swizproof: cannot write the output: %s\n", error.what());
+    return bad_input;
   }
   return common.exit_code;
 }

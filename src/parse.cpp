@@ -12,6 +12,7 @@ namespace {
 
 constexpr int deepest_nesting = 200;
 constexpr std::size_t longest_text = 1 << 20;
+constexpr std::size_t most_operations = 1000;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -53,6 +54,12 @@ class Scanner {
   }
   void expect(std::string_view token, std::string_view where) {
     if (!take(token)) fail_here("expected '" + std::string(token) + "' " + std::string(where));
+  }
+  /// Passes the o that joins two functions.
+  [[nodiscard]] bool take_joint() {
+    if (!looking_at("o") || (at_ + 1 < text_.size() && !is_space(text_[at_ + 1]))) return false;
+    ++at_;
+    return true;
   }
   /// Passes a name: letters, digits and _.
   [[nodiscard]] std::string_view take_name() {
@@ -153,8 +160,10 @@ class ExpressionParser {
       {"|", Op::bit_or, 3},
   }};
 
-  std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) {
-    return expression_.add({op, 0, a, b, c});
+  std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) { return add({op, 0, a, b, c}); }
+  std::size_t add(Expression::Node const& node) {
+    if (expression_.nodes().size() >= most_operations) in_.fail_here("the expression has more than 1000 operations");
+    return expression_.add(node);
   }
   std::size_t conditional() {
     Nesting const nesting(in_, depth_);
@@ -178,27 +187,28 @@ class ExpressionParser {
       left = add(found->op, left, right);
     }
   }
-  /// Divisors must be constants: a division by zero would have to be guessed.
+  /// Divisors must be constants, and not 0 even in words of 32 bits: a division by zero would have to
+  /// be guessed.
   void check_divisor(std::size_t at, std::size_t operand, std::size_t node) {
-    Expression divisor;
-    for (std::size_t i = 0; i <= node; ++i) divisor.add(expression_.nodes()[i]);
-    if (depends_on_variable(node))
-      in_.fail("the divisor must be a constant", operand, in_.at() - operand);
-    std::vector<std::uint64_t> const none(variables_.size(), 0);
-    if (divisor(std::span<std::uint64_t const>(none), std::uint64_t{0}) == 0) in_.fail("division by zero", at);
+    std::optional<std::uint64_t> const value = constant_at(node);
+    if (!value) in_.fail("the divisor must be a number", operand, in_.at() - operand);
+    if (*value == 0) in_.fail("division by zero", at);
+    if (*value > 0xffffffffULL) in_.fail("the divisor needs more than 32 bits", operand, in_.at() - operand);
   }
-  bool depends_on_variable(std::size_t node) const {
-    std::vector<std::size_t> open{node};
-    while (!open.empty()) {
-      Expression::Node const& n = expression_.nodes()[open.back()];
-      std::size_t const self = open.back();
-      open.pop_back();
-      if (n.op == Op::variable) return true;
-      if (n.op == Op::number) continue;
-      for (std::size_t const child : {n.a, n.b, n.c})
-        if (child < self) open.push_back(child);
+  /// The value of a node that is a number or simple arithmetic of numbers.
+  std::optional<std::uint64_t> constant_at(std::size_t node) const {
+    Expression::Node const& n = expression_.nodes()[node];
+    if (n.op == Op::number) return n.value;
+    bool const simple = n.op == Op::multiply || n.op == Op::add || n.op == Op::subtract || n.op == Op::shift_left;
+    if (!simple) return std::nullopt;
+    auto const a = constant_at(n.a), b = constant_at(n.b);
+    if (!a || !b) return std::nullopt;
+    switch (n.op) {
+      case Op::multiply: return *a * *b;
+      case Op::add: return *a + *b;
+      case Op::subtract: return *a - *b;
+      default: return shl(*a, *b);
     }
-    return false;
   }
   std::size_t unary() {
     Nesting const nesting(in_, depth_);
@@ -211,7 +221,7 @@ class ExpressionParser {
       in_.expect(")", "to close the parenthesis");
       return inner;
     }
-    if (is_digit(in_.peek())) return expression_.add({Op::number, in_.take_literal()});
+    if (is_digit(in_.peek())) return add(Expression::Node{Op::number, in_.take_literal()});
     std::size_t const at = in_.at();
     std::string_view const name = in_.take_name();
     if (name.empty()) in_.fail_here("expected a number, a variable or '('");
@@ -221,7 +231,7 @@ class ExpressionParser {
       for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
       in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
     }
-    return expression_.add({Op::variable, static_cast<std::uint64_t>(known - variables_.begin())});
+    return add(Expression::Node{Op::variable, static_cast<std::uint64_t>(known - variables_.begin())});
   }
 
   Scanner& in_;
@@ -290,7 +300,7 @@ class MappingParser {
         places.push_back(from);
       }
       map.text += (map.text.empty() ? "" : " o ") + std::string(trimmed(from, in_.at()));
-      if (!in_.take("o ")) break;
+      if (!in_.take_joint()) break;
     }
     check_order(map, places, flagged);
     if (options_.element_bits) {
@@ -344,7 +354,7 @@ class MappingParser {
     if (!in_.take(":")) {
       bool const number = place % 2 == 1 && !shape.is_tuple;
       if (!number) in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
-      return Displacement{shape.value, to_string(shape)};
+      return displacement(shape.value, to_string(shape), from);
     }
     std::size_t const at = in_.at();
     IntTuple const stride = tuple();
@@ -367,7 +377,13 @@ class MappingParser {
     (void)in_.take_integer("the mask");
     in_.expect(")=", "of the mixed bits");
     std::int64_t const value = in_.take_integer("the value");
-    return {value, std::string(trimmed(from, in_.at()))};
+    return displacement(value, std::string(trimmed(from, in_.at())), from);
+  }
+
+  Displacement displacement(std::int64_t value, std::string text, std::size_t from) {
+    constexpr std::int64_t most = std::int64_t{1} << 56;
+    if (value > most || value < -most) in_.fail("the offset reaches further than 2^56 elements", from, text.size());
+    return {value, std::move(text)};
   }
 
   IntTuple tuple() {

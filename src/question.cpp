@@ -40,12 +40,13 @@ std::optional<Outcome> decide_exhaustively(Question const& q, unsigned bits) {
   return Proved{};
 }
 
-std::optional<Refuted> search_counterexample(Question const& q) {
-  constexpr unsigned budget = 14;
+std::optional<Refuted> search_counterexample(Question const& q, unsigned budget) {
   auto const share = budget / static_cast<unsigned>(std::max<std::size_t>(q.variables.size(), 1));
   std::vector<unsigned> bits;
   for (Variable const& v : q.variables) bits.push_back(std::min(v.bits, share));
-  return enumerate(q, bits);
+  auto refuted = enumerate(q, bits);
+  if (refuted) refuted->simplest = true;
+  return refuted;
 }
 
 std::optional<Outcome> decide_linearly(Question const& q) {

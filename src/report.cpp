@@ -31,7 +31,7 @@ std::string describe(InputError const& error, Style const& style) {
     std::size_t const from = at > before ? at - before : 0;
     std::string shown = error.input.substr(from, width);
     for (char& c : shown)
-      if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+      if (c < ' ' || c > '~') c = '?';  // control characters and bytes of other alphabets
     std::string const lead = from > 0 ? "..." : "";
     std::string const tail = from + width < error.input.size() ? "..." : "";
     std::size_t const marks = std::clamp<std::size_t>(error.length, 1, width - (at - from));

@@ -14,8 +14,8 @@
 //      active lane l whose partner l^1 is active has the partner's address, or the same for l^2.
 //      Never stores, never ldmatrix.
 //      [NVIDIA forum 77228 for compute capability 7.x]
-//  H5  wavefronts = max(sum over groups of the group's degree, number of groups): a group costs its
-//      issue slot even if none of its lanes is active.
+//  H5  wavefronts = max(sum over groups of the group's degree, number of groups). The instruction
+//      keeps its issue slots even if lanes are inactive; an idle group adds nothing beyond them.
 //  H6  ldmatrix and stmatrix xN: one group for each of the N matrices, the 8 lanes 8i..8i+7 that
 //      give matrix i its row addresses; .trans changes nothing, other lanes' addresses are ignored.
 //      [PTX ISA 9.1, 9.7.14.5.15; and measured]
@@ -193,7 +193,7 @@ template <unsigned Lanes, Number W>
   std::uint32_t taken = 0;
   for (unsigned i = first; i < first + Lanes; ++i)
     taken |= std::uint32_t{access.active[i]} << (access.address[i] >> shift & slot_mask);
-  if (taken == (std::uint32_t{2} << slot_mask) - 1) return 1;
+  if (Lanes <= slot_mask + 1 && taken == (std::uint32_t{2} << slot_mask) - 1) return 1;
   std::uint8_t count[bank_count] = {};
   std::uint64_t filter = 0;
   std::uint32_t most = 0;
@@ -228,7 +228,7 @@ template <Word W>
   return all;
 }
 
-/// The degrees of all groups and their sum, at least one for each group (H5).
+/// The degrees of all groups, and the larger of their sum and the number of groups (H5).
 template <Word W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
                                                                       Groups groups, unsigned bytes) {

@@ -21,13 +21,15 @@ struct Fact {
 struct Quantity {
   std::optional<std::uint64_t> value{};
   Engine engine = Engine::exhaustive;
-  std::string note{};  ///< the reason if there is no value; else what the number says, if that needs saying
+  std::string note{};  ///< why there is no value; else what the number says, if that needs saying
+  bool unknown = false;///< nobody knows whether there is a value: a limit was reached
 };
 
 /// What inspect() found. `unit` is what the function counts: "bytes" or "elements".
 struct Inspection {
   std::string domain{};
   std::string unit{};
+  Fact injective{};
   Fact bijective{};
   Fact involution{};
   Fact linear{};

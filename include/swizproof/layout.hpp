@@ -101,7 +101,7 @@ struct Layout {
   /// Offset of a coordinate: one index for each top-level mode.
   template <Word W>
   [[nodiscard]] constexpr Offset<W> operator()(std::span<W const> coordinate) const {
-    assert(coordinate.size() == rank());
+    assert(!coordinate.empty() && coordinate.size() == rank());
     W offset = like(coordinate[0], 0);
     for (std::size_t i = 0; i < rank(); ++i) offset = offset + mode(i)(coordinate[i]).elements;
     return {offset};

@@ -75,6 +75,12 @@ template <Word W>
   return shl(byte, 3) | (bit_address & like(bit_address, 7));
 }
 
+/// The byte address of an index, for elements of whole bytes.
+template <Word W>
+[[nodiscard]] W byte_address(Mapping const& map, Address<W> base, W index) {
+  return detail::apply(map.on_bytes, address(base, offset(map, index), *map.element_bits).bytes);
+}
+
 /// The bit address of an index, if element 0 of the unswizzled tile starts at byte `base`.
 /// Precondition: map.element_bits is known.
 template <Word W>

@@ -1,7 +1,8 @@
 // A question: "for all values of these variables, does the hypothesis imply the conclusion?"
 //
 // The statement is one generic lambda. ask() instantiates it for every kind of word, so the engines
-// cannot look at different statements:
+// look at one statement (the one formula that has a fast form for numbers beside it is named in
+// bank.hpp, and the two are compared by tests):
 //
 //   Question q = ask("low bits", 64, {{"x", 64}}, [](auto x) {
 //     auto const f = Swizzle{3, 4, 3};
@@ -18,6 +19,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -69,10 +71,14 @@ auto call(Statement const& statement, std::span<V const> values, std::index_sequ
 }  // namespace detail
 
 /// Makes a question of a generic lambda that takes one word for each variable and returns claim().
+/// Throws std::invalid_argument unless width is 32 or 64 and each variable has 1..width bits.
 template <std::size_t N, class Statement>
 [[nodiscard]] Question ask(std::string name, unsigned width, Variable const (&variables)[N],
                            Statement statement) {
   using All = std::make_index_sequence<N>;
+  if (width != 32 && width != 64) throw std::invalid_argument(name + ": words have 32 or 64 bits");
+  for (Variable const& v : variables)
+    if (v.bits < 1 || v.bits > width) throw std::invalid_argument(name + ": variable " + v.name + " does not fit the word");
   Question q;
   q.name = std::move(name);
   q.width = width;
@@ -108,9 +114,9 @@ struct Limits {
 /// By SMT, all questions at once: Proved if all hold, else a counterexample of one, replayed.
 [[nodiscard]] Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits);
 
-/// A counterexample among small values of the variables, if there is one: finds the simplest
-/// counterexample of a false statement quickly and says nothing of a true one.
-[[nodiscard]] std::optional<Refuted> search_counterexample(Question const& q);
+/// A counterexample among the 2^`budget` smallest values of the variables, if there is one: finds the
+/// simplest counterexample of a false statement quickly and says nothing of a true one.
+[[nodiscard]] std::optional<Refuted> search_counterexample(Question const& q, unsigned budget = 14);
 
 /// The same question with the conclusion "false": refuted iff something satisfies the hypothesis. A
 /// question whose hypothesis nothing satisfies proves nothing.

@@ -20,6 +20,7 @@ struct Proved {};
 struct Refuted {
   std::string question{};  ///< which of the claim's questions failed
   std::vector<std::pair<std::string, std::uint64_t>> values{};
+  bool simplest = false;  ///< the first among small values; else some model of a solver
 };
 
 /// Nobody knows: time-out, memory limit, no solver; in words.
@@ -27,15 +28,23 @@ struct Unknown {
   std::string reason{};
 };
 
-using Outcome = std::variant<Proved, Refuted, Unknown>;
+/// The reason of an Outcome that no engine has filled in.
+inline constexpr std::string_view not_decided = "not decided";
 
-/// Which engine gave the answer.
-enum class Engine : std::uint8_t { exhaustive, linear, smt };
+/// One of the three. Made of nothing it is Unknown: what nobody decided is never proved.
+struct Outcome : std::variant<Unknown, Proved, Refuted> {
+  Outcome() : variant(Unknown{std::string(not_decided)}) {}
+  using variant::variant;
+};
+
+/// Which engine gave the answer. `search` tried small values and found a counterexample.
+enum class Engine : std::uint8_t { exhaustive, linear, search, smt };
 
 [[nodiscard]] constexpr std::string_view name(Engine engine) {
   switch (engine) {
     case Engine::exhaustive: return "exhaustive";
     case Engine::linear: return "GF(2)";
+    case Engine::search: return "search";
     case Engine::smt: break;
   }
   return "SMT";

@@ -34,8 +34,8 @@ void run(Common const& common) {
   if (common.json)
     fmt::print("{}\n", nlohmann::ordered_json{{"arch", arch.name}, {"evidence", arch.evidence}, {"accesses", all}}.dump(2));
   else
-    fmt::print("\nRow is the row of the tile, byte the position in it. ideal: wavefronts that the access must cost at least\n"
-               "for the bytes it moves ({}: {}).\n", arch.name, arch.evidence);
+    fmt::print("\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
+               "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less ({}: {}).\n", arch.name, arch.evidence);
 }
 
 }  // namespace

@@ -17,15 +17,17 @@ namespace {
 
 struct Options {
   LayoutArgument layout;
-  std::string at;
+  std::optional<std::string> at{};
   bool bytes = false;
+  std::optional<std::string> base_text{};
   std::optional<std::uint64_t> base{};
 };
 
-constexpr std::int64_t most_values = std::int64_t{1} << 24;
+constexpr std::int64_t most_values = std::int64_t{1} << 22;
+constexpr std::uint64_t largest_base = std::uint64_t{1} << 48;
 
 /// `0,1,0x80`: comma-separated indices.
-std::vector<std::uint64_t> parse_indices(std::string const& text) {
+std::vector<std::uint64_t> parse_indices(std::string const& text, std::string_view option) {
   std::vector<std::uint64_t> indices;
   std::size_t from = 0;
   while (from <= text.size()) {
@@ -36,7 +38,7 @@ std::vector<std::uint64_t> parse_indices(std::string const& text) {
     std::uint64_t value = 0;
     auto const [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
     if (error != std::errc{} || stop != last)
-      throw InputError{"--at takes indices separated by commas, each of at most 64 bits", text, from, end - from, {}};
+      throw InputError{fmt::format("{} takes integers from 0 to 2^64-1", option), text, from, end - from, {}};
     indices.push_back(value);
     from = end + 1;
   }
@@ -51,16 +53,25 @@ std::uint64_t value_at(Mapping const& map, Options const& options, std::uint64_t
     return detail::apply(stages, index + base);
   }
   if (!options.bytes && !map.acts_on_bytes()) return offset(map, index).elements;
-  std::uint64_t const address = bit_address(map, Address<std::uint64_t>{base}, index);
-  unsigned const unit = options.bytes ? 8 : *map.element_bits;
+  Address<std::uint64_t> const origin{base};
+  std::uint64_t const bits = *map.element_bits;
+  if (options.bytes && bits % 8 == 0) return byte_address(map, origin, index);
+  std::uint64_t const address = bit_address(map, origin, index);
+  std::uint64_t const unit = options.bytes ? 8 : bits;
   if (address % unit != 0)
-    throw InputError{fmt::format("index {} lies at bit {}: the swizzle acts within {}", index, address,
-                                 options.bytes ? "a byte, and sub-byte elements have no byte address" : "an element"),
+    throw InputError{fmt::format("index {} lies at bit {}, inside {}", index, address, options.bytes ? "a byte" : "an element"),
                      map.text, 0, map.text.size(), options.bytes ? "leave --bytes out for element offsets" : "use --bytes"};
-  return address / unit;
+  // Offsets may be negative, and stay so when bits become elements.
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(address) / static_cast<std::int64_t>(unit));
 }
 
-void run(Common& common, Options const& options) {
+void run(Common& common, Options& options) {
+  if (options.base_text) {
+    auto const values = parse_indices(*options.base_text, "--base");
+    if (values.size() != 1 || values[0] > largest_base)
+      throw InputError{"--base takes one byte address of at most 48 bits", *options.base_text, 0, options.base_text->size(), {}};
+    options.base = values[0];
+  }
   Mapping const map = options.layout.parse();
   bool const bare = map.domain() == nullptr;
   if (options.base && !options.bytes && !(bare && map.acts_on_bytes()))
@@ -70,13 +81,13 @@ void run(Common& common, Options const& options) {
   if (bare && options.bytes && !map.acts_on_bytes())
     throw InputError{"a function of element offsets has no byte addresses", map.text, 0, map.text.size(), "leave --element out"};
   std::vector<std::uint64_t> indices;
-  if (!options.at.empty()) {
-    indices = parse_indices(options.at);
+  if (options.at) {
+    indices = parse_indices(*options.at, "--at");
   } else if (bare) {
     throw InputError{"a function without a shape has no list of values", map.text, 0, map.text.size(), "give --at 0,1,2,..."};
   } else {
     if (map.domain()->size() > most_values)
-      throw InputError{fmt::format("the layout has {} elements, more than 2^24", map.domain()->size()), map.text, 0,
+      throw InputError{fmt::format("the layout has {} elements, more than 2^22", map.domain()->size()), map.text, 0,
                        map.text.size(), "give --at 0,1,2,..."};
     for (std::int64_t i = 0; i < map.domain()->size(); ++i) indices.push_back(static_cast<std::uint64_t>(i));
   }
@@ -94,7 +105,10 @@ void run(Common& common, Options const& options) {
       auto const [least, most] = std::minmax_element(values.begin(), values.end());
       if (!values.empty()) out["least"] = *least, out["most"] = *most;
     }
-    out["values"] = values;
+    if (bare)
+      out["values"] = std::vector<std::uint64_t>(values.begin(), values.end());
+    else
+      out["values"] = values;
     fmt::print("{}\n", out.dump());
     return;
   }
@@ -104,21 +118,26 @@ void run(Common& common, Options const& options) {
     fmt::print("{}  size {}, cosize {}, values in {}\n", map.text, map.domain()->size(), map.domain()->cosize(), unit);
   }
   std::size_t width = 1;
-  for (std::int64_t const v : values) width = std::max(width, fmt::formatted_size("{}", v));
+  auto const shown = [&](std::int64_t v) { return bare ? fmt::format("{}", static_cast<std::uint64_t>(v)) : fmt::format("{}", v); };
+  for (std::int64_t const v : values) width = std::max(width, shown(v).size());
   // A layout of rank 2 is shown as the table that its shape is; anything else in lines of 16.
-  bool const table = !bare && options.at.empty() && map.domain()->rank() == 2;
+  bool const table = !bare && !options.at && map.domain()->rank() == 2;
   std::size_t const rows = table ? static_cast<std::size_t>(map.domain()->shape.mode(0).product()) : (values.size() + 15) / 16;
   std::string text;
   for (std::size_t r = 0; r < rows; ++r) {
     std::size_t const step = table ? rows : 1;
     std::size_t const first = table ? r : 16 * r;
     std::size_t const last = table ? values.size() : std::min(values.size(), first + 16);
-    for (std::size_t i = first; i < last; i += step) text += fmt::format("{}{:>{}}", i == first ? "" : " ", values[i], width);
+    for (std::size_t i = first; i < last; i += step) text += fmt::format("{}{:>{}}", i == first ? "" : " ", shown(values[i]), width);
     text += '\n';
   }
   fmt::print("{}", text);
   auto const most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-  if (!bare && unit == "elements" && options.at.empty() && most >= map.domain()->cosize())
+  bool const beyond = !bare && std::any_of(indices.begin(), indices.end(), [&](std::uint64_t i) {
+    return i >= static_cast<std::uint64_t>(map.domain()->size());
+  });
+  if (beyond) fmt::print("note: indices past the size go on along the last mode, as in CuTe\n");
+  if (!bare && unit == "elements" && !options.at && most >= map.domain()->cosize())
     fmt::print("note: cosize is CuTe's, of the inner layout; the largest offset {} needs {}\n", most, most + 1);
 }
 
@@ -129,8 +148,8 @@ void add_eval(CLI::App& app, Common& common) {
   auto const options = std::make_shared<Options>();
   options->layout.add_to(*sub);
   sub->add_option("--at", options->at, "these indices only, separated by commas");
-  sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets");
-  sub->add_option("--base", options->base, "byte address of the tile (with --bytes)");
+  sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets")->disable_flag_override();
+  sub->add_option("--base", options->base_text, "byte address of the tile (with --bytes)");
   sub->callback([&common, options] { run(common, *options); });
 }
 

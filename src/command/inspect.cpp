@@ -28,14 +28,13 @@ Json evidence(Fact const& fact) {
   return e;
 }
 
-Json quantity_json(Quantity const& quantity) { return quantity.value ? Json(*quantity.value) : Json(nullptr); }
+Json evidence(Quantity const& quantity) {
+  Json e{{"verdict", quantity.unknown ? "unknown" : "proved"}, {"engine", name(quantity.engine)}};
+  if (!quantity.note.empty()) e["reason"] = quantity.note;
+  return e;
+}
 
-struct Line {
-  std::string_view name;
-  std::string value;
-  Engine engine;
-  std::string detail;
-};
+Json quantity_json(Quantity const& quantity) { return quantity.value ? Json(*quantity.value) : Json(nullptr); }
 
 std::string yes_or_no(Fact const& fact, Style const& style) {
   if (std::holds_alternative<Unknown>(fact.outcome)) return style.doubtful(fmt::format("{:<12}", "unknown"));
@@ -73,15 +72,18 @@ std::string show_matrix(BitMatrix const& matrix) {
 void run(Common& common, LayoutArgument const& layout) {
   Mapping const map = layout.parse();
   Inspection const found = inspect(map, common.limits());
-  bool const unknown = std::holds_alternative<Unknown>(found.bijective.outcome) ||
-                       std::holds_alternative<Unknown>(found.involution.outcome) ||
-                       std::holds_alternative<Unknown>(found.linear.outcome);
+  bool unknown = false;
+  for (Fact const* fact : {&found.injective, &found.bijective, &found.involution, &found.linear})
+    unknown |= std::holds_alternative<Unknown>(fact->outcome);
+  for (Quantity const* quantity : {&found.kept_low_bits, &found.span, &found.period, &found.alignment})
+    unknown |= quantity->unknown;
   common.exit_code = unknown ? undecided : holds;
   if (common.json) {
     Json out{{"verdict", unknown ? "unknown" : "proved"},
              {"layout", map.text},
              {"domain", found.domain},
              {"unit", found.unit},
+             {"injective", fact_json(found.injective)},
              {"bijective", fact_json(found.bijective)},
              {"involution", fact_json(found.involution)},
              {"linear", fact_json(found.linear)},
@@ -90,9 +92,14 @@ void run(Common& common, LayoutArgument const& layout) {
              {"period", quantity_json(found.period)},
              {"alignment", quantity_json(found.alignment)},
              {"evidence",
-              {{"bijective", evidence(found.bijective)},
+              {{"injective", evidence(found.injective)},
+               {"bijective", evidence(found.bijective)},
                {"involution", evidence(found.involution)},
-               {"linear", evidence(found.linear)}}}};
+               {"linear", evidence(found.linear)},
+               {"kept_low_bits", evidence(found.kept_low_bits)},
+               {"span", evidence(found.span)},
+               {"period", evidence(found.period)},
+               {"alignment", evidence(found.alignment)}}}};
     if (found.matrix) out["matrix"] = found.matrix->columns;
     fmt::print("{}\n", out.dump(2));
     return;
@@ -106,6 +113,7 @@ void run(Common& common, LayoutArgument const& layout) {
     fmt::print("  {:<14} {:<12} {:<10} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-", name(q.engine),
                q.note.empty() ? means : q.note);
   };
+  fact("one-to-one", found.injective);
   fact("bijective", found.bijective);
   fact("involution", found.involution);
   fact("linear", found.linear);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <variant>
 
 namespace swizproof::command {
@@ -17,6 +18,9 @@ namespace swizproof::command {
 namespace {
 
 constexpr std::size_t longest_line = 1 << 20;
+constexpr std::size_t most_dropped = std::size_t{1} << 32;  // of one line; then the input is no text
+constexpr std::string_view known_ops =
+    "ld.shared and st.shared .b8 .b16 .b32 .b64 .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async .b32 .b64 .b128";
 
 struct Options {
   std::string file = "-";
@@ -52,6 +56,7 @@ class Lines {
         from_ += length + (newline != nullptr ? 1 : 0);
         if (dropping_) {  // the tail of a line that was already answered
           dropping_ = false;
+          dropped_ = 0;
           continue;
         }
         too_long = length > longest_line;
@@ -60,6 +65,8 @@ class Lines {
       if (ended_) return false;
       if (have > longest_line) {
         from_ = to_ = 0;
+        dropped_ += have;
+        if (dropped_ > most_dropped) throw InputError{"a line of the input does not end", "", 0, 1, {}};
         if (dropping_) continue;
         dropping_ = too_long = true;
         length = 0;
@@ -77,7 +84,7 @@ class Lines {
  private:
   std::FILE* file_;
   std::vector<char> buffer_;
-  std::size_t from_ = 0, to_ = 0;
+  std::size_t from_ = 0, to_ = 0, dropped_ = 0;
   bool ended_ = false, dropping_ = false;
 };
 
@@ -98,17 +105,19 @@ class RequestReader {
       if (key == "op") {
         std::string_view text;
         if (value.get(text)) return LineError{"\"op\" must be a string"};
-        if (text != last_op_) {
+        if (has_op) return LineError{"\"op\" stands twice"};
+        if (!last_op_ || text != *last_op_) {
           try {
             last_instruction_ = parse_instruction(text);
           } catch (InputError const&) {
-            return LineError{fmt::format("unknown op '{}'", text.substr(0, 40))};
+            return LineError{fmt::format("unknown op '{}'; known: {}", text.substr(0, 40), known_ops)};
           }
           last_op_ = text;
         }
         request.instruction = last_instruction_;
         has_op = true;
       } else if (key == "address") {
+        if (has_address) return LineError{"\"address\" stands twice"};
         simdjson::dom::array array;
         if (value.get(array)) return LineError{"\"address\" must be an array"};
         if (array.size() != warp_lanes)
@@ -132,7 +141,7 @@ class RequestReader {
         request.access.active[lane] = false;  // H6: the hardware does not look at it
       } else if (!request.access.active[lane]) {
         if (request.instruction.matrices != 0)
-          return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, last_op_, request.instruction.lanes() - 1)};
+          return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, *last_op_, request.instruction.lanes() - 1)};
       } else if (address[lane] % request.instruction.bytes != 0) {
         return LineError{fmt::format("lane {}: address {} is not a multiple of {} bytes", lane, address[lane], request.instruction.bytes)};
       }
@@ -142,7 +151,7 @@ class RequestReader {
 
  private:
   simdjson::dom::parser parser_;
-  std::string last_op_;
+  std::optional<std::string> last_op_;
   Instruction last_instruction_;
 };
 
@@ -205,12 +214,11 @@ void run(Common& common, Options const& options) {
   char* line = nullptr;
   std::size_t length = 0, number = 0, answers = 0, bad = 0;
   bool too_long = false;
-  if (common.json) fmt::format_to(std::back_inserter(out), "{{\"predictions\": [\n");
   while (lines.next(line, length, too_long)) {
     ++number;
     std::string_view const text(line, length);
     if (!too_long && text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    if (common.json && answers > 0) out.append(std::string_view(",\n"));
+    if (common.json) out.append(std::string_view(answers == 0 ? "{\"predictions\": [\n" : ",\n"));
     auto const request = too_long ? std::variant<Request, LineError>(LineError{"the line is longer than 1 MiB"})
                                   : reader.read(line, length);
     if (!answer(out, arch, request, number, options.explain)) ++bad;
@@ -221,7 +229,8 @@ void run(Common& common, Options const& options) {
       out.clear();
     }
   }
-  if (common.json) fmt::format_to(std::back_inserter(out), "\n], \"verdict\": \"{}\"}}\n", bad == 0 && answers > 0 ? "proved" : "unknown");
+  if (common.json && answers > 0)
+    fmt::format_to(std::back_inserter(out), "\n], \"verdict\": \"{}\"}}\n", bad == 0 ? "proved" : "unknown");
   std::fwrite(out.data(), 1, out.size(), stdout);
   if (lines.failed()) throw InputError{"cannot read the input", options.file, 0, options.file.size(), {}};
   if (answers == 0)
@@ -235,8 +244,10 @@ void add_predict(CLI::App& app, Common& common) {
   CLI::App* const sub = app.add_subcommand("predict", "Wavefronts of raw lane addresses, a JSON line each");
   auto const options = std::make_shared<Options>();
   sub->add_option("FILE", options->file, "JSON lines {\"op\": \"ld.shared.b128\", \"address\": [a0, ..., a31]}, in bytes,\n"
-                                         "null for an inactive lane; - is standard input")->capture_default_str();
-  sub->add_flag("--explain", options->explain, "name the banks, words and lanes that meet");
+                                         "null for an inactive lane; - is standard input. op: " + std::string(known_ops) +
+                                         ".\nA bad line is answered with {\"error\": ..., \"line\": n}, and the exit code is 2 at the end.")
+      ->capture_default_str();
+  sub->add_flag("--explain", options->explain, "name the banks, words and lanes that meet")->disable_flag_override();
   sub->callback([&common, options] { run(common, *options); });
 }
 

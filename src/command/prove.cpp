@@ -63,6 +63,8 @@ std::vector<Claim> select(Options const& options) {
   std::size_t matching = 0;
   for (Claim& claim : catalog())
     if (std::regex_search(claim.name, pattern) && matching++ % shards == shard - 1) chosen.push_back(std::move(claim));
+  if (chosen.empty() && matching > 0)
+    throw InputError{fmt::format("only {} claims match: this shard is empty", matching), options.shard, 0, options.shard.size(), {}};
   if (matching == 0)
     throw InputError{"no claim has a name that matches", options.only, 0, options.only.size(),
                      "'swizproof prove --json' lists the names; groups are bijection, involution, period, recast, wavefronts, ..."};
@@ -73,17 +75,16 @@ std::vector<Claim> select(Options const& options) {
 class Runner {
  public:
   Runner(std::vector<Claim> const& claims, unsigned jobs, Limits limits) : claims_(claims), reports_(claims.size()), ready_(claims.size(), false) {
-    jobs = std::min<unsigned>(jobs, static_cast<unsigned>(std::max<std::size_t>(claims.size(), 1)));
-    limits.threads = claims.size() < options_threads(jobs) ? options_threads(jobs) : 1;
+    unsigned const count = static_cast<unsigned>(claims.size());
+    unsigned const spare = std::max(1U, jobs / std::max(count, 1U));  // threads that one claim may use
+    jobs = std::min(jobs, count);
+    limits.threads = spare;
     for (unsigned i = 0; i < jobs; ++i)
       threads_.emplace_back([this, limits] { work(limits); });
   }
   Runner(Runner const&) = delete;
   Runner& operator=(Runner const&) = delete;
-  ~Runner() {
-    stop_ = true;
-    for (std::thread& t : threads_) t.join();
-  }
+  ~Runner() { stop_ = true; }  // and the threads join
   /// Waits for report i, calling `tick` now and then with the number of claims done.
   template <class Tick>
   ClaimReport const& wait(std::size_t i, Tick const& tick) {
@@ -97,7 +98,6 @@ class Runner {
   }
 
  private:
-  static unsigned options_threads(unsigned jobs) { return std::max(jobs, std::thread::hardware_concurrency()); }
   void work(Limits const& limits) {
     for (std::size_t i = next_++; i < claims_.size() && !stop_; i = next_++) {
       try {
@@ -118,13 +118,13 @@ class Runner {
   std::vector<Claim> const& claims_;
   std::vector<ClaimReport> reports_;
   std::vector<bool> ready_;
-  std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::exception_ptr failure_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
   std::size_t done_ = 0;
+  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
 };
 
 struct Tally {
@@ -273,14 +273,40 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
     page += fmt::format("| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_markdown(c.name), in_markdown(c.statement.text),
                         in_markdown(c.domain), in_markdown(c.source), word(reports[i].verdict.outcome), engines_of(reports[i]),
                         in_markdown(c.control.text),
-                        refuted == nullptr ? std::string(word(reports[i].control)) : in_markdown(refuted->question + ": " + describe(*refuted)));
+                        refuted == nullptr ? std::string(word(reports[i].control))
+                                           : in_markdown(refuted->question + (refuted->simplest ? ": " + describe(*refuted) : ": a model of the solver")));
   }
   return page;
 }
 
+/// A file that is written whole or not at all, and opened before hours of work depend on it.
+class Page {
+ public:
+  explicit Page(std::string path) : path_(std::move(path)), new_path_(path_ + ".new") {
+    if (path_.empty()) return;
+    file_.open(new_path_, std::ios::binary);
+    if (!file_) fail();
+  }
+  Page(Page const&) = delete;
+  Page& operator=(Page const&) = delete;
+  ~Page() {
+    if (!path_.empty()) std::remove(new_path_.c_str());
+  }
+  void write(std::string const& text) {
+    file_ << text;
+    file_.close();
+    if (!file_ || std::rename(new_path_.c_str(), path_.c_str()) != 0) fail();
+  }
+
+ private:
+  [[noreturn]] void fail() const { throw InputError{"cannot write the page", path_, 0, path_.size(), {}}; }
+  std::string path_, new_path_;
+  std::ofstream file_;
+};
+
 void run(Common& common, Options const& options) {
-  (void)parse_architecture(common.arch);
   std::vector<Claim> const claims = select(options);
+  Page page(options.claims_page);
   Style const style(common.color, STDOUT_FILENO);
   bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   auto const start = std::chrono::steady_clock::now();
@@ -304,11 +330,7 @@ void run(Common& common, Options const& options) {
     std::fflush(stdout);
   }
   common.exit_code = tally.exit_code();
-  if (!options.claims_page.empty()) {
-    std::ofstream page(options.claims_page, std::ios::binary);
-    if (!(page << markdown_page(claims, reports)).flush())
-      throw InputError{"cannot write the page", options.claims_page, 0, options.claims_page.size(), {}};
-  }
+  if (!options.claims_page.empty()) page.write(markdown_page(claims, reports));
   if (common.json) {
     fmt::print("{}\n", Json{{"verdict", tally.verdict()}, {"claims", all}, {"proved", tally.proved}, {"refuted", tally.refuted},
                             {"unknown", tally.unknown}, {"controls_refuted", tally.controls}, {"seconds", elapsed()},

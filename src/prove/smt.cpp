@@ -93,13 +93,13 @@ class Solver {
       Z3_ast const a = n.a < i ? asts_[n.a] : nullptr;
       Z3_ast const b = n.b < i ? asts_[n.b] : nullptr;
       Z3_ast const c = n.c < i ? asts_[n.c] : nullptr;
-      Z3_ast const ast = make(terms, n, a, b, c);
+      Z3_ast const ast = make(n, a, b, c);
       Z3_inc_ref(context_, ast);
       asts_.push_back(ast);
     }
   }
 
-  Z3_ast make(Terms const& terms, Node const& n, Z3_ast a, Z3_ast b, Z3_ast c) {
+  Z3_ast make(Node const& n, Z3_ast a, Z3_ast b, Z3_ast c) {
     Z3_ast const both[] = {a, b};
     switch (n.op) {
       case Op::constant:
@@ -107,7 +107,7 @@ class Solver {
       case Op::variable:
         return variables_[n.value] =
                    Z3_mk_const(context_,
-                               Z3_mk_string_symbol(context_, terms.unknowns()[n.value].name.c_str()),
+                               Z3_mk_int_symbol(context_, static_cast<int>(n.value)),  // names may repeat
                                Z3_mk_bv_sort(context_, n.width));
       case Op::bv_xor: return Z3_mk_bvxor(context_, a, b);
       case Op::bv_and: return Z3_mk_bvand(context_, a, b);
@@ -182,6 +182,7 @@ Outcome decide_chunk(std::span<Question const> part, Limits const& limits, doubl
 }  // namespace
 
 Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits) {
+  if (questions.empty()) return Unknown{"no question was asked"};
   // All negated claims in one disjunction share one bit-blasting and one search: ten times faster
   // over a family of thousands than a query each. Chunks bound the memory and feed the threads.
   constexpr std::size_t largest_chunk = 1024;
@@ -194,6 +195,7 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
   std::atomic<bool> open = true;
   auto const work = [&] {
     for (std::size_t i = next++; i < chunks && open; i = next++) {
+      outcomes[i] = Unknown{"interrupted"};
       auto const part = questions.subspan(i * chunk, std::min(chunk, questions.size() - i * chunk));
       outcomes[i] = decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
       if (!std::holds_alternative<Proved>(outcomes[i])) open = false;
@@ -204,6 +206,11 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
     helpers.push_back(std::async(std::launch::async, work));
   work();
   for (std::future<void>& helper : helpers) helper.get();
+  // A counterexample first; chunks that were not reached are unknown, and something else stopped them.
+  for (Outcome const& outcome : outcomes)
+    if (std::holds_alternative<Refuted>(outcome)) return outcome;
+  for (Outcome const& outcome : outcomes)
+    if (auto const* unknown = std::get_if<Unknown>(&outcome); unknown && unknown->reason != not_decided) return outcome;
   for (Outcome const& outcome : outcomes)
     if (!std::holds_alternative<Proved>(outcome)) return outcome;
   return Proved{};

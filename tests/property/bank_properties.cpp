@@ -1,6 +1,7 @@
 #include "generators.hpp"
 
 #include <swizproof/linear.hpp>
+#include <swizproof/term.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -50,6 +51,32 @@ RC_GTEST_PROP(Law, IsTheDumbLaw, ()) {
   RC_CLASSIFY(n > ideal_wavefronts(sm_90, i), "conflicts");
   RC_CLASSIFY(n < ideal_wavefronts(sm_90, i), "merged below the ideal");
   RC_ASSERT(n == dumb_law(i, warp));
+}
+
+// The form that numbers use and the form that the prover uses.
+RC_GTEST_PROP(Law, ByTableIsTheLawByPairs, ()) {
+  Instruction const i = *any_instruction();
+  auto const warp = *any_access(i);
+  for (unsigned first = 0; first < warp_lanes; first += 8)
+    RC_ASSERT(detail::degree_by_table<8>(warp, first, i.bytes) == detail::degree_by_pairs(warp, first, 8, i.bytes));
+  for (unsigned first = 0; first < warp_lanes; first += 16)
+    RC_ASSERT(detail::degree_by_table<16>(warp, first, i.bytes) == detail::degree_by_pairs(warp, first, 16, i.bytes));
+  RC_ASSERT(detail::degree_by_table<32>(warp, 0, i.bytes) == detail::degree_by_pairs(warp, 0, 32, i.bytes));
+}
+
+// The whole law on symbolic words that happen to be constants: merging and issue slots included.
+RC_GTEST_PROP(Law, OnTermsIsTheDumbLaw, ()) {
+  Instruction const i = *any_instruction();
+  auto const warp = *any_access(i);
+  Terms terms;
+  WarpAccess<Term> symbolic;
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    symbolic.address[l] = terms.constant(32, warp.address[l]);
+    symbolic.active[l] = warp.active[l];
+  }
+  Term const n = wavefronts(sm_90, i, symbolic);
+  RC_ASSERT(terms.nodes()[n.id].op == Op::constant);
+  RC_ASSERT(terms.nodes()[n.id].value == dumb_law(i, warp));
 }
 
 RC_GTEST_PROP(Law, IsTheSameOn64BitWords, ()) {

@@ -66,6 +66,14 @@ RC_GTEST_PROP(Recast, ThereAndBackIsTheSame, (Swizzle s)) {
   RC_ASSERT(recast(*recast(s, k), -k) == s);
 }
 
+RC_GTEST_PROP(Recast, ToFinerUnitsMovesWholeOldUnits, (Swizzle s, std::uint32_t x)) {
+  int const k = *rc::gen::inRange(1, 8);
+  auto const fine = recast(s, -k);
+  RC_PRE(fine.has_value());
+  std::uint64_t const inside = *rc::gen::inRange<std::uint64_t>(0, 1ULL << k);
+  RC_ASSERT((*fine)((std::uint64_t{x} << k) + inside) == (s(std::uint64_t{x}) << k) + inside);
+}
+
 RC_GTEST_PROP(Swizzle, PrintsWhatItParses, (Swizzle s)) {
   RC_ASSERT(parse_swizzle(to_string(s)) == s);
 }

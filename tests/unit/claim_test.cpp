@@ -35,6 +35,13 @@ TEST(Claim, IsNotProvedIfItsHypothesisIsEmpty) {
   EXPECT_NE(std::get<Unknown>(r.verdict.outcome).reason.find("nothing satisfies"), std::string::npos);
 }
 
+TEST(Claim, IsNotProvedIfItAsksNothing) {
+  Statement const nothing{"nothing", [] { return std::vector<Question>{}; }};
+  EXPECT_TRUE(decide(Claim{"c", nothing, "", "", stating(equals(1, 9))}, {}).verdict.unknown());
+  EXPECT_TRUE(std::holds_alternative<Unknown>(decide_symbolically({}, {})));
+  EXPECT_TRUE(std::holds_alternative<Unknown>(Outcome{}));
+}
+
 TEST(Claim, IsRefutedIfFalse) {
   ClaimReport const r = decide(Claim{"c", stating(equals(1, 9)), "", "", stating(equals(1, 9))}, {});
   EXPECT_TRUE(r.verdict.refuted());

@@ -51,6 +51,15 @@ TEST(Engines, VariablesAreAsWideAsTheySay) {
   EXPECT_EQ(std::get<Refuted>(decide_symbolically(std::span(&r, 1), {})).values[0].second, 7U);
 }
 
+TEST(Ask, VariablesOfOneNameAreTwoAndMisfitsAreRefused) {
+  Question const q = ask("equal", 64, {{"x", 64}, {"x", 64}}, [](auto x, auto y) { return claim(x == y); });
+  EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&q, 1), {})));
+  auto const any = [](auto x) { return claim(x == x); };
+  EXPECT_THROW((void)ask("width", 16, {{"x", 16}}, any), std::invalid_argument);
+  EXPECT_THROW((void)ask("bits", 32, {{"x", 33}}, any), std::invalid_argument);
+  EXPECT_THROW((void)ask("bits", 32, {{"x", 0}}, any), std::invalid_argument);
+}
+
 TEST(Smt, NamesTheQuestionThatFails) {
   std::vector<Question> questions;
   for (unsigned i = 0; i < 2048; ++i) questions.push_back(low_bits(i % 5, 32));
