@@ -39,7 +39,9 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
     auto const n = cost_under(f, "ldmatrix.x1", origin, pitch);
     return n == like(n, 1);
   };
-  auto const four_three = [](auto const& f, auto x) { return f.base == like(x, 4) && f.distance == like(x, 3); };
+  auto const four_three = [](auto const& f, auto x) {
+    return f.base == like(x, 4) && f.distance == like(x, 3);
+  };
   auto const exactly = [=](auto const& f, auto x) { return four_three(f, x) && f.bits == like(x, bits); };
   auto const at_least = [=](auto const& f, auto x) { return four_three(f, x) && !(f.bits < like(x, bits)); };
   auto const sufficient = [=](unsigned log2_align, auto wanted) {
@@ -56,29 +58,35 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
       return claim(all, wanted(f, origin));
     });
   };
-  auto const never_leftward = ask_whole_vectors(true, 4, [=](auto const& f, auto origin) {
-    return claim(!conflict_free(f, like(origin, 0)));
-  });
+  auto const never_leftward = ask_whole_vectors(
+      true, 4, [=](auto const& f, auto origin) { return claim(!conflict_free(f, like(origin, 0))); });
   std::string const p = std::to_string(pitch), b = std::to_string(bits);
-  std::string const swizzles = "every swizzle with bits > 0, base >= 4 within 32 bits; ";
+  std::string const swizzles = "bits > 0, base >= 4, within 32 bits; ";
   std::vector<unsigned> const shifted_origins{0, 2 * pitch, 4 * pitch, 6 * pitch, 32, 64, 96};
-  claims.push_back({"all swizzles/rows of 16 bytes at pitch " + p + ", any origin",
-                    {"rows of 16 bytes at pitch " + p + " are read conflict-free from every origin exactly under Sw<" + b + ",4,3>",
-                     [=] { return std::vector{sufficient(4, exactly), necessary(shifted_origins, exactly), never_leftward}; }},
-                    swizzles + "all 32-bit origins that are multiples of 16",
-                    "cutlass#2015 'Why 3-4-3?'",
-                    single("... under every Sw<" + std::to_string(bits + 1) + ",4,S> with S >= 3",
-                           sufficient(4, [=](auto const& f, auto x) {
-                             return f.base == like(x, 4) && !(f.distance < like(x, 3)) && f.bits == like(x, bits + 1);
-                           }))});
-  claims.push_back({"all swizzles/rows of 16 bytes at pitch " + p + ", aligned origin",
-                    {"... from every origin that is a multiple of eight rows exactly under Sw<B,4,3> with B >= " + b,
-                     [=] { return std::vector{sufficient(log2_pitch + 3, at_least), necessary({0}, at_least), never_leftward}; }},
-                    swizzles + "all 32-bit origins that are multiples of " + std::to_string(8 * pitch),
-                    "cutlass#2015 'Why 3-4-3?'",
-                    single("... under Sw<B,4,S> for every S >= 3", sufficient(log2_pitch + 3, [=](auto const& f, auto x) {
-                             return f.base == like(x, 4) && !(f.distance < like(x, 3)) && !(f.bits < like(x, bits));
-                           }))});
+  claims.push_back(
+      {"all swizzles/rows of 16 bytes at pitch " + p + ", any origin",
+       {"rows of 16 bytes at pitch " + p + " are read conflict-free from every origin exactly under Sw<" + b +
+            ",4,3>",
+        [=] {
+          return std::vector{sufficient(4, exactly), necessary(shifted_origins, exactly), never_leftward};
+        }},
+       swizzles + "all 32-bit origins that are multiples of 16",
+       "cutlass#2015 'Why 3-4-3?'",
+       single("... under every Sw<" + std::to_string(bits + 1) + ",4,S> with S >= 3",
+              sufficient(4, [=](auto const& f, auto x) {
+                return f.base == like(x, 4) && !(f.distance < like(x, 3)) && f.bits == like(x, bits + 1);
+              }))});
+  claims.push_back(
+      {"all swizzles/rows of 16 bytes at pitch " + p + ", aligned origin",
+       {"... from every origin that is a multiple of eight rows exactly under Sw<B,4,3> with B >= " + b,
+        [=] {
+          return std::vector{sufficient(log2_pitch + 3, at_least), necessary({0}, at_least), never_leftward};
+        }},
+       swizzles + "all 32-bit origins that are multiples of " + std::to_string(8 * pitch),
+       "cutlass#2015 'Why 3-4-3?'",
+       single("... under Sw<B,4,S> for every S >= 3", sufficient(log2_pitch + 3, [=](auto const& f, auto x) {
+                return f.base == like(x, 4) && !(f.distance < like(x, 3)) && !(f.bits < like(x, bits));
+              }))});
 }
 
 }  // namespace
@@ -101,29 +109,38 @@ void add_characterisation(std::vector<Claim>& claims) {
                    auto const low_bank = [&](W l) {
                      return bank(word_of(l)).number % like(l, 1ULL << kept_bank_bits);
                    };
-                   return claim(whole && !(lane == other),
-                                !(word_of(lane).number == word_of(other).number) && low_bank(lane) == low_bank(other));
+                   return claim(whole && !(lane == other), !(word_of(lane).number == word_of(other).number) &&
+                                                               low_bank(lane) == low_bank(other));
                  });
     };
-    claims.push_back({std::string("all swizzles/column of words at pitch 128, shift ") + (leftward ? "< 0" : ">= 0"),
-                      single(leftward ? "no swizzle with shift < 0 helps a column of 32 words: they are different and in one bank, 32 wavefronts"
-                                      : "no swizzle that keeps 16-byte vectors whole reads a column of 32 words in fewer than 4 wavefronts: "
-                                        "the words are different and their banks agree modulo 4, so one of the 8 banks left serves 4 of them",
-                             column_banks(leftward, leftward ? 5 : 2)),
-                      "every swizzle with bits > 0, base >= 4 within 32 bits; all 32-bit origins, multiples of 4",
-                      "cutlass#1234, #1443",
-                      single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8", column_banks(false, leftward ? 5 : 3))});
+    claims.push_back(
+        {std::string("all swizzles/column of words at pitch 128, shift ") + (leftward ? "< 0" : ">= 0"),
+         single(leftward ? "no swizzle with shift < 0 helps a column of 32 words: they are different and in "
+                           "one bank, 32 wavefronts"
+                         : "no swizzle that keeps 16-byte vectors whole reads a column of 32 words in fewer "
+                           "than 4 wavefronts: "
+                           "the words are different and their banks agree modulo 4, so one of the 8 banks "
+                           "left serves 4 of them",
+                column_banks(leftward, leftward ? 5 : 2)),
+         "bits > 0, base >= 4, within 32 bits; all 32-bit origins that are multiples of 4",
+         "cutlass#1234, #1443",
+         single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8",
+                column_banks(false, leftward ? 5 : 3))});
     auto const row_costs = [=](unsigned pitch) {
       return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
         auto const n = cost_under(f, pitch == 128 ? "copy.row128" : "row_per_lane.store", origin, pitch);
         return claim(n == like(n, 4));
       });
     };
-    claims.push_back({std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
-                      single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: copy.row128 costs 4",
-                             row_costs(128)),
-                      std::string("every swizzle with bits > 0, base >= 4, shift ") + (leftward ? "< 0" : ">= 0") + "; all 32-bit origins, multiples of 128",
-                      "why any swizzle will do for copies by rows", single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
+    claims.push_back(
+        {std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
+         single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: "
+                "copy.row128 costs 4",
+                row_costs(128)),
+         std::string("bits > 0, base >= 4, within 32 bits, shift ") + (leftward ? "< 0" : ">= 0") +
+             "; all 32-bit origins, multiples of 128",
+         "why any swizzle will do for copies by rows",
+         single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
   }
   auto const reached = [](unsigned n) {
     return ask("Sw<3,4,3>", 32, {{"origin/4", 30}}, [n](auto units) {
@@ -131,10 +148,11 @@ void add_characterisation(std::vector<Claim>& claims) {
       return claim(cost == like(cost, n));
     });
   };
-  claims.push_back({"all swizzles/column of words, the least is reached",
-                    single("Sw<3,4,3> reads a column of 32 words at pitch 128 in exactly 4 wavefronts from every origin", reached(4)),
-                    "all 32-bit origins that are multiples of 4", "bank.hpp H1-H3",
-                    single("... in 3", reached(3))});
+  claims.push_back(
+      {"all swizzles/column of words, the least is reached",
+       single("Sw<3,4,3> reads a column of 32 words at pitch 128 in exactly 4 wavefronts from every origin",
+              reached(4)),
+       "all 32-bit origins that are multiples of 4", "bank.hpp H1-H3", single("... in 3", reached(3))});
 }
 
 }  // namespace swizproof::proofs

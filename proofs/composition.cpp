@@ -23,29 +23,31 @@ Question ask_pair(bool leftward, StatementAbout statement) {
 void add_composition(std::vector<Claim>& claims) {
   for (bool const leftward : {false, true}) {
     std::string const sign = leftward ? ", shift < 0" : ", shift >= 0";
-    claims.push_back({"composition/equal base and shift" + sign,
-                      single("f<B,M,S> o f<C,M,S> = f<B-C, M+C, S> for C <= B",
-                             ask_pair(leftward,
-                                      [=](auto const& more, auto const& less, auto x) {
-                                        using W = decltype(x);
-                                        SwizzleFormula<W> const rest{W(more.bits - less.bits), W(more.base + less.bits),
-                                                                     more.distance, leftward};
-                                        return claim(more(less(x)) == rest(x));
-                                      })),
-                      "bits, base, |shift|, C symbolic" + sign + ", base+bits+|shift| <= 32, all 32-bit offsets",
-                      "CuTe: composition(Sw<2,3,3>, Sw<3,3,3>) = Sw<1,5,3>",
-                      single("it is f<B-C, M, S>", ask_pair(leftward, [=](auto const& more, auto const& less, auto x) {
-                               using W = decltype(x);
-                               SwizzleFormula<W> const rest{W(more.bits - less.bits), more.base, more.distance, leftward};
-                               return claim(more(less(x)) == rest(x));
-                             }))});
+    claims.push_back(
+        {"composition/equal base and shift" + sign,
+         single("f<B,M,S> o f<C,M,S> = f<B-C, M+C, S> for C <= B",
+                ask_pair(leftward,
+                         [=](auto const& more, auto const& less, auto x) {
+                           using W = decltype(x);
+                           SwizzleFormula<W> const rest{W(more.bits - less.bits), W(more.base + less.bits),
+                                                        more.distance, leftward};
+                           return claim(more(less(x)) == rest(x));
+                         })),
+         "bits, base, |shift|, C symbolic" + sign + ", base+bits+|shift| <= 32, all 32-bit offsets",
+         "CuTe: composition(Sw<2,3,3>, Sw<3,3,3>) = Sw<1,5,3>",
+         single("it is f<B-C, M, S>", ask_pair(leftward, [=](auto const& more, auto const& less, auto x) {
+                  using W = decltype(x);
+                  SwizzleFormula<W> const rest{W(more.bits - less.bits), more.base, more.distance, leftward};
+                  return claim(more(less(x)) == rest(x));
+                }))});
   }
   auto const agree = [](bool from_bit_above) {
     std::vector<Question> questions;
     for (int k = 0; k < 3; ++k)
-      questions.push_back(ask("Sw<" + std::to_string(k + 1) + ",4,3> and Sw<" + std::to_string(k) + ",4,3>", 64,
-                              {{"x", 64}}, [=](auto x) {
-                                auto const bit = like(x, std::uint64_t{1} << (7 + k + (from_bit_above ? 1 : 0)));
+      questions.push_back(ask("Sw<" + std::to_string(k + 1) + ",4,3> and Sw<" + std::to_string(k) + ",4,3>",
+                              64, {{"x", 64}}, [=](auto x) {
+                                auto const bit =
+                                    like(x, std::uint64_t{1} << (7 + k + (from_bit_above ? 1 : 0)));
                                 auto const same = Swizzle{k + 1, 4, 3}(x) == Swizzle{k, 4, 3}(x);
                                 return claim(iff(same, (x & bit) == like(x, 0)));
                               }));
@@ -55,7 +57,8 @@ void add_composition(std::vector<Claim>& claims) {
                     {"Sw<k+1,4,3>(x) = Sw<k,4,3>(x) exactly where bit 7+k of x (counted from 0) is 0",
                      [=] { return agree(false); }},
                     "k = 0, 1, 2, all 64-bit byte addresses",
-                    "veitner.bearblog.dev, 'iff the 8th, 9th, 10th LSB is 0': right if bits count from 1, though it announces "
+                    "veitner.bearblog.dev, 'iff the 8th, 9th, 10th LSB is 0': right if bits count from 1, "
+                    "though it announces "
                     "that they count from 0",
                     {"... exactly where bit 8+k is 0", [=] { return agree(true); }}});
 }

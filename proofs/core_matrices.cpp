@@ -23,10 +23,10 @@ struct CanonicalLayout {
 };
 
 constexpr CanonicalLayout canonical_layouts[] = {
-    {"K-major none", swizzle_none, false},  {"K-major 32B", swizzle_32B, false},
-    {"K-major 64B", swizzle_64B, false},    {"K-major 128B", swizzle_128B, false},
-    {"MN-major none", swizzle_none, true},  {"MN-major 32B", swizzle_32B, true},
-    {"MN-major 64B", swizzle_64B, true},    {"MN-major 128B", swizzle_128B, true},
+    {"K-major none", swizzle_none, false}, {"K-major 32B", swizzle_32B, false},
+    {"K-major 64B", swizzle_64B, false},   {"K-major 128B", swizzle_128B, false},
+    {"MN-major none", swizzle_none, true}, {"MN-major 32B", swizzle_32B, true},
+    {"MN-major 64B", swizzle_64B, true},   {"MN-major 128B", swizzle_128B, true},
 };
 
 Question core_matrix(CanonicalLayout const& layout, Swizzle applied, unsigned pitch) {
@@ -43,9 +43,9 @@ Question core_matrix(CanonicalLayout const& layout, Swizzle applied, unsigned pi
                if (swizzled) offset = offset + shl(W(chunk % like(chunk, width)), 4);
                Access const rows = parse_access("ldmatrix.x1");
                W const zero = like(start, 0);
-               auto const cost =
-                   wavefronts(sm_90, rows.instruction,
-                              addresses(rows, applied, W(shl(start, 4) + offset), like(start, pitch), zero, zero));
+               auto const cost = wavefronts(
+                   sm_90, rows.instruction,
+                   addresses(rows, applied, W(shl(start, 4) + offset), like(start, pitch), zero, zero));
                return claim(cost == like(cost, 1));
              });
 }
@@ -58,11 +58,12 @@ void add_core_matrices(std::vector<Claim>& claims) {
     bool const swizzled = layout.swizzle.bits > 0;
     unsigned const pitch = 16U << layout.swizzle.bits;
     std::string const control = swizzled ? "without the swizzle" : "with rows 32 bytes apart";
-    claims.push_back({"core matrix/" + name,
-                      single("every 8x16-byte core matrix costs 1 wavefront", core_matrix(layout, layout.swizzle, pitch)),
-                      name + ": 32-bit starts that are multiples of 16; LBO, SBO < 2^18; 32 blocks, 8 panels",
-                      "PTX ISA 9.1, 9.7.15.5.1.2 (canonical layouts)",
-                      single(control, core_matrix(layout, swizzle_none, swizzled ? pitch : 32))});
+    claims.push_back(
+        {"core matrix/" + name,
+         single("every 8x16-byte core matrix costs 1 wavefront", core_matrix(layout, layout.swizzle, pitch)),
+         name + ": 32-bit starts that are multiples of 16; LBO, SBO < 2^18; 32 blocks, 8 panels",
+         "PTX ISA 9.1, 9.7.15.5.1.2 (canonical layouts)",
+         single(control, core_matrix(layout, swizzle_none, swizzled ? pitch : 32))});
   }
 }
 

@@ -54,7 +54,8 @@ void add_cutlass(std::vector<Claim>& claims) {
   claims.push_back({"formulation/cute::Swizzle",
                     {"cute::Swizzle<B,M,S>::apply of the CUTLASS checkout, run on symbolic words, is f",
                      [] { return same_as_cute(false, All{}); }},
-                    "the 18 swizzles of public kernels, all 64-bit offsets", "include/cute/swizzle.hpp of the checkout",
+                    "the 18 swizzles of public kernels, all 64-bit offsets",
+                    "include/cute/swizzle.hpp of the checkout",
                     {"with MBase one higher", [] { return same_as_cute(true, All{}); }}});
 }
 

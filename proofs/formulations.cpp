@@ -48,11 +48,13 @@ void add_formulations(std::vector<Claim>& claims) {
       return claim(s(x) == W(x ^ (s.shift >= 0 ? shr(moved, s.distance()) : shl(moved, s.distance()))));
     });
   };
-  claims.push_back({"formulation/CuTe",
-                    {"x ^ shiftr(x & yyy_msk, SShift) with yyy_msk = ((1<<BBits)-1) << (MBase + max(0,SShift)) is f",
-                     [=] { return cute(0); }},
-                    family, "CuTe, swizzle.hpp, and most texts about it",
-                    {"with the mask one bit higher", [=] { return cute(1); }}});
+  claims.push_back(
+      {"formulation/CuTe",
+       {"x ^ shiftr(x & yyy_msk, SShift) with yyy_msk = ((1<<BBits)-1) << (MBase + max(0,SShift)) is f",
+        [=] { return cute(0); }},
+       family,
+       "CuTe, swizzle.hpp, and most texts about it",
+       {"with the mask one bit higher", [=] { return cute(1); }}});
 
   auto const python = [](bool forward) {
     std::vector<Swizzle> shifted;
@@ -64,12 +66,14 @@ void add_formulations(std::vector<Claim>& claims) {
       return claim(s(x) == W(x ^ python_shiftr(W(x & like(x, yyy)), forward ? s.shift : -s.shift)));
     });
   };
-  claims.push_back({"formulation/Python",
-                    {"Python's shiftr/shiftl version is f wherever shift != 0 (at shift 0, valid with bits 0, the two "
-                     "call each other for ever)",
-                     [=] { return python(true); }},
-                    "every valid swizzle with shift != 0 (6,768), all 32-bit offsets", "pycute, and tutorials that quote it (RecursionError at shift 0)",
-                    {"with shiftl in place of shiftr", [=] { return python(false); }}});
+  claims.push_back(
+      {"formulation/Python",
+       {"Python's shiftr/shiftl version is f wherever shift != 0 (at shift 0, valid with bits 0, the two "
+        "call each other for ever)",
+        [=] { return python(true); }},
+       "every valid swizzle with shift != 0 (6,768), all 32-bit offsets",
+       "pycute, and tutorials that quote it (RecursionError at shift 0)",
+       {"with shiftl in place of shiftr", [=] { return python(false); }}});
 
   auto const mojo = [](bool swapped) {
     return ask_each(every_swizzle(), 32, [swapped](Swizzle s, auto x) {
@@ -84,27 +88,33 @@ void add_formulations(std::vector<Claim>& claims) {
                    like(x, zzz) == like(x, s.target_mask()));
     });
   };
-  claims.push_back({"formulation/Mojo",
-                    {"'extract YYY from base + max(0,shift), ZZZ from base - min(0,shift), XOR' is f; its masks are ours",
-                     [=] { return mojo(false); }},
-                    family, "Mojo's documentation, layout.swizzle.Swizzle",
-                    {"with YYY read at the place of ZZZ", [=] { return mojo(true); }}});
+  claims.push_back(
+      {"formulation/Mojo",
+       {"'extract YYY from base + max(0,shift), ZZZ from base - min(0,shift), XOR' is f; its masks are ours",
+        [=] { return mojo(false); }},
+       family,
+       "Mojo's documentation, layout.swizzle.Swizzle",
+       {"with YYY read at the place of ZZZ", [=] { return mojo(true); }}});
   auto const mojo_size = [](bool as_cosize) {
     std::vector<Question> questions;
     for (Swizzle const& s : every_swizzle())
       if (s.bits > 0)
         questions.push_back(ask(to_string(s), 64, {{"x", 32}}, [=](auto x) {
-          auto const size = like(x, std::uint64_t{1} << (static_cast<unsigned>(s.bits + s.base) + s.distance()));
+          auto const size =
+              like(x, std::uint64_t{1} << (static_cast<unsigned>(s.bits + s.base) + s.distance()));
           if (as_cosize) return claim(s(x) < size);
           return claim(x < size, s(x) < size && size == like(x, s.period()));
         }));
     return questions;
   };
-  claims.push_back({"formulation/Mojo size and cosize",
-                    {"size() = cosize() = 2^(bits+base+|shift|) is the period, and f maps [0, size) into itself",
-                     [=] { return mojo_size(false); }},
-                    "every valid swizzle with bits > 0 (5,712), all 32-bit offsets", "Mojo's documentation, layout.swizzle.Swizzle",
-                    {"cosize() bounds every value of f, as the cosize of a layout does", [=] { return mojo_size(true); }}});
+  claims.push_back(
+      {"formulation/Mojo size and cosize",
+       {"size() = cosize() = 2^(bits+base+|shift|) is the period, and f maps [0, size) into itself",
+        [=] { return mojo_size(false); }},
+       "every valid swizzle with bits > 0 (5,712), all 32-bit offsets",
+       "Mojo's documentation, layout.swizzle.Swizzle",
+       {"cosize() bounds every value of f, as the cosize of a layout does",
+        [=] { return mojo_size(true); }}});
 
   auto const tma = [](unsigned rows_off) {
     return ask_each(canonical_swizzles, 64, [rows_off](Swizzle s, auto x) {
@@ -115,28 +125,32 @@ void add_formulations(std::vector<Claim>& claims) {
       return claim(s(x) == ((x - chunk * like(x, 16)) + placed * like(x, 16)));
     });
   };
-  claims.push_back({"formulation/TMA",
-                    {"chunk c (16 bytes) of 128-byte line y lies at chunk c ^ (y mod 2^k): modes 32B, 64B, 128B are "
-                     "Sw<k,4,3> on the absolute byte address, k = 1, 2, 3",
-                     [=] { return tma(0); }},
-                    "32B, 64B, 128B, all 64-bit byte addresses", "PTX ISA 9.1, 5.5.7; Programming Guide 13.1, 10.29.3",
-                    {"lines counted from 1", [=] { return tma(1); }}});
-  claims.push_back({"formulation/TMA with 32-byte atoms",
-                    single("128B_ATOM_32B is Sw<2,5,2>; with FLIP_8B also bit 3 ^= bit 7: still its own inverse, but no swizzle, "
-                           "since bit 7 feeds two bits",
-                           ask("128B_ATOM_32B", 64, {{"x", 64}},
-                               [](auto x) {
-                                 using W = decltype(x);
-                                 auto const atom = [](W a) { return W(a ^ (shr(a, 2) & like(a, 0x60))); };
-                                 auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & like(a, 8))); };
-                                 W const bit_7 = like(x, 0x80);
-                                 return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x &&
-                                              flip(bit_7) == W(bit_7 ^ like(x, 0x28)));
-                               })),
-                    "all 64-bit byte addresses", "cuda.h 13.0 (the flip: one reading of its words, not testable on sm_90)",
-                    single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {
-                             return claim(Swizzle{2, 5, 2}(x) == swizzle_128B(x));
-                           }))});
+  claims.push_back(
+      {"formulation/TMA",
+       {"chunk c (16 bytes) of 128-byte line y lies at chunk c ^ (y mod 2^k): modes 32B, 64B, 128B are "
+        "Sw<k,4,3> on the absolute byte address, k = 1, 2, 3",
+        [=] { return tma(0); }},
+       "32B, 64B, 128B, all 64-bit byte addresses",
+       "PTX ISA 9.1, 5.5.7; Programming Guide 13.1, 10.29.3",
+       {"lines counted from 1", [=] { return tma(1); }}});
+  claims.push_back(
+      {"formulation/TMA with 32-byte atoms",
+       single("128B_ATOM_32B is Sw<2,5,2>; with FLIP_8B also bit 3 ^= bit 7: still its own inverse, but no "
+              "swizzle, "
+              "since bit 7 feeds two bits",
+              ask("128B_ATOM_32B", 64, {{"x", 64}},
+                  [](auto x) {
+                    using W = decltype(x);
+                    auto const atom = [](W a) { return W(a ^ (shr(a, 2) & like(a, 0x60))); };
+                    auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & like(a, 8))); };
+                    W const bit_7 = like(x, 0x80);
+                    return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x &&
+                                 flip(bit_7) == W(bit_7 ^ like(x, 0x28)));
+                  })),
+       "all 64-bit byte addresses", "cuda.h 13.0 (the flip: one reading of its words, not testable on sm_90)",
+       single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {
+                return claim(Swizzle{2, 5, 2}(x) == swizzle_128B(x));
+              }))});
 
   // The skill is wrong, and its own kind of wrong: 0 and 16 both go to 0, so data is overwritten, and
   // the conflict-freedom it then shows is that of lanes reading the same word.
@@ -147,31 +161,33 @@ void add_formulations(std::vector<Claim>& claims) {
       return claim(iff(equal, (x & like(x, s.target_mask())) == like(x, 0)));
     });
   };
-  claims.push_back({"formulation/matmul skill, apply",
-                    {"the skill's Swizzle::apply equals f exactly where the target bits of x are 0: it overwrites them",
-                     [=] { return skill_differs(false); }},
-                    "Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3>, all 64-bit byte addresses",
-                    "the 'cuda-matmul-swizzle' skill, which is wrong: apply(16) = 0 = apply(0)",
-                    {"it equals f", [=] { return skill_differs(true); }}});
+  claims.push_back(
+      {"formulation/matmul skill, apply",
+       {"the skill's Swizzle::apply equals f exactly where the target bits of x are 0: it overwrites them",
+        [=] { return skill_differs(false); }},
+       "Sw<1,4,3>, Sw<2,4,3>, Sw<3,4,3>, all 64-bit byte addresses",
+       "the 'cuda-matmul-swizzle' skill, which is wrong: apply(16) = 0 = apply(0)",
+       {"it equals f", [=] { return skill_differs(true); }}});
   auto const skill_offset = [](auto row, auto column) {
     auto const linear = row * like(row, 64) + column;
     return shr(matmul_skill(swizzle_128B, decltype(row)(linear * like(row, 2))), 1);
   };
-  claims.push_back({"formulation/matmul skill, swizzle_offset",
-                    single("the skill's swizzle_offset(row, col) does not depend on col's bits 3 to 5: eight elements of "
-                           "each row share one place",
-                           ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
-                               [=](auto row, auto column, auto other) {
-                                 auto const low = [](auto c) { return c & like(c, 7); };
-                                 return claim(low(column) == low(other),
-                                              skill_offset(row, column) == skill_offset(row, other));
-                               })),
-                    "rows below 2^16 of 64 16-bit elements", "the 'cuda-matmul-swizzle' skill, which is wrong",
-                    single("different elements of a row have different places",
-                           ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
-                               [=](auto row, auto column, auto other) {
-                                 return claim(skill_offset(row, column) == skill_offset(row, other), column == other);
-                               }))});
+  claims.push_back(
+      {"formulation/matmul skill, swizzle_offset",
+       single("the skill's swizzle_offset(row, col) does not depend on col's bits 3 to 5: eight elements of "
+              "each row share one place",
+              ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
+                  [=](auto row, auto column, auto other) {
+                    auto const low = [](auto c) { return c & like(c, 7); };
+                    return claim(low(column) == low(other),
+                                 skill_offset(row, column) == skill_offset(row, other));
+                  })),
+       "rows below 2^16 of 64 16-bit elements", "the 'cuda-matmul-swizzle' skill, which is wrong",
+       single("different elements of a row have different places",
+              ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
+                  [=](auto row, auto column, auto other) {
+                    return claim(skill_offset(row, column) == skill_offset(row, other), column == other);
+                  }))});
 
   // The note's worked rows: row 1 is XORed with 2^4, row 2 with 2^5, row 7 with 2^6 + 2^5 + 2^4.
   auto const worked_rows = [](bool row_times_16) {
@@ -181,10 +197,12 @@ void add_formulations(std::vector<Claim>& claims) {
       return claim(swizzle_128B(logical) == (logical ^ flip));
     });
   };
-  claims.push_back({"formulation/rows of 64 halves",
-                    single("element j of row r lies at byte (128 r + 2 j) ^ (16 (r mod 8))", worked_rows(false)),
-                    "all rows below 2^57 of 64 16-bit elements under Sw<3,4,3>", "a note on Swizzle<3,4,3> after veitner.bearblog.dev",
-                    single("at byte (128 r + 2 j) ^ (16 r)", worked_rows(true))});
+  claims.push_back(
+      {"formulation/rows of 64 halves",
+       single("element j of row r lies at byte (128 r + 2 j) ^ (16 (r mod 8))", worked_rows(false)),
+       "all rows below 2^57 of 64 16-bit elements under Sw<3,4,3>",
+       "a note on Swizzle<3,4,3> after veitner.bearblog.dev",
+       single("at byte (128 r + 2 j) ^ (16 r)", worked_rows(true))});
 }
 
 }  // namespace swizproof::proofs

@@ -8,14 +8,10 @@
 namespace swizproof::proofs {
 
 void add_one_to_one(std::vector<Claim>& claims) {
-  auto const kernel = [](auto const& f, auto x, auto) {
-    return claim(f(x) == like(x, 0), x == like(x, 0));
-  };
+  auto const kernel = [](auto const& f, auto x, auto) { return claim(f(x) == like(x, 0), x == like(x, 0)); };
   auto const one_to_one = [](auto const& f, auto x, auto y) { return claim(f(x) == f(y), x == y); };
   // The wrong twin of the matmul skill: ZZZ overwritten by YYY instead of XORed.
-  auto const overwrites = [](auto const& f, auto x) {
-    return f(x) ^ (x & f.target_mask(x));
-  };
+  auto const overwrites = [](auto const& f, auto x) { return f(x) ^ (x & f.target_mask(x)); };
   add_family(claims,
              {"bijection", "f(x) = 0 only for x = 0; f being linear, f is a bijection", "CuTe, swizzle.hpp",
               "the same for an f that overwrites the target bits instead of XORing them"},
@@ -48,8 +44,11 @@ void add_one_to_one(std::vector<Claim>& claims) {
     claims.push_back(
         {std::string("bijection/even if invalid, shift ") + (leftward ? "< 0" : ">= 0"),
          {"with bits > |shift| allowed, f is one-to-one exactly if shift != 0 or bits = 0",
-          [=] { return leftward ? std::vector{still_one_to_one} : std::vector{still_one_to_one, not_at_zero}; }},
-         std::string("all (bits, base, |shift|) within 64 bits, shift ") + (leftward ? "< 0" : ">= 0") + ", all 64-bit offsets",
+          [=] {
+            return leftward ? std::vector{still_one_to_one} : std::vector{still_one_to_one, not_at_zero};
+          }},
+         std::string("all (bits, base, |shift|) within 64 bits, shift ") + (leftward ? "< 0" : ">= 0") +
+             ", all 64-bit offsets",
          "against mdspan-cute, VERIFICATION.md, which takes 'involution' for 'bijection'",
          single("one-to-one for every shift, 0 included", ask_all(false, [](auto const& f, auto x, auto y) {
                   return claim(fits(f, x, 64) && f(x) == f(y), x == y);

@@ -24,16 +24,18 @@ void add_pitch(std::vector<Claim>& claims) {
   auto const odd = [](auto m) { return (m & like(m, 1)) == like(m, 1); };
   auto const not_multiple_of_4 = [](auto m) { return !((m & like(m, 3)) == like(m, 0)); };
   std::string const domain = "all m with 0 < m < 2^20, all 32-bit origins that are multiples of 16";
-  claims.push_back({"pitch/no swizzle",
-                    single("without a swizzle, rows of 16 bytes at pitch 16 m are conflict-free exactly if m is odd",
-                           rows_at_pitch(swizzle_none, 16, odd)),
-                    domain, "the folklore of padding by 16 bytes is one case of it",
-                    single("... exactly if m is no multiple of 4", rows_at_pitch(swizzle_none, 16, not_multiple_of_4))});
-  claims.push_back({"pitch/Sw<3,4,3>",
-                    single("under Sw<3,4,3>, rows of 16 bytes at pitch 128 m are conflict-free exactly if m is odd",
-                           rows_at_pitch(swizzle_128B, 128, odd)),
-                    domain, "why tiles wider than 128 bytes are cut into panels",
-                    single("... for every m", rows_at_pitch(swizzle_128B, 128, [](auto m) { return m == m; }))});
+  claims.push_back(
+      {"pitch/no swizzle",
+       single("without a swizzle, rows of 16 bytes at pitch 16 m are conflict-free exactly if m is odd",
+              rows_at_pitch(swizzle_none, 16, odd)),
+       domain, "the folklore of padding by 16 bytes is one case of it",
+       single("... exactly if m is no multiple of 4", rows_at_pitch(swizzle_none, 16, not_multiple_of_4))});
+  claims.push_back(
+      {"pitch/Sw<3,4,3>",
+       single("under Sw<3,4,3>, rows of 16 bytes at pitch 128 m are conflict-free exactly if m is odd",
+              rows_at_pitch(swizzle_128B, 128, odd)),
+       domain, "why tiles wider than 128 bytes are cut into panels",
+       single("... for every m", rows_at_pitch(swizzle_128B, 128, [](auto m) { return m == m; }))});
   auto const narrow = [](unsigned doubled) {
     std::vector<Question> questions;
     for (Swizzle const& s : canonical_swizzles)
@@ -47,11 +49,13 @@ void add_pitch(std::vector<Claim>& claims) {
       }));
     return questions;
   };
-  claims.push_back({"pitch/canonical",
-                    {"Sw<B,4,3> makes rows of 16 bytes at its own pitch 16 x 2^B conflict-free from every origin",
-                     [=] { return narrow(0); }},
-                    "B = 1, 2, 3; all 32-bit origins that are multiples of 16, absolute addresses",
-                    "PTX ISA 9.1, 5.5.7", {"... and at twice that pitch", [=] { return narrow(1); }}});
+  claims.push_back(
+      {"pitch/canonical",
+       {"Sw<B,4,3> makes rows of 16 bytes at its own pitch 16 x 2^B conflict-free from every origin",
+        [=] { return narrow(0); }},
+       "B = 1, 2, 3; all 32-bit origins that are multiples of 16, absolute addresses",
+       "PTX ISA 9.1, 5.5.7",
+       {"... and at twice that pitch", [=] { return narrow(1); }}});
 }
 
 }  // namespace swizproof::proofs

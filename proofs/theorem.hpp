@@ -29,17 +29,16 @@ inline constexpr Swizzle canonical_swizzles[] = {swizzle_32B, swizzle_64B, swizz
 
 /// What a law asks of its swizzles, beside being valid.
 struct Requirements {
-  bool a_bit = false;        ///< bits >= 1
-  unsigned room = 64;        ///< symbolic parameters: base + bits + |shift| is at most this
-  unsigned family_width = 32;///< words of the one-by-one claim: 32 where sums wrap, 64 where they must not
+  bool a_bit = false;          ///< bits >= 1
+  unsigned room = 64;          ///< symbolic parameters: base + bits + |shift| is at most this
+  unsigned family_width = 32;  ///< words of the one-by-one claim: 32 where sums wrap, 64 where they must not
 };
 
 /// base + bits + |shift| <= room, without overflow: the fields lie inside the word.
 template <class W>
 [[nodiscard]] auto fits(SwizzleFormula<W> const& f, W x, unsigned room) {
   W const limit = like(x, room + 1);
-  return f.bits < limit && f.base < limit && f.distance < limit &&
-         W(W(f.bits + f.base) + f.distance) < limit;
+  return f.bits < limit && f.base < limit && f.distance < limit && W(W(f.bits + f.base) + f.distance) < limit;
 }
 
 /// Valid as in Swizzle::error(), for symbolic parameters.
@@ -80,7 +79,7 @@ template <class Law>
 
 /// The words of a theorem.
 struct Words {
-  std::string name;     ///< first part of the claims' names
+  std::string name;  ///< first part of the claims' names
   std::string text;
   std::string source;
   std::string control;  ///< what the false neighbour says
@@ -93,8 +92,7 @@ void add_family(std::vector<Claim>& claims, Words const& words, Requirements nee
   auto const each = [needs](auto statement) {
     std::vector<Question> questions;
     for (Swizzle const& s : every_swizzle())
-      if (!needs.a_bit || s.bits > 0)
-        questions.push_back(ask_one(s, needs.family_width, 32, statement));
+      if (!needs.a_bit || s.bits > 0) questions.push_back(ask_one(s, needs.family_width, 32, statement));
     return questions;
   };
   claims.push_back({words.name + "/every swizzle",
@@ -117,7 +115,8 @@ void add_public(std::vector<Claim>& claims, Words const& words, Requirements nee
   };
   claims.push_back({words.name + "/public kernels",
                     {words.text, [=] { return each(law); }},
-                    std::string(needs.a_bit ? "the 17 swizzles of public kernels with bits > 0" : "the 18 swizzles of public kernels") +
+                    std::string(needs.a_bit ? "the 17 swizzles of public kernels with bits > 0"
+                                            : "the 18 swizzles of public kernels") +
                         ", all 64-bit offsets",
                     words.source,
                     {words.control, [=] { return each(control); }}});
@@ -135,8 +134,9 @@ void add_parametric(std::vector<Claim>& claims, Words const& words, Requirements
   for (bool const leftward : {false, true})
     claims.push_back({words.name + (leftward ? "/symbolic, shift < 0" : "/symbolic, shift >= 0"),
                       single(words.text, about(leftward, law)),
-                      std::string("every valid swizzle at once: ") + (needs.a_bit ? "bits > 0, " : "") + "shift " +
-                          (leftward ? "< 0" : ">= 0") + ", within " + std::to_string(needs.room) + " bits; all 64-bit offsets",
+                      std::string("every valid swizzle at once: ") + (needs.a_bit ? "bits > 0, " : "") +
+                          "shift " + (leftward ? "< 0" : ">= 0") + ", within " + std::to_string(needs.room) +
+                          " bits; all 64-bit offsets",
                       words.source, single(words.control, about(leftward, control))});
 }
 

@@ -58,9 +58,9 @@ Claim cost_of(Cell const& cell) {
   std::string const how = cell.swizzle.bits == 0 ? "without a swizzle" : "under " + to_string(cell.swizzle);
   std::string const most = std::to_string(r.most);
   std::string const unit = r.most == 1 ? " wavefront" : " wavefronts";
-  std::string const number = r.least == r.most
-                                 ? "costs " + most + unit + " from every origin"
-                                 : "costs at most " + most + unit + " (at best " + std::to_string(r.least) + ")";
+  std::string const number =
+      r.least == r.most ? "costs " + most + unit + " from every origin"
+                        : "costs at most " + most + unit + " (at best " + std::to_string(r.least) + ")";
   std::string const where = cell.access.name + " on " + std::to_string(cell.pitch) + "-byte rows " + how;
   return {"wavefronts/" + cell.access.name + "/" + std::to_string(cell.pitch) + "/" + to_string(cell.swizzle),
           single(where + " " + number, between(cell, r.least, r.most)),

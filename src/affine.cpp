@@ -218,8 +218,7 @@ Affine tally(Affine const&, AffineTruth const& truth) {
 }
 
 std::optional<AffineDecision> decide(AffineTruth const& hypothesis, AffineTruth const& conclusion) {
-  if (hypothesis.constant() == false || conclusion.constant() == true)
-    return AffineDecision{true, {}};
+  if (hypothesis.constant() == false || conclusion.constant() == true) return AffineDecision{true, {}};
   if (hypothesis.opaque || conclusion.opaque) return std::nullopt;
   Echelon equations;
   for (AffineForm const& form : hypothesis.zero)

@@ -20,8 +20,8 @@ std::optional<Outcome> decide_each(std::span<Question const> questions, Decide c
 void must_agree(Claim const& claim, Engine first, Outcome const& a, Engine second, Outcome const& b) {
   if (std::holds_alternative<Unknown>(a) || std::holds_alternative<Unknown>(b)) return;
   if (a.index() != b.index())
-    throw Disagreement{claim.name + ": " + std::string(name(first)) + " says " + std::string(word(a)) +
-                       ", " + std::string(name(second)) + " says " + std::string(word(b))};
+    throw Disagreement{claim.name + ": " + std::string(name(first)) + " says " + std::string(word(a)) + ", " +
+                       std::string(name(second)) + " says " + std::string(word(b))};
 }
 
 /// Refutes a control, with the simplest counterexample that is quickly found.
@@ -60,18 +60,19 @@ ClaimReport decide(Claim const& claim, Limits const& limits) {
     report.engines.push_back(engine);
     if (report.verdict.unknown()) outcome = *other, report.verdict.engine = engine;
   };
-  if (questions.empty()) outcome = Unknown{"the statement asks no question"};
-  else second_opinion(Engine::linear, decide_each(questions, decide_linearly));
-  if (!questions.empty()) second_opinion(Engine::exhaustive, decide_each(questions, [](Question const& q) {
-                   return decide_exhaustively(q);
-                 }));
+  if (questions.empty())
+    outcome = Unknown{"the statement asks no question"};
+  else
+    second_opinion(Engine::linear, decide_each(questions, decide_linearly));
+  if (!questions.empty())
+    second_opinion(Engine::exhaustive,
+                   decide_each(questions, [](Question const& q) { return decide_exhaustively(q); }));
   if (report.verdict.proved())
     if (auto const vacuous = find_vacuous(questions, limits)) outcome = *vacuous;
   report.control = refute(claim.control, limits);
   if (report.verdict.proved() && !std::holds_alternative<Refuted>(report.control))
     outcome = Unknown{"its negative control was not refuted"};
-  report.verdict.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }
 

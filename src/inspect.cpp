@@ -32,7 +32,8 @@ Quantity last_that_holds(Ask const& q, Limits const& limits) {
   while (fails - holds > 1) {
     unsigned const k = (holds + fails) / 2;
     Fact const fact = decide_cheapest(q(k), limits);
-    if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) return {{}, fact.engine, unknown->reason, true};
+    if (auto const* unknown = std::get_if<Unknown>(&fact.outcome))
+      return {{}, fact.engine, unknown->reason, true};
     engine = std::max(engine, fact.engine);
     (std::holds_alternative<Proved>(fact.outcome) ? holds : fails) = k;
   }
@@ -51,22 +52,26 @@ Quantity power_of_two(Quantity exponent) {
 void inspect_function(Inspection& out, Mapping const& map, Limits const& limits) {
   Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
-  out.linear = decide_cheapest(
-      ask("linear", 64, {{"x", 64}, {"y", 64}}, [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }), limits);
-  out.bijective = decide_cheapest(
-      ask("one-to-one", 64, {{"x", 64}, {"y", 64}}, [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }), limits);
+  out.linear = decide_cheapest(ask("linear", 64, {{"x", 64}, {"y", 64}},
+                                   [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }),
+                               limits);
+  out.bijective = decide_cheapest(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
+                                      [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }),
+                                  limits);
   out.injective = out.bijective;  // on words of one width the two are the same
-  out.involution =
-      decide_cheapest(ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
+  out.involution = decide_cheapest(
+      ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
   out.kept_low_bits = last_that_holds(
       [f](unsigned k) {
-        return ask("low bits", 64, {{"x", 64}}, [f, k](auto x) { return claim(((f(x) ^ x) & like(x, low_mask(k))) == like(x, 0)); });
+        return ask("low bits", 64, {{"x", 64}},
+                   [f, k](auto x) { return claim(((f(x) ^ x) & like(x, low_mask(k))) == like(x, 0)); });
       },
       limits);
   // Blocks and steps of 2^(64-k): the larger k, the smaller they are.
   out.span = power_of_two(last_that_holds(
       [f](unsigned k) {
-        return ask("span", 64, {{"x", 64}}, [f, k](auto x) { return claim(((f(x) ^ x) & like(x, ~low_mask(64 - k))) == like(x, 0)); });
+        return ask("span", 64, {{"x", 64}},
+                   [f, k](auto x) { return claim(((f(x) ^ x) & like(x, ~low_mask(64 - k))) == like(x, 0)); });
       },
       limits));
   out.period = power_of_two(last_that_holds(
@@ -118,7 +123,8 @@ class Enumeration {
     for (std::size_t i = 0; i < f_.size(); ++i) {
       auto const [other, fresh] = at.try_emplace(f_[i], i);
       if (!fresh) {
-        out_.injective = out_.bijective = refuted("two indices, one place", {{"x", other->second}, {"y", i}, {"f(x)", f_[i]}});
+        out_.injective = out_.bijective =
+            refuted("two indices, one place", {{"x", other->second}, {"y", i}, {"f(x)", f_[i]}});
         return;
       }
       if (f_[i] >= f_.size() && std::holds_alternative<Proved>(out_.bijective.outcome))
@@ -177,9 +183,12 @@ void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
   std::int64_t const size = map.domain()->size();
   out.domain = "indices 0.." + std::to_string(size - 1);
   if (size > most_enumerated) {
-    std::string const reason = "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
-    for (Fact* fact : {&out.injective, &out.bijective, &out.involution, &out.linear}) fact->outcome = Unknown{reason};
-    for (Quantity* quantity : {&out.kept_low_bits, &out.span, &out.period}) *quantity = {{}, Engine::exhaustive, reason, true};
+    std::string const reason =
+        "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
+    for (Fact* fact : {&out.injective, &out.bijective, &out.involution, &out.linear})
+      fact->outcome = Unknown{reason};
+    for (Quantity* quantity : {&out.kept_low_bits, &out.span, &out.period})
+      *quantity = {{}, Engine::exhaustive, reason, true};
   } else {
     std::vector<std::uint64_t> values;
     values.reserve(static_cast<std::size_t>(size));

@@ -18,7 +18,8 @@ void LayoutArgument::add_to(CLI::App& app) {
                  "Sw<3,4,3> | (8,64):(64,1) | Sw<3,3,3> o _0 o (8,64):(64,1) |\n"
                  "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) | tma:128B | fn(x) = EXPRESSION")
       ->required();
-  app.add_option("--element", element, "element type where LAYOUT does not say: f16 bf16 f32 fp8 i8 ... or Nb");
+  app.add_option("--element", element,
+                 "element type where LAYOUT does not say: f16 bf16 f32 fp8 i8 ... or Nb");
 }
 
 Mapping LayoutArgument::parse() const {
@@ -47,9 +48,10 @@ int main(int argc, char** argv) {
   using namespace swizproof;
   using namespace swizproof::command;
   Common common;
-  CLI::App app{"swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
-               "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
-               "swizproof"};
+  CLI::App app{
+      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
+      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
+      "swizproof"};
   app.set_version_flag("--version", "swizproof " SWIZPROOF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
@@ -71,7 +73,9 @@ int main(int argc, char** argv) {
         }
       })
       ->capture_default_str();
-  app.add_option("--color", common.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str();
+  app.add_option("--color", common.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
   add_prove(app, common);
   add_inspect(app, common);
@@ -90,13 +94,15 @@ int main(int argc, char** argv) {
     std::string const word = argc > 1 ? argv[1] : "";
     bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
     std::string const message = unknown ? "unknown command '" + word + "'" : std::string(error.what());
-    fmt::print(stderr, "{} {}\n  see swizproof --help\n", Style("auto", STDERR_FILENO).bad("swizproof: error:"), message);
+    fmt::print(stderr, "{} {}\n  see swizproof --help\n",
+               Style("auto", STDERR_FILENO).bad("swizproof: error:"), message);
     return bad_input;
   } catch (InputError const& error) {
     std::fputs(describe(error, Style(common.color, STDERR_FILENO)).c_str(), stderr);
     return bad_input;
   } catch (Disagreement const& error) {
-    fmt::print(stderr, "swizproof: two engines disagree; this is a bug, please report it:\n  {}\n", error.message);
+    fmt::print(stderr, "swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
+               error.message);
     return disagreement;
   } catch (std::bad_alloc const&) {
     std::fputs("swizproof: out of memory\n", stderr);

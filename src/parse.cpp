@@ -93,13 +93,14 @@ class Scanner {
     else if (peek() == '0' && from + 1 < text_.size() && is_digit(text_[from + 1]))
       base = 8;
     std::uint64_t value = 0;
-    auto const [end, error] =
-        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, base);
+    auto const [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, base);
     at_ = static_cast<std::size_t>(end - text_.data());
     if (error == std::errc::result_out_of_range)
       fail("this number needs more than 64 bits", from, at_ - from);
     if (error != std::errc{}) fail("expected digits", at_);
-    while (at_ < text_.size() && (text_[at_] == 'u' || text_[at_] == 'U' || text_[at_] == 'l' || text_[at_] == 'L')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == 'u' || text_[at_] == 'U' || text_[at_] == 'l' || text_[at_] == 'L'))
+      ++at_;
     if (at_ < text_.size() && is_name(text_[at_])) fail("this is not a number", from, at_ + 1 - from);
     return value;
   }
@@ -152,17 +153,32 @@ class ExpressionParser {
   };
   // Longer tokens first, so that "<<" is not read as "<".
   static constexpr std::array<Binary, 18> operators{{
-      {"<<", Op::shift_left, 8}, {">>", Op::shift_right, 8}, {"<=", Op::less_equal, 7},
-      {">=", Op::greater_equal, 7}, {"==", Op::equal, 6}, {"!=", Op::not_equal, 6},
-      {"&&", Op::logical_and, 2}, {"||", Op::logical_or, 1}, {"*", Op::multiply, 10},
-      {"/", Op::divide, 10}, {"%", Op::remainder, 10}, {"+", Op::add, 9}, {"-", Op::subtract, 9},
-      {"<", Op::less, 7}, {">", Op::greater, 7}, {"&", Op::bit_and, 5}, {"^", Op::bit_xor, 4},
+      {"<<", Op::shift_left, 8},
+      {">>", Op::shift_right, 8},
+      {"<=", Op::less_equal, 7},
+      {">=", Op::greater_equal, 7},
+      {"==", Op::equal, 6},
+      {"!=", Op::not_equal, 6},
+      {"&&", Op::logical_and, 2},
+      {"||", Op::logical_or, 1},
+      {"*", Op::multiply, 10},
+      {"/", Op::divide, 10},
+      {"%", Op::remainder, 10},
+      {"+", Op::add, 9},
+      {"-", Op::subtract, 9},
+      {"<", Op::less, 7},
+      {">", Op::greater, 7},
+      {"&", Op::bit_and, 5},
+      {"^", Op::bit_xor, 4},
       {"|", Op::bit_or, 3},
   }};
 
-  std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) { return add({op, 0, a, b, c}); }
+  std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) {
+    return add({op, 0, a, b, c});
+  }
   std::size_t add(Expression::Node const& node) {
-    if (expression_.nodes().size() >= most_operations) in_.fail_here("the expression has more than 1000 operations");
+    if (expression_.nodes().size() >= most_operations)
+      in_.fail_here("the expression has more than 1000 operations");
     return expression_.add(node);
   }
   std::size_t conditional() {
@@ -199,15 +215,20 @@ class ExpressionParser {
   std::optional<std::uint64_t> constant_at(std::size_t node) const {
     Expression::Node const& n = expression_.nodes()[node];
     if (n.op == Op::number) return n.value;
-    bool const simple = n.op == Op::multiply || n.op == Op::add || n.op == Op::subtract || n.op == Op::shift_left;
+    bool const simple =
+        n.op == Op::multiply || n.op == Op::add || n.op == Op::subtract || n.op == Op::shift_left;
     if (!simple) return std::nullopt;
     auto const a = constant_at(n.a), b = constant_at(n.b);
     if (!a || !b) return std::nullopt;
     switch (n.op) {
-      case Op::multiply: return *a * *b;
-      case Op::add: return *a + *b;
-      case Op::subtract: return *a - *b;
-      default: return shl(*a, *b);
+      case Op::multiply:
+        return *a * *b;
+      case Op::add:
+        return *a + *b;
+      case Op::subtract:
+        return *a - *b;
+      default:
+        return shl(*a, *b);
     }
   }
   std::size_t unary() {
@@ -306,7 +327,8 @@ class MappingParser {
     if (options_.element_bits) {
       if (flagged && map.element_bits != options_.element_bits)
         in_.fail("--element says " + std::to_string(*options_.element_bits) + " bits, the layout says " +
-                     std::to_string(*map.element_bits), 0, 1);
+                     std::to_string(*map.element_bits),
+                 0, 1);
       map.element_bits = options_.element_bits;
     }
     bool const bare = map.on_elements.size() == 1 && std::holds_alternative<Swizzle>(map.on_elements[0]);
@@ -322,9 +344,9 @@ class MappingParser {
     for (std::size_t i = 0; i < count; ++i) {
       bool const number = std::holds_alternative<Displacement>(map.on_elements[i]);
       if (number != (i % 2 == 1))
-        in_.fail(number ? "a layout or swizzle must stand here, not a number"
-                        : "an offset is missing before this",
-                 places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
+        in_.fail(
+            number ? "a layout or swizzle must stand here, not a number" : "an offset is missing before this",
+            places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
     }
     if (count % 2 == 0 && count != 0) in_.fail_here("a layout is missing after the offset");
   }
@@ -353,7 +375,8 @@ class MappingParser {
     IntTuple const shape = tuple();
     if (!in_.take(":")) {
       bool const number = place % 2 == 1 && !shape.is_tuple;
-      if (!number) in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
+      if (!number)
+        in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
       return displacement(shape.value, to_string(shape), from);
     }
     std::size_t const at = in_.at();
@@ -382,7 +405,8 @@ class MappingParser {
 
   Displacement displacement(std::int64_t value, std::string text, std::size_t from) {
     constexpr std::int64_t most = std::int64_t{1} << 56;
-    if (value > most || value < -most) in_.fail("the offset reaches further than 2^56 elements", from, text.size());
+    if (value > most || value < -most)
+      in_.fail("the offset reaches further than 2^56 elements", from, text.size());
     return {value, std::move(text)};
   }
 
@@ -430,8 +454,9 @@ class MappingParser {
       Swizzle swizzle;
     };
     static constexpr Mode modes[] = {
-        {"none", swizzle_none}, {"32B", swizzle_32B}, {"64B", swizzle_64B}, {"128B", swizzle_128B},
-        {"128B_ATOM_32B", {2, 5, 2}}, {"128B_ATOM_64B", {1, 6, 1}}, {"96B", swizzle_32B},
+        {"none", swizzle_none}, {"32B", swizzle_32B},         {"64B", swizzle_64B},
+        {"128B", swizzle_128B}, {"128B_ATOM_32B", {2, 5, 2}}, {"128B_ATOM_64B", {1, 6, 1}},
+        {"96B", swizzle_32B},
     };
     (void)in_.take("tma:");
     std::size_t const at = in_.at();
@@ -440,7 +465,8 @@ class MappingParser {
     map.text = "tma:" + std::string(name);
     map.element_bits = options_.element_bits;
     if (name == "128B_ATOM_32B_FLIP_8B") {
-      map.on_bytes = {parse_expression("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)", std::array<std::string, 1>{"x"})};
+      map.on_bytes = {
+          parse_expression("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)", std::array<std::string, 1>{"x"})};
       return map;
     }
     for (Mode const& mode : modes)
@@ -523,12 +549,16 @@ void measure(Access& access, std::string_view text) {
       throw InputError{"lane " + std::to_string(lane) + " asks for byte " + std::to_string(byte) +
                            ", which is not a multiple of the " + std::to_string(access.instruction.bytes) +
                            " bytes that the instruction takes",
-                       std::string(text), 0, text.size(), {}};
+                       std::string(text),
+                       0,
+                       text.size(),
+                       {}};
     last_row = std::max(last_row, row);
     last_byte = std::max(last_byte, byte + access.instruction.bytes - 1);
   }
   if (last_row >= 1U << 20 || last_byte >= 1U << 20)
-    throw InputError{"a lane is more than 2^20 rows or bytes from the origin", std::string(text), 0, text.size(), {}};
+    throw InputError{
+        "a lane is more than 2^20 rows or bytes from the origin", std::string(text), 0, text.size(), {}};
   access.rows = std::bit_ceil(last_row + 1);
   access.row_bytes = std::bit_ceil(last_byte + 1);
 }
@@ -576,8 +606,9 @@ Access parse_access(std::string_view text) {
         access.name = named.name;
         return access;
       }
-    throw InputError{"unknown access", std::string(text), 0, text.size(),
-                     "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., byte = ..."};
+    throw InputError{
+        "unknown access", std::string(text), 0, text.size(),
+        "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., byte = ..."};
   }
   Access access;
   access.name = text;
@@ -603,9 +634,9 @@ unsigned parse_element(std::string_view text) {
     unsigned bits;
   };
   static constexpr Type types[] = {
-      {"f64", 64}, {"f32", 32}, {"tf32", 32}, {"f16", 16}, {"bf16", 16}, {"fp8", 8}, {"e4m3", 8}, {"e5m2", 8},
-      {"fp4", 4}, {"e2m1", 4}, {"i64", 64}, {"i32", 32}, {"i16", 16}, {"i8", 8}, {"i4", 4}, {"u64", 64},
-      {"u32", 32}, {"u16", 16}, {"u8", 8}, {"u4", 4},
+      {"f64", 64}, {"f32", 32}, {"tf32", 32}, {"f16", 16}, {"bf16", 16}, {"fp8", 8},  {"e4m3", 8},
+      {"e5m2", 8}, {"fp4", 4},  {"e2m1", 4},  {"i64", 64}, {"i32", 32},  {"i16", 16}, {"i8", 8},
+      {"i4", 4},   {"u64", 64}, {"u32", 32},  {"u16", 16}, {"u8", 8},    {"u4", 4},
   };
   for (Type const& type : types)
     if (type.name == text) return type.bits;
@@ -615,7 +646,8 @@ unsigned parse_element(std::string_view text) {
       std::has_single_bit(bits) && bits <= 128)
     return bits;
   throw InputError{"unknown element type", std::string(text), 0, text.size(),
-                   "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 u64 .. u4, or Nb with N a power of two up to 128"};
+                   "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 u64 .. u4, or Nb with N a "
+                   "power of two up to 128"};
 }
 
 Architecture const& parse_architecture(std::string_view text) {

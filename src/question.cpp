@@ -9,8 +9,7 @@ namespace {
 
 Refuted refutation(Question const& q, std::span<std::uint64_t const> values) {
   Refuted refuted{q.name, {}};
-  for (std::size_t i = 0; i < values.size(); ++i)
-    refuted.values.emplace_back(q.variables[i].name, values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) refuted.values.emplace_back(q.variables[i].name, values[i]);
   return refuted;
 }
 

@@ -12,29 +12,44 @@ std::uint64_t mask_of(unsigned width) {
 }
 
 bool commutes(Op op) {
-  return op == Op::bv_xor || op == Op::bv_and || op == Op::bv_or || op == Op::bv_add ||
-         op == Op::bv_mul || op == Op::eq || op == Op::conjunction || op == Op::disjunction;
+  return op == Op::bv_xor || op == Op::bv_and || op == Op::bv_or || op == Op::bv_add || op == Op::bv_mul ||
+         op == Op::eq || op == Op::conjunction || op == Op::disjunction;
 }
 
 /// The value of an operation on constants.
 std::uint64_t evaluate(Op op, unsigned width, std::uint64_t p, std::uint64_t q) {
   std::uint64_t const mask = mask_of(width);
   switch (op) {
-    case Op::bv_xor: return p ^ q;
-    case Op::bv_and: return p & q;
-    case Op::bv_or: return p | q;
-    case Op::bv_add: return (p + q) & mask;
-    case Op::bv_sub: return (p - q) & mask;
-    case Op::bv_mul: return (p * q) & mask;
-    case Op::bv_udiv: return q == 0 ? mask : p / q;
-    case Op::bv_urem: return q == 0 ? p : p % q;
-    case Op::bv_shl: return q < width ? (p << q) & mask : 0;
-    case Op::bv_lshr: return q < width ? p >> q : 0;
-    case Op::eq: return p == q;
-    case Op::ult: return p < q;
-    case Op::conjunction: return p & q;
-    case Op::disjunction: return p | q;
-    default: break;
+    case Op::bv_xor:
+      return p ^ q;
+    case Op::bv_and:
+      return p & q;
+    case Op::bv_or:
+      return p | q;
+    case Op::bv_add:
+      return (p + q) & mask;
+    case Op::bv_sub:
+      return (p - q) & mask;
+    case Op::bv_mul:
+      return (p * q) & mask;
+    case Op::bv_udiv:
+      return q == 0 ? mask : p / q;
+    case Op::bv_urem:
+      return q == 0 ? p : p % q;
+    case Op::bv_shl:
+      return q < width ? (p << q) & mask : 0;
+    case Op::bv_lshr:
+      return q < width ? p >> q : 0;
+    case Op::eq:
+      return p == q;
+    case Op::ult:
+      return p < q;
+    case Op::conjunction:
+      return p & q;
+    case Op::disjunction:
+      return p | q;
+    default:
+      break;
   }
   assert(false && "not a binary operation");
   return 0;
@@ -122,7 +137,8 @@ std::uint32_t Terms::add(Node n) {
         if (a_known) return a.value != 0 ? 1 : n.b;
         if (b_known) return b.value != 0 ? 1 : n.a;
         break;
-      default: break;
+      default:
+        break;
     }
   } else if (n.op == Op::negation) {
     Node const a = nodes_[n.a];
@@ -153,13 +169,10 @@ Term shr(Term a, std::uint64_t n) { return n < a.width() ? shr(a, like(a, n)) : 
 
 Term select(Formula condition, Term yes, Term no) {
   Terms* const terms = yes.terms;
-  return {terms, terms->add({Op::ite, static_cast<std::uint8_t>(yes.width()), condition.id,
-                             yes.id, no.id})};
+  return {terms, terms->add({Op::ite, static_cast<std::uint8_t>(yes.width()), condition.id, yes.id, no.id})};
 }
 
-Term tally(Term x, Formula truth) {
-  return select(truth, x.terms->constant(8, 1), x.terms->constant(8, 0));
-}
+Term tally(Term x, Formula truth) { return select(truth, x.terms->constant(8, 1), x.terms->constant(8, 0)); }
 
 Formula operator==(Term a, Term b) { return relation(Op::eq, a, b); }
 Formula operator<(Term a, Term b) { return relation(Op::ult, a, b); }

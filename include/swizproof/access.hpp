@@ -19,17 +19,16 @@ namespace swizproof {
 struct Access {
   std::string name{};
   Instruction instruction{};
-  Expression row{};       ///< of the one variable `lane`
-  Expression byte{};      ///< of the one variable `lane`; a multiple of instruction.bytes
-  unsigned rows = 1;      ///< footprint: 1 + the largest row, rounded up to a power of two
-  unsigned row_bytes = 4; ///< footprint: bytes of a row that are touched, rounded up likewise
+  Expression row{};        ///< of the one variable `lane`
+  Expression byte{};       ///< of the one variable `lane`; a multiple of instruction.bytes
+  unsigned rows = 1;       ///< footprint: 1 + the largest row, rounded up to a power of two
+  unsigned row_bytes = 4;  ///< footprint: bytes of a row that are touched, rounded up likewise
 };
 
 /// The addresses of an access whose tile starts at byte `base`, whose rows lie `pitch` bytes apart,
 /// with its footprint's corner at (row0, byte0), under an address function `f` (a swizzle).
 template <Word W, class F>
-[[nodiscard]] WarpAccess<W> addresses(Access const& access, F const& f, W base, W pitch, W row0,
-                                      W byte0) {
+[[nodiscard]] WarpAccess<W> addresses(Access const& access, F const& f, W base, W pitch, W row0, W byte0) {
   WarpAccess<W> warp;
   for (unsigned i = 0; i < warp_lanes; ++i) {
     W const lane = like(base, i);

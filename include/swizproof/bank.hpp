@@ -170,12 +170,10 @@ template <Word W>
     unit[i] = shr(access.address[first + i], log2_unit(bytes));
     slot[i] = unit[i] & like(some, slots_of(bytes) - 1);
     truth_of<W> repeated = false;
-    for (unsigned j = 0; j < i; ++j)
-      repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
+    for (unsigned j = 0; j < i; ++j) repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
     fresh[i] = access.active[first + i] && !repeated;
     count_of<W> met = tally(some, fresh[i]);  // fresh units so far in the slot of this one
-    for (unsigned j = 0; j < i; ++j)
-      met = met + tally(some, fresh[i] && (fresh[j] && slot[j] == slot[i]));
+    for (unsigned j = 0; j < i; ++j) met = met + tally(some, fresh[i] && (fresh[j] && slot[j] == slot[i]));
     most = larger(most, met);
   }
   return most;
@@ -185,8 +183,8 @@ template <Word W>
 /// earlier lanes are searched for it only if the bit is taken. Equal to degree_by_pairs()
 /// (tests/property/bank_properties.cpp) and many times faster.
 template <unsigned Lanes, Number W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(
-    WarpAccess<W> const& access, unsigned first, unsigned bytes) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
+                                                                            unsigned first, unsigned bytes) {
   unsigned const shift = log2_unit(bytes);
   std::uint32_t const slot_mask = slots_of(bytes) - 1;
   // The common case: a group has as many lanes as there are slots, and each takes its own.
@@ -215,8 +213,7 @@ template <unsigned Lanes, Number W>
 
 /// H4: every active lane whose partner is active has the partner's address, for partner l^bit.
 template <Word W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> paired(WarpAccess<W> const& access,
-                                                                 unsigned bit) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> paired(WarpAccess<W> const& access, unsigned bit) {
   truth_of<W> all = true;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     if ((lane & bit) != 0) continue;
@@ -255,11 +252,11 @@ template <Word W>
 /// multiple of `instruction.bytes`. For ldmatrix and stmatrix the lanes that give addresses must be
 /// active. 32 lanes reading one column of 128-byte rows with ld.shared.b32 cost 32 wavefronts.
 template <Number W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<std::uint32_t> cost(
-    Architecture const& arch, Instruction instruction, WarpAccess<W> const& access) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<std::uint32_t> cost(Architecture const& arch,
+                                                                       Instruction instruction,
+                                                                       WarpAccess<W> const& access) {
   Phase const row = phase(arch, instruction);
-  bool const merged =
-      row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
+  bool const merged = row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
   unsigned const size = merged ? row.merged_lanes : row.lanes;
   return detail::serve(access, {instruction.lanes() / size, size}, instruction.bytes);
 }
@@ -274,8 +271,7 @@ template <Word W>
   } else {
     Phase const row = phase(arch, instruction);
     unsigned const lanes = instruction.lanes();
-    auto const apart =
-        detail::serve(access, {lanes / row.lanes, row.lanes}, instruction.bytes).wavefronts;
+    auto const apart = detail::serve(access, {lanes / row.lanes, row.lanes}, instruction.bytes).wavefronts;
     if (row.merged_lanes == 0) return apart;
     auto const together =
         detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction.bytes);

@@ -23,19 +23,19 @@ struct Statement {
 /// Where a claim about wavefronts stands in the table of them.
 struct TableCell {
   std::string access;
-  unsigned pitch;      ///< bytes from row to row
-  std::string swizzle; ///< on byte addresses
-  unsigned wavefronts; ///< the most that any origin costs
-  unsigned ideal;      ///< the least that the instruction can cost for the bytes it moves
+  unsigned pitch;       ///< bytes from row to row
+  std::string swizzle;  ///< on byte addresses
+  unsigned wavefronts;  ///< the most that any origin costs
+  unsigned ideal;       ///< the least that the instruction can cost for the bytes it moves
 };
 
 /// One line of the catalogue.
 struct Claim {
-  std::string name;       ///< stable, what --only matches: "involution/every swizzle"
+  std::string name;  ///< stable, what --only matches: "involution/every swizzle"
   Statement statement;
-  std::string domain;     ///< the set that the statement quantifies over, in words
-  std::string source;     ///< who states it, or which assumption it rests on
-  Statement control;      ///< must be refuted
+  std::string domain;  ///< the set that the statement quantifies over, in words
+  std::string source;  ///< who states it, or which assumption it rests on
+  Statement control;   ///< must be refuted
   std::optional<TableCell> cell{};
 };
 

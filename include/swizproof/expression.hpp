@@ -19,13 +19,34 @@ namespace swizproof {
 class Expression {
  public:
   enum class Op : std::uint8_t {
-    number, variable, minus, complement, logical_not, multiply, divide, remainder, add, subtract,
-    shift_left, shift_right, less, less_equal, greater, greater_equal, equal, not_equal, bit_and,
-    bit_xor, bit_or, logical_and, logical_or, conditional
+    number,
+    variable,
+    minus,
+    complement,
+    logical_not,
+    multiply,
+    divide,
+    remainder,
+    add,
+    subtract,
+    shift_left,
+    shift_right,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    equal,
+    not_equal,
+    bit_and,
+    bit_xor,
+    bit_or,
+    logical_and,
+    logical_or,
+    conditional
   };
   struct Node {
     Op op;
-    std::uint64_t value = 0;        ///< the number, or the variable's index
+    std::uint64_t value = 0;  ///< the number, or the variable's index
     std::size_t a = 0, b = 0, c = 0;
   };
 
@@ -50,30 +71,54 @@ class Expression {
       W const &a = at(n.a), &b = at(n.b), &c = at(n.c);
       values.push_back([&]() -> W {
         switch (n.op) {
-          case Op::number: return like(like_me, n.value);
-          case Op::variable: return variables[n.value];
-          case Op::minus: return zero - a;
-          case Op::complement: return zero - a - one;
-          case Op::logical_not: return number(a == zero);
-          case Op::multiply: return a * b;
-          case Op::divide: return a / b;
-          case Op::remainder: return a % b;
-          case Op::add: return a + b;
-          case Op::subtract: return a - b;
-          case Op::shift_left: return shl(a, b);
-          case Op::shift_right: return shr(a, b);
-          case Op::less: return number(a < b);
-          case Op::less_equal: return number(!(b < a));
-          case Op::greater: return number(b < a);
-          case Op::greater_equal: return number(!(a < b));
-          case Op::equal: return number(a == b);
-          case Op::not_equal: return number(!(a == b));
-          case Op::bit_and: return a & b;
-          case Op::bit_xor: return a ^ b;
-          case Op::bit_or: return a | b;
-          case Op::logical_and: return number(!(a == zero) && !(b == zero));
-          case Op::logical_or: return number(!(a == zero) || !(b == zero));
-          case Op::conditional: return select(a == zero, c, b);
+          case Op::number:
+            return like(like_me, n.value);
+          case Op::variable:
+            return variables[n.value];
+          case Op::minus:
+            return zero - a;
+          case Op::complement:
+            return zero - a - one;
+          case Op::logical_not:
+            return number(a == zero);
+          case Op::multiply:
+            return a * b;
+          case Op::divide:
+            return a / b;
+          case Op::remainder:
+            return a % b;
+          case Op::add:
+            return a + b;
+          case Op::subtract:
+            return a - b;
+          case Op::shift_left:
+            return shl(a, b);
+          case Op::shift_right:
+            return shr(a, b);
+          case Op::less:
+            return number(a < b);
+          case Op::less_equal:
+            return number(!(b < a));
+          case Op::greater:
+            return number(b < a);
+          case Op::greater_equal:
+            return number(!(a < b));
+          case Op::equal:
+            return number(a == b);
+          case Op::not_equal:
+            return number(!(a == b));
+          case Op::bit_and:
+            return a & b;
+          case Op::bit_xor:
+            return a ^ b;
+          case Op::bit_or:
+            return a | b;
+          case Op::logical_and:
+            return number(!(a == zero) && !(b == zero));
+          case Op::logical_or:
+            return number(!(a == zero) || !(b == zero));
+          case Op::conditional:
+            return select(a == zero, c, b);
         }
         assert(false);
         return zero;

@@ -21,8 +21,8 @@ struct Fact {
 struct Quantity {
   std::optional<std::uint64_t> value{};
   Engine engine = Engine::exhaustive;
-  std::string note{};  ///< why there is no value; else what the number says, if that needs saying
-  bool unknown = false;///< nobody knows whether there is a value: a limit was reached
+  std::string note{};    ///< why there is no value; else what the number says, if that needs saying
+  bool unknown = false;  ///< nobody knows whether there is a value: a limit was reached
 };
 
 /// What inspect() found. `unit` is what the function counts: "bytes" or "elements".
@@ -36,7 +36,7 @@ struct Inspection {
   Quantity kept_low_bits{};  ///< the most low bits that every f(x) shares with x
   Quantity span{};           ///< least aligned block that f maps into itself, in `unit`
   Quantity period{};         ///< least P > 0 with f(x+P) = f(x)+P wherever both are defined, in `unit`
-  Quantity alignment{};      ///< exactly the multiples of it are bases from which relative = absolute, in bytes
+  Quantity alignment{};  ///< exactly the multiples of it are bases from which relative = absolute, in bytes
   std::optional<BitMatrix> matrix{};  ///< if linear
 };
 

@@ -35,8 +35,7 @@ struct BitMatrix {
 };
 
 /// Dimension of the span of `vectors`, which it uses up.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned rank_in_place(std::uint64_t* vectors,
-                                                                     unsigned count) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned rank_in_place(std::uint64_t* vectors, unsigned count) {
   unsigned rank = 0;
   for (unsigned i = 0; i < count; ++i) {
     std::uint64_t const v = vectors[i];

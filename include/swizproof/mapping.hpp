@@ -32,10 +32,10 @@ using Stage = std::variant<Swizzle, Displacement, Layout, Expression>;
 
 /// A composition of stages, and the unit in which its swizzle acts.
 struct Mapping {
-  std::vector<Stage> on_elements{};     ///< index to element offset, applied last to first
-  std::vector<Stage> on_bytes{};        ///< byte address to byte address, applied last to first
-  std::optional<unsigned> element_bits; ///< where the text or --element says
-  std::string text{};                   ///< as CuTe prints it
+  std::vector<Stage> on_elements{};      ///< index to element offset, applied last to first
+  std::vector<Stage> on_bytes{};         ///< byte address to byte address, applied last to first
+  std::optional<unsigned> element_bits;  ///< where the text or --element says
+  std::string text{};                    ///< as CuTe prints it
 
   /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
   [[nodiscard]] Layout const* domain() const {

@@ -78,7 +78,8 @@ template <std::size_t N, class Statement>
   using All = std::make_index_sequence<N>;
   if (width != 32 && width != 64) throw std::invalid_argument(name + ": words have 32 or 64 bits");
   for (Variable const& v : variables)
-    if (v.bits < 1 || v.bits > width) throw std::invalid_argument(name + ": variable " + v.name + " does not fit the word");
+    if (v.bits < 1 || v.bits > width)
+      throw std::invalid_argument(name + ": variable " + v.name + " does not fit the word");
   Question q;
   q.name = std::move(name);
   q.width = width;

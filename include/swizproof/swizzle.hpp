@@ -32,12 +32,16 @@ enum class SwizzleError { none, negative_bits, negative_base, fields_overlap, to
 /// The sentence that explains a SwizzleError to the one who typed it.
 [[nodiscard]] constexpr std::string_view explain(SwizzleError error) {
   switch (error) {
-    case SwizzleError::negative_bits: return "bits (BBits) must not be negative";
-    case SwizzleError::negative_base: return "base (MBase) must not be negative";
+    case SwizzleError::negative_bits:
+      return "bits (BBits) must not be negative";
+    case SwizzleError::negative_base:
+      return "base (MBase) must not be negative";
     case SwizzleError::fields_overlap:
       return "bits must not exceed |shift|: source and target bits would overlap";
-    case SwizzleError::too_wide: return "base + bits + |shift| must not exceed 32";
-    case SwizzleError::none: break;
+    case SwizzleError::too_wide:
+      return "base + bits + |shift| must not exceed 32";
+    case SwizzleError::none:
+      break;
   }
   return "valid";
 }
@@ -104,9 +108,7 @@ struct Swizzle {
     if (static_cast<long long>(base) + bits + d > 32) return SwizzleError::too_wide;
     return SwizzleError::none;
   }
-  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool valid() const {
-    return error() == SwizzleError::none;
-  }
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool valid() const { return error() == SwizzleError::none; }
   /// |shift|: how many places the source bits travel.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned distance() const {
     return static_cast<unsigned>(shift < 0 ? -shift : shift);
@@ -147,9 +149,9 @@ struct Swizzle {
 [[nodiscard]] constexpr std::optional<Swizzle> recast(Swizzle s, int log2_unit) {
   Swizzle const moved{s.bits, s.base - log2_unit, s.shift};
   if (moved.base >= 0) return moved.valid() ? std::optional(moved) : std::nullopt;
-  int const lost = -moved.base;                    // fields reach this far below the unit
+  int const lost = -moved.base;  // fields reach this far below the unit
   Swizzle const kept{s.bits > lost ? s.bits - lost : 0, 0, s.shift};
-  bool const leftward = s.shift < 0;               // targets lie above sources: none is cut in two
+  bool const leftward = s.shift < 0;  // targets lie above sources: none is cut in two
   bool const untouched = s.base + s.bits + static_cast<int>(s.distance()) <= log2_unit;
   if (s.bits == 0 || leftward || untouched) return kept;
   return std::nullopt;

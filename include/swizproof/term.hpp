@@ -16,8 +16,26 @@ namespace swizproof {
 
 /// Operators of the graph, named as in SMT-LIB's theory of fixed-size bit vectors.
 enum class Op : std::uint8_t {
-  constant, variable, bv_xor, bv_and, bv_or, bv_add, bv_sub, bv_mul, bv_udiv, bv_urem, bv_shl, bv_lshr,
-  ite, zero_extend, eq, ult, truth, negation, conjunction, disjunction
+  constant,
+  variable,
+  bv_xor,
+  bv_and,
+  bv_or,
+  bv_add,
+  bv_sub,
+  bv_mul,
+  bv_udiv,
+  bv_urem,
+  bv_shl,
+  bv_lshr,
+  ite,
+  zero_extend,
+  eq,
+  ult,
+  truth,
+  negation,
+  conjunction,
+  disjunction
 };
 
 /// One node. `width` is 0 for truths. `value` is the constant, the variable's number, or 0/1.

@@ -42,8 +42,7 @@ struct Bank {
 template <Word W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Address<W> address(Address<W> base, Offset<W> offset,
                                                                  unsigned element_bits) {
-  if (element_bits % 8 == 0)
-    return {base.bytes + offset.elements * like(base.bytes, element_bits / 8)};
+  if (element_bits % 8 == 0) return {base.bytes + offset.elements * like(base.bytes, element_bits / 8)};
   return {base.bytes + shr(W(offset.elements * like(base.bytes, element_bits)), 3)};
 }
 

@@ -42,10 +42,14 @@ enum class Engine : std::uint8_t { exhaustive, linear, search, smt };
 
 [[nodiscard]] constexpr std::string_view name(Engine engine) {
   switch (engine) {
-    case Engine::exhaustive: return "exhaustive";
-    case Engine::linear: return "GF(2)";
-    case Engine::search: return "search";
-    case Engine::smt: break;
+    case Engine::exhaustive:
+      return "exhaustive";
+    case Engine::linear:
+      return "GF(2)";
+    case Engine::search:
+      return "search";
+    case Engine::smt:
+      break;
   }
   return "SMT";
 }

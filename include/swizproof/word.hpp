@@ -81,18 +81,18 @@ template <class W>
 concept Word = std::copyable<W> && requires(W a, W b, truth_of<W> t, unsigned n) {
   { like(a, std::uint64_t{0}) } -> std::same_as<W>;
   { a ^ b } -> std::convertible_to<W>;
-  { a & b } -> std::convertible_to<W>;
+  { a& b } -> std::convertible_to<W>;
   { a | b } -> std::convertible_to<W>;
   { a + b } -> std::convertible_to<W>;
   { a - b } -> std::convertible_to<W>;
-  { a * b } -> std::convertible_to<W>;
+  { a* b } -> std::convertible_to<W>;
   { a / b } -> std::convertible_to<W>;
   { a % b } -> std::convertible_to<W>;
   { shl(a, n) } -> std::same_as<W>;
   { shr(a, n) } -> std::same_as<W>;
   { select(a == b, a, b) } -> std::same_as<W>;
   { a < b } -> std::convertible_to<truth_of<W>>;
-  { t && t } -> std::convertible_to<truth_of<W>>;
+  { t&& t } -> std::convertible_to<truth_of<W>>;
   { t || t } -> std::convertible_to<truth_of<W>>;
   { !t } -> std::convertible_to<truth_of<W>>;
 };

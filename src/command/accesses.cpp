@@ -16,7 +16,8 @@ void run(Common const& common) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   Style const style(common.color, STDOUT_FILENO);
   if (!common.json)
-    fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal", "what each lane asks for; where it is seen")));
+    fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal",
+                                                "what each lane asks for; where it is seen")));
   for (NamedAccess const& named : named_accesses()) {
     Access const access = parse_access(named.name);
     unsigned const ideal = ideal_wavefronts(arch, access.instruction);
@@ -28,14 +29,19 @@ void run(Common const& common) {
                    {"ideal", ideal},
                    {"seen_in", named.seen_in}});
     if (!common.json)
-      fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.name, fmt::format("{}x{} B", access.rows, access.row_bytes),
-                 ideal, named.text, "", style.faint(named.seen_in));
+      fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.name,
+                 fmt::format("{}x{} B", access.rows, access.row_bytes), ideal, named.text, "",
+                 style.faint(named.seen_in));
   }
   if (common.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"arch", arch.name}, {"evidence", arch.evidence}, {"accesses", all}}.dump(2));
+    fmt::print(
+        "{}\n",
+        nlohmann::ordered_json{{"arch", arch.name}, {"evidence", arch.evidence}, {"accesses", all}}.dump(2));
   else
-    fmt::print("\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
-               "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less ({}: {}).\n", arch.name, arch.evidence);
+    fmt::print(
+        "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
+        "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less ({}: {}).\n",
+        arch.name, arch.evidence);
 }
 
 }  // namespace

@@ -59,8 +59,10 @@ std::uint64_t value_at(Mapping const& map, Options const& options, std::uint64_t
   std::uint64_t const address = bit_address(map, origin, index);
   std::uint64_t const unit = options.bytes ? 8 : bits;
   if (address % unit != 0)
-    throw InputError{fmt::format("index {} lies at bit {}, inside {}", index, address, options.bytes ? "a byte" : "an element"),
-                     map.text, 0, map.text.size(), options.bytes ? "leave --bytes out for element offsets" : "use --bytes"};
+    throw InputError{fmt::format("index {} lies at bit {}, inside {}", index, address,
+                                 options.bytes ? "a byte" : "an element"),
+                     map.text, 0, map.text.size(),
+                     options.bytes ? "leave --bytes out for element offsets" : "use --bytes"};
   // Offsets may be negative, and stay so when bits become elements.
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(address) / static_cast<std::int64_t>(unit));
 }
@@ -69,7 +71,11 @@ void run(Common& common, Options& options) {
   if (options.base_text) {
     auto const values = parse_indices(*options.base_text, "--base");
     if (values.size() != 1 || values[0] > largest_base)
-      throw InputError{"--base takes one byte address of at most 48 bits", *options.base_text, 0, options.base_text->size(), {}};
+      throw InputError{"--base takes one byte address of at most 48 bits",
+                       *options.base_text,
+                       0,
+                       options.base_text->size(),
+                       {}};
     options.base = values[0];
   }
   Mapping const map = options.layout.parse();
@@ -77,24 +83,28 @@ void run(Common& common, Options& options) {
   if (options.base && !options.bytes && !(bare && map.acts_on_bytes()))
     throw InputError{"--base goes with --bytes", "", 0, 1, {}};
   if (options.bytes && !bare && !map.element_bits)
-    throw InputError{"the element size is not known", map.text, 0, map.text.size(), "give --element, such as --element f16"};
+    throw InputError{"the element size is not known", map.text, 0, map.text.size(),
+                     "give --element, such as --element f16"};
   if (bare && options.bytes && !map.acts_on_bytes())
-    throw InputError{"a function of element offsets has no byte addresses", map.text, 0, map.text.size(), "leave --element out"};
+    throw InputError{"a function of element offsets has no byte addresses", map.text, 0, map.text.size(),
+                     "leave --element out"};
   std::vector<std::uint64_t> indices;
   if (options.at) {
     indices = parse_indices(*options.at, "--at");
   } else if (bare) {
-    throw InputError{"a function without a shape has no list of values", map.text, 0, map.text.size(), "give --at 0,1,2,..."};
+    throw InputError{"a function without a shape has no list of values", map.text, 0, map.text.size(),
+                     "give --at 0,1,2,..."};
   } else {
     if (map.domain()->size() > most_values)
-      throw InputError{fmt::format("the layout has {} elements, more than 2^22", map.domain()->size()), map.text, 0,
-                       map.text.size(), "give --at 0,1,2,..."};
+      throw InputError{fmt::format("the layout has {} elements, more than 2^22", map.domain()->size()),
+                       map.text, 0, map.text.size(), "give --at 0,1,2,..."};
     for (std::int64_t i = 0; i < map.domain()->size(); ++i) indices.push_back(static_cast<std::uint64_t>(i));
   }
   // Offsets may be negative (negative strides); they are words, read as signed.
   std::vector<std::int64_t> values;
   values.reserve(indices.size());
-  for (std::uint64_t const index : indices) values.push_back(static_cast<std::int64_t>(value_at(map, options, index)));
+  for (std::uint64_t const index : indices)
+    values.push_back(static_cast<std::int64_t>(value_at(map, options, index)));
 
   std::string const unit = options.bytes || (bare && map.acts_on_bytes()) ? "bytes" : "elements";
   if (common.json) {
@@ -115,20 +125,25 @@ void run(Common& common, Options& options) {
   if (bare) {
     fmt::print("{}  on {}\n", map.text, unit);
   } else {
-    fmt::print("{}  size {}, cosize {}, values in {}\n", map.text, map.domain()->size(), map.domain()->cosize(), unit);
+    fmt::print("{}  size {}, cosize {}, values in {}\n", map.text, map.domain()->size(),
+               map.domain()->cosize(), unit);
   }
   std::size_t width = 1;
-  auto const shown = [&](std::int64_t v) { return bare ? fmt::format("{}", static_cast<std::uint64_t>(v)) : fmt::format("{}", v); };
+  auto const shown = [&](std::int64_t v) {
+    return bare ? fmt::format("{}", static_cast<std::uint64_t>(v)) : fmt::format("{}", v);
+  };
   for (std::int64_t const v : values) width = std::max(width, shown(v).size());
   // A layout of rank 2 is shown as the table that its shape is; anything else in lines of 16.
   bool const table = !bare && !options.at && map.domain()->rank() == 2;
-  std::size_t const rows = table ? static_cast<std::size_t>(map.domain()->shape.mode(0).product()) : (values.size() + 15) / 16;
+  std::size_t const rows =
+      table ? static_cast<std::size_t>(map.domain()->shape.mode(0).product()) : (values.size() + 15) / 16;
   std::string text;
   for (std::size_t r = 0; r < rows; ++r) {
     std::size_t const step = table ? rows : 1;
     std::size_t const first = table ? r : 16 * r;
     std::size_t const last = table ? values.size() : std::min(values.size(), first + 16);
-    for (std::size_t i = first; i < last; i += step) text += fmt::format("{}{:>{}}", i == first ? "" : " ", shown(values[i]), width);
+    for (std::size_t i = first; i < last; i += step)
+      text += fmt::format("{}{:>{}}", i == first ? "" : " ", shown(values[i]), width);
     text += '\n';
   }
   fmt::print("{}", text);
@@ -138,17 +153,20 @@ void run(Common& common, Options& options) {
   });
   if (beyond) fmt::print("note: indices past the size go on along the last mode, as in CuTe\n");
   if (!bare && unit == "elements" && !options.at && most >= map.domain()->cosize())
-    fmt::print("note: cosize is CuTe's, of the inner layout; the largest offset {} needs {}\n", most, most + 1);
+    fmt::print("note: cosize is CuTe's, of the inner layout; the largest offset {} needs {}\n", most,
+               most + 1);
 }
 
 }  // namespace
 
 void add_eval(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("eval", "Offsets or byte addresses of a layout's elements, in CuTe's order");
+  CLI::App* const sub =
+      app.add_subcommand("eval", "Offsets or byte addresses of a layout's elements, in CuTe's order");
   auto const options = std::make_shared<Options>();
   options->layout.add_to(*sub);
   sub->add_option("--at", options->at, "these indices only, separated by commas");
-  sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets")->disable_flag_override();
+  sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets")
+      ->disable_flag_override();
   sub->add_option("--base", options->base_text, "byte address of the tile (with --bytes)");
   sub->callback([&common, options] { run(common, *options); });
 }

@@ -34,7 +34,9 @@ Json evidence(Quantity const& quantity) {
   return e;
 }
 
-Json quantity_json(Quantity const& quantity) { return quantity.value ? Json(*quantity.value) : Json(nullptr); }
+Json quantity_json(Quantity const& quantity) {
+  return quantity.value ? Json(*quantity.value) : Json(nullptr);
+}
 
 std::string yes_or_no(Fact const& fact, Style const& style) {
   if (std::holds_alternative<Unknown>(fact.outcome)) return style.doubtful(fmt::format("{:<12}", "unknown"));
@@ -109,9 +111,10 @@ void run(Common& common, LayoutArgument const& layout) {
   auto const fact = [&](std::string_view name_of, Fact const& f) {
     fmt::print("  {:<14} {} {:<10} {}\n", name_of, yes_or_no(f, style), name(f.engine), detail_of(f));
   };
-  auto const quantity = [&](std::string_view name_of, Quantity const& q, std::string const& unit, std::string const& means) {
-    fmt::print("  {:<14} {:<12} {:<10} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-", name(q.engine),
-               q.note.empty() ? means : q.note);
+  auto const quantity = [&](std::string_view name_of, Quantity const& q, std::string const& unit,
+                            std::string const& means) {
+    fmt::print("  {:<14} {:<12} {:<10} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-",
+               name(q.engine), q.note.empty() ? means : q.note);
   };
   fact("one-to-one", found.injective);
   fact("bijective", found.bijective);
@@ -120,14 +123,16 @@ void run(Common& common, LayoutArgument const& layout) {
   quantity("low bits kept", found.kept_low_bits, "bits", "every f(x) has these bits of x, and not one more");
   quantity("span", found.span, found.unit, "least aligned block that f maps into itself");
   quantity("period", found.period, found.unit, "least P with f(x+P) = f(x)+P for all x");
-  quantity("alignment", found.alignment, "bytes", "relative = absolute addressing exactly from its multiples");
+  quantity("alignment", found.alignment, "bytes",
+           "relative = absolute addressing exactly from its multiples");
   if (found.matrix) fmt::print("\n{}", show_matrix(*found.matrix));
 }
 
 }  // namespace
 
 void add_inspect(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("inspect", "What kind of map is LAYOUT: bijective, linear, span, period, alignment");
+  CLI::App* const sub =
+      app.add_subcommand("inspect", "What kind of map is LAYOUT: bijective, linear, span, period, alignment");
   auto const layout = std::make_shared<LayoutArgument>();
   layout->add_to(*sub);
   sub->callback([&common, layout] { run(common, *layout); });

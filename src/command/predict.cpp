@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t longest_line = 1 << 20;
 constexpr std::size_t most_dropped = std::size_t{1} << 32;  // of one line; then the input is no text
 constexpr std::string_view known_ops =
-    "ld.shared and st.shared .b8 .b16 .b32 .b64 .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async .b32 .b64 .b128";
+    "ld.shared and st.shared .b8 .b16 .b32 .b64 .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async "
+    ".b32 .b64 .b128";
 
 struct Options {
   std::string file = "-";
@@ -126,7 +127,8 @@ class RequestReader {
         for (simdjson::dom::element const lane : array) {
           bool const inactive = lane.is_null();
           if (!inactive && (lane.get(address[lanes]) || address[lanes] > 0xffffffffULL))
-            return LineError{fmt::format("lane {}: an address is an integer from 0 to 2^32-1, or null", lanes)};
+            return LineError{
+                fmt::format("lane {}: an address is an integer from 0 to 2^32-1, or null", lanes)};
           request.access.active[lanes] = !inactive;
           ++lanes;
         }
@@ -141,9 +143,11 @@ class RequestReader {
         request.access.active[lane] = false;  // H6: the hardware does not look at it
       } else if (!request.access.active[lane]) {
         if (request.instruction.matrices != 0)
-          return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, *last_op_, request.instruction.lanes() - 1)};
+          return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, *last_op_,
+                                       request.instruction.lanes() - 1)};
       } else if (address[lane] % request.instruction.bytes != 0) {
-        return LineError{fmt::format("lane {}: address {} is not a multiple of {} bytes", lane, address[lane], request.instruction.bytes)};
+        return LineError{fmt::format("lane {}: address {} is not a multiple of {} bytes", lane, address[lane],
+                                     request.instruction.bytes)};
       }
     }
     return request;
@@ -167,14 +171,16 @@ void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
       for (unsigned byte = 0; byte < std::max(request.instruction.bytes, bank_bytes); byte += bank_bytes) {
         auto const w = word(Address<std::uint32_t>{request.access.address[lane] + byte});
         std::uint32_t const b = bank(w).number;
-        if (std::find(words[b].begin(), words[b].end(), w.number) == words[b].end()) words[b].push_back(w.number);
+        if (std::find(words[b].begin(), words[b].end(), w.number) == words[b].end())
+          words[b].push_back(w.number);
         lanes[b].push_back(lane);
       }
     }
     for (unsigned b = 0; b < bank_count; ++b) {
       if (words[b].size() < 2) continue;
-      fmt::format_to(std::back_inserter(out), "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}",
-                     first ? "" : ", ", g, b, fmt::join(words[b], ", "), fmt::join(lanes[b], ", "));
+      fmt::format_to(std::back_inserter(out),
+                     "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}", first ? "" : ", ",
+                     g, b, fmt::join(words[b], ", "), fmt::join(lanes[b], ", "));
       first = false;
     }
   }
@@ -185,14 +191,16 @@ void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
 bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Request, LineError> const& line,
             std::size_t number, bool explaining) {
   if (auto const* error = std::get_if<LineError>(&line)) {
-    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}", nlohmann::json(error->message).dump(), number);
+    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}",
+                   nlohmann::json(error->message).dump(), number);
     return false;
   }
   Request const& request = std::get<Request>(line);
   auto const c = cost(arch, request.instruction, request.access);
   unsigned const ideal = ideal_wavefronts(arch, request.instruction);
-  fmt::format_to(std::back_inserter(out), "{{\"wavefronts\": {}, \"ideal\": {}, \"excess\": {}, \"degree\": [{}]",
-                 c.wavefronts, ideal, c.wavefronts > ideal ? c.wavefronts - ideal : 0,
+  fmt::format_to(std::back_inserter(out),
+                 "{{\"wavefronts\": {}, \"ideal\": {}, \"excess\": {}, \"degree\": [{}]", c.wavefronts, ideal,
+                 c.wavefronts > ideal ? c.wavefronts - ideal : 0,
                  fmt::join(c.degree.begin(), c.degree.begin() + c.groups.count, ", "));
   if (explaining) explain(out, request, c.groups);
   out.push_back('}');
@@ -205,7 +213,12 @@ void run(Common& common, Options const& options) {
   std::FILE* file = stdin;
   if (options.file != "-") {
     owned.reset(std::fopen(options.file.c_str(), "rb"));
-    if (!owned) throw InputError{"cannot open the file: " + std::string(std::strerror(errno)), options.file, 0, options.file.size(), {}};
+    if (!owned)
+      throw InputError{"cannot open the file: " + std::string(std::strerror(errno)),
+                       options.file,
+                       0,
+                       options.file.size(),
+                       {}};
     file = owned.get();
   }
   Lines lines(file);
@@ -219,8 +232,9 @@ void run(Common& common, Options const& options) {
     std::string_view const text(line, length);
     if (!too_long && text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     if (common.json) out.append(std::string_view(answers == 0 ? "{\"predictions\": [\n" : ",\n"));
-    auto const request = too_long ? std::variant<Request, LineError>(LineError{"the line is longer than 1 MiB"})
-                                  : reader.read(line, length);
+    auto const request = too_long
+                             ? std::variant<Request, LineError>(LineError{"the line is longer than 1 MiB"})
+                             : reader.read(line, length);
     if (!answer(out, arch, request, number, options.explain)) ++bad;
     ++answers;
     if (!common.json) out.push_back('\n');
@@ -234,7 +248,8 @@ void run(Common& common, Options const& options) {
   std::fwrite(out.data(), 1, out.size(), stdout);
   if (lines.failed()) throw InputError{"cannot read the input", options.file, 0, options.file.size(), {}};
   if (answers == 0)
-    throw InputError{"the input has no lines", "", 0, 1, R"(write lines such as {"op": "ld.shared.b32", "address": [0, 4, ...]})"};
+    throw InputError{"the input has no lines", "", 0, 1,
+                     R"(write lines such as {"op": "ld.shared.b32", "address": [0, 4, ...]})"};
   if (bad > 0) common.exit_code = bad_input;
 }
 
@@ -243,11 +258,15 @@ void run(Common& common, Options const& options) {
 void add_predict(CLI::App& app, Common& common) {
   CLI::App* const sub = app.add_subcommand("predict", "Wavefronts of raw lane addresses, a JSON line each");
   auto const options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "JSON lines {\"op\": \"ld.shared.b128\", \"address\": [a0, ..., a31]}, in bytes,\n"
-                                         "null for an inactive lane; - is standard input. op: " + std::string(known_ops) +
-                                         ".\nA bad line is answered with {\"error\": ..., \"line\": n}, and the exit code is 2 at the end.")
+  sub->add_option("FILE", options->file,
+                  "JSON lines {\"op\": \"ld.shared.b128\", \"address\": [a0, ..., a31]}, in bytes,\n"
+                  "null for an inactive lane; - is standard input. op: " +
+                      std::string(known_ops) +
+                      ".\nA bad line is answered with {\"error\": ..., \"line\": n}, and the exit code is 2 "
+                      "at the end.")
       ->capture_default_str();
-  sub->add_flag("--explain", options->explain, "name the banks, words and lanes that meet")->disable_flag_override();
+  sub->add_flag("--explain", options->explain, "name the banks, words and lanes that meet")
+      ->disable_flag_override();
   sub->callback([&common, options] { run(common, *options); });
 }
 

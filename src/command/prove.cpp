@@ -58,29 +58,39 @@ std::vector<Claim> select(Options const& options) {
   try {
     pattern = std::regex(options.only);
   } catch (std::regex_error const& error) {
-    throw InputError{std::string("--only is not a regular expression: ") + error.what(), options.only, 0, options.only.size(), {}};
+    throw InputError{std::string("--only is not a regular expression: ") + error.what(),
+                     options.only,
+                     0,
+                     options.only.size(),
+                     {}};
   }
   std::size_t matching = 0;
   for (Claim& claim : catalog())
-    if (std::regex_search(claim.name, pattern) && matching++ % shards == shard - 1) chosen.push_back(std::move(claim));
+    if (std::regex_search(claim.name, pattern) && matching++ % shards == shard - 1)
+      chosen.push_back(std::move(claim));
   if (chosen.empty() && matching > 0)
-    throw InputError{fmt::format("only {} claims match: this shard is empty", matching), options.shard, 0, options.shard.size(), {}};
+    throw InputError{fmt::format("only {} claims match: this shard is empty", matching),
+                     options.shard,
+                     0,
+                     options.shard.size(),
+                     {}};
   if (matching == 0)
     throw InputError{"no claim has a name that matches", options.only, 0, options.only.size(),
-                     "'swizproof prove --json' lists the names; groups are bijection, involution, period, recast, wavefronts, ..."};
+                     "'swizproof prove --json' lists the names; groups are bijection, involution, period, "
+                     "recast, wavefronts, ..."};
   return chosen;
 }
 
 /// Decides claims on several threads and hands the reports over in order.
 class Runner {
  public:
-  Runner(std::vector<Claim> const& claims, unsigned jobs, Limits limits) : claims_(claims), reports_(claims.size()), ready_(claims.size(), false) {
+  Runner(std::vector<Claim> const& claims, unsigned jobs, Limits limits)
+      : claims_(claims), reports_(claims.size()), ready_(claims.size(), false) {
     unsigned const count = static_cast<unsigned>(claims.size());
     unsigned const spare = std::max(1U, jobs / std::max(count, 1U));  // threads that one claim may use
     jobs = std::min(jobs, count);
     limits.threads = spare;
-    for (unsigned i = 0; i < jobs; ++i)
-      threads_.emplace_back([this, limits] { work(limits); });
+    for (unsigned i = 0; i < jobs; ++i) threads_.emplace_back([this, limits] { work(limits); });
   }
   Runner(Runner const&) = delete;
   Runner& operator=(Runner const&) = delete;
@@ -135,8 +145,12 @@ struct Tally {
     unknown += report.verdict.unknown() ? 1 : 0;
     controls += std::holds_alternative<Refuted>(report.control) ? 1 : 0;
   }
-  [[nodiscard]] int exit_code() const { return refuted > 0 ? Exit::refuted : unknown > 0 ? undecided : holds; }
-  [[nodiscard]] std::string_view verdict() const { return refuted > 0 ? "refuted" : unknown > 0 ? "unknown" : "proved"; }
+  [[nodiscard]] int exit_code() const {
+    return refuted > 0 ? Exit::refuted : unknown > 0 ? undecided : holds;
+  }
+  [[nodiscard]] std::string_view verdict() const {
+    return refuted > 0 ? "refuted" : unknown > 0 ? "unknown" : "proved";
+  }
 };
 
 std::string cutlass_note() {
@@ -166,11 +180,13 @@ class Printer {
       statement_ = claim.statement.text;
       print_wrapped(statement_, 2);
     }
-    fmt::print("    {}  {:<92} {:<12} {:>6}\n", style_.outcome(report.verdict.outcome), shorten(claim.domain, 92),
-               style_.faint(fmt::format("{:<12}", engines_of(report))), duration(report.verdict.seconds));
+    fmt::print("    {}  {:<92} {:<12} {:>6}\n", style_.outcome(report.verdict.outcome),
+               shorten(claim.domain, 92), style_.faint(fmt::format("{:<12}", engines_of(report))),
+               duration(report.verdict.seconds));
     if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
       fmt::print("             counterexample: {}: {}\n", refuted->question, describe(*refuted));
-    if (auto const* unknown = std::get_if<Unknown>(&report.verdict.outcome)) fmt::print("             {}\n", unknown->reason);
+    if (auto const* unknown = std::get_if<Unknown>(&report.verdict.outcome))
+      fmt::print("             {}\n", unknown->reason);
   }
   void finish() { finish_row(); }
 
@@ -205,9 +221,12 @@ class Printer {
     table_open_ = true;
     group_ = statement_ = "";
     fmt::print("\n{}\n", style_.strong("wavefronts"));
-    print_wrapped("Exactly this many from every tile origin and from every base address that is a multiple of the swizzle's "
-                  "period, each proved by SMT. Rows of 32, 64, 128, 256 bytes; columns: no swizzle, 32B = Sw<1,4,3>, "
-                  "64B = Sw<2,4,3>, 128B = Sw<3,4,3> on byte addresses. ideal: the least for the bytes moved.", 2);
+    print_wrapped(
+        "Exactly this many from every tile origin and from every base address that is a multiple of the "
+        "swizzle's "
+        "period, each proved by SMT. Rows of 32, 64, 128, 256 bytes; columns: no swizzle, 32B = Sw<1,4,3>, "
+        "64B = Sw<2,4,3>, 128B = Sw<3,4,3> on byte addresses. ideal: the least for the bytes moved.",
+        2);
     std::string pitch_line = fmt::format("  {:<20}", ""), swizzle_line = pitch_line;
     for (unsigned const p : pitches) {
       pitch_line += fmt::format("  {:>19}", fmt::format("{}-byte rows", p));
@@ -222,7 +241,8 @@ class Printer {
       line += "  ";
       for (std::string_view const s : swizzles) {
         auto const found = row_.find({p, std::string(s)});
-        std::string const text = fmt::format("{:>4} ", found == row_.end() ? "-" : std::to_string(found->second));
+        std::string const text =
+            fmt::format("{:>4} ", found == row_.end() ? "-" : std::to_string(found->second));
         line += found == row_.end() ? style_.faint(text) : found->second <= ideal_ ? style_.good(text) : text;
       }
       line.pop_back();
@@ -242,11 +262,18 @@ class Printer {
 
 Json to_json(Claim const& claim, ClaimReport const& report) {
   Json control{{"statement", claim.control.text}, {"verdict", word(report.control)}};
-  if (auto const* refuted = std::get_if<Refuted>(&report.control)) control["counterexample"] = swizproof::to_json(*refuted);
-  Json out{{"name", claim.name},       {"verdict", word(report.verdict.outcome)}, {"statement", claim.statement.text},
-           {"domain", claim.domain},   {"engine", engines_of(report)},            {"seconds", report.verdict.seconds},
-           {"source", claim.source},   {"control", control}};
-  if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome)) out["counterexample"] = swizproof::to_json(*refuted);
+  if (auto const* refuted = std::get_if<Refuted>(&report.control))
+    control["counterexample"] = swizproof::to_json(*refuted);
+  Json out{{"name", claim.name},
+           {"verdict", word(report.verdict.outcome)},
+           {"statement", claim.statement.text},
+           {"domain", claim.domain},
+           {"engine", engines_of(report)},
+           {"seconds", report.verdict.seconds},
+           {"source", claim.source},
+           {"control", control}};
+  if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
+    out["counterexample"] = swizproof::to_json(*refuted);
   if (auto const* unknown = std::get_if<Unknown>(&report.verdict.outcome)) out["reason"] = unknown->reason;
   if (claim.cell) out["wavefronts"] = claim.cell->wavefronts;
   return out;
@@ -260,21 +287,29 @@ std::string in_markdown(std::string text) {
 
 /// The page of claims: what was decided, without times, so that it changes only when a claim does.
 std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimReport> const& reports) {
-  std::string page = "# The claims\n\nWritten by `swizproof prove --page`; do not edit. Each claim is followed by its negative control: a\n"
-                     "neighbouring false statement, and the counterexample that refutes it on plain numbers.\n";
+  std::string page =
+      "# The claims\n\nWritten by `swizproof prove --page`; do not edit. Each claim is followed by its "
+      "negative control: a\n"
+      "neighbouring false statement, and the counterexample that refutes it on plain numbers.\n";
   std::string group;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     Claim const& c = claims[i];
     if (group_of(c) != group) {
       group = group_of(c);
-      page += fmt::format("\n## {}\n\n| claim | says | for | source | verdict | control | refuted by |\n| --- | --- | --- | --- | --- | --- | --- |\n", group);
+      page += fmt::format(
+          "\n## {}\n\n| claim | says | for | source | verdict | control | refuted by |\n| --- | --- | --- | "
+          "--- | --- | --- | --- |\n",
+          group);
     }
     auto const* refuted = std::get_if<Refuted>(&reports[i].control);
-    page += fmt::format("| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_markdown(c.name), in_markdown(c.statement.text),
-                        in_markdown(c.domain), in_markdown(c.source), word(reports[i].verdict.outcome), engines_of(reports[i]),
-                        in_markdown(c.control.text),
-                        refuted == nullptr ? std::string(word(reports[i].control))
-                                           : in_markdown(refuted->question + (refuted->simplest ? ": " + describe(*refuted) : ": a model of the solver")));
+    page +=
+        fmt::format("| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_markdown(c.name),
+                    in_markdown(c.statement.text), in_markdown(c.domain), in_markdown(c.source),
+                    word(reports[i].verdict.outcome), engines_of(reports[i]), in_markdown(c.control.text),
+                    refuted == nullptr
+                        ? std::string(word(reports[i].control))
+                        : in_markdown(refuted->question + (refuted->simplest ? ": " + describe(*refuted)
+                                                                             : ": a model of the solver")));
   }
   return page;
 }
@@ -310,7 +345,9 @@ void run(Common& common, Options const& options) {
   Style const style(common.color, STDOUT_FILENO);
   bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   auto const start = std::chrono::steady_clock::now();
-  auto const elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  auto const elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
   Runner runner(claims, options.jobs, common.limits());
   Printer printer(style);
   Tally tally;
@@ -318,7 +355,8 @@ void run(Common& common, Options const& options) {
   std::vector<ClaimReport> reports;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     ClaimReport const& report = runner.wait(i, [&](std::size_t done) {
-      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} claims, {}\r", done, claims.size(), duration(elapsed()));
+      if (progress)
+        fmt::print(stderr, "\r\x1b[K{} of {} claims, {}\r", done, claims.size(), duration(elapsed()));
     });
     if (progress) fmt::print(stderr, "\r\x1b[K");
     tally.add(report);
@@ -332,27 +370,37 @@ void run(Common& common, Options const& options) {
   common.exit_code = tally.exit_code();
   if (!options.claims_page.empty()) page.write(markdown_page(claims, reports));
   if (common.json) {
-    fmt::print("{}\n", Json{{"verdict", tally.verdict()}, {"claims", all}, {"proved", tally.proved}, {"refuted", tally.refuted},
-                            {"unknown", tally.unknown}, {"controls_refuted", tally.controls}, {"seconds", elapsed()},
-                            {"cutlass", cutlass_note()}}.dump(2));
+    fmt::print("{}\n", Json{{"verdict", tally.verdict()},
+                            {"claims", all},
+                            {"proved", tally.proved},
+                            {"refuted", tally.refuted},
+                            {"unknown", tally.unknown},
+                            {"controls_refuted", tally.controls},
+                            {"seconds", elapsed()},
+                            {"cutlass", cutlass_note()}}
+                           .dump(2));
     return;
   }
   printer.finish();
   auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
-  fmt::print("\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted; {}\n", cutlass_note(),
-             claims.size(), count(tally.proved, style.good(std::to_string(tally.proved))),
+  fmt::print("\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted; {}\n",
+             cutlass_note(), claims.size(), count(tally.proved, style.good(std::to_string(tally.proved))),
              count(tally.refuted, style.bad(std::to_string(tally.refuted))),
-             count(tally.unknown, style.doubtful(std::to_string(tally.unknown))), tally.controls, claims.size(), duration(elapsed()));
+             count(tally.unknown, style.doubtful(std::to_string(tally.unknown))), tally.controls,
+             claims.size(), duration(elapsed()));
 }
 
 }  // namespace
 
 void add_prove(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("prove", "Prove the built-in catalogue of theorems about swizzles and banks");
+  CLI::App* const sub =
+      app.add_subcommand("prove", "Prove the built-in catalogue of theorems about swizzles and banks");
   auto const options = std::make_shared<Options>();
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
-  sub->add_option("--jobs", options->jobs, "claims decided at the same time (default: one a core)")->check(CLI::Range(1U, 1024U));
-  sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the catalogue")->capture_default_str();
+  sub->add_option("--jobs", options->jobs, "claims decided at the same time (default: one a core)")
+      ->check(CLI::Range(1U, 1024U));
+  sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the catalogue")
+      ->capture_default_str();
   sub->add_option("--page", options->claims_page, "also write the claims as a Markdown page to this file");
   sub->callback([&common, options] { run(common, *options); });
 }

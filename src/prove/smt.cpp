@@ -57,8 +57,7 @@ class Solver {
     Z3_params const params = Z3_mk_params(context_);
     Z3_params_inc_ref(context_, params);
     double const ms = std::clamp(seconds * 1000, 1.0, 4e9);
-    Z3_params_set_uint(context_, params, Z3_mk_string_symbol(context_, "timeout"),
-                       static_cast<unsigned>(ms));
+    Z3_params_set_uint(context_, params, Z3_mk_string_symbol(context_, "timeout"), static_cast<unsigned>(ms));
     Z3_solver_set_params(context_, solver_, params);
     Z3_params_dec_ref(context_, params);
     Z3_lbool const answer = Z3_solver_check(context_, solver_);
@@ -105,31 +104,47 @@ class Solver {
       case Op::constant:
         return Z3_mk_unsigned_int64(context_, n.value, Z3_mk_bv_sort(context_, n.width));
       case Op::variable:
-        return variables_[n.value] =
-                   Z3_mk_const(context_,
-                               Z3_mk_int_symbol(context_, static_cast<int>(n.value)),  // names may repeat
-                               Z3_mk_bv_sort(context_, n.width));
-      case Op::bv_xor: return Z3_mk_bvxor(context_, a, b);
-      case Op::bv_and: return Z3_mk_bvand(context_, a, b);
-      case Op::bv_or: return Z3_mk_bvor(context_, a, b);
-      case Op::bv_add: return Z3_mk_bvadd(context_, a, b);
-      case Op::bv_sub: return Z3_mk_bvsub(context_, a, b);
-      case Op::bv_mul: return Z3_mk_bvmul(context_, a, b);
-      case Op::bv_udiv: return Z3_mk_bvudiv(context_, a, b);
-      case Op::bv_urem: return Z3_mk_bvurem(context_, a, b);
-      case Op::bv_shl: return Z3_mk_bvshl(context_, a, b);
-      case Op::bv_lshr: return Z3_mk_bvlshr(context_, a, b);
-      case Op::ite: return Z3_mk_ite(context_, a, b, c);
+        return variables_[n.value] = Z3_mk_const(
+                   context_, Z3_mk_int_symbol(context_, static_cast<int>(n.value)),  // names may repeat
+                   Z3_mk_bv_sort(context_, n.width));
+      case Op::bv_xor:
+        return Z3_mk_bvxor(context_, a, b);
+      case Op::bv_and:
+        return Z3_mk_bvand(context_, a, b);
+      case Op::bv_or:
+        return Z3_mk_bvor(context_, a, b);
+      case Op::bv_add:
+        return Z3_mk_bvadd(context_, a, b);
+      case Op::bv_sub:
+        return Z3_mk_bvsub(context_, a, b);
+      case Op::bv_mul:
+        return Z3_mk_bvmul(context_, a, b);
+      case Op::bv_udiv:
+        return Z3_mk_bvudiv(context_, a, b);
+      case Op::bv_urem:
+        return Z3_mk_bvurem(context_, a, b);
+      case Op::bv_shl:
+        return Z3_mk_bvshl(context_, a, b);
+      case Op::bv_lshr:
+        return Z3_mk_bvlshr(context_, a, b);
+      case Op::ite:
+        return Z3_mk_ite(context_, a, b, c);
       case Op::zero_extend: {
         unsigned const from = Z3_get_bv_sort_size(context_, Z3_get_sort(context_, a));
         return Z3_mk_zero_ext(context_, n.width - from, a);
       }
-      case Op::eq: return Z3_mk_eq(context_, a, b);
-      case Op::ult: return Z3_mk_bvult(context_, a, b);
-      case Op::truth: return n.value != 0 ? Z3_mk_true(context_) : Z3_mk_false(context_);
-      case Op::negation: return Z3_mk_not(context_, a);
-      case Op::conjunction: return Z3_mk_and(context_, 2, both);
-      case Op::disjunction: return Z3_mk_or(context_, 2, both);
+      case Op::eq:
+        return Z3_mk_eq(context_, a, b);
+      case Op::ult:
+        return Z3_mk_bvult(context_, a, b);
+      case Op::truth:
+        return n.value != 0 ? Z3_mk_true(context_) : Z3_mk_false(context_);
+      case Op::negation:
+        return Z3_mk_not(context_, a);
+      case Op::conjunction:
+        return Z3_mk_and(context_, 2, both);
+      case Op::disjunction:
+        return Z3_mk_or(context_, 2, both);
     }
     throw std::logic_error("unknown node");
   }
@@ -154,8 +169,8 @@ Outcome decide_chunk(std::span<Question const> part, Limits const& limits, doubl
   std::vector<Formula> violated;
   for (Question const& q : part) {
     // Questions with the same variables share them; each may be violated on its own.
-    bool const same = !unknowns.empty() && q.width == part.front().width &&
-                      q.variables == part.front().variables;
+    bool const same =
+        !unknowns.empty() && q.width == part.front().width && q.variables == part.front().variables;
     unknowns.push_back(same ? unknowns.front() : unknowns_of(q, terms));
     auto const [hypothesis, conclusion] = q.on_terms(unknowns.back());
     violated.push_back(hypothesis && !conclusion);
@@ -197,7 +212,8 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
     for (std::size_t i = next++; i < chunks && open; i = next++) {
       outcomes[i] = Unknown{"interrupted"};
       auto const part = questions.subspan(i * chunk, std::min(chunk, questions.size() - i * chunk));
-      outcomes[i] = decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
+      outcomes[i] =
+          decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
       if (!std::holds_alternative<Proved>(outcomes[i])) open = false;
     }
   };
@@ -210,7 +226,8 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
   for (Outcome const& outcome : outcomes)
     if (std::holds_alternative<Refuted>(outcome)) return outcome;
   for (Outcome const& outcome : outcomes)
-    if (auto const* unknown = std::get_if<Unknown>(&outcome); unknown && unknown->reason != not_decided) return outcome;
+    if (auto const* unknown = std::get_if<Unknown>(&outcome); unknown && unknown->reason != not_decided)
+      return outcome;
   for (Outcome const& outcome : outcomes)
     if (!std::holds_alternative<Proved>(outcome)) return outcome;
   return Proved{};

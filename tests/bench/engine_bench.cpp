@@ -29,12 +29,17 @@ void linear(benchmark::State& state, std::string const& name) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(questions.size()));
 }
 
-BENCHMARK_CAPTURE(smt, involution_family, std::string("involution/every swizzle"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(linear, involution_family, std::string("involution/every swizzle"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(smt, linearity_family, std::string("linearity/every swizzle"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(linear, linearity_family, std::string("linearity/every swizzle"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(smt, involution_family, std::string("involution/every swizzle"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(linear, involution_family, std::string("involution/every swizzle"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(smt, linearity_family, std::string("linearity/every swizzle"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(linear, linearity_family, std::string("linearity/every swizzle"))
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(smt, period_family, std::string("period/every swizzle"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(smt, base_law_64_bits, std::string("base law/if/symbolic, shift >= 0"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(smt, base_law_64_bits, std::string("base law/if/symbolic, shift >= 0"))
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace swizproof

@@ -18,7 +18,8 @@ Warps rows(Swizzle s) {
   Access const access = parse_access("ldmatrix.x4");
   Warps warps;
   for (std::uint32_t m = 0; m < 64; ++m)
-    warps.push_back(addresses(access, s, std::uint32_t{0}, std::uint32_t{128}, m, std::uint32_t{32 * (m % 4)}));
+    warps.push_back(
+        addresses(access, s, std::uint32_t{0}, std::uint32_t{128}, m, std::uint32_t{32 * (m % 4)}));
   return warps;
 }
 

@@ -19,7 +19,9 @@ TEST(Conflicts, DegreesAndWavefrontsAreTheRecordedOnes) {
   for (auto const& c : data()["conflict_cases"]) {
     Instruction const store{Operation::st_shared, c["access_bytes"].get<unsigned>()};
     auto const found = cost(sm_90, store, warp_of(c["byte_addr"].get<std::vector<std::uint32_t>>()));
-    EXPECT_EQ(*std::max_element(found.degree.begin(), found.degree.end()), c["expected_degree"].get<unsigned>()) << c["id"];
+    EXPECT_EQ(*std::max_element(found.degree.begin(), found.degree.end()),
+              c["expected_degree"].get<unsigned>())
+        << c["id"];
     EXPECT_EQ(found.wavefronts, c["wavefronts"].get<unsigned>()) << c["id"];
     EXPECT_EQ(ideal_wavefronts(sm_90, store), c["min_wavefronts"].get<unsigned>()) << c["id"];
   }
@@ -45,8 +47,10 @@ TEST(Conflicts, MisalignedBasesSpoilAsManyBytesAsRecorded) {
 }
 
 TEST(Conflicts, TextsAreValidOrNotAsRecorded) {
-  for (std::string const text : data()["parse_cases"]["valid"]) EXPECT_NO_THROW((void)parse_swizzle(text)) << text;
-  for (std::string const text : data()["parse_cases"]["invalid"]) EXPECT_THROW((void)parse_swizzle(text), InputError) << text;
+  for (std::string const text : data()["parse_cases"]["valid"])
+    EXPECT_NO_THROW((void)parse_swizzle(text)) << text;
+  for (std::string const text : data()["parse_cases"]["invalid"])
+    EXPECT_THROW((void)parse_swizzle(text), InputError) << text;
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace {
 
 void expect_offsets(Mapping const& map, nlohmann::json const& offsets, std::string const& text) {
   for (std::size_t i = 0; i < offsets.size(); ++i)
-    ASSERT_EQ(static_cast<std::int64_t>(offset(map, std::uint64_t{i}).elements), offsets[i].get<std::int64_t>()) << text << " at " << i;
+    ASSERT_EQ(static_cast<std::int64_t>(offset(map, std::uint64_t{i}).elements),
+              offsets[i].get<std::int64_t>())
+        << text << " at " << i;
 }
 
 TEST(CuTe, LayoutsGiveItsOffsets) {
@@ -68,7 +70,9 @@ TEST(CuTe, FlaggedLayoutsSeeTheirBase) {
     auto const base = record["base_address_mod_1024"].get<std::uint64_t>();
     auto const& expected = record["byte_addresses"];
     for (std::size_t i = 0; i < expected.size(); ++i)
-      ASSERT_EQ(bit_address(map, Address<std::uint64_t>{base}, std::uint64_t{i}) / 8, expected[i].get<std::uint64_t>()) << record["text"];
+      ASSERT_EQ(bit_address(map, Address<std::uint64_t>{base}, std::uint64_t{i}) / 8,
+                expected[i].get<std::uint64_t>())
+          << record["text"];
   }
 }
 
@@ -78,8 +82,10 @@ TEST(CuTe, SwizzlesRecastAsItSaysOrAreRefusedWhereItIsWrong) {
     std::string const in = record["in"], out = record["out"], op = record["op"];
     if (in.find(' ') != std::string::npos || !in.starts_with("Sw<")) continue;
     int k = 0;
-    if (op.starts_with("upcast")) k = std::countr_zero(static_cast<unsigned>(std::stoi(op.substr(7))));
-    else if (op.starts_with("downcast")) k = -std::countr_zero(static_cast<unsigned>(std::stoi(op.substr(9))));
+    if (op.starts_with("upcast"))
+      k = std::countr_zero(static_cast<unsigned>(std::stoi(op.substr(7))));
+    else if (op.starts_with("downcast"))
+      k = -std::countr_zero(static_cast<unsigned>(std::stoi(op.substr(9))));
     else {
       unsigned from = 0, to = 0;
       ASSERT_EQ(std::sscanf(op.c_str(), "recast_layout<%ub,%ub>", &from, &to), 2) << op;
@@ -122,9 +128,12 @@ TEST(CuTe, ThreadValueLayoutsCostWhatTheModelOfItsRecorderSays) {
     for (std::size_t i = 0; i < issues.size(); ++i, ++compared) {
       auto lanes = issues[i].get<std::vector<std::uint32_t>>();
       lanes.resize(instruction.lanes());
-      EXPECT_EQ(wavefronts(sm_90, instruction, warp_of(lanes)), record["derived_wavefronts"][i].get<unsigned>()) << record["name"] << " issue " << i;
+      EXPECT_EQ(wavefronts(sm_90, instruction, warp_of(lanes)),
+                record["derived_wavefronts"][i].get<unsigned>())
+          << record["name"] << " issue " << i;
     }
-    EXPECT_EQ(ideal_wavefronts(sm_90, instruction), record["derived_ideal"].get<unsigned>()) << record["name"];
+    EXPECT_EQ(ideal_wavefronts(sm_90, instruction), record["derived_ideal"].get<unsigned>())
+        << record["name"];
   }
   EXPECT_GT(compared, 100U);
 }

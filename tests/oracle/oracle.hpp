@@ -23,7 +23,8 @@ inline std::vector<nlohmann::json> cute_records(std::string const& kind) {
   std::ifstream file = open("cute.jsonl");
   std::vector<nlohmann::json> records;
   for (std::string line; std::getline(file, line);)
-    if (auto record = nlohmann::json::parse(line); record["kind"] == kind) records.push_back(std::move(record));
+    if (auto record = nlohmann::json::parse(line); record["kind"] == kind)
+      records.push_back(std::move(record));
   return records;
 }
 

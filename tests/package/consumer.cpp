@@ -29,9 +29,8 @@ static_assert(ldmatrix_x4(swizzle_none) == 32);
 
 int main() {
 #ifdef WITH_PROVER
-  Question const q = ask("mine", 64, {{"x", 64}}, [](auto x) {
-    return claim((x ^ (shr(x, 3) & like(x, 0x70))) == swizzle_128B(x));
-  });
+  Question const q = ask("mine", 64, {{"x", 64}},
+                         [](auto x) { return claim((x ^ (shr(x, 3) & like(x, 0x70))) == swizzle_128B(x)); });
   Outcome const outcome = decide_symbolically(std::span(&q, 1), {});
   std::printf("x ^ ((x >> 3) & 0x70) is Sw<3,4,3>: %s\n", std::string(word(outcome)).c_str());
   return std::holds_alternative<Proved>(outcome) ? 0 : 1;

@@ -58,9 +58,11 @@ RC_GTEST_PROP(Law, ByTableIsTheLawByPairs, ()) {
   Instruction const i = *any_instruction();
   auto const warp = *any_access(i);
   for (unsigned first = 0; first < warp_lanes; first += 8)
-    RC_ASSERT(detail::degree_by_table<8>(warp, first, i.bytes) == detail::degree_by_pairs(warp, first, 8, i.bytes));
+    RC_ASSERT(detail::degree_by_table<8>(warp, first, i.bytes) ==
+              detail::degree_by_pairs(warp, first, 8, i.bytes));
   for (unsigned first = 0; first < warp_lanes; first += 16)
-    RC_ASSERT(detail::degree_by_table<16>(warp, first, i.bytes) == detail::degree_by_pairs(warp, first, 16, i.bytes));
+    RC_ASSERT(detail::degree_by_table<16>(warp, first, i.bytes) ==
+              detail::degree_by_pairs(warp, first, 16, i.bytes));
   RC_ASSERT(detail::degree_by_table<32>(warp, 0, i.bytes) == detail::degree_by_pairs(warp, 0, 32, i.bytes));
 }
 

@@ -14,17 +14,27 @@ namespace {
 rc::Gen<std::string> any_expression(int depth, bool affine) {
   return rc::gen::exec([depth, affine]() -> std::string {
     if (depth == 0) return *rc::gen::arbitrary<bool>() ? "x" : std::to_string(*rc::gen::inRange(0, 256));
-    std::string const a = "(" + *any_expression(depth - 1, affine) + ")", constant = std::to_string(*rc::gen::inRange(1, 64));
+    std::string const a = "(" + *any_expression(depth - 1, affine) + ")",
+                      constant = std::to_string(*rc::gen::inRange(1, 64));
     switch (*rc::gen::inRange(0, affine ? 4 : 9)) {
-      case 0: return a + " ^ (" + *any_expression(depth - 1, affine) + ")";
-      case 1: return a + " & " + constant;
-      case 2: return a + " << " + std::to_string(*rc::gen::inRange(0, 12));
-      case 3: return a + " >> " + std::to_string(*rc::gen::inRange(0, 12));
-      case 4: return a + " + (" + *any_expression(depth - 1, affine) + ")";
-      case 5: return a + " - " + constant;
-      case 6: return a + " / " + constant;
-      case 7: return a + " % " + constant;
-      default: return a + " < " + constant + " ? " + a + " : x";
+      case 0:
+        return a + " ^ (" + *any_expression(depth - 1, affine) + ")";
+      case 1:
+        return a + " & " + constant;
+      case 2:
+        return a + " << " + std::to_string(*rc::gen::inRange(0, 12));
+      case 3:
+        return a + " >> " + std::to_string(*rc::gen::inRange(0, 12));
+      case 4:
+        return a + " + (" + *any_expression(depth - 1, affine) + ")";
+      case 5:
+        return a + " - " + constant;
+      case 6:
+        return a + " / " + constant;
+      case 7:
+        return a + " % " + constant;
+      default:
+        return a + " < " + constant + " ? " + a + " : x";
     }
   });
 }
@@ -74,7 +84,8 @@ RC_GTEST_PROP(Affine, IsTheFunctionWhereItIsExact, (std::uint32_t value)) {
 RC_GTEST_PROP(Engines, AgreeOnEverySwizzleProperty, (Swizzle s)) {
   std::vector<Question> const questions{
       ask("involution", 64, {{"x", 32}}, [s](auto x) { return claim(s(s(x)) == x); }),
-      ask("one-to-one", 64, {{"x", 16}, {"y", 16}}, [s](auto x, auto y) { return claim(s(x) == s(y), x == y); }),
+      ask("one-to-one", 64, {{"x", 16}, {"y", 16}},
+          [s](auto x, auto y) { return claim(s(x) == s(y), x == y); }),
       ask("identity", 64, {{"x", 32}}, [s](auto x) { return claim(s(x) == x); }),
       ask("cube", 64, {{"x", 32}}, [s](auto x) { return claim(s(s(s(x))) == s(x)); }),
   };

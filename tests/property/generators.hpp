@@ -26,7 +26,8 @@ inline rc::Gen<Layout> any_layout(int depth = 2) {
   return rc::gen::exec([depth]() -> Layout {
     if (depth == 0 || *rc::gen::inRange(0, 3) == 0) {
       bool const fixed = *rc::gen::arbitrary<bool>();
-      return {IntTuple(*rc::gen::inRange<std::int64_t>(1, 9), fixed), IntTuple(*rc::gen::inRange<std::int64_t>(-40, 200), fixed)};
+      return {IntTuple(*rc::gen::inRange<std::int64_t>(1, 9), fixed),
+              IntTuple(*rc::gen::inRange<std::int64_t>(-40, 200), fixed)};
     }
     std::vector<IntTuple> shapes, strides;
     int const modes = *rc::gen::inRange(0, 4);

@@ -10,8 +10,8 @@ namespace swizproof {
 namespace {
 
 /// Offsets by nested loops over the coordinates, leftmost fastest: no division anywhere.
-void enumerate(std::vector<std::int64_t> const& extents, std::vector<std::int64_t> const& strides, std::size_t mode,
-               std::int64_t offset, std::vector<std::int64_t>& out) {
+void enumerate(std::vector<std::int64_t> const& extents, std::vector<std::int64_t> const& strides,
+               std::size_t mode, std::int64_t offset, std::vector<std::int64_t>& out) {
   if (mode == 0) {
     out.push_back(offset);
     return;
@@ -55,12 +55,14 @@ RC_GTEST_PROP(Mapping, ElementSwizzleOfTheRecastIsTheByteSwizzle, ()) {
   Swizzle const s{*rc::gen::inRange(1, 4), 4, 3};
   auto const on_elements = recast(s, std::countr_zero(bits / 8));
   RC_ASSERT(on_elements.has_value());
-  Mapping const bytes = parse_mapping(to_string(s) + " o smem_ptr[" + std::to_string(bits) + "b](unset) o " + to_string(l));
+  Mapping const bytes =
+      parse_mapping(to_string(s) + " o smem_ptr[" + std::to_string(bits) + "b](unset) o " + to_string(l));
   Mapping const elements = parse_mapping(to_string(*on_elements) + " o _0 o " + to_string(l));
   std::uint64_t const base = 1024 * *rc::gen::inRange<std::uint64_t>(0, 1000);
   std::uint64_t const i = *rc::gen::inRange<std::uint64_t>(0, static_cast<std::uint64_t>(l.size()));
   RC_PRE(static_cast<std::int64_t>(offset(elements, i).elements) >= 0);
-  RC_ASSERT(bit_address(bytes, Address<std::uint64_t>{base}, i) == base * 8 + offset(elements, i).elements * bits);
+  RC_ASSERT(bit_address(bytes, Address<std::uint64_t>{base}, i) ==
+            base * 8 + offset(elements, i).elements * bits);
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ void must_not_crash(std::string const& text, Parse const& parse) {
 
 rc::Gen<std::string> near_grammar() {
   return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-                          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0", "smem_ptr[16b](unset)",
-                          "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B", "M_0|(64&64)=64", "@", "999999999999999999999",
-                          "ld.shared.b128", "row = ", "byte = ", "lane", "/8", "%", "?", "\n", "\xff")),
+                          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0",
+                          "smem_ptr[16b](unset)", "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B",
+                          "M_0|(64&64)=64", "@", "999999999999999999999", "ld.shared.b128",
+                          "row = ", "byte = ", "lane", "/8", "%", "?", "\n", "\xff")),
                       [](std::vector<std::string> const& parts) {
                         std::string text;
                         for (std::string const& p : parts) text += p;

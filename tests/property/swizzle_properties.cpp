@@ -41,7 +41,8 @@ RC_GTEST_PROP(Swizzle, IsTheSameOn32And64Bits, (Swizzle s, std::uint32_t x)) {
   RC_ASSERT(s(std::uint64_t{x}) == s(x));
 }
 
-RC_GTEST_PROP(Swizzle, StaysInItsSpanAndRepeatsWithItsPeriod, (Swizzle s, std::uint32_t x32, std::uint16_t k)) {
+RC_GTEST_PROP(Swizzle, StaysInItsSpanAndRepeatsWithItsPeriod,
+              (Swizzle s, std::uint32_t x32, std::uint16_t k)) {
   classify(s);
   std::uint64_t const x = x32;
   RC_ASSERT(s(x) / s.span() == x / s.span());
@@ -74,14 +75,13 @@ RC_GTEST_PROP(Recast, ToFinerUnitsMovesWholeOldUnits, (Swizzle s, std::uint32_t 
   RC_ASSERT((*fine)((std::uint64_t{x} << k) + inside) == (s(std::uint64_t{x}) << k) + inside);
 }
 
-RC_GTEST_PROP(Swizzle, PrintsWhatItParses, (Swizzle s)) {
-  RC_ASSERT(parse_swizzle(to_string(s)) == s);
-}
+RC_GTEST_PROP(Swizzle, PrintsWhatItParses, (Swizzle s)) { RC_ASSERT(parse_swizzle(to_string(s)) == s); }
 
 RC_GTEST_PROP(Swizzle, IsValidExactlyByTheRule, ()) {
   auto const field = rc::gen::inRange(-40, 41);
   Swizzle const s{*field, *field, *field};
-  bool const rule = s.bits >= 0 && s.base >= 0 && s.bits <= std::abs(s.shift) && s.base + s.bits + std::abs(s.shift) <= 32;
+  bool const rule =
+      s.bits >= 0 && s.base >= 0 && s.bits <= std::abs(s.shift) && s.base + s.bits + std::abs(s.shift) <= 32;
   RC_CLASSIFY(rule, "valid");
   RC_ASSERT(s.valid() == rule);
 }

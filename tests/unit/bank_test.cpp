@@ -67,23 +67,34 @@ TEST(Law, MergedGroupsStillConflict) {
 
 TEST(Law, AbsentPartnersDoNotPreventMerging) {
   auto const distinct = [](std::uint32_t l) { return 16 * l; };
-  EXPECT_EQ(waves(ld(16), distinct, 0x55555555U), 4U) << "no lane has its partner; merged 16 lanes, 8 units, degree 2 each";
+  EXPECT_EQ(waves(ld(16), distinct, 0x55555555U), 4U)
+      << "no lane has its partner; merged 16 lanes, 8 units, degree 2 each";
   EXPECT_EQ(waves(ld(16), distinct, 0x11111111U), 4U);
   EXPECT_EQ(waves(ld(16), distinct, 0x00010001U), 2U) << "two groups, a lane in each";
 }
 
 TEST(Law, AGroupCostsItsIssueSlotEvenIfIdle) {
-  EXPECT_EQ(waves(ld(4), [](auto l) { return 4 * l; }, 0), 1U);
-  EXPECT_EQ(waves(st(16), [](auto l) { return 16 * l; }, 1), 4U);
-  EXPECT_EQ(waves(st(16), [](auto l) { return 128 * l; }, 0xff), 8U) << "max(8 + 0 + 0 + 0, 4)";
-  EXPECT_EQ(waves(st(8), [](auto l) { return 8 * l; }, 0), 2U);
+  EXPECT_EQ(waves(
+                ld(4), [](auto l) { return 4 * l; }, 0),
+            1U);
+  EXPECT_EQ(waves(
+                st(16), [](auto l) { return 16 * l; }, 1),
+            4U);
+  EXPECT_EQ(waves(
+                st(16), [](auto l) { return 128 * l; }, 0xff),
+            8U)
+      << "max(8 + 0 + 0 + 0, 4)";
+  EXPECT_EQ(waves(
+                st(8), [](auto l) { return 8 * l; }, 0),
+            2U);
 }
 
 TEST(Law, MatricesAreServedOneByOne) {
   EXPECT_EQ(waves(ldmatrix(1), [](auto l) { return l < 8 ? 16 * l : 0U; }), 1U);
   EXPECT_EQ(waves(ldmatrix(2), [](auto l) { return 128 * (l % 8); }), 16U);
   EXPECT_EQ(waves(ldmatrix(4), [](auto) { return 0U; }), 4U) << "one row eight times is one row";
-  EXPECT_EQ(waves({Operation::ldmatrix, 16, 4, true}, [](auto l) { return 128 * l; }), 32U) << ".trans changes nothing";
+  EXPECT_EQ(waves({Operation::ldmatrix, 16, 4, true}, [](auto l) { return 128 * l; }), 32U)
+      << ".trans changes nothing";
   EXPECT_EQ(waves({Operation::stmatrix, 16, 4}, [](auto l) { return 128 * l; }), 32U);
 }
 

@@ -57,7 +57,8 @@ TEST(Catalog, NamesEveryClaimOnceAndSaysAllThatAClaimSays) {
   std::set<std::string> names;
   for (Claim const& c : catalog()) {
     EXPECT_TRUE(names.insert(c.name).second) << c.name;
-    EXPECT_FALSE(c.statement.text.empty() || c.domain.empty() || c.source.empty() || c.control.text.empty()) << c.name;
+    EXPECT_FALSE(c.statement.text.empty() || c.domain.empty() || c.source.empty() || c.control.text.empty())
+        << c.name;
   }
   EXPECT_GT(names.size(), 600U);
 }

@@ -43,8 +43,8 @@ TEST(Expression, ReadsCLiterals) {
 }
 
 TEST(Expression, RefusesWhatItWouldHaveToGuess) {
-  for (char const* bad : {"", "1 +", "y", "(1", "1)", "x / 0", "x % (3 - 3)", "1 / x", "08", "0x", "1 2", "x = 3", "5k",
-                          "18446744073709551616"})
+  for (char const* bad : {"", "1 +", "y", "(1", "1)", "x / 0", "x % (3 - 3)", "1 / x", "08", "0x", "1 2",
+                          "x = 3", "5k", "18446744073709551616"})
     EXPECT_THROW((void)value(bad), InputError) << bad;
 }
 

@@ -25,7 +25,8 @@ TEST(Inspect, KnowsTheCanonicalSwizzles) {
 }
 
 TEST(Inspect, AgreesWithTheFormulasOnOddSwizzles) {
-  for (Swizzle const s : {Swizzle{2, 0, -2}, Swizzle{3, 1, 7}, Swizzle{1, 5, -9}, Swizzle{5, 0, 5}, Swizzle{0, 4, 3}}) {
+  for (Swizzle const s :
+       {Swizzle{2, 0, -2}, Swizzle{3, 1, 7}, Swizzle{1, 5, -9}, Swizzle{5, 0, 5}, Swizzle{0, 4, 3}}) {
     Inspection const i = look(to_string(s));
     EXPECT_EQ(i.span.value, s.span()) << to_string(s);
     EXPECT_EQ(i.period.value, s.period()) << to_string(s);

@@ -49,7 +49,8 @@ TEST(Mapping, ByteSwizzleSeesTheBaseAndElementSwizzleDoesNot) {
 
 TEST(Mapping, SubByteElementsKeepTheirPlaceInTheByte) {
   Mapping const map = parse_mapping("Sw<3,4,3> o smem_ptr[4b](unset) o (_8,_256):(_256,_1)");
-  EXPECT_EQ(bit_address(map, Address<std::uint64_t>{0}, std::uint64_t{1 + 8}), (0x90U * 8) + 4) << "row 1, column 1";
+  EXPECT_EQ(bit_address(map, Address<std::uint64_t>{0}, std::uint64_t{1 + 8}), (0x90U * 8) + 4)
+      << "row 1, column 1";
 }
 
 }  // namespace

@@ -79,12 +79,35 @@ TEST(ParseError, NamesTheReasonOfAnInvalidSwizzle) {
 }
 
 TEST(ParseError, RefusesWhatIsNoLayout) {
-  for (char const* bad :
-       {"", " ", "o", "8", "_", "(8,0):(1,8)", "(8,-2):(1,8)", "(_8,_):(1,8)", "(4,3):(1@0,1@1)", "Sw<3,3,3> o", "_0 o (8):(1)",
-        "Sw<3,3,3> o _0", "Sw<3,3,3> o _0 o", "Sw<3,4,3> o smem_ptr[16b](unset)", "smem_ptr[16b](unset) o (8):(1)",
-        "Sw<3,4,3> o smem_ptr[17b](unset) o 8:1", "Sw<3,4,3> o smem_ptr[16b] o 8:1", "(8,64):(64,1):(1,2)", "fn", "fn(x)",
-        "fn(x) =", "fn() = 1", "fn(1) = 1", "tma:", "gmma:K_SW128<f16>", "(99999999999999999999):(1)",
-        "(4294967296,4294967296):(1,4294967296)", "(2,2):(9223372036854775807,1)", "Sw<3,3,3> o _0 o 5 o 8:1"})
+  for (char const* bad : {"",
+                          " ",
+                          "o",
+                          "8",
+                          "_",
+                          "(8,0):(1,8)",
+                          "(8,-2):(1,8)",
+                          "(_8,_):(1,8)",
+                          "(4,3):(1@0,1@1)",
+                          "Sw<3,3,3> o",
+                          "_0 o (8):(1)",
+                          "Sw<3,3,3> o _0",
+                          "Sw<3,3,3> o _0 o",
+                          "Sw<3,4,3> o smem_ptr[16b](unset)",
+                          "smem_ptr[16b](unset) o (8):(1)",
+                          "Sw<3,4,3> o smem_ptr[17b](unset) o 8:1",
+                          "Sw<3,4,3> o smem_ptr[16b] o 8:1",
+                          "(8,64):(64,1):(1,2)",
+                          "fn",
+                          "fn(x)",
+                          "fn(x) =",
+                          "fn() = 1",
+                          "fn(1) = 1",
+                          "tma:",
+                          "gmma:K_SW128<f16>",
+                          "(99999999999999999999):(1)",
+                          "(4294967296,4294967296):(1,4294967296)",
+                          "(2,2):(9223372036854775807,1)",
+                          "Sw<3,3,3> o _0 o 5 o 8:1"})
     EXPECT_THROW((void)parse_mapping(bad), InputError) << bad;
 }
 
@@ -96,12 +119,15 @@ TEST(ParseError, RefusesEnormousInput) {
 TEST(ParseElement, KnowsTypesAndBits) {
   EXPECT_EQ(parse_element("bf16"), 16U);
   EXPECT_EQ(parse_element("4b"), 4U);
-  for (char const* bad : {"", "f17", "3b", "256b", "16", "b"}) EXPECT_THROW((void)parse_element(bad), InputError) << bad;
-  EXPECT_THROW((void)parse_mapping("Sw<3,4,3> o smem_ptr[16b](unset) o 8:1", {32}), InputError) << "contradiction";
+  for (char const* bad : {"", "f17", "3b", "256b", "16", "b"})
+    EXPECT_THROW((void)parse_element(bad), InputError) << bad;
+  EXPECT_THROW((void)parse_mapping("Sw<3,4,3> o smem_ptr[16b](unset) o 8:1", {32}), InputError)
+      << "contradiction";
 }
 
 TEST(ParseInstruction, RoundTrips) {
-  for (char const* text : {"ld.shared.b8", "st.shared.b128", "ldmatrix.x4.trans", "stmatrix.x1", "cp.async.b64"})
+  for (char const* text :
+       {"ld.shared.b8", "st.shared.b128", "ldmatrix.x4.trans", "stmatrix.x1", "cp.async.b64"})
     EXPECT_EQ(to_string(parse_instruction(text)), text);
   for (char const* bad : {"", "ld.shared", "ld.shared.b256", "ldmatrix.x3", "cp.async.b8", "LD.SHARED.B32"})
     EXPECT_THROW((void)parse_instruction(bad), InputError) << bad;
@@ -117,8 +143,9 @@ TEST(ParseAccess, MeasuresItsFootprint) {
 }
 
 TEST(ParseAccess, RefusesBadOnes) {
-  for (char const* bad : {"", "ldmatrix.x9", "ld.shared.b32:", "ld.shared.b32: row = lane", "ld.shared.b32: row = lane, byte = 2",
-                          "ld.shared.b32: row = lane, byte = 4*i", "ld.shared.b32: row = 1 << 30, byte = 0"})
+  for (char const* bad : {"", "ldmatrix.x9", "ld.shared.b32:", "ld.shared.b32: row = lane",
+                          "ld.shared.b32: row = lane, byte = 2", "ld.shared.b32: row = lane, byte = 4*i",
+                          "ld.shared.b32: row = 1 << 30, byte = 0"})
     EXPECT_THROW((void)parse_access(bad), InputError) << bad;
 }
 

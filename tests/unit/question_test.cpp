@@ -27,7 +27,8 @@ TEST(Engines, AllProveATruth) {
 
 TEST(Engines, AllRefuteAFalsehood) {
   Question const q = low_bits(5, 12);
-  for (Outcome const& outcome : {*decide_exhaustively(q), *decide_linearly(q), decide_symbolically(std::span(&q, 1), {})}) {
+  for (Outcome const& outcome :
+       {*decide_exhaustively(q), *decide_linearly(q), decide_symbolically(std::span(&q, 1), {})}) {
     auto const* refuted = std::get_if<Refuted>(&outcome);
     ASSERT_NE(refuted, nullptr);
     std::uint64_t const x = refuted->values.at(0).second;
@@ -104,7 +105,8 @@ TEST(Search, FindsTheSimplestCounterexampleOrNone) {
 }
 
 TEST(Hypothesis, IsRefutedExactlyIfSatisfiable) {
-  Question const q = ask("empty", 32, {{"x", 32}}, [](auto x) { return claim(x < like(x, 0), x == like(x, 1)); });
+  Question const q =
+      ask("empty", 32, {{"x", 32}}, [](auto x) { return claim(x < like(x, 0), x == like(x, 1)); });
   Question const h = hypothesis_of(q);
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&h, 1), {})));
   Question const r = hypothesis_of(low_bits(4, 64));
