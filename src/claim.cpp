@@ -7,9 +7,10 @@ namespace swizproof {
 namespace {
 
 /// The verdict of an engine that decides one question at a time, on all questions; nothing if one of
-/// them is not its kind.
+/// them is not its kind, or there are none.
 template <class Decide>
 std::optional<Outcome> decide_each(std::span<Question const> questions, Decide const& decide_one) {
+  if (questions.empty()) return std::nullopt;
   for (Question const& q : questions) {
     std::optional<Outcome> outcome = decide_one(q);
     if (!outcome || std::holds_alternative<Refuted>(*outcome)) return outcome;
@@ -52,7 +53,7 @@ ClaimReport decide(Claim const& claim, Limits const& limits) {
   std::vector<Question> const questions = claim.statement.questions();
   ClaimReport report{claim.name, {}, {}, {}};
   Outcome& outcome = report.verdict.outcome;
-  if (!questions.empty()) outcome = decide_symbolically(questions, limits);
+  outcome = decide_symbolically(questions, limits);
   if (!report.verdict.unknown()) report.engines.push_back(Engine::smt);
   auto const second_opinion = [&](Engine engine, std::optional<Outcome> const& other) {
     if (!other) return;
@@ -60,13 +61,9 @@ ClaimReport decide(Claim const& claim, Limits const& limits) {
     report.engines.push_back(engine);
     if (report.verdict.unknown()) outcome = *other, report.verdict.engine = engine;
   };
-  if (questions.empty())
-    outcome = Unknown{"the statement asks no question"};
-  else
-    second_opinion(Engine::linear, decide_each(questions, decide_linearly));
-  if (!questions.empty())
-    second_opinion(Engine::exhaustive,
-                   decide_each(questions, [](Question const& q) { return decide_exhaustively(q); }));
+  second_opinion(Engine::linear, decide_each(questions, decide_linearly));
+  second_opinion(Engine::exhaustive,
+                 decide_each(questions, [](Question const& q) { return decide_exhaustively(q); }));
   if (report.verdict.proved())
     if (auto const vacuous = find_vacuous(questions, limits)) outcome = *vacuous;
   report.control = refute(claim.control, limits);

@@ -210,7 +210,6 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
   std::atomic<bool> open = true;
   auto const work = [&] {
     for (std::size_t i = next++; i < chunks && open; i = next++) {
-      outcomes[i] = Unknown{"interrupted"};
       auto const part = questions.subspan(i * chunk, std::min(chunk, questions.size() - i * chunk));
       outcomes[i] =
           decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
@@ -222,15 +221,15 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
     helpers.push_back(std::async(std::launch::async, work));
   work();
   for (std::future<void>& helper : helpers) helper.get();
-  // A counterexample first; chunks that were not reached are unknown, and something else stopped them.
-  for (Outcome const& outcome : outcomes)
+  // A counterexample first; then the reason that stopped the chunks which were not reached.
+  Outcome verdict = Proved{};
+  for (Outcome const& outcome : outcomes) {
     if (std::holds_alternative<Refuted>(outcome)) return outcome;
-  for (Outcome const& outcome : outcomes)
-    if (auto const* unknown = std::get_if<Unknown>(&outcome); unknown && unknown->reason != not_decided)
-      return outcome;
-  for (Outcome const& outcome : outcomes)
-    if (!std::holds_alternative<Proved>(outcome)) return outcome;
-  return Proved{};
+    auto const* unknown = std::get_if<Unknown>(&outcome);
+    if (unknown && (std::holds_alternative<Proved>(verdict) || unknown->reason != not_decided))
+      verdict = outcome;
+  }
+  return verdict;
 }
 
 }  // namespace swizproof
