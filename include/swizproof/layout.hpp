@@ -22,6 +22,7 @@ struct IntTuple {
   bool is_static = false;         ///< printed as `_8` rather than `8`
   bool is_tuple = false;          ///< `(_8)` differs from `_8`
   std::vector<IntTuple> modes{};  ///< of a tuple
+  std::vector<int> basis{};       ///< of a stride `5@1@0`: {0, 1}, the coordinate it runs along; else empty
 
   constexpr IntTuple() = default;
   constexpr IntTuple(std::int64_t leaf, bool fixed = true) : value(leaf), is_static(fixed) {}  // NOLINT
@@ -46,6 +47,24 @@ struct IntTuple {
       for (std::int64_t const leaf : m.leaves()) all.push_back(leaf);
     return all;
   }
+  /// How many leaves there are.
+  [[nodiscard]] constexpr std::size_t leaf_count() const {
+    std::size_t count = is_tuple ? 0 : 1;
+    for (IntTuple const& m : modes) count += m.leaf_count();
+    return count;
+  }
+  /// Calls visit(value, value of the same leaf of `other`) from left to right. Precondition: congruent.
+  template <class Visit>
+  constexpr void for_each_leaf(IntTuple const& other, Visit const& visit) const {
+    if (!is_tuple) visit(value, other.value);
+    for (std::size_t i = 0; i < modes.size(); ++i) modes[i].for_each_leaf(other.modes[i], visit);
+  }
+  /// True if any leaf is a coordinate stride such as `_1@0`.
+  [[nodiscard]] constexpr bool has_basis() const {
+    for (IntTuple const& m : modes)
+      if (m.has_basis()) return true;
+    return !basis.empty();
+  }
   /// Product of the leaves; 1 for `()`.
   [[nodiscard]] constexpr std::int64_t product() const {
     std::int64_t p = 1;
@@ -62,7 +81,8 @@ struct IntTuple {
   return true;
 }
 
-/// Shape and stride. Invariant: congruent(shape, stride), extents >= 1, all products fit 63 bits.
+/// Shape and stride. Strides with a basis make it a coordinate map, which has no offsets: its operator()
+/// means nothing, see coordinate(). Invariant: congruent(shape, stride), extents >= 1, all products fit 63 bits.
 struct Layout {
   IntTuple shape{1};
   IntTuple stride{0};
@@ -88,29 +108,40 @@ struct Layout {
   /// mode, as in CuTe. Arithmetic wraps at the word's width, so negative strides are exact modulo it.
   template <Word W>
   [[nodiscard]] constexpr Offset<W> operator()(W index) const {
-    auto const extents = shape.leaves(), strides = stride.leaves();
-    W offset = like(index, 0);
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      W const extent = like(index, static_cast<std::uint64_t>(extents[i]));
-      W const coordinate = i + 1 < extents.size() ? W(index % extent) : index;
-      offset = offset + coordinate * like(index, static_cast<std::uint64_t>(strides[i]));
-      index = index / extent;
-    }
-    return {offset};
+    return {offset_of(shape, stride, index)};
   }
   /// Offset of a coordinate: one index for each top-level mode.
   template <Word W>
   [[nodiscard]] constexpr Offset<W> operator()(std::span<W const> coordinate) const {
     assert(!coordinate.empty() && coordinate.size() == rank());
     W offset = like(coordinate[0], 0);
-    for (std::size_t i = 0; i < rank(); ++i) offset = offset + mode(i)(coordinate[i]).elements;
+    for (std::size_t i = 0; i < rank(); ++i)
+      offset = offset + offset_of(shape.mode(i), stride.mode(i), coordinate[i]);
     return {offset};
+  }
+
+ private:
+  template <Word W>
+  [[nodiscard]] static constexpr W offset_of(IntTuple const& shape, IntTuple const& stride, W index) {
+    W offset = like(index, 0);
+    std::size_t left = shape.leaf_count();
+    shape.for_each_leaf(stride, [&](std::int64_t n, std::int64_t step) {
+      W const extent = like(index, static_cast<std::uint64_t>(n));
+      W const coordinate = --left != 0 ? W(index % extent) : index;
+      offset = offset + coordinate * like(index, static_cast<std::uint64_t>(step));
+      if (left != 0) index = index / extent;
+    });
+    return offset;
   }
 };
 
-/// As CuTe prints it: `(_8,(2,_4))`.
+/// As CuTe prints it: `(_8,(2,_4))`, `5@1@0`.
 [[nodiscard]] inline std::string to_string(IntTuple const& t) {
-  if (!t.is_tuple) return (t.is_static ? "_" : "") + std::to_string(t.value);
+  if (!t.is_tuple) {
+    std::string leaf = (t.is_static ? "_" : "") + std::to_string(t.value);
+    for (auto mode = t.basis.rbegin(); mode != t.basis.rend(); ++mode) leaf += "@" + std::to_string(*mode);
+    return leaf;
+  }
   std::string text = "(";
   for (std::size_t i = 0; i < t.modes.size(); ++i) text += (i != 0 ? "," : "") + to_string(t.modes[i]);
   return text + ")";

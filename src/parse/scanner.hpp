@@ -73,6 +73,18 @@ class Scanner {
     std::size_t const sign = from < text_.size() && text_[from] == '-' ? 1 : 0;
     return from + sign < text_.size() && is_digit(text_[from + sign]);
   }
+  /// At a `_` that no number follows.
+  [[nodiscard]] bool looking_at_underscore() {
+    std::size_t const from = at();
+    return peek() == '_' &&
+           (from + 1 == text_.size() || !(is_name(text_[from + 1]) || text_[from + 1] == '-'));
+  }
+  /// At `0:`, the coordinate of a stride as CuTe 3.0 printed it.
+  [[nodiscard]] bool looking_at_old_basis() {
+    std::size_t end = at();
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    return end != at_ && end < text_.size() && text_[end] == ':';
+  }
   /// A decimal integer with an optional sign, of at most 63 bits.
   [[nodiscard]] std::int64_t take_integer(std::string_view what) {
     std::size_t const from = at();

@@ -2,6 +2,7 @@
 #include "oracle.hpp"
 
 #include <swizproof/parse.hpp>
+#include <swizproof/tiled_copy.hpp>
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,20 @@ TEST(CuTe, SwizzlesRecastAsItSaysOrAreRefusedWhereItIsWrong) {
   }
   EXPECT_GE(compared, 16U);
   EXPECT_EQ(wrong, 3U) << "upcast<256> Sw<3,4,3>?, upcast<4> Sw<3,1,3>, upcast<2> Sw<5,0,5>";
+}
+
+TEST(CuTe, TiledCopiesGiveItsThreadValueLayouts) {
+  auto const records = cute_records("tv");
+  ASSERT_GE(records.size(), 15U);
+  for (auto const& record : records) {
+    std::string const block = record["tiled_copy_print"], name = record["name"];
+    ASSERT_TRUE(looks_like_tiled_copy(block)) << name;
+    TiledCopy const copy = parse_tiled_copy(block);
+    EXPECT_EQ(to_string(copy.layout_s_tv), record["layoutS_TV"]) << name;
+    EXPECT_EQ(to_string(copy.layout_d_tv), record["layoutD_TV"]) << name;
+    EXPECT_EQ(to_string(copy.tile), record["tile_shape"]) << name;
+    EXPECT_EQ(copy.value_bits, record["value_bits"]) << name;
+  }
 }
 
 /// The instruction that a CuTe copy atom issues.

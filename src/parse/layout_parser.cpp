@@ -1,0 +1,104 @@
+#include "layout_parser.hpp"
+
+#include <limits>
+
+namespace swizproof {
+
+IntTuple LayoutParser::shape() { return tuple(false, 0); }
+IntTuple LayoutParser::strides() { return tuple(true, 0); }
+
+IntTuple LayoutParser::tuple(bool strides, int depth) {
+  Nesting const nesting(in_, depth_);
+  if (!in_.take("(")) return leaf(strides, depth != 0);
+  std::vector<IntTuple> modes;
+  if (in_.take(")")) return IntTuple(std::move(modes));
+  do modes.push_back(tuple(strides, depth + 1));
+  while (in_.take(","));
+  in_.expect(")", "or ',' in the tuple");
+  return IntTuple(std::move(modes));
+}
+
+/// `_8`, `8`; among strides also `5@1@0`, outermost coordinate last, or `0:1:5`, outermost first.
+IntTuple LayoutParser::leaf(bool strides, bool inside) {
+  auto const coordinate = [&] {
+    std::size_t const at = in_.at();
+    std::int64_t const mode = in_.take_integer("the number of a coordinate");
+    if (mode < 0 || mode > 63) in_.fail("coordinates are numbered from 0 to 63", at, in_.at() - at);
+    return static_cast<int>(mode);
+  };
+  std::vector<int> basis;
+  while (strides && inside && in_.looking_at_old_basis()) {
+    basis.push_back(coordinate());
+    (void)in_.take(":");
+  }
+  bool const fixed = in_.take("_");
+  if (fixed && !in_.at_number()) in_.fail_here("a bare _ is not a number");
+  IntTuple leaf(in_.take_integer("an integer or a tuple"), fixed);
+  if (!strides && in_.looking_at("@")) in_.fail_here("an extent has no coordinate: 1@0 is a stride");
+  while (in_.take("@")) basis.insert(basis.begin(), coordinate());
+  if (basis.size() > 16) in_.fail_here("a stride with more than 16 coordinates");
+  leaf.basis = std::move(basis);
+  return leaf;
+}
+
+Layout LayoutParser::layout(IntTuple shape, std::size_t from) {
+  std::size_t const at = in_.at();
+  IntTuple stride = strides();
+  if (!congruent(shape, stride))
+    in_.fail("the strides must have the shape's nesting", at, in_.at() - at,
+             "the shape is " + to_string(shape));
+  Layout layout{std::move(shape), std::move(stride)};
+  check(layout, from, at);
+  return layout;
+}
+
+Layout LayoutParser::layout() {
+  std::size_t const from = in_.at();
+  IntTuple extents = shape();
+  if (!in_.take(":"))
+    in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
+  return layout(std::move(extents), from);
+}
+
+Tiler LayoutParser::tiler() {
+  Nesting const nesting(in_, depth_);
+  std::size_t const from = in_.at();
+  Tiler result;
+  if (in_.take("(")) {
+    std::vector<Tiler> modes;
+    if (!in_.looking_at(")")) do
+        modes.push_back(tiler());
+      while (in_.take(","));
+    in_.expect(")", "or ',' in the tuple");
+    result.value = std::move(modes);
+  } else if (in_.looking_at_underscore()) {
+    (void)in_.take("_");
+    return {Underscore{}};
+  } else {
+    result.value = leaf(false, false);
+  }
+  if (!in_.looking_at(":")) return result;
+  // Only now it is known to be a shape, which is stricter than a tiler.
+  in_.back_to(from);
+  return {layout()};
+}
+
+void LayoutParser::check(Layout const& layout, std::size_t from, std::size_t stride_from) const {
+  std::int64_t size = 1, reach = 1;
+  std::size_t const here = in_.at();
+  for (std::int64_t const extent : layout.shape.leaves()) {
+    if (extent < 1) in_.fail("extents must be 1 or more", from, to_string(layout.shape).size());
+    if (__builtin_mul_overflow(size, extent, &size) || size > (std::int64_t{1} << 62))
+      in_.fail("the shape has more than 2^62 elements", from, here - from);
+  }
+  auto const extents = layout.shape.leaves(), strides = layout.stride.leaves();
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    std::int64_t step = 0;
+    bool const lost = strides[i] == std::numeric_limits<std::int64_t>::min() ||
+                      __builtin_mul_overflow(extents[i] - 1, std::abs(strides[i]), &step) ||
+                      __builtin_add_overflow(reach, step, &reach) || reach > (std::int64_t{1} << 56);
+    if (lost) in_.fail("the layout reaches further than 2^56 elements", stride_from, here - stride_from);
+  }
+}
+
+}  // namespace swizproof

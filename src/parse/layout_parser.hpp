@@ -1,0 +1,37 @@
+// Shapes, strides, layouts and tilers: the parts of which every LAYOUT is made.
+#pragma once
+
+#include "scanner.hpp"
+
+#include <swizproof/algebra.hpp>
+
+namespace swizproof {
+
+/// Reads from a scanner that its owner shares with other parsers.
+class LayoutParser {
+ public:
+  explicit LayoutParser(Scanner& in) : in_(in) {}
+
+  /// `8`, `(_8,(2,4))`.
+  [[nodiscard]] IntTuple shape();
+  /// As shape(), and coordinate strides: `(_1@0,5@1@0)`, in CuTe 3.0 `(0:_1,1:0:5)`.
+  [[nodiscard]] IntTuple strides();
+  /// The strides of `shape`, which began at `from`, behind its ':'. Checks what a Layout promises.
+  [[nodiscard]] Layout layout(IntTuple shape, std::size_t from);
+  /// shape:stride.
+  [[nodiscard]] Layout layout();
+  /// `_`, an integer, a layout, or a tuple of these.
+  [[nodiscard]] Tiler tiler();
+
+  /// Refuses what overflows, or an extent below 1, at the text from `from` to here.
+  void check(Layout const& layout, std::size_t from, std::size_t stride_from) const;
+
+ private:
+  IntTuple tuple(bool strides, int depth);
+  IntTuple leaf(bool strides, bool inside);
+
+  Scanner& in_;
+  int depth_ = 0;
+};
+
+}  // namespace swizproof
