@@ -1,0 +1,190 @@
+// swizproof show LAYOUT: the picture, on the terminal or in a file.
+#include "command.hpp"
+
+#include "../picture.hpp"
+#include "../whole_file.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t largest_base = std::uint64_t{1} << 27;
+
+struct Options {
+  LayoutArgument layout;
+  std::vector<std::string> accesses{};
+  std::string base{};
+  std::string origin{};
+  std::vector<std::string> set{};
+  std::optional<unsigned> phase{};
+  std::string rows{}, cols{};
+  bool memory = false;
+  std::string content{};
+  std::string svg{}, html{};
+};
+
+/// All of `text` from `from` to `to` as a number, hexadecimal after 0x.
+std::uint64_t number(std::string const& text, std::size_t from, std::size_t to, std::string const& wanted) {
+  bool const hex = text.compare(from, 2, "0x") == 0;
+  char const* const last = text.data() + to;
+  std::uint64_t value = 0;
+  auto const [stop, error] =
+      std::from_chars(std::min(text.data() + from + (hex ? 2 : 0), last), last, value, hex ? 16 : 10);
+  if (error != std::errc{} || stop != last)
+    throw InputError{wanted, text, from, std::max<std::size_t>(to - from, 1), {}};
+  return value;
+}
+
+/// `A<joint>B`.
+std::pair<std::uint64_t, std::uint64_t> two_numbers(std::string const& text, std::string const& joint,
+                                                    std::string const& wanted) {
+  std::size_t const at = text.find(joint);
+  if (at == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
+  return {number(text, 0, at, wanted), number(text, at + joint.size(), text.size(), wanted)};
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> range(std::string const& text,
+                                                           std::string const& option) {
+  if (text.empty()) return {};
+  auto const [first, last] = two_numbers(text, "..", option + " takes A..B, both included");
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
+  return std::pair(static_cast<std::int64_t>(std::min(first, most)),
+                   static_cast<std::int64_t>(std::min(last, most)));
+}
+
+/// Fixes what --origin and --set say.
+void choose(Shots& shots, Options const& options, unsigned element_bits) {
+  if (!options.origin.empty()) {
+    auto const [row, col] =
+        two_numbers(options.origin, ",", "--origin takes ROW,COLUMN of the tile, in elements");
+    if (!std::holds_alternative<RowAndByte>(shots.placement().access().where))
+      throw InputError{"--origin goes with patterns of row and byte", options.origin, 0,
+                       options.origin.size(), "choose with --set NAME=VALUE"};
+    bool const down = shots.placement().row_mode() == 1 && shots.placement().map().domain()->rank() > 1;
+    shots.set("row", down ? col : row);
+    shots.set("byte", (down ? row : col) * element_bits / 8);
+  }
+  for (std::string const& text : options.set) {
+    std::size_t const at = text.find('=');
+    std::string const wanted = "--set takes NAME=VALUE";
+    if (at == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
+    shots.set(text.substr(0, at), number(text, at + 1, text.size(), wanted));
+  }
+}
+
+std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<Access> const& accesses,
+                              Options const& options, Architecture const& arch) {
+  if (accesses.empty()) return {make_picture(tile)};
+  std::vector<Picture> all;
+  for (Access const& access : accesses) {
+    Shots shots(map, access, tile.base);
+    choose(shots, options, tile.element_bits);
+    all.push_back(
+        make_picture(tile, arch, access.name, access.instruction, shots.worst(arch), options.phase));
+  }
+  return all;
+}
+
+[[noreturn]] void refuse(std::string message, std::string const& input, std::string hint = {}) {
+  throw InputError{std::move(message), input, 0, input.size(), std::move(hint)};
+}
+
+void refuse_contradictions(Common const& common, Options const& options) {
+  bool const memory = options.memory || !options.content.empty();
+  if (memory && common.json)
+    refuse("--memory has no JSON form", "--json", "the JSON of show has every element's address");
+  if (memory && (!options.accesses.empty() || !options.svg.empty() || !options.html.empty()))
+    refuse("--memory shows what lies where, without an access, as text", "--memory");
+  if (options.accesses.empty() && (!options.origin.empty() || !options.set.empty() || options.phase))
+    refuse("--origin, --set and --phase choose among the instructions of an access", "", "give --access");
+  if (common.json && (options.svg == "-" || options.html == "-"))
+    refuse("standard output takes one form", "--json", "write the picture to a file");
+  if (!options.svg.empty() && options.accesses.size() > 1)
+    refuse("an SVG shows one access", options.accesses[1], "call once for each");
+}
+
+/// `-` is standard output; for a file, its name and size are printed.
+void write(std::string const& path, std::string const& what, std::string const& text, bool quiet) {
+  if (path == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  WholeFile(path, what).write(text);
+  if (!quiet) fmt::print("{}  {:.1f} KiB\n", path, static_cast<double>(text.size()) / 1024);
+}
+
+void run(Common const& common, Options const& options) {
+  refuse_contradictions(common, options);
+  Architecture const& arch = parse_architecture(common.arch);
+  Mapping const map = options.layout.parse();
+  std::uint64_t base = map.base_address.value_or(0);
+  if (!options.base.empty())
+    base = number(options.base, 0, options.base.size(), "--base takes one byte address");
+  if (base > largest_base)
+    refuse(fmt::format("the base address {:#x} is more than 2^27", base),
+           options.base.empty() ? map.text : options.base,
+           "give the tile's address in shared memory: --base 0");
+  Tile const tile = make_tile(map, base, {range(options.rows, "--rows"), range(options.cols, "--cols")});
+  Style const style(common.color, STDOUT_FILENO);
+  if (options.memory || !options.content.empty()) {
+    std::array<std::string, 2> const variables{"row", "col"};
+    std::optional<Expression> content;
+    if (!options.content.empty()) content = parse_expression(options.content, variables);
+    std::string_view const element = options.layout.element;
+    bool const real = element.starts_with("f") || element.starts_with("bf") || element.starts_with("tf") ||
+                      element.starts_with("e");
+    fmt::print("{}", memory_image(tile, content, real, style));
+    return;
+  }
+  std::vector<Access> accesses;
+  for (std::string const& text : options.accesses) accesses.push_back(parse_access(text));
+  std::vector<Picture> const all = pictures(map, tile, accesses, options, arch);
+  if (!options.svg.empty()) write(options.svg, "the picture", svg(all[0]), common.json);
+  if (!options.html.empty()) write(options.html, "the page", html(map, tile, accesses, arch), common.json);
+  if (common.json) {
+    Json out{{"pictures", Json::array()}};
+    for (Picture const& picture : all) out["pictures"].push_back(to_json(picture));
+    fmt::print("{}\n", out.dump());
+  } else if (options.svg.empty() && options.html.empty()) {
+    for (Picture const& picture : all)
+      fmt::print("{}{}", &picture == &all[0] ? "" : "\n", terminal(picture, style));
+    for (std::string const& note : map.notes) fmt::print("note: {}\n", note);
+  }
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand("show", "Draw a tile in shared memory: banks, lanes, collisions");
+  auto const options = std::make_shared<Options>();
+  options->layout.add_to(*sub);
+  sub->add_option("--access", options->accesses,
+                  "draw one phase of this access, the worst unless chosen below; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option("--origin", options->origin, "ROW,COLUMN of a named pattern's corner, in elements");
+  sub->add_option("--set", options->set, "NAME=VALUE of a variable of the access; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option("--phase", options->phase, "which phase, from 0");
+  sub->add_option("--base", options->base, "byte address of the tile (default: what LAYOUT says, else 0)");
+  sub->add_option("--rows", options->rows, "A..B: these rows only");
+  sub->add_option("--cols", options->cols, "A..B: these columns only");
+  sub->add_flag("--memory", options->memory,
+                "print what lies in each slot of shared memory, 128 bytes a line")
+      ->disable_flag_override();
+  sub->add_option("--content", options->content,
+                  "the same, for a tile whose elements are this expression of row and col");
+  sub->add_option("--svg", options->svg, "write a figure to this file, or to - for standard output");
+  sub->add_option("--html", options->html,
+                  "write a page to this file (or -): choose swizzle, access, origin, phase");
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command
