@@ -3,26 +3,29 @@
 // Every assumption about hardware that this project makes stands in this file, numbered:
 //
 //  H1  Shared memory has 32 banks of 4 bytes: word = address / 4, bank = word mod 32.
-//      [NVIDIA, CUDA C++ Programming Guide 13.1, section 20.4.3]
+//      [NVIDIA, CUDA C++ Programming Guide 13.1, section 20.4.3]            campaigns wavefronts, counters
 //  H2  Lanes that touch any byte of the same word do not conflict, in loads (broadcast) and in
 //      stores (one lane wins). So the cost of a bank is its number of *distinct words*.
-//      [Programming Guide 20.4.3]
+//      [Programming Guide 20.4.3]                                           campaigns wavefronts, counters
 //  H3  An access of more than 4 bytes a lane is served in groups of consecutive lanes: 32 lanes for
 //      up to 4 bytes, 16 for 8, 8 for 16.
-//      [CUTLASS implicit_gemm_convolution.md, after GTC'19 S9593]
+//      [CUTLASS implicit_gemm_convolution.md, after GTC'19 S9593]           campaigns wavefronts, counters
 //  H4  Loads of 8 and 16 bytes serve twice as many lanes at once if, over the whole warp, every
 //      active lane l whose partner l^1 is active has the partner's address, or the same for l^2.
 //      Never stores, never ldmatrix.
-//      [NVIDIA forum 77228 for compute capability 7.x]
-//  H5  wavefronts = max(sum over groups of the group's degree, number of groups). The instruction
-//      keeps its issue slots even if lanes are inactive; an idle group adds nothing beyond them.
+//      [NVIDIA forum 77228 for compute capability 7.x]                      campaign wavefronts
+//  H5  wavefronts = the sum over groups of the group's degree; for loads at least the number of groups,
+//      since their result passes through the same registers' width whether lanes are active or not.
+//      [found by measurement]                                               campaigns wavefronts, counters
 //  H6  ldmatrix and stmatrix xN: one group for each of the N matrices, the 8 lanes 8i..8i+7 that
 //      give matrix i its row addresses; .trans changes nothing, other lanes' addresses are ignored.
-//      [PTX ISA 9.1, 9.7.14.5.15; and measured]
-//  H7  cp.async costs what a store of its width costs. [assumed]
+//      [PTX ISA 9.1, 9.7.14.5.15; and measured]                             campaigns wavefronts, counters, ldmatrix
+//  H7  cp.async is served in the groups of a store of its width, but lanes at one word do conflict: the
+//      cost of a bank is its number of *lanes*. 32 lanes to one address cost 32.
+//      [found by measurement; global addresses consecutive]                 campaign counters
 //
-// H1 to H6 were confirmed together on an H200 (sm_90, driver 580.159, CUDA 13.0, 2026-11-20):
-// 6,750,000 random patterns, 0 mismatches. H7, and every other architecture, is not measured.
+// Confirmed on an H200 (sm_90) by the campaigns named, whose records stand in gpu/evidence; gpu/README.md
+// has the figures and the dates. Every other architecture is assumed to be alike, and not measured.
 #pragma once
 
 #include <swizproof/units.hpp>
@@ -157,10 +160,10 @@ namespace detail {
 }
 
 /// Distinct words in the fullest bank (H1, H2) among `lanes` lanes from `first` on, as a formula:
-/// every pair of lanes is compared.
+/// every pair of lanes is compared. If not `merging` (H7), each lane counts as a word of its own.
 template <Word W>
 [[nodiscard]] constexpr count_of<W> degree_by_pairs(WarpAccess<W> const& access, unsigned first,
-                                                    unsigned lanes, unsigned bytes) {
+                                                    unsigned lanes, unsigned bytes, bool merging = true) {
   W const& some = access.address[first];
   std::array<W, warp_lanes> unit = access.address;
   std::array<W, warp_lanes> slot = access.address;
@@ -170,7 +173,8 @@ template <Word W>
     unit[i] = shr(access.address[first + i], log2_unit(bytes));
     slot[i] = unit[i] & like(some, slots_of(bytes) - 1);
     truth_of<W> repeated = false;
-    for (unsigned j = 0; j < i; ++j) repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
+    for (unsigned j = 0; merging && j < i; ++j)
+      repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
     fresh[i] = access.active[first + i] && !repeated;
     count_of<W> met = tally(some, fresh[i]);  // fresh units so far in the slot of this one
     for (unsigned j = 0; j < i; ++j) met = met + tally(some, fresh[i] && (fresh[j] && slot[j] == slot[i]));
@@ -184,7 +188,8 @@ template <Word W>
 /// (tests/property/bank_properties.cpp) and many times faster.
 template <unsigned Lanes, Number W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
-                                                                            unsigned first, unsigned bytes) {
+                                                                            unsigned first, unsigned bytes,
+                                                                            bool merging = true) {
   unsigned const shift = log2_unit(bytes);
   std::uint32_t const slot_mask = slots_of(bytes) - 1;
   // The common case: a group has as many lanes as there are slots, and each takes its own.
@@ -199,7 +204,7 @@ template <unsigned Lanes, Number W>
     if (!access.active[i]) continue;
     W const unit = access.address[i] >> shift;
     std::uint64_t const bit = std::uint64_t{1} << (unit * std::uint64_t{0x9E3779B97F4A7C15} >> 58);
-    if ((filter & bit) != 0) {
+    if (merging && (filter & bit) != 0) {
       unsigned j = first;
       while (j < i && !(access.active[j] && access.address[j] >> shift == unit)) ++j;
       if (j < i) continue;
@@ -225,24 +230,28 @@ template <Word W>
   return all;
 }
 
-/// The degrees of all groups, and the larger of their sum and the number of groups (H5).
+/// The degrees of all groups, and their sum, for loads at least the number of groups (H5).
 template <Word W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
-                                                                      Groups groups, unsigned bytes) {
+                                                                      Groups groups,
+                                                                      Instruction instruction) {
+  unsigned const bytes = instruction.bytes;
+  bool const merging = instruction.operation != Operation::cp_async;
+  unsigned const least = instruction.operation == Operation::ld_shared ? groups.count : 1;
   count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
   Cost<count_of<W>> cost{zero, {}, groups};
   cost.degree.fill(zero);
   for (unsigned g = 0; g < groups.count; ++g) {
     unsigned const first = g * groups.size;
     if constexpr (Number<W>)
-      cost.degree[g] = groups.size == 8    ? degree_by_table<8>(access, first, bytes)
-                       : groups.size == 16 ? degree_by_table<16>(access, first, bytes)
-                                           : degree_by_table<32>(access, first, bytes);
+      cost.degree[g] = groups.size == 8    ? degree_by_table<8>(access, first, bytes, merging)
+                       : groups.size == 16 ? degree_by_table<16>(access, first, bytes, merging)
+                                           : degree_by_table<32>(access, first, bytes, merging);
     else
-      cost.degree[g] = degree_by_pairs(access, first, groups.size, bytes);
+      cost.degree[g] = degree_by_pairs(access, first, groups.size, bytes, merging);
     cost.wavefronts = cost.wavefronts + cost.degree[g];
   }
-  cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, groups.count));
+  cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, least));
   return cost;
 }
 
@@ -258,7 +267,7 @@ template <Number W>
   Phase const row = phase(arch, instruction);
   bool const merged = row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
   unsigned const size = merged ? row.merged_lanes : row.lanes;
-  return detail::serve(access, {instruction.lanes() / size, size}, instruction.bytes);
+  return detail::serve(access, {instruction.lanes() / size, size}, instruction);
 }
 
 /// The law H5 for any word: the wavefronts of one warp instruction, as a formula. Preconditions as
@@ -271,10 +280,9 @@ template <Word W>
   } else {
     Phase const row = phase(arch, instruction);
     unsigned const lanes = instruction.lanes();
-    auto const apart = detail::serve(access, {lanes / row.lanes, row.lanes}, instruction.bytes).wavefronts;
+    auto const apart = detail::serve(access, {lanes / row.lanes, row.lanes}, instruction).wavefronts;
     if (row.merged_lanes == 0) return apart;
-    auto const together =
-        detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction.bytes);
+    auto const together = detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction);
     return select(detail::paired(access, 1) || detail::paired(access, 2), together.wavefronts, apart);
   }
 }

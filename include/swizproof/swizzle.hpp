@@ -98,6 +98,7 @@ struct Swizzle {
   int shift = 0;
 
   friend constexpr auto operator<=>(Swizzle const&, Swizzle const&) = default;
+  friend constexpr bool operator==(Swizzle const&, Swizzle const&) = default;
 
   /// Valid iff bits >= 0, base >= 0, bits <= |shift| and base + bits + |shift| <= 32.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr SwizzleError error() const {

@@ -73,20 +73,28 @@ TEST(Law, AbsentPartnersDoNotPreventMerging) {
   EXPECT_EQ(waves(ld(16), distinct, 0x00010001U), 2U) << "two groups, a lane in each";
 }
 
-TEST(Law, AGroupCostsItsIssueSlotEvenIfIdle) {
+TEST(Law, ALoadPaysForItsIdleGroupsAndAStoreDoesNot) {
+  auto const row = [](auto l) { return 16 * l; };
+  EXPECT_EQ(waves(ld(16), row, 1), 2U) << "a lone lane merges: two groups of 16 lanes";
   EXPECT_EQ(waves(
-                ld(4), [](auto l) { return 4 * l; }, 0),
-            1U);
-  EXPECT_EQ(waves(
-                st(16), [](auto l) { return 16 * l; }, 1),
-            4U);
+                ld(16), [](auto l) { return 16 * (l % 4); }, 0xff),
+            4U)
+      << "group 0 alone has lanes";
+  EXPECT_EQ(waves(st(16), row, 1), 1U);
+  EXPECT_EQ(waves(st(16), row, 0x101), 2U) << "lanes 0 and 8, two groups";
   EXPECT_EQ(waves(
                 st(16), [](auto l) { return 128 * l; }, 0xff),
             8U)
-      << "max(8 + 0 + 0 + 0, 4)";
-  EXPECT_EQ(waves(
-                st(8), [](auto l) { return 8 * l; }, 0),
-            2U);
+      << "8 + 0 + 0 + 0";
+  EXPECT_EQ(waves(st(8), row, 0), 1U);
+}
+
+TEST(Law, CpAsyncCountsLanesAndNotWords) {
+  Instruction const copy{Operation::cp_async, 16};
+  EXPECT_EQ(waves(copy, [](auto l) { return 16 * l; }), 4U);
+  EXPECT_EQ(waves(copy, [](auto) { return 0U; }), 32U) << "one address, 32 lanes";
+  EXPECT_EQ(waves(st(16), [](auto) { return 0U; }), 4U) << "a store merges them";
+  EXPECT_EQ(waves({Operation::cp_async, 4}, [](auto l) { return 4 * (l / 2); }), 2U);
 }
 
 TEST(Law, MatricesAreServedOneByOne) {

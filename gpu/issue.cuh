@@ -1,0 +1,120 @@
+// One warp instruction, issued at 16 places: what the campaigns `wavefronts` and `counters` measure.
+#pragma once
+
+#include "pattern.hpp"
+
+#include <utility>
+
+namespace swizproof::gpu {
+
+inline constexpr unsigned pages =
+    16;  ///< the instruction is issued at as many pages, so that nothing is merged
+
+/// Issues the instruction once, `Page` pages behind `address`. `sink` takes what loads return.
+template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed, unsigned Page>
+__device__ __forceinline__ void issue(std::uint32_t address, void const* global, std::uint32_t (&sink)[4]) {
+#define AT "n"(Page * page_bytes)
+  if constexpr (Op == Operation::ld_shared) {
+    if constexpr (Bytes == 1)
+      asm volatile("ld.volatile.shared.u8 %0, [%1+%2];" : "=r"(sink[0]) : "r"(address), AT);
+    if constexpr (Bytes == 2)
+      asm volatile("ld.volatile.shared.u16 %0, [%1+%2];" : "=r"(sink[0]) : "r"(address), AT);
+    if constexpr (Bytes == 4)
+      asm volatile("ld.volatile.shared.u32 %0, [%1+%2];" : "=r"(sink[0]) : "r"(address), AT);
+    if constexpr (Bytes == 8)
+      asm volatile("ld.volatile.shared.v2.u32 {%0,%1}, [%2+%3];"
+                   : "=r"(sink[0]), "=r"(sink[1])
+                   : "r"(address), AT);
+    if constexpr (Bytes == 16)
+      asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4+%5];"
+                   : "=r"(sink[0]), "=r"(sink[1]), "=r"(sink[2]), "=r"(sink[3])
+                   : "r"(address), AT);
+  }
+  if constexpr (Op == Operation::st_shared) {
+    if constexpr (Bytes == 1) asm volatile("st.volatile.shared.u8 [%0+%2], %1;" ::"r"(address), "r"(0), AT);
+    if constexpr (Bytes == 2)
+      asm volatile("st.volatile.shared.u16 [%0+%2], %1;" ::"r"(address), "h"(short{0}), AT);
+    if constexpr (Bytes == 4) asm volatile("st.volatile.shared.u32 [%0+%2], %1;" ::"r"(address), "r"(0), AT);
+    if constexpr (Bytes == 8)
+      asm volatile("st.volatile.shared.v2.u32 [%0+%2], {%1,%1};" ::"r"(address), "r"(0), AT);
+    if constexpr (Bytes == 16)
+      asm volatile("st.volatile.shared.v4.u32 [%0+%2], {%1,%1,%1,%1};" ::"r"(address), "r"(0), AT);
+  }
+  if constexpr (Op == Operation::cp_async)
+    asm volatile("cp.async.ca.shared.global [%0+%2], [%1], %3;" ::"r"(address), "l"(global), AT, "n"(Bytes));
+#undef AT
+#define AT "n"(Page * page_bytes)
+#define LDMATRIX(suffix)                                                                      \
+  if constexpr (Matrices == 1)                                                                \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 {%0}, [%1+%2];"          \
+                 : "=r"(sink[0])                                                              \
+                 : "r"(address), AT);                                                         \
+  if constexpr (Matrices == 2)                                                                \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 {%0,%1}, [%2+%3];"       \
+                 : "=r"(sink[0]), "=r"(sink[1])                                               \
+                 : "r"(address), AT);                                                         \
+  if constexpr (Matrices == 4)                                                                \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" suffix ".shared.b16 {%0,%1,%2,%3}, [%4+%5];" \
+                 : "=r"(sink[0]), "=r"(sink[1]), "=r"(sink[2]), "=r"(sink[3])                 \
+                 : "r"(address), AT);
+  if constexpr (Op == Operation::ldmatrix && !Transposed) {
+    LDMATRIX("")
+  }
+  if constexpr (Op == Operation::ldmatrix && Transposed) {
+    LDMATRIX(".trans")
+  }
+#define STMATRIX(suffix)                                                                                     \
+  if constexpr (Matrices == 1)                                                                               \
+    asm volatile("stmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 [%0+%2], {%1};" ::"r"(address), "r"(0), \
+                 AT);                                                                                        \
+  if constexpr (Matrices == 2)                                                                               \
+    asm volatile("stmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 [%0+%2], {%1,%1};" ::"r"(address),      \
+                 "r"(0), AT);                                                                                \
+  if constexpr (Matrices == 4)                                                                               \
+    asm volatile("stmatrix.sync.aligned.m8n8.x4" suffix                                                      \
+                 ".shared.b16 [%0+%2], {%1,%1,%1,%1};" ::"r"(address),                                       \
+                 "r"(0), AT);
+  if constexpr (Op == Operation::stmatrix && !Transposed) {
+    STMATRIX("")
+  }
+  if constexpr (Op == Operation::stmatrix && Transposed) {
+    STMATRIX(".trans")
+  }
+#undef LDMATRIX
+#undef STMATRIX
+#undef AT
+}
+
+/// Waits for all that the warp has issued, through what it returns or, for stores, by a load behind
+/// them: the shared-memory pipe serves a warp in order.
+template <Operation Op>
+__device__ __forceinline__ void drain(std::uint32_t page, std::uint32_t (&sink)[pages][4]) {
+  std::uint32_t all = 0;
+  if constexpr (Op == Operation::cp_async) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+  } else if constexpr (Op == Operation::st_shared || Op == Operation::stmatrix) {
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(all) : "r"(page));
+  } else {
+    all = sink[pages - 1][0];
+  }
+  if (all != 0)
+    asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(page), "r"(all));  // it is 0: only waits
+}
+
+/// Uses what ldmatrix returned, or the assembler would not issue it.
+template <Operation Op>
+__device__ __forceinline__ void keep_alive(std::uint32_t page, std::uint32_t (&sink)[pages][4]) {
+  if constexpr (Op != Operation::ldmatrix) return;
+  std::uint32_t all = 0;
+  for (auto const& values : sink)
+    for (std::uint32_t const value : values) all |= value;
+  if (all != 0) asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(page), "r"(all));
+}
+
+template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed, unsigned... Page>
+__device__ __forceinline__ void issue_all(std::integer_sequence<unsigned, Page...>, std::uint32_t address,
+                                          void const* global, std::uint32_t (&sink)[pages][4]) {
+  (issue<Op, Bytes, Matrices, Transposed, Page>(address, global, sink[Page]), ...);
+}
+
+}  // namespace swizproof::gpu

@@ -1,0 +1,290 @@
+// swizproof-gpu: asks the device whether the model of swizproof is right, and writes down what it said.
+#include "counters.hpp"
+#include "ranks.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+
+namespace swizproof::gpu {
+namespace {
+
+constexpr char const usage[] =
+    "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
+    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, wgmma, or all\n"
+    "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
+    "               standard output (the default)\n"
+    "  --seed N     of the random patterns (1)\n"
+    "  --seconds S  how long wavefronts draws random patterns (10)\n"
+    "  --shard i/n  the i-th of n disjoint parts, 1 <= i <= n (1/1)\n"
+    "  --devices N  use the first N visible devices (all); under mpirun each rank uses one\n"
+    "Exit codes: 0 the model holds, 1 a mismatch, 2 bad usage or a failure, 77 no usable GPU.\n";
+
+struct Campaign {
+  std::string name;
+  Record (*run)(Device const&, Settings const&, Part);
+};
+Campaign const campaigns[] = {{"exhaustive", exhaustive},
+                              {"wavefronts", wavefronts},
+#ifdef SWIZPROOF_CUPTI
+                              {"counters", counters},
+#endif
+                              {"ldmatrix", ldmatrix},
+                              {"tma", tma},
+                              {"wgmma", wgmma}};
+
+/// As the kernel module says it, 580.159.04 for instance.
+std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string word;
+  while (file >> word)
+    if (word.find_first_not_of("0123456789.") == std::string::npos && word.find('.') != std::string::npos)
+      return word;
+  return "unknown";
+}
+
+struct CommandLine {
+  std::vector<Campaign> chosen;
+  std::string out = "-";
+  Settings settings;
+  std::uint64_t shard = 1, shards = 1;
+  int devices = 0;  ///< 0: all
+};
+
+Failure bad_usage(std::string const& message) { return {message + "\n" + usage, 2}; }
+
+std::uint64_t natural(std::string const& option, std::string const& text, std::uint64_t least) {
+  char* end = nullptr;
+  errno = 0;
+  std::uint64_t const value = std::strtoull(text.c_str(), &end, 10);
+  if (text.empty() || text[0] < '0' || text[0] > '9' || *end != 0 || errno != 0 || value < least)
+    throw bad_usage(option + " does not take '" + text + "'");
+  return value;
+}
+
+void take_campaign(CommandLine& line, std::string const& word) {
+  bool known = false;
+  for (Campaign const& c : campaigns) {
+    if (word != "all" && word != c.name) continue;
+    known = true;
+    for (Campaign const& before : line.chosen)
+      if (before.name == c.name) throw bad_usage("campaign " + c.name + " stands twice");
+    line.chosen.push_back(c);
+  }
+  if (!known) throw bad_usage("unknown campaign '" + word + "'");
+}
+
+void take_option(CommandLine& line, std::string const& option, std::string const& value) {
+  if (option == "--out") {
+    line.out = value;
+  } else if (option == "--seed") {
+    line.settings.seed = natural(option, value, 0);
+  } else if (option == "--seconds") {
+    line.settings.seconds = static_cast<double>(natural(option, value, 0));
+  } else if (option == "--devices") {
+    line.devices = static_cast<int>(std::min<std::uint64_t>(natural(option, value, 1), 1 << 20));
+  } else if (option == "--shard") {
+    std::size_t const slash = value.find('/');
+    if (slash == std::string::npos) throw bad_usage("--shard takes i/n, not '" + value + "'");
+    line.shard = natural(option, value.substr(0, slash), 1);
+    line.shards = natural(option, value.substr(slash + 1), 1);
+    if (line.shard > line.shards) throw bad_usage("--shard takes i/n with i <= n, not '" + value + "'");
+  } else {
+    throw bad_usage("unknown option '" + option + "'");
+  }
+}
+
+CommandLine parse(std::vector<std::string> const& words) {
+  CommandLine line;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].rfind("--", 0) != 0) {
+      take_campaign(line, words[i]);
+    } else {
+      if (i + 1 == words.size()) throw bad_usage(words[i] + " needs a value");
+      take_option(line, words[i], words[i + 1]);
+      ++i;
+    }
+  }
+  if (line.chosen.empty()) throw bad_usage("which campaign?");
+  if (line.chosen.size() > 1 && line.out.find("%c") == std::string::npos)
+    throw bad_usage("several campaigns need --out with %c in its name");
+  return line;
+}
+
+/// The devices of this process: all, the first --devices, or this rank's one. Throws Failure (77)
+/// where there is none that the kernels run on.
+std::vector<Device> find_devices(CommandLine const& line, Ranks const& ranks) {
+  int count = 0;
+  cudaError_t const status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver)
+    throw Failure{"no usable GPU: the driver is older than CUDA " SWIZPROOF_TOOLKIT " needs", 77};
+  if (status != cudaSuccess || count == 0)
+    throw Failure{std::string("no usable GPU: ") +
+                      (count == 0 && status == cudaSuccess ? "none is visible" : cudaGetErrorString(status)),
+                  77};
+  int first = 0, used = line.devices == 0 ? count : line.devices;
+  if (used > count)
+    throw Failure{"--devices " + std::to_string(used) + ": only " + std::to_string(count) + " visible"};
+  if (ranks.count > 1) {
+    if (ranks.local_count > count)
+      throw Failure{std::to_string(ranks.local_count) + " ranks on a host of " + std::to_string(count) +
+                    " GPUs: each rank needs its own"};
+    first = ranks.local;
+    used = 1;
+  }
+  std::vector<Device> devices;
+  for (int d = first; d < first + used; ++d) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, d), "cudaGetDeviceProperties");
+    if (properties.major != 9 || properties.minor != 0)
+      throw Failure{std::string("no usable GPU: ") + properties.name + " has compute capability " +
+                        std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                        ", the kernels are built for 9.0 (sm_90a)",
+                    77};
+    devices.push_back({d, properties.multiProcessorCount, properties.name});
+  }
+  return devices;
+}
+
+/// Runs a campaign on all devices of this process at once, each with its part.
+Record run(Campaign const& campaign, std::vector<Device> const& devices, Settings const& settings,
+           Part mine) {
+  Record record;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::vector<std::thread> threads;
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    threads.emplace_back([&, d] {
+      try {
+        check(cudaSetDevice(devices[d].ordinal), "cudaSetDevice");
+        Part const part{mine.index * devices.size() + d, mine.count * devices.size()};
+        Record const found = campaign.run(devices[d], settings, part);
+        std::lock_guard const lock(mutex);
+        record.merge(found);
+      } catch (...) {
+        std::lock_guard const lock(mutex);
+        failure = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+  return record;
+}
+
+/// A JSON object; "a/b" stands in the object "a".
+template <class Map, class Print>
+std::string object(Map const& map, Print const& print) {
+  std::map<std::string, std::string> groups;
+  std::string out;
+  for (auto const& [key, value] : map) {
+    std::size_t const slash = key.find('/');
+    std::string& to = slash == std::string::npos ? out : groups[key.substr(0, slash)];
+    to += (to.empty() ? "  " : ",\n  ") + quoted(slash == std::string::npos ? key : key.substr(slash + 1)) +
+          ": " + print(value);
+  }
+  for (auto const& [group, text] : groups)
+    out += (out.empty() ? "  " : ",\n  ") + quoted(group) + ": {\n" + text + "}";
+  return "{\n" + out + "}";
+}
+
+std::string json(Campaign const& campaign, Record const& record, CommandLine const& line,
+                 std::string const& device, std::size_t devices, int ranks) {
+  int runtime = 0, driver = 0;
+  check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  auto const version = [](int v) {
+    return quoted(std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10));
+  };
+  char date[32];
+  std::time_t const now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  auto const integer = [](std::uint64_t v) { return std::to_string(v); };
+  auto const seconds = [](double v) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", v);
+    return std::string(text);
+  };
+  auto const list = [](std::vector<std::string> const& values) {
+    std::string out = "[";
+    for (std::string const& value : values) out += (out.size() > 1 ? ",\n" : "\n") + value;
+    return out + "]";
+  };
+  return "{\n\"format\": \"swizproof evidence 1\",\n\"campaign\": " + quoted(campaign.name) +
+         ",\n\"device\": " + quoted(device) + ",\n\"devices\": " + std::to_string(devices) +
+         ",\n\"ranks\": " + std::to_string(ranks) + ",\n\"driver\": " + quoted(driver_version()) +
+         ",\n\"cuda_driver\": " + version(driver) + ",\n\"toolkit\": " + version(runtime) +
+         ",\n\"compiler\": \"" SWIZPROOF_TOOLKIT "\",\n\"commit\": \"" SWIZPROOF_COMMIT "\",\n\"date\": " +
+         quoted(date) + ",\n\"seed\": " + std::to_string(line.settings.seed) + ",\n\"shard\": [" +
+         std::to_string(line.shard) + ", " + std::to_string(line.shards) +
+         "],\n\"counts\": " + object(record.counts, integer) +
+         ",\n\"longest\": " + object(record.longest, seconds) + ",\n\"rows\": " + object(record.rows, list) +
+         "\n}\n";
+}
+
+/// Writes the file whole or not at all: beside it first, then renamed.
+void write(std::string const& name, std::string const& text) {
+  if (name == "-") {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+      throw Failure{"cannot write to standard output"};
+    return;
+  }
+  std::string const beside = name + ".part";
+  {
+    std::ofstream file(beside, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) throw Failure{"cannot write " + beside};
+  }
+  std::error_code error;
+  std::filesystem::rename(beside, name, error);
+  if (error) throw Failure{"cannot write " + name + ": " + error.message()};
+}
+
+int run(std::vector<std::string> const& words, Ranks& ranks) {
+  if (words == std::vector<std::string>{"--help"}) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
+  CommandLine const line = parse(words);
+  std::vector<Device> const devices = find_devices(line, ranks);
+  bool mismatch = false;
+  for (Campaign const& campaign : line.chosen) {
+    auto const rank = static_cast<std::uint64_t>(ranks.rank), count = static_cast<std::uint64_t>(ranks.count);
+    Part const mine{(line.shard - 1) * count + rank, line.shards * count};
+    Record const record = ranks.gather(run(campaign, devices, line.settings, mine));
+    if (ranks.rank != 0) continue;
+    std::string name = line.out;
+    if (std::size_t const at = name.find("%c"); at != std::string::npos) name.replace(at, 2, campaign.name);
+    write(name, json(campaign, record, line, devices[0].name, devices.size(), ranks.count));
+    auto const found = record.counts.find("mismatches");
+    std::uint64_t const mismatches = found == record.counts.end() ? 0 : found->second;
+    mismatch = mismatch || mismatches != 0;
+    std::fprintf(stderr, "%s: %llu mismatches, %.2f s\n", campaign.name.c_str(),
+                 static_cast<unsigned long long>(mismatches), record.longest.at("seconds"));
+  }
+  return mismatch ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace swizproof::gpu
+
+int main(int argc, char** argv) {
+  using namespace swizproof::gpu;
+  Ranks ranks(argc, argv);
+  try {
+    return ranks.leave(run(std::vector<std::string>(argv + 1, argv + argc), ranks));
+  } catch (Failure const& failure) {
+    std::fprintf(stderr, "swizproof-gpu: %s\n", failure.message.c_str());
+    return ranks.fail(failure.exit_code);
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "swizproof-gpu: %s\n", error.what());
+    return ranks.fail(2);
+  }
+}

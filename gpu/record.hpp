@@ -1,0 +1,47 @@
+// What a campaign measured: numbers that add up, times of which the longest counts, and rows. Parts of
+// one campaign (devices, ranks) are merged by that rule alone, whatever the campaign is.
+#pragma once
+
+#include "device.hpp"
+
+#include <map>
+
+namespace swizproof::gpu {
+
+/// A part of a campaign: units u with u % count == index. Parts of equal count are disjoint, and all
+/// of them together are complete.
+struct Part {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+  [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count == index; }
+};
+
+/// What the command line says to every campaign.
+struct Settings {
+  std::uint64_t seed = 1;
+  double seconds = 10;  ///< how long `wavefronts` draws random patterns
+};
+
+struct Record {
+  std::map<std::string, std::uint64_t> counts{};           ///< merged by adding
+  std::map<std::string, double> longest{};                 ///< merged by the larger
+  std::map<std::string, std::vector<std::string>> rows{};  ///< JSON values; merged one behind the other
+
+  void merge(Record const& other);
+  /// For the wire: merge(parse(text(r))) is merge(r).
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static Record parse(std::string const& text);
+};
+
+/// `"a\"b"` of a text without control characters.
+[[nodiscard]] std::string quoted(std::string const& text);
+
+/// The campaigns. Each runs its part on the current device and returns what it found; mismatches are
+/// counted under "mismatches", never thrown.
+[[nodiscard]] Record exhaustive(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record wavefronts(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record ldmatrix(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record tma(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record wgmma(Device const& device, Settings const& settings, Part part);
+
+}  // namespace swizproof::gpu

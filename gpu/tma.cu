@@ -1,0 +1,238 @@
+// tma: where the copy engine puts every byte of a box, and where it takes it from.
+//
+// Each 16-bit element of the tensor is its own number. After a load all of shared memory is read back:
+// each 16-byte chunk of the box must stand whole at one place, and every other byte must be untouched.
+// For a store shared memory is numbered instead and the tensor is read back. The model: element (x, y, z)
+// of the box lies at sigma(destination + (z * rows + y) * pitch + 2x), sigma being the mode's swizzle on
+// the absolute address bits and pitch = inner bytes, but at least the swizzle's width.
+#include "record.hpp"
+
+#include <swizproof/swizzle.hpp>
+
+#include <cuda.h>
+
+#include <algorithm>
+
+namespace swizproof::gpu {
+namespace {
+
+constexpr std::uint32_t window = 32768;  ///< bytes of shared memory that are looked at
+constexpr std::uint16_t untouched = 0xffff;
+constexpr unsigned tensor_extent[3] = {136, 32, 4};  ///< elements; 272-byte rows
+constexpr std::uint32_t tensor_elements = tensor_extent[0] * tensor_extent[1] * tensor_extent[2];
+
+struct Case {
+  int mode;         ///< CUtensorMapSwizzle: 0 none, 1 32B, 2 64B, 3 128B, ...
+  unsigned box[3];  ///< elements, rows, planes
+  unsigned offset;  ///< of the destination from a 4 KiB boundary, bytes
+  bool store;
+  unsigned global_offset = 0;  ///< bytes of the tensor's start from its allocation
+};
+
+Swizzle swizzle_of_mode(int mode) { return {mode, 4, 3}; }
+
+__global__ void copy_box(CUtensorMap const __grid_constant__ map, Case const c, std::uint16_t* out,
+                         unsigned* gave_up) {
+  extern __shared__ unsigned char memory[];
+  __shared__ alignas(8) std::uint64_t barrier;
+  std::uint32_t const start = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
+  auto* const words = reinterpret_cast<std::uint16_t*>(memory + (4096 - start % 4096) % 4096);
+  auto const base = static_cast<std::uint32_t>(__cvta_generic_to_shared(words));
+  auto const bar = static_cast<std::uint32_t>(__cvta_generic_to_shared(&barrier));
+  for (unsigned i = threadIdx.x; i < window / 2; i += blockDim.x)
+    words[i] = c.store ? static_cast<std::uint16_t>(i) : untouched;
+  if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (c.store) {
+      asm volatile(
+          "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %2, %2}], [%1];" ::"l"(&map),
+          "r"(base + c.offset), "r"(0)
+          : "memory");
+      asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+    } else {
+      std::uint32_t const bytes = c.box[0] * c.box[1] * c.box[2] * 2;
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+      asm volatile(
+          "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %3, "
+          "%3}], [%2];" ::"r"(base + c.offset),
+          "l"(&map), "r"(bar), "r"(0)
+          : "memory");
+      std::uint32_t done = 0;
+      for (unsigned attempt = 0; attempt < 1000000 && done == 0; ++attempt)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
+                     : "=r"(done)
+                     : "r"(bar)
+                     : "memory");
+      *gave_up = done == 0;
+    }
+  }
+  __syncthreads();
+  if (!c.store)
+    for (unsigned i = threadIdx.x; i < window / 2; i += blockDim.x) out[i] = words[i];
+}
+
+using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, cuuint64_t const*,
+                            cuuint64_t const*, cuuint32_t const*, cuuint32_t const*, CUtensorMapInterleave,
+                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+Encode find_encode() {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(
+      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found),
+      "cudaGetDriverEntryPointByVersion");
+  if (found != cudaDriverEntryPointSuccess) throw Failure{"the driver has no cuTensorMapEncodeTiled"};
+  return reinterpret_cast<Encode>(function);
+}
+
+CUresult encode(Encode function, Case const& c, std::uint16_t* tensor, CUtensorMap& map) {
+  cuuint64_t const extent[3] = {tensor_extent[0], tensor_extent[1], tensor_extent[2]};
+  cuuint64_t const pitch[2] = {2ULL * extent[0], 2ULL * extent[0] * extent[1]};
+  cuuint32_t const box[3] = {c.box[0], c.box[1], c.box[2]}, one[3] = {1, 1, 1};
+  return function(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 3, reinterpret_cast<char*>(tensor) + c.global_offset,
+                  extent, pitch, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  static_cast<CUtensorMapSwizzle>(c.mode), CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+std::uint32_t model(Case const& c, std::uint32_t base, unsigned x, unsigned y, unsigned z) {
+  std::uint32_t const width = c.mode == 0 ? 0 : 16U << c.mode;
+  std::uint32_t const pitch = std::max(2 * c.box[0], width);
+  return swizzle_of_mode(c.mode)(base + (z * c.box[1] + y) * pitch + 2 * x);
+}
+
+/// Where each 16-byte chunk of the box stands, in bytes from the 4 KiB boundary; -1: not in one piece.
+struct Found {
+  std::vector<int> place;
+  std::uint64_t mismatches = 0;
+};
+
+/// `at[i]`: the place in shared memory of box element i, -1 if unknown.
+Found chunks(Case const& c, std::vector<int> const& at) {
+  Found found;
+  for (std::size_t i = 0; i < at.size(); i += 8) {
+    int place = at[i];
+    for (std::size_t j = 1; j < 8; ++j)
+      if (at[i + j] != place + 2 * static_cast<int>(j)) place = -1;
+    found.place.push_back(place);
+    auto const x = static_cast<unsigned>(i % c.box[0]), row = static_cast<unsigned>(i / c.box[0]);
+    std::uint32_t const expected = model(c, c.offset, x, row % c.box[1], row / c.box[1]);
+    found.mismatches += place != static_cast<int>(expected);
+  }
+  return found;
+}
+
+std::uint32_t tensor_index(Case const& c, std::size_t i) {
+  std::size_t const x = i % c.box[0], row = i / c.box[0];
+  return static_cast<std::uint32_t>((row / c.box[1] * tensor_extent[1] + row % c.box[1]) * tensor_extent[0] +
+                                    x);
+}
+
+Found run_case(Case const& c, CUtensorMap const& map, Buffer<std::uint16_t> const& tensor_memory,
+               Buffer<std::uint16_t>& shared, Buffer<unsigned>& gave_up) {
+  std::size_t const first = c.global_offset / 2;
+  copy_box<<<1, 256, window + 4096>>>(map, c, shared.data(), gave_up.data());
+  finish("tma");
+  if (gave_up.read()[0] != 0) throw Failure{"tma: a load did not arrive"};
+  std::size_t const elements = std::size_t{c.box[0]} * c.box[1] * c.box[2];
+  std::vector<int> at(elements, -1);
+  std::uint64_t strays = 0;
+  if (c.store) {
+    std::vector<std::uint16_t> const tensor = tensor_memory.read();
+    std::vector<bool> inside(tensor.size());
+    for (std::size_t i = 0; i < elements; ++i) {
+      std::uint16_t const tag = tensor[first + tensor_index(c, i)];
+      inside[first + tensor_index(c, i)] = true;
+      at[i] = tag == untouched ? -1 : 2 * tag;
+    }
+    for (std::size_t i = 0; i < tensor.size(); ++i) strays += !inside[i] && tensor[i] != untouched;
+  } else {
+    std::vector<std::uint16_t> const words = shared.read();
+    std::vector<int> place(tensor_elements, -1);
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (words[i] != untouched)
+        (words[i] < tensor_elements ? place[words[i]] : at[0]) = static_cast<int>(2 * i);
+    for (std::size_t i = 0; i < elements; ++i) at[i] = place[tensor_index(c, i)];
+    std::uint64_t touched = 0;
+    for (std::uint16_t const w : words) touched += w != untouched;
+    strays = touched - std::min<std::uint64_t>(touched, elements);
+  }
+  Found found = chunks(c, at);
+  found.mismatches += strays;
+  return found;
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (bool const store : {false, true})
+    for (int mode = 0; mode <= 3; ++mode) {
+      unsigned const width = mode == 0 ? 64 : 8U << mode;  // elements
+      for (unsigned p = 0; p < 16; ++p) cases.push_back({mode, {width, 16, 1}, 128 * p, store});
+      for (unsigned inner = 8; inner < width; inner += 8)
+        for (unsigned const p : {0U, 1U, 3U}) cases.push_back({mode, {inner, 16, 1}, 128 * p, store});
+      for (unsigned const p : {0U, 1U, 5U}) {
+        cases.push_back({mode, {width, 4, 3}, 128 * p, store});
+        cases.push_back({mode, {width, 3, 4}, 128 * p, store});
+        cases.push_back({mode, {std::max(8U, width / 2), 5, 3}, 128 * p, store});
+      }
+      cases.push_back({mode, {width, 16, 1}, 0, store, 16});  // a tensor that is only 16-byte aligned
+    }
+  for (int mode = 4; mode <= 6; ++mode) cases.push_back({mode, {64, 16, 1}, 0, false});
+  for (int mode = 1; mode <= 3; ++mode) cases.push_back({mode, {(8U << mode) + 8, 16, 1}, 0, false});
+  cases.push_back({0, {8, 16, 1}, 0, false, 8});  // a tensor that is only 8-byte aligned
+  cases.push_back({0, {4, 16, 1}, 0, false});     // an inner box of 8 bytes
+  return cases;
+}
+
+/// ["load" | "store", mode, [box], destination, tensor's offset, result, [places]]
+std::string row_of(Case const& c, std::string const& result, std::vector<int> const& place) {
+  std::string out = std::string("[") + (c.store ? "\"store\"," : "\"load\",") + std::to_string(c.mode) +
+                    ",[" + std::to_string(c.box[0]) + "," + std::to_string(c.box[1]) + "," +
+                    std::to_string(c.box[2]) + "]," + std::to_string(c.offset) + "," +
+                    std::to_string(c.global_offset) + "," + quoted(result) + ",[";
+  for (std::size_t i = 0; i < place.size(); ++i) out += (i == 0 ? "" : ",") + std::to_string(place[i]);
+  return out + "]]";
+}
+
+}  // namespace
+
+Record tma(Device const&, Settings const&, Part part) {
+  auto const start = std::chrono::steady_clock::now();
+  Encode const function = find_encode();
+  allow_shared(copy_box, window + 4096);
+  Buffer<std::uint16_t> tensor(tensor_elements + 64), shared(window / 2);
+  Buffer<unsigned> gave_up(1);
+  std::vector<Case> const all = all_cases();
+  Record record;
+  for (char const* key : {"mismatches", "copied", "refused", "bytes", "units"}) record.counts[key] = 0;
+  record.counts["units_of_all_parts"] = part.index == 0 ? all.size() : 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!part.has(i)) continue;
+    Case const& c = all[i];
+    ++record.counts["units"];
+    std::vector<std::uint16_t> contents(tensor.size(), untouched);
+    if (!c.store)
+      for (std::uint32_t e = 0; e < tensor_elements; ++e)
+        contents[c.global_offset / 2 + e] = static_cast<std::uint16_t>(e);
+    tensor.write(contents);
+    alignas(64) CUtensorMap map{};
+    CUresult const status = encode(function, c, tensor.data(), map);
+    if (status != CUDA_SUCCESS) {
+      ++record.counts["refused"];
+      record.rows["copies"].push_back(
+          row_of(c, "refused: CUresult " + std::to_string(static_cast<int>(status)), {}));
+      continue;
+    }
+    Found const found = run_case(c, map, tensor, shared, gave_up);
+    ++record.counts["copied"];
+    record.counts["bytes"] += 2ULL * c.box[0] * c.box[1] * c.box[2];
+    record.counts["mismatches"] += found.mismatches;
+    record.rows["copies"].push_back(row_of(c, "copied", found.place));
+  }
+  record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return record;
+}
+
+}  // namespace swizproof::gpu

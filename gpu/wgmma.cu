@@ -1,0 +1,223 @@
+// wgmma: from which shared address the instruction reads each element of its operands.
+//
+// The window of shared memory is filled with numbers and one operand is an identity matrix, so that the
+// result is the other operand: what the instruction read. Twice, low and high byte of each element's
+// position, since f16 holds integers up to 2048. B is read with A = identity in *registers*, which need
+// no descriptor; A then with B = identity through the K-major descriptor just confirmed.
+#include "record.hpp"
+
+#include <swizproof/descriptor.hpp>
+
+#include <cuda_fp16.h>
+
+#include <algorithm>
+
+namespace swizproof::gpu {
+namespace {
+
+constexpr std::uint32_t window = 65536;
+constexpr unsigned widest = 128;  ///< n of B; A has m = 64
+constexpr unsigned depth = 16;    ///< k
+
+struct Case {
+  bool operand_a;
+  Major major;
+  WgmmaDescriptor descriptor;  ///< start relative to the window
+  bool keep;                   ///< the recovered map goes into the record
+  char const* question;
+  [[nodiscard]] unsigned extent() const { return operand_a ? 64 : widest; }
+};
+
+/// m64n128k16, A in registers: d += a * B.
+template <int TransposeB>
+__device__ void multiply_b(float (&d)[64], std::uint32_t const (&a)[4], std::uint64_t descriptor) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p, 0, 1;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+      "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%"
+      "27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%"
+      "52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, {%64,%65,%66,%67}, %68, p, 1, 1, %69;}"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
+        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]),
+        "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]),
+        "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]),
+        "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
+        "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]),
+        "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]),
+        "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor), "n"(TransposeB));
+}
+
+/// m64n16k16, both operands in shared memory: d += A * B.
+template <int TransposeA>
+__device__ void multiply_a(float (&d)[8], std::uint64_t a, std::uint64_t b) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p, 0, 1;\n"
+      "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, %8, %9, p, 1, 1, %10, "
+      "0;}"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])
+      : "l"(a), "l"(b), "n"(TransposeA));
+}
+
+__device__ void begin() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ void end() {
+  asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+/// A warpgroup a case. `found[mn * 16 + k]`: the byte, from the window's start, that was read.
+__global__ void __launch_bounds__(128) read_operands(Case const* cases, std::uint32_t* found) {
+  extern __shared__ unsigned char memory[];
+  Case const c = cases[blockIdx.x];
+  std::uint32_t const start = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
+  std::uint32_t const base = (start + 4095) / 4096 * 4096;
+  auto* const words = reinterpret_cast<__half*>(memory + (base - start));
+  std::uint32_t* const out = found + std::size_t{blockIdx.x} * widest * depth;
+  unsigned const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  WgmmaDescriptor descriptor = c.descriptor;
+  descriptor.start += base;
+  // B = identity, K-major without swizzle, behind the window.
+  WgmmaDescriptor const identity = canonical_descriptor(base + window, Major::k, WgmmaMode::none);
+  for (unsigned i = threadIdx.x; i < 256; i += 128)
+    words[(wgmma_address(identity, Major::k, 2, i / 16, i % 16).bytes - base) / 2] =
+        __float2half(i / 16 == i % 16);
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    for (unsigned i = threadIdx.x; i < window / 2; i += 128)
+      words[i] = __float2half(static_cast<float>(i >> (8 * pass) & 255));
+    float d[64] = {};
+    if (c.operand_a) {
+      float e[8] = {};
+      begin();
+      if (c.major == Major::k)
+        multiply_a<0>(e, descriptor.bits(), identity.bits());
+      else
+        multiply_a<1>(e, descriptor.bits(), identity.bits());
+      end();
+      for (unsigned i = 0; i < 8; ++i) d[i] = e[i];
+    } else {
+      // Row g = lane / 4 and g + 8 of A, columns 2t, 2t + 1 and 8 more: ones where row == column.
+      unsigned const g = lane / 4, t = lane % 4;
+      std::uint32_t const one = warp == 0 ? 0x3C00U << (16 * (g % 2)) : 0;
+      std::uint32_t const on = g / 2 == t ? one : 0;
+      std::uint32_t const a[4] = {on, 0, 0, on};
+      begin();
+      if (c.major == Major::k)
+        multiply_b<0>(d, a, descriptor.bits());
+      else
+        multiply_b<1>(d, a, descriptor.bits());
+      end();
+    }
+#pragma unroll
+    for (unsigned i = 0; i < 64; ++i) {
+      unsigned const row = 16 * warp + lane / 4 + 8 * (i / 2 % 2),
+                     column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+      if (c.operand_a ? i >= 8 : warp != 0) continue;
+      std::uint32_t& at = out[c.operand_a ? row * depth + column : column * depth + row];
+      at += 2 * (static_cast<std::uint32_t>(d[i]) << (8 * pass));
+    }
+    __syncthreads();
+  }
+}
+
+/// The questions, all of each for both operands, both majors and all modes where they make sense.
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (bool const a : {false, true})
+    for (Major const major : {Major::k, Major::mn})
+      for (WgmmaMode const mode : {WgmmaMode::none, WgmmaMode::b32, WgmmaMode::b64, WgmmaMode::b128}) {
+        WgmmaDescriptor const d = canonical_descriptor(0, major, mode);
+        auto const ask = [&](char const* question, WgmmaDescriptor const& changed, bool keep = false) {
+          cases.push_back({a, major, changed, keep, question});
+        };
+        ask("canonical", d, true);
+        for (auto const& [lbo, sbo] :
+             {std::pair{2048U, 3072U}, {1040U, 2064U}, {4096U, 512U}, {128U, 1536U}, {2176U, 16U}}) {
+          WgmmaDescriptor changed = d;
+          changed.leading_byte_offset = lbo;
+          changed.stride_byte_offset = sbo;
+          ask("strides", changed);
+        }
+        for (unsigned step = 16; step < 1024; step += 16) {
+          WgmmaDescriptor changed = d;
+          changed.start = step;
+          ask(step < 128 && step % 32 == 0 ? "k advance" : "start", changed);
+        }
+        if (mode == WgmmaMode::none) continue;
+        for (unsigned p = 0; p < 8; ++p)
+          for (unsigned b = 1; b < 8; ++b) {
+            WgmmaDescriptor changed = d;
+            changed.start = 128 * p;
+            changed.base_offset = b;
+            ask("base offset", changed, !a && major == Major::k && p < 3);
+          }
+      }
+  return cases;
+}
+
+/// ["A" | "B", "k" | "mn", mode, start, LBO, SBO, base offset, question, wrong, [16-byte columns]]: where each run of
+/// 8 elements along the contiguous index starts, in units of 16 bytes from a 4 KiB boundary, -1 if not in one piece.
+std::string row_of(Case const& c, std::uint32_t const* found, std::uint64_t wrong) {
+  WgmmaDescriptor const& d = c.descriptor;
+  std::string out = std::string("[\"") + (c.operand_a ? "A" : "B") + "\",\"" +
+                    (c.major == Major::k ? "k" : "mn") + "\"," + std::to_string(static_cast<int>(d.mode)) +
+                    "," + std::to_string(d.start) + "," + std::to_string(d.leading_byte_offset) + "," +
+                    std::to_string(d.stride_byte_offset) + "," + std::to_string(d.base_offset) + "," +
+                    quoted(c.question) + "," + std::to_string(wrong) + ",[";
+  bool const k = c.major == Major::k;
+  bool first = true;
+  for (unsigned mn = 0; mn < c.extent(); mn += k ? 1 : 8)
+    for (unsigned i = 0; i < depth; i += k ? 8 : 1) {
+      std::uint32_t const place = found[mn * depth + i];
+      bool whole = place % 16 == 0;
+      for (unsigned j = 1; j < 8; ++j)
+        whole = whole && found[k ? mn * depth + i + j : (mn + j) * depth + i] == place + 2 * j;
+      out += (first ? "" : ",") + (whole ? std::to_string(place / 16) : std::string("-1"));
+      first = false;
+    }
+  return out + "]]";
+}
+
+}  // namespace
+
+Record wgmma(Device const&, Settings const&, Part part) {
+  auto const start = std::chrono::steady_clock::now();
+  std::vector<Case> const all = all_cases();
+  std::vector<Case> mine;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (part.has(i)) mine.push_back(all[i]);
+  Record record;
+  record.counts["units"] = mine.size();
+  record.counts["units_of_all_parts"] = part.index == 0 ? all.size() : 0;
+  record.counts["mismatches"] = record.counts["elements"] = 0;
+  if (!mine.empty()) {
+    for (Case& c : mine)
+      if (!c.descriptor.valid()) throw Failure{"wgmma: an invalid descriptor"};
+    Buffer<Case> cases(mine);
+    Buffer<std::uint32_t> found(mine.size() * widest * depth);
+    std::size_t const shared = window + 4096 + 1024;
+    allow_shared(read_operands, shared);
+    read_operands<<<static_cast<unsigned>(mine.size()), 128, shared>>>(cases.data(), found.data());
+    finish("wgmma");
+    std::vector<std::uint32_t> const places = found.read();
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      std::uint32_t const* const at = places.data() + i * widest * depth;
+      std::uint64_t wrong = 0;
+      for (std::uint32_t mn = 0; mn < mine[i].extent(); ++mn)
+        for (std::uint32_t k = 0; k < depth; ++k)
+          wrong += at[mn * depth + k] != wgmma_address(mine[i].descriptor, mine[i].major, 2, mn, k).bytes;
+      record.counts["elements"] += mine[i].extent() * depth;
+      record.counts["mismatches"] += wrong;
+      record.counts[std::string("asked/") + mine[i].question] += 1;
+      if (mine[i].keep || wrong != 0) record.rows["maps"].push_back(row_of(mine[i], at, wrong));
+    }
+  }
+  record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return record;
+}
+
+}  // namespace swizproof::gpu
