@@ -87,6 +87,7 @@ __device__ void measure(Scratch& scratch, unsigned i, Numbers const& numbers, ch
   std::uint32_t sink[pages][4] = {};
   __syncthreads();
   if ((pattern.active >> lane & 1) != 0) {
+    __syncwarp(pattern.active);  // a warp that drifted apart would issue the instruction in pieces
     std::uint32_t const begin = now();
 #pragma unroll 1
     for (unsigned r = 0; r < numbers.rounds; ++r)
@@ -176,6 +177,7 @@ __global__ void __launch_bounds__(batch, 1)
     std::uint64_t const place = (numbers.first_batch + b * numbers.batch_step) * batch + threadIdx.x;
     std::uint64_t const number = prepare(numbers, instruction, place, scratch.pattern[threadIdx.x]);
     std::uint32_t const predicted = predict(phases, instruction, scratch.pattern[threadIdx.x]);
+    __syncwarp();
     __syncthreads();
     for (unsigned i = 0; i < batch; ++i)
       measure<Op, Bytes, Matrices, Transposed>(scratch, i, numbers, global);
