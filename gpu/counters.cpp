@@ -6,6 +6,8 @@
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 
+#include <mutex>
+
 namespace swizproof::gpu {
 namespace {
 
@@ -173,6 +175,8 @@ class Target {
 
 std::vector<std::vector<double>> count(std::vector<char const*> metrics, std::size_t ranges,
                                        std::function<void()> const& launches) {
+  static std::mutex one_at_a_time;  // CUPTI profiles one context of a process
+  std::lock_guard const lock(one_at_a_time);
   auto initialize = PARAMS(Profiler_Initialize);
   check(cuptiProfilerInitialize(&initialize), "profiler");
   Host host(metrics);

@@ -87,7 +87,6 @@ __device__ void measure(Scratch& scratch, unsigned i, Numbers const& numbers, ch
   std::uint32_t sink[pages][4] = {};
   __syncthreads();
   if ((pattern.active >> lane & 1) != 0) {
-    __syncwarp(pattern.active);  // a warp that drifted apart would issue the instruction in pieces
     std::uint32_t const begin = now();
 #pragma unroll 1
     for (unsigned r = 0; r < numbers.rounds; ++r)
@@ -115,10 +114,10 @@ __device__ int cycles_of(Scratch const& scratch, unsigned i) {
 }
 
 /// The wavefronts that as many cycles are. What disturbs a measurement only adds time, so the quotient is
-/// rounded down, from a quarter below on.
+/// rounded down, from an eighth below on.
 __device__ int measured(Numbers const& numbers, int cycles) {
   int const issued = static_cast<int>(pages * warps * numbers.rounds);
-  return (cycles - static_cast<int>(numbers.overhead) + issued / 4) / issued;
+  return (cycles - static_cast<int>(numbers.overhead) + issued / 8) / issued;
 }
 
 /// Counts what thread t's pattern of the batch cost, and keeps it if it is a mismatch or in the sample.
@@ -176,13 +175,15 @@ __global__ void __launch_bounds__(batch, 1)
        b += gridDim.x) {
     std::uint64_t const place = (numbers.first_batch + b * numbers.batch_step) * batch + threadIdx.x;
     std::uint64_t const number = prepare(numbers, instruction, place, scratch.pattern[threadIdx.x]);
-    std::uint32_t const predicted = predict(phases, instruction, scratch.pattern[threadIdx.x]);
-    __syncwarp();
+    // The exchange makes the warp meet again after predict(): apart, its lanes would issue in pieces.
+    std::uint32_t const predicted = __shfl_sync(
+        ~0U, predict(phases, instruction, scratch.pattern[threadIdx.x]), threadIdx.x % warp_lanes);
     __syncthreads();
     for (unsigned i = 0; i < batch; ++i)
       measure<Op, Bytes, Matrices, Transposed>(scratch, i, numbers, global);
     __syncthreads();
     if (place < numbers.end) conclude(scratch, numbers, number, predicted, findings, kept, wrong);
+    __syncwarp();
     __syncthreads();
   }
 }
