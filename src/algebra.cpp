@@ -141,6 +141,7 @@ Layout compose_leaf(Leaves const& shapes, Leaves const& strides, IntTuple rest, 
     IntTuple const next = ceil_div(abs(step), extent) * signum(step);
     if (!is_constant(taken, 1) && !is_constant(rest, 1)) {
       IntTuple const part = min(taken, rest);
+      if (part.value < 1) refuse("a step of " + to_string(step) + " leads nowhere");
       if (part.is_static && rest.is_static && rest.value % part.value != 0)
         refuse("an extent of " + to_string(rest) + " is not a multiple of the " + to_string(part) +
                " steps that fit into one mode of the left layout (CuTe: shape divisibility condition)");
@@ -245,6 +246,11 @@ Leaves prefix_products(Leaves const& shapes) {
   return products;
 }
 
+void refuse_empty(IntTuple const& shape) {
+  for (std::int64_t const n : shape.leaves())
+    if (n < 1) refuse("extents must be 1 or more, and " + to_string(shape) + " has " + std::to_string(n));
+}
+
 void refuse_coordinates(Layout const& l, std::string_view what) {
   if (l.stride.has_basis()) refuse(std::string(what) + " of a coordinate map is not defined");
 }
@@ -326,6 +332,7 @@ IntTuple size(IntTuple const& shape) {
 }
 
 Layout make_layout(IntTuple const& shape, Major major) {
+  refuse_empty(shape);
   IntTuple step = 1;
   return {shape, compact(shape, major, step)};
 }
@@ -380,6 +387,7 @@ IntTuple compact_order(IntTuple const& shape, IntTuple const& order) {
 }  // namespace
 
 Layout make_ordered_layout(IntTuple const& shape, IntTuple const& order) {
+  refuse_empty(shape);
   return {shape, compact_order(shape, order)};
 }
 
@@ -471,6 +479,7 @@ Layout composition(Layout const& a, Layout const& b) {
 Layout composition(Layout const& a, Tiler const& tiler) {
   if (auto const* layout = std::get_if<Layout>(&tiler.value)) return composition(a, *layout);
   if (auto const* n = std::get_if<IntTuple>(&tiler.value)) {
+    refuse_empty(*n);
     Layout const flat = coalesced_beyond(a);
     return compose(flat.shape, flat.stride, *n, 1);
   }
@@ -479,16 +488,18 @@ Layout composition(Layout const& a, Tiler const& tiler) {
   return a;
 }
 
-std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout const& result) {
+std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout const& result,
+                                        std::uint64_t end) {
   constexpr std::uint64_t most = std::uint64_t{1} << 20;
   auto const count = static_cast<std::uint64_t>(b.size());
-  if (result.size() != b.size()) {
-    // Past its end a layout goes on, so the sizes alone do not tell two functions apart.
-    return static_cast<std::uint64_t>(std::min(result.size(), b.size()));
-  }
+  // Past its end a layout goes on, so values alone do not tell a larger one apart.
+  std::int64_t const had = size(result.shape).value;
+  if (had != b.size()) return std::min(count, static_cast<std::uint64_t>(std::max<std::int64_t>(had, 0)));
   std::uint64_t const step = count <= most ? 1 : count / most | 1;
-  for (std::uint64_t i = 0; i < count; i += step)
-    if (a(b(i).elements).elements != result(i).elements) return i;
+  for (std::uint64_t i = 0; i < count; i += step) {
+    std::uint64_t const middle = b(i).elements;
+    if (middle < end && a(middle).elements != result(i).elements) return i;
+  }
   return std::nullopt;
 }
 
@@ -496,6 +507,7 @@ std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout
 
 Layout complement(Layout const& l, IntTuple const& target) {
   refuse_coordinates(l, "the complement");
+  refuse_empty(target);
   Layout const filtered = filter(l);
   if (!filtered.stride.is_tuple && is_constant(filtered.stride, 0))
     return make_layout(coalesced_shape(target));
@@ -630,13 +642,15 @@ Layout raked_product(Layout const& block, Layout const& t) {
 Layout tile_to_shape(Layout const& block, IntTuple const& shape, std::optional<IntTuple> const& order) {
   if (block.rank() > shape.rank())
     refuse("the shape " + to_string(shape) + " has fewer modes than the block");
+  refuse_empty(shape);
   Layout const padded = append(block, shape.rank());
   IntTuple const extents = product_each(padded.shape), target = product_each(shape);
-  for (size_t i = 0; i < target.rank(); ++i) {
-    bool const whole = target.modes[i].value % std::max<std::int64_t>(extents.modes[i].value, 1) == 0;
-    if (!whole && size(target).is_static && extents.modes[i].is_static)
-      refuse("the block's extent " + to_string(extents.modes[i]) + " does not divide the shape's " +
-             to_string(target.modes[i]));
+  for (size_t i = 0; size(target).is_static && i < target.rank(); ++i) {
+    IntTuple const &have = extents.modes[i], &want = target.modes[i];
+    if (!have.is_static)
+      refuse("a static shape needs a static block, and its extent " + to_string(have) + " is dynamic");
+    if (have.value < 1 || want.value % have.value != 0)
+      refuse("the block's extent " + to_string(have) + " does not divide the shape's " + to_string(want));
   }
   IntTuple const copies = ceil_div_each(target, extents);
   return blocked_product(padded, order ? make_ordered_layout(copies, *order) : make_layout(copies));
@@ -793,6 +807,8 @@ IntTuple max_alignment(Layout const& l) {
 }
 
 Layout domain_distribute(IntTuple const& shape, IntTuple const& n) {
+  refuse_empty(shape);
+  refuse_empty(n);
   IntTuple const flat = flattened(shape);
   Leaves shares;
   std::int64_t rest = n.value;

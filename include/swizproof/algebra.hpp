@@ -86,9 +86,11 @@ enum class Major : std::uint8_t { left, right };
 [[nodiscard]] Layout composition(Layout const& a, Layout const& b);
 /// Mode by mode; modes that the tiler does not name are dropped.
 [[nodiscard]] Layout composition(Layout const& a, Tiler const& tiler);
-/// An index i < b.size() at which `result` differs from a(b(i)); nothing if there is none. At most 2^20
-/// indices are tried: a larger layout's are spread evenly.
-[[nodiscard]] std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout const& result);
+/// An index i < b.size() with b(i) < end at which `result` is not a(b(i)), or the first that only one of
+/// result and b has; nothing if there is none. At most 2^20 indices are tried: a larger layout's are spread
+/// evenly.
+[[nodiscard]] std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout const& result,
+                                                      std::uint64_t end = ~std::uint64_t{0});
 
 /// Steps between copies of `l` that tile `target` offsets. `_6:_4` in 24: `_4:_1`.
 [[nodiscard]] Layout complement(Layout const& l, IntTuple const& target);

@@ -23,19 +23,31 @@ namespace swizproof {
 /// The middle number of CuTe's composed layouts: adds to the offset, in elements.
 struct Displacement {
   std::int64_t elements = 0;
-  std::string text = "_0";  ///< as it was written, `M_0|(64&64)=64` included
+  bool is_static = true;
+  /// Not 0 for CuTe's MixedBits: the bits known only at run time. `M_128|(64&64)=192`: 64.
+  std::uint32_t dynamic_bits = 0;
   friend bool operator==(Displacement const&, Displacement const&) = default;
 };
+
+/// As CuTe prints it: `_0`, `72`, `M_128|(64&64)=192`.
+[[nodiscard]] inline std::string to_string(Displacement const& d) {
+  if (d.dynamic_bits == 0) return (d.is_static ? "_" : "") + std::to_string(d.elements);
+  auto const bits = static_cast<std::uint32_t>(d.elements);
+  return "M_" + std::to_string(bits & ~d.dynamic_bits) + "|(" + std::to_string(bits & d.dynamic_bits) + "&" +
+         std::to_string(d.dynamic_bits) + ")=" + std::to_string(bits);
+}
 
 /// One function of a composition.
 using Stage = std::variant<Swizzle, Displacement, Layout, Expression>;
 
 /// A composition of stages, and the unit in which its swizzle acts.
 struct Mapping {
-  std::vector<Stage> on_elements{};      ///< index to element offset, applied last to first
-  std::vector<Stage> on_bytes{};         ///< byte address to byte address, applied last to first
-  std::optional<unsigned> element_bits;  ///< where the text or --element says
-  std::string text{};                    ///< as CuTe prints it
+  std::vector<Stage> on_elements{};             ///< index to element offset, applied last to first
+  std::vector<Stage> on_bytes{};                ///< byte address to byte address, applied last to first
+  std::optional<unsigned> element_bits;         ///< where the text or --element says
+  std::string text{};                           ///< as CuTe prints it
+  std::vector<std::string> notes{};             ///< what the user should know about this text
+  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes
 
   /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
   [[nodiscard]] Layout const* domain() const {

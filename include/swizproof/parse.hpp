@@ -32,13 +32,20 @@ struct MappingOptions {
 /// LAYOUT of the command line. Throws InputError.
 [[nodiscard]] Mapping parse_mapping(std::string_view text, MappingOptions const& options = {});
 
+/// What a text denotes: a Mapping; an integer or a shape, which some functions of the algebra return; or
+/// a coordinate map, a Layout with strides such as `_1@0`.
+using Evaluated = std::variant<Mapping, IntTuple, Layout>;
+
+/// LAYOUT of the command line, or what is printed instead of offsets. Throws InputError.
+[[nodiscard]] Evaluated parse_value(std::string_view text, MappingOptions const& options = {});
+
 /// `S<2,0,-3>`, `Sw<3,4,3>` or `Swizzle<3,4,3>`. Throws InputError.
 [[nodiscard]] Swizzle parse_swizzle(std::string_view text);
 
 /// A C integer expression over `variables`. Throws InputError.
 [[nodiscard]] Expression parse_expression(std::string_view text, std::span<std::string const> variables);
 
-/// ACCESS: a named one, or `INSTRUCTION: row = ..., byte = ...`. Throws InputError.
+/// ACCESS in all its forms (access.hpp), pasted TiledCopy blocks included. Throws InputError.
 [[nodiscard]] Access parse_access(std::string_view text);
 
 /// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`. Throws InputError.

@@ -3,6 +3,8 @@
 
 #include "../report.hpp"
 
+#include <swizproof/algebra.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +69,63 @@ std::uint64_t value_at(Mapping const& map, Options const& options, std::uint64_t
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(address) / static_cast<std::int64_t>(unit));
 }
 
+/// A coordinate map: CuTe prints the coordinate of each index.
+void print_coordinates(Common const& common, Options const& options, Layout const& map) {
+  if (options.bytes || options.base_text)
+    throw InputError{"a coordinate map has no byte addresses", to_string(map), 0, 1, {}};
+  std::vector<std::uint64_t> indices;
+  if (options.at) {
+    indices = parse_indices(*options.at, "--at");
+  } else {
+    if (map.size() > most_values)
+      throw InputError{fmt::format("the map has {} coordinates, more than 2^22", map.size()), to_string(map),
+                       0, 1, "give --at 0,1,2,..."};
+    for (std::int64_t i = 0; i < map.size(); ++i) indices.push_back(static_cast<std::uint64_t>(i));
+  }
+  std::vector<std::string> values;
+  for (std::uint64_t const i : indices) {
+    if (i > 1U << 30) throw InputError{"indices of a coordinate map go up to 2^30", *options.at, 0, 1, {}};
+    try {
+      values.push_back(to_string(coordinate(map, static_cast<std::int64_t>(i))));
+    } catch (AlgebraError const&) {
+      throw InputError{"the strides mix a coordinate with its own parts, such as 1@0 with 1@1@0",
+                       to_string(map),
+                       0,
+                       to_string(map).size(),
+                       {}};
+    }
+  }
+  if (common.json) {
+    nlohmann::ordered_json const out{
+        {"layout", to_string(map)}, {"unit", "coordinates"}, {"size", map.size()}, {"values", values}};
+    fmt::print("{}\n", out.dump());
+    return;
+  }
+  fmt::print("{}  size {}, values are coordinates\n", to_string(map), map.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    fmt::print("{}{}", values[i], i % 8 == 7 || i + 1 == values.size() ? "\n" : " ");
+}
+
+/// An integer or a shape, which some functions of the algebra give.
+void print_integers(Common const& common, IntTuple const& value) {
+  if (common.json)
+    fmt::print("{}\n", nlohmann::ordered_json{{"value", to_string(value)}, {"size", value.product()}}.dump());
+  else
+    fmt::print("{}\n", to_string(value));
+}
+
+void run_mapping(Common& common, Options& options, Mapping const& map);
+
 void run(Common& common, Options& options) {
+  MappingOptions parse_options;
+  if (!options.layout.element.empty()) parse_options.element_bits = parse_element(options.layout.element);
+  Evaluated const value = parse_value(options.layout.text, parse_options);
+  if (auto const* map = std::get_if<Layout>(&value)) return print_coordinates(common, options, *map);
+  if (auto const* integers = std::get_if<IntTuple>(&value)) return print_integers(common, *integers);
+  run_mapping(common, options, std::get<Mapping>(value));
+}
+
+void run_mapping(Common& common, Options& options, Mapping const& map) {
   if (options.base_text) {
     auto const values = parse_indices(*options.base_text, "--base");
     if (values.size() != 1 || values[0] > largest_base)
@@ -78,7 +136,7 @@ void run(Common& common, Options& options) {
                        {}};
     options.base = values[0];
   }
-  Mapping const map = options.layout.parse();
+  if (!options.base && options.bytes) options.base = map.base_address;
   bool const bare = map.domain() == nullptr;
   if (options.base && !options.bytes && !(bare && map.acts_on_bytes()))
     throw InputError{"--base goes with --bytes", "", 0, 1, {}};
@@ -119,6 +177,7 @@ void run(Common& common, Options& options) {
       out["values"] = std::vector<std::uint64_t>(values.begin(), values.end());
     else
       out["values"] = values;
+    if (!map.notes.empty()) out["notes"] = map.notes;
     fmt::print("{}\n", out.dump());
     return;
   }
@@ -147,6 +206,7 @@ void run(Common& common, Options& options) {
     text += '\n';
   }
   fmt::print("{}", text);
+  for (std::string const& note : map.notes) fmt::print("note: {}\n", note);
   auto const most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
   bool const beyond = !bare && std::any_of(indices.begin(), indices.end(), [&](std::uint64_t i) {
     return i >= static_cast<std::uint64_t>(map.domain()->size());

@@ -74,6 +74,8 @@ Tiler LayoutParser::tiler() {
   } else if (in_.looking_at_underscore()) {
     (void)in_.take("_");
     return {Underscore{}};
+  } else if (named_ && in_.at_letter()) {
+    return named_();
   } else {
     result.value = leaf(false, false);
   }
@@ -83,22 +85,43 @@ Tiler LayoutParser::tiler() {
   return {layout()};
 }
 
-void LayoutParser::check(Layout const& layout, std::size_t from, std::size_t stride_from) const {
-  std::int64_t size = 1, reach = 1;
-  std::size_t const here = in_.at();
-  for (std::int64_t const extent : layout.shape.leaves()) {
-    if (extent < 1) in_.fail("extents must be 1 or more", from, to_string(layout.shape).size());
-    if (__builtin_mul_overflow(size, extent, &size) || size > (std::int64_t{1} << 62))
-      in_.fail("the shape has more than 2^62 elements", from, here - from);
-  }
+Defect defect(Layout const& layout) {
   auto const extents = layout.shape.leaves(), strides = layout.stride.leaves();
+  std::int64_t size = 1, reach = 1;
+  for (std::int64_t const extent : extents) {
+    if (extent < 1) return Defect::extent;
+    if (__builtin_mul_overflow(size, extent, &size) || size > (std::int64_t{1} << 62)) return Defect::size;
+  }
   for (std::size_t i = 0; i < extents.size(); ++i) {
     std::int64_t step = 0;
     bool const lost = strides[i] == std::numeric_limits<std::int64_t>::min() ||
                       __builtin_mul_overflow(extents[i] - 1, std::abs(strides[i]), &step) ||
                       __builtin_add_overflow(reach, step, &reach) || reach > (std::int64_t{1} << 56);
-    if (lost) in_.fail("the layout reaches further than 2^56 elements", stride_from, here - stride_from);
+    if (lost) return Defect::reach;
   }
+  return Defect::none;
+}
+
+std::string_view explain(Defect defect) {
+  switch (defect) {
+    case Defect::extent:
+      return "extents must be 1 or more";
+    case Defect::size:
+      return "the shape has more than 2^62 elements";
+    case Defect::reach:
+      return "the layout reaches further than 2^56 elements";
+    case Defect::none:
+      break;
+  }
+  return "valid";
+}
+
+void LayoutParser::check(Layout const& layout, std::size_t from, std::size_t stride_from) const {
+  Defect const found = defect(layout);
+  if (found == Defect::none) return;
+  std::size_t const at = found == Defect::reach ? stride_from : from;
+  std::size_t const length = found == Defect::extent ? to_string(layout.shape).size() : in_.at() - at;
+  in_.fail(std::string(explain(found)), at, length);
 }
 
 }  // namespace swizproof

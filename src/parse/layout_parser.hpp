@@ -5,12 +5,20 @@
 
 #include <swizproof/algebra.hpp>
 
+#include <functional>
+
 namespace swizproof {
+
+/// What is wrong with a layout as a Layout, whose numbers have bounds.
+enum class Defect : std::uint8_t { none, extent, size, reach };
+[[nodiscard]] Defect defect(Layout const& layout);
+[[nodiscard]] std::string_view explain(Defect defect);
 
 /// Reads from a scanner that its owner shares with other parsers.
 class LayoutParser {
  public:
-  explicit LayoutParser(Scanner& in) : in_(in) {}
+  /// `named` reads what begins with a letter inside a tiler: a function call.
+  explicit LayoutParser(Scanner& in, std::function<Tiler()> named = {}) : in_(in), named_(std::move(named)) {}
 
   /// `8`, `(_8,(2,4))`.
   [[nodiscard]] IntTuple shape();
@@ -31,6 +39,7 @@ class LayoutParser {
   IntTuple leaf(bool strides, bool inside);
 
   Scanner& in_;
+  std::function<Tiler()> named_;
   int depth_ = 0;
 };
 

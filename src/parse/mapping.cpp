@@ -1,266 +1,485 @@
-// LAYOUT: everything that CuTe prints for a layout, TMA modes, functions.
+// LAYOUT: the whole text, compositions of functions, flags and bound pointers.
 #include "expression_parser.hpp"
+#include "mapping_parser.hpp"
+
+#include <swizproof/tiled_copy.hpp>
 
 #include <bit>
-#include <limits>
 
 namespace swizproof {
 
 namespace {
 
-class MappingParser {
- public:
-  MappingParser(std::string_view text, MappingOptions const& options) : in_(text), options_(options) {}
-
-  [[nodiscard]] Mapping parse() {
-    if (in_.done()) in_.fail_here("a layout is missing");
-    Mapping map = in_.looking_at("fn") ? function() : in_.looking_at("tma:") ? tma() : composition();
-    if (!in_.done()) in_.fail_here("unexpected text after the layout");
-    return map;
-  }
-
-  [[nodiscard]] Swizzle swizzle() {
-    std::size_t const from = in_.at();
-    if (!in_.take("Swizzle") && !in_.take("Sw") && !in_.take("S"))
-      in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
-    in_.expect("<", "of the swizzle");
-    auto const field = [&](std::string_view name) {
-      std::size_t const at = in_.at();
-      std::int64_t const value = in_.take_integer(std::string(name) + " of the swizzle");
-      if (value < -64 || value > 64) in_.fail(std::string(name) + " is out of range", at, in_.at() - at);
-      return static_cast<int>(value);
-    };
-    Swizzle s;
-    s.bits = field("bits");
-    in_.expect(",", "after bits");
-    s.base = field("base");
-    in_.expect(",", "after base: a swizzle has three parameters");
-    s.shift = field("shift");
-    in_.expect(">", "to close the swizzle");
-    if (s.error() != SwizzleError::none)
-      in_.fail("not a valid swizzle: " + std::string(explain(s.error())), from, in_.at() - from);
-    return s;
-  }
-
-  void finish() {
-    if (!in_.done()) in_.fail_here("unexpected text after the swizzle");
-  }
-
- private:
-  /// Layout or composed layout: stages joined by " o ".
-  Mapping composition() {
-    Mapping map;
-    bool flagged = false;
-    std::vector<std::size_t> places;  // where each stage of on_elements begins
-    while (true) {
-      std::size_t const from = in_.at();
-      if (std::optional<unsigned> const bits = flag()) {
-        if (flagged || map.on_elements.size() != 1 || !std::holds_alternative<Swizzle>(map.on_elements[0]))
-          in_.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from, in_.at() - from);
-        flagged = true;
-        map.element_bits = bits;
-        map.on_bytes = std::exchange(map.on_elements, {});
-        places.clear();
-      } else {
-        map.on_elements.push_back(stage(map.on_elements.size()));
-        places.push_back(from);
-      }
-      map.text += (map.text.empty() ? "" : " o ") + std::string(trimmed(from, in_.at()));
-      if (!in_.take_joint()) break;
-    }
-    check_order(map, places, flagged);
-    if (options_.element_bits) {
-      if (flagged && map.element_bits != options_.element_bits)
-        in_.fail("--element says " + std::to_string(*options_.element_bits) + " bits, the layout says " +
-                     std::to_string(*map.element_bits),
-                 0, 1);
-      map.element_bits = options_.element_bits;
-    }
-    bool const bare = map.on_elements.size() == 1 && std::holds_alternative<Swizzle>(map.on_elements[0]);
-    if (bare && !options_.element_bits) map.on_bytes = std::exchange(map.on_elements, {});
-    return map;
-  }
-
-  /// f o offset o g o offset o ... : every second stage is a number, the last one is a function.
-  void check_order(Mapping const& map, std::span<std::size_t const> places, bool flagged) {
-    std::size_t const count = map.on_elements.size();
-    if (flagged && (count != 1 || map.domain() == nullptr))
-      in_.fail_here("smem_ptr[..](unset) must be followed by one layout");
-    for (std::size_t i = 0; i < count; ++i) {
-      bool const number = std::holds_alternative<Displacement>(map.on_elements[i]);
-      if (number != (i % 2 == 1))
-        in_.fail(
-            number ? "a layout or swizzle must stand here, not a number" : "an offset is missing before this",
-            places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
-    }
-    if (count % 2 == 0 && count != 0) in_.fail_here("a layout is missing after the offset");
-  }
-
-  /// smem_ptr[16b](unset), and the spelling of CUTLASS 3.0 to 3.2: smem_ptr_16b(unset).
-  std::optional<unsigned> flag() {
-    if (!in_.looking_at("smem_ptr") && !in_.looking_at("smem_sparse")) return std::nullopt;
-    if (in_.looking_at("smem_sparse")) in_.fail_here("sparse pointers are not supported");
-    (void)in_.take("smem_ptr");
-    bool const old = in_.take("_");
-    if (!old) in_.expect("[", "of the pointer's element size");
-    std::size_t const at = in_.at();
-    std::int64_t const bits = in_.take_integer("the element size in bits");
-    if (bits < 1 || bits > 128 || !std::has_single_bit(static_cast<std::uint64_t>(bits)))
-      in_.fail("element sizes are powers of two from 1 to 128 bits", at, in_.at() - at);
-    in_.expect("b", "after the element size");
-    if (!old) in_.expect("]", "after the element size");
-    in_.expect("(unset)", "of the pointer");
-    return static_cast<unsigned>(bits);
-  }
-
-  Stage stage(std::size_t place) {
-    if (in_.looking_at("S")) return swizzle();
-    if (in_.looking_at("M_")) return mixed_bits();
-    std::size_t const from = in_.at();
-    IntTuple const shape = tuple();
-    if (!in_.take(":")) {
-      bool const number = place % 2 == 1 && !shape.is_tuple;
-      if (!number)
-        in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
-      return displacement(shape.value, to_string(shape), from);
-    }
-    std::size_t const at = in_.at();
-    IntTuple const stride = tuple();
-    if (!congruent(shape, stride))
-      in_.fail("the strides must have the shape's nesting", at, in_.at() - at,
-               "the shape is " + to_string(shape));
-    check_extents(shape, from);
-    check_reach(Layout{shape, stride}, at);
-    return Layout{shape, stride};
-  }
-
-  /// M_128|(64&64)=192: the value after '=' counts.
-  Displacement mixed_bits() {
-    std::size_t const from = in_.at();
-    (void)in_.take("M_");
-    (void)in_.take_integer("the static bits");
-    in_.expect("|(", "of the mixed bits");
-    (void)in_.take_integer("the dynamic bits");
-    in_.expect("&", "of the mixed bits");
-    (void)in_.take_integer("the mask");
-    in_.expect(")=", "of the mixed bits");
-    std::int64_t const value = in_.take_integer("the value");
-    return displacement(value, std::string(trimmed(from, in_.at())), from);
-  }
-
-  Displacement displacement(std::int64_t value, std::string text, std::size_t from) {
-    constexpr std::int64_t most = std::int64_t{1} << 56;
-    if (value > most || value < -most)
-      in_.fail("the offset reaches further than 2^56 elements", from, text.size());
-    return {value, std::move(text)};
-  }
-
-  IntTuple tuple() {
-    Nesting const nesting(in_, depth_);
-    if (in_.take("(")) {
-      std::vector<IntTuple> modes;
-      if (in_.take(")")) return IntTuple(std::move(modes));
-      do modes.push_back(tuple());
-      while (in_.take(","));
-      in_.expect(")", "or ',' in the tuple");
-      return IntTuple(std::move(modes));
-    }
-    bool const fixed = in_.take("_");
-    if (fixed && !in_.at_number()) in_.fail_here("a bare _ is not a number");
-    std::int64_t const value = in_.take_integer("an integer or a tuple");
-    if (in_.looking_at("@")) in_.fail_here("coordinate strides (1@0) are not offsets in memory");
-    return {value, fixed};
-  }
-
-  void check_extents(IntTuple const& shape, std::size_t from) {
-    std::int64_t size = 1;
-    for (std::int64_t const extent : shape.leaves()) {
-      if (extent < 1) in_.fail("extents must be 1 or more", from, to_string(shape).size());
-      if (__builtin_mul_overflow(size, extent, &size) || size > (std::int64_t{1} << 62))
-        in_.fail("the shape has more than 2^62 elements", from, in_.at() - from);
-    }
-  }
-  void check_reach(Layout const& layout, std::size_t from) {
-    auto const extents = layout.shape.leaves(), strides = layout.stride.leaves();
-    std::int64_t reach = 1;
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      std::int64_t step = 0;
-      bool const lost = strides[i] == std::numeric_limits<std::int64_t>::min() ||
-                        __builtin_mul_overflow(extents[i] - 1, std::abs(strides[i]), &step) ||
-                        __builtin_add_overflow(reach, step, &reach) || reach > (std::int64_t{1} << 56);
-      if (lost) in_.fail("the layout reaches further than 2^56 elements", from, in_.at() - from);
-    }
-  }
-
-  /// The TMA's maps of byte addresses (CUDA C++ Programming Guide 13.1, 10.29.3; PTX ISA 9.1, 5.5.7).
-  Mapping tma() {
-    struct Mode {
-      std::string_view name;
-      Swizzle swizzle;
-    };
-    static constexpr Mode modes[] = {
-        {"none", swizzle_none}, {"32B", swizzle_32B},         {"64B", swizzle_64B},
-        {"128B", swizzle_128B}, {"128B_ATOM_32B", {2, 5, 2}}, {"128B_ATOM_64B", {1, 6, 1}},
-        {"96B", swizzle_32B},
-    };
-    (void)in_.take("tma:");
-    std::size_t const at = in_.at();
-    std::string_view const name = in_.take_name();
-    Mapping map;
-    map.text = "tma:" + std::string(name);
-    map.element_bits = options_.element_bits;
-    if (name == "128B_ATOM_32B_FLIP_8B") {
-      map.on_bytes = {
-          parse_expression("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)", std::array<std::string, 1>{"x"})};
-      return map;
-    }
-    for (Mode const& mode : modes)
-      if (mode.name == name) {
-        map.on_bytes = {mode.swizzle};
-        return map;
-      }
-    in_.fail("unknown TMA mode '" + std::string(name) + "'", at, name.size(),
-             "known: none, 32B, 64B, 128B, 96B, 128B_ATOM_32B, 128B_ATOM_32B_FLIP_8B, 128B_ATOM_64B");
-  }
-
-  Mapping function() {
-    std::size_t const from = in_.at();
-    (void)in_.take("fn");
-    in_.expect("(", "after fn: fn(x) = expression");
-    std::array<std::string, 1> const variable{std::string(in_.take_name())};
-    if (variable[0].empty() || is_digit(variable[0][0])) in_.fail_here("expected the name of the variable");
-    in_.expect(")", "after the variable");
-    in_.expect("=", "before the expression");
-    Expression expression = ExpressionParser(in_, variable).parse();
-    Mapping map;
-    map.text = std::string(trimmed(from, in_.at()));
-    map.element_bits = options_.element_bits;
-    (options_.element_bits ? map.on_elements : map.on_bytes).push_back(std::move(expression));
-    return map;
-  }
-
-  std::string_view trimmed(std::size_t from, std::size_t to) const {
-    while (to > from && is_space(in_.text(to - 1, to)[0])) --to;
-    return in_.text(from, to);
-  }
-
-  Scanner in_;
-  MappingOptions options_;
-  int depth_ = 0;
+/// Pointers that CuTe prints before " o ": their names, and whether shared memory is behind them.
+struct PointerName {
+  std::string_view text;
+  bool shared;
+};
+constexpr PointerName pointer_names[] = {
+    {"smem_subptr", true}, {"smem_ptr", true}, {"gmem_subptr", false}, {"gmem_ptr", false},
+    {"rmem_ptr", false},   {"raw_ptr", false}, {"subptr", false},      {"ptr", false},
+    {"tmem_ptr", false},   {"tmem_", false},
 };
 
 }  // namespace
 
-Mapping parse_mapping(std::string_view text, MappingOptions const& options) {
-  return MappingParser(text, options).parse();
+// The whole text
+
+Value MappingParser::parse() {
+  take_latex();
+  if (in_.done()) in_.fail_here("a layout is missing");
+  Value value = line();
+  auto* const map = std::get_if<Mapping>(&value);
+  if (!in_.done() && (in_.at_new_line() || in_.looking_at(":")) && map != nullptr && map->domain() != nullptr)
+    skip_table(in_, *map, is_tensor_);
+  if (!in_.done()) in_.fail_here("unexpected text after the layout");
+  if (map != nullptr) finish(*map);
+  return value;
 }
 
-Swizzle parse_swizzle(std::string_view text) {
-  MappingParser parser(text, {});
-  Swizzle const s = parser.swizzle();
-  parser.finish();
+Mapping MappingParser::parse_mapping() {
+  std::size_t const from = in_.at();
+  Value value = parse();
+  if (auto* const map = std::get_if<Mapping>(&value)) return std::move(*map);
+  std::size_t const length = in_.trimmed(from, in_.at()).size();
+  if (auto const* tiler = std::get_if<Tiler>(&value)) {
+    if (std::holds_alternative<Layout>(tiler->value))
+      in_.fail("a coordinate map gives coordinates, not offsets in memory", from, length,
+               "strides such as 1@0 name a coordinate; 'swizproof eval' prints them");
+    in_.fail("this is " + to_string(*tiler) + ", not a layout", from, length, "'swizproof eval' prints it");
+  }
+  in_.fail("this is not a layout", from, length);
+}
+
+Swizzle MappingParser::parse_swizzle() {
+  Swizzle const s = swizzle();
+  if (!in_.done()) in_.fail_here("unexpected text after the swizzle");
   return s;
 }
+
+/// What every Mapping ends with: the element of --element, and what is to be said about it.
+void MappingParser::finish(Mapping& map) {
+  if (options_.element_bits) {
+    if (map.element_bits && map.element_bits != options_.element_bits)
+      in_.fail("--element says " + std::to_string(*options_.element_bits) + " bits, the layout says " +
+                   std::to_string(*map.element_bits),
+               0, 1);
+    map.element_bits = options_.element_bits;
+  }
+  if (!options_.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
+    map.on_bytes = std::exchange(map.on_elements, {});
+  for (std::string& note : notes_)
+    if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
+      map.notes.push_back(std::move(note));
+  if (auto note = note_of_lost_flag(map)) map.notes.push_back(std::move(*note));
+}
+
+/// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
+void MappingParser::take_latex() {
+  if (!in_.take("%")) return;
+  in_.expect("Layout", "of print_latex");
+  std::size_t const colon = in_.find(':');
+  std::string_view const label = in_.trimmed(in_.at(), colon);
+  static constexpr std::string_view labels[] = {"", "S TV", "D TV", "A", "B", "C", "TV"};
+  if (std::find(std::begin(labels), std::end(labels), label) == std::end(labels))
+    in_.fail_here("expected ':' of the line that print_latex begins with");
+  in_.back_to(colon);
+  in_.expect(":", "after Layout");
+}
+
+Value MappingParser::line() {
+  if (in_.looking_at("fn")) return function();
+  if (in_.looking_at("tma:")) return parse_tma(in_, options_);
+  if (in_.looking_at("gmma:")) return parse_gmma(in_, options_);
+  if (in_.looking_at("ArithTuple")) return coordinates();
+  if (looks_like_tiled_copy(in_.rest())) {
+    TiledCopy const copy = parse_tiled_copy(in_.rest());
+    in_.back_to(in_.text_size());
+    if (copy.source_tv != copy.layout_s_tv)
+      notes_.push_back(
+          "the tile's index is counted in the order of Tiler_MN, as CuTe's get_layoutS_TV() does");
+    return mapping(copy.layout_s_tv);
+  }
+  if (std::optional<Pointer> const bound = pointer()) return tensor(*bound);
+  return composition();
+}
+
+/// fn(x) = expression.
+Mapping MappingParser::function() {
+  std::size_t const from = in_.at();
+  (void)in_.take("fn");
+  in_.expect("(", "after fn: fn(x) = expression");
+  std::array<std::string, 1> const variable{std::string(in_.take_name())};
+  if (variable[0].empty() || is_digit(variable[0][0])) in_.fail_here("expected the name of the variable");
+  in_.expect(")", "after the variable");
+  in_.expect("=", "before the expression");
+  Expression expression = ExpressionParser(in_, variable).parse();
+  Mapping map;
+  map.text = std::string(in_.trimmed(from, in_.at()));
+  (options_.element_bits ? map.on_elements : map.on_bytes).push_back(std::move(expression));
+  return map;
+}
+
+// Compositions
+
+/// f o offset o g o offset o ...; a call alone may also give an integer or a coordinate map.
+Value MappingParser::composition() {
+  Chain chain;
+  if (in_.at_letter() && is_algebra(in_.peek_name())) {
+    std::size_t const from = in_.at();
+    Value value = call();
+    if (!in_.looking_at_joint()) return value;
+    add_value(chain, std::move(value), from);
+  } else {
+    add_stage(chain);
+  }
+  return rest_of(std::move(chain));
+}
+
+Value MappingParser::rest_of(Chain chain) {
+  while (in_.take_joint())
+    if (!take_flag(chain)) add_stage(chain);
+  check_order(chain);
+  Mapping& map = chain.map;
+  if (Layout const* layout = map.domain(); layout != nullptr && layout->stride.has_basis()) {
+    if (map.on_elements.size() != 1 || chain.flagged || chain.bound)
+      in_.fail("a coordinate map cannot be composed: its values are coordinates", chain.places.back(),
+               in_.at() - chain.places.back());
+    return Tiler{*layout};
+  }
+  map.text = to_string(map);
+  return std::move(map);
+}
+
+void MappingParser::add_stage(Chain& chain) {
+  std::size_t const from = in_.at();
+  if (in_.at_letter() && is_algebra(in_.peek_name())) return add_value(chain, call(), from);
+  std::vector<Stage>& stages = chain.map.on_elements;
+  bool const may_be_offset = stages.size() % 2 == 1 || (stages.empty() && (chain.flagged || chain.bound));
+  chain.places.push_back(from);
+  if (in_.looking_at("S")) {
+    stages.emplace_back(swizzle());
+  } else if (in_.looking_at("M_")) {
+    stages.emplace_back(mixed_bits());
+  } else {
+    IntTuple shape = layouts_.shape();
+    if (in_.take(":")) {
+      stages.emplace_back(layouts_.layout(std::move(shape), from));
+      return;
+    }
+    if (!may_be_offset || shape.is_tuple)
+      in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
+    stages.emplace_back(displacement(shape.value, shape.is_static, from));
+  }
+}
+
+/// The stages of what a call gave, which stands where one stage stands.
+void MappingParser::add_value(Chain& chain, Value value, std::size_t from) {
+  auto const* tiler = std::get_if<Tiler>(&value);
+  auto const* result = std::get_if<Mapping>(&value);
+  if (tiler != nullptr && std::holds_alternative<Layout>(tiler->value)) {
+    chain.map.on_elements.emplace_back(std::get<Layout>(tiler->value));
+    chain.places.push_back(from);
+    return;
+  }
+  if (result == nullptr) in_.fail("a layout or swizzle must stand here", from, in_.at() - from);
+  if (!result->on_bytes.empty()) {
+    if (!chain.places.empty() || chain.flagged || chain.bound)
+      in_.fail("a swizzle that acts on bytes can only come first", from, in_.at() - from);
+    chain.flagged = true;
+    chain.map.on_bytes = result->on_bytes;
+    chain.map.element_bits = result->element_bits;
+  }
+  for (Stage const& stage : result->on_elements) {
+    chain.map.on_elements.push_back(stage);
+    chain.places.push_back(from);
+  }
+}
+
+/// f o offset o g o offset o ... : every second stage is a number, the last one is a function. Behind a
+/// pointer an offset may come first.
+void MappingParser::check_order(Chain const& chain) {
+  auto const& stages = chain.map.on_elements;
+  bool const shifted =
+      (chain.flagged || chain.bound) && !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
+  std::size_t const count = stages.size(), first = shifted ? 1 : 0;
+  if (chain.flagged && (count != first + 1 || chain.map.domain() == nullptr))
+    in_.fail_here("smem_ptr[..](unset) must be followed by one layout");
+  for (std::size_t i = 0; i < count; ++i) {
+    bool const number = std::holds_alternative<Displacement>(stages[i]);
+    if (number != ((i + first) % 2 == 1))
+      in_.fail(
+          number ? "a layout or swizzle must stand here, not a number" : "an offset is missing before this",
+          chain.places[i], 1, "CuTe prints swizzle o offset o layout: Sw<3,3,3> o _0 o (8,64):(64,1)");
+  }
+  if ((count + first) % 2 == 0 && count != 0) in_.fail_here("a layout is missing after the offset");
+}
+
+// Parts
+
+Swizzle MappingParser::swizzle() {
+  std::size_t const from = in_.at();
+  if (!in_.take("Swizzle") && !in_.take("Sw") && !in_.take("S"))
+    in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
+  in_.expect("<", "of the swizzle");
+  auto const field = [&](std::string_view name) {
+    std::size_t const at = in_.at();
+    std::int64_t const value = in_.take_integer(std::string(name) + " of the swizzle");
+    if (value < -64 || value > 64) in_.fail(std::string(name) + " is out of range", at, in_.at() - at);
+    return static_cast<int>(value);
+  };
+  Swizzle s;
+  s.bits = field("bits");
+  in_.expect(",", "after bits");
+  s.base = field("base");
+  in_.expect(",", "after base: a swizzle has three parameters");
+  s.shift = field("shift");
+  in_.expect(">", "to close the swizzle");
+  if (s.error() != SwizzleError::none)
+    in_.fail("not a valid swizzle: " + std::string(explain(s.error())), from, in_.at() - from);
+  return s;
+}
+
+Displacement MappingParser::displacement(std::int64_t value, bool is_static, std::size_t from) {
+  constexpr std::int64_t most = std::int64_t{1} << 56;
+  if (value > most || value < -most)
+    in_.fail("the offset reaches further than 2^56 elements", from, in_.trimmed(from, in_.at()).size());
+  return {value, is_static};
+}
+
+/// M_128|(64&64)=192: static bits, dynamic bits and their mask, and the value, which counts.
+Displacement MappingParser::mixed_bits() {
+  std::size_t const from = in_.at();
+  auto const part = [&](std::string_view what) {
+    std::size_t const at = in_.at();
+    std::int64_t const value = in_.take_integer(what);
+    if (value < 0 || value > 0xffffffffLL) in_.fail("mixed bits have 32 bits", at, in_.at() - at);
+    return static_cast<std::uint32_t>(value);
+  };
+  (void)in_.take("M_");
+  std::uint32_t const known = part("the static bits");
+  in_.expect("|(", "of the mixed bits");
+  std::uint32_t const dynamic = part("the dynamic bits");
+  in_.expect("&", "of the mixed bits");
+  std::uint32_t const mask = part("the mask");
+  in_.expect(")=", "of the mixed bits");
+  std::uint32_t const value = part("the value");
+  if ((known | (dynamic & mask)) != value || (known & mask) != 0 || mask == 0)
+    in_.fail("these mixed bits contradict themselves: M_s|(d&m)=v says v = s | (d & m), s & m = 0, m > 0",
+             from, in_.at() - from);
+  return {value, false, mask};
+}
+
+/// The bits of an element behind a pointer's name: `[16b]`, or `_16b` until CUTLASS 3.2.
+unsigned MappingParser::pointer_bits() {
+  bool const old = in_.take("_");
+  if (!old) in_.expect("[", "of the pointer's element size");
+  std::size_t const at = in_.at();
+  std::int64_t const bits = in_.take_integer("the element size in bits");
+  if (bits < 1 || bits > 128 || !std::has_single_bit(static_cast<std::uint64_t>(bits)))
+    in_.fail("element sizes are powers of two from 1 to 128 bits", at, in_.at() - at);
+  in_.expect("b", "after the element size");
+  if (!old) in_.expect("]", "after the element size");
+  return static_cast<unsigned>(bits);
+}
+
+/// smem_ptr[16b](unset), and the spelling of CUTLASS 3.0 to 3.2: smem_ptr_16b(unset).
+bool MappingParser::take_flag(Chain& chain) {
+  std::size_t const from = in_.at();
+  if (in_.looking_at("smem_sparse")) in_.fail_here("sparse pointers are not supported");
+  if (!in_.take("smem_ptr")) return false;
+  unsigned const bits = pointer_bits();
+  in_.expect("(unset)", "of the pointer");
+  auto& stages = chain.map.on_elements;
+  if (chain.flagged || stages.size() != 1 || !std::holds_alternative<Swizzle>(stages[0]))
+    in_.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from, in_.at() - from);
+  chain.flagged = true;
+  chain.map.element_bits = bits;
+  chain.map.on_bytes = std::exchange(stages, {});
+  chain.places.clear();
+  return true;
+}
+
+// Bound pointers
+
+/// smem_ptr[16b](0x5626ac5a2c00), Sw<3,4,3>_smem_ptr[16b](0x...), in CUTLASS 3.0 smem_ptr_S<3,4,3>_16b(0x...).
+std::optional<MappingParser::Pointer> MappingParser::pointer() {
+  std::size_t const from = in_.at();
+  Pointer result;
+  if (in_.looking_at("S")) {
+    result.swizzle = swizzle();
+    if (!in_.take("_")) {
+      in_.back_to(from);
+      return std::nullopt;
+    }
+  }
+  if (in_.looking_at("smem_sparse")) in_.fail_here("sparse pointers are not supported");
+  if (in_.take("counting_iter")) {
+    in_.expect("(", "of the counting iterator");
+    std::size_t const at = in_.at();
+    result.start = displacement(in_.take_integer("the first number"), false, at);
+    in_.expect(")", "of the counting iterator");
+    notes_.push_back("a counting iterator: its values are numbers, not places in shared memory");
+    return result;
+  }
+  auto const* known = std::find_if(std::begin(pointer_names), std::end(pointer_names),
+                                   [&](PointerName const& name) { return in_.looking_at(name.text); });
+  if (known == std::end(pointer_names)) {
+    if (result.swizzle) in_.fail_here("expected smem_ptr after the swizzle's _");
+    return std::nullopt;
+  }
+  (void)in_.take(known->text);
+  if (known->text.starts_with("tmem"))
+    in_.fail("tensor memory is not shared memory: it has no banks and no swizzle", from, in_.at() - from);
+  if (in_.looking_at("_S") && in_.take("_")) result.swizzle = swizzle();
+  result.bits = pointer_bits();
+  if (in_.take("(unset)")) in_.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from);
+  read_address(result);
+  if (!known->shared) {
+    result.address.reset();
+    notes_.push_back(std::string(known->text) + " is no pointer to shared memory: banks mean nothing there");
+  }
+  return result;
+}
+
+/// (0x55ea5cecdc00), and with a bit in the byte for elements below a byte: (0x55ea5cecdc00.4).
+void MappingParser::read_address(Pointer& pointer) {
+  in_.expect("(", "of the pointer");
+  std::size_t const at = in_.at();
+  if (!in_.looking_at("0x"))
+    in_.fail_here("expected an address such as 0x7f00", "or (unset) behind a swizzle");
+  pointer.address = in_.take_literal();
+  if (*pointer.address >= std::uint64_t{1} << 60)
+    in_.fail("the address has more than 60 bits", at, in_.at() - at);
+  if (in_.take(".")) {
+    std::size_t const bit_at = in_.at();
+    std::int64_t const bit = in_.take_integer("the number of the bit in the byte");
+    if (bit < 0 || bit > 7 || bit % *pointer.bits != 0)
+      in_.fail("no element starts at this bit of a byte", bit_at, in_.at() - bit_at);
+    if (bit != 0) pointer.start = Displacement{bit / *pointer.bits};
+  }
+  in_.expect(")", "of the pointer");
+}
+
+/// pointer o layout.
+Value MappingParser::tensor(Pointer const& pointer) {
+  is_tensor_ = true;
+  if (!in_.take_joint()) in_.fail_here("expected ' o ' and a layout after the pointer");
+  Chain chain;
+  chain.bound = true;
+  std::size_t const from = in_.at();
+  add_stage(chain);
+  Value value = rest_of(std::move(chain));
+  auto* const map = std::get_if<Mapping>(&value);
+  if (map == nullptr || map->domain() == nullptr)
+    in_.fail("a pointer is followed by a layout", from, in_.at() - from);
+  bool const shifted = std::holds_alternative<Displacement>(map->on_elements[0]);
+  if (pointer.swizzle && map->on_elements.size() != (shifted ? 2 : 1))
+    in_.fail("a pointer that swizzles is followed by one layout", from, in_.at() - from);
+  if (pointer.start) {
+    if (map->on_elements.size() > 1) in_.fail("only a layout may follow this pointer", from, in_.at() - from);
+    map->on_elements.insert(map->on_elements.begin(), *pointer.start);
+  }
+  if (pointer.swizzle) map->on_bytes = {*pointer.swizzle};
+  if (pointer.bits) map->element_bits = pointer.bits;
+  map->base_address = pointer.address;
+  map->text = to_string(*map);
+  return value;
+}
+
+/// ArithTuple(_0,_0) o layout: a coordinate map and the coordinate at which it starts.
+Value MappingParser::coordinates() {
+  (void)in_.take("ArithTuple");
+  std::size_t const from = in_.at();
+  IntTuple const start = layouts_.shape();
+  auto const parts = start.leaves();
+  if (!start.is_tuple || std::any_of(parts.begin(), parts.end(), [](std::int64_t part) { return part != 0; }))
+    in_.fail("only coordinates that start at (_0,_0,...) are supported", from, in_.at() - from);
+  if (!in_.take_joint()) in_.fail_here("expected ' o ' and a layout after ArithTuple");
+  return Tiler{layouts_.layout()};
+}
+
+// Calls
+
+/// name<numbers>(arguments).
+Value MappingParser::call() {
+  Nesting const nesting(in_, depth_);
+  std::size_t const from = in_.at();
+  Call call;
+  call.name = in_.take_name();
+  if (in_.take("<")) {
+    do {
+      std::size_t const at = in_.at();
+      std::int64_t const n = in_.at_number() ? in_.take_integer("a number") : parse_element(in_.take_name());
+      if (n < 0 || n > 1 << 20) in_.fail("this number is out of range", at, in_.at() - at);
+      (void)in_.take("b");
+      call.numbers.push_back(n);
+    } while (in_.take(","));
+    in_.expect(">", "after the numbers of " + std::string(call.name));
+  }
+  in_.expect("(", "of the arguments of " + std::string(call.name));
+  do call.arguments.push_back(argument());
+  while (in_.take(","));
+  in_.expect(")", "or ',' after an argument of " + std::string(call.name));
+  try {
+    return evaluate(call, notes_);
+  } catch (AlgebraError const& error) {
+    in_.fail(std::string(call.name) + ": " + error.reason, from, in_.at() - from);
+  }
+}
+
+/// What begins with a letter inside a tiler.
+Tiler MappingParser::call_in_tiler() {
+  std::size_t const from = in_.at();
+  if (!is_algebra(in_.peek_name())) in_.fail_here("expected a layout, an integer or _");
+  Value value = call();
+  if (auto* const tiler = std::get_if<Tiler>(&value)) return std::move(*tiler);
+  auto const* map = std::get_if<Mapping>(&value);
+  Layout const* layout = map != nullptr ? plain_layout(*map) : nullptr;
+  if (layout == nullptr) in_.fail("a tiler holds layouts without a swizzle", from, in_.at() - from);
+  return {*layout};
+}
+
+/// A layout in any form, a shape, a tiler, an integer, LayoutLeft or LayoutRight.
+Argument MappingParser::argument() {
+  std::size_t const from = in_.at();
+  auto const here = [&](Value value) { return Argument{std::move(value), from, in_.at() - from}; };
+  if (in_.take("LayoutLeft") || in_.take("GenColMajor")) return here(Major::left);
+  if (in_.take("LayoutRight") || in_.take("GenRowMajor")) return here(Major::right);
+  if (in_.looking_at("fn")) in_.fail_here("a function fn cannot be an argument");
+  if (in_.looking_at("tma:")) return here(parse_tma(in_, options_));
+  if (in_.looking_at("gmma:")) return here(parse_gmma(in_, options_));
+  if (in_.at_letter()) {
+    if (!in_.looking_at("S") && !in_.looking_at("M_") && !is_algebra(in_.peek_name()))
+      in_.fail_here("unknown name", "a layout, a shape, a tiler, or a function such as coalesce");
+    return here(composition());
+  }
+  Tiler tiler = layouts_.tiler();
+  if (!in_.looking_at_joint()) return here(std::move(tiler));
+  in_.back_to(from);
+  return here(composition());
+}
+
+// The interface
+
+Mapping parse_mapping(std::string_view text, MappingOptions const& options) {
+  return MappingParser(text, options).parse_mapping();
+}
+
+Evaluated parse_value(std::string_view text, MappingOptions const& options) {
+  Value value = MappingParser(text, options).parse();
+  if (auto* const map = std::get_if<Mapping>(&value)) return std::move(*map);
+  if (auto* const tiler = std::get_if<Tiler>(&value)) {
+    if (auto* const layout = std::get_if<Layout>(&tiler->value)) {
+      if (layout->stride.has_basis()) return std::move(*layout);
+      return mapping(std::move(*layout));
+    }
+    if (auto const integer = integers(*tiler)) return *integer;
+  }
+  throw InputError{"this is not a layout", std::string(text), 0, text.size(), {}};
+}
+
+Swizzle parse_swizzle(std::string_view text) { return MappingParser(text, {}).parse_swizzle(); }
 
 unsigned parse_element(std::string_view text) {
   struct Type {

@@ -56,11 +56,15 @@ class Scanner {
   void expect(std::string_view token, std::string_view where) {
     if (!take(token)) fail_here("expected '" + std::string(token) + "' " + std::string(where));
   }
+  /// At the o that joins two functions.
+  [[nodiscard]] bool looking_at_joint() {
+    return looking_at("o") && (at_ + 1 == text_.size() || is_space(text_[at_ + 1]));
+  }
   /// Passes the o that joins two functions.
   [[nodiscard]] bool take_joint() {
-    if (!looking_at("o") || (at_ + 1 < text_.size() && !is_space(text_[at_ + 1]))) return false;
-    ++at_;
-    return true;
+    bool const found = looking_at_joint();
+    at_ += found ? 1 : 0;
+    return found;
   }
   /// Passes a name: letters, digits and _.
   [[nodiscard]] std::string_view take_name() {
@@ -72,6 +76,33 @@ class Scanner {
     std::size_t const from = at();
     std::size_t const sign = from < text_.size() && text_[from] == '-' ? 1 : 0;
     return from + sign < text_.size() && is_digit(text_[from + sign]);
+  }
+  [[nodiscard]] bool at_letter() {
+    char const c = peek();
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  }
+  /// The name that comes next, which is not passed.
+  [[nodiscard]] std::string_view peek_name() {
+    std::size_t const from = at();
+    std::string_view const name = take_name();
+    back_to(from);
+    return name;
+  }
+  /// True if a line break stands between the last token and the next.
+  [[nodiscard]] bool at_new_line() {
+    std::size_t from = at();
+    while (from > 0 && is_space(text_[from - 1])) --from;
+    return text_.substr(from, at_ - from).find('\n') != text_.npos;
+  }
+  /// Where the next `c` is, or the end of the text.
+  [[nodiscard]] std::size_t find(char c) const { return std::min(text_.find(c, at_), text_.size()); }
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  [[nodiscard]] std::size_t text_size() const { return text_.size(); }
+  /// The text without what surrounds it.
+  [[nodiscard]] std::string_view trimmed(std::size_t from, std::size_t to) const {
+    while (to > from && is_space(text_[to - 1])) --to;
+    while (from < to && is_space(text_[from])) ++from;
+    return text_.substr(from, to - from);
   }
   /// At a `_` that no number follows.
   [[nodiscard]] bool looking_at_underscore() {

@@ -34,6 +34,19 @@ TEST(Layout, NegativeStridesWrapAtTheWord) {
   EXPECT_EQ(static_cast<std::int32_t>(layout("_4:_-8")(std::uint32_t{3}).elements), -24);
 }
 
+TEST(Layout, PrintsCoordinateStridesOutermostLast) {
+  IntTuple stride(5, false);
+  stride.basis = {0, 1};
+  EXPECT_EQ(to_string(stride), "5@1@0");
+  EXPECT_TRUE(IntTuple(std::vector<IntTuple>{1, stride}).has_basis());
+}
+
+TEST(Displacement, PrintsItsThreeKinds) {
+  EXPECT_EQ(to_string(Displacement{-16}), "_-16");
+  EXPECT_EQ(to_string(Displacement{72, false}), "72");
+  EXPECT_EQ(to_string(Displacement{192, false, 64}), "M_128|(64&64)=192");
+}
+
 TEST(Layout, PrintsAsItWasWritten) {
   for (char const* text : {"(_8,_64):(_64,_1)", "((_4)):((_2))", "(8,_3):(_3,-1)", "_12:_-5", "():()"})
     EXPECT_EQ(to_string(layout(text)), text);

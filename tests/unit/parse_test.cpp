@@ -42,6 +42,75 @@ TEST(Parse, TakesTheValueOfMixedBits) {
   EXPECT_EQ(std::get<Displacement>(map.on_elements.at(1)).elements, 192);
 }
 
+TEST(Parse, NamesWgmmaAtomsAndTilesThem) {
+  auto const text = [](std::string_view atom) { return parse_mapping(atom).text; };
+  EXPECT_EQ(text("gmma:K_SW128<f16>"), "Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)");
+  EXPECT_EQ(text("gmma:K_SW64<f32>"), "Sw<2,4,3> o smem_ptr[32b](unset) o (_8,_16):(_16,_1)");
+  EXPECT_EQ(text("gmma:MN_SW32<bf16>"), "Sw<1,4,3> o smem_ptr[16b](unset) o (_16,_8):(_1,_16)");
+  EXPECT_EQ(text("gmma:K_INTER<fp8> (16,32)"),
+            "Sw<0,4,3> o smem_ptr[8b](unset) o ((_8,_2),(_16,_2)):((_16,_128),(_1,_256))");
+  EXPECT_EQ(
+      text("gmma:MN_SW128<f16> (128,64,3)"),
+      "Sw<3,4,3> o smem_ptr[16b](unset) o ((_64,_2),(_8,_8),(_1,_3)):((_1,_512),(_64,_1024),(_0,_8192))");
+  EXPECT_EQ(parse_mapping("gmma:MN_SW64", {32}).element_bits, 32U);
+}
+
+TEST(Parse, LaysOutTmaBoxes) {
+  auto const text = [](std::string_view box) { return parse_mapping(box).text; };
+  EXPECT_EQ(text("tma:128B<f16> (128,64)"), "Sw<3,4,3> o smem_ptr[16b](unset) o (_128,_64):(_64,_1)");
+  EXPECT_EQ(text("tma:64B<f16> (8,8)"), "Sw<2,4,3> o smem_ptr[16b](unset) o (_8,_8):(_32,_1)")
+      << "a row takes the swizzle's width";
+  EXPECT_EQ(text("tma:64B<f16> (8,64)"), "Sw<2,4,3> o smem_ptr[16b](unset) o (_8,(_32,_2)):(_32,(_1,_256))")
+      << "two boxes, one behind the other";
+  EXPECT_EQ(text("tma:none<f32> (8,12)"), "Sw<0,4,3> o smem_ptr[32b](unset) o (_8,_12):(_12,_1)");
+  EXPECT_EQ(parse_mapping("tma:128B (8,32)", {32}).element_bits, 32U);
+}
+
+TEST(Parse, ReadsBoundPointers) {
+  Mapping const plain = parse_mapping("smem_ptr[16b](0x5626ac5a2c00) o (_8,_64):(_64,_1)");
+  EXPECT_EQ(plain.base_address, 0x5626ac5a2c00U);
+  EXPECT_EQ(plain.element_bits, 16U);
+  EXPECT_FALSE(plain.acts_on_bytes());
+  for (char const* text : {"smem_ptr_S<3,4,3>_16b(0x7f00) o (_8,_64):(_64,_1)",
+                           "Sw<3,4,3>_smem_ptr[16b](0x7f00) o (_8,_64):(_64,_1)"}) {
+    Mapping const map = parse_mapping(text);
+    EXPECT_EQ(map.text, "Sw<3,4,3>_smem_ptr[16b](0x7f00) o (_8,_64):(_64,_1)");
+    EXPECT_EQ(parse_mapping(map.text).text, map.text);
+    EXPECT_TRUE(map.acts_on_bytes());
+  }
+  Mapping const half = parse_mapping("Sw<3,4,3>_smem_subptr[4b](0x400.4) o (_8,_256):(_256,_1)");
+  EXPECT_EQ(bit_address(half, Address<std::uint64_t>{*half.base_address}, std::uint64_t{0}), 0x400U * 8 + 4);
+  Mapping const global = parse_mapping("gmem_ptr[32b](0x100) o (3,4):(_1,3)");
+  EXPECT_FALSE(global.base_address);
+  EXPECT_NE(global.notes.at(0).find("no pointer to shared memory"), std::string::npos);
+}
+
+TEST(Parse, IgnoresATableOnlyIfItIsTheLayouts) {
+  std::string const table =
+      "(_2,_3):(_3,_1)\n       0    1    2 \n    +----+----+----+\n 0  |  0 |  1 |  2 |\n    "
+      "+----+----+----+\n"
+      " 1  |  3 |  4 |  5 |\n    +----+----+----+\n";
+  EXPECT_EQ(parse_mapping(table).text, "(_2,_3):(_3,_1)");
+  std::string wrong = table;
+  wrong[wrong.find("4 |")] = '7';
+  EXPECT_EQ(error_of(wrong).message, "the table says 7, the layout 4");
+  EXPECT_EQ(error_of(wrong).at, wrong.find("7 |"));
+  EXPECT_THROW((void)parse_mapping(table.substr(0, table.size() - 10)), InputError);
+  EXPECT_NO_THROW(
+      (void)parse_mapping("ptr[32b](0x10) o (_2,_3):(_1,_2):\n    0    1    2\n    3    4    5\n"));
+  EXPECT_THROW((void)parse_mapping("ptr[32b](0x10) o (_2,_3):(_1,_2):\n    0    1    2\n    3    4\n"),
+               InputError);
+  EXPECT_EQ(parse_mapping("% Layout: (_2,_2):(_1,_2)\n\\documentclass{standalone}\n").text,
+            "(_2,_2):(_1,_2)");
+}
+
+TEST(Parse, WarnsOfTheFlagThatStdCoutLoses) {
+  Mapping const map = parse_mapping("Sw<3,4,3> o _0 o ((_8,_16),(_64,_1)):((_64,_512),(_1,_0))");
+  ASSERT_EQ(map.notes.size(), 1U);
+  EXPECT_NE(map.notes[0].find("you mean Sw<3,4,3> o smem_ptr[16b](unset) o ((_8,_16)"), std::string::npos);
+  EXPECT_TRUE(parse_mapping("Sw<3,3,3> o _0 o (_8,_64):(_64,_1)").notes.empty());
+}
+
 TEST(Parse, ABareSwizzleActsOnBytesUnlessAnElementIsNamed) {
   EXPECT_TRUE(parse_mapping("Sw<3,4,3>").acts_on_bytes());
   EXPECT_FALSE(parse_mapping("Sw<3,3,3>", {16}).acts_on_bytes());
@@ -69,6 +138,9 @@ TEST(ParseError, PointsAtTheCharacter) {
   EXPECT_EQ(error_of("(8,64):((64,2),1)").at, 7U);
   EXPECT_EQ(error_of("fn(x) = x ^ y").at, 12U);
   EXPECT_EQ(error_of("tma:256B").at, 4U);
+  EXPECT_EQ(error_of("gmma:K_SW96<f16>").at, 5U);
+  EXPECT_EQ(error_of("coalesce(complement((_4,_4):(_1,_2),_64))").at, 9U) << "the inner call";
+  EXPECT_EQ(error_of("composition((_8,_8):(_8,_1), (_4,x))").at, 33U);
 }
 
 TEST(ParseError, NamesTheReasonOfAnInvalidSwizzle) {
@@ -103,7 +175,27 @@ TEST(ParseError, RefusesWhatIsNoLayout) {
                           "fn() = 1",
                           "fn(1) = 1",
                           "tma:",
-                          "gmma:K_SW128<f16>",
+                          "gmma:K_SW128",
+                          "gmma:SW128<f16>",
+                          "gmma:K_SW128<f17>",
+                          "gmma:K_SW128<f16> (100,64)",
+                          "tma:128B (8,64)",
+                          "tma:128B<f16> (8,64,2)",
+                          "tma:128B<f16> (257,64)",
+                          "tma:128B<f16> (8,4)",
+                          "tma:128B<f16> (8,96)",
+                          "tma:32B<f16> (3,32)",
+                          "smem_ptr[16b](unset) o 8:1",
+                          "smem_ptr[16b](0x7f00)",
+                          "tmem_[32b](0x0000.0000) o 8:1",
+                          "smem_sparse<2>_ptr[16b](0x7f00) o 8:1",
+                          "ArithTuple(_0,_3) o (_4,5):(_1@0,_1@1)",
+                          "coalesce((8,4))",
+                          "coalesce()",
+                          "frobnicate(8:1)",
+                          "composition(8:1,x)",
+                          "Sw<3,3,3> o _0 o max_alignment(8:1)",
+                          "Sw<3,3,3> o M_0|(64&32)=64 o 8:1",
                           "(99999999999999999999):(1)",
                           "(4294967296,4294967296):(1,4294967296)",
                           "(2,2):(9223372036854775807,1)",

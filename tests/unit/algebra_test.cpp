@@ -1,0 +1,161 @@
+#include <swizproof/composed.hpp>
+#include <swizproof/parse.hpp>
+#include <swizproof/tiled_copy.hpp>
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+std::string text(std::string_view call) { return parse_mapping(call).text; }
+
+std::string note(std::string_view call) {
+  Mapping const map = parse_mapping(call);
+  return map.notes.empty() ? "" : map.notes[0];
+}
+
+std::string reason(std::string_view call) {
+  try {
+    return "accepted: " + text(call);
+  } catch (InputError const& error) {
+    return error.message;
+  }
+}
+
+std::int64_t at(std::string_view call, std::uint64_t index) {
+  return static_cast<std::int64_t>(offset(parse_mapping(call), index).elements);
+}
+
+TEST(Algebra, MergesOnlyWhatStaticIntegersAllow) {
+  EXPECT_EQ(text("coalesce((_2,_3,_4):(_1,_2,_6))"), "_24:_1");
+  EXPECT_EQ(text("coalesce((2,4):(1,2))"), "(2,4):(1,2)") << "dynamic";
+  EXPECT_EQ(text("coalesce((4,_8):(_1,4))"), "(4,_8):(_1,4)") << "4 x _1 is dynamic";
+  EXPECT_EQ(text("coalesce((_2,(_1,_6)):(_1,(_6,_2)),(_1,_1))"), "(_2,_6):(_1,_2)");
+  EXPECT_EQ(text("coalesce((_1,_1):(_0,_0))"), "_1:_0");
+}
+
+TEST(Algebra, ComposesAndKeepsTheRightShape) {
+  EXPECT_EQ(text("composition((_6,_2):(_8,_2),(_4,_3):(_3,_1))"), "((_2,_2),_3):((_24,_2),_8)");
+  EXPECT_EQ(text("composition((10,2):(16,4),(_5,_4):(_1,_5))"), "((5,1),(2,2)):((16,4),(80,4))");
+  EXPECT_EQ(text("composition((_8,_16):(_16,_1),(_4,_))"), "(_4,_16):(_16,_1)");
+  EXPECT_EQ(text("composition(Sw<3,3,3>,(_8,_64):(_64,_1))"), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
+  EXPECT_EQ(text("composition(Sw<0,4,3>,(_8,_64):(_64,_1))"), "(_8,_64):(_64,_1)") << "identity vanishes";
+}
+
+TEST(Algebra, RefusesADivisibilityThatCuTeAsserts) {
+  EXPECT_NE(reason("composition((_6,_4):(_1,_8),_8:_1)").find("shape divisibility"), std::string::npos);
+  EXPECT_NE(reason("composition((_4,_8):(_1,_8),_4:_6)").find("stride divisibility"), std::string::npos);
+  EXPECT_NE(reason("complement((_4,_4):(_1,_2),_64)").find("one-to-one"), std::string::npos);
+  EXPECT_NE(reason("left_inverse((4):(2))").find("static strides"), std::string::npos);
+  EXPECT_NE(reason("tile_to_shape((_8,_8):(_8,_1),(_12,_8))").find("does not divide"), std::string::npos);
+}
+
+TEST(Algebra, GivesTheFunctionWhereCuTesCompositionIsAnother) {
+  // 6 and 4 do not divide each other; CuTe checks static integers only.
+  std::string_view const call = "composition((6,4):(1,8),8:1)";
+  EXPECT_EQ(text(call), "(6,4):(1,8) o _0 o 8:1");
+  EXPECT_EQ(at(call, 6), 8) << "index 6 is coordinate (0,1)";
+  EXPECT_EQ(note(call), "CuTe prints (6,1):(1,8), which is another function: it has 6 elements, not 8");
+  // Even static integers are not checked enough: 9 = 3 + 6 carries out of the first mode.
+  EXPECT_EQ(note("composition((_16,_10):(_1,_128),(_6,_12):(_1,_13))"),
+            "CuTe prints (_6,(_2,_6)):(_1,(_13,_128)), which is another function: at 9 it gives 16, not 128");
+}
+
+TEST(Algebra, DividesAndMultiplies) {
+  EXPECT_EQ(text("zipped_divide((100,60):(60,_1),(_32,_16))"), "((_32,_16),(4,4)):((60,_1),(1920,_16))");
+  EXPECT_EQ(text("tiled_divide((_16,_8):(_1,_16),(_4,_2))"), "((_4,_2),_4,_4):((_1,_16),_4,_32)");
+  EXPECT_EQ(text("flat_divide((_16,_8):(_1,_16),(_4,_2))"), "(_4,_2,_4,_4):(_1,_16,_4,_32)");
+  EXPECT_EQ(text("blocked_product((_2,_5):(_5,_1),(_3,_4):(_1,_3))"),
+            "((_2,_3),(_5,_4)):((_5,_10),(_1,_30))");
+  EXPECT_EQ(text("raked_product((_2,_5):(_5,_1),(_3,_4):(_1,_3))"), "((_3,_2),(_4,_5)):((_10,_5),(_30,_1))");
+  EXPECT_EQ(text("tile_to_shape(gmma:K_SW128<f16>,(_128,_64,_4))"),
+            "Sw<3,4,3> o smem_ptr[16b](unset) o ((_8,_16),(_64,_1),(_1,_4)):((_64,_512),(_1,_0),(_0,_8192))");
+  EXPECT_EQ(text("tile_to_shape((_8,_8):(_8,_1),(_16,_16),(_1,_0))"),
+            "((_8,_2),(_8,_2)):((_8,_128),(_1,_64))");
+}
+
+TEST(Algebra, ReturnsIntegersAndCoordinates) {
+  EXPECT_EQ(to_string(std::get<IntTuple>(parse_value("max_alignment((_8,_64):(_72,_1))"))), "_8");
+  EXPECT_EQ(to_string(std::get<IntTuple>(parse_value("coshape((_4,5):(_1@0,_1@1))"))), "(_4,5)");
+  Layout const map = std::get<Layout>(parse_value("(_4,(2,3)):(_1@1,(5@1@0,_1@0))"));
+  EXPECT_EQ(to_string(map), "(_4,(2,3)):(_1@1,(5@1@0,_1@0))");
+  EXPECT_NE(reason("(_4,5):(_1@0,_1@1)").find("coordinate map"), std::string::npos);
+  EXPECT_NE(reason("cosize((_8,_64):(_72,_1))").find("this is _568"), std::string::npos);
+}
+
+TEST(Algebra, NestsAtWill) {
+  EXPECT_EQ(text("composition(tile_to_shape(gmma:K_SW128<f16>, (_64,_64)), (_8, coalesce((_2,_4):(_1,_2))))"),
+            "Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_8):(_64,_1)");
+  EXPECT_EQ(text("Sw<3,3,3> o _0 o make_layout((_8,_64),LayoutRight)"), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
+}
+
+TEST(Composed, InvertsAndRecasts) {
+  EXPECT_EQ(text("right_inverse(Sw<3,3,3> o _0 o (_8,_64):(_64,_1))"), "Sw<3,0,-6> o _0 o (_64,_8):(_8,_1)");
+  EXPECT_EQ(text("right_inverse(Sw<3,3,3> o _64 o (_8,_64):(_1,_8))"), "_512:_1 o _-64 o Sw<3,3,3>");
+  EXPECT_EQ(text("upcast<8>(gmma:K_SW128<f16>)"), "Sw<3,4,3> o smem_ptr[128b](unset) o (_8,_8):(_8,_1)");
+  EXPECT_EQ(text("recast_layout<32b,16b>((_8,_32):(_32,_1))"), "(_8,_64):(_64,_1)");
+  EXPECT_NE(note("upcast<4>(Sw<3,1,3>)").find("offset 16 goes to 18"), std::string::npos);
+  EXPECT_EQ(reason("right_inverse(gmma:K_SW128<f16>)").find("right_inverse: CuTe does not invert"), 0U);
+}
+
+TEST(Composed, SlicesOfPlainSwizzlesDecayAsInCuTe) {
+  EXPECT_EQ(text("slice(Sw<3,3,3> o _0 o (_8,_64):(_64,_1),1,_)"), "((_8,_2,_2,_2)):((_1,-8,16,32))");
+  EXPECT_EQ(text("slice(Sw<3,3,3> o _0 o (_8,_64):(_64,_1),_1,_)"), "((_8,_2,_4)):((_1,_-8,_16))");
+  EXPECT_EQ(note("slice(Sw<3,3,3> o _0 o (_8,_64):(_64,_1),1,_)"),
+            "the slice starts at offset 72, which CuTe adds to the pointer");
+}
+
+TEST(Composed, SlicesOfFlaggedLayoutsStayFlagged) {
+  std::string_view const slice = "slice(gmma:K_SW128<f16>,_,9)";
+  Mapping const map = parse_mapping(slice);
+  EXPECT_EQ(map.text, "Sw<3,4,3> o smem_ptr[16b](unset) o 9 o (_8):(_64)");
+  EXPECT_EQ(parse_mapping(map.text).text, map.text);
+  for (std::uint64_t row = 0; row < 8; ++row)
+    EXPECT_EQ(bit_address(map, Address<std::uint64_t>{0}, row),
+              bit_address(parse_mapping("gmma:K_SW128<f16>"), Address<std::uint64_t>{0}, row + 8 * 9));
+  EXPECT_NE(map.notes.at(0).find("CuTe prints Sw<3,4,3> o 9 o (_8):(_64), which is another function"),
+            std::string::npos);
+  EXPECT_TRUE(parse_mapping("slice(gmma:K_SW128<f16>,_,_0)").notes.empty());
+}
+
+TEST(Composed, VectorsOfFlaggedLayoutsCountElementsNotBytes) {
+  auto const value = [](std::string_view call) { return to_string(std::get<IntTuple>(parse_value(call))); };
+  EXPECT_EQ(value("max_common_vector(gmma:K_SW128<f16>,(_8,_64):(_64,_1))"), "_8") << "16 bytes";
+  EXPECT_EQ(value("max_alignment(gmma:K_SW128<f32>)"), "_4");
+}
+
+TEST(TiledCopy, ATilerWithGapsIsRepeatedIntoThem) {
+  TiledCopy const copy = parse_tiled_copy(
+      "TiledCopy\n  Tiler_MN:       ((_8,_2):(_1,_16),_1)\n  TiledLayout_TV: (_16,_1):(_1,_0)\nCopy_Atom\n"
+      "  ThrID:        _1:_0\n  ValLayoutSrc: (_1,_1):(_0,_1)\n  ValLayoutDst: (_1,_1):(_0,_1)\n"
+      "  ValLayoutRef: (_1,_1):(_0,_1)\n  ValueType:    16b\n");
+  EXPECT_EQ(to_string(copy.tile), "(_32,_1)");
+  EXPECT_EQ(copy.source_tv.shape.mode(1).product(), 2) << "the copy in the gap";
+  EXPECT_EQ(copy.source_tv(std::uint64_t{8}).elements, 16U) << "thread 8";
+  EXPECT_EQ(copy.source_tv(std::uint64_t{16}).elements, 8U) << "thread 0, second value";
+  EXPECT_EQ(copy.layout_s_tv(std::uint64_t{8}).elements, 8U) << "CuTe counts in the tiler's order";
+}
+
+TEST(TiledCopy, PointsAtTheLineThatIsWrong) {
+  auto const error = [](std::string_view block) {
+    try {
+      (void)parse_tiled_copy(block);
+    } catch (InputError const& e) {
+      return e;
+    }
+    return InputError{"accepted"};
+  };
+  std::string_view const atom =
+      "Copy_Atom\nThrID: _1:_0\nValLayoutSrc: (_1,_2):(_0,_1)\nValLayoutDst: (_1,_2):(_0,_1)\n";
+  EXPECT_EQ(error(atom).message, "the block has no line ValLayoutRef");
+  std::string const whole = std::string(atom) + "ValLayoutRef: (_1,_2):(_0,_1)\nValueType: 16b";
+  EXPECT_EQ(to_string(parse_tiled_copy(whole).tile), "_2");
+  EXPECT_EQ(error(whole + "\nThrID: _1:_0").message, "ThrID is given twice");
+  EXPECT_EQ(error(whole + "\nValues: 3").at, whole.size() + 1);
+  EXPECT_EQ(
+      error("TiledCopy\nTiler_MN: (_4,_1)\nTiledLayout_TV: (_4,_1):(_1,_0)\n" + whole).message,
+      "this is not a TiledCopy that CuTe can make: TiledLayout_TV has too few values for the Copy_Atom");
+}
+
+}  // namespace
+}  // namespace swizproof
