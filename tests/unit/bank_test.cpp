@@ -73,20 +73,20 @@ TEST(Law, AbsentPartnersDoNotPreventMerging) {
   EXPECT_EQ(waves(ld(16), distinct, 0x00010001U), 2U) << "two groups, a lane in each";
 }
 
-TEST(Law, ALoadPaysForItsIdleGroupsAndAStoreDoesNot) {
+TEST(Law, LoadsAndStoresPayForTheirIdleGroups) {
   auto const row = [](auto l) { return 16 * l; };
   EXPECT_EQ(waves(ld(16), row, 1), 2U) << "a lone lane merges: two groups of 16 lanes";
   EXPECT_EQ(waves(
                 ld(16), [](auto l) { return 16 * (l % 4); }, 0xff),
             4U)
       << "group 0 alone has lanes";
-  EXPECT_EQ(waves(st(16), row, 1), 1U);
-  EXPECT_EQ(waves(st(16), row, 0x101), 2U) << "lanes 0 and 8, two groups";
+  EXPECT_EQ(waves(st(16), row, 1), 4U) << "measured: 4.02 cycles for one lane's STS.128 of real data";
+  EXPECT_EQ(waves(st(16), row, 0x101), 4U) << "lanes 0 and 8, two groups";
   EXPECT_EQ(waves(
                 st(16), [](auto l) { return 128 * l; }, 0xff),
             8U)
-      << "8 + 0 + 0 + 0";
-  EXPECT_EQ(waves(st(8), row, 0), 1U);
+      << "max(8 + 0 + 0 + 0, 4)";
+  EXPECT_EQ(waves(st(8), row, 0), 2U);
 }
 
 TEST(Law, CpAsyncCountsLanesAndNotWords) {
