@@ -53,6 +53,14 @@ struct Numbers {
   Kept const* again;     ///< if set: measure these once more; numbers are places in this list
 };
 
+/// A pattern to measure, and what the law says that it costs. Nothing is measured where `wanted` is not.
+struct Prepared {
+  Pattern pattern;
+  std::uint64_t number;
+  std::uint32_t predicted;
+  bool wanted;
+};
+
 struct Findings {
   unsigned long long patterns;
   unsigned long long mismatches;
@@ -160,35 +168,42 @@ __device__ __noinline__ std::uint32_t predict(PhaseTable const& phases, Instruct
   return cost(Architecture{{}, &phases, {}}, instruction, access(pattern, instruction)).wavefronts;
 }
 
+/// Draws and predicts, a thread a pattern. A kernel of its own: what diverges here must not be diverged
+/// when it is measured.
+__global__ void __launch_bounds__(batch) prepare_all(Numbers const numbers, PhaseTable const phases,
+                                                     Instruction const instruction, Prepared* prepared) {
+  std::uint64_t const place = (numbers.first_batch + blockIdx.x * numbers.batch_step) * batch + threadIdx.x;
+  Prepared p{};
+  p.number = prepare(numbers, instruction, place, p.pattern);
+  p.predicted = predict(phases, instruction, p.pattern);
+  p.wanted = place < numbers.end;
+  prepared[blockIdx.x * batch + threadIdx.x] = p;
+}
+
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed>
 __global__ void __launch_bounds__(batch, 1)
-    run(Numbers const numbers, PhaseTable const phases, Findings* findings, Kept* kept, Kept* wrong,
+    run(Numbers const numbers, Prepared const* prepared, Findings* findings, Kept* kept, Kept* wrong,
         char const* global) {
   extern __shared__ unsigned char memory[];
   Scratch& scratch =
       *reinterpret_cast<Scratch*>(memory + (4096 - __cvta_generic_to_shared(memory) % 4096) % 4096);
-  constexpr Instruction instruction{Op, Bytes, Matrices, Transposed};
   for (unsigned i = threadIdx.x; i < sizeof scratch.page / 4; i += batch)
     reinterpret_cast<std::uint32_t*>(scratch.page)[i] = 0;
   __syncthreads();
   for (std::uint64_t b = (blockIdx.x + numbers.first_block) % gridDim.x; b < numbers.batches;
        b += gridDim.x) {
-    std::uint64_t const place = (numbers.first_batch + b * numbers.batch_step) * batch + threadIdx.x;
-    std::uint64_t const number = prepare(numbers, instruction, place, scratch.pattern[threadIdx.x]);
-    // The exchange makes the warp meet again after predict(): apart, its lanes would issue in pieces.
-    std::uint32_t const predicted = __shfl_sync(
-        ~0U, predict(phases, instruction, scratch.pattern[threadIdx.x]), threadIdx.x % warp_lanes);
+    Prepared const& p = prepared[b * batch + threadIdx.x];
+    scratch.pattern[threadIdx.x] = p.pattern;
     __syncthreads();
     for (unsigned i = 0; i < batch; ++i)
       measure<Op, Bytes, Matrices, Transposed>(scratch, i, numbers, global);
     __syncthreads();
-    if (place < numbers.end) conclude(scratch, numbers, number, predicted, findings, kept, wrong);
-    __syncwarp();
+    if (p.wanted) conclude(scratch, numbers, p.number, p.predicted, findings, kept, wrong);
     __syncthreads();
   }
 }
 
-using Kernel = void (*)(Numbers, PhaseTable, Findings*, Kept*, Kept*, char const*);
+using Kernel = void (*)(Numbers, Prepared const*, Findings*, Kept*, Kept*, char const*);
 
 /// An instruction, its kernel, and the exhaustive set of lane maps that is run on it (none: size 1).
 struct Subject {
@@ -281,6 +296,7 @@ class Bench {
   Record record{};
 
  private:
+  static constexpr std::uint64_t chunk = 4224;  ///< batches, 32 for each of 132 multiprocessors
   static constexpr std::size_t shared_bytes = sizeof(Scratch) + alignof(Scratch);
   struct Launched {
     std::size_t subject = 0;
@@ -298,9 +314,20 @@ class Bench {
     l.subject = s;
     l.kind = numbers.kind;
     l.findings.clear();
-    subjects_[s].kernel<<<blocks_, batch, shared_bytes>>>(numbers, sm_90_phases, l.findings.data(),
-                                                          l.kept.data(), l.wrong.data(), global_.data());
-    check(cudaGetLastError(), subjects_[s].name);
+    measure(s, numbers, l.findings.data(), l.kept.data(), l.wrong.data());
+  }
+
+  /// Draws, predicts and measures, a chunk of batches at a time.
+  void measure(std::size_t s, Numbers numbers, Findings* findings, Kept* kept, Kept* wrong) {
+    for (std::uint64_t left = numbers.batches; left != 0; left -= numbers.batches) {
+      numbers.batches = std::min<std::uint64_t>(left, chunk);
+      prepare_all<<<static_cast<unsigned>(numbers.batches), batch>>>(
+          numbers, sm_90_phases, subjects_[s].instruction, prepared_.data());
+      subjects_[s].kernel<<<blocks_, batch, shared_bytes>>>(numbers, prepared_.data(), findings, kept, wrong,
+                                                            global_.data());
+      check(cudaGetLastError(), subjects_[s].name);
+      numbers.first_batch += numbers.batches * numbers.batch_step;
+    }
   }
 
   /// Median of 2 * cycles - cycles of twice as many instructions, over the same patterns.
@@ -372,8 +399,7 @@ class Bench {
       numbers.keep_every = ~std::uint64_t{0};
       numbers.rounds = rounds;
       numbers.overhead = overhead_[s];
-      subjects_[s].kernel<<<blocks_, batch, shared_bytes>>>(numbers, sm_90_phases, findings.data(),
-                                                            kept.data(), still.data(), global_.data());
+      measure(s, numbers, findings.data(), kept.data(), still.data());
       finish(subjects_[s].name);
       wrong = still.read();
       wrong.resize(findings.read()[0].wrong);
@@ -400,6 +426,7 @@ class Bench {
   std::vector<Launched> slots_;  ///< reused from round to round
   std::size_t launched_ = 0;     ///< of them, in flight
   Buffer<char> global_{64 * warp_lanes};
+  Buffer<Prepared> prepared_{chunk * batch};
 };
 
 }  // namespace
