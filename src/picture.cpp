@@ -54,8 +54,6 @@ void refuse_undrawable(Mapping const& map) {
 bool stay_together(Tile const& tile, std::vector<std::int64_t> const& address, Grid const& grid,
                    std::int64_t bits) {
   std::int64_t const extent = grid.transposed ? tile.rows : tile.cols;
-  std::int64_t const first = grid.transposed ? tile.row0 : tile.col0;
-  if (first % grid.elements != 0) return false;
   auto const at = [&](std::int64_t line, std::int64_t i) {
     return address[grid.transposed ? tile.place(tile.row0 + i, tile.col0 + line)
                                    : tile.place(tile.row0 + line, tile.col0 + i)];

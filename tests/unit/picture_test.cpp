@@ -128,6 +128,13 @@ TEST(Grid, KeepsTogetherWhatTheSwizzleKeepsTogether) {
   EXPECT_EQ(make_grid(make_tile(mapping("(8,64):(64,1)", 16), 8), 16).bytes, 8);
 }
 
+TEST(Grid, OfAPartStartsAtThePart) {
+  Mapping const map = mapping(sw128);
+  EXPECT_EQ(make_grid(make_tile(map, 0, {{}, std::pair(4, 19)}), 16).elements, 4)
+      << "column 4 is 8 bytes into a chunk";
+  EXPECT_EQ(make_grid(make_tile(mapping("(8,64):(64,1)", 16), 8, {{}, std::pair(4, 19)}), 16).elements, 8);
+}
+
 TEST(Grid, TurnsAColumnMajorTile) {
   Tile const tile = make_tile(mapping("(64,8):(1,64)", 16), 0);
   Grid const grid = make_grid(tile, 16);
@@ -224,7 +231,7 @@ TEST(Picture, GivesTheFullestBankTheDegreeOfItsPhase) {
 TEST(Window, HoldsEveryLaneOfThePhase) {
   Picture const picture = picture_of(mapping("(128,64):(64,1)", 16), "ld.shared.b16: row = 4*lane, col = 0");
   Window const window = make_window(picture, 16);
-  EXPECT_EQ(window.lines.size(), 32U);
+  ASSERT_EQ(window.lines.size(), 32U);
   EXPECT_EQ(window.lines[31], 124);
   EXPECT_EQ(unseen(picture, window), "32 of 128 rows, 16 of 32 cells of each");
 }
