@@ -22,10 +22,10 @@ struct Cell {
   template <Word W>
   [[nodiscard]] count_of<W> operator()(W b, W m, W c) const {
     auto const alignment = std::max<std::uint64_t>(swizzle.period(), 16);
-    W const across = c % like(c, pitch / access.row_bytes);
+    W const across = c % like(c, pitch / access.pattern().row_bytes);
     return wavefronts(sm_90, access.instruction,
                       addresses(access, swizzle, W(b * like(b, alignment)), like(b, pitch),
-                                W(m * like(m, access.rows)), W(across * like(c, access.row_bytes))));
+                                W(m * like(m, access.pattern().rows)), W(across * like(c, access.pattern().row_bytes))));
   }
 };
 
@@ -38,7 +38,7 @@ struct Range {
 Range range_of(Cell const& cell) {
   Range r{~0U, 0};
   for (std::uint32_t m = 0; m < 32; ++m)
-    for (std::uint32_t c = 0; c < cell.pitch / cell.access.row_bytes; ++c) {
+    for (std::uint32_t c = 0; c < cell.pitch / cell.access.pattern().row_bytes; ++c) {
       std::uint32_t const n = cell(std::uint32_t{0}, m, c);
       r = {std::min(r.least, n), std::max(r.most, n)};
     }
@@ -64,8 +64,8 @@ Claim cost_of(Cell const& cell) {
   std::string const where = cell.access.name + " on " + std::to_string(cell.pitch) + "-byte rows " + how;
   return {"wavefronts/" + cell.access.name + "/" + std::to_string(cell.pitch) + "/" + to_string(cell.swizzle),
           single(where + " " + number, between(cell, r.least, r.most)),
-          "all origins that are multiples of " + std::to_string(cell.access.rows) + " rows and " +
-              std::to_string(cell.access.row_bytes) + " bytes, all 32-bit bases that are multiples of " +
+          "all origins that are multiples of " + std::to_string(cell.access.pattern().rows) + " rows and " +
+              std::to_string(cell.access.pattern().row_bytes) + " bytes, all 32-bit bases that are multiples of " +
               std::to_string(std::max<std::uint64_t>(cell.swizzle.period(), 16)),
           "bank.hpp H1-H7; PTX ISA 9.1, 9.7.14.5 for the fragments",
           single("at most " + std::to_string(r.most - 1), between(cell, 0, r.most - 1)),
@@ -79,7 +79,7 @@ void add_wavefronts(std::vector<Claim>& claims) {
   for (NamedAccess const& named : named_accesses()) {
     Access const access = parse_access(named.name);
     for (unsigned const pitch : {32U, 64U, 128U, 256U}) {
-      if (access.row_bytes > pitch) continue;
+      if (access.pattern().row_bytes > pitch) continue;
       for (Swizzle const& s : {swizzle_none, swizzle_32B, swizzle_64B, swizzle_128B})
         claims.push_back(cost_of({access, s, pitch}));
     }

@@ -84,6 +84,17 @@ Affine Affine::inputs(unsigned width, unsigned first, unsigned count) {
   return x;
 }
 
+std::uint64_t Affine::at(std::array<std::uint64_t, 4> const& inputs) const {
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < width_; ++i) {
+    std::uint64_t bit = bits_[i].constant ? 1 : 0;
+    for (std::size_t w = 0; w < inputs.size(); ++w)
+      bit ^= static_cast<std::uint64_t>(std::popcount(bits_[i].inputs[w] & inputs[w]));
+    value |= (bit & 1) << i;
+  }
+  return value;
+}
+
 std::optional<std::uint64_t> Affine::constant() const {
   if (opaque_) return std::nullopt;
   std::uint64_t value = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <unordered_map>
 
 namespace swizproof {
@@ -49,15 +50,30 @@ Quantity power_of_two(Quantity exponent) {
   return {1ULL << k, exponent.engine, {}};
 }
 
+Quantity function_period(Function const& f, Limits const& limits) {
+  return power_of_two(last_that_holds(
+      [f](unsigned k) {
+        return ask("period", 64, {{"x", 64}}, [f, k](auto x) {
+          auto const step = k == 0 ? like(x, 0) : like(x, 1ULL << (64 - k));
+          return claim(f(x + step) == f(x) + step);
+        });
+      },
+      limits));
+}
+
+Fact function_is_one_to_one(Function const& f, Limits const& limits) {
+  return decide_cheapest(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
+                             [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }),
+                         limits);
+}
+
 void inspect_function(Inspection& out, Mapping const& map, Limits const& limits) {
   Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
   out.linear = decide_cheapest(ask("linear", 64, {{"x", 64}, {"y", 64}},
                                    [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }),
                                limits);
-  out.bijective = decide_cheapest(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
-                                      [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }),
-                                  limits);
+  out.bijective = function_is_one_to_one(f, limits);
   out.injective = out.bijective;  // on words of one width the two are the same
   out.involution = decide_cheapest(
       ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
@@ -74,14 +90,7 @@ void inspect_function(Inspection& out, Mapping const& map, Limits const& limits)
                    [f, k](auto x) { return claim(((f(x) ^ x) & like(x, ~low_mask(64 - k))) == like(x, 0)); });
       },
       limits));
-  out.period = power_of_two(last_that_holds(
-      [f](unsigned k) {
-        return ask("period", 64, {{"x", 64}}, [f, k](auto x) {
-          auto const step = k == 0 ? like(x, 0) : like(x, 1ULL << (64 - k));
-          return claim(f(x + step) == f(x) + step);
-        });
-      },
-      limits));
+  out.period = function_period(f, limits);
   if (std::holds_alternative<Proved>(out.linear.outcome)) out.matrix = BitMatrix::of(f, 64);
   out.alignment = out.period;
   if (map.acts_on_bytes() || !out.period.value) return;
@@ -179,29 +188,38 @@ class Enumeration {
   std::vector<std::uint64_t> f_;
 };
 
+/// The place of each index of a tile, in elements; from base 0 if the map acts on bytes.
+std::vector<std::uint64_t> values_of(Mapping const& map) {
+  auto const size = static_cast<std::uint64_t>(map.domain()->size());
+  std::vector<std::uint64_t> values;
+  values.reserve(size);
+  for (std::uint64_t i = 0; i < size; ++i) {
+    std::uint64_t const bits = map.element_bits.value_or(8);
+    if (!map.acts_on_bytes()) {
+      values.push_back(offset(map, i).elements);
+      continue;
+    }
+    auto const address = static_cast<std::int64_t>(bit_address(map, Address<std::uint64_t>{0}, i));
+    values.push_back(static_cast<std::uint64_t>(address / static_cast<std::int64_t>(bits)));
+  }
+  return values;
+}
+
+std::string too_many(std::int64_t size) {
+  return "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
+}
+
 void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
   std::int64_t const size = map.domain()->size();
   out.domain = "indices 0.." + std::to_string(size - 1);
   if (size > most_enumerated) {
-    std::string const reason =
-        "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
+    std::string const reason = too_many(size);
     for (Fact* fact : {&out.injective, &out.bijective, &out.involution, &out.linear})
       fact->outcome = Unknown{reason};
     for (Quantity* quantity : {&out.kept_low_bits, &out.span, &out.period})
       *quantity = {{}, Engine::exhaustive, reason, true};
   } else {
-    std::vector<std::uint64_t> values;
-    values.reserve(static_cast<std::size_t>(size));
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(size); ++i) {
-      std::uint64_t const bits = map.element_bits.value_or(8);
-      if (!map.acts_on_bytes()) {
-        values.push_back(offset(map, i).elements);
-        continue;
-      }
-      auto const address = static_cast<std::int64_t>(bit_address(map, Address<std::uint64_t>{0}, i));
-      values.push_back(static_cast<std::uint64_t>(address / static_cast<std::int64_t>(bits)));
-    }
-    Enumeration(out, std::move(values)).run();
+    Enumeration(out, values_of(map)).run();
   }
   // Which bases make relative and absolute addressing agree is a question about the swizzle alone.
   Mapping swizzle_only;
@@ -229,6 +247,47 @@ Inspection inspect(Mapping const& map, Limits const& limits) {
   else
     inspect_layout(out, map, limits);
   return out;
+}
+
+Fact is_one_to_one(Mapping const& map, Limits const& limits) {
+  if (map.domain() == nullptr)
+    return function_is_one_to_one({map.acts_on_bytes() ? &map.on_bytes : &map.on_elements}, limits);
+  if (map.domain()->size() > most_enumerated)
+    return {Unknown{too_many(map.domain()->size())}, Engine::exhaustive};
+  std::vector<std::uint64_t> const values = values_of(map);
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  // The collision that an enumeration in order would meet first.
+  std::size_t second = values.size(), first = 0;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (values[order[i - 1]] == values[order[i]] && order[i] < second)
+      second = order[i], first = order[i - 1];
+  if (second == values.size()) return {Proved{}, Engine::exhaustive};
+  return {Refuted{"two indices, one place", {{"x", first}, {"y", second}, {"f(x)", values[second]}}, true},
+          Engine::exhaustive};
+}
+
+Fact is_bijective(Mapping const& map, Limits const& limits) {
+  Fact const fact = is_one_to_one(map, limits);
+  if (map.domain() == nullptr || !std::holds_alternative<Proved>(fact.outcome)) return fact;
+  std::vector<std::uint64_t> const values = values_of(map);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] >= values.size())
+      return {Refuted{"one-to-one, but not onto 0..size-1", {{"x", i}, {"f(x)", values[i]}}, true},
+              Engine::exhaustive};
+  return fact;
+}
+
+Quantity period_of(std::vector<Stage> const& stages, Limits const& limits) {
+  std::uint64_t period = 1;
+  for (Stage const& stage : stages) {
+    auto const* swizzle = std::get_if<Swizzle>(&stage);
+    if (swizzle == nullptr) return function_period({&stages}, limits);
+    period = std::max(period, swizzle->period());
+  }
+  return {period, Engine::linear, {}};
 }
 
 }  // namespace swizproof

@@ -50,15 +50,24 @@ std::optional<Refuted> search_counterexample(Question const& q, unsigned budget)
 
 std::optional<Outcome> decide_linearly(Question const& q) {
   std::vector<Affine> inputs;
-  for (unsigned i = 0; i < q.variables.size(); ++i) {
-    if (i == 4) return std::nullopt;  // a form has room for four words
-    inputs.push_back(Affine::inputs(q.width, 64 * i, q.variables[i].bits));
+  unsigned used = 0;
+  for (Variable const& v : q.variables) {
+    if (used + v.bits > 256) return std::nullopt;  // a form has no room for more
+    inputs.push_back(Affine::inputs(q.width, used, v.bits));
+    used += v.bits;
   }
   auto const [hypothesis, conclusion] = q.on_affine(inputs);
   auto const decision = decide(hypothesis, conclusion);
   if (!decision) return std::nullopt;
   if (decision->implied) return Proved{};
-  std::span const values = std::span(decision->witness).first(q.variables.size());
+  std::vector<std::uint64_t> values;
+  unsigned at = 0;
+  for (Variable const& v : q.variables) {
+    std::uint64_t value = 0;
+    for (unsigned bit = 0; bit < v.bits; ++bit, ++at)
+      value |= (decision->witness[at / 64] >> (at % 64) & 1) << bit;
+    values.push_back(value);
+  }
   auto const [given, wanted] = q.on_numbers(values);
   if (!given || wanted)
     throw Disagreement{"the GF(2) witness for '" + q.name + "' is no counterexample on plain numbers"};

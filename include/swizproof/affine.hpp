@@ -86,6 +86,8 @@ class Affine {
   [[nodiscard]] AffineForm const& bit(unsigned i) const { return bits_[i]; }
   /// The value, if it does not depend on any input.
   [[nodiscard]] std::optional<std::uint64_t> constant() const;
+  /// The value where the inputs have the bits of `inputs`. Precondition: exact().
+  [[nodiscard]] std::uint64_t at(std::array<std::uint64_t, 4> const& inputs) const;
 
   friend Affine like(Affine const& x, std::uint64_t value) { return {x.width_, value}; }
   friend Affine operator^(Affine a, Affine const& b);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,17 @@ struct Verdict {
 [[nodiscard]] inline std::string_view word(Outcome const& outcome) {
   if (std::holds_alternative<Proved>(outcome)) return "proved";
   return std::holds_alternative<Refuted>(outcome) ? "refuted" : "unknown";
+}
+
+/// The outcome of "all of these hold": the first refutation, else the first that nobody knows, else
+/// proved. Of nothing: nobody decided.
+[[nodiscard]] inline Outcome conjunction(std::span<Outcome const> outcomes) {
+  Outcome all;
+  for (Outcome const& outcome : outcomes) {
+    if (std::holds_alternative<Refuted>(outcome)) return outcome;
+    if (&outcome == &outcomes.front() || std::holds_alternative<Proved>(all)) all = outcome;
+  }
+  return all;
 }
 
 }  // namespace swizproof

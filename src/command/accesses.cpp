@@ -24,13 +24,13 @@ void run(Common const& common) {
     all.push_back({{"name", named.name},
                    {"text", named.text},
                    {"instruction", to_string(access.instruction)},
-                   {"rows", access.rows},
-                   {"row_bytes", access.row_bytes},
+                   {"rows", access.pattern().rows},
+                   {"row_bytes", access.pattern().row_bytes},
                    {"ideal", ideal},
                    {"seen_in", named.seen_in}});
     if (!common.json)
       fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.name,
-                 fmt::format("{}x{} B", access.rows, access.row_bytes), ideal, named.text, "",
+                 fmt::format("{}x{} B", access.pattern().rows, access.pattern().row_bytes), ideal, named.text, "",
                  style.faint(named.seen_in));
   }
   if (common.json)

@@ -1,6 +1,8 @@
 // ACCESS: a named pattern, or an instruction and what each lane asks for; names of architectures.
 #include "expression_parser.hpp"
 
+#include <swizproof/tiled_copy.hpp>
+
 #include <bit>
 
 namespace swizproof {
@@ -41,28 +43,246 @@ constexpr InstructionName instruction_names[] = {
 };
 
 /// The footprint, from all lanes' positions; refuses positions that the instruction cannot take.
-void measure(Access& access, std::string_view text) {
+void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
   std::uint32_t last_row = 0, last_byte = 0;
+  auto const refuse = [&](std::string message) {
+    throw InputError{std::move(message), std::string(text), 0, text.size(), {}};
+  };
   for (std::uint32_t lane = 0; lane < access.instruction.lanes(); ++lane) {
     std::span<std::uint32_t const> const variables(&lane, 1);
-    std::uint32_t const row = access.row(variables, lane), byte = access.byte(variables, lane);
+    if (access.active && (*access.active)(variables, lane) == 0) continue;
+    std::uint32_t const row = pattern.row(variables, lane), byte = pattern.byte(variables, lane);
     if (byte % access.instruction.bytes != 0)
-      throw InputError{"lane " + std::to_string(lane) + " asks for byte " + std::to_string(byte) +
-                           ", which is not a multiple of the " + std::to_string(access.instruction.bytes) +
-                           " bytes that the instruction takes",
-                       std::string(text),
-                       0,
-                       text.size(),
-                       {}};
+      refuse("lane " + std::to_string(lane) + " asks for byte " + std::to_string(byte) +
+             ", which is not a multiple of the " + std::to_string(access.instruction.bytes) +
+             " bytes that the instruction takes");
     last_row = std::max(last_row, row);
     last_byte = std::max(last_byte, byte + access.instruction.bytes - 1);
   }
   if (last_row >= 1U << 20 || last_byte >= 1U << 20)
-    throw InputError{
-        "a lane is more than 2^20 rows or bytes from the origin", std::string(text), 0, text.size(), {}};
-  access.rows = std::bit_ceil(last_row + 1);
-  access.row_bytes = std::bit_ceil(last_byte + 1);
+    refuse("a lane is more than 2^20 rows or bytes from the origin");
+  pattern.rows = std::bit_ceil(last_row + 1);
+  pattern.row_bytes = std::bit_ceil(last_byte + 1);
 }
+
+/// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
+class AccessParser {
+ public:
+  AccessParser(std::string_view text, std::size_t colon) : text_(text), in_(text), colon_(colon) {}
+
+  [[nodiscard]] Access parse() {
+    access_.name = text_;
+    access_.instruction = parse_instruction(trimmed(0, colon_));
+    declare_variables();
+    in_.back_to(colon_ + 1);
+    if (in_.done()) in_.fail_here("what each lane asks for is missing", forms);
+    std::size_t const pattern_at = in_.at();
+    where();
+    std::size_t const where_end = in_.at();
+    while (!in_.done()) {
+      if (take_word("for"))
+        range();
+      else if (take_word("if"))
+        condition();
+      else
+        in_.fail_here("expected 'for', 'if' or the end of the access");
+    }
+    if (auto* pattern = std::get_if<RowAndByte>(&access_.where)) {
+      if (!access_.ranges.empty())
+        in_.fail("row and byte stand for every origin of the tile: they take no 'for'", pattern_at,
+                 where_end - pattern_at, "with variables write row = ..., col = ...");
+      measure(*pattern, access_, text_);
+    }
+    return std::move(access_);
+  }
+
+ private:
+  static constexpr char const* forms =
+      "row = ..., col = ... | coord = (..., ...) | tv LAYOUT tile SHAPE | address = ... | a pasted TiledCopy";
+  static constexpr std::size_t most_ranges = 16;
+
+  std::string_view trimmed(std::size_t from, std::size_t to) const {
+    while (from < to && is_space(text_[from])) ++from;
+    while (to > from && is_space(text_[to - 1])) --to;
+    return text_.substr(from, to - from);
+  }
+  bool take_word(std::string_view word) {
+    std::size_t const from = in_.at();
+    if (in_.take_name() == word) return true;
+    in_.back_to(from);
+    return false;
+  }
+  /// The names after each `for`, so that expressions before it may use them.
+  void declare_variables() {
+    names_ = {"lane"};
+    std::size_t at = colon_;
+    std::string_view previous;
+    while (at < text_.size()) {
+      if (!is_name(text_[at])) {
+        ++at;
+        continue;
+      }
+      std::size_t const from = at;
+      while (at < text_.size() && is_name(text_[at])) ++at;
+      std::string_view const word = text_.substr(from, at - from);
+      if (previous == "for") {
+        bool const reserved = word == "for" || word == "in" || word == "if" || is_digit(word[0]);
+        if (reserved) in_.fail("expected the name of a variable after 'for'", from, word.size());
+        if (std::find(names_.begin(), names_.end(), word) != names_.end())
+          in_.fail("there are two variables of this name", from, word.size());
+        if (names_.size() > most_ranges) in_.fail("more than 16 variables", from, word.size());
+        names_.emplace_back(word);
+      }
+      previous = word;
+    }
+  }
+  Expression expression() { return ExpressionParser(in_, names_).parse(); }
+  Expression assigned(std::string_view name) {
+    if (!take_word(name)) in_.fail_here("expected '" + std::string(name) + " = ...'");
+    in_.expect("=", "after " + std::string(name));
+    return expression();
+  }
+
+  void where() {
+    if (looks_like_tiled_copy(text_.substr(in_.at()))) return tiled_copy();
+    if (take_word("tv")) return thread_values();
+    if (take_word("address")) {
+      in_.expect("=", "after address");
+      access_.where = RawAddress{expression()};
+      return;
+    }
+    if (take_word("coord")) return coordinate();
+    std::size_t const from = in_.at();
+    if (in_.take_name() != "row") {
+      in_.back_to(from);
+      in_.fail_here("expected row, coord, tv or address", forms);
+    }
+    in_.back_to(from);
+    Expression row = assigned("row");
+    in_.expect(",", "and then col = ... (or byte = ...)");
+    std::size_t const second = in_.at();
+    std::string_view const name = in_.take_name();
+    in_.back_to(second);
+    if (name == "byte") {
+      access_.where = RowAndByte{std::move(row), assigned("byte")};
+    } else {
+      Coordinate c;
+      c.modes.push_back(std::move(row));
+      c.modes.push_back(assigned("col"));
+      access_.where = std::move(c);
+    }
+  }
+  /// (e, e, ...), or one expression, which may itself begin with a parenthesis.
+  void coordinate() {
+    in_.expect("=", "after coord");
+    Coordinate c;
+    std::size_t const from = in_.at();
+    if (in_.take("(")) {
+      c.modes.push_back(expression());
+      if (in_.looking_at(",")) {
+        while (in_.take(",")) c.modes.push_back(expression());
+        in_.expect(")", "to close the coordinate");
+        access_.where = std::move(c);
+        return;
+      }
+      in_.back_to(from);
+      c.modes.clear();
+    }
+    c.modes.push_back(expression());
+    access_.where = std::move(c);
+  }
+  /// tv LAYOUT tile SHAPE
+  void thread_values() {
+    std::size_t const from = in_.at();
+    std::size_t const tile = text_.find("tile", from);
+    if (tile == std::string_view::npos)
+      in_.fail_here("a thread-value layout needs the tile that it indexes",
+                    "tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (16,16)");
+    ThreadValues out;
+    try {
+      Mapping const map = parse_mapping(trimmed(from, tile));
+      if (map.on_elements.size() != 1 || map.domain() == nullptr || map.domain()->rank() != 2)
+        in_.fail("a thread-value layout is a plain layout of two modes, (thread, value)", from, tile - from);
+      out.tv = *map.domain();
+    } catch (InputError const& error) {  // its position is relative to the layout
+      if (error.input == text_) throw;
+      std::size_t const start = static_cast<std::size_t>(trimmed(from, tile).data() - text_.data());
+      in_.fail(error.message, start + error.at, error.length, error.hint);
+    }
+    in_.back_to(tile + 4);
+    out.tile = shape(0);
+    set(std::move(out), from);
+  }
+  void tiled_copy() {
+    // A block spans lines; it ends where the access does, or at a `for` or `if`, which it cannot hold.
+    std::size_t const from = in_.at();
+    try {
+      TiledCopy const copy = parse_tiled_copy(text_.substr(from));
+      bool const stores = access_.instruction.operation == Operation::st_shared ||
+                          access_.instruction.operation == Operation::stmatrix ||
+                          access_.instruction.operation == Operation::cp_async;
+      in_.back_to(text_.size());
+      set({stores ? copy.destination_tv : copy.source_tv, copy.tile}, from);
+    } catch (InputError const& error) {
+      if (error.input == text_) throw;
+      in_.fail(error.message, from + error.at, error.length, error.hint);
+    }
+  }
+  /// Checks that every index of the layout lies in the tile.
+  void set(ThreadValues out, std::size_t from) {
+    if (out.tv.size() > (std::int64_t{1} << 22)) in_.fail("more than 2^22 threads times values", from);
+    std::int64_t least = 0, most = 0;
+    auto const extents = out.tv.shape.leaves(), strides = out.tv.stride.leaves();
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      (strides[i] < 0 ? least : most) += (extents[i] - 1) * strides[i];
+    if (least < 0 || most >= out.tile.product())
+      in_.fail("the layout reaches index " + std::to_string(least < 0 ? least : most) + ", the tile has " +
+                   std::to_string(out.tile.product()) + " elements",
+               from, in_.at() - from);
+    access_.where = std::move(out);
+  }
+  IntTuple shape(int depth) {
+    std::size_t const from = in_.at();
+    if (depth > 20) in_.fail_here("nested more than 20 deep");
+    if (in_.take("(")) {
+      std::vector<IntTuple> modes;
+      do modes.push_back(shape(depth + 1));
+      while (in_.take(","));
+      in_.expect(")", "or ',' in the shape");
+      return IntTuple(std::move(modes));
+    }
+    bool const fixed = in_.take("_");
+    std::int64_t const value = in_.take_integer("an extent of the tile");
+    if (value < 1 || value > (1 << 20)) in_.fail("extents are from 1 to 2^20", from, in_.at() - from);
+    return {value, fixed};
+  }
+
+  void range() {
+    Range range;
+    range.name = in_.take_name();
+    if (take_word("in")) {
+      std::size_t const from = in_.at();
+      range.first = in_.take_literal();
+      in_.expect("..", "between the first and the last value, which is included");
+      range.last = in_.take_literal();
+      if (range.last < range.first) in_.fail("this range is empty", from, in_.at() - from);
+      if (range.last > 0xffffffff) in_.fail("values must be below 2^32", from, in_.at() - from);
+    }
+    access_.ranges.push_back(std::move(range));
+  }
+  void condition() {
+    if (access_.active) in_.fail_here("there are two conditions", "join them with &&");
+    if (access_.instruction.matrices != 0)
+      in_.fail_here("ldmatrix and stmatrix need all their lanes: they take no 'if'");
+    access_.active = expression();
+  }
+
+  std::string_view text_;
+  Scanner in_;
+  std::size_t colon_;
+  std::vector<std::string> names_;
+  Access access_;
+};
 
 }  // namespace
 
@@ -96,26 +316,10 @@ Access parse_access(std::string_view text) {
         access.name = named.name;
         return access;
       }
-    throw InputError{
-        "unknown access", std::string(text), 0, text.size(),
-        "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., byte = ..."};
+    throw InputError{"unknown access", std::string(text), 0, text.size(),
+                     "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ..."};
   }
-  Access access;
-  access.name = text;
-  access.instruction = parse_instruction(text.substr(0, colon));
-  Scanner in(text);
-  in.back_to(colon + 1);
-  std::array<std::string, 1> const variables{"lane"};
-  in.expect("row", "= ..., byte = ...");
-  in.expect("=", "after row");
-  access.row = ExpressionParser(in, variables).parse();
-  in.expect(",", "and then byte = ...");
-  in.expect("byte", "= ... after the row");
-  in.expect("=", "after byte");
-  access.byte = ExpressionParser(in, variables).parse();
-  if (!in.done()) in.fail_here("unexpected text after the access");
-  measure(access, text);
-  return access;
+  return AccessParser(text, colon).parse();
 }
 
 Architecture const& parse_architecture(std::string_view text) {

@@ -1,0 +1,79 @@
+// Is an access on a tile free of bank conflicts, from every origin, variable and base address?
+//
+//   Placement  --GF(2), exhaustion, SMT-->  the most wavefronts that any case costs, and that case
+//
+// The engines that apply must agree. GF(2): where all lanes' addresses are affine in the variables'
+// bits, the cost depends only on the XOR of the lanes' addresses, so that a handful of cases decides
+// all of them. Exhaustion: every assignment, bases modulo the swizzle's period (proofs/period.cpp).
+// SMT: everything else, base and variables symbolic.
+#pragma once
+
+#include <swizproof/inspect.hpp>
+#include <swizproof/placement.hpp>
+#include <swizproof/question.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// What a check is asked.
+struct CheckOptions {
+  std::optional<unsigned> at_most{};     ///< wavefronts allowed; the ideal if empty
+  std::optional<std::uint64_t> align{};  ///< bases are its multiples, in bytes; see base_alignment()
+  Architecture const* arch = &sm_90;
+  Limits limits{};
+};
+
+/// One lane of a counterexample.
+struct LaneAtFault {
+  unsigned lane = 0;
+  std::vector<std::uint64_t> coordinate{};
+  std::int64_t offset = 0;    ///< elements, before any swizzle (bytes for raw addresses)
+  std::int64_t swizzled = 0;  ///< elements, after all of them; relative to the base
+  std::uint64_t address = 0;  ///< bytes
+  std::uint64_t word = 0;     ///< bank word of the first byte
+};
+
+/// Lanes of one phase that meet in one bank, on different words.
+struct Conflict {
+  std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
+  std::uint64_t base = 0;
+  unsigned phase = 0;
+  unsigned bank = 0;
+  std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest lane that has it
+};
+
+/// What came of one access.
+struct AccessVerdict {
+  std::string access{};
+  Outcome outcome{};        ///< Proved: never more than `allowed`; Refuted: see `conflict`
+  unsigned wavefronts = 0;  ///< the most that any case costs: the least N that `--at-most` accepts
+  unsigned ideal = 0;       ///< the least that the bytes need
+  unsigned allowed = 0;
+  std::vector<unsigned> degree{};      ///< of each phase of the worst case
+  std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
+  std::string domain{};
+  std::vector<Engine> engines{};  ///< all that decided it
+
+  [[nodiscard]] unsigned excess() const { return wavefronts > ideal ? wavefronts - ideal : 0; }
+};
+
+/// Bases that a check quantifies over if it is not told: multiples of the least power of two from
+/// which relative and absolute addressing agree, and of what the instruction takes. In bytes.
+[[nodiscard]] std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits);
+
+/// Decides whether the access costs at most `at_most` wavefronts in every case. Throws InputError,
+/// with the lane named, if a lane asks for a place outside the tile, an address that is no multiple
+/// of its width, or a vector that the layout tears apart. Throws Disagreement.
+[[nodiscard]] AccessVerdict check(Placement const& placement, CheckOptions const& options);
+
+/// The same by exhaustion alone; nothing if there are more than 2^18 cases. Throws as check() does.
+[[nodiscard]] std::optional<AccessVerdict> check_exhaustively(Placement const& placement,
+                                                              CheckOptions const& options);
+
+/// Refuses an access that check() would refuse. Throws InputError.
+void must_fit(Placement const& placement, CheckOptions const& options);
+
+}  // namespace swizproof

@@ -1,0 +1,106 @@
+#include <swizproof/parse.hpp>
+#include <swizproof/placement.hpp>
+
+#include <algorithm>
+
+namespace swizproof {
+
+namespace {
+
+constexpr std::int64_t furthest = std::int64_t{1} << 32;  // bytes that shared-memory addresses reach
+
+std::string in_words(IntTuple const& shape) { return to_string(shape); }
+
+}  // namespace
+
+Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_(std::move(access)) {
+  Layout const* const tile = map_.domain();
+  bool const raw = std::holds_alternative<RawAddress>(access_.where);
+  if (raw) {
+    if (tile != nullptr)
+      refuse("an access by address does not use the layout", "give - as LAYOUT, or a bare swizzle of bytes");
+    if (!map_.on_elements.empty()) refuse("addresses are bytes, this function acts on element offsets");
+  } else {
+    if (tile == nullptr)
+      refuse("this access needs a tile with a shape; " + map_.text + " has none",
+             "such as Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)");
+    if (!map_.element_bits) refuse("the element size is not known", "give --element, such as --element f16");
+    if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))
+      refuse("the layout reaches further than 2^32 bytes, the addresses of shared memory");
+    outer_.assign(map_.on_elements.begin(), map_.on_elements.end() - 1);
+  }
+  if (auto const* pattern = std::get_if<RowAndByte>(&access_.where)) place_pattern(*pattern);
+  if (auto const* values = std::get_if<ThreadValues>(&access_.where)) place_thread_values(*values);
+  if (auto const* coord = std::get_if<Coordinate>(&access_.where)) {
+    std::size_t const given = coord->modes.size();
+    if (given != 1 && given != tile->rank())
+      refuse("the access gives " + std::to_string(given) + " indices, the layout has " +
+                 std::to_string(tile->rank()) + " modes",
+             "coord = (...) takes one index a mode, or a single plain index");
+  }
+  for (Range const& range : access_.ranges) variables_.push_back({range.name, range.first, 1, range.size()});
+}
+
+void Placement::refuse(std::string message, std::string hint) const {
+  throw InputError{std::move(message), access_.name, 0, access_.name.size(), std::move(hint)};
+}
+
+std::uint64_t Placement::assignments() const {
+  std::uint64_t all = 1;
+  for (Place const& v : variables_)
+    if (__builtin_mul_overflow(all, v.count, &all) || all > (std::uint64_t{1} << 63))
+      return std::uint64_t{1} << 63;
+  return all;
+}
+
+std::uint64_t Placement::vector_elements() const {
+  return std::max<std::uint64_t>(8ULL * access_.instruction.bytes / map_.element_bits.value_or(8), 1);
+}
+
+void Placement::place_pattern(RowAndByte const& pattern) {
+  Layout const& tile = *map_.domain();
+  // Rows are the lines that are contiguous in memory, whichever mode they run along.
+  auto const contiguous = [&](std::size_t m) {
+    Layout const mode = tile.mode(m);
+    return mode.size() > 1 && mode(std::uint64_t{1}).elements == 1;
+  };
+  if (tile.rank() == 0) refuse("the layout has no modes");
+  byte_mode_ = tile.rank() == 1 || (!contiguous(1) && contiguous(0)) ? 0 : 1;
+  std::uint64_t const rows =
+      tile.rank() == 1 ? 1 : static_cast<std::uint64_t>(tile.shape.mode(row_mode()).product());
+  std::uint64_t const bytes =
+      static_cast<std::uint64_t>(tile.shape.mode(byte_mode_).product()) * *map_.element_bits / 8;
+  if (rows < pattern.rows || bytes < pattern.row_bytes)
+    refuse("the access touches " + std::to_string(pattern.rows) + " rows of " +
+           std::to_string(pattern.row_bytes) + " bytes, the tile " + in_words(tile.shape) + " has " +
+           std::to_string(rows) + " of " + std::to_string(bytes));
+  variables_ = {{"row", 0, pattern.rows, rows / pattern.rows},
+                {"byte", 0, pattern.row_bytes, bytes / pattern.row_bytes}};
+  for (std::size_t m = 2; m < tile.rank(); ++m)
+    variables_.push_back(
+        {"mode " + std::to_string(m), 0, 1, static_cast<std::uint64_t>(tile.shape.mode(m).product())});
+}
+
+void Placement::place_thread_values(ThreadValues const& values) {
+  Layout const& tile = *map_.domain();
+  tile_modes_ = values.tile.rank();
+  if (tile_modes_ > tile.rank())
+    refuse("the thread-value layout's tile has more modes than the layout " + in_words(tile.shape));
+  auto const threads = static_cast<std::uint64_t>(values.tv.shape.mode(0).product());
+  auto const each = static_cast<std::uint64_t>(values.tv.shape.mode(1).product());
+  if (each % vector_elements() != 0)
+    refuse("a thread has " + std::to_string(each) + " values, the instruction takes " +
+           std::to_string(vector_elements()) + " at once");
+  variables_ = {{"warp", 0, 1, (threads + warp_lanes - 1) / warp_lanes},
+                {"instruction", 0, 1, each / vector_elements()}};
+  for (std::size_t m = 0; m < tile.rank(); ++m) {
+    std::int64_t const extent = tile.shape.mode(m).product();
+    std::int64_t const part = m < tile_modes_ ? values.tile.mode(m).product() : 1;
+    if (extent % part != 0)
+      refuse("the tile " + in_words(values.tile) + " does not divide the layout's shape " +
+             in_words(tile.shape));
+    variables_.push_back({"tile " + std::to_string(m), 0, 1, static_cast<std::uint64_t>(extent / part)});
+  }
+}
+
+}  // namespace swizproof
