@@ -1,0 +1,72 @@
+// Obligations: a user's own layouts, with what must hold of them, in a TOML file under version control.
+//
+//   [[obligation]]
+//   name   = "A tile"
+//   layout = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)"
+//   access = ["ldmatrix.x4", "copy.row128"]
+//
+// The keys are those of the README's section on obligations. A file is read as a whole before
+// anything is decided, and refused as a whole if one line of it is wrong.
+#pragma once
+
+#include <swizproof/check.hpp>
+#include <swizproof/equal.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// `access`: each at most `at_most` wavefronts, and no two elements of the tile in one place.
+struct AccessesHold {
+  Mapping map{};
+  std::vector<Placement> placements{};
+  std::optional<unsigned> at_most{};
+  std::optional<std::uint64_t> align{};
+};
+
+/// `equal`: two LAYOUTs are one function.
+struct FunctionsEqual {
+  Mapping left{}, right{};
+  std::optional<std::uint64_t> align{};
+};
+
+/// `bijective`: a LAYOUT fills 0..size-1, or permutes all 64-bit numbers.
+struct IsBijective {
+  Mapping map{};
+};
+
+/// `aligned`: bases that are multiples of `to` bytes make relative addressing absolute.
+struct IsAligned {
+  Mapping map{};
+  std::uint64_t to = 1;
+};
+
+/// One entry of a file.
+struct Obligation {
+  std::string name{};    ///< unique in its file
+  std::string source{};  ///< "layouts.toml:3"
+  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned> what{};
+  Architecture const* arch = &sm_90;
+  bool expect_refuted = false;
+};
+
+/// What came of an obligation.
+struct ObligationReport {
+  Outcome outcome{};  ///< Proved: the obligation holds, which is a refutation where one is expected
+  Outcome found{};    ///< of the statement itself
+  std::string domain{};
+  std::string detail{};  ///< one line: wavefronts, or what was found
+  std::vector<Engine> engines{};
+  std::vector<AccessVerdict> accesses{};
+  double seconds = 0;
+};
+
+/// Reads a file. Throws InputError with file, line and column.
+[[nodiscard]] std::vector<Obligation> read_obligations(std::string const& path);
+
+/// Decides one. Throws InputError where an access does not fit its tile. Throws Disagreement.
+[[nodiscard]] ObligationReport decide(Obligation const& obligation, Limits const& limits);
+
+}  // namespace swizproof
