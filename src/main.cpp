@@ -28,6 +28,24 @@ Mapping LayoutArgument::parse() const {
   return parse_mapping(text, options);
 }
 
+Mapping LayoutArgument::parse_or_dash() const {
+  if (text != "-") return parse();
+  if (!element.empty())
+    throw InputError{"- has no elements", element, 0, element.size(), "leave --element out"};
+  Mapping none;
+  none.text = "-";
+  return none;
+}
+
+void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
+  app.add_option(
+         "--access", accesses,
+         "a named pattern ('swizproof accesses'), or INSTRUCTION: row = ..., col = ... | coord = (...) |\n"
+         "tv LAYOUT tile SHAPE | address = ..., each with 'for v in a..b' and 'if EXPR'; may be repeated")
+      ->required()
+      ->allow_extra_args(true);
+}
+
 namespace {
 
 bool is_command(CLI::App const& app, std::string const& word) {
@@ -79,8 +97,13 @@ int main(int argc, char** argv) {
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
   add_prove(app, common);
   add_inspect(app, common);
+  add_check(app, common);
+  add_find(app, common);
+  add_equal(app, common);
+  add_align(app, common);
   add_eval(app, common);
   add_predict(app, common);
+  add_show(app, common);
   add_accesses(app, common);
 
   try {

@@ -62,4 +62,138 @@ nlohmann::ordered_json to_json(Refuted const& refuted) {
   return {{"question", refuted.question}, {"values", values}};
 }
 
+std::string names_of(std::span<Engine const> engines) {
+  std::string text;
+  for (Engine const e : engines) text += (text.empty() ? "" : ", ") + std::string(name(e));
+  return text;
+}
+
+std::string describe(Conflict const& conflict, int indent) {
+  std::string at;
+  for (auto const& [name, value] : conflict.origin) at += fmt::format("{} = {}, ", name, value);
+  std::string text = fmt::format("{:{}}phase {}, bank {}: {} different words ({}base {})\n", "", indent,
+                                 conflict.phase, conflict.bank, conflict.lanes.size(), at, conflict.base);
+  constexpr std::size_t shown = 8;
+  for (std::size_t i = 0; i < conflict.lanes.size(); ++i) {
+    if (i == shown) {
+      text += fmt::format("{:{}}  and {} more lanes\n", "", indent, conflict.lanes.size() - shown);
+      break;
+    }
+    LaneAtFault const& lane = conflict.lanes[i];
+    text += fmt::format("{:{}}  lane {:>2}  ", "", indent, lane.lane);
+    if (!lane.coordinate.empty())
+      text +=
+          fmt::format("({})  offset {} -> {}  ", fmt::join(lane.coordinate, ","), lane.offset, lane.swizzled);
+    text += fmt::format("address {:#x}  word {}\n", lane.address, lane.word);
+  }
+  return text;
+}
+
+std::string describe(AccessVerdict const& v, Style const& style) {
+  std::string const pad(7 - word(v.outcome).size(), ' ');
+  std::string text = fmt::format("{}{}  {}\n", style.outcome(v.outcome), pad, style.strong(v.access));
+  if (auto const* unknown = std::get_if<Unknown>(&v.outcome))
+    return text + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
+  text += fmt::format("         {} wavefront{} in the worst case, ideal {}", v.wavefronts,
+                      v.wavefronts == 1 ? "" : "s", v.ideal);
+  if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
+  if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
+  text += fmt::format("; degree {}  {}\n         for {}\n", fmt::join(v.degree, " "),
+                      style.faint(names_of(v.engines)), v.domain);
+  if (v.conflict && !std::holds_alternative<Proved>(v.outcome)) text += describe(*v.conflict, 9);
+  return text;
+}
+
+nlohmann::ordered_json to_json(AccessVerdict const& v) {
+  nlohmann::ordered_json out{{"access", v.access}, {"verdict", word(v.outcome)}};
+  if (auto const* unknown = std::get_if<Unknown>(&v.outcome)) {
+    out["reason"] = unknown->reason;
+    out["domain"] = v.domain;
+    return out;
+  }
+  out["wavefronts"] = v.wavefronts;
+  out["ideal"] = v.ideal;
+  out["excess"] = v.excess();
+  out["at_most"] = v.allowed;
+  out["degree"] = v.degree;
+  out["domain"] = v.domain;
+  out["engine"] = names_of(v.engines);
+  out["counterexample"] = nullptr;
+  if (!v.conflict || std::holds_alternative<Proved>(v.outcome)) return out;
+  nlohmann::ordered_json origin = nlohmann::ordered_json::object(), lanes = nlohmann::ordered_json::array();
+  for (auto const& [name, value] : v.conflict->origin) origin[name] = value;
+  for (LaneAtFault const& lane : v.conflict->lanes)
+    lanes.push_back({{"lane", lane.lane},
+                     {"coordinate", lane.coordinate},
+                     {"offset", lane.offset},
+                     {"swizzled_offset", lane.swizzled},
+                     {"address", lane.address},
+                     {"word", lane.word}});
+  out["counterexample"] = {{"origin", origin},
+                           {"base", v.conflict->base},
+                           {"phase", v.conflict->phase},
+                           {"bank", v.conflict->bank},
+                           {"lanes", lanes}};
+  return out;
+}
+
+namespace {
+
+/// Text for XML: markup escaped, control characters (which XML 1.0 cannot hold) and bytes of broken UTF-8
+/// replaced.
+std::string in_xml(std::string_view text) {
+  std::string out;
+  for (char const c : text) switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':
+      case '\t':
+        out += ' ';
+        break;
+      default:
+        out += c < ' ' || c > '~' ? '?' : c;
+    }
+  return out;
+}
+
+}  // namespace
+
+std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases) {
+  std::size_t failures = 0, errors = 0;
+  double seconds = 0;
+  std::string body;
+  for (JUnitCase const& c : cases) {
+    seconds += c.seconds;
+    body += fmt::format("  <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", in_xml(c.name),
+                        in_xml(c.source), c.seconds);
+    if (auto const* refuted = std::get_if<Refuted>(&c.outcome)) {
+      ++failures;
+      body +=
+          fmt::format(">\n    <failure message=\"refuted: {}\">{}</failure>\n  </testcase>\n",
+                      in_xml(refuted->question + (refuted->values.empty() ? "" : ": " + describe(*refuted))),
+                      in_xml(c.detail));
+    } else if (auto const* unknown = std::get_if<Unknown>(&c.outcome)) {
+      ++errors;
+      body += fmt::format(">\n    <error message=\"unknown: {}\">{}</error>\n  </testcase>\n",
+                          in_xml(unknown->reason), in_xml(c.detail));
+    } else {
+      body += "/>\n";
+    }
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n</testsuites>\n",
+      in_xml(suite), cases.size(), failures, errors, seconds, body);
+}
+
 }  // namespace swizproof

@@ -1,6 +1,7 @@
 // How values look: colour, carets under bad input, counterexamples, numbers.
 #pragma once
 
+#include <swizproof/check.hpp>
 #include <swizproof/inspect.hpp>
 #include <swizproof/parse.hpp>
 #include <swizproof/verdict.hpp>
@@ -39,6 +40,30 @@ class Style {
 
 /// `1.2 s`, `30 ms`.
 [[nodiscard]] std::string duration(double seconds);
+
+/// Names of engines: `GF(2), exhaustive`.
+[[nodiscard]] std::string names_of(std::span<Engine const> engines);
+
+/// Who collides: a line on phase and bank, and one for each lane, indented by `indent`.
+[[nodiscard]] std::string describe(Conflict const& conflict, int indent);
+
+/// Verdict, numbers, domain and, if it is refuted, who collides.
+[[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style);
+
+/// The keys of `check` for one access.
+[[nodiscard]] nlohmann::ordered_json to_json(AccessVerdict const& verdict);
+
+/// One test case of a JUnit file.
+struct JUnitCase {
+  std::string name{};
+  std::string source{};
+  double seconds = 0;
+  Outcome outcome{};
+  std::string detail{};
+};
+
+/// A JUnit file: Refuted is a failure, Unknown an error.
+[[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases);
 
 /// {"question": ..., "values": {...}}
 [[nodiscard]] nlohmann::ordered_json to_json(Refuted const& refuted);

@@ -39,12 +39,28 @@ struct LayoutArgument {
   void add_to(CLI::App& app);
   /// Throws InputError.
   [[nodiscard]] Mapping parse() const;
+  /// The same; `-` is no layout at all, for accesses by raw address. Throws InputError.
+  [[nodiscard]] Mapping parse_or_dash() const;
 };
 
+/// Adds --access A..., at least one.
+void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
+
+/// 0, 1 or 3.
+[[nodiscard]] inline int exit_code_of(Outcome const& outcome) {
+  if (std::holds_alternative<Proved>(outcome)) return holds;
+  return std::holds_alternative<Refuted>(outcome) ? refuted : undecided;
+}
+
+void add_check(CLI::App& app, Common& common);
+void add_find(CLI::App& app, Common& common);
+void add_equal(CLI::App& app, Common& common);
+void add_align(CLI::App& app, Common& common);
 void add_prove(CLI::App& app, Common& common);
 void add_inspect(CLI::App& app, Common& common);
 void add_eval(CLI::App& app, Common& common);
 void add_predict(CLI::App& app, Common& common);
+void add_show(CLI::App& app, Common& common);
 void add_accesses(CLI::App& app, Common& common);
 
 }  // namespace swizproof::command

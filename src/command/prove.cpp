@@ -1,22 +1,17 @@
 // swizproof prove: decides the catalogue and prints it as theorems.
 #include "command.hpp"
+#include "prove.hpp"
 
 #include "../report.hpp"
+#include "../whole_file.hpp"
 
 #include <swizproof/catalog.hpp>
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <regex>
-#include <sstream>
-#include <thread>
+#include <optional>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -25,117 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
-  std::string only;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
-  std::string shard = "1/1";
-  std::string claims_page;
-};
-
 /// Part of a claim's name before the first '/'.
 std::string group_of(Claim const& claim) { return claim.name.substr(0, claim.name.find('/')); }
-
-std::string engines_of(ClaimReport const& report) {
-  std::string text;
-  for (Engine const e : report.engines) text += (text.empty() ? "" : ", ") + std::string(name(e));
-  return text;
-}
-
-/// `i/n`: every n-th claim from the i-th on.
-std::pair<std::size_t, std::size_t> parse_shard(std::string const& text) {
-  std::size_t i = 0, n = 0;
-  char slash = 0, extra = 0;
-  std::istringstream in(text);
-  if (!(in >> i >> slash >> n) || slash != '/' || in >> extra || i < 1 || i > n)
-    throw InputError{"--shard takes i/n with 1 <= i <= n", text, 0, text.size(), {}};
-  return {i, n};
-}
-
-std::vector<Claim> select(Options const& options) {
-  std::vector<Claim> chosen;
-  auto const [shard, shards] = parse_shard(options.shard);
-  std::regex pattern;
-  try {
-    pattern = std::regex(options.only);
-  } catch (std::regex_error const& error) {
-    throw InputError{std::string("--only is not a regular expression: ") + error.what(),
-                     options.only,
-                     0,
-                     options.only.size(),
-                     {}};
-  }
-  std::size_t matching = 0;
-  for (Claim& claim : catalog())
-    if (std::regex_search(claim.name, pattern) && matching++ % shards == shard - 1)
-      chosen.push_back(std::move(claim));
-  if (chosen.empty() && matching > 0)
-    throw InputError{fmt::format("only {} claims match: this shard is empty", matching),
-                     options.shard,
-                     0,
-                     options.shard.size(),
-                     {}};
-  if (matching == 0)
-    throw InputError{"no claim has a name that matches", options.only, 0, options.only.size(),
-                     "'swizproof prove --json' lists the names; groups are bijection, involution, period, "
-                     "recast, wavefronts, ..."};
-  return chosen;
-}
-
-/// Decides claims on several threads and hands the reports over in order.
-class Runner {
- public:
-  Runner(std::vector<Claim> const& claims, unsigned jobs, Limits limits)
-      : claims_(claims), reports_(claims.size()), ready_(claims.size(), false) {
-    unsigned const count = static_cast<unsigned>(claims.size());
-    unsigned const spare = std::max(1U, jobs / std::max(count, 1U));  // threads that one claim may use
-    jobs = std::min(jobs, count);
-    limits.threads = spare;
-    for (unsigned i = 0; i < jobs; ++i) threads_.emplace_back([this, limits] { work(limits); });
-  }
-  Runner(Runner const&) = delete;
-  Runner& operator=(Runner const&) = delete;
-  ~Runner() { stop_ = true; }  // and the threads join
-  /// Waits for report i, calling `tick` now and then with the number of claims done.
-  template <class Tick>
-  ClaimReport const& wait(std::size_t i, Tick const& tick) {
-    std::unique_lock lock(mutex_);
-    while (!ready_[i] && !failure_) {
-      changed_.wait_for(lock, std::chrono::milliseconds(100));
-      tick(done_);
-    }
-    if (failure_) std::rethrow_exception(failure_);
-    return reports_[i];
-  }
-
- private:
-  void work(Limits const& limits) {
-    for (std::size_t i = next_++; i < claims_.size() && !stop_; i = next_++) {
-      try {
-        ClaimReport report = decide(claims_[i], limits);
-        std::scoped_lock const lock(mutex_);
-        reports_[i] = std::move(report);
-        ready_[i] = true;
-        ++done_;
-      } catch (...) {
-        std::scoped_lock const lock(mutex_);
-        failure_ = std::current_exception();
-        stop_ = true;
-      }
-      changed_.notify_all();
-    }
-  }
-
-  std::vector<Claim> const& claims_;
-  std::vector<ClaimReport> reports_;
-  std::vector<bool> ready_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::exception_ptr failure_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> stop_ = false;
-  std::size_t done_ = 0;
-  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
-};
 
 struct Tally {
   std::size_t proved = 0, refuted = 0, unknown = 0, controls = 0;
@@ -181,7 +67,7 @@ class Printer {
       print_wrapped(statement_, 2);
     }
     fmt::print("    {}  {:<92} {:<12} {:>6}\n", style_.outcome(report.verdict.outcome),
-               shorten(claim.domain, 92), style_.faint(fmt::format("{:<12}", engines_of(report))),
+               shorten(claim.domain, 92), style_.faint(fmt::format("{:<12}", names_of(report.engines))),
                duration(report.verdict.seconds));
     if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
       fmt::print("             counterexample: {}: {}\n", refuted->question, describe(*refuted));
@@ -268,7 +154,7 @@ Json to_json(Claim const& claim, ClaimReport const& report) {
            {"verdict", word(report.verdict.outcome)},
            {"statement", claim.statement.text},
            {"domain", claim.domain},
-           {"engine", engines_of(report)},
+           {"engine", names_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
            {"control", control}};
@@ -302,53 +188,30 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
           group);
     }
     auto const* refuted = std::get_if<Refuted>(&reports[i].control);
-    page +=
-        fmt::format("| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_markdown(c.name),
-                    in_markdown(c.statement.text), in_markdown(c.domain), in_markdown(c.source),
-                    word(reports[i].verdict.outcome), engines_of(reports[i]), in_markdown(c.control.text),
-                    refuted == nullptr
-                        ? std::string(word(reports[i].control))
-                        : in_markdown(refuted->question + (refuted->simplest ? ": " + describe(*refuted)
-                                                                             : ": a model of the solver")));
+    page += fmt::format(
+        "| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_markdown(c.name), in_markdown(c.statement.text),
+        in_markdown(c.domain), in_markdown(c.source), word(reports[i].verdict.outcome),
+        names_of(reports[i].engines), in_markdown(c.control.text),
+        refuted == nullptr
+            ? std::string(word(reports[i].control))
+            : in_markdown(refuted->question +
+                          (refuted->simplest ? ": " + describe(*refuted) : ": a model of the solver")));
   }
   return page;
 }
 
-/// A file that is written whole or not at all, and opened before hours of work depend on it.
-class Page {
- public:
-  explicit Page(std::string path) : path_(std::move(path)), new_path_(path_ + ".new") {
-    if (path_.empty()) return;
-    file_.open(new_path_, std::ios::binary);
-    if (!file_) fail();
-  }
-  Page(Page const&) = delete;
-  Page& operator=(Page const&) = delete;
-  ~Page() {
-    if (!path_.empty()) std::remove(new_path_.c_str());
-  }
-  void write(std::string const& text) {
-    file_ << text;
-    file_.close();
-    if (!file_ || std::rename(new_path_.c_str(), path_.c_str()) != 0) fail();
-  }
-
- private:
-  [[noreturn]] void fail() const { throw InputError{"cannot write the page", path_, 0, path_.size(), {}}; }
-  std::string path_, new_path_;
-  std::ofstream file_;
-};
-
-void run(Common& common, Options const& options) {
-  std::vector<Claim> const claims = select(options);
-  Page page(options.claims_page);
+void run(Common& common, ProveOptions const& options) {
+  std::vector<Claim> const claims = select(catalog(), options);
+  std::optional<WholeFile> page, junit;
+  if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
+  if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   Style const style(common.color, STDOUT_FILENO);
   bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   auto const start = std::chrono::steady_clock::now();
   auto const elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  Runner runner(claims, options.jobs, common.limits());
+  Runner<Claim, ClaimReport> runner(claims, options.jobs, common.limits());
   Printer printer(style);
   Tally tally;
   Json all = Json::array();
@@ -364,11 +227,18 @@ void run(Common& common, Options const& options) {
       all.push_back(to_json(claims[i], report));
     else
       printer.add(claims[i], report);
-    if (!options.claims_page.empty()) reports.push_back(report);
+    reports.push_back(report);
     std::fflush(stdout);
   }
   common.exit_code = tally.exit_code();
-  if (!options.claims_page.empty()) page.write(markdown_page(claims, reports));
+  if (page) page->write(markdown_page(claims, reports));
+  if (junit) {
+    std::vector<JUnitCase> cases;
+    for (std::size_t i = 0; i < claims.size(); ++i)
+      cases.push_back({claims[i].name, claims[i].source, reports[i].verdict.seconds,
+                       reports[i].verdict.outcome, claims[i].statement.text});
+    junit->write(junit_xml("swizproof", cases));
+  }
   if (common.json) {
     fmt::print("{}\n", Json{{"verdict", tally.verdict()},
                             {"claims", all},
@@ -393,16 +263,24 @@ void run(Common& common, Options const& options) {
 }  // namespace
 
 void add_prove(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      app.add_subcommand("prove", "Prove the built-in catalogue of theorems about swizzles and banks");
-  auto const options = std::make_shared<Options>();
+  CLI::App* const sub = app.add_subcommand(
+      "prove",
+      "Prove the built-in catalogue of theorems about swizzles and banks, or the obligations in FILEs");
+  auto const options = std::make_shared<ProveOptions>();
+  sub->add_option("FILE", options->files, "TOML files of [[obligation]] entries");
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
+  sub->add_option("--name", options->name, "the claim of exactly this name");
   sub->add_option("--jobs", options->jobs, "claims decided at the same time (default: one a core)")
       ->check(CLI::Range(1U, 1024U));
-  sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the catalogue")
-      ->capture_default_str();
-  sub->add_option("--page", options->claims_page, "also write the claims as a Markdown page to this file");
-  sub->callback([&common, options] { run(common, *options); });
+  sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
+  sub->add_option("--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
+  sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
+  sub->add_option("--page", options->claims_page, "also write the catalogue as a Markdown page to this file");
+  sub->callback([&common, options] {
+    if (!options->files.empty()) return prove_files(common, *options);
+    if (!options->list) return run(common, *options);
+    for (Claim const& claim : select(catalog(), *options)) fmt::print("{}\n", claim.name);
+  });
 }
 
 }  // namespace swizproof::command

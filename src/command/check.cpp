@@ -1,0 +1,84 @@
+// swizproof check LAYOUT --access A...: is each access free of bank conflicts, from everywhere?
+#include "command.hpp"
+
+#include "../report.hpp"
+
+#include <swizproof/check.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  LayoutArgument layout;
+  std::vector<std::string> accesses;
+  std::optional<unsigned> at_most;
+  std::optional<std::uint64_t> align;
+};
+
+void run(Common& common, Options const& options) {
+  Mapping const map = options.layout.parse_or_dash();
+  std::vector<Placement> placements;
+  Fact const one_to_one = is_one_to_one(map, common.limits());
+  bool const torn = std::holds_alternative<Refuted>(one_to_one.outcome);
+  std::vector<AccessVerdict> verdicts;
+  if (!torn) {
+    CheckOptions const check_options{options.at_most, options.align, &parse_architecture(common.arch),
+                                     common.limits()};
+    for (std::string const& text : options.accesses) placements.emplace_back(map, parse_access(text));
+    for (Placement const& placement : placements) verdicts.push_back(check(placement, check_options));
+  }
+  std::vector<Outcome> outcomes{one_to_one.outcome};
+  for (AccessVerdict const& v : verdicts) outcomes.push_back(v.outcome);
+  Outcome const all = conjunction(outcomes);
+  common.exit_code = exit_code_of(all);
+  if (common.json) {
+    Json out{{"verdict", word(all)}, {"layout", map.text}, {"one_to_one", word(one_to_one.outcome)}};
+    if (auto const* refuted = std::get_if<Refuted>(&one_to_one.outcome))
+      out["counterexample"] = to_json(*refuted);
+    out["arch"] = common.arch;
+    out["accesses"] = Json::array();
+    for (AccessVerdict const& v : verdicts) out["accesses"].push_back(to_json(v));
+    if (!map.notes.empty()) out["notes"] = map.notes;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  Style const style(common.color, STDOUT_FILENO);
+  fmt::print("{}\n", style.strong(map.text));
+  for (std::string const& note : map.notes) fmt::print("  note: {}\n", note);
+  if (auto const* refuted = std::get_if<Refuted>(&one_to_one.outcome)) {
+    fmt::print(
+        "{}  not one-to-one: {}\n         two inputs share a place; that such a map has no bank conflicts "
+        "means nothing\n",
+        style.outcome(one_to_one.outcome), describe(*refuted));
+    return;
+  }
+  if (auto const* unknown = std::get_if<Unknown>(&one_to_one.outcome))
+    fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one.outcome), unknown->reason);
+  for (AccessVerdict const& v : verdicts) fmt::print("\n{}", describe(v, style));
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Common& common) {
+  CLI::App* const sub =
+      app.add_subcommand("check", "Is each access free of bank conflicts, from every origin and base?");
+  auto const options = std::make_shared<Options>();
+  options->layout.add_to(*sub);
+  add_accesses_to(*sub, options->accesses);
+  sub->add_option("--at-most", options->at_most, "wavefronts that are allowed (default: the ideal)")
+      ->check(CLI::Range(1U, 32U));
+  sub->add_option("--align", options->align,
+                  "bases are multiples of this many bytes (default: the layout's alignment)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command

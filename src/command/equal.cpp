@@ -1,0 +1,137 @@
+// swizproof equal LAYOUT LAYOUT, and swizproof align LAYOUT.
+#include "command.hpp"
+
+#include "../report.hpp"
+
+#include <swizproof/equal.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  LayoutArgument left, right;
+  std::optional<std::uint64_t> align;
+};
+
+void print_notes(Mapping const& map) {
+  for (std::string const& note : map.notes) fmt::print("  note: {}\n", note);
+}
+
+/// `1..64, 96`
+std::string ranges(std::vector<std::uint64_t> const& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(numbers[i]);
+    if (last > i) text += (last > i + 1 ? ".." : ", ") + std::to_string(numbers[last]);
+    i = last;
+  }
+  return text;
+}
+
+void run_equal(Common& common, Options& options) {
+  options.right.element = options.left.element;
+  Mapping const left = options.left.parse(), right = options.right.parse();
+  Equality const found = equal(left, right, options.align, common.limits());
+  common.exit_code = exit_code_of(found.outcome);
+  auto const* refuted = std::get_if<Refuted>(&found.outcome);
+  auto const* unknown = std::get_if<Unknown>(&found.outcome);
+  if (common.json) {
+    Json out{{"verdict", word(found.outcome)}, {"left", left.text},  {"right", right.text},
+             {"domain", found.domain},         {"unit", found.unit}, {"engine", names_of(found.engines)}};
+    out["counterexample"] = nullptr;
+    if (found.difference)
+      out["counterexample"] = {{"input", found.difference->input},
+                               {"left", found.difference->left},
+                               {"right", found.difference->right},
+                               {"base", found.difference->base}};
+    else if (refuted != nullptr)
+      out["reason"] = refuted->question;
+    if (unknown != nullptr) out["reason"] = unknown->reason;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  Style const style(common.color, STDOUT_FILENO);
+  fmt::print("{}\n{}\n", style.strong(left.text), style.strong(right.text));
+  print_notes(left);
+  print_notes(right);
+  std::string const says = refuted != nullptr   ? "not the same function"
+                           : unknown != nullptr ? unknown->reason
+                                                : "the same function";
+  fmt::print("  {}  {}  {}\n           on {}\n", style.outcome(found.outcome), says,
+             style.faint(names_of(found.engines)), found.domain);
+  if (found.difference) {
+    Difference const& d = *found.difference;
+    std::string const base = d.base == 0 ? "" : fmt::format(" from base {:#x}", d.base);
+    fmt::print("           at {}{}: {} and {} {}\n", d.input, base, d.left, d.right, found.unit);
+  } else if (refuted != nullptr) {
+    fmt::print("           {}\n", refuted->question);
+  }
+}
+
+void run_align(Common& common, LayoutArgument const& layout) {
+  Mapping const map = layout.parse();
+  Alignment const found = alignment_of(map, common.limits());
+  common.exit_code = exit_code_of(found.outcome);
+  auto const* unknown = std::get_if<Unknown>(&found.outcome);
+  if (common.json) {
+    Json out{{"verdict", word(found.outcome)}, {"layout", map.text},     {"alignment", nullptr},
+             {"exact", found.also.empty()},    {"domain", found.domain}, {"engine", name(found.engine)}};
+    if (unknown != nullptr)
+      out["reason"] = unknown->reason;
+    else
+      out["alignment"] = found.bytes, out["period"] = found.period, out["also"] = found.also;
+    if (!found.witnesses.empty()) out["witnesses"] = found.witnesses;
+    fmt::print("{}\n", out.dump(2));
+    return;
+  }
+  Style const style(common.color, STDOUT_FILENO);
+  fmt::print("{}\n", style.strong(map.text));
+  print_notes(map);
+  if (unknown != nullptr) {
+    fmt::print("  {}  {}\n", style.outcome(found.outcome), unknown->reason);
+    return;
+  }
+  fmt::print("  {}  relative = absolute addressing if and only if the base is a multiple of {} bytes{}  {}\n",
+             style.outcome(found.outcome), style.strong(std::to_string(found.bytes)),
+             found.also.empty()
+                 ? ""
+                 : fmt::format(", or base mod {} is one of {}", found.period, ranges(found.also)),
+             style.faint(name(found.engine)));
+  fmt::print("           f(base + x) = base + f(x) for {}\n", found.domain);
+  if (!found.witnesses.empty())
+    fmt::print("           every other base fails at one of x = {}\n", fmt::join(found.witnesses, ", "));
+}
+
+}  // namespace
+
+void add_equal(CLI::App& app, Common& common) {
+  CLI::App* const sub =
+      app.add_subcommand("equal", "Are two LAYOUTs the same function, and on which domain?");
+  auto const options = std::make_shared<Options>();
+  options->left.add_to(*sub);
+  sub->add_option("OTHER", options->right.text, "another LAYOUT")->required();
+  sub->add_option("--align", options->align,
+                  "bases are multiples of this many bytes (default: both layouts' alignment)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
+  sub->callback([&common, options] { run_equal(common, *options); });
+}
+
+void add_align(CLI::App& app, Common& common) {
+  CLI::App* const sub =
+      app.add_subcommand("align", "From exactly which bases does relative equal absolute addressing?");
+  auto const layout = std::make_shared<LayoutArgument>();
+  layout->add_to(*sub);
+  sub->callback([&common, layout] { run_align(common, *layout); });
+}
+
+}  // namespace swizproof::command
