@@ -1,3 +1,4 @@
+#include "dumb_law.hpp"
 #include "generators.hpp"
 
 #include <swizproof/linear.hpp>
@@ -6,41 +7,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <map>
-#include <set>
-
 namespace swizproof {
 namespace {
-
-/// The law of bank.hpp, H1 to H6, written as plainly as possible: sets of words for each bank.
-unsigned dumb_law(Instruction const& i, WarpAccess<std::uint32_t> const& warp) {
-  unsigned lanes = i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8;
-  if (i.operation == Operation::ld_shared && i.bytes >= 8)
-    for (unsigned const bit : {1U, 2U}) {
-      bool equal = true;
-      for (unsigned l = 0; l < 32; ++l)
-        if (warp.active[l] && warp.active[l ^ bit] && warp.address[l] != warp.address[l ^ bit]) equal = false;
-      if (equal) {
-        lanes *= 2;
-        break;
-      }
-    }
-  unsigned const total_lanes = i.matrices != 0 ? 8 * i.matrices : 32;
-  unsigned sum = 0;
-  for (unsigned first = 0; first < total_lanes; first += lanes) {
-    std::map<unsigned, std::set<unsigned>> words_of_bank;
-    for (unsigned l = first; l < first + lanes; ++l)
-      if (warp.active[l])
-        for (unsigned byte = 0; byte < i.bytes; ++byte) {
-          unsigned const w = (warp.address[l] + byte) / 4;
-          words_of_bank[w % 32].insert(w);
-        }
-    std::size_t degree = 0;
-    for (auto const& [bank, words] : words_of_bank) degree = std::max(degree, words.size());
-    sum += static_cast<unsigned>(degree);
-  }
-  return std::max(sum, total_lanes / lanes);
-}
 
 RC_GTEST_PROP(Law, IsTheDumbLaw, ()) {
   Instruction const i = *any_instruction();

@@ -227,11 +227,11 @@ TEST(ParseInstruction, RoundTrips) {
 
 TEST(ParseAccess, MeasuresItsFootprint) {
   Access const a = parse_access("ldmatrix.x4");
-  EXPECT_EQ(a.rows, 16U);
-  EXPECT_EQ(a.row_bytes, 32U);
+  EXPECT_EQ(a.pattern().rows, 16U);
+  EXPECT_EQ(a.pattern().row_bytes, 32U);
   Access const b = parse_access("ld.shared.b32: row = lane/8, byte = 12*(lane%8)");
-  EXPECT_EQ(b.rows, 4U);
-  EXPECT_EQ(b.row_bytes, 128U) << "88 bytes, rounded up";
+  EXPECT_EQ(b.pattern().rows, 4U);
+  EXPECT_EQ(b.pattern().row_bytes, 128U) << "88 bytes, rounded up";
 }
 
 TEST(ParseAccess, RefusesBadOnes) {

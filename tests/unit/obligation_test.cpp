@@ -1,0 +1,107 @@
+// Obligations: what a file may hold, what is refused and where.
+#include <swizproof/obligation.hpp>
+#include <swizproof/parse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace swizproof {
+namespace {
+
+/// A file that lives as long as the test.
+class File {
+ public:
+  explicit File(std::string const& text) { std::ofstream(path_) << text; }
+  ~File() { std::remove(path_.c_str()); }
+  [[nodiscard]] std::string const& path() const { return path_; }
+
+ private:
+  std::string path_ = testing::TempDir() + "obligation_test_" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
+};
+
+std::vector<Obligation> read(std::string const& text) { return read_obligations(File(text).path()); }
+
+void expect_refusal(std::string const& text, std::string const& reason) {
+  try {
+    (void)read(text);
+    ADD_FAILURE() << "accepted: " << text;
+  } catch (InputError const& error) {
+    EXPECT_NE(error.message.find(reason), std::string::npos) << error.message;
+  }
+}
+
+constexpr char const* good = R"toml([[obligation]]
+name = "A tile"
+layout = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)"
+access = ["ldmatrix.x4", "copy.row128"]
+)toml";
+
+TEST(Obligations, AnAccessIsProved) {
+  auto const all = read(good);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].name, "A tile");
+  ObligationReport const report = decide(all[0], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(report.outcome));
+  EXPECT_EQ(report.accesses.size(), 2U);
+}
+
+TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
+  std::string const tail = "layout = \"(32,32):(32,1)\"\nelement = \"f32\"\naccess = \"column.b32.load\"\n";
+  ObligationReport const bad =
+      decide(read("[[obligation]]\nname = \"x\"\nexpect = \"refuted\"\n" + tail)[0], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(bad.outcome));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(bad.found));
+  ObligationReport const plain = decide(read("[[obligation]]\nname = \"x\"\n" + tail)[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(plain.outcome));
+  ObligationReport const good_one = decide(read(std::string(good) + "expect = \"refuted\"\n")[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(good_one.outcome));
+}
+
+TEST(Obligations, AlignmentsAreExact) {
+  auto const aligned = [](int to) {
+    auto const all = read(
+        "[[obligation]]\nname = \"x\"\naligned = {layout = \"tma:64B\", to = " + std::to_string(to) + "}\n");
+    return std::holds_alternative<Proved>(decide(all[0], {}).outcome);
+  };
+  EXPECT_TRUE(aligned(512));
+  EXPECT_TRUE(aligned(1024));
+  EXPECT_TRUE(aligned(1536));
+  EXPECT_FALSE(aligned(256));
+  EXPECT_FALSE(aligned(768));
+}
+
+TEST(Obligations, AMapThatLosesDataIsRefutedBeforeItsBanks) {
+  auto const all = read(
+      "[[obligation]]\nname = \"x\"\nlayout = \"(8,64):(32,1)\"\nelement = \"f16\"\naccess = "
+      "\"ldmatrix.x1\"\n");
+  ObligationReport const report = decide(all[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(report.outcome));
+  EXPECT_TRUE(report.accesses.empty());
+}
+
+TEST(Obligations, RefusesWithThePlace) {
+  expect_refusal("", "no [[obligation]]");
+  expect_refusal("[[obligation]]\nname = \"a\"\n", "exactly one of");
+  expect_refusal("[[obligation]]\nname = \"a\"\nbijective = \"Sw<3,4,3>\"\nequal = [\"a\", \"b\"]\n",
+                 "exactly one of");
+  expect_refusal("[[obligation]]\nbijective = \"Sw<3,4,3>\"\n", "has no name");
+  expect_refusal("[[obligation]]\nname = \"a\"\nbijective = 5\n", ":3: bijective must be a string");
+  expect_refusal("[[obligation]]\nname = \"a\"\nbijective = \"Sw<4,0,2>\"\n", ":3: not a valid swizzle");
+  expect_refusal("[[obligation]]\nname = \"a\"\nlayot = \"x\"\n", ":3: unknown key 'layot'");
+  expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\"]\n", "equal takes two");
+  expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\nat_most = 4\n",
+                 "no meaning");
+  expect_refusal("[[obligation]]\nname = \"a\"\naligned = {layout = \"tma:32B\", to = 0}\n", "from 1");
+  expect_refusal(std::string(good) + good, "two obligations of this name");
+  expect_refusal(std::string(good) + "expect = \"maybe\"\n", "expect must be");
+  expect_refusal("[[obligation]\n", ":1: ");
+  expect_refusal("name = 3\n", "unknown key 'name'");
+  EXPECT_THROW((void)read_obligations("/no/such/file.toml"), InputError);
+  EXPECT_THROW((void)read_obligations("/"), InputError);
+}
+
+}  // namespace
+}  // namespace swizproof
