@@ -1,9 +1,9 @@
 // counters: wavefronts as the hardware counts them, one kernel a pattern, against the law of bank.hpp.
 //
 // A second measurement that shares nothing with the clock: one warp issues the instruction 16 times and
-// the counter of its kind says how many wavefronts the data stage processed. Loads of 8 and 16 bytes are
-// compared only where all lanes are active at distinct addresses: in the others this counter is not the
-// cycles' number (gpu/README.md), and they are only recorded.
+// the counter of its kind says how many wavefronts the data stage processed. Loads and
+// stores of 8 and 16 bytes are compared only where all lanes are active, loads only at distinct addresses:
+// in the others this counter is not the cycles' number (gpu/README.md), and they are only recorded.
 #include "counters.hpp"
 #include "issue.cuh"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned patterns_of_a_kind = 16;
 
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed>
-__global__ void once(Pattern const pattern, char const* global) {
+__global__ void once(Pattern const pattern, Data const data, char const* global) {
   extern __shared__ unsigned char memory[];
   auto const start = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   std::uint32_t const page = (start + page_bytes - 1) / page_bytes * page_bytes;
@@ -24,7 +24,7 @@ __global__ void once(Pattern const pattern, char const* global) {
   std::uint32_t sink[pages][4] = {};
   if ((pattern.active >> lane & 1) != 0)
     issue_all<Op, Bytes, Matrices, Transposed>(std::make_integer_sequence<unsigned, pages>{},
-                                               page + pattern.unit[lane] * Bytes, global + lane * Bytes,
+                                               page + pattern.unit[lane] * Bytes, global + lane * Bytes, data,
                                                sink);
   keep_alive<Op>(page, sink);
   if constexpr (Op == Operation::cp_async) asm volatile("cp.async.wait_all;" ::: "memory");
@@ -39,7 +39,7 @@ constexpr char const* metrics[] = {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_me
 struct Subject {
   char const* name;
   Instruction instruction;
-  void (*kernel)(Pattern, char const*);
+  void (*kernel)(Pattern, Data, char const*);
 };
 
 template <Operation Op, unsigned Bytes, unsigned Matrices = 0, bool Transposed = false>
@@ -62,13 +62,15 @@ std::vector<Subject> subjects() {
           subject<cp_async, 16>("cp.async.b128")};
 }
 
-/// Whether counter and cycles count the same thing.
+/// Whether counter and cycles count the same thing: loads and stores of 8 and 16 bytes must have no idle
+/// groups, the loads no equal addresses.
 bool comparable(Pattern const& pattern, Instruction instruction) {
-  if (instruction.operation != Operation::ld_shared || instruction.bytes < 8) return true;
-  bool distinct = pattern.active == 0xffffffff;
+  bool const load = instruction.operation == Operation::ld_shared;
+  if ((!load && instruction.operation != Operation::st_shared) || instruction.bytes < 8) return true;
+  bool distinct = true;
   for (unsigned i = 0; i < warp_lanes; ++i)
     for (unsigned j = 0; j < i; ++j) distinct = distinct && pattern.unit[i] != pattern.unit[j];
-  return distinct;
+  return pattern.active == 0xffffffff && (distinct || !load);
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ Record counters(Device const&, Settings const& settings, Part part) {
                                    static_cast<Kind>(kind), s.instruction));
     auto const values = count({std::begin(metrics), std::end(metrics)}, patterns.size(), [&] {
       for (auto const& [kind, pattern] : patterns)
-        s.kernel<<<1, warp_lanes, shared>>>(pattern, global.data());
+        s.kernel<<<1, warp_lanes, shared>>>(pattern, Data{}, global.data());
     });
     for (std::size_t i = 0; i < patterns.size(); ++i) {
       auto const& [kind, pattern] = patterns[i];

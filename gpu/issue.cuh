@@ -10,9 +10,17 @@ namespace swizproof::gpu {
 inline constexpr unsigned pages =
     16;  ///< the instruction is issued at as many pages, so that nothing is merged
 
+/// What stores store: zeros that the compiler does not know. The zero register would not do: an access
+/// that reads no register does not pay for groups without active lanes.
+struct Data {
+  std::uint32_t word[4];
+  __device__ std::uint32_t operator[](unsigned i) const { return word[i]; }
+};
+
 /// Issues the instruction once, `Page` pages behind `address`. `sink` takes what loads return.
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed, unsigned Page>
-__device__ __forceinline__ void issue(std::uint32_t address, void const* global, std::uint32_t (&sink)[4]) {
+__device__ __forceinline__ void issue(std::uint32_t address, void const* global, Data const& data,
+                                      std::uint32_t (&sink)[4]) {
 #define AT "n"(Page * page_bytes)
   if constexpr (Op == Operation::ld_shared) {
     if constexpr (Bytes == 1)
@@ -31,14 +39,19 @@ __device__ __forceinline__ void issue(std::uint32_t address, void const* global,
                    : "r"(address), AT);
   }
   if constexpr (Op == Operation::st_shared) {
-    if constexpr (Bytes == 1) asm volatile("st.volatile.shared.u8 [%0+%2], %1;" ::"r"(address), "r"(0), AT);
+    if constexpr (Bytes == 1)
+      asm volatile("st.volatile.shared.u8 [%0+%2], %1;" ::"r"(address), "r"(data[0]), AT);
     if constexpr (Bytes == 2)
-      asm volatile("st.volatile.shared.u16 [%0+%2], %1;" ::"r"(address), "h"(short{0}), AT);
-    if constexpr (Bytes == 4) asm volatile("st.volatile.shared.u32 [%0+%2], %1;" ::"r"(address), "r"(0), AT);
+      asm volatile("st.volatile.shared.u16 [%0+%2], %1;" ::"r"(address), "h"(static_cast<short>(data[0])),
+                   AT);
+    if constexpr (Bytes == 4)
+      asm volatile("st.volatile.shared.u32 [%0+%2], %1;" ::"r"(address), "r"(data[0]), AT);
     if constexpr (Bytes == 8)
-      asm volatile("st.volatile.shared.v2.u32 [%0+%2], {%1,%1};" ::"r"(address), "r"(0), AT);
+      asm volatile("st.volatile.shared.v2.u32 [%0+%3], {%1,%2};" ::"r"(address), "r"(data[0]), "r"(data[1]),
+                   AT);
     if constexpr (Bytes == 16)
-      asm volatile("st.volatile.shared.v4.u32 [%0+%2], {%1,%1,%1,%1};" ::"r"(address), "r"(0), AT);
+      asm volatile("st.volatile.shared.v4.u32 [%0+%5], {%1,%2,%3,%4};" ::"r"(address), "r"(data[0]),
+                   "r"(data[1]), "r"(data[2]), "r"(data[3]), AT);
   }
   if constexpr (Op == Operation::cp_async)
     asm volatile("cp.async.ca.shared.global [%0+%2], [%1], %3;" ::"r"(address), "l"(global), AT, "n"(Bytes));
@@ -63,17 +76,17 @@ __device__ __forceinline__ void issue(std::uint32_t address, void const* global,
   if constexpr (Op == Operation::ldmatrix && Transposed) {
     LDMATRIX(".trans")
   }
-#define STMATRIX(suffix)                                                                                     \
-  if constexpr (Matrices == 1)                                                                               \
-    asm volatile("stmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 [%0+%2], {%1};" ::"r"(address), "r"(0), \
-                 AT);                                                                                        \
-  if constexpr (Matrices == 2)                                                                               \
-    asm volatile("stmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 [%0+%2], {%1,%1};" ::"r"(address),      \
-                 "r"(0), AT);                                                                                \
-  if constexpr (Matrices == 4)                                                                               \
-    asm volatile("stmatrix.sync.aligned.m8n8.x4" suffix                                                      \
-                 ".shared.b16 [%0+%2], {%1,%1,%1,%1};" ::"r"(address),                                       \
-                 "r"(0), AT);
+#define STMATRIX(suffix)                                                                                \
+  if constexpr (Matrices == 1)                                                                          \
+    asm volatile("stmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 [%0+%2], {%1};" ::"r"(address),    \
+                 "r"(data[0]), AT);                                                                     \
+  if constexpr (Matrices == 2)                                                                          \
+    asm volatile("stmatrix.sync.aligned.m8n8.x2" suffix ".shared.b16 [%0+%3], {%1,%2};" ::"r"(address), \
+                 "r"(data[0]), "r"(data[1]), AT);                                                       \
+  if constexpr (Matrices == 4)                                                                          \
+    asm volatile("stmatrix.sync.aligned.m8n8.x4" suffix                                                 \
+                 ".shared.b16 [%0+%5], {%1,%2,%3,%4};" ::"r"(address),                                  \
+                 "r"(data[0]), "r"(data[1]), "r"(data[2]), "r"(data[3]), AT);
   if constexpr (Op == Operation::stmatrix && !Transposed) {
     STMATRIX("")
   }
@@ -113,8 +126,9 @@ __device__ __forceinline__ void keep_alive(std::uint32_t page, std::uint32_t (&s
 
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed, unsigned... Page>
 __device__ __forceinline__ void issue_all(std::integer_sequence<unsigned, Page...>, std::uint32_t address,
-                                          void const* global, std::uint32_t (&sink)[pages][4]) {
-  (issue<Op, Bytes, Matrices, Transposed, Page>(address, global, sink[Page]), ...);
+                                          void const* global, Data const& data,
+                                          std::uint32_t (&sink)[pages][4]) {
+  (issue<Op, Bytes, Matrices, Transposed, Page>(address, global, data, sink[Page]), ...);
 }
 
 }  // namespace swizproof::gpu

@@ -49,6 +49,7 @@ struct Numbers {
   unsigned rounds;    ///< of 16 instructions a warp
   unsigned overhead;  ///< cycles
   std::uint64_t keep_every;
+  Data data;             ///< zeros
   unsigned first_block;  ///< the block that starts: repetitions go to another multiprocessor
   Kept const* again;     ///< if set: measure these once more; numbers are places in this list
 };
@@ -99,7 +100,7 @@ __device__ void measure(Scratch& scratch, unsigned i, Numbers const& numbers, ch
 #pragma unroll 1
     for (unsigned r = 0; r < numbers.rounds; ++r)
       issue_all<Op, Bytes, Matrices, Transposed>(std::make_integer_sequence<unsigned, pages>{}, address,
-                                                 global + lane * Bytes, sink);
+                                                 global + lane * Bytes, numbers.data, sink);
     drain<Op>(page, sink);
     std::uint32_t const end = now();
     keep_alive<Op>(page, sink);
