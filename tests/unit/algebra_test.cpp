@@ -29,6 +29,7 @@ std::int64_t at(std::string_view call, std::uint64_t index) {
 TEST(Algebra, MergesOnlyWhatStaticIntegersAllow) {
   EXPECT_EQ(text("coalesce((_2,_3,_4):(_1,_2,_6))"), "_24:_1");
   EXPECT_EQ(text("coalesce((2,4):(1,2))"), "(2,4):(1,2)") << "dynamic";
+  EXPECT_EQ(text("coalesce((_4,8):(_1,_4))"), "(_4,8):(_1,_4)") << "a dynamic extent stays by itself";
   EXPECT_EQ(text("coalesce((4,_8):(_1,4))"), "(4,_8):(_1,4)") << "4 x _1 is dynamic";
   EXPECT_EQ(text("coalesce((_2,(_1,_6)):(_1,(_6,_2)),(_1,_1))"), "(_2,_6):(_1,_2)");
   EXPECT_EQ(text("coalesce((_1,_1):(_0,_0))"), "_1:_0");
@@ -37,6 +38,8 @@ TEST(Algebra, MergesOnlyWhatStaticIntegersAllow) {
 TEST(Algebra, ComposesAndKeepsTheRightShape) {
   EXPECT_EQ(text("composition((_6,_2):(_8,_2),(_4,_3):(_3,_1))"), "((_2,_2),_3):((_24,_2),_8)");
   EXPECT_EQ(text("composition((10,2):(16,4),(_5,_4):(_1,_5))"), "((5,1),(2,2)):((16,4),(80,4))");
+  EXPECT_EQ(text("composition((_4,_1):(_1,_7),_8:_1)"), "(_4,_2):(_1,_7)")
+      << "past the end of the left layout";
   EXPECT_EQ(text("composition((_8,_16):(_16,_1),(_4,_))"), "(_4,_16):(_16,_1)");
   EXPECT_EQ(text("composition(Sw<3,3,3>,(_8,_64):(_64,_1))"), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
   EXPECT_EQ(text("composition(Sw<0,4,3>,(_8,_64):(_64,_1))"), "(_8,_64):(_64,_1)") << "identity vanishes";
@@ -46,6 +49,8 @@ TEST(Algebra, RefusesADivisibilityThatCuTeAsserts) {
   EXPECT_NE(reason("composition((_6,_4):(_1,_8),_8:_1)").find("shape divisibility"), std::string::npos);
   EXPECT_NE(reason("composition((_4,_8):(_1,_8),_4:_6)").find("stride divisibility"), std::string::npos);
   EXPECT_NE(reason("complement((_4,_4):(_1,_2),_64)").find("one-to-one"), std::string::npos);
+  EXPECT_NE(reason("upcast<4>(_16:2)").find("dynamic stride 2 is not a multiple of 4"), std::string::npos);
+  EXPECT_NE(reason("composition((_8,_8):(_8,_1),_0)").find("extents must be 1 or more"), std::string::npos);
   EXPECT_NE(reason("left_inverse((4):(2))").find("static strides"), std::string::npos);
   EXPECT_NE(reason("tile_to_shape((_8,_8):(_8,_1),(_12,_8))").find("does not divide"), std::string::npos);
 }
