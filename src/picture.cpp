@@ -72,8 +72,9 @@ Grid cut(Tile const& tile, std::int64_t elements, bool transposed) {
           (along + elements - 1) / elements};
 }
 
-/// Distinct words of the phase by bank, and the lanes that share a bank with another word.
+/// What the bank model counts in each bank, and the lanes that share a bank with another entry.
 void fill_banks(Side& side, Picture const& picture) {
+  bool const apart = picture.instruction.operation == Operation::cp_async;  // H7: each lane for itself
   auto const words_of = [&](unsigned lane) {
     std::int64_t const address = picture.shot.lane[lane].value().*side.byte_address;
     std::int64_t const first = floor_div(address, bank_bytes);
@@ -84,7 +85,7 @@ void fill_banks(Side& side, Picture const& picture) {
     if (!picture.shot.lane[lane]) continue;
     for (auto [word, end] = words_of(lane); word < end; ++word) {
       std::vector<std::int64_t>& known = side.words[bank_of(word)];
-      if (std::find(known.begin(), known.end(), word) == known.end()) known.push_back(word);
+      if (apart || std::find(known.begin(), known.end(), word) == known.end()) known.push_back(word);
     }
   }
   for (unsigned lane = picture.first_lane; lane < picture.first_lane + picture.lanes; ++lane) {
@@ -292,6 +293,11 @@ std::string unseen(Picture const& picture, Window const& window) {
   std::string text = fmt::format("{} of {} {}", lines, grid.lines, grid.transposed ? "columns" : "rows");
   if (window.cells < grid.cells) text += fmt::format(", {} of {} cells of each", window.cells, grid.cells);
   return text;
+}
+
+std::string counted(Picture const& picture) {
+  return picture.instruction.operation == Operation::cp_async ? "lanes of the phase in each bank"
+                                                              : "distinct words of the phase in each bank";
 }
 
 namespace {

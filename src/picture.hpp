@@ -142,11 +142,12 @@ class Shots {
 
 /// One half of the picture: the phase's lanes under one address function.
 struct Side {
-  std::string name{};                                         ///< "no swizzle", "Sw<3,4,3> on bytes"
-  std::vector<std::int64_t> Tile::*bit_address{};             ///< of elements
-  std::int64_t LaneSpot::*byte_address{};                     ///< of lanes
-  Cost<std::uint32_t> cost{};                                 ///< of the whole instruction
-  std::array<std::vector<std::int64_t>, bank_count> words{};  ///< distinct words of the phase, by bank
+  std::string name{};                              ///< "no swizzle", "Sw<3,4,3> on bytes"
+  std::vector<std::int64_t> Tile::*bit_address{};  ///< of elements
+  std::int64_t LaneSpot::*byte_address{};          ///< of lanes
+  Cost<std::uint32_t> cost{};                      ///< of the whole instruction
+  /// By bank, the words that the phase wants of it: distinct, but for cp.async one for each lane (H7).
+  std::array<std::vector<std::int64_t>, bank_count> words{};
   std::uint32_t colliding = 0;  ///< lanes (bits) that meet another word of the phase in one of their banks
   std::uint32_t torn = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
 };
@@ -194,6 +195,9 @@ struct Window {
 
 /// "8 of 128 rows, 8 of 8 cells of each"; empty if all is drawn.
 [[nodiscard]] std::string unseen(Picture const& picture, Window const& window);
+
+/// What Side::words counts, in words: "distinct words of the phase in each bank".
+[[nodiscard]] std::string counted(Picture const& picture);
 
 /// Text for a terminal of 120 columns. Readable without colour: `*` marks a lane of the phase, `!` one that
 /// collides.

@@ -115,6 +115,7 @@ Json to_json(Mapping const& map, Tile const& tile, Access const& access, Archite
            {"lanes", access.instruction.lanes()},
            {"phase_lanes", row.lanes},
            {"merged_lanes", row.merged_lanes},
+           {"asynchronous", access.instruction.operation == Operation::cp_async},
            {"ideal", ideal_wavefronts(arch, access.instruction)},
            {"variables", variables_of(shots.placement())}};
   auto const* pattern = std::get_if<RowAndByte>(&access.where);

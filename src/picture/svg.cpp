@@ -189,7 +189,7 @@ class Drawing {
     std::size_t most = 1;
     for (Side const& any : picture_.sides)
       for (auto const& words : any.words) most = std::max(most, words.size());
-    text(left, y + 18, "s", "distinct words of the phase in each bank");
+    text(left, y + 18, "s", counted(picture_));
     for (unsigned b = 0; b < bank_count; ++b) {
       double const from = left + b * step;
       if (b % 4 == 0) text(from + step / 2, floor + 13, "s m c", std::to_string(b), 10);

@@ -179,7 +179,7 @@ class Printer {
       }
       text_ += "\n";
     }
-    text_ += fmt::format("  distinct words of the phase in each bank; more than 1 is a collision\n\n");
+    text_ += fmt::format("  {}; more than 1 is a collision\n\n", counted(picture_));
   }
   void verdict() {
     std::size_t width = 0;

@@ -186,6 +186,13 @@ TEST(Picture, CountsTheWordsOfAPhase) {
   EXPECT_EQ(picture.sides[1].cost.wavefronts, 1U);
 }
 
+TEST(Picture, CountsEachLaneOfCpAsync) {
+  Picture const picture = picture_of(mapping("(8,64):(64,1)", 16), "cp.async.b32: row = 0, col = 2*(lane/4)");
+  EXPECT_EQ(picture.sides[0].words[7].size(), 4U) << "lanes 28 to 31 at one word (H7)";
+  EXPECT_EQ(picture.sides[0].colliding, ~0U);
+  EXPECT_EQ(picture.sides[0].cost.wavefronts, 4U);
+}
+
 TEST(Picture, ShowsTheWorstPhaseUnlessToldOtherwise) {
   // Lanes 8 to 15 read a column, the others rows.
   Mapping const map = mapping("(32,64):(64,1)", 16);
