@@ -202,7 +202,7 @@ TEST(Page, AgreesOnAnElementSwizzle) {
 TEST(Page, AgreesOnAPaddedTile) {
   // Lanes of cp.async at one word do conflict, and idle phases cost nothing (H7).
   expect_page_agrees("(32,32):(33,1)", "f32",
-                     "cp.async.b64: row = 2*(lane/4), col = i*2 for i in 0..3 if lane < 16", 12);
+                     "cp.async.b64: row = 0, col = 2*(lane >> (1-i)) for i in 0..1 if lane < 16", 12);
 }
 TEST(Page, AgreesOnAColumnMajorTile) { expect_page_agrees("(64,32):(1,64)", "f16", "", 12); }
 TEST(Page, AgreesOnInstructionsWithIdleLanes) {
