@@ -1,0 +1,263 @@
+#include "evidence.hpp"
+
+#include <swizproof/descriptor.hpp>
+#include <swizproof/fragment.hpp>
+#include <swizproof/parse.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace swizproof {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string text_of(std::uint64_t n) { return std::to_string(n); }
+
+/// Collects what recomputing finds.
+class Check {
+ public:
+  explicit Check(Evidence& evidence) : evidence_(evidence) {}
+
+  template <class T>
+  void equal(std::string const& where, T const& recorded, T const& predicted) {
+    ++evidence_.compared;
+    if (recorded != predicted)
+      evidence_.contradictions.push_back({where, Json(recorded).dump(), Json(predicted).dump()});
+  }
+
+ private:
+  Evidence& evidence_;
+};
+
+/// Addresses as a record writes them: units of the instruction's bytes in hexadecimal, dots where a lane
+/// is inactive.
+WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction const& instruction) {
+  std::size_t const digits = instruction.bytes == 16 ? 2 : 3;
+  if (text.size() != digits * warp_lanes)
+    throw Json::other_error::create(501, "a warp has 32 lanes", nullptr);
+  WarpAccess<std::uint32_t> warp{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    std::string const unit = text.substr(lane * digits, digits);
+    bool const inactive = unit.find_first_not_of('.') == std::string::npos;
+    if (!inactive && unit.find_first_not_of("0123456789abcdef") != std::string::npos)
+      throw Json::other_error::create(501, "addresses are hexadecimal", nullptr);
+    warp.active[lane] = !inactive && lane < instruction.lanes();
+    warp.address[lane] =
+        inactive ? 0 : static_cast<std::uint32_t>(std::stoul(unit, nullptr, 16)) * instruction.bytes;
+  }
+  return warp;
+}
+
+std::string place(std::string const& op, Json const& row) {
+  return op + ", addresses " + row.back().get<std::string>();
+}
+
+/// Rows [kind, number, cycles, overhead, addresses].
+void check_wavefronts(Json const& record, Law const& law, Check& check) {
+  std::int64_t const issued = record.at("counts").at("instructions_per_measurement").get<std::int64_t>();
+  if (issued < 8) throw Json::other_error::create(501, "instructions_per_measurement is too small", nullptr);
+  for (auto const& [op, rows] : record.at("rows").at("sample").items()) {
+    Instruction const instruction = parse_instruction(op);
+    for (Json const& row : rows) {
+      std::int64_t const rest = row.at(2).get<std::int64_t>() - row.at(3).get<std::int64_t>();
+      std::int64_t const measured = (rest + issued / 8) / issued;  // as gpu/wavefronts.cu rounds
+      check.equal<std::int64_t>(place(op, row), measured,
+                                law(instruction, addresses_of(row.at(4), instruction)));
+    }
+  }
+}
+
+/// Whether the counter is the law's number (gpu/counters.cu).
+bool comparable(Instruction const& instruction, WarpAccess<std::uint32_t> const& warp) {
+  bool const load = instruction.operation == Operation::ld_shared;
+  if ((!load && instruction.operation != Operation::st_shared) || instruction.bytes < 8) return true;
+  std::set<std::uint32_t> const distinct(warp.address.begin(), warp.address.end());
+  bool const full = std::all_of(warp.active.begin(), warp.active.end(), [](bool active) { return active; });
+  return full && (!load || distinct.size() == warp_lanes);
+}
+
+/// Rows [kind, counted, addresses].
+void check_counters(Json const& record, Law const& law, Check& check) {
+  std::int64_t const issued = record.at("counts").at("instructions_per_measurement").get<std::int64_t>();
+  for (auto const& [op, rows] : record.at("rows").at("sample").items()) {
+    Instruction const instruction = parse_instruction(op);
+    for (Json const& row : rows) {
+      auto const warp = addresses_of(row.at(2), instruction);
+      if (comparable(instruction, warp))
+        check.equal<std::int64_t>(place(op, row), row.at(1).get<std::int64_t>(),
+                                  issued * law(instruction, warp));
+    }
+  }
+}
+
+Swizzle swizzle_of(Json const& row) {
+  return {row.at(0).get<int>(), row.at(1).get<int>(), row.at(2).get<int>()};
+}
+
+/// Rows [bits, base, shift, offsets, mismatches]: valid, once each, on all 2^32 offsets.
+void check_exhaustive(Json const& record, Evidence const& evidence, Check& check) {
+  std::set<Swizzle> seen;
+  for (Json const& row : record.at("rows").at("swizzles")) {
+    Swizzle const s = swizzle_of(row);
+    std::string const name = to_string(s);
+    check.equal(name + " is valid and stands once", s.valid() && seen.insert(s).second, true);
+    check.equal<std::uint64_t>(name + ", offsets", row.at(3).get<std::uint64_t>(), std::uint64_t{1} << 32);
+    check.equal<std::uint64_t>(name + ", mismatches", row.at(4).get<std::uint64_t>(), 0);
+  }
+  std::uint64_t all = 0;
+  for (int bits = 0; bits <= 32; ++bits)
+    for (int base = 0; base <= 32; ++base)
+      for (int shift = -32; shift <= 32; ++shift) all += Swizzle{bits, base, shift}.valid();
+  if (evidence.shards == 1) check.equal<std::uint64_t>("number of swizzles", seen.size(), all);
+  check.equal<std::uint64_t>("number of units", evidence.units, seen.size());
+}
+
+/// Rows [op, [bits, base, shift], pitch, row, byte, [element by lane, register, half]].
+void check_ldmatrix(Json const& record, Check& check) {
+  for (Json const& row : record.at("rows").at("maps")) {
+    std::string const op = row.at(0);
+    Instruction const instruction = parse_instruction(op);
+    auto const pitch = row.at(2).get<std::uint32_t>(), row0 = row.at(3).get<std::uint32_t>(),
+               byte0 = row.at(4).get<std::uint32_t>();
+    std::vector<std::uint32_t> predicted;
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+      for (std::uint32_t i = 0; i < 2 * instruction.matrices; ++i) {
+        MatrixElement const e = matrix_element(lane, i % 2, instruction.transposed);
+        std::uint32_t const giver = 8 * (i / 2) + e.row;  // the lane that gave the row's address
+        predicted.push_back((row0 + giver % 16) * (pitch / 2) + byte0 / 2 + giver / 16 * 8 + e.column);
+      }
+    check.equal(op + " under " + to_string(swizzle_of(row.at(1))),
+                row.at(5).get<std::vector<std::uint32_t>>(), predicted);
+  }
+}
+
+/// Rows [direction, mode, [box], destination, tensor's offset, result, [place of each 16 bytes]].
+void check_tma(Json const& record, Check& check) {
+  for (Json const& row : record.at("rows").at("copies")) {
+    int const mode = row.at(1).get<int>();
+    auto const box = row.at(2).get<std::vector<std::uint32_t>>();
+    auto const destination = row.at(3).get<std::uint32_t>(), global = row.at(4).get<std::uint32_t>();
+    std::string const where = row.at(0).get<std::string>() + ", mode " + std::to_string(mode) + ", box " +
+                              row.at(2).dump() + ", at " + text_of(destination);
+    std::uint32_t const width = mode == 0 ? 0 : 16U << std::min(mode, 3);
+    bool const refused =
+        mode > 3 || (width != 0 && 2 * box.at(0) > width) || global % 16 != 0 || box[0] % 8 != 0;
+    check.equal(where + ", copied", row.at(5).get<std::string>() == "copied", !refused);
+    if (row.at(5).get<std::string>() != "copied") continue;
+    std::uint32_t const pitch = std::max(2 * box[0], width);
+    std::vector<std::int64_t> predicted;
+    for (std::uint32_t line = 0; line < box.at(1) * box.at(2); ++line)
+      for (std::uint32_t x = 0; x < 2 * box[0]; x += 16)
+        predicted.push_back(Swizzle{std::min(mode, 3), 4, 3}(destination + line * pitch + x));
+    check.equal(where, row.at(6).get<std::vector<std::int64_t>>(), predicted);
+  }
+}
+
+/// Rows [operand, major, mode, start, LBO, SBO, base offset, question, wrong, [16-byte columns / 16]].
+void check_wgmma(Json const& record, Check& check) {
+  for (Json const& row : record.at("rows").at("maps")) {
+    Major const major = row.at(1).get<std::string>() == "k" ? Major::k : Major::mn;
+    WgmmaDescriptor const d{row.at(3).get<std::uint32_t>(), row.at(4).get<std::uint32_t>(),
+                            row.at(5).get<std::uint32_t>(), static_cast<WgmmaMode>(row.at(2).get<int>() & 3),
+                            row.at(6).get<std::uint32_t>()};
+    bool const k = major == Major::k;
+    std::uint32_t const extent = row.at(0).get<std::string>() == "A" ? 64 : 128;
+    std::vector<std::int64_t> predicted;
+    for (std::uint32_t mn = 0; mn < extent; mn += k ? 1 : 8)
+      for (std::uint32_t i = 0; i < 16; i += k ? 8 : 1)
+        predicted.push_back(wgmma_address(d, major, 2, mn, i).bytes / 16);
+    check.equal(row.at(0).get<std::string>() + ", " + row.at(7).get<std::string>() + ", descriptor " +
+                    text_of(d.bits()),
+                row.at(9).get<std::vector<std::int64_t>>(), predicted);
+  }
+}
+
+Evidence header(std::string const& name, Json const& record) {
+  Evidence e;
+  e.name = name;
+  if (record.at("format").get<std::string>() != "swizproof evidence 1")
+    throw Json::other_error::create(501, "unknown format", nullptr);
+  e.campaign = record.at("campaign");
+  e.device = record.at("device");
+  e.date = record.at("date");
+  e.seed = record.at("seed");
+  e.shard = record.at("shard").at(0);
+  e.shards = record.at("shard").at(1);
+  e.units = record.at("counts").value("units", std::uint64_t{0});
+  e.units_of_all_parts = record.at("counts").value("units_of_all_parts", std::uint64_t{0});
+  return e;
+}
+
+}  // namespace
+
+unsigned law_of_the_model(Instruction const& instruction, WarpAccess<std::uint32_t> const& access) {
+  return cost(sm_90, instruction, access).wavefronts;
+}
+
+Evidence recompute(std::string const& name, std::string_view text, Law const& law) {
+  auto const refuse = [&](std::string const& why) {
+    return InputError{"not a record of swizproof-gpu: " + why, name, 0, name.size(),
+                      "records are written by swizproof-gpu --out FILE; see gpu/README.md"};
+  };
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw refuse("the file is empty");
+  Evidence evidence;
+  try {
+    Json const record = Json::parse(text);
+    evidence = header(name, record);
+    Check check(evidence);
+    check.equal<std::uint64_t>("mismatches that the run itself saw",
+                               record.at("counts").at("mismatches").get<std::uint64_t>(), 0);
+    std::uint64_t const before = evidence.compared;
+    if (evidence.campaign == "wavefronts")
+      check_wavefronts(record, law, check);
+    else if (evidence.campaign == "counters")
+      check_counters(record, law, check);
+    else if (evidence.campaign == "exhaustive")
+      check_exhaustive(record, evidence, check);
+    else if (evidence.campaign == "ldmatrix")
+      check_ldmatrix(record, check);
+    else if (evidence.campaign == "tma")
+      check_tma(record, check);
+    else if (evidence.campaign == "wgmma")
+      check_wgmma(record, check);
+    else
+      throw refuse("unknown campaign '" + evidence.campaign + "'");
+    if (evidence.compared == before) throw refuse("it holds no measurement");
+  } catch (Json::exception const& error) {
+    throw refuse(error.what());
+  }
+  return evidence;
+}
+
+std::vector<Contradiction> check_shards(std::vector<Evidence> const& records) {
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<Evidence const*>> campaigns;
+  for (Evidence const& e : records)
+    if (e.shards > 1) campaigns[{e.campaign, e.shards}].push_back(&e);
+  std::vector<Contradiction> found;
+  for (auto const& [key, parts] : campaigns) {
+    std::string const name = key.first + ", shards of " + text_of(key.second);
+    std::set<std::uint64_t> shards, seeds;
+    std::uint64_t units = 0, all = 0;
+    for (Evidence const* e : parts) {
+      if (!shards.insert(e->shard).second)
+        found.push_back({name, "shard " + text_of(e->shard) + " stands twice", "each shard once"});
+      seeds.insert(e->seed);
+      units += e->units;
+      all = std::max(all, e->units_of_all_parts);
+    }
+    bool const complete =
+        shards.size() == key.second && *shards.begin() == 1 && *shards.rbegin() == key.second;
+    if (!complete)
+      found.push_back({name, text_of(shards.size()) + " shards", text_of(key.second) + " shards"});
+    if (seeds.size() != 1) found.push_back({name, text_of(seeds.size()) + " seeds", "one seed"});
+    if (complete && units != all) found.push_back({name, text_of(units) + " units", text_of(all) + " units"});
+  }
+  return found;
+}
+
+}  // namespace swizproof

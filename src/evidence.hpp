@@ -1,0 +1,52 @@
+// Records of device campaigns (gpu/), recomputed: does the model say what the device said?
+//
+// Every prediction is made again from the raw record: addresses, descriptors and maps as they were
+// measured. The record's own verdict is never believed.
+#pragma once
+
+#include <swizproof/bank.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof {
+
+/// Where a record contradicts the model, or itself.
+struct Contradiction {
+  std::string where{};      ///< "ld.shared.b128, few 4224"
+  std::string recorded{};   ///< what the device said
+  std::string predicted{};  ///< what the model says
+};
+
+/// One record and what recomputing it gave.
+struct Evidence {
+  std::string name{};  ///< of the file
+  std::string campaign{}, device{}, date{};
+  std::uint64_t seed = 0, shard = 1, shards = 1;
+  std::uint64_t units = 0;               ///< that this record says it holds
+  std::uint64_t units_of_all_parts = 0;  ///< 0 where another shard knows
+  std::uint64_t compared = 0;            ///< predictions
+  std::vector<Contradiction> contradictions{};
+};
+
+/// The law under test: wavefronts of a warp instruction.
+using Law = std::function<unsigned(Instruction const&, WarpAccess<std::uint32_t> const&)>;
+
+/// cost() of bank.hpp for sm_90.
+[[nodiscard]] unsigned law_of_the_model(Instruction const& instruction,
+                                        WarpAccess<std::uint32_t> const& access);
+
+/// Recomputes a record. Throws InputError where `text` is no record, or one that holds nothing.
+/// Checked by tests/unit/evidence_test.cpp, which also shows that tampered records and wrong laws are
+/// contradicted.
+[[nodiscard]] Evidence recompute(std::string const& name, std::string_view text,
+                                 Law const& law = law_of_the_model);
+
+/// Shards of one campaign must be complete and disjoint: n records of `--shard i/n`, each i once, one
+/// seed, and as many units together as the campaign has.
+[[nodiscard]] std::vector<Contradiction> check_shards(std::vector<Evidence> const& records);
+
+}  // namespace swizproof
