@@ -395,14 +395,15 @@ class Checker {
     auto const fullest = std::max_element(found.degree.begin(), found.degree.begin() + found.groups.count);
     if (*fullest < 2) return std::nullopt;
     Conflict out{named(c), c.base, static_cast<unsigned>(fullest - found.degree.begin()), 0, {}};
+    out.by_lane = instruction_.operation == Operation::cp_async;
     std::uint64_t const unit = std::max(instruction_.bytes, bank_bytes);
     std::vector<std::vector<unsigned>> lanes_of(bank_count);
     for (unsigned l = out.phase * found.groups.size; l < (out.phase + 1) * found.groups.size; ++l) {
       if (!warp.active[l]) continue;
       auto const word_of = [&](unsigned lane) { return warp.address[lane] / unit; };
       auto& here = lanes_of[word_of(l) * unit / bank_bytes % bank_count];
-      if (std::none_of(here.begin(), here.end(),
-                       [&](unsigned other) { return word_of(other) == word_of(l); }))
+      if (out.by_lane || std::none_of(here.begin(), here.end(),
+                                      [&](unsigned other) { return word_of(other) == word_of(l); }))
         here.push_back(l);
     }
     auto const bank = std::max_element(lanes_of.begin(), lanes_of.end(),

@@ -40,7 +40,8 @@ class Comparison {
     if (shaped_left != shaped_right) {
       (shaped_left ? right_ : left_) =
           in_place_of_swizzle(shaped_left ? left_ : right_, shaped_left ? right_ : left_);
-      out_.domain = "in place of the swizzle; ";
+      out_.domain = "the function after " + to_string(*(shaped_left ? left_ : right_).domain()) +
+                    ", in place of its swizzle: ";
     }
     bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
     if ((mixed || (by_bytes_ && (shaped_left || shaped_right))) && !bits_)
@@ -59,6 +60,7 @@ class Comparison {
     } else {
       out_.domain = mixed ? "all 32-bit element offsets" : "all 64-bit numbers";
       out_.unit = by_bytes_ ? "bytes" : "elements";
+      if (align) refuse("--align is for tiles: these functions are compared on all numbers");
       if (mixed && *bits_ % 8 != 0) refuse("elements of less than a byte have no byte addresses");
     }
   }

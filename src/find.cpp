@@ -183,10 +183,14 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
         }
         auto const excess = cost_of(problem, all, f, least, wavefronts);
         if (!excess) continue;
+        // Every spelling of the identity is one answer.
+        if (bits == 0 && *excess == least && !out.best.empty() && out.best.front().swizzle.bits == 0)
+          continue;
         if (*excess < least) out.best.clear();
         least = *excess;
-        Candidate c{s, problem.on_bytes ? s : recast(s, 3 - static_cast<int>(unit_bits(problem))), *excess,
-                    wavefronts};
+        Swizzle const shown = bits == 0 ? swizzle_none : s;
+        Candidate c{shown, problem.on_bytes ? shown : recast(shown, 3 - static_cast<int>(unit_bits(problem))),
+                    *excess, wavefronts};
         c.tma = bits == 0 || (c.on_bytes && c.on_bytes->base == 4 && c.on_bytes->shift == 3 && bits <= 3);
         c.whole_vectors = bits == 0 || f.base >= line_bits;
         out.best.push_back(std::move(c));

@@ -71,8 +71,10 @@ std::string names_of(std::span<Engine const> engines) {
 std::string describe(Conflict const& conflict, int indent) {
   std::string at;
   for (auto const& [name, value] : conflict.origin) at += fmt::format("{} = {}, ", name, value);
-  std::string text = fmt::format("{:{}}phase {}, bank {}: {} different words ({}base {})\n", "", indent,
-                                 conflict.phase, conflict.bank, conflict.lanes.size(), at, conflict.base);
+  std::string text =
+      fmt::format("{:{}}phase {}, bank {}: {} {} ({}base {})\n", "", indent, conflict.phase, conflict.bank,
+                  conflict.lanes.size(), conflict.by_lane ? "lanes, each for itself" : "different words", at,
+                  conflict.base);
   constexpr std::size_t shown = 8;
   for (std::size_t i = 0; i < conflict.lanes.size(); ++i) {
     if (i == shown) {

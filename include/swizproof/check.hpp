@@ -42,7 +42,8 @@ struct Conflict {
   std::uint64_t base = 0;
   unsigned phase = 0;
   unsigned bank = 0;
-  std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest lane that has it
+  bool by_lane = false;              ///< lanes conflict at one word too (cp.async, H7)
+  std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest that has it; all if by_lane
 };
 
 /// What came of one access.

@@ -84,8 +84,9 @@ void run_align(Common& common, LayoutArgument const& layout) {
   common.exit_code = exit_code_of(found.outcome);
   auto const* unknown = std::get_if<Unknown>(&found.outcome);
   if (common.json) {
-    Json out{{"verdict", word(found.outcome)}, {"layout", map.text},     {"alignment", nullptr},
-             {"exact", found.also.empty()},    {"domain", found.domain}, {"engine", name(found.engine)}};
+    Json out{{"verdict", word(found.outcome)}, {"layout", map.text},
+             {"alignment", nullptr},           {"exact", unknown == nullptr && found.also.empty()},
+             {"domain", found.domain},         {"engine", name(found.engine)}};
     if (unknown != nullptr)
       out["reason"] = unknown->reason;
     else

@@ -166,9 +166,15 @@ Answer xor_maps(SearchProblem const& problem) {
 }
 
 void run(Common& common, Options const& options) {
+  if (!options.unit.empty() && (options.padding || options.linear))
+    throw InputError{
+        "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
   SearchProblem problem;
-  Mapping const given = options.layout.parse();
+  Mapping const given = options.layout.parse_or_dash();
   problem.tile = without_swizzle(given);
+  if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome))
+    throw InputError{"two elements of this tile share a place: no swizzle mends that", problem.tile.text, 0,
+                     problem.tile.text.size(), "'swizproof inspect' names the two"};
   problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() : options.unit == "bytes";
   problem.arch = &parse_architecture(common.arch);
   for (std::string const& text : options.accesses) problem.accesses.push_back(parse_access(text));

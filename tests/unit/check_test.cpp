@@ -125,6 +125,13 @@ TEST(Check, SubByteElementsHaveByteAddresses) {
   EXPECT_EQ(v.wavefronts, 4U);
 }
 
+TEST(Check, CpAsyncNamesEveryLaneOfTheBank) {
+  AccessVerdict const v = check_text("(32,32):(32,1)", "cp.async.b32: row = 0, col = 0", 32);
+  EXPECT_EQ(v.wavefronts, 32U) << "lanes at one word do conflict (H7)";
+  ASSERT_TRUE(v.conflict);
+  EXPECT_EQ(v.conflict->lanes.size(), 32U);
+}
+
 TEST(Check, ColumnMajorTilesHaveTheirRowsInMemory) {
   AccessVerdict const v = check_text("Sw<3,3,3> o _0 o (64,32):(1,64)", "ldmatrix.x4.trans");
   EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome)) << "rows run along mode 0";

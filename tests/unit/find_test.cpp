@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace swizproof {
 namespace {
 
@@ -86,6 +88,14 @@ TEST(Find, NoXorMapBeatsTheBoundOfTheWords) {
   SearchProblem const p = problem("(32,32):(32,1)", 32, {"row_per_lane.load", "column.b32.load"});
   XorSearch const found = find_xor(p);
   EXPECT_EQ(found.best.excess, find_swizzle(p).best.front().excess) << "proofs: neither exists";
+}
+
+TEST(Find, EverySpellingOfTheIdentityIsOneAnswer) {
+  auto const found = find_swizzle(problem("(32,32):(32,1)", 32, {"row.b32.load"}));
+  EXPECT_EQ(found.best.front().swizzle, swizzle_none);
+  EXPECT_EQ(std::count_if(found.best.begin(), found.best.end(),
+                          [](Candidate const& c) { return c.swizzle.bits == 0; }),
+            1);
 }
 
 TEST(Find, RefusesWhatItCannotSearch) {
