@@ -9,9 +9,8 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_cases = std::uint64_t{1} << 18;  ///< that exhaustion looks at
-constexpr unsigned most_free_bits = 12;                       ///< that the linear engine enumerates
-constexpr double second_opinion_seconds = 10;                 ///< for SMT where exhaustion has decided
+constexpr unsigned most_free_bits = 12;        ///< that the linear engine enumerates
+constexpr double second_opinion_seconds = 10;  ///< for SMT where exhaustion has decided
 
 /// True if the stages move whole aligned blocks of `size`, so that no vector is torn apart.
 bool keeps_blocks(std::span<Stage const> stages, std::uint64_t size) {

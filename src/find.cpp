@@ -14,7 +14,6 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_cases = std::uint64_t{1} << 18;
 constexpr std::uint64_t most_maps = std::uint64_t{1} << 24;
 constexpr unsigned line_bits = 7;  ///< log2 of the bytes that fill all banks once
 

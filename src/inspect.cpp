@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <unordered_map>
 
 namespace swizproof {
 
@@ -102,6 +101,32 @@ void inspect_function(Inspection& out, Mapping const& map, Limits const& limits)
     out.alignment.value = std::max<std::uint64_t>(*out.period.value * *map.element_bits / 8, 1);
 }
 
+/// Whether a table's values differ; else the collision that an enumeration in order would meet first.
+Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  // The collision that an enumeration in order would meet first.
+  std::size_t second = values.size(), first = 0;
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (values[order[i - 1]] == values[order[i]] && order[i] < second)
+      second = order[i], first = order[i - 1];
+  if (second == values.size()) return {Proved{}, Engine::exhaustive};
+  return {Refuted{"two indices, one place", {{"x", first}, {"y", second}, {"f(x)", values[second]}}, true},
+          Engine::exhaustive};
+}
+
+/// Whether a table, of which one_to_one_of() is known, holds 0..size-1.
+Fact onto_of(std::vector<std::uint64_t> const& values, Fact const& one_to_one) {
+  if (!std::holds_alternative<Proved>(one_to_one.outcome)) return one_to_one;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i] >= values.size())
+      return {Refuted{"one-to-one, but not onto 0..size-1", {{"x", i}, {"f(x)", values[i]}}, true},
+              Engine::exhaustive};
+  return one_to_one;
+}
+
 /// Facts and quantities of a table of values.
 class Enumeration {
  public:
@@ -126,19 +151,8 @@ class Enumeration {
     return {Refuted{std::move(why), values}, Engine::exhaustive};
   }
   void one_to_one() {
-    std::unordered_map<std::uint64_t, std::size_t> at;
-    at.reserve(f_.size());
-    out_.injective = out_.bijective = {Proved{}, Engine::exhaustive};
-    for (std::size_t i = 0; i < f_.size(); ++i) {
-      auto const [other, fresh] = at.try_emplace(f_[i], i);
-      if (!fresh) {
-        out_.injective = out_.bijective =
-            refuted("two indices, one place", {{"x", other->second}, {"y", i}, {"f(x)", f_[i]}});
-        return;
-      }
-      if (f_[i] >= f_.size() && std::holds_alternative<Proved>(out_.bijective.outcome))
-        out_.bijective = refuted("one-to-one so far, but not onto 0..size-1", {{"x", i}, {"f(x)", f_[i]}});
-    }
+    out_.injective = one_to_one_of(f_);
+    out_.bijective = onto_of(f_, out_.injective);
   }
   void involution() {
     out_.involution = {Proved{}, Engine::exhaustive};
@@ -254,30 +268,13 @@ Fact is_one_to_one(Mapping const& map, Limits const& limits) {
     return function_is_one_to_one({map.acts_on_bytes() ? &map.on_bytes : &map.on_elements}, limits);
   if (map.domain()->size() > most_enumerated)
     return {Unknown{too_many(map.domain()->size())}, Engine::exhaustive};
-  std::vector<std::uint64_t> const values = values_of(map);
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  // The collision that an enumeration in order would meet first.
-  std::size_t second = values.size(), first = 0;
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (values[order[i - 1]] == values[order[i]] && order[i] < second)
-      second = order[i], first = order[i - 1];
-  if (second == values.size()) return {Proved{}, Engine::exhaustive};
-  return {Refuted{"two indices, one place", {{"x", first}, {"y", second}, {"f(x)", values[second]}}, true},
-          Engine::exhaustive};
+  return one_to_one_of(values_of(map));
 }
 
 Fact is_bijective(Mapping const& map, Limits const& limits) {
   Fact const fact = is_one_to_one(map, limits);
   if (map.domain() == nullptr || !std::holds_alternative<Proved>(fact.outcome)) return fact;
-  std::vector<std::uint64_t> const values = values_of(map);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i] >= values.size())
-      return {Refuted{"one-to-one, but not onto 0..size-1", {{"x", i}, {"f(x)", values[i]}}, true},
-              Engine::exhaustive};
-  return fact;
+  return onto_of(values_of(map), fact);
 }
 
 Quantity period_of(std::vector<Stage> const& stages, Limits const& limits) {

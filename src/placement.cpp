@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::int64_t furthest = std::int64_t{1} << 32;  // bytes that shared-memory addresses reach
 
-std::string in_words(IntTuple const& shape) { return to_string(shape); }
-
 }  // namespace
 
 Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_(std::move(access)) {
@@ -72,7 +70,7 @@ void Placement::place_pattern(RowAndByte const& pattern) {
       static_cast<std::uint64_t>(tile.shape.mode(byte_mode_).product()) * *map_.element_bits / 8;
   if (rows < pattern.rows || bytes < pattern.row_bytes)
     refuse("the access touches " + std::to_string(pattern.rows) + " rows of " +
-           std::to_string(pattern.row_bytes) + " bytes, the tile " + in_words(tile.shape) + " has " +
+           std::to_string(pattern.row_bytes) + " bytes, the tile " + to_string(tile.shape) + " has " +
            std::to_string(rows) + " of " + std::to_string(bytes));
   variables_ = {{"row", 0, pattern.rows, rows / pattern.rows},
                 {"byte", 0, pattern.row_bytes, bytes / pattern.row_bytes}};
@@ -85,7 +83,7 @@ void Placement::place_thread_values(ThreadValues const& values) {
   Layout const& tile = *map_.domain();
   tile_modes_ = values.tile.rank();
   if (tile_modes_ > tile.rank())
-    refuse("the thread-value layout's tile has more modes than the layout " + in_words(tile.shape));
+    refuse("the thread-value layout's tile has more modes than the layout " + to_string(tile.shape));
   auto const threads = static_cast<std::uint64_t>(values.tv.shape.mode(0).product());
   auto const each = static_cast<std::uint64_t>(values.tv.shape.mode(1).product());
   if (each % vector_elements() != 0)
@@ -97,8 +95,8 @@ void Placement::place_thread_values(ThreadValues const& values) {
     std::int64_t const extent = tile.shape.mode(m).product();
     std::int64_t const part = m < tile_modes_ ? values.tile.mode(m).product() : 1;
     if (extent % part != 0)
-      refuse("the tile " + in_words(values.tile) + " does not divide the layout's shape " +
-             in_words(tile.shape));
+      refuse("the tile " + to_string(values.tile) + " does not divide the layout's shape " +
+             to_string(tile.shape));
     variables_.push_back({"tile " + std::to_string(m), 0, 1, static_cast<std::uint64_t>(extent / part)});
   }
 }

@@ -1,5 +1,7 @@
 #include "report.hpp"
 
+#include "xml.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -141,31 +143,11 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
 
 namespace {
 
-/// Text for XML: markup escaped, control characters (which XML 1.0 cannot hold) and bytes of broken UTF-8
-/// replaced.
-std::string in_xml(std::string_view text) {
-  std::string out;
-  for (char const c : text) switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-      case '\t':
-        out += ' ';
-        break;
-      default:
-        out += c < ' ' || c > '~' ? '?' : c;
-    }
-  return out;
+/// Text for JUnit readers, which choke on bytes of broken UTF-8: printable ASCII, escaped.
+std::string in_junit(std::string text) {
+  for (char& c : text)
+    if (c != '\n' && c != '\t' && (c < ' ' || c > '~')) c = '?';
+  return in_xml(text);
 }
 
 }  // namespace
@@ -176,18 +158,18 @@ std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases) 
   std::string body;
   for (JUnitCase const& c : cases) {
     seconds += c.seconds;
-    body += fmt::format("  <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", in_xml(c.name),
-                        in_xml(c.source), c.seconds);
+    body += fmt::format("  <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", in_junit(c.name),
+                        in_junit(c.source), c.seconds);
     if (auto const* refuted = std::get_if<Refuted>(&c.outcome)) {
       ++failures;
-      body +=
-          fmt::format(">\n    <failure message=\"refuted: {}\">{}</failure>\n  </testcase>\n",
-                      in_xml(refuted->question + (refuted->values.empty() ? "" : ": " + describe(*refuted))),
-                      in_xml(c.detail));
+      body += fmt::format(
+          ">\n    <failure message=\"refuted: {}\">{}</failure>\n  </testcase>\n",
+          in_junit(refuted->question + (refuted->values.empty() ? "" : ": " + describe(*refuted))),
+          in_junit(c.detail));
     } else if (auto const* unknown = std::get_if<Unknown>(&c.outcome)) {
       ++errors;
       body += fmt::format(">\n    <error message=\"unknown: {}\">{}</error>\n  </testcase>\n",
-                          in_xml(unknown->reason), in_xml(c.detail));
+                          in_junit(unknown->reason), in_junit(c.detail));
     } else {
       body += "/>\n";
     }
@@ -195,7 +177,7 @@ std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases) 
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" "
       "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n</testsuites>\n",
-      in_xml(suite), cases.size(), failures, errors, seconds, body);
+      in_junit(std::string(suite)), cases.size(), failures, errors, seconds, body);
 }
 
 }  // namespace swizproof

@@ -18,6 +18,9 @@
 
 namespace swizproof {
 
+/// Cases (assignments times bases) that exhaustion and the searches look at.
+inline constexpr std::uint64_t most_cases = std::uint64_t{1} << 18;
+
 /// What a check is asked.
 struct CheckOptions {
   std::optional<unsigned> at_most{};     ///< wavefronts allowed; the ideal if empty

@@ -9,6 +9,7 @@
 // Colour says the bank, and so does a number in each cell; a lane has a frame and a number, a collision has
 // hatching and an exclamation mark: nothing is said by colour alone.
 #include "../picture.hpp"
+#include "../xml.hpp"
 
 #include <fmt/format.h>
 
@@ -25,29 +26,6 @@ constexpr std::string_view bank_colors[] = {"#77AADD", "#99DDFF", "#44BB99", "#B
 constexpr std::string_view clash_color = "#A3150E";
 constexpr double margin = 24, gap = 44, label = 42, bars = 64;
 constexpr std::int64_t most_cells = 32;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char const c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c >= 0 && c < ' ' ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 class Drawing {
  public:
@@ -86,14 +64,14 @@ class Drawing {
         "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"#16191d\" "
         "stroke-width=\"2\" stroke-opacity=\".55\"/></pattern></defs>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{4}</svg>\n",
-        width_, end, escaped(picture_.tile.layout), escaped(summary()), out_);
+        width_, end, in_xml(picture_.tile.layout), in_xml(summary()), out_);
   }
 
  private:
   [[nodiscard]] bool narrow() const { return wide_ < 30; }
   void text(double x, double y, std::string_view classes, std::string_view words, double size = 0) {
     out_ += fmt::format("<text x=\"{:g}\" y=\"{:g}\" class=\"{}\"{}>{}</text>\n", x, y, classes,
-                        size > 0 ? fmt::format(" font-size=\"{:g}\"", size) : "", escaped(words));
+                        size > 0 ? fmt::format(" font-size=\"{:g}\"", size) : "", in_xml(words));
   }
   void rect(double x, double y, double w, double h, std::string_view style) {
     out_ +=
