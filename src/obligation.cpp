@@ -1,3 +1,5 @@
+#include "whole_file.hpp"
+
 #include <swizproof/obligation.hpp>
 #include <swizproof/parse.hpp>
 
@@ -6,8 +8,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <numeric>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -15,21 +17,10 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{16} << 20;
-
 /// One file: its text, and errors that name a place in it.
 class Reader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {
-    std::ifstream file(path_, std::ios::binary);
-    if (!file) throw InputError{"cannot read the file", path_, 0, path_.size(), {}};
-    text_.resize(largest_file + 1);
-    file.read(text_.data(), static_cast<std::streamsize>(text_.size()));
-    text_.resize(static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) throw InputError{"cannot read the file", path_, 0, path_.size(), "is it a directory?"};
-    if (text_.size() > largest_file)
-      throw InputError{"the file is larger than 16 MiB", path_, 0, path_.size(), {}};
-  }
+  explicit Reader(std::string path) : path_(std::move(path)), text_(read_file(path_, 16)) {}
 
   std::vector<Obligation> read() {
     toml::table root;
@@ -115,7 +106,7 @@ class Reader {
   Obligation obligation(toml::table const& table) {
     static std::set<std::string_view> const known{"name",      "layout",  "element", "access",
                                                   "at_most",   "align",   "arch",    "equal",
-                                                  "bijective", "aligned", "expect"};
+                                                  "bijective", "aligned", "expect",  "kernel"};
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {
         std::string names;
@@ -140,6 +131,14 @@ class Reader {
         fail("expect must be \"proved\" or \"refuted\"", expect->source());
       out.expect_refuted = word == "refuted";
     }
+    if (toml::node const* const kernel = table.get("kernel")) {
+      out.kernel = string(*kernel, "kernel");
+      try {
+        (void)std::regex(out.kernel);
+      } catch (std::regex_error const& error) {
+        fail(std::string("kernel is not a regular expression: ") + error.what(), kernel->source());
+      }
+    }
     out.what = statement(table, options);
     return out;
   }
@@ -158,6 +157,7 @@ class Reader {
     };
     only_for("layout", kind == "access");
     only_for("at_most", kind == "access");
+    only_for("kernel", kind == "access");
     only_for("align", kind == "access" || kind == "equal");
     std::optional<std::uint64_t> align;
     if (toml::node const* const node = table.get("align"))

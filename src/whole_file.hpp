@@ -1,4 +1,4 @@
-// A file that is written whole or not at all.
+// Files that are read whole, within a limit, and written whole or not at all.
 #pragma once
 
 #include <swizproof/parse.hpp>
@@ -7,8 +7,28 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace swizproof {
+
+/// The text of a file of at most `mebibytes`. Throws InputError.
+[[nodiscard]] inline std::string read_file(std::string const& name, std::size_t mebibytes = 256) {
+  std::size_t const most = mebibytes << 20;
+  std::ifstream file(name, std::ios::binary);
+  if (!file) throw InputError{"cannot read the file", name, 0, name.size(), {}};
+  std::string text;
+  std::vector<char> part(std::size_t{1} << 16);
+  while (file && text.size() <= most) {
+    file.read(part.data(), static_cast<std::streamsize>(part.size()));
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (!file.eof() && text.size() <= most)
+    throw InputError{"cannot read the file", name, 0, name.size(), "is it a directory?"};
+  if (text.size() > most)
+    throw InputError{
+        "the file is larger than " + std::to_string(mebibytes) + " MiB", name, 0, name.size(), {}};
+  return text;
+}
 
 /// Opens PATH.new at once, before hours of work depend on it, and renames it to PATH when all is written. Throws
 /// InputError where that cannot be done; then PATH is as it was.

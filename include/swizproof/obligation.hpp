@@ -50,6 +50,7 @@ struct Obligation {
   std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned> what{};
   Architecture const* arch = &sm_90;
   bool expect_refuted = false;
+  std::string kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all
 };
 
 /// What came of an obligation.
