@@ -108,7 +108,9 @@ Record counters(Device const&, Settings const& settings, Part part) {
           std::to_string(static_cast<long>(counted)) + ",\"" + hexadecimal(pattern, s.instruction) + "\"]");
     }
   }
-  record.counts["instructions_per_measurement"] = part.index == 0 ? pages : 0;
+  record.counts["units"] = record.counts["patterns"];
+  record.counts["units_of_all_parts"] = part.index == 0 ? record.counts["patterns"] * part.count : 0;
+  record.longest["instructions_per_measurement"] = pages;
   record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return record;
 }

@@ -24,7 +24,7 @@
 //      [PTX ISA 9.1, 9.7.14.5.15; and measured]                             campaigns wavefronts, counters, ldmatrix
 //  H7  cp.async is served in the groups of a store of its width, but lanes at one word do conflict: the
 //      cost of a bank is its number of *lanes*. 32 lanes to one address cost 32.
-//      [found by measurement; global addresses consecutive]                 campaign counters
+//      [found by measurement; global addresses consecutive]      campaigns counters, wavefronts (3 on)
 //
 // Confirmed on an H200 (sm_90) by the campaigns named, whose records stand in gpu/evidence; gpu/README.md
 // has the figures and the dates. Every other architecture is assumed to be alike, and not measured.
