@@ -136,8 +136,10 @@ __device__ void conclude(Scratch const& scratch, Numbers const& numbers, std::ui
   int const cycles = cycles_of(scratch, threadIdx.x);
   int const issued = static_cast<int>(pages * warps * numbers.rounds);
   int const law = static_cast<int>(numbers.overhead) + static_cast<int>(predicted) * issued;
-  bool const mismatch =
-      max(measured(numbers, cycles), numbers.least) != max(static_cast<int>(predicted), numbers.least);
+  int const took = max(measured(numbers, cycles), numbers.least);
+  int const wanted = max(static_cast<int>(predicted), numbers.least);
+  // A cp.async at which all lanes collide lasts so long that the L1 refills meanwhile: one more passes.
+  bool const mismatch = took < wanted || took > wanted + (numbers.least != 0 && wanted == 32);
   atomicAdd(&findings->patterns, 1ULL);
   atomicAdd(&findings->by_wavefronts[predicted <= 32 ? predicted : 0], 1ULL);
   if (!mismatch && static_cast<int>(predicted) >= numbers.least)
