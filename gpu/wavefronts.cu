@@ -48,7 +48,7 @@ struct Numbers {
   LaneMaps maps;
   unsigned rounds;    ///< of 16 instructions a warp
   unsigned overhead;  ///< cycles
-  int least;          ///< wavefronts that can be told apart: fewer take as long (cp.async)
+  bool async;         ///< cp.async
   std::uint64_t keep_every;
   Data data;             ///< zeros
   unsigned first_block;  ///< the block that starts: repetitions go to another multiprocessor
@@ -123,11 +123,15 @@ __device__ int cycles_of(Scratch const& scratch, unsigned i) {
   return static_cast<int>(last - first);
 }
 
-/// The wavefronts that as many cycles are. What disturbs a measurement only adds time, so the quotient is
-/// rounded down, from an eighth below on.
-__device__ int measured(Numbers const& numbers, int cycles) {
+/// Whether as many cycles are `law` wavefronts. What disturbs a measurement only adds time, so the quotient is
+/// rounded down, from an eighth below on. A cp.async takes 0.2 to 1.2 cycles more than its wavefronts, never less
+/// than 3, and where all lanes collide so long that the L1 refills meanwhile.
+__device__ bool agrees(Numbers const& numbers, int cycles, int law) {
   int const issued = static_cast<int>(pages * warps * numbers.rounds);
-  return (cycles - static_cast<int>(numbers.overhead) + issued / 8) / issued;
+  int const rest = cycles - static_cast<int>(numbers.overhead);
+  if (!numbers.async) return (rest + issued / 8) / issued == law;
+  int const most = max(law, 3) + (law == 32 ? 1 : 0);
+  return rest >= law * issued - issued / 8 && rest < (most + 1) * issued + issued / 4;
 }
 
 /// Counts what thread t's pattern of the batch cost, and keeps it if it is a mismatch or in the sample.
@@ -136,13 +140,10 @@ __device__ void conclude(Scratch const& scratch, Numbers const& numbers, std::ui
   int const cycles = cycles_of(scratch, threadIdx.x);
   int const issued = static_cast<int>(pages * warps * numbers.rounds);
   int const law = static_cast<int>(numbers.overhead) + static_cast<int>(predicted) * issued;
-  int const took = max(measured(numbers, cycles), numbers.least);
-  int const wanted = max(static_cast<int>(predicted), numbers.least);
-  // A cp.async at which all lanes collide lasts so long that the L1 refills meanwhile: one more passes.
-  bool const mismatch = took < wanted || took > wanted + (numbers.least != 0 && wanted == 32);
+  bool const mismatch = !agrees(numbers, cycles, static_cast<int>(predicted));
   atomicAdd(&findings->patterns, 1ULL);
   atomicAdd(&findings->by_wavefronts[predicted <= 32 ? predicted : 0], 1ULL);
-  if (!mismatch && static_cast<int>(predicted) >= numbers.least)
+  if (!mismatch && !(numbers.async && predicted < 3))
     atomicMax(&findings->farthest, static_cast<unsigned>(abs(cycles - law)));
   Kept const here{scratch.pattern[threadIdx.x], number, static_cast<std::uint32_t>(cycles), predicted};
   if (!mismatch && number % numbers.keep_every == 0) {
@@ -208,9 +209,6 @@ __global__ void __launch_bounds__(batch, 1)
     __syncthreads();
   }
 }
-
-/// The wavefronts from which on the clock sees them: a cp.async takes 3 cycles for other reasons.
-int least_of(Instruction const& instruction) { return instruction.operation == Operation::cp_async ? 3 : 0; }
 
 using Kernel = void (*)(Numbers, Prepared const*, Findings*, Kept*, Kept*, char const*);
 
@@ -324,7 +322,7 @@ class Bench {
   void launch(std::size_t s, Numbers numbers) {
     numbers.rounds = numbers.rounds == 0 ? rounds : numbers.rounds;
     numbers.overhead = overhead_[s];
-    numbers.least = least_of(subjects_[s].instruction);
+    numbers.async = subjects_[s].instruction.operation == Operation::cp_async;
     if (launched_ == slots_.size()) slots_.emplace_back();
     Launched& l = slots_[launched_++];
     l.subject = s;
@@ -415,7 +413,7 @@ class Bench {
       numbers.keep_every = ~std::uint64_t{0};
       numbers.rounds = rounds;
       numbers.overhead = overhead_[s];
-      numbers.least = least_of(subjects_[s].instruction);
+      numbers.async = subjects_[s].instruction.operation == Operation::cp_async;
       measure(s, numbers, findings.data(), kept.data(), still.data());
       finish(subjects_[s].name);
       wrong = still.read();
