@@ -33,8 +33,8 @@ Outcome refute(Statement const& control, Limits const& limits) {
   return decide_symbolically(questions, limits);
 }
 
-/// The first question whose hypothesis nothing satisfies (or nobody knows), if any.
-std::optional<Outcome> find_vacuous(std::span<Question const> questions, Limits const& limits) {
+/// Proved if something satisfies the hypothesis of every question.
+Outcome find_inhabitants(std::span<Question const> questions, Limits const& limits) {
   for (Question const& q : questions) {
     Question const hypothesis = hypothesis_of(q);
     if (search_counterexample(hypothesis)) continue;
@@ -43,7 +43,7 @@ std::optional<Outcome> find_vacuous(std::span<Question const> questions, Limits 
       return Unknown{"nothing satisfies the hypothesis of '" + q.name + "'"};
     if (std::holds_alternative<Unknown>(outcome)) return outcome;
   }
-  return std::nullopt;
+  return Proved{};
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::optional<Outcome> find_vacuous(std::span<Question const> questions, Limits 
 ClaimReport decide(Claim const& claim, Limits const& limits) {
   auto const start = std::chrono::steady_clock::now();
   std::vector<Question> const questions = claim.statement.questions();
-  ClaimReport report{claim.name, {}, {}, {}};
+  ClaimReport report{claim.name, {}, {}, {}, {}};
   Outcome& outcome = report.verdict.outcome;
   outcome = decide_symbolically(questions, limits);
   if (!report.verdict.unknown()) report.engines.push_back(Engine::smt);
@@ -64,8 +64,9 @@ ClaimReport decide(Claim const& claim, Limits const& limits) {
   second_opinion(Engine::linear, decide_each(questions, decide_linearly));
   second_opinion(Engine::exhaustive,
                  decide_each(questions, [](Question const& q) { return decide_exhaustively(q); }));
-  if (report.verdict.proved())
-    if (auto const vacuous = find_vacuous(questions, limits)) outcome = *vacuous;
+  report.inhabited = find_inhabitants(questions, limits);
+  if (report.verdict.proved() && !std::holds_alternative<Proved>(report.inhabited))
+    outcome = report.inhabited;
   report.control = refute(claim.control, limits);
   if (report.verdict.proved() && !std::holds_alternative<Refuted>(report.control))
     outcome = Unknown{"its negative control was not refuted"};

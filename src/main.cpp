@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
   add_align(app, common);
   add_eval(app, common);
   add_predict(app, common);
+  add_recheck(app, common);
   add_crosscheck(app, common);
   add_show(app, common);
   add_accesses(app, common);

@@ -7,11 +7,13 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <numeric>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace swizproof {
 
@@ -104,9 +106,9 @@ class Reader {
   }
 
   Obligation obligation(toml::table const& table) {
-    static std::set<std::string_view> const known{"name",      "layout",  "element", "access",
-                                                  "at_most",   "align",   "arch",    "equal",
-                                                  "bijective", "aligned", "expect",  "kernel"};
+    static std::set<std::string_view> const known{
+        "name",    "layout", "element", "access", "at_most", "align", "arch",  "equal", "bijective",
+        "aligned", "expect", "kernel",  "always", "for",     "says",  "cites", "note",  "corrects"};
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {
         std::string names;
@@ -139,23 +141,29 @@ class Reader {
         fail(std::string("kernel is not a regular expression: ") + error.what(), kernel->source());
       }
     }
+    for (auto const& [key, to] : {std::pair{"says", &out.claim.says},
+                                  {"cites", &out.claim.cites},
+                                  {"note", &out.claim.note},
+                                  {"corrects", &out.claim.corrects}})
+      if (toml::node const* const text = table.get(key)) *to = string(*text, key);
     out.what = statement(table, options);
     return out;
   }
 
   decltype(Obligation::what) statement(toml::table const& table, MappingOptions const& options) const {
-    static constexpr std::string_view kinds[] = {"access", "equal", "bijective", "aligned"};
+    static constexpr std::string_view kinds[] = {"access", "equal", "bijective", "aligned", "always"};
     std::vector<std::string_view> given;
     for (std::string_view const kind : kinds)
       if (table.contains(kind)) given.push_back(kind);
     if (given.size() != 1)
-      fail("an obligation needs exactly one of access, equal, bijective, aligned", table.source());
+      fail("an obligation needs exactly one of access, equal, bijective, aligned, always", table.source());
     std::string_view const kind = given[0];
     auto const only_for = [&](std::string_view key, bool allowed) {
       if (table.contains(key) && !allowed)
         fail(std::string(key) + " has no meaning beside " + std::string(kind), table.get(key)->source());
     };
     only_for("layout", kind == "access");
+    only_for("for", kind == "always");
     only_for("at_most", kind == "access");
     only_for("kernel", kind == "access");
     only_for("align", kind == "access" || kind == "equal");
@@ -164,6 +172,7 @@ class Reader {
       align = number(*node, "align", 1, std::int64_t{1} << 31);
     toml::node const& node = *table.get(kind);
     if (kind == "bijective") return IsBijective{mapping(node, kind, options)};
+    if (kind == "always") return always(table, node);
     if (kind == "equal") {
       auto const both = list(node, kind);
       if (both.size() != 2) fail("equal takes two layouts", node.source());
@@ -177,6 +186,24 @@ class Reader {
                        number(*pair->get("to"), "to", 1, std::int64_t{1} << 31)};
     }
     return accesses(table, node, options, align);
+  }
+
+  [[nodiscard]] AlwaysHolds always(toml::table const& table, toml::node const& node) const {
+    AlwaysHolds out;
+    out.text = string(node, "always");
+    toml::table const* const variables = table["for"].as_table();
+    if (variables == nullptr || variables->empty() || variables->size() > 8)
+      fail("always needs 1 to 8 variables: for = {x = \"all\", j = \"0..63\"}", node.source());
+    std::vector<std::string> names;
+    for (auto const& [key, value] : *variables) {
+      AlwaysHolds::Variable v{std::string(key.str())};
+      std::string const range = string(value, "the range of a variable");
+      if (range != "all") std::tie(v.first, v.last) = within(value, [&] { return parse_range(range); });
+      names.push_back(v.name);
+      out.variables.push_back(std::move(v));
+    }
+    out.expression = within(node, [&] { return parse_expression(out.text, names); });
+    return out;
   }
 
   [[nodiscard]] AccessesHold accesses(toml::table const& table, toml::node const& node,
@@ -262,6 +289,47 @@ struct Decide {
       for (auto const& [name, value] : refuted->values)
         report.detail += ", " + name + " = " + std::to_string(value);
     }
+  }
+  void operator()(AlwaysHolds const& always) const {
+    Question q;
+    q.name = "the expression is 0";
+    for (AlwaysHolds::Variable const& v : always.variables) {
+      q.variables.push_back({v.name, std::max(1U, static_cast<unsigned>(std::bit_width(v.last)))});
+      bool const all = v.last == ~std::uint64_t{0};
+      report.domain +=
+          (report.domain.empty() ? "" : ", ") + v.name +
+          (all ? ": every 64-bit number" : " = " + std::to_string(v.first) + ".." + std::to_string(v.last));
+    }
+    auto const statement = [&always]<Word W>(std::span<W const> values) {
+      W const& some = values[0];
+      truth_of<W> in_range = true;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        AlwaysHolds::Variable const& v = always.variables[i];
+        if (v.first > 0) in_range = in_range && !(values[i] < like(some, v.first));
+        if (v.last == 0 || (v.last & (v.last + 1)) != 0)
+          in_range = in_range && !(like(some, v.last) < values[i]);
+      }
+      return Implication<truth_of<W>>{in_range, !(always.expression(values, some) == like(some, 0))};
+    };
+    q.on_numbers = [=](std::span<std::uint64_t const> values) { return statement(values); };
+    q.on_terms = [=](std::span<Term const> values) { return statement(values); };
+    q.on_affine = [=](std::span<Affine const> values) { return statement(values); };
+    Outcome outcome;
+    auto const take = [&](Engine engine, std::optional<Outcome> const& found) {
+      if (!found || std::holds_alternative<Unknown>(*found)) return;
+      if (!report.engines.empty() && found->index() != outcome.index())
+        throw Disagreement{obligation.name + ": " + std::string(name(engine)) + " says " +
+                           std::string(word(*found))};
+      if (report.engines.empty()) outcome = *found;
+      report.engines.push_back(engine);
+    };
+    if (auto refuted = search_counterexample(q)) take(Engine::search, Outcome(*std::move(refuted)));
+    take(Engine::linear, decide_linearly(q));
+    take(Engine::exhaustive, decide_exhaustively(q));
+    Outcome const symbolic = decide_symbolically(std::span(&q, 1), limits);
+    take(Engine::smt, symbolic);
+    report.found = report.engines.empty() ? symbolic : outcome;
+    report.detail = always.text;
   }
   void operator()(IsAligned const& aligned) const {
     Alignment const found = alignment_of(aligned.map, limits);

@@ -45,6 +45,7 @@ struct ClaimReport {
   Verdict verdict;              ///< Proved only if the control is refuted and no hypothesis is empty
   std::vector<Engine> engines;  ///< all that decided it; they agree
   Outcome control;              ///< Refuted, or the claim is not proved
+  Outcome inhabited;            ///< Proved: something satisfies each hypothesis; or the claim is not proved
 };
 
 /// Decides a claim: by SMT, and by every cheaper engine that is exact for it. Engines that

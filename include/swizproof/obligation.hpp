@@ -43,13 +43,35 @@ struct IsAligned {
   std::uint64_t to = 1;
 };
 
+/// `always`: an expression over `for` variables is never 0, in 64-bit words.
+struct AlwaysHolds {
+  /// first..last; every 64-bit number where `last` is the largest.
+  struct Variable {
+    std::string name{};
+    std::uint64_t first = 0, last = ~std::uint64_t{0};
+  };
+  std::string text{};
+  Expression expression{};
+  std::vector<Variable> variables{};
+};
+
+/// What a text that others wrote says, where an obligation is a public claim under test; in own words.
+struct PublicClaim {
+  std::string says{};      ///< the statement, as the text means it
+  std::string cites{};     ///< text and line
+  std::string note{};      ///< why it is believed, or what follows
+  std::string corrects{};  ///< name of the false obligation that this one puts right
+  [[nodiscard]] bool empty() const { return cites.empty() && corrects.empty(); }
+};
+
 /// One entry of a file.
 struct Obligation {
   std::string name{};    ///< unique in its file
   std::string source{};  ///< "layouts.toml:3"
-  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned> what{};
+  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds> what{};
   Architecture const* arch = &sm_90;
   bool expect_refuted = false;
+  PublicClaim claim{};
   std::string kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all
 };
 

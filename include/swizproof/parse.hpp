@@ -45,6 +45,9 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// A C integer expression over `variables`. Throws InputError.
 [[nodiscard]] Expression parse_expression(std::string_view text, std::span<std::string const> variables);
 
+/// `0..63`, both ends included. Throws InputError.
+[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text);
+
 /// ACCESS in all its forms (access.hpp), pasted TiledCopy blocks included. Throws InputError.
 [[nodiscard]] Access parse_access(std::string_view text);
 

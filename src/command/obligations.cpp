@@ -62,6 +62,8 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
 void prove_files(Common& common, ProveOptions const& options) {
   if (!options.claims_page.empty())
     throw InputError{"--page is for the built-in catalogue", options.claims_page, 0, 1, {}};
+  if (!options.certificates.empty())
+    throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
   std::vector<Obligation> all;
   for (std::string const& file : options.files)
     for (Obligation& obligation : read_obligations(file)) all.push_back(std::move(obligation));

@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "prove.hpp"
 
+#include "../certificate.hpp"
 #include "../report.hpp"
 #include "../whole_file.hpp"
 
@@ -24,12 +25,13 @@ using Json = nlohmann::ordered_json;
 std::string group_of(Claim const& claim) { return claim.name.substr(0, claim.name.find('/')); }
 
 struct Tally {
-  std::size_t proved = 0, refuted = 0, unknown = 0, controls = 0;
+  std::size_t proved = 0, refuted = 0, unknown = 0, controls = 0, inhabited = 0;
   void add(ClaimReport const& report) {
     proved += report.verdict.proved() ? 1 : 0;
     refuted += report.verdict.refuted() ? 1 : 0;
     unknown += report.verdict.unknown() ? 1 : 0;
     controls += std::holds_alternative<Refuted>(report.control) ? 1 : 0;
+    inhabited += std::holds_alternative<Proved>(report.inhabited) ? 1 : 0;
   }
   [[nodiscard]] int exit_code() const {
     return refuted > 0 ? Exit::refuted : unknown > 0 ? undecided : holds;
@@ -157,6 +159,7 @@ Json to_json(Claim const& claim, ClaimReport const& report) {
            {"engine", names_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
+           {"domain_not_empty", std::holds_alternative<Proved>(report.inhabited)},
            {"control", control}};
   if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
     out["counterexample"] = swizproof::to_json(*refuted);
@@ -200,11 +203,40 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
   return page;
 }
 
+/// Writes what belongs to each claim, several at a time.
+void write_certificates(CertificateWriter& writer, std::vector<Claim> const& claims,
+                        std::vector<ClaimReport> const& reports, unsigned jobs, Common const& common) {
+  std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < jobs; ++t)
+      threads.emplace_back([&] {
+        try {
+          for (std::size_t i = next++; i < claims.size(); i = next++)
+            writer.add(claims[i], reports[i], common.limits());
+        } catch (...) {
+          std::scoped_lock const lock(mutex);
+          failure = std::current_exception();
+          next = claims.size();
+        }
+      });
+  }
+  if (failure) std::rethrow_exception(failure);
+  std::size_t const files = writer.finish();
+  if (!common.json)
+    fmt::print("\n{} certificates{}\n", files,
+               writer.with_proofs() ? "" : "; no proofs: cadical is not installed, recheck will need it");
+}
+
 void run(Common& common, ProveOptions const& options) {
   std::vector<Claim> const claims = select(catalog(), options);
   std::optional<WholeFile> page, junit;
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
+  std::optional<CertificateWriter> certificates;
+  if (!options.certificates.empty()) certificates.emplace(options.certificates);
   Style const style(common.color, STDOUT_FILENO);
   bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   auto const start = std::chrono::steady_clock::now();
@@ -231,6 +263,7 @@ void run(Common& common, ProveOptions const& options) {
     std::fflush(stdout);
   }
   common.exit_code = tally.exit_code();
+  if (certificates) write_certificates(*certificates, claims, reports, options.jobs, common);
   if (page) page->write(markdown_page(claims, reports));
   if (junit) {
     std::vector<JUnitCase> cases;
@@ -246,6 +279,7 @@ void run(Common& common, ProveOptions const& options) {
                             {"refuted", tally.refuted},
                             {"unknown", tally.unknown},
                             {"controls_refuted", tally.controls},
+                            {"domains_not_empty", tally.inhabited},
                             {"seconds", elapsed()},
                             {"cutlass", cutlass_note()}}
                            .dump(2));
@@ -253,11 +287,13 @@ void run(Common& common, ProveOptions const& options) {
   }
   printer.finish();
   auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
-  fmt::print("\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted; {}\n",
-             cutlass_note(), claims.size(), count(tally.proved, style.good(std::to_string(tally.proved))),
-             count(tally.refuted, style.bad(std::to_string(tally.refuted))),
-             count(tally.unknown, style.doubtful(std::to_string(tally.unknown))), tally.controls,
-             claims.size(), duration(elapsed()));
+  fmt::print(
+      "\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted, {} domains "
+      "not empty; {}\n",
+      cutlass_note(), claims.size(), count(tally.proved, style.good(std::to_string(tally.proved))),
+      count(tally.refuted, style.bad(std::to_string(tally.refuted))),
+      count(tally.unknown, style.doubtful(std::to_string(tally.unknown))), tally.controls, claims.size(),
+      tally.inhabited == claims.size() ? "all" : std::to_string(tally.inhabited), duration(elapsed()));
 }
 
 }  // namespace
@@ -274,6 +310,8 @@ void add_prove(CLI::App& app, Common& common) {
       ->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
   sub->add_option("--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
+  sub->add_option("--certificates", options->certificates,
+                  "also write what other solvers need to check the catalogue into this new folder");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
   sub->add_option("--page", options->claims_page, "also write the catalogue as a Markdown page to this file");
   sub->callback([&common, options] {

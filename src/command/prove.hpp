@@ -24,6 +24,7 @@ struct ProveOptions {
   std::string shard = "1/1";
   std::string claims_page;
   std::string junit;
+  std::string certificates;
   bool list = false;
 };
 

@@ -4,6 +4,7 @@
 #include <swizproof/tiled_copy.hpp>
 
 #include <bit>
+#include <tuple>
 
 namespace swizproof {
 
@@ -63,6 +64,16 @@ void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
     refuse("a lane is more than 2^20 rows or bytes from the origin");
   pattern.rows = std::bit_ceil(last_row + 1);
   pattern.row_bytes = std::bit_ceil(last_byte + 1);
+}
+
+/// `a..b`
+std::pair<std::uint64_t, std::uint64_t> take_range(Scanner& in) {
+  std::size_t const from = in.at();
+  std::uint64_t const first = in.take_literal();
+  in.expect("..", "between the first and the last value, which is included");
+  std::uint64_t const last = in.take_literal();
+  if (last < first) in.fail("this range is empty", from, in.at() - from);
+  return {first, last};
 }
 
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
@@ -262,10 +273,7 @@ class AccessParser {
     range.name = in_.take_name();
     if (take_word("in")) {
       std::size_t const from = in_.at();
-      range.first = in_.take_literal();
-      in_.expect("..", "between the first and the last value, which is included");
-      range.last = in_.take_literal();
-      if (range.last < range.first) in_.fail("this range is empty", from, in_.at() - from);
+      std::tie(range.first, range.last) = take_range(in_);
       if (range.last > 0xffffffff) in_.fail("values must be below 2^32", from, in_.at() - from);
     }
     access_.ranges.push_back(std::move(range));
@@ -285,6 +293,13 @@ class AccessParser {
 };
 
 }  // namespace
+
+std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text) {
+  Scanner in(text);
+  auto const range = take_range(in);
+  if (!in.done()) in.fail_here("expected the end of the range");
+  return range;
+}
 
 Expression parse_expression(std::string_view text, std::span<std::string const> variables) {
   Scanner in(text);

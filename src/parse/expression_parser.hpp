@@ -119,6 +119,7 @@ class ExpressionParser {
     if (is_digit(in_.peek())) return add(Expression::Node{Op::number, in_.take_literal()});
     std::size_t const at = in_.at();
     std::string_view const name = in_.take_name();
+    if ((name == "Sw" || name == "S" || name == "Swizzle") && in_.looking_at("<")) return swizzle(at);
     if (name.empty()) in_.fail_here("expected a number, a variable or '('");
     auto const known = std::find(variables_.begin(), variables_.end(), name);
     if (known == variables_.end()) {
@@ -127,6 +128,21 @@ class ExpressionParser {
       in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
     }
     return add(Expression::Node{Op::variable, static_cast<std::uint64_t>(known - variables_.begin())});
+  }
+
+  /// `Sw<3,4,3>(EXPR)`: the swizzle as a function, in C's operators.
+  std::size_t swizzle(std::size_t from) {
+    in_.back_to(std::min(in_.find('>') + 1, in_.text_size()));
+    std::size_t const end = in_.at();
+    Swizzle const s = parse_swizzle(in_.trimmed(from, end));
+    in_.expect("(", "and the argument of the swizzle");
+    std::size_t const x = conditional();
+    in_.expect(")", "to close the argument");
+    auto const number = [&](std::uint64_t n) { return add(Expression::Node{Op::number, n}); };
+    std::size_t const source = add(Op::bit_and, x, number(s.source_mask()));
+    std::size_t const moved =
+        add(s.shift >= 0 ? Op::shift_right : Op::shift_left, source, number(s.distance()));
+    return add(Op::bit_xor, x, moved);
   }
 
   Scanner& in_;

@@ -1,5 +1,5 @@
 // Translates graphs of terms to Z3 and asks. The only file that knows Z3.
-#include <swizproof/question.hpp>
+#include "violations.hpp"
 
 #include <z3.h>
 
@@ -156,27 +156,11 @@ class Solver {
   std::vector<Z3_ast> variables_;
 };
 
-std::vector<Term> unknowns_of(Question const& q, Terms& terms) {
-  std::vector<Term> values;
-  for (Variable const& v : q.variables) values.push_back(terms.variable(q.width, v.bits, v.name));
-  return values;
-}
-
 /// Decides up to a chunk of questions in one query.
 Outcome decide_chunk(std::span<Question const> part, Limits const& limits, double seconds) {
-  Terms terms;
-  std::vector<std::vector<Term>> unknowns;
-  std::vector<Formula> violated;
-  for (Question const& q : part) {
-    // Questions with the same variables share them; each may be violated on its own.
-    bool const same =
-        !unknowns.empty() && q.width == part.front().width && q.variables == part.front().variables;
-    unknowns.push_back(same ? unknowns.front() : unknowns_of(q, terms));
-    auto const [hypothesis, conclusion] = q.on_terms(unknowns.back());
-    violated.push_back(hypothesis && !conclusion);
-  }
+  Violations const violations(part);
   Solver solver(limits);
-  solver.require_any(terms, violated);
+  solver.require_any(violations.terms, violations.formulas);
   Z3_lbool const answer = solver.check(seconds);
   if (answer == Z3_L_UNDEF) return Unknown{solver.reason()};
   if (answer == Z3_L_FALSE) return Proved{};
@@ -184,8 +168,9 @@ Outcome decide_chunk(std::span<Question const> part, Limits const& limits, doubl
     std::vector<std::uint64_t> values;
     Refuted refuted{part[i].name, {}};
     for (std::size_t v = 0; v < part[i].variables.size(); ++v) {
-      Node const& node = terms.nodes()[unknowns[i][v].id];
-      values.push_back(solver.value(node.op == Op::variable ? node.value : terms.nodes()[node.a].value));
+      auto const& nodes = violations.terms.nodes();
+      Node const& node = nodes[violations.unknowns[i][v].id];
+      values.push_back(solver.value(node.op == Op::variable ? node.value : nodes[node.a].value));
       refuted.values.emplace_back(part[i].variables[v].name, values.back());
     }
     auto const [hypothesis, conclusion] = part[i].on_numbers(values);

@@ -1,0 +1,49 @@
+// What every solver is asked: is there a counterexample to one of these questions?
+#pragma once
+
+#include <swizproof/question.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// The negations of questions as one graph. Questions of the same variables share them, since each may
+/// be violated on its own.
+struct Violations {
+  explicit Violations(std::span<Question const> questions) {
+    for (Question const& q : questions) {
+      unknowns.emplace_back();
+      for (Variable const& v : q.variables) unknowns.back().push_back(unknown(q.width, v));
+      auto const [hypothesis, conclusion] = q.on_terms(unknowns.back());
+      formulas.push_back(hypothesis && !conclusion);
+    }
+  }
+  Violations(Violations const&) = delete;
+  Violations& operator=(Violations const&) = delete;
+
+  Terms terms{};
+  std::vector<std::vector<Term>> unknowns{};  ///< of each question
+  std::vector<Formula> formulas{};            ///< hypothesis and not conclusion, of each question
+
+ private:
+  struct Known {
+    unsigned width;
+    Variable variable;
+    Term term;
+  };
+  Term unknown(unsigned width, Variable const& v) {
+    for (Known const& k : known_)
+      if (k.width == width && k.variable == v) return k.term;
+    std::string name = v.name;  // unique and without bars, for those who print it
+    std::erase(name, '|');
+    for (Known const& k : known_)
+      if (k.variable.name == v.name) name += "'";
+    known_.push_back({width, v, terms.variable(width, v.bits, name)});
+    return known_.back().term;
+  }
+  std::vector<Known> known_{};
+};
+
+}  // namespace swizproof
