@@ -9,13 +9,14 @@
 
 namespace swizproof {
 
-/// The negations of questions as one graph. Questions of the same variables share them, since each may
-/// be violated on its own.
+/// The negations of questions as one graph. Questions share variables, since each may be
+/// violated on its own.
 struct Violations {
   explicit Violations(std::span<Question const> questions) {
     for (Question const& q : questions) {
       unknowns.emplace_back();
-      for (Variable const& v : q.variables) unknowns.back().push_back(unknown(q.width, v));
+      for (std::size_t i = 0; i < q.variables.size(); ++i)
+        unknowns.back().push_back(unknown(q.width, i, q.variables[i]));
       auto const [hypothesis, conclusion] = q.on_terms(unknowns.back());
       formulas.push_back(hypothesis && !conclusion);
     }
@@ -30,17 +31,18 @@ struct Violations {
  private:
   struct Known {
     unsigned width;
+    std::size_t place;  ///< in its question: one question may have two variables of one name
     Variable variable;
     Term term;
   };
-  Term unknown(unsigned width, Variable const& v) {
+  Term unknown(unsigned width, std::size_t place, Variable const& v) {
     for (Known const& k : known_)
-      if (k.width == width && k.variable == v) return k.term;
+      if (k.width == width && k.place == place && k.variable == v) return k.term;
     std::string name = v.name;  // unique and without bars, for those who print it
     std::erase(name, '|');
     for (Known const& k : known_)
       if (k.variable.name == v.name) name += "'";
-    known_.push_back({width, v, terms.variable(width, v.bits, name)});
+    known_.push_back({width, place, v, terms.variable(width, v.bits, name)});
     return known_.back().term;
   }
   std::vector<Known> known_{};
