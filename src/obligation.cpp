@@ -44,6 +44,15 @@ class Reader {
       if (table == nullptr) fail("an obligation is a table: [[obligation]]", entry.source());
       all.push_back(obligation(*table));
     }
+    // A correction corrects something that is said to be false.
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::string const& wrong = all[i].claim.corrects;
+      auto const found =
+          std::find_if(all.begin(), all.end(), [&](Obligation const& o) { return o.name == wrong; });
+      if (wrong.empty() || (found != all.end() && found->expect_refuted && !all[i].expect_refuted)) continue;
+      fail("it corrects no obligation that is expected to be refuted: '" + wrong + "'",
+           (*entries)[i].source());
+    }
     return all;
   }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <sstream>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -57,11 +58,132 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
     fmt::print("         {}\n", describe(*refuted));
 }
 
+// ---------------------------------------------------------------------------------- the ledger as a page
+
+/// The file of an obligation's source: "proofs/literature/mojo.toml:12" is mojo.
+std::string file_of(Obligation const& o) {
+  std::string const path = o.source.substr(0, o.source.rfind(':'));
+  std::string const name = path.substr(path.rfind('/') + 1);
+  return name.substr(0, name.rfind('.'));
+}
+
+/// What a file says about itself: its first comment line.
+std::string title_of(Obligation const& o) {
+  std::istringstream lines(read_file(o.source.substr(0, o.source.rfind(':')), 16));
+  std::string line;
+  std::getline(lines, line);
+  return line.starts_with("# ") ? line.substr(2) : file_of(o);
+}
+
+std::string code(std::string const& text) { return "`" + text + "`"; }
+
+/// The formal statement of an obligation, shortened.
+std::string statement_of(Obligation const& o) {
+  auto const layout = [](Mapping const& map) { return code(map.text); };
+  std::string text;
+  if (auto const* always = std::get_if<AlwaysHolds>(&o.what)) {
+    text = always->text.size() > 160 ? code(always->text.substr(0, 150) + " ...") : code(always->text);
+    for (AlwaysHolds::Variable const& v : always->variables)
+      text += (&v == &always->variables.front() ? " for " : ", ") +
+              (v.last == ~std::uint64_t{0} ? "every " + v.name
+               : v.first == v.last         ? fmt::format("{} = {}", v.name, v.first)
+                                           : fmt::format("{} = {}..{}", v.name, v.first, v.last));
+  } else if (auto const* equal = std::get_if<FunctionsEqual>(&o.what)) {
+    text = layout(equal->left) + " is " + layout(equal->right);
+  } else if (auto const* bijective = std::get_if<IsBijective>(&o.what)) {
+    text = layout(bijective->map) + " is bijective";
+  } else if (auto const* aligned = std::get_if<IsAligned>(&o.what)) {
+    text = fmt::format("{} may be used relative to every multiple of {} bytes", layout(aligned->map),
+                       aligned->to);
+  } else {
+    auto const& hold = std::get<AccessesHold>(o.what);
+    for (Placement const& p : hold.placements) text += (text.empty() ? "" : ", ") + code(p.access().name);
+    text += " on " + layout(hold.map) +
+            (hold.at_most ? fmt::format(" in at most {} wavefronts", *hold.at_most) : " without conflicts");
+  }
+  return text;
+}
+
+/// What refutes it, on plain numbers.
+std::string counterexample_of(ObligationReport const& r) {
+  for (AccessVerdict const& v : r.accesses) {
+    if (v.wavefronts <= v.allowed) continue;
+    std::string text = fmt::format("{} wavefronts instead of {}", v.wavefronts, v.allowed);
+    if (v.conflict) {
+      text += fmt::format("; in bank {} meet lanes", v.conflict->bank);
+      for (LaneAtFault const& l : v.conflict->lanes)
+        text +=
+            fmt::format("{} {} (address {})", &l == &v.conflict->lanes.front() ? "" : ",", l.lane, l.address);
+    }
+    return text;
+  }
+  auto const* refuted = std::get_if<Refuted>(&r.found);
+  std::string values = refuted == nullptr || refuted->values.empty() ? "" : describe(*refuted);
+  bool const said = r.detail.find(": ") != std::string::npos && r.detail.find("Sw<") == std::string::npos;
+  if (values.empty() || (said && r.detail.starts_with("two functions")))
+    return said ? r.detail.substr(r.detail.find(": ") + 2) : values;
+  return values;
+}
+
+std::string in_table(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '|') text.insert(i++, 1, '\\');
+  return text;
+}
+
+/// Public claims: what is false, why, and what is true instead; then what is true.
+std::string findings_page(std::vector<Obligation> const& all, std::vector<ObligationReport> const& reports) {
+  std::size_t wrong = 0, right = 0;
+  for (Obligation const& o : all)
+    if (!o.claim.cites.empty()) ++(o.expect_refuted ? wrong : right);
+  std::string page = fmt::format(
+      "# What public texts say about swizzles, checked\n\n"
+      "Written by `swizproof prove proofs/literature/*.toml --page proofs/literature/FINDINGS.md`; do not "
+      "edit.\n\n"
+      "A *swizzle* `Sw<B,M,S>` XORs B bits of an address, S places higher, into the B bits that start at bit "
+      "M. CUDA kernels use\n"
+      "it so that the lanes of a warp find their words in different *banks* of shared memory (32 banks of 4 "
+      "bytes; lanes at\n"
+      "different words of one bank wait for each other, and each round is a *wavefront*). Much has been "
+      "written about it. Here\n"
+      "{} statements of five public texts and of a list of well-known errors are claims that a prover "
+      "decided, each for all values\n"
+      "of its variables: **{} hold, {} do not.** A statement that can be read in two ways stands here twice. "
+      "Every false one has\n"
+      "its counterexample, which anybody can calculate again by hand, and the statement that is true "
+      "instead, proved.\n",
+      wrong + right, right, wrong);
+  std::string file;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Obligation const& o = all[i];
+    if (file_of(o) != file) {
+      file = file_of(o);
+      std::size_t false_here = 0, here = 0;
+      for (Obligation const& other : all)
+        if (file_of(other) == file && !other.claim.cites.empty())
+          ++here, false_here += other.expect_refuted ? 1 : 0;
+      page += fmt::format(
+          "\n## {}\n\n{}\n\n{} statements, {} false. [All of them]({}.toml), with their formulas.\n", file,
+          title_of(o), here, false_here, file);
+      if (false_here != 0) page += "\n| where | says | but | true instead |\n| --- | --- | --- | --- |\n";
+    }
+    if (!o.expect_refuted || o.claim.cites.empty()) continue;
+    std::string instead;
+    for (Obligation const& other : all)
+      if (file_of(other) == file && other.claim.corrects == o.name)
+        instead += (instead.empty() ? "" : "<br>") +
+                   (other.claim.says.empty() ? other.name : other.claim.says) + ": " + statement_of(other);
+    std::string const found = counterexample_of(reports[i]);
+    page += fmt::format("| {} | {}: {} | {}{}{} | {} |\n", in_table(o.claim.cites), in_table(o.claim.says),
+                        in_table(statement_of(o)), in_table(found.empty() ? "false" : found),
+                        o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), in_table(instead));
+  }
+  return page;
+}
+
 }  // namespace
 
 void prove_files(Common& common, ProveOptions const& options) {
-  if (!options.claims_page.empty())
-    throw InputError{"--page is for the built-in catalogue", options.claims_page, 0, 1, {}};
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
   std::vector<Obligation> all;
@@ -72,7 +194,8 @@ void prove_files(Common& common, ProveOptions const& options) {
     for (Obligation const& o : chosen) fmt::print("{}\n", o.name);
     return;
   }
-  std::optional<WholeFile> junit;
+  std::optional<WholeFile> junit, page;
+  if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
   bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   // Nothing is printed before all is decided: one access that does not fit its tile refuses the files.
@@ -107,6 +230,7 @@ void prove_files(Common& common, ProveOptions const& options) {
   Outcome const verdict = conjunction(outcomes);
   common.exit_code = exit_code_of(verdict);
   if (junit) junit->write(junit_xml("swizproof", cases));
+  if (page) page->write(findings_page(chosen, reports));
   if (common.json)
     fmt::print("{}\n", Json{{"verdict", word(verdict)},
                             {"claims", claims},

@@ -313,7 +313,7 @@ void add_prove(CLI::App& app, Common& common) {
   sub->add_option("--certificates", options->certificates,
                   "also write what other solvers need to check the catalogue into this new folder");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
-  sub->add_option("--page", options->claims_page, "also write the catalogue as a Markdown page to this file");
+  sub->add_option("--page", options->claims_page, "also write the catalogue, or what FILEs say of public claims, as a Markdown page to this file");
   sub->callback([&common, options] {
     if (!options->files.empty()) return prove_files(common, *options);
     if (!options->list) return run(common, *options);
