@@ -13,28 +13,28 @@ namespace swizproof {
 template <class W>
 struct Offset {
   W elements;
-  friend constexpr bool operator==(Offset const&, Offset const&) = default;
+  friend bool operator==(Offset const&, Offset const&) = default;
 };
 
 /// Position in shared memory, in *bytes*. Bank rules and hardware swizzles see this number.
 template <class W>
 struct Address {
   W bytes;
-  friend constexpr bool operator==(Address const&, Address const&) = default;
+  friend bool operator==(Address const&, Address const&) = default;
 };
 
 /// Number of a 4-byte bank word: address / 4.
 template <class W>
 struct BankWord {
   W number;
-  friend constexpr bool operator==(BankWord const&, BankWord const&) = default;
+  friend bool operator==(BankWord const&, BankWord const&) = default;
 };
 
 /// Number of a bank: bank word mod 32.
 template <class W>
 struct Bank {
   W number;
-  friend constexpr bool operator==(Bank const&, Bank const&) = default;
+  friend bool operator==(Bank const&, Bank const&) = default;
 };
 
 /// Byte address of an element: base + offset * bits / 8. Sub-byte elements must start on a byte.
