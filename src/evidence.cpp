@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
+#include <type_traits>
 
 namespace swizproof {
 
@@ -18,12 +20,32 @@ using Json = nlohmann::json;
 
 std::string text_of(std::uint64_t n) { return std::to_string(n); }
 
+/// A number of a record: JSON's 1e300 is no integer, and to take it for one would be undefined.
+template <class T>
+T integer(Json const& value) {
+  bool const fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<T>::max()}
+                        : value.is_number_integer() && std::is_signed_v<T> &&
+                              value.get<std::int64_t>() >= std::int64_t{std::numeric_limits<T>::min()};
+  if (!fits)
+    throw Json::other_error::create(501, "not an integer of its size: " + value.dump().substr(0, 40),
+                                    nullptr);
+  return value.get<T>();
+}
+
+template <class T>
+std::vector<T> integers(Json const& values) {
+  std::vector<T> out;
+  for (Json const& value : values) out.push_back(integer<T>(value));
+  return out;
+}
+
 /// How often a measurement issues its instruction. First records counted it, so that only shard 1 knew it.
 std::int64_t issued_in(Json const& record) {
   Json const& longest = record.at("longest");
-  auto const issued = (longest.contains("instructions_per_measurement") ? longest : record.at("counts"))
-                          .at("instructions_per_measurement")
-                          .get<std::int64_t>();
+  auto const issued =
+      integer<std::int64_t>((longest.contains("instructions_per_measurement") ? longest : record.at("counts"))
+                                .at("instructions_per_measurement"));
   if (issued < 8) throw Json::other_error::create(501, "instructions_per_measurement is too small", nullptr);
   return issued;
 }
@@ -73,7 +95,7 @@ void check_wavefronts(Json const& record, Law const& law, Check& check) {
   for (auto const& [op, rows] : record.at("rows").at("sample").items()) {
     Instruction const instruction = parse_instruction(op);
     for (Json const& row : rows) {
-      std::int64_t const rest = row.at(2).get<std::int64_t>() - row.at(3).get<std::int64_t>();
+      std::int64_t const rest = integer<std::int64_t>(row.at(2)) - integer<std::int64_t>(row.at(3));
       std::int64_t const predicted = law(instruction, addresses_of(row.at(4), instruction));
       std::int64_t measured = (rest + issued / 8) / issued;  // as gpu/wavefronts.cu rounds,
       if (instruction.operation == Operation::cp_async) {    // and what it lets pass
@@ -103,14 +125,14 @@ void check_counters(Json const& record, Law const& law, Check& check) {
     for (Json const& row : rows) {
       auto const warp = addresses_of(row.at(2), instruction);
       if (comparable(instruction, warp))
-        check.equal<std::int64_t>(place(op, row), row.at(1).get<std::int64_t>(),
+        check.equal<std::int64_t>(place(op, row), integer<std::int64_t>(row.at(1)),
                                   issued * law(instruction, warp));
     }
   }
 }
 
 Swizzle swizzle_of(Json const& row) {
-  return {row.at(0).get<int>(), row.at(1).get<int>(), row.at(2).get<int>()};
+  return {integer<int>(row.at(0)), integer<int>(row.at(1)), integer<int>(row.at(2))};
 }
 
 /// Rows [bits, base, shift, offsets, mismatches]: valid, once each, on all 2^32 offsets.
@@ -120,8 +142,8 @@ void check_exhaustive(Json const& record, Evidence const& evidence, Check& check
     Swizzle const s = swizzle_of(row);
     std::string const name = to_string(s);
     check.equal(name + " is valid and stands once", s.valid() && seen.insert(s).second, true);
-    check.equal<std::uint64_t>(name + ", offsets", row.at(3).get<std::uint64_t>(), std::uint64_t{1} << 32);
-    check.equal<std::uint64_t>(name + ", mismatches", row.at(4).get<std::uint64_t>(), 0);
+    check.equal<std::uint64_t>(name + ", offsets", integer<std::uint64_t>(row.at(3)), std::uint64_t{1} << 32);
+    check.equal<std::uint64_t>(name + ", mismatches", integer<std::uint64_t>(row.at(4)), 0);
   }
   std::uint64_t all = 0;
   for (int bits = 0; bits <= 32; ++bits)
@@ -136,8 +158,8 @@ void check_ldmatrix(Json const& record, Check& check) {
   for (Json const& row : record.at("rows").at("maps")) {
     std::string const op = row.at(0);
     Instruction const instruction = parse_instruction(op);
-    auto const pitch = row.at(2).get<std::uint32_t>(), row0 = row.at(3).get<std::uint32_t>(),
-               byte0 = row.at(4).get<std::uint32_t>();
+    auto const pitch = integer<std::uint32_t>(row.at(2)), row0 = integer<std::uint32_t>(row.at(3)),
+               byte0 = integer<std::uint32_t>(row.at(4));
     std::vector<std::uint32_t> predicted;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
       for (std::uint32_t i = 0; i < 2 * instruction.matrices; ++i) {
@@ -145,17 +167,17 @@ void check_ldmatrix(Json const& record, Check& check) {
         std::uint32_t const giver = 8 * (i / 2) + e.row;  // the lane that gave the row's address
         predicted.push_back((row0 + giver % 16) * (pitch / 2) + byte0 / 2 + giver / 16 * 8 + e.column);
       }
-    check.equal(op + " under " + to_string(swizzle_of(row.at(1))),
-                row.at(5).get<std::vector<std::uint32_t>>(), predicted);
+    check.equal(op + " under " + to_string(swizzle_of(row.at(1))), integers<std::uint32_t>(row.at(5)),
+                predicted);
   }
 }
 
 /// Rows [direction, mode, [box], destination, tensor's offset, result, [place of each 16 bytes]].
 void check_tma(Json const& record, Check& check) {
   for (Json const& row : record.at("rows").at("copies")) {
-    int const mode = row.at(1).get<int>();
-    auto const box = row.at(2).get<std::vector<std::uint32_t>>();
-    auto const destination = row.at(3).get<std::uint32_t>(), global = row.at(4).get<std::uint32_t>();
+    int const mode = integer<int>(row.at(1));
+    auto const box = integers<std::uint32_t>(row.at(2));
+    auto const destination = integer<std::uint32_t>(row.at(3)), global = integer<std::uint32_t>(row.at(4));
     std::string const where = row.at(0).get<std::string>() + ", mode " + std::to_string(mode) + ", box " +
                               row.at(2).dump() + ", at " + text_of(destination);
     std::uint32_t const width = mode == 0 ? 0 : 16U << std::min(mode, 3);
@@ -168,7 +190,7 @@ void check_tma(Json const& record, Check& check) {
     for (std::uint32_t line = 0; line < box.at(1) * box.at(2); ++line)
       for (std::uint32_t x = 0; x < 2 * box[0]; x += 16)
         predicted.push_back(Swizzle{std::min(mode, 3), 4, 3}(destination + line * pitch + x));
-    check.equal(where, row.at(6).get<std::vector<std::int64_t>>(), predicted);
+    check.equal(where, integers<std::int64_t>(row.at(6)), predicted);
   }
 }
 
@@ -176,9 +198,10 @@ void check_tma(Json const& record, Check& check) {
 void check_wgmma(Json const& record, Check& check) {
   for (Json const& row : record.at("rows").at("maps")) {
     Major const major = row.at(1).get<std::string>() == "k" ? Major::k : Major::mn;
-    WgmmaDescriptor const d{row.at(3).get<std::uint32_t>(), row.at(4).get<std::uint32_t>(),
-                            row.at(5).get<std::uint32_t>(), static_cast<WgmmaMode>(row.at(2).get<int>() & 3),
-                            row.at(6).get<std::uint32_t>()};
+    WgmmaDescriptor const d{integer<std::uint32_t>(row.at(3)), integer<std::uint32_t>(row.at(4)),
+                            integer<std::uint32_t>(row.at(5)),
+                            static_cast<WgmmaMode>(integer<int>(row.at(2)) & 3),
+                            integer<std::uint32_t>(row.at(6))};
     bool const k = major == Major::k;
     std::uint32_t const extent = row.at(0).get<std::string>() == "A" ? 64 : 128;
     std::vector<std::int64_t> predicted;
@@ -187,7 +210,7 @@ void check_wgmma(Json const& record, Check& check) {
         predicted.push_back(wgmma_address(d, major, 2, mn, i).bytes / 16);
     check.equal(row.at(0).get<std::string>() + ", " + row.at(7).get<std::string>() + ", descriptor " +
                     text_of(d.bits()),
-                row.at(9).get<std::vector<std::int64_t>>(), predicted);
+                integers<std::int64_t>(row.at(9)), predicted);
   }
 }
 
@@ -199,11 +222,13 @@ Evidence header(std::string const& name, Json const& record) {
   e.campaign = record.at("campaign");
   e.device = record.at("device");
   e.date = record.at("date");
-  e.seed = record.at("seed");
-  e.shard = record.at("shard").at(0);
-  e.shards = record.at("shard").at(1);
-  e.units = record.at("counts").value("units", std::uint64_t{0});
-  e.units_of_all_parts = record.at("counts").value("units_of_all_parts", std::uint64_t{0});
+  e.seed = integer<std::uint64_t>(record.at("seed"));
+  e.shard = integer<std::uint64_t>(record.at("shard").at(0));
+  e.shards = integer<std::uint64_t>(record.at("shard").at(1));
+  Json const& counts = record.at("counts");
+  e.units = counts.contains("units") ? integer<std::uint64_t>(counts["units"]) : 0;
+  e.units_of_all_parts =
+      counts.contains("units_of_all_parts") ? integer<std::uint64_t>(counts["units_of_all_parts"]) : 0;
   return e;
 }
 
@@ -225,7 +250,7 @@ Evidence recompute(std::string const& name, std::string_view text, Law const& la
     evidence = header(name, record);
     Check check(evidence);
     check.equal<std::uint64_t>("mismatches that the run itself saw",
-                               record.at("counts").at("mismatches").get<std::uint64_t>(), 0);
+                               integer<std::uint64_t>(record.at("counts").at("mismatches")), 0);
     std::uint64_t const before = evidence.compared;
     if (evidence.campaign == "wavefronts")
       check_wavefronts(record, law, check);
