@@ -1,5 +1,6 @@
 #include "certificate.hpp"
 
+#include "parallel.hpp"
 #include "process.hpp"
 #include "prove/cnf.hpp"
 #include "prove/smtlib.hpp"
@@ -13,10 +14,8 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <mutex>
 #include <regex>
 #include <sstream>
-#include <thread>
 #include <unistd.h>
 
 namespace swizproof {
@@ -54,9 +53,6 @@ std::optional<std::vector<std::uint64_t>> counterexample_of(Question const& q, R
   if (!hypothesis || conclusion) return std::nullopt;
   return values;
 }
-
-/// Wavefronts rest on the same bits, but their circuits fall together when they are built.
-bool is_bit_level(Claim const& claim) { return !claim.cell; }
 
 }  // namespace
 
@@ -107,25 +103,27 @@ void CertificateWriter::add(Claim const& claim, ClaimReport const& report, Limit
                      Violations(std::span(&q, 1)), names_of(std::span(&q, 1))));
         break;
       }
-  if (is_bit_level(claim))
-    for (std::size_t from = 0, part = 1; from < questions.size(); from += questions_a_part, ++part) {
-      auto const some =
-          std::span(questions).subspan(from, std::min(questions_a_part, questions.size() - from));
-      Violations const violations(some);
-      std::string const stem = fmt::format("{}.{:03}", name, part);
-      std::string const head = "claim: " + claim.name + ": " + claim.statement.text;
-      std::string const which = fmt::format("questions: {} to {}", some.front().name, some.back().name);
-      write(entry, stem + ".cnf",
-            dimacs(cnf(violations.terms, violations.formulas), std::vector{head, which}));
-      if (!with_proofs_) continue;
-      std::string const path = folder_ + "/" + stem;
-      ProcessResult const solved = run_process(
-          {"cadical", "-q", "--no-binary", path + ".cnf", path + ".drat"}, limits.seconds, limits.megabytes);
-      if (solved.end == ProcessResult::End::exited && solved.code == 20)
-        entry.files.push_back(stem + ".drat");
-      else
-        fs::remove(path + ".drat");  // recheck will say what became of it
-    }
+  Sharing const sharing = questions.size() > questions_a_part ? Sharing::gates : Sharing::none;
+  for (std::size_t from = 0, part = 1; from < questions.size(); from += questions_a_part, ++part) {
+    auto const some =
+        std::span(questions).subspan(from, std::min(questions_a_part, questions.size() - from));
+    Violations const violations(some);
+    std::string const stem = fmt::format("{}.{:03}", name, part);
+    write(entry, stem + ".cnf",
+          dimacs(cnf(violations.terms, violations.formulas, sharing),
+                 std::vector{"claim: " + claim.name + ": " + claim.statement.text,
+                             fmt::format("questions: {} to {}", some.front().name, some.back().name),
+                             std::string(sharing == Sharing::none ? "constants are folded"
+                                                                  : "constants are folded, equal gates are one")}));
+    if (!with_proofs_) continue;
+    std::string const path = folder_ + "/" + stem;
+    ProcessResult const solved = run_process({"cadical", "-q", "--no-binary", path + ".cnf", path + ".drat"},
+                                             limits.seconds, limits.megabytes);
+    if (solved.end == ProcessResult::End::exited && solved.code == 20)
+      entry.files.push_back(stem + ".drat");
+    else
+      fs::remove(path + ".drat");  // recheck will say what became of it
+  }
   std::scoped_lock const lock(mutex_);
   entries_.push_back(std::move(entry));
 }
@@ -274,31 +272,14 @@ std::vector<Rechecked> recheck(std::string const& folder, std::string const& sol
   for (std::size_t i = 0; i < all.size(); ++i) size[i] = fs::file_size(folder + "/" + all[i].file);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  auto const work = [&] {
-    try {
-      for (std::size_t i = next++; i < order.size(); i = next++) {
-        Rechecked& r = all[order[i]];
-        std::string const path = folder + "/" + r.file;
-        if (r.file.ends_with(".cnf"))
-          check_formula(r, path, limits);
-        else
-          ask_solver(r, path, solver, limits);
-      }
-    } catch (...) {
-      std::scoped_lock const lock(mutex);
-      failure = std::current_exception();
-      next = order.size();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned t = 1; t < jobs; ++t) threads.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  in_parallel(order.size(), jobs, [&](std::size_t i) {
+    Rechecked& r = all[order[i]];
+    std::string const path = folder + "/" + r.file;
+    if (r.file.ends_with(".cnf"))
+      check_formula(r, path, limits);
+    else
+      ask_solver(r, path, solver, limits);
+  });
   return all;
 }
 

@@ -2,7 +2,7 @@
 //
 //   NAME.smt2           "is some question of the claim violated?"; any SMT solver answers unsat
 //   NAME.control.smt2   the negative control with its counterexample put in; any SMT solver answers sat
-//   NAME.001.cnf        the same question as the .smt2 file as clauses (claims about bits; long ones in parts)
+//   NAME.001.cnf        the same question as the .smt2 file as clauses (in parts, where it is about many swizzles)
 //   NAME.001.drat       CaDiCaL's proof that the clauses contradict each other; rup.cpp checks it
 //   claims.json         which files belong to which claim, so that a missing one is noticed
 #pragma once

@@ -64,6 +64,12 @@ nlohmann::ordered_json to_json(Refuted const& refuted) {
   return {{"question", refuted.question}, {"values", values}};
 }
 
+std::string in_table(std::string text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '|' || text[i] == '<') text.insert(i++, 1, '\\');
+  return text;
+}
+
 std::string names_of(std::span<Engine const> engines) {
   std::string text;
   for (Engine const e : engines) text += (text.empty() ? "" : ", ") + std::string(name(e));

@@ -41,6 +41,9 @@ class Style {
 /// `1.2 s`, `30 ms`.
 [[nodiscard]] std::string duration(double seconds);
 
+/// Text for a cell of a Markdown table.
+[[nodiscard]] std::string in_table(std::string text);
+
 /// Names of engines: `GF(2), exhaustive`.
 [[nodiscard]] std::string names_of(std::span<Engine const> engines);
 

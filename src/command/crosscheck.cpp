@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::size_t most_printed = 20;
 
-bool ends_with(std::string const& name, std::string_view end) { return name.ends_with(end); }
-
 nlohmann::ordered_json to_json(Contradiction const& c) {
   return {{"where", c.where}, {"recorded", c.recorded}, {"predicted", c.predicted}};
 }
@@ -151,9 +149,9 @@ void run(Common& common, std::vector<std::string> const& files) {
   std::vector<Evidence> records;
   std::vector<std::string> profiles, obligations;
   for (std::string const& file : files)
-    if (ends_with(file, ".csv"))
+    if (file.ends_with(".csv"))
       profiles.push_back(file);
-    else if (ends_with(file, ".toml"))
+    else if (file.ends_with(".toml"))
       obligations.push_back(file);
     else
       records.push_back(recompute(file, read_file(file)));

@@ -125,12 +125,6 @@ std::string counterexample_of(ObligationReport const& r) {
   return values;
 }
 
-std::string in_table(std::string text) {
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '|') text.insert(i++, 1, '\\');
-  return text;
-}
-
 /// Public claims: what is false, why, and what is true instead; then what is true.
 std::string findings_page(std::vector<Obligation> const& all, std::vector<ObligationReport> const& reports) {
   std::size_t wrong = 0, right = 0;
@@ -172,11 +166,11 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
     for (Obligation const& other : all)
       if (file_of(other) == file && other.claim.corrects == o.name)
         instead += (instead.empty() ? "" : "<br>") +
-                   (other.claim.says.empty() ? other.name : other.claim.says) + ": " + statement_of(other);
+                   in_table((other.claim.says.empty() ? other.name : other.claim.says) + ": " + statement_of(other));
     std::string const found = counterexample_of(reports[i]);
     page += fmt::format("| {} | {}: {} | {}{}{} | {} |\n", in_table(o.claim.cites), in_table(o.claim.says),
                         in_table(statement_of(o)), in_table(found.empty() ? "false" : found),
-                        o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), in_table(instead));
+                        o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), instead);
   }
   return page;
 }

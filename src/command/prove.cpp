@@ -3,6 +3,7 @@
 #include "prove.hpp"
 
 #include "../certificate.hpp"
+#include "../parallel.hpp"
 #include "../report.hpp"
 #include "../whole_file.hpp"
 
@@ -168,12 +169,6 @@ Json to_json(Claim const& claim, ClaimReport const& report) {
   return out;
 }
 
-std::string in_markdown(std::string text) {
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '|' || text[i] == '<') text.insert(i++, 1, '\\');
-  return text;
-}
-
 /// The page of claims: what was decided, without times, so that it changes only when a claim does.
 std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimReport> const& reports) {
   std::string page =
@@ -192,12 +187,12 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
     }
     auto const* refuted = std::get_if<Refuted>(&reports[i].control);
     page += fmt::format(
-        "| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_markdown(c.name), in_markdown(c.statement.text),
-        in_markdown(c.domain), in_markdown(c.source), word(reports[i].verdict.outcome),
-        names_of(reports[i].engines), in_markdown(c.control.text),
+        "| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_table(c.name), in_table(c.statement.text),
+        in_table(c.domain), in_table(c.source), word(reports[i].verdict.outcome),
+        names_of(reports[i].engines), in_table(c.control.text),
         refuted == nullptr
             ? std::string(word(reports[i].control))
-            : in_markdown(refuted->question +
+            : in_table(refuted->question +
                           (refuted->simplest ? ": " + describe(*refuted) : ": a model of the solver")));
   }
   return page;
@@ -206,24 +201,8 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
 /// Writes what belongs to each claim, several at a time.
 void write_certificates(CertificateWriter& writer, std::vector<Claim> const& claims,
                         std::vector<ClaimReport> const& reports, unsigned jobs, Common const& common) {
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned t = 0; t < jobs; ++t)
-      threads.emplace_back([&] {
-        try {
-          for (std::size_t i = next++; i < claims.size(); i = next++)
-            writer.add(claims[i], reports[i], common.limits());
-        } catch (...) {
-          std::scoped_lock const lock(mutex);
-          failure = std::current_exception();
-          next = claims.size();
-        }
-      });
-  }
-  if (failure) std::rethrow_exception(failure);
+  in_parallel(claims.size(), jobs,
+              [&](std::size_t i) { writer.add(claims[i], reports[i], common.limits()); });
   std::size_t const files = writer.finish();
   if (!common.json)
     fmt::print("\n{} certificates{}\n", files,

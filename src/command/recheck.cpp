@@ -31,7 +31,7 @@ void run(Common& common, RecheckOptions options) {
   auto const start = std::chrono::steady_clock::now();
   std::vector<Rechecked> const all = recheck(options.folder, options.solver, options.jobs, common.limits());
   double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::size_t scripts = 0, proofs = 0, lemmas = 0, unknown = 0, disagree = 0;
+  std::size_t scripts = 0, proofs = 0, immediate = 0, lemmas = 0, unknown = 0, disagree = 0;
   std::set<std::string> claims;
   for (Rechecked const& r : all) {
     claims.insert(r.claim);
@@ -39,6 +39,7 @@ void run(Common& common, RecheckOptions options) {
     bool const proof = r.file.ends_with(".cnf");
     scripts += agrees && !proof ? 1 : 0;
     proofs += agrees && proof ? 1 : 0;
+    immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // the empty clause alone is learned
     lemmas += r.lemmas;
     unknown += r.result == Rechecked::Result::unknown ? 1 : 0;
     disagree += r.result == Rechecked::Result::disagrees ? 1 : 0;
@@ -59,6 +60,7 @@ void run(Common& common, RecheckOptions options) {
                                               {"claims", claims.size()},
                                               {"scripts_agreed", scripts},
                                               {"proofs_checked", proofs},
+                                              {"proofs_by_unit_propagation_alone", immediate},
                                               {"lemmas", lemmas},
                                               {"unknown", unknown},
                                               {"disagreements", disagree},
@@ -73,9 +75,9 @@ void run(Common& common, RecheckOptions options) {
                  r.result == Rechecked::Result::unknown ? style.doubtful("unknown") : style.bad("DISAGREES"),
                  r.file, r.detail, r.claim);
   fmt::print(
-      "{} claims: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas checked), {} unknown, {} "
-      "disagree; {}\n",
-      claims.size(), scripts, options.solver, proofs, lemmas, unknown, disagree, duration(seconds));
+      "{} claims: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas checked; {} formulas fall by unit "
+      "propagation alone), {} unknown, {} disagree; {}\n",
+      claims.size(), scripts, options.solver, proofs, lemmas, immediate, unknown, disagree, duration(seconds));
 }
 
 }  // namespace

@@ -15,9 +15,10 @@ using Literal = int;
 using Bits = std::vector<Literal>;
 constexpr Literal yes = 1, no = -1;
 
-/// Gates of two inputs, each made once.
+/// Gates of two inputs.
 class Circuit {
  public:
+  explicit Circuit(Sharing sharing) : sharing_(sharing) {}
   struct Gate {
     Literal a = 0, b = 0;
     enum class Kind : std::uint8_t { input, conjunction, parity } kind = Kind::input;
@@ -63,13 +64,18 @@ class Circuit {
 
  private:
   Literal gate(Literal a, Literal b, Gate::Kind kind) {
-    std::uint64_t const key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32 |
-                              static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
-    auto& known = kind == Gate::Kind::conjunction ? conjunctions_ : parities_;
-    auto const [at, fresh] = known.try_emplace(key, static_cast<Literal>(gates_.size()));
-    if (fresh) gates_.push_back({a, b, kind});
-    return at->second;
+    auto const next = static_cast<Literal>(gates_.size());
+    if (sharing_ == Sharing::gates) {
+      std::uint64_t const key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(a)) << 32 |
+                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(b));
+      auto& known = kind == Gate::Kind::conjunction ? conjunctions_ : parities_;
+      auto const [at, fresh] = known.try_emplace(key, next);
+      if (!fresh) return at->second;
+    }
+    gates_.push_back({a, b, kind});
+    return next;
   }
+  Sharing sharing_;
   std::vector<Gate> gates_{{}, {}};  // 0 is none, 1 is true
   std::unordered_map<std::uint64_t, Literal> conjunctions_, parities_;
 };
@@ -77,7 +83,7 @@ class Circuit {
 /// The circuit of a graph of terms.
 class Blaster {
  public:
-  explicit Blaster(Terms const& terms) {
+  Blaster(Terms const& terms, Sharing sharing) : circuit_(sharing) {
     for (Terms::Unknown const& u : terms.unknowns()) {
       unknowns_.emplace_back();
       for (unsigned i = 0; i < u.bits; ++i) unknowns_.back().push_back(circuit_.input());
@@ -215,8 +221,8 @@ class Blaster {
 
 }  // namespace
 
-Cnf cnf(Terms const& terms, std::span<Formula const> any) {
-  Blaster blaster(terms);
+Cnf cnf(Terms const& terms, std::span<Formula const> any, Sharing sharing) {
+  Blaster blaster(terms, sharing);
   Cnf out;
   std::vector<int> top;
   bool holds = false;

@@ -3,6 +3,7 @@
 
 #include "violations.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,9 +18,14 @@ struct Cnf {
   std::vector<std::vector<int>> unknowns{};
 };
 
-/// "At least one of the formulas holds": satisfiable iff they are. Checked by tests/unit/cnf_test.cpp, which
-/// compares every operator with numbers, and by the controls, whose counterexamples must satisfy it.
-[[nodiscard]] Cnf cnf(Terms const& terms, std::span<Formula const> any);
+/// Whether gates of the same operands are one gate. What then is equal by construction needs no proof, and
+/// the certificate says less; without it, proofs of the families of thousands of swizzles are ten times as long.
+enum class Sharing : std::uint8_t { none, gates };
+
+/// "At least one of the formulas holds": satisfiable iff they are. Constants are folded. Checked by
+/// tests/unit/cnf_test.cpp, which compares every operator with numbers, and by the controls, whose
+/// counterexamples must satisfy it.
+[[nodiscard]] Cnf cnf(Terms const& terms, std::span<Formula const> any, Sharing sharing);
 
 /// DIMACS text, with comment lines first.
 [[nodiscard]] std::string dimacs(Cnf const& cnf, std::span<std::string const> comments);

@@ -38,8 +38,8 @@ struct Violations {
   Term unknown(unsigned width, std::size_t place, Variable const& v) {
     for (Known const& k : known_)
       if (k.width == width && k.place == place && k.variable == v) return k.term;
-    std::string name = v.name;  // unique and without bars, for those who print it
-    std::erase(name, '|');
+    std::string name = v.name;  // unique, and what may stand between bars, for those who print it
+    std::erase_if(name, [](char c) { return c == '|' || c == '\\'; });
     for (Known const& k : known_)
       if (k.variable.name == v.name) name += "'";
     known_.push_back({width, place, v, terms.variable(width, v.bits, name)});

@@ -2,7 +2,7 @@
 // in a value or an InputError: no crash, no other exception, no hang.
 #include "../../src/evidence.hpp"
 #include "../../src/nsight.hpp"
-#include "../property/dumb_law.hpp"
+#include "../property/tile_case.hpp"
 
 #include <swizproof/check.hpp>
 #include <swizproof/parse.hpp>
@@ -43,45 +43,29 @@ void compare_engines(std::string_view bytes) {
       "ld.shared.b8",  "ld.shared.b16", "ld.shared.b32",  "ld.shared.b64", "ld.shared.b128",
       "st.shared.b32", "st.shared.b64", "st.shared.b128", "ldmatrix.x1",   "ldmatrix.x2",
       "ldmatrix.x4",   "stmatrix.x4",   "cp.async.b32",   "cp.async.b64",  "cp.async.b128"};
-  Instruction const instruction = parse_instruction(names[next(15)]);
-  std::uint32_t const bits = std::min(8U << next(3), 8 * instruction.bytes);
-  std::uint32_t const vector = std::max(8 * instruction.bytes / bits, 1U);
-  std::uint32_t const rows = 1 + next(64), columns = vector * (1 + next(16)),
-                      pitch = columns + vector * next(4);
-  Swizzle const swizzle{static_cast<int>(next(6)), static_cast<int>(next(7)), static_cast<int>(next(13)) - 6};
-  bool const on_bytes = next(2) == 0;
-  std::uint32_t const a = next(40), b = next(40), c = next(40), d = next(40), values = 1 + next(8);
-  if (!swizzle.valid()) return;
-  std::string const tile = fmt::format("({},{}):({},1)", rows, columns, pitch);
-  std::string const layout =
-      on_bytes ? fmt::format("{} o smem_ptr[{}b](unset) o {}", to_string(swizzle), bits, tile)
-               : fmt::format("{} o _0 o {}", to_string(swizzle), tile);
+  TileCase k{};
+  k.instruction = parse_instruction(names[next(15)]);
+  k.bits = std::min(8U << next(3), 8 * k.instruction.bytes);
+  k.vector = std::max(8 * k.instruction.bytes / k.bits, 1U);
+  k.rows = 1 + next(64);
+  k.columns = k.vector * (1 + next(16));
+  k.pitch = k.columns + k.vector * next(4);
+  k.swizzle = {static_cast<int>(next(6)), static_cast<int>(next(7)), static_cast<int>(next(13)) - 6};
+  k.on_bytes = next(2) == 0;
+  k.a = next(40), k.b = next(40), k.c = next(40), k.d = next(40);
+  k.values = 1 + next(8);
+  if (!k.swizzle.valid()) return;
   MappingOptions options;
-  options.element_bits = on_bytes ? std::nullopt : std::optional(bits);
-  Placement const placement(
-      parse_mapping(layout, options),
-      parse_access(
-          fmt::format("{}: row = (lane*{} + v*{}) % {}, col = {}*((lane*{} + v*{}) % {}) for v in 0..{}",
-                      to_string(instruction), a, b, rows, vector, c, d, columns / vector, values - 1)));
+  options.element_bits = k.on_bytes ? std::nullopt : std::optional(k.bits);
+  Placement const placement(parse_mapping(k.layout(), options), parse_access(k.access()));
   CheckOptions ask;
   ask.at_most = 32;
   ask.limits.seconds = 5;
   AccessVerdict const verdict = check(placement, ask);  // its engines must agree, or it throws Disagreement
-  unsigned worst = 0;
-  for (std::uint32_t v = 0; v < values; ++v) {
-    WarpAccess<std::uint32_t> warp{};
-    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-      std::uint32_t const offset =
-          (lane * a + v * b) % rows * pitch + vector * ((lane * c + v * d) % (columns / vector));
-      warp.address[lane] = on_bytes ? swizzle(offset * (bits / 8)) : swizzle(offset) * (bits / 8);
-      warp.active[lane] = lane < instruction.lanes();
-    }
-    worst = std::max(worst, dumb_law(instruction, warp));
-  }
   if (std::holds_alternative<Unknown>(verdict.outcome)) return;
-  if (verdict.wavefronts != worst) {
-    std::string const said = fmt::format("{} {}: the tool says {}, a plain loop {}\n", layout,
-                                         to_string(instruction), verdict.wavefronts, worst);
+  if (unsigned const worst = k.worst(); verdict.wavefronts != worst) {
+    std::string const said = fmt::format("{} {}: the tool says {}, a plain loop {}\n", k.layout(), k.access(),
+                                         verdict.wavefronts, worst);
     std::fputs(said.c_str(), stderr);
     std::abort();
   }

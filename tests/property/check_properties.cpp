@@ -1,10 +1,9 @@
-#include "dumb_law.hpp"
 #include "generators.hpp"
+#include "tile_case.hpp"
 
 #include <swizproof/find.hpp>
 #include <swizproof/parse.hpp>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,43 +12,10 @@
 namespace swizproof {
 namespace {
 
-/// A tile of rows, a swizzle that keeps vectors whole, and lanes that ask for (row, vector) by
-/// multiply-and-wrap: as numbers for a dumb loop, and as text for the tool.
-struct Case {
-  std::uint32_t rows, columns, pitch, bits, vector, a, b, c, d, values;
-  Swizzle swizzle;
-  bool on_bytes;
-  Instruction instruction;
-
-  [[nodiscard]] std::string layout() const {
-    std::string const tile = fmt::format("({},{}):({},1)", rows, columns, pitch);
-    return on_bytes ? fmt::format("{} o smem_ptr[{}b](unset) o {}", to_string(swizzle), bits, tile)
-                    : fmt::format("{} o _0 o {}", to_string(swizzle), tile);
-  }
-  [[nodiscard]] std::string access() const {
-    return fmt::format("{}: row = (lane*{} + v*{}) % {}, col = {}*((lane*{} + v*{}) % {}) for v in 0..{}",
-                       to_string(instruction), a, b, rows, vector, c, d, columns / vector, values - 1);
-  }
-  /// The most wavefronts over all v, from base 0, by the dumb law.
-  [[nodiscard]] unsigned worst() const {
-    unsigned most = 0;
-    for (std::uint32_t v = 0; v < values; ++v) {
-      WarpAccess<std::uint32_t> warp{};
-      for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-        std::uint32_t const offset =
-            (lane * a + v * b) % rows * pitch + vector * ((lane * c + v * d) % (columns / vector));
-        warp.address[lane] = on_bytes ? swizzle(offset * (bits / 8)) : swizzle(offset) * (bits / 8);
-        warp.active[lane] = lane < instruction.lanes();
-      }
-      most = std::max(most, dumb_law(instruction, warp));
-    }
-    return most;
-  }
-};
-
-rc::Gen<Case> any_case() {
+/// With a swizzle that keeps vectors whole.
+rc::Gen<TileCase> any_case() {
   return rc::gen::exec([] {
-    Case k{};
+    TileCase k{};
     k.instruction = *any_instruction();
     k.bits = *rc::gen::element(8U, 16U, 32U);
     k.vector = std::max(8 * k.instruction.bytes / k.bits, 1U);
@@ -70,7 +36,7 @@ rc::Gen<Case> any_case() {
 }
 
 RC_GTEST_PROP(Check, FindsTheWorstCaseOfADumbLoop, ()) {
-  Case const k = *any_case();
+  TileCase const k = *any_case();
   RC_LOG() << k.layout() << "  " << k.access();
   CheckOptions options;
   options.align = 1U << 20;  // the dumb loop looks at base 0 alone
@@ -97,7 +63,7 @@ RC_GTEST_PROP(Law, DependsOnTheXorOfAddressesAlone, ()) {
 }
 
 RC_GTEST_PROP(Find, NothingIsBetterThanTheBest, ()) {
-  Case k = *any_case();
+  TileCase k = *any_case();
   k.swizzle = {0, 4, 3};
   SearchProblem problem;
   problem.tile = without_swizzle(parse_mapping(k.layout(), {k.bits}));

@@ -1,14 +1,12 @@
 // The propositional form of terms: each operator as numbers have it, and nothing that is satisfiable gets lost.
 #include "../../src/prove/cnf.hpp"
+#include "operators.hpp"
 
 #include <swizproof/catalog.hpp>
 #include <swizproof/claim.hpp>
 #include <swizproof/rup.hpp>
 
 #include <gtest/gtest.h>
-
-#include <functional>
-#include <random>
 
 namespace swizproof {
 namespace {
@@ -44,49 +42,22 @@ bool holds(Cnf const& f, std::vector<std::uint64_t> const& values) {
   return true;
 }
 
-struct Operator {
-  char const* name;
-  std::function<Formula(Term, Term, Term)> formula;  // "result is r"
-  std::function<std::uint64_t(std::uint64_t, std::uint64_t)> number;
-};
-
 TEST(Cnf, EveryOperatorIsThatOfNumbers) {
   constexpr unsigned width = 6;
   constexpr std::uint64_t mask = (1U << width) - 1;
-  using T = Term;
-  std::vector<Operator> const operators{
-      {"xor", [](T a, T b, T r) { return (a ^ b) == r; }, [](auto a, auto b) { return a ^ b; }},
-      {"and", [](T a, T b, T r) { return (a & b) == r; }, [](auto a, auto b) { return a & b; }},
-      {"or", [](T a, T b, T r) { return (a | b) == r; }, [](auto a, auto b) { return a | b; }},
-      {"add", [](T a, T b, T r) { return (a + b) == r; }, [](auto a, auto b) { return (a + b) & mask; }},
-      {"sub", [](T a, T b, T r) { return (a - b) == r; }, [](auto a, auto b) { return (a - b) & mask; }},
-      {"mul", [](T a, T b, T r) { return (a * b) == r; }, [](auto a, auto b) { return a * b & mask; }},
-      {"udiv", [](T a, T b, T r) { return (a / b) == r; },
-       [](auto a, auto b) { return b == 0 ? mask : a / b; }},
-      {"urem", [](T a, T b, T r) { return (a % b) == r; }, [](auto a, auto b) { return b == 0 ? a : a % b; }},
-      {"shl", [](T a, T b, T r) { return shl(a, b) == r; },
-       [](auto a, auto b) { return b < width ? a << b & mask : 0; }},
-      {"lshr", [](T a, T b, T r) { return shr(a, b) == r; },
-       [](auto a, auto b) { return b < width ? a >> b : 0; }},
-      {"ult", [](T a, T b, T r) { return select(a < b, like(a, 1), like(a, 0)) == r; },
-       [](auto a, auto b) { return std::uint64_t{a < b}; }},
-      {"ite", [](T a, T b, T r) { return select(a == b, a + b, a ^ b) == r; },
-       [](auto a, auto b) { return a == b ? (a + b) & mask : a ^ b; }},
-      {"truths", [](T a, T b, T r) { return ((a < b && !(r == a)) || a == b) && r == a - b; }, nullptr}};
-  for (Operator const& op : operators) {
+  for (Operator const& op : operators(width)) {
     Terms terms;
     Term const a = terms.variable(width, width, "a"), b = terms.variable(width, width, "b"),
                r = terms.variable(width, width, "r");
-    Formula const formula = op.formula(a, b, r);
-    Cnf const f = cnf(terms, std::span(&formula, 1));
+    Formula const formula = op.term(a, b) == r;
+    Cnf const shared = cnf(terms, std::span(&formula, 1), Sharing::gates),
+              plain = cnf(terms, std::span(&formula, 1), Sharing::none);
     for (std::uint64_t x = 0; x <= mask; ++x)
       for (std::uint64_t y = 0; y <= mask; y += x % 4 == 0 ? 1 : 5)
-        for (std::uint64_t z : {std::uint64_t{0}, std::uint64_t{1}, x, y, (x - y) & mask,
-                                op.number ? op.number(x, y) : 0, op.number ? op.number(x, y) ^ 4 : 7}) {
-          bool const expected =
-              op.number ? z == op.number(x, y) : ((x < y && z != x) || x == y) && z == ((x - y) & mask);
-          ASSERT_EQ(holds(f, {x, y, z}), expected) << op.name << " of " << x << " and " << y << " is " << z;
-        }
+        for (std::uint64_t z : {std::uint64_t{0}, std::uint64_t{1}, x, y, op.number(x, y), op.number(x, y) ^ 4})
+          for (Cnf const* f : {&shared, &plain})
+            ASSERT_EQ(holds(*f, {x, y, z}), z == op.number(x, y))
+                << op.name << " of " << x << " and " << y << " is " << z << (f == &plain ? ", plain" : "");
   }
 }
 
@@ -96,7 +67,7 @@ TEST(Cnf, ConstantOperandsFoldRightly) {
     Terms terms;
     Term const a = terms.variable(6, 6, "a"), r = terms.variable(6, 6, "r"), k = like(a, c);
     Formula const all = ((a / k) + (a % k) * like(a, 5) + shl(a, k) + (k - a) * k + (a & k)) == r;
-    Cnf const f = cnf(terms, std::span(&all, 1));
+    Cnf const f = cnf(terms, std::span(&all, 1), c % 2 == 0 ? Sharing::gates : Sharing::none);
     for (std::uint64_t x = 0; x <= mask; ++x) {
       std::uint64_t const q = c == 0 ? mask : x / c, m = c == 0 ? x : x % c, s = c < 6 ? x << c : 0;
       std::uint64_t const y = (q + m * 5 + s + (c - x) * c + (x & c)) & mask;
@@ -118,7 +89,9 @@ TEST(Cnf, CounterexamplesOfTheControlsSatisfyTheirClauses) {
       std::vector<std::uint64_t> values;
       for (auto const& [name, value] : refuted->values) values.push_back(value);
       Violations const violations(std::span(&q, 1));
-      EXPECT_TRUE(holds(cnf(violations.terms, violations.formulas), values)) << claim.name << ", " << q.name;
+      for (Sharing const sharing : {Sharing::none, Sharing::gates})
+        EXPECT_TRUE(holds(cnf(violations.terms, violations.formulas, sharing), values))
+            << claim.name << ", " << q.name;
       ++tried;
       break;
     }
@@ -130,8 +103,20 @@ TEST(Cnf, OfAFalseFormulaIsTheEmptyClause) {
   Terms terms;
   Term const a = terms.variable(8, 8, "a");
   Formula const never = (a & like(a, 1)) == like(a, 2);
-  Cnf const f = cnf(terms, std::span(&never, 1));
+  Cnf const f = cnf(terms, std::span(&never, 1), Sharing::none);
   EXPECT_TRUE(check_proof(dimacs(f, {}), "").valid);
+}
+
+TEST(Cnf, WithoutSharingEqualSumsAreEqualOnlyByProof) {
+  Terms terms;
+  Term const a = terms.variable(8, 8, "a"), b = terms.variable(8, 8, "b"), low = like(a, 15);
+  Formula const differ = !(((a + b) & low) == (((a & low) + (b & low)) & low));
+  Cnf const shared = cnf(terms, std::span(&differ, 1), Sharing::gates),
+            plain = cnf(terms, std::span(&differ, 1), Sharing::none);
+  EXPECT_EQ(shared.clauses, (std::vector<std::vector<int>>{{}}));
+  EXPECT_GT(plain.clauses.size(), 50U);
+  EXPECT_FALSE(check_proof(dimacs(plain, {}), "0\n").valid);
+  EXPECT_FALSE(holds(plain, {200, 77}));
 }
 
 }  // namespace

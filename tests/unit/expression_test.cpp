@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <tuple>
 
 namespace swizproof {
 namespace {
@@ -27,11 +28,31 @@ TEST(Expression, HasCsPrecedence) {
   EXPECT_EQ(value("3 < 5 == 1"), 1U);
 }
 
+TEST(Expression, ComparesBelowEqualAndAbove) {
+  for (auto const& [operation, below, equal, above] :
+       {std::tuple{"<", 1U, 0U, 0U}, {"<=", 1U, 1U, 0U}, {">", 0U, 0U, 1U}, {">=", 0U, 1U, 1U}, {"==", 0U, 1U, 0U}, {"!=", 1U, 0U, 1U}}) {
+    std::string const middle = std::string(" ") + operation + " ";
+    EXPECT_EQ(value("3" + middle + "x", 5), below) << operation;
+    EXPECT_EQ(value("5" + middle + "x", 5), equal) << operation;
+    EXPECT_EQ(value("7" + middle + "x", 5), above) << operation;
+  }
+}
+
 TEST(Expression, IsUnsignedAndWraps) {
   EXPECT_EQ(value("0 - 1 > 5"), 1U);
   EXPECT_EQ(value("-x", 1), ~0ULL);
   EXPECT_EQ(value("1 << 64"), 0U);
   EXPECT_EQ(value("x >> 70", ~0ULL), 0U);
+}
+
+TEST(Expression, HasSwizzlesAsFunctions) {
+  for (std::uint64_t x = 0; x < 4096; x += 7) {
+    EXPECT_EQ(value("Sw<3,4,3>(x)", x), (Swizzle{3, 4, 3}(x)));
+    EXPECT_EQ(value("1 + Sw<2,4,-3>(x + 1) * 2", x), (1 + Swizzle{2, 4, -3}(x + 1) * 2));
+  }
+  EXPECT_EQ(value("Sw<3,4,3>(0x80)"), 0x90U);
+  EXPECT_EQ(value("Sw<3,4,-3>(0x10)"), 0x90U);
+  EXPECT_THROW((void)value("Sw<3,4,2>(x)"), InputError);
 }
 
 TEST(Expression, ReadsCLiterals) {

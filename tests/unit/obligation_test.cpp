@@ -60,6 +60,17 @@ TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
   EXPECT_TRUE(std::holds_alternative<Refuted>(good_one.outcome));
 }
 
+TEST(Obligations, WhatIsUndecidedIsUndecidedWhateverWasExpected) {
+  // 2^62 - 57 is a prime: no factors below 2^31, and hard for bit-blasting.
+  std::string const hard =
+      "[[obligation]]\nname = \"x\"\nalways = \"a * b != 4611686018427387847 || a < 2 || b < 2\"\n"
+      "for = {a = \"0..2147483647\", b = \"0..2147483647\"}\n";
+  Limits brief;
+  brief.seconds = 0.05;
+  for (char const* expect : {"", "expect = \"refuted\"\n"})
+    EXPECT_TRUE(std::holds_alternative<Unknown>(decide(read(hard + expect)[0], brief).outcome)) << expect;
+}
+
 TEST(Obligations, AlignmentsAreExact) {
   auto const aligned = [](int to) {
     auto const all = read(

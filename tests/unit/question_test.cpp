@@ -37,6 +37,19 @@ TEST(Engines, AllRefuteAFalsehood) {
   EXPECT_EQ(std::get<Refuted>(*decide_exhaustively(q)).values[0].second, 128U) << "the first one";
 }
 
+TEST(Engines, TryEveryValueToTheLast) {
+  for (unsigned bits = 1; bits <= 12; ++bits) {
+    std::uint64_t const last = (1U << bits) - 1;
+    Question const q = ask("not the last", 32, {{"x", bits}, {"y", 2}}, [last](auto x, auto y) {
+      return claim(y == like(y, 3), !(x == like(x, last)));
+    });
+    Outcome const outcome = *decide_exhaustively(q);
+    ASSERT_TRUE(std::holds_alternative<Refuted>(outcome)) << bits;
+    EXPECT_EQ(std::get<Refuted>(outcome).values[0].second, last);
+    EXPECT_EQ(std::get<Refuted>(outcome).values[1].second, 3U);
+  }
+}
+
 TEST(Engines, SayNothingWhereTheyAreNotExact) {
   EXPECT_FALSE(decide_exhaustively(low_bits(4, 64)).has_value()) << "too many";
   EXPECT_FALSE(decide_linearly(sum_commutes(1024, 64)).has_value()) << "a carry";
