@@ -25,8 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t questions_a_part =
-    128;  // of a propositional certificate: a proof grows faster than its formula
+// A proof grows faster than its formula.
+constexpr std::size_t questions_a_part = 128;          ///< of a propositional certificate
+constexpr std::size_t most_clauses_unshared = 10'000;  ///< see Sharing
 
 /// A claim's name as the beginning of a file's: "period/every swizzle" is period_every-swizzle.
 std::string file_name(std::string const& claim) {
@@ -103,18 +104,19 @@ void CertificateWriter::add(Claim const& claim, ClaimReport const& report, Limit
                      Violations(std::span(&q, 1)), names_of(std::span(&q, 1))));
         break;
       }
-  Sharing const sharing = questions.size() > questions_a_part ? Sharing::gates : Sharing::none;
   for (std::size_t from = 0, part = 1; from < questions.size(); from += questions_a_part, ++part) {
     auto const some =
         std::span(questions).subspan(from, std::min(questions_a_part, questions.size() - from));
     Violations const violations(some);
     std::string const stem = fmt::format("{}.{:03}", name, part);
+    Cnf formula = cnf(violations.terms, violations.formulas, Sharing::none);
+    bool const shared = formula.clauses.size() > most_clauses_unshared;
+    if (shared) formula = cnf(violations.terms, violations.formulas, Sharing::gates);
     write(entry, stem + ".cnf",
-          dimacs(cnf(violations.terms, violations.formulas, sharing),
-                 std::vector{"claim: " + claim.name + ": " + claim.statement.text,
-                             fmt::format("questions: {} to {}", some.front().name, some.back().name),
-                             std::string(sharing == Sharing::none ? "constants are folded"
-                                                                  : "constants are folded, equal gates are one")}));
+          dimacs(formula, std::vector{"claim: " + claim.name + ": " + claim.statement.text,
+                                      fmt::format("questions: {} to {}", some.front().name, some.back().name),
+                                      std::string("constants are folded") +
+                                          (shared ? ", gates of the same operands are one" : "")}));
     if (!with_proofs_) continue;
     std::string const path = folder_ + "/" + stem;
     ProcessResult const solved = run_process({"cadical", "-q", "--no-binary", path + ".cnf", path + ".drat"},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -65,8 +66,13 @@ nlohmann::ordered_json to_json(Refuted const& refuted) {
 }
 
 std::string in_table(std::string text) {
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '|' || text[i] == '<') text.insert(i++, 1, '\\');
+  bool code = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    code = code != (text[i] == '`');
+    bool const tag = text[i] == '<' && !code && i + 1 < text.size() &&
+                     std::isalpha(static_cast<unsigned char>(text[i + 1])) != 0;
+    if (text[i] == '|' || tag) text.insert(i++, 1, '\\');
+  }
   return text;
 }
 

@@ -41,7 +41,7 @@ class Style {
 /// `1.2 s`, `30 ms`.
 [[nodiscard]] std::string duration(double seconds);
 
-/// Text for a cell of a Markdown table.
+/// Text for a cell of a Markdown table: bars, and what would begin a tag, escaped.
 [[nodiscard]] std::string in_table(std::string text);
 
 /// Names of engines: `GF(2), exhaustive`.

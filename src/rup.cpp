@@ -23,12 +23,12 @@ class Propagator {
     std::uint64_t const key = hash(clause);
     // Watch two literals that are not false, where there are two.
     std::stable_partition(clause.begin(), clause.end(), [&](int l) { return !is_true(-l); });
-    auto const id = static_cast<std::uint32_t>(starts_.size());
-    starts_.push_back({literals_.size(), static_cast<std::uint32_t>(clause.size())});
+    literals_.push_back(static_cast<int>(clause.size()));
+    auto const place = static_cast<std::uint32_t>(literals_.size());
     literals_.insert(literals_.end(), clause.begin(), clause.end());
-    places_.emplace(key, id);
+    places_.emplace(key, place);
     if (clause.size() > 1)
-      watch(clause[0]).push_back({id, clause[1]}), watch(clause[1]).push_back({id, clause[0]});
+      watch(clause[0]).push_back({place, clause[1]}), watch(clause[1]).push_back({place, clause[0]});
     if (clause.empty() || is_true(-clause[0])) return false;
     bool const unit = clause.size() == 1 || is_true(-clause[1]);
     return !unit || is_true(clause[0]) || (set(clause[0]), propagate());
@@ -39,10 +39,9 @@ class Propagator {
     normalize(clause);
     auto [at, end] = places_.equal_range(hash(clause));
     for (; at != end; ++at) {
-      Place& place = starts_[at->second];
-      int const* const first = literals_.data() + place.start;
-      if (place.size != clause.size() || !std::is_permutation(clause.begin(), clause.end(), first)) continue;
-      place.size = 0;  // the watch lists drop it when they meet it
+      int* const first = literals_.data() + at->second;
+      if (!std::is_permutation(clause.begin(), clause.end(), first, first + first[-1])) continue;
+      first[-1] = 0;  // the watch lists drop it when they meet it
       places_.erase(at);
       return true;
     }
@@ -66,13 +65,9 @@ class Propagator {
   }
 
  private:
-  struct Place {
-    std::size_t start;
-    std::uint32_t size;  // 0: removed, or empty
-  };
   struct Watch {
-    std::uint32_t clause;
-    int other;  // some literal of the clause; if it is true, there is nothing to do
+    std::uint32_t place;  // of the clause
+    int other;            // some literal of the clause; if it is true, there is nothing to do
   };
   static std::size_t index(int l) { return 2 * static_cast<std::size_t>(l < 0 ? -l : l) + (l < 0 ? 1 : 0); }
   static void normalize(Clause& clause) {
@@ -103,19 +98,21 @@ class Propagator {
       std::size_t kept = 0, i = 0;
       bool consistent = true;
       while (i < watching.size() && consistent) {
-        Watch const w = watching[i++];
-        Place const place = starts_[w.clause];
-        if (place.size == 0) continue;
-        watching[kept++] = w;
+        Watch const w = watching[kept++] = watching[i++];
         if (is_true(w.other)) continue;
-        int* const clause = literals_.data() + place.start;
+        int* const clause = literals_.data() + w.place;
+        if (clause[-1] == 0) {
+          --kept;
+          continue;
+        }
         if (clause[0] == gone) std::swap(clause[0], clause[1]);
+        watching[kept - 1].other = clause[0];
         if (is_true(clause[0])) continue;
-        int* const end = clause + place.size;
+        int* const end = clause + clause[-1];
         int* const free = std::find_if(clause + 2, end, [&](int l) { return !is_true(-l); });
         if (free != end) {
           std::swap(clause[1], *free);
-          watch(clause[1]).push_back({w.clause, clause[0]});
+          watch(clause[1]).push_back({w.place, clause[0]});
           --kept;
         } else if (is_true(-clause[0])) {
           consistent = false;
@@ -130,9 +127,8 @@ class Propagator {
     return true;
   }
 
-  std::vector<int> literals_;  // of all clauses, the two watched ones first
-  std::vector<Place> starts_;  // by clause
-  std::unordered_multimap<std::uint64_t, std::uint32_t> places_;  // by hash of the literals
+  std::vector<int> literals_;  // of all clauses: size (0 if removed), two that are watched, the others
+  std::unordered_multimap<std::uint64_t, std::uint32_t> places_;  // of clauses, by hash
   std::vector<std::vector<Watch>> watches_;                       // by literal: clauses that watch it
   std::vector<char> value_;                                       // by literal: is it true?
   std::vector<int> trail_;                                        // true literals, oldest first
@@ -170,6 +166,7 @@ ProofCheck check_proof(std::string_view dimacs, std::string_view proof) {
     out.reason = std::string(file) + ":" + std::to_string(line) + ": " + why;
     return out;
   };
+  if (dimacs.size() + proof.size() > 0xffffffff) return refuse("formula", 1, "too large");  // for places of 32 bits
   Propagator clauses;
   Clause clause;
   std::string_view line;
