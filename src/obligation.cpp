@@ -376,7 +376,12 @@ std::vector<Obligation> read_obligations(std::string const& path) { return Reade
 ObligationReport decide(Obligation const& obligation, Limits const& limits) {
   auto const start = std::chrono::steady_clock::now();
   ObligationReport report;
-  std::visit(Decide{obligation, limits, report}, obligation.what);
+  try {
+    std::visit(Decide{obligation, limits, report}, obligation.what);
+  } catch (InputError error) {
+    error.message = obligation.source + ": '" + obligation.name + "': " + error.message;
+    throw error;
+  }
   report.outcome = report.found;
   if (obligation.expect_refuted) {
     if (std::holds_alternative<Refuted>(report.found)) report.outcome = Proved{};

@@ -60,10 +60,15 @@ void compare_engines(std::string_view bytes) {
   Placement const placement(parse_mapping(k.layout(), options), parse_access(k.access()));
   CheckOptions ask;
   ask.at_most = 32;
-  ask.limits.seconds = 5;
-  AccessVerdict const verdict = check(placement, ask);  // its engines must agree, or it throws Disagreement
+  // Z3 is slow under sanitizers: one input in sixteen waits for it, the others compare what needs no solver.
+  ask.limits.seconds = next(16) == 15 ? 5 : 0.001;
+  bool const every_base = next(2) == 1;
+  if (!every_base) ask.align = 1U << 20;
+  AccessVerdict const verdict = check(placement, ask);  // throws Disagreement if its engines do not agree
   if (std::holds_alternative<Unknown>(verdict.outcome)) return;
-  if (unsigned const worst = k.worst(); verdict.wavefronts != worst) {
+  // The plain loop knows base 0: what the tool says of every base is at least that.
+  unsigned const worst = k.worst();
+  if (every_base ? verdict.wavefronts < worst : verdict.wavefronts != worst) {
     std::string const said = fmt::format("{} {}: the tool says {}, a plain loop {}\n", k.layout(), k.access(),
                                          verdict.wavefronts, worst);
     std::fputs(said.c_str(), stderr);

@@ -93,6 +93,18 @@ TEST(Obligations, AMapThatLosesDataIsRefutedBeforeItsBanks) {
   EXPECT_TRUE(report.accesses.empty());
 }
 
+TEST(Obligations, WhatIsFoundToBeWrongWhileDecidingHasItsPlace) {
+  auto const all = read(
+      "[[obligation]]\nname = \"torn\"\nlayout = \"Sw<3,1,3> o _0 o (64,64):(64,1)\"\nelement = \"f16\"\n"
+      "access = \"copy.row128\"\n");
+  try {
+    (void)decide(all[0], {});
+    ADD_FAILURE() << "a torn vector was accepted";
+  } catch (InputError const& error) {
+    EXPECT_NE(error.message.find(".toml:1: 'torn': lane 2"), std::string::npos) << error.message;
+  }
+}
+
 TEST(Obligations, RefusesWithThePlace) {
   expect_refusal("", "no [[obligation]]");
   expect_refusal("[[obligation]]\nname = \"a\"\n", "exactly one of");
