@@ -1,5 +1,7 @@
 #include "nsight.hpp"
 
+#include "pattern.hpp"
+
 #include <swizproof/parse.hpp>
 
 #include <csv.h>
@@ -9,7 +11,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <regex>
 #include <tuple>
 
 namespace swizproof {
@@ -272,7 +273,7 @@ bool covers(ProvedAccess const& proved, Measurement const& measured) {
                         : std::find(measured.operations.begin(), measured.operations.end(),
                                     proved.instruction.operation) != measured.operations.end();
   return kind && (proved.kernel.empty() ||
-                  std::regex_search(measured.kernel.substr(0, 4096), std::regex(proved.kernel)));
+                  std::regex_search(measured.kernel.substr(0, 4096), user_pattern(proved.kernel, "kernel")));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "pattern.hpp"
 #include "whole_file.hpp"
 
 #include <swizproof/obligation.hpp>
@@ -19,7 +20,6 @@
 #include <bit>
 #include <chrono>
 #include <numeric>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -153,11 +153,7 @@ class Reader {
     }
     if (toml::node const* const kernel = table.get("kernel")) {
       out.kernel = string(*kernel, "kernel");
-      try {
-        (void)std::regex(out.kernel);
-      } catch (std::regex_error const& error) {
-        fail(std::string("kernel is not a regular expression: ") + error.what(), kernel->source());
-      }
+      (void)within(*kernel, [&] { return user_pattern(out.kernel, "kernel"); });
     }
     for (auto const& [key, to] : {std::pair{"says", &out.claim.says},
                                   {"cites", &out.claim.cites},

@@ -3,12 +3,13 @@
 
 #include "command.hpp"
 
+#include "../pattern.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <regex>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -50,12 +51,7 @@ std::vector<Item> select(std::vector<Item> items, ProveOptions const& options) {
   auto const refuse = [](std::string message, std::string const& text, std::string hint = {}) {
     throw InputError{std::move(message), text, 0, text.size(), std::move(hint)};
   };
-  std::regex pattern;
-  try {
-    if (options.name.empty()) pattern = std::regex(options.only);
-  } catch (std::regex_error const& error) {
-    refuse(std::string("--only is not a regular expression: ") + error.what(), only);
-  }
+  std::regex const pattern = user_pattern(options.name.empty() ? options.only : "", "--only");
   std::size_t matching = 0;
   for (Item& item : items) {
     bool const match =
