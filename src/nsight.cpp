@@ -165,7 +165,7 @@ class Reader {
     if (take_header(row)) return;
     if (table_ == Table::source && row.fields.size() == header_.fields.size()) take_sass(row);
     if (table_ == Table::wide && row.fields.size() == header_.fields.size()) take_wide(row);
-    if (table_ == Table::narrow && row.fields.size() > value_) take_narrow(row);
+    if (table_ == Table::narrow && row.fields.size() > std::max(value_, name_column_)) take_narrow(row);
   }
 
   bool take_header(Row const& row) {
