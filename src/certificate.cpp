@@ -105,8 +105,7 @@ void CertificateWriter::add(Claim const& claim, ClaimReport const& report, Limit
         break;
       }
   for (std::size_t from = 0, part = 1; from < questions.size(); from += questions_a_part, ++part) {
-    auto const some =
-        std::span(questions).subspan(from, std::min(questions_a_part, questions.size() - from));
+    auto const some = std::span(questions).subspan(from, std::min(questions_a_part, questions.size() - from));
     Violations const violations(some);
     std::string const stem = fmt::format("{}.{:03}", name, part);
     Cnf formula = cnf(violations.terms, violations.formulas, Sharing::none);

@@ -166,7 +166,8 @@ ProofCheck check_proof(std::string_view dimacs, std::string_view proof) {
     out.reason = std::string(file) + ":" + std::to_string(line) + ": " + why;
     return out;
   };
-  if (dimacs.size() + proof.size() > 0xffffffff) return refuse("formula", 1, "too large");  // for places of 32 bits
+  if (dimacs.size() + proof.size() > 0xffffffff)
+    return refuse("formula", 1, "too large");  // for places of 32 bits
   Propagator clauses;
   Clause clause;
   std::string_view line;

@@ -30,8 +30,8 @@ void run(Common const& common) {
                    {"seen_in", named.seen_in}});
     if (!common.json)
       fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.name,
-                 fmt::format("{}x{} B", access.pattern().rows, access.pattern().row_bytes), ideal, named.text, "",
-                 style.faint(named.seen_in));
+                 fmt::format("{}x{} B", access.pattern().rows, access.pattern().row_bytes), ideal, named.text,
+                 "", style.faint(named.seen_in));
   }
   if (common.json)
     fmt::print(

@@ -165,8 +165,9 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
     std::string instead;
     for (Obligation const& other : all)
       if (file_of(other) == file && other.claim.corrects == o.name)
-        instead += (instead.empty() ? "" : "<br>") +
-                   in_table((other.claim.says.empty() ? other.name : other.claim.says) + ": " + statement_of(other));
+        instead +=
+            (instead.empty() ? "" : "<br>") +
+            in_table((other.claim.says.empty() ? other.name : other.claim.says) + ": " + statement_of(other));
     std::string const found = counterexample_of(reports[i]);
     page += fmt::format("| {} | {}: {} | {}{}{} | {} |\n", in_table(o.claim.cites), in_table(o.claim.says),
                         in_table(statement_of(o)), in_table(found.empty() ? "false" : found),

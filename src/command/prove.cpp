@@ -190,10 +190,9 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
         "| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_table(c.name), in_table(c.statement.text),
         in_table(c.domain), in_table(c.source), word(reports[i].verdict.outcome),
         names_of(reports[i].engines), in_table(c.control.text),
-        refuted == nullptr
-            ? std::string(word(reports[i].control))
-            : in_table(refuted->question +
-                          (refuted->simplest ? ": " + describe(*refuted) : ": a model of the solver")));
+        refuted == nullptr ? std::string(word(reports[i].control))
+                           : in_table(refuted->question + (refuted->simplest ? ": " + describe(*refuted)
+                                                                             : ": a model of the solver")));
   }
   return page;
 }
@@ -292,7 +291,9 @@ void add_prove(CLI::App& app, Common& common) {
   sub->add_option("--certificates", options->certificates,
                   "also write what other solvers need to check the catalogue into this new folder");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
-  sub->add_option("--page", options->claims_page, "also write the catalogue, or what FILEs say of public claims, as a Markdown page to this file");
+  sub->add_option(
+      "--page", options->claims_page,
+      "also write the catalogue, or what FILEs say of public claims, as a Markdown page to this file");
   sub->callback([&common, options] {
     if (!options->files.empty()) return prove_files(common, *options);
     if (!options->list) return run(common, *options);

@@ -75,9 +75,11 @@ void run(Common& common, RecheckOptions options) {
                  r.result == Rechecked::Result::unknown ? style.doubtful("unknown") : style.bad("DISAGREES"),
                  r.file, r.detail, r.claim);
   fmt::print(
-      "{} claims: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas checked; {} formulas fall by unit "
+      "{} claims: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas checked; {} formulas fall by "
+      "unit "
       "propagation alone), {} unknown, {} disagree; {}\n",
-      claims.size(), scripts, options.solver, proofs, lemmas, immediate, unknown, disagree, duration(seconds));
+      claims.size(), scripts, options.solver, proofs, lemmas, immediate, unknown, disagree,
+      duration(seconds));
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ TEST(Cnf, EveryOperatorIsThatOfNumbers) {
               plain = cnf(terms, std::span(&formula, 1), Sharing::none);
     for (std::uint64_t x = 0; x <= mask; ++x)
       for (std::uint64_t y = 0; y <= mask; y += x % 4 == 0 ? 1 : 5)
-        for (std::uint64_t z : {std::uint64_t{0}, std::uint64_t{1}, x, y, op.number(x, y), op.number(x, y) ^ 4})
+        for (std::uint64_t z :
+             {std::uint64_t{0}, std::uint64_t{1}, x, y, op.number(x, y), op.number(x, y) ^ 4})
           for (Cnf const* f : {&shared, &plain})
             ASSERT_EQ(holds(*f, {x, y, z}), z == op.number(x, y))
                 << op.name << " of " << x << " and " << y << " is " << z << (f == &plain ? ", plain" : "");

@@ -29,8 +29,12 @@ TEST(Expression, HasCsPrecedence) {
 }
 
 TEST(Expression, ComparesBelowEqualAndAbove) {
-  for (auto const& [operation, below, equal, above] :
-       {std::tuple{"<", 1U, 0U, 0U}, {"<=", 1U, 1U, 0U}, {">", 0U, 0U, 1U}, {">=", 0U, 1U, 1U}, {"==", 0U, 1U, 0U}, {"!=", 1U, 0U, 1U}}) {
+  for (auto const& [operation, below, equal, above] : {std::tuple{"<", 1U, 0U, 0U},
+                                                       {"<=", 1U, 1U, 0U},
+                                                       {">", 0U, 0U, 1U},
+                                                       {">=", 0U, 1U, 1U},
+                                                       {"==", 0U, 1U, 0U},
+                                                       {"!=", 1U, 0U, 1U}}) {
     std::string const middle = std::string(" ") + operation + " ";
     EXPECT_EQ(value("3" + middle + "x", 5), below) << operation;
     EXPECT_EQ(value("5" + middle + "x", 5), equal) << operation;

@@ -77,8 +77,8 @@ TEST(Nsight, ColumnsMayStandInAnyOrderAndRowsMayEndEarly) {
   std::string const metric = "smsp__sass_inst_executed_op_ldsm.sum",
                     wavefronts = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
                     header = "\"Metric Value\",\"ID\",\"Kernel Name\",\"Metric Name\"\n";
-  auto const read = read_nsight("f.csv", header + "\"1\",\"0\",\"k\"\n\"1\"\n" + "1,0,k," + metric + "\n4,0,k," +
-                                             wavefronts + "\n");
+  auto const read = read_nsight(
+      "f.csv", header + "\"1\",\"0\",\"k\"\n\"1\"\n" + "1,0,k," + metric + "\n4,0,k," + wavefronts + "\n");
   ASSERT_EQ(read.size(), 1U);
   EXPECT_EQ(read[0].executed, 1U);
   EXPECT_EQ(read[0].wavefronts, 4U);

@@ -121,7 +121,8 @@ TEST(Obligations, RefusesWithThePlace) {
   expect_refusal(std::string(good) + good, "two obligations of this name");
   expect_refusal(std::string(good) + "expect = \"maybe\"\n", "expect must be");
   for (char const* bad : {"(", "a{9999999999}", "a{1,99999}", "\\\\99999999999999999999"})
-    expect_refusal(std::string(good) + "kernel = \"" + bad + "\"\n", ":5: kernel is not a regular expression");
+    expect_refusal(std::string(good) + "kernel = \"" + bad + "\"\n",
+                   ":5: kernel is not a regular expression");
   EXPECT_EQ(read(std::string(good) + "kernel = \"gemm_4096x[0-9]{2,999}\"\n")[0].kernel.size(), 22U);
   expect_refusal("[[obligation]\n", ":1: ");
   expect_refusal("name = 3\n", "unknown key 'name'");

@@ -40,9 +40,8 @@ TEST(Engines, AllRefuteAFalsehood) {
 TEST(Engines, TryEveryValueToTheLast) {
   for (unsigned bits = 1; bits <= 12; ++bits) {
     std::uint64_t const last = (1U << bits) - 1;
-    Question const q = ask("not the last", 32, {{"x", bits}, {"y", 2}}, [last](auto x, auto y) {
-      return claim(y == like(y, 3), !(x == like(x, last)));
-    });
+    Question const q = ask("not the last", 32, {{"x", bits}, {"y", 2}},
+                           [last](auto x, auto y) { return claim(y == like(y, 3), !(x == like(x, last))); });
     Outcome const outcome = *decide_exhaustively(q);
     ASSERT_TRUE(std::holds_alternative<Refuted>(outcome)) << bits;
     EXPECT_EQ(std::get<Refuted>(outcome).values[0].second, last);

@@ -10,7 +10,8 @@
 namespace swizproof {
 namespace {
 
-constexpr std::uint64_t samples[] = {0, 1, 2, 5, 31, 32, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff};
+constexpr std::uint64_t samples[] = {0,          1,          2,          5,          31,        32,
+                                     0x7fffffff, 0x80000000, 0x80000001, 0xfffffffe, 0xffffffff};
 
 /// "If a is x and b is y, then a op b is what numbers say, plus `wrong`", for all samples x, y.
 std::vector<Question> questions(Operator const& op, std::uint64_t wrong) {
@@ -56,7 +57,8 @@ TEST(Smt, EveryOperatorIsThatOfNumbers) {
     EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(questions(op, 0), {}))) << op.name;
     std::vector<Question> const wrong = questions(op, 1);
     for (std::size_t i = 0; i < wrong.size(); i += 17)
-      EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&wrong[i], 1), {}))) << wrong[i].name;
+      EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&wrong[i], 1), {})))
+          << wrong[i].name;
   }
 }
 
