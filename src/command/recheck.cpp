@@ -76,8 +76,7 @@ void run(Common& common, RecheckOptions options) {
                  r.file, r.detail, r.claim);
   fmt::print(
       "{} claims: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas checked; {} formulas fall by "
-      "unit "
-      "propagation alone), {} unknown, {} disagree; {}\n",
+      "unit propagation alone), {} unknown, {} disagree; {}\n",
       claims.size(), scripts, options.solver, proofs, lemmas, immediate, unknown, disagree,
       duration(seconds));
 }
