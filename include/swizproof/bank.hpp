@@ -96,23 +96,32 @@ inline constexpr PhaseTable sm_90_phases{{
     {{{32, 0}, {16, 0}, {8, 0}}},    // cp.async
 }};
 
+/// What a table of phases rests on: a device was measured, a manual says so, or nobody has looked.
+enum class Support : std::uint8_t { measured, documented, assumed };
+
+/// The word for it, in text and JSON (`"evidence"`).
+[[nodiscard]] constexpr std::string_view word(Support support) {
+  return support == Support::measured ? "measured" : support == Support::documented ? "documented" : "assumed";
+}
+
 /// An architecture: its name on the command line, its phases, and what supports them.
 struct Architecture {
   std::string_view name;
   PhaseTable const* phases;
-  std::string_view evidence;
+  Support support;
+  std::string_view evidence;  ///< in words
 };
 
 /// Known architectures. Only sm_90 has been measured; the others are documented to have the same
 /// banks, and their phases are assumed to be those of sm_90.
 inline constexpr std::array<Architecture, 7> architectures{{
-    {"sm_90", &sm_90_phases, "measured on an H200, 2026-11-20"},
-    {"sm_80", &sm_90_phases, "assumed equal to sm_90, not measured"},
-    {"sm_86", &sm_90_phases, "assumed equal to sm_90, not measured"},
-    {"sm_89", &sm_90_phases, "assumed equal to sm_90, not measured"},
-    {"sm_90a", &sm_90_phases, "measured on an H200, 2026-11-20"},
-    {"sm_100", &sm_90_phases, "assumed equal to sm_90, not measured"},
-    {"sm_120", &sm_90_phases, "assumed equal to sm_90, not measured"},
+    {"sm_90", &sm_90_phases, Support::measured, "measured on an H200, 2026-11-20"},
+    {"sm_80", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
+    {"sm_86", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
+    {"sm_89", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
+    {"sm_90a", &sm_90_phases, Support::measured, "measured on an H200, 2026-11-20"},
+    {"sm_100", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
+    {"sm_120", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
 }};
 
 inline constexpr Architecture const& sm_90 = architectures[0];

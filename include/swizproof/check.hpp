@@ -49,6 +49,14 @@ struct Conflict {
   std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest that has it; all if by_lane
 };
 
+/// A lane that the instruction cannot serve: outside the tile, misaligned, or its vector torn apart.
+struct Misfit {
+  std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
+  std::uint64_t base = 0;
+  unsigned lane = 0;
+  std::string why{};  ///< "asks for (8,0), outside the tile (_8,_64)"
+};
+
 /// What came of one access.
 struct AccessVerdict {
   std::string access{};
@@ -58,6 +66,7 @@ struct AccessVerdict {
   unsigned allowed = 0;
   std::vector<unsigned> degree{};      ///< of each phase of the worst case
   std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
+  std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
   std::string domain{};
   std::vector<Engine> engines{};  ///< all that decided it
 
