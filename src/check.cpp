@@ -1,3 +1,4 @@
+#include <swizproof/align.hpp>
 #include <swizproof/check.hpp>
 #include <swizproof/parse.hpp>
 
@@ -9,19 +10,9 @@ namespace swizproof {
 
 namespace {
 
+constexpr std::uint64_t array_alignment = 16;  ///< bytes: no shared array of tiles starts at less
 constexpr unsigned most_free_bits = 12;        ///< that the linear engine enumerates
 constexpr double second_opinion_seconds = 10;  ///< for SMT where exhaustion has decided
-
-/// True if the stages move whole aligned blocks of `size`, so that no vector is torn apart.
-bool keeps_blocks(std::span<Stage const> stages, std::uint64_t size) {
-  return std::all_of(stages.begin(), stages.end(), [&](Stage const& stage) {
-    auto const* swizzle = std::get_if<Swizzle>(&stage);
-    bool const small =
-        swizzle != nullptr && (swizzle->bits == 0 || std::uint64_t{1} << swizzle->base >= size);
-    auto const* plus = std::get_if<Displacement>(&stage);
-    return small || (plus != nullptr && plus->elements % static_cast<std::int64_t>(size) == 0);
-  });
-}
 
 /// One case: a value for each variable, and a base.
 struct Case {
@@ -29,103 +20,69 @@ struct Case {
   std::uint64_t base = 0;
 };
 
-/// The most that any case costs, and the first case that costs it.
+/// The most that any case costs, the first case that costs it, and what all cases cost.
 struct Worst {
   unsigned wavefronts = 0;
   Case where{};
+  std::optional<std::uint64_t> total{};  ///< of the dearest base
 };
+
+/// What an engine found: the worst case, a lane that does not fit, or why it does not know.
+using Found = std::variant<Worst, Misfit, Unknown>;
+
+/// Names what is accessed where no case accesses anything.
+[[noreturn]] void refuse_nothing(Placement const& placement) {
+  std::string const& text = placement.access().name;
+  throw InputError{"no lane takes part in any case: nothing is accessed", text, 0, text.size(),
+                   "the condition after 'if' is never true"};
+}
 
 class Checker {
  public:
   Checker(Placement const& placement, CheckOptions const& options)
       : placement_(placement), options_(options), instruction_(placement.instruction()) {
-    step_ = std::max<std::uint64_t>(
-        options.align.value_or(base_alignment(placement.map(), instruction_, options.limits)), 1);
-    step_ = std::lcm(step_, std::uint64_t{instruction_.bytes});
-    if (auto const period = period_of(placement.map().on_bytes, options.limits).value)
+    asked_ = options.align.value_or(base_alignment(placement.map(), instruction_, options.limits));
+    step_ = std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
+    if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
       modulus_ = std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{bank_bytes}});
-    std::uint64_t const k = placement.vector_elements();
-    Mapping const& map = placement.map();
-    bool const has_tile = !map.on_elements.empty();
-    torn_ = (has_tile && k > 1 &&
-             !keeps_blocks(std::span(map.on_elements).first(map.on_elements.size() - 1), k)) ||
-            !keeps_blocks(map.on_bytes, instruction_.bytes);
-    by_values_ = std::holds_alternative<ThreadValues>(placement.access().where) && k > 1;
   }
 
   std::optional<AccessVerdict> run_exhaustively() {
-    std::optional<Worst> const worst = by_exhaustion();
-    if (!worst) return std::nullopt;
+    std::optional<Found> const found = by_exhaustion();
+    if (!found) return std::nullopt;
     AccessVerdict out = unanswered();
     out.engines.push_back(Engine::exhaustive);
-    describe(*worst, out);
+    answer(*found, out);
     return out;
   }
 
   AccessVerdict run() {
     AccessVerdict out = unanswered();
-    std::optional<Worst> worst = by_exhaustion();
-    if (worst)
+    std::optional<Found> found = by_exhaustion();
+    bool const exhausted = found.has_value();
+    if (exhausted) {
       out.engines.push_back(Engine::exhaustive);
-    else
-      must_fit();
-    if (std::optional<Worst> const linear = by_algebra()) {
-      if (worst && worst->wavefronts != linear->wavefronts)
-        throw Disagreement{out.access + ": exhaustion says " + std::to_string(worst->wavefronts) +
-                           " wavefronts, GF(2) says " + std::to_string(linear->wavefronts)};
-      out.engines.insert(out.engines.begin(), Engine::linear);
-      if (!worst) worst = linear;
-    } else if (auto const unknown = by_smt(worst, out)) {
-      if (!worst) {
-        out.outcome = *unknown;
-        return out;
-      }
+    } else {
+      refuse_if_nothing();
+      auto const fit = does_not_fit(out);
+      if (auto const* misfit = std::get_if<Misfit>(&fit)) found = *misfit;
+      if (auto const* unknown = std::get_if<Unknown>(&fit)) found = *unknown;
     }
-    describe(*worst, out);
+    if (!found || std::holds_alternative<Worst>(*found)) cost_symbolically(found, out);
+    answer(*found, out);
     return out;
   }
 
   using W = std::uint64_t;
 
-  /// Refuses the access if some lane of some case does not fit, by algebra or SMT.
-  void must_fit() const {
-    Question const q = question("every lane fits the tile", [this](auto const& values, auto const& base) {
-      using V = std::remove_cvref_t<decltype(base)>;
-      truth_of<V> fits = true;
-      for (unsigned l = 0; l < warp_lanes; ++l) {
-        LanePlace<V> const place = placement_.lane(std::span<V const>(values), l, base);
-        V const address = placement_.address(place, base);
-        truth_of<V> here =
-            placement_.inside(place, base) && address % like(base, instruction_.bytes) == like(base, 0);
-        if (unsigned const bits = placement_.map().element_bits.value_or(8); bits < 8)
-          here = here && (place.swizzled * like(base, bits)) % like(base, 8) == like(base, 0);
-        if (by_values_)
-          for (W j = 1; j < placement_.vector_elements(); ++j)
-            here = here && placement_.offset_of_value(std::span<V const>(values), l, j) ==
-                               place.offset + like(base, j);
-        if (torn_)
-          for (unsigned j = 1; j < instruction_.bytes; ++j)
-            here = here && placement_.byte_of_vector(place, j, base) == address + like(base, j);
-        fits = fits && implies(place.active, here);
-      }
-      return fits;
-    });
-    Outcome outcome;
-    if (auto linear = decide_linearly(q))
-      outcome = *linear;
-    else
-      outcome = decide_symbolically(std::span(&q, 1), options_.limits);
-    if (auto const* unknown = std::get_if<Unknown>(&outcome))
-      throw InputError{"cannot tell whether every lane lies in the tile: " + unknown->reason,
-                       placement_.access().name, 0, placement_.access().name.size(),
-                       "give it a smaller range, or more --timeout"};
-    if (auto const* refuted = std::get_if<Refuted>(&outcome)) {
-      Case const c = case_of(*refuted);
-      for (unsigned l = 0; l < warp_lanes; ++l)
-        must_fit(c, l, placement_.lane(std::span<W const>(c.values), l, c.base));
-      throw Disagreement{"a lane that does not fit was found, but none on plain numbers: " +
-                         placement_.access().name};
+  /// Why some lane of some case does not fit, by exhaustion, or else by algebra or SMT.
+  [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit() {
+    if (auto const found = by_exhaustion()) {
+      if (auto const* misfit = std::get_if<Misfit>(&*found)) return *misfit;
+      return std::monostate{};
     }
+    AccessVerdict ignored;
+    return does_not_fit(ignored);
   }
 
  private:
@@ -135,6 +92,7 @@ class Checker {
     out.ideal = ideal_wavefronts(*options_.arch, instruction_);
     out.allowed = options_.at_most.value_or(out.ideal);
     out.domain = domain();
+    out.support = options_.arch->support;
     return out;
   }
   [[nodiscard]] std::string domain() const {
@@ -147,7 +105,11 @@ class Checker {
         text += (v.step != 1 ? ", .., " : "..") + std::to_string(v.first + v.step * (v.count - 1));
       text += "; ";
     }
-    return text + (step_ == 1 ? "every base" : "every base that is a multiple of " + std::to_string(step_));
+    text += step_ == 1 ? "every base" : "every base that is a multiple of " + std::to_string(step_);
+    if (step_ != asked_)
+      text += " (of " + std::to_string(asked_) + ", and of the " + std::to_string(instruction_.bytes) +
+              " bytes that " + to_string(instruction_) + " takes)";
+    return text;
   }
 
   // ------------------------------------------------------------------ does every lane fit the tile?
@@ -155,45 +117,102 @@ class Checker {
   /// What is wrong with lane l of a case, in words; empty if nothing is.
   [[nodiscard]] std::string misfit(Case const& c, unsigned l, LanePlace<W> const& place) const {
     std::span<W const> const values(c.values);
-    if (!placement_.inside(place, W{0})) {
+    if (!place.active)
+      return instruction_.matrices != 0 && l < instruction_.lanes()
+                 ? "takes no part, but " + to_string(instruction_) + " needs its address"
+                 : std::string();
+    if (!placement_.inside(values, l, place, W{0})) {
       std::string at;
       for (W const x : place.coordinate)
         at += (at.empty() ? "" : ",") + std::to_string(static_cast<std::int64_t>(x));
-      return "asks for (" + at + "), outside the tile " + to_string(placement_.map().domain()->shape);
+      bool const starts = placement_.starts_inside(place, W{0});
+      return "asks for " + (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
+             (starts ? ") on, which end" : "),") + " outside the tile " +
+             to_string(placement_.map().domain()->shape);
     }
     W const address = placement_.address(place, c.base);
-    unsigned const bits = placement_.map().element_bits.value_or(8);
-    bool const within_byte = bits < 8 && (place.swizzled * bits) % 8 != 0;
+    W const first = placement_.bit_of_vector(values, l, place, 0, c.base);
+    bool const within_byte = first % 8 != 0 && placement_.map().element_bits.value_or(8) % 8 != 0;
     if (address % instruction_.bytes != 0 || within_byte)
-      return "has the address " + std::to_string(address) + (within_byte ? " and a part of a byte" : "") +
-             ", which is not a multiple of the " + std::to_string(instruction_.bytes) + " bytes that " +
-             to_string(instruction_) + " takes";
-    if (by_values_)
-      for (W j = 1; j < placement_.vector_elements(); ++j)
-        if (placement_.offset_of_value(values, l, j) != place.offset + j)
-          return "has values that do not lie side by side, as " + to_string(instruction_) + " takes them";
-    if (!torn_) return {};
-    for (unsigned j = 1; j < instruction_.bytes; ++j)
-      if (placement_.byte_of_vector(place, j, c.base) != address + j)
-        return "finds byte " + std::to_string(j) + " of its vector at " +
-               std::to_string(placement_.byte_of_vector(place, j, c.base)) + ", not at " +
-               std::to_string(address + j) + ": the layout tears the vector apart";
+      return "has the address " + std::to_string(static_cast<std::int64_t>(address)) +
+             (within_byte ? " and a part of a byte" : "") + ", which is not a multiple of the " +
+             std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes";
+    if (placement_.whole_vectors()) return {};
+    for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain()) {
+      W const there = placement_.bit_of_vector(values, l, place, bit, c.base);
+      if (there == shl(address, 3) + bit) continue;
+      return "finds byte " + std::to_string(bit / 8) + " of its vector at " +
+             std::to_string(static_cast<std::int64_t>(asr(there, 3))) + ", not at " +
+             std::to_string(static_cast<std::int64_t>(address + bit / 8)) +
+             ": the layout tears the vector apart";
+    }
     return {};
   }
-  /// Refuses the access if lane l does not fit.
-  void must_fit(Case const& c, unsigned l, LanePlace<W> const& place) const {
-    std::string const wrong = place.active ? misfit(c, l, place) : std::string();
-    if (wrong.empty()) return;
-    std::string at;
-    for (auto const& [name, value] : named(c)) at += ", " + name + " = " + std::to_string(value);
-    std::string const& text = placement_.access().name;
-    throw InputError{
-        "lane " + std::to_string(l) + " " + wrong + " (base " + std::to_string(c.base) + at + ")",
-        text,
-        0,
-        text.size(),
-        {}};
+  /// The lane of a case that does not fit.
+  [[nodiscard]] std::optional<Misfit> misfit_at(Case const& c, unsigned l, LanePlace<W> const& place) const {
+    std::string wrong = misfit(c, l, place);
+    if (wrong.empty()) return std::nullopt;
+    return Misfit{named(c), c.base, l, std::move(wrong)};
   }
+  /// Whether some lane of some case does not fit, by algebra or SMT.
+  [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> does_not_fit(AccessVerdict& out) const {
+    Question const q = question("every lane fits the tile", [this](auto const& values, auto const& base) {
+      using V = std::remove_cvref_t<decltype(base)>;
+      std::span<V const> const at(values);
+      truth_of<V> fits = true;
+      for (unsigned l = 0; l < instruction_.lanes(); ++l) {
+        LanePlace<V> const place = placement_.lane(at, l, base);
+        V const address = placement_.address(place, base);
+        truth_of<V> here = placement_.inside(at, l, place, base) &&
+                           address % like(base, instruction_.bytes) == like(base, 0);
+        if (!placement_.whole_vectors())
+          for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain())
+            here = here &&
+                   placement_.bit_of_vector(at, l, place, bit, base) == shl(address, 3) + like(base, bit);
+        else if (placement_.grain() != 8)
+          here = here && placement_.bit_of_vector(at, l, place, 0, base) % like(base, 8) == like(base, 0);
+        if (instruction_.matrices != 0) here = here && place.active;
+        fits = fits && implies(place.active, here);
+        if (instruction_.matrices != 0) fits = fits && place.active;
+      }
+      return fits;
+    });
+    Outcome outcome;
+    Engine engine = Engine::linear;
+    if (auto linear = decide_linearly(q)) {
+      outcome = *linear;
+    } else {
+      engine = Engine::smt;
+      outcome = decide_symbolically(std::span(&q, 1), options_.limits);
+    }
+    if (auto const* unknown = std::get_if<Unknown>(&outcome))
+      return Unknown{"cannot tell whether every lane fits the tile: " + unknown->reason};
+    auto const* refuted = std::get_if<Refuted>(&outcome);
+    if (refuted == nullptr) return std::monostate{};
+    out.engines.push_back(engine);
+    Case const c = case_of(*refuted);
+    for (unsigned l = 0; l < instruction_.lanes(); ++l)
+      if (auto misfit = misfit_at(c, l, placement_.lane(std::span<W const>(c.values), l, c.base)))
+        return *misfit;
+    throw Disagreement{"a lane that does not fit was found, but none on plain numbers: " +
+                       placement_.access().name};
+  }
+  /// Refuses an access that no lane makes, by trying some cases, then by SMT.
+  void refuse_if_nothing() const {
+    if (!placement_.access().active && !std::holds_alternative<ThreadValues>(placement_.access().where))
+      return;
+    Question const q = question("no lane takes part", [this](auto const& values, auto const& base) {
+      using V = std::remove_cvref_t<decltype(base)>;
+      truth_of<V> none = true;
+      for (unsigned l = 0; l < instruction_.lanes(); ++l)
+        none = none && !placement_.lane(std::span<V const>(values), l, base).active;
+      return none;
+    });
+    if (search_counterexample(q, 10)) return;
+    if (std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), options_.limits)))
+      refuse_nothing(placement_);
+  }
+
   // ------------------------------------------------------------------------------------ the engines
 
   [[nodiscard]] unsigned cost_of(Case const& c) const {
@@ -202,28 +221,55 @@ class Checker {
   }
 
   /// Every assignment, and every base modulo the period.
-  [[nodiscard]] std::optional<Worst> by_exhaustion() const {
+  [[nodiscard]] std::optional<Found> by_exhaustion() const {
     if (!modulus_) return std::nullopt;
     std::uint64_t const bases = *modulus_ / std::gcd(step_, *modulus_);
     std::uint64_t const all = placement_.assignments();
     if (all > most_cases || bases > most_cases / all) return std::nullopt;
     Worst worst;
+    std::optional<Misfit> misfit;
+    bool accessed = false;
+    std::vector<std::uint64_t> total(bases, 0);
     for_each_assignment(placement_, [&](std::span<W const> values) {
       Case c{{values.begin(), values.end()}, 0};
-      for (std::uint64_t b = 0; b < bases; ++b) {
+      for (std::uint64_t b = 0; b < bases && !misfit; ++b) {
         c.base = b * step_;
         WarpAccess<W> warp;
         for (unsigned l = 0; l < warp_lanes; ++l) {
           LanePlace<W> const place = placement_.lane(values, l, c.base);
-          must_fit(c, l, place);
+          if (!misfit) misfit = misfit_at(c, l, place);
           warp.address[l] = placement_.address(place, c.base);
           warp.active[l] = place.active;
+          accessed = accessed || place.active;
         }
         unsigned const n = cost(*options_.arch, instruction_, warp).wavefronts;
-        if (n > worst.wavefronts) worst = {n, c};
+        total[b] += n;
+        if (n > worst.wavefronts) worst = {n, c, {}};
       }
     });
+    if (misfit) return *misfit;
+    if (!accessed) refuse_nothing(placement_);
+    worst.total = *std::max_element(total.begin(), total.end());
     return worst;
+  }
+
+  /// The cost by algebra, else by SMT, beside what is known already.
+  void cost_symbolically(std::optional<Found>& found, AccessVerdict& out) const {
+    std::optional<Worst> worst;
+    if (found) worst = std::get<Worst>(*found);
+    if (std::optional<Worst> const linear = by_algebra()) {
+      if (worst && (worst->wavefronts != linear->wavefronts || worst->total != linear->total))
+        throw Disagreement{out.access + ": exhaustion says " + std::to_string(worst->wavefronts) +
+                           " wavefronts, " + std::to_string(worst->total.value_or(0)) +
+                           " in all cases, GF(2) says " + std::to_string(linear->wavefronts) + " and " +
+                           std::to_string(linear->total.value_or(0))};
+      out.engines.insert(out.engines.begin(), Engine::linear);
+      if (!worst) worst = linear;
+    } else if (auto const unknown = by_smt(worst, out); unknown && !worst) {
+      found = *unknown;
+      return;
+    }
+    found = *worst;
   }
 
   /// The cost depends on the XOR of the lanes' addresses alone: if that is affine in few bits of the
@@ -262,14 +308,18 @@ class Checker {
       if ((used[i / 64] >> (i % 64) & 1) != 0) free.push_back(i);
     if (free.size() > most_free_bits) return std::nullopt;
     Worst worst;
+    std::uint64_t sum = 0;
     for (std::uint64_t some = 0; some < std::uint64_t{1} << free.size(); ++some) {
       std::array<std::uint64_t, 4> point{};
       for (std::size_t i = 0; i < free.size(); ++i) point[free[i] / 64] |= (some >> i & 1) << (free[i] % 64);
       for (unsigned l = 0; l < warp_lanes; ++l)
         numbers.address[l] = numbers.active[l] ? difference[l].at(point) : 0;
       unsigned const n = cost(*options_.arch, instruction_, numbers).wavefronts;
-      if (n > worst.wavefronts) worst = {n, case_at(point)};
+      sum += n;
+      if (n > worst.wavefronts) worst = {n, case_at(point), {}};
     }
+    // Each of these stands for as many cases as the other inputs have values.
+    if (inputs - free.size() < 50) worst.total = sum << (inputs - free.size());
     if (cost_of(worst.where) != worst.wavefronts)
       throw Disagreement{placement_.access().name + ": GF(2)'s worst case does not replay on plain numbers"};
     return worst;
@@ -296,7 +346,7 @@ class Checker {
       if (decided)
         throw Disagreement{out.access + ": exhaustion says at most " + std::to_string(most.wavefronts) +
                            " wavefronts, SMT found " + std::to_string(cost_of(c))};
-      most = {cost_of(c), c};
+      most = {cost_of(c), c, {}};
     }
     out.engines.insert(out.engines.begin(), Engine::smt);
     worst = most;
@@ -308,7 +358,7 @@ class Checker {
   [[nodiscard]] Worst first_case() const {
     Case c;
     for (Place const& v : placement_.variables()) c.values.push_back(v.first);
-    return {cost_of(c), c};
+    return {cost_of(c), c, {}};
   }
   [[nodiscard]] Case case_at(std::array<std::uint64_t, 4> const& point) const {
     Case c;
@@ -373,10 +423,24 @@ class Checker {
 
   // ------------------------------------------------------------------------------------- the answer
 
-  void describe(Worst const& worst, AccessVerdict& out) const {
+  void answer(Found const& found, AccessVerdict& out) const {
+    if (auto const* unknown = std::get_if<Unknown>(&found)) {
+      out.outcome = *unknown;
+    } else if (auto const* misfit = std::get_if<Misfit>(&found)) {
+      Refuted refuted{"lane " + std::to_string(misfit->lane) + " " + misfit->why, misfit->origin, false};
+      refuted.values.emplace_back("base", misfit->base);
+      out.outcome = std::move(refuted);
+      out.misfit = *misfit;
+    } else {
+      answer(std::get<Worst>(found), out);
+    }
+  }
+  void answer(Worst const& worst, AccessVerdict& out) const {
     WarpAccess<W> const warp = placement_.warp(std::span<W const>(worst.where.values), worst.where.base);
     auto const cost_there = cost(*options_.arch, instruction_, warp);
     out.wavefronts = worst.wavefronts;
+    out.total = worst.total;
+    out.coverage = coverage();
     out.degree.assign(cost_there.degree.begin(), cost_there.degree.begin() + cost_there.groups.count);
     out.conflict = conflict(worst.where, warp, cost_there);
     if (out.wavefronts <= out.allowed) {
@@ -386,6 +450,43 @@ class Checker {
     Refuted refuted{out.access, named(worst.where), false};
     refuted.values.emplace_back("base", worst.where.base);
     out.outcome = std::move(refuted);
+  }
+
+  /// The places of the tile that some lane of some case reaches: places before any swizzle, in grains.
+  [[nodiscard]] std::optional<Coverage> coverage() const {
+    Layout const* const tile = placement_.map().domain();
+    if (tile == nullptr || placement_.assignments() > most_cases || tile->size() > most_enumerated)
+      return std::nullopt;
+    std::uint64_t const bits = *placement_.map().element_bits, grain = placement_.grain();
+    std::vector<std::uint64_t> places;  // in bits
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(tile->size()); ++i)
+      for (std::uint64_t bit = 0; bit < bits; bit += grain)
+        places.push_back((*tile)(i).elements * bits + bit);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::vector<bool> reached(places.size(), false);
+    auto const reach = [&](W place) {
+      auto const found = std::lower_bound(places.begin(), places.end(), place);
+      bool const known = found != places.end() && *found == place;
+      if (known) reached[static_cast<std::size_t>(found - places.begin())] = true;
+      return found - places.begin();
+    };
+    unsigned const vector_bits = 8 * instruction_.bytes;
+    for_each_assignment(placement_, [&](std::span<W const> values) {
+      for (unsigned l = 0; l < instruction_.lanes(); ++l) {
+        LanePlace<W> const place = placement_.lane(values, l, W{0});
+        if (!place.active) continue;
+        auto const first = reach(placement_.place_of_vector(values, l, place, 0));
+        for (unsigned bit = static_cast<unsigned>(grain); bit < vector_bits;
+             bit += static_cast<unsigned>(grain))
+          if (placement_.whole_vectors())  // side by side, so neighbours in the sorted list too
+            reached[static_cast<std::size_t>(first) + bit / grain] = true;
+          else
+            (void)reach(placement_.place_of_vector(values, l, place, bit));
+      }
+    });
+    auto const count = static_cast<std::uint64_t>(std::count(reached.begin(), reached.end(), true));
+    return Coverage{(count * grain + 7) / 8, (places.size() * grain + 7) / 8};
   }
 
   /// The fullest bank of the fullest phase: the lowest where there are several.
@@ -423,22 +524,15 @@ class Checker {
   Placement const& placement_;
   CheckOptions const& options_;
   Instruction instruction_;
-  std::uint64_t step_ = 1;                  // bases are its multiples
+  std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
+  std::uint64_t step_ = 1;                  // and of what the instruction takes
   std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost
-  bool torn_ = false;                       // some stage may tear vectors apart
-  bool by_values_ = false;                  // the vector's elements are given one by one
 };
 
 }  // namespace
 
 std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits) {
-  std::uint64_t const on_bytes = period_of(map.on_bytes, limits).value.value_or(1);
-  std::vector<Stage> swizzles;
-  for (Stage const& stage : map.on_elements)
-    if (std::holds_alternative<Swizzle>(stage)) swizzles.push_back(stage);
-  std::uint64_t const on_elements = period_of(swizzles, limits).value.value_or(1);
-  std::uint64_t const bytes = on_elements == 1 ? 1 : on_elements * map.element_bits.value_or(8) / 8;
-  return std::max({std::uint64_t{instruction.bytes}, on_bytes, bytes});
+  return std::lcm(std::lcm(own_alignment(map, limits), array_alignment), std::uint64_t{instruction.bytes});
 }
 
 AccessVerdict check(Placement const& placement, CheckOptions const& options) {
@@ -449,8 +543,64 @@ std::optional<AccessVerdict> check_exhaustively(Placement const& placement, Chec
   return Checker(placement, options).run_exhaustively();
 }
 
-void must_fit(Placement const& placement, CheckOptions const& options) {
-  if (!check_exhaustively(placement, options)) Checker(placement, options).must_fit();
+std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placement,
+                                                        CheckOptions const& options) {
+  return Checker(placement, options).misfit();
+}
+
+namespace {
+
+bool stores(Instruction const& i) {
+  return i.operation != Operation::ld_shared && i.operation != Operation::ldmatrix;
+}
+
+/// The shape with one index along every stride of 0.
+IntTuple once(IntTuple shape, IntTuple const& stride) {
+  for (std::size_t m = 0; m < shape.modes.size(); ++m) shape.modes[m] = once(shape.modes[m], stride.modes[m]);
+  if (!shape.is_tuple && stride.value == 0) shape.value = 1;
+  return shape;
+}
+
+/// True if the map keeps all elements apart but for those along strides of 0.
+bool is_broadcast(Mapping map, Limits const& limits) {
+  if (map.domain() == nullptr) return false;
+  Layout& tile = std::get<Layout>(map.on_elements.back());
+  tile.shape = once(tile.shape, tile.stride);
+  return std::holds_alternative<Proved>(is_one_to_one(map, limits).outcome);
+}
+
+/// A store to a view whose elements share places.
+AccessVerdict lossy_store(Placement const& placement, CheckOptions const& options, Refuted const& shared) {
+  AccessVerdict out;
+  out.access = placement.access().name;
+  out.ideal = ideal_wavefronts(*options.arch, placement.instruction());
+  out.allowed = options.at_most.value_or(out.ideal);
+  out.support = options.arch->support;
+  out.engines = {Engine::exhaustive};
+  out.outcome = Refuted{"it stores to elements that share a place: one of them is lost", shared.values, true};
+  return out;
+}
+
+}  // namespace
+
+TileVerdict check(Mapping const& map, std::span<Placement const> placements, CheckOptions const& options) {
+  TileVerdict out;
+  out.one_to_one = is_one_to_one(map, options.limits);
+  auto const* const shared = std::get_if<Refuted>(&out.one_to_one.outcome);
+  out.broadcast = shared != nullptr && is_broadcast(map, options.limits);
+  if (shared != nullptr && !out.broadcast) {
+    out.outcome = out.one_to_one.outcome;
+    return out;
+  }
+  std::vector<Outcome> outcomes;
+  if (!out.broadcast) outcomes.push_back(out.one_to_one.outcome);
+  for (Placement const& placement : placements) {
+    bool const lossy = out.broadcast && stores(placement.instruction());
+    out.accesses.push_back(lossy ? lossy_store(placement, options, *shared) : check(placement, options));
+    outcomes.push_back(out.accesses.back().outcome);
+  }
+  out.outcome = conjunction(outcomes);
+  return out;
 }
 
 }  // namespace swizproof

@@ -1,3 +1,4 @@
+#include <swizproof/composed.hpp>
 #include <swizproof/equal.hpp>
 #include <swizproof/parse.hpp>
 
@@ -11,19 +12,23 @@ namespace {
 
 constexpr std::uint64_t most_compared = std::uint64_t{1} << 22;
 
-std::vector<Stage> swizzles_of(std::vector<Stage> const& stages) {
-  std::vector<Stage> only;
-  for (Stage const& stage : stages)
-    if (std::holds_alternative<Swizzle>(stage) || std::holds_alternative<Expression>(stage))
-      only.push_back(stage);
-  return only;
-}
+constexpr std::uint64_t array_alignment = 16;  ///< bytes: no shared array of tiles starts at less
 
-/// Bytes from whose multiples the map's own swizzle is the same relative and absolute; 1 if unknown.
-std::uint64_t own_alignment(Mapping const& map, unsigned element_bits, Limits const& limits) {
-  std::uint64_t const on_bytes = period_of(swizzles_of(map.on_bytes), limits).value.value_or(1);
-  std::uint64_t const on_elements = period_of(swizzles_of(map.on_elements), limits).value.value_or(1);
-  return std::max<std::uint64_t>(on_bytes, on_elements == 1 ? 1 : on_elements * element_bits / 8);
+/// The map with nothing where its swizzle was, but the offsets and layouts below it. Nothing if it has two.
+std::optional<Mapping> without_swizzle(Mapping map) {
+  auto const moves = [](Stage const& stage) {
+    return std::holds_alternative<Swizzle>(stage) || std::holds_alternative<Expression>(stage);
+  };
+  auto const last = std::find_if(map.on_elements.begin(), map.on_elements.end() - 1, moves);
+  bool const on_elements = last != map.on_elements.end() - 1;
+  if (on_elements) {
+    bool const another = std::find_if(last + 1, map.on_elements.end(), moves) != map.on_elements.end();
+    if (map.acts_on_bytes() || another || last != map.on_elements.begin()) return std::nullopt;
+    map.on_elements.erase(last);
+  }
+  if (map.on_bytes.size() > 1) return std::nullopt;
+  map.on_bytes.clear();
+  return map;
 }
 
 /// The two maps, ready to be compared: what index or number, in which unit.
@@ -35,13 +40,13 @@ class Comparison {
     if (left_.element_bits && right_.element_bits && left_.element_bits != right_.element_bits)
       refuse("the elements have different sizes: " + std::to_string(*left_.element_bits) + " and " +
              std::to_string(*right_.element_bits) + " bits");
+    left_.element_bits = right_.element_bits = bits_;
     bool const shaped_left = left_.domain() != nullptr, shaped_right = right_.domain() != nullptr;
     by_bytes_ = left_.acts_on_bytes() || right_.acts_on_bytes();
     if (shaped_left != shaped_right) {
       (shaped_left ? right_ : left_) =
           in_place_of_swizzle(shaped_left ? left_ : right_, shaped_left ? right_ : left_);
-      out_.domain = "the function after " + to_string(*(shaped_left ? left_ : right_).domain()) +
-                    ", in place of its swizzle: ";
+      out_.domain = "the function after " + bare_.text + ", in place of its swizzle: ";
     }
     bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
     if ((mixed || (by_bytes_ && (shaped_left || shaped_right))) && !bits_)
@@ -52,7 +57,7 @@ class Comparison {
       out_.domain += "indices 0.." + std::to_string(size_ - 1);
       if (by_bytes_) {
         step_ = align.value_or(
-            std::max(own_alignment(left_, *bits_, limits), own_alignment(right_, *bits_, limits)));
+            std::lcm(array_alignment, std::lcm(own_alignment(left_, limits), own_alignment(right_, limits))));
         out_.domain +=
             step_ == 1 ? ", every base" : ", every base that is a multiple of " + std::to_string(step_);
       }
@@ -61,8 +66,10 @@ class Comparison {
       out_.domain = mixed ? "all 32-bit element offsets" : "all 64-bit numbers";
       out_.unit = by_bytes_ ? "bytes" : "elements";
       if (align) refuse("--align is for tiles: these functions are compared on all numbers");
-      if (mixed && *bits_ % 8 != 0) refuse("elements of less than a byte have no byte addresses");
+      if (mixed && *bits_ % 8 != 0) out_.unit = "bits";
     }
+    probes_ = probes(left_);
+    if (std::vector<unsigned> const other = probes(right_); other.size() > probes_.size()) probes_ = other;
   }
 
   Equality run() {
@@ -110,27 +117,30 @@ class Comparison {
     throw InputError{std::move(message), left_.text + "  and  " + right_.text, 0, 1, std::move(hint)};
   }
   /// The shaped map with `function` instead of its own swizzle.
-  [[nodiscard]] Mapping in_place_of_swizzle(Mapping const& shaped, Mapping const& function) const {
+  [[nodiscard]] Mapping in_place_of_swizzle(Mapping const& shaped, Mapping const& function) {
+    auto const bare = without_swizzle(shaped);
+    if (!bare)
+      refuse("the tile has more than one swizzle: it is not clear which one the function stands for");
+    bare_ = *bare;
+    bare_.text = to_string(bare_);
     Mapping map = function;
-    map.on_elements.push_back(shaped.on_elements.back());
+    map.on_elements.insert(map.on_elements.end(), bare->on_elements.begin(), bare->on_elements.end());
+    map.element_bits = bits_;
     return map;
   }
   [[nodiscard]] bool shaped() const { return size_ != 0; }
 
-  /// The image of an input in out_.unit. A function without a shape takes its own unit; if the other
-  /// one takes another, the input is an element offset.
+  /// Whether the functions are compared as numbers of their own unit, not as addresses of elements.
+  [[nodiscard]] bool as_numbers() const {
+    return shaped() ? !by_bytes_ : left_.acts_on_bytes() == right_.acts_on_bytes();
+  }
+  /// The image of an input in out_.unit: of bit `bit` of the element, where addresses of elements are compared.
   template <Word W>
-  [[nodiscard]] W value(Mapping const& map, W const& x, W const& base) const {
-    if (shaped()) {
-      if (!by_bytes_) return offset(map, x).elements;
-      if (*bits_ % 8 != 0) return bit_address(map, Address<W>{base}, x);
-      return detail::apply(map.on_bytes, W(base + offset(map, x).elements * like(x, *bits_ / 8)));
-    }
-    bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
-    if (!mixed) return detail::apply(by_bytes_ ? map.on_bytes : map.on_elements, x);
-    W const bytes = like(x, *bits_ / 8);
-    return map.acts_on_bytes() ? detail::apply(map.on_bytes, W(x * bytes))
-                               : W(detail::apply(map.on_elements, x) * bytes);
+  [[nodiscard]] W value(Mapping const& map, W const& x, W const& base, unsigned bit) const {
+    if (as_numbers()) return by_bytes_ ? detail::apply(map.on_bytes, x) : offset(map, x).elements;
+    if (*bits_ % 8 != 0) return bit_address(map, Address<W>{base}, x, bit);
+    W const first = base + offset(map, x).elements * like(x, *bits_ / 8);
+    return detail::apply(map.on_bytes, W(first + like(x, bit / 8)));
   }
 
   [[nodiscard]] Question question() const {
@@ -149,8 +159,12 @@ class Comparison {
       using V = std::remove_cvref_t<decltype(inputs[0])>;
       V const base = inputs.size() > 1 ? V(inputs[1] * like(inputs[1], step_)) : like(inputs[0], 0);
       truth_of<V> hypothesis = true;
-      if (shaped() && !std::has_single_bit(size_)) hypothesis = inputs[0] < like(inputs[0], size_);
-      return claim(hypothesis, truth_of<V>(value(left_, inputs[0], base) == value(right_, inputs[0], base)));
+      if (shaped() && (size_ == 1 || !std::has_single_bit(size_)))
+        hypothesis = inputs[0] < like(inputs[0], size_);
+      truth_of<V> agree = true;
+      for (unsigned const bit : probes_)
+        agree = agree && value(left_, inputs[0], base, bit) == value(right_, inputs[0], base, bit);
+      return claim(hypothesis, agree);
     };
     q.on_numbers = [same](std::span<std::uint64_t const> v) { return same(v); };
     q.on_terms = [same](std::span<Term const> v) { return same(v); };
@@ -163,34 +177,38 @@ class Comparison {
     if (!shaped()) return false;
     std::uint64_t bases = 1;
     if (by_bytes_) {
-      auto const a = period_of(left_.on_bytes, limits_).value, b = period_of(right_.on_bytes, limits_).value;
+      auto const a = some_period(left_.on_bytes, limits_).value,
+                 b = some_period(right_.on_bytes, limits_).value;
       if (!a || !b) return false;
       std::uint64_t const period = std::max(*a, *b);  // powers of two
       bases = period / std::gcd(step_, period);
     }
-    if (size_ > most_compared || bases > most_compared / size_) return false;
+    if (size_ > most_compared || bases > most_compared / size_ / probes_.size()) return false;
     for (std::uint64_t x = 0; x < size_; ++x)
       for (std::uint64_t b = 0; b < bases; ++b) {
-        std::uint64_t const base = b * step_;
-        std::uint64_t const l = value(left_, x, base), r = value(right_, x, base);
-        if (l == r) continue;
-        found = Difference{x, base, static_cast<std::int64_t>(l), static_cast<std::int64_t>(r)};
-        return true;
+        found = difference(x, b * step_);
+        if (found) return true;
       }
     return true;
   }
 
-  [[nodiscard]] Difference difference_at(Refuted const& refuted) const {
-    Difference d;
-    d.input = refuted.values[0].second;
-    if (refuted.values.size() > 1) d.base = refuted.values[1].second * step_;
-    d.left = static_cast<std::int64_t>(value(left_, d.input, d.base));
-    d.right = static_cast<std::int64_t>(value(right_, d.input, d.base));
-    return d;
+  /// Where the two differ at an input; nothing if they do not.
+  [[nodiscard]] std::optional<Difference> difference(std::uint64_t x, std::uint64_t base) const {
+    for (unsigned const bit : probes_) {
+      std::uint64_t const l = value(left_, x, base, bit), r = value(right_, x, base, bit);
+      if (l != r) return Difference{x, base, static_cast<std::int64_t>(l), static_cast<std::int64_t>(r), bit};
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<Difference> difference_at(Refuted const& refuted) const {
+    return difference(refuted.values[0].second,
+                      refuted.values.size() > 1 ? refuted.values[1].second * step_ : 0);
   }
 
   Mapping left_, right_;
+  Mapping bare_{};  // of a tile whose swizzle a function stands for
   Limits limits_;
+  std::vector<unsigned> probes_{};  // bits of an element that are compared
   std::optional<unsigned> bits_{};
   bool by_bytes_ = false;
   std::uint64_t size_ = 0;  // 0 without a shape
@@ -198,133 +216,11 @@ class Comparison {
   Equality out_;
 };
 
-// ---------------------------------------------------------------------------------------- alignment
-
-/// f as a function of byte (or element) numbers.
-struct Function {
-  std::vector<Stage> stages;
-  template <Word W>
-  [[nodiscard]] W operator()(W const& x) const {
-    return detail::apply(stages, x);
-  }
-};
-
-/// Exactly the multiples of the period, for functions of all x: refutes every other base with a few x,
-/// which the solver's counterexamples name one by one.
-void prove_multiples_only(Function const& f, Alignment& out, Limits const& limits) {
-  out.engine = Engine::smt;
-  for (int round = 0; round < 70; ++round) {
-    Question const q = ask("no other base", 64, {{"b", 64}}, [&](auto b) {
-      using W = decltype(b);
-      truth_of<W> agree = true;
-      for (std::uint64_t const x : out.witnesses) agree = agree && f(W(b + like(b, x))) == b + f(like(b, x));
-      return claim(agree, truth_of<W>((b & like(b, out.period - 1)) == like(b, 0)));
-    });
-    Outcome const outcome = decide_symbolically(std::span(&q, 1), limits);
-    if (!std::holds_alternative<Refuted>(outcome)) {
-      out.outcome = outcome;
-      return;
-    }
-    std::uint64_t const b = std::get<Refuted>(outcome).values[0].second;
-    Question const here = ask("this base too", 64, {{"x", 64}}, [&, b](auto x) {
-      using W = decltype(x);
-      return claim(truth_of<W>(f(W(like(x, b) + x)) == like(x, b) + f(x)));
-    });
-    Outcome witness;
-    if (auto simple = search_counterexample(here, 12))
-      witness = *std::move(simple);
-    else
-      witness = decide_symbolically(std::span(&here, 1), limits);
-    if (auto const* refuted = std::get_if<Refuted>(&witness)) {
-      out.witnesses.push_back(refuted->values[0].second);
-      continue;
-    }
-    out.outcome = std::holds_alternative<Proved>(witness)
-                      ? Outcome(Unknown{"base " + std::to_string(b) +
-                                        " agrees too: the set is not the multiples of one number"})
-                      : witness;
-    return;
-  }
-  out.outcome = Unknown{"no proof within 70 witnesses"};
-}
-
-/// The residues of the period, tried one by one on every unit of the tile.
-void enumerate_residues(Function const& f, std::vector<std::uint64_t> const& units, Alignment& out) {
-  std::vector<bool> good(out.period, false);
-  for (std::uint64_t b = 0; b < out.period; ++b)
-    good[b] = std::all_of(units.begin(), units.end(), [&](std::uint64_t x) { return f(b + x) == b + f(x); });
-  out.bytes = out.period;
-  for (std::uint64_t step = out.period / 2; step > 0; step /= 2) {
-    bool all = true;
-    for (std::uint64_t b = 0; b < out.period; b += step) all = all && good[b];
-    if (all) out.bytes = step;
-  }
-  for (std::uint64_t b = 0; b < out.period; ++b)
-    if (good[b] && b % out.bytes != 0) out.also.push_back(b);
-  out.engine = Engine::exhaustive;
-  out.outcome = Proved{};
-}
-
 }  // namespace
 
 Equality equal(Mapping const& left, Mapping const& right, std::optional<std::uint64_t> align,
                Limits const& limits) {
   return Comparison(left, right, align, limits).run();
-}
-
-Alignment alignment_of(Mapping const& map, Limits const& limits) {
-  Alignment out;
-  Function const f{map.acts_on_bytes() ? map.on_bytes : swizzles_of(map.on_elements)};
-  out.domain = map.domain() == nullptr ? "all x" : "every byte of the tile";
-  if (f.stages.empty()) {
-    out.outcome = Proved{};
-    out.engine = Engine::linear;
-    return out;
-  }
-  if (!map.acts_on_bytes() && !map.element_bits)
-    throw InputError{"the element size is not known", map.text, 0, map.text.size(),
-                     "give --element, such as --element f16"};
-  Quantity const period = period_of(f.stages, limits);
-  if (!period.value) {
-    out.outcome =
-        Unknown{period.unknown ? period.note : "no power of two below 2^64 is a period of this function"};
-    return out;
-  }
-  out.period = out.bytes = *period.value;
-  if (map.domain() == nullptr) {
-    prove_multiples_only(f, out, limits);
-  } else {
-    // Bytes that the tile covers, before any swizzle; or elements, where the swizzle counts those.
-    std::vector<std::uint64_t> units;
-    auto const size = static_cast<std::uint64_t>(map.domain()->size());
-    if (size > most_enumerated || out.period > most_compared) {
-      out.outcome = Unknown{"the tile or the period has more than 2^22 elements: not enumerated"};
-      return out;
-    }
-    std::uint64_t const bits = map.element_bits.value_or(8);
-    for (std::uint64_t i = 0; i < size; ++i) {
-      std::uint64_t const o = (*map.domain())(i).elements;
-      if (!map.acts_on_bytes())
-        units.push_back(o);
-      else
-        for (std::uint64_t bit = 0; bit < std::max<std::uint64_t>(bits, 8); bit += 8)
-          units.push_back((o * bits + bit) / 8);
-    }
-    std::sort(units.begin(), units.end());
-    units.erase(std::unique(units.begin(), units.end()), units.end());
-    enumerate_residues(f, units, out);
-  }
-  if (!map.acts_on_bytes()) {
-    auto const in_bytes = [&](std::uint64_t n) {
-      return std::max<std::uint64_t>(n * *map.element_bits / 8, 1);
-    };
-    out.bytes = in_bytes(out.bytes);
-    out.period = in_bytes(out.period);
-    for (std::uint64_t& b : out.also) b = in_bytes(b);
-    out.domain = map.domain() == nullptr ? "all elements, bases that are multiples of one"
-                                         : "every element of the tile, bases that are multiples of one";
-  }
-  return out;
 }
 
 }  // namespace swizproof

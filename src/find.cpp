@@ -43,7 +43,11 @@ Patterns patterns_of(SearchProblem const& problem, Access const& access) {
   if (out.cases > most_cases)
     throw InputError{fmt::format("the access has {} cases, more than 2^18 are not searched", out.cases),
                      access.name, 0, access.name.size(), "give its variables smaller ranges"};
-  must_fit(placement, {{}, {}, problem.arch, {}});
+  auto const fit = misfit_of(placement, {{}, {}, problem.arch, {}});
+  if (auto const* misfit = std::get_if<Misfit>(&fit)) {
+    std::string const& text = placement.access().name;
+    throw InputError{"lane " + std::to_string(misfit->lane) + " " + misfit->why, text, 0, text.size(), {}};
+  }
   std::set<Pattern> distinct;
   for_each_assignment(placement, [&](std::span<std::uint64_t const> values) {
     Pattern p;
@@ -269,6 +273,12 @@ std::vector<Pitch> find_padding(SearchProblem const& problem) {
         auto const verdict = check_exhaustively(Placement(map, access), {{}, {}, problem.arch, {}});
         if (!verdict)
           throw InputError{"the access has more than 2^18 cases", access.name, 0, access.name.size(), {}};
+        if (verdict->misfit)
+          throw InputError{"lane " + std::to_string(verdict->misfit->lane) + " " + verdict->misfit->why,
+                           access.name,
+                           0,
+                           access.name.size(),
+                           {}};
         found.wavefronts.push_back(verdict->wavefronts);
         found.excess += verdict->excess();
       }

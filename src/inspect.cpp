@@ -1,3 +1,4 @@
+#include <swizproof/align.hpp>
 #include <swizproof/inspect.hpp>
 
 #include <algorithm>
@@ -24,6 +25,20 @@ Fact decide_cheapest(Question const& q, Limits const& limits) {
   return {decide_symbolically(std::span(&q, 1), limits), Engine::smt};
 }
 
+constexpr double second_opinion_seconds = 10;
+
+/// The same, and what linear algebra has proved is asked of SMT too. A counterexample was replayed: that will do.
+Fact decide_twice(Question const& q, Limits limits) {
+  Fact fact = decide_cheapest(q, limits);
+  if (fact.engine != Engine::linear || !std::holds_alternative<Proved>(fact.outcome)) return fact;
+  limits.seconds = std::min(limits.seconds, second_opinion_seconds);
+  Outcome const second = decide_symbolically(std::span(&q, 1), limits);
+  if (std::holds_alternative<Refuted>(second))
+    throw Disagreement{q.name + ": GF(2) says proved, SMT has a counterexample"};
+  if (std::holds_alternative<Proved>(second)) fact.second = Engine::smt;
+  return fact;
+}
+
 /// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond.
 template <class Ask>
 Quantity last_that_holds(Ask const& q, Limits const& limits) {
@@ -37,7 +52,9 @@ Quantity last_that_holds(Ask const& q, Limits const& limits) {
     engine = std::max(engine, fact.engine);
     (std::holds_alternative<Proved>(fact.outcome) ? holds : fails) = k;
   }
-  return {holds, engine, {}};
+  Quantity out{holds, engine, {}};
+  if (holds != 0) out.second = decide_twice(q(holds), limits).second;
+  return out;
 }
 
 std::uint64_t low_mask(unsigned bits) { return bits >= 64 ? ~0ULL : (1ULL << bits) - 1; }
@@ -46,7 +63,8 @@ Quantity power_of_two(Quantity exponent) {
   if (!exponent.value) return exponent;
   unsigned const k = 64 - static_cast<unsigned>(*exponent.value);
   if (k == 64) return {{}, exponent.engine, "none below 2^64"};
-  return {1ULL << k, exponent.engine, {}};
+  exponent.value = 1ULL << k;
+  return exponent;
 }
 
 Quantity function_period(Function const& f, Limits const& limits) {
@@ -61,21 +79,21 @@ Quantity function_period(Function const& f, Limits const& limits) {
 }
 
 Fact function_is_one_to_one(Function const& f, Limits const& limits) {
-  return decide_cheapest(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
-                             [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }),
-                         limits);
+  return decide_twice(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
+                          [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }),
+                      limits);
 }
 
 void inspect_function(Inspection& out, Mapping const& map, Limits const& limits) {
   Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
-  out.linear = decide_cheapest(ask("linear", 64, {{"x", 64}, {"y", 64}},
-                                   [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }),
-                               limits);
+  out.linear = decide_twice(ask("linear", 64, {{"x", 64}, {"y", 64}},
+                                [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }),
+                            limits);
   out.bijective = function_is_one_to_one(f, limits);
   out.injective = out.bijective;  // on words of one width the two are the same
-  out.involution = decide_cheapest(
-      ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
+  out.involution =
+      decide_twice(ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
   out.kept_low_bits = last_that_holds(
       [f](unsigned k) {
         return ask("low bits", 64, {{"x", 64}},
@@ -91,14 +109,15 @@ void inspect_function(Inspection& out, Mapping const& map, Limits const& limits)
       limits));
   out.period = function_period(f, limits);
   if (std::holds_alternative<Proved>(out.linear.outcome)) out.matrix = BitMatrix::of(f, 64);
+  // The good bases of a function of all numbers are a subgroup: exactly the multiples of its least period.
   out.alignment = out.period;
   if (map.acts_on_bytes() || !out.period.value) return;
   if (!map.element_bits)
     out.alignment = {{}, out.period.engine, "the element size is not known: give --element"};
-  else if (*out.period.value >= std::uint64_t{1} << 56)
-    out.alignment = {{}, out.period.engine, "none below 2^56"};
+  else if (auto const bytes = bytes_of_period(map, *out.period.value))
+    out.alignment.value = bytes;
   else
-    out.alignment.value = std::max<std::uint64_t>(*out.period.value * *map.element_bits / 8, 1);
+    out.alignment = {{}, out.period.engine, "none below 2^64"};
 }
 
 /// Whether a table's values differ; else the collision that an enumeration in order would meet first.
@@ -125,6 +144,22 @@ Fact onto_of(std::vector<std::uint64_t> const& values, Fact const& one_to_one) {
       return {Refuted{"one-to-one, but not onto 0..size-1", {{"x", i}, {"f(x)", values[i]}}, true},
               Engine::exhaustive};
   return one_to_one;
+}
+
+/// From which bases relative addressing is absolute, as one number.
+Quantity alignment_quantity(Mapping const& map, Limits const& limits) {
+  if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
+      !(map.domain() != nullptr && map.on_elements.size() == 1))
+    return {{}, Engine::linear, "the element size is not known: give --element"};
+  Alignment const found = alignment_of(map, limits);
+  if (auto const* unknown = std::get_if<Unknown>(&found.outcome))
+    return {{}, found.engine, unknown->reason, true};
+  Quantity out{found.bytes, found.engine, {}};
+  if (found.bytes == 1) out.note = "every base will do";
+  if (!found.also.empty())
+    out.note = std::to_string(found.also.size()) + " more of every " + std::to_string(found.period) +
+               " bases will do: see align";
+  return out;
 }
 
 /// Facts and quantities of a table of values.
@@ -202,31 +237,89 @@ class Enumeration {
   std::vector<std::uint64_t> f_;
 };
 
-/// The place of each index of a tile, in elements; from base 0 if the map acts on bytes.
+/// What a map of a tile is a table of: its elements, or smaller parts of equal size where a swizzle of bytes
+/// splits elements.
+struct Parts {
+  unsigned bits = 1;     ///< of a part
+  unsigned of_each = 1;  ///< parts of an element
+  std::string unit = "elements";
+};
+
+Parts parts_of(Mapping const& map) {
+  if (!map.acts_on_bytes()) return {};
+  unsigned const bits = map.element_bits.value_or(8);
+  if (!splits_elements(map)) return {bits, 1, "elements"};
+  unsigned const part = std::gcd(bits, 8U);
+  return {part, bits / part, part == 8 ? "bytes" : "parts of " + std::to_string(part) + " bits"};
+}
+
+std::uint64_t size_of(Mapping const& map) {
+  return static_cast<std::uint64_t>(map.domain()->size()) * parts_of(map).of_each;
+}
+
+/// The place of each part of each index of a tile, in parts; from base 0 if the map acts on bytes.
+template <Word W>
+W value_at(Mapping const& map, Parts const& parts, W const& x) {
+  if (!map.acts_on_bytes()) return offset(map, x).elements;
+  W const index = x / like(x, parts.of_each), part = x % like(x, parts.of_each);
+  W const bits =
+      offset(map, index).elements * like(x, map.element_bits.value_or(8)) + part * like(x, parts.bits);
+  return swizzle_bit_address(map, bits);
+}
+
 std::vector<std::uint64_t> values_of(Mapping const& map) {
-  auto const size = static_cast<std::uint64_t>(map.domain()->size());
+  Parts const parts = parts_of(map);
+  std::uint64_t const size = size_of(map);
   std::vector<std::uint64_t> values;
   values.reserve(size);
   for (std::uint64_t i = 0; i < size; ++i) {
-    std::uint64_t const bits = map.element_bits.value_or(8);
-    if (!map.acts_on_bytes()) {
-      values.push_back(offset(map, i).elements);
-      continue;
-    }
-    auto const address = static_cast<std::int64_t>(bit_address(map, Address<std::uint64_t>{0}, i));
-    values.push_back(static_cast<std::uint64_t>(address / static_cast<std::int64_t>(bits)));
+    auto const value = static_cast<std::int64_t>(value_at(map, parts, i));
+    values.push_back(
+        static_cast<std::uint64_t>(map.acts_on_bytes() ? value / std::int64_t{parts.bits} : value));
   }
   return values;
 }
 
-std::string too_many(std::int64_t size) {
+std::string too_many(std::uint64_t size) {
   return "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
 }
 
+bool too_large(Mapping const& map) { return size_of(map) > static_cast<std::uint64_t>(most_enumerated); }
+
+/// Asks linear algebra what enumeration has said, where the map is affine in the bits of its index.
+void second_opinion(Inspection& out, Mapping const& map) {
+  Parts const parts = parts_of(map);
+  std::uint64_t const size = size_of(map);
+  if (!std::has_single_bit(size) || (map.acts_on_bytes() && !std::has_single_bit(parts.bits))) return;
+  unsigned const bits = std::max(1U, static_cast<unsigned>(std::countr_zero(size)));
+  if (size == 1) return;
+  auto const f = [&](auto const& x) {
+    using W = std::remove_cvref_t<decltype(x)>;
+    W const value = value_at(map, parts, x);
+    return map.acts_on_bytes() ? asr(value, static_cast<unsigned>(std::countr_zero(parts.bits))) : value;
+  };
+  auto const compare = [&](Fact& fact, Question const& q) {
+    auto const said = decide_linearly(q);
+    if (!said) return;
+    if (said->index() != fact.outcome.index())
+      throw Disagreement{map.text + ", " + q.name + ": enumeration says " + std::string(word(fact.outcome)) +
+                         ", GF(2) says " + std::string(word(*said))};
+    fact.second = Engine::linear;
+  };
+  compare(out.injective, ask("one-to-one", 64, {{"x", bits}, {"y", bits}},
+                             [&](auto x, auto y) { return claim(f(x) == f(y), x == y); }));
+  compare(out.linear, ask("linear", 64, {{"x", bits}, {"y", bits}},
+                          [&](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }));
+}
+
 void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
-  std::int64_t const size = map.domain()->size();
-  out.domain = "indices 0.." + std::to_string(size - 1);
-  if (size > most_enumerated) {
+  Parts const parts = parts_of(map);
+  out.unit = parts.unit;
+  std::uint64_t const size = size_of(map);
+  out.domain = (parts.of_each == 1 ? "indices 0.." : parts.unit + " 0..") + std::to_string(size - 1);
+  if (parts.of_each != 1)
+    out.domain += ", " + std::to_string(parts.of_each) + " of each element: the swizzle splits elements";
+  if (too_large(map)) {
     std::string const reason = too_many(size);
     for (Fact* fact : {&out.injective, &out.bijective, &out.involution, &out.linear})
       fact->outcome = Unknown{reason};
@@ -234,20 +327,9 @@ void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
       *quantity = {{}, Engine::exhaustive, reason, true};
   } else {
     Enumeration(out, values_of(map)).run();
+    second_opinion(out, map);
   }
-  // Which bases make relative and absolute addressing agree is a question about the swizzle alone.
-  Mapping swizzle_only;
-  swizzle_only.element_bits = map.element_bits;
-  swizzle_only.on_bytes = map.on_bytes;
-  for (Stage const& stage : map.on_elements)
-    if (std::holds_alternative<Swizzle>(stage)) swizzle_only.on_elements.push_back(stage);
-  if (swizzle_only.on_bytes.empty() && swizzle_only.on_elements.empty()) {
-    out.alignment = {1, Engine::linear, "no swizzle: every base will do"};
-    return;
-  }
-  Inspection alone;
-  inspect_function(alone, swizzle_only, limits);
-  out.alignment = alone.alignment;
+  out.alignment = alignment_quantity(map, limits);
 }
 
 }  // namespace
@@ -266,9 +348,11 @@ Inspection inspect(Mapping const& map, Limits const& limits) {
 Fact is_one_to_one(Mapping const& map, Limits const& limits) {
   if (map.domain() == nullptr)
     return function_is_one_to_one({map.acts_on_bytes() ? &map.on_bytes : &map.on_elements}, limits);
-  if (map.domain()->size() > most_enumerated)
-    return {Unknown{too_many(map.domain()->size())}, Engine::exhaustive};
-  return one_to_one_of(values_of(map));
+  if (too_large(map)) return {Unknown{too_many(size_of(map))}, Engine::exhaustive};
+  Fact fact = one_to_one_of(values_of(map));
+  if (auto* refuted = std::get_if<Refuted>(&fact.outcome))  // of parts: name their elements
+    for (std::size_t i = 0; i < 2; ++i) refuted->values[i].second /= parts_of(map).of_each;
+  return fact;
 }
 
 Fact is_bijective(Mapping const& map, Limits const& limits) {
@@ -277,14 +361,22 @@ Fact is_bijective(Mapping const& map, Limits const& limits) {
   return onto_of(values_of(map), fact);
 }
 
-Quantity period_of(std::vector<Stage> const& stages, Limits const& limits) {
+Quantity some_period(std::vector<Stage> const& stages, Limits const& limits) {
   std::uint64_t period = 1;
   for (Stage const& stage : stages) {
     auto const* swizzle = std::get_if<Swizzle>(&stage);
-    if (swizzle == nullptr) return function_period({&stages}, limits);
-    period = std::max(period, swizzle->period());
+    if (swizzle == nullptr && !std::holds_alternative<Displacement>(stage))
+      return function_period({&stages}, limits);
+    if (swizzle != nullptr) period = std::max(period, swizzle->period());
   }
   return {period, Engine::linear, {}};
+}
+
+Quantity period_of(std::vector<Stage> const& stages, Limits const& limits) {
+  auto const moves = std::count_if(stages.begin(), stages.end(), [](Stage const& stage) {
+    return !std::holds_alternative<Displacement>(stage);
+  });
+  return moves <= 1 ? some_period(stages, limits) : function_period({&stages}, limits);
 }
 
 }  // namespace swizproof

@@ -254,19 +254,15 @@ struct Decide {
   ObligationReport& report;
 
   void operator()(AccessesHold const& hold) const {
-    Outcome first = Proved{};
-    if (hold.map.domain() != nullptr || !hold.map.on_bytes.empty())
-      first = is_one_to_one(hold.map, limits).outcome;
-    if (std::holds_alternative<Refuted>(first)) {
-      report.found = first;
-      report.engines = {Engine::exhaustive};
+    TileVerdict const tile =
+        check(hold.map, hold.placements, {hold.at_most, hold.align, obligation.arch, limits});
+    report.found = tile.outcome;
+    if (std::holds_alternative<Refuted>(tile.one_to_one.outcome) && !tile.broadcast) {
+      report.engines = {tile.one_to_one.engine};
       report.detail = "not one-to-one: two elements share a place";
       return;
     }
-    std::vector<Outcome> outcomes{first};
-    for (Placement const& placement : hold.placements) {
-      AccessVerdict const v = check(placement, {hold.at_most, hold.align, obligation.arch, limits});
-      outcomes.push_back(v.outcome);
+    for (AccessVerdict const& v : tile.accesses) {
       report.detail += (report.detail.empty() ? "" : " + ") + std::to_string(v.wavefronts) +
                        (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
       if (report.domain.find(v.domain) == std::string::npos)
@@ -277,7 +273,6 @@ struct Decide {
       report.accesses.push_back(v);
     }
     report.detail += " wavefronts";
-    report.found = conjunction(outcomes);
   }
   void operator()(FunctionsEqual const& two) const {
     Equality const found = equal(two.left, two.right, two.align, limits);
@@ -354,10 +349,7 @@ struct Decide {
     report.detail = "exactly the multiples of " + std::to_string(found.bytes) + " bytes";
     std::uint64_t const all = found.period / std::gcd(found.period, aligned.to);
     for (std::uint64_t i = 0; i < all; ++i) {
-      std::uint64_t const base = i * aligned.to % found.period;
-      bool const good = base % found.bytes == 0 ||
-                        std::find(found.also.begin(), found.also.end(), base) != found.also.end();
-      if (!good) {
+      if (!found.holds(i * aligned.to)) {
         report.found = Refuted{"a base that is not in the set", {{"base", i * aligned.to}}};
         return;
       }

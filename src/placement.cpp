@@ -1,13 +1,28 @@
+#include <swizproof/algebra.hpp>
 #include <swizproof/parse.hpp>
 #include <swizproof/placement.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace swizproof {
 
 namespace {
 
 constexpr std::int64_t furthest = std::int64_t{1} << 32;  // bytes that shared-memory addresses reach
+
+/// Which of the first `modes` modes has its neighbours side by side in memory: vectors run along it. The last of
+/// them, but the first mode last; mode 1 if none has.
+std::size_t contiguous_mode(Layout const& tile, std::size_t modes) {
+  auto const contiguous = [&](std::size_t m) {
+    Layout const mode = tile.mode(m);
+    return mode.size() > 1 && mode(std::uint64_t{1}).elements == 1;
+  };
+  if (tile.rank() == 1) return 0;
+  for (std::size_t m = 1; m < modes; ++m)
+    if (contiguous(m)) return m;
+  return contiguous(0) ? 0 : 1;
+}
 
 }  // namespace
 
@@ -26,6 +41,8 @@ Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_
     if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))
       refuse("the layout reaches further than 2^32 bytes, the addresses of shared memory");
     outer_.assign(map_.on_elements.begin(), map_.on_elements.end() - 1);
+    if (tile->rank() == 0) refuse("the layout has no modes");
+    byte_mode_ = contiguous_mode(*tile, tile->rank());
   }
   if (auto const* pattern = std::get_if<RowAndByte>(&access_.where)) place_pattern(*pattern);
   if (auto const* values = std::get_if<ThreadValues>(&access_.where)) place_thread_values(*values);
@@ -37,6 +54,23 @@ Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_
              "coord = (...) takes one index a mode, or a single plain index");
   }
   for (Range const& range : access_.ranges) variables_.push_back({range.name, range.first, 1, range.size()});
+  whole_vectors_ = never_torn();
+}
+
+bool Placement::never_torn() const {
+  if (!keeps_blocks(map_.on_bytes, access_.instruction.bytes)) return false;
+  if (std::holds_alternative<RawAddress>(access_.where)) return true;
+  std::uint64_t const k = vector_elements();
+  bool const exact = 8ULL * access_.instruction.bytes % *map_.element_bits == 0 ||
+                     *map_.element_bits % (8ULL * access_.instruction.bytes) == 0;
+  if (k == 1 && exact) return true;  // a part of an element
+  if (!outer_.empty() && !(exact && keeps_blocks(outer_, k))) return false;
+  Layout const run = coalesce(map_.domain()->mode(byte_mode_));
+  return !std::holds_alternative<ThreadValues>(access_.where) && !run.shape.is_tuple && run.stride.value == 1;
+}
+
+unsigned Placement::grain() const {
+  return static_cast<unsigned>(std::gcd(map_.element_bits.value_or(8), 8U));
 }
 
 void Placement::refuse(std::string message, std::string hint) const {
@@ -57,23 +91,21 @@ std::uint64_t Placement::vector_elements() const {
 
 void Placement::place_pattern(RowAndByte const& pattern) {
   Layout const& tile = *map_.domain();
-  // Rows are the lines that are contiguous in memory, whichever mode they run along.
-  auto const contiguous = [&](std::size_t m) {
-    Layout const mode = tile.mode(m);
-    return mode.size() > 1 && mode(std::uint64_t{1}).elements == 1;
-  };
-  if (tile.rank() == 0) refuse("the layout has no modes");
-  byte_mode_ = tile.rank() == 1 || (!contiguous(1) && contiguous(0)) ? 0 : 1;
+  // Rows are the lines that are contiguous in memory, whichever of the first two modes they run along.
+  byte_mode_ = contiguous_mode(tile, std::min<std::size_t>(tile.rank(), 2));
+  if (tile.rank() == 1 && pattern.rows > 1)
+    refuse("the access touches " + std::to_string(pattern.rows) + " rows, the tile " + to_string(tile.shape) +
+           " has one mode");
   std::uint64_t const rows =
       tile.rank() == 1 ? 1 : static_cast<std::uint64_t>(tile.shape.mode(row_mode()).product());
   std::uint64_t const bytes =
       static_cast<std::uint64_t>(tile.shape.mode(byte_mode_).product()) * *map_.element_bits / 8;
-  if (rows < pattern.rows || bytes < pattern.row_bytes)
-    refuse("the access touches " + std::to_string(pattern.rows) + " rows of " +
-           std::to_string(pattern.row_bytes) + " bytes, the tile " + to_string(tile.shape) + " has " +
-           std::to_string(rows) + " of " + std::to_string(bytes));
-  variables_ = {{"row", 0, pattern.rows, rows / pattern.rows},
-                {"byte", 0, pattern.row_bytes, bytes / pattern.row_bytes}};
+  // A footprint larger than the tile has one origin, whose outer lanes lie outside.
+  auto const origins = [](std::uint64_t extent, std::uint64_t part) {
+    return std::max<std::uint64_t>(extent / part, 1);
+  };
+  variables_ = {{"row", 0, pattern.rows, origins(rows, pattern.rows)},
+                {"byte", 0, pattern.row_bytes, origins(bytes, pattern.row_bytes)}};
   for (std::size_t m = 2; m < tile.rank(); ++m)
     variables_.push_back(
         {"mode " + std::to_string(m), 0, 1, static_cast<std::uint64_t>(tile.shape.mode(m).product())});
@@ -85,6 +117,9 @@ void Placement::place_thread_values(ThreadValues const& values) {
   if (tile_modes_ > tile.rank())
     refuse("the thread-value layout's tile has more modes than the layout " + to_string(tile.shape));
   auto const threads = static_cast<std::uint64_t>(values.tv.shape.mode(0).product());
+  if (access_.instruction.matrices != 0 && threads % warp_lanes != 0)
+    refuse("the thread-value layout has " + std::to_string(threads) + " threads, " +
+           to_string(access_.instruction) + " is executed by whole warps of 32");
   auto const each = static_cast<std::uint64_t>(values.tv.shape.mode(1).product());
   if (each % vector_elements() != 0)
     refuse("a thread has " + std::to_string(each) + " values, the instruction takes " +

@@ -110,12 +110,21 @@ std::string describe(AccessVerdict const& v, Style const& style) {
   std::string text = fmt::format("{}{}  {}\n", style.outcome(v.outcome), pad, style.strong(v.access));
   if (auto const* unknown = std::get_if<Unknown>(&v.outcome))
     return text + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
+  auto const* const refuted = std::get_if<Refuted>(&v.outcome);
+  if (v.misfit)
+    return text + fmt::format("         it does not fit: {}  {}\n         {}\n         for {}\n",
+                              refuted->question, style.faint(names_of(v.engines)), describe(*refuted),
+                              v.domain);
+  if (v.wavefronts == 0 && refuted != nullptr)
+    return text + fmt::format("         {}: {}\n", refuted->question, describe(*refuted));
   text += fmt::format("         {} wavefront{} in the worst case, ideal {}", v.wavefronts,
                       v.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
   text += fmt::format("; degree {}  {}\n         for {}\n", fmt::join(v.degree, " "),
                       style.faint(names_of(v.engines)), v.domain);
+  if (v.coverage && v.coverage->reached < v.coverage->of)
+    text += fmt::format("         reaches {} of the tile's {} bytes\n", v.coverage->reached, v.coverage->of);
   if (v.conflict && !std::holds_alternative<Proved>(v.outcome)) text += describe(*v.conflict, 9);
   return text;
 }
@@ -125,6 +134,26 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   if (auto const* unknown = std::get_if<Unknown>(&v.outcome)) {
     out["reason"] = unknown->reason;
     out["domain"] = v.domain;
+    out["evidence"] = word(v.support);
+    return out;
+  }
+  if (auto const* refuted = std::get_if<Refuted>(&v.outcome); refuted != nullptr && v.wavefronts == 0) {
+    nlohmann::ordered_json origin = nlohmann::ordered_json::object();
+    for (auto const& [name, value] : refuted->values) origin[name] = value;
+    out["reason"] = refuted->question;
+    out["wavefronts"] = nullptr;
+    out["ideal"] = v.ideal;
+    out["at_most"] = v.allowed;
+    out["domain"] = v.domain;
+    out["engine"] = names_of(v.engines);
+    out["evidence"] = word(v.support);
+    if (v.misfit) {
+      origin.erase("base");
+      out["counterexample"] = {
+          {"origin", origin}, {"base", v.misfit->base}, {"lane", v.misfit->lane}, {"reason", v.misfit->why}};
+    } else {
+      out["counterexample"] = origin;
+    }
     return out;
   }
   out["wavefronts"] = v.wavefronts;
@@ -134,6 +163,11 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   out["degree"] = v.degree;
   out["domain"] = v.domain;
   out["engine"] = names_of(v.engines);
+  out["evidence"] = word(v.support);
+  out["total"] = nullptr;
+  if (v.total) out["total"] = *v.total;
+  out["coverage"] = nullptr;
+  if (v.coverage) out["coverage"] = {{"reached", v.coverage->reached}, {"of", v.coverage->of}};
   out["counterexample"] = nullptr;
   if (!v.conflict || std::holds_alternative<Proved>(v.outcome)) return out;
   nlohmann::ordered_json origin = nlohmann::ordered_json::object(), lanes = nlohmann::ordered_json::array();

@@ -13,7 +13,9 @@
 #include <swizproof/question.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace swizproof {
@@ -57,36 +59,64 @@ struct Misfit {
   std::string why{};  ///< "asks for (8,0), outside the tile (_8,_64)"
 };
 
+/// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
+struct Coverage {
+  std::uint64_t reached = 0;
+  std::uint64_t of = 0;
+  friend bool operator==(Coverage const&, Coverage const&) = default;
+};
+
 /// What came of one access.
 struct AccessVerdict {
   std::string access{};
-  Outcome outcome{};        ///< Proved: never more than `allowed`; Refuted: see `conflict`
+  Outcome outcome{};        ///< Proved: never more than `allowed`; Refuted: see `conflict` and `misfit`
   unsigned wavefronts = 0;  ///< the most that any case costs: the least N that `--at-most` accepts
   unsigned ideal = 0;       ///< the least that the bytes need
   unsigned allowed = 0;
-  std::vector<unsigned> degree{};      ///< of each phase of the worst case
+  std::vector<unsigned> degree{};  ///< of each phase of the worst case
+  std::optional<std::uint64_t>
+      total{};                         ///< wavefronts of all cases together, at the dearest base; if counted
+  std::optional<Coverage> coverage{};  ///< if counted, and there is a tile
   std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
   std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
   std::string domain{};
-  std::vector<Engine> engines{};  ///< all that decided it
+  std::vector<Engine> engines{};       ///< all that decided it
+  Support support = Support::assumed;  ///< of the architecture
 
   [[nodiscard]] unsigned excess() const { return wavefronts > ideal ? wavefronts - ideal : 0; }
 };
 
-/// Bases that a check quantifies over if it is not told: multiples of the least power of two from
-/// which relative and absolute addressing agree, and of what the instruction takes. In bytes.
+/// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment
+/// (align.hpp), of what the instruction takes, and of 16, since no shared array of tiles starts at less. For
+/// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024.
 [[nodiscard]] std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits);
 
-/// Decides whether the access costs at most `at_most` wavefronts in every case. Throws InputError,
-/// with the lane named, if a lane asks for a place outside the tile, an address that is no multiple
-/// of its width, or a vector that the layout tears apart. Throws Disagreement.
+/// Decides whether the access costs at most `at_most` wavefronts in every case. Refuted with a Misfit, if a lane
+/// asks for a place outside the tile, an address that is no multiple of its width, or a vector that the layout
+/// tears apart. Unknown where a limit is reached. Throws InputError if no lane takes part in any case: then
+/// nothing is accessed. Throws Disagreement.
 [[nodiscard]] AccessVerdict check(Placement const& placement, CheckOptions const& options);
 
 /// The same by exhaustion alone; nothing if there are more than 2^18 cases. Throws as check() does.
 [[nodiscard]] std::optional<AccessVerdict> check_exhaustively(Placement const& placement,
                                                               CheckOptions const& options);
 
-/// Refuses an access that check() would refuse. Throws InputError.
-void must_fit(Placement const& placement, CheckOptions const& options);
+/// Why the access does not fit its tile, if it does not; Unknown where a limit is reached.
+[[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placement,
+                                                                      CheckOptions const& options);
+
+/// What came of a tile and all accesses to it.
+struct TileVerdict {
+  Fact one_to_one{};       ///< do different elements have different places?
+  bool broadcast = false;  ///< they do not, but only since strides are 0: such a view can be read
+  std::vector<AccessVerdict> accesses{};  ///< none where the map loses elements
+  Outcome outcome{};
+};
+
+/// Decides whether the map keeps all elements apart, and then every access. That a map which loses elements has no
+/// conflicts means nothing, so that is refuted; a view of stride 0 may be loaded from, and not stored to. Throws
+/// as check() does.
+[[nodiscard]] TileVerdict check(Mapping const& map, std::span<Placement const> placements,
+                                CheckOptions const& options);
 
 }  // namespace swizproof

@@ -1,8 +1,7 @@
-// Two LAYOUTs as functions: are they the same, and on which domain? And: from which base addresses is
-// addressing relative to the base the same as addressing from 0?
+// Two LAYOUTs as functions: are they the same, and on which domain?
 #pragma once
 
-#include <swizproof/inspect.hpp>
+#include <swizproof/align.hpp>
 
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@ struct Difference {
   std::uint64_t base = 0;   ///< of the tile, if the functions see it
   std::int64_t left = 0;
   std::int64_t right = 0;
+  unsigned bit = 0;  ///< of the element at `input`, where a swizzle of bytes splits elements
 };
 
 /// What came of comparing two LAYOUTs.
@@ -28,27 +28,12 @@ struct Equality {
 };
 
 /// Decides whether two LAYOUTs are one function.
-///   both with a shape    indices 0..size-1; byte addresses from every base that is a multiple of
-///                        `align` (default: both alignments) if one of them swizzles bytes
-///   both without         all 64-bit numbers; all elements, if one acts on bytes and one on elements
-///   one of each          the function takes the place of the other's swizzle, on its innermost layout
+///   both with a shape    indices 0..size-1; if one of them swizzles bytes, the address of every byte of every
+///                        element, from every base that is a multiple of `align` (default: both alignments and 16)
+///   both without         all 64-bit numbers; every byte of all elements, if one acts on bytes and one on elements
+///   one of each          the function takes the place of the other's swizzle; offsets and layouts below it stay
 /// Throws InputError where the two cannot be compared. Throws Disagreement.
 [[nodiscard]] Equality equal(Mapping const& left, Mapping const& right, std::optional<std::uint64_t> align,
                              Limits const& limits);
-
-/// The set of bases b from which f(b + x) = b + f(x) for every byte x of the tile (all x, without one).
-struct Alignment {
-  Outcome outcome{};  ///< Proved: exactly the bases that the members below say
-  Engine engine = Engine::smt;
-  std::uint64_t bytes = 1;            ///< all its multiples are such bases
-  std::uint64_t period = 1;           ///< the set repeats with it
-  std::vector<std::uint64_t> also{};  ///< residues mod `period` in the set that are no multiples of `bytes`
-  std::vector<std::uint64_t> witnesses{};  ///< x that refute every other base (functions without a shape)
-  std::string domain{};
-};
-
-/// Finds the set and proves it, both ways. `(8,64):(64,1)` under the 128-byte swizzle: the multiples of
-/// 1024. Throws InputError if the element size is needed and not known.
-[[nodiscard]] Alignment alignment_of(Mapping const& map, Limits const& limits);
 
 }  // namespace swizproof

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -79,11 +80,11 @@ template <Word W>
   return {detail::apply(map.on_elements, index)};
 }
 
-/// The byte swizzle of a *bit* address: the low 3 bits ride along. Elements of 4 bits and less keep
-/// their place in the byte.
+/// The byte swizzle of a *bit* address: the low 3 bits ride along, so that elements below a byte keep their
+/// place in it. Bit addresses are two's complement: negative strides reach below the base.
 template <Word W>
 [[nodiscard]] W swizzle_bit_address(Mapping const& map, W bit_address) {
-  W const byte = detail::apply(map.on_bytes, shr(bit_address, 3));
+  W const byte = detail::apply(map.on_bytes, asr(bit_address, 3));
   return shl(byte, 3) | (bit_address & like(bit_address, 7));
 }
 
@@ -93,12 +94,45 @@ template <Word W>
   return detail::apply(map.on_bytes, address(base, offset(map, index), *map.element_bits).bytes);
 }
 
-/// The bit address of an index, if element 0 of the unswizzled tile starts at byte `base`.
-/// Precondition: map.element_bits is known.
+/// The address of bit `bit` of the element at an index, if element 0 of the unswizzled tile starts at byte
+/// `base`. Precondition: map.element_bits is known.
 template <Word W>
-[[nodiscard]] W bit_address(Mapping const& map, Address<W> base, W index) {
+[[nodiscard]] W bit_address(Mapping const& map, Address<W> base, W index, unsigned bit = 0) {
   W const bits = like(index, *map.element_bits);
-  return swizzle_bit_address(map, W(shl(base.bytes, 3) + offset(map, index).elements * bits));
+  return swizzle_bit_address(map,
+                             W(shl(base.bytes, 3) + offset(map, index).elements * bits + like(index, bit)));
+}
+
+/// True if the stages move whole aligned blocks of `size` units: no vector of that size is torn apart.
+/// Swizzles of base >= log2(size) do, and displacements by multiples; of layouts and expressions it says no.
+[[nodiscard]] inline bool keeps_blocks(std::span<Stage const> stages, std::uint64_t size) {
+  for (Stage const& stage : stages) {
+    auto const* swizzle = std::get_if<Swizzle>(&stage);
+    auto const* plus = std::get_if<Displacement>(&stage);
+    bool const aligned = size != 0 && (size & (size - 1)) == 0;
+    bool const kept = swizzle != nullptr
+                          ? swizzle->bits == 0 || (aligned && std::uint64_t{1} << swizzle->base >= size)
+                          : plus != nullptr && plus->elements % static_cast<std::int64_t>(size) == 0;
+    if (!kept) return false;
+  }
+  return true;
+}
+
+/// True if a swizzle of bytes may move the bytes of one element to places that do not follow each other:
+/// `Sw<1,0,3> o smem_ptr[16b](unset) o ...`. False where the element size is not known.
+[[nodiscard]] inline bool splits_elements(Mapping const& map) {
+  unsigned const bits = map.element_bits.value_or(8);
+  return 8 % bits != 0 && (bits % 8 != 0 || !keeps_blocks(map.on_bytes, bits / 8));
+}
+
+/// Bits of an element, one in each byte that it touches; bit 0 alone where elements stay whole. Two maps that
+/// agree on these agree on every bit. 16-bit elements under Sw<1,0,3> on bytes: 0, 8; 6-bit elements: 0, 5.
+[[nodiscard]] inline std::vector<unsigned> probes(Mapping const& map) {
+  std::vector<unsigned> bits{0};
+  if (!splits_elements(map)) return bits;
+  for (unsigned bit = 8; bit < *map.element_bits; bit += 8) bits.push_back(bit);
+  if (*map.element_bits % 8 != 0) bits.push_back(*map.element_bits - 1);
+  return bits;
 }
 
 }  // namespace swizproof

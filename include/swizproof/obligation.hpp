@@ -9,6 +9,7 @@
 // anything is decided, and refused as a whole if one line of it is wrong.
 #pragma once
 
+#include <swizproof/align.hpp>
 #include <swizproof/check.hpp>
 #include <swizproof/equal.hpp>
 

@@ -37,6 +37,7 @@ template <class W>
 struct LanePlace {
   truth_of<W> active;           ///< takes part, and gives an address that the hardware uses
   std::vector<W> coordinate{};  ///< an index for each mode of the tile; empty for raw addresses
+  W beyond;                     ///< bits of the element at `coordinate` that lie before the place
   W offset;                     ///< of the layout alone, before any swizzle, in elements
   W swizzled;                   ///< after the swizzles that act on elements, in elements
   W byte;                       ///< relative to the base, before the swizzles that act on bytes
@@ -45,8 +46,9 @@ struct LanePlace {
 /// An access on a tile.
 class Placement {
  public:
-  /// Throws InputError where the access cannot lie on the tile: no shape, no element size, a footprint
-  /// or a thread-value tile that does not fit, coordinates of another rank.
+  /// Throws InputError where the access cannot be asked of the tile: no shape, no element size, coordinates of
+  /// another rank, a thread-value tile that does not divide it, less than a warp for ldmatrix. What the tile's
+  /// layout makes impossible is for check() to say.
   Placement(Mapping map, Access access);
 
   [[nodiscard]] Mapping const& map() const { return map_; }
@@ -60,9 +62,15 @@ class Placement {
   /// What lane `l` asks for under `values`, one for each variable. `w` gives the kind of word.
   template <Word W>
   [[nodiscard]] LanePlace<W> lane(std::span<W const> values, unsigned l, W const& w) const;
-  /// True if the lane's coordinates lie in the tile.
+  /// True if the coordinate that the lane asks for lies in the tile.
   template <Word W>
-  [[nodiscard]] truth_of<W> inside(LanePlace<W> const& place, W const& w) const;
+  [[nodiscard]] truth_of<W> starts_inside(LanePlace<W> const& place, W const& w) const {
+    return place.coordinate.empty() ? truth_of<W>(true) : holds(place.coordinate, w);
+  }
+  /// True if every element of the lane's vector lies in the tile.
+  template <Word W>
+  [[nodiscard]] truth_of<W> inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                   W const& w) const;
   /// The byte address of a place whose tile starts at `base`.
   template <Word W>
   [[nodiscard]] W address(LanePlace<W> const& place, W const& base) const {
@@ -79,12 +87,20 @@ class Placement {
     }
     return all;
   }
-  /// Thread values: the offset of element j of the vector that lane `l` takes, before any swizzle.
+  /// The bit address at which the layout keeps bit `bit` of the vector of lane `l`, element by element. The
+  /// instruction reads and writes bit 8 * address + `bit`: where the two differ, the vector is torn apart.
   template <Word W>
-  [[nodiscard]] W offset_of_value(std::span<W const> values, unsigned l, std::uint64_t j) const;
-  /// The byte address of byte j of a lane's vector, if the tile starts at `base`.
+  [[nodiscard]] W bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                unsigned bit, W const& base) const;
+  /// Where the innermost layout keeps that bit, from the tile's origin: before any swizzle, in bits.
   template <Word W>
-  [[nodiscard]] W byte_of_vector(LanePlace<W> const& place, unsigned j, W const& base) const;
+  [[nodiscard]] W place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                  unsigned bit) const;
+  /// True if no vector inside the tile that starts at a multiple of its bytes can be torn apart: its elements lie
+  /// side by side in the layout, and the swizzles move vectors as a whole.
+  [[nodiscard]] bool whole_vectors() const { return whole_vectors_; }
+  /// Steps of bit_of_vector() that find every tear, in bits: 8, less for elements below a byte.
+  [[nodiscard]] unsigned grain() const;
   /// Elements that one lane of the instruction takes or gives: 8 for 16 bytes of f16.
   [[nodiscard]] std::uint64_t vector_elements() const;
   /// The mode of the tile along which the bytes of a named pattern's row run.
@@ -93,12 +109,22 @@ class Placement {
  private:
   void place_pattern(RowAndByte const& pattern);
   void place_thread_values(ThreadValues const& values);
+  [[nodiscard]] bool never_torn() const;
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
 
   /// The coordinate that lane `l` asks for, and the bits beyond the start of that element.
   template <Word W>
   [[nodiscard]] std::pair<std::vector<W>, W> coordinate(std::span<W const> values, unsigned l, W const& w,
                                                         std::uint64_t j = 0) const;
+  /// The coordinate `q` elements along the vector. Not for thread values, whose vector coordinate() knows.
+  template <Word W>
+  [[nodiscard]] std::vector<W> along(std::vector<W> at, W const& q) const;
+  /// The offset of the element that holds bit `bit` of the vector, and which of its bits that is.
+  template <Word W>
+  [[nodiscard]] std::pair<W, W> element_of_vector(std::span<W const> values, unsigned l,
+                                                  LanePlace<W> const& place, unsigned bit) const;
+  template <Word W>
+  [[nodiscard]] truth_of<W> holds(std::vector<W> const& at, W const& w) const;
   template <Word W>
   [[nodiscard]] W offset_at(std::vector<W> const& at) const {
     Layout const& tile = *map_.domain();
@@ -109,8 +135,9 @@ class Placement {
   Access access_;
   std::vector<Place> variables_{};
   std::vector<Stage> outer_{};  // the element stages after the layout
-  std::size_t byte_mode_ = 1;   // patterns: the contiguous mode
+  std::size_t byte_mode_ = 1;   // the contiguous mode, along which vectors run
   std::size_t tile_modes_ = 0;  // thread values: modes of the tile
+  bool whole_vectors_ = false;
 };
 
 /// Calls visit(values) for every assignment of the variables, the last one fastest.
@@ -173,48 +200,87 @@ LanePlace<W> Placement::lane(std::span<W const> values, unsigned l, W const& w) 
     if (tiles->tv.shape.mode(0).product() % warp_lanes != 0)
       active = active && (values[0] * like(w, warp_lanes) + variables[0]) < threads;
   }
+  W const zero = like(w, 0);
   if (auto const* raw = std::get_if<RawAddress>(&access_.where)) {
     W const byte = raw->bytes(std::span<W const>(variables), w);
-    return {active, {}, byte, byte, byte};
+    return {active, {}, zero, byte, byte, byte};
   }
-  auto [at, bits_beyond] = coordinate(values, l, w);
+  auto [at, beyond] = coordinate(values, l, w);
   W const offset = offset_at(at);
   W const swizzled = detail::apply(outer_, offset);
   unsigned const bits = *map_.element_bits;
-  W const byte = bits % 8 == 0 ? W(swizzled * like(w, bits / 8) + shr(bits_beyond, 3))
-                               : shr(W(swizzled * like(w, bits) + bits_beyond), 3);
-  return {active, std::move(at), offset, swizzled, byte};
+  W const byte = bits % 8 == 0 ? W(swizzled * like(w, bits / 8) + shr(beyond, 3))
+                               : asr(W(swizzled * like(w, bits) + beyond), 3);
+  return {active, std::move(at), beyond, offset, swizzled, byte};
 }
 
 template <Word W>
-W Placement::offset_of_value(std::span<W const> values, unsigned l, std::uint64_t j) const {
-  return offset_at(coordinate(values, l, values[0], j).first);
-}
-
-template <Word W>
-W Placement::byte_of_vector(LanePlace<W> const& place, unsigned j, W const& base) const {
-  unsigned const bits = map_.element_bits.value_or(8);
-  if (place.coordinate.empty() || bits < 8)
-    return detail::apply(map_.on_bytes, W(base + place.byte + like(base, j)));
-  unsigned const bytes = bits / 8;
-  // Bytes of the first element may lie before the place: a half of a 4-byte element, say.
-  W const first = place.byte - place.swizzled * like(base, bytes);
-  W const from = first + like(base, j);
-  W const element = detail::apply(outer_, W(place.offset + from / like(base, bytes)));
-  return detail::apply(map_.on_bytes, W(base + element * like(base, bytes) + from % like(base, bytes)));
-}
-
-template <Word W>
-truth_of<W> Placement::inside(LanePlace<W> const& place, W const& w) const {
-  truth_of<W> all = true;
-  if (place.coordinate.empty()) return all;
+std::vector<W> Placement::along(std::vector<W> at, W const& q) const {
   Layout const& tile = *map_.domain();
-  bool const plain = place.coordinate.size() == 1;
-  for (std::size_t m = 0; m < place.coordinate.size(); ++m) {
+  if (at.size() == 1 && tile.rank() > 1) {  // a plain index
+    W index = at[0];
+    at.assign(tile.rank(), like(q, 0));
+    for (std::size_t m = 0; m < at.size(); ++m) {
+      W const extent = like(q, static_cast<std::uint64_t>(tile.shape.mode(m).product()));
+      at[m] = m + 1 < at.size() ? W(index % extent) : index;
+      index = index / extent;
+    }
+  }
+  at[byte_mode_] = at[byte_mode_] + q;
+  return at;
+}
+
+template <Word W>
+std::pair<W, W> Placement::element_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                             unsigned bit) const {
+  unsigned const bits = *map_.element_bits;
+  W const& w = place.byte;
+  if (std::holds_alternative<ThreadValues>(access_.where))
+    return {offset_at(coordinate(values, l, w, bit / bits).first), like(w, bit % bits)};
+  W const from = place.beyond + like(w, bit);
+  return {offset_at(along(place.coordinate, W(from / like(w, bits)))), W(from % like(w, bits))};
+}
+
+template <Word W>
+W Placement::place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                             unsigned bit) const {
+  auto const [offset, rest] = element_of_vector(values, l, place, bit);
+  return offset * like(rest, *map_.element_bits) + rest;
+}
+
+template <Word W>
+W Placement::bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place, unsigned bit,
+                           W const& base) const {
+  W const start = shl(base, 3);
+  if (place.coordinate.empty())
+    return swizzle_bit_address(map_, W(start + shl(place.byte, 3) + like(base, bit)));
+  auto const [offset, rest] = element_of_vector(values, l, place, bit);
+  return swizzle_bit_address(
+      map_, W(start + detail::apply(outer_, offset) * like(base, *map_.element_bits) + rest));
+}
+
+template <Word W>
+truth_of<W> Placement::holds(std::vector<W> const& at, W const& w) const {
+  truth_of<W> all = true;
+  Layout const& tile = *map_.domain();
+  bool const plain = at.size() == 1;
+  for (std::size_t m = 0; m < at.size(); ++m) {
     std::int64_t const extent = plain ? tile.size() : tile.shape.mode(m).product();
-    all = all && place.coordinate[m] < like(w, static_cast<std::uint64_t>(extent));
+    all = all && at[m] < like(w, static_cast<std::uint64_t>(extent));
   }
   return all;
+}
+
+template <Word W>
+truth_of<W> Placement::inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                              W const& w) const {
+  if (place.coordinate.empty()) return true;
+  truth_of<W> const first = starts_inside(place, w);
+  unsigned const last = 8 * access_.instruction.bytes - 1;
+  if (std::holds_alternative<ThreadValues>(access_.where))
+    return first && holds(coordinate(values, l, w, last / *map_.element_bits).first, w);
+  W const q = (place.beyond + like(w, last)) / like(w, *map_.element_bits);
+  return first && holds(along(place.coordinate, q), w);
 }
 
 }  // namespace swizproof

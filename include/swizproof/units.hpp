@@ -37,13 +37,13 @@ struct Bank {
   friend bool operator==(Bank const&, Bank const&) = default;
 };
 
-/// Byte address of an element: base + offset * bits / 8. Sub-byte elements must start on a byte.
-/// `address(Address{1024u}, Offset{5u}, 16).bytes == 1034`
+/// Byte address of an element: floor(base + offset * bits / 8), of the byte that holds its first bit.
+/// `address(Address{1024u}, Offset{5u}, 16).bytes == 1034`, and offset -1 of 4-bit elements lies in byte -1.
 template <Word W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Address<W> address(Address<W> base, Offset<W> offset,
                                                                  unsigned element_bits) {
   if (element_bits % 8 == 0) return {base.bytes + offset.elements * like(base.bytes, element_bits / 8)};
-  return {base.bytes + shr(W(offset.elements * like(base.bytes, element_bits)), 3)};
+  return {base.bytes + asr(W(offset.elements * like(base.bytes, element_bits)), 3)};
 }
 
 }  // namespace swizproof

@@ -68,6 +68,21 @@ template <class W>
   return select(a < b, b, a);
 }
 
+/// floor(x / 2^n) of a two's complement number: the sign is repeated. Precondition: n < width.
+/// `asr(std::uint64_t(-1), 3) == std::uint64_t(-1)`. Bit offsets of negative strides become bytes with it.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W asr(W const& x, unsigned n) {
+  if constexpr (Number<W>) {
+    W const sign = static_cast<W>(W{0} - (x >> (std::numeric_limits<W>::digits - 1)));
+    return n == 0 ? x : static_cast<W>(x >> n | sign << (std::numeric_limits<W>::digits - n));
+  } else {
+    W const sign = shr(x, x.width() - 1);
+    W out = shr(x, n);
+    for (unsigned i = 0; i < n; ++i) out = out ^ shl(sign, x.width() - 1 - i);
+    return out;
+  }
+}
+
 /// What comparing two words of this kind gives: `bool` for numbers.
 template <class W>
 using truth_of = decltype(W(like(std::declval<W>(), 0)) == std::declval<W>());
@@ -108,5 +123,7 @@ template <class T>
 [[nodiscard]] constexpr T iff(T const& a, T const& b) {
   return (a && b) || (!a && !b);
 }
+
+static_assert(asr(std::uint64_t{0} - 9, 3) == std::uint64_t{0} - 2 && asr(9U, 3) == 1);
 
 }  // namespace swizproof

@@ -25,27 +25,22 @@ struct Options {
 
 void run(Common& common, Options const& options) {
   Mapping const map = options.layout.parse_or_dash();
+  Architecture const& arch = parse_architecture(common.arch);
   std::vector<Placement> placements;
-  Fact const one_to_one = is_one_to_one(map, common.limits());
-  bool const torn = std::holds_alternative<Refuted>(one_to_one.outcome);
-  std::vector<AccessVerdict> verdicts;
-  if (!torn) {
-    CheckOptions const check_options{options.at_most, options.align, &parse_architecture(common.arch),
-                                     common.limits()};
-    for (std::string const& text : options.accesses) placements.emplace_back(map, parse_access(text));
-    for (Placement const& placement : placements) verdicts.push_back(check(placement, check_options));
-  }
-  std::vector<Outcome> outcomes{one_to_one.outcome};
-  for (AccessVerdict const& v : verdicts) outcomes.push_back(v.outcome);
-  Outcome const all = conjunction(outcomes);
-  common.exit_code = exit_code_of(all);
+  for (std::string const& text : options.accesses) placements.emplace_back(map, parse_access(text));
+  TileVerdict const found = check(map, placements, {options.at_most, options.align, &arch, common.limits()});
+  Fact const& one_to_one = found.one_to_one;
+  auto const* const shared = std::get_if<Refuted>(&one_to_one.outcome);
+  common.exit_code = exit_code_of(found.outcome);
   if (common.json) {
-    Json out{{"verdict", word(all)}, {"layout", map.text}, {"one_to_one", word(one_to_one.outcome)}};
-    if (auto const* refuted = std::get_if<Refuted>(&one_to_one.outcome))
-      out["counterexample"] = to_json(*refuted);
+    Json out{
+        {"verdict", word(found.outcome)}, {"layout", map.text}, {"one_to_one", word(one_to_one.outcome)}};
+    if (shared != nullptr) out[found.broadcast ? "shared_place" : "counterexample"] = to_json(*shared);
+    if (found.broadcast) out["broadcast"] = true;
     out["arch"] = common.arch;
+    out["evidence"] = word(arch.support);
     out["accesses"] = Json::array();
-    for (AccessVerdict const& v : verdicts) out["accesses"].push_back(to_json(v));
+    for (AccessVerdict const& v : found.accesses) out["accesses"].push_back(to_json(v));
     if (!map.notes.empty()) out["notes"] = map.notes;
     fmt::print("{}\n", out.dump(2));
     return;
@@ -53,16 +48,20 @@ void run(Common& common, Options const& options) {
   Style const style(common.color, STDOUT_FILENO);
   fmt::print("{}\n", style.strong(map.text));
   for (std::string const& note : map.notes) fmt::print("  note: {}\n", note);
-  if (auto const* refuted = std::get_if<Refuted>(&one_to_one.outcome)) {
+  if (shared != nullptr && !found.broadcast) {
     fmt::print(
         "{}  not one-to-one: {}\n         two inputs share a place; that such a map has no bank conflicts "
         "means nothing\n",
-        style.outcome(one_to_one.outcome), describe(*refuted));
+        style.outcome(one_to_one.outcome), describe(*shared));
     return;
   }
+  if (found.broadcast)
+    fmt::print("  a view with strides of 0: elements share places ({}), it can be read and not written\n",
+               describe(*shared));
   if (auto const* unknown = std::get_if<Unknown>(&one_to_one.outcome))
     fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one.outcome), unknown->reason);
-  for (AccessVerdict const& v : verdicts) fmt::print("\n{}", describe(v, style));
+  for (AccessVerdict const& v : found.accesses) fmt::print("\n{}", describe(v, style));
+  if (arch.support != Support::measured) fmt::print("\n{}: {}\n", arch.name, style.doubtful(arch.evidence));
 }
 
 }  // namespace
@@ -76,7 +75,8 @@ void add_check(CLI::App& app, Common& common) {
   sub->add_option("--at-most", options->at_most, "wavefronts that are allowed (default: the ideal)")
       ->check(CLI::Range(1U, 32U));
   sub->add_option("--align", options->align,
-                  "bases are multiples of this many bytes (default: the layout's alignment)")
+                  "bases are multiples of this many bytes (default: the layout's own alignment,\n"
+                  "what the instruction takes, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
   sub->callback([&common, options] { run(common, *options); });
 }

@@ -53,7 +53,8 @@ void run_equal(Common& common, Options& options) {
       out["counterexample"] = {{"input", found.difference->input},
                                {"left", found.difference->left},
                                {"right", found.difference->right},
-                               {"base", found.difference->base}};
+                               {"base", found.difference->base},
+                               {"bit", found.difference->bit}};
     else if (refuted != nullptr)
       out["reason"] = refuted->question;
     if (unknown != nullptr) out["reason"] = unknown->reason;
@@ -72,7 +73,8 @@ void run_equal(Common& common, Options& options) {
   if (found.difference) {
     Difference const& d = *found.difference;
     std::string const base = d.base == 0 ? "" : fmt::format(" from base {:#x}", d.base);
-    fmt::print("           at {}{}: {} and {} {}\n", d.input, base, d.left, d.right, found.unit);
+    std::string const part = d.bit == 0 ? "" : fmt::format(", bit {} of the element", d.bit);
+    fmt::print("           at {}{}{}: {} and {} {}\n", d.input, part, base, d.left, d.right, found.unit);
   } else if (refuted != nullptr) {
     fmt::print("           {}\n", refuted->question);
   }
@@ -122,7 +124,7 @@ void add_equal(CLI::App& app, Common& common) {
   options->left.add_to(*sub);
   sub->add_option("OTHER", options->right.text, "another LAYOUT")->required();
   sub->add_option("--align", options->align,
-                  "bases are multiples of this many bytes (default: both layouts' alignment)")
+                  "bases are multiples of this many bytes (default: both layouts' alignment, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
   sub->callback([&common, options] { run_equal(common, *options); });
 }

@@ -16,20 +16,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// `GF(2), SMT`: who said so.
+template <class Found>
+std::string engines_of(Found const& found) {
+  return std::string(name(found.engine)) + (found.second ? ", " + std::string(name(*found.second)) : "");
+}
+
 Json fact_json(Fact const& fact) {
   if (std::holds_alternative<Unknown>(fact.outcome)) return nullptr;
   return std::holds_alternative<Proved>(fact.outcome);
 }
 
 Json evidence(Fact const& fact) {
-  Json e{{"verdict", word(fact.outcome)}, {"engine", name(fact.engine)}};
+  Json e{{"verdict", word(fact.outcome)}, {"engine", engines_of(fact)}};
   if (auto const* refuted = std::get_if<Refuted>(&fact.outcome)) e["counterexample"] = to_json(*refuted);
   if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) e["reason"] = unknown->reason;
   return e;
 }
 
 Json evidence(Quantity const& quantity) {
-  Json e{{"verdict", quantity.unknown ? "unknown" : "proved"}, {"engine", name(quantity.engine)}};
+  Json e{{"verdict", quantity.unknown ? "unknown" : "proved"}, {"engine", engines_of(quantity)}};
   if (!quantity.note.empty()) e["reason"] = quantity.note;
   return e;
 }
@@ -109,12 +115,12 @@ void run(Common& common, LayoutArgument const& layout) {
   Style const style(common.color, STDOUT_FILENO);
   fmt::print("{}\n  acts on {}; domain: {}\n\n", style.strong(map.text), found.unit, found.domain);
   auto const fact = [&](std::string_view name_of, Fact const& f) {
-    fmt::print("  {:<14} {} {:<10} {}\n", name_of, yes_or_no(f, style), name(f.engine), detail_of(f));
+    fmt::print("  {:<14} {} {:<18} {}\n", name_of, yes_or_no(f, style), engines_of(f), detail_of(f));
   };
   auto const quantity = [&](std::string_view name_of, Quantity const& q, std::string const& unit,
                             std::string const& means) {
-    fmt::print("  {:<14} {:<12} {:<10} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-",
-               name(q.engine), q.note.empty() ? means : q.note);
+    fmt::print("  {:<14} {:<12} {:<18} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-",
+               engines_of(q), q.note.empty() ? means : q.note);
   };
   fact("one-to-one", found.injective);
   fact("bijective", found.bijective);
@@ -124,7 +130,7 @@ void run(Common& common, LayoutArgument const& layout) {
   quantity("span", found.span, found.unit, "least aligned block that f maps into itself");
   quantity("period", found.period, found.unit, "least P with f(x+P) = f(x)+P for all x");
   quantity("alignment", found.alignment, "bytes",
-           "relative = absolute addressing exactly from its multiples");
+           "relative = absolute addressing from exactly its multiples");
   if (found.matrix) fmt::print("\n{}", show_matrix(*found.matrix));
 }
 

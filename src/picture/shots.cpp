@@ -72,7 +72,7 @@ Shot Shots::at(std::uint64_t i) const {
   for (unsigned l = 0; l < warp_lanes; ++l) {
     auto const place = given_.lane(all, l, std::uint64_t{});
     if (!place.active) continue;
-    if (!given_.inside(place, std::uint64_t{})) {
+    if (!given_.starts_inside(place, std::uint64_t{})) {
       std::string const& name = given_.access().name;
       throw InputError{fmt::format("lane {} lies outside the tile for {}", l, describe(shot)), name, 0,
                        name.size(), "the tile has the shape " + to_string(tile.shape)};
