@@ -272,8 +272,7 @@ bool covers(ProvedAccess const& proved, Measurement const& measured) {
                         ? proved.instruction == *measured.instruction
                         : std::find(measured.operations.begin(), measured.operations.end(),
                                     proved.instruction.operation) != measured.operations.end();
-  return kind && (proved.kernel.empty() ||
-                  std::regex_search(measured.kernel.substr(0, 4096), user_pattern(proved.kernel, "kernel")));
+  return kind && (proved.kernel.empty() || Pattern(proved.kernel, "kernel").found_in(measured.kernel));
 }
 
 }  // namespace

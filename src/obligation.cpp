@@ -153,7 +153,7 @@ class Reader {
     }
     if (toml::node const* const kernel = table.get("kernel")) {
       out.kernel = string(*kernel, "kernel");
-      (void)within(*kernel, [&] { return user_pattern(out.kernel, "kernel"); });
+      (void)within(*kernel, [&] { return Pattern(out.kernel, "kernel").found_in(""); });
     }
     for (auto const& [key, to] : {std::pair{"says", &out.claim.says},
                                   {"cites", &out.claim.cites},

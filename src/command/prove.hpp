@@ -51,11 +51,10 @@ std::vector<Item> select(std::vector<Item> items, ProveOptions const& options) {
   auto const refuse = [](std::string message, std::string const& text, std::string hint = {}) {
     throw InputError{std::move(message), text, 0, text.size(), std::move(hint)};
   };
-  std::regex const pattern = user_pattern(options.name.empty() ? options.only : "", "--only");
+  Pattern const pattern(options.only, "--only");
   std::size_t matching = 0;
   for (Item& item : items) {
-    bool const match =
-        options.name.empty() ? std::regex_search(item.name, pattern) : item.name == options.name;
+    bool const match = (options.name.empty() || item.name == options.name) && pattern.found_in(item.name);
     if (match && matching++ % shards == shard - 1) chosen.push_back(std::move(item));
   }
   if (matching == 0)

@@ -118,7 +118,7 @@ TEST(Obligations, RefusesWithThePlace) {
   expect_refusal("[[obligation]]\nname = \"a\"\naligned = {layout = \"tma:32B\", to = 0}\n", "from 1");
   expect_refusal(std::string(good) + good, "two obligations of this name");
   expect_refusal(std::string(good) + "expect = \"maybe\"\n", "expect must be");
-  for (char const* bad : {"(", "a{9999999999}", "a{1,99999}", "\\\\99999999999999999999"})
+  for (char const* bad : {"(", "((a{99}){99}){99}", "a{1,99999}", "\\\\99999999999999999999"})
     expect_refusal(std::string(good) + "kernel = \"" + bad + "\"\n",
                    ":5: kernel is not a regular expression");
   EXPECT_EQ(read(std::string(good) + "kernel = \"gemm_4096x[0-9]{2,999}\"\n")[0].kernel.size(), 22U);

@@ -1,0 +1,141 @@
+// Reads the command line and hands over to one subcommand.
+#include "command.hpp"
+
+#include "../report.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <system_error>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+void LayoutArgument::add_to(CLI::App& app) {
+  app.add_option("LAYOUT", text,
+                 "Sw<3,4,3> | (8,64):(64,1) | Sw<3,3,3> o _0 o (8,64):(64,1) |\n"
+                 "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) | tma:128B | fn(x) = EXPRESSION")
+      ->required();
+  app.add_option("--element", element,
+                 "element type where LAYOUT does not say: f16 bf16 f32 fp8 i8 ... or Nb");
+}
+
+Mapping LayoutArgument::parse() const {
+  MappingOptions options;
+  if (!element.empty()) options.element_bits = parse_element(element);
+  return parse_mapping(text, options);
+}
+
+Mapping LayoutArgument::parse_or_dash() const {
+  if (text != "-") return parse();
+  if (!element.empty())
+    throw InputError{"- has no elements", element, 0, element.size(), "leave --element out"};
+  Mapping none;
+  none.text = "-";
+  return none;
+}
+
+void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
+  app.add_option(
+         "--access", accesses,
+         "a named pattern ('swizproof accesses'), or INSTRUCTION: row = ..., col = ... | coord = (...) |\n"
+         "tv LAYOUT tile SHAPE | address = ..., each with 'for v in a..b' and 'if EXPR'; may be repeated")
+      ->required()
+      ->allow_extra_args(true);
+}
+
+namespace {
+
+bool is_command(CLI::App const& app, std::string const& word) {
+  auto const commands = app.get_subcommands([&](CLI::App const* sub) { return sub->get_name() == word; });
+  return !commands.empty();
+}
+
+/// Output that could not be written is an error, not a success without output.
+void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "standard output");
+}
+
+}  // namespace
+
+int run(int argc, char const* const* argv) {
+  std::clearerr(stdout);
+  Common common;
+  CLI::App app{
+      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
+      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
+      "swizproof"};
+  app.set_version_flag("--version", "swizproof " SWIZPROOF_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("--json", common.json, "one JSON document on standard output")->disable_flag_override();
+  app.add_option("--timeout", common.timeout, "seconds for one solver query")
+      ->check([](std::string const& text) {
+        double const seconds = std::strtod(text.c_str(), nullptr);
+        return seconds >= 0.001 && seconds <= 1e6 ? "" : "must be from 0.001 to 1000000 seconds";
+      })
+      ->capture_default_str();
+  app.add_option("--seed", common.seed, "random seed of the solver")->capture_default_str();
+  app.add_option("--arch", common.arch, "architecture whose bank model is used")
+      ->check([](std::string const& text) {
+        try {
+          (void)parse_architecture(text);
+          return std::string();
+        } catch (InputError const& error) {
+          return error.message + " '" + text + "'; " + error.hint;
+        }
+      })
+      ->capture_default_str();
+  app.add_option("--color", common.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
+  add_prove(app, common);
+  add_inspect(app, common);
+  add_check(app, common);
+  add_find(app, common);
+  add_equal(app, common);
+  add_align(app, common);
+  add_eval(app, common);
+  add_predict(app, common);
+  add_recheck(app, common);
+  add_crosscheck(app, common);
+  add_show(app, common);
+  add_accesses(app, common);
+
+  try {
+    app.parse(argc, argv);
+    finish_output();
+  } catch (CLI::Success const& help) {
+    app.exit(help);
+    std::cout.flush();
+    return std::cout && std::fflush(stdout) == 0 ? holds : bad_input;
+  } catch (CLI::ParseError const& error) {
+    std::string const word = argc > 1 ? argv[1] : "";
+    bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
+    std::string const message = unknown ? "unknown command '" + word + "'" : std::string(error.what());
+    fmt::print(stderr, "{} {}\n  see swizproof --help\n",
+               Style("auto", STDERR_FILENO).bad("swizproof: error:"), message);
+    return bad_input;
+  } catch (InputError const& error) {
+    std::fputs(describe(error, Style(common.color, STDERR_FILENO)).c_str(), stderr);
+    return bad_input;
+  } catch (Disagreement const& error) {
+    fmt::print(stderr, "swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
+               error.message);
+    return disagreement;
+  } catch (std::bad_alloc const&) {
+    std::fputs("swizproof: out of memory\n", stderr);
+    return undecided;
+  } catch (std::system_error const& error) {
+    std::fprintf(stderr, "swizproof: cannot write the output: %s\n", error.what());
+    return bad_input;
+  }
+  return common.exit_code;
+}
+
+}  // namespace swizproof::command
