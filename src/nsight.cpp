@@ -11,6 +11,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <regex>
 #include <tuple>
 
 namespace swizproof {
