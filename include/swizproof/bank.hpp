@@ -216,7 +216,7 @@ template <unsigned Lanes, Number W>
     W const unit = access.address[i] >> shift;
     std::uint64_t const bit = std::uint64_t{1} << (unit * std::uint64_t{0x9E3779B97F4A7C15} >> 58);
     if (merging && (filter & bit) != 0) {
-      bool repeated = false;  // searched to the end: ptxas 13.0 compiles an early exit here wrongly
+      bool repeated = false;  // searched to the end: short, and the same work in every lane of a kernel
       for (unsigned j = first; j < i; ++j) repeated |= access.active[j] && access.address[j] >> shift == unit;
       if (repeated) continue;
     }
