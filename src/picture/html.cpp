@@ -5,6 +5,8 @@
 // come as tables of places.
 #include "../picture.hpp"
 
+#include <swizproof/check.hpp>
+
 #include "page.hpp"
 
 #include <fmt/format.h>
@@ -104,6 +106,10 @@ void add_places(Json& out, Shots const& shots, Tile const& tile) {
 
 Json to_json(Mapping const& map, Tile const& tile, Access const& access, Architecture const& arch) {
   Shots const shots(map, access, tile.base);
+  auto const fit = misfit_of(Placement(without_swizzles(map), access), {{}, {}, &arch, {}});
+  if (auto const* misfit = std::get_if<Misfit>(&fit))
+    throw InputError{
+        fmt::format("lane {} {}", misfit->lane, misfit->why), access.name, 0, access.name.size(), {}};
   Phase const row = phase(arch, access.instruction);
   std::string_view seen_in;
   for (NamedAccess const& named : named_accesses())
