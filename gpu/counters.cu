@@ -13,8 +13,6 @@
 namespace swizproof::gpu {
 namespace {
 
-constexpr unsigned patterns_of_a_kind = 16;
-
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed>
 __global__ void once(Pattern const pattern, Data const data, char const* global) {
   extern __shared__ unsigned char memory[];
@@ -85,10 +83,10 @@ Record counters(Device const&, Settings const& settings, Part part) {
     allow_shared(s.kernel, shared);
     std::vector<std::pair<Kind, Pattern>> patterns;
     for (unsigned kind = 0; kind < drawn_kinds; ++kind)
-      for (std::uint64_t i = 0; i < patterns_of_a_kind; ++i)
+      for (std::uint64_t i = 0; i < counted_patterns; ++i)
         patterns.emplace_back(static_cast<Kind>(kind),
-                              draw(settings.seed, (i * part.count + part.index) * 7919,
-                                   static_cast<Kind>(kind), s.instruction));
+                              draw(settings.seed, counted_number(i, part), static_cast<Kind>(kind),
+                                   s.instruction));
     auto const values = count({std::begin(metrics), std::end(metrics)}, patterns.size(), [&] {
       for (auto const& [kind, pattern] : patterns)
         s.kernel<<<1, warp_lanes, shared>>>(pattern, Data{}, global.data());

@@ -28,7 +28,6 @@ namespace {
 constexpr unsigned longest_run = 5;  ///< log2 of the offsets of a run
 constexpr unsigned table_bits = 8;   ///< runs of a thread: 256
 constexpr unsigned block_threads = 256;
-constexpr unsigned fewest_free_bits_at = 13;  ///< up to this many bits, five free ones exist
 
 /// The reference formulation, on purpose unlike the core's: digit sums without carries.
 __host__ __device__ std::uint32_t reference(Swizzle s, std::uint32_t x) {
@@ -169,18 +168,16 @@ struct Group {
 /// This part's swizzles by shift: one launch each.
 std::vector<Group> groups(Part part, std::uint64_t& all) {
   std::vector<Group> found;
-  all = 0;
-  for (int shift = -32; shift <= 32; ++shift)
-    for (bool const runs : {true, false}) {
-      Group group{shift, runs, {}};
-      for (int bits = 0; bits <= 32; ++bits)
-        for (int base = 0; base <= 32; ++base) {
-          Swizzle const s{bits, base, shift};
-          if (!s.valid() || runs != (bits <= static_cast<int>(fewest_free_bits_at))) continue;
-          if (part.has(all++)) group.walks.push_back(walk(s, runs ? longest_run : 0));
-        }
-      if (!group.walks.empty()) found.push_back(std::move(group));
-    }
+  std::vector<Swizzle> const swizzles = all_swizzles();
+  all = swizzles.size();
+  for (std::size_t i = 0; i < swizzles.size(); ++i) {
+    if (!part.has(i)) continue;
+    Swizzle const s = swizzles[i];
+    bool const runs = s.bits <= most_bits_with_runs;
+    if (found.empty() || found.back().shift != s.shift || found.back().runs != runs)
+      found.push_back({s.shift, runs, {}});
+    found.back().walks.push_back(walk(s, runs ? longest_run : 0));
+  }
   return found;
 }
 

@@ -7,9 +7,6 @@
 
 namespace swizproof::gpu {
 
-inline constexpr unsigned pages =
-    16;  ///< the instruction is issued at as many pages, so that nothing is merged
-
 /// What stores store: zeros that the compiler does not know. The zero register would not do: an access
 /// that reads no register does not pay for groups without active lanes.
 struct Data {

@@ -17,16 +17,7 @@ constexpr unsigned rows = 32;
 constexpr unsigned widest_pitch = 256;
 constexpr std::uint16_t untouched = 0xfffe;
 
-/// One instruction on one tile: at (row, byte) of a tile of `pitch` bytes a row.
-struct Case {
-  Swizzle swizzle;
-  unsigned pitch;
-  unsigned row;
-  unsigned byte;
-  unsigned matrices;
-  bool transposed;
-  bool store;
-};
+using Case = TileMove;
 
 __device__ void load(Case const& c, std::uint32_t a, std::uint32_t (&r)[4]) {
 #define LDMATRIX(suffix)                                                                   \
@@ -120,20 +111,6 @@ __global__ void move_tiles(Case const* cases, std::uint16_t* found, unsigned* mi
   if (wrong != 0) atomicAdd(mismatches + blockIdx.x, wrong);
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (Swizzle const s :
-       {swizzle_none, swizzle_32B, swizzle_64B, swizzle_128B, Swizzle{2, 4, 4}, Swizzle{3, 4, 4}})
-    for (unsigned const pitch : {32U, 64U, 128U, 256U})
-      for (unsigned row = 0; row < 16; ++row)
-        for (unsigned byte = 0; byte + 32 <= pitch; byte += 16)
-          for (unsigned const matrices : {1U, 2U, 4U})
-            for (bool const transposed : {false, true})
-              for (bool const store : {false, true})
-                cases.push_back({s, pitch, row, byte, matrices, transposed, store});
-  return cases;
-}
-
 /// [op, [bits, base, shift], pitch, row, byte, [element number by lane, register, half]]
 std::string row_of(Case const& c, std::uint16_t const* found) {
   std::string out = std::string("[\"") + (c.store ? "stmatrix.x" : "ldmatrix.x") +
@@ -151,7 +128,7 @@ std::string row_of(Case const& c, std::uint16_t const* found) {
 
 Record ldmatrix(Device const&, Settings const&, Part part) {
   auto const start = std::chrono::steady_clock::now();
-  std::vector<Case> const all = all_cases();
+  std::vector<Case> const all = tile_moves();
   std::vector<Case> mine;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (part.has(i)) mine.push_back(all[i]);
@@ -172,8 +149,7 @@ Record ldmatrix(Device const&, Settings const&, Part part) {
     for (std::size_t i = 0; i < mine.size(); ++i) {
       record.counts["elements"] += 64 * mine[i].matrices;
       record.counts["mismatches"] += wrong[i];
-      bool const sample = mine[i].row == 3 && mine[i].byte == 32 && mine[i].pitch == 128;
-      if (sample || wrong[i] != 0) record.rows["maps"].push_back(row_of(mine[i], elements.data() + i * 256));
+      if (mine[i].kept() || wrong[i] != 0) record.rows["maps"].push_back(row_of(mine[i], elements.data() + i * 256));
     }
   }
   record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

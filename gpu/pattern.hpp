@@ -12,6 +12,9 @@ namespace swizproof::gpu {
 /// Patterns live in a page of 4 KiB: 32 rows of 128 bytes, so that all degrees up to 32 occur.
 inline constexpr std::uint32_t page_bytes = 4096;
 
+/// An instruction is issued at as many pages, so that nothing is merged.
+inline constexpr unsigned pages = 16;
+
 /// What kind of pattern a number draws. `lane_map` alone is exhaustive.
 enum class Kind : std::uint8_t {
   uniform,     ///< every lane anywhere

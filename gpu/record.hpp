@@ -2,19 +2,12 @@
 // one campaign (devices, ranks) are merged by that rule alone, whatever the campaign is.
 #pragma once
 
+#include "cases.hpp"
 #include "device.hpp"
 
 #include <map>
 
 namespace swizproof::gpu {
-
-/// A part of a campaign: units u with u % count == index. Parts of equal count are disjoint, and all
-/// of them together are complete.
-struct Part {
-  std::uint64_t index = 0;
-  std::uint64_t count = 1;
-  [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count == index; }
-};
 
 /// What the command line says to every campaign.
 struct Settings {

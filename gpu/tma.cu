@@ -21,13 +21,7 @@ constexpr std::uint16_t untouched = 0xffff;
 constexpr unsigned tensor_extent[3] = {136, 32, 4};  ///< elements; 272-byte rows
 constexpr std::uint32_t tensor_elements = tensor_extent[0] * tensor_extent[1] * tensor_extent[2];
 
-struct Case {
-  int mode;         ///< CUtensorMapSwizzle: 0 none, 1 32B, 2 64B, 3 128B, ...
-  unsigned box[3];  ///< elements, rows, planes
-  unsigned offset;  ///< of the destination from a 4 KiB boundary, bytes
-  bool store;
-  unsigned global_offset = 0;  ///< bytes of the tensor's start from its allocation
-};
+using Case = BoxCopy;
 
 Swizzle swizzle_of_mode(int mode) { return {mode, 4, 3}; }
 
@@ -164,28 +158,6 @@ Found run_case(Case const& c, CUtensorMap const& map, Buffer<std::uint16_t> cons
   return found;
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (bool const store : {false, true})
-    for (int mode = 0; mode <= 3; ++mode) {
-      unsigned const width = mode == 0 ? 64 : 8U << mode;  // elements
-      for (unsigned p = 0; p < 16; ++p) cases.push_back({mode, {width, 16, 1}, 128 * p, store});
-      for (unsigned inner = 8; inner < width; inner += 8)
-        for (unsigned const p : {0U, 1U, 3U}) cases.push_back({mode, {inner, 16, 1}, 128 * p, store});
-      for (unsigned const p : {0U, 1U, 5U}) {
-        cases.push_back({mode, {width, 4, 3}, 128 * p, store});
-        cases.push_back({mode, {width, 3, 4}, 128 * p, store});
-        cases.push_back({mode, {std::max(8U, width / 2), 5, 3}, 128 * p, store});
-      }
-      cases.push_back({mode, {width, 16, 1}, 0, store, 16});  // a tensor that is only 16-byte aligned
-    }
-  for (int mode = 4; mode <= 6; ++mode) cases.push_back({mode, {64, 16, 1}, 0, false});
-  for (int mode = 1; mode <= 3; ++mode) cases.push_back({mode, {(8U << mode) + 8, 16, 1}, 0, false});
-  cases.push_back({0, {8, 16, 1}, 0, false, 8});  // a tensor that is only 8-byte aligned
-  cases.push_back({0, {4, 16, 1}, 0, false});     // an inner box of 8 bytes
-  return cases;
-}
-
 /// ["load" | "store", mode, [box], destination, tensor's offset, result, [places]]
 std::string row_of(Case const& c, std::string const& result, std::vector<int> const& place) {
   std::string out = std::string("[") + (c.store ? "\"store\"," : "\"load\",") + std::to_string(c.mode) +
@@ -204,7 +176,7 @@ Record tma(Device const&, Settings const&, Part part) {
   allow_shared(copy_box, window + 4096);
   Buffer<std::uint16_t> tensor(tensor_elements + 64), shared(window / 2);
   Buffer<unsigned> gave_up(1);
-  std::vector<Case> const all = all_cases();
+  std::vector<Case> const all = box_copies();
   Record record;
   for (char const* key : {"mismatches", "copied", "refused", "bytes", "units"}) record.counts[key] = 0;
   record.counts["units_of_all_parts"] = part.index == 0 ? all.size() : 0;

@@ -22,9 +22,9 @@
 namespace swizproof::gpu {
 namespace {
 
-constexpr unsigned warps = 8;
-constexpr unsigned batch = 256;  ///< patterns: one a thread
-constexpr unsigned rounds = 6;   ///< through the pages, in one measurement
+constexpr unsigned warps = measuring_warps;
+constexpr unsigned batch = batch_patterns;     ///< one a thread
+constexpr unsigned rounds = measuring_rounds;  ///< through the pages, in one measurement
 constexpr unsigned instructions = rounds * pages * warps;
 constexpr unsigned attempts = 8;
 constexpr unsigned most_kept = 4096;
@@ -221,37 +221,38 @@ struct Subject {
 };
 
 template <Operation Op, unsigned Bytes, unsigned Matrices = 0, bool Transposed = false>
-Subject subject(char const* name, LaneMaps maps = {0, 0}) {
-  return {name, {Op, Bytes, Matrices, Transposed}, run<Op, Bytes, Matrices, Transposed>, maps};
+Subject subject(char const* name) {
+  constexpr Instruction instruction{Op, Bytes, Matrices, Transposed};
+  return {name, instruction, run<Op, Bytes, Matrices, Transposed>, lane_maps_of(instruction)};
 }
 
 std::vector<Subject> subjects() {
   using enum Operation;
   return {subject<ld_shared, 1>("ld.shared.b8"),
           subject<ld_shared, 2>("ld.shared.b16"),
-          subject<ld_shared, 4>("ld.shared.b32", {5, 6}),
-          subject<ld_shared, 8>("ld.shared.b64", {5, 5}),
-          subject<ld_shared, 16>("ld.shared.b128", {5, 5}),
+          subject<ld_shared, 4>("ld.shared.b32"),
+          subject<ld_shared, 8>("ld.shared.b64"),
+          subject<ld_shared, 16>("ld.shared.b128"),
           subject<st_shared, 1>("st.shared.b8"),
           subject<st_shared, 2>("st.shared.b16"),
           subject<st_shared, 4>("st.shared.b32"),
-          subject<st_shared, 8>("st.shared.b64", {5, 5}),
-          subject<st_shared, 16>("st.shared.b128", {5, 5}),
-          subject<ldmatrix, 16, 1>("ldmatrix.x1", {3, 8}),
-          subject<ldmatrix, 16, 2>("ldmatrix.x2", {4, 6}),
-          subject<ldmatrix, 16, 4>("ldmatrix.x4", {5, 5}),
+          subject<st_shared, 8>("st.shared.b64"),
+          subject<st_shared, 16>("st.shared.b128"),
+          subject<ldmatrix, 16, 1>("ldmatrix.x1"),
+          subject<ldmatrix, 16, 2>("ldmatrix.x2"),
+          subject<ldmatrix, 16, 4>("ldmatrix.x4"),
           subject<ldmatrix, 16, 1, true>("ldmatrix.x1.trans"),
           subject<ldmatrix, 16, 2, true>("ldmatrix.x2.trans"),
           subject<ldmatrix, 16, 4, true>("ldmatrix.x4.trans"),
-          subject<stmatrix, 16, 1>("stmatrix.x1", {3, 8}),
-          subject<stmatrix, 16, 2>("stmatrix.x2", {4, 6}),
-          subject<stmatrix, 16, 4>("stmatrix.x4", {5, 5}),
+          subject<stmatrix, 16, 1>("stmatrix.x1"),
+          subject<stmatrix, 16, 2>("stmatrix.x2"),
+          subject<stmatrix, 16, 4>("stmatrix.x4"),
           subject<stmatrix, 16, 1, true>("stmatrix.x1.trans"),
           subject<stmatrix, 16, 2, true>("stmatrix.x2.trans"),
           subject<stmatrix, 16, 4, true>("stmatrix.x4.trans"),
           subject<cp_async, 4>("cp.async.b32"),
           subject<cp_async, 8>("cp.async.b64"),
-          subject<cp_async, 16>("cp.async.b128", {5, 5})};
+          subject<cp_async, 16>("cp.async.b128")};
 }
 
 /// One device's share of the campaign.
@@ -277,7 +278,7 @@ class Bench {
         numbers.batch_step = 1;
         numbers.end = ~std::uint64_t{0};
         numbers.kind = static_cast<Kind>(kind);
-        numbers.keep_every = round == 0 ? batches * batch / 128 : ~std::uint64_t{0};
+        numbers.keep_every = round == 0 ? batches * batch / kept_patterns : ~std::uint64_t{0};
         launch(s, numbers);
       }
     collect(round == 0);
@@ -300,7 +301,7 @@ class Bench {
       numbers.end = size;
       numbers.kind = Kind::lane_map;
       numbers.maps = subjects_[s].maps;
-      numbers.keep_every = size / 128;
+      numbers.keep_every = size / kept_patterns;
       launch(s, numbers);
     }
     collect(true);

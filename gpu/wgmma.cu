@@ -17,16 +17,9 @@ namespace {
 
 constexpr std::uint32_t window = 65536;
 constexpr unsigned widest = 128;  ///< n of B; A has m = 64
-constexpr unsigned depth = 16;    ///< k
+constexpr unsigned depth = wgmma_depth;
 
-struct Case {
-  bool operand_a;
-  Major major;
-  WgmmaDescriptor descriptor;  ///< start relative to the window
-  bool keep;                   ///< the recovered map goes into the record
-  char const* question;
-  [[nodiscard]] unsigned extent() const { return operand_a ? 64 : widest; }
-};
+using Case = OperandRead;
 
 /// m64n128k16, A in registers: d += a * B.
 template <int TransposeB>
@@ -124,41 +117,6 @@ __global__ void __launch_bounds__(128) read_operands(Case const* cases, std::uin
   }
 }
 
-/// The questions, all of each for both operands, both majors and all modes where they make sense.
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (bool const a : {false, true})
-    for (Major const major : {Major::k, Major::mn})
-      for (WgmmaMode const mode : {WgmmaMode::none, WgmmaMode::b32, WgmmaMode::b64, WgmmaMode::b128}) {
-        WgmmaDescriptor const d = canonical_descriptor(0, major, mode);
-        auto const ask = [&](char const* question, WgmmaDescriptor const& changed, bool keep = false) {
-          cases.push_back({a, major, changed, keep, question});
-        };
-        ask("canonical", d, true);
-        for (auto const& [lbo, sbo] :
-             {std::pair{2048U, 3072U}, {1040U, 2064U}, {4096U, 512U}, {128U, 1536U}, {2176U, 16U}}) {
-          WgmmaDescriptor changed = d;
-          changed.leading_byte_offset = lbo;
-          changed.stride_byte_offset = sbo;
-          ask("strides", changed);
-        }
-        for (unsigned step = 16; step < 1024; step += 16) {
-          WgmmaDescriptor changed = d;
-          changed.start = step;
-          ask(step < 128 && step % 32 == 0 ? "k advance" : "start", changed);
-        }
-        if (mode == WgmmaMode::none) continue;
-        for (unsigned p = 0; p < 8; ++p)
-          for (unsigned b = 1; b < 8; ++b) {
-            WgmmaDescriptor changed = d;
-            changed.start = 128 * p;
-            changed.base_offset = b;
-            ask("base offset", changed, !a && major == Major::k && p < 3);
-          }
-      }
-  return cases;
-}
-
 /// ["A" | "B", "k" | "mn", mode, start, LBO, SBO, base offset, question, wrong, [16-byte columns]]: where each run of
 /// 8 elements along the contiguous index starts, in units of 16 bytes from a 4 KiB boundary, -1 if not in one piece.
 std::string row_of(Case const& c, std::uint32_t const* found, std::uint64_t wrong) {
@@ -186,7 +144,7 @@ std::string row_of(Case const& c, std::uint32_t const* found, std::uint64_t wron
 
 Record wgmma(Device const&, Settings const&, Part part) {
   auto const start = std::chrono::steady_clock::now();
-  std::vector<Case> const all = all_cases();
+  std::vector<Case> const all = operand_reads();
   std::vector<Case> mine;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (part.has(i)) mine.push_back(all[i]);

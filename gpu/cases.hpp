@@ -1,0 +1,167 @@
+// What each campaign asks, as lists whose places are the units that shards divide: a machine without a GPU reads from them
+// what a record must hold. tests/unit/evidence_test.cpp compares them with the records.
+#pragma once
+
+#include "pattern.hpp"
+
+#include <swizproof/descriptor.hpp>
+#include <swizproof/swizzle.hpp>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace swizproof::gpu {
+
+/// A part of a campaign: units u with u % count == index. Parts of equal count are disjoint, and all
+/// of them together are complete.
+struct Part {
+  std::uint64_t index = 0;
+  std::uint64_t count = 1;
+  [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count == index; }
+};
+
+/// Which element a register receives: one instruction at (row, byte) of a tile of 32 rows of `pitch` bytes.
+struct TileMove {
+  Swizzle swizzle;
+  unsigned pitch;
+  unsigned row;
+  unsigned byte;
+  unsigned matrices;
+  bool transposed;
+  bool store;
+  /// Whether the elements go into the record, right or wrong.
+  [[nodiscard]] bool kept() const { return row == 3 && byte == 32 && pitch == 128; }
+};
+
+/// The units of campaign `ldmatrix`: 29,952.
+[[nodiscard]] inline std::vector<TileMove> tile_moves() {
+  std::vector<TileMove> cases;
+  for (Swizzle const s :
+       {swizzle_none, swizzle_32B, swizzle_64B, swizzle_128B, Swizzle{2, 4, 4}, Swizzle{3, 4, 4}})
+    for (unsigned const pitch : {32U, 64U, 128U, 256U})
+      for (unsigned row = 0; row < 16; ++row)
+        for (unsigned byte = 0; byte + 32 <= pitch; byte += 16)
+          for (unsigned const matrices : {1U, 2U, 4U})
+            for (bool const transposed : {false, true})
+              for (bool const store : {false, true})
+                cases.push_back({s, pitch, row, byte, matrices, transposed, store});
+  return cases;
+}
+
+/// A box that the copy engine moves.
+struct BoxCopy {
+  int mode;         ///< CUtensorMapSwizzle: 0 none, 1 32B, 2 64B, 3 128B, ...
+  unsigned box[3];  ///< elements of 16 bits, rows, planes
+  unsigned offset;  ///< of the destination from a 4 KiB boundary, bytes
+  bool store;
+  unsigned global_offset = 0;  ///< bytes of the tensor's start from its allocation
+};
+
+/// The units of campaign `tma`: 324, the last eight of which are refused.
+[[nodiscard]] inline std::vector<BoxCopy> box_copies() {
+  std::vector<BoxCopy> cases;
+  for (bool const store : {false, true})
+    for (int mode = 0; mode <= 3; ++mode) {
+      unsigned const width = mode == 0 ? 64 : 8U << mode;  // elements
+      for (unsigned p = 0; p < 16; ++p) cases.push_back({mode, {width, 16, 1}, 128 * p, store});
+      for (unsigned inner = 8; inner < width; inner += 8)
+        for (unsigned const p : {0U, 1U, 3U}) cases.push_back({mode, {inner, 16, 1}, 128 * p, store});
+      for (unsigned const p : {0U, 1U, 5U}) {
+        cases.push_back({mode, {width, 4, 3}, 128 * p, store});
+        cases.push_back({mode, {width, 3, 4}, 128 * p, store});
+        cases.push_back({mode, {std::max(8U, width / 2), 5, 3}, 128 * p, store});
+      }
+      cases.push_back({mode, {width, 16, 1}, 0, store, 16});  // a tensor that is only 16-byte aligned
+    }
+  for (int mode = 4; mode <= 6; ++mode) cases.push_back({mode, {64, 16, 1}, 0, false});
+  for (int mode = 1; mode <= 3; ++mode) cases.push_back({mode, {(8U << mode) + 8, 16, 1}, 0, false});
+  cases.push_back({0, {8, 16, 1}, 0, false, 8});  // a tensor that is only 8-byte aligned
+  cases.push_back({0, {4, 16, 1}, 0, false});     // an inner box of 8 bytes
+  return cases;
+}
+
+/// An operand that wgmma reads through a descriptor.
+struct OperandRead {
+  bool operand_a;
+  Major major;
+  WgmmaDescriptor descriptor;  ///< start relative to the window
+  bool keep;                   ///< the recovered map goes into the record
+  char const* question;
+  [[nodiscard]] unsigned extent() const { return operand_a ? 64 : 128; }
+};
+inline constexpr unsigned wgmma_depth = 16;  ///< k
+
+/// The units of campaign `wgmma`, 1,776: all questions for both operands, both majors and all modes where they make sense.
+[[nodiscard]] inline std::vector<OperandRead> operand_reads() {
+  std::vector<OperandRead> cases;
+  for (bool const a : {false, true})
+    for (Major const major : {Major::k, Major::mn})
+      for (WgmmaMode const mode : {WgmmaMode::none, WgmmaMode::b32, WgmmaMode::b64, WgmmaMode::b128}) {
+        WgmmaDescriptor const d = canonical_descriptor(0, major, mode);
+        auto const ask = [&](char const* question, WgmmaDescriptor const& changed, bool keep = false) {
+          cases.push_back({a, major, changed, keep, question});
+        };
+        ask("canonical", d, true);
+        for (auto const& [lbo, sbo] :
+             {std::pair{2048U, 3072U}, {1040U, 2064U}, {4096U, 512U}, {128U, 1536U}, {2176U, 16U}}) {
+          WgmmaDescriptor changed = d;
+          changed.leading_byte_offset = lbo;
+          changed.stride_byte_offset = sbo;
+          ask("strides", changed);
+        }
+        for (unsigned step = 16; step < 1024; step += 16) {
+          WgmmaDescriptor changed = d;
+          changed.start = step;
+          ask(step < 128 && step % 32 == 0 ? "k advance" : "start", changed);
+        }
+        if (mode == WgmmaMode::none) continue;
+        for (unsigned p = 0; p < 8; ++p)
+          for (unsigned b = 1; b < 8; ++b) {
+            WgmmaDescriptor changed = d;
+            changed.start = 128 * p;
+            changed.base_offset = b;
+            ask("base offset", changed, !a && major == Major::k && p < 3);
+          }
+      }
+  return cases;
+}
+
+/// Up to this many bits a swizzle leaves five bits free, along which `exhaustive` walks in runs.
+inline constexpr int most_bits_with_runs = 13;
+
+/// The units of campaign `exhaustive`: the valid swizzles within 32 bits, 6,801.
+[[nodiscard]] inline std::vector<Swizzle> all_swizzles() {
+  std::vector<Swizzle> all;
+  for (int shift = -32; shift <= 32; ++shift)
+    for (bool const runs : {true, false})
+      for (int bits = 0; bits <= 32; ++bits)
+        for (int base = 0; base <= 32; ++base)
+          if (Swizzle const s{bits, base, shift}; s.valid() && runs == (bits <= most_bits_with_runs))
+            all.push_back(s);
+  return all;
+}
+
+/// Warps that issue one pattern together, patterns of a batch, and rounds through the pages, in `wavefronts`.
+inline constexpr unsigned measuring_warps = 8, batch_patterns = 256, measuring_rounds = 6;
+/// Rows that `wavefronts` keeps of each kind, instruction and part (of all parts, for lane maps).
+inline constexpr unsigned kept_patterns = 128;
+/// Patterns of a kind, for each instruction and part, in `counters`.
+inline constexpr unsigned counted_patterns = 16;
+/// Number of the i-th of them.
+[[nodiscard]] inline std::uint64_t counted_number(std::uint64_t i, Part part) {
+  return (i * part.count + part.index) * 7919;
+}
+
+/// The exhaustive set of lane maps that `wavefronts` runs on an instruction; of one map: none.
+[[nodiscard]] constexpr LaneMaps lane_maps_of(Instruction i) {
+  if (i.transposed) return {0, 0};
+  if (i.matrices == 1) return {3, 8};
+  if (i.matrices == 2) return {4, 6};
+  if (i.matrices == 4) return {5, 5};
+  bool const load = i.operation == Operation::ld_shared, store = i.operation == Operation::st_shared;
+  if (load && i.bytes == 4) return {5, 6};
+  return i.bytes == 16 || (i.bytes == 8 && (load || store)) ? LaneMaps{5, 5} : LaneMaps{0, 0};
+}
+
+}  // namespace swizproof::gpu
