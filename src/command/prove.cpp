@@ -209,12 +209,12 @@ void write_certificates(CertificateWriter& writer, std::vector<Claim> const& cla
 }
 
 void run(Common& common, ProveOptions const& options) {
-  std::vector<Claim> const claims = select(catalog(), options);
+  std::vector<Claim> const all_claims = catalog(), claims = select(all_claims, options);
   std::optional<WholeFile> page, junit;
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   std::optional<CertificateWriter> certificates;
-  if (!options.certificates.empty()) certificates.emplace(options.certificates);
+  if (!options.certificates.empty()) certificates.emplace(options.certificates, all_claims.size());
   Style const style(common.color, STDOUT_FILENO);
   bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   auto const start = std::chrono::steady_clock::now();

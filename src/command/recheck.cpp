@@ -5,12 +5,13 @@
 #include "../process.hpp"
 #include "../report.hpp"
 
+#include <swizproof/catalog.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -24,69 +25,116 @@ struct RecheckOptions {
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
 };
 
+std::string_view name_of(Rechecked::Result result) {
+  switch (result) {
+    case Rechecked::Result::agrees:
+      return "agrees";
+    case Rechecked::Result::disagrees:
+      return "DISAGREES";
+    case Rechecked::Result::differs:
+      return "DIFFERS";
+    case Rechecked::Result::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+/// How many of what.
+struct Tally {
+  std::size_t scripts = 0, proofs = 0, immediate = 0, made = 0, lemmas = 0, unknown = 0, disagree = 0,
+              differ = 0;
+};
+
+Tally count(std::vector<Rechecked> const& files) {
+  Tally t;
+  for (Rechecked const& r : files) {
+    bool const agrees = r.result == Rechecked::Result::agrees;
+    bool const proof = r.file.ends_with(".cnf");
+    t.scripts += agrees && !proof ? 1 : 0;
+    t.proofs += agrees && proof ? 1 : 0;
+    t.immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // the empty clause alone is learned
+    t.made += agrees && r.made ? 1 : 0;
+    t.lemmas += r.lemmas;
+    t.unknown += r.result == Rechecked::Result::unknown ? 1 : 0;
+    t.disagree += r.result == Rechecked::Result::disagrees ? 1 : 0;
+    t.differ += r.result == Rechecked::Result::differs ? 1 : 0;
+  }
+  return t;
+}
+
+void print_json(Recheck const& found, Tally const& tally, std::string_view verdict, std::string const& solver,
+                double seconds) {
+  nlohmann::ordered_json bad = nlohmann::ordered_json::array();
+  for (Rechecked const& r : found.files)
+    if (r.result != Rechecked::Result::agrees)
+      bad.push_back({{"claim", r.claim},
+                     {"file", r.file},
+                     {"result", r.result == Rechecked::Result::unknown     ? "unknown"
+                                : r.result == Rechecked::Result::disagrees ? "disagrees"
+                                                                           : "differs"},
+                     {"detail", r.detail}});
+  nlohmann::ordered_json const out{{"verdict", verdict},
+                                   {"solver", solver},
+                                   {"claims", found.claims},
+                                   {"catalogue", found.catalogue},
+                                   {"part", found.claims != found.catalogue},
+                                   {"answers", tally.scripts},
+                                   {"proofs", tally.proofs},
+                                   {"proofs_made_anew", tally.made},
+                                   {"proofs_by_unit_propagation_alone", tally.immediate},
+                                   {"lemmas", tally.lemmas},
+                                   {"unknown", tally.unknown},
+                                   {"disagree", tally.disagree},
+                                   {"differ", tally.differ},
+                                   {"not_agreed", bad},
+                                   {"seconds", seconds}};
+  // What a solver printed may be no UTF-8.
+  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 void run(Common& common, RecheckOptions options) {
   for (char const* known : {"cvc5", "bitwuzla", "boolector"})
     if (options.solver.empty() && has_program(known)) options.solver = known;
   if (options.solver.empty()) options.solver = "cvc5";
   auto const start = std::chrono::steady_clock::now();
-  std::vector<Rechecked> const all = recheck(options.folder, options.solver, options.jobs, common.limits());
+  Recheck const found = recheck(options.folder, catalog(), options.solver, options.jobs, common.limits());
   double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::size_t scripts = 0, proofs = 0, immediate = 0, lemmas = 0, unknown = 0, disagree = 0;
-  std::set<std::string> claims;
-  for (Rechecked const& r : all) {
-    claims.insert(r.claim);
-    bool const agrees = r.result == Rechecked::Result::agrees;
-    bool const proof = r.file.ends_with(".cnf");
-    scripts += agrees && !proof ? 1 : 0;
-    proofs += agrees && proof ? 1 : 0;
-    immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // the empty clause alone is learned
-    lemmas += r.lemmas;
-    unknown += r.result == Rechecked::Result::unknown ? 1 : 0;
-    disagree += r.result == Rechecked::Result::disagrees ? 1 : 0;
-  }
-  common.exit_code = disagree != 0 ? disagreement : unknown != 0 ? undecided : holds;
-  std::string_view const verdict = disagree != 0 ? "disagreement" : unknown != 0 ? "unknown" : "proved";
+  Tally const tally = count(found.files);
+  common.exit_code = tally.disagree != 0  ? disagreement
+                     : tally.differ != 0  ? refuted
+                     : tally.unknown != 0 ? undecided
+                                          : holds;
+  std::string_view const verdict = tally.disagree != 0  ? "disagreement"
+                                   : tally.differ != 0  ? "refuted"
+                                   : tally.unknown != 0 ? "unknown"
+                                                        : "proved";
+  if (common.json) return print_json(found, tally, verdict, options.solver, seconds);
   Style const style(common.color, STDOUT_FILENO);
-  if (common.json) {
-    nlohmann::ordered_json bad = nlohmann::ordered_json::array();
-    for (Rechecked const& r : all)
-      if (r.result != Rechecked::Result::agrees)
-        bad.push_back({{"claim", r.claim},
-                       {"file", r.file},
-                       {"result", r.result == Rechecked::Result::unknown ? "unknown" : "disagrees"},
-                       {"detail", r.detail}});
-    fmt::print("{}\n", nlohmann::ordered_json{{"verdict", verdict},
-                                              {"solver", options.solver},
-                                              {"claims", claims.size()},
-                                              {"scripts_agreed", scripts},
-                                              {"proofs_checked", proofs},
-                                              {"proofs_by_unit_propagation_alone", immediate},
-                                              {"lemmas", lemmas},
-                                              {"unknown", unknown},
-                                              {"disagreements", disagree},
-                                              {"not_agreed", bad},
-                                              {"seconds", seconds}}
-                           .dump(2));
-    return;
-  }
-  for (Rechecked const& r : all)
+  for (Rechecked const& r : found.files)
     if (r.result != Rechecked::Result::agrees)
       fmt::print("{}  {}: {}\n         {}\n",
-                 r.result == Rechecked::Result::unknown ? style.doubtful("unknown") : style.bad("DISAGREES"),
+                 r.result == Rechecked::Result::unknown ? style.doubtful("unknown  ")
+                                                        : style.bad(fmt::format("{:<9}", name_of(r.result))),
                  r.file, r.detail, r.claim);
   fmt::print(
-      "{} claims: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas checked; {} formulas fall by "
-      "unit propagation alone), {} unknown, {} disagree; {}\n",
-      claims.size(), scripts, options.solver, proofs, lemmas, immediate, unknown, disagree,
-      duration(seconds));
+      "{} of the catalogue's {} claims{}: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas "
+      "checked; {} "
+      "formulas fall by unit propagation alone{}), {} unknown, {} disagree, {} differ; {}\n",
+      found.claims, found.catalogue, found.claims == found.catalogue ? "" : ", a part", tally.scripts,
+      options.solver, tally.proofs, tally.lemmas, tally.immediate,
+      tally.made == 0 ? "" : fmt::format("; {} proofs made anew", tally.made), tally.unknown, tally.disagree,
+      tally.differ, duration(seconds));
 }
 
 }  // namespace
 
 void add_recheck(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "recheck",
-      "Do a second solver and a proof checker agree with the certificates of 'prove --certificates DIR'?");
+  CLI::App* const sub = app.add_subcommand("recheck",
+                                           "Are the certificates of 'prove --certificates DIR' those of the "
+                                           "catalogue, and do a second solver and a proof\n"
+                                           "checker agree with them? Exit codes: 0 all agree, 1 a file is "
+                                           "not what the catalogue says, 3 not decided,\n"
+                                           "4 they disagree.");
   auto const options = std::make_shared<RecheckOptions>();
   sub->add_option("DIR", options->folder, "the folder of certificates")->required();
   sub->add_option("--solver", options->solver,
