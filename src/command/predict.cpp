@@ -33,13 +33,20 @@ struct Request {
   WarpAccess<std::uint32_t> access;
 };
 
+/// The beginning of a text, at most `most` bytes, cut between two characters of UTF-8.
+std::string_view beginning(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
 /// What is wrong with a line, as its answer says it.
 struct LineError {
   std::string message;
 };
 
 /// Reads a stream by lines in large blocks. Behind every line as many bytes may be read as simdjson
-/// wants. A line longer than the limit comes back empty, and marked.
+/// wants. A line longer than the limit comes back empty, and marked; one that is longer than any text ends the input.
 class Lines {
  public:
   explicit Lines(std::FILE* file) : file_(file), buffer_(2 * longest_line + simdjson::SIMDJSON_PADDING) {}
@@ -67,7 +74,7 @@ class Lines {
       if (have > longest_line) {
         from_ = to_ = 0;
         dropped_ += have;
-        if (dropped_ > most_dropped) throw InputError{"a line of the input does not end", "", 0, 1, {}};
+        if (dropped_ > most_dropped) endless_ = ended_ = true;
         if (dropping_) continue;
         dropping_ = too_long = true;
         length = 0;
@@ -81,12 +88,13 @@ class Lines {
     }
   }
   [[nodiscard]] bool failed() const { return std::ferror(file_) != 0; }
+  [[nodiscard]] bool endless() const { return endless_; }
 
  private:
   std::FILE* file_;
   std::vector<char> buffer_;
   std::size_t from_ = 0, to_ = 0, dropped_ = 0;
-  bool ended_ = false, dropping_ = false;
+  bool ended_ = false, dropping_ = false, endless_ = false;
 };
 
 /// Reads {"op": ..., "address": [...]}.
@@ -111,7 +119,7 @@ class RequestReader {
           try {
             last_instruction_ = parse_instruction(text);
           } catch (InputError const&) {
-            return LineError{fmt::format("unknown op '{}'; known: {}", text.substr(0, 40), known_ops)};
+            return LineError{fmt::format("unknown op '{}'; known: {}", beginning(text, 40), known_ops)};
           }
           last_op_ = text;
         }
@@ -159,10 +167,11 @@ class RequestReader {
   Instruction last_instruction_;
 };
 
-/// Every bank in which a group's lanes meet with different words.
+/// Every bank in which a group's lanes meet: with different words, or, where each lane counts for itself (H7), at all.
 void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
   fmt::format_to(std::back_inserter(out), ", \"conflicts\": [");
   bool first = true;
+  bool const by_lane = request.instruction.operation == Operation::cp_async;
   for (unsigned g = 0; g < groups.count; ++g) {
     std::array<std::vector<std::uint32_t>, bank_count> words{};
     std::array<std::vector<unsigned>, bank_count> lanes{};
@@ -177,7 +186,7 @@ void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
       }
     }
     for (unsigned b = 0; b < bank_count; ++b) {
-      if (words[b].size() < 2) continue;
+      if ((by_lane ? lanes[b].size() : words[b].size()) < 2) continue;
       fmt::format_to(std::back_inserter(out),
                      "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}", first ? "" : ", ",
                      g, b, fmt::join(words[b], ", "), fmt::join(lanes[b], ", "));
@@ -187,12 +196,17 @@ void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
   fmt::format_to(std::back_inserter(out), "]");
 }
 
-/// Appends the answer to one line; false if the line is bad.
+/// A JSON string, also of bytes that are no UTF-8.
+std::string quoted(std::string const& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Appends the answer to one line; false if the line is bad. `alone`: no document around it says what the law rests on.
 bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Request, LineError> const& line,
-            std::size_t number, bool explaining) {
+            std::size_t number, bool explaining, bool alone) {
   if (auto const* error = std::get_if<LineError>(&line)) {
-    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}",
-                   nlohmann::json(error->message).dump(), number);
+    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}", quoted(error->message),
+                   number);
     return false;
   }
   Request const& request = std::get<Request>(line);
@@ -203,54 +217,95 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
                  c.wavefronts > ideal ? c.wavefronts - ideal : 0,
                  fmt::join(c.degree.begin(), c.degree.begin() + c.groups.count, ", "));
   if (explaining) explain(out, request, c.groups);
+  if (alone && arch.support != Support::measured)
+    fmt::format_to(std::back_inserter(out), ", \"evidence\": \"{}\"", word(arch.support));
   out.push_back('}');
   return true;
 }
 
-void run(Common& common, Options const& options) {
-  Architecture const& arch = parse_architecture(common.arch);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> owned(nullptr, &std::fclose);
-  std::FILE* file = stdin;
-  if (options.file != "-") {
-    owned.reset(std::fopen(options.file.c_str(), "rb"));
-    if (!owned)
-      throw InputError{"cannot open the file: " + std::string(std::strerror(errno)),
-                       options.file,
-                       0,
-                       options.file.size(),
-                       {}};
-    file = owned.get();
+/// Answers on their way to standard output: whatever ends the program, those that were given are delivered.
+class Answers {
+ public:
+  Answers() = default;
+  Answers(Answers const&) = delete;
+  Answers& operator=(Answers const&) = delete;
+  ~Answers() { deliver(); }
+  [[nodiscard]] fmt::memory_buffer& text() { return text_; }
+  void deliver() {
+    std::fwrite(text_.data(), 1, text_.size(), stdout);
+    text_.clear();
   }
-  Lines lines(file);
+
+ private:
+  fmt::memory_buffer text_;
+};
+
+/// Why the input ended before its end.
+std::optional<InputError> broken_off(Lines const& lines, std::string const& file) {
+  if (lines.failed()) return InputError{"cannot read the input", file, 0, file.size(), {}};
+  if (lines.endless()) return InputError{"a line of the input does not end", file, 0, file.size(), {}};
+  return std::nullopt;
+}
+
+std::FILE* open_input(std::string const& name) {
+  if (name == "-") return stdin;
+  std::FILE* const file = std::fopen(name.c_str(), "rb");
+  if (file == nullptr)
+    throw InputError{"cannot open the file: " + std::string(std::strerror(errno)), name, 0, name.size(), {}};
+  return file;
+}
+
+/// How many lines were answered, and how many of them with an error.
+struct Answered {
+  std::size_t all = 0, bad = 0;
+};
+
+Answered answer_all(Lines& lines, Answers& answers, Architecture const& arch, bool json, bool explaining) {
   RequestReader reader;
-  fmt::memory_buffer out;
+  Answered count;
   char* line = nullptr;
-  std::size_t length = 0, number = 0, answers = 0, bad = 0;
+  std::size_t length = 0, number = 0;
   bool too_long = false;
   while (lines.next(line, length, too_long)) {
-    ++number;
-    std::string_view const text(line, length);
+    std::string_view text(line, length);
+    if (++number == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
     if (!too_long && text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    if (common.json) out.append(std::string_view(answers == 0 ? "{\"predictions\": [\n" : ",\n"));
+    if (json) answers.text().append(std::string_view(count.all == 0 ? "{\"predictions\": [\n" : ",\n"));
     auto const request = too_long
                              ? std::variant<Request, LineError>(LineError{"the line is longer than 1 MiB"})
-                             : reader.read(line, length);
-    if (!answer(out, arch, request, number, options.explain)) ++bad;
-    ++answers;
-    if (!common.json) out.push_back('\n');
-    if (out.size() > 1 << 16) {
-      std::fwrite(out.data(), 1, out.size(), stdout);
-      out.clear();
-    }
+                             : reader.read(text.data(), text.size());
+    if (!answer(answers.text(), arch, request, number, explaining, !json)) ++count.bad;
+    ++count.all;
+    if (!json) answers.text().push_back('\n');
+    if (answers.text().size() > 1 << 16) answers.deliver();
   }
-  if (common.json && answers > 0)
-    fmt::format_to(std::back_inserter(out), "\n], \"verdict\": \"{}\"}}\n", bad == 0 ? "proved" : "unknown");
-  std::fwrite(out.data(), 1, out.size(), stdout);
-  if (lines.failed()) throw InputError{"cannot read the input", options.file, 0, options.file.size(), {}};
-  if (answers == 0)
+  return count;
+}
+
+void run(Common& common, Options const& options) {
+  Architecture const& arch = parse_architecture(common.arch);
+  auto const close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
+  std::unique_ptr<std::FILE, decltype(close)> const file(open_input(options.file), close);
+  Lines lines(file.get());
+  Answers answers;
+  Answered const count = answer_all(lines, answers, arch, common.json, options.explain);
+  std::optional<InputError> const end = broken_off(lines, options.file);
+  if (common.json && count.all > 0) {
+    bool const whole = count.bad == 0 && !end;
+    fmt::format_to(std::back_inserter(answers.text()), "\n], \"verdict\": \"{}\", \"evidence\": \"{}\"",
+                   whole ? "proved" : "unknown", word(arch.support));
+    if (end)
+      fmt::format_to(std::back_inserter(answers.text()),
+                     ", \"error\": {{\"message\": {}, \"input\": {}, \"at\": 0}}", quoted(end->message),
+                     quoted(end->input));
+    answers.text().append(std::string_view("}\n"));
+  }
+  answers.deliver();
+  if (count.bad > 0 || end) common.exit_code = bad_input;
+  if (end && !(common.json && count.all > 0)) throw *end;
+  if (count.all == 0)
     throw InputError{"the input has no lines", "", 0, 1,
                      R"(write lines such as {"op": "ld.shared.b32", "address": [0, 4, ...]})"};
-  if (bad > 0) common.exit_code = bad_input;
 }
 
 }  // namespace
