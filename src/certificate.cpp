@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <unistd.h>
@@ -202,17 +202,15 @@ enum class Role : std::uint8_t { claim, control, formula };
 /// What a solver is given: the script without the status that it should have. cvc5 stops where they differ, and it shall
 /// speak for itself. Debian's boolector reads no define-fun: a name and an equation say the same.
 std::string question_in(std::string const& script, bool definitions) {
-  static std::regex const definition(R"(\(define-fun (\|[^|]*\||\S+) \(\) (Bool|\(_ BitVec \d+\)) (.*)\)$)");
+  static RE2 const definition(R"(\(define-fun (\|[^|]*\||\S+) \(\) (Bool|\(_ BitVec [0-9]+\)) (.*)\))",
+                              RE2::Latin1);
   std::istringstream lines(script);
-  std::string out;
+  std::string out, name, sort, body;
   for (std::string line; std::getline(lines, line);) {
-    std::string const head = line.substr(0, 12);
-    std::smatch m;
     if (line.starts_with("(set-info :status")) continue;
-    if (!definitions && head == "(define-fun " && line.size() < 20000 &&
-        std::regex_match(line, m, definition))
-      out += "(declare-fun " + m[1].str() + " () " + m[2].str() + ")\n(assert (= " + m[1].str() + " " +
-             m[3].str() + "))\n";
+    if (!definitions && line.starts_with("(define-fun ") &&
+        RE2::FullMatch(line, definition, &name, &sort, &body))
+      out += "(declare-fun " + name + " () " + sort + ")\n(assert (= " + name + " " + body + "))\n";
     else
       out += line + "\n";
   }
