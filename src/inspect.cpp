@@ -84,6 +84,22 @@ Fact function_is_one_to_one(Function const& f, Limits const& limits) {
                       limits);
 }
 
+/// From which bases relative addressing is absolute, as one number.
+Quantity alignment_quantity(Mapping const& map, Limits const& limits) {
+  if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
+      !(map.domain() != nullptr && map.on_elements.size() == 1))
+    return {{}, Engine::linear, "the element size is not known: give --element"};
+  Alignment const found = alignment_of(map, limits);
+  if (auto const* unknown = std::get_if<Unknown>(&found.outcome))
+    return {{}, found.engine, unknown->reason, true};
+  Quantity out{found.bytes, found.engine, {}};
+  if (found.bytes == 1) out.note = "every base will do";
+  if (!found.also.empty())
+    out.note = std::to_string(found.also.size()) + " more of every " + std::to_string(found.period) +
+               " bases will do: see align";
+  return out;
+}
+
 void inspect_function(Inspection& out, Mapping const& map, Limits const& limits) {
   Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
@@ -114,6 +130,8 @@ void inspect_function(Inspection& out, Mapping const& map, Limits const& limits)
   if (map.acts_on_bytes() || !out.period.value) return;
   if (!map.element_bits)
     out.alignment = {{}, out.period.engine, "the element size is not known: give --element"};
+  else if (*out.period.value == 1)
+    out.alignment = alignment_quantity(map, limits);
   else if (auto const bytes = bytes_of_period(map, *out.period.value))
     out.alignment.value = bytes;
   else
@@ -144,22 +162,6 @@ Fact onto_of(std::vector<std::uint64_t> const& values, Fact const& one_to_one) {
       return {Refuted{"one-to-one, but not onto 0..size-1", {{"x", i}, {"f(x)", values[i]}}, true},
               Engine::exhaustive};
   return one_to_one;
-}
-
-/// From which bases relative addressing is absolute, as one number.
-Quantity alignment_quantity(Mapping const& map, Limits const& limits) {
-  if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
-      !(map.domain() != nullptr && map.on_elements.size() == 1))
-    return {{}, Engine::linear, "the element size is not known: give --element"};
-  Alignment const found = alignment_of(map, limits);
-  if (auto const* unknown = std::get_if<Unknown>(&found.outcome))
-    return {{}, found.engine, unknown->reason, true};
-  Quantity out{found.bytes, found.engine, {}};
-  if (found.bytes == 1) out.note = "every base will do";
-  if (!found.also.empty())
-    out.note = std::to_string(found.also.size()) + " more of every " + std::to_string(found.period) +
-               " bases will do: see align";
-  return out;
 }
 
 /// Facts and quantities of a table of values.

@@ -125,7 +125,10 @@ std::string describe(AccessVerdict const& v, Style const& style) {
                       style.faint(names_of(v.engines)), v.domain);
   if (v.coverage && v.coverage->reached < v.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes\n", v.coverage->reached, v.coverage->of);
-  if (v.conflict && !std::holds_alternative<Proved>(v.outcome)) text += describe(*v.conflict, 9);
+  if (refuted == nullptr) return text;
+  text += v.conflict ? describe(*v.conflict, 9)
+                     : fmt::format("         no two lanes collide: {} is what it costs ({})\n", v.wavefronts,
+                                   describe(*refuted));
   return text;
 }
 
@@ -169,8 +172,16 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   out["coverage"] = nullptr;
   if (v.coverage) out["coverage"] = {{"reached", v.coverage->reached}, {"of", v.coverage->of}};
   out["counterexample"] = nullptr;
-  if (!v.conflict || std::holds_alternative<Proved>(v.outcome)) return out;
+  auto const* const refuted = std::get_if<Refuted>(&v.outcome);
+  if (refuted == nullptr) return out;
   nlohmann::ordered_json origin = nlohmann::ordered_json::object(), lanes = nlohmann::ordered_json::array();
+  if (!v.conflict) {  // fewer are allowed than an access without a collision costs
+    for (auto const& [name, value] : refuted->values) origin[name] = value;
+    std::uint64_t const base = origin["base"];
+    origin.erase("base");
+    out["counterexample"] = {{"origin", origin}, {"base", base}, {"lanes", lanes}};
+    return out;
+  }
   for (auto const& [name, value] : v.conflict->origin) origin[name] = value;
   for (LaneAtFault const& lane : v.conflict->lanes)
     lanes.push_back({{"lane", lane.lane},
