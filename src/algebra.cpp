@@ -141,7 +141,7 @@ Layout compose_leaf(Leaves const& shapes, Leaves const& strides, IntTuple rest, 
     IntTuple const next = ceil_div(abs(step), extent) * signum(step);
     if (!is_constant(taken, 1) && !is_constant(rest, 1)) {
       IntTuple const part = min(taken, rest);
-      if (part.value < 1) refuse("a step of " + to_string(step) + " leads nowhere");
+      if (part.value < 1) refuse("CuTe's result has the extent " + to_string(part));
       if (part.is_static && rest.is_static && rest.value % part.value != 0)
         refuse("an extent of " + to_string(rest) + " is not a multiple of the " + to_string(part) +
                " steps that fit into one mode of the left layout (CuTe: shape divisibility condition)");
@@ -496,9 +496,13 @@ std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout
   std::int64_t const had = size(result.shape).value;
   if (had != b.size()) return std::min(count, static_cast<std::uint64_t>(std::max<std::int64_t>(had, 0)));
   std::uint64_t const step = count <= most ? 1 : count / most | 1;
+  // The same functions in as few modes as there are: thousands of extents of 1 would cost as many divisions each.
+  Layout const left = a.shape.leaf_count() != 0 ? coalesced_beyond(a) : a;
+  Layout const right = count > 1 ? coalesce(b) : b, theirs = count > 1 ? coalesce(result) : result;
   for (std::uint64_t i = 0; i < count; i += step) {
-    std::uint64_t const middle = b(i).elements;
-    if (middle < end && a(middle).elements != result(i).elements) return i;
+    std::uint64_t const middle = right(i).elements;
+    bool const counts = middle < end && static_cast<std::int64_t>(middle) >= 0;
+    if (counts && left(middle).elements != theirs(i).elements) return i;
   }
   return std::nullopt;
 }
@@ -809,6 +813,7 @@ IntTuple max_alignment(Layout const& l) {
 Layout domain_distribute(IntTuple const& shape, IntTuple const& n) {
   refuse_empty(shape);
   refuse_empty(n);
+  if (n.is_tuple) refuse("the share must be one integer");
   IntTuple const flat = flattened(shape);
   Leaves shares;
   std::int64_t rest = n.value;

@@ -114,6 +114,55 @@ Mapping with_layout(Mapping map, Layout layout) {
   return finished(std::move(map));
 }
 
+namespace {
+
+using Wide = __int128;
+
+/// The least and the greatest value that a function takes.
+struct Bounds {
+  Wide least = 0, most = 0;
+
+  void add(Wide a, Wide b) {
+    least += std::min(a, b);
+    most += std::max(a, b);
+  }
+};
+
+/// Of a layout at the indices 0..last, which may lie past its end: then it goes on along the last mode.
+Bounds bounds_of(Layout const& l, Wide last) {
+  Bounds out;
+  auto const extents = l.shape.leaves(), strides = l.stride.leaves();
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    Wide const inside = extents[i] - 1;
+    out.add(0, (i + 1 == extents.size() ? std::max(inside, last) : inside) * strides[i]);
+    last /= extents[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> index_below_zero(Mapping const& map) {
+  if (map.domain() == nullptr) return std::nullopt;
+  Bounds at = bounds_of(inner(map), 0);
+  for (auto stage = map.on_elements.rbegin() + 1; stage < map.on_elements.rend(); ++stage) {
+    if (auto const* plus = std::get_if<Displacement>(&*stage)) at.add(plus->elements, plus->elements);
+    if (auto const* swizzle = std::get_if<Swizzle>(&*stage))
+      at.most += static_cast<Wide>(swizzle->target_mask());
+    auto const* const layout = std::get_if<Layout>(&*stage);
+    if (layout == nullptr) continue;
+    constexpr Wide far = Wide{1} << 62;
+    at.most = std::min(at.most, far);
+    if (at.least < 0 && layout->shape.leaf_count() > 1)
+      return static_cast<std::int64_t>(std::max(at.least, -far));
+    Wide const step = layout->shape.leaf_count() == 1 ? layout->stride.leaves()[0] : 0;
+    Wide const below = std::max(at.least, -far) * step;
+    at = bounds_of(*layout, at.most);
+    at.add(std::min<Wide>(below, 0), std::max<Wide>(below, 0));
+  }
+  return std::nullopt;
+}
+
 // Composition
 
 namespace {
@@ -129,8 +178,8 @@ Swizzle swizzle_of(std::uint32_t source, std::uint32_t target) {
   return s;
 }
 
-/// a o s as swizzle o a, where the bits of s go through a as the bits of another swizzle.
-Mapping composition_with_swizzle(Layout const& a, Swizzle const& s) {
+/// CuTe's a o s: swizzle o a, where the bits of s go through a as the bits of another swizzle.
+Mapping swizzle_through(Layout const& a, Swizzle const& s) {
   IntTuple const source = slice(a, {IntTuple(static_cast<std::int64_t>(s.source_mask()))}).offset;
   IntTuple const target = slice(a, {IntTuple(static_cast<std::int64_t>(s.target_mask()))}).offset;
   if (!source.is_static || !target.is_static || source.is_tuple)
@@ -143,11 +192,15 @@ Mapping composition_with_swizzle(Layout const& a, Swizzle const& s) {
     refuse("the layout does not take the swizzle's bits to those of another swizzle; write " + to_string(a) +
            " o _0 o " + to_string(s) + ", which is that function");
   }
-  Mapping const theirs = composition(mapping(through), Displacement{}, mapping(a));
-  Mapping right = finished({{a, Displacement{}, s}, {}, {}});
+  return composition(mapping(through), Displacement{}, mapping(a));
+}
+
+/// `theirs` where it is the function `right` on 0..size-1, else that one with a note.
+Mapping checked(Mapping theirs, Mapping right, std::int64_t size) {
   auto const at = first_difference(
-      a.size(), [&](Word64 i) { return value(theirs, i); }, [&](Word64 i) { return value(right, i); });
+      size, [&](Word64 i) { return value(theirs, i); }, [&](Word64 i) { return value(right, i); });
   if (!at) return theirs;
+  right = finished(std::move(right));
   right.notes.push_back(another_function(theirs.text, *at, value(theirs, *at), value(right, *at)));
   return right;
 }
@@ -186,7 +239,9 @@ Mapping composition(Mapping const& a, Mapping const& b) {
     return composition(mapping(*of_a), Displacement{}, b);
   }
   if (from_a != nullptr) {
-    if (of_b != nullptr) return composition_with_swizzle(*from_a, *of_b);
+    if (of_b != nullptr)
+      return checked(swizzle_through(*from_a, *of_b), {{*from_a, Displacement{}, *of_b}, {}, {}},
+                     from_a->size());
     if (from_b != nullptr) {
       Layout const result = composition(*from_a, *from_b);
       auto const at = difference(*from_a, *from_b, result);
@@ -206,9 +261,17 @@ Mapping composition(Mapping const& a, Mapping const& b) {
       refuse("a layout is composed with a swizzled layout only if its offset is _0");
     Mapping rest;
     rest.on_elements.assign(b.on_elements.begin() + 2, b.on_elements.end());
-    Mapping first;
-    first.on_elements = {b.on_elements[0]};
-    return composition(composition(a, finished(std::move(first))), finished(std::move(rest)));
+    rest = finished(std::move(rest));
+    auto const* const swizzle = std::get_if<Swizzle>(&b.on_elements[0]);
+    if (swizzle == nullptr) {
+      Mapping first;
+      first.on_elements = {b.on_elements[0]};
+      return composition(composition(a, finished(std::move(first))), rest);
+    }
+    Mapping right = b;
+    right.on_elements.insert(right.on_elements.begin(), {*from_a, Displacement{}});
+    Mapping const through = swizzle_through(*from_a, *swizzle);
+    return checked(composition(through, rest), std::move(right), inner(rest).size());
   }
   // A composed layout: its innermost layout is composed.
   Mapping const last = composition(mapping(inner(a)), b);
@@ -224,6 +287,20 @@ Mapping composition(Mapping const& a, Mapping const& b) {
 
 namespace {
 
+/// f o offset becomes f o offset o s; behind an offset of _0 CuTe composes f with s.
+void append_swizzle(Mapping& f, Swizzle const& s) {
+  auto& stages = f.on_elements;
+  if (stages.empty() || std::get<Displacement>(stages.back()) != Displacement{}) {
+    stages.emplace_back(s);
+    return;
+  }
+  stages.pop_back();
+  if (auto* const last = std::get_if<Swizzle>(&stages.back()))
+    *last = std::get<Swizzle>(merged(*last, s).on_elements[0]);
+  else
+    f = composition(finished(std::move(f)), mapping(s));
+}
+
 template <class Inverse>
 Mapping inverse(Mapping const& map, Inverse const& of_layout) {
   if (plain_swizzle(map) != nullptr) return map;
@@ -231,23 +308,18 @@ Mapping inverse(Mapping const& map, Inverse const& of_layout) {
     refuse("CuTe does not invert a layout with the flag smem_ptr; take " + position_independent(map).text);
   // Right to left: the inverse of (f o + o g) is g' o - o f'.
   Mapping result;
-  std::optional<Mapping> first;
   for (auto stage = map.on_elements.rbegin(); stage != map.on_elements.rend(); ++stage) {
+    auto& stages = result.on_elements;
     if (auto const* plus = std::get_if<Displacement>(&*stage)) {
       if (!plus->is_static || plus->dynamic_bits != 0) refuse("CuTe does not invert a dynamic offset");
-      result.on_elements.emplace_back(Displacement{-plus->elements});
+      stages.emplace_back(Displacement{-plus->elements});
     } else if (auto const* layout = std::get_if<Layout>(&*stage)) {
-      result.on_elements.emplace_back(of_layout(*layout));
+      stages.emplace_back(of_layout(*layout));
     } else {
-      result.on_elements.push_back(*stage);
+      append_swizzle(result, std::get<Swizzle>(*stage));
     }
   }
-  auto const* layout = std::get_if<Layout>(&result.on_elements.front());
-  auto const* swizzle =
-      result.on_elements.size() == 3 ? std::get_if<Swizzle>(&result.on_elements[2]) : nullptr;
-  bool const passes = layout != nullptr && swizzle != nullptr &&
-                      std::get<Displacement>(result.on_elements[1]) == Displacement{};
-  return passes ? composition(mapping(*layout), mapping(*swizzle)) : finished(std::move(result));
+  return finished(std::move(result));
 }
 
 void note_where_not_inverse(Mapping& result, std::string_view law, std::optional<Word64> at, Word64 gives,
@@ -319,6 +391,21 @@ Displacement recast(Displacement d, std::int64_t n, bool up) {
   return d;
 }
 
+/// CuTe's upcast and downcast take an offset as 32 bits without a sign, and do not take it back.
+void note_negative_offset(Mapping const& map, std::int64_t n, bool up, Mapping& result) {
+  Mapping theirs = result;
+  for (std::size_t i = 0; i < map.on_elements.size() && !is_flagged(map); ++i) {
+    auto const* const before = std::get_if<Displacement>(&map.on_elements[i]);
+    if (before == nullptr || before->elements >= 0) continue;
+    auto const bits = static_cast<std::uint32_t>(before->elements), factor = static_cast<std::uint32_t>(n);
+    theirs.on_elements[i] = Displacement{up ? bits / factor : bits * factor};
+  }
+  theirs = finished(std::move(theirs));
+  if (theirs.text != result.text)
+    result.notes.push_back("CuTe prints " + theirs.text +
+                           ": it takes a negative offset for 32 bits without a sign");
+}
+
 Mapping change_unit(Mapping const& map, std::int64_t n, bool up) {
   if (n < 1) refuse("the factor must be 1 or more");
   Mapping result = map;
@@ -339,7 +426,9 @@ Mapping change_unit(Mapping const& map, std::int64_t n, bool up) {
     if (auto* const layout = std::get_if<Layout>(&stage)) *layout = recast_layout(*layout);
     if (std::holds_alternative<Expression>(stage)) refuse("a function fn has no unit to change");
   }
-  return finished(std::move(result));
+  result = finished(std::move(result));
+  note_negative_offset(map, n, up, result);
+  return result;
 }
 
 }  // namespace
@@ -454,6 +543,7 @@ struct Sliced {
 /// What CuTe's slice_and_offset does to swizzle o offset o layout.
 Sliced cute_slice(Swizzle const& s, Displacement const& offset, Layout const& l, Tiler const& coordinate) {
   Layout const kept = slice(l, coordinate).layout;
+  if (kept.rank() == 0) refuse("no mode is free");
   std::vector<Layout> modes;
   std::vector<IntTuple> fixed;
   fixed_modes(l, coordinate, modes, fixed);
@@ -572,12 +662,12 @@ Mapping slice(Mapping const& map, Tiler const& coordinate) {
 
 namespace {
 
-/// The elements that a swizzle leaves together.
+/// The elements that a swizzle leaves together; like CuTe, on elements even one of 0 bits counts.
 std::int64_t whole_elements(Mapping const& map) {
-  Mapping const on_elements = position_independent(map);
   std::int64_t whole = std::int64_t{1} << 62;
+  Mapping const on_elements = position_independent(map);
   for (Stage const& stage : on_elements.on_elements)
-    if (auto const* s = std::get_if<Swizzle>(&stage); s != nullptr && s->bits != 0)
+    if (auto const* s = std::get_if<Swizzle>(&stage); s != nullptr && (s->bits != 0 || !is_flagged(map)))
       whole = std::min(whole, std::int64_t{1} << s->base);
   return whole;
 }
@@ -588,8 +678,8 @@ bool is_swizzled(Mapping const& map) { return plain_layout(map) == nullptr; }
 
 Layout max_common_layout(Mapping const& a, Mapping const& b) {
   if (is_swizzled(a) && is_swizzled(b)) refuse("CuTe defines this for at most one swizzled layout");
-  Layout const common = max_common_layout(inner(is_swizzled(a) ? a : b), inner(is_swizzled(a) ? b : a));
   if (!is_swizzled(a) && !is_swizzled(b)) return max_common_layout(inner(a), inner(b));
+  Layout const common = max_common_layout(inner(is_swizzled(a) ? a : b), inner(is_swizzled(a) ? b : a));
   std::int64_t const whole = std::min(whole_elements(a), whole_elements(b));
   return whole < common.size() ? composition(common, Tiler{IntTuple(whole)}) : common;
 }
@@ -618,6 +708,15 @@ IntTuple max_alignment(Mapping const& map) {
     divisor = std::gcd(divisor, plus->dynamic_bits == 0 ? plus->elements : bits & -bits);
   }
   return divisor;
+}
+
+Mapping as_cute_counts(Mapping map) {
+  if (!is_flagged(map)) return map;
+  if (std::holds_alternative<Layout>(map.on_elements.front()))
+    map.on_elements.insert(map.on_elements.begin(), Displacement{});
+  map.on_elements.insert(map.on_elements.begin(), map.on_bytes.begin(), map.on_bytes.end());
+  map.on_bytes.clear();
+  return finished(std::move(map));
 }
 
 }  // namespace swizproof

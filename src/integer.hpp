@@ -71,10 +71,9 @@ namespace swizproof {
 [[nodiscard]] inline IntTuple min(IntTuple const& a, IntTuple const& b) {
   return {std::min(a.value, b.value), a.is_static && b.is_static};
 }
-/// ceil(a / b) of positive integers.
+/// ceil(a / b) of positive integers; of others what CuTe's (a + b - 1) / b is.
 [[nodiscard]] inline IntTuple ceil_div(IntTuple const& a, IntTuple const& b) {
-  if (b.value == 0) throw AlgebraError{"a division by 0, which CuTe does not check"};
-  return {a.value / b.value + (a.value % b.value > 0 ? 1 : 0), a.is_static && b.is_static};
+  return (a + (b - IntTuple(1))) / b;
 }
 
 /// The coordinate that a stride such as 5@1@0 stands for: `(_0,5)` in the first mode.

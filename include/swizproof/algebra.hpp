@@ -86,7 +86,7 @@ enum class Major : std::uint8_t { left, right };
 [[nodiscard]] Layout composition(Layout const& a, Layout const& b);
 /// Mode by mode; modes that the tiler does not name are dropped.
 [[nodiscard]] Layout composition(Layout const& a, Tiler const& tiler);
-/// An index i < b.size() with b(i) < end at which `result` is not a(b(i)), or the first that only one of
+/// An index i < b.size() with 0 <= b(i) < end at which `result` is not a(b(i)), or the first that only one of
 /// result and b has; nothing if there is none. At most 2^20 indices are tried: a larger layout's are spread
 /// evenly.
 [[nodiscard]] std::optional<std::uint64_t> difference(Layout const& a, Layout const& b, Layout const& result,

@@ -33,6 +33,11 @@ namespace swizproof {
 /// offset of 0 vanishes.
 [[nodiscard]] Mapping with_layout(Mapping map, Layout layout);
 
+/// The least index, if it is below 0, at which a layout of several modes is asked by what stands behind it:
+/// -3 for `(4,2):(1,8) o -3 o 8:1`. Nothing is said there of CuTe's result, which takes % and / of a negative
+/// integer, and such a text is refused. Checked by ComposedAlgebra.WhatIsPrintedIsReadBack.
+[[nodiscard]] std::optional<std::int64_t> index_below_zero(Mapping const& map);
+
 /// i -> a(b(i)) as CuTe composes: layouts, swizzles and composed layouts.
 [[nodiscard]] Mapping composition(Mapping const& a, Mapping const& b);
 /// i -> a(offset + b(i)).
@@ -55,9 +60,12 @@ namespace swizproof {
 /// to the pointer; a note says so where it is not 0.
 [[nodiscard]] Mapping slice(Mapping const& map, Tiler const& coordinate);
 
-/// max_common_layout, max_common_vector and max_alignment, which count whole elements.
+/// max_common_layout, max_common_vector and max_alignment, which count whole elements. Of a flagged layout
+/// CuTe takes the bytes that its swizzle keeps together for elements; see as_cute_counts().
 [[nodiscard]] Layout max_common_layout(Mapping const& a, Mapping const& b);
 [[nodiscard]] IntTuple max_common_vector(Mapping const& a, Mapping const& b);
 [[nodiscard]] IntTuple max_alignment(Mapping const& map);
+/// A flagged layout as those three see it in CuTe: its byte swizzle on elements. Others are as they are.
+[[nodiscard]] Mapping as_cute_counts(Mapping map);
 
 }  // namespace swizproof

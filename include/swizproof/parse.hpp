@@ -2,6 +2,11 @@
 //
 // The parser guesses nothing: text that it does not understand in full is refused with an InputError
 // that names the place. tests/oracle feeds it what CuTe printed, tests/golden what it must refuse.
+//
+// Every integer is static: `8` and `_8` are the same in shapes, strides, orders, tilers, divisors and
+// coordinates, and the result is what CuTe gives for static integers. A layout on which no function of the
+// algebra acts is echoed as it is spelled: `(8,64):(64,1)`; what the algebra gives is printed as CuTe prints
+// it: `coalesce((8,64):(1,8))` is `_512:_1`. Checked by Algebra.PlainIntegersAreStaticEverywhere.
 #pragma once
 
 #include <swizproof/access.hpp>
@@ -27,6 +32,9 @@ struct InputError {
 /// What --element and the command say about a LAYOUT.
 struct MappingOptions {
   std::optional<unsigned> element_bits{};  ///< makes bare functions act on element offsets
+  /// False: CuTe's algebra takes `8` for `_8`. True: `8` is an integer that CuTe's compiler does not know,
+  /// and the results are those of CuTe at run time.
+  bool keep_dynamic = false;
 };
 
 /// LAYOUT of the command line. Throws InputError.
@@ -36,8 +44,10 @@ struct MappingOptions {
 /// a coordinate map, a Layout with strides such as `_1@0`.
 using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 
-/// LAYOUT of the command line, or what is printed instead of offsets. Throws InputError.
-[[nodiscard]] Evaluated parse_value(std::string_view text, MappingOptions const& options = {});
+/// LAYOUT of the command line, or what is printed instead of offsets. What there is to say about an integer
+/// or a coordinate map goes to `notes`; a Mapping has its own. Throws InputError.
+[[nodiscard]] Evaluated parse_value(std::string_view text, MappingOptions const& options = {},
+                                    std::vector<std::string>* notes = nullptr);
 
 /// `S<2,0,-3>`, `Sw<3,4,3>` or `Swizzle<3,4,3>`. Throws InputError.
 [[nodiscard]] Swizzle parse_swizzle(std::string_view text);

@@ -107,11 +107,15 @@ void print_coordinates(Common const& common, Options const& options, Layout cons
 }
 
 /// An integer or a shape, which some functions of the algebra give.
-void print_integers(Common const& common, IntTuple const& value) {
-  if (common.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"value", to_string(value)}, {"size", value.product()}}.dump());
-  else
-    fmt::print("{}\n", to_string(value));
+void print_integers(Common const& common, IntTuple const& value, std::vector<std::string> const& notes) {
+  if (common.json) {
+    nlohmann::ordered_json out{{"value", to_string(value)}, {"size", value.product()}};
+    if (!notes.empty()) out["notes"] = notes;
+    fmt::print("{}\n", out.dump());
+    return;
+  }
+  fmt::print("{}\n", to_string(value));
+  for (std::string const& note : notes) fmt::print("note: {}\n", note);
 }
 
 void run_mapping(Common& common, Options& options, Mapping const& map);
@@ -119,9 +123,10 @@ void run_mapping(Common& common, Options& options, Mapping const& map);
 void run(Common& common, Options& options) {
   MappingOptions parse_options;
   if (!options.layout.element.empty()) parse_options.element_bits = parse_element(options.layout.element);
-  Evaluated const value = parse_value(options.layout.text, parse_options);
+  std::vector<std::string> notes;
+  Evaluated const value = parse_value(options.layout.text, parse_options, &notes);
   if (auto const* map = std::get_if<Layout>(&value)) return print_coordinates(common, options, *map);
-  if (auto const* integers = std::get_if<IntTuple>(&value)) return print_integers(common, *integers);
+  if (auto const* integers = std::get_if<IntTuple>(&value)) return print_integers(common, *integers, notes);
   run_mapping(common, options, std::get<Mapping>(value));
 }
 

@@ -33,7 +33,7 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   }
   bool const fixed = in_.take("_");
   if (fixed && !in_.at_number()) in_.fail_here("a bare _ is not a number");
-  IntTuple leaf(in_.take_integer("an integer or a tuple"), fixed);
+  IntTuple leaf(in_.take_integer("an integer or a tuple"), fixed || all_static_);
   if (!strides && in_.looking_at("@")) in_.fail_here("an extent has no coordinate: 1@0 is a stride");
   while (in_.take("@")) basis.insert(basis.begin(), coordinate());
   if (basis.size() > 16) in_.fail_here("a stride with more than 16 coordinates");

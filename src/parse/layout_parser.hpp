@@ -6,6 +6,7 @@
 #include <swizproof/algebra.hpp>
 
 #include <functional>
+#include <utility>
 
 namespace swizproof {
 
@@ -19,6 +20,9 @@ class LayoutParser {
  public:
   /// `named` reads what begins with a letter inside a tiler: a function call.
   explicit LayoutParser(Scanner& in, std::function<Tiler()> named = {}) : in_(in), named_(std::move(named)) {}
+
+  /// From here on `8` is read as `_8` (true), or as it is spelled (false). Returns what held before.
+  bool read_all_static(bool all_static) { return std::exchange(all_static_, all_static); }
 
   /// `8`, `(_8,(2,4))`.
   [[nodiscard]] IntTuple shape();
@@ -40,6 +44,7 @@ class LayoutParser {
 
   Scanner& in_;
   std::function<Tiler()> named_;
+  bool all_static_ = false;
   int depth_ = 0;
 };
 

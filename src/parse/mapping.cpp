@@ -53,6 +53,10 @@ void MappingParser::finish(Mapping& map) {
   }
   if (!options_.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
     map.on_bytes = std::exchange(map.on_elements, {});
+  if (auto const index = index_below_zero(map))
+    in_.fail("a layout in " + map.text + " is asked for its index " + std::to_string(*index) +
+                 ", and indices begin with 0",
+             0, in_.text_size());
   for (std::string& note : notes_)
     if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
       map.notes.push_back(std::move(note));
@@ -287,25 +291,43 @@ bool MappingParser::take_flag(Chain& chain) {
 
 // Calls
 
+/// The numbers in angle brackets, if there are any: `<2>`, and units as `<16b,f32>`.
+std::vector<std::int64_t> MappingParser::numbers(std::string_view name) {
+  std::vector<std::int64_t> all;
+  if (!in_.take("<")) return all;
+  bool const units = name == "recast_layout";
+  do {
+    std::size_t const at = in_.at();
+    if (units && in_.at_letter()) {
+      std::string_view const type = in_.take_name();
+      try {
+        all.push_back(parse_element(type));
+      } catch (InputError const& error) {
+        in_.fail(error.message, at, type.size(), error.hint);
+      }
+      continue;
+    }
+    std::int64_t const n = in_.take_integer("a number");
+    if (n < 0 || n > 1 << 20) in_.fail("numbers in <> are from 0 to 2^20", at, in_.at() - at);
+    if (units) (void)in_.take("b");
+    all.push_back(n);
+  } while (in_.take(","));
+  in_.expect(">", "after the numbers of " + std::string(name));
+  return all;
+}
+
 /// name<numbers>(arguments).
 Value MappingParser::call() {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
   Call call;
   call.name = in_.take_name();
-  if (in_.take("<")) {
-    do {
-      std::size_t const at = in_.at();
-      std::int64_t const n = in_.at_number() ? in_.take_integer("a number") : parse_element(in_.take_name());
-      if (n < 0 || n > 1 << 20) in_.fail("this number is out of range", at, in_.at() - at);
-      (void)in_.take("b");
-      call.numbers.push_back(n);
-    } while (in_.take(","));
-    in_.expect(">", "after the numbers of " + std::string(call.name));
-  }
+  call.numbers = numbers(call.name);
   in_.expect("(", "of the arguments of " + std::string(call.name));
+  bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
   do call.arguments.push_back(argument());
   while (in_.take(","));
+  (void)layouts_.read_all_static(outside);
   in_.expect(")", "or ',' after an argument of " + std::string(call.name));
   try {
     return evaluate(call, notes_);
@@ -333,7 +355,13 @@ Argument MappingParser::argument() {
   if (in_.take("LayoutLeft") || in_.take("GenColMajor")) return here(Major::left);
   if (in_.take("LayoutRight") || in_.take("GenRowMajor")) return here(Major::right);
   if (in_.looking_at("fn")) in_.fail_here("a function fn cannot be an argument");
-  if (in_.looking_at("tma:")) return here(parse_tma(in_, options_));
+  if (in_.looking_at("tma:")) {
+    Mapping map = parse_tma(in_, options_);
+    if (map.domain() == nullptr)
+      in_.fail("a TMA mode alone is a function of byte addresses, and the algebra acts on elements", from,
+               in_.at() - from, "with an element type and a box it has a layout: tma:128B<f16> (8,64)");
+    return here(std::move(map));
+  }
   if (in_.looking_at("gmma:")) return here(parse_gmma(in_, options_));
   if (in_.at_letter()) {
     if (!in_.looking_at("S") && !in_.looking_at("M_") && !is_algebra(in_.peek_name()))
@@ -352,8 +380,10 @@ Mapping parse_mapping(std::string_view text, MappingOptions const& options) {
   return MappingParser(text, options).parse_mapping();
 }
 
-Evaluated parse_value(std::string_view text, MappingOptions const& options) {
-  Value value = MappingParser(text, options).parse();
+Evaluated parse_value(std::string_view text, MappingOptions const& options, std::vector<std::string>* notes) {
+  MappingParser parser(text, options);
+  Value value = parser.parse();
+  if (notes != nullptr && !std::holds_alternative<Mapping>(value)) *notes = parser.notes();
   if (auto* const map = std::get_if<Mapping>(&value)) return std::move(*map);
   if (auto* const tiler = std::get_if<Tiler>(&value)) {
     if (auto* const layout = std::get_if<Layout>(&tiler->value)) {

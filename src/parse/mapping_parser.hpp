@@ -54,6 +54,8 @@ class MappingParser {
   [[nodiscard]] Value parse();
   /// The whole text as a swizzle.
   [[nodiscard]] Swizzle parse_swizzle();
+  /// What parse() has to say about an integer or a shape; a Mapping has its own notes.
+  [[nodiscard]] std::vector<std::string> const& notes() const { return notes_; }
   /// The whole text as a function of offsets or addresses.
   [[nodiscard]] Mapping parse_mapping();
 
@@ -89,6 +91,7 @@ class MappingParser {
   Value tensor(Pointer const& pointer);
   Value coordinates();
   Value call();
+  std::vector<std::int64_t> numbers(std::string_view name);
   Tiler call_in_tiler();
   Argument argument();
   Mapping function();

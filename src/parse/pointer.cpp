@@ -67,6 +67,9 @@ void MappingParser::read_address(Pointer& pointer) {
   pointer.address = in_.take_literal();
   if (*pointer.address >= std::uint64_t{1} << 60)
     in_.fail("the address has more than 60 bits", at, in_.at() - at);
+  if (*pointer.address % std::max(*pointer.bits / 8, 1U) != 0)
+    in_.fail("an element of " + std::to_string(*pointer.bits) + " bits does not lie at this address", at,
+             in_.at() - at);
   if (in_.take(".")) {
     std::size_t const bit_at = in_.at();
     std::int64_t const bit = in_.take_integer("the number of the bit in the byte");

@@ -36,7 +36,7 @@ struct Fields {
 
 class BlockParser {
  public:
-  explicit BlockParser(std::string_view text) : in_(text), layouts_(in_) {}
+  explicit BlockParser(std::string_view text) : in_(text), layouts_(in_) { layouts_.read_all_static(true); }
 
   [[nodiscard]] TiledCopy parse() {
     if (in_.take("ThrCopy")) {
