@@ -1,6 +1,7 @@
 // ACCESS: a named pattern, or an instruction and what each lane asks for; names of architectures.
 #include "expression_parser.hpp"
 
+#include <swizproof/composed.hpp>
 #include <swizproof/tiled_copy.hpp>
 
 #include <bit>
@@ -45,14 +46,14 @@ constexpr InstructionName instruction_names[] = {
 
 /// The footprint, from all lanes' positions; refuses positions that the instruction cannot take.
 void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
-  std::uint32_t last_row = 0, last_byte = 0;
+  std::uint64_t last_row = 0, last_byte = 0;
   auto const refuse = [&](std::string message) {
     throw InputError{std::move(message), std::string(text), 0, text.size(), {}};
   };
-  for (std::uint32_t lane = 0; lane < access.instruction.lanes(); ++lane) {
-    std::span<std::uint32_t const> const variables(&lane, 1);
+  for (std::uint64_t lane = 0; lane < access.instruction.lanes(); ++lane) {
+    std::span<std::uint64_t const> const variables(&lane, 1);
     if (access.active && (*access.active)(variables, lane) == 0) continue;
-    std::uint32_t const row = pattern.row(variables, lane), byte = pattern.byte(variables, lane);
+    std::uint64_t const row = pattern.row(variables, lane), byte = pattern.byte(variables, lane);
     if (byte % access.instruction.bytes != 0)
       refuse("lane " + std::to_string(lane) + " asks for byte " + std::to_string(byte) +
              ", which is not a multiple of the " + std::to_string(access.instruction.bytes) +
@@ -62,8 +63,8 @@ void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
   }
   if (last_row >= 1U << 20 || last_byte >= 1U << 20)
     refuse("a lane is more than 2^20 rows or bytes from the origin");
-  pattern.rows = std::bit_ceil(last_row + 1);
-  pattern.row_bytes = std::bit_ceil(last_byte + 1);
+  pattern.rows = static_cast<unsigned>(std::bit_ceil(last_row + 1));
+  pattern.row_bytes = static_cast<unsigned>(std::bit_ceil(last_byte + 1));
 }
 
 /// `a..b`
@@ -116,6 +117,14 @@ class AccessParser {
     while (from < to && is_space(text_[from])) ++from;
     while (to > from && is_space(text_[to - 1])) --to;
     return text_.substr(from, to - from);
+  }
+  /// Where `word` stands by itself at or behind `from`, or npos.
+  std::size_t find_word(std::string_view word, std::size_t from) const {
+    std::size_t at = text_.find(word, from);
+    while (at != text_.npos &&
+           (is_name(text_[at - 1]) || (at + word.size() < text_.size() && is_name(text_[at + word.size()]))))
+      at = text_.find(word, at + 1);
+    return at;
   }
   bool take_word(std::string_view word) {
     std::size_t const from = in_.at();
@@ -205,23 +214,32 @@ class AccessParser {
   /// tv LAYOUT tile SHAPE
   void thread_values() {
     std::size_t const from = in_.at();
-    std::size_t const tile = text_.find("tile", from);
+    std::size_t const tile = find_word("tile", from);
     if (tile == std::string_view::npos)
       in_.fail_here("a thread-value layout needs the tile that it indexes",
                     "tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (16,16)");
     ThreadValues out;
     try {
       Mapping const map = parse_mapping(trimmed(from, tile));
-      if (map.on_elements.size() != 1 || map.domain() == nullptr || map.domain()->rank() != 2)
-        in_.fail("a thread-value layout is a plain layout of two modes, (thread, value)", from, tile - from);
-      out.tv = *map.domain();
+      Layout const* const plain = map.base_address ? nullptr : plain_layout(map);
+      if (plain == nullptr || plain->rank() != 2)
+        in_.fail("a thread-value layout is a plain layout of two modes, (thread, value)", from,
+                 trimmed(from, tile).size());
+      if (!map.notes.empty())
+        in_.fail("this layout alone is not all of it: " + map.notes[0], from, trimmed(from, tile).size());
+      out.tv = *plain;
     } catch (InputError const& error) {  // its position is relative to the layout
       if (error.input == text_) throw;
       std::size_t const start = static_cast<std::size_t>(trimmed(from, tile).data() - text_.data());
       in_.fail(error.message, start + error.at, error.length, error.hint);
     }
     in_.back_to(tile + 4);
+    std::size_t const tile_from = in_.at();
     out.tile = shape(0);
+    std::int64_t size = 1;
+    for (std::int64_t const n : out.tile.leaves())
+      if (__builtin_mul_overflow(size, n, &size) || size > std::int64_t{1} << 62)
+        in_.fail("the tile has more than 2^62 elements", tile_from, in_.at() - tile_from);
     set(std::move(out), from);
   }
   void tiled_copy() {
@@ -271,6 +289,7 @@ class AccessParser {
   void range() {
     Range range;
     range.name = in_.take_name();
+    if (range.name.empty()) in_.fail_here("expected the name of a variable after 'for'");
     if (take_word("in")) {
       std::size_t const from = in_.at();
       std::tie(range.first, range.last) = take_range(in_);
@@ -323,6 +342,8 @@ std::string to_string(Instruction const& instruction) {
 }
 
 Access parse_access(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   std::size_t const colon = text.find(':');
   if (colon == std::string_view::npos) {
     for (NamedAccess const& named : named_accesses())

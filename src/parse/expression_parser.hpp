@@ -69,48 +69,54 @@ class ExpressionParser {
       auto const* found = std::find_if(operators.begin(), operators.end(),
                                        [&](Binary const& o) { return in_.looking_at(o.token); });
       if (found == operators.end() || found->precedence < least) return left;
+      refuse_increment();
       std::size_t const at = in_.at();
       (void)in_.take(found->token);
-      std::size_t const operand = in_.at();
+      std::size_t const operand = in_.at(), first = expression_.nodes().size();
       std::size_t const right = binary(found->precedence + 1);
-      if (found->op == Op::divide || found->op == Op::remainder) check_divisor(at, operand, right);
+      if (found->op == Op::divide || found->op == Op::remainder) check_divisor(at, operand, first);
       left = add(found->op, left, right);
     }
   }
   /// Divisors must be constants, and not 0 even in words of 32 bits: a division by zero would have to
-  /// be guessed.
-  void check_divisor(std::size_t at, std::size_t operand, std::size_t node) {
-    std::optional<std::uint64_t> const value = constant_at(node);
-    if (!value) in_.fail("the divisor must be a number", operand, in_.at() - operand);
-    if (*value == 0) in_.fail("division by zero", at);
-    if (*value > 0xffffffffULL) in_.fail("the divisor needs more than 32 bits", operand, in_.at() - operand);
+  /// be guessed. The divisor's nodes are those from `first` on.
+  void check_divisor(std::size_t at, std::size_t operand, std::size_t first) {
+    auto const& nodes = expression_.nodes();
+    bool const varies = std::any_of(nodes.begin() + static_cast<std::ptrdiff_t>(first), nodes.end(),
+                                    [](auto const& n) { return n.op == Op::variable; });
+    if (varies) in_.fail("the divisor must be a constant", operand, in_.at() - operand);
+    std::uint64_t const value = value_with_zeros<std::uint64_t>();
+    if (value == 0) in_.fail("division by zero", at);
+    if (value != value_with_zeros<std::uint32_t>())
+      in_.fail("the divisor needs more than 32 bits", operand, in_.at() - operand);
   }
-  /// The value of a node that is a number or simple arithmetic of numbers.
-  std::optional<std::uint64_t> constant_at(std::size_t node) const {
-    Expression::Node const& n = expression_.nodes()[node];
-    if (n.op == Op::number) return n.value;
-    bool const simple =
-        n.op == Op::multiply || n.op == Op::add || n.op == Op::subtract || n.op == Op::shift_left;
-    if (!simple) return std::nullopt;
-    auto const a = constant_at(n.a), b = constant_at(n.b);
-    if (!a || !b) return std::nullopt;
-    switch (n.op) {
-      case Op::multiply:
-        return *a * *b;
-      case Op::add:
-        return *a + *b;
-      case Op::subtract:
-        return *a - *b;
-      default:
-        return shl(*a, *b);
-    }
+  /// The value of what was read last, where it holds no variable.
+  template <class W>
+  W value_with_zeros() const {
+    std::vector<W> const zeros(variables_.size(), 0);
+    return expression_(std::span<W const>(zeros), W{0});
+  }
+  /// C reads ++ and -- as one operator each, which changes a variable.
+  void refuse_increment() {
+    if (in_.looking_at("++") || in_.looking_at("--"))
+      in_.fail("++ and -- change a variable, which an expression here cannot", in_.at(), 2,
+               "for two signs write - -1");
   }
   std::size_t unary() {
+    refuse_increment();
+    if (in_.take("-")) return add(Op::minus, signed_operand());
+    if (in_.take("+")) return signed_operand();
+    if (in_.take("~")) return add(Op::complement, signed_operand());
+    if (in_.looking_at("!") && !in_.looking_at("!=") && in_.take("!"))
+      return add(Op::logical_not, signed_operand());
+    return primary();
+  }
+  /// Of a sign, which is one level of nesting; parentheses are counted by conditional().
+  std::size_t signed_operand() {
     Nesting const nesting(in_, depth_);
-    if (in_.take("-")) return add(Op::minus, unary());
-    if (in_.take("+")) return unary();
-    if (in_.take("~")) return add(Op::complement, unary());
-    if (in_.looking_at("!") && !in_.looking_at("!=") && in_.take("!")) return add(Op::logical_not, unary());
+    return unary();
+  }
+  std::size_t primary() {
     if (in_.take("(")) {
       std::size_t const inner = conditional();
       in_.expect(")", "to close the parenthesis");
@@ -119,10 +125,10 @@ class ExpressionParser {
     if (is_digit(in_.peek())) return add(Expression::Node{Op::number, in_.take_literal()});
     std::size_t const at = in_.at();
     std::string_view const name = in_.take_name();
-    if ((name == "Sw" || name == "S" || name == "Swizzle") && in_.looking_at("<")) return swizzle(at);
     if (name.empty()) in_.fail_here("expected a number, a variable or '('");
     auto const known = std::find(variables_.begin(), variables_.end(), name);
     if (known == variables_.end()) {
+      if ((name == "Sw" || name == "S" || name == "Swizzle") && in_.looking_at("<")) return swizzle(at);
       std::string names;
       for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
       in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
@@ -132,9 +138,13 @@ class ExpressionParser {
 
   /// `Sw<3,4,3>(EXPR)`: the swizzle as a function, in C's operators.
   std::size_t swizzle(std::size_t from) {
+    Swizzle s;
     in_.back_to(std::min(in_.find('>') + 1, in_.text_size()));
-    std::size_t const end = in_.at();
-    Swizzle const s = parse_swizzle(in_.trimmed(from, end));
+    try {
+      s = parse_swizzle(in_.trimmed(from, in_.at()));
+    } catch (InputError const& error) {  // its position is relative to the swizzle
+      in_.fail(error.message, from + error.at, error.length, error.hint);
+    }
     in_.expect("(", "and the argument of the swizzle");
     std::size_t const x = conditional();
     in_.expect(")", "to close the argument");

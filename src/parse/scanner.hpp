@@ -142,10 +142,13 @@ class Scanner {
     if (error == std::errc::result_out_of_range)
       fail("this number needs more than 64 bits", from, at_ - from);
     if (error != std::errc{}) fail("expected digits", at_);
-    while (at_ < text_.size() &&
-           (text_[at_] == 'u' || text_[at_] == 'U' || text_[at_] == 'l' || text_[at_] == 'L'))
-      ++at_;
-    if (at_ < text_.size() && is_name(text_[at_])) fail("this is not a number", from, at_ + 1 - from);
+    std::size_t const digits_end = at_;
+    while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+    static constexpr std::string_view suffixes[] = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"};
+    std::string suffix(text_.substr(digits_end, at_ - digits_end));
+    for (char& c : suffix) c = c == 'U' ? 'u' : c == 'L' ? 'l' : c;
+    if (std::find(std::begin(suffixes), std::end(suffixes), suffix) == std::end(suffixes))
+      fail("this is not a number", from, at_ - from);
     return value;
   }
   [[nodiscard]] std::string_view text(std::size_t from, std::size_t to) const {

@@ -68,14 +68,27 @@ TEST(Expression, ReadsCLiterals) {
 }
 
 TEST(Expression, RefusesWhatItWouldHaveToGuess) {
-  for (char const* bad : {"", "1 +", "y", "(1", "1)", "x / 0", "x % (3 - 3)", "1 / x", "08", "0x", "1 2",
-                          "x = 3", "5k", "18446744073709551616"})
+  for (char const* bad :
+       {"",     "1 +",  "y",   "(1",    "1)",          "x / 0",         "x % (3 - 3)", "1 / x",
+        "08",   "0x",   "1 2", "x = 3", "5k",          "8uuu",          "1lul",        "18446744073709551616",
+        "x--1", "x++1", "--x", "x++",   "x / (2 + x)", "x / (1 << 32)", "x / ~0",      "x / (1 << 40 >> 38)"})
     EXPECT_THROW((void)value(bad), InputError) << bad;
+}
+
+TEST(Expression, DividesByAnyConstant) {
+  EXPECT_EQ(value("x / (6 / 2)", 12), 4U);
+  EXPECT_EQ(value("x % (7 & 4)", 7), 3U);
+  EXPECT_EQ(value("x / (1 ? 2 : 3)", 12), 6U);
+  EXPECT_EQ(value("x / Sw<3,4,3>(0x80)", 0x120), 2U);
+  EXPECT_EQ(value("x - -1", 5), 6U) << "two signs with a space between";
 }
 
 TEST(Expression, RefusesExtremeNesting) {
   EXPECT_THROW((void)value(std::string(10000, '(') + "1" + std::string(10000, ')')), InputError);
-  EXPECT_THROW((void)value(std::string(100000, '-') + "1"), InputError);
+  EXPECT_THROW((void)value(std::string(100000, '~') + "1"), InputError);
+  auto const within = [](std::size_t n) { return std::string(n, '(') + "7" + std::string(n, ')'); };
+  EXPECT_EQ(value(within(199)), 7U) << "200 levels with the whole";
+  EXPECT_THROW((void)value(within(200)), InputError);
   std::string sum = "1";
   for (int i = 0; i < 400; ++i) sum += "+1";
   EXPECT_EQ(value(sum), 401U) << "long is not deep";

@@ -31,6 +31,73 @@ TEST(Parse, ReadsWhatCuTePrints) {
     EXPECT_EQ(parse_mapping(text).text, text);
 }
 
+InputError access_error(std::string_view text) {
+  try {
+    (void)parse_access(text);
+  } catch (InputError const& error) {
+    return error;
+  }
+  ADD_FAILURE() << "accepted: " << text;
+  return {};
+}
+
+TEST(ParseAccess, FindsTheTileBehindTheThreadValueLayout) {
+  Access const access = parse_access("ldmatrix.x4: tv tile_to_shape((16,2):(1,16),(32,8)) tile (32,8)");
+  EXPECT_EQ(to_string(std::get<ThreadValues>(access.where).tv), "((_16,_2),(_2,_4)):((_1,_32),(_16,_64))");
+  EXPECT_EQ(access_error("ldmatrix.x4: tv tile_to_shape((16,2):(1,16),(32,8))").message,
+            "a thread-value layout needs the tile that it indexes");
+}
+
+TEST(ParseAccess, TakesThreadValuesOnlyFromALayoutThatIsAllOfIt) {
+  std::string_view const swizzled =
+      "ldmatrix.x4: tv Sw<3,4,3> o smem_ptr[16b](unset) o (32,8):(1,32) tile (32,8)";
+  EXPECT_EQ(access_error(swizzled).message,
+            "a thread-value layout is a plain layout of two modes, (thread, value)");
+  EXPECT_EQ(access_error(swizzled).at, 16U);
+  EXPECT_EQ(
+      access_error("ldmatrix.x4: tv slice((32,8,2):(1,32,256),(_,_,1)) tile (32,16)").message,
+      "this layout alone is not all of it: the slice starts at offset 256, which CuTe adds to the pointer");
+  EXPECT_EQ(access_error("ldmatrix.x4: tv (32,8):(1,32) tile (1048576,1048576,1048576,1048576)").message,
+            "the tile has more than 2^62 elements");
+}
+
+TEST(ParseAccess, CountsRowsBeyond32Bits) {
+  EXPECT_EQ(access_error("ldmatrix.x1: row = lane + 4294967296, byte = 0").message,
+            "a lane is more than 2^20 rows or bytes from the origin");
+}
+
+TEST(ParseAccess, AForNeedsItsVariable) {
+  EXPECT_EQ(access_error("ld.shared.b32: row = lane, col = 0 for").message,
+            "expected the name of a variable after 'for'");
+}
+
+TEST(ParseAccess, ANamedPatternMayStandBetweenSpaces) {
+  EXPECT_EQ(parse_access(" ldmatrix.x4 ").name, "ldmatrix.x4");
+}
+
+TEST(Parse, AVariableMayBeCalledLikeASwizzle) {
+  Access const access = parse_access("ld.shared.b32: row = lane, col = S<2 for S in 0..3");
+  EXPECT_EQ(std::get<Coordinate>(access.where).modes.size(), 2U);
+  InputError const error = access_error("ld.shared.b32: row = Sw<3,3,2>(lane), col = 0");
+  EXPECT_EQ(error.at, 21U) << "in the whole text";
+  EXPECT_EQ(error.input, "ld.shared.b32: row = Sw<3,3,2>(lane), col = 0");
+}
+
+TEST(Parse, APointerLiesWhereItsElementsCan) {
+  EXPECT_EQ(error_of("smem_ptr[16b](0x101) o (8,64):(64,1)").message,
+            "an element of 16 bits does not lie at this address");
+  EXPECT_EQ(parse_mapping("smem_ptr[4b](0x101) o (8,64):(64,1)").base_address, 0x101U);
+}
+
+TEST(Parse, TheAlgebraTakesNoFunctionOfBytes) {
+  EXPECT_EQ(error_of("composition(tma:128B, (8,64):(64,1))").message,
+            "a TMA mode alone is a function of byte addresses, and the algebra acts on elements");
+  EXPECT_EQ(error_of("upcast<2>(tma:128B)").at, 10U);
+  EXPECT_EQ(error_of("size(Sw<3,4,3>)").message, "size: a swizzle alone has no size");
+  EXPECT_EQ(error_of("coalesce(5)").message, "coalesce: argument 1 must be a layout");
+  EXPECT_EQ(error_of("recast_layout<f99,f16>((2,4):(1,2))").at, 14U);
+}
+
 TEST(Parse, ReadsTheOlderFlag) {
   Mapping const map = parse_mapping("S<3,4,3> o smem_ptr_16b(unset) o (_8,_64):(_64,_1)");
   EXPECT_EQ(map.element_bits, 16U);
