@@ -59,6 +59,7 @@ auto unless_refused(F const& f) -> std::optional<decltype(f())> {
 RC_GTEST_PROP(LayoutAlgebra, CoalesceFlattenAndFilterZerosKeepTheFunction, ()) {
   Layout const l = *any_layout(2);
   RC_PRE(l.shape.leaf_count() != 0);
+  classify(l);
   RC_ASSERT(values(coalesce(l)) == values(l));
   RC_ASSERT(values(flatten(l)) == values(l));
   RC_ASSERT(coalesce(l).shape.depth() <= 1);
@@ -77,12 +78,14 @@ RC_GTEST_PROP(LayoutAlgebra, CompositionIsFunctionCompositionOnPowersOfTwo, ()) 
 RC_GTEST_PROP(LayoutAlgebra, CompositionOfAnyLayoutsIsAFunctionCompositionOrSaysSo, ()) {
   Layout const a = *any_layout(1), b = *any_layout(1);
   RC_PRE(a.shape.leaf_count() != 0 && b.shape.leaf_count() != 0);
+  classify(a);
   auto const map = unless_refused([&] { return composition(mapping(a), mapping(b)); });
   RC_CLASSIFY(!map.has_value(), "refused");
   RC_PRE(map.has_value());
   RC_CLASSIFY(!map->notes.empty(), "CuTe gives another function");
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(b.size()); ++i)
-    RC_ASSERT(offset(*map, i).elements == a(b(i).elements).elements);
+    if (static_cast<std::int64_t>(b(i).elements) >= 0)
+      RC_ASSERT(offset(*map, i).elements == a(b(i).elements).elements);
 }
 
 RC_GTEST_PROP(LayoutAlgebra, ComplementIsDisjointFromItsLayoutAndFillsTheTarget, ()) {
@@ -100,6 +103,7 @@ RC_GTEST_PROP(LayoutAlgebra, RightInverseIsOne, ()) {
   Layout const l = *rc::gen::oneOf(any_layout(2), compact_layout());
   RC_PRE(l.shape.leaf_count() != 0);
   Layout const inverse = right_inverse(l);
+  classify(l);
   RC_CLASSIFY(inverse.size() > 1, "more than one element");
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(inverse.size()); ++i)
     RC_ASSERT(l(inverse(i).elements).elements == i);
@@ -160,10 +164,21 @@ rc::Gen<Swizzle> small_swizzle() {
   });
 }
 
+/// Half of them 0, and half of those that are not a multiple of 8; static or dynamic.
+rc::Gen<Displacement> small_displacement() {
+  return rc::gen::exec([] {
+    auto const n = *evenly<std::int64_t>(-16, 64);
+    std::int64_t const scale = *rc::gen::element<std::int64_t>(0, 0, 1, 8);
+    return Displacement{n * scale, *rc::gen::arbitrary<bool>()};
+  });
+}
+
 RC_GTEST_PROP(ComposedAlgebra, ASliceOfASwizzledLayoutIsTheSameFunctionUpToThePointer, ()) {
   Layout const l = *compact_layout(2);
   Swizzle const swizzle = *small_swizzle();
-  Mapping const map = composition(mapping(swizzle), Displacement{}, mapping(l));
+  Displacement const plus = *small_displacement();
+  RC_CLASSIFY(plus.elements != 0, "displacement");
+  Mapping const map = composition(mapping(swizzle), plus, mapping(l));
   std::int64_t const fixed = *rc::gen::inRange<std::int64_t>(0, l.shape.mode(0).value);
   std::vector<Tiler> coordinate(l.rank());
   coordinate[0].value = IntTuple(fixed, *rc::gen::arbitrary<bool>());
@@ -182,22 +197,63 @@ RC_GTEST_PROP(ComposedAlgebra, ASliceOfASwizzledLayoutIsTheSameFunctionUpToThePo
 RC_GTEST_PROP(ComposedAlgebra, AFinerUnitAndBackIsTheSame, ()) {
   Layout const l = *compact_layout();
   Swizzle const swizzle = *small_swizzle();
-  Mapping const map = composition(mapping(swizzle), Displacement{}, mapping(l));
+  Displacement const plus{(*small_displacement()).elements};
+  RC_CLASSIFY(plus.elements != 0, "displacement");
+  Mapping const map = composition(mapping(swizzle), plus, mapping(l));
   std::int64_t const n = std::int64_t{1} << *rc::gen::inRange(1, 4);
   auto const fine = unless_refused([&] { return downcast(map, n); });
   RC_PRE(fine.has_value());
   RC_ASSERT(upcast(*fine, n).text == map.text || swizzle.bits == 0);
 }
 
-RC_GTEST_PROP(ComposedAlgebra, WhatIsPrintedIsReadBack, (Swizzle swizzle)) {
-  Layout const l = *any_layout(2);
-  RC_PRE(l.shape.leaf_count() != 0);
-  auto const offset = *rc::gen::inRange<std::int64_t>(-100, 100);
-  Displacement const plus{offset, *rc::gen::arbitrary<bool>()};
-  Mapping const map = composition(mapping(swizzle), plus, mapping(l));
+/// An index of the domain.
+std::uint64_t any_index(Mapping const& map) {
+  return *rc::gen::inRange<std::uint64_t>(0, static_cast<std::uint64_t>(map.domain()->size()));
+}
+
+RC_GTEST_PROP(ComposedAlgebra, WhatIsPrintedIsReadBack, ()) {
+  Mapping const map = *any_mapping();
+  classify(map);
+  bool const refused = index_below_zero(map).has_value();
+  RC_CLASSIFY(refused, "refused: a layout at a negative index");
+  if (refused) RC_ASSERT_THROWS_AS(parse_mapping(map.text), InputError);
+  if (refused) return;
   Mapping const read = parse_mapping(map.text);
   RC_ASSERT(read.text == map.text);
   RC_ASSERT(read.on_elements.size() == map.on_elements.size());
+  RC_ASSERT(read.on_bytes.size() == map.on_bytes.size());
+  RC_ASSERT(read.element_bits == map.element_bits);
+  std::uint64_t const i = any_index(map);
+  RC_ASSERT(offset(read, i).elements == offset(map, i).elements);
+}
+
+RC_GTEST_PROP(ComposedAlgebra, CompositionWithALayoutIsFunctionComposition, ()) {
+  Mapping const map = *any_mapping();
+  Layout const b = *rc::gen::oneOf(any_layout(1), compact_layout());
+  RC_PRE(b.shape.leaf_count() != 0);
+  auto const both = unless_refused([&] { return composition(map, mapping(b)); });
+  RC_CLASSIFY(!both.has_value(), "refused");
+  RC_PRE(both.has_value());
+  classify(map);
+  RC_ASSERT(both->domain()->size() == b.size());
+  RC_ASSERT(both->on_bytes.size() == map.on_bytes.size());
+  RC_ASSERT(both->element_bits == map.element_bits);
+  RC_PRE(!index_below_zero(map).has_value());
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(b.size()); ++i)
+    if (static_cast<std::int64_t>(b(i).elements) >= 0)
+      RC_ASSERT(offset(*both, i).elements == offset(map, b(i).elements).elements);
+}
+
+RC_GTEST_PROP(ComposedAlgebra, APositionIndependentLayoutIsTheSameFromMultiplesOfThePeriod, ()) {
+  Mapping const map = *rc::gen::suchThat(any_mapping(), [](Mapping const& m) { return m.acts_on_bytes(); });
+  auto const on_elements = unless_refused([&] { return position_independent(map); });
+  RC_PRE(on_elements.has_value() && on_elements->notes.empty());
+  classify(map);
+  std::uint64_t const base =
+      std::get<Swizzle>(map.on_bytes[0]).period() * *rc::gen::inRange<std::uint64_t>(0, 100);
+  std::uint64_t const i = any_index(map);
+  RC_ASSERT(bit_address(map, Address<std::uint64_t>{base}, i) ==
+            8 * base + offset(*on_elements, i).elements * *map.element_bits);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ RC_GTEST_PROP(Layout, IsWhatNestedLoopsGive, ()) {
   Layout const l = *any_layout();
   std::vector<std::int64_t> expected;
   enumerate(l.shape.leaves(), l.stride.leaves(), l.shape.leaves().size(), 0, expected);
-  RC_CLASSIFY(l.shape.depth() >= 2, "nested");
+  classify(l);
   RC_CLASSIFY(l.size() == 1, "one element");
   RC_ASSERT(static_cast<std::size_t>(l.size()) == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
@@ -33,6 +33,7 @@ RC_GTEST_PROP(Layout, IsWhatNestedLoopsGive, ()) {
 
 RC_GTEST_PROP(Layout, CosizeIsTheRangeOfOffsets, ()) {
   Layout const l = *any_layout();
+  classify(l);
   std::int64_t least = 0, most = 0;
   for (std::int64_t i = 0; i < l.size(); ++i) {
     auto const offset = static_cast<std::int64_t>(l(static_cast<std::uint64_t>(i)).elements);
@@ -51,16 +52,19 @@ RC_GTEST_PROP(Layout, PrintsWhatItParses, ()) {
 
 RC_GTEST_PROP(Mapping, ElementSwizzleOfTheRecastIsTheByteSwizzle, ()) {
   Layout const l = *any_layout();
-  unsigned const bits = *rc::gen::element(8U, 16U, 32U, 64U, 128U);
+  classify(l);
+  unsigned const bits = *rc::gen::element(1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U);
+  RC_CLASSIFY(bits < 8, "element below a byte");
   Swizzle const s{*rc::gen::inRange(1, 4), 4, 3};
-  auto const on_elements = recast(s, std::countr_zero(bits / 8));
+  auto const on_elements = recast(s, std::countr_zero(bits) - 3);
   RC_ASSERT(on_elements.has_value());
+  std::string const inner = std::to_string(*evenly(-100, 100)) + " o " + to_string(l);
   Mapping const bytes =
-      parse_mapping(to_string(s) + " o smem_ptr[" + std::to_string(bits) + "b](unset) o " + to_string(l));
-  Mapping const elements = parse_mapping(to_string(*on_elements) + " o _0 o " + to_string(l));
+      parse_mapping(to_string(s) + " o smem_ptr[" + std::to_string(bits) + "b](unset) o " + inner);
+  Mapping const elements = parse_mapping(to_string(*on_elements) + " o " + inner);
   std::uint64_t const base = 1024 * *rc::gen::inRange<std::uint64_t>(0, 1000);
   std::uint64_t const i = *rc::gen::inRange<std::uint64_t>(0, static_cast<std::uint64_t>(l.size()));
-  RC_PRE(static_cast<std::int64_t>(offset(elements, i).elements) >= 0);
+  RC_CLASSIFY(static_cast<std::int64_t>(offset(elements, i).elements) < 0, "negative offset");
   RC_ASSERT(bit_address(bytes, Address<std::uint64_t>{base}, i) ==
             base * 8 + offset(elements, i).elements * bits);
 }

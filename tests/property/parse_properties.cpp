@@ -44,9 +44,15 @@ RC_GTEST_PROP(Parser, NeverCrashesOnAnyText, (std::string text)) {
 }
 
 RC_GTEST_PROP(Parser, RefusesEveryProperPrefixOfALayoutOrReadsLess, ()) {
-  std::string const text = to_string(*any_layout(2));
+  Mapping const map = *any_mapping();
+  RC_PRE(!index_below_zero(map).has_value());
+  classify(map);
+  std::string const text = map.text;
   std::size_t const cut = *rc::gen::inRange<std::size_t>(0, text.size());
-  must_not_crash(text.substr(0, cut), [](std::string const& t) { RC_ASSERT(parse_mapping(t).text == t); });
+  must_not_crash(text.substr(0, cut), [](std::string const& t) {
+    Mapping const read = parse_mapping(t);
+    RC_ASSERT(read.text == t || t.ends_with(' '));
+  });
 }
 
 }  // namespace
