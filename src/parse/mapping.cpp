@@ -93,7 +93,7 @@ Value MappingParser::line() {
   return composition();
 }
 
-/// fn(x) = expression.
+/// fn(x) = expression, alone or on a layout.
 Mapping MappingParser::function() {
   std::size_t const from = in_.at();
   (void)in_.take("fn");
@@ -105,8 +105,43 @@ Mapping MappingParser::function() {
   Expression expression = ExpressionParser(in_, variable).parse();
   Mapping map;
   map.text = std::string(in_.trimmed(from, in_.at()));
+  if (in_.looking_at_joint()) return function_on_layout(std::move(expression), map.text);
   (options_.element_bits ? map.on_elements : map.on_bytes).push_back(std::move(expression));
   return map;
+}
+
+/// fn(x) = expression o LAYOUT: x is what stands behind it, an element offset of a layout, or a byte address
+/// of smem_ptr[16b](unset) o LAYOUT and of a layout whose swizzle acts on bytes.
+Mapping MappingParser::function_on_layout(Expression expression, std::string const& text) {
+  (void)in_.take_joint();
+  std::size_t const from = in_.at();
+  std::optional<unsigned> bits;
+  std::string flag;
+  if (in_.take("smem_ptr")) {
+    bits = pointer_bits();
+    in_.expect("(unset)", "of the pointer");
+    if (!in_.take_joint()) in_.fail_here("expected ' o ' and a layout after the pointer");
+    flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
+  }
+  Value value;
+  if (in_.looking_at("tma:") || in_.looking_at("gmma:")) {
+    value = line();
+  } else {
+    Chain chain;
+    chain.bound = true;  // an offset may come first
+    add_stage(chain);
+    value = rest_of(std::move(chain));
+  }
+  auto* const map = std::get_if<Mapping>(&value);
+  if (map == nullptr || map->domain() == nullptr)
+    in_.fail("a function is put on a layout with a shape", from, in_.at() - from);
+  if (bits && map->acts_on_bytes())
+    in_.fail("a second flag: the layout's own swizzle acts on bytes already", from, in_.at() - from);
+  map->text = text + " o " + flag + map->text;
+  if (bits) map->element_bits = bits;
+  auto& stages = bits || map->acts_on_bytes() ? map->on_bytes : map->on_elements;
+  stages.insert(stages.begin(), std::move(expression));
+  return std::move(*map);
 }
 
 // Compositions

@@ -95,6 +95,7 @@ class MappingParser {
   Tiler call_in_tiler();
   Argument argument();
   Mapping function();
+  Mapping function_on_layout(Expression expression, std::string const& text);
   void take_latex();
   void finish(Mapping& map);
 

@@ -195,6 +195,29 @@ TEST(Parse, KnowsTheTmaModes) {
   EXPECT_EQ(at("128B_ATOM_64B", 0x80), 0xc0U);
 }
 
+// What stands behind the function says what x is.
+TEST(Parse, PutsAFunctionOnALayout) {
+  auto const at = [](std::string_view text, std::uint64_t index) {
+    return bit_address(parse_mapping(text, {16}), Address<std::uint64_t>{0}, index) / 8;
+  };
+  std::string const f = "fn(x) = x ^ ((x >> 3) & 8) o ";
+  EXPECT_EQ(at(f + "(8,64):(64,1)", 1), 2U * (64 ^ 8)) << "element offsets of a layout";
+  EXPECT_EQ(at(f + "smem_ptr[16b](unset) o (8,64):(64,1)", 1), 128U) << "byte addresses";
+  EXPECT_EQ(at(f + "smem_ptr[16b](unset) o (8,32):(32,1)", 1), (64U ^ 8));
+  EXPECT_EQ(at(f + "64 o (8,64):(64,1)", 0), 2U * (64 ^ 8)) << "behind an offset";
+  EXPECT_EQ(at(f + "smem_ptr[16b](unset) o _32 o (8,64):(64,1)", 0), (64U ^ 8));
+  EXPECT_EQ(at(f + "Sw<1,3,3> o _0 o (8,64):(64,1)", 1), 2U * (64 ^ 8 ^ 8)) << "behind a swizzle of elements";
+  EXPECT_EQ(at(f + "gmma:K_SW128<f16>", 1), ((128U ^ 16) ^ 0)) << "behind a swizzle of bytes";
+  EXPECT_EQ(at(f + "Sw<3,4,3> o smem_ptr[16b](unset) o (8,32):(32,1)", 3), ((192U ^ 16) ^ 8));
+  EXPECT_EQ(at("fn(o) = o ^ 8 o coalesce((8,8):(1,8))", 2), 2U * (2 ^ 8));
+  EXPECT_TRUE(parse_mapping(f + "(8,64):(64,1)").on_bytes.empty()) << "without --element, too";
+  for (std::string const bad :
+       {"", "64", "Sw<3,3,3>", "(8,64)", "tma:128B", "smem_ptr[16b](unset)", "64 o 64 o (8):(1)",
+        "smem_ptr[16b](unset) o Sw<3,4,3> o smem_ptr[16b](unset) o (8):(1)", "(8):(1@0)", "(8):(1) o (8):(1)",
+        "smem_ptr[32b](unset) o (8):(1)"})
+    EXPECT_THROW((void)parse_mapping(f + bad, {16}), InputError) << bad;
+}
+
 TEST(ParseError, PointsAtTheCharacter) {
   EXPECT_EQ(error_of("(8,64)").at, 6U);
   EXPECT_EQ(error_of("(8,64):(64,1").at, 12U);
