@@ -1,3 +1,4 @@
+#include <swizproof/composed.hpp>
 #include <swizproof/find.hpp>
 #include <swizproof/parse.hpp>
 
@@ -7,8 +8,8 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
-#include <set>
 
 namespace swizproof {
 
@@ -28,41 +29,64 @@ struct Pattern {
 struct Patterns {
   Instruction instruction{};
   unsigned ideal = 1;
-  std::vector<Pattern> distinct{};
-  std::uint64_t ever = 0;  ///< bits that some lane of some case has set
+  std::uint64_t weight = 1;
+  std::vector<std::pair<Pattern, std::uint64_t>> distinct{};  ///< and how many cases have it
+  std::uint64_t ever = 0;                                     ///< bits that some lane of some case has set
   std::uint64_t cases = 0;
 };
 
-Patterns patterns_of(SearchProblem const& problem, Access const& access) {
-  Placement const placement(problem.tile, access);
+std::uint64_t weight_of(SearchProblem const& problem, std::size_t access) {
+  return problem.weights.empty() ? 1 : problem.weights[access];
+}
+
+InputError too_many_cases(Access const& access) {
+  return {"the access has more than 2^18 cases, which are not searched", access.name, 0, access.name.size(),
+          "give its variables smaller ranges"};
+}
+
+/// What check() says of the access on this layout, from the bases that it takes if it is not told.
+AccessVerdict verdict_of(SearchProblem const& problem, Mapping const& map, Access const& access) {
+  auto verdict = check_exhaustively(Placement(map, access), {{}, {}, problem.arch, {}});
+  if (!verdict) throw too_many_cases(access);
+  return *std::move(verdict);
+}
+
+/// True if the access can be executed on the layout: no lane is outside, misaligned or torn apart, and some is active.
+bool fits(AccessVerdict const& verdict) { return !verdict.misfit && verdict.wavefronts != 0; }
+
+/// The accesses that do not fit a layout.
+std::vector<AccessVerdict> misfits_of(SearchProblem const& problem, Mapping const& map) {
+  std::vector<AccessVerdict> misfits;
+  for (Access const& access : problem.accesses)
+    if (AccessVerdict verdict = verdict_of(problem, map, access); !fits(verdict))
+      misfits.push_back(std::move(verdict));
+  return misfits;
+}
+
+/// Precondition: the access fits the tile.
+Patterns patterns_of(SearchProblem const& problem, std::size_t index) {
+  Placement const placement(problem.tile, problem.accesses[index]);
+  unsigned const element = *problem.tile.element_bits;
   Patterns out{placement.instruction(),
-               ideal_wavefronts(*problem.arch, access.instruction),
+               ideal_wavefronts(*problem.arch, placement.instruction()),
+               weight_of(problem, index),
                {},
                0,
                placement.assignments()};
-  if (out.cases > most_cases)
-    throw InputError{fmt::format("the access has {} cases, more than 2^18 are not searched", out.cases),
-                     access.name, 0, access.name.size(), "give its variables smaller ranges"};
-  auto const fit = misfit_of(placement, {{}, {}, problem.arch, {}});
-  if (auto const* misfit = std::get_if<Misfit>(&fit)) {
-    std::string const& text = placement.access().name;
-    throw InputError{"lane " + std::to_string(misfit->lane) + " " + misfit->why, text, 0, text.size(), {}};
-  }
-  std::set<Pattern> distinct;
+  std::map<Pattern, std::uint64_t> distinct;
   for_each_assignment(placement, [&](std::span<std::uint64_t const> values) {
     Pattern p;
     std::uint64_t first = 0;
     for (unsigned l = 0; l < warp_lanes; ++l) {
       LanePlace<std::uint64_t> const place = placement.lane(values, l, std::uint64_t{0});
       if (!place.active) continue;
-      unsigned const element = *problem.tile.element_bits;
       std::uint64_t const at = element < 8 ? place.swizzled * element : place.byte * 8;
       if (p.active == 0) first = at;
       p.active |= std::uint32_t{1} << l;
       p.bits[l] = at ^ first;
       out.ever |= at;
     }
-    distinct.insert(p);
+    ++distinct[p];
   });
   out.distinct.assign(distinct.begin(), distinct.end());
   return out;
@@ -70,32 +94,44 @@ Patterns patterns_of(SearchProblem const& problem, Access const& access) {
 
 std::vector<Patterns> all_patterns(SearchProblem const& problem) {
   std::vector<Patterns> all;
-  for (Access const& access : problem.accesses) all.push_back(patterns_of(problem, access));
+  for (std::size_t i = 0; i < problem.accesses.size(); ++i) all.push_back(patterns_of(problem, i));
   return all;
 }
 
-/// Excess of the worst patterns under a linear map of bit positions, summed over the accesses; stops
-/// and says nothing once that is more than `enough`.
+/// Costs a pattern under a map of bit positions.
 template <class F>
-std::optional<unsigned> cost_of(SearchProblem const& problem, std::vector<Patterns> const& all, F const& f,
-                                unsigned enough, std::vector<unsigned>& wavefronts) {
-  unsigned excess = 0;
-  wavefronts.clear();
+Cost<std::uint32_t> cost_of(SearchProblem const& problem, Instruction instruction, Pattern const& p,
+                            F const& f) {
+  WarpAccess<std::uint64_t> warp;
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    warp.active[l] = (p.active >> l & 1) != 0;
+    warp.address[l] = f(p.bits[l]) >> 3;
+  }
+  return cost(*problem.arch, instruction, warp);
+}
+
+/// The bill under a linear map of bit positions. Stops and says nothing once too_much(total, excess) of what is
+/// counted so far.
+template <class F, class TooMuch>
+std::optional<Bill> bill_of(SearchProblem const& problem, std::vector<Patterns> const& all, F const& f,
+                            TooMuch const& too_much) {
+  Bill bill;
   for (Patterns const& patterns : all) {
     unsigned worst = 0;
-    for (Pattern const& p : patterns.distinct) {
-      WarpAccess<std::uint64_t> warp;
-      for (unsigned l = 0; l < warp_lanes; ++l) {
-        warp.active[l] = (p.active >> l & 1) != 0;
-        warp.address[l] = f(p.bits[l]) >> 3;
-      }
-      worst = std::max(worst, cost(*problem.arch, patterns.instruction, warp).wavefronts);
-      if (worst > patterns.ideal && excess + worst - patterns.ideal > enough) return std::nullopt;
+    std::uint64_t total = 0;
+    auto const excess = [&] { return bill.excess + (worst > patterns.ideal ? worst - patterns.ideal : 0); };
+    for (auto const& [pattern, count] : patterns.distinct) {
+      unsigned const met = cost_of(problem, patterns.instruction, pattern, f).wavefronts;
+      worst = std::max(worst, met);
+      total += met * count;
+      if (too_much(bill.total + total * patterns.weight, excess())) return std::nullopt;
     }
-    wavefronts.push_back(worst);
-    excess += worst > patterns.ideal ? worst - patterns.ideal : 0;
+    bill.excess = excess();
+    bill.total += total * patterns.weight;
+    bill.wavefronts.push_back(worst);
+    bill.totals.push_back(total);
   }
-  return excess;
+  return bill;
 }
 
 /// log2 of the bits of the unit that a swizzle of the problem moves.
@@ -109,7 +145,8 @@ SwizzleFormula<unsigned> on_bits(SearchProblem const& problem, Swizzle s) {
   return f;
 }
 
-/// True if some access has a vector that the swizzle does not keep in one piece, in order.
+/// True if some access has a vector that the swizzle does not keep in one piece, in order. Precondition: without
+/// the swizzle all vectors are whole and aligned.
 bool tears(std::vector<Patterns> const& all, SwizzleFormula<unsigned> const& f) {
   if (f.bits == 0) return false;
   std::uint64_t const source = f.source_mask(std::uint64_t{});
@@ -121,98 +158,217 @@ bool tears(std::vector<Patterns> const& all, SwizzleFormula<unsigned> const& f) 
   return false;
 }
 
-/// Bytes that the tile reaches under a map of bit positions.
+/// The elements of a tile, by the bit address of their first bit from base 0.
+struct Elements {
+  unsigned bits = 8;  ///< of an element
+  std::vector<std::uint64_t> extents{};
+  std::vector<std::uint64_t> from{};
+  std::uint64_t ever = 0;  ///< bits that the address of some bit of the tile has set
+
+  explicit Elements(Mapping const& tile) : bits(*tile.element_bits) {
+    Layout const& l = *tile.domain();
+    if (l.size() > most_enumerated)
+      throw InputError{"the tile has more than 2^22 elements", tile.text, 0, tile.text.size(), {}};
+    for (std::size_t m = 0; m < l.rank(); ++m)
+      extents.push_back(static_cast<std::uint64_t>(l.shape.mode(m).product()));
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
+      from.push_back(offset(tile, i).elements * bits);
+    ever = bits - 1;
+    for (std::uint64_t const at : from) ever |= at;
+  }
+};
+
+/// The bytes that a tile touches: the lowest, and the one behind the highest. Signed: strides may be negative.
+struct Reach {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(end - first); }
+};
+
+/// Of all bits of all elements, under a map of bit addresses that keeps the bits of a byte together.
 template <class F>
-std::uint64_t memory_of(std::vector<std::uint64_t> const& offsets, unsigned element_bits, F const& f) {
-  std::uint64_t last = 0;
-  for (std::uint64_t const o : offsets) last = std::max(last, f(o * element_bits) + element_bits);
-  return (last + 7) / 8;
+Reach reach_of(Elements const& tile, F const& f) {
+  Reach reach{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+  for (std::uint64_t const from : tile.from)
+    for (unsigned bit = 0; bit < tile.bits; bit += 8) {
+      std::int64_t const byte = static_cast<std::int64_t>(f(from + bit)) >> 3;
+      reach = {std::min(reach.first, byte), std::max(reach.end, byte + 1)};
+    }
+  return reach;
 }
 
-std::vector<std::uint64_t> offsets_of(Mapping const& tile) {
-  if (tile.domain()->size() > most_enumerated)
-    throw InputError{"the tile has more than 2^22 elements", tile.text, 0, tile.text.size(), {}};
-  std::vector<std::uint64_t> offsets;
-  for (std::int64_t i = 0; i < tile.domain()->size(); ++i)
-    offsets.push_back(offset(tile, static_cast<std::uint64_t>(i)).elements);
-  return offsets;
+/// What is the same for all swizzles that do the same to a tile.
+struct Effect {
+  TmaAnswer tma{};
+  std::uint64_t memory = 0;
+};
+
+/// Effects of swizzles on a tile, each worked out once: what counts is which of the tile's bits move, and where.
+class Effects {
+ public:
+  explicit Effects(SearchProblem const& problem) : problem_(problem), tile_(problem.tile) {
+    plain_ = reach_of(tile_, std::identity{});
+    dense_ = plain_.bytes() * 8 == tile_.from.size() * tile_.bits;
+  }
+
+  Effect const& of(Swizzle s) {
+    SwizzleFormula<unsigned> const f = on_bits(problem_, s);
+    std::uint64_t const moved = s.bits == 0 ? 0 : tile_.ever & f.source_mask(std::uint64_t{});
+    auto const [known, is_new] = known_.try_emplace({moved, moved == 0 ? 0 : s.shift});
+    if (is_new) known->second = {tma(f, moved), memory(f)};
+    return known->second;
+  }
+
+ private:
+  /// Whole periods are permuted within themselves.
+  [[nodiscard]] std::uint64_t memory(SwizzleFormula<unsigned> const& f) const {
+    auto const period = static_cast<std::int64_t>(f.period(std::uint64_t{}) / 8);
+    bool const same =
+        f.bits == 0 || (dense_ && period != 0 && plain_.first % period == 0 && plain_.end % period == 0);
+    return same ? plain_.bytes() : reach_of(tile_, f).bytes();
+  }
+  [[nodiscard]] TmaAnswer tma(SwizzleFormula<unsigned> const& f, std::uint64_t moved) const {
+    std::uint64_t const touched = moved | (f(moved) ^ moved);
+    if (moved != 0 && (touched & (tile_.bits - 1)) != 0)
+      return {{}, "the swizzle tears elements apart, TMA keeps them whole"};
+    std::vector<std::uint64_t> addresses;
+    addresses.reserve(tile_.from.size());
+    for (std::uint64_t const from : tile_.from)
+      addresses.push_back(static_cast<std::uint64_t>(static_cast<std::int64_t>(f(from)) >> 3));
+    return tma_boxes(tile_.extents, tile_.bits, addresses);
+  }
+
+  SearchProblem const& problem_;
+  Elements tile_;
+  Reach plain_{};
+  bool dense_ = false;
+  std::map<std::pair<std::uint64_t, int>, Effect> known_{};
+};
+
+/// The tile's layouts as text that can be parsed: an offset stands behind a swizzle that does nothing.
+std::string text_of(Mapping const& tile) {
+  bool const displaced = std::holds_alternative<Displacement>(tile.on_elements.front());
+  return (displaced ? to_string(swizzle_none) + " o " : "") + to_string(tile);
+}
+
+bool is_one_layout(Mapping const& tile) {
+  return tile.on_elements.size() - (std::holds_alternative<Displacement>(tile.on_elements.front()) ? 1 : 0) ==
+         1;
+}
+
+InputError refusal(Mapping const& tile, std::string message, std::string hint = {}) {
+  return {std::move(message), tile.text, 0, tile.text.size(), std::move(hint)};
 }
 
 }  // namespace
 
 Mapping without_swizzle(Mapping const& map) {
   if (map.domain() == nullptr)
-    throw InputError{"a search needs a tile with a shape", map.text, 0, map.text.size(),
-                     "such as (128,64):(64,1); its swizzle, if it has one, is left out"};
+    throw refusal(map, "a search needs a tile with a shape",
+                  "such as (128,64):(64,1); its swizzle, if it has one, is left out");
   if (!map.element_bits)
-    throw InputError{"the element size is not known", map.text, 0, map.text.size(),
-                     "give --element, such as --element f16"};
+    throw refusal(map, "the element size is not known", "give --element, such as --element f16");
   Mapping tile;
-  tile.on_elements = {map.on_elements.back()};
+  tile.on_elements = map.on_elements;
   tile.element_bits = map.element_bits;
-  tile.text = to_string(*map.domain());
+  auto& stages = tile.on_elements;
+  bool const function =
+      std::holds_alternative<Swizzle>(stages.front()) || std::holds_alternative<Expression>(stages.front());
+  if (function && !map.acts_on_bytes()) stages.erase(stages.begin());
+  auto const* offset = std::get_if<Displacement>(&stages.front());
+  if (offset != nullptr && offset->elements == 0) stages.erase(stages.begin());
+  tile.text = text_of(tile);
   return tile;
 }
 
 Mapping swizzled(SearchProblem const& problem, Swizzle swizzle) {
   Mapping map = problem.tile;
+  auto& stages = map.on_elements;
   if (problem.on_bytes) {
+    if (!is_one_layout(map))
+      throw refusal(map, "a swizzle of bytes stands before one layout and its offset, not before several",
+                    "give --unit elements");
     map.on_bytes = {swizzle};
-    map.text = fmt::format("{} o smem_ptr[{}b](unset) o {}", to_string(swizzle), *map.element_bits,
-                           problem.tile.text);
   } else {
-    map.on_elements.insert(map.on_elements.begin(), {Stage(swizzle), Stage(Displacement{})});
-    map.text = fmt::format("{} o _0 o {}", to_string(swizzle), problem.tile.text);
+    if (!std::holds_alternative<Displacement>(stages.front())) stages.insert(stages.begin(), Displacement{});
+    stages.insert(stages.begin(), swizzle);
   }
+  map.text = to_string(map);
   return map;
 }
 
-SwizzleSearch find_swizzle(SearchProblem const& problem) {
-  std::vector<Patterns> const all = all_patterns(problem);
-  SwizzleSearch out;
-  for (Patterns const& p : all) out.patterns += p.distinct.size(), out.cases += p.cases;
-  unsigned least = ~0U;
-  std::vector<unsigned> wavefronts;
+std::uint64_t ideal_total(SearchProblem const& problem) {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
+    Placement const placement(problem.tile, problem.accesses[i]);
+    total += placement.assignments() * ideal_wavefronts(*problem.arch, placement.instruction()) *
+             weight_of(problem, i);
+  }
+  return total;
+}
+
+namespace {
+
+/// Most useful first: free of conflicts, written by TMA, of the least excess, ...
+auto rank_of(Candidate const& c) {
+  return std::tuple(c.cost.excess != 0, !c.tma.writes.has_value(), c.cost.excess, !c.whole_vectors,
+                    c.swizzle.bits, c.memory, c.swizzle.shift < 0, c.swizzle.period(), c.swizzle.distance(),
+                    c.swizzle.base);
+}
+
+/// Calls visit(swizzle) for every valid swizzle: 6,801.
+template <class Visit>
+void for_each_swizzle(Visit const& visit) {
   for (int bits = 0; bits <= 16; ++bits)
     for (int base = 0; base <= 32; ++base)
-      for (int shift = -32; shift <= 32; ++shift) {
-        Swizzle const s{bits, base, shift};
-        if (!s.valid()) continue;
-        ++out.searched;
-        SwizzleFormula<unsigned> const f = on_bits(problem, s);
-        if (tears(all, f)) {
-          ++out.unusable;
-          continue;
-        }
-        auto const excess = cost_of(problem, all, f, least, wavefronts);
-        if (!excess) continue;
-        // Every spelling of the identity is one answer.
-        if (bits == 0 && *excess == least && !out.best.empty() && out.best.front().swizzle.bits == 0)
-          continue;
-        if (*excess < least) out.best.clear();
-        least = *excess;
-        Swizzle const shown = bits == 0 ? swizzle_none : s;
-        Candidate c{shown, problem.on_bytes ? shown : recast(shown, 3 - static_cast<int>(unit_bits(problem))),
-                    *excess, wavefronts};
-        c.tma = bits == 0 || (c.on_bytes && c.on_bytes->base == 4 && c.on_bytes->shift == 3 && bits <= 3);
-        c.whole_vectors = bits == 0 || f.base >= line_bits;
-        out.best.push_back(std::move(c));
-      }
-  std::vector<std::uint64_t> const offsets = offsets_of(problem.tile);
-  std::uint64_t const plain = memory_of(offsets, *problem.tile.element_bits, std::identity{});
-  for (Candidate& c : out.best) {
-    SwizzleFormula<unsigned> const f = on_bits(problem, c.swizzle);
-    // Whole periods are permuted within themselves.
-    bool const whole = c.swizzle.bits == 0 || plain * 8 % f.period(std::uint64_t{}) == 0;
-    c.memory = whole ? plain : memory_of(offsets, *problem.tile.element_bits, f);
-  }
-  std::stable_sort(out.best.begin(), out.best.end(), [](Candidate const& a, Candidate const& b) {
-    auto const rank = [](Candidate const& c) {
-      return std::tuple(!c.tma, !c.whole_vectors, c.swizzle.bits, c.memory, c.swizzle.shift < 0,
-                        c.swizzle.period(), c.swizzle.distance(), c.swizzle.base);
-    };
-    return rank(a) < rank(b);
+      for (int shift = -32; shift <= 32; ++shift)
+        if (Swizzle const s{bits, base, shift}; s.valid()) visit(s);
+}
+
+}  // namespace
+
+SwizzleSearch find_swizzle(SearchProblem const& problem) {
+  (void)swizzled(problem, swizzle_none);  // throws where no swizzle of the unit can stand
+  SwizzleSearch out;
+  out.misfits = misfits_of(problem, problem.tile);
+  if (!out.misfits.empty()) return out;
+  std::vector<Patterns> const all = all_patterns(problem);
+  for (Patterns const& p : all) out.patterns += p.distinct.size(), out.cases += p.cases;
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  std::uint64_t least_total = none;
+  std::pair<unsigned, std::uint64_t> gentlest{~0U, none};
+  for_each_swizzle([&](Swizzle const& s) {
+    ++out.searched;
+    SwizzleFormula<unsigned> const f = on_bits(problem, s);
+    if (tears(all, f)) {
+      ++out.unusable;
+      return;
+    }
+    // Every spelling of the identity is one answer, the first that is met.
+    if (s.bits == 0 && least_total != none) return;
+    auto bill = bill_of(problem, all, f, [&](std::uint64_t total, unsigned excess) {
+      return total > least_total && std::pair(excess, total) > gentlest;
+    });
+    if (!bill) return;
+    Swizzle const shown = s.bits == 0 ? swizzle_none : s;
+    auto const on_bytes = problem.on_bytes ? shown : recast(shown, 3 - static_cast<int>(unit_bits(problem)));
+    Candidate const c{shown, on_bytes, *std::move(bill), {}, s.bits == 0 || f.base >= line_bits, 0};
+    if (std::pair const here{c.cost.excess, c.cost.total}; here < gentlest) gentlest = here, out.gentlest = c;
+    if (c.cost.total < least_total) out.best.clear();
+    if (c.cost.total > least_total) return;
+    least_total = c.cost.total;
+    out.best.push_back(c);
   });
+  Effects effects(problem);
+  auto const complete = [&](Candidate& c) {
+    Effect const& effect = effects.of(c.swizzle);
+    c.tma = effect.tma;
+    c.memory = effect.memory;
+  };
+  std::for_each(out.best.begin(), out.best.end(), complete);
+  complete(out.gentlest);
+  std::stable_sort(out.best.begin(), out.best.end(),
+                   [](Candidate const& a, Candidate const& b) { return rank_of(a) < rank_of(b); });
   return out;
 }
 
@@ -234,17 +390,27 @@ Rows rows_of(Mapping const& tile) {
       if (mode(static_cast<std::uint64_t>(i)).elements != static_cast<std::uint64_t>(i)) return false;
     return true;
   };
-  if (l.rank() == 2)
+  if (is_one_layout(tile) && l.rank() == 2)
     for (std::size_t const along : {std::size_t{1}, std::size_t{0}}) {
       IntTuple const &rows = l.shape.mode(1 - along), &pitch = l.stride.mode(1 - along);
       if (!rows.is_tuple && contiguous(along) && pitch.value >= l.shape.mode(along).product())
         return {1 - along, along};
     }
-  throw InputError{"padding needs a tile of contiguous rows at one pitch, such as (32,32):(32,1)",
-                   tile.text,
-                   0,
-                   tile.text.size(),
-                   {}};
+  throw refusal(tile, "padding needs a tile of contiguous rows at one pitch, such as (32,32):(32,1)");
+}
+
+/// The bill by check(), case by case; nothing if an access does not fit.
+std::optional<Bill> bill_by_check(SearchProblem const& problem, Mapping const& map) {
+  Bill bill;
+  for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
+    AccessVerdict const verdict = verdict_of(problem, map, problem.accesses[i]);
+    if (!fits(verdict)) return std::nullopt;
+    bill.wavefronts.push_back(verdict.wavefronts);
+    bill.totals.push_back(verdict.total.value());
+    bill.excess += verdict.excess();
+    bill.total += bill.totals.back() * weight_of(problem, i);
+  }
+  return bill;
 }
 
 }  // namespace
@@ -254,42 +420,24 @@ Mapping padded(SearchProblem const& problem, std::int64_t pitch) {
   Mapping map = problem.tile;
   Layout& l = std::get<Layout>(map.on_elements.back());
   l.stride.modes[rows.row] = IntTuple(pitch, l.stride.mode(rows.row).is_static);
-  map.text = to_string(l);
+  map.text = text_of(map);
   return map;
 }
 
-std::vector<Pitch> find_padding(SearchProblem const& problem) {
+PitchSearch find_padding(SearchProblem const& problem) {
   Rows const rows = rows_of(problem.tile);
-  Layout const& l = *problem.tile.domain();
-  std::int64_t const own = l.stride.mode(rows.row).value;
-  unsigned const bits = *problem.tile.element_bits;
-  std::vector<Pitch> out;
-  for (std::int64_t pitch = own; pitch <= own + 1024 / bits; ++pitch) {
-    Pitch found{pitch, 0, 0, {}};
+  PitchSearch out;
+  out.own = problem.tile.domain()->stride.mode(rows.row).value;
+  out.misfits = misfits_of(problem, problem.tile);
+  for (std::int64_t pitch = out.own; pitch <= out.own + 1024 / *problem.tile.element_bits; ++pitch) {
+    ++out.searched;
     Mapping const map = padded(problem, pitch);
-    found.memory = static_cast<std::uint64_t>(map.domain()->cosize()) * bits / 8;
-    try {
-      for (Access const& access : problem.accesses) {
-        auto const verdict = check_exhaustively(Placement(map, access), {{}, {}, problem.arch, {}});
-        if (!verdict)
-          throw InputError{"the access has more than 2^18 cases", access.name, 0, access.name.size(), {}};
-        if (verdict->misfit)
-          throw InputError{"lane " + std::to_string(verdict->misfit->lane) + " " + verdict->misfit->why,
-                           access.name,
-                           0,
-                           access.name.size(),
-                           {}};
-        found.wavefronts.push_back(verdict->wavefronts);
-        found.excess += verdict->excess();
-      }
-    } catch (InputError const&) {
-      if (pitch == own) throw;  // not the pitch's fault
-      continue;                 // this pitch misaligns a vector
-    }
-    out.push_back(std::move(found));
+    if (auto bill = bill_by_check(problem, map))
+      out.fitting.push_back(
+          {pitch, reach_of(Elements(map), std::identity{}).bytes(), *std::move(bill), tma_boxes(map)});
   }
-  std::stable_sort(out.begin(), out.end(), [](Pitch const& a, Pitch const& b) {
-    return std::tie(a.excess, a.memory) < std::tie(b.excess, b.memory);
+  std::stable_sort(out.fitting.begin(), out.fitting.end(), [](Pitch const& a, Pitch const& b) {
+    return std::tie(a.cost.total, a.memory, a.cost.excess) < std::tie(b.cost.total, b.memory, b.cost.excess);
   });
   return out;
 }
@@ -429,36 +577,69 @@ std::string as_expression(std::vector<std::uint64_t> const& rows) {
   return text;
 }
 
+/// The least that a pattern can cost under any map that keeps different words different.
+unsigned floor_of(SearchProblem const& problem, Instruction instruction, Pattern const& p) {
+  auto const here = cost_of(problem, instruction, p, std::identity{});
+  unsigned groups = 0;
+  for (unsigned g = 0; g < here.groups.count; ++g) groups += here.degree[g] != 0 ? 1 : 0;
+  bool const all = instruction.operation != Operation::cp_async;  // H5: at least the number of groups
+  return std::max(all ? here.groups.count : 1, groups);
+}
+
+std::uint64_t floor_of(SearchProblem const& problem, std::vector<Patterns> const& all) {
+  std::uint64_t total = 0;
+  for (Patterns const& p : all)
+    for (auto const& [pattern, count] : p.distinct)
+      total += floor_of(problem, p.instruction, pattern) * count * p.weight;
+  return total;
+}
+
+/// What the XOR maps of a problem act on.
+struct XorDomain {
+  unsigned kept = 2;          ///< low bits that stay: bank words, and the widest vector
+  unsigned address_bits = 7;  ///< that are permuted
+  Space differences{};        ///< of the lanes' blocks of 2^kept bytes, within the address bits
+
+  XorDomain(SearchProblem const& problem, std::vector<Patterns> const& all) {
+    for (Patterns const& p : all)
+      kept = std::max(kept, static_cast<unsigned>(std::countr_zero(p.instruction.bytes)));
+    Reach const reach = reach_of(Elements(problem.tile), std::identity{});
+    // Addresses below the base have all higher bits set: a map of the low bits permutes their block as well.
+    auto const furthest = static_cast<std::uint64_t>(std::max(reach.end - 1, -reach.first - 1));
+    address_bits = std::max(line_bits, static_cast<unsigned>(std::bit_width(furthest)));
+    std::uint64_t const within = (std::uint64_t{1} << (address_bits - kept)) - 1;
+    for (Patterns const& p : all)
+      for (auto const& [pattern, count] : p.distinct)
+        for (std::uint64_t const b : pattern.bits) (void)differences.add(b >> (3 + kept) & within);
+  }
+};
+
 }  // namespace
 
 XorSearch find_xor(SearchProblem const& problem) {
-  std::vector<Patterns> const all = all_patterns(problem);
-  unsigned kept = 2;  // bank words stay whole, and the widest vector
-  for (Patterns const& p : all)
-    kept = std::max(kept, static_cast<unsigned>(std::countr_zero(p.instruction.bytes)));
-  std::vector<std::uint64_t> const offsets = offsets_of(problem.tile);
-  std::uint64_t const memory = memory_of(offsets, *problem.tile.element_bits, std::identity{});
   XorSearch out;
-  out.address_bits = std::max(line_bits, static_cast<unsigned>(std::bit_width(memory - 1)));
-  Space differences;
-  for (Patterns const& p : all)
-    for (Pattern const& q : p.distinct)
-      for (std::uint64_t const b : q.bits) differences.add(b >> (3 + kept));
-  auto const dimension = static_cast<unsigned>(differences.basis().size());
-  Space whole = differences;
-  for (unsigned i = 0; i < out.address_bits - kept; ++i) whole.add(std::uint64_t{1} << i);
+  out.misfits = misfits_of(problem, problem.tile);
+  if (!out.misfits.empty()) return out;
+  std::vector<Patterns> const all = all_patterns(problem);
+  XorDomain const domain(problem, all);
+  unsigned const kept = domain.kept;
+  out.address_bits = domain.address_bits;
+  auto const dimension = static_cast<unsigned>(domain.differences.basis().size());
+  Space whole = domain.differences;
+  for (unsigned i = 0; i < out.address_bits - kept; ++i) (void)whole.add(std::uint64_t{1} << i);
   std::vector<std::uint64_t> const coordinates = dual_basis(whole.basis());
   unsigned const slots = line_bits - kept;
   unsigned const rank = std::min(slots, dimension);
   if (echelon_count(rank, dimension) > static_cast<double>(most_maps))
-    throw InputError{
+    throw refusal(
+        problem.tile,
         fmt::format("there are more than 2^24 linear maps of the {} bits in which lanes differ", dimension),
-        problem.tile.text, 0, problem.tile.text.size(), "ask for fewer accesses or a smaller tile"};
-  out.best.excess = ~0U;
-  std::vector<unsigned> wavefronts;
+        "ask for fewer accesses or a smaller tile");
+  std::uint64_t const floor = floor_of(problem, all);
+  std::pair best{~std::uint64_t{0}, ~0U};  // total, excess
   for_each_echelon(rank, dimension, [&](std::vector<std::uint64_t> const& echelon) {
     ++out.searched;
-    if (out.best.excess == 0) return;
+    if (best.first == floor) return;
     std::vector<std::uint64_t> rows(slots, 0);
     for (std::size_t i = 0; i < slots; ++i)
       if (i < echelon.size())
@@ -472,14 +653,20 @@ XorSearch find_xor(SearchProblem const& problem) {
       std::uint64_t const low = bits & ((std::uint64_t{1} << (3 + kept)) - 1);
       return block << (3 + line_bits) | apply_rows(rows, block) << (3 + kept) | low;
     };
-    unsigned const enough = out.best.excess == ~0U ? ~0U : out.best.excess - 1;
-    auto const excess = cost_of(problem, all, f, enough, wavefronts);
-    if (!excess) return;
+    auto bill = bill_of(problem, all, f, [&](std::uint64_t total, unsigned) { return total > best.first; });
+    if (!bill || std::pair(bill->total, bill->excess) >= best) return;
+    best = {bill->total, bill->excess};
     tidy(rows, out.address_bits - kept);
-    out.best = {complete(rows, kept, out.address_bits), *excess, wavefronts, {}};
+    out.best = {complete(rows, kept, out.address_bits), *std::move(bill), {}, {}};
   });
   out.best.expression = as_expression(out.best.rows);
+  out.best.tma = tma_boxes(with_function(problem, out.best.expression));
   return out;
+}
+
+Mapping with_function(SearchProblem const& problem, std::string const& expression) {
+  return parse_mapping(fmt::format("{} o smem_ptr[{}b](unset) o {}", expression, *problem.tile.element_bits,
+                                   to_string(problem.tile)));
 }
 
 }  // namespace swizproof

@@ -6,6 +6,7 @@
 #include <swizproof/find.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 #include <unistd.h>
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   LayoutArgument layout;
   std::vector<std::string> accesses;
+  std::vector<std::uint64_t> weights;
   std::string unit;
   bool padding = false;
   bool linear = false;
@@ -26,17 +28,22 @@ struct Options {
 };
 
 constexpr std::size_t shown = 8;
+constexpr std::uint64_t heaviest = 1'000'000;
 
 /// The accesses on the winner, decided again by every engine that applies.
 std::vector<AccessVerdict> confirm(SearchProblem const& problem, Mapping const& map, Limits const& limits,
-                                   std::span<unsigned const> wavefronts) {
+                                   Bill const& bill) {
   std::vector<AccessVerdict> verdicts;
   for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
-    verdicts.push_back(check(Placement(map, problem.accesses[i]), {wavefronts[i], {}, problem.arch, limits}));
+    verdicts.push_back(
+        check(Placement(map, problem.accesses[i]), {bill.wavefronts[i], {}, problem.arch, limits}));
     AccessVerdict const& v = verdicts.back();
-    if (!std::holds_alternative<Unknown>(v.outcome) && v.wavefronts != wavefronts[i])
-      throw Disagreement{fmt::format("{}: the search says {} wavefronts, check says {}", v.access,
-                                     wavefronts[i], v.wavefronts)};
+    if (std::holds_alternative<Unknown>(v.outcome)) continue;
+    if (v.misfit || v.wavefronts != bill.wavefronts[i] || v.total.value_or(bill.totals[i]) != bill.totals[i])
+      throw Disagreement{fmt::format(
+          "{}: the search says {} wavefronts at the most and {} in all, check says {}", v.access,
+          bill.wavefronts[i], bill.totals[i],
+          v.misfit ? "that it does not fit" : fmt::format("{} and {}", v.wavefronts, v.total.value_or(0)))};
   }
   return verdicts;
 }
@@ -48,166 +55,263 @@ struct Answer {
   std::string what{};  ///< was searched
   std::string conclusion{};
   std::string table{};  ///< for people
+  Bill bill{};          ///< of the winner
   Mapping winner{};
-  std::vector<AccessVerdict> verdicts{};
+  std::vector<AccessVerdict> misfits{};  ///< then nothing was found
   Json more = Json::object();
 };
 
 std::string unit_name(SearchProblem const& problem) { return problem.on_bytes ? "bytes" : "elements"; }
 
+/// `128B (64,64) x2`: mode, box, and how many of them.
+std::string describe(TmaAnswer const& tma) {
+  if (!tma.writes) return "no";
+  std::string const count = tma.writes->boxes == 1 ? "" : fmt::format(" x{}", tma.writes->boxes);
+  return fmt::format("{} ({}){}", name(tma.writes->mode), fmt::join(tma.writes->box, ","), count);
+}
+
+void add(Json& out, TmaAnswer const& tma) {
+  out["tma"] = nullptr;
+  if (!tma.writes) {
+    out["tma_reason"] = tma.reason;
+    return;
+  }
+  out["tma"] = name(tma.writes->mode);
+  out["box"] = tma.writes->box;
+  out["box_modes"] = tma.writes->modes;
+  out["boxes"] = tma.writes->boxes;
+}
+
+void add(Json& out, Bill const& bill) {
+  out["excess"] = bill.excess;
+  out["total"] = bill.total;
+  out["wavefronts"] = bill.wavefronts;
+  out["totals"] = bill.totals;
+}
+
 Json to_json(Candidate const& c, SearchProblem const& problem) {
-  Json out{{"swizzle", to_string(c.swizzle)},
-           {"unit", unit_name(problem)},
-           {"excess", c.excess},
-           {"wavefronts", c.wavefronts},
-           {"on_bytes", nullptr},
-           {"tma", c.tma},
-           {"keeps_16_byte_vectors", c.whole_vectors},
-           {"period", c.swizzle.period()},
-           {"memory", c.memory}};
+  Json out{{"swizzle", to_string(c.swizzle)}, {"unit", unit_name(problem)}};
+  add(out, c.cost);
+  out["on_bytes"] = nullptr;
   if (c.on_bytes) out["on_bytes"] = to_string(*c.on_bytes);
+  add(out, c.tma);
+  out["keeps_16_byte_vectors"] = c.whole_vectors;
+  out["period"] = c.swizzle.period();
+  out["memory"] = c.memory;
   return out;
+}
+
+std::string in_all(std::uint64_t total) {
+  return fmt::format("{} wavefront{} in all", total, total == 1 ? "" : "s");
+}
+
+/// What the best swizzle is, and what no swizzle is.
+std::string conclusion(SwizzleSearch const& found, SearchProblem const& problem) {
+  Bill const &best = found.best.front().cost, &gentlest = found.gentlest.cost;
+  if (best.excess == 0) return "conflict-free";
+  std::string const least =
+      fmt::format("no swizzle takes fewer than {} (ideal {})", in_all(best.total), ideal_total(problem));
+  if (gentlest.excess == best.excess)
+    return fmt::format("{}, nor has less excess in the worst cases than {}", least, best.excess);
+  return fmt::format("{}; the least excess in the worst cases is {}: {}, {}", least, gentlest.excess,
+                     to_string(found.gentlest.swizzle), in_all(gentlest.total));
 }
 
 Answer swizzles(SearchProblem const& problem, bool all) {
   SwizzleSearch const found = find_swizzle(problem);
   Answer out;
+  out.misfits = found.misfits;
+  if (found.best.empty()) return out;
   out.searched = found.searched;
   out.what = fmt::format(
       "all {} valid swizzles of {}, {} of which tear a vector apart, in all {} cases ({} different "
       "pattern{})",
       found.searched, unit_name(problem), found.unusable, found.cases, found.patterns,
       found.patterns == 1 ? "" : "s");
-  Candidate const& best = found.best.front();
   auto const line = [&](std::string const& own, std::string const& bytes, auto const&... rest) {
     return fmt::format("  {:<14}", own) + (problem.on_bytes ? "" : fmt::format("{:<14}", bytes)) +
-           fmt::format("{:>6}  {:<12}{:<5}{:>8}  {}\n", rest...);
+           fmt::format("{:>7}  {:>6}  {:<12}{:<17}{:>8}  {}\n", rest...);
   };
-  out.table =
-      line("on " + unit_name(problem), "on bytes", "excess", "wavefronts", "TMA", "bytes", "16-byte vectors");
+  out.table = line("on " + unit_name(problem), "on bytes", "total", "excess", "wavefronts", "TMA", "bytes",
+                   "16-byte vectors");
   for (std::size_t i = 0; i < found.best.size(); ++i) {
     Candidate const& c = found.best[i];
     out.best.push_back(to_json(c, problem));
     if (i < shown || all)
-      out.table += line(to_string(c.swizzle), c.on_bytes ? to_string(*c.on_bytes) : "-", c.excess,
-                        fmt::format("{}", fmt::join(c.wavefronts, " ")), c.tma ? "yes" : "no", c.memory,
-                        c.whole_vectors ? "whole" : "torn");
+      out.table += line(to_string(c.swizzle), c.on_bytes ? to_string(*c.on_bytes) : "-", c.cost.total,
+                        c.cost.excess, fmt::format("{}", fmt::join(c.cost.wavefronts, " ")), describe(c.tma),
+                        c.memory, c.whole_vectors ? "whole" : "torn");
   }
   if (found.best.size() > shown && !all)
     out.table += fmt::format("  and {} more that are as good (--all)\n", found.best.size() - shown);
-  out.conclusion =
-      best.excess == 0
-          ? "conflict-free"
-          : fmt::format("no swizzle is conflict-free for all accesses: the least excess is {}", best.excess);
+  Candidate const& best = found.best.front();
+  if (!best.tma.writes)
+    out.table += fmt::format("\n  TMA does not write {}: {}\n", to_string(best.swizzle), best.tma.reason);
+  out.conclusion = conclusion(found, problem);
+  out.bill = best.cost;
   out.winner = swizzled(problem, best.swizzle);
-  out.more = {{"tearing", found.unusable}, {"cases", found.cases}, {"patterns", found.patterns}};
+  out.more = {{"tearing", found.unusable},
+              {"cases", found.cases},
+              {"patterns", found.patterns},
+              {"least_excess", to_json(found.gentlest, problem)}};
   return out;
 }
 
 Answer paddings(SearchProblem const& problem, bool all) {
-  std::vector<Pitch> const found = find_padding(problem);
+  PitchSearch const found = find_padding(problem);
   Answer out;
-  out.searched = found.size();
-  std::int64_t least = found.front().elements, most = least;
-  for (Pitch const& p : found) least = std::min(least, p.elements), most = std::max(most, p.elements);
+  out.misfits = found.misfits;
+  if (found.fitting.empty()) return out;
+  out.searched = found.searched;
+  std::int64_t const last = found.own + static_cast<std::int64_t>(found.searched) - 1;
   out.what = fmt::format(
-      "all {} row pitches from {} to {} elements that keep the accesses aligned: 128 bytes more change no "
+      "all {} row pitches from {} to {} elements, {} of which misalign an access: 128 bytes more change no "
       "bank",
-      found.size(), least, most);
-  out.table = fmt::format("  {:>7}{:>9}{:>8}  {}\n", "pitch", "bytes", "excess", "wavefronts");
+      found.searched, found.own, last, found.searched - found.fitting.size());
+  out.table = fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}\n", "pitch", "bytes", "total", "excess",
+                          "wavefronts", "TMA");
+  Bill const& best = found.fitting.front().cost;
   std::size_t lines = 0;
-  for (Pitch const& p : found) {
-    bool const best = p.excess == found.front().excess;
-    if (best)
-      out.best.push_back({{"swizzle", nullptr},
-                          {"unit", "elements"},
-                          {"excess", p.excess},
-                          {"pitch", p.elements},
-                          {"memory", p.memory},
-                          {"wavefronts", p.wavefronts}});
-    if (lines++ < shown || all || p.elements == least)
-      out.table +=
-          fmt::format("  {:>7}{:>9}{:>8}  {}{}\n", p.elements, p.memory, p.excess,
-                      fmt::join(p.wavefronts, " "), p.elements == least ? "   (the tile as it is)" : "");
+  for (Pitch const& p : found.fitting) {
+    if (p.cost.total == best.total) {
+      Json one{{"swizzle", nullptr}, {"unit", "elements"}, {"pitch", p.elements}};
+      add(one, p.cost);
+      add(one, p.tma);
+      one["memory"] = p.memory;
+      out.best.push_back(std::move(one));
+    }
+    bool const own = p.elements == found.own;
+    if (lines++ < shown || all || own)
+      out.table += fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}{}\n", p.elements, p.memory, p.cost.total,
+                               p.cost.excess, fmt::format("{}", fmt::join(p.cost.wavefronts, " ")),
+                               describe(p.tma), own ? "   (the tile as it is)" : "");
   }
-  out.conclusion = found.front().excess == 0
-                       ? "conflict-free"
-                       : fmt::format("no pitch is conflict-free for all accesses: the least excess is {}",
-                                     found.front().excess);
-  out.winner = padded(problem, found.front().elements);
+  for (AccessVerdict const& misfit : found.misfits)
+    out.table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.access,
+                             std::get<Refuted>(misfit.outcome).question);
+  out.misfits.clear();  // of the tile's own pitch alone
+  out.more["own_pitch_fits"] = found.misfits.empty();
+  out.conclusion = best.excess == 0 ? "conflict-free"
+                                    : fmt::format("no pitch takes fewer than {} (ideal {})",
+                                                  in_all(best.total), ideal_total(problem));
+  out.bill = best;
+  out.winner = padded(problem, found.fitting.front().elements);
   return out;
 }
 
 Answer xor_maps(SearchProblem const& problem) {
   XorSearch const found = find_xor(problem);
-  unsigned const swizzle = find_swizzle(problem).best.front().excess;
   Answer out;
+  out.misfits = found.misfits;
+  if (!out.misfits.empty()) return out;
+  Bill const swizzle = find_swizzle(problem).best.front().cost;
+  Bill const& best = found.best.cost;
   out.searched = found.searched;
   out.what = fmt::format(
       "all linear maps of {} address bits that keep bank words and the accesses' vectors whole: {} that "
       "differ in which lanes meet",
       found.address_bits, found.searched);
-  out.best.push_back({{"swizzle", nullptr},
-                      {"unit", "bytes"},
-                      {"excess", found.best.excess},
-                      {"wavefronts", found.best.wavefronts},
-                      {"map", found.best.expression},
-                      {"rows", found.best.rows}});
-  out.table = fmt::format("  {}\n  excess {}; wavefronts {}\n", found.best.expression, found.best.excess,
-                          fmt::join(found.best.wavefronts, " "));
-  out.conclusion = found.best.excess < swizzle
-                       ? fmt::format("it beats every Swizzle, whose least excess is {}", swizzle)
-                       : fmt::format("no better than the best Swizzle, whose excess is {}", swizzle);
-  out.more = {{"best_swizzle_excess", swizzle}, {"beats_every_swizzle", found.best.excess < swizzle}};
-  out.winner = problem.tile;
-  out.winner.on_bytes = parse_mapping(found.best.expression).on_bytes;
-  out.winner.text = found.best.expression + " on the bytes of " + problem.tile.text;
+  Json one{{"swizzle", nullptr}, {"unit", "bytes"}, {"map", found.best.expression}};
+  add(one, best);
+  add(one, found.best.tma);
+  one["rows"] = found.best.rows;
+  out.best.push_back(std::move(one));
+  out.table = fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", found.best.expression,
+                          best.total, best.excess, fmt::join(best.wavefronts, " "), describe(found.best.tma));
+  bool const beats = best.total < swizzle.total;
+  out.conclusion = beats ? fmt::format("it beats every Swizzle: {}, excess {}, against {}, excess {}",
+                                       in_all(best.total), best.excess, swizzle.total, swizzle.excess)
+                         : fmt::format("no better than the best Swizzle: {}, excess {}",
+                                       in_all(swizzle.total), swizzle.excess);
+  out.more = {{"best_swizzle_excess", swizzle.excess},
+              {"best_swizzle_total", swizzle.total},
+              {"beats_every_swizzle", beats}};
+  out.bill = best;
+  out.winner = with_function(problem, found.best.expression);
   return out;
 }
 
-void run(Common& common, Options const& options) {
+SearchProblem problem_of(Common const& common, Options const& options) {
   if (!options.unit.empty() && (options.padding || options.linear))
     throw InputError{
         "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
+  if (!options.weights.empty() && options.weights.size() != options.accesses.size())
+    throw InputError{
+        fmt::format("{} --weight for {} --access", options.weights.size(), options.accesses.size()),
+        fmt::format("{}", fmt::join(options.weights, " ")), 0, 1,
+        "one weight for each access, in their order: how often it runs over the tile"};
   SearchProblem problem;
   Mapping const given = options.layout.parse_or_dash();
   problem.tile = without_swizzle(given);
   if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome))
     throw InputError{"two elements of this tile share a place: no swizzle mends that", problem.tile.text, 0,
                      problem.tile.text.size(), "'swizproof inspect' names the two"};
-  problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() : options.unit == "bytes";
+  bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
+  problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
   problem.arch = &parse_architecture(common.arch);
   for (std::string const& text : options.accesses) problem.accesses.push_back(parse_access(text));
+  problem.weights = options.weights;
+  return problem;
+}
+
+void print_json(Common const& common, SearchProblem const& problem, Answer const& answer,
+                std::span<AccessVerdict const> verdicts, Outcome const& outcome) {
+  bool const found = answer.misfits.empty();
+  Json out{{"verdict", word(outcome)},
+           {"evidence", word(problem.arch->support)},
+           {"arch", common.arch},
+           {"layout", problem.tile.text},
+           {"best", answer.best},
+           {"optimal", found && std::holds_alternative<Proved>(outcome)},
+           {"searched", answer.searched},
+           {"searched_what", answer.what},
+           {"conclusion", answer.conclusion},
+           {"winner", found ? Json(answer.winner.text) : Json()}};
+  out["weights"] = Json::array();
+  for (std::size_t i = 0; i < problem.accesses.size(); ++i)
+    out["weights"].push_back(problem.weights.empty() ? 1 : problem.weights[i]);
+  out["ideal_total"] = ideal_total(problem);
+  out.update(answer.more);
+  out["accesses"] = Json::array();
+  for (AccessVerdict const& v : verdicts) out["accesses"].push_back(swizproof::to_json(v));
+  fmt::print("{}\n", out.dump(2));
+}
+
+void print(Common const& common, SearchProblem const& problem, Answer const& answer,
+           std::span<AccessVerdict const> verdicts) {
+  Style const style(common.color, STDOUT_FILENO);
+  fmt::print("{}\n", style.strong(problem.tile.text));
+  if (answer.misfits.empty()) {
+    std::string const weights =
+        problem.weights.empty() ? "" : fmt::format(", times the weights {}", fmt::join(problem.weights, " "));
+    fmt::print("\n{}\n  {}\n  searched: {}\n  total: the wavefronts of all cases{}; the least is best\n",
+               answer.table, style.strong(answer.conclusion), answer.what, weights);
+    if (problem.arch->support != Support::measured)
+      fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
+    fmt::print("\n{}, decided again by every engine that applies:\n", style.strong(answer.winner.text));
+  } else {
+    fmt::print("  nothing was searched: the tile itself does not fit\n");
+  }
+  for (AccessVerdict const& v : verdicts) fmt::print("\n{}", swizproof::describe(v, style));
+}
+
+void run(Common& common, Options const& options) {
+  SearchProblem const problem = problem_of(common, options);
   Answer answer = options.padding  ? paddings(problem, options.all)
                   : options.linear ? xor_maps(problem)
                                    : swizzles(problem, options.all);
-  auto const wavefronts = answer.best.front()["wavefronts"].get<std::vector<unsigned>>();
-  answer.verdicts = confirm(problem, answer.winner, common.limits(), wavefronts);
+  bool const found = answer.misfits.empty();
+  if (!found) answer.conclusion = "the accesses do not fit the tile: nothing was searched";
+  std::vector<AccessVerdict> const verdicts =
+      found ? confirm(problem, answer.winner, common.limits(), answer.bill) : answer.misfits;
   std::vector<Outcome> outcomes;
-  for (AccessVerdict const& v : answer.verdicts) outcomes.push_back(v.outcome);
+  for (AccessVerdict const& v : verdicts) outcomes.push_back(v.outcome);
   Outcome const all = conjunction(outcomes);
   common.exit_code = exit_code_of(all);
-  bool const optimal = std::holds_alternative<Proved>(all);
-  if (common.json) {
-    Json out{{"verdict", word(all)},
-             {"layout", problem.tile.text},
-             {"best", answer.best},
-             {"optimal", optimal},
-             {"searched", answer.searched},
-             {"searched_what", answer.what},
-             {"conclusion", answer.conclusion},
-             {"winner", answer.winner.text}};
-    out.update(answer.more);
-    out["accesses"] = Json::array();
-    for (AccessVerdict const& v : answer.verdicts) out["accesses"].push_back(swizproof::to_json(v));
-    fmt::print("{}\n", out.dump(2));
-    return;
-  }
-  Style const style(common.color, STDOUT_FILENO);
-  fmt::print("{}\n\n{}\n  {}\n  searched: {}\n\n", style.strong(problem.tile.text), answer.table,
-             style.strong(answer.conclusion), answer.what);
-  fmt::print("{}, decided again by every engine that applies:\n", style.strong(answer.winner.text));
-  for (AccessVerdict const& v : answer.verdicts) fmt::print("\n{}", describe(v, style));
+  if (common.json)
+    print_json(common, problem, answer, verdicts, all);
+  else
+    print(common, problem, answer, verdicts);
 }
 
 }  // namespace
@@ -220,6 +324,11 @@ void add_find(CLI::App& app, Common& common) {
   add_accesses_to(*sub, options->accesses);
   sub->add_option("--unit", options->unit, "swizzles act on: elements, or bytes (default: as LAYOUT's does)")
       ->check(CLI::IsMember({"elements", "bytes"}));
+  sub->add_option(
+         "--weight", options->weights,
+         "how often each access runs over the tile, one for each --access in their order (default: 1 "
+         "each); best is the least sum of weight x wavefronts over all cases")
+      ->check(CLI::Range(std::uint64_t{1}, heaviest));
   auto* const padding =
       sub->add_flag("--padding", options->padding, "search row pitches instead")->disable_flag_override();
   sub->add_flag("--xor", options->linear, "search all linear maps instead")

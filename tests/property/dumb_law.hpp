@@ -10,7 +10,8 @@
 namespace swizproof {
 
 /// The law of bank.hpp, H1 to H7, written as plainly as possible: sets of words for each bank.
-inline unsigned dumb_law(Instruction const& i, WarpAccess<std::uint32_t> const& warp) {
+template <class Address>
+unsigned dumb_law(Instruction const& i, WarpAccess<Address> const& warp) {
   unsigned lanes = i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8;
   if (i.operation == Operation::ld_shared && i.bytes >= 8)
     for (unsigned const bit : {1U, 2U}) {
@@ -25,11 +26,11 @@ inline unsigned dumb_law(Instruction const& i, WarpAccess<std::uint32_t> const& 
   unsigned const total_lanes = i.matrices != 0 ? 8 * i.matrices : 32;
   unsigned sum = 0;
   for (unsigned first = 0; first < total_lanes; first += lanes) {
-    std::map<unsigned, std::set<std::pair<unsigned, unsigned>>> words_of_bank;  // cp.async: of each lane
+    std::map<Address, std::set<std::pair<unsigned, Address>>> words_of_bank;  // cp.async: of each lane
     for (unsigned l = first; l < first + lanes; ++l)
       if (warp.active[l])
         for (unsigned byte = 0; byte < i.bytes; ++byte) {
-          unsigned const w = (warp.address[l] + byte) / 4;
+          Address const w = (warp.address[l] + byte) / 4;
           words_of_bank[w % 32].insert({i.operation == Operation::cp_async ? l : 0, w});
         }
     std::size_t degree = 0;
