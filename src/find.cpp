@@ -309,11 +309,11 @@ std::uint64_t ideal_total(SearchProblem const& problem) {
 
 namespace {
 
-/// Most useful first: free of conflicts, written by TMA, of the least excess, ...
+/// Most useful first: free of conflicts, written by TMA in few boxes, of the least excess, ...
 auto rank_of(Candidate const& c) {
-  return std::tuple(c.cost.excess != 0, !c.tma.writes.has_value(), c.cost.excess, !c.whole_vectors,
-                    c.swizzle.bits, c.memory, c.swizzle.shift < 0, c.swizzle.period(), c.swizzle.distance(),
-                    c.swizzle.base);
+  std::uint64_t const boxes = c.tma.writes ? c.tma.writes->boxes : ~std::uint64_t{0};
+  return std::tuple(c.cost.excess != 0, boxes, c.cost.excess, !c.whole_vectors, c.swizzle.bits, c.memory,
+                    c.swizzle.shift < 0, c.swizzle.period(), c.swizzle.distance(), c.swizzle.base);
 }
 
 /// Calls visit(swizzle) for every valid swizzle: 6,801.
@@ -363,6 +363,12 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
   auto const complete = [&](Candidate& c) {
     Effect const& effect = effects.of(c.swizzle);
     c.tma = effect.tma;
+    bool const of_tma =
+        c.on_bytes && std::any_of(std::begin(tma_modes), std::end(tma_modes), [&](TmaMode mode) {
+          return *c.on_bytes == swizzle_of(mode) || (c.swizzle.bits == 0 && mode == TmaMode::none);
+        });
+    if (!c.tma.writes && !of_tma)
+      c.tma.reason = "none of the modes 32B, 64B and 128B has this swizzle; " + c.tma.reason;
     c.memory = effect.memory;
   };
   std::for_each(out.best.begin(), out.best.end(), complete);

@@ -11,6 +11,8 @@ namespace swizproof {
 
 namespace {
 
+constexpr std::uint64_t most_shared_bytes = 227 * 1024;  ///< of a block, compute capability 9.0 and 10.0
+
 /// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular
 /// is the one to tell: its swizzle is the tile's.
 struct Failure {
@@ -64,10 +66,12 @@ class BoxSearch {
   }
   [[nodiscard]] std::vector<std::uint32_t> find_runs(std::size_t m) const {
     std::vector<bool> follows(extents_[m], true);
-    for (std::size_t i = 0; i < plain_.size(); ++i) {
-      std::size_t const c = i / strides_[m] % extents_[m];
-      if (c != 0 && plain_[i] - plain_[i - strides_[m]] != step(m)) follows[c] = false;
-    }
+    std::size_t const stride = strides_[m];
+    std::uint64_t const apart = step(m);
+    for (std::size_t block = 0; block < plain_.size(); block += stride * extents_[m])
+      for (std::size_t c = 1; c < extents_[m]; ++c)
+        for (std::size_t i = block + c * stride; follows[c] && i < block + (c + 1) * stride; ++i)
+          follows[c] = plain_[i] - plain_[i - stride] == apart;
     std::vector<std::uint32_t> all;
     for (auto b = static_cast<std::uint32_t>(std::min<std::uint64_t>(extents_[m], tma_most_elements)); b > 1;
          --b) {
@@ -126,13 +130,18 @@ class BoxSearch {
 
   /// Where a box would start that TMA cannot start, from the tile's base.
   [[nodiscard]] std::optional<std::int64_t> misplaced(std::vector<std::uint64_t> const& along) const {
-    for (std::size_t i = 0; i < plain_.size(); ++i) {
-      bool corner = true;
-      for (std::size_t m = 0; corner && m < along.size(); ++m)
-        corner = i / strides_[m] % extents_[m] % along[m] == 0;
-      if (corner && plain_[i] % tma_destination != 0) return static_cast<std::int64_t>(plain_[i]);
+    std::vector<std::size_t> at(along.size(), 0);
+    std::size_t i = 0;
+    while (true) {
+      if (plain_[i] % tma_destination != 0) return static_cast<std::int64_t>(plain_[i]);
+      std::size_t m = 0;
+      for (; m < at.size(); ++m) {
+        at[m] += along[m], i += along[m] * strides_[m];
+        if (at[m] < extents_[m]) break;
+        i -= at[m] * strides_[m], at[m] = 0;
+      }
+      if (m == at.size()) return std::nullopt;
     }
-    return std::nullopt;
   }
 
   TmaMode mode_;
@@ -176,6 +185,14 @@ std::optional<std::vector<std::uint64_t>> addresses_of(Mapping const& map) {
 TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
                     std::span<std::uint64_t const> addresses) {
   if (std::string reason = unfit(extents, element_bits); !reason.empty()) return {{}, std::move(reason)};
+  auto const below = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+  };
+  auto const [low, high] = std::minmax_element(addresses.begin(), addresses.end(), below);
+  if (std::uint64_t const bytes = *high - *low + element_bits / 8; bytes > most_shared_bytes)
+    return {
+        {},
+        fmt::format("the tile reaches over {} bytes, more than the {} of a block", bytes, most_shared_bytes)};
   TmaAnswer answer;
   Failure nearest;
   for (TmaMode const mode : tma_modes) {

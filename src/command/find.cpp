@@ -204,7 +204,9 @@ Answer xor_maps(SearchProblem const& problem) {
   Answer out;
   out.misfits = found.misfits;
   if (!out.misfits.empty()) return out;
-  Bill const swizzle = find_swizzle(problem).best.front().cost;
+  SwizzleSearch const swizzles = find_swizzle(problem);
+  std::uint64_t const least_total = swizzles.best.front().cost.total;
+  unsigned const least_excess = swizzles.gentlest.cost.excess;
   Bill const& best = found.best.cost;
   out.searched = found.searched;
   out.what = fmt::format(
@@ -218,13 +220,12 @@ Answer xor_maps(SearchProblem const& problem) {
   out.best.push_back(std::move(one));
   out.table = fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", found.best.expression,
                           best.total, best.excess, fmt::join(best.wavefronts, " "), describe(found.best.tma));
-  bool const beats = best.total < swizzle.total;
-  out.conclusion = beats ? fmt::format("it beats every Swizzle: {}, excess {}, against {}, excess {}",
-                                       in_all(best.total), best.excess, swizzle.total, swizzle.excess)
-                         : fmt::format("no better than the best Swizzle: {}, excess {}",
-                                       in_all(swizzle.total), swizzle.excess);
-  out.more = {{"best_swizzle_excess", swizzle.excess},
-              {"best_swizzle_total", swizzle.total},
+  bool const beats = best.total < least_total;
+  out.conclusion = fmt::format("{}: no Swizzle takes fewer than {}, or has less excess than {}",
+                               beats ? "it beats every Swizzle" : "no better than the best Swizzle",
+                               in_all(least_total), least_excess);
+  out.more = {{"best_swizzle_excess", least_excess},
+              {"best_swizzle_total", least_total},
               {"beats_every_swizzle", beats}};
   out.bill = best;
   out.winner = with_function(problem, found.best.expression);
@@ -284,8 +285,10 @@ void print(Common const& common, SearchProblem const& problem, Answer const& ans
   if (answer.misfits.empty()) {
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times the weights {}", fmt::join(problem.weights, " "));
-    fmt::print("\n{}\n  {}\n  searched: {}\n  total: the wavefronts of all cases{}; the least is best\n",
-               answer.table, style.strong(answer.conclusion), answer.what, weights);
+    fmt::print(
+        "\n{}\n  {}\n  searched: {}\n  total: the wavefronts of all cases{}; the least is best, and of "
+        "these what has no conflicts, what TMA writes in the fewest boxes, what has the least excess\n",
+        answer.table, style.strong(answer.conclusion), answer.what, weights);
     if (problem.arch->support != Support::measured)
       fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
     fmt::print("\n{}, decided again by every engine that applies:\n", style.strong(answer.winner.text));
@@ -327,7 +330,9 @@ void add_find(CLI::App& app, Common& common) {
   sub->add_option(
          "--weight", options->weights,
          "how often each access runs over the tile, one for each --access in their order (default: 1 "
-         "each); best is the least sum of weight x wavefronts over all cases")
+         "each); best is the least sum of weight x wavefronts over all cases; of these come first those "
+         "without "
+         "conflicts, those that TMA writes in few boxes, those of the least excess in the worst case")
       ->check(CLI::Range(std::uint64_t{1}, heaviest));
   auto* const padding =
       sub->add_flag("--padding", options->padding, "search row pitches instead")->disable_flag_override();

@@ -179,7 +179,9 @@ void MappingParser::add_stage(Chain& chain) {
   std::size_t const from = in_.at();
   if (in_.at_letter() && is_algebra(in_.peek_name())) return add_value(chain, call(), from);
   std::vector<Stage>& stages = chain.map.on_elements;
-  bool const may_be_offset = stages.size() % 2 == 1 || (stages.empty() && (chain.flagged || chain.bound));
+  bool const shifted = !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
+  bool const may_be_offset =
+      (stages.size() + (shifted ? 1 : 0)) % 2 == 1 || (stages.empty() && (chain.flagged || chain.bound));
   chain.places.push_back(from);
   if (in_.looking_at("S")) {
     stages.emplace_back(swizzle());

@@ -117,12 +117,15 @@ RC_GTEST_PROP(Find, NothingIsBetterThanTheBest, ()) {
   Candidate const& best = found.best.front();
   RC_LOG() << k.layout() << "  " << k.access() << "  " << to_string(best.swizzle);
   k.swizzle = best.swizzle;
-  RC_ASSERT(k.worst() == best.wavefronts.front());
+  RC_ASSERT(k.worst() == best.cost.wavefronts.front());
+  RC_ASSERT(k.total() == best.cost.total);
   // Any swizzle that keeps the vectors whole, costed by the dumb loop.
   k.swizzle = (*any_tile()).swizzle;
   std::uint32_t const unit = k.on_bytes ? k.instruction.bytes : k.vector;
   RC_PRE(k.swizzle.bits == 0 || 1U << k.swizzle.base >= unit);
-  RC_ASSERT(k.worst() >= best.wavefronts.front() || k.worst() <= ideal_wavefronts(sm_90, k.instruction));
+  RC_ASSERT(k.total() >= best.cost.total);
+  RC_ASSERT(k.worst() >= found.gentlest.cost.wavefronts.front() ||
+            k.worst() <= ideal_wavefronts(sm_90, k.instruction));
 }
 
 }  // namespace

@@ -197,6 +197,7 @@ class Draw {
     Int const unit = 128 / t.bits;  // 16 bytes of elements
     t.columns = unit * of({1, 2, 3, 4}), t.rows = of({4, 7, 8, 9, 16});
     t.row = t.columns + unit * of({0, 0, 0, 1});
+    if (of({0, 0, 0, 0, 1}) == 1) t.row += of({1, 2, unit / 2}), ++drawn["odd pitch"];
     if (of({0, 0, 1}) == 1) t.row = -t.row, ++drawn["negative stride"];
     if (of({0, 0, 1}) == 1) t.offset = unit * of({1, 4, 8, -2}), ++drawn["offset"];
     if (of({0, 0, 0, 1}) == 1)
@@ -323,11 +324,12 @@ TEST(FindProperties, EverySwizzleCostsWhatAPlainLoopSays) {
 TEST(FindProperties, CheckAgreesWithEveryAnswer) {
   Draw draw(5);
   int compared = 0;
-  for (int round = 0; round < 120; ++round) {
+  for (int round = 0; round < 90; ++round) {
     Drawn const d = draw_problem(draw);
     SwizzleSearch const found = find_swizzle(d.problem);
     if (found.best.empty()) continue;
-    Candidate const& c = found.best[static_cast<std::size_t>(round) % found.best.size()];
+    Candidate const& c =
+        found.best[static_cast<std::size_t>(round) % std::min<std::size_t>(found.best.size(), 9)];
     Mapping const map = swizzled(d.problem, c.swizzle);
     for (std::size_t i = 0; i < d.asks.size(); ++i) {
       auto const verdict = check_exhaustively(Placement(map, d.problem.accesses[i]), {});
@@ -361,7 +363,10 @@ TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
       Loop loop(d.tile, d.asks, d.weights, false);
       auto const sums = loop.of({});
       ASSERT_EQ(sums.has_value(), fitting.contains(pitch)) << d.tile.text() << "  " << d.asks[0].text(d.tile);
-      if (pitch == own) EXPECT_EQ(sums.has_value(), found.misfits.empty()), own_misfits += !sums;
+      if (pitch == own) {
+        EXPECT_EQ(sums.has_value(), found.misfits.empty());
+        own_misfits += sums ? 0 : 1;
+      }
       if (!sums) continue;
       Pitch const& p = fitting.at(pitch);
       least = std::min(least, sums->total);

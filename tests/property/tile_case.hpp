@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace swizproof {
 
@@ -67,18 +69,28 @@ struct TileCase {
     }
     return static_cast<std::uint32_t>(swizzle(offset) * bits >> 3);
   }
-  /// The most wavefronts over all v, from base 0, by the dumb law.
-  [[nodiscard]] unsigned worst() const {
-    unsigned most = 0;
+  /// The wavefronts of each v, from base 0, by the dumb law.
+  [[nodiscard]] std::vector<unsigned> costs() const {
+    std::vector<unsigned> all;
     for (std::uint32_t v = 0; v < values; ++v) {
       WarpAccess<std::uint32_t> warp{};
       for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
         warp.address[lane] = address((lane * a + v * b) % rows, (lane * c + v * d) % (columns / vector));
         warp.active[lane] = lane < instruction.lanes();
       }
-      most = std::max(most, dumb_law(instruction, warp));
+      all.push_back(dumb_law(instruction, warp));
     }
-    return most;
+    return all;
+  }
+  /// The most wavefronts over all v.
+  [[nodiscard]] unsigned worst() const {
+    std::vector<unsigned> const all = costs();
+    return *std::max_element(all.begin(), all.end());
+  }
+  /// The wavefronts of all v together.
+  [[nodiscard]] std::uint64_t total() const {
+    std::vector<unsigned> const all = costs();
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
   }
 };
 

@@ -207,6 +207,7 @@ TEST(Parse, PutsAFunctionOnALayout) {
   EXPECT_EQ(at(f + "64 o (8,64):(64,1)", 0), 2U * (64 ^ 8)) << "behind an offset";
   EXPECT_EQ(at(f + "smem_ptr[16b](unset) o _32 o (8,64):(64,1)", 0), (64U ^ 8));
   EXPECT_EQ(at(f + "Sw<1,3,3> o _0 o (8,64):(64,1)", 1), 2U * (64 ^ 8 ^ 8)) << "behind a swizzle of elements";
+  EXPECT_EQ(at(f + "8 o Sw<1,3,3> o _0 o (8,64):(64,1)", 1), 2U * (((64 ^ 8) + 8) ^ 8));
   EXPECT_EQ(at(f + "gmma:K_SW128<f16>", 1), ((128U ^ 16) ^ 0)) << "behind a swizzle of bytes";
   EXPECT_EQ(at(f + "Sw<3,4,3> o smem_ptr[16b](unset) o (8,32):(32,1)", 3), ((192U ^ 16) ^ 8));
   EXPECT_EQ(at("fn(o) = o ^ 8 o coalesce((8,8):(1,8))", 2), 2U * (2 ^ 8));

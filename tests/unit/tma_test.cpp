@@ -170,6 +170,8 @@ TEST(Tma, SaysWhyNot) {
   EXPECT_EQ(boxes("(64,64):(64,1)", 4).reason, "TMA copies elements of 8, 16, 32 or 64 bits, not of 4");
   EXPECT_EQ(boxes("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 16).reason,
             "the tile has 6 modes, a box has at most 5 dimensions");
+  EXPECT_EQ(boxes("(1024,128):(128,1)", 16).reason,
+            "the tile reaches over 262144 bytes, more than the 232448 of a block");
   EXPECT_EQ(boxes("(32,32):(0,1)", 32).reason, "two elements share a place, which two boxes would write");
   EXPECT_EQ(boxes("Sw<1,0,4> o smem_ptr[16b](unset) o (32,32):(32,1)", 16).reason,
             "the layout tears elements apart, TMA keeps them whole");
