@@ -42,6 +42,13 @@ std::string_view name_of(Comparison comparison) {
   return "not modelled";
 }
 
+/// The same as a key of JSON.
+std::string_view key_of(Comparison comparison) {
+  constexpr std::string_view keys[] = {"as_proved",   "below",  "above",       "undecided",
+                                       "not_covered", "atomic", "not_modelled"};
+  return keys[static_cast<std::size_t>(comparison)];
+}
+
 /// A profile's measurements beside the proved accesses.
 class Profiles {
  public:
@@ -105,7 +112,7 @@ class Profiles {
   /// How many lines of each kind, and what is no line.
   [[nodiscard]] nlohmann::ordered_json sums() const {
     nlohmann::ordered_json out{{"lines", compared_.size()}};
-    for (Comparison const c : kinds) out[std::string(name_of(c))] = count({c});
+    for (Comparison const c : kinds) out[std::string(key_of(c))] = count({c});
     out["never_ran"] = profile_.never_ran;
     out["no_count"] = profile_.no_count;
     out["tables_repeated"] = profile_.repeated;
@@ -165,14 +172,14 @@ class Profiles {
     profile_.repeated += profile.repeated;
     profile_.added_up += profile.added_up;
   }
-  /// `12 lines: 8 as proved, 4 MORE than proved; 126 never ran`
+  /// `12 lines: 8 as proved; 4 MORE than proved. 126 never ran in any lane`
   void print_sums() const {
     std::string text, rest;
     for (Comparison const c : kinds)
       if (std::size_t const n = count({c}); n != 0)
-        text += fmt::format("{} {} {}", text.empty() ? ":" : ",", n, name_of(c));
+        text += fmt::format("{} {} {}", text.empty() ? ":" : ";", n, name_of(c));
     auto const say = [&](std::size_t n, std::string_view what) {
-      if (n != 0) rest += fmt::format("{} {} {}", rest.empty() ? ";" : ",", n, what);
+      if (n != 0) rest += fmt::format("{} {} {}", rest.empty() ? "." : ";", n, what);
     };
     say(profile_.never_ran, "never ran in any lane");
     say(profile_.no_count, "without a count");
