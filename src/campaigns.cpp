@@ -2,6 +2,7 @@
 
 #include <swizproof/fragment.hpp>
 #include <swizproof/parse.hpp>
+#include <swizproof/tma.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -451,21 +452,21 @@ std::string name_of(gpu::BoxCopy const& c) {
          text_of(c.offset) + ", tensor at " + text_of(c.global_offset);
 }
 
-std::uint32_t width_of(gpu::BoxCopy const& c) { return c.mode == 0 ? 0 : 16U << std::min(c.mode, 3); }
+TmaMode mode_of(gpu::BoxCopy const& c) { return static_cast<TmaMode>(std::min(c.mode, 3)); }
 
 /// What cuTensorMapEncodeTiled refuses (gpu/README.md).
 bool refused(gpu::BoxCopy const& c) {
-  return c.mode > 3 || (c.mode != 0 && 2 * c.box[0] > width_of(c)) || c.global_offset % 16 != 0 ||
+  return c.mode > 3 || (c.mode != 0 && 2 * c.box[0] > tma_width(mode_of(c))) || c.global_offset % 16 != 0 ||
          c.box[0] % 8 != 0;
 }
 
 /// Where each 16 bytes of a box stand.
 std::vector<std::int64_t> places_of(gpu::BoxCopy const& c) {
   std::vector<std::int64_t> places;
-  std::uint32_t const pitch = std::max(2 * c.box[0], width_of(c));
+  std::uint32_t const pitch = tma_pitch(mode_of(c), 2 * c.box[0]);
   for (std::uint32_t line = 0; line < c.box[1] * c.box[2]; ++line)
     for (std::uint32_t x = 0; x < 2 * c.box[0]; x += 16)
-      places.push_back(Swizzle{std::min(c.mode, 3), 4, 3}(c.offset + line * pitch + x));
+      places.push_back(swizzle_of(mode_of(c))(c.offset + line * pitch + x));
   return places;
 }
 

@@ -55,6 +55,7 @@ struct Answer {
   std::string what{};  ///< was searched
   std::string conclusion{};
   std::string table{};  ///< for people
+  std::string ties{};   ///< what comes first among equal totals
   Bill bill{};          ///< of the winner
   Mapping winner{};
   std::vector<AccessVerdict> misfits{};  ///< then nothing was found
@@ -148,6 +149,7 @@ Answer swizzles(SearchProblem const& problem, bool all) {
   if (!best.tma.writes)
     out.table += fmt::format("\n  TMA does not write {}: {}\n", to_string(best.swizzle), best.tma.reason);
   out.conclusion = conclusion(found, problem);
+  out.ties = "what has no conflicts, takes the fewest boxes of TMA, has the least excess";
   out.bill = best.cost;
   out.winner = swizzled(problem, best.swizzle);
   out.more = {{"tearing", found.unusable},
@@ -195,6 +197,7 @@ Answer paddings(SearchProblem const& problem, bool all) {
                                     : fmt::format("no pitch takes fewer than {} (ideal {})",
                                                   in_all(best.total), ideal_total(problem));
   out.bill = best;
+  out.ties = "the least memory";
   out.winner = padded(problem, found.fitting.front().elements);
   return out;
 }
@@ -228,6 +231,7 @@ Answer xor_maps(SearchProblem const& problem) {
               {"best_swizzle_total", least_total},
               {"beats_every_swizzle", beats}};
   out.bill = best;
+  out.ties = "the least excess";
   out.winner = with_function(problem, found.best.expression);
   return out;
 }
@@ -284,11 +288,10 @@ void print(Common const& common, SearchProblem const& problem, Answer const& ans
   fmt::print("{}\n", style.strong(problem.tile.text));
   if (answer.misfits.empty()) {
     std::string const weights =
-        problem.weights.empty() ? "" : fmt::format(", times the weights {}", fmt::join(problem.weights, " "));
+        problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
     fmt::print(
-        "\n{}\n  {}\n  searched: {}\n  total: the wavefronts of all cases{}; the least is best, and of "
-        "these what has no conflicts, what TMA writes in the fewest boxes, what has the least excess\n",
-        answer.table, style.strong(answer.conclusion), answer.what, weights);
+        "\n{}\n  {}\n  searched: {}\n  best: the least total, the wavefronts of all cases{}; of these {}\n",
+        answer.table, style.strong(answer.conclusion), answer.what, weights, answer.ties);
     if (problem.arch->support != Support::measured)
       fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
     fmt::print("\n{}, decided again by every engine that applies:\n", style.strong(answer.winner.text));
