@@ -332,10 +332,9 @@ void add_find(CLI::App& app, Common& common) {
       ->check(CLI::IsMember({"elements", "bytes"}));
   sub->add_option(
          "--weight", options->weights,
-         "how often each access runs over the tile, one for each --access in their order (default: 1 "
-         "each); best is the least sum of weight x wavefronts over all cases; of these come first those "
-         "without "
-         "conflicts, those that TMA writes in few boxes, those of the least excess in the worst case")
+         "how often each access runs over the tile, one for each --access in their order (default: 1\n"
+         "each). Best is the least sum of weight x wavefronts over all cases; of these come first those\n"
+         "without conflicts, those that TMA writes in few boxes, those of the least excess in the worst case")
       ->check(CLI::Range(std::uint64_t{1}, heaviest));
   auto* const padding =
       sub->add_flag("--padding", options->padding, "search row pitches instead")->disable_flag_override();
