@@ -57,8 +57,8 @@ rc::Gen<TileCase> any_case() {
     }
     if (!k.on_bytes && *rc::gen::arbitrary<bool>()) {
       std::int64_t const least = std::int64_t{k.rows} * k.pitch + k.columns;
-      if (k.upwards || k.vector_step == -whole) k.displacement += least;
       k.displacement = std::max<std::int64_t>(k.displacement, 0);
+      if (k.upwards || k.vector_step == -whole) k.displacement += least;
       k.between = {whole_swizzle(k.vector), k.vector * *rc::gen::element(1U, 3U, 4U, 16U),
                    k.vector * *evenly(0U, 4U)};
     }
