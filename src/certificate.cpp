@@ -231,6 +231,7 @@ class Scratch {
                            (error ? error.message() : std::generic_category().message(errno)),
                        place, 0, place.size(), "TMPDIR names the folder for it"};
     }
+    doomed_ = Doomed(path_);
   }
   Scratch(Scratch const&) = delete;
   Scratch& operator=(Scratch const&) = delete;
@@ -242,6 +243,7 @@ class Scratch {
 
  private:
   std::string path_;
+  Doomed doomed_{};
 };
 
 std::string why(ProcessResult const& run, Limits const& limits) {
@@ -266,6 +268,7 @@ void ask_solver(Rechecked& r, Role role, std::string const& text, Scratch const&
                 std::string const& solver, Limits const& limits) {
   bool const sat = role == Role::control;
   std::string const question = scratch.file(r.file);
+  Doomed const doomed(question);
   WholeFile(question, "a script").write(question_in(text, solver != "boolector"));
   std::vector<std::string> command{solver, question};
   if (solver == "cvc5" && !sat)  // three times faster than without these
@@ -284,6 +287,7 @@ void ask_solver(Rechecked& r, Role role, std::string const& text, Scratch const&
 /// Checks the proof of a formula, or has it made.
 void check_formula(Rechecked& r, std::string const& path, Scratch const& scratch, Limits const& limits) {
   std::string proof_path = path.substr(0, path.size() - 4) + ".drat";
+  Doomed const doomed(scratch.file(r.file + ".drat"));
   if (r.made) {
     proof_path = scratch.file(r.file + ".drat");
     ProcessResult const run =

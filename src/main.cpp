@@ -1,3 +1,7 @@
 #include "command/command.hpp"
+#include "temporary_file.hpp"
 
-int main(int argc, char** argv) { return swizproof::command::run(argc, argv); }
+int main(int argc, char** argv) {
+  swizproof::end_at_once_by_signals();
+  return swizproof::command::run(argc, argv);
+}

@@ -31,7 +31,8 @@ namespace {
 /// One file: its text, and errors that name a place in it.
 class Reader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)), text_(read_file(path_, 16)) {}
+  Reader(std::string path, Architecture const& arch)
+      : path_(std::move(path)), text_(read_file(path_, 16)), arch_(arch) {}
 
   std::vector<Obligation> read() {
     toml::table root;
@@ -48,20 +49,8 @@ class Reader {
     toml::array const* const entries = root["obligation"].as_array();
     if (entries == nullptr || entries->empty())
       throw InputError{"the file holds no [[obligation]]", path_, 0, path_.size(), {}};
-    for (toml::node const& entry : *entries) {
-      toml::table const* const table = entry.as_table();
-      if (table == nullptr) fail("an obligation is a table: [[obligation]]", entry.source());
-      all.push_back(obligation(*table));
-    }
-    // A correction corrects something that is said to be false.
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      std::string const& wrong = all[i].claim.corrects;
-      auto const found =
-          std::find_if(all.begin(), all.end(), [&](Obligation const& o) { return o.name == wrong; });
-      if (wrong.empty() || (found != all.end() && found->expect_refuted && !all[i].expect_refuted)) continue;
-      fail("it corrects no obligation that is expected to be refuted: '" + wrong + "'",
-           (*entries)[i].source());
-    }
+    for (toml::node const& entry : *entries) all.push_back(obligation(entry));
+    for (std::size_t i = 0; i < all.size(); ++i) must_correct(all[i], all, (*entries)[i]);
     return all;
   }
 
@@ -123,7 +112,32 @@ class Reader {
     return all;
   }
 
-  Obligation obligation(toml::table const& table) {
+  /// One entry. Whatever is wrong in it is in it, and not in the others.
+  Obligation obligation(toml::node const& entry) {
+    Obligation out;
+    out.name = out.source = place(entry.source());
+    out.arch = &arch_;
+    try {
+      toml::table const* const table = entry.as_table();
+      if (table == nullptr) fail("an obligation is a table: [[obligation]]", entry.source());
+      take_name(*table, out);
+      take_rest(*table, out);
+    } catch (InputError const& error) {
+      out.what = Malformed{error};
+    }
+    return out;
+  }
+
+  void take_name(toml::table const& table, Obligation& out) {
+    toml::node const* const node = table.get("name");
+    if (node == nullptr) fail("the obligation has no name", table.source());
+    std::string const name = string(*node, "name");
+    if (name.empty()) fail("the name is empty", node->source());
+    if (!names_.insert(name).second) fail("there are two obligations of this name", node->source());
+    out.name = name;
+  }
+
+  void take_rest(toml::table const& table, Obligation& out) const {
     static std::set<std::string_view> const known{
         "name",    "layout", "element", "access", "at_most", "align", "arch",  "equal", "bijective",
         "aligned", "expect", "kernel",  "always", "for",     "says",  "cites", "note",  "corrects"};
@@ -133,16 +147,6 @@ class Reader {
         for (std::string_view const k : known) names += (names.empty() ? "" : ", ") + std::string(k);
         fail("unknown key '" + std::string(key.str()) + "'", key.source(), "known: " + names);
       }
-    toml::node const* const name = table.get("name");
-    if (name == nullptr) fail("the obligation has no name", table.source());
-    Obligation out;
-    out.name = string(*name, "name");
-    out.source = place(table.source());
-    if (out.name.empty() || !names_.insert(out.name).second)
-      fail(out.name.empty() ? "the name is empty" : "there are two obligations of this name", name->source());
-    MappingOptions options;
-    if (toml::node const* const element = table.get("element"))
-      options.element_bits = within(*element, [&] { return parse_element(string(*element, "element")); });
     if (toml::node const* const arch = table.get("arch"))
       out.arch = within(*arch, [&] { return &parse_architecture(string(*arch, "arch")); });
     if (toml::node const* const expect = table.get("expect")) {
@@ -160,11 +164,25 @@ class Reader {
                                   {"note", &out.claim.note},
                                   {"corrects", &out.claim.corrects}})
       if (toml::node const* const text = table.get(key)) *to = string(*text, key);
-    out.what = statement(table, options);
-    return out;
+    out.what = statement(table);
   }
 
-  decltype(Obligation::what) statement(toml::table const& table, MappingOptions const& options) const {
+  /// A correction corrects something that is said to be false.
+  void must_correct(Obligation& o, std::vector<Obligation> const& all, toml::node const& entry) const {
+    std::string const& wrong = o.claim.corrects;
+    auto const found =
+        std::find_if(all.begin(), all.end(), [&](Obligation const& other) { return other.name == wrong; });
+    if (wrong.empty() || std::holds_alternative<Malformed>(o.what)) return;
+    if (found != all.end() && std::holds_alternative<Malformed>(found->what)) return;  // that is said there
+    if (found != all.end() && found->expect_refuted && !o.expect_refuted) return;
+    try {
+      fail("it corrects no obligation that is expected to be refuted: '" + wrong + "'", entry.source());
+    } catch (InputError const& error) {
+      o.what = Malformed{error};
+    }
+  }
+
+  decltype(Obligation::what) statement(toml::table const& table) const {
     static constexpr std::string_view kinds[] = {"access", "equal", "bijective", "aligned", "always"};
     std::vector<std::string_view> given;
     for (std::string_view const kind : kinds)
@@ -177,10 +195,15 @@ class Reader {
         fail(std::string(key) + " has no meaning beside " + std::string(kind), table.get(key)->source());
     };
     only_for("layout", kind == "access");
+    only_for("element", kind != "always");
+    only_for("arch", kind == "access");
     only_for("for", kind == "always");
     only_for("at_most", kind == "access");
     only_for("kernel", kind == "access");
     only_for("align", kind == "access" || kind == "equal");
+    MappingOptions options;
+    if (toml::node const* const element = table.get("element"))
+      options.element_bits = within(*element, [&] { return parse_element(string(*element, "element")); });
     std::optional<std::uint64_t> align;
     if (toml::node const* const node = table.get("align"))
       align = number(*node, "align", 1, std::int64_t{1} << 31);
@@ -230,7 +253,10 @@ class Reader {
     toml::node const* const layout = table.get("layout");
     if (layout == nullptr)
       fail("access needs a layout", node.source(), "layout = \"-\" for accesses by address");
-    if (string(*layout, "layout") == "-")
+    bool const none = string(*layout, "layout") == "-";
+    if (none && options.element_bits)
+      fail("- has no elements", table.get("element")->source(), "leave element out");
+    if (none)
       out.map.text = "-";
     else
       out.map = mapping(*layout, "layout", options);
@@ -242,7 +268,8 @@ class Reader {
   }
 
   std::string path_, text_;
-  std::set<std::string> names_;
+  Architecture const& arch_;
+  std::set<std::string> names_{};
 };
 
 // ------------------------------------------------------------------------------------- deciding
@@ -262,8 +289,11 @@ struct Decide {
       report.detail = "not one-to-one: two elements share a place";
       return;
     }
+    bool fits = true;
     for (AccessVerdict const& v : tile.accesses) {
-      report.detail += (report.detail.empty() ? "" : " + ") + std::to_string(v.wavefronts) +
+      fits = fits && !v.misfit;
+      report.detail += (report.detail.empty() ? "" : " + ") +
+                       (v.misfit ? "an access that does not fit" : std::to_string(v.wavefronts)) +
                        (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
       if (report.domain.find(v.domain) == std::string::npos)
         report.domain += (report.domain.empty() ? "" : " | ") + v.domain;
@@ -272,8 +302,9 @@ struct Decide {
           report.engines.push_back(e);
       report.accesses.push_back(v);
     }
-    report.detail += " wavefronts";
+    if (fits) report.detail += " wavefronts";
   }
+  void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {
     Equality const found = equal(two.left, two.right, two.align, limits);
     report.found = found.outcome;
@@ -359,7 +390,14 @@ struct Decide {
 
 }  // namespace
 
-std::vector<Obligation> read_obligations(std::string const& path) { return Reader(path).read(); }
+std::vector<Obligation> read_obligations(std::string const& path, Architecture const& arch) {
+  return Reader(path, arch).read();
+}
+
+void refuse_malformed(std::span<Obligation const> obligations) {
+  for (Obligation const& o : obligations)
+    if (auto const* malformed = std::get_if<Malformed>(&o.what)) throw malformed->error;
+}
 
 ObligationReport decide(Obligation const& obligation, Limits const& limits) {
   auto const start = std::chrono::steady_clock::now();
@@ -367,8 +405,11 @@ ObligationReport decide(Obligation const& obligation, Limits const& limits) {
   try {
     std::visit(Decide{obligation, limits, report}, obligation.what);
   } catch (InputError error) {
-    error.message = obligation.source + ": '" + obligation.name + "': " + error.message;
-    throw error;
+    if (!std::holds_alternative<Malformed>(obligation.what))
+      error.message = obligation.source + ": '" + obligation.name + "': " + error.message;
+    report = {};
+    report.found = Unknown{error.message};
+    report.error = std::move(error);
   }
   report.outcome = report.found;
   if (obligation.expect_refuted) {

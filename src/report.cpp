@@ -26,7 +26,11 @@ std::string Style::outcome(Outcome const& outcome) const {
 }
 
 std::string describe(InputError const& error, Style const& style) {
-  std::string text = fmt::format("{} {}\n", style.bad("swizproof: error:"), error.message);
+  return fmt::format("{} {}\n{}", style.bad("swizproof: error:"), error.message, marked(error, style));
+}
+
+std::string marked(InputError const& error, Style const& style, int indent) {
+  std::string text;
   if (!error.input.empty()) {
     // Long input is cut to a window around the place; control characters would move the caret.
     constexpr std::size_t before = 60, width = 100;
@@ -38,11 +42,22 @@ std::string describe(InputError const& error, Style const& style) {
     std::string const lead = from > 0 ? "..." : "";
     std::string const tail = from + width < error.input.size() ? "..." : "";
     std::size_t const marks = std::clamp<std::size_t>(error.length, 1, width - (at - from));
-    text += fmt::format("  {}{}{}\n  {}{}\n", lead, shown, tail, std::string(lead.size() + at - from, ' '),
-                        style.good(std::string(marks, '^')));
+    text += fmt::format("{:{}}{}{}{}\n{:{}}{}{}\n", "", indent, lead, shown, tail, "", indent,
+                        std::string(lead.size() + at - from, ' '), style.good(std::string(marks, '^')));
   }
-  if (!error.hint.empty()) text += fmt::format("  {}\n", error.hint);
+  if (!error.hint.empty()) text += fmt::format("{:{}}{}\n", "", indent, error.hint);
   return text;
+}
+
+nlohmann::ordered_json to_json(InputError const& error) {
+  nlohmann::ordered_json out{{"message", error.message}, {"input", nullptr}, {"at", nullptr}};
+  if (!error.input.empty()) {
+    out["input"] = error.input;
+    out["at"] = std::min(error.at, error.input.size());
+    out["length"] = error.length;
+  }
+  if (!error.hint.empty()) out["hint"] = error.hint;
+  return out;
 }
 
 std::string describe(Refuted const& refuted) {
@@ -198,43 +213,34 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   return out;
 }
 
-namespace {
-
-/// Text for JUnit readers, which choke on bytes of broken UTF-8: printable ASCII, escaped.
-std::string in_junit(std::string text) {
-  for (char& c : text)
-    if (c != '\n' && c != '\t' && (c < ' ' || c > '~')) c = '?';
-  return in_xml(text);
-}
-
-}  // namespace
-
 std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases) {
   std::size_t failures = 0, errors = 0;
   double seconds = 0;
   std::string body;
   for (JUnitCase const& c : cases) {
     seconds += c.seconds;
-    body += fmt::format("  <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", in_junit(c.name),
-                        in_junit(c.source), c.seconds);
-    if (auto const* refuted = std::get_if<Refuted>(&c.outcome)) {
-      ++failures;
-      body += fmt::format(
-          ">\n    <failure message=\"refuted: {}\">{}</failure>\n  </testcase>\n",
-          in_junit(refuted->question + (refuted->values.empty() ? "" : ": " + describe(*refuted))),
-          in_junit(c.detail));
-    } else if (auto const* unknown = std::get_if<Unknown>(&c.outcome)) {
-      ++errors;
-      body += fmt::format(">\n    <error message=\"unknown: {}\">{}</error>\n  </testcase>\n",
-                          in_junit(unknown->reason), in_junit(c.detail));
-    } else {
+    auto const add = [&](std::string_view element, std::string const& message) {
+      body += fmt::format(">\n    <{} message=\"{}\">{}</{}>\n  </testcase>\n", element, in_xml(message),
+                          in_xml(c.detail), element);
+    };
+    body += fmt::format("  <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", in_xml(c.name),
+                        in_xml(c.source), c.seconds);
+    auto const* refuted = std::get_if<Refuted>(&c.outcome);
+    auto const* unknown = std::get_if<Unknown>(&c.outcome);
+    if (!c.error.empty())
+      ++errors, add("error", "bad input: " + c.error);
+    else if (refuted != nullptr)
+      ++failures, add("failure", "refuted: " + refuted->question +
+                                     (refuted->values.empty() ? "" : ": " + describe(*refuted)));
+    else if (unknown != nullptr)
+      ++errors, add("error", "unknown: " + unknown->reason);
+    else
       body += "/>\n";
-    }
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" "
       "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n</testsuites>\n",
-      in_junit(std::string(suite)), cases.size(), failures, errors, seconds, body);
+      in_xml(suite), cases.size(), failures, errors, seconds, body);
 }
 
 }  // namespace swizproof

@@ -32,8 +32,19 @@ class Style {
   bool colored_;
 };
 
+/// A JSON document as text, on one line or indented. Bytes that are no UTF-8, which JSON cannot hold, become U+FFFD.
+[[nodiscard]] inline std::string json_text(nlohmann::ordered_json const& value, int indent = -1) {
+  return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// {"message", "input", "at", "length", "hint"}; `at` is the caret's place in `input`, both are null where there is none.
+[[nodiscard]] nlohmann::ordered_json to_json(InputError const& error);
+
 /// The message of wrong input: what, the line, a caret under the place, a hint.
 [[nodiscard]] std::string describe(InputError const& error, Style const& style);
+
+/// Its second part: the line, a caret under the place, a hint, indented by `indent`.
+[[nodiscard]] std::string marked(InputError const& error, Style const& style, int indent = 2);
 
 /// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too.
 [[nodiscard]] std::string describe(Refuted const& refuted);
@@ -63,9 +74,11 @@ struct JUnitCase {
   double seconds = 0;
   Outcome outcome{};
   std::string detail{};
+  std::string error{};  ///< why it could not be asked; empty where it could
 };
 
-/// A JUnit file: Refuted is a failure, Unknown an error.
+/// A JUnit file: Refuted is a failure, Unknown an error, and so is what could not be asked. Names stay apart: what XML
+/// cannot hold, and bytes that are no UTF-8, are written as `\x1b`. Checked by tests/unit/report_test.cpp.
 [[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases);
 
 /// {"question": ..., "values": {...}}

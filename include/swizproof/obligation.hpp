@@ -5,14 +5,17 @@
 //   layout = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)"
 //   access = ["ldmatrix.x4", "copy.row128"]
 //
-// The keys are those of the README's section on obligations. A file is read as a whole before
-// anything is decided, and refused as a whole if one line of it is wrong.
+// The keys are those of the README's section on obligations. Each entry stands for itself: one that cannot be read, or is
+// found to be malformed while it is decided, says so with its place, and the others are decided all the same.
 #pragma once
 
 #include <swizproof/align.hpp>
 #include <swizproof/check.hpp>
 #include <swizproof/equal.hpp>
+#include <swizproof/parse.hpp>
 
+#include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -56,6 +59,11 @@ struct AlwaysHolds {
   std::vector<Variable> variables{};
 };
 
+/// An entry that cannot be read, and why.
+struct Malformed {
+  InputError error{};
+};
+
 /// What a text that others wrote says, where an obligation is a public claim under test; in own words.
 struct PublicClaim {
   std::string says{};      ///< the statement, as the text means it
@@ -67,9 +75,9 @@ struct PublicClaim {
 
 /// One entry of a file.
 struct Obligation {
-  std::string name{};    ///< unique in its file
+  std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3"
-  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds> what{};
+  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed> what{};
   Architecture const* arch = &sm_90;
   bool expect_refuted = false;
   PublicClaim claim{};
@@ -84,13 +92,21 @@ struct ObligationReport {
   std::string detail{};  ///< one line: wavefronts, or what was found
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
+  std::optional<InputError>
+      error{};  ///< of an entry that is malformed: file, line and place; then `outcome` is Unknown
   double seconds = 0;
 };
 
-/// Reads a file. Throws InputError with file, line and column.
-[[nodiscard]] std::vector<Obligation> read_obligations(std::string const& path);
+/// Reads a file; an entry that cannot be read is Malformed. `arch` is that of entries which name none. Throws InputError with
+/// file, line and column for a file that cannot be read, is no TOML, or holds something else than obligations.
+[[nodiscard]] std::vector<Obligation> read_obligations(std::string const& path,
+                                                       Architecture const& arch = sm_90);
 
-/// Decides one. Throws InputError where an access does not fit its tile. Throws Disagreement.
+/// Throws the InputError of the first entry that cannot be read.
+void refuse_malformed(std::span<Obligation const> obligations);
+
+/// Decides one. An access that does not fit its tile is Refuted; what only now turns out to be malformed is in `error`.
+/// Throws Disagreement.
 [[nodiscard]] ObligationReport decide(Obligation const& obligation, Limits const& limits);
 
 }  // namespace swizproof

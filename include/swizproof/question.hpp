@@ -97,12 +97,13 @@ template <std::size_t N, class Statement>
   return q;
 }
 
-/// Limits of one solver query. A limit that is reached gives Unknown, never a wait.
+/// Limits of one solver query. A limit that is reached gives Unknown with its name, never a wait.
 struct Limits {
   double seconds = 30;
-  unsigned megabytes = 900;
+  unsigned megabytes = 900;  ///< of this query, whatever else the process does: see decide_symbolically()
   unsigned seed = 0;
-  unsigned threads = 1;  ///< that one decision over many questions may use
+  unsigned threads = 1;     ///< that one decision over many questions may use
+  std::uint64_t steps = 0;  ///< by Z3's own count of its work (`rlimit`): equal on all machines; 0: no limit
 };
 
 /// By enumerating all values; nothing if there are more than 2^`bits` of them. A counterexample is
@@ -112,7 +113,9 @@ struct Limits {
 /// By linear algebra over GF(2); nothing if the statement is not affine in its variables.
 [[nodiscard]] std::optional<Outcome> decide_linearly(Question const& q);
 
-/// By SMT, all questions at once: Proved if all hold, else a counterexample of one, replayed.
+/// By SMT, all questions at once: Proved if all hold, else a counterexample of one, replayed. The limit of memory is the
+/// query's own: one that reaches it while others run in this process is asked once more when they have ended, alone and with
+/// its whole time. Throws Disagreement, and std::logic_error for a graph that Z3 refuses. Checked by tests/unit/smt_test.cpp.
 [[nodiscard]] Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits);
 
 /// A counterexample among the 2^`budget` smallest values of the variables, if there is one: finds the

@@ -34,9 +34,7 @@ void run(Common const& common) {
                  "", style.faint(named.seen_in));
   }
   if (common.json)
-    fmt::print(
-        "{}\n",
-        nlohmann::ordered_json{{"arch", arch.name}, {"evidence", arch.evidence}, {"accesses", all}}.dump(2));
+    fmt::print("{}\n", json_text({{"arch", arch.name}, {"evidence", arch.evidence}, {"accesses", all}}, 2));
   else
     fmt::print(
         "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"

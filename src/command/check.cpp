@@ -42,7 +42,7 @@ void run(Common& common, Options const& options) {
     out["accesses"] = Json::array();
     for (AccessVerdict const& v : found.accesses) out["accesses"].push_back(to_json(v));
     if (!map.notes.empty()) out["notes"] = map.notes;
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", json_text(out, 2));
     return;
   }
   Style const style(common.color, STDOUT_FILENO);

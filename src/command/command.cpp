@@ -5,10 +5,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <new>
+#include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 
@@ -60,20 +64,14 @@ void finish_output() {
     throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
-}  // namespace
-
-int run(int argc, char const* const* argv) {
-  std::clearerr(stdout);
-  Common common;
-  CLI::App app{
-      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
-      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
-      "swizproof"};
+/// Adds what every command has.
+void add_common(CLI::App& app, Common& common) {
   app.set_version_flag("--version", "swizproof " SWIZPROOF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   app.add_flag("--json", common.json, "one JSON document on standard output")->disable_flag_override();
   app.add_option("--timeout", common.timeout, "seconds for one solver query")
+      ->envname("SWIZPROOF_TIMEOUT")
       ->check([](std::string const& text) {
         double const seconds = std::strtod(text.c_str(), nullptr);
         return seconds >= 0.001 && seconds <= 1e6 ? "" : "must be from 0.001 to 1000000 seconds";
@@ -94,48 +92,79 @@ int run(int argc, char const* const* argv) {
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
-  add_prove(app, common);
-  add_inspect(app, common);
-  add_check(app, common);
-  add_find(app, common);
-  add_equal(app, common);
-  add_align(app, common);
-  add_eval(app, common);
-  add_predict(app, common);
-  add_recheck(app, common);
-  add_crosscheck(app, common);
-  add_show(app, common);
-  add_accesses(app, common);
+}
 
+/// Says on standard error what went wrong; with --json on standard output too.
+int fail(bool json, InputError const& error, std::string const& text, Exit code) {
+  std::fputs(text.c_str(), stderr);
+  if (json) std::fputs((json_text({{"error", to_json(error)}}, 2) + "\n").c_str(), stdout);
+  std::fflush(stdout);
+  return code;
+}
+
+/// What a command line is about that cannot be read. "unknown command" is ours: CLI11 speaks of missing subcommands.
+InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
+  std::string const word = argc > 1 ? argv[1] : "";
+  bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
+  InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
+  out.hint = "see swizproof --help";
+  return out;
+}
+
+/// Reads the command line and does it. Throws CLI::Success for --help and --version, and all that commands throw.
+int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* argv) {
+  app.parse(argc, argv);
+  finish_output();
+  return common.exit_code;
+}
+
+}  // namespace
+
+int run(int argc, char const* const* argv) {
+  std::clearerr(stdout);
+  Common common;
+  CLI::App app{
+      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
+      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
+      "swizproof"};
+  add_common(app, common);
+  for (auto const add : {add_prove, add_inspect, add_check, add_find, add_equal, add_align, add_eval,
+                         add_predict, add_recheck, add_crosscheck, add_show, add_accesses})
+    add(app, common);
+  // Asked for, also where the command line cannot be read.
+  bool const json =
+      std::any_of(argv, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
   try {
-    app.parse(argc, argv);
-    finish_output();
+    return parse_and_run(app, common, argc, argv);
   } catch (CLI::Success const& help) {
     app.exit(help);
     std::cout.flush();
     return std::cout && std::fflush(stdout) == 0 ? holds : bad_input;
   } catch (CLI::ParseError const& error) {
-    std::string const word = argc > 1 ? argv[1] : "";
-    bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
-    std::string const message = unknown ? "unknown command '" + word + "'" : std::string(error.what());
-    fmt::print(stderr, "{} {}\n  see swizproof --help\n",
-               Style("auto", STDERR_FILENO).bad("swizproof: error:"), message);
-    return bad_input;
+    InputError const usage = usage_error(app, error, argc, argv);
+    return fail(json, usage,
+                fmt::format("{} {}\n  {}\n", Style("auto", STDERR_FILENO).bad("swizproof: error:"),
+                            usage.message, usage.hint),
+                bad_input);
   } catch (InputError const& error) {
-    std::fputs(describe(error, Style(common.color, STDERR_FILENO)).c_str(), stderr);
-    return bad_input;
+    return fail(json, error, describe(error, Style(common.color, STDERR_FILENO)), bad_input);
   } catch (Disagreement const& error) {
-    fmt::print(stderr, "swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
-               error.message);
-    return disagreement;
+    return fail(json, {"two engines disagree: " + error.message},
+                fmt::format("swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
+                            error.message),
+                disagreement);
   } catch (std::bad_alloc const&) {
-    std::fputs("swizproof: out of memory\n", stderr);
-    return undecided;
+    return fail(json, {"out of memory"}, "swizproof: out of memory\n", undecided);
   } catch (std::system_error const& error) {
-    std::fprintf(stderr, "swizproof: cannot write the output: %s\n", error.what());
-    return bad_input;
+    if (error.code() == std::errc::resource_unavailable_try_again)  // of a thread that cannot be made
+      return fail(json, {"out of memory"}, "swizproof: out of memory\n", undecided);
+    return fail(false, {}, fmt::format("swizproof: cannot write the output: {}\n", error.what()), bad_input);
+  } catch (std::logic_error const& error) {
+    return fail(
+        json, {std::string("internal error: ") + error.what()},
+        fmt::format("swizproof: internal error; this is a bug, please report it:\n  {}\n", error.what()),
+        disagreement);
   }
-  return common.exit_code;
 }
 
 }  // namespace swizproof::command

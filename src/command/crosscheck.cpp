@@ -64,11 +64,11 @@ class Profiles {
     for (std::string const& file : profiles) add(read_nsight(file, read_file(file)));
     std::vector<Obligation> all;
     for (std::string const& file : obligations)
-      for (Obligation& o : read_obligations(file)) {
-        if (o.arch == &sm_90) o.arch = &arch;  // the file says nothing else
+      for (Obligation& o : read_obligations(file, arch)) {
         arch_ = support_of(o.arch->support) > support_of(arch_->support) ? o.arch : arch_;
         all.push_back(std::move(o));
       }
+    refuse_malformed(all);
     ProvedAccesses proved = prove_accesses(all, limits);
     proved_ = std::move(proved.proved);
     left_out_ = std::move(proved.left_out);
@@ -252,7 +252,7 @@ void print_json(Findings const& f, Profiles const& user, std::string_view verdic
     out["sums"] = user.sums();
   }
   // Names of kernels may be no UTF-8.
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(out, 2));
 }
 
 void print_text(Findings const& f, Profiles const& user, Style const& style) {

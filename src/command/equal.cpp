@@ -58,7 +58,7 @@ void run_equal(Common& common, Options& options) {
     else if (refuted != nullptr)
       out["reason"] = refuted->question;
     if (unknown != nullptr) out["reason"] = unknown->reason;
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", json_text(out, 2));
     return;
   }
   Style const style(common.color, STDOUT_FILENO);
@@ -94,7 +94,7 @@ void run_align(Common& common, LayoutArgument const& layout) {
     else
       out["alignment"] = found.bytes, out["period"] = found.period, out["also"] = found.also;
     if (!found.witnesses.empty()) out["witnesses"] = found.witnesses;
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", json_text(out, 2));
     return;
   }
   Style const style(common.color, STDOUT_FILENO);

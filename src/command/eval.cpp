@@ -98,7 +98,7 @@ void print_coordinates(Common const& common, Options const& options, Layout cons
   if (common.json) {
     nlohmann::ordered_json const out{
         {"layout", to_string(map)}, {"unit", "coordinates"}, {"size", map.size()}, {"values", values}};
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", json_text(out));
     return;
   }
   fmt::print("{}  size {}, values are coordinates\n", to_string(map), map.size());
@@ -111,7 +111,7 @@ void print_integers(Common const& common, IntTuple const& value, std::vector<std
   if (common.json) {
     nlohmann::ordered_json out{{"value", to_string(value)}, {"size", value.product()}};
     if (!notes.empty()) out["notes"] = notes;
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", json_text(out));
     return;
   }
   fmt::print("{}\n", to_string(value));
@@ -183,7 +183,7 @@ void run_mapping(Common& common, Options& options, Mapping const& map) {
     else
       out["values"] = values;
     if (!map.notes.empty()) out["notes"] = map.notes;
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", json_text(out));
     return;
   }
   if (bare) {

@@ -279,7 +279,7 @@ void print_json(Common const& common, SearchProblem const& problem, Answer const
   out.update(answer.more);
   out["accesses"] = Json::array();
   for (AccessVerdict const& v : verdicts) out["accesses"].push_back(swizproof::to_json(v));
-  fmt::print("{}\n", out.dump(2));
+  fmt::print("{}\n", json_text(out, 2));
 }
 
 void print(Common const& common, SearchProblem const& problem, Answer const& answer,

@@ -109,7 +109,7 @@ void run(Common& common, LayoutArgument const& layout) {
                {"period", evidence(found.period)},
                {"alignment", evidence(found.alignment)}}}};
     if (found.matrix) out["matrix"] = found.matrix->columns;
-    fmt::print("{}\n", out.dump(2));
+    fmt::print("{}\n", json_text(out, 2));
     return;
   }
   Style const style(common.color, STDOUT_FILENO);

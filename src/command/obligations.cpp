@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <unistd.h>
 
@@ -24,6 +26,10 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
            {"domain", r.domain},   {"engine", names_of(r.engines)},
            {"seconds", r.seconds}, {"source", o.source},
            {"detail", r.detail}};
+  if (r.error)
+    out["error"] = swizproof::to_json(*r.error);
+  else
+    out["evidence"] = word(o.arch->support);
   if (o.expect_refuted) out["expect"] = "refuted", out["found"] = word(r.found);
   if (auto const* unknown = std::get_if<Unknown>(&r.found)) out["reason"] = unknown->reason;
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
@@ -35,12 +41,29 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   return out;
 }
 
+/// Why an access is refuted: it does not fit its tile, or costs too much.
+void print_failing(AccessVerdict const& v, Refuted const& refuted) {
+  if (v.misfit)
+    fmt::print("         {}: it does not fit: {}\n           {}\n", v.access, refuted.question,
+               describe(refuted));
+  else
+    fmt::print("         {}: {} wavefronts, {} allowed\n", v.access, v.wavefronts, v.allowed);
+  if (v.conflict) fmt::print("{}", describe(*v.conflict, 11));
+}
+
 void print(Obligation const& o, ObligationReport const& r, std::size_t width, Style const& style) {
+  if (r.error) {
+    fmt::print("{}    {}\n         {}\n{}", style.bad("error"), o.name, r.error->message,
+               marked(*r.error, style, 11));
+    return;
+  }
   std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", word(r.found)) : "";
   bool const holds = std::holds_alternative<Proved>(r.outcome);
   std::string const pad(7 - word(r.outcome).size(), ' ');
   fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.name, width, holds ? expected : "",
              r.detail, style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
+  if (std::holds_alternative<AccessesHold>(o.what) && o.arch->support != Support::measured)
+    fmt::print("         {}: {}\n", o.arch->name, o.arch->evidence);
   if (holds) return;
   fmt::print("         {}\n", o.source);
   if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) fmt::print("         {}\n", unknown->reason);
@@ -48,11 +71,8 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
     fmt::print("         it was expected to be refuted\n");
     return;
   }
-  for (AccessVerdict const& v : r.accesses) {
-    if (std::holds_alternative<Proved>(v.outcome)) continue;
-    fmt::print("         {}: {} wavefronts, {} allowed\n", v.access, v.wavefronts, v.allowed);
-    if (v.conflict) fmt::print("{}", describe(*v.conflict, 11));
-  }
+  for (AccessVerdict const& v : r.accesses)
+    if (auto const* refuted = std::get_if<Refuted>(&v.outcome)) print_failing(v, *refuted);
   auto const* refuted = std::get_if<Refuted>(&r.outcome);
   if (r.accesses.empty() && refuted != nullptr && !refuted->values.empty())
     fmt::print("         {}\n", describe(*refuted));
@@ -69,9 +89,12 @@ std::string file_of(Obligation const& o) {
 
 /// What a file says about itself: its first comment line.
 std::string title_of(Obligation const& o) {
-  std::istringstream lines(read_file(o.source.substr(0, o.source.rfind(':')), 16));
   std::string line;
-  std::getline(lines, line);
+  try {
+    std::istringstream lines(read_file(o.source.substr(0, o.source.rfind(':')), 16));
+    std::getline(lines, line);
+  } catch (InputError const&) {  // said where the file was read
+  }
   return line.starts_with("# ") ? line.substr(2) : file_of(o);
 }
 
@@ -95,6 +118,8 @@ std::string statement_of(Obligation const& o) {
   } else if (auto const* aligned = std::get_if<IsAligned>(&o.what)) {
     text = fmt::format("{} may be used relative to every multiple of {} bytes", layout(aligned->map),
                        aligned->to);
+  } else if (std::holds_alternative<Malformed>(o.what)) {
+    text = "cannot be read";
   } else {
     auto const& hold = std::get<AccessesHold>(o.what);
     for (Placement const& p : hold.placements) text += (text.empty() ? "" : ", ") + code(p.access().name);
@@ -107,6 +132,7 @@ std::string statement_of(Obligation const& o) {
 /// What refutes it, on plain numbers.
 std::string counterexample_of(ObligationReport const& r) {
   for (AccessVerdict const& v : r.accesses) {
+    if (v.misfit) return fmt::format("lane {} {}", v.misfit->lane, v.misfit->why);
     if (v.wavefronts <= v.allowed) continue;
     std::string text = fmt::format("{} wavefronts instead of {}", v.wavefronts, v.allowed);
     if (v.conflict) {
@@ -173,7 +199,91 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
                         in_table(statement_of(o)), in_table(found.empty() ? "false" : found),
                         o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), instead);
   }
-  return page;
+  std::string malformed;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (reports[i].error) malformed += fmt::format("- {}: {}\n", all[i].name, reports[i].error->message);
+  return malformed.empty() ? page : page + "\n## Not decided, since malformed\n\n" + malformed;
+}
+
+/// What the files hold: those of their obligations that the options choose, and each file that cannot be read at all as one
+/// malformed entry. Throws InputError where no obligation is chosen.
+std::vector<Obligation> read_all(Common const& common, ProveOptions const& options) {
+  std::vector<Obligation> broken, all;
+  for (std::string const& file : options.files) {
+    try {
+      for (Obligation& o : read_obligations(file, parse_architecture(common.arch)))
+        all.push_back(std::move(o));
+    } catch (InputError const& error) {
+      Obligation whole;
+      whole.name = whole.source = file;
+      whole.what = Malformed{error};
+      broken.push_back(std::move(whole));
+    }
+  }
+  if (!all.empty()) all = select(std::move(all), options);
+  broken.insert(broken.end(), std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
+  return broken;
+}
+
+std::vector<ObligationReport> decide_all(std::vector<Obligation> const& chosen, Common const& common,
+                                         ProveOptions const& options) {
+  bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  std::vector<ObligationReport> reports;
+  Runner<Obligation, ObligationReport> runner(chosen, options.jobs, common.limits());
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    reports.push_back(runner.wait(i, [&](std::size_t done) {
+      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, chosen.size());
+    }));
+  if (progress) fmt::print(stderr, "\r\x1b[K");
+  return reports;
+}
+
+struct Tally {
+  std::size_t proved = 0, refuted = 0, unknown = 0, errors = 0;
+  explicit Tally(std::vector<ObligationReport> const& reports) {
+    for (ObligationReport const& r : reports)
+      ++(r.error                                      ? errors
+         : std::holds_alternative<Proved>(r.outcome)  ? proved
+         : std::holds_alternative<Refuted>(r.outcome) ? refuted
+                                                      : unknown);
+  }
+};
+
+void print_json(std::vector<Obligation> const& chosen, std::vector<ObligationReport> const& reports,
+                Outcome const& verdict) {
+  Tally const tally(reports);
+  Json out{{"verdict", word(verdict)}, {"claims", Json::array()},  {"proved", tally.proved},
+           {"refuted", tally.refuted}, {"unknown", tally.unknown}, {"errors", tally.errors}};
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    out["claims"].push_back(to_json(chosen[i], reports[i]));
+    if (!reports[i].error) continue;
+    std::fputs(describe(*reports[i].error, Style("auto", STDERR_FILENO)).c_str(), stderr);
+    if (!out.contains("error")) out["error"] = swizproof::to_json(*reports[i].error);
+  }
+  fmt::print("{}\n", json_text(out, 2));
+}
+
+void print_text(std::vector<Obligation> const& chosen, std::vector<ObligationReport> const& reports,
+                Style const& style) {
+  std::size_t width = 0;
+  for (Obligation const& o : chosen)
+    if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, o.name.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) print(chosen[i], reports[i], width, style);
+  Tally const tally(reports);
+  fmt::print("\n{} obligations: {} proved, {} refuted, {} unknown{}\n", chosen.size(), tally.proved,
+             tally.refuted, tally.unknown,
+             tally.errors == 0 ? "" : fmt::format(", {} malformed", tally.errors));
+}
+
+/// Prints the names of all entries. Throws the InputError of a file that cannot be read at all.
+void list(std::vector<Obligation> const& chosen, std::vector<std::string> const& files) {
+  auto const is_file = [&](Obligation const& o) {
+    return std::find(files.begin(), files.end(), o.source) != files.end();
+  };
+  for (Obligation const& o : chosen)
+    if (!is_file(o)) fmt::print("{}\n", o.name);
+  for (Obligation const& o : chosen)
+    if (is_file(o)) refuse_malformed(std::span(&o, 1));
 }
 
 }  // namespace
@@ -181,61 +291,30 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
 void prove_files(Common& common, ProveOptions const& options) {
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
-  std::vector<Obligation> all;
-  for (std::string const& file : options.files)
-    for (Obligation& obligation : read_obligations(file)) all.push_back(std::move(obligation));
-  std::vector<Obligation> const chosen = select(std::move(all), options);
-  if (options.list) {
-    for (Obligation const& o : chosen) fmt::print("{}\n", o.name);
-    return;
-  }
+  std::vector<Obligation> const chosen = read_all(common, options);
+  if (options.list) return list(chosen, options.files);
   std::optional<WholeFile> junit, page;
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
-  bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  // Nothing is printed before all is decided: one access that does not fit its tile refuses the files.
-  std::vector<ObligationReport> reports;
-  {
-    Runner<Obligation, ObligationReport> runner(chosen, options.jobs, common.limits());
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      reports.push_back(runner.wait(i, [&](std::size_t done) {
-        if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, chosen.size());
-      }));
-    if (progress) fmt::print(stderr, "\r\x1b[K");
-  }
-  std::size_t proved = 0, refuted = 0, unknown = 0;
+  std::vector<ObligationReport> const reports = decide_all(chosen, common, options);
   std::vector<Outcome> outcomes;
   std::vector<JUnitCase> cases;
-  Json claims = Json::array();
-  std::size_t width = 0;
-  for (Obligation const& o : chosen) width = std::max(width, o.name.size());
-  Style const style(common.color, STDOUT_FILENO);
+  bool malformed = false;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     ObligationReport const& r = reports[i];
     outcomes.push_back(r.outcome);
-    proved += std::holds_alternative<Proved>(r.outcome) ? 1 : 0;
-    refuted += std::holds_alternative<Refuted>(r.outcome) ? 1 : 0;
-    unknown += std::holds_alternative<Unknown>(r.outcome) ? 1 : 0;
-    cases.push_back({chosen[i].name, chosen[i].source, r.seconds, r.outcome, r.detail});
-    if (common.json)
-      claims.push_back(to_json(chosen[i], r));
-    else
-      print(chosen[i], r, width, style);
+    malformed = malformed || r.error;
+    cases.push_back(
+        {chosen[i].name, chosen[i].source, r.seconds, r.outcome, r.detail, r.error ? r.error->message : ""});
   }
   Outcome const verdict = conjunction(outcomes);
-  common.exit_code = exit_code_of(verdict);
+  common.exit_code = malformed ? bad_input : exit_code_of(verdict);
   if (junit) junit->write(junit_xml("swizproof", cases));
   if (page) page->write(findings_page(chosen, reports));
   if (common.json)
-    fmt::print("{}\n", Json{{"verdict", word(verdict)},
-                            {"claims", claims},
-                            {"proved", proved},
-                            {"refuted", refuted},
-                            {"unknown", unknown}}
-                           .dump(2));
+    print_json(chosen, reports, verdict);
   else
-    fmt::print("\n{} obligations: {} proved, {} refuted, {} unknown\n", chosen.size(), proved, refuted,
-               unknown);
+    print_text(chosen, reports, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace swizproof::command

@@ -196,16 +196,11 @@ void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
   fmt::format_to(std::back_inserter(out), "]");
 }
 
-/// A JSON string, also of bytes that are no UTF-8.
-std::string quoted(std::string const& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 /// Appends the answer to one line; false if the line is bad. `alone`: no document around it says what the law rests on.
 bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Request, LineError> const& line,
             std::size_t number, bool explaining, bool alone) {
   if (auto const* error = std::get_if<LineError>(&line)) {
-    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}", quoted(error->message),
+    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}", json_text(error->message),
                    number);
     return false;
   }
@@ -296,8 +291,8 @@ void run(Common& common, Options const& options) {
                    whole ? "proved" : "unknown", word(arch.support));
     if (end)
       fmt::format_to(std::back_inserter(answers.text()),
-                     ", \"error\": {{\"message\": {}, \"input\": {}, \"at\": 0}}", quoted(end->message),
-                     quoted(end->input));
+                     ", \"error\": {{\"message\": {}, \"input\": {}, \"at\": 0}}", json_text(end->message),
+                     json_text(end->input));
     answers.text().append(std::string_view("}\n"));
   }
   answers.deliver();

@@ -149,7 +149,7 @@ class Printer {
 
 // --------------------------------------------------------------------------- JSON and Markdown
 
-Json to_json(Claim const& claim, ClaimReport const& report) {
+Json to_json(Claim const& claim, ClaimReport const& report, Architecture const& arch) {
   Json control{{"statement", claim.control.text}, {"verdict", word(report.control)}};
   if (auto const* refuted = std::get_if<Refuted>(&report.control))
     control["counterexample"] = swizproof::to_json(*refuted);
@@ -160,6 +160,7 @@ Json to_json(Claim const& claim, ClaimReport const& report) {
            {"engine", names_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
+           {"evidence", word(arch.support)},
            {"domain_not_empty", std::holds_alternative<Proved>(report.inhabited)},
            {"control", control}};
   if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
@@ -209,6 +210,9 @@ void write_certificates(CertificateWriter& writer, std::vector<Claim> const& cla
 }
 
 void run(Common& common, ProveOptions const& options) {
+  Architecture const& arch = parse_architecture(common.arch);
+  if (arch.phases != sm_90.phases)
+    throw InputError{"the catalogue states the wavefronts of sm_90", common.arch, 0, common.arch.size(), {}};
   std::vector<Claim> const all_claims = catalog(), claims = select(all_claims, options);
   std::optional<WholeFile> page, junit;
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
@@ -234,7 +238,7 @@ void run(Common& common, ProveOptions const& options) {
     if (progress) fmt::print(stderr, "\r\x1b[K");
     tally.add(report);
     if (common.json)
-      all.push_back(to_json(claims[i], report));
+      all.push_back(to_json(claims[i], report, arch));
     else
       printer.add(claims[i], report);
     reports.push_back(report);
@@ -251,19 +255,20 @@ void run(Common& common, ProveOptions const& options) {
     junit->write(junit_xml("swizproof", cases));
   }
   if (common.json) {
-    fmt::print("{}\n", Json{{"verdict", tally.verdict()},
-                            {"claims", all},
-                            {"proved", tally.proved},
-                            {"refuted", tally.refuted},
-                            {"unknown", tally.unknown},
-                            {"controls_refuted", tally.controls},
-                            {"domains_not_empty", tally.inhabited},
-                            {"seconds", elapsed()},
-                            {"cutlass", cutlass_note()}}
-                           .dump(2));
+    fmt::print("{}\n", json_text({{"verdict", tally.verdict()},
+                                  {"claims", all},
+                                  {"proved", tally.proved},
+                                  {"refuted", tally.refuted},
+                                  {"unknown", tally.unknown},
+                                  {"controls_refuted", tally.controls},
+                                  {"domains_not_empty", tally.inhabited},
+                                  {"seconds", elapsed()},
+                                  {"cutlass", cutlass_note()}},
+                                 2));
     return;
   }
   printer.finish();
+  if (arch.support != Support::measured) fmt::print("\nwavefronts on {}: {}\n", arch.name, arch.evidence);
   auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
   fmt::print(
       "\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted, {} domains "
@@ -284,7 +289,9 @@ void add_prove(CLI::App& app, Common& common) {
   sub->add_option("FILE", options->files, "TOML files of [[obligation]] entries");
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
   sub->add_option("--name", options->name, "the claim of exactly this name");
-  sub->add_option("--jobs", options->jobs, "claims decided at the same time (default: one a core)")
+  sub->add_option("--jobs", options->jobs,
+                  "claims decided at the same time (default: one a core that has memory for it, which is "
+                  "also the most)")
       ->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
   sub->add_option("--junit", options->junit, "also write the verdicts to this file, as JUnit XML");

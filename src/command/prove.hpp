@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 
+#include "../parallel.hpp"
 #include "../pattern.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -21,7 +23,7 @@ struct ProveOptions {
   std::vector<std::string> files;
   std::string only;
   std::string name;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  unsigned jobs = default_jobs(Limits{}.megabytes);
   std::string shard = "1/1";
   std::string claims_page;
   std::string junit;
@@ -70,11 +72,14 @@ class Runner {
  public:
   Runner(std::vector<Item> const& items, unsigned jobs, Limits limits)
       : items_(items), reports_(items.size()), ready_(items.size(), false) {
+    // More than one a core only take each other's time, and each has a limit of it.
+    jobs = std::min(jobs, std::max(1U, std::thread::hardware_concurrency()));
     unsigned const count = static_cast<unsigned>(items.size());
     unsigned const spare = std::max(1U, jobs / std::max(count, 1U));  // threads that one item may use
     jobs = std::min(jobs, count);
     limits.threads = spare;
-    for (unsigned i = 0; i < jobs; ++i) threads_.emplace_back([this, limits] { work(limits); });
+    threads_ = start_threads(jobs, [this, limits] { work(limits); });
+    if (threads_.empty() && count != 0) throw std::bad_alloc();
   }
   Runner(Runner const&) = delete;
   Runner& operator=(Runner const&) = delete;

@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include "../certificate.hpp"
+#include "../parallel.hpp"
 #include "../process.hpp"
 #include "../report.hpp"
 
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <thread>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -22,7 +22,7 @@ namespace {
 struct RecheckOptions {
   std::string folder;
   std::string solver;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+  unsigned jobs = default_jobs(Limits{}.megabytes);
 };
 
 std::string_view name_of(Rechecked::Result result) {
@@ -88,8 +88,7 @@ void print_json(Recheck const& found, Tally const& tally, std::string_view verdi
                                    {"differ", tally.differ},
                                    {"not_agreed", bad},
                                    {"seconds", seconds}};
-  // What a solver printed may be no UTF-8.
-  fmt::print("{}\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(out, 2));
 }
 
 void run(Common& common, RecheckOptions options) {
@@ -140,7 +139,7 @@ void add_recheck(CLI::App& app, Common& common) {
   sub->add_option("--solver", options->solver,
                   "cvc5, bitwuzla or boolector (default: the first that is installed)")
       ->check(CLI::IsMember({"cvc5", "bitwuzla", "boolector"}));
-  sub->add_option("--jobs", options->jobs, "files at the same time (default: one a core)")
+  sub->add_option("--jobs", options->jobs, "files at the same time (default: one a core that has memory for it)")
       ->check(CLI::Range(1U, 1024U));
   sub->callback([&common, options] { run(common, *options); });
 }

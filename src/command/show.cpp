@@ -152,7 +152,7 @@ void run(Common const& common, Options const& options) {
   if (common.json) {
     Json out{{"pictures", Json::array()}};
     for (Picture const& picture : all) out["pictures"].push_back(to_json(picture));
-    fmt::print("{}\n", out.dump());
+    fmt::print("{}\n", json_text(out));
   } else if (options.svg.empty() && options.html.empty()) {
     for (Picture const& picture : all)
       fmt::print("{}{}", &picture == &all[0] ? "" : "\n", terminal(picture, style));

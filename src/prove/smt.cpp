@@ -1,4 +1,5 @@
 // Translates graphs of terms to Z3 and asks. The only file that knows Z3.
+#include "../parallel.hpp"
 #include "violations.hpp"
 
 #include <z3.h>
@@ -6,8 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <future>
+#include <condition_variable>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 
 namespace swizproof {
 
@@ -15,34 +22,46 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A Z3 context with one solver, and the translation of one Terms.
+/// A call of Z3 that did not do what it was asked.
+struct Failure {
+  Z3_error_code code;
+  std::string message;
+};
+
+/// What stopped a query; empty where it was answered.
+struct Stop {
+  std::string reason{};
+  bool memory = false;
+};
+
+/// A Z3 context with one solver, and the translation of one Terms. Every call's error code is asked; a call that failed
+/// throws Failure.
 class Solver {
  public:
-  explicit Solver(Limits const& limits) {
+  /// `megabytes` bounds what Z3 has allocated in this process, by all solvers together: it counts no other way.
+  Solver(Limits const& limits, std::uint64_t megabytes) : limits_(limits), megabytes_(megabytes) {
     Z3_config const config = Z3_mk_config();
-    context_ = Z3_mk_context_rc(config);
+    owned_.reset(Z3_mk_context_rc(config));
     Z3_del_config(config);
+    context_ = owned_.get();
+    if (context_ == nullptr) throw Failure{Z3_MEMOUT_FAIL, "no context"};
     Z3_set_error_handler(context_, nullptr);
-    solver_ = Z3_mk_solver_for_logic(context_, Z3_mk_string_symbol(context_, "QF_FD"));
+    solver_ = checked(Z3_mk_solver_for_logic(context_, Z3_mk_string_symbol(context_, "QF_FD")));
     Z3_solver_inc_ref(context_, solver_);
-    Z3_params const params = Z3_mk_params(context_);
-    Z3_params_inc_ref(context_, params);
-    auto const set = [&](char const* key, unsigned value) {
-      Z3_params_set_uint(context_, params, Z3_mk_string_symbol(context_, key), value);
-    };
-    set("random_seed", limits.seed);
-    set("max_memory", limits.megabytes);
-    Z3_solver_set_params(context_, solver_, params);
-    Z3_params_dec_ref(context_, params);
   }
   Solver(Solver const&) = delete;
   Solver& operator=(Solver const&) = delete;
+  /// Leaves Z3's memory as it is: for a context that an exception has passed through, which may hold anything.
+  void abandon() {
+    (void)owned_.release();
+    asts_.clear();
+    model_ = nullptr, solver_ = nullptr;
+  }
   ~Solver() {
     if (model_ != nullptr) Z3_model_dec_ref(context_, model_);
-    Z3_solver_dec_ref(context_, solver_);
+    if (solver_ != nullptr) Z3_solver_dec_ref(context_, solver_);
     // Z3 frees a context that still holds references a hundred times slower than an empty one.
     for (Z3_ast const ast : asts_) Z3_dec_ref(context_, ast);
-    Z3_del_context(context_);
   }
 
   /// Requires that at least one of the formulas holds.
@@ -50,27 +69,35 @@ class Solver {
     translate(terms);
     std::vector<Z3_ast> any;
     for (Formula const& f : formulas) any.push_back(asts_[f.id]);
-    Z3_solver_assert(context_, solver_, Z3_mk_or(context_, static_cast<unsigned>(any.size()), any.data()));
+    Z3_ast const violated = checked(Z3_mk_or(context_, static_cast<unsigned>(any.size()), any.data()));
+    Z3_solver_assert(context_, solver_, violated);
+    check_error();
   }
 
   [[nodiscard]] Z3_lbool check(double seconds) {
-    Z3_params const params = Z3_mk_params(context_);
-    Z3_params_inc_ref(context_, params);
-    double const ms = std::clamp(seconds * 1000, 1.0, 4e9);
-    Z3_params_set_uint(context_, params, Z3_mk_string_symbol(context_, "timeout"), static_cast<unsigned>(ms));
-    Z3_solver_set_params(context_, solver_, params);
-    Z3_params_dec_ref(context_, params);
+    constexpr double most = std::numeric_limits<unsigned>::max();
+    auto const milliseconds = static_cast<unsigned>(std::clamp(seconds * 1000, 1.0, most));
+    set_parameters(milliseconds);
+    deadline_ = Clock::now() + std::chrono::milliseconds(milliseconds);
     Z3_lbool const answer = Z3_solver_check(context_, solver_);
+    check_error();
     if (answer == Z3_L_TRUE) {
-      model_ = Z3_solver_get_model(context_, solver_);
+      model_ = checked(Z3_solver_get_model(context_, solver_));
       Z3_model_inc_ref(context_, model_);
     }
     return answer;
   }
 
-  [[nodiscard]] std::string reason() {
-    std::string text = Z3_solver_get_reason_unknown(context_, solver_);
-    return text.find("cancel") != std::string::npos || text == "timeout" ? "time-out" : text;
+  /// Why the answer is neither yes nor no. Z3's own texts ("canceled", "no reason given") do not tell limits apart.
+  [[nodiscard]] Stop why_unknown() { return why(Z3_solver_get_reason_unknown(context_, solver_)); }
+  [[nodiscard]] Stop why(std::string const& text) const {
+    if (Clock::now() >= deadline_) return {"time-out"};
+    if (text.find("memory") != text.npos || Z3_get_estimated_alloc_size() >> 20 >= megabytes_)
+      return {"out of memory: more than " + std::to_string(megabytes_) + " MiB", true};
+    bool const canceled = text.find("cancel") != text.npos || text.find("resource") != text.npos;
+    if (limits_.steps != 0 && (canceled || text == "no reason given"))
+      return {"limit of " + std::to_string(limits_.steps) + " steps"};
+    return {canceled || text == "timeout" ? "time-out" : "Z3 says: " + text};
   }
 
   /// The value of variable `number` in the model; 0 where the model does not care.
@@ -81,10 +108,44 @@ class Solver {
         Z3_model_eval(context_, model_, variables_[number], true, &out) &&
         Z3_get_numeral_uint64(context_, out, &value))
       return value;
+    check_error();
     return 0;
   }
 
  private:
+  struct Delete {
+    void operator()(Z3_context context) const { Z3_del_context(context); }
+  };
+
+  void check_error() const {
+    Z3_error_code const code = Z3_get_error_code(context_);
+    if (code != Z3_OK) throw Failure{code, Z3_get_error_msg(context_, code)};
+  }
+  template <class T>
+  T checked(T value) const {
+    check_error();
+    return value;
+  }
+
+  void set_parameters(unsigned milliseconds) {
+    Z3_params const params = checked(Z3_mk_params(context_));
+    Z3_params_inc_ref(context_, params);
+    auto const name = [&](char const* key) { return Z3_mk_string_symbol(context_, key); };
+    auto const set = [&](char const* key, std::uint64_t value) {
+      constexpr std::uint64_t most = std::numeric_limits<unsigned>::max();
+      Z3_params_set_uint(context_, params, name(key), static_cast<unsigned>(std::min(value, most)));
+    };
+    set("random_seed", limits_.seed);
+    set("max_memory", megabytes_);
+    set("timeout", milliseconds);
+    if (limits_.steps != 0) set("rlimit", limits_.steps);
+    Z3_params_set_bool(context_, params, name("ctrl_c"),
+                       false);  // a signal is the program's, not one query's
+    Z3_solver_set_params(context_, solver_, params);
+    Z3_params_dec_ref(context_, params);
+    check_error();
+  }
+
   void translate(Terms const& terms) {
     variables_.resize(terms.unknowns().size(), nullptr);
     for (std::size_t i = asts_.size(); i < terms.nodes().size(); ++i) {
@@ -92,7 +153,7 @@ class Solver {
       Z3_ast const a = n.a < i ? asts_[n.a] : nullptr;
       Z3_ast const b = n.b < i ? asts_[n.b] : nullptr;
       Z3_ast const c = n.c < i ? asts_[n.c] : nullptr;
-      Z3_ast const ast = make(n, a, b, c);
+      Z3_ast const ast = checked(make(n, a, b, c));
       Z3_inc_ref(context_, ast);
       asts_.push_back(ast);
     }
@@ -149,6 +210,10 @@ class Solver {
     throw std::logic_error("unknown node");
   }
 
+  Limits const& limits_;
+  std::uint64_t megabytes_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+  std::unique_ptr<std::remove_pointer_t<Z3_context>, Delete> owned_{};
   Z3_context context_ = nullptr;
   Z3_solver solver_ = nullptr;
   Z3_model model_ = nullptr;
@@ -156,14 +221,56 @@ class Solver {
   std::vector<Z3_ast> variables_;
 };
 
-/// Decides up to a chunk of questions in one query.
-Outcome decide_chunk(std::span<Question const> part, Limits const& limits, double seconds) {
-  Violations const violations(part);
-  Solver solver(limits);
-  solver.require_any(violations.terms, violations.formulas);
-  Z3_lbool const answer = solver.check(seconds);
-  if (answer == Z3_L_UNDEF) return Unknown{solver.reason()};
-  if (answer == Z3_L_FALSE) return Proved{};
+/// Which queries run now. Z3's limit of memory is one of the process, so that a query's own can only be kept while it runs
+/// alone: see decide_chunk().
+class Running {
+ public:
+  /// Enters when nobody is alone in here; alone: when nobody else is. Leaves when it goes.
+  class Place {
+   public:
+    Place(Running& running, bool alone) : running_(running), alone_(alone) {
+      std::unique_lock lock(running_.mutex_);
+      running_.waiting_alone_ += alone ? 1 : 0;
+      running_.changed_.wait(lock, [&] {
+        return alone ? running_.count_ == 0 : !running_.alone_ && running_.waiting_alone_ == 0;
+      });
+      running_.waiting_alone_ -= alone ? 1 : 0;
+      running_.alone_ = alone;
+      others_ = running_.count_++;
+      running_.entered_ += 1;
+      entered_ = running_.entered_;
+    }
+    Place(Place const&) = delete;
+    Place& operator=(Place const&) = delete;
+    ~Place() {
+      std::scoped_lock const lock(running_.mutex_);
+      --running_.count_;
+      if (alone_) running_.alone_ = false;
+      running_.changed_.notify_all();
+    }
+    /// Those that were here when this one entered.
+    [[nodiscard]] std::uint64_t others() const { return others_; }
+    /// Whether somebody else has been here at any time since.
+    [[nodiscard]] bool shared() const {
+      std::scoped_lock const lock(running_.mutex_);
+      return others_ != 0 || running_.entered_ != entered_;
+    }
+
+   private:
+    Running& running_;
+    bool alone_;
+    std::uint64_t others_ = 0, entered_ = 0;
+  };
+
+ private:
+  std::mutex mutex_{};
+  std::condition_variable changed_{};
+  std::uint64_t count_ = 0, waiting_alone_ = 0, entered_ = 0;
+  bool alone_ = false;
+};
+
+/// The counterexample in the model, replayed.
+Refuted replayed(std::span<Question const> part, Violations const& violations, Solver& solver) {
   for (std::size_t i = 0; i < part.size(); ++i) {
     std::vector<std::uint64_t> values;
     Refuted refuted{part[i].name, {}};
@@ -179,6 +286,53 @@ Outcome decide_chunk(std::span<Question const> part, Limits const& limits, doubl
   throw Disagreement{"Z3's model for '" + part.front().name + "' is no counterexample on plain numbers"};
 }
 
+/// One query. `stop` says what ended it without an answer.
+Outcome query(std::span<Question const> part, Limits const& limits, std::uint64_t megabytes, double seconds,
+              Stop& stop) {
+  std::optional<Solver> solver;
+  bool asked = false;
+  try {
+    Violations const violations(part);
+    solver.emplace(limits, megabytes);
+    solver->require_any(violations.terms, violations.formulas);
+    asked = true;
+    Z3_lbool const answer = solver->check(seconds);
+    if (answer == Z3_L_FALSE) return Proved{};
+    if (answer == Z3_L_TRUE) return replayed(part, violations, *solver);
+    stop = solver->why_unknown();
+  } catch (Failure const& failure) {
+    if (failure.code == Z3_MEMOUT_FAIL)
+      stop = {"out of memory", true};
+    else if (failure.code == Z3_EXCEPTION && asked)
+      stop = solver->why(failure.message);
+    else  // before it is asked, no limit is at work but memory
+      throw std::logic_error("Z3, asked about '" + part.front().name + "': " + failure.message);
+  } catch (std::bad_alloc const&) {
+    if (solver) solver->abandon();
+    stop = {"out of memory", true};
+  } catch (std::system_error const&) {  // Z3 keeps its time by a thread
+    if (solver) solver->abandon();
+    stop = {"out of memory: no thread can be made", true};
+  }
+  return Unknown{stop.reason};
+}
+
+/// Decides up to a chunk of questions. Those that run together share the memory of all of them; one that this stopped is
+/// asked again when it can have its own for itself.
+Outcome decide_chunk(std::span<Question const> part, Limits const& limits, double seconds) {
+  static Running running;  // as Z3's count of memory: one for the process
+  std::uint64_t const most = memory_megabytes() / 4 * 3;
+  Stop stop;
+  {
+    Running::Place const place(running, false);
+    std::uint64_t const megabytes = std::min(most, limits.megabytes * (place.others() + 1));
+    Outcome outcome = query(part, limits, megabytes, seconds, stop);
+    if (!stop.memory || !place.shared()) return outcome;
+  }
+  Running::Place const place(running, true);
+  return query(part, limits, std::min<std::uint64_t>(most, limits.megabytes), limits.seconds, stop);
+}
+
 }  // namespace
 
 Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits) {
@@ -191,21 +345,14 @@ Outcome decide_symbolically(std::span<Question const> questions, Limits const& l
   std::size_t const chunk = std::clamp<std::size_t>(share, 1, largest_chunk);
   std::size_t const chunks = (questions.size() + chunk - 1) / chunk;
   std::vector<Outcome> outcomes(chunks);
-  std::atomic<std::size_t> next = 0;
   std::atomic<bool> open = true;
-  auto const work = [&] {
-    for (std::size_t i = next++; i < chunks && open; i = next++) {
-      auto const part = questions.subspan(i * chunk, std::min(chunk, questions.size() - i * chunk));
-      outcomes[i] =
-          decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
-      if (!std::holds_alternative<Proved>(outcomes[i])) open = false;
-    }
+  auto const decide_one = [&](std::size_t i) {
+    if (!open) return;
+    auto const part = questions.subspan(i * chunk, std::min(chunk, questions.size() - i * chunk));
+    outcomes[i] = decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
+    if (!std::holds_alternative<Proved>(outcomes[i])) open = false;
   };
-  std::vector<std::future<void>> helpers;
-  for (std::size_t t = 1; t < std::min<std::size_t>(limits.threads, chunks); ++t)
-    helpers.push_back(std::async(std::launch::async, work));
-  work();
-  for (std::future<void>& helper : helpers) helper.get();
+  in_parallel(chunks, std::max(limits.threads, 1U), decide_one);
   // A counterexample first; then the reason that stopped the chunks which were not reached.
   Outcome verdict = Proved{};
   for (Outcome const& outcome : outcomes) {

@@ -69,7 +69,7 @@ Json report_of(std::string const& arguments, unsigned width) {
       << "onload = () => { document.querySelector('pre').textContent = document.querySelector("
       << "'iframe').contentDocument.getElementById('report').textContent; };</script>";
   std::string dom = output_of(
-      "timeout 120 chromium --headless=new --no-sandbox --disable-gpu --allow-file-access-from-files "
+      "timeout 3600 chromium --headless=new --no-sandbox --disable-gpu --allow-file-access-from-files "
       "--window-size=1400,1000 --user-data-dir=" +
       (folder / "profile").string() + " --dump-dom 'file://" + frame.string() + "' 2>/dev/null");
   std::filesystem::remove_all(folder);

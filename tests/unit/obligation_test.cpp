@@ -26,7 +26,7 @@ std::vector<Obligation> read(std::string const& text) { return read_obligations(
 
 void expect_refusal(std::string const& text, std::string const& reason) {
   try {
-    (void)read(text);
+    refuse_malformed(read(text));
     ADD_FAILURE() << "accepted: " << text;
   } catch (InputError const& error) {
     EXPECT_NE(error.message.find(reason), std::string::npos) << error.message;
@@ -61,14 +61,18 @@ TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
 }
 
 TEST(Obligations, WhatIsUndecidedIsUndecidedWhateverWasExpected) {
-  // 2^62 - 57 is a prime: no factors below 2^31, and hard for bit-blasting.
+  // True, and out of reach: three multipliers of 64 bits, and a sum that no rewriting knows.
   std::string const hard =
-      "[[obligation]]\nname = \"x\"\nalways = \"a * b != 4611686018427387847 || a < 2 || b < 2\"\n"
-      "for = {a = \"0..2147483647\", b = \"0..2147483647\"}\n";
-  Limits brief;
-  brief.seconds = 0.05;
-  for (char const* expect : {"", "expect = \"refuted\"\n"})
-    EXPECT_TRUE(std::holds_alternative<Unknown>(decide(read(hard + expect)[0], brief).outcome)) << expect;
+      "[[obligation]]\nname = \"x\"\nalways = \"((a ^ b) + 2 * (a & b)) * c == a * c + b * c\"\n"
+      "for = {a = \"all\", b = \"all\", c = \"all\"}\n";
+  Limits few;
+  few.seconds = 1e6;
+  few.steps = 10000;
+  for (char const* expect : {"", "expect = \"refuted\"\n"}) {
+    ObligationReport const report = decide(read(hard + expect)[0], few);
+    ASSERT_TRUE(std::holds_alternative<Unknown>(report.outcome)) << expect;
+    EXPECT_EQ(std::get<Unknown>(report.outcome).reason, "limit of 10000 steps");
+  }
 }
 
 TEST(Obligations, AlignmentsAreExact) {
@@ -93,14 +97,63 @@ TEST(Obligations, AMapThatLosesDataIsRefutedBeforeItsBanks) {
   EXPECT_TRUE(report.accesses.empty());
 }
 
-TEST(Obligations, AnAccessThatDoesNotFitIsRefutedWithItsLane) {
-  auto const all = read(
+TEST(Obligations, AnAccessThatDoesNotFitIsRefutedAndMayBeExpected) {
+  std::string const torn =
       "[[obligation]]\nname = \"torn\"\nlayout = \"Sw<3,1,3> o _0 o (64,64):(64,1)\"\nelement = \"f16\"\n"
-      "access = \"copy.row128\"\n");
-  ObligationReport const report = decide(all[0], {});
+      "access = \"copy.row128\"\n";
+  ObligationReport const report = decide(read(torn)[0], {});
   EXPECT_TRUE(std::holds_alternative<Refuted>(report.outcome));
-  ASSERT_TRUE(report.accesses.at(0).misfit);
+  EXPECT_FALSE(report.error);
+  ASSERT_EQ(report.accesses.size(), 1U);
+  ASSERT_TRUE(report.accesses[0].misfit.has_value());
   EXPECT_EQ(report.accesses[0].misfit->lane, 2U);
+  ObligationReport const expected = decide(read(torn + "expect = \"refuted\"\n")[0], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(expected.outcome));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(expected.found));
+}
+
+TEST(Obligations, WhatIsFoundToBeMalformedWhileDecidingHasItsPlace) {
+  // Parsed, and meaningless on this tile: whether a coordinate fits is known when the access is asked about.
+  auto const all =
+      read("[[obligation]]\nname = \"flat\"\nlayout = \"Sw<3,4,3>\"\naccess = \"ldmatrix.x4\"\n" +
+           std::string(good));
+  ASSERT_EQ(all.size(), 2U);
+  ObligationReport const report = decide(all[0], {});
+  ASSERT_TRUE(report.error.has_value());
+  EXPECT_NE(report.error->message.find(".toml:"), std::string::npos) << report.error->message;
+  EXPECT_TRUE(std::holds_alternative<Unknown>(report.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide(all[1], {}).outcome));
+}
+
+TEST(Obligations, OneMalformedEntryStopsNoOther) {
+  auto const all = read(
+      "[[obligation]]\nname = \"bad layout\"\nbijective = \"Sw<4,0,2>\"\n"
+      "[[obligation]]\nname = \"odd key\"\nbijektive = \"Sw<3,4,3>\"\n"
+      "[[obligation]]\nbijective = \"Sw<3,4,3>\"\n" +
+      std::string(good) + good + "[[obligation]]\nname = \"last\"\nbijective = \"Sw<3,4,3>\"\n");
+  ASSERT_EQ(all.size(), 6U);
+  std::vector<std::string> names, verdicts;
+  for (Obligation const& o : all) {
+    ObligationReport const report = decide(o, {});
+    EXPECT_EQ(report.error.has_value(), std::holds_alternative<Malformed>(o.what));
+    names.push_back(o.name.substr(o.name.rfind('/') + 1));
+    verdicts.emplace_back(report.error ? "malformed" : word(report.outcome));
+  }
+  EXPECT_EQ(verdicts, (std::vector<std::string>{"malformed", "malformed", "malformed", "proved", "malformed",
+                                                "proved"}));
+  EXPECT_EQ(names[0], "bad layout");
+  EXPECT_EQ(names[1], "odd key");
+  EXPECT_NE(names[2].find(".toml:7"), std::string::npos) << "its place, where it has no name: " << names[2];
+  EXPECT_NE(names[4].find(".toml:13"), std::string::npos) << "the second of a name: " << names[4];
+  EXPECT_THROW(refuse_malformed(all), InputError);
+}
+
+TEST(Obligations, TheArchitectureOfTheCommandLineIsForEntriesThatNameNone) {
+  File const file(std::string(good) +
+                  "arch = \"sm_80\"\n[[obligation]]\nname = \"b\"\nbijective = \"Sw<3,4,3>\"\n");
+  auto const all = read_obligations(file.path(), parse_architecture("sm_100"));
+  EXPECT_EQ(all.at(0).arch->name, "sm_80");
+  EXPECT_EQ(all.at(1).arch->name, "sm_100");
 }
 
 TEST(Obligations, RefusesWithThePlace) {
@@ -122,6 +175,19 @@ TEST(Obligations, RefusesWithThePlace) {
     expect_refusal(std::string(good) + "kernel = \"" + bad + "\"\n",
                    ":5: kernel is not a regular expression");
   EXPECT_EQ(read(std::string(good) + "kernel = \"gemm_4096x[0-9]{2,999}\"\n")[0].kernel.size(), 22U);
+  std::string const always = "[[obligation]]\nname = \"a\"\nalways = \"x < 4\"\n";
+  expect_refusal(always + "for = {x = \"3..2\"}\n", "empty");
+  expect_refusal(always + "for = {}\n", "1 to 8 variables");
+  expect_refusal(always + "for = {x = \"0..3\"}\nelement = \"f16\"\n",
+                 ":5: element has no meaning beside always");
+  expect_refusal(always + "for = {x = \"0..3\"}\narch = \"sm_90\"\n",
+                 ":5: arch has no meaning beside always");
+  expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\narch = \"sm_90\"\n",
+                 "arch has no meaning beside equal");
+  expect_refusal(
+      "[[obligation]]\nname = \"a\"\nlayout = \"-\"\nelement = \"f16\"\naccess = \"ld.shared.b32: "
+      "address = 4*lane\"\n",
+      ":4: - has no elements");
   expect_refusal("[[obligation]\n", ":1: ");
   expect_refusal("name = 3\n", "unknown key 'name'");
   EXPECT_THROW((void)read_obligations("/no/such/file.toml"), InputError);

@@ -7,6 +7,10 @@
 #include <gtest/gtest.h>
 #include <z3.h>
 
+#include <barrier>
+#include <stdexcept>
+#include <thread>
+
 namespace swizproof {
 namespace {
 
@@ -83,6 +87,54 @@ TEST(SmtLib, ACounterexampleIsPutIn) {
   EXPECT_EQ(answer(script), "sat\n");
   heading.counterexample = {76};
   EXPECT_EQ(answer(smtlib(heading, violations, names(std::span(&q, 1)))), "unsat\n");
+}
+
+/// A truth that takes Z3 some work and some memory: nothing is (2^24 - 3), a prime, but 1 times itself.
+Question prime() {
+  return ask("factors", 32, {{"x", 13}, {"y", 13}}, [](auto x, auto y) {
+    return claim(like(x, 1) < x && like(y, 1) < y, !(x * y == like(x, 16777213)));
+  });
+}
+
+TEST(Smt, MemoryIsTheQuerysOwn) {
+  // Z3 counts what the process has, about 17 MiB for each context: two dozen at a time have more than one may.
+  Question const q = prime();
+  Limits limits;
+  limits.megabytes = 64;
+  constexpr std::size_t count = 24;
+  std::vector<Outcome> outcomes(count);
+  {
+    std::barrier together(count);
+    std::vector<std::jthread> threads;
+    for (Outcome& outcome : outcomes)
+      threads.emplace_back([&] {
+        together.arrive_and_wait();
+        outcome = decide_symbolically(std::span(&q, 1), limits);
+      });
+  }
+  for (Outcome const& outcome : outcomes)
+    EXPECT_TRUE(std::holds_alternative<Proved>(outcome))
+        << (std::holds_alternative<Unknown>(outcome) ? std::get<Unknown>(outcome).reason : "");
+}
+
+TEST(Smt, MemoryIsALimitWithAName) {
+  Question const q = prime();
+  Limits limits;
+  limits.megabytes = 1;
+  Outcome const outcome = decide_symbolically(std::span(&q, 1), limits);
+  ASSERT_TRUE(std::holds_alternative<Unknown>(outcome));
+  EXPECT_EQ(std::get<Unknown>(outcome).reason, "out of memory: more than 1 MiB");
+}
+
+TEST(Smt, AGraphThatZ3RefusesIsOurFaultAndNoAnswer) {
+  Question q = prime();
+  q.on_terms = [](std::span<Term const> values) {
+    Terms& terms = *values[0].terms;
+    Term const narrow = terms.constant(8, 3);
+    Term const sum{&terms, terms.add({Op::bv_add, 32, values[0].id, narrow.id})};  // of 32 bits and 8
+    return claim(sum == values[1]);
+  };
+  EXPECT_THROW((void)decide_symbolically(std::span(&q, 1), {}), std::logic_error);
 }
 
 }  // namespace
