@@ -1,0 +1,316 @@
+// find: every swizzle, every pitch, every linear map that differs, by brute force on small tiles.
+#include <algorithm>
+
+#include "access.hpp"
+
+namespace stranger {
+namespace {
+
+// One case of an access: for each lane the offsets, in elements, of what its vector holds.
+struct Vectors {
+  std::array<std::vector<long long>, 32> lane;
+};
+
+struct Searched {
+  Instruction op;
+  std::vector<Vectors> cases;
+  long long weight = 1;
+};
+
+// The lanes of every case on the tile without a swizzle; nothing where a lane does not fit.
+std::optional<std::vector<Searched>> vectors(Question const& q) {
+  std::vector<Searched> all;
+  for (auto const& access : q.accesses) {
+    Searched one{access.op, {}};
+    for (auto const& origin : origins(access, nullptr)) {
+      auto const shot = shoot(q, access, origin, 0);
+      if (!shot.fit.fits) return std::nullopt;
+      Vectors v;
+      auto const count = std::max(1, access.op.width * 8 / q.tile->bits);
+      bool idle = true;
+      for (std::size_t l = 0; l < 32; ++l)
+        if (shot.warp[l])
+          for (long long k = 0; k < count; ++k)
+            v.lane[l].push_back(*shot.warp[l] * 8 / q.tile->bits + k), idle = false;
+      if (idle) return std::nullopt;
+      one.cases.push_back(v);
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+struct Price {
+  bool torn = false;
+  int excess = 0;
+  long long total = 0;  ///< weight x wavefronts over all cases
+  std::vector<int> wavefronts;
+};
+
+// The least total, and whether some map of that total has no conflicts.
+struct Optimum {
+  long long total = -1;
+  bool free = false;
+  void take(Price const& p) {
+    if (p.torn || (total >= 0 && p.total > total)) return;
+    free = (p.total == total && free) || p.excess == 0;
+    total = p.total;
+  }
+};
+
+// `place`: where a byte (bit, below a byte) of an element lies, in bits.
+template <class Place>
+Price price(std::vector<Searched> const& searched, int bits, Place const& place) {
+  Price p;
+  for (auto const& one : searched) {
+    int worst = 0;
+    for (auto const& v : one.cases) {
+      Warp warp;
+      for (std::size_t l = 0; l < 32; ++l) {
+        if (v.lane[l].empty()) continue;
+        auto const start = place(v.lane[l][0], 0);
+        long long done = 0;
+        for (auto const x : v.lane[l])
+          for (int bit = 0; bit < bits && done < one.op.width * 8;
+               bit += std::min(8, bits), done += std::min(8, bits))
+            if (place(x, bit) != start + done) p.torn = true;
+        if (start % (8 * one.op.width) != 0) p.torn = true;
+        if (p.torn) return p;
+        warp[l] = start / 8;
+      }
+      auto const wavefronts = cost(one.op, warp).wavefronts;
+      worst = std::max(worst, wavefronts);
+      p.total += one.weight * wavefronts;
+    }
+    p.wavefronts.push_back(worst);
+    p.excess += std::max(0, worst - one.op.ideal());
+  }
+  return p;
+}
+
+Swizzle parsed(std::string const& text) {
+  Swizzle s;
+  if (std::sscanf(text.c_str(), "Sw<%d,%d,%d>", &s.bits, &s.base, &s.shift) != 3)
+    throw Difference("no swizzle: " + text);
+  return s;
+}
+
+void compare_entry(Campaign& c, Json const& entry, Price const& p, std::string const& what) {
+  c.expect(!p.torn, what + " tears a vector");
+  c.same(entry.at("excess"), p.excess, "excess of " + what);
+  c.same(entry.at("wavefronts"), p.wavefronts, "wavefronts of " + what);
+  c.same(entry.at("total"), p.total, "total of " + what);
+}
+
+// The first of `best` has the least total and, where that is possible, no conflicts.
+void compare_best(Campaign& c, Json const& best, Optimum const& optimum) {
+  c.expect(!best.empty(), "something is best");
+  c.same(best.at(0).at("total"), optimum.total, "least total");
+  c.same(best.at(0).at("excess") == 0, optimum.free, "the best has no conflicts");
+}
+
+void swizzles(Campaign& c, Question const& q, std::vector<Searched> const& searched, bool bytes,
+              Json const& got) {
+  auto const bits = q.tile->bits;
+  auto const price_of = [&](Swizzle s) {
+    return bytes ? price(searched, bits,
+                         [&](long long x, int bit) {
+                           auto const p = x * bits + bit;
+                           return s(p / 8) * 8 + p % 8;
+                         })
+                 : price(searched, bits, [&](long long x, int bit) { return s(x) * bits + bit; });
+  };
+  // Swizzles that read the same bits below the tile's size, and move them alike, are one map here.
+  auto const end = q.tile->inner.cosize() * (bytes ? std::max(1, bits / 8) : 1);
+  int top = 0;
+  while (1ll << top < end) ++top;
+  std::map<std::pair<long long, int>, Price> known;
+  int count = 0, torn = 0;
+  Optimum optimum;
+  for (int b = 0; b <= 16; ++b)
+    for (int m = 0; m <= 32; ++m)
+      for (int sh = -32; sh <= 32; ++sh) {
+        Swizzle const s{b, m, sh};
+        if (!valid(s)) continue;
+        ++count;
+        auto const source = (((1ll << b) - 1) << (m + std::max(0, sh))) & ((1ll << top) - 1);
+        auto const key = source == 0 ? std::pair{0ll, 0} : std::pair{source, sh};
+        auto const found = known.find(key);
+        auto const& p = found != known.end() ? found->second : known.emplace(key, price_of(s)).first->second;
+        torn += p.torn;
+        optimum.take(p);
+      }
+  c.same(got.at("searched"), count, "searched");
+  if (got.contains("tearing")) c.same(got.at("tearing"), torn, "tearing");
+  compare_best(c, got.at("best"), optimum);
+  for (auto const& entry : got.at("best")) {
+    auto const name = entry.at("swizzle").get<std::string>();
+    compare_entry(c, entry, price_of(parsed(name)), name);
+  }
+}
+
+void pitches(Campaign& c, Question const& q, std::vector<Searched> const& searched, Json const& got) {
+  auto const& tile = *q.tile;
+  auto const cols = tile.extent(1), pitch = tile.inner.modes[0].stride;
+  auto const price_of = [&](long long p) {
+    return price(searched, tile.bits,
+                 [&](long long x, int bit) { return (x / pitch * p + x % pitch) * tile.bits + bit; });
+  };
+  Optimum optimum;
+  int all = 0, misaligned = 0;
+  for (long long p = cols; p <= cols + 128 * 8 / tile.bits; ++p, ++all) {
+    auto const here = price_of(p);
+    misaligned += here.torn;
+    optimum.take(here);
+  }
+  c.same(got.at("searched"), all, "searched");
+  if (got.contains("tearing")) c.same(got.at("tearing"), misaligned, "misaligned pitches");
+  compare_best(c, got.at("best"), optimum);
+  for (auto const& entry : got.at("best")) {
+    auto const p = entry.at("pitch").get<long long>();
+    compare_entry(c, entry, price_of(p), "pitch " + std::to_string(p));
+  }
+}
+
+// Calls `visit` with every subspace of dimension d of GF(2)^n, as a reduced basis (row by pivot).
+void subspaces(int n, int d, std::function<void(std::vector<unsigned> const&, unsigned)> const& visit) {
+  for (unsigned pivots = 0; pivots < 1u << n; ++pivots) {
+    if (__builtin_popcount(pivots) != d) continue;
+    std::vector<unsigned> rows;
+    std::vector<std::pair<int, unsigned>> free;
+    for (int p = n - 1; p >= 0; --p)
+      if (pivots >> p & 1) {
+        for (int b = 0; b < p; ++b)
+          if (!(pivots >> b & 1)) free.emplace_back(static_cast<int>(rows.size()), 1u << b);
+        rows.push_back(1u << p);
+      }
+    for (unsigned long long choice = 0; choice < 1ull << free.size(); ++choice) {
+      auto basis = rows;
+      for (std::size_t k = 0; k < free.size(); ++k)
+        if (choice >> k & 1) basis[static_cast<std::size_t>(free[k].first)] |= free[k].second;
+      visit(basis, pivots);
+    }
+  }
+}
+
+void linear_maps(Campaign& c, Question const& q, std::vector<Searched> const& searched, int n, int unit_log2,
+                 int bank_bits, Json const& got) {
+  auto const bits = q.tile->bits;
+  int const d = std::max(0, n - bank_bits);
+  Optimum optimum;
+  subspaces(n, d, [&](std::vector<unsigned> const& basis, unsigned pivots) {
+    // Blocks meet iff they differ by an element of the subspace: their representatives name the banks.
+    auto const moved = [&](long long byte) {
+      auto block = static_cast<unsigned>(byte >> unit_log2);
+      auto const high = block & pivots;
+      for (auto const row : basis)
+        if (block & (1u << (31 - __builtin_clz(row)))) block ^= row;
+      long long out = 0;
+      int to = 0;
+      for (int b = 0; b < n; ++b)
+        if (!(pivots >> b & 1)) out |= static_cast<long long>(block >> b & 1) << to++;
+      for (int b = 0; b < n; ++b)
+        if (pivots >> b & 1) out |= static_cast<long long>(high >> b & 1) << to++;
+      return out << unit_log2 | (byte & ((1ll << unit_log2) - 1));
+    };
+    optimum.take(price(searched, bits, [&](long long x, int bit) {
+      auto const p = x * bits + bit;
+      return moved(p / 8) * 8 + p % 8;
+    }));
+  });
+  compare_best(c, got.at("best"), optimum);
+  auto const& best = got.at("best").at(0);
+  auto const rows = best.at("rows").get<std::vector<unsigned long long>>();
+  auto const map = [&](long long byte) {
+    long long out = 0;
+    for (std::size_t b = 0; b < rows.size(); ++b)
+      out |= static_cast<long long>(__builtin_parityll(rows[b] & static_cast<unsigned long long>(byte))) << b;
+    return out;
+  };
+  compare_entry(c, best,
+                price(searched, bits,
+                      [&](long long x, int bit) {
+                        auto const p = x * bits + bit;
+                        return map(p / 8) * 8 + p % 8;
+                      }),
+                "the best map");
+}
+
+}  // namespace
+
+long long find_case(Campaign& c, Random& r) {
+  auto const kind = r.below(100);
+  bool const padding = kind < 25, linear = !padding && kind < 50;
+  Question q;
+  std::optional<std::vector<Searched>> searched;
+  for (;;) {
+    q = draw_question(r, true, true);
+    auto& tile = *q.tile;
+    if (tile.bits == 0 || tile.inner.size() > 1024 || tile.rank() != 2) continue;
+    if ((padding || linear) && tile.bits < 8) continue;
+    // The search puts its own swizzle there: a plain layout.
+    auto const text_of = [&] { return text(tile.inner, r); };
+    if (padding || linear) {
+      auto const rows = padding ? tile.extent(0) : 1ll << r.between(2, 4),
+                 cols = padding ? tile.extent(1) : 1ll << r.between(2, 4);
+      if (padding && tile.inner.modes[1].tuple) continue;
+      if (!padding && rows * cols != tile.size()) continue;
+      if (padding &&
+          (tile.inner.modes[0].tuple || tile.inner.modes[1].stride != 1 || tile.inner.modes[0].stride < cols))
+        continue;
+      if (linear &&
+          (tile.inner.modes[0].tuple || tile.inner.modes[1].tuple || tile.inner.cosize() != tile.size()))
+        continue;
+      if (linear && (tile.size() & (tile.size() - 1)) != 0) continue;
+    }
+    if (tile.stages.empty() ? false : (tile.stages.clear(), tile.flagged = false, true)) {
+      tile.text = text_of();
+      tile.options = {"--element", element_name(tile.bits, r)};
+    }
+    bool small = true;
+    long long cases = 0;
+    for (auto const& access : q.accesses) {
+      cases += static_cast<long long>(origins(access, nullptr).size());
+      small = small && access.form != Access::thread_value;
+    }
+    if (!small || cases > 12) continue;
+    bool negative = false;
+    for (long long i = 0; i < tile.size(); ++i) negative = negative || tile.inner.at(i) < 0;
+    if (negative || shares(tile)) continue;
+    searched = vectors(q);
+    if (!searched) continue;
+    break;
+  }
+  note(c, q);
+  int unit_log2 = 2, n = 0;
+  for (auto const& one : *searched)
+    while (1 << unit_log2 < one.op.width) ++unit_log2;
+  while (1ll << n < q.tile->size() * q.tile->bits / 8) ++n;
+  n = std::max(0, n - unit_log2);
+  int const bank_bits = 7 - unit_log2;
+  bool const try_linear = linear && n - bank_bits <= (n <= 7 ? 3 : 0);
+  auto words = q.words();
+  words.insert(words.begin(), "find");
+  if (r.chance(30)) {
+    c.drew("--weight");
+    words.emplace_back("--weight");
+    for (auto& one : *searched) words.push_back(std::to_string(one.weight = r.between(1, 40)));
+  }
+  bool const bytes = !padding && !try_linear && q.tile->bits >= 8 && r.chance(30);
+  if (padding) words.emplace_back("--padding"), c.drew("--padding");
+  if (try_linear) words.emplace_back("--xor"), c.drew("--xor");
+  if (bytes) words.insert(words.end(), {"--unit", "bytes"}), c.drew("--unit bytes");
+  auto const answer = c.ask(words);
+  if (answer.code == 3) return c.undecided(), 1;
+  c.expect(answer.code == 0, "model: exit 0");
+  auto const got = answer.json();
+  if (padding)
+    pitches(c, q, *searched, got);
+  else if (try_linear)
+    linear_maps(c, q, *searched, n, unit_log2, bank_bits, got);
+  else
+    swizzles(c, q, *searched, bytes, got);
+  return 1;
+}
+
+}  // namespace stranger

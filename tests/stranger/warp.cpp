@@ -1,0 +1,222 @@
+#include "warp.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stranger {
+namespace {
+
+std::vector<Instruction> all_instructions() {
+  std::vector<Instruction> all;
+  for (int width : {1, 2, 4, 8, 16}) {
+    auto const b = ".b" + std::to_string(8 * width);
+    all.push_back({Instruction::load, width, 0, "ld.shared" + b});
+    all.push_back({Instruction::store, width, 0, "st.shared" + b});
+    if (width >= 4) all.push_back({Instruction::async, width, 0, "cp.async" + b});
+  }
+  for (int n : {1, 2, 4})
+    for (auto trans : {"", ".trans"}) {
+      auto const x = ".x" + std::to_string(n) + trans;
+      all.push_back({Instruction::ldmatrix, 16, n, "ldmatrix" + x});
+      all.push_back({Instruction::stmatrix, 16, n, "stmatrix" + x});
+    }
+  return all;
+}
+
+long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// Whether every active lane whose partner is active has the partner's address.
+bool pairs(Warp const& warp, int mask) {
+  for (int l = 0; l < 32; ++l)
+    if (warp[l] && warp[l ^ mask] && *warp[l] != *warp[l ^ mask]) return false;
+  return true;
+}
+
+}  // namespace
+
+std::vector<Instruction> const& instructions() {
+  static auto const all = all_instructions();
+  return all;
+}
+
+Instruction const& instruction(std::string const& name) {
+  for (auto const& op : instructions())
+    if (op.name == name) return op;
+  throw std::logic_error("no instruction " + name);
+}
+
+Cost cost(Instruction const& op, Warp const& warp, bool meetings) {
+  Cost c;
+  int const served = op.width == 16 ? 8 : op.width == 8 ? 16 : 32;
+  c.merged = op.kind == Instruction::load && op.width >= 8 && (pairs(warp, 1) || pairs(warp, 2));
+  int const group = c.group_lanes = op.is_matrix() ? 8 : c.merged ? 2 * served : served;
+  int const used = op.is_matrix() ? 8 * op.matrices : 32;
+  int sum = 0;
+  for (int first = 0; first < used; first += group) {
+    struct Bank {
+      std::set<long long> words;
+      std::set<long long> lanes;
+    };
+    Bank banks[32];
+    for (int l = first; l < first + group; ++l) {
+      if (!warp[l]) continue;
+      for (auto w = floor_div(*warp[l], 4); w <= floor_div(*warp[l] + op.width - 1, 4); ++w) {
+        auto& bank = banks[((w % 32) + 32) % 32];
+        bank.words.insert(w);
+        bank.lanes.insert(l);
+      }
+    }
+    std::size_t degree = 0;
+    for (int b = 0; b < 32; ++b) {
+      auto const here = op.kind == Instruction::async ? banks[b].lanes.size() : banks[b].words.size();
+      degree = std::max(degree, here);
+      if (meetings && here > 1)
+        c.meetings.push_back({first / group,
+                              b,
+                              {banks[b].words.begin(), banks[b].words.end()},
+                              {banks[b].lanes.begin(), banks[b].lanes.end()}});
+    }
+    c.degree.push_back(static_cast<int>(degree));
+    sum += static_cast<int>(degree);
+  }
+  if (op.is_matrix())
+    c.wavefronts = sum;
+  else if (op.kind == Instruction::async)
+    c.wavefronts = std::max(sum, 1);
+  else
+    c.wavefronts = std::max(sum, 32 / group);
+  return c;
+}
+
+std::vector<Origin> origins(Access const& access, Tile const*) {
+  std::vector<Origin> all{{}};
+  for (auto const& range : access.ranges) {
+    std::vector<Origin> longer;
+    for (auto const& origin : all)
+      for (auto v = range.first; v <= range.last; v += range.step) {
+        auto next = origin;
+        next[range.name] = v;
+        longer.push_back(next);
+      }
+    all = longer;
+  }
+  return all;
+}
+
+namespace {
+
+void misfit(Shot& shot, int lane, std::string why) {
+  shot.bad[static_cast<std::size_t>(lane)] = why;
+  if (!shot.fit.fits) return;
+  shot.fit = {false, false, lane, std::move(why)};
+}
+
+// The elements of a lane must lie side by side from an address that the instruction takes.
+void touch(Shot& shot, Access const& access, Tile const& tile, int lane,
+           std::vector<std::vector<long long>> const& runs, long long base) {
+  std::string why = "elements not side by side";
+  for (auto const& run : runs) {
+    auto const start = tile.place(run[0], 0, base);
+    bool together = true;
+    long long bits = 0;
+    std::vector<std::pair<long long, int>> bytes;
+    for (auto const element : run)
+      for (int bit = 0; bit < tile.bits && bits < access.op.width * 8; bit += std::min(8, tile.bits)) {
+        together = together && tile.place(element, bit, base) == start + bits;
+        bytes.emplace_back(element, bit / 8);
+        bits += std::min(8, tile.bits);
+      }
+    if (!together) {
+      why = "elements not side by side";
+      continue;
+    }
+    if (start % 8 != 0 || (start / 8) % access.op.width != 0) {
+      why = "misaligned";
+      shot.warp[lane] = floor_div(start, 8);
+      continue;
+    }
+    shot.warp[lane] = start / 8;
+    shot.bytes.insert(shot.bytes.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  misfit(shot, lane, why);
+}
+
+}  // namespace
+
+Shot shoot(Access const& access, Tile const* tile, Swizzle const* bare, Origin const& origin,
+           long long base) {
+  Shot shot;
+  auto const& op = access.op;
+  int const count = tile ? static_cast<int>(std::max(1, op.width * 8 / tile->bits)) : 1;
+  for (int lane = 0; lane < op.lanes(); ++lane) {
+    auto values = origin;
+    values["lane"] = lane;
+    if (access.condition && (*access.condition)(values) == 0) continue;
+    if (access.form == Access::address) {
+      auto address = base + access.coordinate[0](values);
+      if (bare) address = (*bare)(address);
+      shot.warp[lane] = address;
+      if (address % op.width != 0) misfit(shot, lane, "misaligned");
+      if (bare && (*bare)(base + access.coordinate[0](values) + op.width - 1) != address + op.width - 1)
+        misfit(shot, lane, "elements not side by side");
+      continue;
+    }
+    std::vector<std::vector<long long>> runs;
+    if (access.form == Access::thread_value) {
+      auto const thread = values.at("warp") * 32 + lane;
+      auto const threads = access.tv.layout.modes[0].size();
+      if (thread >= threads) {
+        if (op.is_matrix()) misfit(shot, lane, "no thread for this lane");
+        continue;
+      }
+      std::vector<long long> run;
+      for (int k = 0; k < count; ++k) {
+        auto const value = values.at("instruction") * count + k;
+        auto const index = access.tv.layout.modes[0].at(thread) + access.tv.layout.modes[1].at(value);
+        std::vector<long long> at{index % access.tv.rows + values.at("tile 0") * access.tv.rows,
+                                  index / access.tv.rows + values.at("tile 1") * access.tv.cols};
+        if (k == 0) shot.coordinate[lane] = at;
+        if (index < 0 || index >= access.tv.rows * access.tv.cols)
+          misfit(shot, lane, "outside its own tile");
+        else
+          run.push_back(tile->index(at));
+      }
+      if (run.size() == static_cast<std::size_t>(count)) touch(shot, access, *tile, lane, {run}, base);
+      continue;
+    }
+    std::vector<long long> at;
+    for (auto const& e : access.coordinate) at.push_back(e(values));
+    if (access.form == Access::plain_index) {
+      if (at[0] < 0 || at[0] >= tile->size()) {
+        shot.coordinate[lane] = {at[0]};
+        misfit(shot, lane, "outside the tile");
+        continue;
+      }
+      at = tile->coordinate(at[0]);
+    }
+    shot.coordinate[lane] = at;
+    bool inside = true;
+    for (std::size_t m = 0; m < at.size(); ++m) inside = inside && at[m] >= 0 && at[m] < tile->extent(m);
+    if (!inside) {
+      misfit(shot, lane, "outside the tile");
+      continue;
+    }
+    for (std::size_t m = at.size(); m-- > 0;) {
+      if (at[m] + count > tile->extent(m)) continue;
+      std::vector<long long> run;
+      auto next = at;
+      // A vector runs along a mode whose elements are neighbours in the layout, before any swizzle.
+      bool neighbours = true;
+      for (int k = 0; k < count; ++k, ++next[m]) {
+        run.push_back(tile->index(next));
+        neighbours = neighbours && tile->inner.at(run.back()) == tile->inner.at(run.front()) + k;
+      }
+      if (neighbours) runs.push_back(run);
+    }
+    touch(shot, access, *tile, lane, runs, base);
+  }
+  return shot;
+}
+
+}  // namespace stranger
