@@ -34,80 +34,91 @@ std::string sass(Instruction const& op, Random& r) {
          " [R3], desc[UR6][R4.64] ";
 }
 
+struct Row {
+  std::string comparison;
+  long long executed = 1, wavefronts = 1;
+  bool countable = true;
+  std::string text;
+};
+
+// An obligation whose access costs what at_most says.
+Proved draw_proved(Campaign& c, Random& r, std::string& toml) {
+  Question q;
+  int worst = 0;
+  do {
+    q = draw_question(r, true, false);
+    if (!q.tile || !cheap(q, 100) || malformed(q) || idle(q)) continue;
+    q.accesses.resize(1);
+    q.at_most.reset();
+    q.align.reset();
+    worst = shares(*q.tile) ? 0 : worst_wavefronts(q, q.accesses[0]);
+  } while (worst == 0);
+  note(c, q);
+  q.at_most = worst;
+  std::string const kernel = r.pick({"", "gemm", "^other", "e"});
+  toml += "[[obligation]]\nname = \"o" + std::to_string(toml.size()) + "\"\nlayout = \"" + q.tile->text +
+          "\"\n" + (q.tile->options.empty() ? "" : "element = \"" + q.tile->options[1] + "\"\n") +
+          "access = \"" + q.accesses[0].text + "\"\nat_most = " + std::to_string(worst) + "\n" +
+          (kernel.empty() ? "" : "kernel = \"" + kernel + "\"\n") + "\n";
+  Proved const proved{q.accesses[0].op.name, kernel, worst, countable(q, q.accesses[0])};
+  if (!proved.countable) c.drew("what a counter does not see");
+  return proved;
+}
+
+Row draw_row(Random& r, std::vector<Proved> const& proved, std::string const& kernel, long long n) {
+  auto const& op = r.chance(75) ? instruction(r.pick(proved).op) : r.pick(instructions());
+  std::set<long long> here;
+  Row row;
+  for (auto const& p : proved) {
+    bool const matches =
+        p.kernel.empty() || (p.kernel[0] == '^' ? kernel.rfind(p.kernel.substr(1), 0) == 0
+                                                : kernel.find(p.kernel) != std::string::npos);
+    if (!matches || p.op != op.name) continue;
+    here.insert(p.wavefronts);
+    row.countable = row.countable && p.countable;
+  }
+  row.executed = r.chance(80) ? 1ll << r.between(5, 20) : r.between(1, 5000);
+  auto const each = here.empty() || r.chance(40) ? r.between(1, 33)
+                    : r.chance(70)               ? *here.rbegin()
+                                                 : std::max(1ll, *here.begin() - 1);
+  row.wavefronts = row.executed * each + (r.chance(20) ? r.below(row.executed) : 0);
+  if (here.empty())
+    row.comparison = "no obligation";
+  else if (row.wavefronts > *here.rbegin() * row.executed)
+    row.comparison = "MORE than proved";
+  else if (row.wavefronts % row.executed == 0 && here.count(row.wavefronts / row.executed))
+    row.comparison = "as proved";
+  else
+    row.comparison = "below the worst case";
+  auto const text = [](long long v) { return "\"" + std::to_string(v) + "\""; };
+  row.text = text(n + 1) + ",\"0x7f00" + std::to_string(n) + "0\",\"" + sass(op, r) + "\",\"3\"," +
+             text(row.executed) + ",\"32\",\"" + (op.writes() ? "Store" : "Load") + "\"," +
+             text(op.width * 8) + ",\"0\"," + text(row.wavefronts) + "," + text(row.executed * op.ideal()) +
+             "\n";
+  return row;
+}
+
 }  // namespace
 
 long long crosscheck_case(Campaign& c, Random& r) {
   std::vector<Proved> proved;
   std::string toml;
-  for (auto n = r.between(1, 4); n > 0; --n) {
-    Question q;
-    int worst = 0;
-    do {
-      q = draw_question(r, true, false);
-      if (!q.tile || !cheap(q, 100) || malformed(q) || idle(q)) continue;
-      q.accesses.resize(1);
-      q.at_most.reset();
-      q.align.reset();
-      auto const& access = q.accesses[0];
-      worst = shares(*q.tile) ? 0 : worst_wavefronts(q, access);
-    } while (worst == 0);
-    note(c, q);
-    q.at_most = worst;
-    auto const kernel = r.pick({"", "gemm", "^other", "e"});
-    toml += "[[obligation]]\nname = \"o" + std::to_string(n) + "\"\nlayout = \"" + q.tile->text + "\"\n" +
-            (q.tile->options.empty() ? "" : "element = \"" + q.tile->options[1] + "\"\n") + "access = \"" +
-            q.accesses[0].text + "\"\nat_most = " + std::to_string(worst) + "\n" +
-            (kernel[0] ? std::string("kernel = \"") + kernel + "\"\n" : "") + "\n";
-    proved.push_back({q.accesses[0].op.name, kernel, worst, countable(q, q.accesses[0])});
-    if (!proved.back().countable) c.drew("what a counter does not see");
-  }
-  auto const kernel = r.pick({"gemm", "void gemm<128, 64>(float *, int)", "other", "attention_kernel"});
-  std::string csv = "\"Kernel Name\",\"" + std::string(kernel) + "\",\n" +
-                    "\"#\",\"Address\",\"Source\",\"# Samples\",\"Instructions Executed\",\"Avg. Threads "
-                    "Executed\",\"Access Operation\","
-                    "\"Access Size\",\"L1 Wavefronts Shared Excessive\",\"L1 Wavefronts Shared\",\"L1 "
-                    "Wavefronts Shared Ideal\"\n";
-  struct Row {
-    std::string comparison;
-    long long executed, wavefronts;
-    bool countable = true;
-  };
+  for (auto n = r.between(1, 4); n > 0; --n) proved.push_back(draw_proved(c, r, toml));
+  std::string const kernel =
+      r.pick({"gemm", "void gemm<128, 64>(float *, int)", "other", "attention_kernel"});
+  std::string csv =
+      "\"Kernel Name\",\"" + kernel + "\",\n" +
+      R"("#","Address","Source","# Samples","Instructions Executed","Avg. Threads Executed","Access Operation",)" +
+      R"("Access Size","L1 Wavefronts Shared Excessive","L1 Wavefronts Shared","L1 Wavefronts Shared Ideal")" +
+      "\n";
   std::vector<Row> rows;
-  long long compared = 0;
   auto const count = r.between(1, 12);
   for (long long n = 0; n < count; ++n) {
-    auto const& op = r.chance(75) ? instruction(r.pick(proved).op) : r.pick(instructions());
-    std::set<long long> here;
-    Row row;
-    for (auto const& p : proved) {
-      auto const& k = p.kernel;
-      std::string const name = kernel;
-      bool const matches =
-          k.empty() || (k[0] == '^' ? name.rfind(k.substr(1), 0) == 0 : name.find(k) != std::string::npos);
-      if (!matches || p.op != op.name) continue;
-      here.insert(p.wavefronts);
-      row.countable = row.countable && p.countable;
-    }
-    row.executed = r.chance(80) ? 1ll << r.between(5, 20) : r.between(1, 5000);
-    auto const each = here.empty() || r.chance(40) ? r.between(1, 33)
-                      : r.chance(70)               ? *here.rbegin()
-                                                   : std::max(1ll, *here.begin() - 1);
-    row.wavefronts = row.executed * each + (r.chance(20) ? r.below(row.executed) : 0);
-    if (here.empty())
-      row.comparison = "no obligation";
-    else if (row.wavefronts > *here.rbegin() * row.executed)
-      row.comparison = "MORE than proved";
-    else if (row.wavefronts % row.executed == 0 && here.count(row.wavefronts / row.executed))
-      row.comparison = "as proved";
-    else
-      row.comparison = "below the worst case";
-    compared += here.empty() ? 0 : 1;
-    rows.push_back(row);
-    auto const text = [](long long v) { return "\"" + std::to_string(v) + "\""; };
-    csv += text(n + 1) + ",\"0x7f00" + std::to_string(n) + "0\",\"" + sass(op, r) + "\",\"3\"," +
-           text(row.executed) + ",\"32\",\"" + (op.writes() ? "Store" : "Load") + "\"," + text(op.width * 8) +
-           ",\"0\"," + text(row.wavefronts) + "," + text(row.executed * op.ideal()) + "\n";
+    rows.push_back(draw_row(r, proved, kernel, n));
+    csv += rows.back().text;
   }
+  auto const compared = std::count_if(rows.begin(), rows.end(),
+                                      [](Row const& row) { return row.comparison != "no obligation"; });
   if (compared == 0) return 0;
   auto const profile = c.file("p.csv", csv);
   auto const answer = c.ask({"crosscheck", profile, c.file("o.toml", toml)});

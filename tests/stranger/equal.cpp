@@ -230,7 +230,8 @@ Equality equality(Pair const& p) {
   if (shape == nullptr) {
     auto const &f = *p.left.function, &g = *p.right.function;
     int const bits = f.bytes && g.bytes ? 8 : p.bits;
-    long long end = 1ll << std::max(f.top, g.top);
+    // In units of elements of less than a byte, a function of bytes reaches further up.
+    long long end = std::max(1, 8 / bits) * (1ll << std::max(f.top, g.top));
     for (long long x = 0; x < end && e.equal; ++x)
       for (int b = 0; b < bits && e.equal; b += std::min(8, bits))
         e.equal = bare(f, bits, x, b) == bare(g, bits, x, b);

@@ -58,6 +58,52 @@ Properties properties(std::vector<long long> const& f, bool window) {
   return p;
 }
 
+// The inputs that a refutation names must show it. Outside a window of numbers, f repeats what it does inside.
+void replay(Campaign& c, Json const& got, std::vector<long long> const& f, bool window) {
+  auto const size = static_cast<long long>(f.size());
+  auto const at = [&](long long x) {
+    return window ? f[static_cast<std::size_t>(x & (size - 1))] + (x & ~(size - 1))
+                  : f.at(static_cast<std::size_t>(x));
+  };
+  auto const inside = [&](long long x) { return window || (x >= 0 && x < size); };
+  for (auto const& [property, evidence] : got.at("evidence").items()) {
+    if (!evidence.contains("counterexample") || !evidence.at("counterexample").is_object()) continue;
+    auto const& values = evidence.at("counterexample").at("values");
+    if (!values.contains("x")) continue;
+    auto const x = static_cast<long long>(values.at("x").get<std::uint64_t>());
+    if (values.contains("f(x)"))
+      c.same(values.at("f(x)").get<std::uint64_t>(), static_cast<std::uint64_t>(at(x)),
+             property + ": f of " + std::to_string(x));
+    bool shown = true;
+    if (values.contains("y")) {
+      auto const y = static_cast<long long>(values.at("y").get<std::uint64_t>());
+      shown =
+          property == "linear" ? !inside(x ^ y) || at(x ^ y) != (at(x) ^ at(y)) : x != y && at(x) == at(y);
+    } else if (property == "involution") {
+      shown = !inside(at(x)) || at(at(x)) != x;
+    } else if (property == "bijective" && !window) {
+      shown = !inside(at(x));
+    }
+    c.expect(shown, property + ": x = " + std::to_string(x) + " does not show it");
+    c.drew("replayed: " + property);
+  }
+}
+
+// Bases beside the multiples fail at one of the witnesses.
+void replay_witnesses(Campaign& c, Json const& got, Function const& f) {
+  if (!got.contains("witnesses")) return;
+  for (long long base = 1; base < f.window(); ++base) {
+    bool good = true, fails = false;
+    for (long long x = 0; x < f.window() && good; ++x) good = f(base + x) == base + f(x);
+    for (auto const& witness : got.at("witnesses")) {
+      auto const x = witness.get<long long>();
+      fails = fails || f(base + x) != base + f(x);
+    }
+    c.expect(good != fails, "base " + std::to_string(base) + " and the witnesses");
+  }
+  c.drew("replayed: witnesses");
+}
+
 void compare(Campaign& c, Json const& got, Properties const& p) {
   c.same(got.at("injective"), p.injective, "injective");
   c.same(got.at("bijective"), p.bijective, "bijective");
@@ -120,6 +166,7 @@ long long inspect_case(Campaign& c, Random& r) {
     for (long long x = 0; x < f.window(); ++x) values.push_back(f(x));
     auto const p = properties(values, true);
     compare(c, answer.json(), p);
+    replay(c, answer.json(), values, true);
     compare_alignment(c, answer.json(), f);
     return 1;
   }
@@ -141,7 +188,10 @@ long long inspect_case(Campaign& c, Random& r) {
     whole = place % unit == 0;
     values.push_back(place / unit);
   }
-  if (whole) compare(c, got, properties(values, false));
+  if (whole) {
+    compare(c, got, properties(values, false));
+    replay(c, got, values, false);
+  }
   if (tile.bits != 0) c.same(got.at("alignment"), good_bases(tile).alignment(), "alignment");
   return 1;
 }
@@ -154,6 +204,7 @@ long long align_case(Campaign& c, Random& r) {
     if (answer.code == 3) return c.undecided(), 1;
     c.expect(answer.code == 0, "model: exit 0");
     compare_alignment(c, answer.json(), f);
+    replay_witnesses(c, answer.json(), f);
     return 1;
   }
   Wish wish;

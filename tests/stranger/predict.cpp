@@ -27,46 +27,70 @@ long long draw_address(Random& r, int width, int style, int lane, long long a, l
   }
 }
 
+struct Line {
+  Instruction op;
+  Warp warp;
+  bool good = true;
+};
+
+Line draw_line(Campaign& c, Random& r) {
+  Line line;
+  line.op = r.pick(instructions());
+  auto const style = static_cast<int>(r.below(9));
+  auto const a = r.pick({1ll, 1ll, 2ll, 3ll, 4ll, 8ll, 16ll, 32ll, 33ll}), b = r.below(64);
+  auto const mask = r.below(8);
+  for (int lane = 0; lane < 32; ++lane) {
+    bool const active = mask < 3 || (mask == 3 && r.chance(50)) || (mask == 4 && lane < 8) ||
+                        (mask == 5 && lane == 17) || (mask == 6 && lane % 2 == 0);
+    if (!active && !(line.op.is_matrix() && r.chance(99))) continue;
+    auto const address = draw_address(r, line.op.width, style, lane, a, b);
+    line.warp[lane] = std::max(0ll, std::min(address, 4294967296ll - line.op.width));
+  }
+  if (r.chance(2)) {
+    auto const lane = r.below(32);
+    if (line.op.width > 1 && line.warp[lane]) line.warp[lane] = *line.warp[lane] + 1;
+  }
+  for (int lane = 0; lane < line.op.lanes(); ++lane) {
+    if (line.warp[lane] && *line.warp[lane] % line.op.width != 0) line.good = false;
+    if (!line.warp[lane] && line.op.is_matrix()) line.good = false;
+  }
+  if (mask > 3) c.drew("few active lanes or none");
+  if (!line.good) c.drew("misaligned vectors, or lanes that a matrix lacks");
+  if (line.op.width < 4) c.drew("8- and 16-bit accesses");
+  if (line.op.kind == Instruction::async) c.drew("cp.async");
+  return line;
+}
+
+void compare_line(Campaign& c, Line const& line, Json const& got, std::string const& where, bool explain) {
+  auto const model = cost(line.op, line.warp, explain);
+  if (model.merged) c.drew("merged loads");
+  c.same(got.at("wavefronts"), model.wavefronts, where + "wavefronts");
+  c.same(got.at("degree"), model.degree, where + "degree");
+  c.same(got.at("ideal"), line.op.ideal(), where + "ideal");
+  c.same(got.at("excess"), std::max(0, model.wavefronts - line.op.ideal()), where + "excess");
+  if (!explain) return;
+  std::map<std::pair<int, int>, Json> mine, theirs;
+  for (auto const& m : model.meetings) mine[{m.group, m.bank}] = Json{{"words", m.words}, {"lanes", m.lanes}};
+  for (auto const& m : got.at("conflicts"))
+    theirs[{m.at("group").get<int>(), m.at("bank").get<int>()}] =
+        Json{{"words", m.at("words").get<std::set<long long>>()},
+             {"lanes", m.at("lanes").get<std::set<long long>>()}};
+  c.same(theirs, mine, where + "conflicts");
+}
+
 }  // namespace
 
 long long predict_case(Campaign& c, Random& r) {
-  struct Line {
-    Instruction op;
-    Warp warp;
-    bool good = true;
-  };
   std::vector<Line> lines;
   std::string text;
   bool const explain = r.chance(50);
   auto const count = r.between(20, 40);
   for (long long n = 0; n < count; ++n) {
-    Line line;
-    line.op = r.pick(instructions());
-    auto const style = static_cast<int>(r.below(9));
-    auto const a = r.pick({1ll, 1ll, 2ll, 3ll, 4ll, 8ll, 16ll, 32ll, 33ll}), b = r.below(64);
-    auto const mask = r.below(8);
-    for (int lane = 0; lane < 32; ++lane) {
-      bool const active = mask < 3 || (mask == 3 && r.chance(50)) || (mask == 4 && lane < 8) ||
-                          (mask == 5 && lane == 17) || (mask == 6 && lane % 2 == 0);
-      if (!active && !(line.op.is_matrix() && r.chance(99))) continue;
-      line.warp[lane] = std::max(
-          0ll, std::min(draw_address(r, line.op.width, style, lane, a, b), 4294967296ll - line.op.width));
-    }
-    if (mask > 3) c.drew("few active lanes or none");
-    if (r.chance(2)) {
-      auto const lane = r.below(32);
-      if (line.op.width > 1 && line.warp[lane]) line.warp[lane] = *line.warp[lane] + 1;
-    }
-    for (int lane = 0; lane < line.op.lanes(); ++lane) {
-      if (line.warp[lane] && *line.warp[lane] % line.op.width != 0) line.good = false;
-      if (!line.warp[lane] && line.op.is_matrix()) line.good = false;
-    }
-    Json json{{"op", line.op.name}, {"address", Json::array()}};
-    for (auto const& address : line.warp) json["address"].push_back(address ? Json(*address) : Json(nullptr));
+    lines.push_back(draw_line(c, r));
+    Json json{{"op", lines.back().op.name}, {"address", Json::array()}};
+    for (auto const& address : lines.back().warp)
+      json["address"].push_back(address ? Json(*address) : Json(nullptr));
     text += json.dump() + "\n";
-    if (line.op.width < 4) c.drew("8- and 16-bit accesses");
-    if (line.op.kind == Instruction::async) c.drew("cp.async");
-    lines.push_back(line);
   }
   std::vector<std::string> words{"predict", c.file("lines.jsonl", text)};
   if (explain) words.emplace_back("--explain"), c.drew("--explain");
@@ -75,30 +99,14 @@ long long predict_case(Campaign& c, Random& r) {
   c.same(predictions.size(), lines.size(), "predictions");
   bool bad = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    auto const& line = lines[i];
-    auto const& got = predictions[i];
     auto const where = "line " + std::to_string(i + 1) + " ";
-    if (!line.good) {
-      c.same(got.at("line"), i + 1, where + "is bad");
-      c.refused();
-      bad = true;
+    if (lines[i].good) {
+      compare_line(c, lines[i], predictions[i], where, explain);
       continue;
     }
-    auto const model = cost(line.op, line.warp, explain);
-    if (model.merged) c.drew("merged loads");
-    c.same(got.at("wavefronts"), model.wavefronts, where + "wavefronts");
-    c.same(got.at("degree"), model.degree, where + "degree");
-    c.same(got.at("ideal"), line.op.ideal(), where + "ideal");
-    c.same(got.at("excess"), std::max(0, model.wavefronts - line.op.ideal()), where + "excess");
-    if (!explain) continue;
-    std::map<std::pair<int, int>, Json> mine, theirs;
-    for (auto const& m : model.meetings)
-      mine[{m.group, m.bank}] = Json{{"words", m.words}, {"lanes", m.lanes}};
-    for (auto const& m : got.at("conflicts"))
-      theirs[{m.at("group").get<int>(), m.at("bank").get<int>()}] =
-          Json{{"words", m.at("words").get<std::set<long long>>()},
-               {"lanes", m.at("lanes").get<std::set<long long>>()}};
-    c.same(theirs, mine, where + "conflicts");
+    c.same(predictions[i].at("line"), i + 1, where + "is bad");
+    c.refused();
+    bad = true;
   }
   c.same(answer.code, bad ? 2 : 0, "exit code");
   return count;

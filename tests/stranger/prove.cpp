@@ -71,6 +71,16 @@ Obligation bijective_obligation(Random& r, Campaign& c) {
     std::set<long long> values;
     for (long long x = 0; x < f.window(); ++x) values.insert(f(x));
     o.holds = static_cast<long long>(values.size()) == f.window();
+    if (!o.holds)
+      o.compare = [f](Campaign& campaign, Json const& claim) {
+        auto const& at = claim.at("counterexample").at("values");
+        auto const x = at.at("x").get<std::uint64_t>(), y = at.at("y").get<std::uint64_t>();
+        auto const low = static_cast<std::uint64_t>(f.window() - 1);
+        // Above the window every bit stays.
+        campaign.expect(x != y && (x & ~low) == (y & ~low) &&
+                            f(static_cast<long long>(x & low)) == f(static_cast<long long>(y & low)),
+                        "x and y do not share a place");
+      };
     return o;
   }
   for (;;) {
@@ -87,6 +97,17 @@ Obligation bijective_obligation(Random& r, Campaign& c) {
     o.text = "bijective = " + toml_string(tile.text) + "\n" + element_line(tile.options);
     o.holds = static_cast<long long>(values.size()) == tile.size() && *values.begin() == 0 &&
               *values.rbegin() == tile.size() - 1;
+    if (!o.holds)
+      o.compare = [tile](Campaign& campaign, Json const& claim) {
+        auto const& at = claim.at("counterexample").at("values");
+        auto const place = [&](char const* name) {
+          return tile.place(at.at(name).get<long long>(), 0, 0) / tile.bits;
+        };
+        auto const out = [&](long long offset) { return offset < 0 || offset >= tile.size(); };
+        campaign.expect(
+            at.contains("y") ? at.at("x") != at.at("y") && place("x") == place("y") : out(place("x")),
+            "the counterexample shows nothing");
+      };
     return o;
   }
 }
@@ -99,7 +120,13 @@ Obligation aligned_obligation(Random& r, Campaign& c) {
     auto const f = draw_function(r);
     o.text = "aligned = {layout = " + toml_string(f.text) + ", to = " + std::to_string(to) + "}\n" +
              element_line(f.options);
-    o.holds = to % f.alignment() == 0 && to * 8 % f.bits == 0;
+    o.holds = to % f.alignment() == 0 && (f.identity() || to * 8 % f.bits == 0);
+    o.compare = [f, to, holds = o.holds](Campaign& campaign, Json const& claim) {
+      if (holds) return;
+      auto const base = claim.at("counterexample").at("values").at("base").get<long long>();
+      campaign.expect(base % to == 0 && (base % f.alignment() != 0 || base * 8 % f.bits != 0),
+                      "this base is good");
+    };
     return o;
   }
   Wish wish;
@@ -111,6 +138,12 @@ Obligation aligned_obligation(Random& r, Campaign& c) {
            element_line(tile.options);
   for (long long k = 0; k < bases.period; ++k)
     o.holds = o.holds && bases.good[static_cast<std::size_t>(k * to % bases.period)];
+  o.compare = [bases, to, holds = o.holds](Campaign& campaign, Json const& claim) {
+    if (holds) return;
+    auto const base = claim.at("counterexample").at("values").at("base").get<long long>();
+    campaign.expect(base % to == 0 && !bases.good[static_cast<std::size_t>(base % bases.period)],
+                    "this base is good");
+  };
   return o;
 }
 
@@ -127,10 +160,20 @@ Obligation always_obligation(Random& r, Campaign& c) {
              : form == 1 ? call + " % " + n + " == x % " + n
                          : "Sw" + s.plain() + "(" + call + ") == x";
     o.text = "always = " + toml_string(o.text) + "\nfor = {x = \"all\"}\n";
-    for (long long x = 0; x < 1ll << s.top(); ++x)
-      o.holds = o.holds && (form == 0   ? s(x) / block == x / block
-                            : form == 1 ? s(x) % block == x % block
-                                        : s(s(x)) == x);
+    auto const true_at = [s, block, form](unsigned long long x) {
+      auto const window = (1ull << s.top()) - 1;
+      auto const f = [&](unsigned long long v) {
+        return (v & ~window) | static_cast<unsigned long long>(s(static_cast<long long>(v & window)));
+      };
+      auto const n = static_cast<unsigned long long>(block);
+      return form == 0 ? f(x) / n == x / n : form == 1 ? f(x) % n == x % n : f(f(x)) == x;
+    };
+    for (unsigned long long x = 0; x < 1ull << s.top(); ++x) o.holds = o.holds && true_at(x);
+    o.compare = [true_at, holds = o.holds](Campaign& campaign, Json const& claim) {
+      if (!holds)
+        campaign.expect(!true_at(claim.at("counterexample").at("values").at("x").get<std::uint64_t>()),
+                        "it holds at this x");
+    };
     return o;
   }
   auto const first = r.below(4), last = first + r.below(40);
@@ -144,6 +187,12 @@ Obligation always_obligation(Random& r, Campaign& c) {
     for (long long k = 0; k <= (two ? 7 : 0); ++k) o.holds = o.holds && claim({{"j", j}, {"k", k}}) != 0;
   o.text = "always = " + toml_string(claim.text(r)) + "\nfor = {j = \"" + std::to_string(first) + ".." +
            std::to_string(last) + "\"" + (two ? ", k = \"0..7\"" : "") + "}\n";
+  o.compare = [claim, two, first, last, holds = o.holds](Campaign& campaign, Json const& answer) {
+    if (holds) return;
+    auto const& at = answer.at("counterexample").at("values");
+    auto const j = at.at("j").get<long long>(), k = two ? at.at("k").get<long long>() : 0;
+    campaign.expect(j >= first && j <= last && claim({{"j", j}, {"k", k}}) == 0, "it holds at these values");
+  };
   return o;
 }
 
