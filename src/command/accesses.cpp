@@ -34,7 +34,11 @@ void run(Common const& common) {
                  "", style.faint(named.seen_in));
   }
   if (common.json)
-    fmt::print("{}\n", json_text({{"arch", arch.name}, {"evidence", arch.evidence}, {"accesses", all}}, 2));
+    fmt::print("{}\n", json_text({{"arch", arch.name},
+                                  {"evidence", word(arch.support)},
+                                  {"evidence_text", arch.evidence},
+                                  {"accesses", all}},
+                                 2));
   else
     fmt::print(
         "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"

@@ -150,7 +150,7 @@ void run(Common const& common, Options const& options) {
   if (!options.svg.empty()) write(options.svg, "the picture", svg(all[0]), common.json);
   if (!options.html.empty()) write(options.html, "the page", html(map, tile, accesses, arch), common.json);
   if (common.json) {
-    Json out{{"pictures", Json::array()}};
+    Json out{{"arch", arch.name}, {"evidence", word(arch.support)}, {"pictures", Json::array()}};
     for (Picture const& picture : all) out["pictures"].push_back(to_json(picture));
     fmt::print("{}\n", json_text(out));
   } else if (options.svg.empty() && options.html.empty()) {
