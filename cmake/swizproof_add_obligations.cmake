@@ -1,40 +1,38 @@
 # swizproof_add_obligations(FILE layouts.toml [PREFIX prefix] [TIMEOUT seconds])
 #
-# Adds one CTest for each [[obligation]] of a TOML file, named <prefix><name of the obligation>; the
-# prefix is the file's name and a dot unless it is given. A change of the file is seen by the next
-# build. TIMEOUT bounds each test (default 300) and each solver query within it.
+# Adds one CTest for each [[obligation]] of a TOML file, named <prefix><name of the obligation>; the prefix is the
+# file's name and a dot unless it is given. ctest reads the file when it starts, so that a change of it is seen at once.
+# TIMEOUT bounds each test (default 300) and each solver query within it.
+#
+# swizproof::swizproof may be installed (find_package) or built beside the project (add_subdirectory).
 function(swizproof_add_obligations)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "FILE;PREFIX;TIMEOUT" "")
   if(NOT arg_FILE OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "swizproof_add_obligations(FILE layouts.toml [PREFIX prefix] [TIMEOUT seconds])")
   endif()
   get_filename_component(file "${arg_FILE}" ABSOLUTE)
+  get_filename_component(name "${arg_FILE}" NAME_WE)
   if(NOT DEFINED arg_PREFIX)
-    get_filename_component(arg_PREFIX "${file}" NAME_WE)
-    string(APPEND arg_PREFIX ".")
+    set(arg_PREFIX "${name}.")
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-  foreach(config IN ITEMS "" _RELEASE _RELWITHDEBINFO _MINSIZEREL _DEBUG _NOCONFIG)
-    get_target_property(program swizproof::swizproof IMPORTED_LOCATION${config})
-    if(program)
-      break()
-    endif()
-  endforeach()
-  execute_process(COMMAND "${program}" prove "${file}" --list
-                  OUTPUT_VARIABLE names ERROR_VARIABLE error RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "${file}:\n${error}")
+  string(MD5 digest "${file} ${arg_PREFIX}")
+  set(tests "${CMAKE_CURRENT_BINARY_DIR}/${name}_${digest}")
+  # Multi-configuration generators write one file a configuration; ctest is told the one it is run with.
+  file(GENERATE OUTPUT "${tests}_$<CONFIG>.cmake" CONTENT
+"set(program [==[$<TARGET_FILE:swizproof::swizproof>]==])
+set(file [==[${file}]==])
+set(prefix [==[${arg_PREFIX}]==])
+set(timeout ${arg_TIMEOUT})
+include([==[${CMAKE_CURRENT_FUNCTION_LIST_DIR}/swizproof_obligation_tests.cmake]==])
+")
+  get_property(multi GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(multi)
+    file(WRITE "${tests}.cmake" "include(\"${tests}_\${CTEST_CONFIGURATION_TYPE}.cmake\")\n")
+  else()
+    file(WRITE "${tests}.cmake" "include([==[${tests}_${CMAKE_BUILD_TYPE}.cmake]==])\n")
   endif()
-  # A list would split names at semicolons and brackets.
-  while(names MATCHES "^([^\n]+)\n")
-    set(name "${CMAKE_MATCH_1}")
-    string(LENGTH "${name}\n" length)
-    string(SUBSTRING "${names}" ${length} -1 names)
-    add_test(NAME "${arg_PREFIX}${name}"
-             COMMAND swizproof::swizproof prove "${file}" --name "${name}" --timeout ${arg_TIMEOUT})
-    set_tests_properties("${arg_PREFIX}${name}" PROPERTIES TIMEOUT ${arg_TIMEOUT})
-  endwhile()
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${tests}.cmake")
 endfunction()

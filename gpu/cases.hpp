@@ -1,13 +1,14 @@
 // What each campaign asks, as lists whose places are the units that shards divide: a machine without a GPU reads from them
-// what a record must hold. tests/unit/evidence_test.cpp compares them with the records.
+// what a record must hold. tests/evidence/evidence_test.cpp compares them with the records.
 #pragma once
 
 #include "pattern.hpp"
 
-#include <swizproof/descriptor.hpp>
-#include <swizproof/swizzle.hpp>
+#include <swizproof/hardware/wgmma.hpp>
+#include <swizproof/core/every_swizzle.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,15 +131,15 @@ inline constexpr unsigned wgmma_depth = 16;  ///< k
 /// Up to this many bits a swizzle leaves five bits free, along which `exhaustive` walks in runs.
 inline constexpr int most_bits_with_runs = 13;
 
-/// The units of campaign `exhaustive`: the valid swizzles within 32 bits, 6,801.
-[[nodiscard]] inline std::vector<Swizzle> all_swizzles() {
-  std::vector<Swizzle> all;
-  for (int shift = -32; shift <= 32; ++shift)
-    for (bool const runs : {true, false})
-      for (int bits = 0; bits <= 32; ++bits)
-        for (int base = 0; base <= 32; ++base)
-          if (Swizzle const s{bits, base, shift}; s.valid() && runs == (bits <= most_bits_with_runs))
-            all.push_back(s);
+/// The units of campaign `exhaustive`: every swizzle, those of one shift together, with runs first.
+[[nodiscard]] inline std::vector<Swizzle> swizzles_by_shift() {
+  std::vector<Swizzle> all = every_swizzle();
+  std::sort(all.begin(), all.end(), [](Swizzle const& a, Swizzle const& b) {
+    auto const key = [](Swizzle const& s) {
+      return std::tuple(s.shift, s.bits > most_bits_with_runs, s.bits, s.base);
+    };
+    return key(a) < key(b);
+  });
   return all;
 }
 

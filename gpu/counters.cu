@@ -84,9 +84,8 @@ Record counters(Device const&, Settings const& settings, Part part) {
     std::vector<std::pair<Kind, Pattern>> patterns;
     for (unsigned kind = 0; kind < drawn_kinds; ++kind)
       for (std::uint64_t i = 0; i < counted_patterns; ++i)
-        patterns.emplace_back(static_cast<Kind>(kind),
-                              draw(settings.seed, counted_number(i, part), static_cast<Kind>(kind),
-                                   s.instruction));
+        patterns.emplace_back(static_cast<Kind>(kind), draw(settings.seed, counted_number(i, part),
+                                                            static_cast<Kind>(kind), s.instruction));
     auto const values = count({std::begin(metrics), std::end(metrics)}, patterns.size(), [&] {
       for (auto const& [kind, pattern] : patterns)
         s.kernel<<<1, warp_lanes, shared>>>(pattern, Data{}, global.data());

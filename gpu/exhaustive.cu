@@ -15,7 +15,7 @@
 // fewer than five free bits are walked one by one, with the period step spelled out.
 #include "counters.hpp"
 
-#include <swizproof/swizzle.hpp>
+#include <swizproof/core/swizzle.hpp>
 
 #include <algorithm>
 #include <array>
@@ -168,7 +168,7 @@ struct Group {
 /// This part's swizzles by shift: one launch each.
 std::vector<Group> groups(Part part, std::uint64_t& all) {
   std::vector<Group> found;
-  std::vector<Swizzle> const swizzles = all_swizzles();
+  std::vector<Swizzle> const swizzles = swizzles_by_shift();
   all = swizzles.size();
   for (std::size_t i = 0; i < swizzles.size(); ++i) {
     if (!part.has(i)) continue;

@@ -6,9 +6,9 @@
 // stmatrix goes the other way, and all bytes of the tile are compared, also those it must not touch.
 #include "record.hpp"
 
-#include <swizproof/bank.hpp>
-#include <swizproof/fragment.hpp>
-#include <swizproof/swizzle.hpp>
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/hardware/fragment.hpp>
+#include <swizproof/core/swizzle.hpp>
 
 namespace swizproof::gpu {
 namespace {
@@ -149,7 +149,8 @@ Record ldmatrix(Device const&, Settings const&, Part part) {
     for (std::size_t i = 0; i < mine.size(); ++i) {
       record.counts["elements"] += 64 * mine[i].matrices;
       record.counts["mismatches"] += wrong[i];
-      if (mine[i].kept() || wrong[i] != 0) record.rows["maps"].push_back(row_of(mine[i], elements.data() + i * 256));
+      if (mine[i].kept() || wrong[i] != 0)
+        record.rows["maps"].push_back(row_of(mine[i], elements.data() + i * 256));
     }
   }
   record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

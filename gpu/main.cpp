@@ -75,7 +75,7 @@ void take_campaign(CommandLine& line, std::string const& word) {
     if (word != "all" && word != c.name) continue;
     known = true;
     for (Campaign const& before : line.chosen)
-      if (before.name == c.name) throw bad_usage("campaign " + c.name + " stands twice");
+      if (before.name == c.name) throw bad_usage("campaign " + c.name + " appears twice");
     line.chosen.push_back(c);
   }
   if (!known) throw bad_usage("unknown campaign '" + word + "'");

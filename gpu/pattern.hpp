@@ -2,7 +2,7 @@
 // alone, the same on every device, in every part and on every repetition.
 #pragma once
 
-#include <swizproof/bank.hpp>
+#include <swizproof/hardware/bank.hpp>
 
 #include <cstdio>
 #include <string>

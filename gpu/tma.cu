@@ -7,7 +7,7 @@
 // the absolute address bits and pitch = inner bytes, but at least the swizzle's width.
 #include "record.hpp"
 
-#include <swizproof/swizzle.hpp>
+#include <swizproof/core/swizzle.hpp>
 
 #include <cuda.h>
 

@@ -6,7 +6,7 @@
 // no descriptor; A then with B = identity through the K-major descriptor just confirmed.
 #include "record.hpp"
 
-#include <swizproof/descriptor.hpp>
+#include <swizproof/hardware/wgmma.hpp>
 
 #include <cuda_fp16.h>
 

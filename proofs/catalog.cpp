@@ -1,21 +1,9 @@
 // The order of the catalogue: what a swizzle is, what it equals, what it does to banks.
-#include <swizproof/catalog.hpp>
+#include <swizproof/claim/catalog.hpp>
 
 #include "theorem.hpp"
 
 namespace swizproof {
-
-std::vector<Swizzle> const& proofs::every_swizzle() {
-  static std::vector<Swizzle> const all = [] {
-    std::vector<Swizzle> list;
-    for (int bits = 0; bits <= 16; ++bits)
-      for (int base = 0; base <= 32; ++base)
-        for (int shift = -32; shift <= 32; ++shift)
-          if (Swizzle const s{bits, base, shift}; s.valid()) list.push_back(s);
-    return list;
-  }();
-  return all;
-}
 
 std::vector<Claim> catalog() {
   std::vector<Claim> claims;

@@ -11,7 +11,7 @@ constexpr Requirements with_a_bit{.a_bit = true};
 /// wavefronts of `access` under f on absolute addresses, rows `pitch` bytes apart from byte `origin`.
 template <class F, class W>
 auto cost_under(F const& f, std::string const& access, W origin, unsigned pitch) {
-  Access const a = parse_access(access);
+  Access const a = *named_access(access);
   W const zero = like(origin, 0);
   return wavefronts(sm_90, a.instruction, addresses(a, f, origin, like(origin, pitch), zero, zero));
 }
@@ -25,7 +25,7 @@ Question ask_whole_vectors(bool leftward, unsigned log2_align, StatementAbout st
              [=](auto bits, auto base, auto distance, auto units) {
                using W = decltype(base);
                SwizzleFormula<W> const f{bits, base, distance, leftward};
-               auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < like(base, 4));
+               auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < 4);
                return given(whole, statement(f, shl(units, log2_align)));
              });
 }
@@ -37,13 +37,11 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
   unsigned const bits = log2_pitch - 4;
   auto const conflict_free = [=](auto const& f, auto origin) {
     auto const n = cost_under(f, "ldmatrix.x1", origin, pitch);
-    return n == like(n, 1);
+    return n == 1;
   };
-  auto const four_three = [](auto const& f, auto x) {
-    return f.base == like(x, 4) && f.distance == like(x, 3);
-  };
-  auto const exactly = [=](auto const& f, auto x) { return four_three(f, x) && f.bits == like(x, bits); };
-  auto const at_least = [=](auto const& f, auto x) { return four_three(f, x) && !(f.bits < like(x, bits)); };
+  auto const four_three = [](auto const& f, auto) { return f.base == 4 && f.distance == 3; };
+  auto const exactly = [=](auto const& f, auto x) { return four_three(f, x) && f.bits == bits; };
+  auto const at_least = [=](auto const& f, auto x) { return four_three(f, x) && !(f.bits < bits); };
   auto const sufficient = [=](unsigned log2_align, auto wanted) {
     return ask_whole_vectors(false, log2_align, [=](auto const& f, auto origin) {
       return claim(wanted(f, origin), conflict_free(f, origin));
@@ -73,8 +71,8 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
        swizzles + "all 32-bit origins that are multiples of 16",
        "cutlass#2015 'Why 3-4-3?'",
        single("... under every Sw<" + std::to_string(bits + 1) + ",4,S> with S >= 3",
-              sufficient(4, [=](auto const& f, auto x) {
-                return f.base == like(x, 4) && !(f.distance < like(x, 3)) && f.bits == like(x, bits + 1);
+              sufficient(4, [=](auto const& f, auto) {
+                return f.base == 4 && !(f.distance < 3) && f.bits == bits + 1;
               }))});
   claims.push_back(
       {"all swizzles/rows of 16 bytes at pitch " + p + ", aligned origin",
@@ -84,8 +82,8 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
         }},
        swizzles + "all 32-bit origins that are multiples of " + std::to_string(8 * pitch),
        "cutlass#2015 'Why 3-4-3?'",
-       single("... under Sw<B,4,S> for every S >= 3", sufficient(log2_pitch + 3, [=](auto const& f, auto x) {
-                return f.base == like(x, 4) && !(f.distance < like(x, 3)) && !(f.bits < like(x, bits));
+       single("... under Sw<B,4,S> for every S >= 3", sufficient(log2_pitch + 3, [=](auto const& f, auto) {
+                return f.base == 4 && !(f.distance < 3) && !(f.bits < bits);
               }))});
 }
 
@@ -102,12 +100,10 @@ void add_characterisation(std::vector<Claim>& claims) {
                  [=](auto bits, auto base, auto distance, auto units, auto lane, auto other) {
                    using W = decltype(base);
                    SwizzleFormula<W> const f{bits, base, distance, is_leftward};
-                   auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < like(base, 4));
-                   auto const word_of = [&](W l) {
-                     return word(Address<W>{f(W(shl(units, 2) + l * like(l, 128)))});
-                   };
+                   auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < 4);
+                   auto const word_of = [&](W l) { return word(Address<W>{f(W(shl(units, 2) + l * 128))}); };
                    auto const low_bank = [&](W l) {
-                     return bank(word_of(l)).number % like(l, 1ULL << kept_bank_bits);
+                     return bank(word_of(l)).number % (1ULL << kept_bank_bits);
                    };
                    return claim(whole && !(lane == other), !(word_of(lane).number == word_of(other).number) &&
                                                                low_bank(lane) == low_bank(other));
@@ -129,7 +125,7 @@ void add_characterisation(std::vector<Claim>& claims) {
     auto const row_costs = [=](unsigned pitch) {
       return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
         auto const n = cost_under(f, pitch == 128 ? "copy.row128" : "row_per_lane.store", origin, pitch);
-        return claim(n == like(n, 4));
+        return claim(n == 4);
       });
     };
     claims.push_back(
@@ -145,7 +141,7 @@ void add_characterisation(std::vector<Claim>& claims) {
   auto const reached = [](unsigned n) {
     return ask("Sw<3,4,3>", 32, {{"origin/4", 30}}, [n](auto units) {
       auto const cost = cost_under(swizzle_128B, "column.b32.load", shl(units, 2), 128);
-      return claim(cost == like(cost, n));
+      return claim(cost == n);
     });
   };
   claims.push_back(

@@ -40,13 +40,13 @@ Question core_matrix(CanonicalLayout const& layout, Swizzle applied, unsigned pi
                W const second = swizzled ? panel : (layout.mn_major ? block : chunk);
                W offset = first * shl(sbo, 4);
                if (!swizzled || layout.mn_major) offset = offset + second * shl(lbo, 4);
-               if (swizzled) offset = offset + shl(W(chunk % like(chunk, width)), 4);
-               Access const rows = parse_access("ldmatrix.x1");
+               if (swizzled) offset = offset + shl(W(chunk % width), 4);
+               Access const rows = *named_access("ldmatrix.x1");
                W const zero = like(start, 0);
                auto const cost = wavefronts(
                    sm_90, rows.instruction,
                    addresses(rows, applied, W(shl(start, 4) + offset), like(start, pitch), zero, zero));
-               return claim(cost == like(cost, 1));
+               return claim(cost == 1);
              });
 }
 

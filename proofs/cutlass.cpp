@@ -17,11 +17,11 @@ Affine shiftr(Affine const& x, cute::C<N>) {
 }
 template <auto N>
 Term operator&(Term x, cute::C<N>) {
-  return x & like(x, static_cast<std::uint64_t>(N));
+  return x & N;
 }
 template <auto N>
 Affine operator&(Affine const& x, cute::C<N>) {
-  return x & like(x, static_cast<std::uint64_t>(N));
+  return x & N;
 }
 
 }  // namespace swizproof

@@ -28,9 +28,9 @@ W python_shiftr(W a, int s) {
 /// The matmul skill: ZZZ and YYY are both extracted, XORed, and XORed in again, so ZZZ cancels out.
 template <class W>
 W matmul_skill(Swizzle s, W x) {
-  W const mask = like(x, (std::uint64_t{1} << s.bits) - 1);
-  W const low = shr(x, static_cast<unsigned>(s.base)) & mask;
-  W const high = shr(x, static_cast<unsigned>(s.base + s.shift)) & mask;
+  std::uint64_t const mask = (std::uint64_t{1} << s.bits) - 1;
+  W const low = W(shr(x, static_cast<unsigned>(s.base)) & mask);
+  W const high = W(shr(x, static_cast<unsigned>(s.base + s.shift)) & mask);
   return x ^ shl(W(low ^ high), static_cast<unsigned>(s.base));
 }
 
@@ -44,7 +44,7 @@ void add_formulations(std::vector<Claim>& claims) {
       using W = decltype(x);
       std::uint64_t const bit_mask = (std::uint64_t{1} << s.bits) - 1;
       std::uint64_t const yyy = bit_mask << (s.base + std::max(0, s.shift) + slip);
-      W const moved = x & like(x, yyy);
+      W const moved = W(x & yyy);
       return claim(s(x) == W(x ^ (s.shift >= 0 ? shr(moved, s.distance()) : shl(moved, s.distance()))));
     });
   };
@@ -63,7 +63,7 @@ void add_formulations(std::vector<Claim>& claims) {
     return ask_each(shifted, 32, [forward](Swizzle s, auto x) {
       using W = decltype(x);
       std::uint64_t const yyy = ((std::uint64_t{1} << s.bits) - 1) << (s.base + std::max(0, s.shift));
-      return claim(s(x) == W(x ^ python_shiftr(W(x & like(x, yyy)), forward ? s.shift : -s.shift)));
+      return claim(s(x) == W(x ^ python_shiftr(W(x & yyy), forward ? s.shift : -s.shift)));
     });
   };
   claims.push_back(
@@ -82,10 +82,9 @@ void add_formulations(std::vector<Claim>& claims) {
       std::uint64_t const yyy = mask << (s.base + std::max(0, s.shift));
       std::uint64_t const zzz = mask << (s.base - std::min(0, s.shift));
       int const from = swapped ? s.base - std::min(0, s.shift) : s.base + std::max(0, s.shift);
-      W const field = shr(W(x & like(x, swapped ? zzz : yyy)), static_cast<unsigned>(from));
+      W const field = shr(W(x & (swapped ? zzz : yyy)), static_cast<unsigned>(from));
       W const moved = shl(field, static_cast<unsigned>(s.base - std::min(0, s.shift)));
-      return claim(s(x) == W(x ^ moved) && like(x, yyy) == like(x, s.source_mask()) &&
-                   like(x, zzz) == like(x, s.target_mask()));
+      return claim(s(x) == W(x ^ moved) && yyy == s.source_mask() && zzz == s.target_mask());
     });
   };
   claims.push_back(
@@ -100,10 +99,9 @@ void add_formulations(std::vector<Claim>& claims) {
     for (Swizzle const& s : every_swizzle())
       if (s.bits > 0)
         questions.push_back(ask(to_string(s), 64, {{"x", 32}}, [=](auto x) {
-          auto const size =
-              like(x, std::uint64_t{1} << (static_cast<unsigned>(s.bits + s.base) + s.distance()));
+          std::uint64_t const size = std::uint64_t{1} << (s.bits + s.base + s.distance());
           if (as_cosize) return claim(s(x) < size);
-          return claim(x < size, s(x) < size && size == like(x, s.period()));
+          return claim(x < size, s(x) < size && size == s.period());
         }));
     return questions;
   };
@@ -118,11 +116,11 @@ void add_formulations(std::vector<Claim>& claims) {
 
   auto const tma = [](unsigned rows_off) {
     return ask_each(canonical_swizzles, 64, [rows_off](Swizzle s, auto x) {
-      auto const rows = like(x, std::uint64_t{1} << s.bits);
-      auto const line = shr(x, 7) + like(x, rows_off);
-      auto const chunk = shr(x, 4) % like(x, 8);
+      unsigned const rows = 1U << s.bits;
+      auto const line = shr(x, 7) + rows_off;
+      auto const chunk = shr(x, 4) % 8;
       auto const placed = chunk ^ (line % rows);
-      return claim(s(x) == ((x - chunk * like(x, 16)) + placed * like(x, 16)));
+      return claim(s(x) == x - chunk * 16 + placed * 16);
     });
   };
   claims.push_back(
@@ -141,11 +139,11 @@ void add_formulations(std::vector<Claim>& claims) {
               ask("128B_ATOM_32B", 64, {{"x", 64}},
                   [](auto x) {
                     using W = decltype(x);
-                    auto const atom = [](W a) { return W(a ^ (shr(a, 2) & like(a, 0x60))); };
-                    auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & like(a, 8))); };
+                    auto const atom = [](W a) { return W(a ^ (shr(a, 2) & 0x60)); };
+                    auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & 8)); };
                     W const bit_7 = like(x, 0x80);
                     return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x &&
-                                 flip(bit_7) == W(bit_7 ^ like(x, 0x28)));
+                                 flip(bit_7) == W(bit_7 ^ 0x28));
                   })),
        "all 64-bit byte addresses", "cuda.h 13.0 (the flip: one reading of its words, not testable on sm_90)",
        single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {
@@ -158,7 +156,7 @@ void add_formulations(std::vector<Claim>& claims) {
     return ask_each(canonical_swizzles, 64, [everywhere](Swizzle s, auto x) {
       auto const equal = matmul_skill(s, x) == s(x);
       if (everywhere) return claim(equal);
-      return claim(iff(equal, (x & like(x, s.target_mask())) == like(x, 0)));
+      return claim(iff(equal, (x & s.target_mask()) == 0));
     });
   };
   claims.push_back(
@@ -169,8 +167,8 @@ void add_formulations(std::vector<Claim>& claims) {
        "the 'cuda-matmul-swizzle' skill, which is wrong: apply(16) = 0 = apply(0)",
        {"it equals f", [=] { return skill_differs(true); }}});
   auto const skill_offset = [](auto row, auto column) {
-    auto const linear = row * like(row, 64) + column;
-    return shr(matmul_skill(swizzle_128B, decltype(row)(linear * like(row, 2))), 1);
+    auto const linear = row * 64 + column;
+    return shr(matmul_skill(swizzle_128B, decltype(row)(linear * 2)), 1);
   };
   claims.push_back(
       {"formulation/matmul skill, swizzle_offset",
@@ -178,7 +176,7 @@ void add_formulations(std::vector<Claim>& claims) {
               "each row share one place",
               ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
                   [=](auto row, auto column, auto other) {
-                    auto const low = [](auto c) { return c & like(c, 7); };
+                    auto const low = [](auto c) { return c & 7; };
                     return claim(low(column) == low(other),
                                  skill_offset(row, column) == skill_offset(row, other));
                   })),
@@ -192,8 +190,8 @@ void add_formulations(std::vector<Claim>& claims) {
   // The note's worked rows: row 1 is XORed with 2^4, row 2 with 2^5, row 7 with 2^6 + 2^5 + 2^4.
   auto const worked_rows = [](bool row_times_16) {
     return ask("worked rows", 64, {{"row", 57}, {"j", 6}}, [=](auto row, auto j) {
-      auto const logical = row * like(row, 128) + j * like(row, 2);
-      auto const flip = (row_times_16 ? row : row % like(row, 8)) * like(row, 16);
+      auto const logical = row * 128 + j * 2;
+      auto const flip = (row_times_16 ? row : row % 8) * 16;
       return claim(swizzle_128B(logical) == (logical ^ flip));
     });
   };

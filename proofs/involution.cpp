@@ -14,12 +14,12 @@ void add_involution(std::vector<Claim>& claims) {
   for (bool const leftward : {false, true}) {
     auto const overlapping = [=](auto const& f, auto x) {
       auto const overlap = fits(f, x, 64) && f.distance < f.bits;
-      return leftward ? overlap && like(x, 0) < f.distance : overlap;
+      return leftward ? overlap && 0 < f.distance : overlap;
     };
     auto const never = ask_all(leftward, [=](auto const& f, auto x, auto) {
       using W = decltype(x);
       W const source = f.source_mask(x);
-      W const lowest = source & (like(x, 0) - source);
+      W const lowest = source & (0 - source);
       W const highest = source ^ (source & shr(source, 1));
       W const witness = leftward ? lowest : highest;
       return claim(overlapping(f, x), !(f(f(witness)) == witness));

@@ -4,18 +4,17 @@
 namespace swizproof::proofs {
 
 void add_kept_bits(std::vector<Claim>& claims) {
-  auto const low_mask = [](auto const& f, auto x) { return f.power(x, f.base) - like(x, 1); };
+  auto const low_mask = [](auto const& f, auto x) { return f.power(x, f.base) - 1; };
   add_theorem(
       claims,
       {"low bits", "the low `base` bits of f(x) are those of x", "CuTe, swizzle.hpp: MBase",
        "one bit more is kept: of the low bits up to the lowest target"},
-      {.a_bit = true},
-      [=](auto const& f, auto x, auto) { return claim(((f(x) ^ x) & low_mask(f, x)) == like(x, 0)); },
+      {.a_bit = true}, [=](auto const& f, auto x, auto) { return claim(((f(x) ^ x) & low_mask(f, x)) == 0); },
       [](auto const& f, auto x, auto) {
         using W = decltype(x);
         W const target = f.target_mask(x);
-        W const lowest = target & (like(x, 0) - target);
-        return claim(((f(x) ^ x) & lowest) == like(x, 0));
+        W const lowest = target & (0 - target);
+        return claim(((f(x) ^ x) & lowest) == 0);
       });
   add_theorem(
       claims,
@@ -24,15 +23,15 @@ void add_kept_bits(std::vector<Claim>& claims) {
       {.a_bit = true},
       [](auto const& f, auto x, auto) {
         using W = decltype(x);
-        W const elsewhere = f.target_mask(x) ^ (like(x, 0) - like(x, 1));
+        W const elsewhere = f.target_mask(x) ^ -1;
         W const changed = f(x) ^ x;
-        return claim((changed & elsewhere) == like(x, 0) && (changed & f.source_mask(x)) == like(x, 0));
+        return claim((changed & elsewhere) == 0 && (changed & f.source_mask(x)) == 0);
       },
       [](auto const& f, auto x, auto) {
         using W = decltype(x);
         W const target = f.target_mask(x);
-        W const fewer = target & (target - like(x, 1));
-        return claim(((f(x) ^ x) & (fewer ^ (like(x, 0) - like(x, 1)))) == like(x, 0));
+        W const fewer = target & (target - 1);
+        return claim(((f(x) ^ x) & (fewer ^ -1)) == 0);
       });
 }
 

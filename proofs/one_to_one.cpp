@@ -8,16 +8,15 @@
 namespace swizproof::proofs {
 
 void add_one_to_one(std::vector<Claim>& claims) {
-  auto const kernel = [](auto const& f, auto x, auto) { return claim(f(x) == like(x, 0), x == like(x, 0)); };
+  auto const kernel = [](auto const& f, auto x, auto) { return claim(f(x) == 0, x == 0); };
   auto const one_to_one = [](auto const& f, auto x, auto y) { return claim(f(x) == f(y), x == y); };
   // The wrong twin of the matmul skill: ZZZ overwritten by YYY instead of XORed.
   auto const overwrites = [](auto const& f, auto x) { return f(x) ^ (x & f.target_mask(x)); };
   add_family(claims,
              {"bijection", "f(x) = 0 only for x = 0; f being linear, f is a bijection", "CuTe, swizzle.hpp",
               "the same for an f that overwrites the target bits instead of XORing them"},
-             {.a_bit = true}, kernel, [=](auto const& f, auto x, auto) {
-               return claim(overwrites(f, x) == like(x, 0), x == like(x, 0));
-             });
+             {.a_bit = true}, kernel,
+             [=](auto const& f, auto x, auto) { return claim(overwrites(f, x) == 0, x == 0); });
   auto const twin = [=](auto const& f, auto x, auto y) {
     return claim(overwrites(f, x) == overwrites(f, y), x == y);
   };
@@ -30,7 +29,7 @@ void add_one_to_one(std::vector<Claim>& claims) {
   for (bool const leftward : {false, true}) {
     // shift < 0 means |shift| > 0: leftward there is nothing left to except.
     auto const fields_fit = [=](auto const& f, auto x) {
-      return leftward ? fits(f, x, 64) && like(x, 0) < f.distance : fits(f, x, 64);
+      return leftward ? fits(f, x, 64) && 0 < f.distance : fits(f, x, 64);
     };
     auto const still_one_to_one = ask_all(leftward, [=](auto const& f, auto x, auto y) {
       auto const zero = like(x, 0);

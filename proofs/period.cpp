@@ -51,7 +51,7 @@ Claim canonical(std::string name, std::string text, std::string source, unsigned
     std::vector<Question> questions;
     for (Swizzle const& s : canonical_swizzles)
       questions.push_back(ask(to_string(s), 64, {{"x", 64}}, [s, factor](auto x) {
-        auto const step = like(x, s.span() * factor);
+        std::uint64_t const step = s.span() * factor;
         return claim(s(x + step) == s(x) + step);
       }));
     return questions;
@@ -67,7 +67,7 @@ Claim canonical(std::string name, std::string text, std::string source, unsigned
 
 void add_period(std::vector<Claim>& claims) {
   auto const commutes = [](auto const& f, auto b, auto x) { return f(b + x) == b + f(x); };
-  auto const is_multiple = [](auto b, auto step) { return (b & (step - like(b, 1))) == like(b, 0); };
+  auto const is_multiple = [](auto b, auto step) { return (b & (step - 1)) == 0; };
   auto const half = [](auto const& f, auto x) { return shr(f.period(x), 1); };
   Requirements const needs{.a_bit = true, .room = 63, .family_width = 64};
 
@@ -105,8 +105,8 @@ void add_period(std::vector<Claim>& claims) {
           std::vector<Question> questions;
           for (Swizzle const& s : canonical_swizzles)
             questions.push_back(ask(to_string(s), 64, {{"k", 54}}, [s](auto k) {
-              auto const span = like(k, s.span());
-              auto const x = k * like(k, 1024) + like(k, 128) - span;
+              std::uint64_t const span = s.span();
+              auto const x = k * 1024 + 128 - span;
               return claim(!(s(x + span) == s(x) + span));
             }));
           return questions;

@@ -10,19 +10,19 @@ template <class Good>
 Question rows_at_pitch(Swizzle s, unsigned unit, Good good) {
   return ask(to_string(s), 32, {{"m", 20}, {"origin/16", 28}}, [=](auto m, auto units) {
     using W = decltype(m);
-    Access const rows = parse_access("ldmatrix.x1");
+    Access const rows = *named_access("ldmatrix.x1");
     W const zero = like(m, 0);
-    auto const cost = wavefronts(sm_90, rows.instruction,
-                                 addresses(rows, s, shl(units, 4), W(m * like(m, unit)), zero, zero));
-    return claim(!(m == zero), iff(cost == like(cost, 1), good(m)));
+    auto const cost =
+        wavefronts(sm_90, rows.instruction, addresses(rows, s, shl(units, 4), W(m * unit), zero, zero));
+    return claim(!(m == zero), iff(cost == 1, good(m)));
   });
 }
 
 }  // namespace
 
 void add_pitch(std::vector<Claim>& claims) {
-  auto const odd = [](auto m) { return (m & like(m, 1)) == like(m, 1); };
-  auto const not_multiple_of_4 = [](auto m) { return !((m & like(m, 3)) == like(m, 0)); };
+  auto const odd = [](auto m) { return (m & 1) == 1; };
+  auto const not_multiple_of_4 = [](auto m) { return !((m & 3) == 0); };
   std::string const domain = "all m with 0 < m < 2^20, all 32-bit origins that are multiples of 16";
   claims.push_back(
       {"pitch/no swizzle",
@@ -41,11 +41,11 @@ void add_pitch(std::vector<Claim>& claims) {
     for (Swizzle const& s : canonical_swizzles)
       questions.push_back(ask(to_string(s), 32, {{"origin/16", 28}}, [=](auto units) {
         using W = decltype(units);
-        Access const rows = parse_access("ldmatrix.x1");
+        Access const rows = *named_access("ldmatrix.x1");
         W const zero = like(units, 0), pitch = like(units, (16ULL << s.bits) << doubled);
         auto const cost =
             wavefronts(sm_90, rows.instruction, addresses(rows, s, shl(units, 4), pitch, zero, zero));
-        return claim(cost == like(cost, 1));
+        return claim(cost == 1);
       }));
     return questions;
   };

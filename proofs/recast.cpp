@@ -32,18 +32,18 @@ void add_recast(std::vector<Claim>& claims) {
   };
   auto const smaller = [](auto const& f, unsigned k, auto x) {
     using W = decltype(x);
-    return SwizzleFormula<W>{f.bits, W(f.base - like(x, k)), f.distance, f.leftward};
+    return SwizzleFormula<W>{f.bits, W(f.base - k), f.distance, f.leftward};
   };
   auto const shrunk = [](auto const& f, unsigned k, auto x) {
     using W = decltype(x);
-    return SwizzleFormula<W>{W(f.bits - W(like(x, k) - f.base)), like(x, 0), f.distance, f.leftward};
+    return SwizzleFormula<W>{W(f.bits - W(k - f.base)), like(x, 0), f.distance, f.leftward};
   };
   for (bool const leftward : {false, true}) {
     auto const unit_fits = [=](auto const& f, unsigned k, auto x) {
-      return claim(!(f.base < like(x, k)), equal(f, smaller(f, k, x), k, x));
+      return claim(!(f.base < k), equal(f, smaller(f, k, x), k, x));
     };
     auto const unit_ignored = [=](auto const& f, unsigned k, auto x) {
-      return claim(!(f.base < like(x, k)), equal(f, f, k, x));
+      return claim(!(f.base < k), equal(f, f, k, x));
     };
     claims.push_back({std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
                       {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1 (so, by induction, units of 2^k make "
@@ -57,18 +57,15 @@ void add_recast(std::vector<Claim>& claims) {
   // The highest source bit that feeds a target inside an element, as an element offset.
   auto const cut = [](auto const& f, unsigned k, auto x) {
     using W = decltype(x);
-    W const lost = like(x, k) - f.base;
-    W const last = select(f.bits < lost, f.bits, lost) - like(x, 1);
-    W const element = f.power(x, W(W(W(f.base + f.distance) + last) - like(x, k)));
-    return !((f(shl(element, k)) & like(x, (std::uint64_t{1} << k) - 1)) == like(x, 0));
+    W const lost = k - f.base;
+    W const last = select(f.bits < lost, f.bits, lost) - 1;
+    W const element = f.power(x, W(W(W(f.base + f.distance) + last) - k));
+    return !((f(shl(element, k)) & ((std::uint64_t{1} << k) - 1)) == 0);
   };
   auto const between = [=](auto const& f, unsigned k, auto x) {
-    auto const k_word = like(x, k);
-    return claim(f.base < k_word && k_word < f.base + f.bits + f.distance, cut(f, k, x));
+    return claim(f.base < k && k < f.base + f.bits + f.distance, cut(f, k, x));
   };
-  auto const always = [=](auto const& f, unsigned k, auto x) {
-    return claim(f.base < like(x, k), cut(f, k, x));
-  };
+  auto const always = [=](auto const& f, unsigned k, auto x) { return claim(f.base < k, cut(f, k, x)); };
   claims.push_back(
       {"recast/k > base cuts elements, shift >= 0",
        {"if M < k < M+B+S no element swizzle equals f<B,M,S>: some element is moved by a fraction of itself",
@@ -77,8 +74,7 @@ void add_recast(std::vector<Claim>& claims) {
        "against as_position_independent_swizzle_layout, which drops those bits",
        {"it is so for every k > M", [=] { return ask_units(false, 7, always); }}});
   auto const loses_bits = [=](auto const& f, unsigned k, auto x) {
-    auto const k_word = like(x, k);
-    return claim(f.base < k_word && !(f.base + f.bits < k_word), equal(f, shrunk(f, k, x), k, x));
+    return claim(f.base < k && !(f.base + f.bits < k), equal(f, shrunk(f, k, x), k, x));
   };
   claims.push_back({"recast/base 0 loses a bit, shift < 0",
                     {"f<B,0,S>(2x) = 2 f<B-1,0,S>(x): where base would go below 0, CuTe shrinks bits, "
@@ -99,10 +95,10 @@ void add_recast(std::vector<Claim>& claims) {
           auto const unit = static_cast<unsigned>(k);
           if (r && !doubt) return claim(s(shl(x, unit)) == shl((*r)(x), unit));
           if (r) return claim(s(shl(x, unit)) == shl(x, unit));
-          auto const inside = like(x, (std::uint64_t{1} << k) - 1);
+          unsigned const inside = (1U << k) - 1;
           // Some source bit cuts the element it is set in; all of them set do not cancel out.
           auto const all = shl(shr(like(x, s.source_mask()), unit), unit);
-          return claim(!((s(all) & inside) == like(x, 0)));
+          return claim(!((s(all) & inside) == 0));
         }));
       }
     return questions;

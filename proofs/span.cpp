@@ -5,7 +5,7 @@
 namespace swizproof::proofs {
 
 void add_span(std::vector<Claim>& claims) {
-  auto const outside = [](auto const& f, auto x) { return like(x, 0) - f.span(x); };
+  auto const outside = [](auto const& f, auto x) { return 0 - f.span(x); };
   add_theorem(
       claims,
       {"span",
@@ -17,10 +17,9 @@ void add_span(std::vector<Claim>& claims) {
         using W = decltype(x);
         W const all_sources = f.source_mask(x);
         W const half = shr(f.span(x), 1);
-        return claim(((f(x) ^ x) & outside(f, x)) == like(x, 0) &&
-                     !(((f(all_sources) ^ all_sources) & half) == like(x, 0)));
+        return claim(((f(x) ^ x) & outside(f, x)) == 0 && !(((f(all_sources) ^ all_sources) & half) == 0));
       },
-      [](auto const& f, auto x, auto) { return claim(((f(x) ^ x) & shr(f.span(x), 1)) == like(x, 0)); });
+      [](auto const& f, auto x, auto) { return claim(((f(x) ^ x) & shr(f.span(x), 1)) == 0); });
 }
 
 }  // namespace swizproof::proofs

@@ -6,17 +6,15 @@
 // variables themselves.
 #pragma once
 
-#include <swizproof/claim.hpp>
-#include <swizproof/parse.hpp>
-#include <swizproof/swizzle.hpp>
+#include <swizproof/access/access.hpp>
+#include <swizproof/claim/claim.hpp>
+#include <swizproof/core/every_swizzle.hpp>
+#include <swizproof/layout/map.hpp>
 
 #include <string>
 #include <vector>
 
 namespace swizproof::proofs {
-
-/// All 6,801 valid swizzles within 32 bits, both signs of shift, bits 0 included.
-[[nodiscard]] std::vector<Swizzle> const& every_swizzle();
 
 /// The swizzles found in public kernels (CUTLASS, FlashAttention, DeepGEMM, ThunderKittens, Mojo).
 inline constexpr Swizzle public_swizzles[] = {
@@ -36,8 +34,8 @@ struct Requirements {
 
 /// base + bits + |shift| <= room, without overflow: the fields lie inside the word.
 template <class W>
-[[nodiscard]] auto fits(SwizzleFormula<W> const& f, W x, unsigned room) {
-  W const limit = like(x, room + 1);
+[[nodiscard]] auto fits(SwizzleFormula<W> const& f, W, unsigned room) {
+  unsigned const limit = room + 1;
   return f.bits < limit && f.base < limit && f.distance < limit && W(W(f.bits + f.base) + f.distance) < limit;
 }
 
@@ -45,8 +43,8 @@ template <class W>
 template <class W>
 [[nodiscard]] auto valid(SwizzleFormula<W> const& f, W x, Requirements needs = {}) {
   auto ok = fits(f, x, needs.room) && !(f.distance < f.bits);
-  if (f.leftward) ok = ok && like(x, 0) < f.distance;
-  return needs.a_bit ? ok && like(x, 0) < f.bits : ok;
+  if (f.leftward) ok = ok && 0 < f.distance;
+  return needs.a_bit ? ok && 0 < f.bits : ok;
 }
 
 template <class Truth>

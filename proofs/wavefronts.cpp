@@ -22,10 +22,10 @@ struct Cell {
   template <Word W>
   [[nodiscard]] count_of<W> operator()(W b, W m, W c) const {
     auto const alignment = std::max<std::uint64_t>(swizzle.period(), 16);
-    W const across = c % like(c, pitch / access.pattern().row_bytes);
+    W const across = c % (pitch / access.pattern().row_bytes);
     return wavefronts(sm_90, access.instruction,
-                      addresses(access, swizzle, W(b * like(b, alignment)), like(b, pitch),
-                                W(m * like(m, access.pattern().rows)), W(across * like(c, access.pattern().row_bytes))));
+                      addresses(access, swizzle, W(b * alignment), like(b, pitch),
+                                W(m * access.pattern().rows), W(across * access.pattern().row_bytes)));
   }
 };
 
@@ -49,7 +49,7 @@ Question between(Cell const& cell, std::uint32_t least, std::uint32_t most) {
   return ask(cell.access.name, 32, {{"base/period", 32}, {"row/rows", 32}, {"column/bytes", 8}},
              [=](auto b, auto m, auto c) {
                auto const n = cell(b, m, c);
-               return claim(!(n < like(n, least)) && !(like(n, most) < n));
+               return claim(!(n < least) && !(most < n));
              });
 }
 
@@ -65,7 +65,8 @@ Claim cost_of(Cell const& cell) {
   return {"wavefronts/" + cell.access.name + "/" + std::to_string(cell.pitch) + "/" + to_string(cell.swizzle),
           single(where + " " + number, between(cell, r.least, r.most)),
           "all origins that are multiples of " + std::to_string(cell.access.pattern().rows) + " rows and " +
-              std::to_string(cell.access.pattern().row_bytes) + " bytes, all 32-bit bases that are multiples of " +
+              std::to_string(cell.access.pattern().row_bytes) +
+              " bytes, all 32-bit bases that are multiples of " +
               std::to_string(std::max<std::uint64_t>(cell.swizzle.period(), 16)),
           "bank.hpp H1-H7; PTX ISA 9.1, 9.7.14.5 for the fragments",
           single("at most " + std::to_string(r.most - 1), between(cell, 0, r.most - 1)),
@@ -77,7 +78,7 @@ Claim cost_of(Cell const& cell) {
 
 void add_wavefronts(std::vector<Claim>& claims) {
   for (NamedAccess const& named : named_accesses()) {
-    Access const access = parse_access(named.name);
+    Access const access = named.access;
     for (unsigned const pitch : {32U, 64U, 128U, 256U}) {
       if (access.pattern().row_bytes > pitch) continue;
       for (Swizzle const& s : {swizzle_none, swizzle_32B, swizzle_64B, swizzle_128B})

@@ -1,5 +1,5 @@
 #include "command/command.hpp"
-#include "temporary_file.hpp"
+#include "system/temporary_file.hpp"
 
 int main(int argc, char** argv) {
   swizproof::end_at_once_by_signals();

@@ -1,7 +1,7 @@
 // swizproof accesses: the named warp patterns.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
 #include <fmt/format.h>
 
@@ -19,9 +19,9 @@ void run(Common const& common) {
     fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal",
                                                 "what each lane asks for; where it is seen")));
   for (NamedAccess const& named : named_accesses()) {
-    Access const access = parse_access(named.name);
+    Access const access = named.access;
     unsigned const ideal = ideal_wavefronts(arch, access.instruction);
-    all.push_back({{"name", named.name},
+    all.push_back({{"name", named.access.name},
                    {"text", named.text},
                    {"instruction", to_string(access.instruction)},
                    {"rows", access.pattern().rows},
@@ -29,7 +29,7 @@ void run(Common const& common) {
                    {"ideal", ideal},
                    {"seen_in", named.seen_in}});
     if (!common.json)
-      fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.name,
+      fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.access.name,
                  fmt::format("{}x{} B", access.pattern().rows, access.pattern().row_bytes), ideal, named.text,
                  "", style.faint(named.seen_in));
   }

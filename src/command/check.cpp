@@ -1,9 +1,9 @@
 // swizproof check LAYOUT --access A...: is each access free of bank conflicts, from everywhere?
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
-#include <swizproof/check.hpp>
+#include <swizproof/analysis/check.hpp>
 
 #include <fmt/format.h>
 

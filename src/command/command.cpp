@@ -1,7 +1,7 @@
 // Reads the command line and hands over to one subcommand.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
 #include <fmt/format.h>
 
@@ -149,16 +149,17 @@ int run(int argc, char const* const* argv) {
   } catch (InputError const& error) {
     return fail(json, error, describe(error, Style(common.color, STDERR_FILENO)), bad_input);
   } catch (Disagreement const& error) {
-    return fail(json, {"two engines disagree: " + error.message},
+    return fail(json, {"two engines disagree: " + std::string(error.what())},
                 fmt::format("swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
-                            error.message),
+                            error.what()),
                 disagreement);
   } catch (std::bad_alloc const&) {
     return fail(json, {"out of memory"}, "swizproof: out of memory\n", undecided);
   } catch (std::system_error const& error) {
     if (error.code() == std::errc::resource_unavailable_try_again)  // of a thread that cannot be made
       return fail(json, {"out of memory"}, "swizproof: out of memory\n", undecided);
-    return fail(false, {}, fmt::format("swizproof: cannot write the output: {}\n", error.what()), bad_input);
+    return fail(false, {""}, fmt::format("swizproof: cannot write the output: {}\n", error.what()),
+                bad_input);
   } catch (std::logic_error const& error) {
     return fail(
         json, {std::string("internal error: ") + error.what()},

@@ -1,8 +1,9 @@
 // What the subcommands share: the options of every command, and how each one is added.
 #pragma once
 
-#include <swizproof/parse.hpp>
-#include <swizproof/question.hpp>
+#include <swizproof/text/parse.hpp>
+#include <swizproof/engine/question.hpp>
+#include <swizproof/engine/verdict.hpp>
 
 #include <CLI/CLI.hpp>
 

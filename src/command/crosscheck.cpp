@@ -1,10 +1,12 @@
 // swizproof crosscheck: do recorded device results equal the model?
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../evidence.hpp"
-#include "../nsight.hpp"
-#include "../report.hpp"
-#include "../whole_file.hpp"
+#include "evidence/evidence.hpp"
+#include "evidence/nsight.hpp"
+#include "text/report.hpp"
+#include "system/whole_file.hpp"
+
+#include <swizproof/text/obligations.hpp>
 
 #include <fmt/format.h>
 

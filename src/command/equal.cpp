@@ -1,9 +1,9 @@
 // swizproof equal LAYOUT LAYOUT, and swizproof align LAYOUT.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
-#include <swizproof/equal.hpp>
+#include <swizproof/analysis/equal.hpp>
 
 #include <fmt/format.h>
 

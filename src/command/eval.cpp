@@ -1,9 +1,9 @@
 // swizproof eval LAYOUT: offsets or byte addresses of indices.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
-#include <swizproof/algebra.hpp>
+#include <swizproof/layout/algebra.hpp>
 
 #include <fmt/format.h>
 
@@ -34,14 +34,8 @@ std::vector<std::uint64_t> parse_indices(std::string const& text, std::string_vi
   std::size_t from = 0;
   while (from <= text.size()) {
     std::size_t const end = std::min(text.find(',', from), text.size());
-    bool const hex = text.compare(from, 2, "0x") == 0;
-    char const* const first = text.data() + from + (hex ? 2 : 0);
-    char const* const last = text.data() + end;
-    std::uint64_t value = 0;
-    auto const [stop, error] = std::from_chars(first, last, value, hex ? 16 : 10);
-    if (error != std::errc{} || stop != last)
-      throw InputError{fmt::format("{} takes integers from 0 to 2^64-1", option), text, from, end - from, {}};
-    indices.push_back(value);
+    indices.push_back(
+        parse_number(text, from, end, fmt::format("{} takes integers from 0 to 2^64-1", option)));
     from = end + 1;
   }
   return indices;

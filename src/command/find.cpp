@@ -1,9 +1,10 @@
 // swizproof find LAYOUT --access A...: the best swizzle, padding or XOR map, and why none is better.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
-#include <swizproof/find.hpp>
+#include <swizproof/analysis/find.hpp>
+#include <swizproof/engine/decide.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,20 +31,20 @@ struct Options {
 constexpr std::size_t shown = 8;
 constexpr std::uint64_t heaviest = 1'000'000;
 
-/// The accesses on the winner, decided again by every engine that applies.
-std::vector<AccessVerdict> confirm(SearchProblem const& problem, Mapping const& map, Limits const& limits,
-                                   Bill const& bill) {
+/// The accesses on the winner, checked as `check` does.
+std::vector<AccessVerdict> check_again(SearchProblem const& problem, Mapping const& map, Limits const& limits,
+                                       Bill const& bill) {
   std::vector<AccessVerdict> verdicts;
   for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
     verdicts.push_back(
         check(Placement(map, problem.accesses[i]), {bill.wavefronts[i], {}, problem.arch, limits}));
     AccessVerdict const& v = verdicts.back();
     if (std::holds_alternative<Unknown>(v.outcome)) continue;
-    if (v.misfit || v.wavefronts != bill.wavefronts[i] || v.total.value_or(bill.totals[i]) != bill.totals[i])
-      throw Disagreement{fmt::format(
-          "{}: the search says {} wavefronts at the most and {} in all, check says {}", v.access,
-          bill.wavefronts[i], bill.totals[i],
-          v.misfit ? "that it does not fit" : fmt::format("{} and {}", v.wavefronts, v.total.value_or(0)))};
+    auto const bill_says = [](unsigned most, std::uint64_t total) {
+      return fmt::format("{} wavefronts at the most and {} in all", most, total);
+    };
+    must_agree(v.access, Engine::search, bill_says(bill.wavefronts[i], bill.totals[i]), v.engines.front(),
+               v.misfit ? "that it does not fit" : bill_says(v.wavefronts, v.total.value_or(bill.totals[i])));
   }
   return verdicts;
 }
@@ -216,13 +217,14 @@ Answer xor_maps(SearchProblem const& problem) {
       "all linear maps of {} address bits that keep bank words and the accesses' vectors whole: {} that "
       "differ in which lanes meet",
       found.address_bits, found.searched);
-  Json one{{"swizzle", nullptr}, {"unit", "bytes"}, {"map", found.best.expression}};
+  Json one{{"swizzle", nullptr}, {"unit", "bytes"}, {"map", to_string(found.best.function)}};
   add(one, best);
   add(one, found.best.tma);
   one["rows"] = found.best.rows;
   out.best.push_back(std::move(one));
-  out.table = fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", found.best.expression,
-                          best.total, best.excess, fmt::join(best.wavefronts, " "), describe(found.best.tma));
+  out.table =
+      fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", to_string(found.best.function),
+                  best.total, best.excess, fmt::join(best.wavefronts, " "), describe(found.best.tma));
   bool const beats = best.total < least_total;
   out.conclusion = fmt::format("{}: no Swizzle takes fewer than {}, or has less excess than {}",
                                beats ? "it beats every Swizzle" : "no better than the best Swizzle",
@@ -232,7 +234,7 @@ Answer xor_maps(SearchProblem const& problem) {
               {"beats_every_swizzle", beats}};
   out.bill = best;
   out.ties = "the least excess";
-  out.winner = with_function(problem, found.best.expression);
+  out.winner = under(problem, found.best.function);
   return out;
 }
 
@@ -294,7 +296,7 @@ void print(Common const& common, SearchProblem const& problem, Answer const& ans
         answer.table, style.strong(answer.conclusion), answer.what, weights, answer.ties);
     if (problem.arch->support != Support::measured)
       fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
-    fmt::print("\n{}, decided again by every engine that applies:\n", style.strong(answer.winner.text));
+    fmt::print("\n{}, checked:\n", style.strong(answer.winner.text));
   } else {
     fmt::print("  nothing was searched: the tile itself does not fit\n");
   }
@@ -309,7 +311,7 @@ void run(Common& common, Options const& options) {
   bool const found = answer.misfits.empty();
   if (!found) answer.conclusion = "the accesses do not fit the tile: nothing was searched";
   std::vector<AccessVerdict> const verdicts =
-      found ? confirm(problem, answer.winner, common.limits(), answer.bill) : answer.misfits;
+      found ? check_again(problem, answer.winner, common.limits(), answer.bill) : answer.misfits;
   std::vector<Outcome> outcomes;
   for (AccessVerdict const& v : verdicts) outcomes.push_back(v.outcome);
   Outcome const all = conjunction(outcomes);

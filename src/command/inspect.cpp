@@ -1,9 +1,9 @@
 // swizproof inspect LAYOUT: what kind of map it is.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "text/report.hpp"
 
-#include <swizproof/inspect.hpp>
+#include <swizproof/analysis/inspect.hpp>
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// `GF(2), SMT`: who said so.
+/// `linear, SMT`: who said so.
 template <class Found>
 std::string engines_of(Found const& found) {
   return std::string(name(found.engine)) + (found.second ? ", " + std::string(name(*found.second)) : "");

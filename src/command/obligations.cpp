@@ -1,11 +1,11 @@
 // swizproof prove FILE.toml...: the obligations of a user's own project.
-#include "command.hpp"
-#include "prove.hpp"
+#include "command/command.hpp"
+#include "command/prove.hpp"
 
-#include "../report.hpp"
-#include "../whole_file.hpp"
+#include "text/report.hpp"
+#include "system/whole_file.hpp"
 
-#include <swizproof/obligation.hpp>
+#include <swizproof/text/obligations.hpp>
 
 #include <fmt/format.h>
 
@@ -106,11 +106,11 @@ std::string statement_of(Obligation const& o) {
   std::string text;
   if (auto const* always = std::get_if<AlwaysHolds>(&o.what)) {
     text = always->text.size() > 160 ? code(always->text.substr(0, 150) + " ...") : code(always->text);
-    for (AlwaysHolds::Variable const& v : always->variables)
+    for (Variable const& v : always->variables)
       text += (&v == &always->variables.front() ? " for " : ", ") +
-              (v.last == ~std::uint64_t{0} ? "every " + v.name
-               : v.first == v.last         ? fmt::format("{} = {}", v.name, v.first)
-                                           : fmt::format("{} = {}..{}", v.name, v.first, v.last));
+              (v.unlimited()         ? "every " + v.name
+               : v.first == v.last() ? fmt::format("{} = {}", v.name, v.first)
+                                     : fmt::format("{} = {}..{}", v.name, v.first, v.last()));
   } else if (auto const* equal = std::get_if<FunctionsEqual>(&o.what)) {
     text = layout(equal->left) + " is " + layout(equal->right);
   } else if (auto const* bijective = std::get_if<IsBijective>(&o.what)) {

@@ -1,7 +1,10 @@
 // swizproof predict: wavefronts of raw lane addresses, one JSON line each.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../report.hpp"
+#include "evidence/requests.hpp"
+#include "text/report.hpp"
+
+#include <swizproof/hardware/collision.hpp>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -19,30 +22,10 @@ namespace {
 
 constexpr std::size_t longest_line = 1 << 20;
 constexpr std::size_t most_dropped = std::size_t{1} << 32;  // of one line; then the input is no text
-constexpr std::string_view known_ops =
-    "ld.shared and st.shared .b8 .b16 .b32 .b64 .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async "
-    ".b32 .b64 .b128";
 
 struct Options {
   std::string file = "-";
   bool explain = false;
-};
-
-struct Request {
-  Instruction instruction;
-  WarpAccess<std::uint32_t> access;
-};
-
-/// The beginning of a text, at most `most` bytes, cut between two characters of UTF-8.
-std::string_view beginning(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
-/// What is wrong with a line, as its answer says it.
-struct LineError {
-  std::string message;
 };
 
 /// Reads a stream by lines in large blocks. Behind every line as many bytes may be read as simdjson
@@ -97,99 +80,21 @@ class Lines {
   bool ended_ = false, dropping_ = false, endless_ = false;
 };
 
-/// Reads {"op": ..., "address": [...]}.
-class RequestReader {
- public:
-  std::variant<Request, LineError> read(char const* line, std::size_t length) {
-    simdjson::dom::element document;
-    if (auto const error = parser_.parse(line, length, false).get(document))
-      return LineError{fmt::format("this is not a JSON object: {}", simdjson::error_message(error))};
-    simdjson::dom::object object;
-    if (document.get(object)) return LineError{"a JSON object is expected"};
-    bool has_op = false, has_address = false;
-    Request request{};
-    unsigned lanes = 0;
-    std::array<std::uint64_t, warp_lanes> address{};
-    for (auto const& [key, value] : object) {
-      if (key == "op") {
-        std::string_view text;
-        if (value.get(text)) return LineError{"\"op\" must be a string"};
-        if (has_op) return LineError{"\"op\" stands twice"};
-        if (!last_op_ || text != *last_op_) {
-          try {
-            last_instruction_ = parse_instruction(text);
-          } catch (InputError const&) {
-            return LineError{fmt::format("unknown op '{}'; known: {}", beginning(text, 40), known_ops)};
-          }
-          last_op_ = text;
-        }
-        request.instruction = last_instruction_;
-        has_op = true;
-      } else if (key == "address") {
-        if (has_address) return LineError{"\"address\" stands twice"};
-        simdjson::dom::array array;
-        if (value.get(array)) return LineError{"\"address\" must be an array"};
-        if (array.size() != warp_lanes)
-          return LineError{fmt::format("\"address\" has {} lanes, a warp has 32", array.size())};
-        lanes = 0;
-        for (simdjson::dom::element const lane : array) {
-          bool const inactive = lane.is_null();
-          if (!inactive && (lane.get(address[lanes]) || address[lanes] > 0xffffffffULL))
-            return LineError{
-                fmt::format("lane {}: an address is an integer from 0 to 2^32-1, or null", lanes)};
-          request.access.active[lanes] = !inactive;
-          ++lanes;
-        }
-        has_address = true;
-      }
-    }
-    if (!has_op) return LineError{"\"op\" is missing"};
-    if (!has_address) return LineError{"\"address\" is missing"};
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-      request.access.address[lane] = static_cast<std::uint32_t>(address[lane]);
-      if (lane >= request.instruction.lanes()) {
-        request.access.active[lane] = false;  // H6: the hardware does not look at it
-      } else if (!request.access.active[lane]) {
-        if (request.instruction.matrices != 0)
-          return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, *last_op_,
-                                       request.instruction.lanes() - 1)};
-      } else if (address[lane] % request.instruction.bytes != 0) {
-        return LineError{fmt::format("lane {}: address {} is not a multiple of {} bytes", lane, address[lane],
-                                     request.instruction.bytes)};
-      }
-    }
-    return request;
-  }
-
- private:
-  simdjson::dom::parser parser_;
-  std::optional<std::string> last_op_;
-  Instruction last_instruction_;
-};
-
 /// Every bank in which a group's lanes meet: with different words, or, where each lane counts for itself (H7), at all.
 void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
   fmt::format_to(std::back_inserter(out), ", \"conflicts\": [");
   bool first = true;
-  bool const by_lane = request.instruction.operation == Operation::cp_async;
   for (unsigned g = 0; g < groups.count; ++g) {
-    std::array<std::vector<std::uint32_t>, bank_count> words{};
-    std::array<std::vector<unsigned>, bank_count> lanes{};
-    for (unsigned lane = g * groups.size; lane < (g + 1) * groups.size; ++lane) {
-      if (!request.access.active[lane]) continue;
-      for (unsigned byte = 0; byte < std::max(request.instruction.bytes, bank_bytes); byte += bank_bytes) {
-        auto const w = word(Address<std::uint32_t>{request.access.address[lane] + byte});
-        std::uint32_t const b = bank(w).number;
-        if (std::find(words[b].begin(), words[b].end(), w.number) == words[b].end())
-          words[b].push_back(w.number);
-        lanes[b].push_back(lane);
-      }
-    }
+    auto const uses = bank_uses(request.instruction, request.access, g * groups.size, groups.size);
     for (unsigned b = 0; b < bank_count; ++b) {
-      if ((by_lane ? lanes[b].size() : words[b].size()) < 2) continue;
+      auto const served = uses[b].served();
+      if (served.size() < 2) continue;
+      std::vector<std::uint32_t> words;  // each once
+      for (std::uint32_t const w : uses[b].words)
+        if (std::find(words.begin(), words.end(), w) == words.end()) words.push_back(w);
       fmt::format_to(std::back_inserter(out),
                      "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}", first ? "" : ", ",
-                     g, b, fmt::join(words[b], ", "), fmt::join(lanes[b], ", "));
+                     g, b, fmt::join(words, ", "), fmt::join(uses[b].lanes, ", "));
       first = false;
     }
   }
@@ -209,7 +114,7 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
   unsigned const ideal = ideal_wavefronts(arch, request.instruction);
   fmt::format_to(std::back_inserter(out),
                  "{{\"wavefronts\": {}, \"ideal\": {}, \"excess\": {}, \"degree\": [{}]", c.wavefronts, ideal,
-                 c.wavefronts > ideal ? c.wavefronts - ideal : 0,
+                 excess_over(ideal, c.wavefronts),
                  fmt::join(c.degree.begin(), c.degree.begin() + c.groups.count, ", "));
   if (explaining) explain(out, request, c.groups);
   if (alone && arch.support != Support::measured)

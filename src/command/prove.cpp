@@ -1,13 +1,13 @@
 // swizproof prove: decides the catalogue and prints it as theorems.
-#include "command.hpp"
-#include "prove.hpp"
+#include "command/command.hpp"
+#include "command/prove.hpp"
 
-#include "../certificate.hpp"
-#include "../parallel.hpp"
-#include "../report.hpp"
-#include "../whole_file.hpp"
+#include "certificate/certificate.hpp"
+#include "system/parallel.hpp"
+#include "text/report.hpp"
+#include "system/whole_file.hpp"
 
-#include <swizproof/catalog.hpp>
+#include <swizproof/claim/catalog.hpp>
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // What proving the catalogue and proving a file share: the options, the choice of claims, the threads.
 #pragma once
 
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../parallel.hpp"
-#include "../pattern.hpp"
+#include "system/parallel.hpp"
+#include "text/pattern.hpp"
 
 #include <algorithm>
 #include <atomic>

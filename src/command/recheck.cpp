@@ -1,12 +1,12 @@
 // swizproof recheck: do other programs say the same of the certificates?
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../certificate.hpp"
-#include "../parallel.hpp"
-#include "../process.hpp"
-#include "../report.hpp"
+#include "certificate/certificate.hpp"
+#include "system/parallel.hpp"
+#include "system/process.hpp"
+#include "text/report.hpp"
 
-#include <swizproof/catalog.hpp>
+#include <swizproof/claim/catalog.hpp>
 
 #include <fmt/format.h>
 
@@ -139,7 +139,8 @@ void add_recheck(CLI::App& app, Common& common) {
   sub->add_option("--solver", options->solver,
                   "cvc5, bitwuzla or boolector (default: the first that is installed)")
       ->check(CLI::IsMember({"cvc5", "bitwuzla", "boolector"}));
-  sub->add_option("--jobs", options->jobs, "files at the same time (default: one a core that has memory for it)")
+  sub->add_option("--jobs", options->jobs,
+                  "files at the same time (default: one a core that has memory for it)")
       ->check(CLI::Range(1U, 1024U));
   sub->callback([&common, options] { run(common, *options); });
 }

@@ -1,8 +1,8 @@
 // swizproof show LAYOUT: the picture, on the terminal or in a file.
-#include "command.hpp"
+#include "command/command.hpp"
 
-#include "../picture.hpp"
-#include "../whole_file.hpp"
+#include "picture/picture.hpp"
+#include "system/whole_file.hpp"
 
 #include <fmt/format.h>
 
@@ -31,24 +31,12 @@ struct Options {
   std::string svg{}, html{};
 };
 
-/// All of `text` from `from` to `to` as a number, hexadecimal after 0x.
-std::uint64_t number(std::string const& text, std::size_t from, std::size_t to, std::string const& wanted) {
-  bool const hex = text.compare(from, 2, "0x") == 0;
-  char const* const last = text.data() + to;
-  std::uint64_t value = 0;
-  auto const [stop, error] =
-      std::from_chars(std::min(text.data() + from + (hex ? 2 : 0), last), last, value, hex ? 16 : 10);
-  if (error != std::errc{} || stop != last)
-    throw InputError{wanted, text, from, std::max<std::size_t>(to - from, 1), {}};
-  return value;
-}
-
 /// `A<joint>B`.
 std::pair<std::uint64_t, std::uint64_t> two_numbers(std::string const& text, std::string const& joint,
                                                     std::string const& wanted) {
   std::size_t const at = text.find(joint);
   if (at == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
-  return {number(text, 0, at, wanted), number(text, at + joint.size(), text.size(), wanted)};
+  return {parse_number(text, 0, at, wanted), parse_number(text, at + joint.size(), text.size(), wanted)};
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> range(std::string const& text,
@@ -76,7 +64,7 @@ void choose(Shots& shots, Options const& options, unsigned element_bits) {
     std::size_t const at = text.find('=');
     std::string const wanted = "--set takes NAME=VALUE";
     if (at == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
-    shots.set(text.substr(0, at), number(text, at + 1, text.size(), wanted));
+    shots.set(text.substr(0, at), parse_number(text, at + 1, text.size(), wanted));
   }
 }
 
@@ -127,7 +115,7 @@ void run(Common const& common, Options const& options) {
   Mapping const map = options.layout.parse();
   std::uint64_t base = map.base_address.value_or(0);
   if (!options.base.empty())
-    base = number(options.base, 0, options.base.size(), "--base takes one byte address");
+    base = parse_number(options.base, 0, options.base.size(), "--base takes one byte address");
   if (base > largest_base)
     refuse(fmt::format("the base address {:#x} is more than 2^27", base),
            options.base.empty() ? map.text : options.base,

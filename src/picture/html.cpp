@@ -3,9 +3,9 @@
 // The program in the page knows the formulas of the swizzle and of the bank model, so that it can answer for any
 // swizzle; tests/page compares its numbers with ours. It does not know the grammar of layouts and accesses: those
 // come as tables of places.
-#include "../picture.hpp"
+#include "picture/picture.hpp"
 
-#include <swizproof/check.hpp>
+#include <swizproof/analysis/check.hpp>
 
 #include "page.hpp"
 
@@ -51,7 +51,7 @@ std::pair<std::vector<std::int64_t>, Json> inner_addresses(Mapping map, Tile con
 
 Json variables_of(Placement const& placement) {
   Json all = Json::array();
-  for (Place const& v : placement.variables())
+  for (Variable const& v : placement.variables())
     all.push_back({{"name", v.name}, {"first", v.first}, {"step", v.step}, {"count", v.count}});
   return all;
 }
@@ -113,7 +113,7 @@ Json to_json(Mapping const& map, Tile const& tile, Access const& access, Archite
   Phase const row = phase(arch, access.instruction);
   std::string_view seen_in;
   for (NamedAccess const& named : named_accesses())
-    if (named.name == access.name) seen_in = named.seen_in;
+    if (named.access.name == access.name) seen_in = named.seen_in;
   Json out{{"name", access.name},
            {"instruction", to_string(access.instruction)},
            {"seen_in", seen_in},
@@ -143,11 +143,11 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
   Json all = Json::array();
   for (Access const& access : accesses) all.push_back(to_json(map, tile, access, arch));
   for (NamedAccess const& named : named_accesses()) {
-    bool const known =
-        std::any_of(accesses.begin(), accesses.end(), [&](Access const& a) { return a.name == named.name; });
+    bool const known = std::any_of(accesses.begin(), accesses.end(),
+                                   [&](Access const& a) { return a.name == named.access.name; });
     if (known) continue;
     try {
-      all.push_back(to_json(map, tile, parse_access(named.name), arch));
+      all.push_back(to_json(map, tile, named.access, arch));
     } catch (InputError const&) {
       // It does not fit this tile: the page leaves it out.
     }

@@ -1,5 +1,5 @@
 // The instructions of an access, one by one: what each lane asks for, with the swizzle and without.
-#include "../picture.hpp"
+#include "picture/picture.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ Shots::Shots(Mapping const& map, Access const& access, std::uint64_t base)
 void Shots::set(std::string_view name, std::uint64_t value) {
   std::string known;
   for (std::size_t i = 0; i < fixed_.size(); ++i) {
-    Place const& v = variables()[i];
+    Variable const& v = variables()[i];
     known += fmt::format("{}{} = {}", i == 0 ? "" : "; ", v.name, v.first);
     if (v.count > 1) known += fmt::format(", {} .. {}", v.first + v.step, v.value(v.count - 1));
     if (v.name != name) continue;
@@ -72,7 +72,7 @@ Shot Shots::at(std::uint64_t i) const {
   for (unsigned l = 0; l < warp_lanes; ++l) {
     auto const place = given_.lane(all, l, std::uint64_t{});
     if (!place.active) continue;
-    if (!given_.starts_inside(place, std::uint64_t{})) {
+    if (!given_.starts_inside(place)) {
       std::string const& name = given_.access().name;
       throw InputError{fmt::format("lane {} lies outside the tile for {}", l, describe(shot)), name, 0,
                        name.size(), "the tile has the shape " + to_string(tile.shape)};

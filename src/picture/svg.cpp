@@ -8,8 +8,8 @@
 //
 // Colour says the bank, and so does a number in each cell; a lane has a frame and a number, a collision has
 // hatching and an exclamation mark: nothing is said by colour alone.
-#include "../picture.hpp"
-#include "../xml.hpp"
+#include "picture/picture.hpp"
+#include "text/xml.hpp"
 
 #include <fmt/format.h>
 
@@ -82,7 +82,7 @@ class Drawing {
                        picture_.first_lane + picture_.lanes - 1);
   }
   [[nodiscard]] static std::string cost_in_words(Picture const& picture, Side const& side) {
-    unsigned const waves = side.cost.wavefronts, excess = waves > picture.ideal ? waves - picture.ideal : 0;
+    unsigned const waves = side.cost.wavefronts, excess = excess_over(picture.ideal, waves);
     if (side.torn != 0) return "the bytes of a lane do not stay together: no such access";
     std::string degrees;
     for (unsigned g = 0; g < side.cost.groups.count; ++g) degrees += fmt::format(" {}", side.cost.degree[g]);

@@ -4,7 +4,7 @@
 //          0      8     16       first column of the cell
 //      0   0*0    4     8        bank 0, marked: lane 0 of the phase
 //      1   0!1    4     8        collides: another lane of the phase wants another word of this bank
-#include "../picture.hpp"
+#include "picture/picture.hpp"
 
 #include <fmt/format.h>
 
@@ -193,7 +193,7 @@ class Printer {
         continue;
       }
       unsigned const waves = side.cost.wavefronts;
-      unsigned const excess = waves > picture_.ideal ? waves - picture_.ideal : 0;
+      unsigned const excess = excess_over(picture_.ideal, waves);
       std::string degrees;
       for (unsigned g = 0; g < side.cost.groups.count; ++g)
         degrees += fmt::format(" {}", side.cost.degree[g]);

@@ -1,5 +1,6 @@
 // One property of all 5,712 swizzles by SMT and by linear algebra; one theorem about all of them at once.
-#include <swizproof/catalog.hpp>
+#include <swizproof/claim/catalog.hpp>
+#include <swizproof/engine/decide.hpp>
 
 #include <benchmark/benchmark.h>
 

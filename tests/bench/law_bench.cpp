@@ -1,6 +1,6 @@
 // The law of wavefronts against a naive loop over sets, in the same run: compare items_per_second.
-#include <swizproof/bank.hpp>
-#include <swizproof/parse.hpp>
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/text/parse.hpp>
 
 #include <benchmark/benchmark.h>
 

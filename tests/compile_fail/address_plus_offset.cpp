@@ -1,4 +1,4 @@
-#include <swizproof/units.hpp>
+#include <swizproof/core/units.hpp>
 using namespace swizproof;
 #ifdef MISTAKE
 auto a = Address<std::uint32_t>{1024} + Offset<std::uint32_t>{5};  // bytes plus elements

@@ -1,4 +1,4 @@
-#include <swizproof/bank.hpp>
+#include <swizproof/hardware/bank.hpp>
 using namespace swizproof;
 #ifdef MISTAKE
 auto b = bank(33U);  // 33 of what?

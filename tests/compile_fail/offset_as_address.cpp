@@ -1,4 +1,4 @@
-#include <swizproof/bank.hpp>
+#include <swizproof/hardware/bank.hpp>
 using namespace swizproof;
 #ifdef MISTAKE
 auto w = word(Offset<std::uint32_t>{5});  // an element offset has no bank word

@@ -1,4 +1,4 @@
-#include <swizproof/bank.hpp>
+#include <swizproof/hardware/bank.hpp>
 using namespace swizproof;
 #ifdef MISTAKE
 Bank<std::uint32_t> b = BankWord<std::uint32_t>{33};  // a word is not its bank

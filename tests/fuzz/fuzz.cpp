@@ -1,16 +1,15 @@
 // One entry point for each reader of text or files, and one that compares the engines. FUZZ_TARGET chooses. Every input ends
 // in a value or an InputError: no crash, no other exception, no hang.
-#include "../../src/evidence.hpp"
-#include "../../src/nsight.hpp"
-#include "../property/tile_case.hpp"
+#include "evidence/evidence.hpp"
+#include "evidence/nsight.hpp"
+#include "evidence/requests.hpp"
+#include "generators/tile_case.hpp"
 
-#include <swizproof/check.hpp>
-#include <swizproof/parse.hpp>
-#include <swizproof/rup.hpp>
-
-#if FUZZ_TARGET == 4
-#include "../../src/command/predict.cpp"
-#endif
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/engine/decide.hpp>
+#include <swizproof/text/obligations.hpp>
+#include <swizproof/text/parse.hpp>
+#include <swizproof/certificate/rup.hpp>
 
 #include <fmt/format.h>
 
@@ -96,12 +95,12 @@ void run(std::string_view text) {
     (void)e(std::span<std::uint64_t const>(values), std::uint64_t{});
   }
   if constexpr (target == obligations) (void)read_obligations(file_of(text));
-#if FUZZ_TARGET == 4
-  command::RequestReader reader;
-  std::string padded(text);
-  padded.resize(text.size() + simdjson::SIMDJSON_PADDING);
-  (void)reader.read(padded.data(), text.size());
-#endif
+  if constexpr (target == json_lines) {
+    RequestReader reader;
+    std::string padded(text);
+    padded.resize(text.size() + simdjson::SIMDJSON_PADDING);
+    (void)reader.read(padded.data(), text.size());
+  }
   if constexpr (target == evidence) (void)recompute("fuzz", text);
   if constexpr (target == nsight) (void)read_nsight("fuzz", text);
   if constexpr (target == proof) {

@@ -1,8 +1,8 @@
 // Thread-value layouts give the lane addresses that CuTe's TiledCopies gave, and cost what they cost.
 #include "oracle.hpp"
 
-#include <swizproof/check.hpp>
-#include <swizproof/parse.hpp>
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/text/parse.hpp>
 
 #include <gtest/gtest.h>
 

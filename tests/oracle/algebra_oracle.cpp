@@ -1,8 +1,8 @@
 // Our algebra of layouts equals what NVIDIA's CuTe headers computed, printed and refused.
 #include "oracle.hpp"
 
-#include <swizproof/algebra.hpp>
-#include <swizproof/parse.hpp>
+#include <swizproof/layout/algebra.hpp>
+#include <swizproof/text/parse.hpp>
 
 #include <gtest/gtest.h>
 

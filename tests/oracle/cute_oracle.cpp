@@ -1,8 +1,8 @@
 // Ours equals what NVIDIA's CuTe headers computed and printed.
 #include "oracle.hpp"
 
-#include <swizproof/parse.hpp>
-#include <swizproof/tiled_copy.hpp>
+#include <swizproof/text/parse.hpp>
+#include <swizproof/access/tiled_copy.hpp>
 
 #include <gtest/gtest.h>
 

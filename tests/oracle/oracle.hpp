@@ -1,7 +1,7 @@
 // Reads the recorded numbers of other systems.
 #pragma once
 
-#include <swizproof/bank.hpp>
+#include <swizproof/hardware/bank.hpp>
 
 #include <nlohmann/json.hpp>
 

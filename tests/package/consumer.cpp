@@ -1,8 +1,8 @@
 // A stranger's project: the core alone, and the core with the prover.
-#include <swizproof/bank.hpp>
-#include <swizproof/swizzle.hpp>
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/core/swizzle.hpp>
 #ifdef WITH_PROVER
-#include <swizproof/question.hpp>
+#include <swizproof/engine/decide.hpp>
 #endif
 
 #include <cstdio>
@@ -29,11 +29,11 @@ static_assert(ldmatrix_x4(swizzle_none) == 32);
 
 int main() {
 #ifdef WITH_PROVER
-  Question const q = ask("mine", 64, {{"x", 64}},
-                         [](auto x) { return claim((x ^ (shr(x, 3) & like(x, 0x70))) == swizzle_128B(x)); });
-  Outcome const outcome = decide_symbolically(std::span(&q, 1), {});
-  std::printf("x ^ ((x >> 3) & 0x70) is Sw<3,4,3>: %s\n", std::string(word(outcome)).c_str());
-  return std::holds_alternative<Proved>(outcome) ? 0 : 1;
+  Question const q =
+      ask("mine", 64, {{"x", 64}}, [](auto x) { return claim((x ^ ((x >> 3) & 0x70)) == swizzle_128B(x)); });
+  Answer const answer = decide(q, {}, Effort::two);
+  std::printf("x ^ ((x >> 3) & 0x70) is Sw<3,4,3>: %s\n", std::string(word(answer.outcome)).c_str());
+  return answer.proved() && answer.engines.size() == 2 ? 0 : 1;
 #else
   std::puts("the core alone compiles");
   return 0;

@@ -1,7 +1,7 @@
 // The page that `swizproof show --html` writes, loaded in headless Chromium: its numbers are ours, for every access and
 // swizzle, and it fits a telephone.
-#include <swizproof/parse.hpp>
-#include <swizproof/placement.hpp>
+#include <swizproof/text/parse.hpp>
+#include <swizproof/access/placement.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -97,7 +97,7 @@ Mapping swizzled(Mapping map, std::string const& state) {
 
 std::vector<std::uint64_t> values_of(Json const& origin, Placement const& placement) {
   std::vector<std::uint64_t> values;
-  for (Place const& v : placement.variables()) values.push_back(origin.at(v.name).get<std::uint64_t>());
+  for (Variable const& v : placement.variables()) values.push_back(origin.at(v.name).get<std::uint64_t>());
   return values;
 }
 
@@ -111,7 +111,8 @@ std::uint32_t worst_of(Placement const& placement) {
   for (std::uint64_t i = 0; i < placement.assignments(); ++i) {
     std::vector<std::uint64_t> values;
     std::uint64_t rest = i;
-    for (Place const& v : placement.variables()) values.push_back(v.value(rest % v.count)), rest /= v.count;
+    for (Variable const& v : placement.variables())
+      values.push_back(v.value(rest % v.count)), rest /= v.count;
     most = std::max(most, cost_of(placement, values).wavefronts);
   }
   return most;

@@ -1,0 +1,108 @@
+// Accesses: which warp instruction, and what place each lane asks for.
+//
+//   ldmatrix.x4                                            a named pattern of real kernels
+//   ld.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..31
+//   ldmatrix.x4: coord = (lane%16 + 16*m, 8*(lane/16)) for m in 0..7
+//   ldmatrix.x4: tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (16,16)
+//   ld.shared.b128: address = lane*16 if lane < 16
+//
+// An access does not know the tile: placement.hpp puts it on one. The named patterns are written in
+// (row, byte in the row), so that one line serves every element type and every pitch.
+#pragma once
+
+#include <swizproof/core/variable.hpp>
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/layout/expression.hpp>
+#include <swizproof/layout/layout.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// lane -> (row, byte of the row), at every origin of a tile that is a multiple of the footprint. The
+/// footprint is the least tile of powers of two that holds all lanes.
+struct RowAndByte {
+  Expression row{};
+  Expression byte{};
+  unsigned rows = 1;       ///< footprint: 1 + the largest row, rounded up
+  unsigned row_bytes = 4;  ///< footprint: bytes of a row that are touched, rounded up
+
+  /// Row and byte of a lane, from the footprint's corner at (row0, byte0): for theorems about pitches and for tiles alike.
+  template <Word W>
+  [[nodiscard]] std::pair<W, W> place(unsigned lane, W const& row0, W const& byte0) const {
+    W const variable = like(row0, lane);
+    std::span<W const> const variables(&variable, 1);
+    return {row0 + row(variables, row0), byte0 + byte(variables, byte0)};
+  }
+};
+
+/// lane -> one index for each mode of the tile, in elements; a single one is CuTe's plain index.
+struct Coordinate {
+  std::vector<Expression> modes{};
+};
+
+/// lane -> byte address relative to the base: arithmetic that knows no layout.
+struct RawAddress {
+  Expression bytes{};
+};
+
+/// CuTe's thread-value layout: (thread, value) -> index into `tile`, leftmost mode fastest. Tiles are
+/// repeated over the layout; a thread's values need size(value mode) / (values of one instruction)
+/// instructions, and every 32 threads are a warp.
+struct ThreadValues {
+  Layout tv{};
+  IntTuple tile{};
+};
+
+/// A warp instruction and the place that each lane asks for. Variables of all expressions: `lane`,
+/// then `variables` in their order: `for i in 0..31` is one; `for v` alone is every natural number below 2^32, the
+/// addresses that shared memory has.
+struct Access {
+  std::string name{};
+  Instruction instruction{};
+  std::variant<RowAndByte, Coordinate, RawAddress, ThreadValues> where{};
+  std::vector<Variable> variables{};
+  std::optional<Expression> active{};  ///< which lanes take part; all if empty
+
+  /// Of a named pattern. Precondition: it is one.
+  [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }
+};
+
+/// The addresses of a named pattern whose tile starts at byte `base`, whose rows lie `pitch` bytes
+/// apart, with its footprint's corner at (row0, byte0), under an address function `f` (a swizzle).
+template <Word W, class F>
+[[nodiscard]] WarpAccess<W> addresses(Access const& access, F const& f, W base, W pitch, W row0, W byte0) {
+  RowAndByte const& pattern = access.pattern();
+  WarpAccess<W> warp;
+  for (unsigned i = 0; i < warp_lanes; ++i) {
+    auto const [row, byte] = pattern.place(i, row0, byte0);
+    warp.address[i] = f(W(base + row * pitch + byte));
+    warp.active[i] = truth_of<W>(i < access.instruction.lanes());
+  }
+  return warp;
+}
+
+/// Sets rows and row_bytes from the places of all lanes that take part. Precondition: these are below 2^20.
+void set_footprint(RowAndByte& pattern, Instruction const& instruction,
+                   std::optional<Expression> const& active);
+
+/// A pattern that real kernels use.
+struct NamedAccess {
+  Access access{};
+  std::string text{};          ///< as the command line takes it: "ldmatrix.x1: row = lane%8, byte = 0"
+  std::string_view seen_in{};  ///< where real kernels do this
+};
+
+/// Every named access, in the order that `swizproof accesses` prints.
+[[nodiscard]] std::span<NamedAccess const> named_accesses();
+
+/// The access of that name, or null.
+[[nodiscard]] Access const* named_access(std::string_view name);
+
+}  // namespace swizproof

@@ -1,0 +1,268 @@
+// An access placed on a tile: what it quantifies over, and the place of every lane.
+//
+//   access + layout  --(values of the variables)-->  lane: coordinate, offset, byte, address
+//
+// A named pattern gets variables for its origin, a thread-value layout for warp, instruction and
+// tile; the `for` variables of the text are there as they stand. All lanes' addresses come from one
+// template, lane(), which every engine runs on its own kind of word.
+#pragma once
+
+#include <swizproof/access/access.hpp>
+#include <swizproof/layout/map.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// What one lane asks for.
+template <class W>
+struct LanePlace {
+  truth_of<W> active;           ///< takes part, and gives an address that the hardware uses
+  std::vector<W> coordinate{};  ///< an index for each mode of the tile; empty for raw addresses
+  W beyond;                     ///< bits of the element at `coordinate` that lie before the place
+  W offset;                     ///< of the layout alone, before any swizzle, in elements
+  W swizzled;                   ///< after the swizzles that act on elements, in elements
+  W byte;                       ///< relative to the base, before the swizzles that act on bytes
+};
+
+/// An access on a tile.
+class Placement {
+ public:
+  /// Throws InputError where the access cannot be asked of the tile: no shape, no element size, coordinates of
+  /// another rank, a thread-value tile that does not divide it, less than a warp for ldmatrix. What the tile's
+  /// layout makes impossible is for check() to say.
+  Placement(Mapping map, Access access);
+
+  [[nodiscard]] Mapping const& map() const { return map_; }
+  [[nodiscard]] Access const& access() const { return access_; }
+  [[nodiscard]] Instruction const& instruction() const { return access_.instruction; }
+  /// What a verdict quantifies over, beside the base address.
+  [[nodiscard]] std::vector<Variable> const& variables() const { return variables_; }
+  /// Assignments of all variables, or 2^63 if there are more.
+  [[nodiscard]] std::uint64_t assignments() const;
+
+  /// What lane `l` asks for under `values`, one for each variable. `w` gives the kind of word.
+  template <Word W>
+  [[nodiscard]] LanePlace<W> lane(std::span<W const> values, unsigned l, W const& w) const;
+  /// True if the coordinate that the lane asks for lies in the tile.
+  template <Word W>
+  [[nodiscard]] truth_of<W> starts_inside(LanePlace<W> const& place) const {
+    return place.coordinate.empty() ? truth_of<W>(true) : holds(place.coordinate);
+  }
+  /// True if every element of the lane's vector lies in the tile.
+  template <Word W>
+  [[nodiscard]] truth_of<W> inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                   W const& w) const;
+  /// The byte address of a place whose tile starts at `base`.
+  template <Word W>
+  [[nodiscard]] W address(LanePlace<W> const& place, W const& base) const {
+    return detail::apply(map_.on_bytes, W(base + place.byte));
+  }
+  /// All lanes' addresses under `values`, from a tile that starts at byte `base`.
+  template <Word W>
+  [[nodiscard]] WarpAccess<W> warp(std::span<W const> values, W const& base) const {
+    WarpAccess<W> all;
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      LanePlace<W> const place = lane(values, l, base);
+      all.address[l] = address(place, base);
+      all.active[l] = place.active;
+    }
+    return all;
+  }
+  /// The bit address at which the layout keeps bit `bit` of the vector of lane `l`, element by element. The
+  /// instruction reads and writes bit 8 * address + `bit`: where the two differ, the vector is torn apart.
+  template <Word W>
+  [[nodiscard]] W bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                unsigned bit, W const& base) const;
+  /// Where the innermost layout keeps that bit, from the tile's origin: before any swizzle, in bits.
+  template <Word W>
+  [[nodiscard]] W place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                  unsigned bit) const;
+  /// True if no vector inside the tile that starts at a multiple of its bytes can be torn apart: its elements lie
+  /// side by side in the layout, and the swizzles move vectors as a whole.
+  [[nodiscard]] bool whole_vectors() const { return whole_vectors_; }
+  /// Steps of bit_of_vector() that find every tear, in bits: 8, less for elements below a byte.
+  [[nodiscard]] unsigned grain() const;
+  /// Elements that one lane of the instruction takes or gives: 8 for 16 bytes of f16.
+  [[nodiscard]] std::uint64_t vector_elements() const;
+  /// The mode of the tile along which the bytes of a named pattern's row run.
+  [[nodiscard]] std::size_t row_mode() const { return 1 - byte_mode_; }
+
+ private:
+  void place_pattern(RowAndByte const& pattern);
+  void place_thread_values(ThreadValues const& values);
+  [[nodiscard]] bool never_torn() const;
+  [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
+
+  /// The coordinate that lane `l` asks for, and the bits beyond the start of that element.
+  template <Word W>
+  [[nodiscard]] std::pair<std::vector<W>, W> coordinate(std::span<W const> values, unsigned l, W const& w,
+                                                        std::uint64_t j = 0) const;
+  /// The coordinate `q` elements along the vector. Not for thread values, whose vector coordinate() knows.
+  template <Word W>
+  [[nodiscard]] std::vector<W> along(std::vector<W> at, W const& q) const;
+  /// The offset of the element that holds bit `bit` of the vector, and which of its bits that is.
+  template <Word W>
+  [[nodiscard]] std::pair<W, W> element_of_vector(std::span<W const> values, unsigned l,
+                                                  LanePlace<W> const& place, unsigned bit) const;
+  template <Word W>
+  [[nodiscard]] truth_of<W> holds(std::vector<W> const& at) const;
+  template <Word W>
+  [[nodiscard]] W offset_at(std::vector<W> const& at) const {
+    Layout const& tile = *map_.domain();
+    return (at.size() == 1 ? tile(at[0]) : tile(std::span<W const>(at))).elements;
+  }
+
+  Mapping map_;
+  Access access_;
+  std::vector<Variable> variables_{};
+  std::vector<Stage> outer_{};  // the element stages after the layout
+  std::size_t byte_mode_ = 1;   // the contiguous mode, along which vectors run
+  std::size_t tile_modes_ = 0;  // thread values: modes of the tile
+  bool whole_vectors_ = false;
+};
+
+/// Calls visit(values) for every assignment of the variables, the last one fastest.
+template <class Visit>
+void for_each_assignment(Placement const& placement, Visit const& visit) {
+  auto const& variables = placement.variables();
+  std::vector<std::uint64_t> index(variables.size(), 0), values(variables.size());
+  while (true) {
+    for (std::size_t i = 0; i < index.size(); ++i) values[i] = variables[i].value(index[i]);
+    visit(std::span<std::uint64_t const>(values));
+    std::size_t i = index.size();
+    while (i > 0 && ++index[i - 1] == variables[i - 1].count) index[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+template <Word W>
+std::pair<std::vector<W>, W> Placement::coordinate(std::span<W const> values, unsigned l, W const& w,
+                                                   std::uint64_t j) const {
+  W const lane = like(w, l), zero = like(w, 0);
+  std::vector<W> at;
+  if (auto const* pattern = std::get_if<RowAndByte>(&access_.where)) {
+    auto const [row, byte] = pattern->place(l, values[0], values[1]);
+    W const bits = shl(byte, 3);
+    unsigned const element = *map_.element_bits;
+    at.assign(map_.domain()->rank(), zero);
+    at[byte_mode_] = bits / element;
+    if (at.size() > 1) at[row_mode()] = row;
+    for (std::size_t m = 2; m < at.size(); ++m) at[m] = values[m];
+    return {std::move(at), W(bits % element)};
+  }
+  if (auto const* tiles = std::get_if<ThreadValues>(&access_.where)) {
+    W const thread = values[0] * warp_lanes + lane;
+    W const which[] = {thread, W(values[1] * vector_elements() + j)};
+    W index = tiles->tv(std::span<W const>(which)).elements;
+    at = std::vector<W>(values.begin() + 2, values.end());
+    for (std::size_t m = 0; m < tile_modes_; ++m) {
+      auto const extent = static_cast<std::uint64_t>(tiles->tile.mode(m).product());
+      at[m] = W(at[m] * extent) + (m + 1 < tile_modes_ ? W(index % extent) : index);
+      index = W(index / extent);
+    }
+    return {std::move(at), zero};
+  }
+  std::vector<W> variables{lane};
+  variables.insert(variables.end(), values.begin(), values.end());
+  if (auto const* coord = std::get_if<Coordinate>(&access_.where))
+    for (Expression const& e : coord->modes) at.push_back(e(std::span<W const>(variables), w));
+  return {std::move(at), zero};
+}
+
+template <Word W>
+LanePlace<W> Placement::lane(std::span<W const> values, unsigned l, W const& w) const {
+  std::vector<W> variables{like(w, l)};
+  variables.insert(variables.end(), values.begin(), values.end());
+  truth_of<W> active = l < access_.instruction.lanes();
+  if (access_.active) active = active && !((*access_.active)(std::span<W const>(variables), w) == 0);
+  if (auto const* tiles = std::get_if<ThreadValues>(&access_.where)) {
+    auto const threads = static_cast<std::uint64_t>(tiles->tv.shape.mode(0).product());
+    if (tiles->tv.shape.mode(0).product() % warp_lanes != 0)
+      active = active && (values[0] * warp_lanes + variables[0]) < threads;
+  }
+  W const zero = like(w, 0);
+  if (auto const* raw = std::get_if<RawAddress>(&access_.where)) {
+    W const byte = raw->bytes(std::span<W const>(variables), w);
+    return {active, {}, zero, byte, byte, byte};
+  }
+  auto [at, beyond] = coordinate(values, l, w);
+  W const offset = offset_at(at);
+  W const swizzled = detail::apply(outer_, offset);
+  unsigned const bits = *map_.element_bits;
+  W const byte =
+      bits % 8 == 0 ? W(swizzled * (bits / 8) + shr(beyond, 3)) : asr(W(swizzled * bits + beyond), 3);
+  return {active, std::move(at), beyond, offset, swizzled, byte};
+}
+
+template <Word W>
+std::vector<W> Placement::along(std::vector<W> at, W const& q) const {
+  Layout const& tile = *map_.domain();
+  if (at.size() == 1 && tile.rank() > 1) {  // a plain index
+    W index = at[0];
+    at.assign(tile.rank(), like(q, 0));
+    for (std::size_t m = 0; m < at.size(); ++m) {
+      auto const extent = static_cast<std::uint64_t>(tile.shape.mode(m).product());
+      at[m] = m + 1 < at.size() ? W(index % extent) : index;
+      index = W(index / extent);
+    }
+  }
+  at[byte_mode_] = at[byte_mode_] + q;
+  return at;
+}
+
+template <Word W>
+std::pair<W, W> Placement::element_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                                             unsigned bit) const {
+  unsigned const bits = *map_.element_bits;
+  W const& w = place.byte;
+  if (std::holds_alternative<ThreadValues>(access_.where))
+    return {offset_at(coordinate(values, l, w, bit / bits).first), like(w, bit % bits)};
+  W const from = place.beyond + bit;
+  return {offset_at(along(place.coordinate, W(from / bits))), W(from % bits)};
+}
+
+template <Word W>
+W Placement::place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                             unsigned bit) const {
+  auto const [offset, rest] = element_of_vector(values, l, place, bit);
+  return offset * *map_.element_bits + rest;
+}
+
+template <Word W>
+W Placement::bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place, unsigned bit,
+                           W const& base) const {
+  W const start = shl(base, 3);
+  if (place.coordinate.empty()) return swizzle_bit_address(map_, W(start + shl(place.byte, 3) + bit));
+  auto const [offset, rest] = element_of_vector(values, l, place, bit);
+  return swizzle_bit_address(map_, W(start + detail::apply(outer_, offset) * *map_.element_bits + rest));
+}
+
+template <Word W>
+truth_of<W> Placement::holds(std::vector<W> const& at) const {
+  truth_of<W> all = true;
+  Layout const& tile = *map_.domain();
+  bool const plain = at.size() == 1;
+  for (std::size_t m = 0; m < at.size(); ++m) {
+    std::int64_t const extent = plain ? tile.size() : tile.shape.mode(m).product();
+    all = all && at[m] < static_cast<std::uint64_t>(extent);
+  }
+  return all;
+}
+
+template <Word W>
+truth_of<W> Placement::inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
+                              W const& w) const {
+  if (place.coordinate.empty()) return true;
+  truth_of<W> const first = starts_inside(place);
+  unsigned const last = 8 * access_.instruction.bytes - 1;
+  if (std::holds_alternative<ThreadValues>(access_.where))
+    return first && holds(coordinate(values, l, w, last / *map_.element_bits).first);
+  W const q = (place.beyond + last) / *map_.element_bits;
+  return first && holds(along(place.coordinate, q));
+}
+
+}  // namespace swizproof

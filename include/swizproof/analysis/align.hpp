@@ -1,0 +1,45 @@
+// From exactly which base addresses is addressing relative to the base the same as addressing from 0?
+//
+//   f(base + x) = base + f(x)      for every place x that the tile has before f
+//
+// f is all that comes after the place to which a base is added. A pointer is added where bytes begin, so for a
+// map that swizzles bytes f is that swizzle, and x runs over every byte of every element. Where only elements are
+// swizzled, x runs over the offsets of the innermost layout, f is every stage after it, and bases are counted in
+// elements that start on a byte.
+#pragma once
+
+#include <swizproof/analysis/inspect.hpp>
+
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// The set of bases b from which f(b + x) = b + f(x) for every x of the tile (all x, without one).
+struct Alignment {
+  Outcome outcome{};  ///< Proved: exactly the bases that the members below say
+  Engine engine = Engine::smt;
+  std::uint64_t bytes = 1;            ///< all its multiples are such bases
+  std::uint64_t period = 1;           ///< in bytes: the set repeats with it
+  std::vector<std::uint64_t> also{};  ///< residues mod `period` in the set that are no multiples of `bytes`
+  std::vector<std::uint64_t> witnesses{};  ///< x that refute every other base (functions without a shape)
+  std::string domain{};
+
+  /// Whether `base` is in the set. Precondition: Proved.
+  [[nodiscard]] bool holds(std::uint64_t base) const;
+};
+
+/// Finds the set and proves it, both ways. `(8,64):(64,1)` under the 128-byte swizzle: the multiples of
+/// 1024. Unknown where a time limit or 2^28 steps are reached. Throws InputError if the element size is needed
+/// and not known. Checked by tests/layout/map_properties.cpp.
+[[nodiscard]] Alignment alignment_of(Mapping const& map, Limits const& limits);
+
+/// A period of the map's own unit in bytes: the least number of bytes that is a whole number of periods and of
+/// elements; nothing beyond 64 bits. 64 elements of f16: 128; 1 element of 4 bits: 1.
+[[nodiscard]] std::optional<std::uint64_t> bytes_of_period(Mapping const& map, std::uint64_t period);
+
+/// Bytes whose multiples are surely such bases: alignment_of().bytes where that is decided, else the period of
+/// the swizzles, else 1.
+[[nodiscard]] std::uint64_t own_alignment(Mapping const& map, Limits const& limits);
+
+}  // namespace swizproof

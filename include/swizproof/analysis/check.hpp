@@ -1,0 +1,122 @@
+// Is an access on a tile free of bank conflicts, from every origin, variable and base address?
+//
+//   Placement  --exhaustive, linear, SMT-->  the most wavefronts that any case costs, and that case
+//
+// The engines that apply must agree. Linear: where all lanes' addresses are affine in the variables'
+// bits, the cost depends only on the XOR of the lanes' addresses, so that a handful of cases decides
+// all of them. Exhaustion: every assignment, bases modulo the swizzle's period (proofs/period.cpp).
+// SMT: everything else, base and variables symbolic.
+#pragma once
+
+#include <swizproof/analysis/inspect.hpp>
+#include <swizproof/access/placement.hpp>
+#include <swizproof/engine/question.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// Cases (assignments times bases) that exhaustion and the searches look at.
+inline constexpr std::uint64_t most_cases = std::uint64_t{1} << 18;
+
+/// What a check is asked.
+struct CheckOptions {
+  std::optional<unsigned> at_most{};     ///< wavefronts allowed; the ideal if empty
+  std::optional<std::uint64_t> align{};  ///< bases are its multiples, in bytes; see base_alignment()
+  Architecture const* arch = &sm_90;
+  Limits limits{};
+};
+
+/// One lane of a counterexample.
+struct LaneAtFault {
+  unsigned lane = 0;
+  std::vector<std::uint64_t> coordinate{};
+  std::int64_t offset = 0;    ///< elements, before any swizzle (bytes for raw addresses)
+  std::int64_t swizzled = 0;  ///< elements, after all of them; relative to the base
+  std::uint64_t address = 0;  ///< bytes
+  std::uint64_t word = 0;     ///< bank word of the first byte
+};
+
+/// Lanes of one phase that meet in one bank, on different words.
+struct Conflict {
+  std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
+  std::uint64_t base = 0;
+  unsigned phase = 0;
+  unsigned bank = 0;
+  bool by_lane = false;              ///< lanes conflict at one word too (cp.async, H7)
+  std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest that has it; all if by_lane
+};
+
+/// A lane that the instruction cannot serve: outside the tile, misaligned, or its vector torn apart.
+struct Misfit {
+  std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
+  std::uint64_t base = 0;
+  unsigned lane = 0;
+  std::string why{};  ///< "asks for (8,0), outside the tile (_8,_64)"
+};
+
+/// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
+struct Coverage {
+  std::uint64_t reached = 0;
+  std::uint64_t of = 0;
+  friend bool operator==(Coverage const&, Coverage const&) = default;
+};
+
+/// The verdict on one access.
+struct AccessVerdict {
+  std::string access{};
+  Outcome outcome{};        ///< Proved: never more than `allowed`; Refuted: see `conflict` and `misfit`
+  unsigned wavefronts = 0;  ///< the most that any case costs: the least N that `--at-most` accepts
+  unsigned ideal = 0;       ///< the least that the bytes need
+  unsigned allowed = 0;
+  std::vector<unsigned> degree{};  ///< of each phase of the worst case
+  std::optional<std::uint64_t>
+      total{};                         ///< wavefronts of all cases together, at the dearest base; if counted
+  std::optional<Coverage> coverage{};  ///< if counted, and there is a tile
+  std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
+  std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
+  std::string domain{};
+  std::vector<Engine> engines{};       ///< all that decided it
+  Support support = Support::assumed;  ///< of the architecture
+
+  [[nodiscard]] unsigned excess() const { return excess_over(ideal, wavefronts); }
+};
+
+/// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment
+/// (align.hpp), of what the instruction takes, and of 16, since no shared array of tiles starts at less. For
+/// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024.
+[[nodiscard]] std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits);
+
+/// Decides whether the access costs at most `at_most` wavefronts in every case. Refuted with a Misfit, if a lane
+/// asks for a place outside the tile, an address that is no multiple of its width, or a vector that the layout
+/// tears apart. Unknown where a limit is reached. Throws InputError if no lane takes part in any case: then
+/// nothing is accessed. Throws Disagreement.
+[[nodiscard]] AccessVerdict check(Placement const& placement, CheckOptions const& options);
+
+/// The same by exhaustion alone; nothing if there are more than 2^18 cases. Throws as check() does.
+[[nodiscard]] std::optional<AccessVerdict> check_exhaustively(Placement const& placement,
+                                                              CheckOptions const& options);
+
+/// Why the access does not fit its tile, if it does not; Unknown where a limit is reached.
+[[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placement,
+                                                                      CheckOptions const& options);
+
+/// The verdict on a tile and all accesses to it.
+struct TileVerdict {
+  Fact one_to_one{};       ///< do different elements have different places?
+  bool broadcast = false;  ///< they do not, but only since strides are 0: such a view can be read
+  std::vector<AccessVerdict> accesses{};  ///< none where the map loses elements
+  Outcome outcome{};
+};
+
+/// Decides whether the map keeps all elements apart, and then every access. That a map which loses elements has no
+/// conflicts means nothing, so that is refuted; a view of stride 0 may be loaded from, and not stored to. Throws
+/// as check() does.
+[[nodiscard]] TileVerdict check(Mapping const& map, std::span<Placement const> placements,
+                                CheckOptions const& options);
+
+}  // namespace swizproof

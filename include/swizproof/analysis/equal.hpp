@@ -1,0 +1,39 @@
+// Two LAYOUTs as functions: are they the same, and on which domain?
+#pragma once
+
+#include <swizproof/analysis/align.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// Where two functions differ.
+struct Difference {
+  std::uint64_t input = 0;  ///< index, element offset or byte address; `what` says which
+  std::uint64_t base = 0;   ///< of the tile, if the functions see it
+  std::int64_t left = 0;
+  std::int64_t right = 0;
+  unsigned bit = 0;  ///< of the element at `input`, where a swizzle of bytes splits elements
+};
+
+/// The result of comparing two LAYOUTs.
+struct Equality {
+  Outcome outcome{};
+  std::vector<Engine> engines{};
+  std::string domain{};  ///< what the verdict quantifies over, in words
+  std::string unit{};    ///< of left and right: "elements", "bytes" or "bits"
+  std::optional<Difference> difference{};
+};
+
+/// Decides whether two LAYOUTs are one function.
+///   both with a shape    indices 0..size-1; if one of them swizzles bytes, the address of every byte of every
+///                        element, from every base that is a multiple of `align` (default: both alignments and 16)
+///   both without         all 64-bit numbers; every byte of all elements, if one acts on bytes and one on elements
+///   one of each          the function takes the place of the other's swizzle; offsets and layouts below it stay
+/// Throws InputError where the two cannot be compared. Throws Disagreement.
+[[nodiscard]] Equality equal(Mapping const& left, Mapping const& right, std::optional<std::uint64_t> align,
+                             Limits const& limits);
+
+}  // namespace swizproof

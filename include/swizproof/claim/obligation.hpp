@@ -1,0 +1,91 @@
+// Obligations: a user's own layouts, with what must hold of them. text/obligations.hpp reads them from a file.
+#pragma once
+
+#include <swizproof/analysis/align.hpp>
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/analysis/equal.hpp>
+#include <swizproof/core/error.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// `access`: each at most `at_most` wavefronts, and no two elements of the tile in one place.
+struct AccessesHold {
+  Mapping map{};
+  std::vector<Placement> placements{};
+  std::optional<unsigned> at_most{};
+  std::optional<std::uint64_t> align{};
+};
+
+/// `equal`: two LAYOUTs are one function.
+struct FunctionsEqual {
+  Mapping left{}, right{};
+  std::optional<std::uint64_t> align{};
+};
+
+/// `bijective`: a LAYOUT fills 0..size-1, or permutes all 64-bit numbers.
+struct IsBijective {
+  Mapping map{};
+};
+
+/// `aligned`: bases that are multiples of `to` bytes make relative addressing absolute.
+struct IsAligned {
+  Mapping map{};
+  std::uint64_t to = 1;
+};
+
+/// `always`: an expression over `for` variables is never 0, in 64-bit words.
+struct AlwaysHolds {
+  std::string text{};
+  Expression expression{};
+  std::vector<Variable> variables{};
+};
+
+/// An entry that cannot be read, and why.
+struct Malformed {
+  InputError error{""};
+};
+
+/// What a text that others wrote says, where an obligation is a public claim under test; in own words.
+struct PublicClaim {
+  std::string says{};      ///< the statement, as the text means it
+  std::string cites{};     ///< text and line
+  std::string note{};      ///< why it is believed, or what follows
+  std::string corrects{};  ///< name of the false obligation that this one puts right
+  [[nodiscard]] bool empty() const { return cites.empty() && corrects.empty(); }
+};
+
+/// One entry of a file.
+struct Obligation {
+  std::string name{};    ///< unique in its file; its `source` where it has none
+  std::string source{};  ///< "layouts.toml:3"
+  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed> what{};
+  Architecture const* arch = &sm_90;
+  bool expect_refuted = false;
+  PublicClaim claim{};
+  std::string kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all
+};
+
+/// The report on an obligation.
+struct ObligationReport {
+  Outcome outcome{};  ///< Proved: the obligation holds, which is a refutation where one is expected
+  Outcome found{};    ///< of the statement itself
+  std::string domain{};
+  std::string detail{};  ///< one line: wavefronts, or what was found
+  std::vector<Engine> engines{};
+  std::vector<AccessVerdict> accesses{};
+  std::optional<InputError>
+      error{};  ///< of an entry that is malformed: file, line and place; then `outcome` is Unknown
+  double seconds = 0;
+};
+
+/// Decides one. An access that does not fit its tile is Refuted; what only now turns out to be malformed is in `error`.
+/// Throws Disagreement.
+[[nodiscard]] ObligationReport decide(Obligation const& obligation, Limits const& limits);
+
+}  // namespace swizproof

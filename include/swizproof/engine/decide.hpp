@@ -1,0 +1,73 @@
+// Who decides a question, in which order, and what counts as an answer.
+//
+//   exhaustive   every value of a finite domain                      exact up to 2^20 cases
+//   linear       linear algebra over GF(2)                           exact where everything is affine in the bits
+//   search       the smallest values                                 finds counterexamples, proves nothing
+//   smt          bit vectors, by Z3                                  exact, within its limits
+//
+// An engine's counterexample counts once the statement, run on plain numbers, has failed there; two engines that
+// contradict each other end the program. Both happen in decide.cpp and nowhere else. A new engine is a file in
+// src/engine and a line in the table at its top.
+#pragma once
+
+#include <swizproof/core/error.hpp>
+#include <swizproof/engine/question.hpp>
+#include <swizproof/engine/verdict.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// How many engines have to say the same.
+enum class Effort : std::uint8_t {
+  one,  ///< the cheapest that knows
+  two,  ///< and another one, if that is exact too and answers within ten seconds; a counterexample is replayed: one will do
+  all,  ///< every one that is exact for it
+  refute,  ///< the simplest counterexample that is quickly found; else as `one`
+};
+
+/// What the engines found, all of them in agreement.
+struct Answer {
+  Outcome outcome{};
+  std::vector<Engine> engines{};  ///< that decided it, in the order smt, search, linear, exhaustive
+
+  [[nodiscard]] bool proved() const { return std::holds_alternative<Proved>(outcome); }
+  [[nodiscard]] Refuted const* refuted() const { return std::get_if<Refuted>(&outcome); }
+  [[nodiscard]] Unknown const* unknown() const { return std::get_if<Unknown>(&outcome); }
+};
+
+/// Decides whether all questions hold. Refuted names one that does not. Throws Disagreement, and std::logic_error for
+/// a statement that the solver cannot read. Checked by tests/engine/decide_test.cpp.
+[[nodiscard]] Answer decide(std::span<Question const> questions, Limits const& limits, Effort effort);
+[[nodiscard]] Answer decide(Question const& question, Limits const& limits, Effort effort = Effort::one);
+
+/// Asks another engine than `said_by` about what that one has said of a question: the cheap ones, and SMT too for at most
+/// ten seconds if `solver`. The first that knows, or nothing. Throws Disagreement.
+[[nodiscard]] std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said,
+                                            Limits const& limits, bool solver = true);
+
+/// Two engines' results in words. Throws Disagreement unless they are the same.
+void must_agree(std::string_view what, Engine a, std::string_view a_says, Engine b, std::string_view b_says);
+
+// ------------------------------------------------------- one engine alone: for the tests of engines, and for benchmarks
+
+/// By enumerating all values; nothing if there are more than 2^`bits` of them. A counterexample is
+/// the first in lexicographic order of the variables.
+[[nodiscard]] std::optional<Outcome> decide_exhaustively(Question const& q, unsigned bits = 20);
+
+/// By linear algebra over GF(2); nothing if the statement is not affine in its variables.
+[[nodiscard]] std::optional<Outcome> decide_linearly(Question const& q);
+
+/// By SMT, all questions at once: Proved if all hold, else a counterexample of one. The limit of memory is the
+/// query's own: one that reaches it while others run in this process is asked once more when they have ended, alone and with
+/// its whole time. Checked by tests/engine/smt_test.cpp.
+[[nodiscard]] Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits);
+
+/// A counterexample among the 2^`budget` smallest values of the variables, if there is one: finds the
+/// simplest counterexample of a false statement quickly and says nothing of a true one.
+[[nodiscard]] std::optional<Refuted> search_counterexample(Question const& q, unsigned budget = 14);
+
+}  // namespace swizproof

@@ -1,0 +1,121 @@
+// Symbolic words: the third kind of word (see word.hpp), and the input language of the SMT engine.
+//
+// A `Term` is a node of a graph that records what a formula did to its variables; a `Formula` is a
+// truth about terms. Running a template on terms builds the graph of exactly that template. Equal
+// nodes are shared and constants are folded. No solver is known here: engine/smt.cpp translates graphs.
+#pragma once
+
+#include <swizproof/core/word.hpp>
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof {
+
+/// Operators of the graph, named as in SMT-LIB's theory of fixed-size bit vectors.
+enum class Op : std::uint8_t {
+  constant,
+  variable,
+  bv_xor,
+  bv_and,
+  bv_or,
+  bv_add,
+  bv_sub,
+  bv_mul,
+  bv_udiv,
+  bv_urem,
+  bv_shl,
+  bv_lshr,
+  ite,
+  zero_extend,
+  eq,
+  ult,
+  truth,
+  negation,
+  conjunction,
+  disjunction
+};
+
+/// One node. `width` is 0 for truths. `value` is the constant, the variable's number, or 0/1.
+struct Node {
+  Op op;
+  std::uint8_t width;
+  std::uint32_t a = 0, b = 0, c = 0;
+  std::uint64_t value = 0;
+  friend bool operator==(Node const&, Node const&) = default;
+};
+
+class Terms;
+
+/// A word whose value is not known yet. Copies are cheap; the `Terms` it came from must live on.
+struct Term {
+  Terms* terms = nullptr;
+  std::uint32_t id = 0;
+  [[nodiscard]] unsigned width() const;
+};
+
+/// A truth about terms. A plain bool converts to one.
+struct Formula {
+  Terms* terms = nullptr;  // null for a plain truth; nodes 0 and 1 of every graph are false and true
+  std::uint32_t id = 0;
+  Formula() = default;
+  Formula(Terms* owner, std::uint32_t node) : terms(owner), id(node) {}
+  Formula(bool truth) : id(truth ? 1 : 0) {}  // NOLINT: a plain truth is one of these
+};
+
+/// Owns the nodes of one question. Not shared between threads.
+class Terms {
+ public:
+  Terms();
+  /// The constant `value` of `width` bits (1..64).
+  [[nodiscard]] Term constant(unsigned width, std::uint64_t value);
+  /// A new unknown of `bits` bits, zero-extended to `width`.
+  [[nodiscard]] Term variable(unsigned width, unsigned bits, std::string name);
+
+  [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }
+  /// Names and widths of the variables, by number.
+  struct Unknown {
+    std::string name;
+    unsigned bits;
+  };
+  [[nodiscard]] std::vector<Unknown> const& unknowns() const { return unknowns_; }
+  /// Adds a node, or finds the equal one; folds constants and trivial identities.
+  [[nodiscard]] std::uint32_t add(Node node);
+
+ private:
+  struct Hash {
+    std::size_t operator()(Node const& node) const;
+  };
+  std::vector<Node> nodes_;
+  std::vector<Unknown> unknowns_;
+  std::unordered_map<Node, std::uint32_t, Hash> known_;
+};
+
+[[nodiscard]] Term like(Term x, std::uint64_t value);
+[[nodiscard]] Term operator^(Term a, Term b);
+[[nodiscard]] Term operator&(Term a, Term b);
+[[nodiscard]] Term operator|(Term a, Term b);
+[[nodiscard]] Term operator+(Term a, Term b);
+[[nodiscard]] Term operator-(Term a, Term b);
+[[nodiscard]] Term operator*(Term a, Term b);
+/// Unsigned quotient and remainder; by zero as SMT-LIB says (all ones, the dividend).
+[[nodiscard]] Term operator/(Term a, Term b);
+[[nodiscard]] Term operator%(Term a, Term b);
+[[nodiscard]] Term shl(Term a, Term n);
+[[nodiscard]] Term shr(Term a, Term n);
+[[nodiscard]] Term shl(Term a, std::uint64_t n);
+[[nodiscard]] Term shr(Term a, std::uint64_t n);
+[[nodiscard]] Term select(Formula condition, Term yes, Term no);
+[[nodiscard]] Formula operator==(Term a, Term b);
+[[nodiscard]] Formula operator<(Term a, Term b);
+[[nodiscard]] Formula operator&&(Formula a, Formula b);
+[[nodiscard]] Formula operator||(Formula a, Formula b);
+[[nodiscard]] Formula operator!(Formula a);
+/// 1 or 0 as a term of 8 bits.
+[[nodiscard]] Term tally(Term x, Formula truth);
+
+static_assert(Word<Term>);
+
+}  // namespace swizproof

@@ -1,0 +1,86 @@
+// What an engine answers: proved, refuted with a counterexample, or unknown with a reason.
+//
+// There are three outcomes and never two. A time-out is not a proof, and a model that a solver found
+// is not a counterexample until the same template, run on plain numbers, has confirmed it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// The claim holds for every element of its domain.
+struct Proved {};
+
+/// Values of the variables under which the claim fails; replayed on plain numbers.
+struct Refuted {
+  std::string question{};  ///< which of the claim's questions failed
+  std::vector<std::pair<std::string, std::uint64_t>> values{};
+  bool simplest = false;  ///< the first among small values; else some model of a solver
+};
+
+/// Nobody knows: time-out, memory limit, no solver; in words.
+struct Unknown {
+  std::string reason{};
+};
+
+/// The reason of an Outcome that no engine has filled in.
+inline constexpr std::string_view not_decided = "not decided";
+
+/// One of the three. Made of nothing it is Unknown: what nobody decided is never proved.
+struct Outcome : std::variant<Unknown, Proved, Refuted> {
+  Outcome() : variant(Unknown{std::string(not_decided)}) {}
+  using variant::variant;
+};
+
+/// Which engine gave the answer. `search` tried small values and found a counterexample.
+enum class Engine : std::uint8_t { exhaustive, linear, search, smt };
+
+[[nodiscard]] constexpr std::string_view name(Engine engine) {
+  switch (engine) {
+    case Engine::exhaustive:
+      return "exhaustive";
+    case Engine::linear:
+      return "linear";
+    case Engine::search:
+      return "search";
+    case Engine::smt:
+      break;
+  }
+  return "SMT";
+}
+
+/// An outcome, who found it, and how long that took.
+struct Verdict {
+  Outcome outcome{};
+  Engine engine = Engine::smt;
+  double seconds = 0;
+
+  [[nodiscard]] bool proved() const { return std::holds_alternative<Proved>(outcome); }
+  [[nodiscard]] bool refuted() const { return std::holds_alternative<Refuted>(outcome); }
+  [[nodiscard]] bool unknown() const { return std::holds_alternative<Unknown>(outcome); }
+};
+
+/// The word that stands for an outcome in every output, machine or human.
+[[nodiscard]] inline std::string_view word(Outcome const& outcome) {
+  if (std::holds_alternative<Proved>(outcome)) return "proved";
+  return std::holds_alternative<Refuted>(outcome) ? "refuted" : "unknown";
+}
+
+/// The outcome of "all of these hold": the first refutation, else the first that nobody knows, else
+/// proved. Of nothing: nobody decided.
+[[nodiscard]] inline Outcome conjunction(std::span<Outcome const> outcomes) {
+  Outcome all;
+  for (Outcome const& outcome : outcomes) {
+    if (std::holds_alternative<Refuted>(outcome)) return outcome;
+    if (&outcome == &outcomes.front() || std::holds_alternative<Proved>(all)) all = outcome;
+  }
+  return all;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,230 @@
+// Banks of shared memory, and the law that says how many wavefronts a warp instruction costs.
+//
+// Every assumption about hardware that this project makes stands in this file, numbered:
+//
+//  H1  Shared memory has 32 banks of 4 bytes: word = address / 4, bank = word mod 32.
+//      [NVIDIA, CUDA C++ Programming Guide 13.1, section 20.4.3]            campaigns wavefronts, counters
+//  H2  Lanes that touch any byte of the same word do not conflict, in loads (broadcast) and in
+//      stores (one lane wins). So the cost of a bank is its number of *distinct words*.
+//      [Programming Guide 20.4.3]                                           campaigns wavefronts, counters
+//  H3  An access of more than 4 bytes a lane is served in groups of consecutive lanes: 32 lanes for
+//      up to 4 bytes, 16 for 8, 8 for 16.
+//      [CUTLASS implicit_gemm_convolution.md, after GTC'19 S9593]           campaigns wavefronts, counters
+//  H4  Loads of 8 and 16 bytes serve twice as many lanes at once if, over the whole warp, every
+//      active lane l whose partner l^1 is active has the partner's address, or the same for l^2.
+//      Never stores, never ldmatrix.
+//      [NVIDIA forum 77228 for compute capability 7.x]                      campaign wavefronts
+//  H5  wavefronts = the sum over groups of the group's degree; for loads and stores at least the number
+//      of groups, since the registers of all 32 lanes pass through the pipe whether they are active or
+//      not. A store whose data is the zero register has none to pass and costs the sum alone: 1.01
+//      cycles for one lane's STS.128 of RZ, 4.02 of real data (H200, 8 warps). Counters show the sum.
+//      [found by measurement]                                               campaigns wavefronts, counters
+//  H6  ldmatrix and stmatrix xN: one group for each of the N matrices, the 8 lanes 8i..8i+7 that
+//      give matrix i its row addresses; .trans changes nothing, other lanes' addresses are ignored.
+//      [PTX ISA 9.1, 9.7.14.5.15; and measured]                             campaigns wavefronts, counters, ldmatrix
+//  H7  cp.async is served in the groups of a store of its width, but lanes at one word do conflict: the
+//      cost of a bank is its number of *lanes*. 32 lanes to one address cost 32.
+//      [found by measurement; global addresses consecutive]      campaigns counters, wavefronts (3 on)
+//
+// Confirmed on an H200 (sm_90) by the campaigns named, whose records stand in gpu/evidence; gpu/README.md
+// has the figures and the dates. Every other architecture is assumed to be alike, and not measured.
+#pragma once
+
+#include <swizproof/core/units.hpp>
+#include <swizproof/hardware/architecture.hpp>
+
+#include <array>
+
+namespace swizproof {
+
+inline constexpr unsigned bank_count = 32;  ///< H1
+inline constexpr unsigned bank_bytes = 4;   ///< H1
+
+/// The bank word that holds a byte (H1). `word(Address{0x84u}).number == 33`
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> word(Address<W> a) {
+  return {a.bytes / bank_bytes};
+}
+
+/// The bank of a word (H1). `bank(BankWord{33u}).number == 1`
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Bank<W> bank(BankWord<W> w) {
+  return {w.number % bank_count};
+}
+
+/// How an instruction's lanes are served: `count` groups of `size` consecutive lanes.
+struct Groups {
+  unsigned count;
+  unsigned size;
+  [[nodiscard]] friend constexpr bool operator==(Groups a, Groups b) {
+    return a.count == b.count && a.size == b.size;
+  }
+};
+
+/// Wavefronts above the least that the bytes need: 0 is good. `excess_over(4, 6) == 2`
+[[nodiscard]] constexpr unsigned excess_over(unsigned ideal, unsigned wavefronts) {
+  return wavefronts > ideal ? wavefronts - ideal : 0;
+}
+
+/// Groups of the widest access: 32 lanes by 8.
+inline constexpr unsigned most_groups = 4;
+
+/// A warp's addresses of kind W: what each lane accesses, and whether it takes part.
+template <class W>
+struct WarpAccess {
+  std::array<W, warp_lanes> address;
+  std::array<truth_of<W>, warp_lanes> active;
+};
+
+/// What an access costs (H5). `degree[g]` is the most distinct words that group g has in one bank.
+template <class Count>
+struct Cost {
+  Count wavefronts;
+  std::array<Count, most_groups> degree;
+  Groups groups;
+};
+
+namespace detail {
+
+// An aligned access of 4, 8 or 16 bytes takes 1, 2 or 4 whole words. So words are compared and counted
+// in units of the access: equal words <=> equal units, equal banks <=> equal slots of units.
+
+/// log2 of the bytes of a unit: at least a bank word.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes) {
+  return bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
+}
+
+/// Units that fill the banks once: 32, 16 or 8.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t slots_of(unsigned bytes) {
+  return (bank_count * bank_bytes) >> log2_unit(bytes);
+}
+
+/// Distinct words in the fullest bank (H1, H2) among `lanes` lanes from `first` on, as a formula:
+/// every pair of lanes is compared. If not `merging` (H7), each lane counts as a word of its own.
+template <class W>
+[[nodiscard]] constexpr count_of<W> degree_by_pairs(WarpAccess<W> const& access, unsigned first,
+                                                    unsigned lanes, unsigned bytes, bool merging = true) {
+  W const& some = access.address[first];
+  std::array<W, warp_lanes> unit = access.address;
+  std::array<W, warp_lanes> slot = access.address;
+  std::array<truth_of<W>, warp_lanes> fresh = access.active;  // no earlier lane has this unit
+  count_of<W> most = tally(some, truth_of<W>(false));
+  for (unsigned i = 0; i < lanes; ++i) {
+    unit[i] = shr(access.address[first + i], log2_unit(bytes));
+    slot[i] = unit[i] & (slots_of(bytes) - 1);
+    truth_of<W> repeated = false;
+    for (unsigned j = 0; merging && j < i; ++j)
+      repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
+    fresh[i] = access.active[first + i] && !repeated;
+    count_of<W> met = tally(some, fresh[i]);  // fresh units so far in the slot of this one
+    for (unsigned j = 0; j < i; ++j) met = met + tally(some, fresh[i] && (fresh[j] && slot[j] == slot[i]));
+    most = larger(most, met);
+  }
+  return most;
+}
+
+/// The same number for numbers, in one pass. A bit of a 64-bit filter remembers each unit, so that
+/// earlier lanes are searched for it only if the bit is taken. Equal to degree_by_pairs()
+/// (tests/hardware/bank_properties.cpp) and many times faster.
+template <unsigned Lanes, class W, if_number<W> = 0>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
+                                                                            unsigned first, unsigned bytes,
+                                                                            bool merging = true) {
+  unsigned const shift = log2_unit(bytes);
+  std::uint32_t const slot_mask = slots_of(bytes) - 1;
+  // The common case: a group has as many lanes as there are slots, and each takes its own.
+  std::uint32_t taken = 0;
+  for (unsigned i = first; i < first + Lanes; ++i)
+    taken |= std::uint32_t{access.active[i]} << (access.address[i] >> shift & slot_mask);
+  if (Lanes <= slot_mask + 1 && taken == (std::uint32_t{2} << slot_mask) - 1) return 1;
+  std::uint8_t count[bank_count] = {};
+  std::uint64_t filter = 0;
+  std::uint32_t most = 0;
+  for (unsigned i = first; i < first + Lanes; ++i) {
+    if (!access.active[i]) continue;
+    W const unit = access.address[i] >> shift;
+    std::uint64_t const bit = std::uint64_t{1} << (unit * std::uint64_t{0x9E3779B97F4A7C15} >> 58);
+    if (merging && (filter & bit) != 0) {
+      bool repeated = false;  // searched to the end: short, and the same work in every lane of a kernel
+      for (unsigned j = first; j < i; ++j) repeated |= access.active[j] && access.address[j] >> shift == unit;
+      if (repeated) continue;
+    }
+    filter |= bit;
+    std::uint32_t const met = ++count[unit & slot_mask];
+    most = met > most ? met : most;
+  }
+  return most;
+}
+
+/// H4: every active lane whose partner is active has the partner's address, for partner l^bit.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> paired(WarpAccess<W> const& access, unsigned bit) {
+  truth_of<W> all = true;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if ((lane & bit) != 0) continue;
+    all = all && (!(access.active[lane] && access.active[lane | bit]) ||
+                  access.address[lane] == access.address[lane | bit]);
+    if constexpr (is_number<W>)
+      if (!all) return false;
+  }
+  return all;
+}
+
+/// The degrees of all groups, and their sum, for loads and stores at least the number of groups (H5).
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
+                                                                      Groups groups,
+                                                                      Instruction instruction) {
+  unsigned const bytes = instruction.bytes;
+  bool const merging = instruction.operation != Operation::cp_async;
+  unsigned const least = instruction.operation == Operation::cp_async ? 1 : groups.count;
+  count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
+  Cost<count_of<W>> cost{zero, {}, groups};
+  for (auto& degree : cost.degree) degree = zero;
+  for (unsigned g = 0; g < groups.count; ++g) {
+    unsigned const first = g * groups.size;
+    if constexpr (is_number<W>)
+      cost.degree[g] = groups.size == 8    ? degree_by_table<8>(access, first, bytes, merging)
+                       : groups.size == 16 ? degree_by_table<16>(access, first, bytes, merging)
+                                           : degree_by_table<32>(access, first, bytes, merging);
+    else
+      cost.degree[g] = degree_by_pairs(access, first, groups.size, bytes, merging);
+    cost.wavefronts = cost.wavefronts + cost.degree[g];
+  }
+  cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, least));
+  return cost;
+}
+
+}  // namespace detail
+
+/// The law H5 with every group's degree, for numbers. Precondition: each active address is a
+/// multiple of `instruction.bytes`. For ldmatrix and stmatrix the lanes that give addresses must be
+/// active. 32 lanes reading one column of 128-byte rows with ld.shared.b32 cost 32 wavefronts.
+template <class W, if_number<W> = 0>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<std::uint32_t> cost(Architecture const& arch,
+                                                                       Instruction instruction,
+                                                                       WarpAccess<W> const& access) {
+  Phase const row = phase(arch, instruction);
+  bool const merged = row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
+  unsigned const size = merged ? row.merged_lanes : row.lanes;
+  return detail::serve(access, {instruction.lanes() / size, size}, instruction);
+}
+
+/// The law H5 for any word: the wavefronts of one warp instruction, as a formula. Preconditions as
+/// for cost(). Engines: SMT through W = Term; the number itself through cost().
+template <class W>
+[[nodiscard]] constexpr count_of<W> wavefronts(Architecture const& arch, Instruction instruction,
+                                               WarpAccess<W> const& access) {
+  if constexpr (is_number<W>) {
+    return cost(arch, instruction, access).wavefronts;
+  } else {
+    Phase const row = phase(arch, instruction);
+    unsigned const lanes = instruction.lanes();
+    auto const apart = detail::serve(access, {lanes / row.lanes, row.lanes}, instruction).wavefronts;
+    if (row.merged_lanes == 0) return apart;
+    auto const together = detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction);
+    return select(detail::paired(access, 1) || detail::paired(access, 2), together.wavefronts, apart);
+  }
+}
+
+}  // namespace swizproof

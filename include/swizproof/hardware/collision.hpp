@@ -1,0 +1,74 @@
+// Who meets whom in a bank: what a verdict, a prediction and a picture show of a phase.
+#pragma once
+
+#include <swizproof/hardware/bank.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace swizproof {
+
+/// What the lanes of one phase ask of one bank. `lanes[i]` asks for `words[i]`, lanes in their order.
+template <class W>
+struct BankUse {
+  std::vector<unsigned> lanes{};
+  std::vector<W> words{};
+  bool by_lane = false;  ///< lanes that share a word count each (cp.async, H7)
+
+  /// Entries that the bank serves one after the other: one for each distinct word, its lowest lane's, or one for
+  /// each lane if `by_lane`. As indices of `lanes`.
+  [[nodiscard]] std::vector<std::size_t> served() const {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (by_lane || std::find(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(i), words[i]) ==
+                         words.begin() + static_cast<std::ptrdiff_t>(i))
+        all.push_back(i);
+    return all;
+  }
+};
+
+/// Every bank's use by the phase of `size` lanes from lane `first` on, in words of 4 bytes (H1). The most that a bank
+/// serves is the degree that cost() gives. Checked by Collision.IsTheDegree.
+template <class W, if_number<W> = 0>
+[[nodiscard]] std::array<BankUse<W>, bank_count> bank_uses(Instruction const& instruction,
+                                                           WarpAccess<W> const& access, unsigned first,
+                                                           unsigned size) {
+  std::array<BankUse<W>, bank_count> uses;
+  for (BankUse<W>& use : uses) use.by_lane = instruction.operation == Operation::cp_async;
+  for (unsigned lane = first; lane < first + size; ++lane) {
+    if (!access.active[lane]) continue;
+    for (unsigned byte = 0; byte < std::max(instruction.bytes, bank_bytes); byte += bank_bytes) {
+      auto const asked = word(Address<W>{static_cast<W>(access.address[lane] + byte)});
+      BankUse<W>& use = uses[static_cast<std::size_t>(bank(asked).number)];
+      use.lanes.push_back(lane);
+      use.words.push_back(asked.number);
+    }
+  }
+  return uses;
+}
+
+/// The fullest bank of the fullest phase, the lowest where there are several, and what it serves.
+template <class W>
+struct Collision {
+  unsigned phase = 0;
+  unsigned bank = 0;
+  BankUse<W> use{};
+};
+
+/// Who collides at `cost`, which is that of the access.
+template <class W, if_number<W> = 0>
+[[nodiscard]] Collision<W> fullest(Instruction const& instruction, WarpAccess<W> const& access,
+                                   Cost<std::uint32_t> const& cost) {
+  auto const phase = std::max_element(cost.degree.begin(), cost.degree.begin() + cost.groups.count);
+  Collision<W> out{static_cast<unsigned>(phase - cost.degree.begin()), 0, {}};
+  auto const uses = bank_uses(instruction, access, out.phase * cost.groups.size, cost.groups.size);
+  auto const bank = std::max_element(uses.begin(), uses.end(), [](auto const& a, auto const& b) {
+    return a.served().size() < b.served().size();
+  });
+  out.bank = static_cast<unsigned>(bank - uses.begin());
+  out.use = *bank;
+  return out;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,9 @@
+// Written by gpu/measured from gpu/evidence; do not edit.
+#pragma once
+
+namespace swizproof {
+
+/// What H1 to H7 (bank.hpp) rest on for compute capability 9.0: devices and days of the campaigns wavefronts and counters.
+inline constexpr char measured_sm_90[] = "measured on an H200, 2026-11-21";
+
+}  // namespace swizproof

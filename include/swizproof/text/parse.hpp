@@ -1,0 +1,78 @@
+// Text to values: everything that CuTe prints for a layout, and what users write for accesses.
+//
+// The parser guesses nothing: text that it does not understand in full is refused with an InputError
+// that names the place. tests/oracle feeds it what CuTe printed, tests/golden what it must refuse.
+//
+// Every integer is static: `8` and `_8` are the same in shapes, strides, orders, tilers, divisors and
+// coordinates, and the result is what CuTe gives for static integers. A layout on which no function of the
+// algebra acts is echoed as it is spelled: `(8,64):(64,1)`; what the algebra gives is printed as CuTe prints
+// it: `coalesce((8,64):(1,8))` is `_512:_1`. Checked by Algebra.PlainIntegersAreStaticEverywhere.
+#pragma once
+
+#include <swizproof/access/access.hpp>
+#include <swizproof/access/tiled_copy.hpp>
+#include <swizproof/core/error.hpp>
+#include <swizproof/layout/map.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace swizproof {
+
+/// What --element and the command say about a LAYOUT.
+struct MappingOptions {
+  std::optional<unsigned> element_bits{};  ///< makes bare functions act on element offsets
+  /// False: CuTe's algebra takes `8` for `_8`. True: `8` is an integer that CuTe's compiler does not know,
+  /// and the results are those of CuTe at run time.
+  bool keep_dynamic = false;
+};
+
+/// LAYOUT of the command line. Throws InputError.
+[[nodiscard]] Mapping parse_mapping(std::string_view text, MappingOptions const& options = {});
+
+/// What a text denotes: a Mapping; an integer or a shape, which some functions of the algebra return; or
+/// a coordinate map, a Layout with strides such as `_1@0`.
+using Evaluated = std::variant<Mapping, IntTuple, Layout>;
+
+/// LAYOUT of the command line, or what is printed instead of offsets. What there is to say about an integer
+/// or a coordinate map goes to `notes`; a Mapping has its own. Throws InputError.
+[[nodiscard]] Evaluated parse_value(std::string_view text, MappingOptions const& options = {},
+                                    std::vector<std::string>* notes = nullptr);
+
+/// `S<2,0,-3>`, `Sw<3,4,3>` or `Swizzle<3,4,3>`. Throws InputError.
+[[nodiscard]] Swizzle parse_swizzle(std::string_view text);
+
+/// A C integer expression over `variables`. Throws InputError.
+[[nodiscard]] Expression parse_expression(std::string_view text, std::span<std::string const> variables);
+
+/// All of `text` from `from` to `to` as a number below 2^64, hexadecimal after 0x. Throws InputError with the message
+/// `wanted` and that place.
+[[nodiscard]] std::uint64_t parse_number(std::string const& text, std::size_t from, std::size_t to,
+                                         std::string const& wanted);
+
+/// `0..63`, both ends included. Throws InputError.
+[[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text);
+
+/// ACCESS in all its forms (access.hpp), pasted TiledCopy blocks included. Throws InputError.
+[[nodiscard]] Access parse_access(std::string_view text);
+
+/// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`. Throws InputError.
+[[nodiscard]] Instruction parse_instruction(std::string_view text);
+
+/// A pasted TiledCopy, ThrCopy or Copy_Atom block. A Copy_Atom alone is its own tile, of one mode.
+/// Throws InputError.
+[[nodiscard]] TiledCopy parse_tiled_copy(std::string_view text);
+
+/// True if the text begins as such a block does; then it is one, or is wrong.
+[[nodiscard]] bool looks_like_tiled_copy(std::string_view text);
+
+/// Bits of an element type: `f16` 16, `bf16` 16, `fp8` 8, `i32` 32, `4b` 4. Throws InputError.
+[[nodiscard]] unsigned parse_element(std::string_view text);
+
+/// The architecture of that name. Throws InputError.
+[[nodiscard]] Architecture const& parse_architecture(std::string_view text);
+
+}  // namespace swizproof

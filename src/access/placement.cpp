@@ -1,0 +1,139 @@
+#include <swizproof/layout/algebra.hpp>
+#include <swizproof/access/placement.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace swizproof {
+
+namespace {
+
+constexpr std::int64_t furthest = std::int64_t{1} << 32;  // bytes that shared-memory addresses reach
+
+/// Which of the first `modes` modes has its neighbours side by side in memory: vectors run along it. The last of
+/// them, but the first mode last; mode 1 if none has.
+std::size_t contiguous_mode(Layout const& tile, std::size_t modes) {
+  auto const contiguous = [&](std::size_t m) {
+    Layout const mode = tile.mode(m);
+    return mode.size() > 1 && mode(std::uint64_t{1}).elements == 1;
+  };
+  if (tile.rank() == 1) return 0;
+  for (std::size_t m = 1; m < modes; ++m)
+    if (contiguous(m)) return m;
+  return contiguous(0) ? 0 : 1;
+}
+
+}  // namespace
+
+Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_(std::move(access)) {
+  Layout const* const tile = map_.domain();
+  bool const raw = std::holds_alternative<RawAddress>(access_.where);
+  if (raw) {
+    if (tile != nullptr)
+      refuse("an access by address does not use the layout", "give - as LAYOUT, or a bare swizzle of bytes");
+    if (!map_.on_elements.empty()) refuse("addresses are bytes, this function acts on element offsets");
+  } else {
+    if (tile == nullptr)
+      refuse("this access needs a tile with a shape; " + map_.text + " has none",
+             "such as Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)");
+    if (!map_.element_bits) refuse("the element size is not known", "give --element, such as --element f16");
+    if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))
+      refuse("the layout reaches further than 2^32 bytes, the addresses of shared memory");
+    outer_.assign(map_.on_elements.begin(), map_.on_elements.end() - 1);
+    if (tile->rank() == 0) refuse("the layout has no modes");
+    byte_mode_ = contiguous_mode(*tile, tile->rank());
+  }
+  if (auto const* pattern = std::get_if<RowAndByte>(&access_.where)) place_pattern(*pattern);
+  if (auto const* values = std::get_if<ThreadValues>(&access_.where)) place_thread_values(*values);
+  if (auto const* coord = std::get_if<Coordinate>(&access_.where)) {
+    std::size_t const given = coord->modes.size();
+    if (given != 1 && given != tile->rank())
+      refuse("the access gives " + std::to_string(given) + " indices, the layout has " +
+                 std::to_string(tile->rank()) + " modes",
+             "coord = (...) takes one index a mode, or a single plain index");
+  }
+  variables_.insert(variables_.end(), access_.variables.begin(), access_.variables.end());
+  whole_vectors_ = never_torn();
+}
+
+bool Placement::never_torn() const {
+  if (!keeps_blocks(map_.on_bytes, access_.instruction.bytes)) return false;
+  if (std::holds_alternative<RawAddress>(access_.where)) return true;
+  std::uint64_t const k = vector_elements();
+  bool const exact = 8ULL * access_.instruction.bytes % *map_.element_bits == 0 ||
+                     *map_.element_bits % (8ULL * access_.instruction.bytes) == 0;
+  if (k == 1 && exact) return true;  // a part of an element
+  if (!outer_.empty() && !(exact && keeps_blocks(outer_, k))) return false;
+  Layout const run = coalesce(map_.domain()->mode(byte_mode_));
+  return !std::holds_alternative<ThreadValues>(access_.where) && !run.shape.is_tuple && run.stride.value == 1;
+}
+
+unsigned Placement::grain() const {
+  return static_cast<unsigned>(std::gcd(map_.element_bits.value_or(8), 8U));
+}
+
+void Placement::refuse(std::string message, std::string hint) const {
+  throw InputError{std::move(message), access_.name, 0, access_.name.size(), std::move(hint)};
+}
+
+std::uint64_t Placement::assignments() const {
+  std::uint64_t all = 1;
+  for (Variable const& v : variables_)
+    if (__builtin_mul_overflow(all, v.count, &all) || all > (std::uint64_t{1} << 63))
+      return std::uint64_t{1} << 63;
+  return all;
+}
+
+std::uint64_t Placement::vector_elements() const {
+  return std::max<std::uint64_t>(8ULL * access_.instruction.bytes / map_.element_bits.value_or(8), 1);
+}
+
+void Placement::place_pattern(RowAndByte const& pattern) {
+  Layout const& tile = *map_.domain();
+  // Rows are the lines that are contiguous in memory, whichever of the first two modes they run along.
+  byte_mode_ = contiguous_mode(tile, std::min<std::size_t>(tile.rank(), 2));
+  if (tile.rank() == 1 && pattern.rows > 1)
+    refuse("the access touches " + std::to_string(pattern.rows) + " rows, the tile " + to_string(tile.shape) +
+           " has one mode");
+  std::uint64_t const rows =
+      tile.rank() == 1 ? 1 : static_cast<std::uint64_t>(tile.shape.mode(row_mode()).product());
+  std::uint64_t const bytes =
+      static_cast<std::uint64_t>(tile.shape.mode(byte_mode_).product()) * *map_.element_bits / 8;
+  // A footprint larger than the tile has one origin, whose outer lanes lie outside.
+  auto const origins = [](std::uint64_t extent, std::uint64_t part) {
+    return std::max<std::uint64_t>(extent / part, 1);
+  };
+  variables_ = {Variable::steps("row", 0, pattern.rows, origins(rows, pattern.rows)),
+                Variable::steps("byte", 0, pattern.row_bytes, origins(bytes, pattern.row_bytes))};
+  for (std::size_t m = 2; m < tile.rank(); ++m)
+    variables_.push_back(Variable::steps("mode " + std::to_string(m), 0, 1,
+                                         static_cast<std::uint64_t>(tile.shape.mode(m).product())));
+}
+
+void Placement::place_thread_values(ThreadValues const& values) {
+  Layout const& tile = *map_.domain();
+  tile_modes_ = values.tile.rank();
+  if (tile_modes_ > tile.rank())
+    refuse("the thread-value layout's tile has more modes than the layout " + to_string(tile.shape));
+  auto const threads = static_cast<std::uint64_t>(values.tv.shape.mode(0).product());
+  if (access_.instruction.matrices != 0 && threads % warp_lanes != 0)
+    refuse("the thread-value layout has " + std::to_string(threads) + " threads, " +
+           to_string(access_.instruction) + " is executed by whole warps of 32");
+  auto const each = static_cast<std::uint64_t>(values.tv.shape.mode(1).product());
+  if (each % vector_elements() != 0)
+    refuse("a thread has " + std::to_string(each) + " values, the instruction takes " +
+           std::to_string(vector_elements()) + " at once");
+  variables_ = {Variable::steps("warp", 0, 1, (threads + warp_lanes - 1) / warp_lanes),
+                Variable::steps("instruction", 0, 1, each / vector_elements())};
+  for (std::size_t m = 0; m < tile.rank(); ++m) {
+    std::int64_t const extent = tile.shape.mode(m).product();
+    std::int64_t const part = m < tile_modes_ ? values.tile.mode(m).product() : 1;
+    if (extent % part != 0)
+      refuse("the tile " + to_string(values.tile) + " does not divide the layout's shape " +
+             to_string(tile.shape));
+    variables_.push_back(
+        Variable::steps("tile " + std::to_string(m), 0, 1, static_cast<std::uint64_t>(extent / part)));
+  }
+}
+
+}  // namespace swizproof

@@ -1,0 +1,570 @@
+#include <swizproof/analysis/align.hpp>
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/engine/decide.hpp>
+#include <swizproof/hardware/collision.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace swizproof {
+
+namespace {
+
+constexpr std::uint64_t array_alignment = 16;  ///< bytes: no shared array of tiles starts at less
+constexpr unsigned most_free_bits = 12;        ///< that the linear engine enumerates
+
+/// One case: a value for each variable, and a base.
+struct Case {
+  std::vector<std::uint64_t> values{};
+  std::uint64_t base = 0;
+};
+
+/// The most that any case costs, the first case that costs it, and what all cases cost.
+struct Worst {
+  unsigned wavefronts = 0;
+  Case where{};
+  std::optional<std::uint64_t> total{};  ///< of the dearest base
+};
+
+/// What an engine found: the worst case, a lane that does not fit, or why it does not know.
+using Found = std::variant<Worst, Misfit, Unknown>;
+
+/// Names what is accessed where no case accesses anything.
+[[noreturn]] void refuse_nothing(Placement const& placement) {
+  std::string const& text = placement.access().name;
+  throw InputError{"no lane takes part in any case: nothing is accessed", text, 0, text.size(),
+                   "the condition after 'if' is never true"};
+}
+
+class Checker {
+ public:
+  Checker(Placement const& placement, CheckOptions const& options)
+      : placement_(placement), options_(options), instruction_(placement.instruction()) {
+    asked_ = options.align.value_or(base_alignment(placement.map(), instruction_, options.limits));
+    step_ = std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
+    if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
+      modulus_ = std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{bank_bytes}});
+  }
+
+  std::optional<AccessVerdict> run_exhaustively() {
+    std::optional<Found> const found = by_exhaustion();
+    if (!found) return std::nullopt;
+    AccessVerdict out = unanswered();
+    out.engines.push_back(Engine::exhaustive);
+    answer(*found, out);
+    return out;
+  }
+
+  AccessVerdict run() {
+    AccessVerdict out = unanswered();
+    std::optional<Found> found = by_exhaustion();
+    bool const exhausted = found.has_value();
+    if (exhausted) {
+      out.engines.push_back(Engine::exhaustive);
+    } else {
+      refuse_if_nothing();
+      auto const fit = does_not_fit(out);
+      if (auto const* misfit = std::get_if<Misfit>(&fit)) found = *misfit;
+      if (auto const* unknown = std::get_if<Unknown>(&fit)) found = *unknown;
+    }
+    if (!found || std::holds_alternative<Worst>(*found)) cost_symbolically(found, out);
+    answer(*found, out);
+    return out;
+  }
+
+  using W = std::uint64_t;
+
+  /// Why some lane of some case does not fit, by exhaustion, or else by algebra or SMT.
+  [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> misfit() {
+    if (auto const found = by_exhaustion()) {
+      if (auto const* misfit = std::get_if<Misfit>(&*found)) return *misfit;
+      return std::monostate{};
+    }
+    AccessVerdict ignored;
+    return does_not_fit(ignored);
+  }
+
+ private:
+  [[nodiscard]] AccessVerdict unanswered() const {
+    AccessVerdict out;
+    out.access = placement_.access().name;
+    out.ideal = ideal_wavefronts(*options_.arch, instruction_);
+    out.allowed = options_.at_most.value_or(out.ideal);
+    out.domain = domain();
+    out.support = options_.arch->support;
+    return out;
+  }
+  [[nodiscard]] std::string domain() const {
+    std::string text;
+    for (Variable const& v : placement_.variables()) {
+      if (v.count == 1) continue;
+      text += v.name + " = " + std::to_string(v.first);
+      if (v.step != 1) text += ", " + std::to_string(v.first + v.step);
+      if (v.count > 2 || v.step == 1)
+        text += (v.step != 1 ? ", .., " : "..") + std::to_string(v.first + v.step * (v.count - 1));
+      text += "; ";
+    }
+    text += step_ == 1 ? "every base" : "every base that is a multiple of " + std::to_string(step_);
+    if (step_ != asked_)
+      text += " (of " + std::to_string(asked_) + ", and of the " + std::to_string(instruction_.bytes) +
+              " bytes that " + to_string(instruction_) + " takes)";
+    return text;
+  }
+
+  // ------------------------------------------------------------------ does every lane fit the tile?
+
+  /// What is wrong with lane l of a case, in words; empty if nothing is.
+  [[nodiscard]] std::string misfit(Case const& c, unsigned l, LanePlace<W> const& place) const {
+    std::span<W const> const values(c.values);
+    if (!place.active)
+      return instruction_.matrices != 0 && l < instruction_.lanes()
+                 ? "takes no part, but " + to_string(instruction_) + " needs its address"
+                 : std::string();
+    if (!placement_.inside(values, l, place, W{0})) {
+      std::string at;
+      for (W const x : place.coordinate)
+        at += (at.empty() ? "" : ",") + std::to_string(static_cast<std::int64_t>(x));
+      bool const starts = placement_.starts_inside(place);
+      return "asks for " + (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
+             (starts ? ") on, which end" : "),") + " outside the tile " +
+             to_string(placement_.map().domain()->shape);
+    }
+    W const address = placement_.address(place, c.base);
+    W const first = placement_.bit_of_vector(values, l, place, 0, c.base);
+    bool const within_byte = first % 8 != 0 && placement_.map().element_bits.value_or(8) % 8 != 0;
+    if (address % instruction_.bytes != 0 || within_byte)
+      return "has the address " + std::to_string(static_cast<std::int64_t>(address)) +
+             (within_byte ? " and a part of a byte" : "") + ", which is not a multiple of the " +
+             std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes";
+    if (placement_.whole_vectors()) return {};
+    for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain()) {
+      W const there = placement_.bit_of_vector(values, l, place, bit, c.base);
+      if (there == shl(address, 3) + bit) continue;
+      return "finds byte " + std::to_string(bit / 8) + " of its vector at " +
+             std::to_string(static_cast<std::int64_t>(asr(there, 3))) + ", not at " +
+             std::to_string(static_cast<std::int64_t>(address + bit / 8)) +
+             ": the layout tears the vector apart";
+    }
+    return {};
+  }
+  /// The lane of a case that does not fit.
+  [[nodiscard]] std::optional<Misfit> misfit_at(Case const& c, unsigned l, LanePlace<W> const& place) const {
+    std::string wrong = misfit(c, l, place);
+    if (wrong.empty()) return std::nullopt;
+    return Misfit{named(c), c.base, l, std::move(wrong)};
+  }
+  /// Whether some lane of some case does not fit, by algebra or SMT.
+  [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> does_not_fit(AccessVerdict& out) const {
+    Question const q = question("every lane fits the tile", [this](auto const& values, auto const& base) {
+      using V = std::remove_cvref_t<decltype(base)>;
+      std::span<V const> const at(values);
+      truth_of<V> fits = true;
+      for (unsigned l = 0; l < instruction_.lanes(); ++l) {
+        LanePlace<V> const place = placement_.lane(at, l, base);
+        V const address = placement_.address(place, base);
+        truth_of<V> here = placement_.inside(at, l, place, base) && address % instruction_.bytes == 0;
+        if (!placement_.whole_vectors())
+          for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain())
+            here = here && placement_.bit_of_vector(at, l, place, bit, base) == shl(address, 3) + bit;
+        else if (placement_.grain() != 8)
+          here = here && placement_.bit_of_vector(at, l, place, 0, base) % 8 == 0;
+        if (instruction_.matrices != 0) here = here && place.active;
+        fits = fits && implies(place.active, here);
+        if (instruction_.matrices != 0) fits = fits && place.active;
+      }
+      return fits;
+    });
+    Answer const answer = decide(q, options_.limits);
+    if (auto const* unknown = answer.unknown())
+      return Unknown{"cannot tell whether every lane fits the tile: " + unknown->reason};
+    auto const* refuted = answer.refuted();
+    if (refuted == nullptr) return std::monostate{};
+    out.engines = answer.engines;
+    Case const c = case_of(*refuted);
+    for (unsigned l = 0; l < instruction_.lanes(); ++l)
+      if (auto misfit = misfit_at(c, l, placement_.lane(std::span<W const>(c.values), l, c.base)))
+        return *misfit;
+    must_agree(placement_.access().name, answer.engines.front(), "a lane does not fit the tile",
+               Engine::exhaustive, "all lanes of that case fit");
+    return std::monostate{};
+  }
+  /// Refuses an access that no lane makes, by trying some cases, then by SMT.
+  void refuse_if_nothing() const {
+    if (!placement_.access().active && !std::holds_alternative<ThreadValues>(placement_.access().where))
+      return;
+    Question const q = question("no lane takes part", [this](auto const& values, auto const& base) {
+      using V = std::remove_cvref_t<decltype(base)>;
+      truth_of<V> none = true;
+      for (unsigned l = 0; l < instruction_.lanes(); ++l)
+        none = none && !placement_.lane(std::span<V const>(values), l, base).active;
+      return none;
+    });
+    if (decide(q, options_.limits, Effort::refute).proved()) refuse_nothing(placement_);
+  }
+
+  // ------------------------------------------------------------------------------------ the engines
+
+  [[nodiscard]] unsigned cost_of(Case const& c) const {
+    return cost(*options_.arch, instruction_, placement_.warp(std::span<W const>(c.values), c.base))
+        .wavefronts;
+  }
+
+  /// Every assignment, and every base modulo the period.
+  [[nodiscard]] std::optional<Found> by_exhaustion() const {
+    if (!modulus_) return std::nullopt;
+    std::uint64_t const bases = *modulus_ / std::gcd(step_, *modulus_);
+    std::uint64_t const all = placement_.assignments();
+    if (all > most_cases || bases > most_cases / all) return std::nullopt;
+    Worst worst;
+    std::optional<Misfit> misfit;
+    bool accessed = false;
+    std::vector<std::uint64_t> total(bases, 0);
+    for_each_assignment(placement_, [&](std::span<W const> values) {
+      Case c{{values.begin(), values.end()}, 0};
+      for (std::uint64_t b = 0; b < bases && !misfit; ++b) {
+        c.base = b * step_;
+        WarpAccess<W> warp;
+        for (unsigned l = 0; l < warp_lanes; ++l) {
+          LanePlace<W> const place = placement_.lane(values, l, c.base);
+          if (!misfit) misfit = misfit_at(c, l, place);
+          warp.address[l] = placement_.address(place, c.base);
+          warp.active[l] = place.active;
+          accessed = accessed || place.active;
+        }
+        unsigned const n = cost(*options_.arch, instruction_, warp).wavefronts;
+        total[b] += n;
+        if (n > worst.wavefronts) worst = {n, c, {}};
+      }
+    });
+    if (misfit) return *misfit;
+    if (!accessed) refuse_nothing(placement_);
+    worst.total = *std::max_element(total.begin(), total.end());
+    return worst;
+  }
+
+  /// The cost by algebra, else by SMT, beside what is known already.
+  void cost_symbolically(std::optional<Found>& found, AccessVerdict& out) const {
+    std::optional<Worst> worst;
+    if (found) worst = std::get<Worst>(*found);
+    if (std::optional<Worst> const linear = by_algebra()) {
+      auto const says = [](Worst const& w) {
+        return std::to_string(w.wavefronts) + " wavefronts, " + std::to_string(w.total.value_or(0)) +
+               " in all cases";
+      };
+      if (worst) must_agree(out.access, Engine::exhaustive, says(*worst), Engine::linear, says(*linear));
+      out.engines.insert(out.engines.begin(), Engine::linear);
+      if (!worst) worst = linear;
+    } else if (auto const unknown = by_smt(worst, out); unknown && !worst) {
+      found = *unknown;
+      return;
+    }
+    found = *worst;
+  }
+
+  /// The cost depends on the XOR of the lanes' addresses alone: if that is affine in few bits of the
+  /// variables, their values are all the cases there are.
+  [[nodiscard]] std::optional<Worst> by_algebra() const {
+    // Bases that are multiples of the modulus change no XOR; others would carry into the offsets.
+    if (!modulus_ || step_ % *modulus_ != 0) return std::nullopt;
+    std::vector<Affine> values;
+    unsigned inputs = 0;
+    for (Variable const& v : placement_.variables()) {
+      unsigned const bits = v.count == 1 ? 0 : static_cast<unsigned>(std::bit_width(v.count - 1));
+      if (!std::has_single_bit(v.count) || inputs + bits > 256) return std::nullopt;
+      values.push_back(v.value(bits == 0 ? Affine(64, 0) : Affine::inputs(64, inputs, bits)));
+      inputs += bits;
+    }
+    auto const warp = placement_.warp(std::span<Affine const>(values), Affine(64, 0));
+    WarpAccess<W> numbers{};
+    std::array<std::uint64_t, 4> used{};
+    unsigned first = warp_lanes;
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      auto const active = warp.active[l].constant();
+      if (!active || (*active && !warp.address[l].exact())) return std::nullopt;
+      numbers.active[l] = *active;
+      if (*active && first == warp_lanes) first = l;
+    }
+    if (first == warp_lanes) return std::nullopt;
+    std::array<Affine, warp_lanes> difference;
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      if (!numbers.active[l]) continue;
+      difference[l] = warp.address[l] ^ warp.address[first];
+      for (unsigned i = 0; i < difference[l].width(); ++i)
+        for (unsigned w = 0; w < 4; ++w) used[w] |= difference[l].bit(i).inputs[w];
+    }
+    std::vector<unsigned> free;
+    for (unsigned i = 0; i < inputs; ++i)
+      if ((used[i / 64] >> (i % 64) & 1) != 0) free.push_back(i);
+    if (free.size() > most_free_bits) return std::nullopt;
+    Worst worst;
+    std::uint64_t sum = 0;
+    for (std::uint64_t some = 0; some < std::uint64_t{1} << free.size(); ++some) {
+      std::array<std::uint64_t, 4> point{};
+      for (std::size_t i = 0; i < free.size(); ++i) point[free[i] / 64] |= (some >> i & 1) << (free[i] % 64);
+      for (unsigned l = 0; l < warp_lanes; ++l)
+        numbers.address[l] = numbers.active[l] ? difference[l].at(point) : 0;
+      unsigned const n = cost(*options_.arch, instruction_, numbers).wavefronts;
+      sum += n;
+      if (n > worst.wavefronts) worst = {n, case_at(point), {}};
+    }
+    // Each of these stands for as many cases as the other inputs have values.
+    if (inputs - free.size() < 50) worst.total = sum << (inputs - free.size());
+    must_agree(placement_.access().name, Engine::linear,
+               "a case of " + std::to_string(worst.wavefronts) + " wavefronts", Engine::exhaustive,
+               "a case of " + std::to_string(cost_of(worst.where)) + " wavefronts");
+    return worst;
+  }
+
+  /// Proves that no case costs more than `worst`, raising it as long as the solver finds one that does.
+  std::optional<Unknown> by_smt(std::optional<Worst>& worst, AccessVerdict& out) const {
+    auto const at_most = [this](unsigned n) {
+      return question("at most " + std::to_string(n) + " wavefronts",
+                      [this, n](auto const& values, auto const& base) {
+                        using V = std::remove_cvref_t<decltype(base)>;
+                        auto const warp = placement_.warp(std::span<V const>(values), base);
+                        return !(n < wavefronts(*options_.arch, instruction_, warp));
+                      });
+    };
+    if (worst) {
+      if (auto const other =
+              confirm(at_most(worst->wavefronts), Engine::exhaustive, Proved{}, options_.limits))
+        out.engines.insert(out.engines.begin(), *other);
+      return std::nullopt;
+    }
+    Worst most = first_case();
+    while (true) {
+      Answer const answer = decide(at_most(most.wavefronts), options_.limits);
+      if (auto const* unknown = answer.unknown()) return *unknown;
+      auto const* refuted = answer.refuted();
+      if (refuted == nullptr) {
+        out.engines.insert(out.engines.begin(), answer.engines.begin(), answer.engines.end());
+        worst = most;
+        return std::nullopt;
+      }
+      Case const c = case_of(*refuted);
+      most = {cost_of(c), c, {}};
+    }
+  }
+
+  // ------------------------------------------------------------------------------ cases and questions
+
+  [[nodiscard]] Worst first_case() const {
+    Case c;
+    for (Variable const& v : placement_.variables()) c.values.push_back(v.first);
+    return {cost_of(c), c, {}};
+  }
+  [[nodiscard]] Case case_at(std::array<std::uint64_t, 4> const& point) const {
+    Case c;
+    unsigned at = 0;
+    for (Variable const& v : placement_.variables()) {
+      std::uint64_t i = 0;
+      for (unsigned bit = 0; (std::uint64_t{1} << bit) < v.count; ++bit, ++at)
+        i |= (point[at / 64] >> (at % 64) & 1) << bit;
+      c.values.push_back(v.value(i));
+    }
+    return c;
+  }
+  /// Reads a counterexample to question().
+  [[nodiscard]] Case case_of(Refuted const& refuted) const {
+    Case c;
+    std::size_t at = 0;
+    for (Variable const& v : placement_.variables())
+      c.values.push_back(v.count == 1 ? v.first : refuted.values[at++].second);
+    c.base = refuted.values[at].second;
+    return c;
+  }
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> named(Case const& c) const {
+    std::vector<std::pair<std::string, std::uint64_t>> all;
+    for (std::size_t i = 0; i < c.values.size(); ++i)
+      if (placement_.variables()[i].count > 1) all.emplace_back(placement_.variables()[i].name, c.values[i]);
+    return all;
+  }
+
+  /// For all values of the variables and all bases below 2^32: statement(values, base).
+  template <class Statement>
+  [[nodiscard]] Question question(std::string name, Statement statement) const {
+    std::vector<Variable> free;
+    for (Variable const& v : placement_.variables())
+      if (v.count > 1) free.push_back(v);
+    free.push_back(Variable::steps("base", 0, step_, ((std::uint64_t{1} << 32) - 1) / step_ + 1));
+    auto const about = [this, statement]<Word V>(std::span<V const> given) {
+      std::vector<V> values;
+      std::size_t at = 0;
+      for (Variable const& v : placement_.variables())
+        values.push_back(v.count == 1 ? like(given[0], v.first) : given[at++]);
+      return claim(truth_of<V>(statement(values, given[at])));
+    };
+    return ask_of_all(placement_.access().name + ": " + std::move(name), 64, std::move(free), about);
+  }
+
+  // ------------------------------------------------------------------------------------- the answer
+
+  void answer(Found const& found, AccessVerdict& out) const {
+    if (auto const* unknown = std::get_if<Unknown>(&found)) {
+      out.outcome = *unknown;
+    } else if (auto const* misfit = std::get_if<Misfit>(&found)) {
+      Refuted refuted{"lane " + std::to_string(misfit->lane) + " " + misfit->why, misfit->origin, false};
+      refuted.values.emplace_back("base", misfit->base);
+      out.outcome = std::move(refuted);
+      out.misfit = *misfit;
+    } else {
+      answer(std::get<Worst>(found), out);
+    }
+  }
+  void answer(Worst const& worst, AccessVerdict& out) const {
+    WarpAccess<W> const warp = placement_.warp(std::span<W const>(worst.where.values), worst.where.base);
+    auto const cost_there = cost(*options_.arch, instruction_, warp);
+    out.wavefronts = worst.wavefronts;
+    out.total = worst.total;
+    out.coverage = coverage();
+    out.degree.assign(cost_there.degree.begin(), cost_there.degree.begin() + cost_there.groups.count);
+    out.conflict = conflict(worst.where, warp, cost_there);
+    if (out.wavefronts <= out.allowed) {
+      out.outcome = Proved{};
+      return;
+    }
+    Refuted refuted{out.access, named(worst.where), false};
+    refuted.values.emplace_back("base", worst.where.base);
+    out.outcome = std::move(refuted);
+  }
+
+  /// The places of the tile that some lane of some case reaches: places before any swizzle, in grains.
+  [[nodiscard]] std::optional<Coverage> coverage() const {
+    Layout const* const tile = placement_.map().domain();
+    if (tile == nullptr || placement_.assignments() > most_cases || tile->size() > most_enumerated)
+      return std::nullopt;
+    std::uint64_t const bits = *placement_.map().element_bits, grain = placement_.grain();
+    std::vector<std::uint64_t> places;  // in bits
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(tile->size()); ++i)
+      for (std::uint64_t bit = 0; bit < bits; bit += grain)
+        places.push_back((*tile)(i).elements * bits + bit);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::vector<bool> reached(places.size(), false);
+    auto const reach = [&](W place) {
+      auto const found = std::lower_bound(places.begin(), places.end(), place);
+      bool const known = found != places.end() && *found == place;
+      if (known) reached[static_cast<std::size_t>(found - places.begin())] = true;
+      return found - places.begin();
+    };
+    unsigned const vector_bits = 8 * instruction_.bytes;
+    for_each_assignment(placement_, [&](std::span<W const> values) {
+      for (unsigned l = 0; l < instruction_.lanes(); ++l) {
+        LanePlace<W> const place = placement_.lane(values, l, W{0});
+        if (!place.active) continue;
+        auto const first = reach(placement_.place_of_vector(values, l, place, 0));
+        for (unsigned bit = static_cast<unsigned>(grain); bit < vector_bits;
+             bit += static_cast<unsigned>(grain))
+          if (placement_.whole_vectors())  // side by side, so neighbours in the sorted list too
+            reached[static_cast<std::size_t>(first) + bit / grain] = true;
+          else
+            (void)reach(placement_.place_of_vector(values, l, place, bit));
+      }
+    });
+    auto const count = static_cast<std::uint64_t>(std::count(reached.begin(), reached.end(), true));
+    return Coverage{(count * grain + 7) / 8, (places.size() * grain + 7) / 8};
+  }
+
+  /// The fullest bank of the fullest phase: the lowest where there are several.
+  [[nodiscard]] std::optional<Conflict> conflict(Case const& c, WarpAccess<W> const& warp,
+                                                 Cost<std::uint32_t> const& found) const {
+    if (*std::max_element(found.degree.begin(), found.degree.end()) < 2) return std::nullopt;
+    Collision<W> const most = fullest(instruction_, warp, found);
+    Conflict out{named(c), c.base, most.phase, most.bank, most.use.by_lane, {}};
+    int const bits = static_cast<int>(placement_.map().element_bits.value_or(8));
+    for (std::size_t const i : most.use.served()) {
+      unsigned const l = most.use.lanes[i];
+      LanePlace<W> const place = placement_.lane(std::span<W const>(c.values), l, c.base);
+      std::uint64_t const address = warp.address[l];
+      auto const relative = static_cast<std::int64_t>(address - c.base);
+      out.lanes.push_back({l, place.coordinate, static_cast<std::int64_t>(place.offset),
+                           place.coordinate.empty() ? relative : relative * 8 / bits, address,
+                           address / bank_bytes});
+    }
+    return out;
+  }
+
+  Placement const& placement_;
+  CheckOptions const& options_;
+  Instruction instruction_;
+  std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
+  std::uint64_t step_ = 1;                  // and of what the instruction takes
+  std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost
+};
+
+}  // namespace
+
+std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits) {
+  return std::lcm(std::lcm(own_alignment(map, limits), array_alignment), std::uint64_t{instruction.bytes});
+}
+
+AccessVerdict check(Placement const& placement, CheckOptions const& options) {
+  return Checker(placement, options).run();
+}
+
+std::optional<AccessVerdict> check_exhaustively(Placement const& placement, CheckOptions const& options) {
+  return Checker(placement, options).run_exhaustively();
+}
+
+std::variant<std::monostate, Misfit, Unknown> misfit_of(Placement const& placement,
+                                                        CheckOptions const& options) {
+  return Checker(placement, options).misfit();
+}
+
+namespace {
+
+bool stores(Instruction const& i) {
+  return i.operation != Operation::ld_shared && i.operation != Operation::ldmatrix;
+}
+
+/// The shape with one index along every stride of 0.
+IntTuple once(IntTuple shape, IntTuple const& stride) {
+  for (std::size_t m = 0; m < shape.modes.size(); ++m) shape.modes[m] = once(shape.modes[m], stride.modes[m]);
+  if (!shape.is_tuple && stride.value == 0) shape.value = 1;
+  return shape;
+}
+
+/// True if the map keeps all elements apart but for those along strides of 0.
+bool is_broadcast(Mapping map, Limits const& limits) {
+  if (map.domain() == nullptr) return false;
+  Layout& tile = std::get<Layout>(map.on_elements.back());
+  tile.shape = once(tile.shape, tile.stride);
+  return std::holds_alternative<Proved>(is_one_to_one(map, limits).outcome);
+}
+
+/// A store to a view whose elements share places.
+AccessVerdict lossy_store(Placement const& placement, CheckOptions const& options, Refuted const& shared) {
+  AccessVerdict out;
+  out.access = placement.access().name;
+  out.ideal = ideal_wavefronts(*options.arch, placement.instruction());
+  out.allowed = options.at_most.value_or(out.ideal);
+  out.support = options.arch->support;
+  out.engines = {Engine::exhaustive};
+  out.outcome = Refuted{"it stores to elements that share a place: one of them is lost", shared.values, true};
+  return out;
+}
+
+}  // namespace
+
+TileVerdict check(Mapping const& map, std::span<Placement const> placements, CheckOptions const& options) {
+  TileVerdict out;
+  out.one_to_one = is_one_to_one(map, options.limits);
+  auto const* const shared = std::get_if<Refuted>(&out.one_to_one.outcome);
+  out.broadcast = shared != nullptr && is_broadcast(map, options.limits);
+  if (shared != nullptr && !out.broadcast) {
+    out.outcome = out.one_to_one.outcome;
+    return out;
+  }
+  std::vector<Outcome> outcomes;
+  if (!out.broadcast) outcomes.push_back(out.one_to_one.outcome);
+  for (Placement const& placement : placements) {
+    bool const lossy = out.broadcast && stores(placement.instruction());
+    out.accesses.push_back(lossy ? lossy_store(placement, options, *shared) : check(placement, options));
+    outcomes.push_back(out.accesses.back().outcome);
+  }
+  out.outcome = conjunction(outcomes);
+  return out;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,200 @@
+#include <swizproof/layout/composed.hpp>
+#include <swizproof/analysis/equal.hpp>
+#include <swizproof/engine/decide.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace swizproof {
+
+namespace {
+
+constexpr std::uint64_t most_compared = std::uint64_t{1} << 22;
+
+constexpr std::uint64_t array_alignment = 16;  ///< bytes: no shared array of tiles starts at less
+
+/// The map with nothing where its swizzle was, but the offsets and layouts below it. Nothing if it has two.
+std::optional<Mapping> without_swizzle(Mapping map) {
+  auto const moves = [](Stage const& stage) {
+    return !std::holds_alternative<Layout>(stage) && !std::holds_alternative<Displacement>(stage);
+  };
+  auto const last = std::find_if(map.on_elements.begin(), map.on_elements.end() - 1, moves);
+  bool const on_elements = last != map.on_elements.end() - 1;
+  if (on_elements) {
+    bool const another = std::find_if(last + 1, map.on_elements.end(), moves) != map.on_elements.end();
+    if (map.acts_on_bytes() || another || last != map.on_elements.begin()) return std::nullopt;
+    map.on_elements.erase(last);
+  }
+  if (map.on_bytes.size() > 1) return std::nullopt;
+  map.on_bytes.clear();
+  return map;
+}
+
+/// The two maps, ready to be compared: what index or number, in which unit.
+class Comparison {
+ public:
+  Comparison(Mapping left, Mapping right, std::optional<std::uint64_t> align, Limits const& limits)
+      : left_(std::move(left)), right_(std::move(right)), limits_(limits) {
+    bits_ = left_.element_bits ? left_.element_bits : right_.element_bits;
+    if (left_.element_bits && right_.element_bits && left_.element_bits != right_.element_bits)
+      refuse("the elements have different sizes: " + std::to_string(*left_.element_bits) + " and " +
+             std::to_string(*right_.element_bits) + " bits");
+    left_.element_bits = right_.element_bits = bits_;
+    bool const shaped_left = left_.domain() != nullptr, shaped_right = right_.domain() != nullptr;
+    by_bytes_ = left_.acts_on_bytes() || right_.acts_on_bytes();
+    if (shaped_left != shaped_right) {
+      (shaped_left ? right_ : left_) =
+          in_place_of_swizzle(shaped_left ? left_ : right_, shaped_left ? right_ : left_);
+      out_.domain = "the function after " + bare_.text + ", in place of its swizzle: ";
+    }
+    bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
+    if ((mixed || (by_bytes_ && (shaped_left || shaped_right))) && !bits_)
+      refuse("one acts on bytes, the other on elements of unknown size",
+             "give --element, such as --element f16");
+    if (shaped_left || shaped_right) {
+      size_ = static_cast<std::uint64_t>(left_.domain()->size());
+      out_.domain += "indices 0.." + std::to_string(size_ - 1);
+      if (by_bytes_) {
+        step_ = align.value_or(
+            std::lcm(array_alignment, std::lcm(own_alignment(left_, limits), own_alignment(right_, limits))));
+        out_.domain +=
+            step_ == 1 ? ", every base" : ", every base that is a multiple of " + std::to_string(step_);
+      }
+      out_.unit = !by_bytes_ ? "elements" : *bits_ % 8 == 0 ? "bytes" : "bits";
+    } else {
+      out_.domain = mixed ? "all 32-bit element offsets" : "all 64-bit numbers";
+      out_.unit = by_bytes_ ? "bytes" : "elements";
+      if (align) refuse("--align is for tiles: these functions are compared on all numbers");
+      if (mixed && *bits_ % 8 != 0) out_.unit = "bits";
+    }
+    probes_ = probes(left_);
+    if (std::vector<unsigned> const other = probes(right_); other.size() > probes_.size()) probes_ = other;
+  }
+
+  Equality run() {
+    if (left_.domain() != nullptr && left_.domain()->size() != right_.domain()->size()) {
+      auto const a = left_.domain()->size(), b = right_.domain()->size();
+      out_.outcome = Refuted{"the sizes differ: " + std::to_string(a) + " and " + std::to_string(b), {}};
+      out_.engines = {Engine::exhaustive};
+      return out_;
+    }
+    Question const q = question();
+    std::optional<Difference> found;
+    if (exhaust(found)) {
+      out_.outcome = found ? Outcome(Refuted{"the two differ", {}}) : Outcome(Proved{});
+      if (auto const other = confirm(q, Engine::exhaustive, out_.outcome, limits_, !found))
+        out_.engines.push_back(*other);
+      out_.engines.push_back(Engine::exhaustive);
+    } else {
+      Answer answer = decide(q, limits_);
+      if (Refuted const* const refuted = answer.refuted()) found = difference_at(*refuted);
+      out_.outcome = std::move(answer.outcome);
+      out_.engines = std::move(answer.engines);
+    }
+    out_.difference = found;
+    return out_;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string message, std::string hint = {}) const {
+    throw InputError{std::move(message), left_.text + "  and  " + right_.text, 0, 1, std::move(hint)};
+  }
+  /// The shaped map with `function` instead of its own swizzle.
+  [[nodiscard]] Mapping in_place_of_swizzle(Mapping const& shaped, Mapping const& function) {
+    auto const bare = without_swizzle(shaped);
+    if (!bare)
+      refuse("the tile has more than one swizzle: it is not clear which one the function stands for");
+    bare_ = *bare;
+    bare_.text = to_string(bare_);
+    Mapping map = function;
+    map.on_elements.insert(map.on_elements.end(), bare->on_elements.begin(), bare->on_elements.end());
+    map.element_bits = bits_;
+    return map;
+  }
+  [[nodiscard]] bool shaped() const { return size_ != 0; }
+
+  /// Whether the functions are compared as numbers of their own unit, not as addresses of elements.
+  [[nodiscard]] bool as_numbers() const {
+    return shaped() ? !by_bytes_ : left_.acts_on_bytes() == right_.acts_on_bytes();
+  }
+  /// The image of an input in out_.unit: of bit `bit` of the element, where addresses of elements are compared.
+  template <Word W>
+  [[nodiscard]] W value(Mapping const& map, W const& x, W const& base, unsigned bit) const {
+    if (as_numbers()) return by_bytes_ ? detail::apply(map.on_bytes, x) : offset(map, x).elements;
+    if (*bits_ % 8 != 0) return bit_address(map, Address<W>{base}, x, bit);
+    W const first = base + offset(map, x).elements * (*bits_ / 8);
+    return detail::apply(map.on_bytes, W(first + bit / 8));
+  }
+
+  [[nodiscard]] Question question() const {
+    bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
+    std::vector<Variable> variables;
+    if (shaped())
+      variables.push_back(Variable::steps("input", 0, 1, size_));
+    else
+      variables.push_back({"input", mixed ? 32U : 64U});
+    if (shaped() && by_bytes_)
+      variables.push_back(
+          {"base", static_cast<unsigned>(std::bit_width((std::uint64_t{1} << 32) / step_)), 0, step_});
+    return ask_of_all(
+        left_.text + " = " + right_.text, 64, variables, [this]<Word W>(std::span<W const> values) {
+          W const base = values.size() > 1 ? values[1] : like(values[0], 0);
+          truth_of<W> agree = true;
+          for (unsigned const bit : probes_)
+            agree = agree && value(left_, values[0], base, bit) == value(right_, values[0], base, bit);
+          return claim(agree);
+        });
+  }
+
+  /// True if all indices and bases modulo both periods were compared; `found` is the first difference.
+  bool exhaust(std::optional<Difference>& found) const {
+    if (!shaped()) return false;
+    std::uint64_t bases = 1;
+    if (by_bytes_) {
+      auto const a = some_period(left_.on_bytes, limits_).value,
+                 b = some_period(right_.on_bytes, limits_).value;
+      if (!a || !b) return false;
+      std::uint64_t const period = std::max(*a, *b);  // powers of two
+      bases = period / std::gcd(step_, period);
+    }
+    if (size_ > most_compared || bases > most_compared / size_ / probes_.size()) return false;
+    for (std::uint64_t x = 0; x < size_; ++x)
+      for (std::uint64_t b = 0; b < bases; ++b) {
+        found = difference(x, b * step_);
+        if (found) return true;
+      }
+    return true;
+  }
+
+  /// Where the two differ at an input; nothing if they do not.
+  [[nodiscard]] std::optional<Difference> difference(std::uint64_t x, std::uint64_t base) const {
+    for (unsigned const bit : probes_) {
+      std::uint64_t const l = value(left_, x, base, bit), r = value(right_, x, base, bit);
+      if (l != r) return Difference{x, base, static_cast<std::int64_t>(l), static_cast<std::int64_t>(r), bit};
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<Difference> difference_at(Refuted const& refuted) const {
+    return difference(refuted.values[0].second, refuted.values.size() > 1 ? refuted.values[1].second : 0);
+  }
+
+  Mapping left_, right_;
+  Mapping bare_{};  // of a tile whose swizzle a function stands for
+  Limits limits_;
+  std::vector<unsigned> probes_{};  // bits of an element that are compared
+  std::optional<unsigned> bits_{};
+  bool by_bytes_ = false;
+  std::uint64_t size_ = 0;  // 0 without a shape
+  std::uint64_t step_ = 1;  // bases are its multiples
+  Equality out_;
+};
+
+}  // namespace
+
+Equality equal(Mapping const& left, Mapping const& right, std::optional<std::uint64_t> align,
+               Limits const& limits) {
+  return Comparison(left, right, align, limits).run();
+}
+
+}  // namespace swizproof

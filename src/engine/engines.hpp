@@ -1,0 +1,35 @@
+// What each engine gives to decide.cpp: an answer that nobody has replayed yet.
+#pragma once
+
+#include <swizproof/engine/question.hpp>
+#include <swizproof/engine/verdict.hpp>
+
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace swizproof::engine {
+
+/// Numbers of values under which a question is said to fail.
+struct Candidate {
+  std::size_t question = 0;
+  std::vector<std::uint64_t> numbers{};
+};
+
+/// Proved; or candidates, of which one at least must replay; or Unknown.
+using Finding = std::variant<Unknown, Proved, std::vector<Candidate>>;
+
+/// Nothing if there are more than 2^bits cases; Unknown after `seconds`. exhaustive.cpp
+[[nodiscard]] std::optional<Finding> exhaustive(Question const& question, unsigned bits, double seconds);
+
+/// The first failure among the smallest values, 2^budget of them. exhaustive.cpp
+[[nodiscard]] std::optional<Candidate> search(Question const& question, unsigned budget);
+
+/// Nothing if the statement is not affine. linear.cpp
+[[nodiscard]] std::optional<Finding> linear(Question const& question);
+
+/// All questions together. smt.cpp
+[[nodiscard]] Finding smt(std::span<Question const> questions, Limits const& limits);
+
+}  // namespace swizproof::engine

@@ -1,0 +1,197 @@
+#include <swizproof/engine/term.hpp>
+
+#include <cassert>
+#include <utility>
+
+namespace swizproof {
+
+namespace {
+
+std::uint64_t mask_of(unsigned width) {
+  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
+}
+
+bool commutes(Op op) {
+  return op == Op::bv_xor || op == Op::bv_and || op == Op::bv_or || op == Op::bv_add || op == Op::bv_mul ||
+         op == Op::eq || op == Op::conjunction || op == Op::disjunction;
+}
+
+/// The value of an operation on constants.
+std::uint64_t evaluate(Op op, unsigned width, std::uint64_t p, std::uint64_t q) {
+  std::uint64_t const mask = mask_of(width);
+  switch (op) {
+    case Op::bv_xor:
+      return p ^ q;
+    case Op::bv_and:
+      return p & q;
+    case Op::bv_or:
+      return p | q;
+    case Op::bv_add:
+      return (p + q) & mask;
+    case Op::bv_sub:
+      return (p - q) & mask;
+    case Op::bv_mul:
+      return (p * q) & mask;
+    case Op::bv_udiv:
+      return q == 0 ? mask : p / q;
+    case Op::bv_urem:
+      return q == 0 ? p : p % q;
+    case Op::bv_shl:
+      return q < width ? (p << q) & mask : 0;
+    case Op::bv_lshr:
+      return q < width ? p >> q : 0;
+    case Op::eq:
+      return p == q;
+    case Op::ult:
+      return p < q;
+    case Op::conjunction:
+      return p & q;
+    case Op::disjunction:
+      return p | q;
+    default:
+      break;
+  }
+  assert(false && "not a binary operation");
+  return 0;
+}
+
+Terms* owner(Formula a, Formula b) { return a.terms != nullptr ? a.terms : b.terms; }
+
+Term binary(Op op, Term a, Term b) {
+  assert(a.terms == b.terms && a.width() == b.width());
+  return {a.terms, a.terms->add({op, static_cast<std::uint8_t>(a.width()), a.id, b.id})};
+}
+
+Formula relation(Op op, Term a, Term b) {
+  assert(a.terms == b.terms && a.width() == b.width());
+  return {a.terms, a.terms->add({op, 0, a.id, b.id})};
+}
+
+}  // namespace
+
+unsigned Term::width() const { return terms->nodes()[id].width; }
+
+std::size_t Terms::Hash::operator()(Node const& n) const {
+  std::uint64_t h = (std::uint64_t{n.a} << 32 | n.b) * 0x9E3779B97F4A7C15U;
+  h ^= (n.value + (std::uint64_t{n.c} << 16 | static_cast<unsigned>(n.op) << 8 | n.width)) *
+       0xC2B2AE3D27D4EB4FU;
+  return static_cast<std::size_t>(h ^ h >> 29);
+}
+
+Terms::Terms() {
+  nodes_.push_back({Op::truth, 0, 0, 0, 0, 0});  // node 0 is false, node 1 is true
+  nodes_.push_back({Op::truth, 0, 0, 0, 0, 1});
+}
+
+Term Terms::constant(unsigned width, std::uint64_t value) {
+  return {this, add({Op::constant, static_cast<std::uint8_t>(width), 0, 0, 0, value & mask_of(width)})};
+}
+
+Term Terms::variable(unsigned width, unsigned bits, std::string name) {
+  assert(bits >= 1 && bits <= width && width <= 64);
+  unknowns_.push_back({std::move(name), bits});
+  std::uint32_t const id =
+      add({Op::variable, static_cast<std::uint8_t>(bits), 0, 0, 0, unknowns_.size() - 1});
+  if (bits == width) return {this, id};
+  return {this, add({Op::zero_extend, static_cast<std::uint8_t>(width), id})};
+}
+
+std::uint32_t Terms::add(Node n) {
+  bool const is_binary = n.op >= Op::bv_xor && n.op <= Op::bv_lshr;
+  bool const is_relation = n.op == Op::eq || n.op == Op::ult;
+  bool const is_connective = n.op == Op::conjunction || n.op == Op::disjunction;
+  if (is_binary || is_relation || is_connective) {
+    if (commutes(n.op) && n.a > n.b) std::swap(n.a, n.b);
+    Node const a = nodes_[n.a], b = nodes_[n.b];
+    bool const a_known = a.op == Op::constant || a.op == Op::truth;
+    bool const b_known = b.op == Op::constant || b.op == Op::truth;
+    if (a_known && b_known) {
+      std::uint64_t const value = evaluate(n.op, n.width, a.value, b.value);
+      if (!is_binary) return static_cast<std::uint32_t>(value);
+      return constant(n.width, value).id;
+    }
+    if (n.op == Op::eq && n.a == n.b) return 1;
+    bool const a_zero = a_known && a.value == 0, b_zero = b_known && b.value == 0;
+    switch (n.op) {
+      case Op::bv_xor:
+      case Op::bv_or:
+      case Op::bv_add:
+        if (a_zero) return n.b;
+        if (b_zero) return n.a;
+        break;
+      case Op::bv_and:
+      case Op::bv_mul:
+        if (a_zero) return n.a;
+        if (b_zero) return n.b;
+        break;
+      case Op::bv_sub:
+      case Op::bv_shl:
+      case Op::bv_lshr:
+        if (b_zero) return n.a;
+        break;
+      case Op::conjunction:
+        if (a_known) return a.value == 0 ? 0 : n.b;
+        if (b_known) return b.value == 0 ? 0 : n.a;
+        break;
+      case Op::disjunction:
+        if (a_known) return a.value != 0 ? 1 : n.b;
+        if (b_known) return b.value != 0 ? 1 : n.a;
+        break;
+      default:
+        break;
+    }
+  } else if (n.op == Op::negation) {
+    Node const a = nodes_[n.a];
+    if (a.op == Op::truth) return a.value == 0 ? 1 : 0;
+    if (a.op == Op::negation) return a.a;
+  } else if (n.op == Op::ite) {
+    if (nodes_[n.a].op == Op::truth) return nodes_[n.a].value != 0 ? n.b : n.c;
+    if (n.b == n.c) return n.b;
+  }
+  auto const [at, fresh] = known_.try_emplace(n, static_cast<std::uint32_t>(nodes_.size()));
+  if (fresh) nodes_.push_back(n);
+  return at->second;
+}
+
+Term like(Term x, std::uint64_t value) { return x.terms->constant(x.width(), value); }
+Term operator^(Term a, Term b) { return binary(Op::bv_xor, a, b); }
+Term operator&(Term a, Term b) { return binary(Op::bv_and, a, b); }
+Term operator|(Term a, Term b) { return binary(Op::bv_or, a, b); }
+Term operator+(Term a, Term b) { return binary(Op::bv_add, a, b); }
+Term operator-(Term a, Term b) { return binary(Op::bv_sub, a, b); }
+Term operator*(Term a, Term b) { return binary(Op::bv_mul, a, b); }
+Term operator/(Term a, Term b) { return binary(Op::bv_udiv, a, b); }
+Term operator%(Term a, Term b) { return binary(Op::bv_urem, a, b); }
+Term shl(Term a, Term n) { return binary(Op::bv_shl, a, n); }
+Term shr(Term a, Term n) { return binary(Op::bv_lshr, a, n); }
+Term shl(Term a, std::uint64_t n) { return n < a.width() ? shl(a, like(a, n)) : like(a, 0); }
+Term shr(Term a, std::uint64_t n) { return n < a.width() ? shr(a, like(a, n)) : like(a, 0); }
+
+Term select(Formula condition, Term yes, Term no) {
+  Terms* const terms = yes.terms;
+  return {terms, terms->add({Op::ite, static_cast<std::uint8_t>(yes.width()), condition.id, yes.id, no.id})};
+}
+
+Term tally(Term x, Formula truth) { return select(truth, x.terms->constant(8, 1), x.terms->constant(8, 0)); }
+
+Formula operator==(Term a, Term b) { return relation(Op::eq, a, b); }
+Formula operator<(Term a, Term b) { return relation(Op::ult, a, b); }
+
+Formula operator&&(Formula a, Formula b) {
+  Terms* const terms = owner(a, b);
+  if (terms == nullptr) return a.id != 0 && b.id != 0;
+  return {terms, terms->add({Op::conjunction, 0, a.id, b.id})};
+}
+
+Formula operator||(Formula a, Formula b) {
+  Terms* const terms = owner(a, b);
+  if (terms == nullptr) return a.id != 0 || b.id != 0;
+  return {terms, terms->add({Op::disjunction, 0, a.id, b.id})};
+}
+
+Formula operator!(Formula a) {
+  if (a.terms == nullptr) return a.id == 0;
+  return {a.terms, a.terms->add({Op::negation, 0, a.id})};
+}
+
+}  // namespace swizproof

@@ -1,0 +1,107 @@
+// Nsight Compute's CSV export, beside the user's obligations: does the kernel cost what was proved?
+//
+//   ncu --page source --csv -i REPORT     one line of SASS after the other, the table of each launch twice
+//   ncu --page raw --csv -i REPORT        sums of each kernel, a column a metric, units in a second row
+//   ncu --csv --metrics ... PROGRAM       sums of each kernel, a line a metric
+//
+// What is proved is the worst origin's cost, so a counter may stay below it and never exceed it. No row is lost without a
+// word: what cannot be read is refused with its line, and what is not compared is counted.
+#pragma once
+
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/claim/obligation.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof {
+
+/// How often an operation's instructions ran.
+struct Executed {
+  Operation operation{};
+  std::uint64_t times = 0;
+  friend bool operator==(Executed const&, Executed const&) = default;
+};
+
+/// What was counted of one SASS line, or of all shared-memory instructions of one kind in a kernel.
+struct Measurement {
+  std::string kernel{};                      ///< template arguments without their types: `k<(bool)0>` is k<0>
+  std::string kernel_as_written{};           ///< which an obligation's expression may mean, too
+  std::string where{};                       ///< the SASS line, or "all LDSM"
+  std::optional<Instruction> instruction{};  ///< of a SASS line that the model knows
+  std::vector<Executed> operations{};        ///< that the sum is over, those that ran; empty for a SASS line
+  std::uint64_t executed = 0;                ///< warp instructions
+  std::uint64_t wavefronts = 0;
+  bool atomic = false;              ///< adds, exchanges and their like, of which no cost is modelled
+  bool shared_with_others = false;  ///< l1tex counters: what other clients of the L1 cost, too
+  [[nodiscard]] double each() const {
+    return static_cast<double>(wavefronts) / static_cast<double>(executed);
+  }
+};
+
+/// An export, and what of it is no measurement.
+struct Profile {
+  std::vector<Measurement> measurements{};
+  std::size_t never_ran = 0;  ///< accesses to shared memory that did not run, or not in any lane
+  std::size_t no_count = 0;   ///< of which the profiler has no number
+  std::size_t repeated = 0;   ///< tables of the source page that stand there once more, word for word
+  std::size_t added_up = 0;   ///< rows of one kernel and metric that were added to earlier ones
+};
+
+/// Reads an export of any of the three forms. Rows of one process, launch, kernel and metric are added up; a sum that
+/// only one of its two metrics was exported for is refused. Throws InputError with the line where a number or a row
+/// cannot be read, where the last row is cut off, or where there is no such table at all.
+[[nodiscard]] Profile read_nsight(std::string const& name, std::string_view text);
+
+/// The instruction of a SASS line: `@!P0 LDS.128 R4, [R3]` is ld.shared.b128; nothing if the line is no
+/// access to shared memory that the model knows.
+[[nodiscard]] std::optional<Instruction> parse_sass(std::string_view line);
+
+/// Whether a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.
+[[nodiscard]] bool is_atomic(std::string_view line);
+
+/// A count of the profiler: 1048576, 1,081, 32.000000, 1 048 576; nothing where it says that it has none ("n/a", "-").
+/// 1.081 is refused: in one locale it is another number than in the next. Throws InputError.
+[[nodiscard]] std::optional<std::uint64_t> parse_count(std::string const& text);
+
+/// A kernel's name with its template arguments as one of the profiler's two demanglers writes them: `k<(bool)0>(int)` is
+/// k<0>(int).
+[[nodiscard]] std::string plain_kernel_name(std::string name);
+
+/// An access whose cost is proved.
+struct ProvedAccess {
+  std::string obligation{};
+  std::string kernel{};  ///< regular expression; empty: every kernel
+  std::string access{};
+  Instruction instruction{};
+  unsigned wavefronts = 0;       ///< of the worst case
+  bool counts_as_cycles = true;  ///< no loads of equal addresses, which counters count in their own way
+};
+
+/// The accesses of the obligations, each with its proved cost, and those for which there is none.
+struct ProvedAccesses {
+  std::vector<ProvedAccess> proved{};
+  std::vector<std::string> left_out{};  ///< "A tile: ldmatrix.x4: time-out"
+};
+
+/// Decides the accesses of the obligations. Throws as decide() does.
+[[nodiscard]] ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits);
+
+/// How a measurement compares. `above` contradicts the proof, `noisy` might.
+enum class Comparison : std::uint8_t { as_proved, below, above, noisy, not_covered, atomic, not_modelled };
+
+/// A measurement, and the proved accesses that it may be.
+struct Compared {
+  Comparison comparison = Comparison::not_covered;
+  std::vector<ProvedAccess const*> candidates{};
+  unsigned most = 0;  ///< wavefronts of the dearest candidate
+  std::uint64_t allowed =
+      0;  ///< wavefronts of all that ran, if each was the dearest; 32 each of what no candidate is
+};
+
+[[nodiscard]] Compared compare(Measurement const& measured, std::vector<ProvedAccess> const& proved);
+
+}  // namespace swizproof

@@ -1,0 +1,83 @@
+#include "evidence/requests.hpp"
+
+#include <swizproof/text/parse.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace swizproof {
+
+namespace {
+
+/// The beginning of a text, at most `most` bytes, cut between two characters of UTF-8.
+std::string_view beginning(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+}  // namespace
+
+std::variant<Request, LineError> RequestReader::read(char const* line, std::size_t length) {
+  simdjson::dom::element document;
+  if (auto const error = parser_.parse(line, length, false).get(document))
+    return LineError{fmt::format("this is not a JSON object: {}", simdjson::error_message(error))};
+  simdjson::dom::object object;
+  if (document.get(object)) return LineError{"a JSON object is expected"};
+  bool has_op = false, has_address = false;
+  Request request{};
+  unsigned lanes = 0;
+  std::array<std::uint64_t, warp_lanes> address{};
+  for (auto const& [key, value] : object) {
+    if (key == "op") {
+      std::string_view text;
+      if (value.get(text)) return LineError{"\"op\" must be a string"};
+      if (has_op) return LineError{"\"op\" is given twice"};
+      if (!last_op_ || text != *last_op_) {
+        try {
+          last_instruction_ = parse_instruction(text);
+        } catch (InputError const&) {
+          return LineError{fmt::format("unknown op '{}'; known: {}", beginning(text, 40), known_ops)};
+        }
+        last_op_ = text;
+      }
+      request.instruction = last_instruction_;
+      has_op = true;
+    } else if (key == "address") {
+      if (has_address) return LineError{"\"address\" is given twice"};
+      simdjson::dom::array array;
+      if (value.get(array)) return LineError{"\"address\" must be an array"};
+      if (array.size() != warp_lanes)
+        return LineError{fmt::format("\"address\" has {} lanes, a warp has 32", array.size())};
+      lanes = 0;
+      for (simdjson::dom::element const lane : array) {
+        bool const inactive = lane.is_null();
+        if (!inactive && (lane.get(address[lanes]) || address[lanes] > 0xffffffffULL))
+          return LineError{fmt::format("lane {}: an address is an integer from 0 to 2^32-1, or null", lanes)};
+        request.access.active[lanes] = !inactive;
+        ++lanes;
+      }
+      has_address = true;
+    }
+  }
+  if (!has_op) return LineError{"\"op\" is missing"};
+  if (!has_address) return LineError{"\"address\" is missing"};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    request.access.address[lane] = static_cast<std::uint32_t>(address[lane]);
+    if (lane >= request.instruction.lanes()) {
+      request.access.active[lane] = false;  // H6: the hardware does not look at it
+    } else if (!request.access.active[lane]) {
+      if (request.instruction.matrices != 0)
+        return LineError{fmt::format("lane {}: {} needs the addresses of lanes 0..{}", lane, *last_op_,
+                                     request.instruction.lanes() - 1)};
+    } else if (address[lane] % request.instruction.bytes != 0) {
+      return LineError{fmt::format("lane {}: address {} is not a multiple of {} bytes", lane, address[lane],
+                                   request.instruction.bytes)};
+    }
+  }
+  return request;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,43 @@
+// Lane addresses as JSON lines: what `predict` is asked.
+#pragma once
+
+#include <swizproof/hardware/bank.hpp>
+
+#include <simdjson.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace swizproof {
+
+/// What "op" may be, in words.
+inline constexpr std::string_view known_ops =
+    "ld.shared and st.shared .b8 .b16 .b32 .b64 .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async "
+    ".b32 .b64 .b128";
+
+/// A warp instruction and its lanes' addresses.
+struct Request {
+  Instruction instruction;
+  WarpAccess<std::uint32_t> access;
+};
+
+/// What is wrong with a line, as its answer says it.
+struct LineError {
+  std::string message;
+};
+
+/// Reads {"op": "ld.shared.b128", "address": [a0, .., a31]}, bytes; null is a lane that takes no part.
+class RequestReader {
+ public:
+  /// One line. Behind it simdjson::SIMDJSON_PADDING bytes may be read.
+  [[nodiscard]] std::variant<Request, LineError> read(char const* line, std::size_t length);
+
+ private:
+  simdjson::dom::parser parser_{};
+  std::optional<std::string> last_op_{};
+  Instruction last_instruction_{};
+};
+
+}  // namespace swizproof

@@ -1,0 +1,36 @@
+#include <swizproof/layout/map.hpp>
+
+#include <cstdio>
+#include <map>
+
+namespace swizproof {
+
+LinearMap linear_map(std::span<std::uint64_t const> rows) {
+  std::map<int, std::uint64_t> by_distance;
+  for (int i = 0; i < static_cast<int>(rows.size()); ++i)
+    for (int j = 0; j < 64; ++j)
+      if ((rows[static_cast<std::size_t>(i)] >> j & 1) != 0) by_distance[j - i] |= std::uint64_t{1} << i;
+  LinearMap map;
+  map.cleared = (std::uint64_t{1} << rows.size()) - 1;
+  for (auto const& [distance, mask] : by_distance)
+    if (distance == 0)
+      map.cleared &= ~mask;
+    else
+      map.moves.push_back({distance, mask});
+  return map;
+}
+
+std::string to_string(LinearMap const& map) {
+  auto const hexadecimal = [](std::uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return std::string(text);
+  };
+  std::string text = map.cleared == 0 ? "fn(x) = x" : "fn(x) = (x & ~" + hexadecimal(map.cleared) + ")";
+  for (LinearMap::Move const& m : map.moves)
+    text += std::string(" ^ ((x ") + (m.distance < 0 ? "<< " : ">> ") + std::to_string(std::abs(m.distance)) +
+            ") & " + hexadecimal(m.mask) + ")";
+  return text;
+}
+
+}  // namespace swizproof

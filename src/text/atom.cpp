@@ -1,0 +1,169 @@
+// Atoms by name: CUTLASS's wgmma atoms, and what TMA writes to shared memory.
+#include "text/expression_parser.hpp"
+#include "text/mapping_parser.hpp"
+
+#include <swizproof/hardware/tma.hpp>
+#include <swizproof/hardware/wgmma.hpp>
+
+#include <algorithm>
+
+namespace swizproof {
+
+namespace {
+
+/// The atom in elements of `bits`; its rows run along K (`(8,n):(n,1)`) or along M or N (`(n,8):(1,n)`).
+Mapping atom_of(WgmmaMode mode, bool along_k, unsigned bits) {
+  std::int64_t const row = 8 * std::int64_t{atom_row_bytes(mode)} / bits;
+  std::vector<IntTuple> const shape{8, row}, stride{row, 1};
+  Mapping map;
+  map.on_bytes = {swizzle_of(mode)};
+  map.element_bits = bits;
+  map.on_elements = {
+      along_k ? Layout{IntTuple(shape), IntTuple(stride)}
+              : Layout{IntTuple(std::vector<IntTuple>{row, 8}), IntTuple(std::vector<IntTuple>{1, row})}};
+  map.text = to_string(map);
+  return map;
+}
+
+/// `<f16>` behind a name, or what --element says.
+std::optional<unsigned> element(Scanner& in, MappingOptions const& options) {
+  if (!in.take("<")) return options.element_bits;
+  std::size_t const at = in.at();
+  std::string_view const name = in.take_name();
+  std::optional<unsigned> bits;
+  try {
+    bits = parse_element(name);
+  } catch (InputError const& error) {
+    in.fail(error.message, at, name.size(), error.hint);
+  }
+  in.expect(">", "after the element type");
+  return bits;
+}
+
+/// The extents that follow an atom, all static: compile-time numbers in CUTLASS.
+IntTuple extents(Scanner& in) {
+  std::size_t const from = in.at();
+  IntTuple shape = LayoutParser(in).shape();
+  for (IntTuple& m : shape.modes) {
+    if (m.is_tuple || m.value < 1 || m.value > 1 << 20)
+      in.fail("extents are integers from 1 to 2^20", from, in.at() - from);
+    m.is_static = true;
+  }
+  return shape;
+}
+
+/// The image in shared memory of `rows` rows of `cols` contiguous elements, before the swizzle: boxes no
+/// wider than the swizzle, one behind the other. A line of a box that is narrower than the swizzle takes its width (H8).
+Layout box(Scanner& in, TmaModeName const& mode, std::int64_t rows, std::int64_t cols, std::int64_t bits,
+           std::size_t from) {
+  auto const refuse = [&](std::string reason, std::string hint = {}) {
+    in.fail("TMA: " + std::move(reason), from, in.at() - from, std::move(hint));
+  };
+  constexpr std::int64_t most = tma_most_elements;
+  if (rows > most) refuse("a box has at most 256 rows");
+  if (cols * bits % (8 * tma_line_unit) != 0) refuse("the inner extent must be a multiple of 16 bytes");
+  if (mode.width == 0) {
+    if (cols > most) refuse("a box without swizzle has at most 256 columns");
+    return {IntTuple(std::vector<IntTuple>{rows, cols}), IntTuple(std::vector<IntTuple>{cols, 1})};
+  }
+  std::int64_t const widest = std::int64_t{mode.width} * 8 / bits;
+  if (cols <= widest) {
+    if (cols > most) refuse("a box has at most 256 columns");
+    return {IntTuple(std::vector<IntTuple>{rows, cols}), IntTuple(std::vector<IntTuple>{widest, 1})};
+  }
+  if (widest > most) refuse("a box has at most 256 columns");
+  if (cols % widest != 0)
+    refuse("columns beyond the swizzle's width must be whole boxes of " + std::to_string(widest));
+  if (rows * mode.width % tma_destination != 0)
+    refuse("a box must start at a multiple of 128 bytes, and these boxes do not");
+  return {IntTuple(std::vector<IntTuple>{rows, IntTuple(std::vector<IntTuple>{widest, cols / widest})}),
+          IntTuple(std::vector<IntTuple>{widest, IntTuple(std::vector<IntTuple>{1, rows * widest})})};
+}
+
+}  // namespace
+
+Mapping parse_gmma(Scanner& in, MappingOptions const& options) {
+  std::size_t const from = in.at();
+  (void)in.take("gmma:");
+  std::size_t const at = in.at();
+  std::string_view const name = in.take_name();
+  bool const along_k = name.starts_with("K_");
+  std::string_view const kind = along_k || name.starts_with("MN_") ? name.substr(along_k ? 2 : 3) : name;
+  auto const* atom = std::find_if(std::begin(wgmma_atom_names), std::end(wgmma_atom_names),
+                                  [&](WgmmaAtomName const& a) { return a.name == kind; });
+  if (atom == std::end(wgmma_atom_names) || kind == name)
+    in.fail("unknown wgmma atom '" + std::string(name) + "'", at, name.size(),
+            "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>");
+  std::optional<unsigned> const bits = element(in, options);
+  if (!bits) in.fail_here("the element type is missing", "such as gmma:K_SW128<f16>, or --element f16");
+  Mapping const one = atom_of(atom->mode, along_k, *bits);
+  if (!in.looking_at("(")) return one;
+  IntTuple const shape = extents(in);
+  try {
+    return with_layout(one, tile_to_shape(*one.domain(), shape));
+  } catch (AlgebraError const& error) {
+    in.fail("tile_to_shape: " + std::string(error.what()), from, in.at() - from);
+  }
+}
+
+Mapping parse_tma(Scanner& in, MappingOptions const& options) {
+  (void)in.take("tma:");
+  std::size_t const at = in.at();
+  std::string_view const name = in.take_name();
+  auto const* mode = std::find_if(std::begin(tma_mode_names), std::end(tma_mode_names),
+                                  [&](TmaModeName const& m) { return m.name == name; });
+  if (mode == std::end(tma_mode_names))
+    in.fail("unknown TMA mode '" + std::string(name) + "'", at, name.size(),
+            "known: none, 32B, 64B, 128B, 96B, 128B_ATOM_32B, 128B_ATOM_32B_FLIP_8B, 128B_ATOM_64B");
+  Mapping map;
+  map.text = "tma:" + std::string(name);
+  bool const flips = mode->flips;
+  map.on_bytes = {mode->swizzle};
+  if (flips) {
+    std::array<std::string, 1> const x{"x"};
+    Scanner formula("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)");
+    map.on_bytes = {ExpressionParser(formula, x).parse()};
+  }
+  map.element_bits = element(in, options);
+  if (!in.looking_at("(")) return map;
+  if (!map.element_bits)
+    in.fail_here("the element type is missing", "such as tma:128B<f16> (128,64), or --element f16");
+  std::size_t const from = in.at();
+  IntTuple const shape = extents(in);
+  if (shape.rank() != 2) in.fail("a box is (rows, columns)", from, in.at() - from);
+  map.on_elements = {box(in, *mode, shape.modes[0].value, shape.modes[1].value, *map.element_bits, from)};
+  map.text = flips
+                 ? map.text + "<" + std::to_string(*map.element_bits) + "b> (" +
+                       std::to_string(shape.modes[0].value) + "," + std::to_string(shape.modes[1].value) + ")"
+                 : to_string(map);
+  return map;
+}
+
+std::optional<std::string> note_of_lost_flag(Mapping const& map) {
+  auto const& stages = map.on_elements;
+  if (!map.on_bytes.empty() || stages.size() != 3 || map.base_address) return std::nullopt;
+  auto const* swizzle = std::get_if<Swizzle>(&stages[0]);
+  auto const* layout = std::get_if<Layout>(&stages[2]);
+  if (swizzle == nullptr || layout == nullptr || layout->rank() != 2 ||
+      std::get<Displacement>(stages[1]) != Displacement{})
+    return std::nullopt;
+  // Tiled atoms have the atom's extents first in each mode.
+  auto const first = [&](std::size_t i) {
+    Layout const mode = layout->mode(i);
+    return mode.shape.is_tuple && mode.rank() != 0 ? mode.mode(0) : mode;
+  };
+  Layout const corner = make_layout({first(0), first(1)});
+  for (WgmmaAtomName const& atom : wgmma_atom_names)
+    for (bool const along_k : {true, false})
+      for (unsigned const bits : {4U, 16U, 32U, 64U}) {
+        if (swizzle_of(atom.mode) != *swizzle || *atom_of(atom.mode, along_k, bits).domain() != corner)
+          continue;
+        return "std::cout prints a wgmma atom of " + std::to_string(bits) +
+               "-bit elements like this, without its flag: if this came from std::cout, you mean " +
+               to_string(*swizzle) + " o smem_ptr[" + std::to_string(bits) + "b](unset) o " +
+               to_string(*layout) + ", whose swizzle acts on bytes";
+      }
+  return std::nullopt;
+}
+
+}  // namespace swizproof

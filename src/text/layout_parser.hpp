@@ -1,0 +1,51 @@
+// Shapes, strides, layouts and tilers: the parts of which every LAYOUT is made.
+#pragma once
+
+#include "text/scanner.hpp"
+
+#include <swizproof/layout/algebra.hpp>
+
+#include <functional>
+#include <utility>
+
+namespace swizproof {
+
+/// What is wrong with a layout as a Layout, whose numbers have bounds.
+enum class Defect : std::uint8_t { none, extent, size, reach };
+[[nodiscard]] Defect defect(Layout const& layout);
+[[nodiscard]] std::string_view explain(Defect defect);
+
+/// Reads from a scanner that its owner shares with other parsers.
+class LayoutParser {
+ public:
+  /// `named` reads what begins with a letter inside a tiler: a function call.
+  explicit LayoutParser(Scanner& in, std::function<Tiler()> named = {}) : in_(in), named_(std::move(named)) {}
+
+  /// From here on `8` is read as `_8` (true), or as it is spelled (false). Returns what held before.
+  bool read_all_static(bool all_static) { return std::exchange(all_static_, all_static); }
+
+  /// `8`, `(_8,(2,4))`.
+  [[nodiscard]] IntTuple shape();
+  /// As shape(), and coordinate strides: `(_1@0,5@1@0)`, in CuTe 3.0 `(0:_1,1:0:5)`.
+  [[nodiscard]] IntTuple strides();
+  /// The strides of `shape`, which began at `from`, behind its ':'. Checks what a Layout promises.
+  [[nodiscard]] Layout layout(IntTuple shape, std::size_t from);
+  /// shape:stride.
+  [[nodiscard]] Layout layout();
+  /// `_`, an integer, a layout, or a tuple of these.
+  [[nodiscard]] Tiler tiler();
+
+  /// Refuses what overflows, or an extent below 1, at the text from `from` to here.
+  void check(Layout const& layout, std::size_t from, std::size_t stride_from) const;
+
+ private:
+  IntTuple tuple(bool strides, int depth);
+  IntTuple leaf(bool strides, bool inside);
+
+  Scanner& in_;
+  std::function<Tiler()> named_;
+  bool all_static_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace swizproof

@@ -1,0 +1,110 @@
+// LAYOUT in all its forms: what CuTe prints, CuTe's algebra, atoms by name, functions.
+//
+//   mapping.cpp   the whole text; compositions f o offset o g; flags; calls
+//   pointer.cpp   tensors: bound pointers and coordinates before a layout
+//   algebra.cpp   composition(L, L) and its kin
+//   atom.cpp      tma:..., gmma:...
+//   table.cpp     what print_layout and print_tensor print below their first line
+#pragma once
+
+#include "text/layout_parser.hpp"
+
+#include <swizproof/layout/composed.hpp>
+
+namespace swizproof {
+
+/// What a function of the algebra takes and returns.
+using Value = std::variant<Tiler, Mapping, Order>;
+
+/// A value, and where in the text it stands.
+struct Argument {
+  Value value;
+  std::size_t at = 0;
+  std::size_t length = 0;
+};
+
+/// A call as it was written: `upcast<2>(L)`.
+struct Call {
+  std::string_view name;
+  std::vector<std::int64_t> numbers{};  ///< in angle brackets
+  std::vector<Argument> arguments{};
+};
+
+/// True for the name of a function of the algebra.
+[[nodiscard]] bool is_algebra(std::string_view name);
+/// The result of a call; what it says about the result goes to `notes`. Throws AlgebraError.
+[[nodiscard]] Value evaluate(Call const& call, std::vector<std::string>& notes);
+
+/// `tma:128B`, `tma:128B<f16> (128,64)`.
+[[nodiscard]] Mapping parse_tma(Scanner& in, MappingOptions const& options);
+/// `gmma:K_SW128<f16>`, `gmma:MN_SW64<bf16> (128,64,3)`.
+[[nodiscard]] Mapping parse_gmma(Scanner& in, MappingOptions const& options);
+/// What std::cout makes of a wgmma atom, which loses the flag; nothing if the map is not one.
+[[nodiscard]] std::optional<std::string> note_of_lost_flag(Mapping const& map);
+
+/// Passes the table that follows a printed layout or tensor, if the rest of the text is one.
+void skip_table(Scanner& in, Mapping const& map, bool of_tensor);
+
+class MappingParser {
+ public:
+  MappingParser(std::string_view text, MappingOptions const& options)
+      : in_(text), layouts_(in_, [this] { return call_in_tiler(); }), options_(options) {}
+
+  /// The whole text. A Tiler holds an integer, a shape, or a layout that is a coordinate map.
+  [[nodiscard]] Value parse();
+  /// The whole text as a swizzle.
+  [[nodiscard]] Swizzle parse_swizzle();
+  /// What parse() has to say about an integer or a shape; a Mapping has its own notes.
+  [[nodiscard]] std::vector<std::string> const& notes() const { return notes_; }
+  /// The whole text as a function of offsets or addresses.
+  [[nodiscard]] Mapping parse_mapping();
+
+ private:
+  /// A pointer before a layout: what it says about the layout behind it.
+  struct Pointer {
+    std::optional<unsigned> bits{};
+    std::optional<std::uint64_t> address{};
+    std::optional<Swizzle> swizzle{};
+    std::optional<Displacement> start{};
+  };
+  /// Stages as they are read, and where each of map.on_elements begins.
+  struct Chain {
+    Mapping map{};
+    std::vector<std::size_t> places{};
+    bool flagged = false;  ///< smem_ptr[..](unset) has come
+    bool bound = false;    ///< a pointer stands in front
+  };
+
+  Value line();
+  Value composition();
+  Value rest_of(Chain chain);
+  void add_stage(Chain& chain);
+  void add_value(Chain& chain, Value value, std::size_t from);
+  void check_order(Chain const& chain);
+  bool take_flag(Chain& chain);
+  Swizzle swizzle();
+  Displacement displacement(std::int64_t value, bool is_static, std::size_t from);
+  Displacement mixed_bits();
+  unsigned pointer_bits();
+  std::optional<Pointer> pointer();
+  void read_address(Pointer& pointer);
+  Value tensor(Pointer const& pointer);
+  Value coordinates();
+  Value call();
+  std::vector<std::int64_t> numbers(std::string_view name);
+  Tiler call_in_tiler();
+  Argument argument();
+  Mapping function();
+  Mapping function_on_layout(Expression expression, std::string const& text);
+  void take_latex();
+  void finish(Mapping& map);
+
+  Scanner in_;
+  LayoutParser layouts_;
+  MappingOptions options_;
+  std::vector<std::string> notes_{};
+  bool is_tensor_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace swizproof

@@ -1,0 +1,256 @@
+// tma_boxes(): what it says is written is written, to the byte; what it refuses no box writes.
+#include <swizproof/analysis/equal.hpp>
+#include <swizproof/text/parse.hpp>
+#include <swizproof/analysis/boxes.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace swizproof {
+namespace {
+
+TmaAnswer boxes(std::string_view layout, unsigned bits) { return tma_boxes(parse_mapping(layout, {bits})); }
+
+/// A tile as the test sees it: byte addresses by coordinate, the first mode fastest.
+struct Tile {
+  std::vector<std::uint64_t> extents{};
+  std::uint32_t bytes = 1;
+  std::vector<std::int64_t> address{};
+
+  [[nodiscard]] std::vector<std::uint64_t> coordinate(std::size_t i) const {
+    std::vector<std::uint64_t> at;
+    for (std::uint64_t const e : extents) at.push_back(i % e), i /= e;
+    return at;
+  }
+  [[nodiscard]] std::size_t index(std::vector<std::uint64_t> const& at) const {
+    std::size_t i = 0, stride = 1;
+    for (std::size_t m = 0; m < at.size(); ++m) i += at[m] * stride, stride *= extents[m];
+    return i;
+  }
+};
+
+Tile tile_of(Mapping const& map) {
+  Tile tile;
+  Layout const& l = *map.domain();
+  tile.bytes = *map.element_bits / 8;
+  for (std::size_t m = 0; m < l.rank(); ++m)
+    tile.extents.push_back(static_cast<std::uint64_t>(l.shape.mode(m).product()));
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
+    tile.address.push_back(static_cast<std::int64_t>(byte_address(map, Address<std::uint64_t>{0}, i)));
+  return tile;
+}
+
+/// The 32-, 64- and 128-byte swizzles as the manual's tables have them: the number of the 128-byte line is XORed
+/// onto the number of the 16-byte piece.
+std::int64_t manual(unsigned mode, std::int64_t a) {
+  std::int64_t const line = a >> 7 & ((1 << mode) - 1), piece = a >> 4 & ((1 << mode) - 1);
+  return a + ((piece ^ line) - piece) * 16;
+}
+
+/// True if boxes of these extents, dimensions along these modes, put every element where the tile has it.
+bool writes(Tile const& tile, unsigned mode, std::vector<std::uint64_t> const& box,
+            std::vector<std::size_t> const& modes) {
+  std::int64_t const line_bytes = static_cast<std::int64_t>(box[0]) * tile.bytes;
+  std::int64_t const width = mode == 0 ? 0 : 16 << mode;
+  if (line_bytes % 16 != 0 || (mode != 0 && line_bytes > width)) return false;
+  for (std::size_t i = 0; i < tile.address.size(); ++i) {
+    std::vector<std::uint64_t> const at = tile.coordinate(i);
+    std::vector<std::uint64_t> corner = at;
+    std::int64_t line = 0, lines = 1;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      std::uint64_t const within = at[modes[d]] % box[d];
+      corner[modes[d]] -= within;
+      if (d != 0)
+        line += lines * static_cast<std::int64_t>(within), lines *= static_cast<std::int64_t>(box[d]);
+    }
+    std::int64_t const destination = manual(mode, tile.address[tile.index(corner)]);
+    std::int64_t const x = static_cast<std::int64_t>(at[modes[0]] % box[0]) * tile.bytes;
+    if (destination % 128 != 0) return false;
+    if (manual(mode, destination + line * std::max(line_bytes, width) + x) != tile.address[i]) return false;
+  }
+  return true;
+}
+
+/// The fewest boxes of any mode, order of dimensions and extents; 0 if none will do.
+std::uint64_t fewest_boxes(Tile const& tile) {
+  std::uint64_t fewest = 0;
+  std::vector<std::size_t> order(tile.extents.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  do {
+    std::vector<std::uint64_t> box(order.size(), 1);
+    while (true) {  // every tuple of divisors
+      std::uint64_t const elements =
+          std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>{});
+      std::uint64_t const count = tile.address.size() / elements;
+      for (unsigned mode = 0; mode <= 3; ++mode)
+        if ((fewest == 0 || count < fewest) && writes(tile, mode, box, order)) fewest = count;
+      std::size_t d = 0;
+      for (; d < box.size(); ++d) {
+        std::uint64_t const extent = tile.extents[order[d]];
+        do ++box[d];
+        while (box[d] <= extent && extent % box[d] != 0);
+        if (box[d] <= extent && box[d] <= 256) break;
+        box[d] = 1;
+      }
+      if (d == box.size()) break;
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return fewest;
+}
+
+void expect_written(std::string_view layout, unsigned bits, TmaMode mode,
+                    std::vector<std::uint32_t> const& box, std::uint64_t count) {
+  Mapping const map = parse_mapping(layout, {bits});
+  TmaAnswer const answer = tma_boxes(map);
+  ASSERT_TRUE(answer.writes) << layout << ": " << answer.reason;
+  TmaBoxes const& w = *answer.writes;
+  EXPECT_EQ(name(w.mode), name(mode)) << layout;
+  EXPECT_EQ(w.box, box) << layout;
+  EXPECT_EQ(w.boxes, count) << layout;
+  std::uint64_t elements = 1;
+  for (std::uint32_t const b : box) elements *= b;
+  EXPECT_EQ(w.bytes, elements * bits / 8);
+  EXPECT_EQ(w.boxes * elements, static_cast<std::uint64_t>(map.domain()->size()));
+  Tile const tile = tile_of(map);
+  EXPECT_TRUE(writes(tile, static_cast<unsigned>(mode), {box.begin(), box.end()}, w.modes)) << layout;
+}
+
+TEST(Tma, WritesTheTilesOfTheManual) {
+  expect_written("(64,64):(64,1)", 16, TmaMode::none, {64, 64}, 1);
+  expect_written("Sw<3,3,3> o _0 o (64,64):(64,1)", 16, TmaMode::b128, {64, 64}, 1);
+  expect_written("Sw<2,4,3> o smem_ptr[16b](unset) o (64,32):(32,1)", 16, TmaMode::b64, {32, 64}, 1);
+  expect_written("Sw<1,4,3> o smem_ptr[32b](unset) o (40,8):(8,1)", 32, TmaMode::b32, {8, 40}, 1);
+  expect_written("gmma:K_SW128<f16> (64,128)", 16, TmaMode::b128, {64, 64}, 2);
+  expect_written("gmma:MN_SW64<bf16> (128,64)", 16, TmaMode::b64, {32, 8}, 32);
+  expect_written("(64,80):(80,1)", 16, TmaMode::none, {80, 64}, 1);
+}
+
+TEST(Tma, WritesTheEpilogueOfCutlassExample50InFourBoxes) {
+  expect_written("Sw<3,4,3> o smem_ptr[32b](unset) o ((_32,_4),_64):((_1,_2048),_32)", 32, TmaMode::b128,
+                 {32, 64}, 4);
+}
+
+TEST(Tma, LinesTakeTheWidthOfTheSwizzle) {
+  expect_written("Sw<3,3,3> o _0 o (64,16):(64,1)", 16, TmaMode::b128, {16, 64}, 1);
+  TmaAnswer const narrow = boxes("Sw<3,3,3> o _0 o (64,16):(16,1)", 16);
+  EXPECT_FALSE(narrow.writes);
+  EXPECT_EQ(
+      narrow.reason,
+      "mode 128B puts lines 128 bytes apart: the largest box that fits is (16,1), and one would start at "
+      "byte 32, no multiple of 128");
+  EXPECT_FALSE(boxes("Sw<3,3,3> o _0 o (64,80):(80,1)", 16).writes);
+}
+
+TEST(Tma, AnExtentBeyond256TakesSeveralBoxes) {
+  expect_written("(512,64):(64,1)", 16, TmaMode::none, {64, 256}, 2);
+  expect_written("(64,320):(320,1)", 16, TmaMode::none, {64, 1}, 320);  // lines of 160 elements are 320 bytes
+}
+
+TEST(Tma, ThreeModesAreThreeDimensions) {
+  expect_written("(4,16,64):(1024,64,1)", 16, TmaMode::none, {64, 16, 4}, 1);
+  expect_written("Sw<3,3,3> o _0 o (64,4,16):(1,64,256)", 16, TmaMode::b128, {64, 4, 16}, 1);
+}
+
+TEST(Tma, AnOffsetMovesTheDestination) {
+  expect_written("Sw<3,3,3> o 64 o (8,64):(64,1)", 16, TmaMode::b128, {64, 8}, 1);
+  expect_written("(8,64):(-64,1)", 16, TmaMode::none, {64, 1}, 8);
+  EXPECT_FALSE(boxes("Sw<3,3,3> o 8 o (8,64):(64,1)", 16).writes) << "16 bytes off";
+}
+
+TEST(Tma, BasesThatWillDo) {
+  EXPECT_EQ(boxes("(64,64):(64,1)", 16).writes->destination_alignment, 128U);
+  EXPECT_EQ(boxes("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", 16).writes->destination_alignment, 128U)
+      << "both see the absolute address";
+  EXPECT_EQ(boxes("Sw<3,3,3> o _0 o (8,64):(64,1)", 16).writes->destination_alignment, 1024U);
+}
+
+TEST(Tma, SaysWhyNot) {
+  EXPECT_EQ(boxes("(64,64):(64,1)", 4).reason, "TMA copies elements of 8, 16, 32 or 64 bits, not of 4");
+  EXPECT_EQ(boxes("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 16).reason,
+            "the tile has 6 modes, a box has at most 5 dimensions");
+  EXPECT_EQ(boxes("(1024,128):(128,1)", 16).reason,
+            "the tile reaches over 262144 bytes, more than the 232448 of a block");
+  EXPECT_EQ(boxes("(32,32):(0,1)", 32).reason, "two elements share a place, which two boxes would write");
+  EXPECT_EQ(boxes("Sw<1,0,4> o smem_ptr[16b](unset) o (32,32):(32,1)", 16).reason,
+            "the layout tears elements apart, TMA keeps them whole");
+  EXPECT_NE(boxes("(32,32):(33,2)", 32).reason.find("contiguous pieces of 16 bytes"), std::string::npos);
+  EXPECT_THROW((void)boxes("Sw<3,4,3>", 16), InputError);
+  EXPECT_THROW((void)tma_boxes(parse_mapping("(8,64):(64,1)")), InputError);
+}
+
+// One box of a tile of rows is what the parser reads as tma:MODE (rows,columns).
+TEST(Tma, AgreesWithTheBoxesThatHaveNames) {
+  for (std::string const mode : {"none", "32B", "64B", "128B"})
+    for (std::string const extents : {"(64,64)", "(16,32)", "(48,16)", "(8,8)", "(128,128)", "(24,40)"}) {
+      Mapping box;
+      try {
+        box = parse_mapping("tma:" + mode + "<f16> " + extents);
+      } catch (InputError const&) {
+        continue;  // wider than the mode, and no whole boxes
+      }
+      TmaAnswer const answer = tma_boxes(box);
+      ASSERT_TRUE(answer.writes) << box.text << ": " << answer.reason;
+      Tile const tile = tile_of(box);
+      EXPECT_TRUE(writes(tile, static_cast<unsigned>(answer.writes->mode),
+                         {answer.writes->box.begin(), answer.writes->box.end()}, answer.writes->modes))
+          << box.text;
+    }
+}
+
+TEST(Tma, AgreesWithEqual) {
+  struct Case {
+    char const *tile, *box;
+    bool same;
+  };
+  for (Case const c :
+       {Case{"Sw<3,3,3> o _0 o (64,64):(64,1)", "tma:128B<f16> (64,64)", true},
+        Case{"Sw<3,3,3> o _0 o (64,16):(64,1)", "tma:128B<f16> (64,16)", true},
+        Case{"Sw<2,4,3> o smem_ptr[16b](unset) o (64,(32,2)):(32,(1,2048))", "tma:64B<f16> (64,64)", true},
+        Case{"Sw<3,3,3> o _0 o (64,16):(16,1)", "tma:128B<f16> (64,16)", false},
+        Case{"Sw<2,3,3> o _0 o (64,64):(64,1)", "tma:64B<f16> (64,64)", false}}) {
+    Mapping const tile = parse_mapping(c.tile, {16});
+    Equality const equality = equal(parse_mapping(c.box, {16}), tile, {}, {});
+    EXPECT_EQ(std::holds_alternative<Proved>(equality.outcome), c.same) << c.tile;
+    EXPECT_EQ(tma_boxes(tile).writes.has_value(), c.same) << c.tile;
+  }
+}
+
+// Random tiles and swizzles: there is an answer iff trying every box finds one, and it has as few boxes.
+TEST(Tma, FindsTheFewestBoxesOfAPlainLoop) {
+  std::mt19937 random(7);
+  auto const pick = [&](std::initializer_list<int> from) { return from.begin()[random() % from.size()]; };
+  int written = 0, refused = 0, several = 0;
+  for (int round = 0; round < 400; ++round) {
+    unsigned const bits = static_cast<unsigned>(pick({8, 16, 32, 64}));
+    int const unit = 128 / static_cast<int>(bits);  // elements of 16 bytes
+    int const columns = unit * pick({1, 2, 3, 4, 8}), rows = pick({1, 2, 5, 8, 12, 16});
+    int const pitch = pick({0, 0, 1}) * unit + (pick({0, 1}) != 0 ? 8 * unit : columns);
+    if (pitch < columns) continue;
+    int const planes = pick({1, 1, 2, 3}), sign = pick({1, 1, 1, -1});
+    std::string tile = "(" + std::to_string(rows) + "," + std::to_string(columns) + "," +
+                       std::to_string(planes) + "):(" + std::to_string(sign * pitch) + ",1," +
+                       std::to_string(pitch * rows + pick({0, 0, 8}) * unit) + ")";
+    int const kind = pick({0, 1, 1, 2});
+    std::string const swizzle = "Sw<" + std::to_string(pick({1, 2, 3})) + ",";
+    if (kind == 1) tile = swizzle + "4,3> o smem_ptr[" + std::to_string(bits) + "b](unset) o " + tile;
+    if (kind == 2)
+      tile = swizzle + std::to_string(pick({0, 1, 2, 3, 4})) + "," + std::to_string(pick({3, 4, -3})) +
+             "> o " + std::to_string(pick({0, 0, 64 * unit})) + " o " + tile;
+    Mapping const map = parse_mapping(tile, {bits});
+    TmaAnswer const answer = tma_boxes(map);
+    std::uint64_t const expected =
+        answer.reason.find("apart, TMA keeps") != std::string::npos ? 0 : fewest_boxes(tile_of(map));
+    EXPECT_EQ(answer.writes ? answer.writes->boxes : 0, expected)
+        << map.text << " of " << bits << " bits: " << answer.reason;
+    (expected == 0 ? refused : written) += 1;
+    several += expected > 1;
+  }
+  EXPECT_GT(written, 60);
+  EXPECT_GT(refused, 60);
+  EXPECT_GT(several, 20);
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,236 @@
+// check(): verdicts, counterexamples and refusals, on literals worked by hand.
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+AccessVerdict check_text(std::string_view layout, std::string_view access, unsigned bits = 16,
+                         CheckOptions const& options = {}) {
+  return check(Placement(parse_mapping(layout, {bits}), parse_access(access)), options);
+}
+
+bool used(AccessVerdict const& v, Engine engine) {
+  return std::find(v.engines.begin(), v.engines.end(), engine) != v.engines.end();
+}
+
+constexpr char const* swizzled = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)";
+
+TEST(Check, ASwizzledTileIsConflictFreeByAlgebraAndExhaustion) {
+  AccessVerdict const v = check_text(swizzled, "ldmatrix.x4");
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+  EXPECT_EQ(v.wavefronts, 4U);
+  EXPECT_EQ(v.excess(), 0U);
+  EXPECT_EQ(v.degree, (std::vector<unsigned>{1, 1, 1, 1}));
+  EXPECT_TRUE(used(v, Engine::linear));
+  EXPECT_TRUE(used(v, Engine::exhaustive));
+  EXPECT_FALSE(v.conflict);
+}
+
+TEST(Check, TheCounterexampleNamesPhaseBankLanesAndAddresses) {
+  AccessVerdict const v = check_text("(128,64):(64,1)", "ldmatrix.x4");
+  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome));
+  EXPECT_EQ(v.wavefronts, 32U);
+  EXPECT_EQ(v.excess(), 28U);
+  ASSERT_TRUE(v.conflict);
+  EXPECT_EQ(v.conflict->phase, 0U);
+  EXPECT_EQ(v.conflict->bank, 0U);
+  ASSERT_EQ(v.conflict->lanes.size(), 8U);
+  LaneAtFault const& second = v.conflict->lanes[1];
+  EXPECT_EQ(second.lane, 1U);
+  EXPECT_EQ(second.coordinate, (std::vector<std::uint64_t>{1, 0}));
+  EXPECT_EQ(second.offset, 64);
+  EXPECT_EQ(second.address, 128U);
+  EXPECT_EQ(second.word, 32U);
+}
+
+TEST(Check, PaddingIsDecidedBySmtAndExhaustion) {
+  AccessVerdict const v =
+      check_text("(32,32):(33,1)", "ld.shared.b32: row = lane, col = i for i in 0..31", 32);
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+  EXPECT_TRUE(used(v, Engine::smt));
+  EXPECT_TRUE(used(v, Engine::exhaustive));
+}
+
+TEST(Check, AnUnboundedVariableIsLeftToSmt) {
+  Mapping none;
+  AccessVerdict const odd =
+      check(Placement(none, parse_access("ld.shared.b32: address = 4*lane*(2*v+1) for v")), {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(odd.outcome));
+  EXPECT_EQ(odd.engines, (std::vector<Engine>{Engine::smt}));
+  AccessVerdict const any =
+      check(Placement(none, parse_access("ld.shared.b32: address = 4*lane*v for v")), {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(any.outcome));
+  EXPECT_EQ(any.wavefronts, 32U) << "v = 32, for instance";
+}
+
+TEST(Check, ABoundIsProvedAndTheLeastOneReported) {
+  CheckOptions options;
+  options.at_most = 8;
+  AccessVerdict const v = check_text("(32,32):(36,1)", "ld.shared.b32: row = lane, col = 0", 32, options);
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+  EXPECT_EQ(v.wavefronts, 4U);
+  options.at_most = 3;
+  EXPECT_TRUE(std::holds_alternative<Refuted>(
+      check_text("(32,32):(36,1)", "ld.shared.b32: row = lane, col = 0", 32, options).outcome));
+}
+
+TEST(Check, ABaseOutsideTheSwizzlesPeriodIsSeen) {
+  // 32-byte rows: Sw<3,4,3> spreads them as well as Sw<1,4,3> does, but only from aligned bases.
+  constexpr char const* narrow = "Sw<3,4,3> o smem_ptr[16b](unset) o (8,16):(16,1)";
+  EXPECT_TRUE(std::holds_alternative<Proved>(check_text(narrow, "ldmatrix.x1").outcome));
+  CheckOptions options;
+  options.align = 16;
+  AccessVerdict const v = check_text(narrow, "ldmatrix.x1", 16, options);
+  EXPECT_TRUE(used(v, Engine::smt)) << "a base of 16 carries into the offsets: not linear";
+  EXPECT_TRUE(used(v, Engine::exhaustive));
+  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome));
+  ASSERT_TRUE(v.conflict);
+  EXPECT_NE(v.conflict->base % 1024, 0U);
+}
+
+void expect_refusal(std::string_view layout, std::string_view access, std::string_view reason,
+                    unsigned bits = 16) {
+  try {
+    (void)check_text(layout, access, bits);
+    ADD_FAILURE() << "accepted: " << layout << " " << access;
+  } catch (InputError const& error) {
+    EXPECT_NE(error.message.find(reason), std::string::npos) << error.message;
+  }
+}
+
+/// Refuted since a lane does not fit; the reason as text.
+void expect_misfit(std::string_view layout, std::string_view access, unsigned lane, std::string_view reason,
+                   unsigned bits = 16) {
+  AccessVerdict const v = check_text(layout, access, bits);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome)) << layout << "  " << access;
+  ASSERT_TRUE(v.misfit) << layout << "  " << access << ": " << v.wavefronts << " wavefronts";
+  EXPECT_EQ(v.misfit->lane, lane) << v.misfit->why;
+  EXPECT_NE(v.misfit->why.find(reason), std::string::npos) << v.misfit->why;
+}
+
+TEST(Check, RefutesWhatDoesNotFitWithTheLaneNamed) {
+  expect_misfit("(8,64):(64,1)", "ld.shared.b32: row = lane, col = 0", 8,
+                "asks for (8,0), outside the tile (8,64)");
+  expect_misfit("(32,64):(65,1)", "ld.shared.b128: row = lane, col = 0", 1, "has the address 130");
+  expect_misfit("Sw<3,0,6> o _0 o (32,64):(64,1)", "ld.shared.b128: row = lane, col = 0", 1, "");
+  expect_misfit("Sw<1,0,-3> o _0 o (32,64):(64,1)", "ld.shared.b64: row = lane, col = 0", 0,
+                "tears the vector apart");
+  expect_misfit("(8,64):(64,1)", "ldmatrix.x4", 8, "asks for (8,0), outside the tile");
+  expect_misfit("(8,68):(72,1)", "ld.shared.b128: row = 0, col = 64", 0, "which end outside the tile");
+}
+
+TEST(Check, RefutesVectorsWhoseElementsDoNotLieSideBySide) {
+  expect_misfit("(16,64):(136,2)", "ldmatrix.x4", 0, "byte 2 of its vector at 4, not at 2");
+  expect_misfit("(8,(4,4)):(8,(1,512))", "ldmatrix.x1", 0, "byte 8 of its vector at 1024, not at 8");
+  expect_misfit("(16,64):(64,2)", "ld.shared.b32: row = 0, col = lane", 0, "byte 1", 8);
+  expect_misfit("(16,32):(64,-1)", "ld.shared.b32: row = 1, col = lane/2", 0, "");
+  // The vector may run along either mode, and across leaves that follow each other.
+  AccessVerdict const v =
+      check_text("(64,(4,16)):(1,(64,256))", "ld.shared.b128: row = 8*(lane%8), col = lane/8");
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+  AccessVerdict const carried = check_text("(4,2,2):(1,8,12)", "ld.shared.b64: coord = 4 if lane < 1");
+  EXPECT_TRUE(std::holds_alternative<Proved>(carried.outcome));
+}
+
+TEST(Check, RefusesWhatCannotBeAsked) {
+  expect_refusal("(8,64):(64,1)", "ld.shared.b32: coord = (lane, 0, 0)", "gives 3 indices");
+  expect_refusal("Sw<3,4,3>", "ldmatrix.x4", "needs a tile");
+  expect_refusal("64:1", "ldmatrix.x4", "the tile 64 has one mode");
+  expect_refusal("(24,128):(136,1)", "ldmatrix.x4: tv ((2,2,2,2),(2,2,2)):((16,32,64,1),(2,4,8)) tile (2,64)",
+                 "executed by whole warps of 32");
+}
+
+TEST(Check, RefusesToProveThatNothingIsFree) {
+  expect_refusal("(8,64):(64,1)", "ld.shared.b32: row = 0, col = 2*lane if lane > 40", "nothing is accessed");
+  expect_refusal("(32,32):(32,1)", "ld.shared.b32: row = lane, col = 0 if lane > 31", "nothing is accessed",
+                 32);
+  Mapping none;
+  EXPECT_THROW(
+      (void)check(Placement(none, parse_access("ld.shared.b32: address = 4*lane if v - v for v")), {}),
+      InputError)
+      << "by SMT";
+  AccessVerdict const some =
+      check_text("(8,64):(64,1)", "ld.shared.b32: row = 0, col = 2*lane if lane < i for i in 0..3");
+  EXPECT_TRUE(std::holds_alternative<Proved>(some.outcome)) << "no lane for i = 0, but for i = 1";
+}
+
+TEST(Check, RefutesWhatDoesNotFitWithoutEnumeration) {
+  AccessVerdict const v = check_text("(8,64):(64,1)", "ld.shared.b32: row = lane%8, col = 2*v for v");
+  ASSERT_TRUE(v.misfit);
+  EXPECT_NE(v.misfit->why.find("outside the tile"), std::string::npos);
+}
+
+TEST(Check, SaysHowMuchOfTheTileIsReachedAndWhatItCosts) {
+  AccessVerdict const whole = check_text(swizzled, "ldmatrix.x4");
+  EXPECT_EQ(whole.coverage, (Coverage{16384, 16384}));
+  EXPECT_EQ(whole.total, 4U * 8 * 4) << "8 x 4 origins of 4 wavefronts";
+  EXPECT_EQ(check_text("(8,72):(72,1)", "copy.row128").coverage, (Coverage{1024, 1152}));
+  EXPECT_EQ(check_text("(127,64):(64,1)", "ldmatrix.x4").coverage, (Coverage{112 * 128, 127 * 128}));
+  EXPECT_EQ(check_text("(8,64):(64,1)", "ld.shared.b32: row = 0, col = 8*lane%64", 4).coverage,
+            (Coverage{32, 256}));
+}
+
+TEST(Check, ABroadcastViewCanBeReadAndNotWritten) {
+  auto const both = [](std::string_view access) {
+    Mapping const map = parse_mapping("(32,32):(1,0)", {32});
+    std::vector<Placement> const placements{Placement(map, parse_access(access))};
+    return check(map, placements, {});
+  };
+  TileVerdict const read = both("ld.shared.b32: row = 0, col = lane");
+  EXPECT_TRUE(read.broadcast);
+  EXPECT_TRUE(std::holds_alternative<Proved>(read.outcome));
+  EXPECT_EQ(read.accesses.at(0).wavefronts, 1U);
+  TileVerdict const written = both("st.shared.b32: row = 0, col = lane");
+  EXPECT_TRUE(std::holds_alternative<Refuted>(written.outcome));
+  Mapping const folded = parse_mapping("(4,4):(1,2)", {32});
+  EXPECT_FALSE(check(folded, {}, {}).broadcast) << "places meet though no stride is 0";
+}
+
+TEST(Check, BasesAreMultiplesOfSixteenUnlessToldOtherwise) {
+  CheckOptions options;
+  constexpr char const* access = "ld.shared.b16: row = lane/4, col = lane%4";
+  EXPECT_NE(check_text("(32,34):(34,1)", access).domain.find("multiple of 16"), std::string::npos);
+  EXPECT_TRUE(std::holds_alternative<Proved>(check_text("(32,34):(34,1)", access).outcome));
+  options.align = 2;
+  EXPECT_TRUE(std::holds_alternative<Refuted>(check_text("(32,34):(34,1)", access, 16, options).outcome));
+  options.align = 8;
+  EXPECT_NE(
+      check_text(swizzled, "ldmatrix.x4", 16, options).domain.find("multiple of 16 (of 8, and of the 16"),
+      std::string::npos);
+}
+
+TEST(Check, ALimitIsUnknown) {
+  CheckOptions options;
+  options.limits.seconds = 1e6;
+  options.limits.steps = 1;
+  AccessVerdict const v = check_text(
+      "(1024,4096):(4096,1)",
+      "ld.shared.b32: row = (lane*i*j) % 1021, col = 0 for i in 0..65535 for j in 0..65535", 32, options);
+  EXPECT_TRUE(std::holds_alternative<Unknown>(v.outcome));
+}
+
+TEST(Check, SubByteElementsHaveByteAddresses) {
+  AccessVerdict const v =
+      check_text("Sw<2,4,3> o smem_ptr[4b](unset) o ((_8,_4),(_128,_1)):((_128,_1024),(_1,_0))",
+                 "ldmatrix.x4: row = lane%16, col = 32*(lane/16) + 64*k for k in 0..1", 4);
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+  EXPECT_EQ(v.wavefronts, 4U);
+}
+
+TEST(Check, CpAsyncNamesEveryLaneOfTheBank) {
+  AccessVerdict const v = check_text("(32,32):(32,1)", "cp.async.b32: row = 0, col = 0", 32);
+  EXPECT_EQ(v.wavefronts, 32U) << "lanes at one word do conflict (H7)";
+  ASSERT_TRUE(v.conflict);
+  EXPECT_EQ(v.conflict->lanes.size(), 32U);
+}
+
+TEST(Check, ColumnMajorTilesHaveTheirRowsInMemory) {
+  AccessVerdict const v = check_text("Sw<3,3,3> o _0 o (64,32):(1,64)", "ldmatrix.x4.trans");
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome)) << "rows run along mode 0";
+}
+
+}  // namespace
+}  // namespace swizproof

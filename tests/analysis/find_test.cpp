@@ -1,0 +1,292 @@
+// find_*(): the best is found, and nothing better exists.
+#include <swizproof/analysis/find.hpp>
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace swizproof {
+namespace {
+
+SearchProblem problem(std::string_view layout, unsigned bits, std::initializer_list<char const*> accesses) {
+  SearchProblem p;
+  Mapping const given = parse_mapping(layout, {bits});
+  p.tile = without_swizzle(given);
+  p.on_bytes = given.acts_on_bytes();
+  for (char const* access : accesses) p.accesses.push_back(parse_access(access));
+  return p;
+}
+
+/// One function of every index from two bases, and of the same size.
+void expect_same(Mapping const& a, Mapping const& b) {
+  ASSERT_EQ(a.domain()->size(), b.domain()->size()) << a.text << " and " << b.text;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(a.domain()->size()); ++i)
+    for (std::uint64_t const base : {0U, 1U << 20})
+      ASSERT_EQ(bit_address(a, Address<std::uint64_t>{base}, i),
+                bit_address(b, Address<std::uint64_t>{base}, i))
+          << a.text << " and " << b.text << " at " << i;
+}
+
+Candidate const* among(SwizzleSearch const& found, Swizzle s) {
+  auto const at =
+      std::find_if(found.best.begin(), found.best.end(), [&](Candidate const& c) { return c.swizzle == s; });
+  return at == found.best.end() ? nullptr : &*at;
+}
+
+TEST(Find, TheOneSwizzleForA128ByteTile) {
+  SwizzleSearch const found = find_swizzle(problem("(128,64):(64,1)", 16, {"ldmatrix.x4", "copy.row128"}));
+  EXPECT_EQ(found.searched, 6801U);
+  ASSERT_FALSE(found.best.empty());
+  Candidate const& best = found.best.front();
+  EXPECT_EQ(best.swizzle, (Swizzle{3, 3, 3}));
+  EXPECT_EQ(best.on_bytes, swizzle_128B);
+  ASSERT_TRUE(best.tma.writes);
+  EXPECT_EQ(best.tma.writes->mode, TmaMode::b128);
+  EXPECT_EQ(best.tma.writes->box, (std::vector<std::uint32_t>{64, 128}));
+  EXPECT_EQ(best.cost.excess, 0U);
+  EXPECT_EQ(best.cost.total, 4U * 32 + 4U * 32);
+}
+
+// Rows of 32 bytes are lines of mode 32B; the wider modes put lines further apart. No mode has rows of 160 bytes.
+TEST(Find, TmaIsAboutThisTile) {
+  SwizzleSearch const narrow = find_swizzle(problem("(64,16):(16,1)", 16, {"ldmatrix.x4"}));
+  EXPECT_EQ(narrow.best.front().swizzle, (Swizzle{1, 3, 3}));
+  EXPECT_EQ(narrow.best.front().tma.writes->mode, TmaMode::b32);
+  Candidate const* const wide = among(narrow, {3, 3, 3});
+  ASSERT_NE(wide, nullptr) << "as good, but not for TMA";
+  EXPECT_FALSE(wide->tma.writes);
+  EXPECT_NE(wide->tma.reason.find("mode 128B puts lines 128 bytes apart"), std::string::npos);
+  SearchProblem const padded_rows = problem("(64,80):(80,1)", 16, {"ldmatrix.x4"});
+  for (Swizzle const s : {Swizzle{1, 3, 3}, Swizzle{2, 3, 3}, Swizzle{3, 3, 3}})
+    EXPECT_FALSE(tma_boxes(swizzled(padded_rows, s)).writes) << to_string(s);
+}
+
+TEST(Find, SaysWhenNoSwizzleWillDo) {
+  SwizzleSearch const found =
+      find_swizzle(problem("(32,32):(32,1)", 32, {"row_per_lane.load", "column.b32.load"}));
+  EXPECT_GT(found.gentlest.cost.excess, 0U) << "16-byte rows and a column of words: proofs say impossible";
+}
+
+TEST(Find, EveryBestSwizzleIsBestByCheck) {
+  SearchProblem const p = problem("(64,32):(32,1)", 16, {"ldmatrix.x4", "fragment.c.b16x2"});
+  SwizzleSearch const found = find_swizzle(p);
+  std::uint64_t least = ~std::uint64_t{0};
+  for (Swizzle const s :
+       {Swizzle{2, 3, 3}, Swizzle{1, 3, 3}, Swizzle{3, 3, 3}, Swizzle{0, 3, 3}, Swizzle{2, 3, 4}}) {
+    std::uint64_t total = 0;
+    for (Access const& access : p.accesses)
+      total += check_exhaustively(Placement(swizzled(p, s), access), {})->total.value();
+    least = std::min(least, total);
+    EXPECT_GE(total, found.best.front().cost.total) << to_string(s);
+  }
+  EXPECT_EQ(found.best.front().cost.total, least);
+}
+
+TEST(Find, ASwizzleOfBytesIsTheSameFunction) {
+  SearchProblem p = problem("(128,64):(64,1)", 16, {"ldmatrix.x4"});
+  p.on_bytes = true;
+  EXPECT_EQ(find_swizzle(p).best.front().swizzle, swizzle_128B);
+}
+
+// CUTLASS example 50: 128 threads store the int32 accumulators of 128 x 64, and load them 4 at a time.
+constexpr char const* example_50 = "Sw<3,4,3> o smem_ptr[32b](unset) o ((_32,_4),_64):((_1,_2048),_32)";
+constexpr char const* stores_50 =
+    "st.shared.b32: coord = (16*w + lane/4 + 8*i + 64*m, 2*(lane%4) + j + 8*n) for w in 0..3 for i in 0..1 "
+    "for m "
+    "in 0..1 for j in 0..1 for n in 0..7";
+constexpr char const* loads_50 =
+    "ld.shared.b128: coord = (16*(lane%8) + 4*v, 4*w + lane/8 + 16*k) for w in 0..3 for v in 0..3 for k in "
+    "0..3";
+
+TEST(Find, CountsHowOftenEachAccessRuns) {
+  SwizzleSearch const found = find_swizzle(problem(example_50, 32, {stores_50, loads_50}));
+  Candidate const& best = found.best.front();
+  EXPECT_EQ(best.swizzle, swizzle_128B) << "as cheap as any, and TMA writes it";
+  EXPECT_EQ(best.cost.totals, (std::vector<std::uint64_t>{256 * 1, 64 * 16}));
+  EXPECT_EQ(best.cost.total, 1280U);
+  EXPECT_EQ(best.cost.excess, 12U);
+  ASSERT_TRUE(best.tma.writes);
+  EXPECT_EQ(best.tma.writes->boxes, 4U);
+  Candidate const* const exotic = among(found, {2, 4, 9});
+  ASSERT_NE(exotic, nullptr);
+  EXPECT_EQ(exotic->cost.totals, (std::vector<std::uint64_t>{256 * 4, 64 * 4}));
+  EXPECT_EQ(exotic->cost.excess, 3U);
+  EXPECT_EQ(found.gentlest.cost.excess, 3U);
+}
+
+TEST(Find, WeightsSayWhichAccessRunsMoreOften) {
+  SearchProblem p = problem(example_50, 32, {stores_50, loads_50});
+  p.weights = {1, 2};
+  SwizzleSearch const loads = find_swizzle(p);
+  EXPECT_EQ(loads.best.front().cost.total, 256U * 4 + 2 * 64 * 4);
+  EXPECT_EQ(among(loads, swizzle_128B), nullptr);
+  p.weights = {2, 1};
+  EXPECT_EQ(find_swizzle(p).best.front().cost.total, 2U * 256 + 64 * 16);
+  EXPECT_EQ(ideal_total(p), 2U * 256 + 64 * 4);
+}
+
+TEST(Find, ALinearMapFreesBothSidesOfExample50) {
+  XorSearch const found = find_xor(problem(example_50, 32, {stores_50, loads_50}));
+  EXPECT_EQ(found.best.cost.total, 512U);
+  EXPECT_EQ(found.best.cost.excess, 0U);
+}
+
+TEST(Find, PaddingFindsThePitchOf33) {
+  auto const found = find_padding(problem("(32,32):(32,1)", 32, {"column.b32.load", "row.b32.load"}));
+  EXPECT_EQ(found.fitting.front().elements, 33);
+  EXPECT_EQ(found.fitting.front().memory, 4220U);
+  EXPECT_EQ(found.fitting.front().cost.excess, 0U);
+  EXPECT_EQ(found.fitting.front().cost.total, 32U * 2);
+  EXPECT_EQ(found.fitting.back().cost.excess, 31U);
+  EXPECT_TRUE(found.misfits.empty());
+}
+
+TEST(Find, PaddingLeavesMisalignedPitchesOut) {
+  for (Pitch const& p : find_padding(problem("(16,64):(64,1)", 16, {"ldmatrix.x4"})).fitting)
+    EXPECT_EQ(p.elements % 8, 0);
+}
+
+// Rows of 72 bytes misalign 16-byte vectors, rows of 80 do not.
+TEST(Find, PaddingMendsATileThatDoesNotFit) {
+  PitchSearch const found =
+      find_padding(problem("(32,36):(36,1)", 16, {"ld.shared.b128: row = lane, col = 8*i for i in 0..3"}));
+  ASSERT_EQ(found.misfits.size(), 1U);
+  EXPECT_EQ(found.misfits[0].misfit->lane, 1U);
+  EXPECT_EQ(found.own, 36);
+  ASSERT_FALSE(found.fitting.empty());
+  EXPECT_EQ(found.fitting.front().elements, 40);
+  EXPECT_EQ(found.fitting.front().cost.excess, 0U);
+}
+
+TEST(Find, AnXorMapBeatsEverySwizzle) {
+  // Rows and columns of 8-byte words and a fragment of 4-byte ones.
+  SearchProblem const p =
+      problem("(16,32):(32,1)", 32,
+              {"ld.shared.b64: row = lane/16, col = 2*(lane%16)",
+               "ld.shared.b64: row = lane%16, col = 2*(lane/16) + 4*i for i in 0..7",
+               "ld.shared.b32: row = lane/4 + 8*i, col = lane%4 + 4*k for i in 0..1 for k in 0..7"});
+  EXPECT_EQ(find_swizzle(p).gentlest.cost.excess, 1U);
+  XorSearch const found = find_xor(p);
+  EXPECT_EQ(found.best.cost.excess, 0U);
+  EXPECT_EQ(found.best.cost.total, ideal_total(p));
+  Mapping const map = under(p, found.best.function);
+  EXPECT_TRUE(std::holds_alternative<Proved>(is_one_to_one(map, {}).outcome));
+  for (Access const& access : p.accesses)
+    EXPECT_EQ(check(Placement(map, access), {}).excess(), 0U) << access.name;
+}
+
+TEST(Find, NoXorMapBeatsTheBoundOfTheWords) {
+  // 64 different words can never take fewer than 2 wavefronts... a column of 8 banks' worth takes 4.
+  SearchProblem const p = problem("(32,32):(32,1)", 32, {"row_per_lane.load", "column.b32.load"});
+  EXPECT_EQ(find_xor(p).best.cost.total, find_swizzle(p).best.front().cost.total) << "proofs: neither exists";
+}
+
+TEST(Find, EverySpellingOfTheIdentityIsOneAnswer) {
+  auto const found = find_swizzle(problem("(32,32):(32,1)", 32, {"row.b32.load"}));
+  EXPECT_EQ(found.best.front().swizzle, swizzle_none);
+  EXPECT_EQ(std::count_if(found.best.begin(), found.best.end(),
+                          [](Candidate const& c) { return c.swizzle.bits == 0; }),
+            1);
+}
+
+// With the offset the first swizzle row is not the first of the tile; the words that meet are others.
+TEST(Find, AnOffsetAndALayoutWithinStay) {
+  struct Case {
+    char const *given, *tile, *swizzled;
+  };
+  for (Case const c :
+       {Case{"Sw<1,4,3> o 64 o (8,64):(64,1)", "Sw<0,4,3> o 64 o (8,64):(64,1)",
+             "Sw<3,3,3> o 64 o (8,64):(64,1)"},
+        Case{"Sw<3,4,3> o smem_ptr[16b](unset) o _64 o (8,64):(64,1)", "Sw<0,4,3> o _64 o (8,64):(64,1)",
+             "Sw<3,3,3> o smem_ptr[16b](unset) o _64 o (8,64):(64,1)"},
+        Case{"Sw<1,4,3> o 8 o Sw<2,3,3> o _0 o (8,64):(64,1)",
+             "Sw<0,4,3> o 8 o Sw<2,3,3> o _0 o (8,64):(64,1)",
+             "Sw<3,3,3> o 8 o Sw<2,3,3> o _0 o (8,64):(64,1)"},
+        Case{"(8,64):(128,1) o _0 o (4,64):(1,8)", "(8,64):(128,1) o _0 o (4,64):(1,8)",
+             "Sw<3,3,3> o _0 o (8,64):(128,1) o _0 o (4,64):(1,8)"},
+        Case{"fn(x) = x ^ 8 o (8,64):(64,1)", "(8,64):(64,1)", "Sw<3,3,3> o _0 o (8,64):(64,1)"}}) {
+    SearchProblem const p = problem(c.given, 16, {});
+    EXPECT_EQ(p.tile.text, c.tile);
+    expect_same(p.tile, parse_mapping(p.tile.text, {16}));
+    Mapping const map = swizzled(p, {3, 3, 3});
+    EXPECT_EQ(map.text, c.swizzled);
+    expect_same(map, parse_mapping(map.text, {16}));
+    Mapping const xored = under(p, LinearMap{0, {{3, 0x70}}});
+    expect_same(xored, parse_mapping(xored.text, {16}));
+  }
+  Mapping const pitched = padded(problem("Sw<1,4,3> o 64 o (8,64):(64,1)", 16, {}), 72);
+  EXPECT_EQ(pitched.text, "Sw<0,4,3> o 64 o (8,64):(72,1)");
+  expect_same(pitched, parse_mapping(pitched.text, {16}));
+}
+
+TEST(Find, TheXorMapsTextIsTheMap) {
+  SearchProblem const p =
+      problem("Sw<3,4,3> o smem_ptr[16b](unset) o 64 o (16,64):(64,1)", 16, {"ldmatrix.x4"});
+  XorSearch const found = find_xor(p);
+  Mapping const map = under(p, found.best.function);
+  EXPECT_EQ(map.text, to_string(found.best.function) + " o smem_ptr[16b](unset) o 64 o (16,64):(64,1)");
+  std::vector<Stage> const function = parse_mapping(to_string(found.best.function)).on_bytes;
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    std::uint64_t const x = 2 * (64 + i / 16 + i % 16 * 64);
+    EXPECT_EQ(byte_address(map, Address<std::uint64_t>{4096}, i), detail::apply(function, 4096 + x));
+  }
+}
+
+TEST(Find, AccessesOf8And16BitsHaveTheBasesOfCheck) {
+  struct Case {
+    char const *layout, *access;
+    unsigned bits;
+  };
+  for (Case const c : {Case{"(32,4):(1,32)", "ld.shared.b16: row = lane, col = lane % 4", 16},
+                       Case{"(132):(1)", "ld.shared.b8: coord = lane ? 131 : 0 if lane < 2", 8}}) {
+    SearchProblem const p = problem(c.layout, c.bits, {c.access});
+    std::vector<Candidate> const best = find_swizzle(p).best;
+    for (std::size_t i = 0; i < best.size(); i += 1 + best.size() / 5) {
+      Candidate const& found = best[i];
+      auto const verdict = check_exhaustively(Placement(swizzled(p, found.swizzle), p.accesses[0]), {});
+      ASSERT_TRUE(verdict);
+      EXPECT_EQ(verdict->wavefronts, found.cost.wavefronts[0])
+          << c.layout << " under " << to_string(found.swizzle);
+    }
+  }
+}
+
+TEST(Find, MemoryCountsEveryByteOfEveryElement) {
+  SearchProblem const negative = problem("(32,32):(-32,1)", 32, {"column.b32.load"});
+  EXPECT_EQ(find_swizzle(negative).best.front().memory, 4096U);
+  SearchProblem splits = problem("(8,8):(8,1)", 16, {"ld.shared.b8: coord = 2*lane%64"});
+  splits.on_bytes = true;
+  SwizzleSearch const found = find_swizzle(splits);
+  Candidate const* const torn = among(found, {1, 0, -9});
+  ASSERT_NE(torn, nullptr);
+  EXPECT_EQ(torn->memory, 640U) << "odd bytes lie 512 further on";
+  EXPECT_FALSE(torn->tma.writes);
+}
+
+TEST(Find, WhatDoesNotFitIsNotSearched) {
+  SwizzleSearch const outside =
+      find_swizzle(problem("(8,64):(64,1)", 16, {"ld.shared.b128: row = lane, col = 0", "copy.row128"}));
+  EXPECT_TRUE(outside.best.empty());
+  ASSERT_EQ(outside.misfits.size(), 1U);
+  EXPECT_EQ(outside.misfits[0].misfit->lane, 8U);
+  SearchProblem const torn = problem("(16,64):(136,2)", 16, {"ldmatrix.x4"});
+  EXPECT_EQ(find_swizzle(torn).misfits.size(), 1U) << "the 8 halves of a row lie 4 bytes apart";
+  EXPECT_EQ(find_xor(torn).misfits.size(), 1U);
+}
+
+TEST(Find, RefusesWhatItCannotSearch) {
+  EXPECT_THROW((void)without_swizzle(parse_mapping("Sw<3,4,3>")), InputError);
+  EXPECT_THROW((void)without_swizzle(parse_mapping("(8,64):(64,1)")), InputError) << "no element size";
+  EXPECT_THROW(
+      (void)find_padding(problem("(8,(8,8)):(8,(1,64))", 16, {"ld.shared.b16: row = lane%8, col = lane/8"})),
+      InputError);
+  SearchProblem composed =
+      problem("(8,64):(128,1) o _0 o (4,64):(1,8)", 16, {"ld.shared.b16: row = 0, col = lane"});
+  composed.on_bytes = true;
+  EXPECT_THROW((void)find_swizzle(composed), InputError) << "no such layout can be written";
+  EXPECT_THROW((void)find_padding(composed), InputError) << "its rows are not the inner layout's";
+}
+
+}  // namespace
+}  // namespace swizproof

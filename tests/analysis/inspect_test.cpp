@@ -1,0 +1,80 @@
+#include <swizproof/analysis/inspect.hpp>
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+Inspection look(std::string_view text, std::optional<unsigned> bits = {}) {
+  return inspect(parse_mapping(text, {bits}), {});
+}
+bool yes(Fact const& f) { return std::holds_alternative<Proved>(f.outcome); }
+bool no(Fact const& f) { return std::holds_alternative<Refuted>(f.outcome); }
+
+TEST(Inspect, KnowsTheCanonicalSwizzles) {
+  for (int k = 1; k <= 3; ++k) {
+    Inspection const i = look("Sw<" + std::to_string(k) + ",4,3>");
+    EXPECT_TRUE(yes(i.bijective) && yes(i.involution) && yes(i.linear));
+    EXPECT_EQ(i.kept_low_bits.value, 4U);
+    EXPECT_EQ(i.span.value, 16ULL << k);
+    EXPECT_EQ(i.period.value, 128ULL << k);
+    EXPECT_EQ(i.alignment.value, 128ULL << k);
+    EXPECT_EQ(i.unit, "bytes");
+  }
+}
+
+TEST(Inspect, AgreesWithTheFormulasOnOddSwizzles) {
+  for (Swizzle const s :
+       {Swizzle{2, 0, -2}, Swizzle{3, 1, 7}, Swizzle{1, 5, -9}, Swizzle{5, 0, 5}, Swizzle{0, 4, 3}}) {
+    Inspection const i = look(to_string(s));
+    EXPECT_EQ(i.span.value, s.span()) << to_string(s);
+    EXPECT_EQ(i.period.value, s.period()) << to_string(s);
+    EXPECT_TRUE(yes(i.bijective) && yes(i.involution));
+  }
+}
+
+TEST(Inspect, FindsTheMatmulSkillsMistake) {
+  Inspection const i = look("fn(x) = x ^ ((((x >> 4) & 7) ^ ((x >> 7) & 7)) << 4)");
+  EXPECT_TRUE(no(i.bijective) && no(i.involution) && yes(i.linear));
+  EXPECT_EQ(i.span.value, 128U);
+}
+
+TEST(Inspect, HandlesFunctionsThatAreNotLinear) {
+  Inspection const i = look("fn(x) = x + 3");
+  EXPECT_TRUE(yes(i.bijective) && no(i.involution) && no(i.linear));
+  EXPECT_EQ(i.kept_low_bits.value, 0U);
+  EXPECT_EQ(i.period.value, 1U);
+  EXPECT_FALSE(i.span.value.has_value());
+}
+
+TEST(Inspect, CountsAlignmentInBytes) {
+  EXPECT_EQ(look("Sw<3,3,3>", 16).alignment.value, 1024U);
+  EXPECT_EQ(look("Sw<3,3,3> o _0 o (8,64):(64,1)", 16).alignment.value, 1024U);
+  EXPECT_FALSE(look("Sw<3,3,3> o _0 o (8,64):(64,1)").alignment.value.has_value());
+  EXPECT_EQ(look("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)").alignment.value, 1024U);
+  EXPECT_EQ(look("(8,64):(72,1)").alignment.value, 1U);
+  EXPECT_EQ(look("Sw<0,3,1>", 32).alignment.value, 1U) << "as align says: nothing moves";
+}
+
+TEST(Inspect, EnumeratesLayouts) {
+  Inspection const padded = look("(8,64):(72,1)");
+  EXPECT_TRUE(no(padded.bijective)) << "one-to-one, not onto";
+  EXPECT_TRUE(no(look("(4,8):(0,1)").bijective));
+  Inspection const transposed = look("(8,8):(8,1)");
+  EXPECT_TRUE(yes(transposed.bijective) && yes(transposed.involution) && yes(transposed.linear));
+  EXPECT_TRUE(no(look("(4,8):(8,1)").involution));
+  EXPECT_TRUE(no(look("(3,5):(5,1)").linear));
+  Inspection const identity = look("64:1");
+  EXPECT_EQ(identity.kept_low_bits.value, 64U);
+  EXPECT_EQ(identity.span.value, 1U);
+  EXPECT_EQ(identity.period.value, 1U);
+}
+
+TEST(Inspect, DoesNotGuessAboutEnormousLayouts) {
+  Inspection const i = look("(1048576,1048576):(1048576,1)");
+  EXPECT_TRUE(std::holds_alternative<Unknown>(i.bijective.outcome));
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,350 @@
+// What real devices said equals the model; and a record that was tampered with, or a wrong law, does not.
+#include "../../gpu/cases.hpp"
+#include "evidence/evidence.hpp"
+
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+
+namespace swizproof {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string read(std::string const& name) {
+  std::ifstream file(SWIZPROOF_EVIDENCE "/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::size_t contradictions(Json const& record, Law const& law = law_of_the_model) {
+  return recompute("record", record.dump(), law).contradictions.size();
+}
+
+Json wavefronts() {
+  static Json const record = Json::parse(read("h200-wavefronts.json"));
+  return record;
+}
+
+TEST(Evidence, OfEveryDeviceEqualsTheModel) {
+  std::size_t records = 0;
+  for (auto const& file : std::filesystem::directory_iterator(SWIZPROOF_EVIDENCE)) {
+    Evidence const e = recompute(file.path().filename().string(), read(file.path().filename().string()));
+    EXPECT_GT(e.compared, 10U) << e.name;
+    for (Contradiction const& c : e.contradictions)
+      ADD_FAILURE() << e.name << ": " << c.where << ": " << c.recorded << " is not " << c.predicted;
+    ++records;
+  }
+  EXPECT_GE(records, 6U);
+}
+
+TEST(Evidence, HoldsTwentyThousandMeasurements) {
+  Evidence const e = recompute("wavefronts", read("h200-wavefronts.json"));
+  EXPECT_GE(e.rows.size(), 20000U);
+  EXPECT_NE(e.scope.find("of 1896128512 patterns; cycles are rounded down: up to 0.76"), std::string::npos)
+      << e.scope;
+}
+
+/// Wavefronts by a dumb count: distinct words in each of `banks` banks, groups as given, no merging.
+unsigned dumb(WarpAccess<std::uint32_t> const& access, Instruction const& i, unsigned group, unsigned banks) {
+  unsigned sum = 0;
+  for (unsigned first = 0; first < i.lanes(); first += group) {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> words;
+    for (unsigned lane = first; lane < std::min(first + group, i.lanes()); ++lane)
+      for (unsigned byte = 0; access.active[lane] && byte < std::max(4U, i.bytes); byte += 4) {
+        std::uint32_t const w = (access.address[lane] + byte) / 4;
+        auto& seen = words[w % banks];
+        if (std::find(seen.begin(), seen.end(), w) == seen.end()) seen.push_back(w);
+      }
+    std::size_t most = 0;
+    for (auto const& [bank, distinct] : words) most = std::max(most, distinct.size());
+    sum += static_cast<unsigned>(most);
+  }
+  return std::max(sum, i.lanes() / std::min(group, i.lanes()));
+}
+
+unsigned group_of(Instruction const& i) {
+  return i.matrices != 0 ? 8 : i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8;
+}
+
+TEST(Evidence, ContradictsALawWithoutPhases) {
+  Law const law = [](Instruction const& i, auto const& access) { return dumb(access, i, 32, 32); };
+  EXPECT_GT(contradictions(wavefronts(), law), 1000U);
+}
+
+TEST(Evidence, ContradictsALawThatNeverMerges) {
+  Law const law = [](Instruction const& i, auto const& access) { return dumb(access, i, group_of(i), 32); };
+  std::size_t const n = contradictions(wavefronts(), law);
+  EXPECT_GT(n, 50U);
+  EXPECT_LT(n, 5000U) << "the dumb count is right where nothing merges";
+}
+
+TEST(Evidence, ContradictsALawOf31Banks) {
+  Law const law = [](Instruction const& i, auto const& access) { return dumb(access, i, group_of(i), 31); };
+  EXPECT_GT(contradictions(wavefronts(), law), 5000U);
+}
+
+TEST(Evidence, NoticesAChangedCycleCount) {
+  Json record = wavefronts();
+  Json& cycles = record["rows"]["sample"]["st.shared.b32"][5][2];
+  cycles = cycles.get<int>() + 768;
+  EXPECT_EQ(contradictions(record), 2U) << "a wavefront more, and farther from the law than the record says";
+}
+
+TEST(Evidence, NoticesAChangedAddress) {
+  Json record = wavefronts();
+  for (Json& row : record["rows"]["sample"]["ldmatrix.x4"]) row[4] = std::string(64, '0');
+  EXPECT_GT(contradictions(record), 500U);
+}
+
+TEST(Evidence, NoticesMismatchesThatTheRunSaw) {
+  Json record = wavefronts();
+  record["counts"]["mismatches"] = 1;
+  EXPECT_EQ(contradictions(record), 1U);
+  record["counts"]["mismatches"] = 0;
+  for (Json& count : record["counts"]["mismatches_of"]) count = 1000;
+  EXPECT_EQ(contradictions(record), 1U) << "of each instruction";
+}
+
+TEST(Evidence, NoticesAMissingSwizzle) {
+  Json record = Json::parse(read("h200-exhaustive.json"));
+  record["rows"]["swizzles"].erase(100);
+  EXPECT_EQ(contradictions(record), 2U)
+      << "fewer swizzles than there are, fewer offsets than the record says";
+}
+
+TEST(Evidence, NoticesAMovedByteOfTheTma) {
+  Json record = Json::parse(read("h200-tma.json"));
+  Json& place = record["rows"]["copies"][20][6][3];
+  place = place.get<int>() + 16;
+  EXPECT_EQ(contradictions(record), 1U);
+}
+
+TEST(Evidence, NoticesAnotherBaseOffset) {
+  Json record = Json::parse(read("h200-wgmma.json"));
+  for (Json& row : record["rows"]["maps"]) row[6] = (row[6].get<int>() + 1) % 8;
+  EXPECT_GT(contradictions(record), 10U);
+}
+
+TEST(Evidence, RefusesWhatIsNoRecord) {
+  EXPECT_THROW((void)recompute("x", ""), InputError);
+  EXPECT_THROW((void)recompute("x", "{}"), InputError);
+  EXPECT_THROW((void)recompute("x", "{\"format\": "), InputError);
+  Json record = wavefronts();
+  record["counts"]["surprises"] = 3;
+  EXPECT_THROW((void)recompute("x", record.dump()), InputError) << "a count that nobody checks";
+  record["counts"].erase("surprises");
+  record["shard"] = {1, 0};
+  EXPECT_THROW((void)recompute("x", record.dump()), InputError) << "no shard";
+  record["shard"] = {1, 1};
+  EXPECT_NO_THROW((void)recompute("x", record.dump()));
+  std::string text = record.dump();
+  text.insert(text.find("\"mismatches\""), "\"mismatches\": 0, ");
+  EXPECT_THROW((void)recompute("x", text), InputError) << "one key twice";
+  record["format"] = "swizproof evidence 2";
+  EXPECT_THROW((void)recompute("x", record.dump()), InputError);
+}
+
+// ---------------------------------------------------------------- which numbers of a record are seen
+
+/// Places of a record to change: all, but of a long list its middle and last member, and of a group of many its first
+/// and last.
+void places(Json const& value, Json::json_pointer const& at, std::vector<Json::json_pointer>& out) {
+  if (value.is_object()) {
+    std::size_t i = 0;
+    for (auto const& [key, member] : value.items()) {
+      bool const many = value.size() > 4 && at != Json::json_pointer();
+      if (!many || i == 0 || i + 1 == value.size()) places(member, at / key, out);
+      ++i;
+    }
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i)
+      if (value.size() <= 16 || i == value.size() / 2 || i + 1 == value.size()) places(value[i], at / i, out);
+  } else {
+    out.push_back(at);
+  }
+}
+
+/// Another value of the same kind.
+Json changed(Json const& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>() + 1;
+  if (value.is_number_float()) return value.get<double>() * 1.001;
+  auto text = value.get<std::string>();
+  text.back() = static_cast<char>(text.back() ^ 1);
+  return text;
+}
+
+bool seen(Json const& record) {
+  try {
+    return !recompute("record", record.dump()).contradictions.empty();
+  } catch (InputError const&) {
+    return true;
+  }
+}
+
+/// "/rows/maps/12/3" as "/rows/maps/*/3".
+std::string kind_of(Json::json_pointer const& at) {
+  std::string out, token;
+  std::istringstream tokens(at.to_string());
+  std::size_t depth = 0;
+  for (std::getline(tokens, token, '/'); std::getline(tokens, token, '/'); ++depth)
+    out += "/" + (depth >= 2 && out.starts_with("/rows") && depth <= 3 && token.size() <= 5 &&
+                          token.find_first_not_of("0123456789") == std::string::npos && !out.ends_with("*")
+                      ? "*"
+                      : token);
+  return out;
+}
+
+/// What of a record can be another number, or missing, without being contradicted.
+std::set<std::string> unseen(std::string const& name) {
+  Json const record = Json::parse(read(name));
+  EXPECT_FALSE(seen(record)) << name;
+  std::vector<Json::json_pointer> all;
+  places(record, Json::json_pointer(), all);
+  std::set<std::string> out;
+  for (Json::json_pointer const& at : all) {
+    Json other = record;
+    other[at] = changed(record[at]);
+    if (!seen(other)) out.insert(kind_of(at));
+    Json less = record;
+    Json& from = less[at.parent_pointer()];
+    if (from.is_object())
+      from.erase(at.back());
+    else
+      from.erase(std::stoul(at.back()));
+    if (!seen(less)) out.insert(kind_of(at) + " may be missing");
+  }
+  return out;
+}
+
+std::set<std::string> const about_the_run{"/commit", "/compiler", "/cuda_driver", "/date",
+                                          "/device", "/driver",   "/toolkit",     "/longest/seconds"};
+
+/// The metadata, and what else is named.
+std::set<std::string> and_metadata(std::set<std::string> others) {
+  others.insert(about_the_run.begin(), about_the_run.end());
+  return others;
+}
+
+// What does not hang on the seed or on how many devices took part says nothing of them.
+TEST(EvidenceLeaves, OfExhaustive) {
+  EXPECT_EQ(unseen("h200-exhaustive.json"),
+            and_metadata({"/seed", "/devices", "/ranks", "/longest/integer_pipe_percent/shift -3",
+                          "/longest/integer_pipe_percent/shift 3"}));
+}
+
+TEST(EvidenceLeaves, OfLdmatrix) {
+  EXPECT_EQ(unseen("h200-ldmatrix.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
+TEST(EvidenceLeaves, OfTma) {
+  EXPECT_EQ(unseen("h200-tma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
+TEST(EvidenceLeaves, OfWgmma) {
+  EXPECT_EQ(unseen("h200-wgmma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
+TEST(EvidenceLeaves, OfCounters) { EXPECT_EQ(unseen("h200-counters.json"), and_metadata({})); }
+
+// Measured: times, cycles within their rounding, and how much was measured again, which no row tells.
+TEST(EvidenceLeaves, OfWavefronts) {
+  EXPECT_EQ(unseen("h200-wavefronts.json"),
+            and_metadata({"/counts/measured_again", "/longest/until/calibrated", "/longest/until/drawn",
+                          "/longest/farthest_from_law/cp.async.b128",
+                          "/longest/farthest_from_law/stmatrix.x4.trans", "/rows/sample/cp.async.b128/*/2",
+                          "/rows/sample/stmatrix.x4.trans/*/2"}));
+}
+
+/// The record of shard i of n of `exhaustive` on one device, made of the whole's rows.
+Json shard_of_exhaustive(std::uint64_t i, std::uint64_t n) {
+  static Json const whole = Json::parse(read("h200-exhaustive.json"));
+  Json record = whole;
+  Json rows = Json::array();
+  auto const all = gpu::swizzles_by_shift();
+  for (std::size_t u = 0; u < all.size(); ++u)
+    if (u % n == i - 1) rows.push_back({all[u].bits, all[u].base, all[u].shift, std::uint64_t{1} << 32, 0});
+  record["shard"] = {i, n};
+  record["counts"]["units"] = rows.size();
+  record["counts"]["offsets"] = rows.size() << 32;
+  record["counts"]["units_of_all_parts"] = i == 1 ? all.size() : 0;
+  record["rows"]["swizzles"] = rows;
+  return record;
+}
+
+std::size_t contradictions_of(std::vector<Json> const& shards) {
+  std::vector<Evidence> all;
+  std::size_t count = 0;
+  for (Json const& s : shards) {
+    all.push_back(recompute("shard", s.dump()));
+    count += all.back().contradictions.size();
+  }
+  return count + check_shards(all).size();
+}
+
+TEST(Shards, AreCompleteAndDisjointByTheirRows) {
+  EXPECT_EQ(contradictions_of({shard_of_exhaustive(1, 2), shard_of_exhaustive(2, 2)}), 0U);
+  EXPECT_EQ(
+      contradictions_of({shard_of_exhaustive(1, 3), shard_of_exhaustive(2, 3), shard_of_exhaustive(3, 3)}),
+      0U);
+  // The second shard holds the rows of the first, less one: the counts add up to the whole.
+  Json second = shard_of_exhaustive(1, 2);
+  second["shard"] = {2, 2};
+  second["counts"]["units_of_all_parts"] = 0;
+  second["rows"]["swizzles"].erase(0);
+  second["counts"]["units"] = second["rows"]["swizzles"].size();
+  second["counts"]["offsets"] = second["rows"]["swizzles"].size() << 32;
+  EXPECT_GT(contradictions_of({shard_of_exhaustive(1, 2), second}), 3000U);
+  // Two devices ran the one and one the other: no part of theirs is what it should be.
+  Json other = shard_of_exhaustive(2, 2);
+  other["devices"] = 2;
+  EXPECT_GT(contradictions_of({shard_of_exhaustive(1, 2), other}), 0U);
+}
+
+TEST(Evidence, NoticesWhatTheRowsThemselvesCallWrong) {
+  Json record = Json::parse(read("h200-wgmma.json"));
+  for (Json& row : record["rows"]["maps"]) row[8] = 64;
+  EXPECT_EQ(contradictions(record), 79U) << "elements that were wrong";
+}
+
+TEST(Evidence, NoticesMissingRowsOfASample) {
+  Json record = wavefronts();
+  for (auto& [op, rows] : record["rows"]["sample"].items()) rows = Json::array({rows[0]});
+  EXPECT_GT(contradictions(record), 150U);
+  record["rows"]["sample"] = Json::object();
+  EXPECT_GT(contradictions(record), 150U);
+  Json copies = Json::parse(read("h200-tma.json"));
+  copies["rows"]["copies"].erase(323);
+  EXPECT_EQ(contradictions(copies), 1U) << "one that was refused";
+}
+
+Evidence shard(std::uint64_t i, std::uint64_t n, std::uint64_t units, std::uint64_t all = 0,
+               std::uint64_t seed = 1) {
+  Evidence e;
+  e.campaign = "tma";
+  e.shard = i;
+  e.shards = n;
+  e.units = units;
+  e.units_of_all_parts = all;
+  e.seed = seed;
+  return e;
+}
+
+TEST(Shards, MustBeCompleteAndDisjoint) {
+  EXPECT_TRUE(check_shards({shard(1, 2, 5, 9), shard(2, 2, 4)}).empty());
+  EXPECT_EQ(check_shards({shard(1, 2, 5, 9)}).size(), 1U) << "one is missing";
+  EXPECT_EQ(check_shards({shard(1, 2, 5, 9), shard(1, 2, 5, 9)}).size(), 2U) << "twice the first";
+  EXPECT_EQ(check_shards({shard(1, 2, 5, 9), shard(2, 2, 3)}).size(), 1U) << "units are missing";
+  EXPECT_EQ(check_shards({shard(1, 2, 5, 9), shard(2, 2, 4, 0, 7)}).size(), 1U) << "two seeds";
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,198 @@
+// Obligations: what a file may hold, what is refused and where.
+#include <swizproof/text/obligations.hpp>
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+
+namespace swizproof {
+namespace {
+
+/// A file that lives as long as the test.
+class File {
+ public:
+  explicit File(std::string const& text) { std::ofstream(path_) << text; }
+  ~File() { std::remove(path_.c_str()); }
+  [[nodiscard]] std::string const& path() const { return path_; }
+
+ private:
+  std::string path_ = testing::TempDir() + "obligation_test_" +
+                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".toml";
+};
+
+std::vector<Obligation> read(std::string const& text) { return read_obligations(File(text).path()); }
+
+void expect_refusal(std::string const& text, std::string const& reason) {
+  try {
+    refuse_malformed(read(text));
+    ADD_FAILURE() << "accepted: " << text;
+  } catch (InputError const& error) {
+    EXPECT_NE(error.message.find(reason), std::string::npos) << error.message;
+  }
+}
+
+constexpr char const* good = R"toml([[obligation]]
+name = "A tile"
+layout = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)"
+access = ["ldmatrix.x4", "copy.row128"]
+)toml";
+
+TEST(Obligations, AnAccessIsProved) {
+  auto const all = read(good);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].name, "A tile");
+  ObligationReport const report = decide(all[0], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(report.outcome));
+  EXPECT_EQ(report.accesses.size(), 2U);
+}
+
+TEST(Obligations, ExpectedRefutationsHoldAndUnexpectedProofsFail) {
+  std::string const tail = "layout = \"(32,32):(32,1)\"\nelement = \"f32\"\naccess = \"column.b32.load\"\n";
+  ObligationReport const bad =
+      decide(read("[[obligation]]\nname = \"x\"\nexpect = \"refuted\"\n" + tail)[0], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(bad.outcome));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(bad.found));
+  ObligationReport const plain = decide(read("[[obligation]]\nname = \"x\"\n" + tail)[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(plain.outcome));
+  ObligationReport const good_one = decide(read(std::string(good) + "expect = \"refuted\"\n")[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(good_one.outcome));
+}
+
+TEST(Obligations, WhatIsUndecidedIsUndecidedWhateverWasExpected) {
+  // True, and out of reach: three multipliers of 64 bits, and a sum that no rewriting knows.
+  std::string const hard =
+      "[[obligation]]\nname = \"x\"\nalways = \"((a ^ b) + 2 * (a & b)) * c == a * c + b * c\"\n"
+      "for = {a = \"all\", b = \"all\", c = \"all\"}\n";
+  Limits few;
+  few.seconds = 1e6;
+  few.steps = 10000;
+  for (char const* expect : {"", "expect = \"refuted\"\n"}) {
+    ObligationReport const report = decide(read(hard + expect)[0], few);
+    ASSERT_TRUE(std::holds_alternative<Unknown>(report.outcome)) << expect;
+    EXPECT_EQ(std::get<Unknown>(report.outcome).reason, "limit of 10000 steps");
+  }
+}
+
+TEST(Obligations, AlignmentsAreExact) {
+  auto const aligned = [](int to) {
+    auto const all = read(
+        "[[obligation]]\nname = \"x\"\naligned = {layout = \"tma:64B\", to = " + std::to_string(to) + "}\n");
+    return std::holds_alternative<Proved>(decide(all[0], {}).outcome);
+  };
+  EXPECT_TRUE(aligned(512));
+  EXPECT_TRUE(aligned(1024));
+  EXPECT_TRUE(aligned(1536));
+  EXPECT_FALSE(aligned(256));
+  EXPECT_FALSE(aligned(768));
+}
+
+TEST(Obligations, AMapThatLosesDataIsRefutedBeforeItsBanks) {
+  auto const all = read(
+      "[[obligation]]\nname = \"x\"\nlayout = \"(8,64):(32,1)\"\nelement = \"f16\"\naccess = "
+      "\"ldmatrix.x1\"\n");
+  ObligationReport const report = decide(all[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(report.outcome));
+  EXPECT_TRUE(report.accesses.empty());
+}
+
+TEST(Obligations, AnAccessThatDoesNotFitIsRefutedAndMayBeExpected) {
+  std::string const torn =
+      "[[obligation]]\nname = \"torn\"\nlayout = \"Sw<3,1,3> o _0 o (64,64):(64,1)\"\nelement = \"f16\"\n"
+      "access = \"copy.row128\"\n";
+  ObligationReport const report = decide(read(torn)[0], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(report.outcome));
+  EXPECT_FALSE(report.error);
+  ASSERT_EQ(report.accesses.size(), 1U);
+  ASSERT_TRUE(report.accesses[0].misfit.has_value());
+  EXPECT_EQ(report.accesses[0].misfit->lane, 2U);
+  ObligationReport const expected = decide(read(torn + "expect = \"refuted\"\n")[0], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(expected.outcome));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(expected.found));
+}
+
+TEST(Obligations, WhatIsFoundToBeMalformedWhileDecidingHasItsPlace) {
+  // Parsed, and meaningless on this tile: whether a coordinate fits is known when the access is asked about.
+  auto const all =
+      read("[[obligation]]\nname = \"flat\"\nlayout = \"Sw<3,4,3>\"\naccess = \"ldmatrix.x4\"\n" +
+           std::string(good));
+  ASSERT_EQ(all.size(), 2U);
+  ObligationReport const report = decide(all[0], {});
+  ASSERT_TRUE(report.error.has_value());
+  EXPECT_NE(report.error->message.find(".toml:"), std::string::npos) << report.error->message;
+  EXPECT_TRUE(std::holds_alternative<Unknown>(report.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide(all[1], {}).outcome));
+}
+
+TEST(Obligations, OneMalformedEntryStopsNoOther) {
+  auto const all = read(
+      "[[obligation]]\nname = \"bad layout\"\nbijective = \"Sw<4,0,2>\"\n"
+      "[[obligation]]\nname = \"odd key\"\nbijektive = \"Sw<3,4,3>\"\n"
+      "[[obligation]]\nbijective = \"Sw<3,4,3>\"\n" +
+      std::string(good) + good + "[[obligation]]\nname = \"last\"\nbijective = \"Sw<3,4,3>\"\n");
+  ASSERT_EQ(all.size(), 6U);
+  std::vector<std::string> names, verdicts;
+  for (Obligation const& o : all) {
+    ObligationReport const report = decide(o, {});
+    EXPECT_EQ(report.error.has_value(), std::holds_alternative<Malformed>(o.what));
+    names.push_back(o.name.substr(o.name.rfind('/') + 1));
+    verdicts.emplace_back(report.error ? "malformed" : word(report.outcome));
+  }
+  EXPECT_EQ(verdicts, (std::vector<std::string>{"malformed", "malformed", "malformed", "proved", "malformed",
+                                                "proved"}));
+  EXPECT_EQ(names[0], "bad layout");
+  EXPECT_EQ(names[1], "odd key");
+  EXPECT_NE(names[2].find(".toml:7"), std::string::npos) << "its place, where it has no name: " << names[2];
+  EXPECT_NE(names[4].find(".toml:13"), std::string::npos) << "the second of a name: " << names[4];
+  EXPECT_THROW(refuse_malformed(all), InputError);
+}
+
+TEST(Obligations, TheArchitectureOfTheCommandLineIsForEntriesThatNameNone) {
+  File const file(std::string(good) +
+                  "arch = \"sm_80\"\n[[obligation]]\nname = \"b\"\nbijective = \"Sw<3,4,3>\"\n");
+  auto const all = read_obligations(file.path(), parse_architecture("sm_100"));
+  EXPECT_EQ(all.at(0).arch->name, "sm_80");
+  EXPECT_EQ(all.at(1).arch->name, "sm_100");
+}
+
+TEST(Obligations, RefusesWithThePlace) {
+  expect_refusal("", "no [[obligation]]");
+  expect_refusal("[[obligation]]\nname = \"a\"\n", "exactly one of");
+  expect_refusal("[[obligation]]\nname = \"a\"\nbijective = \"Sw<3,4,3>\"\nequal = [\"a\", \"b\"]\n",
+                 "exactly one of");
+  expect_refusal("[[obligation]]\nbijective = \"Sw<3,4,3>\"\n", "has no name");
+  expect_refusal("[[obligation]]\nname = \"a\"\nbijective = 5\n", ":3: bijective must be a string");
+  expect_refusal("[[obligation]]\nname = \"a\"\nbijective = \"Sw<4,0,2>\"\n", ":3: not a valid swizzle");
+  expect_refusal("[[obligation]]\nname = \"a\"\nlayot = \"x\"\n", ":3: unknown key 'layot'");
+  expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\"]\n", "equal takes two");
+  expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\nat_most = 4\n",
+                 "no meaning");
+  expect_refusal("[[obligation]]\nname = \"a\"\naligned = {layout = \"tma:32B\", to = 0}\n", "from 1");
+  expect_refusal(std::string(good) + good, "two obligations of this name");
+  expect_refusal(std::string(good) + "expect = \"maybe\"\n", "expect must be");
+  for (char const* bad : {"(", "((a{99}){99}){99}", "a{1,99999}", "\\\\99999999999999999999"})
+    expect_refusal(std::string(good) + "kernel = \"" + bad + "\"\n",
+                   ":5: kernel is not a regular expression");
+  EXPECT_EQ(read(std::string(good) + "kernel = \"gemm_4096x[0-9]{2,999}\"\n")[0].kernel.size(), 22U);
+  std::string const always = "[[obligation]]\nname = \"a\"\nalways = \"x < 4\"\n";
+  expect_refusal(always + "for = {x = \"3..2\"}\n", "empty");
+  expect_refusal(always + "for = {}\n", "1 to 8 variables");
+  expect_refusal(always + "for = {x = \"0..3\"}\nelement = \"f16\"\n",
+                 ":5: element has no meaning beside always");
+  expect_refusal(always + "for = {x = \"0..3\"}\narch = \"sm_90\"\n",
+                 ":5: arch has no meaning beside always");
+  expect_refusal("[[obligation]]\nname = \"a\"\nequal = [\"tma:32B\", \"tma:64B\"]\narch = \"sm_90\"\n",
+                 "arch has no meaning beside equal");
+  expect_refusal(
+      "[[obligation]]\nname = \"a\"\nlayout = \"-\"\nelement = \"f16\"\naccess = \"ld.shared.b32: "
+      "address = 4*lane\"\n",
+      ":4: - has no elements");
+  expect_refusal("[[obligation]\n", ":1: ");
+  expect_refusal("name = 3\n", "unknown key 'name'");
+  EXPECT_THROW((void)read_obligations("/no/such/file.toml"), InputError);
+  EXPECT_THROW((void)read_obligations("/"), InputError);
+}
+
+}  // namespace
+}  // namespace swizproof

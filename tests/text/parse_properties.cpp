@@ -1,0 +1,59 @@
+#include "generators/generators.hpp"
+
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace swizproof {
+namespace {
+
+/// Parses, or throws InputError with a place inside the text; nothing else ever happens.
+template <class Parse>
+void must_not_crash(std::string const& text, Parse const& parse) {
+  try {
+    parse(text);
+  } catch (InputError const& error) {
+    RC_ASSERT(!error.message.empty());
+    RC_ASSERT(error.at <= text.size());
+  }
+}
+
+rc::Gen<std::string> near_grammar() {
+  return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+                          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0",
+                          "smem_ptr[16b](unset)", "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B",
+                          "M_0|(64&64)=64", "@", "999999999999999999999", "ld.shared.b128",
+                          "row = ", "byte = ", "lane", "/8", "%", "?", "\n", "\xff")),
+                      [](std::vector<std::string> const& parts) {
+                        std::string text;
+                        for (std::string const& p : parts) text += p;
+                        return text;
+                      });
+}
+
+RC_GTEST_PROP(Parser, NeverCrashesOnTextNearTheGrammar, ()) {
+  std::string const text = *near_grammar();
+  must_not_crash(text, [](std::string const& t) { (void)parse_mapping(t); });
+  must_not_crash(text, [](std::string const& t) { (void)parse_access(t); });
+}
+
+RC_GTEST_PROP(Parser, NeverCrashesOnAnyText, (std::string text)) {
+  must_not_crash(text, [](std::string const& t) { (void)parse_mapping(t); });
+  must_not_crash(text, [](std::string const& t) { (void)parse_access(t); });
+}
+
+RC_GTEST_PROP(Parser, RefusesEveryProperPrefixOfALayoutOrReadsLess, ()) {
+  Mapping const map = *any_mapping();
+  RC_PRE(!index_below_zero(map).has_value());
+  classify(map);
+  std::string const text = map.text;
+  std::size_t const cut = *rc::gen::inRange<std::size_t>(0, text.size());
+  must_not_crash(text.substr(0, cut), [](std::string const& t) {
+    Mapping const read = parse_mapping(t);
+    RC_ASSERT(read.text == t || t.ends_with(' '));
+  });
+}
+
+}  // namespace
+}  // namespace swizproof
