@@ -97,7 +97,7 @@ class Blaster {
  private:
   static Bits number(unsigned width, std::uint64_t value) {
     Bits out;
-    for (unsigned i = 0; i < width; ++i) out.push_back((value >> i & 1) != 0 ? yes : no);
+    for (unsigned i = 0; i < width; ++i) out.push_back(i < 64 && (value >> i & 1) != 0 ? yes : no);
     return out;
   }
   template <class Gate>

@@ -212,6 +212,16 @@ TEST(Check, ALimitIsUnknown) {
   EXPECT_TRUE(std::holds_alternative<Unknown>(v.outcome));
 }
 
+TEST(Check, ASwizzleOfBytesTearsVectorsThatAreContiguousWithoutIt) {
+  AccessVerdict const torn =
+      check_text("Sw<1,1,1> o smem_ptr[16b](unset) o (32,64):(64,1)", "ld.shared.b128: row = lane, byte = 0");
+  ASSERT_TRUE(torn.misfit);
+  EXPECT_NE(torn.misfit->why.find("tears the vector apart"), std::string::npos) << torn.misfit->why;
+  AccessVerdict const whole =
+      check_text("Sw<1,4,3> o smem_ptr[16b](unset) o (32,64):(64,1)", "ld.shared.b128: row = lane, byte = 0");
+  EXPECT_FALSE(whole.misfit);
+}
+
 TEST(Check, SubByteElementsHaveByteAddresses) {
   AccessVerdict const v =
       check_text("Sw<2,4,3> o smem_ptr[4b](unset) o ((_8,_4),(_128,_1)):((_128,_1024),(_1,_0))",

@@ -92,6 +92,18 @@ Alignment align(std::string_view text, std::optional<unsigned> bits = {}) {
   return alignment_of(parse_mapping(text, {bits}), {});
 }
 
+TEST(Equal, LooksAtEveryByteOfAnElement) {
+  // Moves even bytes alone: the second byte of each element stays.
+  std::string const moved = "fn(x) = x ^ (((x & 1) ^ 1) << 3) o smem_ptr[16b](unset) o ";
+  for (char const* const tile :
+       {"(8,64):(64,1)", "(8192,1024):(1024,1)"}) {  // enumerated, and too large for that
+    Equality const e = equal(parse_mapping(moved + tile), parse_mapping(tile, {16}), {}, {});
+    ASSERT_TRUE(std::holds_alternative<Refuted>(e.outcome)) << tile;
+    ASSERT_TRUE(e.difference);
+    EXPECT_EQ(e.difference->bit, 0U);
+  }
+}
+
 TEST(Alignment, OfTheTmaModes) {
   for (auto const& [mode, bytes] :
        {std::pair{"tma:32B", 256U}, {"tma:64B", 512U}, {"tma:128B", 1024U}, {"tma:none", 1U}}) {

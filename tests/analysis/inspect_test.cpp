@@ -71,6 +71,18 @@ TEST(Inspect, EnumeratesLayouts) {
   EXPECT_EQ(identity.period.value, 1U);
 }
 
+TEST(Inspect, OntoIsBelowTheSize) {
+  Fact const past = is_bijective(parse_mapping("2:2"), {});
+  ASSERT_TRUE(std::holds_alternative<Refuted>(past.outcome)) << "2 is no index of a layout of size 2";
+  EXPECT_EQ(std::get<Refuted>(past.outcome).values[1].second, 2U);
+}
+
+TEST(Inspect, KeptBitsAreThoseThatEveryIndexKeeps) {
+  Inspection const turned = inspect(parse_mapping("(2,2):(2,1)"), {});  // 0, 2, 1, 3: the last index stays
+  EXPECT_EQ(turned.kept_low_bits.value, 0U);
+  EXPECT_EQ(turned.span.value, 4U);
+}
+
 TEST(Inspect, DoesNotGuessAboutEnormousLayouts) {
   Inspection const i = look("(1048576,1048576):(1048576,1)");
   EXPECT_TRUE(std::holds_alternative<Unknown>(i.bijective.outcome));

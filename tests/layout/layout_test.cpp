@@ -13,6 +13,11 @@ TEST(Layout, RunsLeftmostModeFastest) {
   for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(l(i).elements, expected[i]);
 }
 
+TEST(Layout, GoesOnAlongTheLastModePastItsEnd) {
+  EXPECT_EQ(layout("4:2")(5U).elements, 10U);
+  EXPECT_EQ(layout("(2,3):(1,10)")(7U).elements, 31U);  // (1,3)
+}
+
 TEST(Layout, KnowsItsSizeCosizeRankAndDepth) {
   Layout const l = layout("((_4,_8),(_2,_2)):((_0,_1),(_8,_0))");
   EXPECT_EQ(l.size(), 128);

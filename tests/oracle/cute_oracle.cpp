@@ -116,9 +116,9 @@ TEST(CuTe, TiledCopiesGiveItsThreadValueLayouts) {
     std::string const block = record["tiled_copy_print"], name = record["name"];
     ASSERT_TRUE(looks_like_tiled_copy(block)) << name;
     TiledCopy const copy = parse_tiled_copy(block);
-    EXPECT_EQ(to_string(copy.layout_s_tv), record["layoutS_TV"]) << name;
-    EXPECT_EQ(to_string(copy.layout_d_tv), record["layoutD_TV"]) << name;
-    EXPECT_EQ(to_string(copy.tile), record["tile_shape"]) << name;
+    EXPECT_EQ(to_string(copy.layout_s_tv), record["layoutS_TV"].get<std::string>()) << name;
+    EXPECT_EQ(to_string(copy.layout_d_tv), record["layoutD_TV"].get<std::string>()) << name;
+    EXPECT_EQ(to_string(copy.tile), record["tile_shape"].get<std::string>()) << name;
     EXPECT_EQ(copy.value_bits, record["value_bits"]) << name;
   }
 }

@@ -150,9 +150,11 @@ void replay(Campaign& c, Question const& q, Access const& access, Json const& go
     else if (access.form != Access::address)
       c.same(at, shot.coordinate[l], "coordinate of lane " + std::to_string(l));
     auto const word = lane.at("word").get<long long>();
-    c.expect(word * 4 < *shot.warp[l] + access.op.width && word * 4 + 4 > *shot.warp[l] &&
-                 ((word % 32) + 32) % 32 == bank,
-             "lane " + std::to_string(l) + " does not touch this word of this bank");
+    // Addresses below 0 have words that wrap.
+    auto const byte = static_cast<long long>(static_cast<unsigned long long>(word) * 4);
+    c.expect(
+        byte < *shot.warp[l] + access.op.width && byte + 4 > *shot.warp[l] && ((word % 32) + 32) % 32 == bank,
+        "lane " + std::to_string(l) + " does not touch this word of this bank");
     words.insert(word);
     lanes.insert(static_cast<long long>(l));
   }
