@@ -134,7 +134,7 @@ Answer decide(std::span<Question const> questions, Limits const& limits, Effort 
     if (enough && !every) break;
     Limits its = limits;
     if (!exact.is_cheap && !every) {
-      if (!opinions.known())
+      if (!opinions.known() && effort != Effort::refute)  // which has searched already, and further
         if (auto refuted = simplest(questions, most_searched)) {
           opinions.take(Engine::search, *refuted);
           break;
