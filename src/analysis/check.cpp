@@ -11,8 +11,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t array_alignment = 16;  ///< bytes: no shared array of tiles starts at less
-constexpr unsigned most_free_bits = 12;        ///< that the linear engine enumerates
+constexpr unsigned most_free_bits = 12;  ///< that the linear engine enumerates
 
 /// One case: a value for each variable, and a base.
 struct Case {

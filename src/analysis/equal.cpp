@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::uint64_t most_compared = std::uint64_t{1} << 22;
 
-constexpr std::uint64_t array_alignment = 16;  ///< bytes: no shared array of tiles starts at less
-
 /// The map with nothing where its swizzle was, but the offsets and layouts below it. Nothing if it has two.
 std::optional<Mapping> without_swizzle(Mapping map) {
   auto const moves = [](Stage const& stage) {

@@ -15,6 +15,9 @@
 
 namespace swizproof {
 
+/// No shared array of tiles starts at less, in bytes: what every command takes for granted of a base.
+inline constexpr std::uint64_t array_alignment = 16;
+
 /// The set of bases b from which f(b + x) = b + f(x) for every x of the tile (all x, without one).
 struct Alignment {
   Outcome outcome{};  ///< Proved: exactly the bases that the members below say
