@@ -1,4 +1,5 @@
 #include <swizproof/layout/algebra.hpp>
+#include <swizproof/layout/composed.hpp>
 #include <swizproof/access/placement.hpp>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ std::size_t contiguous_mode(Layout const& tile, std::size_t modes) {
 
 }  // namespace
 
-Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_(std::move(access)) {
+Placement::Placement(Map map, Access access) : map_(std::move(map)), access_(std::move(access)) {
   Layout const* const tile = map_.domain();
   bool const raw = std::holds_alternative<RawAddress>(access_.where);
   if (raw) {
@@ -34,7 +35,7 @@ Placement::Placement(Mapping map, Access access) : map_(std::move(map)), access_
     if (!map_.on_elements.empty()) refuse("addresses are bytes, this function acts on element offsets");
   } else {
     if (tile == nullptr)
-      refuse("this access needs a tile with a shape; " + map_.text + " has none",
+      refuse("this access needs a tile with a shape; " + to_string(map_) + " has none",
              "such as Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)");
     if (!map_.element_bits) refuse("the element size is not known", "give --element, such as --element f16");
     if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))

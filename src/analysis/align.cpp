@@ -1,3 +1,4 @@
+#include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/engine/decide.hpp>
 
@@ -17,7 +18,7 @@ struct Function {
   std::vector<Stage> stages;
   template <Word W>
   [[nodiscard]] W operator()(W const& x) const {
-    return detail::apply(stages, x);
+    return value(stages, x);
   }
   [[nodiscard]] bool only_shifts() const {
     return std::all_of(stages.begin(), stages.end(), [](Stage const& stage) {
@@ -28,7 +29,7 @@ struct Function {
 };
 
 /// Everything that comes after the place to which a base is added.
-Function function_of(Mapping const& map) {
+Function function_of(Map const& map) {
   if (map.acts_on_bytes()) return {map.on_bytes};
   std::size_t const inner = map.domain() == nullptr ? 0 : 1;
   return {{map.on_elements.begin(), map.on_elements.end() - static_cast<std::ptrdiff_t>(inner)}};
@@ -40,7 +41,7 @@ struct Grid {
   std::uint64_t bytes = 1;
 };
 
-Grid grid_of(Mapping const& map) {
+Grid grid_of(Map const& map) {
   if (map.acts_on_bytes()) return {};
   std::uint64_t const bits = *map.element_bits, both = std::gcd(bits, std::uint64_t{8});
   return {8 / both, bits / both};
@@ -82,7 +83,7 @@ void prove_multiples_only(Function const& f, Alignment& out, Limits const& limit
 }
 
 /// The places of a tile before f, modulo f's period: a period more changes nothing.
-std::vector<std::uint64_t> places_of(Mapping const& map, std::uint64_t period) {
+std::vector<std::uint64_t> places_of(Map const& map, std::uint64_t period) {
   std::vector<std::uint64_t> places;
   auto const size = static_cast<std::uint64_t>(map.domain()->size());
   std::uint64_t const bits = map.element_bits.value_or(8);
@@ -144,7 +145,7 @@ bool Alignment::holds(std::uint64_t base) const {
   return base % bytes == 0 || std::binary_search(also.begin(), also.end(), base % period);
 }
 
-Alignment alignment_of(Mapping const& map, Limits const& limits) {
+Alignment alignment_of(Map const& map, Limits const& limits) {
   Alignment out;
   Function const f = function_of(map);
   bool const bare = map.domain() == nullptr;
@@ -155,9 +156,11 @@ Alignment alignment_of(Mapping const& map, Limits const& limits) {
     return out;
   }
   if (!map.acts_on_bytes()) {
-    if (!map.element_bits)
-      throw InputError{"the element size is not known", map.text, 0, map.text.size(),
+    if (!map.element_bits) {
+      std::string const text = to_string(map);
+      throw InputError{"the element size is not known", text, 0, text.size(),
                        "give --element, such as --element f16"};
+    }
     out.domain = bare ? "all elements, bases that are multiples of one"
                       : "every element of the tile, bases that are multiples of one";
   }
@@ -186,14 +189,14 @@ Alignment alignment_of(Mapping const& map, Limits const& limits) {
   return out;
 }
 
-std::optional<std::uint64_t> bytes_of_period(Mapping const& map, std::uint64_t period) {
+std::optional<std::uint64_t> bytes_of_period(Map const& map, std::uint64_t period) {
   Grid const grid = grid_of(map);
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(period / std::gcd(period, grid.step), grid.bytes, &bytes)) return std::nullopt;
   return bytes;
 }
 
-std::uint64_t own_alignment(Mapping const& map, Limits const& limits) {
+std::uint64_t own_alignment(Map const& map, Limits const& limits) {
   Function const f = function_of(map);
   if (f.only_shifts()) return 1;
   if (!map.acts_on_bytes() && !map.element_bits) return 1;

@@ -1,3 +1,4 @@
+#include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/inspect.hpp>
 #include <swizproof/analysis/boxes.hpp>
 #include <swizproof/core/error.hpp>
@@ -167,14 +168,14 @@ std::string unfit(std::span<std::uint64_t const> extents, unsigned element_bits)
 }
 
 /// Addresses of the elements' first bytes, from base 0; nothing if some element is torn apart.
-std::optional<std::vector<std::uint64_t>> addresses_of(Mapping const& map) {
+std::optional<std::vector<std::uint64_t>> addresses_of(Map const& map) {
   std::vector<std::uint64_t> all;
   unsigned const bytes = *map.element_bits / 8;
   for (std::int64_t i = 0; i < map.domain()->size(); ++i) {
     std::uint64_t const from = offset(map, static_cast<std::uint64_t>(i)).elements * bytes;
-    std::uint64_t const first = detail::apply(map.on_bytes, from);
+    std::uint64_t const first = value(map.on_bytes, from);
     for (unsigned j = 1; j < bytes; ++j)
-      if (detail::apply(map.on_bytes, from + j) != first + j) return std::nullopt;
+      if (value(map.on_bytes, from + j) != first + j) return std::nullopt;
     all.push_back(first);
   }
   return all;
@@ -206,9 +207,10 @@ TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bit
   return answer;
 }
 
-TmaAnswer tma_boxes(Mapping const& map, Limits const& limits) {
+TmaAnswer tma_boxes(Map const& map, Limits const& limits) {
   auto const refuse = [&](std::string message, std::string hint) {
-    return InputError{std::move(message), map.text, 0, map.text.size(), std::move(hint)};
+    std::string const text = to_string(map);
+    return InputError{std::move(message), text, 0, text.size(), std::move(hint)};
   };
   if (map.domain() == nullptr) throw refuse("TMA writes a tile with a shape", "such as (128,64):(64,1)");
   if (!map.element_bits)

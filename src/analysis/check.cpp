@@ -122,7 +122,7 @@ class Checker {
                  : std::string();
     if (!placement_.inside(values, l, place, W{0})) {
       std::string at;
-      for (W const x : place.coordinate)
+      for (W const x : place.element->coordinate)
         at += (at.empty() ? "" : ",") + std::to_string(static_cast<std::int64_t>(x));
       bool const starts = placement_.starts_inside(place);
       return "asks for " + (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
@@ -471,15 +471,16 @@ class Checker {
     if (*std::max_element(found.degree.begin(), found.degree.end()) < 2) return std::nullopt;
     Collision<W> const most = fullest(instruction_, warp, found);
     Conflict out{named(c), c.base, most.phase, most.bank, most.use.by_lane, {}};
-    int const bits = static_cast<int>(placement_.map().element_bits.value_or(8));
     for (std::size_t const i : most.use.served()) {
       unsigned const l = most.use.lanes[i];
       LanePlace<W> const place = placement_.lane(std::span<W const>(c.values), l, c.base);
       std::uint64_t const address = warp.address[l];
+      LaneAtFault& lane = out.lanes.emplace_back(
+          LaneAtFault{l, static_cast<std::int64_t>(place.byte), address, address / bank_bytes});
+      if (!place.element) continue;
       auto const relative = static_cast<std::int64_t>(address - c.base);
-      out.lanes.push_back({l, place.coordinate, static_cast<std::int64_t>(place.offset),
-                           place.coordinate.empty() ? relative : relative * 8 / bits, address,
-                           address / bank_bytes});
+      lane.element = {place.element->coordinate, static_cast<std::int64_t>(place.element->offset),
+                      relative * 8 / static_cast<int>(*placement_.map().element_bits)};
     }
     return out;
   }
@@ -494,7 +495,7 @@ class Checker {
 
 }  // namespace
 
-std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits) {
+std::uint64_t base_alignment(Map const& map, Instruction instruction, Limits const& limits) {
   return std::lcm(std::lcm(own_alignment(map, limits), array_alignment), std::uint64_t{instruction.bytes});
 }
 
@@ -525,7 +526,7 @@ IntTuple once(IntTuple shape, IntTuple const& stride) {
 }
 
 /// True if the map keeps all elements apart but for those along strides of 0.
-bool is_broadcast(Mapping map, Limits const& limits) {
+bool is_broadcast(Map map, Limits const& limits) {
   if (map.domain() == nullptr) return false;
   Layout& tile = std::get<Layout>(map.on_elements.back());
   tile.shape = once(tile.shape, tile.stride);
@@ -546,7 +547,7 @@ AccessVerdict lossy_store(Placement const& placement, CheckOptions const& option
 
 }  // namespace
 
-TileVerdict check(Mapping const& map, std::span<Placement const> placements, CheckOptions const& options) {
+TileVerdict check(Map const& map, std::span<Placement const> placements, CheckOptions const& options) {
   TileVerdict out;
   out.one_to_one = is_one_to_one(map, options.limits);
   auto const* const shared = std::get_if<Refuted>(&out.one_to_one.outcome);

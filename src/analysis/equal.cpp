@@ -12,27 +12,10 @@ namespace {
 
 constexpr std::uint64_t most_compared = std::uint64_t{1} << 22;
 
-/// The map with nothing where its swizzle was, but the offsets and layouts below it. Nothing if it has two.
-std::optional<Mapping> without_swizzle(Mapping map) {
-  auto const moves = [](Stage const& stage) {
-    return !std::holds_alternative<Layout>(stage) && !std::holds_alternative<Displacement>(stage);
-  };
-  auto const last = std::find_if(map.on_elements.begin(), map.on_elements.end() - 1, moves);
-  bool const on_elements = last != map.on_elements.end() - 1;
-  if (on_elements) {
-    bool const another = std::find_if(last + 1, map.on_elements.end(), moves) != map.on_elements.end();
-    if (map.acts_on_bytes() || another || last != map.on_elements.begin()) return std::nullopt;
-    map.on_elements.erase(last);
-  }
-  if (map.on_bytes.size() > 1) return std::nullopt;
-  map.on_bytes.clear();
-  return map;
-}
-
 /// The two maps, ready to be compared: what index or number, in which unit.
 class Comparison {
  public:
-  Comparison(Mapping left, Mapping right, std::optional<std::uint64_t> align, Limits const& limits)
+  Comparison(Map left, Map right, std::optional<std::uint64_t> align, Limits const& limits)
       : left_(std::move(left)), right_(std::move(right)), limits_(limits) {
     bits_ = left_.element_bits ? left_.element_bits : right_.element_bits;
     if (left_.element_bits && right_.element_bits && left_.element_bits != right_.element_bits)
@@ -44,7 +27,7 @@ class Comparison {
     if (shaped_left != shaped_right) {
       (shaped_left ? right_ : left_) =
           in_place_of_swizzle(shaped_left ? left_ : right_, shaped_left ? right_ : left_);
-      out_.domain = "the function after " + bare_.text + ", in place of its swizzle: ";
+      out_.domain = "the function after " + to_string(bare_) + ", in place of its swizzle: ";
     }
     bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
     if ((mixed || (by_bytes_ && (shaped_left || shaped_right))) && !bits_)
@@ -96,17 +79,19 @@ class Comparison {
 
  private:
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const {
-    throw InputError{std::move(message), left_.text + "  and  " + right_.text, 0, 1, std::move(hint)};
+    throw InputError{std::move(message), to_string(left_) + "  and  " + to_string(right_), 0, 1,
+                     std::move(hint)};
   }
   /// The shaped map with `function` instead of its own swizzle.
-  [[nodiscard]] Mapping in_place_of_swizzle(Mapping const& shaped, Mapping const& function) {
-    auto const bare = without_swizzle(shaped);
-    if (!bare)
+  [[nodiscard]] Map in_place_of_swizzle(Map const& shaped, Map const& function) {
+    bare_ = without_swizzle(shaped);
+    auto const moves = [](Stage const& stage) {
+      return !std::holds_alternative<Layout>(stage) && !std::holds_alternative<Displacement>(stage);
+    };
+    if (shaped.on_bytes.size() > 1 || std::any_of(bare_.on_elements.begin(), bare_.on_elements.end(), moves))
       refuse("the tile has more than one swizzle: it is not clear which one the function stands for");
-    bare_ = *bare;
-    bare_.text = to_string(bare_);
-    Mapping map = function;
-    map.on_elements.insert(map.on_elements.end(), bare->on_elements.begin(), bare->on_elements.end());
+    Map map = function;
+    map.on_elements.insert(map.on_elements.end(), bare_.on_elements.begin(), bare_.on_elements.end());
     map.element_bits = bits_;
     return map;
   }
@@ -118,11 +103,11 @@ class Comparison {
   }
   /// The image of an input in out_.unit: of bit `bit` of the element, where addresses of elements are compared.
   template <Word W>
-  [[nodiscard]] W value(Mapping const& map, W const& x, W const& base, unsigned bit) const {
-    if (as_numbers()) return by_bytes_ ? detail::apply(map.on_bytes, x) : offset(map, x).elements;
+  [[nodiscard]] W value(Map const& map, W const& x, W const& base, unsigned bit) const {
+    if (as_numbers()) return by_bytes_ ? swizproof::value(map.on_bytes, x) : offset(map, x).elements;
     if (*bits_ % 8 != 0) return bit_address(map, Address<W>{base}, x, bit);
     W const first = base + offset(map, x).elements * (*bits_ / 8);
-    return detail::apply(map.on_bytes, W(first + bit / 8));
+    return swizproof::value(map.on_bytes, W(first + bit / 8));
   }
 
   [[nodiscard]] Question question() const {
@@ -135,14 +120,15 @@ class Comparison {
     if (shaped() && by_bytes_)
       variables.push_back(
           {"base", static_cast<unsigned>(std::bit_width((std::uint64_t{1} << 32) / step_)), 0, step_});
-    return ask_of_all(
-        left_.text + " = " + right_.text, 64, variables, [this]<Word W>(std::span<W const> values) {
-          W const base = values.size() > 1 ? values[1] : like(values[0], 0);
-          truth_of<W> agree = true;
-          for (unsigned const bit : probes_)
-            agree = agree && value(left_, values[0], base, bit) == value(right_, values[0], base, bit);
-          return claim(agree);
-        });
+    return ask_of_all(to_string(left_) + " = " + to_string(right_), 64, variables,
+                      [this]<Word W>(std::span<W const> values) {
+                        W const base = values.size() > 1 ? values[1] : like(values[0], 0);
+                        truth_of<W> agree = true;
+                        for (unsigned const bit : probes_)
+                          agree = agree &&
+                                  value(left_, values[0], base, bit) == value(right_, values[0], base, bit);
+                        return claim(agree);
+                      });
   }
 
   /// True if all indices and bases modulo both periods were compared; `found` is the first difference.
@@ -177,8 +163,8 @@ class Comparison {
     return difference(refuted.values[0].second, refuted.values.size() > 1 ? refuted.values[1].second : 0);
   }
 
-  Mapping left_, right_;
-  Mapping bare_{};  // of a tile whose swizzle a function stands for
+  Map left_, right_;
+  Map bare_{};  // of a tile whose swizzle a function stands for
   Limits limits_;
   std::vector<unsigned> probes_{};  // bits of an element that are compared
   std::optional<unsigned> bits_{};
@@ -190,8 +176,8 @@ class Comparison {
 
 }  // namespace
 
-Equality equal(Mapping const& left, Mapping const& right, std::optional<std::uint64_t> align,
-               Limits const& limits) {
+Equality compare(Map const& left, Map const& right, std::optional<std::uint64_t> align,
+                 Limits const& limits) {
   return Comparison(left, right, align, limits).run();
 }
 

@@ -45,8 +45,13 @@ InputError too_many_cases(Access const& access) {
           "give its variables smaller ranges"};
 }
 
+InputError refusal(Map const& tile, std::string message, std::string hint = {}) {
+  std::string const text = text_of(tile);
+  return {std::move(message), text, 0, text.size(), std::move(hint)};
+}
+
 /// What check() says of the access on this layout, from the bases that it takes if it is not told.
-AccessVerdict verdict_of(SearchProblem const& problem, Mapping const& map, Access const& access) {
+AccessVerdict verdict_of(SearchProblem const& problem, Map const& map, Access const& access) {
   auto verdict = check_exhaustively(Placement(map, access), {{}, {}, problem.arch, {}});
   if (!verdict) throw too_many_cases(access);
   return *std::move(verdict);
@@ -56,7 +61,7 @@ AccessVerdict verdict_of(SearchProblem const& problem, Mapping const& map, Acces
 bool fits(AccessVerdict const& verdict) { return !verdict.misfit && verdict.wavefronts != 0; }
 
 /// The accesses that do not fit a layout.
-std::vector<AccessVerdict> misfits_of(SearchProblem const& problem, Mapping const& map) {
+std::vector<AccessVerdict> misfits_of(SearchProblem const& problem, Map const& map) {
   std::vector<AccessVerdict> misfits;
   for (Access const& access : problem.accesses)
     if (AccessVerdict verdict = verdict_of(problem, map, access); !fits(verdict))
@@ -81,7 +86,7 @@ WarpShapes patterns_of(SearchProblem const& problem, std::size_t index) {
     for (unsigned l = 0; l < warp_lanes; ++l) {
       LanePlace<std::uint64_t> const place = placement.lane(values, l, std::uint64_t{0});
       if (!place.active) continue;
-      std::uint64_t const at = element < 8 ? place.swizzled * element : place.byte * 8;
+      std::uint64_t const at = element < 8 ? place.element->swizzled * element : place.byte * 8;
       if (p.active == 0) first = at;
       p.active |= std::uint32_t{1} << l;
       p.bits[l] = at ^ first;
@@ -166,10 +171,9 @@ struct Elements {
   std::vector<std::uint64_t> from{};
   std::uint64_t ever = 0;  ///< bits that the address of some bit of the tile has set
 
-  explicit Elements(Mapping const& tile) : bits(*tile.element_bits) {
+  explicit Elements(Map const& tile) : bits(*tile.element_bits) {
     Layout const& l = *tile.domain();
-    if (l.size() > most_enumerated)
-      throw InputError{"the tile has more than 2^22 elements", tile.text, 0, tile.text.size(), {}};
+    if (l.size() > most_enumerated) throw refusal(tile, "the tile has more than 2^22 elements");
     for (std::size_t m = 0; m < l.rank(); ++m)
       extents.push_back(static_cast<std::uint64_t>(l.shape.mode(m).product()));
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
@@ -246,44 +250,30 @@ class Effects {
   std::map<std::pair<std::uint64_t, int>, Effect> known_{};
 };
 
-/// The tile's layouts as text that can be parsed: an offset stands behind a swizzle that does nothing.
-std::string text_of(Mapping const& tile) {
-  bool const displaced = std::holds_alternative<Displacement>(tile.on_elements.front());
-  return (displaced ? to_string(swizzle_none) + " o " : "") + to_string(tile);
-}
-
-bool is_one_layout(Mapping const& tile) {
+bool is_one_layout(Map const& tile) {
   return tile.on_elements.size() - (std::holds_alternative<Displacement>(tile.on_elements.front()) ? 1 : 0) ==
          1;
 }
 
-InputError refusal(Mapping const& tile, std::string message, std::string hint = {}) {
-  return {std::move(message), tile.text, 0, tile.text.size(), std::move(hint)};
-}
-
 }  // namespace
 
-Mapping without_swizzle(Mapping const& map) {
+std::string text_of(Map const& tile) {
+  bool const displaced = tile.on_bytes.empty() && !tile.on_elements.empty() &&
+                         std::holds_alternative<Displacement>(tile.on_elements.front());
+  return (displaced ? to_string(swizzle_none) + " o " : "") + to_string(tile);
+}
+
+Map searched_tile(Map const& map) {
   if (map.domain() == nullptr)
     throw refusal(map, "a search needs a tile with a shape",
                   "such as (128,64):(64,1); its swizzle, if it has one, is left out");
   if (!map.element_bits)
     throw refusal(map, "the element size is not known", "give --element, such as --element f16");
-  Mapping tile;
-  tile.on_elements = map.on_elements;
-  tile.element_bits = map.element_bits;
-  auto& stages = tile.on_elements;
-  bool const function =
-      std::holds_alternative<Swizzle>(stages.front()) || std::holds_alternative<Expression>(stages.front());
-  if (function && !map.acts_on_bytes()) stages.erase(stages.begin());
-  auto const* offset = std::get_if<Displacement>(&stages.front());
-  if (offset != nullptr && offset->elements == 0) stages.erase(stages.begin());
-  tile.text = text_of(tile);
-  return tile;
+  return without_swizzle(map);
 }
 
-Mapping swizzled(SearchProblem const& problem, Swizzle swizzle) {
-  Mapping map = problem.tile;
+Map swizzled(SearchProblem const& problem, Swizzle swizzle) {
+  Map map = problem.tile;
   auto& stages = map.on_elements;
   if (problem.on_bytes) {
     if (!is_one_layout(map))
@@ -294,7 +284,6 @@ Mapping swizzled(SearchProblem const& problem, Swizzle swizzle) {
     if (!std::holds_alternative<Displacement>(stages.front())) stages.insert(stages.begin(), Displacement{});
     stages.insert(stages.begin(), swizzle);
   }
-  map.text = to_string(map);
   return map;
 }
 
@@ -380,7 +369,7 @@ struct Rows {
   std::size_t along = 1;
 };
 
-Rows rows_of(Mapping const& tile) {
+Rows rows_of(Map const& tile) {
   Layout const& l = *tile.domain();
   auto const contiguous = [&](std::size_t m) {
     Layout const mode = l.mode(m);
@@ -398,7 +387,7 @@ Rows rows_of(Mapping const& tile) {
 }
 
 /// The bill by check(), case by case; nothing if an access does not fit.
-std::optional<Bill> bill_by_check(SearchProblem const& problem, Mapping const& map) {
+std::optional<Bill> bill_by_check(SearchProblem const& problem, Map const& map) {
   Bill bill;
   for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
     AccessVerdict const verdict = verdict_of(problem, map, problem.accesses[i]);
@@ -413,12 +402,11 @@ std::optional<Bill> bill_by_check(SearchProblem const& problem, Mapping const& m
 
 }  // namespace
 
-Mapping padded(SearchProblem const& problem, std::int64_t pitch) {
+Map padded(SearchProblem const& problem, std::int64_t pitch) {
   Rows const rows = rows_of(problem.tile);
-  Mapping map = problem.tile;
+  Map map = problem.tile;
   Layout& l = std::get<Layout>(map.on_elements.back());
   l.stride.modes[rows.row] = IntTuple(pitch, l.stride.mode(rows.row).is_static);
-  map.text = text_of(map);
   return map;
 }
 
@@ -429,7 +417,7 @@ PitchSearch find_padding(SearchProblem const& problem) {
   out.misfits = misfits_of(problem, problem.tile);
   for (std::int64_t pitch = out.own; pitch <= out.own + 1024 / *problem.tile.element_bits; ++pitch) {
     ++out.searched;
-    Mapping const map = padded(problem, pitch);
+    Map const map = padded(problem, pitch);
     if (auto bill = bill_by_check(problem, map))
       out.fitting.push_back(
           {pitch, reach_of(Elements(map), std::identity{}).bytes(), *std::move(bill), tma_boxes(map)});
@@ -638,11 +626,9 @@ XorSearch find_xor(SearchProblem const& problem) {
   return out;
 }
 
-Mapping under(SearchProblem const& problem, LinearMap const& function) {
-  Mapping map = problem.tile;
+Map under(SearchProblem const& problem, LinearMap const& function) {
+  Map map = problem.tile;
   map.on_bytes = {function};
-  map.text = to_string(function) + " o smem_ptr[" + std::to_string(*map.element_bits) + "b](unset) o " +
-             to_string(problem.tile);
   return map;
 }
 

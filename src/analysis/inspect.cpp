@@ -15,7 +15,7 @@ struct Function {
   std::vector<Stage> const* stages;
   template <Word W>
   [[nodiscard]] W operator()(W x) const {
-    return detail::apply(*stages, x);
+    return value(*stages, x);
   }
 };
 
@@ -75,7 +75,7 @@ Fact function_is_one_to_one(Function const& f, Limits const& limits) {
 }
 
 /// From which bases relative addressing is absolute, as one number.
-Quantity alignment_quantity(Mapping const& map, Limits const& limits) {
+Quantity alignment_quantity(Map const& map, Limits const& limits) {
   if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
       !(map.domain() != nullptr && map.on_elements.size() == 1))
     return {{}, Engine::linear, "the element size is not known: give --element"};
@@ -90,7 +90,7 @@ Quantity alignment_quantity(Mapping const& map, Limits const& limits) {
   return out;
 }
 
-void inspect_function(Inspection& out, Mapping const& map, Limits const& limits) {
+void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
   Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
   out.linear = decide_twice(ask("linear", 64, {{"x", 64}, {"y", 64}},
@@ -237,7 +237,7 @@ struct Parts {
   std::string unit = "elements";
 };
 
-Parts parts_of(Mapping const& map) {
+Parts parts_of(Map const& map) {
   if (!map.acts_on_bytes()) return {};
   unsigned const bits = map.element_bits.value_or(8);
   if (!splits_elements(map)) return {bits, 1, "elements"};
@@ -245,20 +245,20 @@ Parts parts_of(Mapping const& map) {
   return {part, bits / part, part == 8 ? "bytes" : "parts of " + std::to_string(part) + " bits"};
 }
 
-std::uint64_t size_of(Mapping const& map) {
+std::uint64_t size_of(Map const& map) {
   return static_cast<std::uint64_t>(map.domain()->size()) * parts_of(map).of_each;
 }
 
 /// The place of each part of each index of a tile, in parts; from base 0 if the map acts on bytes.
 template <Word W>
-W value_at(Mapping const& map, Parts const& parts, W const& x) {
+W value_at(Map const& map, Parts const& parts, W const& x) {
   if (!map.acts_on_bytes()) return offset(map, x).elements;
   W const index = x / parts.of_each, part = x % parts.of_each;
   W const bits = offset(map, index).elements * map.element_bits.value_or(8) + part * parts.bits;
   return swizzle_bit_address(map, bits);
 }
 
-std::vector<std::uint64_t> values_of(Mapping const& map) {
+std::vector<std::uint64_t> values_of(Map const& map) {
   Parts const parts = parts_of(map);
   std::uint64_t const size = size_of(map);
   std::vector<std::uint64_t> values;
@@ -275,10 +275,10 @@ std::string too_many(std::uint64_t size) {
   return "the domain has " + std::to_string(size) + " elements, more than 2^22 are not enumerated";
 }
 
-bool too_large(Mapping const& map) { return size_of(map) > static_cast<std::uint64_t>(most_enumerated); }
+bool too_large(Map const& map) { return size_of(map) > static_cast<std::uint64_t>(most_enumerated); }
 
 /// Asks linear algebra what enumeration has said, where the map is affine in the bits of its index.
-void second_opinion(Inspection& out, Mapping const& map) {
+void second_opinion(Inspection& out, Map const& map) {
   Parts const parts = parts_of(map);
   std::uint64_t const size = size_of(map);
   if (!std::has_single_bit(size) || (map.acts_on_bytes() && !std::has_single_bit(parts.bits))) return;
@@ -298,7 +298,7 @@ void second_opinion(Inspection& out, Mapping const& map) {
                           [&](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }));
 }
 
-void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
+void inspect_layout(Inspection& out, Map const& map, Limits const& limits) {
   Parts const parts = parts_of(map);
   out.unit = parts.unit;
   std::uint64_t const size = size_of(map);
@@ -320,7 +320,7 @@ void inspect_layout(Inspection& out, Mapping const& map, Limits const& limits) {
 
 }  // namespace
 
-Inspection inspect(Mapping const& map, Limits const& limits) {
+Inspection inspect(Map const& map, Limits const& limits) {
   Inspection out;
   bool const bare = map.domain() == nullptr;
   out.unit = bare && map.acts_on_bytes() ? "bytes" : "elements";
@@ -331,7 +331,7 @@ Inspection inspect(Mapping const& map, Limits const& limits) {
   return out;
 }
 
-Fact is_one_to_one(Mapping const& map, Limits const& limits) {
+Fact is_one_to_one(Map const& map, Limits const& limits) {
   if (map.domain() == nullptr)
     return function_is_one_to_one({map.acts_on_bytes() ? &map.on_bytes : &map.on_elements}, limits);
   if (too_large(map)) return {Unknown{too_many(size_of(map))}, Engine::exhaustive};
@@ -341,7 +341,7 @@ Fact is_one_to_one(Mapping const& map, Limits const& limits) {
   return fact;
 }
 
-Fact is_bijective(Mapping const& map, Limits const& limits) {
+Fact is_bijective(Map const& map, Limits const& limits) {
   Fact const fact = is_one_to_one(map, limits);
   if (map.domain() == nullptr || !std::holds_alternative<Proved>(fact.outcome)) return fact;
   return onto_of(values_of(map), fact);

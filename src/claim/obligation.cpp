@@ -41,8 +41,10 @@ struct Decide {
   }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {
-    Equality const found = equal(two.left, two.right, two.align, limits);
+    Equality const found = compare(two.left, two.right, two.align, limits);
     report.found = found.outcome;
+    if (auto* const refuted = std::get_if<Refuted>(&report.found))
+      refuted->question = two.left.text + " = " + two.right.text;
     report.engines = found.engines;
     report.domain = found.domain;
     report.detail = std::holds_alternative<Proved>(found.outcome) ? "the same function" : "two functions";

@@ -41,7 +41,7 @@ std::string ranges(std::vector<std::uint64_t> const& numbers) {
 void run_equal(Common& common, Options& options) {
   options.right.element = options.left.element;
   Mapping const left = options.left.parse(), right = options.right.parse();
-  Equality const found = equal(left, right, options.align, common.limits());
+  Equality const found = compare(left, right, options.align, common.limits());
   common.exit_code = exit_code_of(found.outcome);
   auto const* refuted = std::get_if<Refuted>(&found.outcome);
   auto const* unknown = std::get_if<Unknown>(&found.outcome);

@@ -46,12 +46,12 @@ std::uint64_t value_at(Mapping const& map, Options const& options, std::uint64_t
   std::uint64_t const base = options.base.value_or(0);
   if (map.domain() == nullptr) {  // a bare function of byte addresses or of element offsets
     auto const& stages = map.acts_on_bytes() ? map.on_bytes : map.on_elements;
-    return detail::apply(stages, index + base);
+    return value(stages, index + base);
   }
   if (!options.bytes && !map.acts_on_bytes()) return offset(map, index).elements;
   Address<std::uint64_t> const origin{base};
   std::uint64_t const bits = *map.element_bits;
-  if (options.bytes && bits % 8 == 0) return byte_address(map, origin, index);
+  if (options.bytes && bits % 8 == 0) return value(map, origin, index, Unit::bytes);
   std::uint64_t const address = bit_address(map, origin, index);
   std::uint64_t const unit = options.bytes ? 8 : bits;
   if (address % unit != 0)

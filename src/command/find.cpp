@@ -32,7 +32,7 @@ constexpr std::size_t shown = 8;
 constexpr std::uint64_t heaviest = 1'000'000;
 
 /// The accesses on the winner, checked as `check` does.
-std::vector<AccessVerdict> check_again(SearchProblem const& problem, Mapping const& map, Limits const& limits,
+std::vector<AccessVerdict> check_again(SearchProblem const& problem, Map const& map, Limits const& limits,
                                        Bill const& bill) {
   std::vector<AccessVerdict> verdicts;
   for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
@@ -58,7 +58,7 @@ struct Answer {
   std::string table{};  ///< for people
   std::string ties{};   ///< what comes first among equal totals
   Bill bill{};          ///< of the winner
-  Mapping winner{};
+  Map winner{};
   std::vector<AccessVerdict> misfits{};  ///< then nothing was found
   Json more = Json::object();
 };
@@ -249,10 +249,10 @@ SearchProblem problem_of(Common const& common, Options const& options) {
         "one weight for each access, in their order: how often it runs over the tile"};
   SearchProblem problem;
   Mapping const given = options.layout.parse_or_dash();
-  problem.tile = without_swizzle(given);
+  problem.tile = searched_tile(given);
   if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome))
-    throw InputError{"two elements of this tile share a place: no swizzle mends that", problem.tile.text, 0,
-                     problem.tile.text.size(), "'swizproof inspect' names the two"};
+    throw InputError{"two elements of this tile share a place: no swizzle mends that", text_of(problem.tile),
+                     0, text_of(problem.tile).size(), "'swizproof inspect' names the two"};
   bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
   problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
   problem.arch = &parse_architecture(common.arch);
@@ -267,13 +267,13 @@ void print_json(Common const& common, SearchProblem const& problem, Answer const
   Json out{{"verdict", word(outcome)},
            {"evidence", word(problem.arch->support)},
            {"arch", common.arch},
-           {"layout", problem.tile.text},
+           {"layout", text_of(problem.tile)},
            {"best", answer.best},
            {"optimal", found && std::holds_alternative<Proved>(outcome)},
            {"searched", answer.searched},
            {"searched_what", answer.what},
            {"conclusion", answer.conclusion},
-           {"winner", found ? Json(answer.winner.text) : Json()}};
+           {"winner", found ? Json(text_of(answer.winner)) : Json()}};
   out["weights"] = Json::array();
   for (std::size_t i = 0; i < problem.accesses.size(); ++i)
     out["weights"].push_back(problem.weights.empty() ? 1 : problem.weights[i]);
@@ -287,7 +287,7 @@ void print_json(Common const& common, SearchProblem const& problem, Answer const
 void print(Common const& common, SearchProblem const& problem, Answer const& answer,
            std::span<AccessVerdict const> verdicts) {
   Style const style(common.color, STDOUT_FILENO);
-  fmt::print("{}\n", style.strong(problem.tile.text));
+  fmt::print("{}\n", style.strong(text_of(problem.tile)));
   if (answer.misfits.empty()) {
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
@@ -296,7 +296,7 @@ void print(Common const& common, SearchProblem const& problem, Answer const& ans
         answer.table, style.strong(answer.conclusion), answer.what, weights, answer.ties);
     if (problem.arch->support != Support::measured)
       fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
-    fmt::print("\n{}, checked:\n", style.strong(answer.winner.text));
+    fmt::print("\n{}, checked:\n", style.strong(text_of(answer.winner)));
   } else {
     fmt::print("  nothing was searched: the tile itself does not fit\n");
   }

@@ -19,9 +19,9 @@ constexpr Word64 most_compared = Word64{1} << 20;
 
 std::string number(Word64 value) { return std::to_string(static_cast<std::int64_t>(value)); }
 
-Layout const& inner(Mapping const& map) {
+Layout const& inner(Map const& map) {
   Layout const* const layout = map.domain();
-  if (layout == nullptr) refuse(map.text + " has no layout inside");
+  if (layout == nullptr) refuse(to_string(map) + " has no layout inside");
   return *layout;
 }
 
@@ -48,27 +48,23 @@ int log2_of(std::int64_t n) {
   return std::countr_zero(static_cast<Word64>(n));
 }
 
-Mapping finished(Mapping map) {
-  map.text = to_string(map);
-  return map;
-}
-
-}  // namespace
-
-std::string to_string(Mapping const& map) {
+/// The stages as CuTe prints them, behind a pointer that is bound to an address or is not.
+std::string printed(Map const& map, std::uint64_t const* bound) {
+  static std::string const x[] = {"x"};
   std::string text;
   auto const add = [&](std::string const& part) { text += (text.empty() ? "" : " o ") + part; };
   auto const add_stage = [&](Stage const& stage) {
     if (auto const* swizzle = std::get_if<Swizzle>(&stage)) add(to_string(*swizzle));
     if (auto const* plus = std::get_if<Displacement>(&stage)) add(to_string(*plus));
     if (auto const* layout = std::get_if<Layout>(&stage)) add(to_string(*layout));
+    if (auto const* fn = std::get_if<Expression>(&stage)) add("fn(x) = " + to_string(*fn, x));
     if (auto const* linear = std::get_if<LinearMap>(&stage)) add(to_string(*linear));
   };
   for (Stage const& stage : map.on_bytes) add_stage(stage);
-  if (map.base_address && map.element_bits) {
+  if (bound != nullptr) {
     // A bound pointer takes its swizzle into its name.
     char address[24];
-    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(*map.base_address));
+    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(*bound));
     text +=
         (text.empty() ? "" : "_") + ("smem_ptr[" + std::to_string(*map.element_bits)) + "b](" + address + ")";
   } else if (is_flagged(map)) {
@@ -76,6 +72,19 @@ std::string to_string(Mapping const& map) {
   }
   for (Stage const& stage : map.on_elements) add_stage(stage);
   return text;
+}
+
+Mapping finished(Mapping map) {
+  map.text = to_string(map);
+  return map;
+}
+
+}  // namespace
+
+std::string to_string(Map const& map) { return printed(map, nullptr); }
+
+std::string to_string(Mapping const& map) {
+  return printed(map, map.base_address && map.element_bits ? &*map.base_address : nullptr);
 }
 
 Mapping mapping(Layout layout) {
@@ -89,16 +98,16 @@ Mapping mapping(Swizzle swizzle) {
   return finished(std::move(map));
 }
 
-Layout const* plain_layout(Mapping const& map) {
+Layout const* plain_layout(Map const& map) {
   bool const alone = map.on_bytes.empty() && map.on_elements.size() == 1;
   return alone ? std::get_if<Layout>(&map.on_elements[0]) : nullptr;
 }
-Swizzle const* plain_swizzle(Mapping const& map) {
+Swizzle const* plain_swizzle(Map const& map) {
   auto const& stages = map.on_elements.empty() ? map.on_bytes : map.on_elements;
   bool const alone = map.on_bytes.size() + map.on_elements.size() == 1;
   return alone ? std::get_if<Swizzle>(&stages[0]) : nullptr;
 }
-bool is_flagged(Mapping const& map) {
+bool is_flagged(Map const& map) {
   return !map.on_bytes.empty() && !map.on_elements.empty() && map.element_bits.has_value();
 }
 
@@ -142,7 +151,7 @@ Bounds bounds_of(Layout const& l, Wide last) {
 
 }  // namespace
 
-std::optional<std::int64_t> index_below_zero(Mapping const& map) {
+std::optional<std::int64_t> index_below_zero(Map const& map) {
   if (map.domain() == nullptr) return std::nullopt;
   Bounds at = bounds_of(inner(map), 0);
   for (auto stage = map.on_elements.rbegin() + 1; stage < map.on_elements.rend(); ++stage) {
@@ -240,13 +249,13 @@ Mapping composition(Mapping const& a, Mapping const& b) {
   }
   if (from_a != nullptr) {
     if (of_b != nullptr)
-      return checked(swizzle_through(*from_a, *of_b), {{*from_a, Displacement{}, *of_b}, {}, {}},
+      return checked(swizzle_through(*from_a, *of_b), {Map{{*from_a, Displacement{}, *of_b}}},
                      from_a->size());
     if (from_b != nullptr) {
       Layout const result = composition(*from_a, *from_b);
       auto const at = difference(*from_a, *from_b, result);
       if (!at) return mapping(result);
-      Mapping right = finished({{*from_a, Displacement{}, *from_b}, {}, {}});
+      Mapping right = finished({Map{{*from_a, Displacement{}, *from_b}}});
       bool const same_size = result.size() == from_b->size();
       right.notes.push_back(
           same_size ? another_function(to_string(result), *at, result(*at).elements, value(right, *at))

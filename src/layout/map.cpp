@@ -20,6 +20,17 @@ LinearMap linear_map(std::span<std::uint64_t const> rows) {
   return map;
 }
 
+Map without_swizzle(Map map) {
+  auto& stages = map.on_elements;
+  bool const function = stages.size() > 1 && !std::holds_alternative<Layout>(stages.front()) &&
+                        !std::holds_alternative<Displacement>(stages.front());
+  if (function && !map.acts_on_bytes()) stages.erase(stages.begin());
+  map.on_bytes.clear();
+  auto const* const offset = stages.empty() ? nullptr : std::get_if<Displacement>(&stages.front());
+  if (offset != nullptr && offset->elements == 0) stages.erase(stages.begin());
+  return map;
+}
+
 std::string to_string(LinearMap const& map) {
   auto const hexadecimal = [](std::uint64_t value) {
     char text[24];

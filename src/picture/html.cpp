@@ -104,9 +104,9 @@ void add_places(Json& out, Shots const& shots, Tile const& tile) {
   out["places"] = packed(places);
 }
 
-Json to_json(Mapping const& map, Tile const& tile, Access const& access, Architecture const& arch) {
+Json to_json(Map const& map, Tile const& tile, Access const& access, Architecture const& arch) {
   Shots const shots(map, access, tile.base);
-  auto const fit = misfit_of(Placement(without_swizzles(map), access), {{}, {}, &arch, {}});
+  auto const fit = misfit_of(Placement(without_swizzle(map), access), {{}, {}, &arch, {}});
   if (auto const* misfit = std::get_if<Misfit>(&fit))
     throw InputError{
         fmt::format("lane {} {}", misfit->lane, misfit->why), access.name, 0, access.name.size(), {}};

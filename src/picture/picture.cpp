@@ -19,7 +19,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 }
 
 /// "Sw<3,4,3> on bytes": the swizzles of a mapping, outermost first.
-std::string swizzles_of(Mapping const& map) {
+std::string swizzles_of(Map const& map) {
   std::string text;
   auto const collect = [&](std::vector<Stage> const& stages, std::string const& unit) {
     for (Stage const& stage : stages)
@@ -134,13 +134,6 @@ std::vector<Side> sides_of(Tile const& tile) {
 
 }  // namespace
 
-Mapping without_swizzles(Mapping map) {
-  auto const is_swizzle = [](Stage const& stage) { return std::holds_alternative<Swizzle>(stage); };
-  std::erase_if(map.on_bytes, is_swizzle);
-  std::erase_if(map.on_elements, is_swizzle);
-  return map;
-}
-
 Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
   refuse_undrawable(map);
   Layout const& layout = *map.domain();
@@ -158,7 +151,7 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
     throw InputError{
         fmt::format("{} x {} elements are more than the 2^16 that a picture holds", tile.rows, tile.cols),
         map.text, 0, map.text.size(), "choose a part with --rows A..B and --cols A..B"};
-  Mapping const plain = without_swizzles(map);
+  Map const plain = without_swizzle(map);
   Address<std::uint64_t> const origin{base};
   for (std::int64_t row = tile.row0; row < tile.row0 + tile.rows; ++row)
     for (std::int64_t col = tile.col0; col < tile.col0 + tile.cols; ++col) {

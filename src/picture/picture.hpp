@@ -64,9 +64,6 @@ struct Tile {
 /// Checked by tests/picture/picture_test.cpp.
 [[nodiscard]] Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part = {});
 
-/// The mapping without its swizzles: "Sw<3,3,3> o _0 o (8,64):(64,1)" as "(8,64):(64,1)".
-[[nodiscard]] Mapping without_swizzles(Mapping map);
-
 /// How a tile is cut into cells. Elements of a cell are neighbours in a line of the tile and lie together, in
 /// their order, in an aligned block of shared memory, with the swizzle and without.
 struct Grid {
@@ -118,7 +115,7 @@ struct Shot {
 class Shots {
  public:
   /// Throws InputError as Placement does.
-  Shots(Mapping const& map, Access const& access, std::uint64_t base);
+  Shots(Map const& map, Access const& access, std::uint64_t base);
 
   [[nodiscard]] Placement const& placement() const { return given_; }
   [[nodiscard]] std::vector<Variable> const& variables() const { return given_.variables(); }

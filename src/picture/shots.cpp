@@ -20,9 +20,9 @@ Access const& drawable(Access const& access) {
 
 }  // namespace
 
-Shots::Shots(Mapping const& map, Access const& access, std::uint64_t base)
+Shots::Shots(Map const& map, Access const& access, std::uint64_t base)
     : given_(map, drawable(access)),
-      plain_(without_swizzles(map), access),
+      plain_(without_swizzle(map), access),
       base_(base),
       fixed_(variables().size()) {}
 
@@ -78,9 +78,10 @@ Shot Shots::at(std::uint64_t i) const {
                        name.size(), "the tile has the shape " + to_string(tile.shape)};
     }
     // The first index is the row, the others are digits of the column; a single one is CuTe's plain index.
-    std::uint64_t row = place.coordinate[0] % rows, col = place.coordinate[0] / rows, step = 1;
-    for (std::size_t m = 1; m < place.coordinate.size(); ++m) {
-      col += step * place.coordinate[m];
+    std::uint64_t row = place.element->coordinate[0] % rows, col = place.element->coordinate[0] / rows,
+                  step = 1;
+    for (std::size_t m = 1; m < place.element->coordinate.size(); ++m) {
+      col += step * place.element->coordinate[m];
       step *= static_cast<std::uint64_t>(tile.shape.mode(m).product());
     }
     auto const plain = plain_.address(plain_.lane(all, l, std::uint64_t{}), base_);

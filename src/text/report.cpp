@@ -112,9 +112,8 @@ std::string describe(Conflict const& conflict, int indent) {
     }
     LaneAtFault const& lane = conflict.lanes[i];
     text += fmt::format("{:{}}  lane {:>2}  ", "", indent, lane.lane);
-    if (!lane.coordinate.empty())
-      text +=
-          fmt::format("({})  offset {} -> {}  ", fmt::join(lane.coordinate, ","), lane.offset, lane.swizzled);
+    if (auto const& e = lane.element)
+      text += fmt::format("({})  offset {} -> {}  ", fmt::join(e->coordinate, ","), e->offset, e->swizzled);
     text += fmt::format("address {:#x}  word {}\n", lane.address, lane.word);
   }
   return text;
@@ -198,13 +197,17 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
     return out;
   }
   for (auto const& [name, value] : v.conflict->origin) origin[name] = value;
-  for (LaneAtFault const& lane : v.conflict->lanes)
+  for (LaneAtFault const& lane : v.conflict->lanes) {
+    // Raw addresses are of bytes: their offsets are, too.
+    auto const place = lane.element.value_or(
+        ElementAtFault{{}, lane.byte, static_cast<std::int64_t>(lane.address - v.conflict->base)});
     lanes.push_back({{"lane", lane.lane},
-                     {"coordinate", lane.coordinate},
-                     {"offset", lane.offset},
-                     {"swizzled_offset", lane.swizzled},
+                     {"coordinate", place.coordinate},
+                     {"offset", place.offset},
+                     {"swizzled_offset", place.swizzled},
                      {"address", lane.address},
                      {"word", lane.word}});
+  }
   out["counterexample"] = {{"origin", origin},
                            {"base", v.conflict->base},
                            {"phase", v.conflict->phase},

@@ -38,7 +38,7 @@ Tile tile_of(Mapping const& map) {
   for (std::size_t m = 0; m < l.rank(); ++m)
     tile.extents.push_back(static_cast<std::uint64_t>(l.shape.mode(m).product()));
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
-    tile.address.push_back(static_cast<std::int64_t>(byte_address(map, Address<std::uint64_t>{0}, i)));
+    tile.address.push_back(static_cast<std::int64_t>(value(map, Address<std::uint64_t>{0}, i, Unit::bytes)));
   return tile;
 }
 
@@ -211,7 +211,7 @@ TEST(Tma, AgreesWithEqual) {
         Case{"Sw<3,3,3> o _0 o (64,16):(16,1)", "tma:128B<f16> (64,16)", false},
         Case{"Sw<2,3,3> o _0 o (64,64):(64,1)", "tma:64B<f16> (64,64)", false}}) {
     Mapping const tile = parse_mapping(c.tile, {16});
-    Equality const equality = equal(parse_mapping(c.box, {16}), tile, {}, {});
+    Equality const equality = compare(parse_mapping(c.box, {16}), tile, {}, {});
     EXPECT_EQ(std::holds_alternative<Proved>(equality.outcome), c.same) << c.tile;
     EXPECT_EQ(tma_boxes(tile).writes.has_value(), c.same) << c.tile;
   }

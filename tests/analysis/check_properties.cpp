@@ -110,7 +110,7 @@ RC_GTEST_PROP(Find, NothingIsBetterThanTheBest, ()) {
   classify(k);
   k.swizzle = {0, 4, 3};
   SearchProblem problem;
-  problem.tile = without_swizzle(parse_mapping(k.layout(), {k.bits}));
+  problem.tile = searched_tile(parse_mapping(k.layout(), {k.bits}));
   problem.on_bytes = k.on_bytes;
   problem.accesses = {parse_access(k.access())};
   SwizzleSearch const found = find_swizzle(problem);

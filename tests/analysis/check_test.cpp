@@ -40,8 +40,8 @@ TEST(Check, TheCounterexampleNamesPhaseBankLanesAndAddresses) {
   ASSERT_EQ(v.conflict->lanes.size(), 8U);
   LaneAtFault const& second = v.conflict->lanes[1];
   EXPECT_EQ(second.lane, 1U);
-  EXPECT_EQ(second.coordinate, (std::vector<std::uint64_t>{1, 0}));
-  EXPECT_EQ(second.offset, 64);
+  EXPECT_EQ(second.element->coordinate, (std::vector<std::uint64_t>{1, 0}));
+  EXPECT_EQ(second.element->offset, 64);
   EXPECT_EQ(second.address, 128U);
   EXPECT_EQ(second.word, 32U);
 }

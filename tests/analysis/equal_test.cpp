@@ -1,4 +1,4 @@
-// equal() and alignment_of(), on literals worked by hand.
+// compare() and alignment_of(), on literals worked by hand.
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/equal.hpp>
 #include <swizproof/text/parse.hpp>
@@ -10,7 +10,7 @@ namespace {
 
 Equality compare(std::string_view left, std::string_view right, std::optional<unsigned> bits = {},
                  std::optional<std::uint64_t> align = {}) {
-  return equal(parse_mapping(left, {bits}), parse_mapping(right, {bits}), align, {});
+  return compare(parse_mapping(left, {bits}), parse_mapping(right, {bits}), align, {});
 }
 bool same(Equality const& e) { return std::holds_alternative<Proved>(e.outcome); }
 
@@ -97,7 +97,7 @@ TEST(Equal, LooksAtEveryByteOfAnElement) {
   std::string const moved = "fn(x) = x ^ (((x & 1) ^ 1) << 3) o smem_ptr[16b](unset) o ";
   for (char const* const tile :
        {"(8,64):(64,1)", "(8192,1024):(1024,1)"}) {  // enumerated, and too large for that
-    Equality const e = equal(parse_mapping(moved + tile), parse_mapping(tile, {16}), {}, {});
+    Equality const e = compare(parse_mapping(moved + tile), parse_mapping(tile, {16}), {}, {});
     ASSERT_TRUE(std::holds_alternative<Refuted>(e.outcome)) << tile;
     ASSERT_TRUE(e.difference);
     EXPECT_EQ(e.difference->bit, 0U);

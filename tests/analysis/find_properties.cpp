@@ -243,8 +243,8 @@ Drawn draw_problem(Draw& draw) {
   Int const count = draw.of({1, 1, 2});
   for (Int i = 0; i < count; ++i)
     d.asks.push_back(draw.asks(d.tile)), d.weights.push_back(static_cast<std::uint64_t>(draw.of({1, 1, 3})));
-  Mapping const given = parse_mapping(d.tile.text(), {d.tile.bits});
-  d.problem.tile = without_swizzle(given);
+  Map const given = parse_mapping(d.tile.text(), {d.tile.bits});
+  d.problem.tile = searched_tile(given);
   d.problem.on_bytes = given.acts_on_bytes();
   for (Asks const& asks : d.asks) d.problem.accesses.push_back(parse_access(asks.text(d.tile)));
   d.problem.weights = d.weights;
@@ -252,7 +252,7 @@ Drawn draw_problem(Draw& draw) {
 }
 
 /// One function of every index, from base 0, and of the same size.
-bool same(Mapping const& a, Mapping const& b) {
+bool same(Map const& a, Map const& b) {
   if (a.domain()->size() != b.domain()->size()) return false;
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(a.domain()->size()); ++i)
     if (bit_address(a, Address<std::uint64_t>{0}, i) != bit_address(b, Address<std::uint64_t>{0}, i))
@@ -265,7 +265,7 @@ TEST(FindProperties, EverySwizzleCostsWhatAPlainLoopSays) {
   int searched = 0, refused = 0;
   for (int round = 0; round < 40; ++round) {
     Drawn const d = draw_problem(draw);
-    std::string const what = d.problem.tile.text + "  " + d.problem.accesses.back().name;
+    std::string const what = text_of(d.problem.tile) + "  " + d.problem.accesses.back().name;
     bool const on_bytes = d.problem.on_bytes;
     SwizzleSearch const found = find_swizzle(d.problem);
     Loop loop(d.tile, d.asks, d.weights, on_bytes);
@@ -307,10 +307,10 @@ TEST(FindProperties, EverySwizzleCostsWhatAPlainLoopSays) {
     }
     for (std::size_t i = 0; i < found.best.size(); i += 1 + found.best.size() / 40) {
       Candidate const& c = found.best[i];
-      Mapping const map = swizzled(d.problem, c.swizzle);
+      Map const map = swizzled(d.problem, c.swizzle);
       EXPECT_EQ(c.tma.writes.has_value(), tma_boxes(map).writes.has_value())
-          << map.text << ": " << c.tma.reason;
-      EXPECT_TRUE(same(map, parse_mapping(map.text, {d.tile.bits}))) << map.text;
+          << text_of(map) << ": " << c.tma.reason;
+      EXPECT_TRUE(same(map, parse_mapping(text_of(map), {d.tile.bits}))) << text_of(map);
     }
   }
   for (char const* kind : {"negative stride", "offset", "inner swizzle", "columns", "below a byte",
@@ -330,14 +330,14 @@ TEST(FindProperties, CheckAgreesWithEveryAnswer) {
     if (found.best.empty()) continue;
     Candidate const& c =
         found.best[static_cast<std::size_t>(round) % std::min<std::size_t>(found.best.size(), 9)];
-    Mapping const map = swizzled(d.problem, c.swizzle);
+    Map const map = swizzled(d.problem, c.swizzle);
     for (std::size_t i = 0; i < d.asks.size(); ++i) {
       auto const verdict = check_exhaustively(Placement(map, d.problem.accesses[i]), {});
       if (!verdict) continue;
       ++compared;
-      EXPECT_FALSE(verdict->misfit) << map.text << "  " << verdict->access;
-      EXPECT_EQ(verdict->wavefronts, c.cost.wavefronts[i]) << map.text << "  " << verdict->access;
-      EXPECT_EQ(verdict->total, c.cost.totals[i]) << map.text << "  " << verdict->access;
+      EXPECT_FALSE(verdict->misfit) << text_of(map) << "  " << verdict->access;
+      EXPECT_EQ(verdict->wavefronts, c.cost.wavefronts[i]) << text_of(map) << "  " << verdict->access;
+      EXPECT_EQ(verdict->total, c.cost.totals[i]) << text_of(map) << "  " << verdict->access;
     }
   }
   EXPECT_GT(compared, 60);
@@ -352,7 +352,7 @@ TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
     d.tile.column = d.tile.column == 1 ? 1 : std::abs(d.tile.column);
     Int& pitch = d.tile.column == 1 ? d.tile.row : d.tile.column;
     pitch += draw.of({0, 0, 1, 3});
-    d.problem.tile = without_swizzle(parse_mapping(d.tile.text(), {d.tile.bits}));
+    d.problem.tile = searched_tile(parse_mapping(d.tile.text(), {d.tile.bits}));
     PitchSearch const found = find_padding(d.problem);
     Int const own = pitch;
     EXPECT_EQ(found.own, own);
@@ -373,9 +373,9 @@ TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
       EXPECT_EQ(p.cost.total, sums->total) << d.tile.text();
       EXPECT_EQ(p.cost.excess, sums->excess) << d.tile.text();
       EXPECT_EQ(p.memory, loop.memory({})) << d.tile.text();
-      Mapping const map = padded(d.problem, pitch);
-      EXPECT_TRUE(same(map, parse_mapping(map.text, {d.tile.bits}))) << map.text;
-      EXPECT_TRUE(same(map, without_swizzle(parse_mapping(d.tile.text(), {d.tile.bits})))) << map.text;
+      Map const map = padded(d.problem, pitch);
+      EXPECT_TRUE(same(map, parse_mapping(text_of(map), {d.tile.bits}))) << text_of(map);
+      EXPECT_TRUE(same(map, searched_tile(parse_mapping(d.tile.text(), {d.tile.bits})))) << text_of(map);
     }
     if (found.fitting.empty()) continue;
     ++searched;
@@ -426,14 +426,14 @@ TEST(FindProperties, NoLinearMapBeatsTheBestXorMap) {
         }
       least = std::min(least, total);
     }
-    EXPECT_EQ(found.best.cost.total, least) << d.problem.tile.text << "  " << d.problem.accesses[0].name;
-    Mapping const map = under(d.problem, found.best.function);
-    EXPECT_TRUE(same(map, parse_mapping(map.text))) << map.text;
-    EXPECT_TRUE(std::holds_alternative<Proved>(is_one_to_one(map, {}).outcome)) << map.text;
+    EXPECT_EQ(found.best.cost.total, least) << text_of(d.problem.tile) << "  " << d.problem.accesses[0].name;
+    Map const map = under(d.problem, found.best.function);
+    EXPECT_TRUE(same(map, parse_mapping(text_of(map)))) << text_of(map);
+    EXPECT_TRUE(std::holds_alternative<Proved>(is_one_to_one(map, {}).outcome)) << text_of(map);
     for (std::size_t i = 0; i < d.asks.size(); ++i) {
       auto const verdict = check_exhaustively(Placement(map, d.problem.accesses[i]), {});
       ASSERT_TRUE(verdict);
-      EXPECT_EQ(verdict->total, found.best.cost.totals[i]) << map.text;
+      EXPECT_EQ(verdict->total, found.best.cost.totals[i]) << text_of(map);
     }
   }
   EXPECT_GE(compared, 8);

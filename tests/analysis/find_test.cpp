@@ -11,21 +11,21 @@ namespace {
 
 SearchProblem problem(std::string_view layout, unsigned bits, std::initializer_list<char const*> accesses) {
   SearchProblem p;
-  Mapping const given = parse_mapping(layout, {bits});
-  p.tile = without_swizzle(given);
+  Map const given = parse_mapping(layout, {bits});
+  p.tile = searched_tile(given);
   p.on_bytes = given.acts_on_bytes();
   for (char const* access : accesses) p.accesses.push_back(parse_access(access));
   return p;
 }
 
 /// One function of every index from two bases, and of the same size.
-void expect_same(Mapping const& a, Mapping const& b) {
-  ASSERT_EQ(a.domain()->size(), b.domain()->size()) << a.text << " and " << b.text;
+void expect_same(Map const& a, Map const& b) {
+  ASSERT_EQ(a.domain()->size(), b.domain()->size()) << text_of(a) << " and " << text_of(b);
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(a.domain()->size()); ++i)
     for (std::uint64_t const base : {0U, 1U << 20})
       ASSERT_EQ(bit_address(a, Address<std::uint64_t>{base}, i),
                 bit_address(b, Address<std::uint64_t>{base}, i))
-          << a.text << " and " << b.text << " at " << i;
+          << text_of(a) << " and " << text_of(b) << " at " << i;
 }
 
 Candidate const* among(SwizzleSearch const& found, Swizzle s) {
@@ -170,7 +170,7 @@ TEST(Find, AnXorMapBeatsEverySwizzle) {
   XorSearch const found = find_xor(p);
   EXPECT_EQ(found.best.cost.excess, 0U);
   EXPECT_EQ(found.best.cost.total, ideal_total(p));
-  Mapping const map = under(p, found.best.function);
+  Map const map = under(p, found.best.function);
   EXPECT_TRUE(std::holds_alternative<Proved>(is_one_to_one(map, {}).outcome));
   for (Access const& access : p.accesses)
     EXPECT_EQ(check(Placement(map, access), {}).excess(), 0U) << access.name;
@@ -207,29 +207,29 @@ TEST(Find, AnOffsetAndALayoutWithinStay) {
              "Sw<3,3,3> o _0 o (8,64):(128,1) o _0 o (4,64):(1,8)"},
         Case{"fn(x) = x ^ 8 o (8,64):(64,1)", "(8,64):(64,1)", "Sw<3,3,3> o _0 o (8,64):(64,1)"}}) {
     SearchProblem const p = problem(c.given, 16, {});
-    EXPECT_EQ(p.tile.text, c.tile);
-    expect_same(p.tile, parse_mapping(p.tile.text, {16}));
-    Mapping const map = swizzled(p, {3, 3, 3});
-    EXPECT_EQ(map.text, c.swizzled);
-    expect_same(map, parse_mapping(map.text, {16}));
-    Mapping const xored = under(p, LinearMap{0, {{3, 0x70}}});
-    expect_same(xored, parse_mapping(xored.text, {16}));
+    EXPECT_EQ(text_of(p.tile), c.tile);
+    expect_same(p.tile, parse_mapping(text_of(p.tile), {16}));
+    Map const map = swizzled(p, {3, 3, 3});
+    EXPECT_EQ(text_of(map), c.swizzled);
+    expect_same(map, parse_mapping(text_of(map), {16}));
+    Map const xored = under(p, LinearMap{0, {{3, 0x70}}});
+    expect_same(xored, parse_mapping(text_of(xored), {16}));
   }
-  Mapping const pitched = padded(problem("Sw<1,4,3> o 64 o (8,64):(64,1)", 16, {}), 72);
-  EXPECT_EQ(pitched.text, "Sw<0,4,3> o 64 o (8,64):(72,1)");
-  expect_same(pitched, parse_mapping(pitched.text, {16}));
+  Map const pitched = padded(problem("Sw<1,4,3> o 64 o (8,64):(64,1)", 16, {}), 72);
+  EXPECT_EQ(text_of(pitched), "Sw<0,4,3> o 64 o (8,64):(72,1)");
+  expect_same(pitched, parse_mapping(text_of(pitched), {16}));
 }
 
 TEST(Find, TheXorMapsTextIsTheMap) {
   SearchProblem const p =
       problem("Sw<3,4,3> o smem_ptr[16b](unset) o 64 o (16,64):(64,1)", 16, {"ldmatrix.x4"});
   XorSearch const found = find_xor(p);
-  Mapping const map = under(p, found.best.function);
-  EXPECT_EQ(map.text, to_string(found.best.function) + " o smem_ptr[16b](unset) o 64 o (16,64):(64,1)");
+  Map const map = under(p, found.best.function);
+  EXPECT_EQ(text_of(map), to_string(found.best.function) + " o smem_ptr[16b](unset) o 64 o (16,64):(64,1)");
   std::vector<Stage> const function = parse_mapping(to_string(found.best.function)).on_bytes;
   for (std::uint64_t i = 0; i < 1024; ++i) {
     std::uint64_t const x = 2 * (64 + i / 16 + i % 16 * 64);
-    EXPECT_EQ(byte_address(map, Address<std::uint64_t>{4096}, i), detail::apply(function, 4096 + x));
+    EXPECT_EQ(value(map, Address<std::uint64_t>{4096}, i, Unit::bytes), value(function, 4096 + x));
   }
 }
 
@@ -276,8 +276,8 @@ TEST(Find, WhatDoesNotFitIsNotSearched) {
 }
 
 TEST(Find, RefusesWhatItCannotSearch) {
-  EXPECT_THROW((void)without_swizzle(parse_mapping("Sw<3,4,3>")), InputError);
-  EXPECT_THROW((void)without_swizzle(parse_mapping("(8,64):(64,1)")), InputError) << "no element size";
+  EXPECT_THROW((void)searched_tile(parse_mapping("Sw<3,4,3>")), InputError);
+  EXPECT_THROW((void)searched_tile(parse_mapping("(8,64):(64,1)")), InputError) << "no element size";
   EXPECT_THROW(
       (void)find_padding(problem("(8,(8,8)):(8,(1,64))", 16, {"ld.shared.b16: row = lane%8, col = lane/8"})),
       InputError);

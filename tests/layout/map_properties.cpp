@@ -1,4 +1,4 @@
-// equal(), alignment_of() and is_one_to_one() beside plain loops over every bit of every element: elements below
+// compare(), alignment_of() and is_one_to_one() beside plain loops over every bit of every element: elements below
 // and across bytes, displacements, nested compositions, negative strides, swizzles that split elements.
 #include "generators/generators.hpp"
 
@@ -168,7 +168,7 @@ RC_GTEST_PROP(Equal, IsWhatAPlainLoopOverEveryBitSays, ()) {
   RC_LOG() << left.text() << "  and  " << right.text() << " of " << left.bits << " bits";
   classify(left);
   std::uint64_t const step = *rc::gen::element(16U, 64U, 1024U, 4096U);
-  Equality const found = equal(left.map(), right.map(), step, {});
+  Equality const found = compare(left.map(), right.map(), step, {});
   bool same = true;
   std::uint64_t const bases = left.on_bytes || right.on_bytes ? 4096 : 1;
   for (std::uint64_t base = 0; base < bases && same; base += step)

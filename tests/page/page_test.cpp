@@ -157,7 +157,7 @@ void expect_same_cell(Json const& cell, Mapping const& given) {
   auto const rows = static_cast<std::uint64_t>(tile.shape.mode(0).product());
   std::uint64_t const cols = static_cast<std::uint64_t>(tile.size()) / rows, at = cell["place"];
   std::uint64_t const row = at / cols, col = at % cols, index = row + rows * col;
-  std::uint64_t const address = byte_address(map, Address<std::uint64_t>{0}, index);
+  std::uint64_t const address = value(map, Address<std::uint64_t>{0}, index, Unit::bytes);
   Json const& facts = cell["facts"];
   EXPECT_EQ(first_number(facts.at("row")), row);
   EXPECT_EQ(first_number(facts.at("column")), col);

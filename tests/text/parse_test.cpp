@@ -185,7 +185,7 @@ TEST(Parse, ABareSwizzleActsOnBytesUnlessAnElementIsNamed) {
 
 TEST(Parse, KnowsTheTmaModes) {
   auto const at = [](std::string_view mode, std::uint64_t x) {
-    return detail::apply(parse_mapping("tma:" + std::string(mode)).on_bytes, x);
+    return value(parse_mapping("tma:" + std::string(mode)).on_bytes, x);
   };
   EXPECT_EQ(at("none", 0x3ff), 0x3ffU);
   EXPECT_EQ(at("32B", 0x80), 0x90U);

@@ -11,21 +11,28 @@
 #include <swizproof/layout/map.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace swizproof {
 
+/// The element of the tile at which a lane's vector starts.
+template <class W>
+struct ElementPlace {
+  std::vector<W> coordinate{};  ///< an index for each mode of the tile, or a single plain one
+  W beyond;                     ///< bits of the element that lie before the vector
+  W offset;                     ///< of the layout alone, before any swizzle, in elements
+  W swizzled;                   ///< after the swizzles that act on elements, in elements
+};
+
 /// What one lane asks for.
 template <class W>
 struct LanePlace {
-  truth_of<W> active;           ///< takes part, and gives an address that the hardware uses
-  std::vector<W> coordinate{};  ///< an index for each mode of the tile; empty for raw addresses
-  W beyond;                     ///< bits of the element at `coordinate` that lie before the place
-  W offset;                     ///< of the layout alone, before any swizzle, in elements
-  W swizzled;                   ///< after the swizzles that act on elements, in elements
-  W byte;                       ///< relative to the base, before the swizzles that act on bytes
+  truth_of<W> active;                        ///< takes part, and gives an address that the hardware uses
+  W byte;                                    ///< relative to the base, before the swizzles that act on bytes
+  std::optional<ElementPlace<W>> element{};  ///< nothing for raw addresses, which know no tile
 };
 
 /// An access on a tile.
@@ -34,9 +41,9 @@ class Placement {
   /// Throws InputError where the access cannot be asked of the tile: no shape, no element size, coordinates of
   /// another rank, a thread-value tile that does not divide it, less than a warp for ldmatrix. What the tile's
   /// layout makes impossible is for check() to say.
-  Placement(Mapping map, Access access);
+  Placement(Map map, Access access);
 
-  [[nodiscard]] Mapping const& map() const { return map_; }
+  [[nodiscard]] Map const& map() const { return map_; }
   [[nodiscard]] Access const& access() const { return access_; }
   [[nodiscard]] Instruction const& instruction() const { return access_.instruction; }
   /// What a verdict quantifies over, beside the base address.
@@ -50,7 +57,7 @@ class Placement {
   /// True if the coordinate that the lane asks for lies in the tile.
   template <Word W>
   [[nodiscard]] truth_of<W> starts_inside(LanePlace<W> const& place) const {
-    return place.coordinate.empty() ? truth_of<W>(true) : holds(place.coordinate);
+    return place.element ? holds(place.element->coordinate) : truth_of<W>(true);
   }
   /// True if every element of the lane's vector lies in the tile.
   template <Word W>
@@ -59,7 +66,7 @@ class Placement {
   /// The byte address of a place whose tile starts at `base`.
   template <Word W>
   [[nodiscard]] W address(LanePlace<W> const& place, W const& base) const {
-    return detail::apply(map_.on_bytes, W(base + place.byte));
+    return value(map_.on_bytes, W(base + place.byte));
   }
   /// All lanes' addresses under `values`, from a tile that starts at byte `base`.
   template <Word W>
@@ -116,7 +123,7 @@ class Placement {
     return (at.size() == 1 ? tile(at[0]) : tile(std::span<W const>(at))).elements;
   }
 
-  Mapping map_;
+  Map map_;
   Access access_;
   std::vector<Variable> variables_{};
   std::vector<Stage> outer_{};  // the element stages after the layout
@@ -184,18 +191,17 @@ LanePlace<W> Placement::lane(std::span<W const> values, unsigned l, W const& w) 
     if (tiles->tv.shape.mode(0).product() % warp_lanes != 0)
       active = active && (values[0] * warp_lanes + variables[0]) < threads;
   }
-  W const zero = like(w, 0);
   if (auto const* raw = std::get_if<RawAddress>(&access_.where)) {
     W const byte = raw->bytes(std::span<W const>(variables), w);
-    return {active, {}, zero, byte, byte, byte};
+    return {active, byte, std::nullopt};
   }
   auto [at, beyond] = coordinate(values, l, w);
   W const offset = offset_at(at);
-  W const swizzled = detail::apply(outer_, offset);
+  W const swizzled = value(outer_, offset);
   unsigned const bits = *map_.element_bits;
   W const byte =
       bits % 8 == 0 ? W(swizzled * (bits / 8) + shr(beyond, 3)) : asr(W(swizzled * bits + beyond), 3);
-  return {active, std::move(at), beyond, offset, swizzled, byte};
+  return {active, byte, ElementPlace<W>{std::move(at), beyond, offset, swizzled}};
 }
 
 template <Word W>
@@ -221,8 +227,8 @@ std::pair<W, W> Placement::element_of_vector(std::span<W const> values, unsigned
   W const& w = place.byte;
   if (std::holds_alternative<ThreadValues>(access_.where))
     return {offset_at(coordinate(values, l, w, bit / bits).first), like(w, bit % bits)};
-  W const from = place.beyond + bit;
-  return {offset_at(along(place.coordinate, W(from / bits))), W(from % bits)};
+  W const from = place.element->beyond + bit;
+  return {offset_at(along(place.element->coordinate, W(from / bits))), W(from % bits)};
 }
 
 template <Word W>
@@ -236,9 +242,9 @@ template <Word W>
 W Placement::bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place, unsigned bit,
                            W const& base) const {
   W const start = shl(base, 3);
-  if (place.coordinate.empty()) return swizzle_bit_address(map_, W(start + shl(place.byte, 3) + bit));
+  if (!place.element) return swizzle_bit_address(map_, W(start + shl(place.byte, 3) + bit));
   auto const [offset, rest] = element_of_vector(values, l, place, bit);
-  return swizzle_bit_address(map_, W(start + detail::apply(outer_, offset) * *map_.element_bits + rest));
+  return swizzle_bit_address(map_, W(start + value(outer_, offset) * *map_.element_bits + rest));
 }
 
 template <Word W>
@@ -256,13 +262,13 @@ truth_of<W> Placement::holds(std::vector<W> const& at) const {
 template <Word W>
 truth_of<W> Placement::inside(std::span<W const> values, unsigned l, LanePlace<W> const& place,
                               W const& w) const {
-  if (place.coordinate.empty()) return true;
+  if (!place.element) return true;
   truth_of<W> const first = starts_inside(place);
   unsigned const last = 8 * access_.instruction.bytes - 1;
   if (std::holds_alternative<ThreadValues>(access_.where))
     return first && holds(coordinate(values, l, w, last / *map_.element_bits).first);
-  W const q = (place.beyond + last) / *map_.element_bits;
-  return first && holds(along(place.coordinate, q));
+  W const q = (place.element->beyond + last) / *map_.element_bits;
+  return first && holds(along(place.element->coordinate, q));
 }
 
 }  // namespace swizproof

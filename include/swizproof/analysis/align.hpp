@@ -35,14 +35,14 @@ struct Alignment {
 /// Finds the set and proves it, both ways. `(8,64):(64,1)` under the 128-byte swizzle: the multiples of
 /// 1024. Unknown where a time limit or 2^28 steps are reached. Throws InputError if the element size is needed
 /// and not known. Checked by tests/layout/map_properties.cpp.
-[[nodiscard]] Alignment alignment_of(Mapping const& map, Limits const& limits);
+[[nodiscard]] Alignment alignment_of(Map const& map, Limits const& limits);
 
 /// A period of the map's own unit in bytes: the least number of bytes that is a whole number of periods and of
 /// elements; nothing beyond 64 bits. 64 elements of f16: 128; 1 element of 4 bits: 1.
-[[nodiscard]] std::optional<std::uint64_t> bytes_of_period(Mapping const& map, std::uint64_t period);
+[[nodiscard]] std::optional<std::uint64_t> bytes_of_period(Map const& map, std::uint64_t period);
 
 /// Bytes whose multiples are surely such bases: alignment_of().bytes where that is decided, else the period of
 /// the swizzles, else 1.
-[[nodiscard]] std::uint64_t own_alignment(Mapping const& map, Limits const& limits);
+[[nodiscard]] std::uint64_t own_alignment(Map const& map, Limits const& limits);
 
 }  // namespace swizproof

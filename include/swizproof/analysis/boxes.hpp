@@ -34,7 +34,7 @@ struct TmaAnswer {
 /// on every base that is a multiple of `destination_alignment`. Each mode of the tile is a dimension of the
 /// tensor, whichever of them is the innermost. Throws InputError without a shape or an element size.
 /// Checked by tests/analysis/boxes_test.cpp against the formula above, and by `equal`.
-[[nodiscard]] TmaAnswer tma_boxes(Mapping const& map, Limits const& limits = {});
+[[nodiscard]] TmaAnswer tma_boxes(Map const& map, Limits const& limits = {});
 
 /// The same for a tile of modes of these extents, given by each element's first byte from a base that is a
 /// multiple of 1024: in the order of plain indices, the first mode fastest. Precondition: no two elements

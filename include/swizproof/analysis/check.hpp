@@ -31,14 +31,20 @@ struct CheckOptions {
   Limits limits{};
 };
 
+/// The element that a lane of a counterexample asks for.
+struct ElementAtFault {
+  std::vector<std::uint64_t> coordinate{};
+  std::int64_t offset = 0;    ///< elements, before any swizzle
+  std::int64_t swizzled = 0;  ///< elements, after all of them; relative to the base
+};
+
 /// One lane of a counterexample.
 struct LaneAtFault {
   unsigned lane = 0;
-  std::vector<std::uint64_t> coordinate{};
-  std::int64_t offset = 0;    ///< elements, before any swizzle (bytes for raw addresses)
-  std::int64_t swizzled = 0;  ///< elements, after all of them; relative to the base
-  std::uint64_t address = 0;  ///< bytes
-  std::uint64_t word = 0;     ///< bank word of the first byte
+  std::int64_t byte = 0;                    ///< relative to the base, before the swizzles that act on bytes
+  std::uint64_t address = 0;                ///< bytes
+  std::uint64_t word = 0;                   ///< bank word of the first byte
+  std::optional<ElementAtFault> element{};  ///< nothing for raw addresses
 };
 
 /// Lanes of one phase that meet in one bank, on different words.
@@ -89,7 +95,7 @@ struct AccessVerdict {
 /// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment
 /// (align.hpp), of what the instruction takes, and of 16, since no shared array of tiles starts at less. For
 /// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024.
-[[nodiscard]] std::uint64_t base_alignment(Mapping const& map, Instruction instruction, Limits const& limits);
+[[nodiscard]] std::uint64_t base_alignment(Map const& map, Instruction instruction, Limits const& limits);
 
 /// Decides whether the access costs at most `at_most` wavefronts in every case. Refuted with a Misfit, if a lane
 /// asks for a place outside the tile, an address that is no multiple of its width, or a vector that the layout
@@ -116,7 +122,7 @@ struct TileVerdict {
 /// Decides whether the map keeps all elements apart, and then every access. That a map which loses elements has no
 /// conflicts means nothing, so that is refuted; a view of stride 0 may be loaded from, and not stored to. Throws
 /// as check() does.
-[[nodiscard]] TileVerdict check(Mapping const& map, std::span<Placement const> placements,
+[[nodiscard]] TileVerdict check(Map const& map, std::span<Placement const> placements,
                                 CheckOptions const& options);
 
 }  // namespace swizproof

@@ -33,7 +33,7 @@ struct Equality {
 ///   both without         all 64-bit numbers; every byte of all elements, if one acts on bytes and one on elements
 ///   one of each          the function takes the place of the other's swizzle; offsets and layouts below it stay
 /// Throws InputError where the two cannot be compared. Throws Disagreement.
-[[nodiscard]] Equality equal(Mapping const& left, Mapping const& right, std::optional<std::uint64_t> align,
-                             Limits const& limits);
+[[nodiscard]] Equality compare(Map const& left, Map const& right, std::optional<std::uint64_t> align,
+                               Limits const& limits);
 
 }  // namespace swizproof

@@ -82,37 +82,41 @@ struct XorSearch {
 
 /// What find_*() look at: a tile without its outermost swizzle, and accesses to it.
 struct SearchProblem {
-  Mapping tile{};  ///< of without_swizzle(): element_bits known
+  Map tile{};  ///< of searched_tile(): element_bits known
   std::vector<Access> accesses{};
   std::vector<std::uint64_t> weights{};  ///< of each access; 1 each if empty
   bool on_bytes = false;                 ///< swizzles of byte addresses, else of element offsets
   Architecture const* arch = &sm_90;
 };
 
-/// The tile alone: `map` without its outermost swizzle (or function fn), which a search replaces; its offset and
-/// the layouts within stay. Throws InputError if it has no shape or element size.
-[[nodiscard]] Mapping without_swizzle(Mapping const& map);
+/// The tile that a search is about: `map` without its outermost swizzle (or function fn), which the search replaces.
+/// Throws InputError if it has no shape or element size.
+[[nodiscard]] Map searched_tile(Map const& map);
+
+/// A tile as a LAYOUT that can be read back: an offset stands behind a swizzle that does nothing.
+/// `Sw<0,4,3> o _64 o (8,64):(64,1)`
+[[nodiscard]] std::string text_of(Map const& tile);
 
 /// Costs every valid swizzle. Bases are multiples of base_alignment(), so the cost is that of base 0. Throws
 /// InputError where an access has more than 2^18 cases, or where a swizzle of bytes cannot stand before the tile.
 /// Checked by tests/analysis/find_properties.cpp against a plain loop.
 [[nodiscard]] SwizzleSearch find_swizzle(SearchProblem const& problem);
 
-/// The tile under `swizzle`; its text can be parsed.
-[[nodiscard]] Mapping swizzled(SearchProblem const& problem, Swizzle swizzle);
+/// The tile under `swizzle`.
+[[nodiscard]] Map swizzled(SearchProblem const& problem, Swizzle swizzle);
 
 /// Costs every pitch of the rows from the tile's own up to 128 bytes more. Throws InputError if the tile's rows
 /// are not contiguous lines at one pitch.
 [[nodiscard]] PitchSearch find_padding(SearchProblem const& problem);
 
-/// The tile with another pitch; its text can be parsed.
-[[nodiscard]] Mapping padded(SearchProblem const& problem, std::int64_t pitch);
+/// The tile with another pitch.
+[[nodiscard]] Map padded(SearchProblem const& problem, std::int64_t pitch);
 
 /// Costs every linear map. Throws InputError if there are more than 2^24 to look at.
 [[nodiscard]] XorSearch find_xor(SearchProblem const& problem);
 
-/// The tile with its byte addresses under a function; its text can be parsed.
-[[nodiscard]] Mapping under(SearchProblem const& problem, LinearMap const& function);
+/// The tile with its byte addresses under a function.
+[[nodiscard]] Map under(SearchProblem const& problem, LinearMap const& function);
 
 /// Wavefronts if every case of every access cost its ideal, times the weights.
 [[nodiscard]] std::uint64_t ideal_total(SearchProblem const& problem);

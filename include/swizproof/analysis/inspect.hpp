@@ -49,14 +49,14 @@ inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
 
 /// Inspects a function of all 64-bit numbers by linear algebra and SMT, and a layout with a shape by
 /// enumeration and, where it is affine in the bits of its index, by linear algebra. Throws Disagreement.
-[[nodiscard]] Inspection inspect(Mapping const& map, Limits const& limits);
+[[nodiscard]] Inspection inspect(Map const& map, Limits const& limits);
 
 /// Whether different inputs have different images: indices of a tile by enumeration (Unknown beyond
 /// most_enumerated), all 64-bit numbers for a function without a shape. Throws Disagreement.
-[[nodiscard]] Fact is_one_to_one(Mapping const& map, Limits const& limits);
+[[nodiscard]] Fact is_one_to_one(Map const& map, Limits const& limits);
 
 /// Whether it is one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
-[[nodiscard]] Fact is_bijective(Mapping const& map, Limits const& limits);
+[[nodiscard]] Fact is_bijective(Map const& map, Limits const& limits);
 
 /// The least P > 0 with f(x+P) = f(x)+P for all x, of the stages as a function of 64-bit words: a power
 /// of two; no value where there is none below 2^63. One swizzle, displaced or not, by its formula

@@ -16,6 +16,8 @@ namespace swizproof {
 
 /// As CuTe prints it, from its stages: `Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)`. A flagged
 /// layout that starts at an offset, which CuTe cannot print, has it behind the flag: `... o _64 o ...`.
+[[nodiscard]] std::string to_string(Map const& map);
+/// The same; a bound pointer stands with its address: `Sw<3,4,3>_smem_ptr[16b](0x7f00) o ...`.
 [[nodiscard]] std::string to_string(Mapping const& map);
 
 /// A layout, or a swizzle, as a Mapping.
@@ -23,11 +25,11 @@ namespace swizproof {
 [[nodiscard]] Mapping mapping(Swizzle swizzle);
 
 /// The layout that a Mapping is; nothing if it is more than a layout.
-[[nodiscard]] Layout const* plain_layout(Mapping const& map);
+[[nodiscard]] Layout const* plain_layout(Map const& map);
 /// The swizzle that a Mapping is; nothing if it is more than a swizzle.
-[[nodiscard]] Swizzle const* plain_swizzle(Mapping const& map);
+[[nodiscard]] Swizzle const* plain_swizzle(Map const& map);
 /// True for swizzle o smem_ptr[..] o layout, whose swizzle acts on bytes.
-[[nodiscard]] bool is_flagged(Mapping const& map);
+[[nodiscard]] bool is_flagged(Map const& map);
 
 /// The same Mapping with `layout` as its innermost layout. As in CuTe, a swizzle of 0 bits with a static
 /// offset of 0 vanishes.
@@ -36,7 +38,7 @@ namespace swizproof {
 /// The least index, if it is below 0, at which a layout of several modes is asked by what stands behind it:
 /// -3 for `(4,2):(1,8) o -3 o 8:1`. Nothing is said there of CuTe's result, which takes % and / of a negative
 /// integer, and such a text is refused. Checked by ComposedAlgebra.WhatIsPrintedIsReadBack.
-[[nodiscard]] std::optional<std::int64_t> index_below_zero(Mapping const& map);
+[[nodiscard]] std::optional<std::int64_t> index_below_zero(Map const& map);
 
 /// i -> a(b(i)) as CuTe composes: layouts, swizzles and composed layouts.
 [[nodiscard]] Mapping composition(Mapping const& a, Mapping const& b);

@@ -77,14 +77,11 @@ struct LinearMap {
 /// One function of a composition.
 using Stage = std::variant<Swizzle, Displacement, Layout, Expression, LinearMap>;
 
-/// A composition of stages, and the unit in which its swizzle acts.
-struct Mapping {
-  std::vector<Stage> on_elements{};             ///< index to element offset, applied last to first
-  std::vector<Stage> on_bytes{};                ///< byte address to byte address, applied last to first
-  std::optional<unsigned> element_bits;         ///< where the text or --element says
-  std::string text{};                           ///< as CuTe prints it
-  std::vector<std::string> notes{};             ///< what the user should know about this text
-  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes
+/// A composition of stages. The list that a stage stands in is its unit.
+struct Map {
+  std::vector<Stage> on_elements{};        ///< index to element offset, applied last to first
+  std::vector<Stage> on_bytes{};           ///< byte address to byte address, applied last to first
+  std::optional<unsigned> element_bits{};  ///< nothing where neither the text nor --element says
 
   /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
   [[nodiscard]] Layout const* domain() const {
@@ -94,10 +91,16 @@ struct Mapping {
   [[nodiscard]] bool acts_on_bytes() const { return !on_bytes.empty(); }
 };
 
-namespace detail {
+/// A map as a text or CuTe's algebra gives it (composed.hpp): the function, and what is to be said about it.
+struct Mapping : Map {
+  std::string text{};                           ///< as CuTe prints it
+  std::vector<std::string> notes{};             ///< what the user should know about this text
+  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes
+};
 
+/// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.
 template <Word W>
-[[nodiscard]] W apply(std::vector<Stage> const& stages, W x) {
+[[nodiscard]] W value(std::vector<Stage> const& stages, W x) {
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
     if (auto const* swizzle = std::get_if<Swizzle>(&*stage)) x = (*swizzle)(x);
     if (auto const* plus = std::get_if<Displacement>(&*stage)) x = W(x + plus->elements);
@@ -108,35 +111,45 @@ template <Word W>
   return x;
 }
 
-}  // namespace detail
-
 /// The element offset of an index before any byte swizzle.
 template <Word W>
-[[nodiscard]] Offset<W> offset(Mapping const& map, W index) {
-  return {detail::apply(map.on_elements, index)};
+[[nodiscard]] Offset<W> offset(Map const& map, W index) {
+  return {value(map.on_elements, index)};
 }
 
 /// The byte swizzle of a *bit* address: the low 3 bits ride along, so that elements below a byte keep their
 /// place in it. Bit addresses are two's complement: negative strides reach below the base.
 template <Word W>
-[[nodiscard]] W swizzle_bit_address(Mapping const& map, W bit_address) {
-  W const byte = detail::apply(map.on_bytes, asr(bit_address, 3));
+[[nodiscard]] W swizzle_bit_address(Map const& map, W bit_address) {
+  W const byte = value(map.on_bytes, asr(bit_address, 3));
   return shl(byte, 3) | (bit_address & 7);
-}
-
-/// The byte address of an index, for elements of whole bytes.
-template <Word W>
-[[nodiscard]] W byte_address(Mapping const& map, Address<W> base, W index) {
-  return detail::apply(map.on_bytes, address(base, offset(map, index), *map.element_bits).bytes);
 }
 
 /// The address of bit `bit` of the element at an index, if element 0 of the unswizzled tile starts at byte
 /// `base`. Precondition: map.element_bits is known.
 template <Word W>
-[[nodiscard]] W bit_address(Mapping const& map, Address<W> base, W index, unsigned bit = 0) {
+[[nodiscard]] W bit_address(Map const& map, Address<W> base, W index, unsigned bit = 0) {
   unsigned const bits = *map.element_bits;
   return swizzle_bit_address(map, W(shl(base.bytes, 3) + offset(map, index).elements * bits + bit));
 }
+
+/// Units in which a map has values.
+enum class Unit { elements, bytes, bits };
+
+/// The value of a map at an index: its element offset, which no base moves; or the byte or bit address of the element,
+/// if element 0 of the unswizzled tile starts at byte `base`. Preconditions: of addresses, map.element_bits is known;
+/// of bytes, it is a multiple of 8. `Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)` from base 0 at index 1: 64
+/// elements, byte 144.
+template <Word W>
+[[nodiscard]] W value(Map const& map, Address<W> base, W index, Unit unit) {
+  if (unit == Unit::elements) return offset(map, index).elements;
+  if (unit == Unit::bits) return bit_address(map, base, index);
+  return value(map.on_bytes, address(base, offset(map, index), *map.element_bits).bytes);
+}
+
+/// The map below its swizzle: without its functions of bytes or, where there are none, without the outermost function
+/// of elements that stands before a layout, and without an offset of 0 there.
+[[nodiscard]] Map without_swizzle(Map map);
 
 /// True if the stages move whole aligned blocks of `size` units: no vector of that size is torn apart.
 /// Swizzles of base >= log2(size) do, and displacements by multiples; of layouts and expressions it says no.
@@ -155,14 +168,14 @@ template <Word W>
 
 /// True if a swizzle of bytes may move the bytes of one element to places that do not follow each other:
 /// `Sw<1,0,3> o smem_ptr[16b](unset) o ...`. False where the element size is not known.
-[[nodiscard]] inline bool splits_elements(Mapping const& map) {
+[[nodiscard]] inline bool splits_elements(Map const& map) {
   unsigned const bits = map.element_bits.value_or(8);
   return 8 % bits != 0 && (bits % 8 != 0 || !keeps_blocks(map.on_bytes, bits / 8));
 }
 
 /// Bits of an element, one in each byte that it touches; bit 0 alone where elements stay whole. Two maps that
 /// agree on these agree on every bit. 16-bit elements under Sw<1,0,3> on bytes: 0, 8; 6-bit elements: 0, 5.
-[[nodiscard]] inline std::vector<unsigned> probes(Mapping const& map) {
+[[nodiscard]] inline std::vector<unsigned> probes(Map const& map) {
   std::vector<unsigned> bits{0};
   if (!splits_elements(map)) return bits;
   for (unsigned bit = 8; bit < *map.element_bits; bit += 8) bits.push_back(bit);
