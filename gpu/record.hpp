@@ -2,7 +2,7 @@
 // one campaign (devices, ranks) are merged by that rule alone, whatever the campaign is.
 #pragma once
 
-#include "cases.hpp"
+#include "campaigns/cases.hpp"
 #include "device.hpp"
 
 #include <map>

@@ -41,7 +41,7 @@ class BoxSearch {
       if (extents_[m] < 2 || step(m) != bytes_) continue;
       for (std::uint32_t const b : runs(m)) {
         std::uint32_t const line = b * bytes_;
-        if (line % tma_line_unit != 0 || (mode_ != TmaMode::none && line > tma_width(mode_))) continue;
+        if (tma_line(tma_width(mode_), std::uint64_t{8} * line) != TmaLine::fits) continue;
         extend({b}, {m}, tma_pitch(mode_, line));
       }
     }

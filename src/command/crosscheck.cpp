@@ -1,6 +1,7 @@
 // swizproof crosscheck: do recorded device results equal the model?
 #include "command/command.hpp"
 
+#include "evidence/comparison.hpp"
 #include "evidence/evidence.hpp"
 #include "evidence/nsight.hpp"
 #include "text/report.hpp"

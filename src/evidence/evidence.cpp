@@ -1,6 +1,6 @@
 #include "evidence/evidence.hpp"
 
-#include "evidence/campaigns.hpp"
+#include "evidence/campaigns/recomputation.hpp"
 
 #include <swizproof/text/parse.hpp>
 
@@ -11,8 +11,6 @@ namespace swizproof {
 namespace {
 
 constexpr std::uint64_t most_parts = 1 << 20;  ///< devices, ranks and shards each
-
-std::string text_of(std::uint64_t n) { return std::to_string(n); }
 
 /// JSON in which no object has a key twice: of two values a reader would see one.
 Json parse_strictly(std::string_view text) {

@@ -1,6 +1,7 @@
 #include "evidence/nsight.hpp"
 
-#include "text/pattern.hpp"
+#include "evidence/metrics.hpp"
+#include "evidence/sass.hpp"
 
 #include <swizproof/text/parse.hpp>
 
@@ -76,67 +77,6 @@ std::size_t column(Row const& header, std::span<std::string_view const> names) {
   return absent;
 }
 std::size_t column(Row const& header, std::string_view name) { return column(header, std::span(&name, 1)); }
-
-/// A kind of sum over a kernel: its metrics, each by every name that it has.
-struct Sum {
-  std::string name;
-  std::vector<std::string> wavefronts;
-  struct Part {
-    std::optional<Operation> operation;  ///< none: atomics
-    std::vector<std::string> executed;
-  };
-  std::vector<Part> parts;
-  bool shared_with_others;
-};
-
-/// How often an operation's instructions ran: as SASS counts it, or as the instruction's pipe does.
-Sum::Part part_of(std::optional<Operation> operation, std::string const& counter) {
-  Sum::Part part{operation, {}};
-  for (std::string const unit : {"smsp__sass_", "sm__sass_", "smsp__", "sm__"})
-    part.executed.push_back(unit + "inst_executed_op_" + counter + ".sum");
-  return part;
-}
-
-std::vector<Sum> const& sums() {
-  static std::vector<Sum> const all = [] {
-    Sum::Part const ld = part_of(Operation::ld_shared, "shared_ld"),
-                    ldsm = part_of(Operation::ldmatrix, "ldsm"),
-                    st = part_of(Operation::st_shared, "shared_st"),
-                    stsm = part_of(Operation::stmatrix, "shared_stsm"),
-                    ldgsts = part_of(Operation::cp_async, "ldgsts"), atom = part_of({}, "shared_atom");
-    auto const own = [](std::string const& name, std::string const& op, Sum::Part const& part) {
-      std::string const counter = "sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_" + op + ".sum";
-      return Sum{name, {"smsp__" + counter, "sm__" + counter}, {part}, false};
-    };
-    auto const with_others = [](std::string const& name, std::string const& op,
-                                std::vector<Sum::Part> parts) {
-      return Sum{
-          name, {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_" + op + ".sum"}, std::move(parts), true};
-    };
-    return std::vector<Sum>{own("all LDS", "ld", ld),
-                            own("all STS", "st", st),
-                            own("all LDSM", "ldsm", ldsm),
-                            own("all STSM", "stsm", stsm),
-                            own("all LDGSTS", "ldgsts", ldgsts),
-                            own("all ATOMS", "atom", atom),
-                            with_others("all LDS and LDSM", "ld", {ld, ldsm}),
-                            with_others("all STS and STSM", "st", {st, stsm}),
-                            with_others("all ATOMS", "atom", {atom})};
-  }();
-  return all;
-}
-
-bool is_metric(std::string_view name) {
-  static std::set<std::string, std::less<>> const names = [] {
-    std::set<std::string, std::less<>> all;
-    for (Sum const& s : sums()) {
-      all.insert(s.wavefronts.begin(), s.wavefronts.end());
-      for (Sum::Part const& part : s.parts) all.insert(part.executed.begin(), part.executed.end());
-    }
-    return all;
-  }();
-  return names.contains(name);
-}
 
 /// Reads one export.
 class Reader {
@@ -361,66 +301,7 @@ class Reader {
   bool found_ = false, source_ = false;
 };
 
-/// True where no two lanes that are served together load the same address, and no group is idle.
-bool counts_as_cycles(Placement const& placement) {
-  Instruction const i = placement.instruction();
-  if (i.operation != Operation::ld_shared || i.bytes < 8) return true;
-  if (placement.assignments() > most_cases) return false;
-  bool all = true;
-  for_each_assignment(placement, [&](std::span<std::uint64_t const> values) {
-    auto const warp = placement.warp(values, std::uint64_t{0});
-    std::vector<std::uint64_t> seen(warp.address.begin(), warp.address.end());
-    std::sort(seen.begin(), seen.end());
-    all = all && std::adjacent_find(seen.begin(), seen.end()) == seen.end() &&
-          std::all_of(warp.active.begin(), warp.active.end(), [](bool active) { return active; });
-  });
-  return all;
-}
-
-/// Whether an obligation speaks of a kernel, by either of its names.
-bool speaks_of(ProvedAccess const& proved, Measurement const& measured) {
-  if (proved.kernel.empty()) return true;
-  Pattern const pattern(proved.kernel, "kernel");
-  return pattern.found_in(measured.kernel) || pattern.found_in(measured.kernel_as_written);
-}
-
-/// The mnemonic of a SASS line, and its modifiers, each between two dots: "LDS", ".U.128."
-std::optional<std::pair<std::string, std::string>> mnemonic(std::string_view line) {
-  static RE2 const form(R"(\s*(?:@!?U?P[0-9T]+\s+)?([A-Z0-9]+)((?:\.[A-Za-z0-9_]+)*)(?:\s.*)?)", RE2::Latin1);
-  std::string op, modifiers;
-  if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), form, &op, &modifiers)) return std::nullopt;
-  return std::pair(op, modifiers + ".");
-}
-
 }  // namespace
-
-std::optional<Instruction> parse_sass(std::string_view line) {
-  auto const words = mnemonic(line);
-  if (!words) return std::nullopt;
-  auto const& [op, modifiers] = *words;
-  auto const has = [&modifiers = modifiers](std::string_view word) {
-    return modifiers.find("." + std::string(word) + ".") != std::string::npos;
-  };
-  unsigned const wide = has("128") ? 16 : has("64") ? 8 : 4;
-  unsigned const narrow = has("U8") || has("S8") ? 1 : has("U16") || has("S16") ? 2 : wide;
-  if (op == "LDS") return Instruction{Operation::ld_shared, narrow, 0, false};
-  if (op == "STS") return Instruction{Operation::st_shared, narrow, 0, false};
-  if (op == "LDGSTS") return Instruction{Operation::cp_async, wide, 0, false};
-  if ((op == "LDSM" || op == "STSM") && (has("M88") || has("MT88")))
-    return Instruction{op == "LDSM" ? Operation::ldmatrix : Operation::stmatrix, 16,
-                       has("4")   ? 4U
-                       : has("2") ? 2U
-                                  : 1U,
-                       has("MT88")};
-  return std::nullopt;
-}
-
-bool is_atomic(std::string_view line) {
-  auto const words = mnemonic(line);
-  if (!words) return false;
-  std::string const& op = words->first;
-  return op == "ATOMS" || op == "ATOM" || op == "ATOMG" || op == "RED" || op == "REDG" || op == "REDAS";
-}
 
 std::optional<std::uint64_t> parse_count(std::string const& text) {
   if (text.empty() || text == "-" || text == "N/A" || text == "n/a" || text == "no data") return std::nullopt;
@@ -457,60 +338,5 @@ std::string plain_kernel_name(std::string name) {
 }
 
 Profile read_nsight(std::string const& name, std::string_view text) { return Reader(name, text).read(); }
-
-ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits) {
-  ProvedAccesses out;
-  for (Obligation const& o : obligations) {
-    auto const* const hold = std::get_if<AccessesHold>(&o.what);
-    if (hold == nullptr) continue;
-    for (Placement const& placement : hold->placements) {
-      AccessVerdict const v = check(placement, {hold->at_most, hold->align, o.arch, limits});
-      std::string const name = o.name + ": " + placement.access().name;
-      if (auto const* unknown = std::get_if<Unknown>(&v.outcome))
-        out.left_out.push_back(name + ": " + unknown->reason);
-      else if (v.misfit || v.wavefronts == 0)
-        out.left_out.push_back(name + ": it does not fit its tile");
-      else
-        out.proved.push_back({o.name, o.kernel, placement.access().name, placement.instruction(),
-                              v.wavefronts, counts_as_cycles(placement)});
-    }
-  }
-  return out;
-}
-
-Compared compare(Measurement const& measured, std::vector<ProvedAccess> const& proved) {
-  Compared out;
-  if (!measured.instruction && measured.operations.empty()) {
-    out.comparison = measured.atomic ? Comparison::atomic : Comparison::not_modelled;
-    return out;
-  }
-  std::vector<Executed> all = measured.operations;
-  if (measured.instruction) all = {{measured.instruction->operation, measured.executed}};
-  bool countable = true, covered = true;
-  std::set<std::uint64_t> exactly{0};  // what all that ran costs, if each is one of its candidates
-  for (auto const& [operation, times] : all) {
-    unsigned most = 0;
-    std::set<std::uint64_t> with_this;
-    for (ProvedAccess const& p : proved) {
-      bool const kind = measured.instruction ? p.instruction == *measured.instruction
-                                             : p.instruction.operation == operation;
-      if (!kind || !speaks_of(p, measured)) continue;
-      out.candidates.push_back(&p);
-      most = std::max(most, p.wavefronts);
-      countable = countable && p.counts_as_cycles;
-      for (std::uint64_t const sum : exactly) with_this.insert(sum + p.wavefronts * times);
-    }
-    covered = covered && most != 0;
-    exactly = std::move(with_this);
-    out.most = std::max(out.most, most);
-    out.allowed += (most == 0 ? warp_lanes : most) * times;
-  }
-  if (out.candidates.empty()) return out;
-  if (measured.wavefronts > out.allowed)
-    out.comparison = measured.shared_with_others || !countable ? Comparison::noisy : Comparison::above;
-  else if (covered)
-    out.comparison = exactly.contains(measured.wavefronts) ? Comparison::as_proved : Comparison::below;
-  return out;
-}
 
 }  // namespace swizproof

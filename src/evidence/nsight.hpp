@@ -1,15 +1,13 @@
-// Nsight Compute's CSV export, beside the user's obligations: does the kernel cost what was proved?
+// Nsight Compute's CSV export, read.
 //
 //   ncu --page source --csv -i REPORT     one line of SASS after the other, the table of each launch twice
 //   ncu --page raw --csv -i REPORT        sums of each kernel, a column a metric, units in a second row
 //   ncu --csv --metrics ... PROGRAM       sums of each kernel, a line a metric
 //
-// What is proved is the worst origin's cost, so a counter may stay below it and never exceed it. No row is lost without a
-// word: what cannot be read is refused with its line, and what is not compared is counted.
+// No row is lost without a word: what cannot be read is refused with its line, and what is not compared is counted.
 #pragma once
 
-#include <swizproof/hardware/bank.hpp>
-#include <swizproof/claim/obligation.hpp>
+#include <swizproof/hardware/instruction.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -56,13 +54,6 @@ struct Profile {
 /// cannot be read, where the last row is cut off, or where there is no such table at all.
 [[nodiscard]] Profile read_nsight(std::string const& name, std::string_view text);
 
-/// The instruction of a SASS line: `@!P0 LDS.128 R4, [R3]` is ld.shared.b128; nothing if the line is no
-/// access to shared memory that the model knows.
-[[nodiscard]] std::optional<Instruction> parse_sass(std::string_view line);
-
-/// Whether a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.
-[[nodiscard]] bool is_atomic(std::string_view line);
-
 /// A count of the profiler: 1048576, 1,081, 32.000000, 1 048 576; nothing where it says that it has none ("n/a", "-").
 /// 1.081 is refused: in one locale it is another number than in the next. Throws InputError.
 [[nodiscard]] std::optional<std::uint64_t> parse_count(std::string const& text);
@@ -70,38 +61,5 @@ struct Profile {
 /// A kernel's name with its template arguments as one of the profiler's two demanglers writes them: `k<(bool)0>(int)` is
 /// k<0>(int).
 [[nodiscard]] std::string plain_kernel_name(std::string name);
-
-/// An access whose cost is proved.
-struct ProvedAccess {
-  std::string obligation{};
-  std::string kernel{};  ///< regular expression; empty: every kernel
-  std::string access{};
-  Instruction instruction{};
-  unsigned wavefronts = 0;       ///< of the worst case
-  bool counts_as_cycles = true;  ///< no loads of equal addresses, which counters count in their own way
-};
-
-/// The accesses of the obligations, each with its proved cost, and those for which there is none.
-struct ProvedAccesses {
-  std::vector<ProvedAccess> proved{};
-  std::vector<std::string> left_out{};  ///< "A tile: ldmatrix.x4: time-out"
-};
-
-/// Decides the accesses of the obligations. Throws as decide() does.
-[[nodiscard]] ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits);
-
-/// How a measurement compares. `above` contradicts the proof, `noisy` might.
-enum class Comparison : std::uint8_t { as_proved, below, above, noisy, not_covered, atomic, not_modelled };
-
-/// A measurement, and the proved accesses that it may be.
-struct Compared {
-  Comparison comparison = Comparison::not_covered;
-  std::vector<ProvedAccess const*> candidates{};
-  unsigned most = 0;  ///< wavefronts of the dearest candidate
-  std::uint64_t allowed =
-      0;  ///< wavefronts of all that ran, if each was the dearest; 32 each of what no candidate is
-};
-
-[[nodiscard]] Compared compare(Measurement const& measured, std::vector<ProvedAccess> const& proved);
 
 }  // namespace swizproof

@@ -61,16 +61,18 @@ Layout box(Scanner& in, TmaModeName const& mode, std::int64_t rows, std::int64_t
   };
   constexpr std::int64_t most = tma_most_elements;
   if (rows > most) refuse("a box has at most 256 rows");
-  if (cols * bits % (8 * tma_line_unit) != 0) refuse("the inner extent must be a multiple of 16 bytes");
-  if (mode.width == 0) {
-    if (cols > most) refuse("a box without swizzle has at most 256 columns");
-    return {IntTuple(std::vector<IntTuple>{rows, cols}), IntTuple(std::vector<IntTuple>{cols, 1})};
+  auto const line_bits = static_cast<std::uint64_t>(cols * bits);
+  TmaLine const line = tma_line(mode.width, line_bits);
+  if (line == TmaLine::no_whole_units) refuse("the inner extent must be a multiple of 16 bytes");
+  if (line == TmaLine::fits) {
+    if (cols > most)
+      refuse(mode.width == 0 ? "a box without swizzle has at most 256 columns"
+                             : "a box has at most 256 columns");
+    std::uint32_t const pitch = tma_pitch(mode.width, static_cast<std::uint32_t>(line_bits / 8));
+    return {IntTuple(std::vector<IntTuple>{rows, cols}),
+            IntTuple(std::vector<IntTuple>{std::int64_t{pitch} * 8 / bits, 1})};
   }
   std::int64_t const widest = std::int64_t{mode.width} * 8 / bits;
-  if (cols <= widest) {
-    if (cols > most) refuse("a box has at most 256 columns");
-    return {IntTuple(std::vector<IntTuple>{rows, cols}), IntTuple(std::vector<IntTuple>{widest, 1})};
-  }
   if (widest > most) refuse("a box has at most 256 columns");
   if (cols % widest != 0)
     refuse("columns beyond the swizzle's width must be whole boxes of " + std::to_string(widest));

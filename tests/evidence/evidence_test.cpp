@@ -1,7 +1,8 @@
 // What real devices said equals the model; and a record that was tampered with, or a wrong law, does not.
-#include "../../gpu/cases.hpp"
+#include "../../gpu/campaigns/cases.hpp"
 #include "evidence/evidence.hpp"
 
+#include <swizproof/analysis/boxes.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <gtest/gtest.h>
@@ -126,6 +127,70 @@ TEST(Evidence, NoticesAMovedByteOfTheTma) {
   Json& place = record["rows"]["copies"][20][6][3];
   place = place.get<int>() + 16;
   EXPECT_EQ(contradictions(record), 1U);
+}
+
+/// A box of 16-bit elements as a row of campaign `tma` has it, and where its 16-byte pieces stood.
+struct CopiedBox {
+  std::string mode{};
+  std::uint32_t columns = 0;
+  std::vector<std::uint64_t> extents{};  ///< innermost first
+  std::int64_t destination = 0;
+  bool refused = false;
+  std::vector<std::int64_t> places{};
+};
+
+/// The rows of campaign `tma` whose mode has a name there and whose tensor is aligned.
+std::vector<CopiedBox> copied_boxes() {
+  std::vector<CopiedBox> all;
+  Json const record = Json::parse(read("h200-tma.json"));
+  for (Json const& row : record["rows"]["copies"])
+    if (row[1] <= 3 && row[4].get<unsigned>() % 16 == 0)
+      all.push_back({std::string(name(tma_modes[row[1].get<std::size_t>()])), row[2][0],
+                     row[2].get<std::vector<std::uint64_t>>(), row[3], row[5] != "copied", row[6]});
+  return all;
+}
+
+// What the device did is what users are told: the layout `tma:MODE<f16> (lines, columns)` is where the pieces stood, and
+// what the driver refuses is refused there.
+TEST(EvidenceOfTma, ConfirmsTheLayoutsThatUsersGet) {
+  std::size_t copied = 0, refused = 0;
+  for (CopiedBox const& box : copied_boxes()) {
+    std::uint64_t const lines = box.extents[1] * box.extents[2];
+    std::string const text =
+        "tma:" + box.mode + "<f16> (" + std::to_string(lines) + "," + std::to_string(box.columns) + ")";
+    if (box.refused) {
+      EXPECT_THROW((void)parse_mapping(text), InputError) << text;
+      ++refused;
+      continue;
+    }
+    Mapping const map = parse_mapping(text);
+    std::vector<std::int64_t> places;
+    for (std::uint64_t line = 0; line < lines; ++line)
+      for (std::uint64_t x = 0; x < box.columns; x += 8)
+        places.push_back(static_cast<std::int64_t>(byte_address(
+            map, Address<std::uint64_t>{static_cast<std::uint64_t>(box.destination)}, line + lines * x)));
+    EXPECT_EQ(places, box.places) << text << " at " << box.destination;
+    ++copied;
+  }
+  EXPECT_EQ(copied, 316U);
+  EXPECT_EQ(refused, 4U) << "lines wider than the swizzle, and a line of 8 bytes";
+}
+
+// And the tile that the device wrote by one box is one that tma_boxes() writes by one box.
+TEST(EvidenceOfTma, ConfirmsTheBoxesThatAreFound) {
+  std::size_t copied = 0;
+  for (CopiedBox const& box : copied_boxes()) {
+    std::vector<std::uint64_t> addresses;
+    for (std::int64_t const place : box.places)
+      for (std::uint64_t byte = 0; byte < 16; byte += 2)
+        addresses.push_back(static_cast<std::uint64_t>(place) + byte);
+    if (box.refused) continue;
+    ++copied;
+    TmaAnswer const answer = tma_boxes(box.extents, 16, addresses);
+    ASSERT_TRUE(answer.writes) << box.mode << ": " << answer.reason;
+    EXPECT_EQ(answer.writes->boxes, 1U) << box.mode << ", " << box.columns << " columns";
+  }
+  EXPECT_EQ(copied, 316U);
 }
 
 TEST(Evidence, NoticesAnotherBaseOffset) {

@@ -1,6 +1,7 @@
 // Banks of shared memory, and the law that says how many wavefronts a warp instruction costs.
 //
-// Every assumption about hardware that this project makes stands in this file, numbered:
+// Every assumption about hardware that this project makes has a number. Those that the law rests on stand in this file; beside it
+// stand H8 (tma.hpp), H9 (wgmma.hpp), H10 (fragment.hpp), H11 (counter.hpp: what the profiler counts) and H12 (timing.hpp: cycles).
 //
 //  H1  Shared memory has 32 banks of 4 bytes: word = address / 4, bank = word mod 32.
 //      [NVIDIA, CUDA C++ Programming Guide 13.1, section 20.4.3]            campaigns wavefronts, counters

@@ -6,9 +6,11 @@
 //
 // sigma is the mode's swizzle of the absolute address. A box has at most 256 elements along each of at most
 // five dimensions; its line is a multiple of 16 bytes, with a swizzle at most its width; its destination is a
-// multiple of 128 bytes. [cuda.h 13.0, cuTensorMapEncodeTiled; CUDA C++ Programming Guide 13.1, 10.29.3] The
-// addresses, the pitch of narrow boxes included, are measured: campaign `tma`, 316 copies of 16-bit elements in
-// boxes of up to three dimensions, 0 mismatches. Interleaved tensors are left out.
+// multiple of 128 bytes; the tensor's start is one of 16. [cuda.h 13.0, cuTensorMapEncodeTiled; CUDA C++ Programming
+// Guide 13.1, 10.29.3] The addresses, the pitch of narrow boxes included, are measured: campaign `tma`, 316 copies of
+// 16-bit elements in boxes of up to three dimensions, 0 mismatches; so are the refusals of lines, tensors and modes, in eight
+// cases. Interleaved tensors are left out. Checked by tests/hardware/tma_test.cpp; tests/evidence/evidence_test.cpp holds what
+// users get, layouts `tma:` and tma_boxes(), to the record.
 #pragma once
 
 #include <swizproof/core/swizzle.hpp>
@@ -34,9 +36,18 @@ inline constexpr TmaMode tma_modes[] = {TmaMode::none, TmaMode::b32, TmaMode::b6
 [[nodiscard]] constexpr std::uint32_t tma_width(TmaMode mode) {
   return mode == TmaMode::none ? 0 : 16U << static_cast<unsigned>(mode);
 }
-/// Bytes from one line of a box to the next. 32-byte lines: `tma_pitch(TmaMode::b128, 32) == 128`
+/// Bytes from one line of a box to the next, under a swizzle of `width`. 32-byte lines: `tma_pitch(128, 32) == 128`
+[[nodiscard]] constexpr std::uint32_t tma_pitch(std::uint32_t width, std::uint32_t line_bytes) {
+  return std::max(line_bytes, width);
+}
+/// The same under a mode. `tma_pitch(TmaMode::b128, 32) == 128`
 [[nodiscard]] constexpr std::uint32_t tma_pitch(TmaMode mode, std::uint32_t line_bytes) {
-  return std::max(line_bytes, tma_width(mode));
+  return tma_pitch(tma_width(mode), line_bytes);
+}
+/// Where byte `x` of a line of a box lies: the formula above. `tma_address(TmaMode::b128, 0, 1, 32, 16) == 128`
+[[nodiscard]] constexpr std::uint32_t tma_address(TmaMode mode, std::uint32_t destination, std::uint32_t line,
+                                                  std::uint32_t line_bytes, std::uint32_t x) {
+  return swizzle_of(mode)(destination + line * tma_pitch(mode, line_bytes) + x);
 }
 
 /// A swizzle mode as cuda.h names it, the ones that only sm_100 has included. The first four are TmaMode.
@@ -60,8 +71,29 @@ inline constexpr TmaModeName tma_mode_names[] = {
 inline constexpr std::uint32_t tma_most_elements = 256;  ///< of a box along one dimension
 inline constexpr std::size_t tma_most_dimensions = 5;
 inline constexpr std::uint32_t tma_line_unit = 16;     ///< bytes that divide a line of a box
+inline constexpr std::uint32_t tma_tensor_unit = 16;   ///< bytes that divide the tensor's start
 inline constexpr std::uint32_t tma_destination = 128;  ///< bytes that divide a box's destination
 
+/// What keeps a line of a box from being copied.
+enum class TmaLine : std::uint8_t { fits, no_whole_units, too_wide };
+
+/// Whether a line of as many bits can be copied under a swizzle of `width` bytes; a width of 0 bounds nothing.
+[[nodiscard]] constexpr TmaLine tma_line(std::uint32_t width, std::uint64_t line_bits) {
+  if (line_bits % (8 * tma_line_unit) != 0) return TmaLine::no_whole_units;
+  return width != 0 && line_bits > std::uint64_t{8} * width ? TmaLine::too_wide : TmaLine::fits;
+}
+
+/// Whether cuTensorMapEncodeTiled refuses a tensor at this address, for compute capability 9.0, in boxes of such lines. `mode`
+/// is a CUtensorMapSwizzle; those from 4 on are for 10.0.
+[[nodiscard]] constexpr bool tma_refuses(unsigned mode, std::uint64_t line_bytes, std::uint64_t tensor) {
+  if (mode > static_cast<unsigned>(TmaMode::b128) || tensor % tma_tensor_unit != 0) return true;
+  return tma_line(tma_width(static_cast<TmaMode>(mode)), 8 * line_bytes) != TmaLine::fits;
+}
+
+static_assert(tma_address(TmaMode::b128, 0, 1, 32, 16) == 128 &&
+              tma_address(TmaMode::b128, 0, 1, 32, 0) == 144);
+static_assert(tma_line(64, 128 * 8) == TmaLine::too_wide && tma_line(0, 128 * 8) == TmaLine::fits);
+static_assert(tma_refuses(4, 128, 0) && !tma_refuses(3, 128, 16));
 static_assert(tma_width(TmaMode::b32) == 32 && tma_pitch(TmaMode::none, 48) == 48);
 static_assert(swizzle_of(TmaMode::b128) == swizzle_128B && name(TmaMode::b128) == "128B");
 

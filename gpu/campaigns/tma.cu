@@ -2,12 +2,10 @@
 //
 // Each 16-bit element of the tensor is its own number. After a load all of shared memory is read back:
 // each 16-byte chunk of the box must stand whole at one place, and every other byte must be untouched.
-// For a store shared memory is numbered instead and the tensor is read back. The model: element (x, y, z)
-// of the box lies at sigma(destination + (z * rows + y) * pitch + 2x), sigma being the mode's swizzle on
-// the absolute address bits and pitch = inner bytes, but at least the swizzle's width.
+// For a store shared memory is numbered instead and the tensor is read back. The model is tma_address() of H8.
 #include "record.hpp"
 
-#include <swizproof/core/swizzle.hpp>
+#include <swizproof/hardware/tma.hpp>
 
 #include <cuda.h>
 
@@ -22,8 +20,6 @@ constexpr unsigned tensor_extent[3] = {136, 32, 4};  ///< elements; 272-byte row
 constexpr std::uint32_t tensor_elements = tensor_extent[0] * tensor_extent[1] * tensor_extent[2];
 
 using Case = BoxCopy;
-
-Swizzle swizzle_of_mode(int mode) { return {mode, 4, 3}; }
 
 __global__ void copy_box(CUtensorMap const __grid_constant__ map, Case const c, std::uint16_t* out,
                          unsigned* gave_up) {
@@ -91,12 +87,6 @@ CUresult encode(Encode function, Case const& c, std::uint16_t* tensor, CUtensorM
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-std::uint32_t model(Case const& c, std::uint32_t base, unsigned x, unsigned y, unsigned z) {
-  std::uint32_t const width = c.mode == 0 ? 0 : 16U << c.mode;
-  std::uint32_t const pitch = std::max(2 * c.box[0], width);
-  return swizzle_of_mode(c.mode)(base + (z * c.box[1] + y) * pitch + 2 * x);
-}
-
 /// Where each 16-byte chunk of the box stands, in bytes from the 4 KiB boundary; -1: not in one piece.
 struct Found {
   std::vector<int> place;
@@ -111,8 +101,9 @@ Found chunks(Case const& c, std::vector<int> const& at) {
     for (std::size_t j = 1; j < 8; ++j)
       if (at[i + j] != place + 2 * static_cast<int>(j)) place = -1;
     found.place.push_back(place);
-    auto const x = static_cast<unsigned>(i % c.box[0]), row = static_cast<unsigned>(i / c.box[0]);
-    std::uint32_t const expected = model(c, c.offset, x, row % c.box[1], row / c.box[1]);
+    auto const x = static_cast<unsigned>(i % c.box[0]), line = static_cast<unsigned>(i / c.box[0]);
+    std::uint32_t const expected =
+        tma_address(static_cast<TmaMode>(c.mode), c.offset, line, c.line_bytes(), 2 * x);
     found.mismatches += place != static_cast<int>(expected);
   }
   return found;

@@ -57,6 +57,7 @@ struct BoxCopy {
   unsigned offset;  ///< of the destination from a 4 KiB boundary, bytes
   bool store;
   unsigned global_offset = 0;  ///< bytes of the tensor's start from its allocation
+  [[nodiscard]] constexpr unsigned line_bytes() const { return 2 * box[0]; }
 };
 
 /// The units of campaign `tma`: 324, the last eight of which are refused.
@@ -147,6 +148,8 @@ inline constexpr int most_bits_with_runs = 13;
 inline constexpr unsigned measuring_warps = 8, batch_patterns = 256, measuring_rounds = 6;
 /// Rows that `wavefronts` keeps of each kind, instruction and part (of all parts, for lane maps).
 inline constexpr unsigned kept_patterns = 128;
+/// Whether `counters` asks of an instruction: of .trans the widest form alone, the others cost the same.
+[[nodiscard]] constexpr bool is_counted(Instruction i) { return !i.transposed || i.matrices == 4; }
 /// Patterns of a kind, for each instruction and part, in `counters`.
 inline constexpr unsigned counted_patterns = 16;
 /// Number of the i-th of them.

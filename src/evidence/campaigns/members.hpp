@@ -1,16 +1,16 @@
-// What each campaign's record must say: its counters and its rows, beside the model and gpu/cases.hpp.
+// A record's JSON, read so that nothing in it is left unread.
 #pragma once
 
-#include "evidence/evidence.hpp"
-
-#include "../../gpu/cases.hpp"
+#include <swizproof/core/swizzle.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <limits>
 #include <map>
-#include <set>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 namespace swizproof {
 
@@ -20,6 +20,9 @@ using Json = nlohmann::json;
 [[noreturn]] inline void malformed(std::string const& why) {
   throw Json::other_error::create(501, why, nullptr);
 }
+
+/// A number in decimal digits.
+[[nodiscard]] inline std::string text_of(std::uint64_t n) { return std::to_string(n); }
 
 /// A number of a record: JSON's 1e300 is no integer, and to take it for one would be undefined.
 template <class T>
@@ -38,6 +41,12 @@ template <class T>
   for (Json const& value : values) out.push_back(integer<T>(value));
   return out;
 }
+
+/// A row has as many members as its campaign writes.
+[[nodiscard]] Json const& with_members(Json const& row, std::size_t count);
+
+/// A swizzle as a row has it: [bits, base, shift].
+[[nodiscard]] Swizzle swizzle_of(Json const& row);
 
 /// An object whose every member must be asked for: one that nobody checks is refused.
 class Members {
@@ -61,38 +70,5 @@ class Members {
   std::string what_;
   std::vector<std::string> asked_{};
 };
-
-/// The parts of a campaign that a record holds: as many consecutive ones as devices times ranks took part.
-struct Share {
-  std::uint64_t first = 0, last = 1;  ///< last: behind the last one
-  std::uint64_t count = 1;            ///< of all records
-  [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count >= first && unit % count < last; }
-  /// How many of the units 0 .. `all` - 1.
-  [[nodiscard]] std::uint64_t of(std::uint64_t all) const;
-  [[nodiscard]] std::uint64_t parts() const { return last - first; }
-};
-
-/// A record while it is recomputed.
-struct Recomputation {
-  Law const& law;
-  Evidence& evidence;
-  Share share;
-  Members counts, longest, rows;
-
-  /// Compares, and notes a contradiction.
-  template <class T>
-  void equal(std::string const& where, T const& recorded, T const& predicted) {
-    ++evidence.compared;
-    if (recorded != predicted)
-      evidence.contradictions.push_back({where, Json(recorded).dump(), Json(predicted).dump()});
-  }
-  /// Notes a row by what it is about, which no other row may be.
-  void row(std::string const& about, std::set<std::string>& seen);
-  /// Units, of this record and of all, where the campaign has `all`.
-  void check_units(std::uint64_t all);
-};
-
-/// Recomputes the record of a campaign. Throws where the campaign is unknown, or as reading JSON does.
-void recompute_campaign(Recomputation& r);
 
 }  // namespace swizproof

@@ -9,14 +9,16 @@
 //
 // The overhead (latency of the last access, barrier) is measured, not assumed: twice as many
 // instructions take 768 * wavefronts longer. What comes to another number of wavefronts than the law
-// says is measured up to eight times, on other multiprocessors, and then is a mismatch that is kept with its addresses.
+// says (H12, hardware/timing.hpp) is measured up to eight times, on other multiprocessors, and then is a
+// mismatch that is kept with its addresses.
 #include "issue.cuh"
 #include "record.hpp"
 
+#include <swizproof/hardware/timing.hpp>
+
 #include <algorithm>
 #include <array>
-#include <cstdio>
-
+#include <type_traits>
 #include <utility>
 
 namespace swizproof::gpu {
@@ -48,7 +50,7 @@ struct Numbers {
   LaneMaps maps;
   unsigned rounds;    ///< of 16 instructions a warp
   unsigned overhead;  ///< cycles
-  bool async;         ///< cp.async
+  Operation operation;
   std::uint64_t keep_every;
   Data data;             ///< zeros
   unsigned first_block;  ///< the block that starts: repetitions go to another multiprocessor
@@ -123,28 +125,17 @@ __device__ int cycles_of(Scratch const& scratch, unsigned i) {
   return static_cast<int>(last - first);
 }
 
-/// Whether as many cycles are `law` wavefronts. What disturbs a measurement only adds time, so the quotient is
-/// rounded down, from an eighth below on. A cp.async takes 0.2 to 1.2 cycles more than its wavefronts, never less
-/// than 3, and where all lanes collide so long that the L1 refills meanwhile.
-__device__ bool agrees(Numbers const& numbers, int cycles, int law) {
-  int const issued = static_cast<int>(pages * warps * numbers.rounds);
-  int const rest = cycles - static_cast<int>(numbers.overhead);
-  if (!numbers.async) return (rest + issued / 8) / issued == law;
-  int const most = max(law, 3) + (law == 32 ? 1 : 0);
-  return rest >= law * issued - issued / 8 && rest < (most + 1) * issued + issued / 4;
-}
-
 /// Counts what thread t's pattern of the batch cost, and keeps it if it is a mismatch or in the sample.
 __device__ void conclude(Scratch const& scratch, Numbers const& numbers, std::uint64_t number,
                          std::uint32_t predicted, Findings* findings, Kept* kept, Kept* wrong) {
   int const cycles = cycles_of(scratch, threadIdx.x);
   int const issued = static_cast<int>(pages * warps * numbers.rounds);
-  int const law = static_cast<int>(numbers.overhead) + static_cast<int>(predicted) * issued;
-  bool const mismatch = !agrees(numbers, cycles, static_cast<int>(predicted));
+  int const rest = cycles - static_cast<int>(numbers.overhead), wavefronts = static_cast<int>(predicted);
+  bool const mismatch = !may_take(numbers.operation, rest, issued, wavefronts);
   atomicAdd(&findings->patterns, 1ULL);
   atomicAdd(&findings->by_wavefronts[predicted <= 32 ? predicted : 0], 1ULL);
-  if (!mismatch && !(numbers.async && predicted < 3))
-    atomicMax(&findings->farthest, static_cast<unsigned>(abs(cycles - law)));
+  if (!mismatch && time_tells(numbers.operation, wavefronts))
+    atomicMax(&findings->farthest, static_cast<unsigned>(abs(rest - wavefronts * issued)));
   Kept const here{scratch.pattern[threadIdx.x], number, static_cast<std::uint32_t>(cycles), predicted};
   if (!mismatch && number % numbers.keep_every == 0) {
     unsigned const at = atomicAdd(&findings->kept, 1U);
@@ -220,39 +211,14 @@ struct Subject {
   LaneMaps maps;
 };
 
-template <Operation Op, unsigned Bytes, unsigned Matrices = 0, bool Transposed = false>
-Subject subject(char const* name) {
-  constexpr Instruction instruction{Op, Bytes, Matrices, Transposed};
-  return {name, instruction, run<Op, Bytes, Matrices, Transposed>, lane_maps_of(instruction)};
-}
-
-std::vector<Subject> subjects() {
-  using enum Operation;
-  return {subject<ld_shared, 1>("ld.shared.b8"),
-          subject<ld_shared, 2>("ld.shared.b16"),
-          subject<ld_shared, 4>("ld.shared.b32"),
-          subject<ld_shared, 8>("ld.shared.b64"),
-          subject<ld_shared, 16>("ld.shared.b128"),
-          subject<st_shared, 1>("st.shared.b8"),
-          subject<st_shared, 2>("st.shared.b16"),
-          subject<st_shared, 4>("st.shared.b32"),
-          subject<st_shared, 8>("st.shared.b64"),
-          subject<st_shared, 16>("st.shared.b128"),
-          subject<ldmatrix, 16, 1>("ldmatrix.x1"),
-          subject<ldmatrix, 16, 2>("ldmatrix.x2"),
-          subject<ldmatrix, 16, 4>("ldmatrix.x4"),
-          subject<ldmatrix, 16, 1, true>("ldmatrix.x1.trans"),
-          subject<ldmatrix, 16, 2, true>("ldmatrix.x2.trans"),
-          subject<ldmatrix, 16, 4, true>("ldmatrix.x4.trans"),
-          subject<stmatrix, 16, 1>("stmatrix.x1"),
-          subject<stmatrix, 16, 2>("stmatrix.x2"),
-          subject<stmatrix, 16, 4>("stmatrix.x4"),
-          subject<stmatrix, 16, 1, true>("stmatrix.x1.trans"),
-          subject<stmatrix, 16, 2, true>("stmatrix.x2.trans"),
-          subject<stmatrix, 16, 4, true>("stmatrix.x4.trans"),
-          subject<cp_async, 4>("cp.async.b32"),
-          subject<cp_async, 8>("cp.async.b64"),
-          subject<cp_async, 16>("cp.async.b128")};
+template <std::size_t... Known>
+std::vector<Subject> subjects(std::index_sequence<Known...>) {
+  auto const subject = [](auto known) -> Subject {
+    constexpr InstructionName n = instruction_names[decltype(known)::value];
+    constexpr Instruction i = n.instruction;
+    return {n.text.data(), i, run<i.operation, i.bytes, i.matrices, i.transposed>, lane_maps_of(i)};
+  };
+  return {subject(std::integral_constant<std::size_t, Known>{})...};
 }
 
 /// One device's share of the campaign.
@@ -323,7 +289,7 @@ class Bench {
   void launch(std::size_t s, Numbers numbers) {
     numbers.rounds = numbers.rounds == 0 ? rounds : numbers.rounds;
     numbers.overhead = overhead_[s];
-    numbers.async = subjects_[s].instruction.operation == Operation::cp_async;
+    numbers.operation = subjects_[s].instruction.operation;
     if (launched_ == slots_.size()) slots_.emplace_back();
     Launched& l = slots_[launched_++];
     l.subject = s;
@@ -414,7 +380,7 @@ class Bench {
       numbers.keep_every = ~std::uint64_t{0};
       numbers.rounds = rounds;
       numbers.overhead = overhead_[s];
-      numbers.async = subjects_[s].instruction.operation == Operation::cp_async;
+      numbers.operation = subjects_[s].instruction.operation;
       measure(s, numbers, findings.data(), kept.data(), still.data());
       finish(subjects_[s].name);
       wrong = still.read();
@@ -434,7 +400,7 @@ class Bench {
                                  hexadecimal(k.pattern, subjects_[l.subject].instruction) + "\"]");
   }
 
-  std::vector<Subject> subjects_ = subjects();
+  std::vector<Subject> subjects_ = subjects(std::make_index_sequence<instruction_names.size()>{});
   unsigned blocks_;
   std::uint64_t seed_;
   Part part_;

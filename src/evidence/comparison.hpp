@@ -1,0 +1,46 @@
+// What a profiler has counted, beside what is proved of the user's accesses: does the kernel cost what was proved?
+//
+// What is proved is the worst origin's cost, so a counter may stay below it and never exceed it, but where it counts in a way of
+// its own (H11).
+#pragma once
+
+#include "evidence/nsight.hpp"
+
+#include <swizproof/claim/obligation.hpp>
+
+namespace swizproof {
+
+/// An access whose cost is proved.
+struct ProvedAccess {
+  std::string obligation{};
+  std::string kernel{};  ///< regular expression; empty: every kernel
+  std::string access{};
+  Instruction instruction{};
+  unsigned wavefronts = 0;       ///< of the worst case
+  bool counts_as_cycles = true;  ///< its counter shows no more than the law (H11)
+};
+
+/// The accesses of the obligations, each with its proved cost, and those for which there is none.
+struct ProvedAccesses {
+  std::vector<ProvedAccess> proved{};
+  std::vector<std::string> left_out{};  ///< "A tile: ldmatrix.x4: time-out"
+};
+
+/// Decides the accesses of the obligations. Throws as decide() does.
+[[nodiscard]] ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits);
+
+/// How a measurement compares. `above` contradicts the proof, `noisy` might.
+enum class Comparison : std::uint8_t { as_proved, below, above, noisy, not_covered, atomic, not_modelled };
+
+/// A measurement, and the proved accesses that it may be.
+struct Compared {
+  Comparison comparison = Comparison::not_covered;
+  std::vector<ProvedAccess const*> candidates{};
+  unsigned most = 0;  ///< wavefronts of the dearest candidate
+  std::uint64_t allowed =
+      0;  ///< wavefronts of all that ran, if each was the dearest; 32 each of what no candidate is
+};
+
+[[nodiscard]] Compared compare(Measurement const& measured, std::vector<ProvedAccess> const& proved);
+
+}  // namespace swizproof

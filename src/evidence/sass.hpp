@@ -1,0 +1,18 @@
+// Lines of SASS: which warp instruction, as the model knows it, one is.
+#pragma once
+
+#include <swizproof/hardware/instruction.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace swizproof {
+
+/// The instruction of a SASS line: `@!P0 LDS.128 R4, [R3]` is ld.shared.b128; nothing if the line is no
+/// access to shared memory that the model knows.
+[[nodiscard]] std::optional<Instruction> parse_sass(std::string_view line);
+
+/// Whether a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.
+[[nodiscard]] bool is_atomic(std::string_view line);
+
+}  // namespace swizproof
