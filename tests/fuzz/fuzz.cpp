@@ -1,5 +1,5 @@
-// One entry point for each reader of text or files, and one that compares the engines. FUZZ_TARGET chooses. Every input ends
-// in a value or an InputError: no crash, no other exception, no hang.
+// One entry point for each reader of text or files, and one that compares the engines. The first argument chooses. Every
+// input ends in a value or an InputError: no crash, no other exception, no hang.
 #include "evidence/evidence.hpp"
 #include "evidence/nsight.hpp"
 #include "evidence/requests.hpp"
@@ -13,24 +13,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace swizproof {
 namespace {
-
-enum Target {
-  layout = 0,
-  access = 1,
-  expression = 2,
-  obligations = 3,
-  json_lines = 4,
-  evidence = 5,
-  nsight = 6,
-  proof = 7,
-  engines = 8
-};
 
 /// Reads a tile, a swizzle and an access from bytes; nothing where they do not fit together.
 void compare_engines(std::string_view bytes) {
@@ -84,38 +74,69 @@ std::string file_of(std::string_view text) {
   return "/proc/self/fd/" + std::to_string(file);
 }
 
-void run(std::string_view text) {
-  static constexpr int target = FUZZ_TARGET;
-  if constexpr (target == layout) (void)parse_value(text, {});
-  if constexpr (target == access) (void)parse_access(text);
-  if constexpr (target == expression) {
-    std::string const names[] = {"x", "lane"};
-    Expression const e = parse_expression(text, names);
-    std::uint64_t const values[] = {12345, 7};
-    (void)e(std::span<std::uint64_t const>(values), std::uint64_t{});
-  }
-  if constexpr (target == obligations) (void)read_obligations(file_of(text));
-  if constexpr (target == json_lines) {
-    RequestReader reader;
-    std::string padded(text);
-    padded.resize(text.size() + simdjson::SIMDJSON_PADDING);
-    (void)reader.read(padded.data(), text.size());
-  }
-  if constexpr (target == evidence) (void)recompute("fuzz", text);
-  if constexpr (target == nsight) (void)read_nsight("fuzz", text);
-  if constexpr (target == proof) {
-    std::size_t const half = std::min(text.find("--\n"), text.size());
-    (void)check_proof(text.substr(0, half), text.substr(std::min(half + 3, text.size())));
-  }
-  if constexpr (target == engines) compare_engines(text);
+void read_layout(std::string_view text) { (void)parse_value(text, {}); }
+
+void read_access(std::string_view text) { (void)parse_access(text); }
+
+void read_expression(std::string_view text) {
+  std::string const names[] = {"x", "lane"};
+  Expression const e = parse_expression(text, names);
+  std::uint64_t const values[] = {12345, 7};
+  (void)e(std::span<std::uint64_t const>(values), std::uint64_t{});
 }
+
+void read_file_of_obligations(std::string_view text) { (void)read_obligations(file_of(text)); }
+
+void read_json_lines(std::string_view text) {
+  RequestReader reader;
+  std::string padded(text);
+  padded.resize(text.size() + simdjson::SIMDJSON_PADDING);
+  (void)reader.read(padded.data(), text.size());
+}
+
+void read_evidence(std::string_view text) { (void)recompute("fuzz", text); }
+
+void read_profile(std::string_view text) { (void)read_nsight("fuzz", text); }
+
+void read_proof(std::string_view text) {
+  std::size_t const half = std::min(text.find("--\n"), text.size());
+  (void)check_proof(text.substr(0, half), text.substr(std::min(half + 3, text.size())));
+}
+
+/// An entry point, by the name of its corpus.
+struct Entry {
+  std::string_view name;
+  void (*run)(std::string_view text);
+};
+constexpr Entry entries[] = {
+    {"layout", read_layout},         {"access", read_access},
+    {"expression", read_expression}, {"obligations", read_file_of_obligations},
+    {"json_lines", read_json_lines}, {"evidence", read_evidence},
+    {"nsight", read_profile},        {"proof", read_proof},
+    {"engines", compare_engines},
+};
+Entry const* chosen = nullptr;
 
 }  // namespace
 }  // namespace swizproof
 
+/// Takes the entry point's name, the first argument, off the command line. libFuzzer calls it first.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  for (swizproof::Entry const& entry : swizproof::entries)
+    if (*argc > 1 && entry.name == (*argv)[1]) swizproof::chosen = &entry;
+  if (swizproof::chosen == nullptr) {
+    std::fputs("usage: swizproof_fuzz ENTRY ..., and ENTRY is the name of a folder of tests/fuzz/corpus\n",
+               stderr);
+    std::exit(2);
+  }
+  std::rotate(*argv + 1, *argv + 2, *argv + *argc);
+  --*argc;
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   try {
-    swizproof::run({reinterpret_cast<char const*>(data), size});
+    swizproof::chosen->run({reinterpret_cast<char const*>(data), size});
   } catch (swizproof::InputError const&) {
   }
   return 0;

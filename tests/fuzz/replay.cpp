@@ -6,9 +6,11 @@
 #include <iterator>
 #include <string>
 
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv);
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 
 int main(int argc, char** argv) {
+  LLVMFuzzerInitialize(&argc, &argv);
   std::size_t files = 0;
   for (int i = 1; i < argc; ++i)
     for (auto const& entry : std::filesystem::directory_iterator(argv[i])) {
