@@ -1,7 +1,7 @@
 // The order of the catalogue: what a swizzle is, what it equals, what it does to banks.
 #include <swizproof/claim/catalog.hpp>
 
-#include "theorem.hpp"
+#include "theorems/theorem.hpp"
 
 namespace swizproof {
 

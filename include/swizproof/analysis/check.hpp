@@ -4,7 +4,7 @@
 //
 // The engines that apply must agree. Linear: where all lanes' addresses are affine in the variables'
 // bits, the cost depends only on the XOR of the lanes' addresses, so that a handful of cases decides
-// all of them. Exhaustion: every assignment, bases modulo the swizzle's period (proofs/period.cpp).
+// all of them. Exhaustion: every assignment, bases modulo the swizzle's period (proofs/theorems/period.cpp).
 // SMT: everything else, base and variables symbolic.
 #pragma once
 
