@@ -87,68 +87,76 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
               }))});
 }
 
-}  // namespace
+// 32 different words in at most 8 banks: some bank holds 4 of them. Two symbolic lanes say it all.
+Question column_banks(bool is_leftward, unsigned kept_bank_bits) {
+  return ask(is_leftward ? "shift < 0" : "shift >= 0", 32,
+             {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"origin/4", 30}, {"lane", 5}, {"other", 5}},
+             [=](auto bits, auto base, auto distance, auto units, auto lane, auto other) {
+               using W = decltype(base);
+               SwizzleFormula<W> const f{bits, base, distance, is_leftward};
+               auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < 4);
+               auto const word_of = [&](W l) { return word(Address<W>{f(W(shl(units, 2) + l * 128))}); };
+               auto const low_bank = [&](W l) { return bank(word_of(l)).number % (1ULL << kept_bank_bits); };
+               return claim(whole && !(lane == other), !(word_of(lane).number == word_of(other).number) &&
+                                                           low_bank(lane) == low_bank(other));
+             });
+}
 
-void add_characterisation(std::vector<Claim>& claims) {
-  for (unsigned const log2_pitch : {5U, 6U, 7U}) add_rows_of_16_bytes(claims, log2_pitch);
+Claim column_of_words(bool leftward) {
+  return {std::string("all swizzles/column of words at pitch 128, shift ") + (leftward ? "< 0" : ">= 0"),
+          single(leftward ? "no swizzle with shift < 0 helps a column of 32 words: they are different and in "
+                            "one bank, 32 wavefronts"
+                          : "no swizzle that keeps 16-byte vectors whole reads a column of 32 words in fewer "
+                            "than 4 wavefronts: "
+                            "the words are different and their banks agree modulo 4, so one of the 8 banks "
+                            "left serves 4 of them",
+                 column_banks(leftward, leftward ? 5 : 2)),
+          "bits > 0, base >= 4, within 32 bits; all 32-bit origins that are multiples of 4",
+          "cutlass#1234, #1443",
+          single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8",
+                 column_banks(false, leftward ? 5 : 3))};
+}
 
-  for (bool const leftward : {false, true}) {
-    // 32 different words in at most 8 banks: some bank holds 4 of them. Two symbolic lanes say it all.
-    auto const column_banks = [](bool is_leftward, unsigned kept_bank_bits) {
-      return ask(is_leftward ? "shift < 0" : "shift >= 0", 32,
-                 {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"origin/4", 30}, {"lane", 5}, {"other", 5}},
-                 [=](auto bits, auto base, auto distance, auto units, auto lane, auto other) {
-                   using W = decltype(base);
-                   SwizzleFormula<W> const f{bits, base, distance, is_leftward};
-                   auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < 4);
-                   auto const word_of = [&](W l) { return word(Address<W>{f(W(shl(units, 2) + l * 128))}); };
-                   auto const low_bank = [&](W l) {
-                     return bank(word_of(l)).number % (1ULL << kept_bank_bits);
-                   };
-                   return claim(whole && !(lane == other), !(word_of(lane).number == word_of(other).number) &&
-                                                               low_bank(lane) == low_bank(other));
-                 });
-    };
-    claims.push_back(
-        {std::string("all swizzles/column of words at pitch 128, shift ") + (leftward ? "< 0" : ">= 0"),
-         single(leftward ? "no swizzle with shift < 0 helps a column of 32 words: they are different and in "
-                           "one bank, 32 wavefronts"
-                         : "no swizzle that keeps 16-byte vectors whole reads a column of 32 words in fewer "
-                           "than 4 wavefronts: "
-                           "the words are different and their banks agree modulo 4, so one of the 8 banks "
-                           "left serves 4 of them",
-                column_banks(leftward, leftward ? 5 : 2)),
-         "bits > 0, base >= 4, within 32 bits; all 32-bit origins that are multiples of 4",
-         "cutlass#1234, #1443",
-         single(leftward ? "nor one with shift >= 0" : "the banks agree modulo 8",
-                column_banks(false, leftward ? 5 : 3))});
-    auto const row_costs = [=](unsigned pitch) {
-      return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
-        auto const n = cost_under(f, pitch == 128 ? "copy.row128" : "row_per_lane.store", origin, pitch);
-        return claim(n == 4);
-      });
-    };
-    claims.push_back(
-        {std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
-         single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: "
-                "copy.row128 costs 4",
-                row_costs(128)),
-         std::string("bits > 0, base >= 4, within 32 bits, shift ") + (leftward ? "< 0" : ">= 0") +
-             "; all 32-bit origins, multiples of 128",
-         "why any swizzle will do for copies by rows",
-         single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))});
-  }
+Claim row_of_vectors(bool leftward) {
+  auto const row_costs = [=](unsigned pitch) {
+    return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
+      auto const n = cost_under(f, pitch == 128 ? "copy.row128" : "row_per_lane.store", origin, pitch);
+      return claim(n == 4);
+    });
+  };
+  return {std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
+          single("every swizzle that keeps 16-byte vectors whole keeps rows of them conflict-free: "
+                 "copy.row128 costs 4",
+                 row_costs(128)),
+          std::string("bits > 0, base >= 4, within 32 bits, shift ") + (leftward ? "< 0" : ">= 0") +
+              "; all 32-bit origins, multiples of 128",
+          "why any swizzle will do for copies by rows",
+          single("... and columns of them at pitch 256: row_per_lane.store costs 4", row_costs(256))};
+}
+
+Claim least_of_a_column() {
   auto const reached = [](unsigned n) {
     return ask("Sw<3,4,3>", 32, {{"origin/4", 30}}, [n](auto units) {
       auto const cost = cost_under(swizzle_128B, "column.b32.load", shl(units, 2), 128);
       return claim(cost == n);
     });
   };
-  claims.push_back(
-      {"all swizzles/column of words, the least is reached",
-       single("Sw<3,4,3> reads a column of 32 words at pitch 128 in exactly 4 wavefronts from every origin",
-              reached(4)),
-       "all 32-bit origins that are multiples of 4", "bank.hpp H1-H3", single("... in 3", reached(3))});
+  return {
+      "all swizzles/column of words, the least is reached",
+      single("Sw<3,4,3> reads a column of 32 words at pitch 128 in exactly 4 wavefronts from every origin",
+             reached(4)),
+      "all 32-bit origins that are multiples of 4", "bank.hpp H1-H3", single("... in 3", reached(3))};
+}
+
+}  // namespace
+
+void add_characterisation(std::vector<Claim>& claims) {
+  for (unsigned const log2_pitch : {5U, 6U, 7U}) add_rows_of_16_bytes(claims, log2_pitch);
+  for (bool const leftward : {false, true}) {
+    claims.push_back(column_of_words(leftward));
+    claims.push_back(row_of_vectors(leftward));
+  }
+  claims.push_back(least_of_a_column());
 }
 
 }  // namespace swizproof::proofs

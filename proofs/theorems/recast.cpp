@@ -22,38 +22,40 @@ std::vector<Question> ask_units(bool leftward, unsigned most, StatementAbout sta
   return questions;
 }
 
-}  // namespace
+std::string const symbolic = "every valid swizzle at once, bits > 0; all 64-bit element offsets";
+std::string const source = "CuTe, as_position_independent_swizzle_layout";
 
-void add_recast(std::vector<Claim>& claims) {
-  std::string const symbolic = "every valid swizzle at once, bits > 0; all 64-bit element offsets";
-  std::string const source = "CuTe, as_position_independent_swizzle_layout";
-  auto const equal = [](auto const& f, auto const& g, unsigned k, auto x) {
-    return f(shl(x, k)) == shl(g(x), k);
+/// f on units is g on elements of 2^k units.
+constexpr auto equal = [](auto const& f, auto const& g, unsigned k, auto x) {
+  return f(shl(x, k)) == shl(g(x), k);
+};
+constexpr auto smaller = [](auto const& f, unsigned k, auto x) {
+  using W = decltype(x);
+  return SwizzleFormula<W>{f.bits, W(f.base - k), f.distance, f.leftward};
+};
+constexpr auto shrunk = [](auto const& f, unsigned k, auto x) {
+  using W = decltype(x);
+  return SwizzleFormula<W>{W(f.bits - W(k - f.base)), like(x, 0), f.distance, f.leftward};
+};
+
+Claim unit_of_two(bool leftward) {
+  auto const unit_fits = [=](auto const& f, unsigned k, auto x) {
+    return claim(!(f.base < k), equal(f, smaller(f, k, x), k, x));
   };
-  auto const smaller = [](auto const& f, unsigned k, auto x) {
-    using W = decltype(x);
-    return SwizzleFormula<W>{f.bits, W(f.base - k), f.distance, f.leftward};
+  auto const unit_ignored = [=](auto const& f, unsigned k, auto x) {
+    return claim(!(f.base < k), equal(f, f, k, x));
   };
-  auto const shrunk = [](auto const& f, unsigned k, auto x) {
-    using W = decltype(x);
-    return SwizzleFormula<W>{W(f.bits - W(k - f.base)), like(x, 0), f.distance, f.leftward};
-  };
-  for (bool const leftward : {false, true}) {
-    auto const unit_fits = [=](auto const& f, unsigned k, auto x) {
-      return claim(!(f.base < k), equal(f, smaller(f, k, x), k, x));
-    };
-    auto const unit_ignored = [=](auto const& f, unsigned k, auto x) {
-      return claim(!(f.base < k), equal(f, f, k, x));
-    };
-    claims.push_back({std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
-                      {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1 (so, by induction, units of 2^k make "
-                       "f<B,M-k,S> if k <= M)",
-                       [=] { return ask_units(leftward, 1, unit_fits); }},
-                      symbolic + (leftward ? ", shift < 0" : ", shift >= 0"),
-                      source,
-                      {"with M unchanged, as if bytes and elements were one unit",
-                       [=] { return ask_units(leftward, 1, unit_ignored); }}});
-  }
+  return {std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
+          {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1 (so, by induction, units of 2^k make "
+           "f<B,M-k,S> if k <= M)",
+           [=] { return ask_units(leftward, 1, unit_fits); }},
+          symbolic + (leftward ? ", shift < 0" : ", shift >= 0"),
+          source,
+          {"with M unchanged, as if bytes and elements were one unit",
+           [=] { return ask_units(leftward, 1, unit_ignored); }}};
+}
+
+Claim cuts_elements() {
   // The highest source bit that feeds a target inside an element, as an element offset.
   auto const cut = [](auto const& f, unsigned k, auto x) {
     using W = decltype(x);
@@ -66,26 +68,31 @@ void add_recast(std::vector<Claim>& claims) {
     return claim(f.base < k && k < f.base + f.bits + f.distance, cut(f, k, x));
   };
   auto const always = [=](auto const& f, unsigned k, auto x) { return claim(f.base < k, cut(f, k, x)); };
-  claims.push_back(
-      {"recast/k > base cuts elements, shift >= 0",
-       {"if M < k < M+B+S no element swizzle equals f<B,M,S>: some element is moved by a fraction of itself",
-        [=] { return ask_units(false, 7, between); }},
-       "k = 1..7; " + symbolic,
-       "against as_position_independent_swizzle_layout, which drops those bits",
-       {"it is so for every k > M", [=] { return ask_units(false, 7, always); }}});
+  return {
+      "recast/k > base cuts elements, shift >= 0",
+      {"if M < k < M+B+S no element swizzle equals f<B,M,S>: some element is moved by a fraction of itself",
+       [=] { return ask_units(false, 7, between); }},
+      "k = 1..7; " + symbolic,
+      "against as_position_independent_swizzle_layout, which drops those bits",
+      {"it is so for every k > M", [=] { return ask_units(false, 7, always); }}};
+}
+
+Claim loses_a_bit() {
   auto const loses_bits = [=](auto const& f, unsigned k, auto x) {
     return claim(f.base < k && !(f.base + f.bits < k), equal(f, shrunk(f, k, x), k, x));
   };
-  claims.push_back({"recast/base 0 loses a bit, shift < 0",
-                    {"f<B,0,S>(2x) = 2 f<B-1,0,S>(x): where base would go below 0, CuTe shrinks bits, "
-                     "rightly for shift < 0",
-                     [=] { return ask_units(true, 1, loses_bits); }},
-                    symbolic,
-                    source,
-                    {"the same rule for shift >= 0", [=] { return ask_units(false, 1, loses_bits); }}});
+  return {"recast/base 0 loses a bit, shift < 0",
+          {"f<B,0,S>(2x) = 2 f<B-1,0,S>(x): where base would go below 0, CuTe shrinks bits, "
+           "rightly for shift < 0",
+           [=] { return ask_units(true, 1, loses_bits); }},
+          symbolic,
+          source,
+          {"the same rule for shift >= 0", [=] { return ask_units(false, 1, loses_bits); }}};
+}
 
-  // The function that the tools use, on the whole family: what it returns is right, and where it
-  // returns nothing an element is cut.
+// The function that the tools use, on the whole family: what it returns is right, and where it
+// returns nothing an element is cut.
+Claim function_recast() {
   auto const family = [](bool doubt) {
     std::vector<Question> questions;
     for (Swizzle const& s : every_swizzle())
@@ -103,12 +110,21 @@ void add_recast(std::vector<Claim>& claims) {
       }
     return questions;
   };
-  claims.push_back({"recast/the function recast()",
-                    {"recast(s, k) is the swizzle on 2^k units, and refuses exactly where an element is cut",
-                     [=] { return family(false); }},
-                    "6,801 swizzles x elements of 2, 4, 8, 16 units, all 32-bit element offsets",
-                    "swizzle.hpp",
-                    {"swizzles do nothing to whole elements", [=] { return family(true); }}});
+  return {"recast/the function recast()",
+          {"recast(s, k) is the swizzle on 2^k units, and refuses exactly where an element is cut",
+           [=] { return family(false); }},
+          "6,801 swizzles x elements of 2, 4, 8, 16 units, all 32-bit element offsets",
+          "swizzle.hpp",
+          {"swizzles do nothing to whole elements", [=] { return family(true); }}};
+}
+
+}  // namespace
+
+void add_recast(std::vector<Claim>& claims) {
+  for (bool const leftward : {false, true}) claims.push_back(unit_of_two(leftward));
+  claims.push_back(cuts_elements());
+  claims.push_back(loses_a_bit());
+  claims.push_back(function_recast());
 }
 
 }  // namespace swizproof::proofs
