@@ -229,9 +229,9 @@ std::vector<ObligationReport> decide_all(std::vector<Obligation> const& chosen, 
                                          ProveOptions const& options) {
   bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
   std::vector<ObligationReport> reports;
-  Runner<Obligation, ObligationReport> runner(chosen, options.jobs, common.limits());
+  auto decided = decide_in_order(chosen, options.jobs, common.limits());
   for (std::size_t i = 0; i < chosen.size(); ++i)
-    reports.push_back(runner.wait(i, [&](std::size_t done) {
+    reports.push_back(decided.wait(i, [&](std::size_t done) {
       if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, chosen.size());
     }));
   if (progress) fmt::print(stderr, "\r\x1b[K");

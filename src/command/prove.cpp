@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -225,13 +226,13 @@ void run(Common& common, ProveOptions const& options) {
   auto const elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  Runner<Claim, ClaimReport> runner(claims, options.jobs, common.limits());
+  auto decided = decide_in_order(claims, options.jobs, common.limits());
   Printer printer(style);
   Tally tally;
   Json all = Json::array();
   std::vector<ClaimReport> reports;
   for (std::size_t i = 0; i < claims.size(); ++i) {
-    ClaimReport const& report = runner.wait(i, [&](std::size_t done) {
+    ClaimReport const& report = decided.wait(i, [&](std::size_t done) {
       if (progress)
         fmt::print(stderr, "\r\x1b[K{} of {} claims, {}\r", done, claims.size(), duration(elapsed()));
     });

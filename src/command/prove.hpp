@@ -1,4 +1,4 @@
-// What proving the catalogue and proving a file share: the options, the choice of claims, the threads.
+// What proving the catalogue and proving a file share: the options, the choice of claims, the order of reports.
 #pragma once
 
 #include "command/command.hpp"
@@ -7,11 +7,6 @@
 #include "text/pattern.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <new>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -66,64 +61,15 @@ std::vector<Item> select(std::vector<Item> items, ProveOptions const& options) {
   return chosen;
 }
 
-/// Decides items on several threads and hands the reports over in order.
-template <class Item, class Report>
-class Runner {
- public:
-  Runner(std::vector<Item> const& items, unsigned jobs, Limits limits)
-      : items_(items), reports_(items.size()), ready_(items.size(), false) {
-    // More than one a core only take each other's time, and each has a limit of it.
-    jobs = std::min(jobs, std::max(1U, std::thread::hardware_concurrency()));
-    unsigned const count = static_cast<unsigned>(items.size());
-    unsigned const spare = std::max(1U, jobs / std::max(count, 1U));  // threads that one item may use
-    jobs = std::min(jobs, count);
-    limits.threads = spare;
-    threads_ = start_threads(jobs, [this, limits] { work(limits); });
-    if (threads_.empty() && count != 0) throw std::bad_alloc();
-  }
-  Runner(Runner const&) = delete;
-  Runner& operator=(Runner const&) = delete;
-  ~Runner() { stop_ = true; }  // and the threads join
-  /// Waits for report i, calling `tick` now and then with the number of items done.
-  template <class Tick>
-  Report const& wait(std::size_t i, Tick const& tick) {
-    std::unique_lock lock(mutex_);
-    while (!ready_[i] && !failure_) {
-      changed_.wait_for(lock, std::chrono::milliseconds(100));
-      tick(done_);
-    }
-    if (failure_) std::rethrow_exception(failure_);
-    return reports_[i];
-  }
-
- private:
-  void work(Limits const& limits) {
-    for (std::size_t i = next_++; i < items_.size() && !stop_; i = next_++) {
-      try {
-        Report report = decide(items_[i], limits);
-        std::scoped_lock const lock(mutex_);
-        reports_[i] = std::move(report);
-        ready_[i] = true;
-        ++done_;
-      } catch (...) {
-        std::scoped_lock const lock(mutex_);
-        failure_ = std::current_exception();
-        stop_ = true;
-      }
-      changed_.notify_all();
-    }
-  }
-
-  std::vector<Item> const& items_;
-  std::vector<Report> reports_;
-  std::vector<bool> ready_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::exception_ptr failure_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> stop_ = false;
-  std::size_t done_ = 0;
-  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
-};
+/// Decides claims or obligations on several threads; their reports come in order. `items` must outlive the result.
+template <class Item>
+auto decide_in_order(std::vector<Item> const& items, unsigned jobs, Limits limits) {
+  // More than one a core only take each other's time, and each has a limit of it.
+  jobs = std::min(jobs, std::max(1U, std::thread::hardware_concurrency()));
+  unsigned const count = std::max(static_cast<unsigned>(items.size()), 1U);
+  limits.threads = std::max(1U, jobs / count);  // that one item may use
+  return InOrder<decltype(decide(items[0], limits))>(
+      items.size(), jobs, [&items, limits](std::size_t i) { return decide(items[i], limits); });
+}
 
 }  // namespace swizproof::command

@@ -1,17 +1,22 @@
-// A loop on several threads, and how many there should be.
+// A loop on several threads, results that come in order, and how many threads there should be.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace swizproof {
@@ -72,5 +77,62 @@ void in_parallel(std::size_t count, unsigned jobs, F const& f) {
   }
   if (failure) std::rethrow_exception(failure);
 }
+
+/// f(0), f(1), ... f(count - 1), begun in this order, `jobs` at a time; the results are taken in order while later ones
+/// are still worked on. When it goes, calls under way are waited for and no further ones are begun.
+template <class Result>
+class InOrder {
+ public:
+  /// Throws std::bad_alloc where the system gives no thread.
+  template <class F>
+  InOrder(std::size_t count, unsigned jobs, F f) : results_(count) {
+    auto const helpers = static_cast<unsigned>(std::min<std::size_t>(jobs, count));
+    threads_ = start_threads(helpers, [this, f] { work(f); });
+    if (threads_.empty() && count != 0) throw std::bad_alloc();
+  }
+  InOrder(InOrder const&) = delete;
+  InOrder& operator=(InOrder const&) = delete;
+  ~InOrder() { stop_ = true; }  // and the threads join
+
+  /// Waits for result i, calling `tick` now and then with the number of results that there are. Throws what a call
+  /// has thrown.
+  template <class Tick>
+  Result const& wait(std::size_t i, Tick const& tick) {
+    std::unique_lock lock(mutex_);
+    while (!results_[i] && !failure_) {
+      changed_.wait_for(lock, std::chrono::milliseconds(100));
+      tick(done_);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return *results_[i];
+  }
+
+ private:
+  template <class F>
+  void work(F const& f) {
+    for (std::size_t i = next_++; i < results_.size() && !stop_; i = next_++) {
+      try {
+        Result result = f(i);
+        std::scoped_lock const lock(mutex_);
+        results_[i] = std::move(result);
+        ++done_;
+      } catch (...) {
+        std::scoped_lock const lock(mutex_);
+        failure_ = std::current_exception();
+        stop_ = true;
+      }
+      changed_.notify_all();
+    }
+  }
+
+  std::vector<std::optional<Result>> results_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::exception_ptr failure_;
+  std::atomic<std::size_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::size_t done_ = 0;
+  std::vector<std::jthread> threads_;  // last: joined before anything that they use goes
+};
 
 }  // namespace swizproof
