@@ -11,39 +11,43 @@ namespace swizproof::command {
 
 namespace {
 
-void run(Common const& common) {
-  Architecture const& arch = parse_architecture(common.arch);
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  Style const style(common.color, STDOUT_FILENO);
-  if (!common.json)
-    fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal",
-                                                "what each lane asks for; where it is seen")));
-  for (NamedAccess const& named : named_accesses()) {
-    Access const access = named.access;
-    unsigned const ideal = ideal_wavefronts(arch, access.instruction);
+using Json = nlohmann::ordered_json;
+
+Json to_json(std::span<NamedAccess const> accesses, Architecture const& arch) {
+  Json all = Json::array();
+  for (NamedAccess const& named : accesses)
     all.push_back({{"name", named.access.name},
                    {"text", named.text},
-                   {"instruction", to_string(access.instruction)},
-                   {"rows", access.pattern().rows},
-                   {"row_bytes", access.pattern().row_bytes},
-                   {"ideal", ideal},
+                   {"instruction", to_string(named.access.instruction)},
+                   {"rows", named.access.pattern().rows},
+                   {"row_bytes", named.access.pattern().row_bytes},
+                   {"ideal", ideal_wavefronts(arch, named.access.instruction)},
                    {"seen_in", named.seen_in}});
-    if (!common.json)
-      fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.access.name,
-                 fmt::format("{}x{} B", access.pattern().rows, access.pattern().row_bytes), ideal, named.text,
-                 "", style.faint(named.seen_in));
-  }
+  return {{"arch", arch.name},
+          {"evidence", word(arch.support)},
+          {"evidence_text", arch.evidence},
+          {"accesses", all}};
+}
+
+void print_text(std::span<NamedAccess const> accesses, Architecture const& arch, Style const& style) {
+  fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal",
+                                              "what each lane asks for; where it is seen")));
+  for (NamedAccess const& named : accesses)
+    fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.access.name,
+               fmt::format("{}x{} B", named.access.pattern().rows, named.access.pattern().row_bytes),
+               ideal_wavefronts(arch, named.access.instruction), named.text, "", style.faint(named.seen_in));
+  fmt::print(
+      "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
+      "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less ({}: {}).\n",
+      arch.name, arch.evidence);
+}
+
+void run(Common const& common) {
+  Architecture const& arch = parse_architecture(common.arch);
   if (common.json)
-    fmt::print("{}\n", json_text({{"arch", arch.name},
-                                  {"evidence", word(arch.support)},
-                                  {"evidence_text", arch.evidence},
-                                  {"accesses", all}},
-                                 2));
+    fmt::print("{}\n", json_text(to_json(named_accesses(), arch), 2));
   else
-    fmt::print(
-        "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
-        "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less ({}: {}).\n",
-        arch.name, arch.evidence);
+    print_text(named_accesses(), arch, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace

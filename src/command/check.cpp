@@ -23,45 +23,69 @@ struct Options {
   std::optional<std::uint64_t> align;
 };
 
-void run(Common& common, Options const& options) {
-  Mapping const map = options.layout.parse_or_dash();
-  Architecture const& arch = parse_architecture(common.arch);
+struct CheckResult {
+  Mapping map{};
+  Architecture const* arch = nullptr;
+  std::string arch_as_written{};
+  TileVerdict found{};
+  /// Two inputs at one place, if there are such.
+  [[nodiscard]] Refuted const* shared() const { return std::get_if<Refuted>(&found.one_to_one.outcome); }
+};
+
+CheckResult compute(Common const& common, Options const& options) {
+  CheckResult result{options.layout.parse_or_dash(), &parse_architecture(common.arch), common.arch};
   std::vector<Placement> placements;
-  for (std::string const& text : options.accesses) placements.emplace_back(map, parse_access(text));
-  TileVerdict const found = check(map, placements, {options.at_most, options.align, &arch, common.limits()});
-  Fact const& one_to_one = found.one_to_one;
-  auto const* const shared = std::get_if<Refuted>(&one_to_one.outcome);
-  common.exit_code = exit_code_of(found.outcome);
-  if (common.json) {
-    Json out{
-        {"verdict", word(found.outcome)}, {"layout", map.text}, {"one_to_one", word(one_to_one.outcome)}};
-    if (shared != nullptr) out[found.broadcast ? "shared_place" : "counterexample"] = to_json(*shared);
-    if (found.broadcast) out["broadcast"] = true;
-    out["arch"] = common.arch;
-    out["evidence"] = word(arch.support);
-    out["accesses"] = Json::array();
-    for (AccessVerdict const& v : found.accesses) out["accesses"].push_back(to_json(v));
-    if (!map.notes.empty()) out["notes"] = map.notes;
-    fmt::print("{}\n", json_text(out, 2));
-    return;
-  }
-  Style const style(common.color, STDOUT_FILENO);
-  fmt::print("{}\n", style.strong(map.text));
-  for (std::string const& note : map.notes) fmt::print("  note: {}\n", note);
-  if (shared != nullptr && !found.broadcast) {
+  for (std::string const& text : options.accesses) placements.emplace_back(result.map, parse_access(text));
+  result.found =
+      check(result.map, placements, {options.at_most, options.align, result.arch, common.limits()});
+  return result;
+}
+
+Json to_json(CheckResult const& result) {
+  TileVerdict const& found = result.found;
+  Json out{{"verdict", word(found.outcome)},
+           {"layout", result.map.text},
+           {"one_to_one", word(found.one_to_one.outcome)}};
+  if (result.shared() != nullptr)
+    out[found.broadcast ? "shared_place" : "counterexample"] = to_json(*result.shared());
+  if (found.broadcast) out["broadcast"] = true;
+  out["arch"] = result.arch_as_written;
+  out["evidence"] = word(result.arch->support);
+  out["accesses"] = Json::array();
+  for (AccessVerdict const& v : found.accesses) out["accesses"].push_back(to_json(v));
+  if (!result.map.notes.empty()) out["notes"] = result.map.notes;
+  return out;
+}
+
+void print_text(CheckResult const& result, Style const& style) {
+  TileVerdict const& found = result.found;
+  Outcome const& one_to_one = found.one_to_one.outcome;
+  fmt::print("{}\n", style.strong(result.map.text));
+  for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
+  if (result.shared() != nullptr && !found.broadcast) {
     fmt::print(
         "{}  not one-to-one: {}\n         two inputs share a place; that such a map has no bank conflicts "
         "means nothing\n",
-        style.outcome(one_to_one.outcome), describe(*shared));
+        style.outcome(one_to_one), describe(*result.shared()));
     return;
   }
   if (found.broadcast)
     fmt::print("  a view with strides of 0: elements share places ({}), it can be read and not written\n",
-               describe(*shared));
-  if (auto const* unknown = std::get_if<Unknown>(&one_to_one.outcome))
-    fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one.outcome), unknown->reason);
+               describe(*result.shared()));
+  if (auto const* unknown = std::get_if<Unknown>(&one_to_one))
+    fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one), unknown->reason);
   for (AccessVerdict const& v : found.accesses) fmt::print("\n{}", describe(v, style));
-  if (arch.support != Support::measured) fmt::print("\n{}: {}\n", arch.name, style.doubtful(arch.evidence));
+  if (result.arch->support != Support::measured)
+    fmt::print("\n{}: {}\n", result.arch->name, style.doubtful(result.arch->evidence));
+}
+
+void run(Common& common, Options const& options) {
+  CheckResult const result = compute(common, options);
+  common.exit_code = exit_code_of(result.found.outcome);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace

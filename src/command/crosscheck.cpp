@@ -13,17 +13,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unistd.h>
 
 namespace swizproof::command {
 
 namespace {
 
-constexpr std::size_t most_printed = 20;
+using Json = nlohmann::ordered_json;
 
-nlohmann::ordered_json to_json(Contradiction const& c) {
-  return {{"where", c.where}, {"recorded", c.recorded}, {"predicted", c.predicted}};
-}
+constexpr std::size_t most_printed = 20;
 
 std::string_view name_of(Comparison comparison) {
   switch (comparison) {
@@ -52,173 +51,34 @@ std::string_view key_of(Comparison comparison) {
   return keys[static_cast<std::size_t>(comparison)];
 }
 
-/// A profile's measurements beside the proved accesses.
-class Profiles {
- public:
-  Profiles(std::vector<std::string> const& profiles, std::vector<std::string> const& obligations,
-           Architecture const& arch, Limits const& limits)
-      : given_(!profiles.empty()), arch_(&arch) {
-    if (profiles.empty() && obligations.empty()) return;
-    if (profiles.empty() || obligations.empty())
-      throw InputError{profiles.empty() ? "obligations need a profile beside them: FILE.csv"
-                                        : "a profile needs obligations beside it: FILE.toml",
-                       (profiles.empty() ? obligations : profiles)[0], 0, 1,
-                       "swizproof crosscheck profile.csv layouts.toml"};
-    for (std::string const& file : profiles) add(read_nsight(file, read_file(file)));
-    std::vector<Obligation> all;
-    for (std::string const& file : obligations)
-      for (Obligation& o : read_obligations(file, arch)) {
-        arch_ = support_of(o.arch->support) > support_of(arch_->support) ? o.arch : arch_;
-        all.push_back(std::move(o));
-      }
-    refuse_malformed(all);
-    ProvedAccesses proved = prove_accesses(all, limits);
-    proved_ = std::move(proved.proved);
-    left_out_ = std::move(proved.left_out);
-    for (Measurement const& m : profile_.measurements) compared_.push_back(swizproof::compare(m, proved_));
-  }
+constexpr Comparison kinds[] = {Comparison::as_proved,   Comparison::below,       Comparison::above,
+                                Comparison::noisy,       Comparison::not_covered, Comparison::atomic,
+                                Comparison::not_modelled};
+
+// ------------------------------------------------------------------------------------ the result
+
+/// A profile's measurements beside the proved accesses. It may be moved and not copied: `compared` points into `proved`.
+struct Profiles {
+  Profile profile{};
+  std::vector<std::string> left_out{};
+  std::vector<ProvedAccess> proved{};
+  std::vector<Compared> compared{};  ///< one for each measurement
+
+  Profiles() = default;
+  Profiles(Profiles&&) = default;
 
   [[nodiscard]] std::size_t count(std::initializer_list<Comparison> which) const {
-    return static_cast<std::size_t>(std::count_if(compared_.begin(), compared_.end(), [&](Compared const& c) {
+    return static_cast<std::size_t>(std::count_if(compared.begin(), compared.end(), [&](Compared const& c) {
       return std::find(which.begin(), which.end(), c.comparison) != which.end();
     }));
   }
-  [[nodiscard]] bool empty() const { return !given_; }
-  /// The one of the least support that an obligation is about.
-  [[nodiscard]] Architecture const& arch() const { return *arch_; }
   /// Comparisons that say something.
   [[nodiscard]] std::size_t said() const {
     return count({Comparison::as_proved, Comparison::below, Comparison::above, Comparison::noisy});
   }
   [[nodiscard]] std::size_t mismatches() const { return count({Comparison::above}); }
-  [[nodiscard]] bool undecided() const {
-    return !empty() && (said() == 0 || count({Comparison::noisy}) != 0);
-  }
-
-  [[nodiscard]] nlohmann::ordered_json json() const {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < compared_.size(); ++i) {
-      Measurement const& m = profile_.measurements[i];
-      nlohmann::ordered_json one{
-          {"kernel", m.kernel},          {"where", m.where},
-          {"executed", m.executed},      {"wavefronts", m.wavefronts},
-          {"wavefronts_each", m.each()}, {"comparison", name_of(compared_[i].comparison)}};
-      if (!compared_[i].candidates.empty()) one["proved"] = compared_[i].most;
-      one["obligations"] = nlohmann::ordered_json::array();
-      for (ProvedAccess const* p : compared_[i].candidates)
-        one["obligations"].push_back(
-            {{"name", p->obligation}, {"access", p->access}, {"wavefronts", p->wavefronts}});
-      all.push_back(std::move(one));
-    }
-    return all;
-  }
-  /// How many lines of each kind, and what is no line.
-  [[nodiscard]] nlohmann::ordered_json sums() const {
-    nlohmann::ordered_json out{{"lines", compared_.size()}};
-    for (Comparison const c : kinds) out[std::string(key_of(c))] = count({c});
-    out["never_ran"] = profile_.never_ran;
-    out["no_count"] = profile_.no_count;
-    out["tables_repeated"] = profile_.repeated;
-    out["rows_added_up"] = profile_.added_up;
-    out["not_proved"] = left_out_;
-    return out;
-  }
-
-  void print(Style const& style) const {
-    std::string kernel;
-    for (std::size_t i = 0; i < compared_.size(); ++i) {
-      Measurement const& m = profile_.measurements[i];
-      Compared const& c = compared_[i];
-      if (m.kernel != kernel || i == 0) fmt::print("{}\n", style.strong(kernel = m.kernel));
-      std::string const proved = c.candidates.empty() ? "-" : fmt::format("{}", c.most);
-      fmt::print("  {:<44} {:>9} times  {:>6.2f} wavefronts each, proved {:>2}  {}\n", shorten(m.where),
-                 m.executed, m.each(), proved, paint(style, c.comparison));
-      if (c.comparison != Comparison::above && c.comparison != Comparison::noisy) continue;
-      for (ProvedAccess const* p : c.candidates)
-        fmt::print("      {}: {}, at most {}\n", p->obligation, p->access, p->wavefronts);
-    }
-    if (count({Comparison::above}) != 0)
-      fmt::print(
-          "\nMORE than proved: the kernel's lanes do not ask for what the obligation says: another layout, "
-          "lane map or\n"
-          "base address. These counters belong to the instruction alone; other traffic does not change "
-          "them.\n");
-    if (count({Comparison::noisy}) != 0)
-      fmt::print(
-          "\nmore, undecided: l1tex counters also count slots lost in arbitration with other clients of the "
-          "L1 (global fills,\n"
-          "TMA, tensor cores), and 8- and 16-byte loads of equal addresses are counted in another way than "
-          "they are timed.\n"
-          "Export smsp__sass_* metrics or the source page, which count the instruction alone.\n");
-    if (count({Comparison::below}) != 0)
-      fmt::print(
-          "\nbelow the worst case: consistent. The proof speaks of every origin; these lines met cheaper "
-          "ones, or had lanes or\n"
-          "groups without work, which the clock pays for and the counter does not.\n");
-    if (count({Comparison::not_covered}) != 0)
-      fmt::print(
-          "\nno obligation: no access of this instruction and width in the obligations for this kernel.\n");
-    for (std::string const& name : left_out_)
-      fmt::print("\nnot proved, so compared with nothing: {}\n", name);
-    print_sums();
-  }
-
- private:
-  static constexpr Comparison kinds[] = {Comparison::as_proved,   Comparison::below,       Comparison::above,
-                                         Comparison::noisy,       Comparison::not_covered, Comparison::atomic,
-                                         Comparison::not_modelled};
-  static int support_of(Support support) { return static_cast<int>(support); }
-  void add(Profile profile) {
-    for (Measurement& m : profile.measurements) profile_.measurements.push_back(std::move(m));
-    profile_.never_ran += profile.never_ran;
-    profile_.no_count += profile.no_count;
-    profile_.repeated += profile.repeated;
-    profile_.added_up += profile.added_up;
-  }
-  /// `12 lines: 8 as proved; 4 MORE than proved. 126 never ran in any lane`
-  void print_sums() const {
-    std::string text, rest;
-    for (Comparison const c : kinds)
-      if (std::size_t const n = count({c}); n != 0)
-        text += fmt::format("{} {} {}", text.empty() ? ":" : ";", n, name_of(c));
-    auto const say = [&](std::size_t n, std::string_view what) {
-      if (n != 0) rest += fmt::format("{} {} {}", rest.empty() ? "." : ";", n, what);
-    };
-    say(profile_.never_ran, "never ran in any lane");
-    say(profile_.no_count, "without a count");
-    say(profile_.repeated, "tables printed once more, word for word");
-    say(profile_.added_up, "rows added to others of their kernel and metric");
-    fmt::print("\n{} {}{}{}\n", compared_.size(), compared_.size() == 1 ? "line" : "lines", text, rest);
-  }
-  static std::string shorten(std::string const& text) {
-    return text.size() <= 44 ? text : text.substr(0, 41) + "...";
-  }
-  static std::string paint(Style const& style, Comparison c) {
-    if (c == Comparison::above) return style.bad(name_of(c));
-    if (c == Comparison::as_proved || c == Comparison::below) return style.good(name_of(c));
-    return style.doubtful(name_of(c));
-  }
-
-  bool given_;
-  Architecture const* arch_;
-  Profile profile_{};
-  std::vector<std::string> left_out_{};
-  std::vector<ProvedAccess> proved_{};
-  std::vector<Compared> compared_{};
+  [[nodiscard]] bool undecided() const { return said() == 0 || count({Comparison::noisy}) != 0; }
 };
-
-nlohmann::ordered_json to_json(Evidence const& e) {
-  return {{"name", e.name},
-          {"campaign", e.campaign},
-          {"device", e.device},
-          {"date", e.date},
-          {"shard", {e.shard, e.shards}},
-          {"rows", e.rows.size()},
-          {"units", e.units},
-          {"scope", e.scope},
-          {"compared", e.compared},
-          {"mismatches", e.contradictions.size()}};
-}
 
 /// What all files together say.
 struct Findings {
@@ -238,27 +98,233 @@ Findings findings_of(std::vector<Evidence> records) {
   return f;
 }
 
-void print_json(Findings const& f, Profiles const& user, std::string_view verdict, Architecture const& arch) {
-  nlohmann::ordered_json out{{"verdict", verdict},
-                             {"compared", f.compared + user.said()},
-                             {"mismatches", f.contradictions.size() + user.mismatches()},
-                             {"evidence", word(arch.support)}};
-  out["contradictions"] = nlohmann::ordered_json::array();
+struct CrosscheckResult {
+  Findings records{};
+  std::optional<Profiles> profiles{};
+  Architecture const* arch = nullptr;  ///< the one of the least support that an obligation is about
+
+  [[nodiscard]] std::size_t mismatches() const {
+    return records.contradictions.size() + (profiles ? profiles->mismatches() : 0);
+  }
+  [[nodiscard]] int exit_code() const {
+    return mismatches() != 0 ? refuted : profiles && profiles->undecided() ? undecided : holds;
+  }
+  [[nodiscard]] std::string_view verdict() const {
+    return mismatches() != 0 ? "refuted" : profiles && profiles->undecided() ? "unknown" : "proved";
+  }
+};
+
+/// The files of a command line, by what they hold.
+struct Files {
+  std::vector<std::string> records{}, profiles{}, obligations{};
+};
+
+Files sorted(std::vector<std::string> const& names) {
+  Files files;
+  for (std::string const& name : names)
+    (name.ends_with(".csv")    ? files.profiles
+     : name.ends_with(".toml") ? files.obligations
+                               : files.records)
+        .push_back(name);
+  return files;
+}
+
+void add(Profile& sum, Profile profile) {
+  for (Measurement& m : profile.measurements) sum.measurements.push_back(std::move(m));
+  sum.never_ran += profile.never_ran;
+  sum.no_count += profile.no_count;
+  sum.repeated += profile.repeated;
+  sum.added_up += profile.added_up;
+}
+
+/// Whichever of the two has less support.
+Architecture const* weaker(Architecture const* a, Architecture const* b) {
+  return static_cast<int>(b->support) > static_cast<int>(a->support) ? b : a;
+}
+
+/// Reads both kinds of files and compares; `arch` becomes the one of the least support.
+Profiles compare_profiles(Files const& files, Architecture const*& arch, Limits const& limits) {
+  if (files.profiles.empty() || files.obligations.empty())
+    throw InputError{files.profiles.empty() ? "obligations need a profile beside them: FILE.csv"
+                                            : "a profile needs obligations beside it: FILE.toml",
+                     (files.profiles.empty() ? files.obligations : files.profiles)[0], 0, 1,
+                     "swizproof crosscheck profile.csv layouts.toml"};
+  Profiles found;
+  for (std::string const& file : files.profiles) add(found.profile, read_nsight(file, read_file(file)));
+  Architecture const& given = *arch;
+  std::vector<Obligation> all;
+  for (std::string const& file : files.obligations)
+    for (Obligation& o : read_obligations(file, given)) {
+      arch = weaker(arch, o.arch);
+      all.push_back(std::move(o));
+    }
+  refuse_malformed(all);
+  ProvedAccesses proved = prove_accesses(all, limits);
+  found.proved = std::move(proved.proved);
+  found.left_out = std::move(proved.left_out);
+  for (Measurement const& m : found.profile.measurements)
+    found.compared.push_back(swizproof::compare(m, found.proved));
+  return found;
+}
+
+CrosscheckResult compute(Common const& common, std::vector<std::string> const& names) {
+  Architecture const& arch = parse_architecture(common.arch);
+  Law const law = [&arch](Instruction const& i, WarpAccess<std::uint32_t> const& access) {
+    return cost(arch, i, access).wavefronts;
+  };
+  Files const files = sorted(names);
+  CrosscheckResult result;
+  result.arch = &arch;
+  std::vector<Evidence> records;
+  for (std::string const& file : files.records) records.push_back(recompute(file, read_file(file), law));
+  if (!files.profiles.empty() || !files.obligations.empty())
+    result.profiles.emplace(compare_profiles(files, result.arch, common.limits()));
+  result.records = findings_of(std::move(records));
+  return result;
+}
+
+// ----------------------------------------------------------------------------------------- JSON
+
+Json to_json(Contradiction const& c) {
+  return {{"where", c.where}, {"recorded", c.recorded}, {"predicted", c.predicted}};
+}
+
+Json to_json(Evidence const& e) {
+  return {{"name", e.name},
+          {"campaign", e.campaign},
+          {"device", e.device},
+          {"date", e.date},
+          {"shard", {e.shard, e.shards}},
+          {"rows", e.rows.size()},
+          {"units", e.units},
+          {"scope", e.scope},
+          {"compared", e.compared},
+          {"mismatches", e.contradictions.size()}};
+}
+
+Json measurements(Profiles const& user) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < user.compared.size(); ++i) {
+    Measurement const& m = user.profile.measurements[i];
+    Compared const& c = user.compared[i];
+    Json one{{"kernel", m.kernel},          {"where", m.where},
+             {"executed", m.executed},      {"wavefronts", m.wavefronts},
+             {"wavefronts_each", m.each()}, {"comparison", name_of(c.comparison)}};
+    if (!c.candidates.empty()) one["proved"] = c.most;
+    one["obligations"] = Json::array();
+    for (ProvedAccess const* p : c.candidates)
+      one["obligations"].push_back(
+          {{"name", p->obligation}, {"access", p->access}, {"wavefronts", p->wavefronts}});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// How many lines of each kind, and what is no line.
+Json sums(Profiles const& user) {
+  Json out{{"lines", user.compared.size()}};
+  for (Comparison const c : kinds) out[std::string(key_of(c))] = user.count({c});
+  out["never_ran"] = user.profile.never_ran;
+  out["no_count"] = user.profile.no_count;
+  out["tables_repeated"] = user.profile.repeated;
+  out["rows_added_up"] = user.profile.added_up;
+  out["not_proved"] = user.left_out;
+  return out;
+}
+
+Json to_json(CrosscheckResult const& result) {
+  Findings const& f = result.records;
+  Json out{{"verdict", result.verdict()},
+           {"compared", f.compared + (result.profiles ? result.profiles->said() : 0)},
+           {"mismatches", result.mismatches()},
+           {"evidence", word(result.arch->support)}};
+  out["contradictions"] = Json::array();
   for (std::size_t i = 0; i < std::min(f.contradictions.size(), most_printed); ++i)
     out["contradictions"].push_back(to_json(f.contradictions[i]));
   if (!f.records.empty()) {
-    out["records"] = nlohmann::ordered_json::array();
+    out["records"] = Json::array();
     for (Evidence const& e : f.records) out["records"].push_back(to_json(e));
   }
-  if (!user.empty()) {
-    out["measurements"] = user.json();
-    out["sums"] = user.sums();
+  if (result.profiles) {
+    out["measurements"] = measurements(*result.profiles);
+    out["sums"] = sums(*result.profiles);
   }
-  // Names of kernels may be no UTF-8.
-  fmt::print("{}\n", json_text(out, 2));
+  return out;
 }
 
-void print_text(Findings const& f, Profiles const& user, Style const& style) {
+// ----------------------------------------------------------------------------------------- text
+
+std::string shorten(std::string const& text) { return text.size() <= 44 ? text : text.substr(0, 41) + "..."; }
+
+std::string paint(Style const& style, Comparison c) {
+  if (c == Comparison::above) return style.bad(name_of(c));
+  if (c == Comparison::as_proved || c == Comparison::below) return style.good(name_of(c));
+  return style.doubtful(name_of(c));
+}
+
+/// What a kind of comparison that some line has means.
+void print_meanings(Profiles const& user) {
+  if (user.count({Comparison::above}) != 0)
+    fmt::print(
+        "\nMORE than proved: the kernel's lanes do not ask for what the obligation says: another layout, "
+        "lane map or\n"
+        "base address. These counters belong to the instruction alone; other traffic does not change "
+        "them.\n");
+  if (user.count({Comparison::noisy}) != 0)
+    fmt::print(
+        "\nmore, undecided: l1tex counters also count slots lost in arbitration with other clients of the "
+        "L1 (global fills,\n"
+        "TMA, tensor cores), and 8- and 16-byte loads of equal addresses are counted in another way than "
+        "they are timed.\n"
+        "Export smsp__sass_* metrics or the source page, which count the instruction alone.\n");
+  if (user.count({Comparison::below}) != 0)
+    fmt::print(
+        "\nbelow the worst case: consistent. The proof speaks of every origin; these lines met cheaper "
+        "ones, or had lanes or\n"
+        "groups without work, which the clock pays for and the counter does not.\n");
+  if (user.count({Comparison::not_covered}) != 0)
+    fmt::print(
+        "\nno obligation: no access of this instruction and width in the obligations for this kernel.\n");
+}
+
+/// `12 lines: 8 as proved; 4 MORE than proved. 126 never ran in any lane`
+void print_sums(Profiles const& user) {
+  std::string text, rest;
+  for (Comparison const c : kinds)
+    if (std::size_t const n = user.count({c}); n != 0)
+      text += fmt::format("{} {} {}", text.empty() ? ":" : ";", n, name_of(c));
+  auto const say = [&](std::size_t n, std::string_view what) {
+    if (n != 0) rest += fmt::format("{} {} {}", rest.empty() ? "." : ";", n, what);
+  };
+  say(user.profile.never_ran, "never ran in any lane");
+  say(user.profile.no_count, "without a count");
+  say(user.profile.repeated, "tables printed once more, word for word");
+  say(user.profile.added_up, "rows added to others of their kernel and metric");
+  std::size_t const lines = user.compared.size();
+  fmt::print("\n{} {}{}{}\n", lines, lines == 1 ? "line" : "lines", text, rest);
+}
+
+void print_text(Profiles const& user, Style const& style) {
+  std::string kernel;
+  for (std::size_t i = 0; i < user.compared.size(); ++i) {
+    Measurement const& m = user.profile.measurements[i];
+    Compared const& c = user.compared[i];
+    if (m.kernel != kernel || i == 0) fmt::print("{}\n", style.strong(kernel = m.kernel));
+    std::string const proved = c.candidates.empty() ? "-" : fmt::format("{}", c.most);
+    fmt::print("  {:<44} {:>9} times  {:>6.2f} wavefronts each, proved {:>2}  {}\n", shorten(m.where),
+               m.executed, m.each(), proved, paint(style, c.comparison));
+    if (c.comparison != Comparison::above && c.comparison != Comparison::noisy) continue;
+    for (ProvedAccess const* p : c.candidates)
+      fmt::print("      {}: {}, at most {}\n", p->obligation, p->access, p->wavefronts);
+  }
+  print_meanings(user);
+  for (std::string const& name : user.left_out)
+    fmt::print("\nnot proved, so compared with nothing: {}\n", name);
+  print_sums(user);
+}
+
+void print_text(CrosscheckResult const& result, Style const& style) {
+  Findings const& f = result.records;
   for (Evidence const& e : f.records)
     fmt::print("{:<11} {}, {}: {} compared, {}\n            {}\n", e.campaign, e.device, e.date, e.compared,
                e.contradictions.empty() ? style.good("0 mismatches")
@@ -269,32 +335,18 @@ void print_text(Findings const& f, Profiles const& user, Style const& style) {
                f.contradictions[i].recorded, f.contradictions[i].predicted);
   if (f.contradictions.size() > most_printed)
     fmt::print("  ... and {} more\n", f.contradictions.size() - most_printed);
-  if (!user.empty()) user.print(style);
+  if (result.profiles) print_text(*result.profiles, style);
+  if (result.arch->support != Support::measured)
+    fmt::print("{}: {}\n", result.arch->name, result.arch->evidence);
 }
 
 void run(Common& common, std::vector<std::string> const& files) {
-  Architecture const& arch = parse_architecture(common.arch);
-  Law const law = [&arch](Instruction const& i, WarpAccess<std::uint32_t> const& access) {
-    return cost(arch, i, access).wavefronts;
-  };
-  std::vector<Evidence> records;
-  std::vector<std::string> profiles, obligations;
-  for (std::string const& file : files)
-    if (file.ends_with(".csv"))
-      profiles.push_back(file);
-    else if (file.ends_with(".toml"))
-      obligations.push_back(file);
-    else
-      records.push_back(recompute(file, read_file(file), law));
-  Profiles const user(profiles, obligations, arch, common.limits());
-  Findings const f = findings_of(std::move(records));
-  bool const mismatch = !f.contradictions.empty() || user.mismatches() != 0;
-  common.exit_code = mismatch ? refuted : user.undecided() ? undecided : holds;
+  CrosscheckResult const result = compute(common, files);
+  common.exit_code = result.exit_code();
   if (common.json)
-    return print_json(f, user, mismatch ? "refuted" : user.undecided() ? "unknown" : "proved", user.arch());
-  print_text(f, user, Style(common.color, STDOUT_FILENO));
-  if (user.arch().support != Support::measured)
-    fmt::print("{}: {}\n", user.arch().name, user.arch().evidence);
+    fmt::print("{}\n", json_text(to_json(result), 2));  // names of kernels may be no UTF-8
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace

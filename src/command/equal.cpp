@@ -38,33 +38,45 @@ std::string ranges(std::vector<std::uint64_t> const& numbers) {
   return text;
 }
 
-void run_equal(Common& common, Options& options) {
-  options.right.element = options.left.element;
-  Mapping const left = options.left.parse(), right = options.right.parse();
-  Equality const found = compare(left, right, options.align, common.limits());
-  common.exit_code = exit_code_of(found.outcome);
+// ---------------------------------------------------------------------------------------- equal
+
+struct EqualResult {
+  Mapping left, right;
+  Equality found;
+};
+
+EqualResult compute(Common const& common, Options const& options) {
+  LayoutArgument right = options.right;
+  right.element = options.left.element;
+  EqualResult result{options.left.parse(), right.parse(), {}};
+  result.found = compare(result.left, result.right, options.align, common.limits());
+  return result;
+}
+
+Json to_json(EqualResult const& result) {
+  Equality const& found = result.found;
+  Json out{{"verdict", word(found.outcome)}, {"left", result.left.text}, {"right", result.right.text},
+           {"domain", found.domain},         {"unit", found.unit},       {"engine", names_of(found.engines)}};
+  out["counterexample"] = nullptr;
+  if (found.difference)
+    out["counterexample"] = {{"input", found.difference->input},
+                             {"left", found.difference->left},
+                             {"right", found.difference->right},
+                             {"base", found.difference->base},
+                             {"bit", found.difference->bit}};
+  else if (auto const* refuted = std::get_if<Refuted>(&found.outcome))
+    out["reason"] = refuted->question;
+  if (auto const* unknown = std::get_if<Unknown>(&found.outcome)) out["reason"] = unknown->reason;
+  return out;
+}
+
+void print_text(EqualResult const& result, Style const& style) {
+  Equality const& found = result.found;
   auto const* refuted = std::get_if<Refuted>(&found.outcome);
   auto const* unknown = std::get_if<Unknown>(&found.outcome);
-  if (common.json) {
-    Json out{{"verdict", word(found.outcome)}, {"left", left.text},  {"right", right.text},
-             {"domain", found.domain},         {"unit", found.unit}, {"engine", names_of(found.engines)}};
-    out["counterexample"] = nullptr;
-    if (found.difference)
-      out["counterexample"] = {{"input", found.difference->input},
-                               {"left", found.difference->left},
-                               {"right", found.difference->right},
-                               {"base", found.difference->base},
-                               {"bit", found.difference->bit}};
-    else if (refuted != nullptr)
-      out["reason"] = refuted->question;
-    if (unknown != nullptr) out["reason"] = unknown->reason;
-    fmt::print("{}\n", json_text(out, 2));
-    return;
-  }
-  Style const style(common.color, STDOUT_FILENO);
-  fmt::print("{}\n{}\n", style.strong(left.text), style.strong(right.text));
-  print_notes(left);
-  print_notes(right);
+  fmt::print("{}\n{}\n", style.strong(result.left.text), style.strong(result.right.text));
+  print_notes(result.left);
+  print_notes(result.right);
   std::string const says = refuted != nullptr   ? "not the same function"
                            : unknown != nullptr ? unknown->reason
                                                 : "the same function";
@@ -80,27 +92,38 @@ void run_equal(Common& common, Options& options) {
   }
 }
 
-void run_align(Common& common, LayoutArgument const& layout) {
-  Mapping const map = layout.parse();
-  Alignment const found = alignment_of(map, common.limits());
-  common.exit_code = exit_code_of(found.outcome);
+// ---------------------------------------------------------------------------------------- align
+
+struct AlignResult {
+  Mapping map;
+  Alignment found;
+};
+
+AlignResult compute(Common const& common, LayoutArgument const& layout) {
+  AlignResult result{layout.parse(), {}};
+  result.found = alignment_of(result.map, common.limits());
+  return result;
+}
+
+Json to_json(AlignResult const& result) {
+  Alignment const& found = result.found;
   auto const* unknown = std::get_if<Unknown>(&found.outcome);
-  if (common.json) {
-    Json out{{"verdict", word(found.outcome)}, {"layout", map.text},
-             {"alignment", nullptr},           {"exact", unknown == nullptr && found.also.empty()},
-             {"domain", found.domain},         {"engine", name(found.engine)}};
-    if (unknown != nullptr)
-      out["reason"] = unknown->reason;
-    else
-      out["alignment"] = found.bytes, out["period"] = found.period, out["also"] = found.also;
-    if (!found.witnesses.empty()) out["witnesses"] = found.witnesses;
-    fmt::print("{}\n", json_text(out, 2));
-    return;
-  }
-  Style const style(common.color, STDOUT_FILENO);
-  fmt::print("{}\n", style.strong(map.text));
-  print_notes(map);
-  if (unknown != nullptr) {
+  Json out{{"verdict", word(found.outcome)}, {"layout", result.map.text},
+           {"alignment", nullptr},           {"exact", unknown == nullptr && found.also.empty()},
+           {"domain", found.domain},         {"engine", name(found.engine)}};
+  if (unknown != nullptr)
+    out["reason"] = unknown->reason;
+  else
+    out["alignment"] = found.bytes, out["period"] = found.period, out["also"] = found.also;
+  if (!found.witnesses.empty()) out["witnesses"] = found.witnesses;
+  return out;
+}
+
+void print_text(AlignResult const& result, Style const& style) {
+  Alignment const& found = result.found;
+  fmt::print("{}\n", style.strong(result.map.text));
+  print_notes(result.map);
+  if (auto const* unknown = std::get_if<Unknown>(&found.outcome)) {
     fmt::print("  {}  {}\n", style.outcome(found.outcome), unknown->reason);
     return;
   }
@@ -115,6 +138,19 @@ void run_align(Common& common, LayoutArgument const& layout) {
     fmt::print("           every other base fails at one of x = {}\n", fmt::join(found.witnesses, ", "));
 }
 
+// ---------------------------------------------------------------------------------------------
+
+/// `asked` are the words of either command.
+template <class Asked>
+void run(Common& common, Asked const& asked) {
+  auto const result = compute(common, asked);
+  common.exit_code = exit_code_of(result.found.outcome);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
+}
+
 }  // namespace
 
 void add_equal(CLI::App& app, Common& common) {
@@ -126,7 +162,7 @@ void add_equal(CLI::App& app, Common& common) {
   sub->add_option("--align", options->align,
                   "bases are multiples of this many bytes (default: both layouts' alignment, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
-  sub->callback([&common, options] { run_equal(common, *options); });
+  sub->callback([&common, options] { run(common, *options); });
 }
 
 void add_align(CLI::App& app, Common& common) {
@@ -134,7 +170,7 @@ void add_align(CLI::App& app, Common& common) {
       app.add_subcommand("align", "From exactly which bases does relative equal absolute addressing?");
   auto const layout = std::make_shared<LayoutArgument>();
   layout->add_to(*sub);
-  sub->callback([&common, layout] { run_align(common, *layout); });
+  sub->callback([&common, layout] { run(common, *layout); });
 }
 
 }  // namespace swizproof::command

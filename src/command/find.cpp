@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <variant>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -49,28 +50,147 @@ std::vector<AccessVerdict> check_again(SearchProblem const& problem, Map const& 
   return verdicts;
 }
 
-/// What a search found, ready for either form of output.
-struct Answer {
-  Json best = Json::array();
+/// Linear maps, and what the best swizzles cost beside them.
+struct LinearSearch {
+  XorSearch maps{};
+  std::uint64_t least_total = 0;
+  unsigned least_excess = 0;
+  [[nodiscard]] bool beats_every_swizzle() const { return maps.best.cost.total < least_total; }
+};
+
+struct FindResult {
+  std::string arch{};
+  SearchProblem problem{};
+  /// Nothing where the accesses do not fit the tile itself.
+  std::variant<std::monostate, SwizzleSearch, PitchSearch, LinearSearch> search{};
   std::uint64_t searched = 0;
   std::string what{};  ///< was searched
-  std::string conclusion{};
-  std::string table{};  ///< for people
-  std::string ties{};   ///< what comes first among equal totals
-  Bill bill{};          ///< of the winner
+  std::string conclusion = "the accesses do not fit the tile: nothing was searched";
+  std::string ties{};  ///< what comes first among equal totals
+  Bill bill{};         ///< of the winner
   Map winner{};
-  std::vector<AccessVerdict> misfits{};  ///< then nothing was found
-  Json more = Json::object();
+  std::vector<AccessVerdict> accesses{};  ///< on the winner; or those that do not fit
+  Outcome outcome{};
+  [[nodiscard]] bool found() const { return !std::holds_alternative<std::monostate>(search); }
 };
+
+std::string in_all(std::uint64_t total) {
+  return fmt::format("{} wavefront{} in all", total, total == 1 ? "" : "s");
+}
 
 std::string unit_name(SearchProblem const& problem) { return problem.on_bytes ? "bytes" : "elements"; }
 
-/// `128B (64,64) x2`: mode, box, and how many of them.
-std::string describe(TmaAnswer const& tma) {
-  if (!tma.writes) return "no";
-  std::string const count = tma.writes->boxes == 1 ? "" : fmt::format(" x{}", tma.writes->boxes);
-  return fmt::format("{} ({}){}", name(tma.writes->mode), fmt::join(tma.writes->box, ","), count);
+/// What the best swizzle is, and what no swizzle is.
+std::string conclusion_of(SwizzleSearch const& found, SearchProblem const& problem) {
+  Bill const &best = found.best.front().cost, &gentlest = found.gentlest.cost;
+  if (best.excess == 0) return "conflict-free";
+  std::string const least =
+      fmt::format("no swizzle takes fewer than {} (ideal {})", in_all(best.total), ideal_total(problem));
+  if (gentlest.excess == best.excess)
+    return fmt::format("{}, nor has less excess in the worst cases than {}", least, best.excess);
+  return fmt::format("{}; the least excess in the worst cases is {}: {}, {}", least, gentlest.excess,
+                     to_string(found.gentlest.swizzle), in_all(gentlest.total));
 }
+
+void search_swizzles(FindResult& out) {
+  SwizzleSearch found = find_swizzle(out.problem);
+  out.accesses = found.misfits;
+  if (found.best.empty()) return;
+  out.searched = found.searched;
+  out.what = fmt::format(
+      "all {} valid swizzles of {}, {} of which tear a vector apart, in all {} cases ({} different "
+      "pattern{})",
+      found.searched, unit_name(out.problem), found.unusable, found.cases, found.patterns,
+      found.patterns == 1 ? "" : "s");
+  out.conclusion = conclusion_of(found, out.problem);
+  out.ties = "what has no conflicts, takes the fewest boxes of TMA, has the least excess";
+  out.bill = found.best.front().cost;
+  out.winner = swizzled(out.problem, found.best.front().swizzle);
+  out.search = std::move(found);
+}
+
+void search_pitches(FindResult& out) {
+  PitchSearch found = find_padding(out.problem);
+  out.accesses = found.misfits;
+  if (found.fitting.empty()) return;
+  out.searched = found.searched;
+  std::int64_t const last = found.own + static_cast<std::int64_t>(found.searched) - 1;
+  out.what = fmt::format(
+      "all {} row pitches from {} to {} elements, {} of which misalign an access: 128 bytes more change no "
+      "bank",
+      found.searched, found.own, last, found.searched - found.fitting.size());
+  out.bill = found.fitting.front().cost;
+  out.conclusion = out.bill.excess == 0 ? "conflict-free"
+                                        : fmt::format("no pitch takes fewer than {} (ideal {})",
+                                                      in_all(out.bill.total), ideal_total(out.problem));
+  out.ties = "the least memory";
+  out.winner = padded(out.problem, found.fitting.front().elements);
+  out.search = std::move(found);
+}
+
+void search_linear_maps(FindResult& out) {
+  LinearSearch found{find_xor(out.problem)};
+  out.accesses = found.maps.misfits;
+  if (!out.accesses.empty()) return;
+  SwizzleSearch const swizzles = find_swizzle(out.problem);
+  found.least_total = swizzles.best.front().cost.total;
+  found.least_excess = swizzles.gentlest.cost.excess;
+  out.searched = found.maps.searched;
+  out.what = fmt::format(
+      "all linear maps of {} address bits that keep bank words and the accesses' vectors whole: {} that "
+      "differ in which lanes meet",
+      found.maps.address_bits, found.maps.searched);
+  out.conclusion =
+      fmt::format("{}: no Swizzle takes fewer than {}, or has less excess than {}",
+                  found.beats_every_swizzle() ? "it beats every Swizzle" : "no better than the best Swizzle",
+                  in_all(found.least_total), found.least_excess);
+  out.bill = found.maps.best.cost;
+  out.ties = "the least excess";
+  out.winner = under(out.problem, found.maps.best.function);
+  out.search = std::move(found);
+}
+
+SearchProblem problem_of(Common const& common, Options const& options) {
+  if (!options.unit.empty() && (options.padding || options.linear))
+    throw InputError{
+        "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
+  if (!options.weights.empty() && options.weights.size() != options.accesses.size())
+    throw InputError{
+        fmt::format("{} --weight for {} --access", options.weights.size(), options.accesses.size()),
+        fmt::format("{}", fmt::join(options.weights, " ")), 0, 1,
+        "one weight for each access, in their order: how often it runs over the tile"};
+  SearchProblem problem;
+  Mapping const given = options.layout.parse_or_dash();
+  problem.tile = searched_tile(given);
+  if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome))
+    throw InputError{"two elements of this tile share a place: no swizzle mends that", text_of(problem.tile),
+                     0, text_of(problem.tile).size(), "'swizproof inspect' names the two"};
+  bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
+  problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
+  problem.arch = &parse_architecture(common.arch);
+  for (std::string const& text : options.accesses) problem.accesses.push_back(parse_access(text));
+  problem.weights = options.weights;
+  return problem;
+}
+
+FindResult compute(Common const& common, Options const& options) {
+  FindResult out;
+  out.arch = common.arch;
+  out.problem = problem_of(common, options);
+  if (options.padding)
+    search_pitches(out);
+  else if (options.linear)
+    search_linear_maps(out);
+  else
+    search_swizzles(out);
+  if (out.found()) out.accesses = check_again(out.problem, out.winner, common.limits(), out.bill);
+  std::vector<Outcome> outcomes;
+  for (AccessVerdict const& v : out.accesses) outcomes.push_back(v.outcome);
+  out.outcome = conjunction(outcomes);
+  return out;
+}
+
+// ----------------------------------------------------------------------------------------- JSON
 
 void add(Json& out, TmaAnswer const& tma) {
   out["tma"] = nullptr;
@@ -103,223 +223,165 @@ Json to_json(Candidate const& c, SearchProblem const& problem) {
   return out;
 }
 
-std::string in_all(std::uint64_t total) {
-  return fmt::format("{} wavefront{} in all", total, total == 1 ? "" : "s");
+Json best_of(std::monostate, SearchProblem const&) { return Json::array(); }
+
+Json best_of(SwizzleSearch const& found, SearchProblem const& problem) {
+  Json all = Json::array();
+  for (Candidate const& c : found.best) all.push_back(to_json(c, problem));
+  return all;
 }
 
-/// What the best swizzle is, and what no swizzle is.
-std::string conclusion(SwizzleSearch const& found, SearchProblem const& problem) {
-  Bill const &best = found.best.front().cost, &gentlest = found.gentlest.cost;
-  if (best.excess == 0) return "conflict-free";
-  std::string const least =
-      fmt::format("no swizzle takes fewer than {} (ideal {})", in_all(best.total), ideal_total(problem));
-  if (gentlest.excess == best.excess)
-    return fmt::format("{}, nor has less excess in the worst cases than {}", least, best.excess);
-  return fmt::format("{}; the least excess in the worst cases is {}: {}, {}", least, gentlest.excess,
-                     to_string(found.gentlest.swizzle), in_all(gentlest.total));
-}
-
-Answer swizzles(SearchProblem const& problem, bool all) {
-  SwizzleSearch const found = find_swizzle(problem);
-  Answer out;
-  out.misfits = found.misfits;
-  if (found.best.empty()) return out;
-  out.searched = found.searched;
-  out.what = fmt::format(
-      "all {} valid swizzles of {}, {} of which tear a vector apart, in all {} cases ({} different "
-      "pattern{})",
-      found.searched, unit_name(problem), found.unusable, found.cases, found.patterns,
-      found.patterns == 1 ? "" : "s");
-  auto const line = [&](std::string const& own, std::string const& bytes, auto const&... rest) {
-    return fmt::format("  {:<14}", own) + (problem.on_bytes ? "" : fmt::format("{:<14}", bytes)) +
-           fmt::format("{:>7}  {:>6}  {:<12}{:<17}{:>8}  {}\n", rest...);
-  };
-  out.table = line("on " + unit_name(problem), "on bytes", "total", "excess", "wavefronts", "TMA", "bytes",
-                   "16-byte vectors");
-  for (std::size_t i = 0; i < found.best.size(); ++i) {
-    Candidate const& c = found.best[i];
-    out.best.push_back(to_json(c, problem));
-    if (i < shown || all)
-      out.table += line(to_string(c.swizzle), c.on_bytes ? to_string(*c.on_bytes) : "-", c.cost.total,
-                        c.cost.excess, fmt::format("{}", fmt::join(c.cost.wavefronts, " ")), describe(c.tma),
-                        c.memory, c.whole_vectors ? "whole" : "torn");
-  }
-  if (found.best.size() > shown && !all)
-    out.table += fmt::format("  and {} more that are as good (--all)\n", found.best.size() - shown);
-  Candidate const& best = found.best.front();
-  if (!best.tma.writes)
-    out.table += fmt::format("\n  TMA does not write {}: {}\n", to_string(best.swizzle), best.tma.reason);
-  out.conclusion = conclusion(found, problem);
-  out.ties = "what has no conflicts, takes the fewest boxes of TMA, has the least excess";
-  out.bill = best.cost;
-  out.winner = swizzled(problem, best.swizzle);
-  out.more = {{"tearing", found.unusable},
-              {"cases", found.cases},
-              {"patterns", found.patterns},
-              {"least_excess", to_json(found.gentlest, problem)}};
-  return out;
-}
-
-Answer paddings(SearchProblem const& problem, bool all) {
-  PitchSearch const found = find_padding(problem);
-  Answer out;
-  out.misfits = found.misfits;
-  if (found.fitting.empty()) return out;
-  out.searched = found.searched;
-  std::int64_t const last = found.own + static_cast<std::int64_t>(found.searched) - 1;
-  out.what = fmt::format(
-      "all {} row pitches from {} to {} elements, {} of which misalign an access: 128 bytes more change no "
-      "bank",
-      found.searched, found.own, last, found.searched - found.fitting.size());
-  out.table = fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}\n", "pitch", "bytes", "total", "excess",
-                          "wavefronts", "TMA");
-  Bill const& best = found.fitting.front().cost;
-  std::size_t lines = 0;
+Json best_of(PitchSearch const& found, SearchProblem const&) {
+  Json all = Json::array();
   for (Pitch const& p : found.fitting) {
-    if (p.cost.total == best.total) {
-      Json one{{"swizzle", nullptr}, {"unit", "elements"}, {"pitch", p.elements}};
-      add(one, p.cost);
-      add(one, p.tma);
-      one["memory"] = p.memory;
-      out.best.push_back(std::move(one));
-    }
-    bool const own = p.elements == found.own;
-    if (lines++ < shown || all || own)
-      out.table += fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}{}\n", p.elements, p.memory, p.cost.total,
-                               p.cost.excess, fmt::format("{}", fmt::join(p.cost.wavefronts, " ")),
-                               describe(p.tma), own ? "   (the tile as it is)" : "");
+    if (p.cost.total != found.fitting.front().cost.total) continue;
+    Json one{{"swizzle", nullptr}, {"unit", "elements"}, {"pitch", p.elements}};
+    add(one, p.cost);
+    add(one, p.tma);
+    one["memory"] = p.memory;
+    all.push_back(std::move(one));
   }
-  for (AccessVerdict const& misfit : found.misfits)
-    out.table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.access,
-                             std::get<Refuted>(misfit.outcome).question);
-  out.misfits.clear();  // of the tile's own pitch alone
-  out.more["own_pitch_fits"] = found.misfits.empty();
-  out.conclusion = best.excess == 0 ? "conflict-free"
-                                    : fmt::format("no pitch takes fewer than {} (ideal {})",
-                                                  in_all(best.total), ideal_total(problem));
-  out.bill = best;
-  out.ties = "the least memory";
-  out.winner = padded(problem, found.fitting.front().elements);
-  return out;
+  return all;
 }
 
-Answer xor_maps(SearchProblem const& problem) {
-  XorSearch const found = find_xor(problem);
-  Answer out;
-  out.misfits = found.misfits;
-  if (!out.misfits.empty()) return out;
-  SwizzleSearch const swizzles = find_swizzle(problem);
-  std::uint64_t const least_total = swizzles.best.front().cost.total;
-  unsigned const least_excess = swizzles.gentlest.cost.excess;
-  Bill const& best = found.best.cost;
-  out.searched = found.searched;
-  out.what = fmt::format(
-      "all linear maps of {} address bits that keep bank words and the accesses' vectors whole: {} that "
-      "differ in which lanes meet",
-      found.address_bits, found.searched);
-  Json one{{"swizzle", nullptr}, {"unit", "bytes"}, {"map", to_string(found.best.function)}};
-  add(one, best);
-  add(one, found.best.tma);
-  one["rows"] = found.best.rows;
-  out.best.push_back(std::move(one));
-  out.table =
-      fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", to_string(found.best.function),
-                  best.total, best.excess, fmt::join(best.wavefronts, " "), describe(found.best.tma));
-  bool const beats = best.total < least_total;
-  out.conclusion = fmt::format("{}: no Swizzle takes fewer than {}, or has less excess than {}",
-                               beats ? "it beats every Swizzle" : "no better than the best Swizzle",
-                               in_all(least_total), least_excess);
-  out.more = {{"best_swizzle_excess", least_excess},
-              {"best_swizzle_total", least_total},
-              {"beats_every_swizzle", beats}};
-  out.bill = best;
-  out.ties = "the least excess";
-  out.winner = under(problem, found.best.function);
-  return out;
+Json best_of(LinearSearch const& found, SearchProblem const&) {
+  XorMap const& best = found.maps.best;
+  Json one{{"swizzle", nullptr}, {"unit", "bytes"}, {"map", to_string(best.function)}};
+  add(one, best.cost);
+  add(one, best.tma);
+  one["rows"] = best.rows;
+  Json all = Json::array();
+  all.push_back(std::move(one));
+  return all;
 }
 
-SearchProblem problem_of(Common const& common, Options const& options) {
-  if (!options.unit.empty() && (options.padding || options.linear))
-    throw InputError{
-        "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
-  if (!options.weights.empty() && options.weights.size() != options.accesses.size())
-    throw InputError{
-        fmt::format("{} --weight for {} --access", options.weights.size(), options.accesses.size()),
-        fmt::format("{}", fmt::join(options.weights, " ")), 0, 1,
-        "one weight for each access, in their order: how often it runs over the tile"};
-  SearchProblem problem;
-  Mapping const given = options.layout.parse_or_dash();
-  problem.tile = searched_tile(given);
-  if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome))
-    throw InputError{"two elements of this tile share a place: no swizzle mends that", text_of(problem.tile),
-                     0, text_of(problem.tile).size(), "'swizproof inspect' names the two"};
-  bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
-  problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
-  problem.arch = &parse_architecture(common.arch);
-  for (std::string const& text : options.accesses) problem.accesses.push_back(parse_access(text));
-  problem.weights = options.weights;
-  return problem;
+/// What only one of the searches has to say.
+Json more_of(std::monostate, SearchProblem const&) { return Json::object(); }
+
+Json more_of(SwizzleSearch const& found, SearchProblem const& problem) {
+  return {{"tearing", found.unusable},
+          {"cases", found.cases},
+          {"patterns", found.patterns},
+          {"least_excess", to_json(found.gentlest, problem)}};
 }
 
-void print_json(Common const& common, SearchProblem const& problem, Answer const& answer,
-                std::span<AccessVerdict const> verdicts, Outcome const& outcome) {
-  bool const found = answer.misfits.empty();
-  Json out{{"verdict", word(outcome)},
+Json more_of(PitchSearch const& found, SearchProblem const&) {
+  return {{"own_pitch_fits", found.misfits.empty()}};
+}
+
+Json more_of(LinearSearch const& found, SearchProblem const&) {
+  return {{"best_swizzle_excess", found.least_excess},
+          {"best_swizzle_total", found.least_total},
+          {"beats_every_swizzle", found.beats_every_swizzle()}};
+}
+
+Json to_json(FindResult const& result) {
+  SearchProblem const& problem = result.problem;
+  auto const best = [&](auto const& search) { return best_of(search, problem); };
+  auto const more = [&](auto const& search) { return more_of(search, problem); };
+  Json out{{"verdict", word(result.outcome)},
            {"evidence", word(problem.arch->support)},
-           {"arch", common.arch},
+           {"arch", result.arch},
            {"layout", text_of(problem.tile)},
-           {"best", answer.best},
-           {"optimal", found && std::holds_alternative<Proved>(outcome)},
-           {"searched", answer.searched},
-           {"searched_what", answer.what},
-           {"conclusion", answer.conclusion},
-           {"winner", found ? Json(text_of(answer.winner)) : Json()}};
+           {"best", std::visit(best, result.search)},
+           {"optimal", result.found() && std::holds_alternative<Proved>(result.outcome)},
+           {"searched", result.searched},
+           {"searched_what", result.what},
+           {"conclusion", result.conclusion},
+           {"winner", result.found() ? Json(text_of(result.winner)) : Json()}};
   out["weights"] = Json::array();
   for (std::size_t i = 0; i < problem.accesses.size(); ++i)
     out["weights"].push_back(problem.weights.empty() ? 1 : problem.weights[i]);
   out["ideal_total"] = ideal_total(problem);
-  out.update(answer.more);
+  out.update(std::visit(more, result.search));
   out["accesses"] = Json::array();
-  for (AccessVerdict const& v : verdicts) out["accesses"].push_back(swizproof::to_json(v));
-  fmt::print("{}\n", json_text(out, 2));
+  for (AccessVerdict const& v : result.accesses) out["accesses"].push_back(swizproof::to_json(v));
+  return out;
 }
 
-void print(Common const& common, SearchProblem const& problem, Answer const& answer,
-           std::span<AccessVerdict const> verdicts) {
-  Style const style(common.color, STDOUT_FILENO);
+// ----------------------------------------------------------------------------------------- text
+
+/// `128B (64,64) x2`: mode, box, and how many of them.
+std::string describe(TmaAnswer const& tma) {
+  if (!tma.writes) return "no";
+  std::string const count = tma.writes->boxes == 1 ? "" : fmt::format(" x{}", tma.writes->boxes);
+  return fmt::format("{} ({}){}", name(tma.writes->mode), fmt::join(tma.writes->box, ","), count);
+}
+
+std::string table_of(std::monostate, SearchProblem const&, bool) { return {}; }
+
+std::string table_of(SwizzleSearch const& found, SearchProblem const& problem, bool all) {
+  auto const line = [&](std::string const& own, std::string const& bytes, auto const&... rest) {
+    return fmt::format("  {:<14}", own) + (problem.on_bytes ? "" : fmt::format("{:<14}", bytes)) +
+           fmt::format("{:>7}  {:>6}  {:<12}{:<17}{:>8}  {}\n", rest...);
+  };
+  std::string table = line("on " + unit_name(problem), "on bytes", "total", "excess", "wavefronts", "TMA",
+                           "bytes", "16-byte vectors");
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    Candidate const& c = found.best[i];
+    if (i < shown || all)
+      table += line(to_string(c.swizzle), c.on_bytes ? to_string(*c.on_bytes) : "-", c.cost.total,
+                    c.cost.excess, fmt::format("{}", fmt::join(c.cost.wavefronts, " ")), describe(c.tma),
+                    c.memory, c.whole_vectors ? "whole" : "torn");
+  }
+  if (found.best.size() > shown && !all)
+    table += fmt::format("  and {} more that are as good (--all)\n", found.best.size() - shown);
+  Candidate const& best = found.best.front();
+  if (!best.tma.writes)
+    table += fmt::format("\n  TMA does not write {}: {}\n", to_string(best.swizzle), best.tma.reason);
+  return table;
+}
+
+std::string table_of(PitchSearch const& found, SearchProblem const&, bool all) {
+  std::string table = fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}\n", "pitch", "bytes", "total", "excess",
+                                  "wavefronts", "TMA");
+  std::size_t lines = 0;
+  for (Pitch const& p : found.fitting) {
+    bool const own = p.elements == found.own;
+    if (lines++ < shown || all || own)
+      table += fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}{}\n", p.elements, p.memory, p.cost.total,
+                           p.cost.excess, fmt::format("{}", fmt::join(p.cost.wavefronts, " ")),
+                           describe(p.tma), own ? "   (the tile as it is)" : "");
+  }
+  for (AccessVerdict const& misfit : found.misfits)
+    table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.access,
+                         std::get<Refuted>(misfit.outcome).question);
+  return table;
+}
+
+std::string table_of(LinearSearch const& found, SearchProblem const&, bool) {
+  XorMap const& best = found.maps.best;
+  return fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", to_string(best.function),
+                     best.cost.total, best.cost.excess, fmt::join(best.cost.wavefronts, " "),
+                     describe(best.tma));
+}
+
+void print_text(FindResult const& result, bool all, Style const& style) {
+  SearchProblem const& problem = result.problem;
   fmt::print("{}\n", style.strong(text_of(problem.tile)));
-  if (answer.misfits.empty()) {
+  if (result.found()) {
+    auto const table = [&](auto const& search) { return table_of(search, problem, all); };
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
     fmt::print(
         "\n{}\n  {}\n  searched: {}\n  best: the least total, the wavefronts of all cases{}; of these {}\n",
-        answer.table, style.strong(answer.conclusion), answer.what, weights, answer.ties);
+        std::visit(table, result.search), style.strong(result.conclusion), result.what, weights, result.ties);
     if (problem.arch->support != Support::measured)
       fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
-    fmt::print("\n{}, checked:\n", style.strong(text_of(answer.winner)));
+    fmt::print("\n{}, checked:\n", style.strong(text_of(result.winner)));
   } else {
     fmt::print("  nothing was searched: the tile itself does not fit\n");
   }
-  for (AccessVerdict const& v : verdicts) fmt::print("\n{}", swizproof::describe(v, style));
+  for (AccessVerdict const& v : result.accesses) fmt::print("\n{}", swizproof::describe(v, style));
 }
 
 void run(Common& common, Options const& options) {
-  SearchProblem const problem = problem_of(common, options);
-  Answer answer = options.padding  ? paddings(problem, options.all)
-                  : options.linear ? xor_maps(problem)
-                                   : swizzles(problem, options.all);
-  bool const found = answer.misfits.empty();
-  if (!found) answer.conclusion = "the accesses do not fit the tile: nothing was searched";
-  std::vector<AccessVerdict> const verdicts =
-      found ? check_again(problem, answer.winner, common.limits(), answer.bill) : answer.misfits;
-  std::vector<Outcome> outcomes;
-  for (AccessVerdict const& v : verdicts) outcomes.push_back(v.outcome);
-  Outcome const all = conjunction(outcomes);
-  common.exit_code = exit_code_of(all);
+  FindResult const result = compute(common, options);
+  common.exit_code = exit_code_of(result.outcome);
   if (common.json)
-    print_json(common, problem, answer, verdicts, all);
+    fmt::print("{}\n", json_text(to_json(result), 2));
   else
-    print(common, problem, answer, verdicts);
+    print_text(result, options.all, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace

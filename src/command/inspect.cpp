@@ -77,43 +77,55 @@ std::string show_matrix(BitMatrix const& matrix) {
   return text + "  all other bits stay\n";
 }
 
-void run(Common& common, LayoutArgument const& layout) {
-  Mapping const map = layout.parse();
-  Inspection const found = inspect(map, common.limits());
-  bool unknown = false;
-  for (Fact const* fact : {&found.injective, &found.bijective, &found.involution, &found.linear})
-    unknown |= std::holds_alternative<Unknown>(fact->outcome);
-  for (Quantity const* quantity : {&found.kept_low_bits, &found.span, &found.period, &found.alignment})
-    unknown |= quantity->unknown;
-  common.exit_code = unknown ? undecided : holds;
-  if (common.json) {
-    Json out{{"verdict", unknown ? "unknown" : "proved"},
-             {"layout", map.text},
-             {"domain", found.domain},
-             {"unit", found.unit},
-             {"injective", fact_json(found.injective)},
-             {"bijective", fact_json(found.bijective)},
-             {"involution", fact_json(found.involution)},
-             {"linear", fact_json(found.linear)},
-             {"kept_low_bits", quantity_json(found.kept_low_bits)},
-             {"span", quantity_json(found.span)},
-             {"period", quantity_json(found.period)},
-             {"alignment", quantity_json(found.alignment)},
-             {"evidence",
-              {{"injective", evidence(found.injective)},
-               {"bijective", evidence(found.bijective)},
-               {"involution", evidence(found.involution)},
-               {"linear", evidence(found.linear)},
-               {"kept_low_bits", evidence(found.kept_low_bits)},
-               {"span", evidence(found.span)},
-               {"period", evidence(found.period)},
-               {"alignment", evidence(found.alignment)}}}};
-    if (found.matrix) out["matrix"] = found.matrix->columns;
-    fmt::print("{}\n", json_text(out, 2));
-    return;
+struct InspectResult {
+  std::string layout{};
+  Inspection found{};
+  /// Whether some answer is missing.
+  [[nodiscard]] bool unknown() const {
+    bool some = false;
+    for (Fact const* fact : {&found.injective, &found.bijective, &found.involution, &found.linear})
+      some |= std::holds_alternative<Unknown>(fact->outcome);
+    for (Quantity const* quantity : {&found.kept_low_bits, &found.span, &found.period, &found.alignment})
+      some |= quantity->unknown;
+    return some;
   }
-  Style const style(common.color, STDOUT_FILENO);
-  fmt::print("{}\n  acts on {}; domain: {}\n\n", style.strong(map.text), found.unit, found.domain);
+};
+
+InspectResult compute(Common const& common, LayoutArgument const& layout) {
+  Mapping const map = layout.parse();
+  return {map.text, inspect(map, common.limits())};
+}
+
+Json to_json(InspectResult const& result) {
+  Inspection const& found = result.found;
+  Json out{{"verdict", result.unknown() ? "unknown" : "proved"},
+           {"layout", result.layout},
+           {"domain", found.domain},
+           {"unit", found.unit},
+           {"injective", fact_json(found.injective)},
+           {"bijective", fact_json(found.bijective)},
+           {"involution", fact_json(found.involution)},
+           {"linear", fact_json(found.linear)},
+           {"kept_low_bits", quantity_json(found.kept_low_bits)},
+           {"span", quantity_json(found.span)},
+           {"period", quantity_json(found.period)},
+           {"alignment", quantity_json(found.alignment)},
+           {"evidence",
+            {{"injective", evidence(found.injective)},
+             {"bijective", evidence(found.bijective)},
+             {"involution", evidence(found.involution)},
+             {"linear", evidence(found.linear)},
+             {"kept_low_bits", evidence(found.kept_low_bits)},
+             {"span", evidence(found.span)},
+             {"period", evidence(found.period)},
+             {"alignment", evidence(found.alignment)}}}};
+  if (found.matrix) out["matrix"] = found.matrix->columns;
+  return out;
+}
+
+void print_text(InspectResult const& result, Style const& style) {
+  Inspection const& found = result.found;
+  fmt::print("{}\n  acts on {}; domain: {}\n\n", style.strong(result.layout), found.unit, found.domain);
   auto const fact = [&](std::string_view name_of, Fact const& f) {
     fmt::print("  {:<14} {} {:<18} {}\n", name_of, yes_or_no(f, style), engines_of(f), detail_of(f));
   };
@@ -132,6 +144,15 @@ void run(Common& common, LayoutArgument const& layout) {
   quantity("alignment", found.alignment, "bytes",
            "relative = absolute addressing from exactly its multiples");
   if (found.matrix) fmt::print("\n{}", show_matrix(*found.matrix));
+}
+
+void run(Common& common, LayoutArgument const& layout) {
+  InspectResult const result = compute(common, layout);
+  common.exit_code = result.unknown() ? undecided : holds;
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace

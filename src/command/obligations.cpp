@@ -21,6 +21,68 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// ---------------------------------------------------------------------------------------------- the result
+
+struct ObligationsResult {
+  std::vector<Obligation> obligations{};
+  std::vector<ObligationReport> reports{};  ///< one for each obligation
+  std::size_t proved = 0, refuted = 0, unknown = 0, errors = 0;
+  Outcome verdict{};
+  [[nodiscard]] int exit_code() const { return errors != 0 ? bad_input : exit_code_of(verdict); }
+};
+
+/// What the files hold: those of their obligations that the options choose, and each file that cannot be read at all as one
+/// malformed entry. Throws InputError where no obligation is chosen.
+std::vector<Obligation> read_all(Common const& common, ProveOptions const& options) {
+  std::vector<Obligation> broken, all;
+  for (std::string const& file : options.files) {
+    try {
+      for (Obligation& o : read_obligations(file, parse_architecture(common.arch)))
+        all.push_back(std::move(o));
+    } catch (InputError const& error) {
+      Obligation whole;
+      whole.name = whole.source = file;
+      whole.what = Malformed{error};
+      broken.push_back(std::move(whole));
+    }
+  }
+  if (!all.empty()) all = select(std::move(all), options);
+  broken.insert(broken.end(), std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
+  return broken;
+}
+
+std::vector<ObligationReport> decide_all(std::vector<Obligation> const& chosen, Common const& common,
+                                         ProveOptions const& options) {
+  bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  std::vector<ObligationReport> reports;
+  auto decided = decide_in_order(chosen, options.jobs, common.limits());
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    reports.push_back(decided.wait(i, [&](std::size_t done) {
+      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, chosen.size());
+    }));
+  if (progress) fmt::print(stderr, "\r\x1b[K");
+  return reports;
+}
+
+ObligationsResult compute(std::vector<Obligation> obligations, Common const& common,
+                          ProveOptions const& options) {
+  ObligationsResult result;
+  result.reports = decide_all(obligations, common, options);
+  result.obligations = std::move(obligations);
+  std::vector<Outcome> outcomes;
+  for (ObligationReport const& r : result.reports) {
+    ++(r.error                                      ? result.errors
+       : std::holds_alternative<Proved>(r.outcome)  ? result.proved
+       : std::holds_alternative<Refuted>(r.outcome) ? result.refuted
+                                                    : result.unknown);
+    outcomes.push_back(r.outcome);
+  }
+  result.verdict = conjunction(outcomes);
+  return result;
+}
+
+// ------------------------------------------------------------------------------------- one obligation
+
 Json to_json(Obligation const& o, ObligationReport const& r) {
   Json out{{"name", o.name},       {"verdict", word(r.outcome)},
            {"domain", r.domain},   {"engine", names_of(r.engines)},
@@ -151,12 +213,31 @@ std::string counterexample_of(ObligationReport const& r) {
   return values;
 }
 
-/// Public claims: what is false, why, and what is true instead; then what is true.
-std::string findings_page(std::vector<Obligation> const& all, std::vector<ObligationReport> const& reports) {
-  std::size_t wrong = 0, right = 0;
+/// The obligations that say what is true instead of a false claim, formally.
+std::string corrections_of(Obligation const& wrong, std::vector<Obligation> const& all) {
+  std::string text;
   for (Obligation const& o : all)
-    if (!o.claim.cites.empty()) ++(o.expect_refuted ? wrong : right);
-  std::string page = fmt::format(
+    if (file_of(o) == file_of(wrong) && o.claim.corrects == wrong.name)
+      text += (text.empty() ? "" : "<br>") +
+              in_table((o.claim.says.empty() ? o.name : o.claim.says) + ": " + statement_of(o));
+  return text;
+}
+
+/// The heading of a file's claims, and of the table of the false ones.
+std::string heading_of(Obligation const& first, std::vector<Obligation> const& all) {
+  std::string const file = file_of(first);
+  std::size_t wrong = 0, here = 0;
+  for (Obligation const& o : all)
+    if (file_of(o) == file && !o.claim.cites.empty()) ++here, wrong += o.expect_refuted ? 1 : 0;
+  return fmt::format(
+             "\n## {}\n\n{}\n\n{} statements, {} false. [All of them]({}.toml), with their formulas.\n", file,
+             title_of(first), here, wrong, file) +
+         (wrong == 0 ? "" : "\n| where | says | but | true instead |\n| --- | --- | --- | --- |\n");
+}
+
+/// What the page of findings says of itself.
+std::string introduction(std::size_t right, std::size_t wrong) {
+  return fmt::format(
       "# What public texts say about swizzles, checked\n\n"
       "Written by `swizproof prove proofs/literature/*.toml --page proofs/literature/FINDINGS.md`; do not "
       "edit.\n\n"
@@ -173,106 +254,60 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
       "its counterexample, which anybody can calculate again by hand, and the statement that is true "
       "instead, proved.\n",
       wrong + right, right, wrong);
-  std::string file;
+}
+
+/// Public claims: what is false, why, and what is true instead; then what is true.
+std::string findings_page(std::vector<Obligation> const& all, std::vector<ObligationReport> const& reports) {
+  std::size_t wrong = 0, right = 0;
+  for (Obligation const& o : all)
+    if (!o.claim.cites.empty()) ++(o.expect_refuted ? wrong : right);
+  std::string page = introduction(right, wrong), malformed, file;
   for (std::size_t i = 0; i < all.size(); ++i) {
     Obligation const& o = all[i];
-    if (file_of(o) != file) {
-      file = file_of(o);
-      std::size_t false_here = 0, here = 0;
-      for (Obligation const& other : all)
-        if (file_of(other) == file && !other.claim.cites.empty())
-          ++here, false_here += other.expect_refuted ? 1 : 0;
-      page += fmt::format(
-          "\n## {}\n\n{}\n\n{} statements, {} false. [All of them]({}.toml), with their formulas.\n", file,
-          title_of(o), here, false_here, file);
-      if (false_here != 0) page += "\n| where | says | but | true instead |\n| --- | --- | --- | --- |\n";
-    }
+    if (file_of(o) != file) page += heading_of(o, all);
+    file = file_of(o);
+    if (reports[i].error) malformed += fmt::format("- {}: {}\n", o.name, reports[i].error->message);
     if (!o.expect_refuted || o.claim.cites.empty()) continue;
-    std::string instead;
-    for (Obligation const& other : all)
-      if (file_of(other) == file && other.claim.corrects == o.name)
-        instead +=
-            (instead.empty() ? "" : "<br>") +
-            in_table((other.claim.says.empty() ? other.name : other.claim.says) + ": " + statement_of(other));
     std::string const found = counterexample_of(reports[i]);
     page += fmt::format("| {} | {}: {} | {}{}{} | {} |\n", in_table(o.claim.cites), in_table(o.claim.says),
                         in_table(statement_of(o)), in_table(found.empty() ? "false" : found),
-                        o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), instead);
+                        o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), corrections_of(o, all));
   }
-  std::string malformed;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (reports[i].error) malformed += fmt::format("- {}: {}\n", all[i].name, reports[i].error->message);
   return malformed.empty() ? page : page + "\n## Not decided, since malformed\n\n" + malformed;
 }
 
-/// What the files hold: those of their obligations that the options choose, and each file that cannot be read at all as one
-/// malformed entry. Throws InputError where no obligation is chosen.
-std::vector<Obligation> read_all(Common const& common, ProveOptions const& options) {
-  std::vector<Obligation> broken, all;
-  for (std::string const& file : options.files) {
-    try {
-      for (Obligation& o : read_obligations(file, parse_architecture(common.arch)))
-        all.push_back(std::move(o));
-    } catch (InputError const& error) {
-      Obligation whole;
-      whole.name = whole.source = file;
-      whole.what = Malformed{error};
-      broken.push_back(std::move(whole));
-    }
-  }
-  if (!all.empty()) all = select(std::move(all), options);
-  broken.insert(broken.end(), std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
-  return broken;
-}
+// -------------------------------------------------------------------------------------------- all of them
 
-std::vector<ObligationReport> decide_all(std::vector<Obligation> const& chosen, Common const& common,
-                                         ProveOptions const& options) {
-  bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  std::vector<ObligationReport> reports;
-  auto decided = decide_in_order(chosen, options.jobs, common.limits());
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    reports.push_back(decided.wait(i, [&](std::size_t done) {
-      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, chosen.size());
-    }));
-  if (progress) fmt::print(stderr, "\r\x1b[K");
-  return reports;
-}
-
-struct Tally {
-  std::size_t proved = 0, refuted = 0, unknown = 0, errors = 0;
-  explicit Tally(std::vector<ObligationReport> const& reports) {
-    for (ObligationReport const& r : reports)
-      ++(r.error                                      ? errors
-         : std::holds_alternative<Proved>(r.outcome)  ? proved
-         : std::holds_alternative<Refuted>(r.outcome) ? refuted
-                                                      : unknown);
-  }
-};
-
-void print_json(std::vector<Obligation> const& chosen, std::vector<ObligationReport> const& reports,
-                Outcome const& verdict) {
-  Tally const tally(reports);
-  Json out{{"verdict", word(verdict)}, {"claims", Json::array()},  {"proved", tally.proved},
-           {"refuted", tally.refuted}, {"unknown", tally.unknown}, {"errors", tally.errors}};
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    out["claims"].push_back(to_json(chosen[i], reports[i]));
-    if (!reports[i].error) continue;
-    std::fputs(describe(*reports[i].error, Style("auto", STDERR_FILENO)).c_str(), stderr);
-    if (!out.contains("error")) out["error"] = swizproof::to_json(*reports[i].error);
-  }
-  fmt::print("{}\n", json_text(out, 2));
-}
-
-void print_text(std::vector<Obligation> const& chosen, std::vector<ObligationReport> const& reports,
-                Style const& style) {
+void print_text(ObligationsResult const& result, Style const& style) {
   std::size_t width = 0;
-  for (Obligation const& o : chosen)
+  for (Obligation const& o : result.obligations)
     if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, o.name.size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) print(chosen[i], reports[i], width, style);
-  Tally const tally(reports);
-  fmt::print("\n{} obligations: {} proved, {} refuted, {} unknown{}\n", chosen.size(), tally.proved,
-             tally.refuted, tally.unknown,
-             tally.errors == 0 ? "" : fmt::format(", {} malformed", tally.errors));
+  for (std::size_t i = 0; i < result.obligations.size(); ++i)
+    print(result.obligations[i], result.reports[i], width, style);
+  fmt::print("\n{} obligations: {} proved, {} refuted, {} unknown{}\n", result.obligations.size(),
+             result.proved, result.refuted, result.unknown,
+             result.errors == 0 ? "" : fmt::format(", {} malformed", result.errors));
+}
+
+Json to_json(ObligationsResult const& result) {
+  Json out{{"verdict", word(result.verdict)}, {"claims", Json::array()},   {"proved", result.proved},
+           {"refuted", result.refuted},       {"unknown", result.unknown}, {"errors", result.errors}};
+  for (std::size_t i = 0; i < result.obligations.size(); ++i) {
+    ObligationReport const& report = result.reports[i];
+    out["claims"].push_back(to_json(result.obligations[i], report));
+    if (report.error && !out.contains("error")) out["error"] = swizproof::to_json(*report.error);
+  }
+  return out;
+}
+
+std::vector<JUnitCase> junit_cases(ObligationsResult const& result) {
+  std::vector<JUnitCase> cases;
+  for (std::size_t i = 0; i < result.obligations.size(); ++i) {
+    Obligation const& o = result.obligations[i];
+    ObligationReport const& r = result.reports[i];
+    cases.push_back({o.name, o.source, r.seconds, r.outcome, r.detail, r.error ? r.error->message : ""});
+  }
+  return cases;
 }
 
 /// Prints the names of all entries. Throws the InputError of a file that cannot be read at all.
@@ -291,30 +326,19 @@ void list(std::vector<Obligation> const& chosen, std::vector<std::string> const&
 void prove_files(Common& common, ProveOptions const& options) {
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
-  std::vector<Obligation> const chosen = read_all(common, options);
+  std::vector<Obligation> chosen = read_all(common, options);
   if (options.list) return list(chosen, options.files);
   std::optional<WholeFile> junit, page;
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
-  std::vector<ObligationReport> const reports = decide_all(chosen, common, options);
-  std::vector<Outcome> outcomes;
-  std::vector<JUnitCase> cases;
-  bool malformed = false;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    ObligationReport const& r = reports[i];
-    outcomes.push_back(r.outcome);
-    malformed = malformed || r.error;
-    cases.push_back(
-        {chosen[i].name, chosen[i].source, r.seconds, r.outcome, r.detail, r.error ? r.error->message : ""});
-  }
-  Outcome const verdict = conjunction(outcomes);
-  common.exit_code = malformed ? bad_input : exit_code_of(verdict);
-  if (junit) junit->write(junit_xml("swizproof", cases));
-  if (page) page->write(findings_page(chosen, reports));
-  if (common.json)
-    print_json(chosen, reports, verdict);
-  else
-    print_text(chosen, reports, Style(common.color, STDOUT_FILENO));
+  ObligationsResult const result = compute(std::move(chosen), common, options);
+  common.exit_code = result.exit_code();
+  if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
+  if (page) page->write(findings_page(result.obligations, result.reports));
+  if (!common.json) return print_text(result, Style(common.color, STDOUT_FILENO));
+  for (ObligationReport const& r : result.reports)
+    if (r.error) std::fputs(describe(*r.error, Style("auto", STDERR_FILENO)).c_str(), stderr);
+  fmt::print("{}\n", json_text(to_json(result), 2));
 }
 
 }  // namespace swizproof::command

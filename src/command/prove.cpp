@@ -26,14 +26,30 @@ using Json = nlohmann::ordered_json;
 /// Part of a claim's name before the first '/'.
 std::string group_of(Claim const& claim) { return claim.name.substr(0, claim.name.find('/')); }
 
-struct Tally {
+std::string cutlass_note() {
+#ifdef SWIZPROOF_WITH_CUTLASS
+  return "cute::Swizzle of the CUTLASS checkout: in the catalogue";
+#else
+  return "cute::Swizzle of a CUTLASS checkout: not run (configure with SWIZPROOF_CUTLASS_DIR)";
+#endif
+}
+
+// ----------------------------------------------------------------------------------- the result
+
+struct ProveResult {
+  std::vector<Claim> claims{};
+  std::vector<ClaimReport> reports{};  ///< one for each claim
   std::size_t proved = 0, refuted = 0, unknown = 0, controls = 0, inhabited = 0;
+  Architecture const* arch = nullptr;
+  double seconds = 0;  ///< with all that was written to files
+
   void add(ClaimReport const& report) {
     proved += report.verdict.proved() ? 1 : 0;
     refuted += report.verdict.refuted() ? 1 : 0;
     unknown += report.verdict.unknown() ? 1 : 0;
     controls += std::holds_alternative<Refuted>(report.control) ? 1 : 0;
     inhabited += std::holds_alternative<Proved>(report.inhabited) ? 1 : 0;
+    reports.push_back(report);
   }
   [[nodiscard]] int exit_code() const {
     return refuted > 0 ? Exit::refuted : unknown > 0 ? undecided : holds;
@@ -43,12 +59,36 @@ struct Tally {
   }
 };
 
-std::string cutlass_note() {
-#ifdef SWIZPROOF_WITH_CUTLASS
-  return "cute::Swizzle of the CUTLASS checkout: in the catalogue";
-#else
-  return "cute::Swizzle of a CUTLASS checkout: not run (configure with SWIZPROOF_CUTLASS_DIR)";
-#endif
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Decides the claims; calls `each(claim, report)` as the reports come, in the claims' order.
+template <class Each>
+ProveResult compute(std::vector<Claim> claims, Common const& common, unsigned jobs, Stopwatch const& watch,
+                    Each const& each) {
+  ProveResult result;
+  result.claims = std::move(claims);
+  result.arch = &parse_architecture(common.arch);
+  bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  auto decided = decide_in_order(result.claims, jobs, common.limits());
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    ClaimReport const& report = decided.wait(i, [&](std::size_t done) {
+      if (progress)
+        fmt::print(stderr, "\r\x1b[K{} of {} claims, {}\r", done, result.claims.size(),
+                   duration(watch.seconds()));
+    });
+    if (progress) fmt::print(stderr, "\r\x1b[K");
+    result.add(report);
+    each(result.claims[i], report);
+  }
+  return result;
 }
 
 // ----------------------------------------------------------------------------------- terminal
@@ -210,74 +250,77 @@ void write_certificates(CertificateWriter& writer, std::vector<Claim> const& cla
                writer.with_proofs() ? "" : "; no proofs: cadical is not installed, recheck will need it");
 }
 
+std::vector<JUnitCase> junit_cases(ProveResult const& result) {
+  std::vector<JUnitCase> cases;
+  for (std::size_t i = 0; i < result.claims.size(); ++i) {
+    Claim const& claim = result.claims[i];
+    Verdict const& verdict = result.reports[i].verdict;
+    cases.push_back({claim.name, claim.source, verdict.seconds, verdict.outcome, claim.statement.text});
+  }
+  return cases;
+}
+
+Json to_json(ProveResult const& result) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < result.claims.size(); ++i)
+    all.push_back(to_json(result.claims[i], result.reports[i], *result.arch));
+  return {{"verdict", result.verdict()},
+          {"claims", all},
+          {"proved", result.proved},
+          {"refuted", result.refuted},
+          {"unknown", result.unknown},
+          {"controls_refuted", result.controls},
+          {"domains_not_empty", result.inhabited},
+          {"seconds", result.seconds},
+          {"cutlass", cutlass_note()}};
+}
+
+/// What stands below the claims.
+void print_summary(ProveResult const& result, Style const& style) {
+  if (result.arch->support != Support::measured)
+    fmt::print("\nwavefronts on {}: {}\n", result.arch->name, result.arch->evidence);
+  auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
+  std::size_t const claims = result.claims.size();
+  fmt::print(
+      "\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted, {} domains "
+      "not empty; {}\n",
+      cutlass_note(), claims, count(result.proved, style.good(std::to_string(result.proved))),
+      count(result.refuted, style.bad(std::to_string(result.refuted))),
+      count(result.unknown, style.doubtful(std::to_string(result.unknown))), result.controls, claims,
+      result.inhabited == claims ? "all" : std::to_string(result.inhabited), duration(result.seconds));
+}
+
 void run(Common& common, ProveOptions const& options) {
   Architecture const& arch = parse_architecture(common.arch);
   if (arch.phases != sm_90.phases)
     throw InputError{"the catalogue states the wavefronts of sm_90", common.arch, 0, common.arch.size(), {}};
-  std::vector<Claim> const all_claims = catalog(), claims = select(all_claims, options);
+  std::vector<Claim> const all_claims = catalog();
+  std::vector<Claim> claims = select(all_claims, options);
   std::optional<WholeFile> page, junit;
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   std::optional<CertificateWriter> certificates;
   if (!options.certificates.empty()) certificates.emplace(options.certificates, all_claims.size());
   Style const style(common.color, STDOUT_FILENO);
-  bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  auto const start = std::chrono::steady_clock::now();
-  auto const elapsed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  auto decided = decide_in_order(claims, options.jobs, common.limits());
   Printer printer(style);
-  Tally tally;
-  Json all = Json::array();
-  std::vector<ClaimReport> reports;
-  for (std::size_t i = 0; i < claims.size(); ++i) {
-    ClaimReport const& report = decided.wait(i, [&](std::size_t done) {
-      if (progress)
-        fmt::print(stderr, "\r\x1b[K{} of {} claims, {}\r", done, claims.size(), duration(elapsed()));
-    });
-    if (progress) fmt::print(stderr, "\r\x1b[K");
-    tally.add(report);
-    if (common.json)
-      all.push_back(to_json(claims[i], report, arch));
-    else
-      printer.add(claims[i], report);
-    reports.push_back(report);
+  Stopwatch const watch;
+  auto const print_claim = [&](Claim const& claim, ClaimReport const& report) {
+    if (common.json) return;
+    printer.add(claim, report);
     std::fflush(stdout);
-  }
-  common.exit_code = tally.exit_code();
-  if (certificates) write_certificates(*certificates, claims, reports, options.jobs, common);
-  if (page) page->write(markdown_page(claims, reports));
-  if (junit) {
-    std::vector<JUnitCase> cases;
-    for (std::size_t i = 0; i < claims.size(); ++i)
-      cases.push_back({claims[i].name, claims[i].source, reports[i].verdict.seconds,
-                       reports[i].verdict.outcome, claims[i].statement.text});
-    junit->write(junit_xml("swizproof", cases));
-  }
+  };
+  ProveResult result = compute(std::move(claims), common, options.jobs, watch, print_claim);
+  common.exit_code = result.exit_code();
+  if (certificates) write_certificates(*certificates, result.claims, result.reports, options.jobs, common);
+  if (page) page->write(markdown_page(result.claims, result.reports));
+  if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
+  result.seconds = watch.seconds();
   if (common.json) {
-    fmt::print("{}\n", json_text({{"verdict", tally.verdict()},
-                                  {"claims", all},
-                                  {"proved", tally.proved},
-                                  {"refuted", tally.refuted},
-                                  {"unknown", tally.unknown},
-                                  {"controls_refuted", tally.controls},
-                                  {"domains_not_empty", tally.inhabited},
-                                  {"seconds", elapsed()},
-                                  {"cutlass", cutlass_note()}},
-                                 2));
-    return;
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  } else {
+    printer.finish();
+    print_summary(result, style);
   }
-  printer.finish();
-  if (arch.support != Support::measured) fmt::print("\nwavefronts on {}: {}\n", arch.name, arch.evidence);
-  auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
-  fmt::print(
-      "\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted, {} domains "
-      "not empty; {}\n",
-      cutlass_note(), claims.size(), count(tally.proved, style.good(std::to_string(tally.proved))),
-      count(tally.refuted, style.bad(std::to_string(tally.refuted))),
-      count(tally.unknown, style.doubtful(std::to_string(tally.unknown))), tally.controls, claims.size(),
-      tally.inhabited == claims.size() ? "all" : std::to_string(tally.inhabited), duration(elapsed()));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ namespace swizproof::command {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct RecheckOptions {
   std::string folder;
   std::string solver;
@@ -62,9 +64,42 @@ Tally count(std::vector<Rechecked> const& files) {
   return t;
 }
 
-void print_json(Recheck const& found, Tally const& tally, std::string_view verdict, std::string const& solver,
-                double seconds) {
-  nlohmann::ordered_json bad = nlohmann::ordered_json::array();
+struct RecheckResult {
+  Recheck found{};
+  Tally tally{};
+  std::string solver{};
+  double seconds = 0;
+  [[nodiscard]] int exit_code() const {
+    return tally.disagree != 0  ? disagreement
+           : tally.differ != 0  ? refuted
+           : tally.unknown != 0 ? undecided
+                                : holds;
+  }
+  [[nodiscard]] std::string_view verdict() const {
+    return tally.disagree != 0  ? "disagreement"
+           : tally.differ != 0  ? "refuted"
+           : tally.unknown != 0 ? "unknown"
+                                : "proved";
+  }
+};
+
+RecheckResult compute(Common const& common, RecheckOptions const& options) {
+  RecheckResult result;
+  result.solver = options.solver;
+  for (char const* known : {"cvc5", "bitwuzla", "boolector"})
+    if (result.solver.empty() && has_program(known)) result.solver = known;
+  if (result.solver.empty()) result.solver = "cvc5";
+  auto const start = std::chrono::steady_clock::now();
+  result.found = recheck(options.folder, catalog(), result.solver, options.jobs, common.limits());
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.tally = count(result.found.files);
+  return result;
+}
+
+Json to_json(RecheckResult const& result) {
+  Recheck const& found = result.found;
+  Tally const& tally = result.tally;
+  Json bad = Json::array();
   for (Rechecked const& r : found.files)
     if (r.result != Rechecked::Result::agrees)
       bad.push_back({{"claim", r.claim},
@@ -73,42 +108,26 @@ void print_json(Recheck const& found, Tally const& tally, std::string_view verdi
                                 : r.result == Rechecked::Result::disagrees ? "disagrees"
                                                                            : "differs"},
                      {"detail", r.detail}});
-  nlohmann::ordered_json const out{{"verdict", verdict},
-                                   {"solver", solver},
-                                   {"claims", found.claims},
-                                   {"catalogue", found.catalogue},
-                                   {"part", found.claims != found.catalogue},
-                                   {"answers", tally.scripts},
-                                   {"proofs", tally.proofs},
-                                   {"proofs_made_anew", tally.made},
-                                   {"proofs_by_unit_propagation_alone", tally.immediate},
-                                   {"lemmas", tally.lemmas},
-                                   {"unknown", tally.unknown},
-                                   {"disagree", tally.disagree},
-                                   {"differ", tally.differ},
-                                   {"not_agreed", bad},
-                                   {"seconds", seconds}};
-  fmt::print("{}\n", json_text(out, 2));
+  return {{"verdict", result.verdict()},
+          {"solver", result.solver},
+          {"claims", found.claims},
+          {"catalogue", found.catalogue},
+          {"part", found.claims != found.catalogue},
+          {"answers", tally.scripts},
+          {"proofs", tally.proofs},
+          {"proofs_made_anew", tally.made},
+          {"proofs_by_unit_propagation_alone", tally.immediate},
+          {"lemmas", tally.lemmas},
+          {"unknown", tally.unknown},
+          {"disagree", tally.disagree},
+          {"differ", tally.differ},
+          {"not_agreed", bad},
+          {"seconds", result.seconds}};
 }
 
-void run(Common& common, RecheckOptions options) {
-  for (char const* known : {"cvc5", "bitwuzla", "boolector"})
-    if (options.solver.empty() && has_program(known)) options.solver = known;
-  if (options.solver.empty()) options.solver = "cvc5";
-  auto const start = std::chrono::steady_clock::now();
-  Recheck const found = recheck(options.folder, catalog(), options.solver, options.jobs, common.limits());
-  double const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Tally const tally = count(found.files);
-  common.exit_code = tally.disagree != 0  ? disagreement
-                     : tally.differ != 0  ? refuted
-                     : tally.unknown != 0 ? undecided
-                                          : holds;
-  std::string_view const verdict = tally.disagree != 0  ? "disagreement"
-                                   : tally.differ != 0  ? "refuted"
-                                   : tally.unknown != 0 ? "unknown"
-                                                        : "proved";
-  if (common.json) return print_json(found, tally, verdict, options.solver, seconds);
-  Style const style(common.color, STDOUT_FILENO);
+void print_text(RecheckResult const& result, Style const& style) {
+  Recheck const& found = result.found;
+  Tally const& tally = result.tally;
   for (Rechecked const& r : found.files)
     if (r.result != Rechecked::Result::agrees)
       fmt::print("{}  {}: {}\n         {}\n",
@@ -120,9 +139,18 @@ void run(Common& common, RecheckOptions options) {
       "checked; {} "
       "formulas fall by unit propagation alone{}), {} unknown, {} disagree, {} differ; {}\n",
       found.claims, found.catalogue, found.claims == found.catalogue ? "" : ", a part", tally.scripts,
-      options.solver, tally.proofs, tally.lemmas, tally.immediate,
+      result.solver, tally.proofs, tally.lemmas, tally.immediate,
       tally.made == 0 ? "" : fmt::format("; {} proofs made anew", tally.made), tally.unknown, tally.disagree,
-      tally.differ, duration(seconds));
+      tally.differ, duration(result.seconds));
+}
+
+void run(Common& common, RecheckOptions const& options) {
+  RecheckResult const result = compute(common, options);
+  common.exit_code = result.exit_code();
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Options {
   bool memory = false;
   std::string content{};
   std::string svg{}, html{};
+  [[nodiscard]] bool wants_memory() const { return memory || !content.empty(); }
 };
 
 /// `A<joint>B`.
@@ -86,10 +87,9 @@ std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<
 }
 
 void refuse_contradictions(Common const& common, Options const& options) {
-  bool const memory = options.memory || !options.content.empty();
-  if (memory && common.json)
+  if (options.wants_memory() && common.json)
     refuse("--memory has no JSON form", "--json", "the JSON of show has every element's address");
-  if (memory && (!options.accesses.empty() || !options.svg.empty() || !options.html.empty()))
+  if (options.wants_memory() && (!options.accesses.empty() || !options.svg.empty() || !options.html.empty()))
     refuse("--memory shows what lies where, without an access, as text", "--memory");
   if (options.accesses.empty() && (!options.origin.empty() || !options.set.empty() || options.phase))
     refuse("--origin, --set and --phase choose among the instructions of an access", "", "give --access");
@@ -97,6 +97,64 @@ void refuse_contradictions(Common const& common, Options const& options) {
     refuse("standard output takes one form", "--json", "write the picture to a file");
   if (!options.svg.empty() && options.accesses.size() > 1)
     refuse("an SVG shows one access", options.accesses[1], "call once for each");
+}
+
+// ----------------------------------------------------------------------------------- the result
+
+struct ShowResult {
+  Mapping map{};
+  Architecture const* arch = nullptr;
+  Tile tile{};
+  std::vector<Access> accesses{};
+  std::vector<Picture> pictures{};  ///< one for each access; without one, of the tile alone
+};
+
+/// The tile at its base address, as far as --rows and --cols go.
+Tile tile_of(Mapping const& map, Options const& options) {
+  std::uint64_t base = map.base_address.value_or(0);
+  if (!options.base.empty())
+    base = parse_number(options.base, 0, options.base.size(), "--base takes one byte address");
+  if (base > largest_base)
+    refuse(fmt::format("the base address {:#x} is more than 2^27", base),
+           options.base.empty() ? map.text : options.base,
+           "give the tile's address in shared memory: --base 0");
+  return make_tile(map, base, {range(options.rows, "--rows"), range(options.cols, "--cols")});
+}
+
+ShowResult compute(Common const& common, Options const& options) {
+  ShowResult result;
+  result.arch = &parse_architecture(common.arch);
+  result.map = options.layout.parse();
+  result.tile = tile_of(result.map, options);
+  if (options.wants_memory()) return result;
+  for (std::string const& text : options.accesses) result.accesses.push_back(parse_access(text));
+  result.pictures = pictures(result.map, result.tile, result.accesses, options, *result.arch);
+  return result;
+}
+
+// ------------------------------------------------------------------------------------ the forms
+
+Json to_json(ShowResult const& result) {
+  Json out{
+      {"arch", result.arch->name}, {"evidence", word(result.arch->support)}, {"pictures", Json::array()}};
+  for (Picture const& picture : result.pictures) out["pictures"].push_back(to_json(picture));
+  return out;
+}
+
+void print_text(ShowResult const& result, Style const& style) {
+  for (Picture const& picture : result.pictures)
+    fmt::print("{}{}", &picture == &result.pictures[0] ? "" : "\n", terminal(picture, style));
+  for (std::string const& note : result.map.notes) fmt::print("note: {}\n", note);
+}
+
+void print_memory(ShowResult const& result, Options const& options, Style const& style) {
+  std::array<std::string, 2> const variables{"row", "col"};
+  std::optional<Expression> content;
+  if (!options.content.empty()) content = parse_expression(options.content, variables);
+  std::string_view const element = options.layout.element;
+  bool const real = element.starts_with("f") || element.starts_with("bf") || element.starts_with("tf") ||
+                    element.starts_with("e");
+  fmt::print("{}", memory_image(result.tile, content, real, style));
 }
 
 /// `-` is standard output; for a file, its name and size are printed.
@@ -111,41 +169,17 @@ void write(std::string const& path, std::string const& what, std::string const& 
 
 void run(Common const& common, Options const& options) {
   refuse_contradictions(common, options);
-  Architecture const& arch = parse_architecture(common.arch);
-  Mapping const map = options.layout.parse();
-  std::uint64_t base = map.base_address.value_or(0);
-  if (!options.base.empty())
-    base = parse_number(options.base, 0, options.base.size(), "--base takes one byte address");
-  if (base > largest_base)
-    refuse(fmt::format("the base address {:#x} is more than 2^27", base),
-           options.base.empty() ? map.text : options.base,
-           "give the tile's address in shared memory: --base 0");
-  Tile const tile = make_tile(map, base, {range(options.rows, "--rows"), range(options.cols, "--cols")});
+  ShowResult const result = compute(common, options);
   Style const style(common.color, STDOUT_FILENO);
-  if (options.memory || !options.content.empty()) {
-    std::array<std::string, 2> const variables{"row", "col"};
-    std::optional<Expression> content;
-    if (!options.content.empty()) content = parse_expression(options.content, variables);
-    std::string_view const element = options.layout.element;
-    bool const real = element.starts_with("f") || element.starts_with("bf") || element.starts_with("tf") ||
-                      element.starts_with("e");
-    fmt::print("{}", memory_image(tile, content, real, style));
-    return;
-  }
-  std::vector<Access> accesses;
-  for (std::string const& text : options.accesses) accesses.push_back(parse_access(text));
-  std::vector<Picture> const all = pictures(map, tile, accesses, options, arch);
-  if (!options.svg.empty()) write(options.svg, "the picture", svg(all[0]), common.json);
-  if (!options.html.empty()) write(options.html, "the page", html(map, tile, accesses, arch), common.json);
-  if (common.json) {
-    Json out{{"arch", arch.name}, {"evidence", word(arch.support)}, {"pictures", Json::array()}};
-    for (Picture const& picture : all) out["pictures"].push_back(to_json(picture));
-    fmt::print("{}\n", json_text(out));
-  } else if (options.svg.empty() && options.html.empty()) {
-    for (Picture const& picture : all)
-      fmt::print("{}{}", &picture == &all[0] ? "" : "\n", terminal(picture, style));
-    for (std::string const& note : map.notes) fmt::print("note: {}\n", note);
-  }
+  if (options.wants_memory()) return print_memory(result, options, style);
+  if (!options.svg.empty()) write(options.svg, "the picture", svg(result.pictures[0]), common.json);
+  if (!options.html.empty())
+    write(options.html, "the page", html(result.map, result.tile, result.accesses, *result.arch),
+          common.json);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result)));
+  else if (options.svg.empty() && options.html.empty())
+    print_text(result, style);
 }
 
 }  // namespace
