@@ -1,7 +1,7 @@
 // What CuTe prints for a TiledCopy, a ThrCopy and a Copy_Atom.
 #include <swizproof/text/parse.hpp>
 
-#include "text/layout_parser.hpp"
+#include "text/layout/layout_parser.hpp"
 
 #include <array>
 

@@ -1,13 +1,14 @@
 // LAYOUT in all its forms: what CuTe prints, CuTe's algebra, atoms by name, functions.
 //
-//   mapping.cpp   the whole text; compositions f o offset o g; flags; calls
-//   pointer.cpp   tensors: bound pointers and coordinates before a layout
-//   algebra.cpp   composition(L, L) and its kin
-//   atom.cpp      tma:..., gmma:...
-//   table.cpp     what print_layout and print_tensor print below their first line
+//   mapping.cpp         the whole text; compositions f o offset o g; flags; calls
+//   pointer.cpp         tensors: bound pointers and coordinates before a layout
+//   algebra.cpp         composition(L, L) and its kin
+//   atom.cpp            tma:..., gmma:...
+//   table.cpp           what print_layout and print_tensor print below their first line
+//   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
 #pragma once
 
-#include "text/layout_parser.hpp"
+#include "text/layout/layout_parser.hpp"
 
 #include <swizproof/layout/composed.hpp>
 

@@ -1,5 +1,5 @@
 // Tensors: a bound pointer, or a coordinate, before a layout.
-#include "text/mapping_parser.hpp"
+#include "text/layout/mapping_parser.hpp"
 
 namespace swizproof {
 

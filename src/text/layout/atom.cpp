@@ -1,6 +1,6 @@
 // Atoms by name: CUTLASS's wgmma atoms, and what TMA writes to shared memory.
 #include "text/expression_parser.hpp"
-#include "text/mapping_parser.hpp"
+#include "text/layout/mapping_parser.hpp"
 
 #include <swizproof/hardware/tma.hpp>
 #include <swizproof/hardware/wgmma.hpp>

@@ -1,6 +1,6 @@
 // LAYOUT: the whole text, compositions of functions, flags, calls.
 #include "text/expression_parser.hpp"
-#include "text/mapping_parser.hpp"
+#include "text/layout/mapping_parser.hpp"
 
 #include <swizproof/text/parse.hpp>
 

@@ -1,4 +1,4 @@
-#include "text/layout_parser.hpp"
+#include "text/layout/layout_parser.hpp"
 
 #include <limits>
 

@@ -1,6 +1,6 @@
 // CuTe's algebra by name: from arguments to the library's functions.
 #include "layout/integer.hpp"
-#include "text/mapping_parser.hpp"
+#include "text/layout/mapping_parser.hpp"
 
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // The tables that print_layout and print_tensor print below a layout.
-#include "text/mapping_parser.hpp"
+#include "text/layout/mapping_parser.hpp"
 
 namespace swizproof {
 
