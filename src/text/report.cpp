@@ -146,33 +146,63 @@ std::string describe(AccessVerdict const& v, Style const& style) {
   return text;
 }
 
-nlohmann::ordered_json to_json(AccessVerdict const& v) {
-  nlohmann::ordered_json out{{"access", v.access}, {"verdict", word(v.outcome)}};
-  if (auto const* unknown = std::get_if<Unknown>(&v.outcome)) {
-    out["reason"] = unknown->reason;
-    out["domain"] = v.domain;
-    out["evidence"] = word(v.support);
-    return out;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json values_json(std::span<std::pair<std::string, std::uint64_t> const> values) {
+  Json out = Json::object();
+  for (auto const& [name, value] : values) out[name] = value;
+  return out;
+}
+
+/// Who collides; without a conflict, where fewer wavefronts are allowed than an access without a collision costs.
+Json counterexample(AccessVerdict const& v, Refuted const& refuted) {
+  Json lanes = Json::array();
+  if (!v.conflict) {
+    Json origin = values_json(refuted.values);
+    std::uint64_t const base = origin["base"];
+    origin.erase("base");
+    return {{"origin", origin}, {"base", base}, {"lanes", lanes}};
   }
-  if (auto const* refuted = std::get_if<Refuted>(&v.outcome); refuted != nullptr && v.wavefronts == 0) {
-    nlohmann::ordered_json origin = nlohmann::ordered_json::object();
-    for (auto const& [name, value] : refuted->values) origin[name] = value;
-    out["reason"] = refuted->question;
-    out["wavefronts"] = nullptr;
-    out["ideal"] = v.ideal;
-    out["at_most"] = v.allowed;
-    out["domain"] = v.domain;
-    out["engine"] = names_of(v.engines);
-    out["evidence"] = word(v.support);
-    if (v.misfit) {
-      origin.erase("base");
-      out["counterexample"] = {
-          {"origin", origin}, {"base", v.misfit->base}, {"lane", v.misfit->lane}, {"reason", v.misfit->why}};
-    } else {
-      out["counterexample"] = origin;
-    }
-    return out;
+  for (LaneAtFault const& lane : v.conflict->lanes) {
+    // Raw addresses are of bytes: their offsets are, too.
+    auto const place = lane.element.value_or(
+        ElementAtFault{{}, lane.byte, static_cast<std::int64_t>(lane.address - v.conflict->base)});
+    lanes.push_back({{"lane", lane.lane},
+                     {"coordinate", place.coordinate},
+                     {"offset", place.offset},
+                     {"swizzled_offset", place.swizzled},
+                     {"address", lane.address},
+                     {"word", lane.word}});
   }
+  return {{"origin", values_json(v.conflict->origin)},
+          {"base", v.conflict->base},
+          {"phase", v.conflict->phase},
+          {"bank", v.conflict->bank},
+          {"lanes", lanes}};
+}
+
+/// What did not come to be costed: a lane does not fit, or there is nothing to cost.
+void add_refusal(Json& out, AccessVerdict const& v, Refuted const& refuted) {
+  out["reason"] = refuted.question;
+  out["wavefronts"] = nullptr;
+  out["ideal"] = v.ideal;
+  out["at_most"] = v.allowed;
+  out["domain"] = v.domain;
+  out["engine"] = names_of(v.engines);
+  out["evidence"] = word(v.support);
+  if (v.misfit) {
+    Json origin = values_json(refuted.values);
+    origin.erase("base");
+    out["counterexample"] = {
+        {"origin", origin}, {"base", v.misfit->base}, {"lane", v.misfit->lane}, {"reason", v.misfit->why}};
+  } else {
+    out["counterexample"] = values_json(refuted.values);
+  }
+}
+
+void add_cost(Json& out, AccessVerdict const& v) {
   out["wavefronts"] = v.wavefronts;
   out["ideal"] = v.ideal;
   out["excess"] = v.excess();
@@ -185,34 +215,26 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   if (v.total) out["total"] = *v.total;
   out["coverage"] = nullptr;
   if (v.coverage) out["coverage"] = {{"reached", v.coverage->reached}, {"of", v.coverage->of}};
-  out["counterexample"] = nullptr;
-  auto const* const refuted = std::get_if<Refuted>(&v.outcome);
-  if (refuted == nullptr) return out;
-  nlohmann::ordered_json origin = nlohmann::ordered_json::object(), lanes = nlohmann::ordered_json::array();
-  if (!v.conflict) {  // fewer are allowed than an access without a collision costs
-    for (auto const& [name, value] : refuted->values) origin[name] = value;
-    std::uint64_t const base = origin["base"];
-    origin.erase("base");
-    out["counterexample"] = {{"origin", origin}, {"base", base}, {"lanes", lanes}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(AccessVerdict const& v) {
+  Json out{{"access", v.access}, {"verdict", word(v.outcome)}};
+  if (auto const* unknown = std::get_if<Unknown>(&v.outcome)) {
+    out["reason"] = unknown->reason;
+    out["domain"] = v.domain;
+    out["evidence"] = word(v.support);
     return out;
   }
-  for (auto const& [name, value] : v.conflict->origin) origin[name] = value;
-  for (LaneAtFault const& lane : v.conflict->lanes) {
-    // Raw addresses are of bytes: their offsets are, too.
-    auto const place = lane.element.value_or(
-        ElementAtFault{{}, lane.byte, static_cast<std::int64_t>(lane.address - v.conflict->base)});
-    lanes.push_back({{"lane", lane.lane},
-                     {"coordinate", place.coordinate},
-                     {"offset", place.offset},
-                     {"swizzled_offset", place.swizzled},
-                     {"address", lane.address},
-                     {"word", lane.word}});
+  auto const* const refuted = std::get_if<Refuted>(&v.outcome);
+  if (refuted != nullptr && v.wavefronts == 0) {
+    add_refusal(out, v, *refuted);
+    return out;
   }
-  out["counterexample"] = {{"origin", origin},
-                           {"base", v.conflict->base},
-                           {"phase", v.conflict->phase},
-                           {"bank", v.conflict->bank},
-                           {"lanes", lanes}};
+  add_cost(out, v);
+  out["counterexample"] = nullptr;
+  if (refuted != nullptr) out["counterexample"] = counterexample(v, *refuted);
   return out;
 }
 
