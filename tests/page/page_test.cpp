@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 
 #include <array>
 #include <cstdio>
@@ -40,11 +41,6 @@ bool has_chromium() {
   return found;
 }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-}
-
 /// A page in a browser of that width, and what drive.js saw in it.
 Json report_of(std::string const& arguments, unsigned width) {
   auto const folder = std::filesystem::temp_directory_path() /
@@ -68,19 +64,15 @@ Json report_of(std::string const& arguments, unsigned width) {
       << "' style='border:0'></iframe><pre></pre><script>"
       << "onload = () => { document.querySelector('pre').textContent = document.querySelector("
       << "'iframe').contentDocument.getElementById('report').textContent; };</script>";
-  std::string dom = output_of(
+  std::string const dom = output_of(
       "timeout 3600 chromium --headless=new --no-sandbox --disable-gpu --allow-file-access-from-files "
       "--window-size=1400,1000 --user-data-dir=" +
       (folder / "profile").string() + " --dump-dom 'file://" + frame.string() + "' 2>/dev/null");
   std::filesystem::remove_all(folder);
-  std::string_view const before = "<pre>{";
-  std::size_t const from = dom.find(before), to = dom.find("</pre>", from);
-  if (from == std::string::npos || to == std::string::npos) return {};
-  dom = dom.substr(from + before.size() - 1, to - from - before.size() + 1);
-  replace_all(dom, "&lt;", "<");
-  replace_all(dom, "&gt;", ">");
-  replace_all(dom, "&amp;", "&");
-  return Json::parse(dom);
+  pugi::xml_document seen;
+  if (!seen.load_string(dom.c_str())) return {};
+  std::string const report = seen.select_node("//pre").node().child_value();
+  return report.empty() ? Json() : Json::parse(report);
 }
 
 /// The layout under the swizzle of the page's state.

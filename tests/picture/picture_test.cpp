@@ -1,8 +1,11 @@
 #include "picture/picture.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
 
-#include <string_view>
+#include <algorithm>
+#include <sstream>
 
 namespace swizproof {
 namespace {
@@ -22,57 +25,37 @@ Picture picture_of(Mapping const& map, std::string const& access_text, std::opti
                       Shots(map, access, 0).worst(sm_90), phase);
 }
 
-/// The first thing that makes a text no well-formed XML; empty if it is. A reader of its own: tags nest, names and
-/// values are as XML has them, there is no bare `&` or `<`.
-std::string flaw_of_xml(std::string_view text) {
-  std::vector<std::string> open;
-  std::size_t at = text.starts_with("<?xml") ? text.find("?>") + 2 : 0;
-  unsigned roots = 0;
-  auto const escapes = [](std::string_view part) {
-    for (std::size_t i = 0; (i = part.find('&', i)) != std::string_view::npos; ++i) {
-      bool known = false;
-      for (std::string_view const entity : {"&amp;", "&lt;", "&gt;", "&quot;"})
-        known |= part.substr(i).starts_with(entity);
-      if (!known) return false;
-    }
-    return part.find('<') == std::string_view::npos;
-  };
-  while (at < text.size()) {
-    std::size_t const tag = std::min(text.find('<', at), text.size());
-    std::string_view const between = text.substr(at, tag - at);
-    if (!escapes(between)) return "bare & in text: " + std::string(between);
-    if (open.empty() && between.find_first_not_of("\n ") != std::string_view::npos)
-      return "text outside the root";
-    if (tag == text.size()) break;
-    std::size_t const end = text.find('>', tag);
-    if (end == std::string_view::npos) return "an open tag";
-    std::string_view inside = text.substr(tag + 1, end - tag - 1);
-    at = end + 1;
-    if (inside.starts_with('/')) {
-      if (open.empty() || open.back() != inside.substr(1))
-        return "closes what is not open: " + std::string(inside);
-      open.pop_back();
-      continue;
-    }
-    bool const empty = inside.ends_with('/');
-    if (empty) inside.remove_suffix(1);
-    std::size_t const name = std::min(inside.find(' '), inside.size());
-    if (open.empty() && roots++ > 0) return "two roots";
-    if (!empty) open.emplace_back(inside.substr(0, name));
-    for (std::size_t i = name; i < inside.size();) {
-      if (inside[i] == ' ') {
-        ++i;
-        continue;
-      }
-      std::size_t const quote = inside.find("=\"", i),
-                        close = quote == std::string_view::npos ? quote : inside.find('"', quote + 2);
-      if (close == std::string_view::npos) return "an attribute without a value: " + std::string(inside);
-      if (!escapes(inside.substr(quote + 2, close - quote - 2)))
-        return "a bare character in: " + std::string(inside);
-      i = close + 1;
-    }
-  }
-  return open.empty() ? "" : "not closed: " + open.back();
+/// A figure as an XML reader reads it.
+pugi::xml_document read(std::string const& figure) {
+  pugi::xml_document document;
+  auto const result =
+      document.load_buffer(figure.data(), figure.size(), pugi::parse_full | pugi::parse_ws_pcdata);
+  EXPECT_TRUE(result) << result.description() << " at " << result.offset;
+  return document;
+}
+
+/// What is read, written down again with all that must be escaped: of a well-formed text with one root, the text itself.
+std::string read_and_written(std::string const& figure) {
+  pugi::xml_document const document = read(figure);
+  std::ostringstream out;
+  for (pugi::xml_node const node : document.children())
+    if (node.type() == pugi::node_declaration)
+      node.print(out, "", pugi::format_raw), out << '\n';
+    else
+      node.print(out, "", pugi::format_raw);
+  return out.str() + "\n";
+}
+
+/// The data that a page of show() carries.
+nlohmann::json data_of(std::string const& page) {
+  std::string const before = "id=\"data\">";
+  std::size_t const from = page.find(before) + before.size();
+  return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+bool offers(nlohmann::json const& data, std::string const& access) {
+  auto const& all = data.at("accesses");
+  return std::any_of(all.begin(), all.end(), [&](auto const& one) { return one.at("name") == access; });
 }
 
 TEST(Tile, HasOffsetsAndAddressesWithTheSwizzleAndWithout) {
@@ -244,46 +227,48 @@ TEST(Window, HoldsEveryLaneOfThePhase) {
 }
 
 TEST(Svg, IsWellFormed) {
-  EXPECT_EQ(flaw_of_xml("<a b=\"&lt;\"><c/>&amp;</a>"), "");
-  EXPECT_NE(flaw_of_xml("<a b=\"<\"/>"), "");
-  EXPECT_NE(flaw_of_xml("<a><b></a></b>"), "");
-  EXPECT_NE(flaw_of_xml("<a>x & y</a>"), "");
-  EXPECT_NE(flaw_of_xml("<a/><b/>"), "");
+  EXPECT_NE(read_and_written("<a>x & y</a>\n"), "<a>x & y</a>\n") << "a bare & is seen";
+  EXPECT_NE(read_and_written("<a b=\"<\"/>\n"), "<a b=\"<\"/>\n") << "and a bare <";
+  std::vector<std::string> figures{svg(make_picture(make_tile(mapping(sw128), 0)))};
   for (auto const* access : {"ldmatrix.x1", "row.b32.load", "ld.shared.b8: row = lane&7, col = lane<<1"}) {
-    std::string const figure = svg(picture_of(mapping(sw128), access));
-    EXPECT_EQ(flaw_of_xml(figure), "") << access;
-    EXPECT_EQ(figure, svg(picture_of(mapping(sw128), access))) << "and the same each time";
+    figures.push_back(svg(picture_of(mapping(sw128), access)));
+    EXPECT_EQ(figures.back(), svg(picture_of(mapping(sw128), access))) << "the same each time";
   }
-  EXPECT_EQ(flaw_of_xml(svg(make_picture(make_tile(mapping(sw128), 0)))), "");
+  for (std::string const& figure : figures) {
+    EXPECT_EQ(read_and_written(figure), figure);
+    auto const roots = read(figure).select_nodes("/*");
+    EXPECT_EQ(roots.size(), 1U);
+  }
 }
 
 TEST(Svg, SaysCollisionsWithoutColour) {
-  std::string const figure = svg(picture_of(mapping(sw128), "ldmatrix.x1"));
-  EXPECT_NE(figure.find(">7!</text>"), std::string::npos) << "lane 7 collides without the swizzle";
-  EXPECT_NE(figure.find(">7</text>"), std::string::npos) << "and not with it";
-  EXPECT_NE(figure.find("url(#clash)"), std::string::npos);
-  EXPECT_EQ(svg(picture_of(mapping(sw128), "row.b32.load")).find("!</text>"), std::string::npos);
+  pugi::xml_document const figure = read(svg(picture_of(mapping(sw128), "ldmatrix.x1")));
+  EXPECT_EQ(figure.select_nodes("//text[.='7!']").size(), 1U) << "lane 7 collides without the swizzle";
+  EXPECT_EQ(figure.select_nodes("//text[.='7' and @font-size='13']").size(), 1U) << "and not with it";
+  EXPECT_FALSE(figure.select_nodes("//rect[@fill='url(#clash)']").empty());
+  pugi::xml_document const calm = read(svg(picture_of(mapping(sw128), "row.b32.load")));
+  EXPECT_TRUE(calm.select_nodes("//text[substring(., string-length(.)) = '!']").empty());
 }
 
 TEST(Html, CannotBeLeftByAName) {
   Mapping const map = mapping("(16,64):(64,1)", 16);
-  std::vector<Access> accesses{parse_access("ld.shared.b32: row = lane/2 < 16 ? lane/2 : 0, col = 0")};
-  std::string const page = html(map, make_tile(map, 0), accesses, sm_90);
-  std::size_t const data = page.find("id=\"data\">"), end = page.find("</script>", data);
-  EXPECT_EQ(page.substr(data + 10, end - data - 10).find('<'), std::string::npos);
-  EXPECT_NE(page.find("lane/2 \\u003c 16"), std::string::npos);
+  std::string const text = "ld.shared.b32: row = lane/2 < 16 ? lane/2 : 0, col = 0";
+  std::string const page = html(map, make_tile(map, 0), std::vector{parse_access(text)}, sm_90);
+  std::string const data = page.substr(page.find("id=\"data\">"));
+  EXPECT_EQ(data.substr(10, data.find("</script>") - 10).find('<'), std::string::npos);
+  EXPECT_NE(data_of(page).dump().find("lane/2 < 16"), std::string::npos) << "and the page knows it";
 }
 
 TEST(Html, LeavesOutWhatDoesNotFit) {
   Mapping const map = mapping("(8,64):(64,1)", 16);
-  std::string const page = html(map, make_tile(map, 0), {}, sm_90);
-  EXPECT_NE(page.find("\"name\":\"ldmatrix.x1\""), std::string::npos);
-  EXPECT_EQ(page.find("\"name\":\"ldmatrix.x4\""), std::string::npos) << "needs 16 rows";
+  auto const data = data_of(html(map, make_tile(map, 0), {}, sm_90));
+  EXPECT_TRUE(offers(data, "ldmatrix.x1"));
+  EXPECT_FALSE(offers(data, "ldmatrix.x4")) << "needs 16 rows";
   // Rows of 33 words: vectors of 16 bytes are not aligned.
   Mapping const padded = mapping("(32,32):(33,1)", 32);
-  std::string const other = html(padded, make_tile(padded, 0), {}, sm_90);
-  EXPECT_EQ(other.find("\"name\":\"ldmatrix.x4\""), std::string::npos);
-  EXPECT_NE(other.find("\"name\":\"column.b32.load\""), std::string::npos);
+  auto const other = data_of(html(padded, make_tile(padded, 0), {}, sm_90));
+  EXPECT_FALSE(offers(other, "ldmatrix.x4"));
+  EXPECT_TRUE(offers(other, "column.b32.load"));
 }
 
 TEST(MemoryImage, ShowsWhatLiesWhere) {

@@ -3,6 +3,7 @@
 #include "text/xml.hpp"
 
 #include <gtest/gtest.h>
+#include <pugixml.hpp>
 
 #include <set>
 
@@ -38,16 +39,36 @@ TEST(Xml, TwoTextsNeverBecomeOne) {
   EXPECT_EQ(written.size(), texts.size());
 }
 
+TEST(Xml, AReaderReadsTheText) {
+  for (std::string const text :
+       {"a < b & \"c\" > d", "two\nlines\tof\r", "Größe \xe2\x82\xac", "a\\d", "]]>"}) {
+    pugi::xml_document document;
+    ASSERT_TRUE(document.load_string(("<a b=\"" + in_xml(text) + "\">" + in_xml(text) + "</a>").c_str()));
+    EXPECT_EQ(document.child("a").attribute("b").value(), text);
+    EXPECT_EQ(document.child("a").child_value(), text);
+  }
+}
+
 TEST(JUnit, SaysWhatCouldNotBeAsked) {
   JUnitCase const cases[] = {{"good", "f:1", 0, Proved{}, ""},
-                             {"bad", "f:2", 0, Refuted{"x is 0", {{"x", 3}}}, ""},
+                             {"bad", "f:2", 0, Refuted{"x is 0", {{"x", 3}}}, "why"},
                              {"late", "f:3", 0, Unknown{"time-out"}, ""},
                              {"torn", "f:4", 0, Unknown{}, "", "f:4: no such layout"}};
-  std::string const xml = junit_xml("s", cases);
-  EXPECT_NE(xml.find("tests=\"4\" failures=\"1\" errors=\"2\""), xml.npos) << xml;
-  EXPECT_NE(xml.find("<failure message=\"refuted: x is 0: x = 3\">"), xml.npos) << xml;
-  EXPECT_NE(xml.find("<error message=\"unknown: time-out\">"), xml.npos) << xml;
-  EXPECT_NE(xml.find("<error message=\"bad input: f:4: no such layout\">"), xml.npos) << xml;
+  pugi::xml_document document;
+  ASSERT_TRUE(document.load_string(junit_xml("s", cases).c_str()));
+  pugi::xml_node const suite = document.child("testsuites").child("testsuite");
+  EXPECT_STREQ(suite.attribute("name").value(), "s");
+  EXPECT_EQ(suite.attribute("tests").as_int(), 4);
+  EXPECT_EQ(suite.attribute("failures").as_int(), 1);
+  EXPECT_EQ(suite.attribute("errors").as_int(), 2);
+  auto const in_case = [&](char const* name) { return suite.find_child_by_attribute("name", name); };
+  EXPECT_STREQ(in_case("good").attribute("classname").value(), "f:1");
+  EXPECT_TRUE(in_case("good").first_child().empty());
+  pugi::xml_node const failure = in_case("bad").child("failure");
+  EXPECT_STREQ(failure.attribute("message").value(), "refuted: x is 0: x = 3");
+  EXPECT_STREQ(failure.child_value(), "why");
+  EXPECT_STREQ(in_case("late").child("error").attribute("message").value(), "unknown: time-out");
+  EXPECT_STREQ(in_case("torn").child("error").attribute("message").value(), "bad input: f:4: no such layout");
 }
 
 TEST(JsonText, TakesAnyBytes) {
