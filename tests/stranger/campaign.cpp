@@ -1,4 +1,4 @@
-#include "campaign.hpp"
+#include "stranger/campaign.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>

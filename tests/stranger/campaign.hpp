@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "random.hpp"
+#include "stranger/random.hpp"
 
 namespace stranger {
 

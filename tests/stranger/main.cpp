@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "campaign.hpp"
+#include "stranger/campaign.hpp"
 
 namespace {
 

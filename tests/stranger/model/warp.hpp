@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "expression.hpp"
-#include "tile.hpp"
+#include "stranger/model/expression.hpp"
+#include "stranger/model/tile.hpp"
 
 namespace stranger {
 

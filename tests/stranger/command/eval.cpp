@@ -1,5 +1,5 @@
 // eval: offsets or addresses, in CuTe's order.
-#include "tile.hpp"
+#include "stranger/model/tile.hpp"
 
 namespace stranger {
 namespace {

@@ -1,8 +1,8 @@
 // prove FILE.toml: obligations of every kind.
 #include <algorithm>
 
-#include "access.hpp"
-#include "equal.hpp"
+#include "stranger/model/access.hpp"
+#include "stranger/command/equal.hpp"
 
 namespace stranger {
 namespace {

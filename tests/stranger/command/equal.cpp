@@ -1,5 +1,5 @@
 // equal: every bit of every element at every base.
-#include "equal.hpp"
+#include "stranger/command/equal.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // predict: raw lane addresses, a JSON line each.
-#include "warp.hpp"
+#include "stranger/model/warp.hpp"
 
 namespace stranger {
 namespace {

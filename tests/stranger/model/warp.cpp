@@ -1,4 +1,4 @@
-#include "warp.hpp"
+#include "stranger/model/warp.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // find: every swizzle, every pitch, every linear map that differs, by brute force on small tiles.
 #include <algorithm>
 
-#include "access.hpp"
+#include "stranger/model/access.hpp"
 
 namespace stranger {
 namespace {

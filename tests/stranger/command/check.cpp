@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "access.hpp"
+#include "stranger/model/access.hpp"
 
 namespace stranger {
 

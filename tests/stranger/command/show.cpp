@@ -1,7 +1,7 @@
 // show --json: the picture's numbers.
 #include <algorithm>
 
-#include "access.hpp"
+#include "stranger/model/access.hpp"
 
 namespace stranger {
 namespace {

@@ -1,4 +1,4 @@
-#include "function.hpp"
+#include "stranger/model/function.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tile.hpp"
+#include "stranger/model/tile.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // Draws accesses to tiles, and says by enumeration what check must answer.
 #pragma once
-#include "function.hpp"
-#include "warp.hpp"
+#include "stranger/model/function.hpp"
+#include "stranger/model/warp.hpp"
 
 namespace stranger {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "random.hpp"
+#include "stranger/random.hpp"
 
 namespace stranger {
 

@@ -1,7 +1,7 @@
 // crosscheck PROFILE.csv OBLIGATIONS.toml: Nsight Compute's counts against what was proved.
 #include <algorithm>
 
-#include "access.hpp"
+#include "stranger/model/access.hpp"
 
 namespace stranger {
 namespace {

@@ -1,7 +1,7 @@
 // Bare functions: a swizzle, the TMA's maps, or C arithmetic that changes low bits alone.
 #pragma once
-#include "expression.hpp"
-#include "tile.hpp"
+#include "stranger/model/expression.hpp"
+#include "stranger/model/tile.hpp"
 
 namespace stranger {
 

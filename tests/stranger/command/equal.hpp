@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "function.hpp"
+#include "stranger/model/function.hpp"
 
 namespace stranger {
 

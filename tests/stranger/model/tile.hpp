@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "campaign.hpp"
-#include "random.hpp"
+#include "stranger/campaign.hpp"
+#include "stranger/random.hpp"
 
 namespace stranger {
 

@@ -1,4 +1,4 @@
-#include "expression.hpp"
+#include "stranger/model/expression.hpp"
 
 #include <cstdio>
 #include <stdexcept>

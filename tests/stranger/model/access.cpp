@@ -1,4 +1,4 @@
-#include "access.hpp"
+#include "stranger/model/access.hpp"
 
 #include <algorithm>
 #include <numeric>

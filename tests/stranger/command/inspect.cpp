@@ -1,8 +1,8 @@
 // inspect and align: what kind of map it is, and from which bases relative addressing is absolute addressing.
 #include <algorithm>
 
-#include "function.hpp"
-#include "tile.hpp"
+#include "stranger/model/function.hpp"
+#include "stranger/model/tile.hpp"
 
 namespace stranger {
 namespace {
