@@ -139,74 +139,87 @@ long long own_alignment(Side const& s, int bits, Tile const* shape) {
   return period;
 }
 
+void draw_function_of(Side& side, int top, Random& r, Campaign& c) {
+  auto f = draw_function(r, top);
+  f.options.clear();
+  f.bytes = true;
+  f.bits = 8;
+  side.function = f;
+  note(c, f);
+}
+
+// The same as C arithmetic, or almost.
+Function in_c(Function f, Random& r) {
+  if (f.expression) return f;
+  f.expression = true;
+  if (r.chance(20) && f.swizzle.top() < 11) f.swizzle.base += 1;
+  f.terms = {f.swizzle};
+  auto const& s = f.swizzle;
+  auto const mask = ((1ll << s.bits) - 1) << (s.base + std::max(0, s.shift));
+  f.text = "fn(x) = x ^ ((x & " + std::to_string(mask) + ")" + (s.shift >= 0 ? " >> " : " << ") +
+           std::to_string(std::abs(s.shift)) + ")";
+  f.top = std::max(f.top, s.top());
+  return f;
+}
+
+void draw_two_functions(Pair& p, Random& r, Campaign& c) {
+  draw_function_of(p.left, 11, r, c);
+  if (r.chance(50))
+    draw_function_of(p.right, 11, r, c);
+  else
+    p.right.function = in_c(*p.left.function, r);
+  if (r.chance(40)) p.bits = r.pick({4, 8, 16, 32});
+}
+
+// A function, perhaps the tile's own swizzle, that takes its place.
+void draw_function_for(Side& side, Tile const& tile, Random& r, Campaign& c) {
+  draw_function_of(side, 10, r, c);
+  if (!r.chance(50) || tile.stages.size() != 1 || !tile.stages[0].is_swizzle) return;
+  auto& f = *side.function;
+  f.expression = false;
+  f.swizzle = tile.stages[0].swizzle;
+  f.text = f.swizzle.text(r);
+  f.top = f.swizzle.top();
+}
+
+// A tile on the left; on the right, as `kind` of 100 says, a function, the same tile in other words, or another tile.
+void draw_tile_and_other(Pair& p, long long kind, Random& r, Campaign& c) {
+  Wish wish;
+  wish.element = r.chance(85);
+  wish.most = 64;
+  wish.top = 10;
+  auto tile = draw_tile(wish, r);
+  note(c, tile);
+  p.bits = tile.bits;
+  p.left.tile = tile;
+  if (kind < 37 && tile.stages.size() <= 1) {
+    draw_function_for(p.right, tile, r, c);
+  } else if (kind < 90) {
+    p.right.tile = retold(tile, tile.bits, r);
+  } else {
+    Tile other;
+    do {
+      other = draw_tile(wish, r);
+    } while (other.flagged && tile.flagged && other.bits != tile.bits);
+    p.right.tile = other;
+    if (other.flagged)
+      p.bits = other.bits;
+    else if (!tile.flagged)
+      p.bits = std::max(tile.bits, other.bits);
+  }
+  if (r.chance(20)) p.align = 1ll << r.between(0, 9), c.drew("--align");
+  if (r.chance(40)) std::swap(p.left, p.right);
+}
+
 }  // namespace
 
 Pair draw_pair(Random& r, Campaign& c) {
   Pair p;
   auto const kind = r.below(100);
-  auto const set_function = [&](Side& side, int top) {
-    auto f = draw_function(r, top);
-    f.options.clear();
-    f.bytes = true;
-    f.bits = 8;
-    side.function = f;
-    note(c, f);
-  };
-  if (kind < 22) {
-    set_function(p.left, 11);
-    if (r.chance(50)) {
-      set_function(p.right, 11);
-    } else {
-      // The same as C arithmetic, or almost.
-      auto f = *p.left.function;
-      if (!f.expression) {
-        f.expression = true;
-        if (r.chance(20) && f.swizzle.top() < 11) f.swizzle.base += 1;
-        f.terms = {f.swizzle};
-        auto const& s = f.swizzle;
-        auto const mask = ((1ll << s.bits) - 1) << (s.base + std::max(0, s.shift));
-        f.text = "fn(x) = x ^ ((x & " + std::to_string(mask) + ")" + (s.shift >= 0 ? " >> " : " << ") +
-                 std::to_string(std::abs(s.shift)) + ")";
-        f.top = std::max(f.top, s.top());
-      }
-      p.right.function = f;
-    }
-    if (r.chance(40)) p.bits = r.pick({4, 8, 16, 32});
-  } else {
-    Wish wish;
-    wish.element = r.chance(85);
-    wish.most = 64;
-    wish.top = 10;
-    auto tile = draw_tile(wish, r);
-    note(c, tile);
-    p.bits = tile.bits;
-    p.left.tile = tile;
-    if (kind < 37 && tile.stages.size() <= 1) {
-      set_function(p.right, 10);
-      if (r.chance(50) && tile.stages.size() == 1 && tile.stages[0].is_swizzle) {
-        auto f = *p.right.function;
-        f.expression = false;
-        f.swizzle = tile.stages[0].swizzle;
-        f.text = f.swizzle.text(r);
-        f.top = f.swizzle.top();
-        p.right.function = f;
-      }
-    } else if (kind < 90) {
-      p.right.tile = retold(tile, tile.bits, r);
-    } else {
-      Tile other;
-      do {
-        other = draw_tile(wish, r);
-      } while (other.flagged && tile.flagged && other.bits != tile.bits);
-      p.right.tile = other;
-      if (other.flagged)
-        p.bits = other.bits;
-      else if (!tile.flagged)
-        p.bits = std::max(tile.bits, other.bits);
-    }
-    if (r.chance(20)) p.align = 1ll << r.between(0, 9), c.drew("--align");
-    if (r.chance(40)) std::swap(p.left, p.right);
-  }
+  if (kind < 22)
+    draw_two_functions(p, r, c);
+  else
+    draw_tile_and_other(p, kind, r, c);
   bool const flagged = (p.left.tile && p.left.tile->flagged) || (p.right.tile && p.right.tile->flagged);
   bool const all_flagged =
       (!p.left.tile || p.left.tile->flagged) && (!p.right.tile || p.right.tile->flagged) && flagged;

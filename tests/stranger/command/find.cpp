@@ -236,80 +236,103 @@ void linear_maps(Campaign& c, Question const& q, std::vector<Searched> const& se
                 "the best map");
 }
 
-}  // namespace
+enum class Kind { swizzles, pitches, maps };
 
-long long find_case(Campaign& c, Random& r) {
-  auto const kind = r.below(100);
-  bool const padding = kind < 25, linear = !padding && kind < 50;
-  Question q;
-  std::optional<std::vector<Searched>> searched;
+// A tile that this search takes.
+bool searchable(Tile const& tile, Kind kind) {
+  if (tile.bits == 0 || tile.inner.size() > 1024 || tile.rank() != 2) return false;
+  if (kind == Kind::swizzles) return true;
+  auto const &rows = tile.inner.modes[0], &cols = tile.inner.modes[1];
+  if (tile.bits < 8 || rows.tuple || cols.tuple) return false;
+  if (kind == Kind::pitches) return cols.stride == 1 && rows.stride >= tile.extent(1);
+  return tile.inner.cosize() == tile.size() && (tile.size() & (tile.size() - 1)) == 0;
+}
+
+// Accesses that the plain loops can follow.
+bool few_cases(Question const& q) {
+  long long cases = 0;
+  for (auto const& access : q.accesses) {
+    cases += static_cast<long long>(origins(access, nullptr).size());
+    if (access.form == Access::thread_value) return false;
+  }
+  return cases <= 12;
+}
+
+bool has_negative_offset(Tile const& tile) {
+  for (long long i = 0; i < tile.size(); ++i)
+    if (tile.inner.at(i) < 0) return true;
+  return false;
+}
+
+// Draws until there is a question that the search takes; gives its lanes.
+std::vector<Searched> draw_searched(Question& q, Kind kind, Random& r) {
   for (;;) {
     q = draw_question(r, true, true);
     auto& tile = *q.tile;
-    if (tile.bits == 0 || tile.inner.size() > 1024 || tile.rank() != 2) continue;
-    if ((padding || linear) && tile.bits < 8) continue;
+    if (!searchable(tile, kind)) continue;
+    // All linear maps are many: mostly of small tiles.
+    if (kind == Kind::maps && tile.size() != 1ll << (r.between(2, 4) + r.between(2, 4))) continue;
     // The search puts its own swizzle there: a plain layout.
-    auto const text_of = [&] { return text(tile.inner, r); };
-    if (padding || linear) {
-      auto const rows = padding ? tile.extent(0) : 1ll << r.between(2, 4),
-                 cols = padding ? tile.extent(1) : 1ll << r.between(2, 4);
-      if (padding && tile.inner.modes[1].tuple) continue;
-      if (!padding && rows * cols != tile.size()) continue;
-      if (padding &&
-          (tile.inner.modes[0].tuple || tile.inner.modes[1].stride != 1 || tile.inner.modes[0].stride < cols))
-        continue;
-      if (linear &&
-          (tile.inner.modes[0].tuple || tile.inner.modes[1].tuple || tile.inner.cosize() != tile.size()))
-        continue;
-      if (linear && (tile.size() & (tile.size() - 1)) != 0) continue;
-    }
-    if (tile.stages.empty() ? false : (tile.stages.clear(), tile.flagged = false, true)) {
-      tile.text = text_of();
+    if (!tile.stages.empty()) {
+      tile.stages.clear();
+      tile.flagged = false;
+      tile.text = text(tile.inner, r);
       tile.options = {"--element", element_name(tile.bits, r)};
     }
-    bool small = true;
-    long long cases = 0;
-    for (auto const& access : q.accesses) {
-      cases += static_cast<long long>(origins(access, nullptr).size());
-      small = small && access.form != Access::thread_value;
-    }
-    if (!small || cases > 12) continue;
-    bool negative = false;
-    for (long long i = 0; i < tile.size(); ++i) negative = negative || tile.inner.at(i) < 0;
-    if (negative || shares(tile)) continue;
-    searched = vectors(q);
-    if (!searched) continue;
-    break;
+    if (!few_cases(q) || has_negative_offset(tile) || shares(tile)) continue;
+    if (auto searched = vectors(q)) return *searched;
   }
+}
+
+// Address bits above the unit that no linear map may take apart: the largest access, at least a bank word.
+struct Blocks {
+  int unit_log2 = 2, bits = 0;
+  int bank_bits() const { return 7 - unit_log2; }
+  // There are few enough maps for a plain loop.
+  bool few_maps() const { return bits - bank_bits() <= (bits <= 7 ? 3 : 0); }
+};
+
+Blocks blocks_of(Tile const& tile, std::vector<Searched> const& searched) {
+  Blocks blocks;
+  for (auto const& one : searched)
+    while (1 << blocks.unit_log2 < one.op.width) ++blocks.unit_log2;
+  int log2 = 0;
+  while (1ll << log2 < tile.size() * tile.bits / 8) ++log2;
+  blocks.bits = std::max(0, log2 - blocks.unit_log2);
+  return blocks;
+}
+
+}  // namespace
+
+long long find_case(Campaign& c, Random& r) {
+  auto const drawn = r.below(100);
+  auto kind = drawn < 25 ? Kind::pitches : drawn < 50 ? Kind::maps : Kind::swizzles;
+  Question q;
+  auto searched = draw_searched(q, kind, r);
   note(c, q);
-  int unit_log2 = 2, n = 0;
-  for (auto const& one : *searched)
-    while (1 << unit_log2 < one.op.width) ++unit_log2;
-  while (1ll << n < q.tile->size() * q.tile->bits / 8) ++n;
-  n = std::max(0, n - unit_log2);
-  int const bank_bits = 7 - unit_log2;
-  bool const try_linear = linear && n - bank_bits <= (n <= 7 ? 3 : 0);
+  auto const blocks = blocks_of(*q.tile, searched);
+  if (kind == Kind::maps && !blocks.few_maps()) kind = Kind::swizzles;
   auto words = q.words();
   words.insert(words.begin(), "find");
   if (r.chance(30)) {
     c.drew("--weight");
     words.emplace_back("--weight");
-    for (auto& one : *searched) words.push_back(std::to_string(one.weight = r.between(1, 40)));
+    for (auto& one : searched) words.push_back(std::to_string(one.weight = r.between(1, 40)));
   }
-  bool const bytes = !padding && !try_linear && q.tile->bits >= 8 && r.chance(30);
-  if (padding) words.emplace_back("--padding"), c.drew("--padding");
-  if (try_linear) words.emplace_back("--xor"), c.drew("--xor");
+  bool const bytes = kind == Kind::swizzles && q.tile->bits >= 8 && r.chance(30);
+  if (kind == Kind::pitches) words.emplace_back("--padding"), c.drew("--padding");
+  if (kind == Kind::maps) words.emplace_back("--xor"), c.drew("--xor");
   if (bytes) words.insert(words.end(), {"--unit", "bytes"}), c.drew("--unit bytes");
   auto const answer = c.ask(words);
   if (answer.code == 3) return c.undecided(), 1;
   c.expect(answer.code == 0, "model: exit 0");
   auto const got = answer.json();
-  if (padding)
-    pitches(c, q, *searched, got);
-  else if (try_linear)
-    linear_maps(c, q, *searched, n, unit_log2, bank_bits, got);
+  if (kind == Kind::pitches)
+    pitches(c, q, searched, got);
+  else if (kind == Kind::maps)
+    linear_maps(c, q, searched, blocks.bits, blocks.unit_log2, blocks.bank_bits(), got);
   else
-    swizzles(c, q, *searched, bytes, got);
+    swizzles(c, q, searched, bytes, got);
   return 1;
 }
 

@@ -165,8 +165,8 @@ Obligation always_obligation(Random& r, Campaign& c) {
       auto const f = [&](unsigned long long v) {
         return (v & ~window) | static_cast<unsigned long long>(s(static_cast<long long>(v & window)));
       };
-      auto const n = static_cast<unsigned long long>(block);
-      return form == 0 ? f(x) / n == x / n : form == 1 ? f(x) % n == x % n : f(f(x)) == x;
+      auto const size = static_cast<unsigned long long>(block);
+      return form == 0 ? f(x) / size == x / size : form == 1 ? f(x) % size == x % size : f(f(x)) == x;
     };
     for (unsigned long long x = 0; x < 1ull << s.top(); ++x) o.holds = o.holds && true_at(x);
     o.compare = [true_at, holds = o.holds](Campaign& campaign, Json const& claim) {

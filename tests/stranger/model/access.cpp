@@ -161,84 +161,98 @@ bool draw_thread_value(Access& access, Tile const& tile, Random& r) {
   return true;
 }
 
+void draw_address(Access& access, Random& r) {
+  access.form = Access::address;
+  for (auto name : {"i", "k"})
+    if (r.chance(40)) access.ranges.push_back(draw_range(r, name, 6));
+  access.coordinate = {scaled(draw_coordinate(r, access.ranges, 255), r.chance(95) ? access.op.width : 2)};
+  if (r.chance(30))
+    access.coordinate[0] =
+        apply("+", access.coordinate[0], scaled(draw_coordinate(r, access.ranges, 31), 128));
+}
+
+// A coordinate, or one index in CuTe's order; vectors of `count` elements mostly begin where one may.
+void draw_place(Access& access, Tile const& tile, Random& r, bool one_index, long long count) {
+  for (auto name : {"i", "k"})
+    if (r.chance(45)) access.ranges.push_back(draw_range(r, name, 5));
+  bool const columns = column_major(tile) && !row_major(tile);
+  if (one_index || tile.rank() > 3) {
+    access.form = Access::plain_index;
+    // In CuTe's order the first mode is the fastest.
+    auto const unit = columns ? count : 1;
+    access.coordinate = {
+        scaled(draw_coordinate(r, access.ranges, std::max(0ll, tile.size() / unit - 1)), unit)};
+    return;
+  }
+  auto const fast = columns ? 0 : tile.rank() - 1;
+  for (std::size_t m = 0; m < tile.rank(); ++m) {
+    auto const unit = m == fast && r.chance(97) ? count : 1;
+    access.coordinate.push_back(scaled(
+        draw_coordinate(r, access.ranges, std::max(0ll, tile.extent(m) / unit - (r.chance(97) ? 1 : 0))),
+        unit));
+  }
+  if (tile.rank() == 1) access.form = Access::plain_index;
+}
+
+// What came of an attempt: an access with its text, one without, or nothing that goes with the tile.
+enum class Attempt { whole, without_text, nothing };
+
+Attempt draw_on_tile(Access& access, Tile const& tile, Random& r, bool find, bool last) {
+  auto const count = std::max(1, access.op.width * 8 / tile.bits);
+  if (count > tile.size() && !last && r.chance(90)) return Attempt::nothing;
+  auto const form = r.below(100);
+  if (form < 18) {
+    if (draw_named(access, tile, r)) return Attempt::whole;
+    if (!last) return Attempt::nothing;
+  }
+  if (form < 36 && !find) {
+    if (draw_thread_value(access, tile, r)) return Attempt::whole;
+    if (!last) return Attempt::nothing;
+  }
+  draw_place(access, tile, r, form < 50, count);
+  return Attempt::without_text;
+}
+
+Expression draw_condition(Access const& access, Random& r) {
+  auto const lane = variable("lane");
+  auto const kind = r.below(6);
+  if (kind == 0) return apply(">", lane, number(31));
+  if (kind == 1) return apply("==", lane, number(r.below(32)));
+  if (kind == 2 && !access.ranges.empty())
+    return apply("<", lane, apply("*", variable(access.ranges[0].name), number(8)));
+  if (kind == 3) return apply("!=", apply("&", lane, number(3)), number(0));
+  return apply("<", lane, number(r.between(1, 20)));
+}
+
+std::string draw_text(Access const& access, Random& r) {
+  auto const condition = access.condition ? " if " + access.condition->text(r) : "";
+  auto const tail =
+      r.chance(50) ? ranges_text(access.ranges) + condition : condition + ranges_text(access.ranges);
+  auto const text = [&](std::size_t m) { return access.coordinate[m].text(r); };
+  if (access.form == Access::address) return access.op.name + ": address = " + text(0) + tail;
+  if (access.form == Access::plain_index) return access.op.name + ": coord = " + text(0) + tail;
+  if (access.coordinate.size() == 2 && r.chance(70)) {
+    auto const row = text(0), col = text(1);
+    return access.op.name + ": row = " + row + ", col = " + col + tail;
+  }
+  auto all = access.op.name + ": coord = (";
+  for (std::size_t m = 0; m < access.coordinate.size(); ++m) all += (m ? ", " : "") + text(m);
+  return all + ")" + tail;
+}
+
 Access draw_access(Question const& q, Random& r, bool find) {
   for (int tries = 0;; ++tries) {
     Access access;
     access.op = r.pick(instructions());
-    if (!q.tile) {
-      access.form = Access::address;
-      for (auto name : {"i", "k"})
-        if (r.chance(40)) access.ranges.push_back(draw_range(r, name, 6));
-      access.coordinate = {
-          scaled(draw_coordinate(r, access.ranges, 255), r.chance(95) ? access.op.width : 2)};
-      if (r.chance(30))
-        access.coordinate[0] =
-            apply("+", access.coordinate[0], scaled(draw_coordinate(r, access.ranges, 31), 128));
-    } else {
-      auto const& tile = *q.tile;
-      auto const count = std::max(1, access.op.width * 8 / tile.bits);
-      if (count > tile.size() && tries < 20 && r.chance(90)) continue;
-      auto const form = r.below(100);
-      if (form < 18) {
-        if (draw_named(access, tile, r)) return access;
-        if (tries < 20) continue;
-      }
-      if (form < 36 && !find) {
-        if (draw_thread_value(access, tile, r)) return access;
-        if (tries < 20) continue;
-      }
-      for (auto name : {"i", "k"})
-        if (r.chance(45)) access.ranges.push_back(draw_range(r, name, 5));
-      bool const columns = column_major(tile) && !row_major(tile);
-      if (form < 50 || tile.rank() > 3) {
-        access.form = Access::plain_index;
-        // In CuTe's order the first mode is the fastest.
-        auto const unit = columns ? count : 1;
-        access.coordinate = {
-            scaled(draw_coordinate(r, access.ranges, std::max(0ll, tile.size() / unit - 1)), unit)};
-      } else {
-        auto const fast = columns ? 0 : tile.rank() - 1;
-        for (std::size_t m = 0; m < tile.rank(); ++m) {
-          auto const unit = m == fast && r.chance(97) ? count : 1;
-          access.coordinate.push_back(
-              scaled(draw_coordinate(r, access.ranges,
-                                     std::max(0ll, tile.extent(m) / unit - (r.chance(97) ? 1 : 0))),
-                     unit));
-        }
-        if (tile.rank() == 1) access.form = Access::plain_index;
-      }
-    }
-    if (!access.op.is_matrix() && r.chance(20)) {
-      auto const kind = r.below(6);
-      if (kind == 0)
-        access.condition = apply(">", variable("lane"), number(31));
-      else if (kind == 1)
-        access.condition = apply("==", variable("lane"), number(r.below(32)));
-      else if (kind == 2 && !access.ranges.empty())
-        access.condition =
-            apply("<", variable("lane"), apply("*", variable(access.ranges[0].name), number(8)));
-      else if (kind == 3)
-        access.condition = apply("!=", apply("&", variable("lane"), number(3)), number(0));
-      else
-        access.condition = apply("<", variable("lane"), number(r.between(1, 20)));
-    }
-    auto const tail = [&] {
-      auto const condition = access.condition ? " if " + access.condition->text(r) : "";
-      return r.chance(50) ? ranges_text(access.ranges) + condition : condition + ranges_text(access.ranges);
-    }();
-    if (access.form == Access::address)
-      access.text = access.op.name + ": address = " + access.coordinate[0].text(r) + tail;
-    else if (access.form == Access::plain_index)
-      access.text = access.op.name + ": coord = " + access.coordinate[0].text(r) + tail;
-    else if (access.coordinate.size() == 2 && r.chance(70))
-      access.text = access.op.name + ": row = " + access.coordinate[0].text(r) +
-                    ", col = " + access.coordinate[1].text(r) + tail;
-    else {
-      access.text = access.op.name + ": coord = (";
-      for (std::size_t m = 0; m < access.coordinate.size(); ++m)
-        access.text += (m ? ", " : "") + access.coordinate[m].text(r);
-      access.text += ")" + tail;
-    }
+    auto attempt = Attempt::without_text;
+    if (q.tile)
+      attempt = draw_on_tile(access, *q.tile, r, find, tries >= 20);
+    else
+      draw_address(access, r);
+    if (attempt == Attempt::nothing) continue;
+    if (attempt == Attempt::whole) return access;
+    if (!access.op.is_matrix() && r.chance(20)) access.condition = draw_condition(access, r);
+    access.text = draw_text(access, r);
     return access;
   }
 }

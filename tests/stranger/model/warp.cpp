@@ -142,6 +142,78 @@ void touch(Shot& shot, Access const& access, Tile const& tile, int lane,
   misfit(shot, lane, why);
 }
 
+// The byte address of an access by raw address, under a bare swizzle or without.
+void shoot_address(Shot& shot, Access const& access, Swizzle const* bare, Origin const& values, int lane,
+                   long long base) {
+  auto const width = access.op.width;
+  auto const asked = base + access.coordinate[0](values);
+  auto const address = bare ? (*bare)(asked) : asked;
+  shot.warp[lane] = address;
+  if (address % width != 0) misfit(shot, lane, "misaligned");
+  if (bare && (*bare)(asked + width - 1) != address + width - 1)
+    misfit(shot, lane, "elements not side by side");
+}
+
+// What the thread of a lane asks for, by its thread-value layout.
+void shoot_thread_value(Shot& shot, Access const& access, Tile const& tile, Origin const& values, int lane,
+                        int count, long long base) {
+  auto const& tv = access.tv;
+  auto const thread = values.at("warp") * 32 + lane;
+  if (thread >= tv.layout.modes[0].size()) {
+    if (access.op.is_matrix()) misfit(shot, lane, "no thread for this lane");
+    return;
+  }
+  std::vector<long long> run;
+  for (int k = 0; k < count; ++k) {
+    auto const value = values.at("instruction") * count + k;
+    auto const index = tv.layout.modes[0].at(thread) + tv.layout.modes[1].at(value);
+    std::vector<long long> at{index % tv.rows + values.at("tile 0") * tv.rows,
+                              index / tv.rows + values.at("tile 1") * tv.cols};
+    if (k == 0) shot.coordinate[lane] = at;
+    if (index < 0 || index >= tv.rows * tv.cols)
+      misfit(shot, lane, "outside its own tile");
+    else
+      run.push_back(tile.index(at));
+  }
+  if (run.size() == static_cast<std::size_t>(count)) touch(shot, access, tile, lane, {run}, base);
+}
+
+// Vectors of `count` elements from a coordinate on: along each mode whose elements are neighbours in the layout, before
+// any swizzle.
+std::vector<std::vector<long long>> runs_from(std::vector<long long> const& at, Tile const& tile, int count) {
+  std::vector<std::vector<long long>> runs;
+  for (std::size_t m = at.size(); m-- > 0;) {
+    if (at[m] + count > tile.extent(m)) continue;
+    std::vector<long long> run;
+    auto next = at;
+    bool neighbours = true;
+    for (int k = 0; k < count; ++k, ++next[m]) {
+      run.push_back(tile.index(next));
+      neighbours = neighbours && tile.inner.at(run.back()) == tile.inner.at(run.front()) + k;
+    }
+    if (neighbours) runs.push_back(run);
+  }
+  return runs;
+}
+
+// What a lane asks for by coordinate or by index.
+void shoot_place(Shot& shot, Access const& access, Tile const& tile, Origin const& values, int lane,
+                 int count, long long base) {
+  std::vector<long long> at;
+  for (auto const& e : access.coordinate) at.push_back(e(values));
+  if (access.form == Access::plain_index) {
+    if (at[0] < 0 || at[0] >= tile.size()) {
+      shot.coordinate[lane] = {at[0]};
+      return misfit(shot, lane, "outside the tile");
+    }
+    at = tile.coordinate(at[0]);
+  }
+  shot.coordinate[lane] = at;
+  for (std::size_t m = 0; m < at.size(); ++m)
+    if (at[m] < 0 || at[m] >= tile.extent(m)) return misfit(shot, lane, "outside the tile");
+  touch(shot, access, tile, lane, runs_from(at, tile, count), base);
+}
+
 }  // namespace
 
 Shot shoot(Access const& access, Tile const* tile, Swizzle const* bare, Origin const& origin,
@@ -153,68 +225,12 @@ Shot shoot(Access const& access, Tile const* tile, Swizzle const* bare, Origin c
     auto values = origin;
     values["lane"] = lane;
     if (access.condition && (*access.condition)(values) == 0) continue;
-    if (access.form == Access::address) {
-      auto address = base + access.coordinate[0](values);
-      if (bare) address = (*bare)(address);
-      shot.warp[lane] = address;
-      if (address % op.width != 0) misfit(shot, lane, "misaligned");
-      if (bare && (*bare)(base + access.coordinate[0](values) + op.width - 1) != address + op.width - 1)
-        misfit(shot, lane, "elements not side by side");
-      continue;
-    }
-    std::vector<std::vector<long long>> runs;
-    if (access.form == Access::thread_value) {
-      auto const thread = values.at("warp") * 32 + lane;
-      auto const threads = access.tv.layout.modes[0].size();
-      if (thread >= threads) {
-        if (op.is_matrix()) misfit(shot, lane, "no thread for this lane");
-        continue;
-      }
-      std::vector<long long> run;
-      for (int k = 0; k < count; ++k) {
-        auto const value = values.at("instruction") * count + k;
-        auto const index = access.tv.layout.modes[0].at(thread) + access.tv.layout.modes[1].at(value);
-        std::vector<long long> at{index % access.tv.rows + values.at("tile 0") * access.tv.rows,
-                                  index / access.tv.rows + values.at("tile 1") * access.tv.cols};
-        if (k == 0) shot.coordinate[lane] = at;
-        if (index < 0 || index >= access.tv.rows * access.tv.cols)
-          misfit(shot, lane, "outside its own tile");
-        else
-          run.push_back(tile->index(at));
-      }
-      if (run.size() == static_cast<std::size_t>(count)) touch(shot, access, *tile, lane, {run}, base);
-      continue;
-    }
-    std::vector<long long> at;
-    for (auto const& e : access.coordinate) at.push_back(e(values));
-    if (access.form == Access::plain_index) {
-      if (at[0] < 0 || at[0] >= tile->size()) {
-        shot.coordinate[lane] = {at[0]};
-        misfit(shot, lane, "outside the tile");
-        continue;
-      }
-      at = tile->coordinate(at[0]);
-    }
-    shot.coordinate[lane] = at;
-    bool inside = true;
-    for (std::size_t m = 0; m < at.size(); ++m) inside = inside && at[m] >= 0 && at[m] < tile->extent(m);
-    if (!inside) {
-      misfit(shot, lane, "outside the tile");
-      continue;
-    }
-    for (std::size_t m = at.size(); m-- > 0;) {
-      if (at[m] + count > tile->extent(m)) continue;
-      std::vector<long long> run;
-      auto next = at;
-      // A vector runs along a mode whose elements are neighbours in the layout, before any swizzle.
-      bool neighbours = true;
-      for (int k = 0; k < count; ++k, ++next[m]) {
-        run.push_back(tile->index(next));
-        neighbours = neighbours && tile->inner.at(run.back()) == tile->inner.at(run.front()) + k;
-      }
-      if (neighbours) runs.push_back(run);
-    }
-    touch(shot, access, *tile, lane, runs, base);
+    if (access.form == Access::address)
+      shoot_address(shot, access, bare, values, lane, base);
+    else if (access.form == Access::thread_value)
+      shoot_thread_value(shot, access, *tile, values, lane, count, base);
+    else
+      shoot_place(shot, access, *tile, values, lane, count, base);
   }
   return shot;
 }
