@@ -8,7 +8,7 @@
 namespace swizproof::gpu {
 
 /// What stores store: zeros that the compiler does not know. The zero register would not do: an access
-/// that reads no register does not pay for groups without active lanes.
+/// that reads no register does not pay for phases without active lanes.
 struct Data {
   std::uint32_t word[4];
   __device__ std::uint32_t operator[](unsigned i) const { return word[i]; }

@@ -44,7 +44,7 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
   auto const at_least = [=](auto const& f, auto x) { return four_three(f, x) && !(f.bits < bits); };
   auto const sufficient = [=](unsigned log2_align, auto wanted) {
     return ask_whole_vectors(false, log2_align, [=](auto const& f, auto origin) {
-      return claim(wanted(f, origin), conflict_free(f, origin));
+      return states(wanted(f, origin), conflict_free(f, origin));
     });
   };
   // Conflict-free from a few origins is enough to be one of the wanted: 0, and rows that do not start
@@ -53,11 +53,11 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
     return ask_whole_vectors(false, 4, [=](auto const& f, auto origin) {
       truth_of<decltype(origin)> all = true;
       for (unsigned const at : origins) all = all && conflict_free(f, like(origin, at));
-      return claim(all, wanted(f, origin));
+      return states(all, wanted(f, origin));
     });
   };
   auto const never_leftward = ask_whole_vectors(
-      true, 4, [=](auto const& f, auto origin) { return claim(!conflict_free(f, like(origin, 0))); });
+      true, 4, [=](auto const& f, auto origin) { return states(!conflict_free(f, like(origin, 0))); });
   std::string const p = std::to_string(pitch), b = std::to_string(bits);
   std::string const swizzles = "bits > 0, base >= 4, within 32 bits; ";
   std::vector<unsigned> const shifted_origins{0, 2 * pitch, 4 * pitch, 6 * pitch, 32, 64, 96};
@@ -95,10 +95,10 @@ Question column_banks(bool is_leftward, unsigned kept_bank_bits) {
                using W = decltype(base);
                SwizzleFormula<W> const f{bits, base, distance, is_leftward};
                auto const whole = valid(f, base, {.a_bit = true, .room = 32}) && !(base < 4);
-               auto const word_of = [&](W l) { return word(Address<W>{f(W(shl(units, 2) + l * 128))}); };
+               auto const word_of = [&](W l) { return bank_word(Address<W>{f(W(shl(units, 2) + l * 128))}); };
                auto const low_bank = [&](W l) { return bank(word_of(l)).number % (1ULL << kept_bank_bits); };
-               return claim(whole && !(lane == other), !(word_of(lane).number == word_of(other).number) &&
-                                                           low_bank(lane) == low_bank(other));
+               return states(whole && !(lane == other), !(word_of(lane).number == word_of(other).number) &&
+                                                            low_bank(lane) == low_bank(other));
              });
 }
 
@@ -121,7 +121,7 @@ Claim row_of_vectors(bool leftward) {
   auto const row_costs = [=](unsigned pitch) {
     return ask_whole_vectors(leftward, 7, [=](auto const& f, auto origin) {
       auto const n = cost_under(f, pitch == 128 ? "copy.row128" : "row_per_lane.store", origin, pitch);
-      return claim(n == 4);
+      return states(n == 4);
     });
   };
   return {std::string("all swizzles/row of vectors, shift ") + (leftward ? "< 0" : ">= 0"),
@@ -138,7 +138,7 @@ Claim least_of_a_column() {
   auto const reached = [](unsigned n) {
     return ask("Sw<3,4,3>", 32, {{"origin/4", 30}}, [n](auto units) {
       auto const cost = cost_under(swizzle_128B, "column.b32.load", shl(units, 2), 128);
-      return claim(cost == n);
+      return states(cost == n);
     });
   };
   return {

@@ -31,14 +31,14 @@ void add_composition(std::vector<Claim>& claims) {
                            using W = decltype(x);
                            SwizzleFormula<W> const rest{W(more.bits - less.bits), W(more.base + less.bits),
                                                         more.distance, leftward};
-                           return claim(more(less(x)) == rest(x));
+                           return states(more(less(x)) == rest(x));
                          })),
          "bits, base, |shift|, C symbolic" + sign + ", base+bits+|shift| <= 32, all 32-bit offsets",
          "CuTe: composition(Sw<2,3,3>, Sw<3,3,3>) = Sw<1,5,3>",
          single("it is f<B-C, M, S>", ask_pair(leftward, [=](auto const& more, auto const& less, auto x) {
                   using W = decltype(x);
                   SwizzleFormula<W> const rest{W(more.bits - less.bits), more.base, more.distance, leftward};
-                  return claim(more(less(x)) == rest(x));
+                  return states(more(less(x)) == rest(x));
                 }))});
   }
   auto const agree = [](bool from_bit_above) {
@@ -48,7 +48,7 @@ void add_composition(std::vector<Claim>& claims) {
                               64, {{"x", 64}}, [=](auto x) {
                                 unsigned const bit = 1U << (7 + k + (from_bit_above ? 1 : 0));
                                 auto const same = Swizzle{k + 1, 4, 3}(x) == Swizzle{k, 4, 3}(x);
-                                return claim(iff(same, (x & bit) == 0));
+                                return states(iff(same, (x & bit) == 0));
                               }));
     return questions;
   };

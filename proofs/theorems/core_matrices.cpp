@@ -46,7 +46,7 @@ Question core_matrix(CanonicalLayout const& layout, Swizzle applied, unsigned pi
                auto const cost = wavefronts(
                    sm_90, rows.instruction,
                    addresses(rows, applied, W(shl(start, 4) + offset), like(start, pitch), zero, zero));
-               return claim(cost == 1);
+               return states(cost == 1);
              });
 }
 

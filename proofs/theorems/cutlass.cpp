@@ -38,7 +38,7 @@ Question same_as_cute(bool wrong_base) {
   using Cute = cute::Swizzle<s.bits, s.base, s.shift>;
   return ask(to_string(s), 64, {{"x", 64}}, [wrong_base](auto x) {
     Swizzle const ours{s.bits, s.base + (wrong_base ? 1 : 0), s.shift};
-    return claim(ours(x) == decltype(x)(Cute::apply(x)));
+    return states(ours(x) == decltype(x)(Cute::apply(x)));
   });
 }
 

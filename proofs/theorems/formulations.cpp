@@ -43,7 +43,7 @@ Claim as_in_cute() {
       std::uint64_t const bit_mask = (std::uint64_t{1} << s.bits) - 1;
       std::uint64_t const yyy = bit_mask << (s.base + std::max(0, s.shift) + slip);
       W const moved = W(x & yyy);
-      return claim(s(x) == W(x ^ (s.shift >= 0 ? shr(moved, s.distance()) : shl(moved, s.distance()))));
+      return states(s(x) == W(x ^ (s.shift >= 0 ? shr(moved, s.distance()) : shl(moved, s.distance()))));
     });
   };
   return {"formulation/CuTe",
@@ -62,7 +62,7 @@ Claim as_in_python() {
     return ask_each(shifted, 32, [forward](Swizzle s, auto x) {
       using W = decltype(x);
       std::uint64_t const yyy = ((std::uint64_t{1} << s.bits) - 1) << (s.base + std::max(0, s.shift));
-      return claim(s(x) == W(x ^ python_shiftr(W(x & yyy), forward ? s.shift : -s.shift)));
+      return states(s(x) == W(x ^ python_shiftr(W(x & yyy), forward ? s.shift : -s.shift)));
     });
   };
   return {"formulation/Python",
@@ -84,7 +84,7 @@ Claim as_in_mojo() {
       int const from = swapped ? s.base - std::min(0, s.shift) : s.base + std::max(0, s.shift);
       W const field = shr(W(x & (swapped ? zzz : yyy)), static_cast<unsigned>(from));
       W const moved = shl(field, static_cast<unsigned>(s.base - std::min(0, s.shift)));
-      return claim(s(x) == W(x ^ moved) && yyy == s.source_mask() && zzz == s.target_mask());
+      return states(s(x) == W(x ^ moved) && yyy == s.source_mask() && zzz == s.target_mask());
     });
   };
   return {
@@ -103,8 +103,8 @@ Claim size_in_mojo() {
       if (s.bits > 0)
         questions.push_back(ask(to_string(s), 64, {{"x", 32}}, [=](auto x) {
           std::uint64_t const size = std::uint64_t{1} << (s.bits + s.base + s.distance());
-          if (as_cosize) return claim(s(x) < size);
-          return claim(x < size, s(x) < size && size == s.period());
+          if (as_cosize) return states(s(x) < size);
+          return states(x < size, s(x) < size && size == s.period());
         }));
     return questions;
   };
@@ -124,7 +124,7 @@ Claim as_in_tma() {
       auto const line = shr(x, 7) + rows_off;
       auto const chunk = shr(x, 4) % 8;
       auto const placed = chunk ^ (line % rows);
-      return claim(s(x) == x - chunk * 16 + placed * 16);
+      return states(s(x) == x - chunk * 16 + placed * 16);
     });
   };
   return {"formulation/TMA",
@@ -148,12 +148,12 @@ Claim tma_with_32_byte_atoms() {
                    auto const atom = [](W a) { return W(a ^ (shr(a, 2) & 0x60)); };
                    auto const flip = [atom](W a) { return W(atom(a) ^ (shr(a, 4) & 8)); };
                    W const bit_7 = like(x, 0x80);
-                   return claim(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x &&
-                                flip(bit_7) == W(bit_7 ^ 0x28));
+                   return states(atom(x) == Swizzle{2, 5, 2}(x) && flip(flip(x)) == x &&
+                                 flip(bit_7) == W(bit_7 ^ 0x28));
                  })),
       "all 64-bit byte addresses", "cuda.h 13.0 (the flip: one reading of its words, not testable on sm_90)",
       single("128B_ATOM_32B is Sw<3,4,3>", ask("128B_ATOM_32B", 64, {{"x", 64}}, [](auto x) {
-               return claim(Swizzle{2, 5, 2}(x) == swizzle_128B(x));
+               return states(Swizzle{2, 5, 2}(x) == swizzle_128B(x));
              }))};
 }
 
@@ -163,8 +163,8 @@ Claim matmul_skill_apply() {
   auto const skill_differs = [](bool everywhere) {
     return ask_each(canonical_swizzles, 64, [everywhere](Swizzle s, auto x) {
       auto const equal = matmul_skill(s, x) == s(x);
-      if (everywhere) return claim(equal);
-      return claim(iff(equal, (x & s.target_mask()) == 0));
+      if (everywhere) return states(equal);
+      return states(iff(equal, (x & s.target_mask()) == 0));
     });
   };
   return {"formulation/matmul skill, apply",
@@ -187,14 +187,14 @@ Claim matmul_skill_offset() {
              ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
                  [=](auto row, auto column, auto other) {
                    auto const low = [](auto c) { return c & 7; };
-                   return claim(low(column) == low(other),
-                                skill_offset(row, column) == skill_offset(row, other));
+                   return states(low(column) == low(other),
+                                 skill_offset(row, column) == skill_offset(row, other));
                  })),
       "rows below 2^16 of 64 16-bit elements", "the 'cuda-matmul-swizzle' skill, which is wrong",
       single("different elements of a row have different places",
              ask("swizzle_offset", 64, {{"row", 16}, {"col", 6}, {"other", 6}},
                  [=](auto row, auto column, auto other) {
-                   return claim(skill_offset(row, column) == skill_offset(row, other), column == other);
+                   return states(skill_offset(row, column) == skill_offset(row, other), column == other);
                  }))};
 }
 
@@ -204,7 +204,7 @@ Claim worked_rows_of_64_halves() {
     return ask("worked rows", 64, {{"row", 57}, {"j", 6}}, [=](auto row, auto j) {
       auto const logical = row * 128 + j * 2;
       auto const flip = (row_times_16 ? row : row % 8) * 16;
-      return claim(swizzle_128B(logical) == (logical ^ flip));
+      return states(swizzle_128B(logical) == (logical ^ flip));
     });
   };
   return {"formulation/rows of 64 halves",

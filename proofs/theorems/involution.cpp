@@ -4,8 +4,8 @@
 namespace swizproof::proofs {
 
 void add_involution(std::vector<Claim>& claims) {
-  auto const twice = [](auto const& f, auto x, auto) { return claim(f(f(x)) == x); };
-  auto const thrice = [](auto const& f, auto x, auto) { return claim(f(f(f(x))) == x); };
+  auto const twice = [](auto const& f, auto x, auto) { return states(f(f(x)) == x); };
+  auto const thrice = [](auto const& f, auto x, auto) { return states(f(f(f(x))) == x); };
   add_theorem(claims, {"involution", "f(f(x)) = x", "CuTe, swizzle.hpp", "f(f(f(x))) = x"}, {.a_bit = true},
               twice, thrice);
 
@@ -22,7 +22,7 @@ void add_involution(std::vector<Claim>& claims) {
       W const lowest = source & (0 - source);
       W const highest = source ^ (source & shr(source, 1));
       W const witness = leftward ? lowest : highest;
-      return claim(overlapping(f, x), !(f(f(witness)) == witness));
+      return states(overlapping(f, x), !(f(f(witness)) == witness));
     });
     claims.push_back(
         {std::string("involution/never if invalid, shift ") + (leftward ? "< 0" : ">= 0"),
@@ -32,7 +32,7 @@ void add_involution(std::vector<Claim>& claims) {
          "against mdspan-cute, VERIFICATION.md, which states no condition",
          single("with bits > |shift|, f(f(x)) != x for every x",
                 ask_all(leftward, [=](auto const& f, auto x, auto) {
-                  return claim(overlapping(f, x), !(f(f(x)) == x));
+                  return states(overlapping(f, x), !(f(f(x)) == x));
                 }))});
   }
 }

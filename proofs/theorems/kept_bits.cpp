@@ -9,12 +9,13 @@ void add_kept_bits(std::vector<Claim>& claims) {
       claims,
       {"low bits", "the low `base` bits of f(x) are those of x", "CuTe, swizzle.hpp: MBase",
        "one bit more is kept: of the low bits up to the lowest target"},
-      {.a_bit = true}, [=](auto const& f, auto x, auto) { return claim(((f(x) ^ x) & low_mask(f, x)) == 0); },
+      {.a_bit = true},
+      [=](auto const& f, auto x, auto) { return states(((f(x) ^ x) & low_mask(f, x)) == 0); },
       [](auto const& f, auto x, auto) {
         using W = decltype(x);
         W const target = f.target_mask(x);
         W const lowest = target & (0 - target);
-        return claim(((f(x) ^ x) & lowest) == 0);
+        return states(((f(x) ^ x) & lowest) == 0);
       });
   add_theorem(
       claims,
@@ -25,13 +26,13 @@ void add_kept_bits(std::vector<Claim>& claims) {
         using W = decltype(x);
         W const elsewhere = f.target_mask(x) ^ -1;
         W const changed = f(x) ^ x;
-        return claim((changed & elsewhere) == 0 && (changed & f.source_mask(x)) == 0);
+        return states((changed & elsewhere) == 0 && (changed & f.source_mask(x)) == 0);
       },
       [](auto const& f, auto x, auto) {
         using W = decltype(x);
         W const target = f.target_mask(x);
         W const fewer = target & (target - 1);
-        return claim(((f(x) ^ x) & (fewer ^ -1)) == 0);
+        return states(((f(x) ^ x) & (fewer ^ -1)) == 0);
       });
 }
 

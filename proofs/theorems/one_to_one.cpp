@@ -8,17 +8,17 @@
 namespace swizproof::proofs {
 
 void add_one_to_one(std::vector<Claim>& claims) {
-  auto const kernel = [](auto const& f, auto x, auto) { return claim(f(x) == 0, x == 0); };
-  auto const one_to_one = [](auto const& f, auto x, auto y) { return claim(f(x) == f(y), x == y); };
+  auto const kernel = [](auto const& f, auto x, auto) { return states(f(x) == 0, x == 0); };
+  auto const one_to_one = [](auto const& f, auto x, auto y) { return states(f(x) == f(y), x == y); };
   // The wrong twin of the matmul skill: ZZZ overwritten by YYY instead of XORed.
   auto const overwrites = [](auto const& f, auto x) { return f(x) ^ (x & f.target_mask(x)); };
   add_family(claims,
              {"bijection", "f(x) = 0 only for x = 0; f being linear, f is a bijection", "CuTe, swizzle.hpp",
               "the same for an f that overwrites the target bits instead of XORing them"},
              {.a_bit = true}, kernel,
-             [=](auto const& f, auto x, auto) { return claim(overwrites(f, x) == 0, x == 0); });
+             [=](auto const& f, auto x, auto) { return states(overwrites(f, x) == 0, x == 0); });
   auto const twin = [=](auto const& f, auto x, auto y) {
-    return claim(overwrites(f, x) == overwrites(f, y), x == y);
+    return states(overwrites(f, x) == overwrites(f, y), x == y);
   };
   Words const words{"bijection", "f(x) = f(y) only for x = y: f is a bijection", "CuTe, swizzle.hpp",
                     "the same for an f that overwrites the target bits instead of XORing them"};
@@ -33,12 +33,12 @@ void add_one_to_one(std::vector<Claim>& claims) {
     };
     auto const still_one_to_one = ask_all(leftward, [=](auto const& f, auto x, auto y) {
       auto const zero = like(x, 0);
-      return claim(fields_fit(f, x) && (!(f.distance == zero) || f.bits == zero) && f(x) == f(y), x == y);
+      return states(fields_fit(f, x) && (!(f.distance == zero) || f.bits == zero) && f(x) == f(y), x == y);
     });
     auto const not_at_zero = ask_all(leftward, [=](auto const& f, auto x, auto) {
       auto const zero = like(x, 0);
-      return claim(fields_fit(f, x) && f.distance == zero && !(f.bits == zero),
-                   f(f.source_mask(x)) == f(zero) && !(f.source_mask(x) == zero));
+      return states(fields_fit(f, x) && f.distance == zero && !(f.bits == zero),
+                    f(f.source_mask(x)) == f(zero) && !(f.source_mask(x) == zero));
     });
     claims.push_back(
         {std::string("bijection/even if invalid, shift ") + (leftward ? "< 0" : ">= 0"),
@@ -50,7 +50,7 @@ void add_one_to_one(std::vector<Claim>& claims) {
              ", all 64-bit offsets",
          "against mdspan-cute, VERIFICATION.md, which takes 'involution' for 'bijection'",
          single("one-to-one for every shift, 0 included", ask_all(false, [](auto const& f, auto x, auto y) {
-                  return claim(fits(f, x, 64) && f(x) == f(y), x == y);
+                  return states(fits(f, x, 64) && f(x) == f(y), x == y);
                 }))});
   }
 }

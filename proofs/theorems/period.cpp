@@ -52,7 +52,7 @@ Claim canonical(std::string name, std::string text, std::string source, unsigned
     for (Swizzle const& s : canonical_swizzles)
       questions.push_back(ask(to_string(s), 64, {{"x", 64}}, [s, factor](auto x) {
         std::uint64_t const step = s.span() * factor;
-        return claim(s(x + step) == s(x) + step);
+        return states(s(x + step) == s(x) + step);
       }));
     return questions;
   };
@@ -71,8 +71,8 @@ constexpr Requirements needs{.a_bit = true, .room = 63, .family_width = 64};
 void add_period_itself(std::vector<Claim>& claims) {
   Words const step{"period", "f(x+P) = f(x) + P with P = 2^(base+bits+|shift|)",
                    "CuTe, layout.hpp: alignment_for_swizzle", "f(x+P/2) = f(x) + P/2"};
-  auto const one_step = [=](auto const& f, auto x, auto) { return claim(commutes(f, f.period(x), x)); };
-  auto const half_step = [=](auto const& f, auto x, auto) { return claim(commutes(f, half(f, x), x)); };
+  auto const one_step = [=](auto const& f, auto x, auto) { return states(commutes(f, f.period(x), x)); };
+  auto const half_step = [=](auto const& f, auto x, auto) { return states(commutes(f, half(f, x), x)); };
   add_family(claims, step, needs, one_step, half_step);
   add_public(claims, step, needs, one_step, half_step);
 }
@@ -89,8 +89,8 @@ void add_period_is_least(std::vector<Claim>& claims) {
     for (auto const& one : betrayals(f, b)) some = some || (one.applies && !commutes(f, b, one.x));
     return some;
   };
-  auto const no_half_step = [=](auto const& f, auto x, auto) { return claim(betrayed(f, half(f, x))); };
-  auto const no_whole_step = [=](auto const& f, auto x, auto) { return claim(betrayed(f, f.period(x))); };
+  auto const no_half_step = [=](auto const& f, auto x, auto) { return states(betrayed(f, half(f, x))); };
+  auto const no_whole_step = [=](auto const& f, auto x, auto) { return states(betrayed(f, f.period(x))); };
   add_family(claims, least, needs, no_half_step, no_whole_step);
   add_public(claims, least, needs, no_half_step, no_whole_step);
 }
@@ -105,7 +105,7 @@ Claim not_the_span() {
                questions.push_back(ask(to_string(s), 64, {{"k", 54}}, [s](auto k) {
                  std::uint64_t const span = s.span();
                  auto const x = k * 1024 + 128 - span;
-                 return claim(!(s(x + span) == s(x) + span));
+                 return states(!(s(x + span) == s(x) + span));
                }));
              return questions;
            }},
@@ -125,8 +125,8 @@ void add_base_law_if(std::vector<Claim>& claims) {
       {"base law/if", "f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
        nobody, "the same for multiples of P/2"},
       needs,
-      [=](auto const& f, auto x, auto b) { return claim(is_multiple(b, f.period(b)), commutes(f, b, x)); },
-      [=](auto const& f, auto x, auto b) { return claim(is_multiple(b, half(f, b)), commutes(f, b, x)); });
+      [=](auto const& f, auto x, auto b) { return states(is_multiple(b, f.period(b)), commutes(f, b, x)); },
+      [=](auto const& f, auto x, auto b) { return states(is_multiple(b, half(f, b)), commutes(f, b, x)); });
 }
 
 /// Of which signs of shift a claim of the base law speaks.
@@ -140,7 +140,7 @@ Claim base_law_only_if(bool leftward) {
   auto const one_applies = [=](auto const& f, auto, auto b) {
     truth_of<decltype(b)> any = false;
     for (auto const& one : betrayals(f, b)) any = any || one.applies;
-    return given(valid(f, b, needs), claim(iff(any, !is_multiple(b, f.period(b)))));
+    return given(valid(f, b, needs), states(iff(any, !is_multiple(b, f.period(b)))));
   };
   return {"base law/only if" + sign_of(leftward),
           single("only if: to every b that is no multiple of P, and to no other, one of the "
@@ -150,7 +150,7 @@ Claim base_law_only_if(bool leftward) {
           single("one applies to every b", ask_all(leftward, [=](auto const& f, auto, auto b) {
                    truth_of<decltype(b)> any = false;
                    for (auto const& one : betrayals(f, b)) any = any || one.applies;
-                   return given(valid(f, b, needs), claim(any));
+                   return given(valid(f, b, needs), states(any));
                  }))};
 }
 
@@ -158,10 +158,10 @@ Claim base_law_only_if(bool leftward) {
 Claim base_law_case(bool leftward, std::size_t i) {
   auto const betrayed_by = [=](auto const& f, auto, auto b) {
     auto const one = betrayals(f, b)[i];
-    return given(valid(f, b, needs), claim(one.applies, !commutes(f, b, one.x)));
+    return given(valid(f, b, needs), states(one.applies, !commutes(f, b, one.x)));
   };
   auto const without_case = [=](auto const& f, auto, auto b) {
-    return given(valid(f, b, needs), claim(!commutes(f, b, betrayals(f, b)[i].x)));
+    return given(valid(f, b, needs), states(!commutes(f, b, betrayals(f, b)[i].x)));
   };
   std::string const name(betrayals(SwizzleFormula<unsigned>{1, 0, 1, leftward}, std::uint64_t{1})[i].name);
   return {

@@ -14,7 +14,7 @@ Question rows_at_pitch(Swizzle s, unsigned unit, Good good) {
     W const zero = like(m, 0);
     auto const cost =
         wavefronts(sm_90, rows.instruction, addresses(rows, s, shl(units, 4), W(m * unit), zero, zero));
-    return claim(!(m == zero), iff(cost == 1, good(m)));
+    return states(!(m == zero), iff(cost == 1, good(m)));
   });
 }
 
@@ -45,7 +45,7 @@ void add_pitch(std::vector<Claim>& claims) {
         W const zero = like(units, 0), pitch = like(units, (16ULL << s.bits) << doubled);
         auto const cost =
             wavefronts(sm_90, rows.instruction, addresses(rows, s, shl(units, 4), pitch, zero, zero));
-        return claim(cost == 1);
+        return states(cost == 1);
       }));
     return questions;
   };

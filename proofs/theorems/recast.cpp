@@ -40,10 +40,10 @@ constexpr auto shrunk = [](auto const& f, unsigned k, auto x) {
 
 Claim unit_of_two(bool leftward) {
   auto const unit_fits = [=](auto const& f, unsigned k, auto x) {
-    return claim(!(f.base < k), equal(f, smaller(f, k, x), k, x));
+    return states(!(f.base < k), equal(f, smaller(f, k, x), k, x));
   };
   auto const unit_ignored = [=](auto const& f, unsigned k, auto x) {
-    return claim(!(f.base < k), equal(f, f, k, x));
+    return states(!(f.base < k), equal(f, f, k, x));
   };
   return {std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
           {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1 (so, by induction, units of 2^k make "
@@ -65,9 +65,9 @@ Claim cuts_elements() {
     return !((f(shl(element, k)) & ((std::uint64_t{1} << k) - 1)) == 0);
   };
   auto const between = [=](auto const& f, unsigned k, auto x) {
-    return claim(f.base < k && k < f.base + f.bits + f.distance, cut(f, k, x));
+    return states(f.base < k && k < f.base + f.bits + f.distance, cut(f, k, x));
   };
-  auto const always = [=](auto const& f, unsigned k, auto x) { return claim(f.base < k, cut(f, k, x)); };
+  auto const always = [=](auto const& f, unsigned k, auto x) { return states(f.base < k, cut(f, k, x)); };
   return {
       "recast/k > base cuts elements, shift >= 0",
       {"if M < k < M+B+S no element swizzle equals f<B,M,S>: some element is moved by a fraction of itself",
@@ -79,7 +79,7 @@ Claim cuts_elements() {
 
 Claim loses_a_bit() {
   auto const loses_bits = [=](auto const& f, unsigned k, auto x) {
-    return claim(f.base < k && !(f.base + f.bits < k), equal(f, shrunk(f, k, x), k, x));
+    return states(f.base < k && !(f.base + f.bits < k), equal(f, shrunk(f, k, x), k, x));
   };
   return {"recast/base 0 loses a bit, shift < 0",
           {"f<B,0,S>(2x) = 2 f<B-1,0,S>(x): where base would go below 0, CuTe shrinks bits, "
@@ -100,12 +100,12 @@ Claim function_recast() {
         std::optional<Swizzle> const r = recast(s, k);
         questions.push_back(ask(to_string(s) + " k=" + std::to_string(k), 64, {{"x", 32}}, [=](auto x) {
           auto const unit = static_cast<unsigned>(k);
-          if (r && !doubt) return claim(s(shl(x, unit)) == shl((*r)(x), unit));
-          if (r) return claim(s(shl(x, unit)) == shl(x, unit));
+          if (r && !doubt) return states(s(shl(x, unit)) == shl((*r)(x), unit));
+          if (r) return states(s(shl(x, unit)) == shl(x, unit));
           unsigned const inside = (1U << k) - 1;
           // Some source bit cuts the element it is set in; all of them set do not cancel out.
           auto const all = shl(shr(like(x, s.source_mask()), unit), unit);
-          return claim(!((s(all) & inside) == 0));
+          return states(!((s(all) & inside) == 0));
         }));
       }
     return questions;

@@ -17,9 +17,9 @@ void add_span(std::vector<Claim>& claims) {
         using W = decltype(x);
         W const all_sources = f.source_mask(x);
         W const half = shr(f.span(x), 1);
-        return claim(((f(x) ^ x) & outside(f, x)) == 0 && !(((f(all_sources) ^ all_sources) & half) == 0));
+        return states(((f(x) ^ x) & outside(f, x)) == 0 && !(((f(all_sources) ^ all_sources) & half) == 0));
       },
-      [](auto const& f, auto x, auto) { return claim(((f(x) ^ x) & shr(f.span(x), 1)) == 0); });
+      [](auto const& f, auto x, auto) { return states(((f(x) ^ x) & shr(f.span(x), 1)) == 0); });
 }
 
 }  // namespace swizproof::proofs

@@ -49,7 +49,7 @@ Question between(Cell const& cell, std::uint32_t least, std::uint32_t most) {
   return ask(cell.access.name, 32, {{"base/period", 32}, {"row/rows", 32}, {"column/bytes", 8}},
              [=](auto b, auto m, auto c) {
                auto const n = cell(b, m, c);
-               return claim(!(n < least) && !(most < n));
+               return states(!(n < least) && !(most < n));
              });
 }
 

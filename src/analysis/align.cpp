@@ -55,7 +55,7 @@ void prove_multiples_only(Function const& f, Alignment& out, Limits const& limit
       using W = decltype(b);
       truth_of<W> agree = true;
       for (std::uint64_t const x : out.witnesses) agree = agree && f(W(b + x)) == b + f(like(b, x));
-      return claim(agree, truth_of<W>((b & (out.period - 1)) == 0));
+      return states(agree, truth_of<W>((b & (out.period - 1)) == 0));
     });
     Answer const answer = decide(q, limits);
     if (answer.refuted() == nullptr) {
@@ -66,7 +66,7 @@ void prove_multiples_only(Function const& f, Alignment& out, Limits const& limit
     std::uint64_t const b = answer.refuted()->values[0].second;
     Question const here = ask("this base too", 64, {{"x", 64}}, [&, b](auto x) {
       using W = decltype(x);
-      return claim(truth_of<W>(f(W(b + x)) == b + f(x)));
+      return states(truth_of<W>(f(W(b + x)) == b + f(x)));
     });
     Outcome const witness = decide(here, limits, Effort::refute).outcome;
     if (auto const* refuted = std::get_if<Refuted>(&witness)) {

@@ -392,7 +392,7 @@ class Checker {
       std::size_t at = 0;
       for (Variable const& v : placement_.variables())
         values.push_back(v.count == 1 ? like(given[0], v.first) : given[at++]);
-      return claim(truth_of<V>(statement(values, given[at])));
+      return states(truth_of<V>(statement(values, given[at])));
     };
     return ask_of_all(placement_.access().name + ": " + std::move(name), 64, std::move(free), about);
   }
@@ -417,7 +417,7 @@ class Checker {
     out.wavefronts = worst.wavefronts;
     out.total = worst.total;
     out.coverage = coverage();
-    out.degree.assign(cost_there.degree.begin(), cost_there.degree.begin() + cost_there.groups.count);
+    out.degree.assign(cost_there.degree.begin(), cost_there.degree.begin() + cost_there.phases.count);
     out.conflict = conflict(worst.where, warp, cost_there);
     if (out.wavefronts <= out.allowed) {
       out.outcome = Proved{};

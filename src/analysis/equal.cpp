@@ -127,7 +127,7 @@ class Comparison {
                         for (unsigned const bit : probes_)
                           agree = agree &&
                                   value(left_, values[0], base, bit) == value(right_, values[0], base, bit);
-                        return claim(agree);
+                        return states(agree);
                       });
   }
 

@@ -542,10 +542,10 @@ std::vector<std::uint64_t> complete(std::vector<std::uint64_t> const& slots, uns
 /// The least that a pattern can cost under any map that keeps different words different.
 unsigned floor_of(SearchProblem const& problem, Instruction instruction, WarpShape const& p) {
   auto const here = cost_of(problem, instruction, p, std::identity{});
-  unsigned groups = 0;
-  for (unsigned g = 0; g < here.groups.count; ++g) groups += here.degree[g] != 0 ? 1 : 0;
-  bool const all = instruction.operation != Operation::cp_async;  // H5: at least the number of groups
-  return std::max(all ? here.groups.count : 1, groups);
+  unsigned phases = 0;
+  for (unsigned g = 0; g < here.phases.count; ++g) phases += here.degree[g] != 0 ? 1 : 0;
+  bool const all = instruction.operation != Operation::cp_async;  // H5: at least the number of phases
+  return std::max(all ? here.phases.count : 1, phases);
 }
 
 std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> const& all) {

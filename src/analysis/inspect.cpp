@@ -62,7 +62,7 @@ Quantity function_period(Function const& f, Limits const& limits) {
       [f](unsigned k) {
         return ask("period", 64, {{"x", 64}}, [f, k](auto x) {
           auto const step = k == 0 ? like(x, 0) : like(x, 1ULL << (64 - k));
-          return claim(f(x + step) == f(x) + step);
+          return states(f(x + step) == f(x) + step);
         });
       },
       limits));
@@ -70,7 +70,7 @@ Quantity function_period(Function const& f, Limits const& limits) {
 
 Fact function_is_one_to_one(Function const& f, Limits const& limits) {
   return decide_twice(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
-                          [f](auto x, auto y) { return claim(f(x) == f(y), x == y); }),
+                          [f](auto x, auto y) { return states(f(x) == f(y), x == y); }),
                       limits);
 }
 
@@ -94,23 +94,23 @@ void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
   Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
   out.linear = decide_twice(ask("linear", 64, {{"x", 64}, {"y", 64}},
-                                [f](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }),
+                                [f](auto x, auto y) { return states(f(x ^ y) == (f(x) ^ f(y))); }),
                             limits);
   out.bijective = function_is_one_to_one(f, limits);
   out.injective = out.bijective;  // on words of one width the two are the same
   out.involution =
-      decide_twice(ask("involution", 64, {{"x", 64}}, [f](auto x) { return claim(f(f(x)) == x); }), limits);
+      decide_twice(ask("involution", 64, {{"x", 64}}, [f](auto x) { return states(f(f(x)) == x); }), limits);
   out.kept_low_bits = last_that_holds(
       [f](unsigned k) {
         return ask("low bits", 64, {{"x", 64}},
-                   [f, k](auto x) { return claim(((f(x) ^ x) & low_mask(k)) == 0); });
+                   [f, k](auto x) { return states(((f(x) ^ x) & low_mask(k)) == 0); });
       },
       limits);
   // Blocks and steps of 2^(64-k): the larger k, the smaller they are.
   out.span = power_of_two(last_that_holds(
       [f](unsigned k) {
         return ask("span", 64, {{"x", 64}},
-                   [f, k](auto x) { return claim(((f(x) ^ x) & ~low_mask(64 - k)) == 0); });
+                   [f, k](auto x) { return states(((f(x) ^ x) & ~low_mask(64 - k)) == 0); });
       },
       limits));
   out.period = function_period(f, limits);
@@ -293,9 +293,9 @@ void second_opinion(Inspection& out, Map const& map) {
     fact.second = confirm(q, Engine::exhaustive, fact.outcome, {}, false);
   };
   compare(out.injective, ask("one-to-one", 64, {{"x", bits}, {"y", bits}},
-                             [&](auto x, auto y) { return claim(f(x) == f(y), x == y); }));
+                             [&](auto x, auto y) { return states(f(x) == f(y), x == y); }));
   compare(out.linear, ask("linear", 64, {{"x", bits}, {"y", bits}},
-                          [&](auto x, auto y) { return claim(f(x ^ y) == (f(x) ^ f(y))); }));
+                          [&](auto x, auto y) { return states(f(x ^ y) == (f(x) ^ f(y))); }));
 }
 
 void inspect_layout(Inspection& out, Map const& map, Limits const& limits) {

@@ -74,7 +74,7 @@ struct Decide {
                                       : " = " + std::to_string(v.first) + ".." + std::to_string(v.last()));
     Question const q =
         ask_of_all("the expression is 0", 64, always.variables, [&always]<Word W>(std::span<W const> values) {
-          return claim(truth_of<W>(!(always.expression(values, values[0]) == 0)));
+          return states(truth_of<W>(!(always.expression(values, values[0]) == 0)));
         });
     Answer const answer = decide(q, limits, Effort::all);
     report.found = answer.outcome;

@@ -24,7 +24,7 @@ Json to_json(std::span<NamedAccess const> accesses, Architecture const& arch) {
                    {"ideal", ideal_wavefronts(arch, named.access.instruction)},
                    {"seen_in", named.seen_in}});
   return {{"arch", arch.name},
-          {"evidence", word(arch.support)},
+          {"evidence", name(arch.support)},
           {"evidence_text", arch.evidence},
           {"accesses", all}};
 }

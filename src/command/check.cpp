@@ -43,14 +43,14 @@ CheckResult compute(Common const& common, Options const& options) {
 
 Json to_json(CheckResult const& result) {
   TileVerdict const& found = result.found;
-  Json out{{"verdict", word(found.outcome)},
+  Json out{{"verdict", name(found.outcome)},
            {"layout", result.map.text},
-           {"one_to_one", word(found.one_to_one.outcome)}};
+           {"one_to_one", name(found.one_to_one.outcome)}};
   if (result.shared() != nullptr)
     out[found.broadcast ? "shared_place" : "counterexample"] = to_json(*result.shared());
   if (found.broadcast) out["broadcast"] = true;
   out["arch"] = result.arch_as_written;
-  out["evidence"] = word(result.arch->support);
+  out["evidence"] = name(result.arch->support);
   out["accesses"] = Json::array();
   for (AccessVerdict const& v : found.accesses) out["accesses"].push_back(to_json(v));
   if (!result.map.notes.empty()) out["notes"] = result.map.notes;

@@ -237,7 +237,7 @@ Json to_json(CrosscheckResult const& result) {
   Json out{{"verdict", result.verdict()},
            {"compared", f.compared + (result.profiles ? result.profiles->said() : 0)},
            {"mismatches", result.mismatches()},
-           {"evidence", word(result.arch->support)}};
+           {"evidence", name(result.arch->support)}};
   out["contradictions"] = Json::array();
   for (std::size_t i = 0; i < std::min(f.contradictions.size(), most_printed); ++i)
     out["contradictions"].push_back(to_json(f.contradictions[i]));
@@ -281,7 +281,7 @@ void print_meanings(Profiles const& user) {
     fmt::print(
         "\nbelow the worst case: consistent. The proof speaks of every origin; these lines met cheaper "
         "ones, or had lanes or\n"
-        "groups without work, which the clock pays for and the counter does not.\n");
+        "phases without work, which the clock pays for and the counter does not.\n");
   if (user.count({Comparison::not_covered}) != 0)
     fmt::print(
         "\nno obligation: no access of this instruction and width in the obligations for this kernel.\n");

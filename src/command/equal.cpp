@@ -55,7 +55,7 @@ EqualResult compute(Common const& common, Options const& options) {
 
 Json to_json(EqualResult const& result) {
   Equality const& found = result.found;
-  Json out{{"verdict", word(found.outcome)}, {"left", result.left.text}, {"right", result.right.text},
+  Json out{{"verdict", name(found.outcome)}, {"left", result.left.text}, {"right", result.right.text},
            {"domain", found.domain},         {"unit", found.unit},       {"engine", names_of(found.engines)}};
   out["counterexample"] = nullptr;
   if (found.difference)
@@ -108,7 +108,7 @@ AlignResult compute(Common const& common, LayoutArgument const& layout) {
 Json to_json(AlignResult const& result) {
   Alignment const& found = result.found;
   auto const* unknown = std::get_if<Unknown>(&found.outcome);
-  Json out{{"verdict", word(found.outcome)}, {"layout", result.map.text},
+  Json out{{"verdict", name(found.outcome)}, {"layout", result.map.text},
            {"alignment", nullptr},           {"exact", unknown == nullptr && found.also.empty()},
            {"domain", found.domain},         {"engine", name(found.engine)}};
   if (unknown != nullptr)

@@ -279,8 +279,8 @@ Json to_json(FindResult const& result) {
   SearchProblem const& problem = result.problem;
   auto const best = [&](auto const& search) { return best_of(search, problem); };
   auto const more = [&](auto const& search) { return more_of(search, problem); };
-  Json out{{"verdict", word(result.outcome)},
-           {"evidence", word(problem.arch->support)},
+  Json out{{"verdict", name(result.outcome)},
+           {"evidence", name(problem.arch->support)},
            {"arch", result.arch},
            {"layout", text_of(problem.tile)},
            {"best", std::visit(best, result.search)},

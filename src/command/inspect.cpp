@@ -28,7 +28,7 @@ Json fact_json(Fact const& fact) {
 }
 
 Json evidence(Fact const& fact) {
-  Json e{{"verdict", word(fact.outcome)}, {"engine", engines_of(fact)}};
+  Json e{{"verdict", name(fact.outcome)}, {"engine", engines_of(fact)}};
   if (auto const* refuted = std::get_if<Refuted>(&fact.outcome)) e["counterexample"] = to_json(*refuted);
   if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) e["reason"] = unknown->reason;
   return e;

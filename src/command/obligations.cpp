@@ -84,15 +84,15 @@ ObligationsResult compute(std::vector<Obligation> obligations, Common const& com
 // ------------------------------------------------------------------------------------- one obligation
 
 Json to_json(Obligation const& o, ObligationReport const& r) {
-  Json out{{"name", o.name},       {"verdict", word(r.outcome)},
+  Json out{{"name", o.name},       {"verdict", name(r.outcome)},
            {"domain", r.domain},   {"engine", names_of(r.engines)},
            {"seconds", r.seconds}, {"source", o.source},
            {"detail", r.detail}};
   if (r.error)
     out["error"] = swizproof::to_json(*r.error);
   else
-    out["evidence"] = word(o.arch->support);
-  if (o.expect_refuted) out["expect"] = "refuted", out["found"] = word(r.found);
+    out["evidence"] = name(o.arch->support);
+  if (o.expect_refuted) out["expect"] = "refuted", out["found"] = name(r.found);
   if (auto const* unknown = std::get_if<Unknown>(&r.found)) out["reason"] = unknown->reason;
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
     out["counterexample"] = swizproof::to_json(*refuted);
@@ -119,9 +119,9 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
                marked(*r.error, style, 11));
     return;
   }
-  std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", word(r.found)) : "";
+  std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", name(r.found)) : "";
   bool const holds = std::holds_alternative<Proved>(r.outcome);
-  std::string const pad(7 - word(r.outcome).size(), ' ');
+  std::string const pad(7 - name(r.outcome).size(), ' ');
   fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.name, width, holds ? expected : "",
              r.detail, style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
   if (std::holds_alternative<AccessesHold>(o.what) && o.arch->support != Support::measured)
@@ -290,7 +290,7 @@ void print_text(ObligationsResult const& result, Style const& style) {
 }
 
 Json to_json(ObligationsResult const& result) {
-  Json out{{"verdict", word(result.verdict)}, {"claims", Json::array()},   {"proved", result.proved},
+  Json out{{"verdict", name(result.verdict)}, {"claims", Json::array()},   {"proved", result.proved},
            {"refuted", result.refuted},       {"unknown", result.unknown}, {"errors", result.errors}};
   for (std::size_t i = 0; i < result.obligations.size(); ++i) {
     ObligationReport const& report = result.reports[i];

@@ -80,12 +80,12 @@ class Lines {
   bool ended_ = false, dropping_ = false, endless_ = false;
 };
 
-/// Every bank in which a group's lanes meet: with different words, or, where each lane counts for itself (H7), at all.
-void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
+/// Every bank in which a phase's lanes meet: with different words, or, where each lane counts for itself (H7), at all.
+void explain(fmt::memory_buffer& out, Request const& request, Phases phases) {
   fmt::format_to(std::back_inserter(out), ", \"conflicts\": [");
   bool first = true;
-  for (unsigned g = 0; g < groups.count; ++g) {
-    auto const uses = bank_uses(request.instruction, request.access, g * groups.size, groups.size);
+  for (unsigned p = 0; p < phases.count; ++p) {
+    auto const uses = bank_uses(request.instruction, request.access, p * phases.size, phases.size);
     for (unsigned b = 0; b < bank_count; ++b) {
       auto const served = uses[b].served();
       if (served.size() < 2) continue;
@@ -94,7 +94,7 @@ void explain(fmt::memory_buffer& out, Request const& request, Groups groups) {
         if (std::find(words.begin(), words.end(), w) == words.end()) words.push_back(w);
       fmt::format_to(std::back_inserter(out),
                      "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}", first ? "" : ", ",
-                     g, b, fmt::join(words, ", "), fmt::join(uses[b].lanes, ", "));
+                     p, b, fmt::join(words, ", "), fmt::join(uses[b].lanes, ", "));
       first = false;
     }
   }
@@ -115,10 +115,10 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
   fmt::format_to(std::back_inserter(out),
                  "{{\"wavefronts\": {}, \"ideal\": {}, \"excess\": {}, \"degree\": [{}]", c.wavefronts, ideal,
                  excess_over(ideal, c.wavefronts),
-                 fmt::join(c.degree.begin(), c.degree.begin() + c.groups.count, ", "));
-  if (explaining) explain(out, request, c.groups);
+                 fmt::join(c.degree.begin(), c.degree.begin() + c.phases.count, ", "));
+  if (explaining) explain(out, request, c.phases);
   if (alone && arch.support != Support::measured)
-    fmt::format_to(std::back_inserter(out), ", \"evidence\": \"{}\"", word(arch.support));
+    fmt::format_to(std::back_inserter(out), ", \"evidence\": \"{}\"", name(arch.support));
   out.push_back('}');
   return true;
 }
@@ -193,7 +193,7 @@ void run(Common& common, Options const& options) {
   if (common.json && count.all > 0) {
     bool const whole = count.bad == 0 && !end;
     fmt::format_to(std::back_inserter(answers.text()), "\n], \"verdict\": \"{}\", \"evidence\": \"{}\"",
-                   whole ? "proved" : "unknown", word(arch.support));
+                   whole ? "proved" : "unknown", name(arch.support));
     if (end)
       fmt::format_to(std::back_inserter(answers.text()),
                      ", \"error\": {{\"message\": {}, \"input\": {}, \"at\": 0}}", json_text(end->message),

@@ -191,17 +191,17 @@ class Printer {
 // --------------------------------------------------------------------------- JSON and Markdown
 
 Json to_json(Claim const& claim, ClaimReport const& report, Architecture const& arch) {
-  Json control{{"statement", claim.control.text}, {"verdict", word(report.control)}};
+  Json control{{"statement", claim.control.text}, {"verdict", name(report.control)}};
   if (auto const* refuted = std::get_if<Refuted>(&report.control))
     control["counterexample"] = swizproof::to_json(*refuted);
   Json out{{"name", claim.name},
-           {"verdict", word(report.verdict.outcome)},
+           {"verdict", name(report.verdict.outcome)},
            {"statement", claim.statement.text},
            {"domain", claim.domain},
            {"engine", names_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
-           {"evidence", word(arch.support)},
+           {"evidence", name(arch.support)},
            {"domain_not_empty", std::holds_alternative<Proved>(report.inhabited)},
            {"control", control}};
   if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
@@ -230,9 +230,9 @@ std::string markdown_page(std::vector<Claim> const& claims, std::vector<ClaimRep
     auto const* refuted = std::get_if<Refuted>(&reports[i].control);
     page += fmt::format(
         "| {} | {} | {} | {} | {}: {} | {} | {} |\n", in_table(c.name), in_table(c.statement.text),
-        in_table(c.domain), in_table(c.source), word(reports[i].verdict.outcome),
+        in_table(c.domain), in_table(c.source), name(reports[i].verdict.outcome),
         names_of(reports[i].engines), in_table(c.control.text),
-        refuted == nullptr ? std::string(word(reports[i].control))
+        refuted == nullptr ? std::string(name(reports[i].control))
                            : in_table(refuted->question + (refuted->simplest ? ": " + describe(*refuted)
                                                                              : ": a model of the solver")));
   }

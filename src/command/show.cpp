@@ -136,7 +136,7 @@ ShowResult compute(Common const& common, Options const& options) {
 
 Json to_json(ShowResult const& result) {
   Json out{
-      {"arch", result.arch->name}, {"evidence", word(result.arch->support)}, {"pictures", Json::array()}};
+      {"arch", result.arch->name}, {"evidence", name(result.arch->support)}, {"pictures", Json::array()}};
   for (Picture const& picture : result.pictures) out["pictures"].push_back(to_json(picture));
   return out;
 }

@@ -89,7 +89,7 @@ class Opinions {
     if (answer_.engines.empty())
       answer_.outcome = outcome;
     else
-      must_agree(what_, answer_.engines.front(), word(answer_.outcome), engine, word(outcome));
+      must_agree(what_, answer_.engines.front(), name(answer_.outcome), engine, name(outcome));
     answer_.engines.push_back(engine);
   }
   [[nodiscard]] bool known() const { return !answer_.engines.empty(); }
@@ -158,7 +158,7 @@ std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome 
     if (exact.engine == said_by || (!exact.is_cheap && !solver)) continue;
     auto const outcome = exact.decide(std::span(&question, 1), its, Effort::two);
     if (!outcome || std::holds_alternative<Unknown>(*outcome)) continue;
-    must_agree(question.name, said_by, word(said), exact.engine, word(*outcome));
+    must_agree(question.name, said_by, name(said), exact.engine, name(*outcome));
     return exact.engine;
   }
   return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 using std::size_t;
 using Leaves = std::vector<IntTuple>;
 
-[[noreturn]] void refuse(std::string reason) { throw AlgebraError{std::move(reason)}; }
+[[noreturn]] void refuse(std::string const& reason) { throw AlgebraError{reason}; }
 
 IntTuple tuple_of(Leaves modes) { return IntTuple(std::move(modes)); }
 IntTuple leaf_or_tuple(Leaves modes) {

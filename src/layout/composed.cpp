@@ -10,7 +10,7 @@ namespace swizproof {
 
 namespace {
 
-[[noreturn]] void refuse(std::string reason) { throw AlgebraError{std::move(reason)}; }
+[[noreturn]] void refuse(std::string const& reason) { throw AlgebraError{reason}; }
 
 using Word64 = std::uint64_t;
 

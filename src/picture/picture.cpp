@@ -233,9 +233,9 @@ Picture make_picture(Tile tile, Architecture const& arch, std::string access, In
   picture.shot = std::move(shot);
   for (Side& side : picture.sides) side.cost = cost(arch, instruction, picture.shot.warp(side.byte_address));
   Cost<std::uint32_t> const& given = picture.sides.back().cost;
-  picture.phases = given.groups.count;
-  picture.lanes = given.groups.size;
-  auto const worst = std::max_element(given.degree.begin(), given.degree.begin() + given.groups.count);
+  picture.phases = given.phases.count;
+  picture.lanes = given.phases.size;
+  auto const worst = std::max_element(given.degree.begin(), given.degree.begin() + given.phases.count);
   picture.phase = phase.value_or(static_cast<unsigned>(worst - given.degree.begin()));
   if (picture.phase >= picture.phases) {
     std::string const text = std::to_string(picture.phase);
@@ -322,7 +322,7 @@ Json side_to_json(Picture const& picture, Side const& side) {
   out["ideal"] = picture.ideal;
   out["excess"] = whole ? Json(excess_over(picture.ideal, waves)) : Json();
   out["degree"] =
-      std::vector<std::uint32_t>(side.cost.degree.begin(), side.cost.degree.begin() + side.cost.groups.count);
+      std::vector<std::uint32_t>(side.cost.degree.begin(), side.cost.degree.begin() + side.cost.phases.count);
   Json words = Json::array();
   for (auto const& of_bank : side.words) words.push_back(of_bank);
   out["words"] = words;

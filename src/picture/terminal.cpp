@@ -195,7 +195,7 @@ class Printer {
       unsigned const waves = side.cost.wavefronts;
       unsigned const excess = excess_over(picture_.ideal, waves);
       std::string degrees;
-      for (unsigned g = 0; g < side.cost.groups.count; ++g)
+      for (unsigned g = 0; g < side.cost.phases.count; ++g)
         degrees += fmt::format(" {}", side.cost.degree[g]);
       std::string const excess_text = fmt::format("excess {}", excess);
       text_ += fmt::format("  {:<{}}  {:>2} wavefront{} ideal {}, {}; degree by phase:{}\n", side.name, width,

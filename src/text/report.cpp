@@ -20,7 +20,7 @@ std::string Style::paint(std::string_view code, std::string_view text) const {
 }
 
 std::string Style::outcome(Outcome const& outcome) const {
-  std::string_view const text = word(outcome);
+  std::string_view const text = name(outcome);
   if (std::holds_alternative<Proved>(outcome)) return good(text);
   return std::holds_alternative<Refuted>(outcome) ? bad(text) : doubtful(text);
 }
@@ -120,7 +120,7 @@ std::string describe(Conflict const& conflict, int indent) {
 }
 
 std::string describe(AccessVerdict const& v, Style const& style) {
-  std::string const pad(7 - word(v.outcome).size(), ' ');
+  std::string const pad(7 - name(v.outcome).size(), ' ');
   std::string text = fmt::format("{}{}  {}\n", style.outcome(v.outcome), pad, style.strong(v.access));
   if (auto const* unknown = std::get_if<Unknown>(&v.outcome))
     return text + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
@@ -191,7 +191,7 @@ void add_refusal(Json& out, AccessVerdict const& v, Refuted const& refuted) {
   out["at_most"] = v.allowed;
   out["domain"] = v.domain;
   out["engine"] = names_of(v.engines);
-  out["evidence"] = word(v.support);
+  out["evidence"] = name(v.support);
   if (v.misfit) {
     Json origin = values_json(refuted.values);
     origin.erase("base");
@@ -210,7 +210,7 @@ void add_cost(Json& out, AccessVerdict const& v) {
   out["degree"] = v.degree;
   out["domain"] = v.domain;
   out["engine"] = names_of(v.engines);
-  out["evidence"] = word(v.support);
+  out["evidence"] = name(v.support);
   out["total"] = nullptr;
   if (v.total) out["total"] = *v.total;
   out["coverage"] = nullptr;
@@ -220,11 +220,11 @@ void add_cost(Json& out, AccessVerdict const& v) {
 }  // namespace
 
 nlohmann::ordered_json to_json(AccessVerdict const& v) {
-  Json out{{"access", v.access}, {"verdict", word(v.outcome)}};
+  Json out{{"access", v.access}, {"verdict", name(v.outcome)}};
   if (auto const* unknown = std::get_if<Unknown>(&v.outcome)) {
     out["reason"] = unknown->reason;
     out["domain"] = v.domain;
-    out["evidence"] = word(v.support);
+    out["evidence"] = name(v.support);
     return out;
   }
   auto const* const refuted = std::get_if<Refuted>(&v.outcome);

@@ -10,7 +10,7 @@ namespace {
 
 Question equals(std::uint64_t constant, std::uint64_t hypothesis_bound) {
   return ask("x ^ x", 64, {{"x", 64}},
-             [=](auto x) { return claim(x < hypothesis_bound, ((x + x) ^ (x + x)) == constant); });
+             [=](auto x) { return states(x < hypothesis_bound, ((x + x) ^ (x + x)) == constant); });
 }
 
 Statement stating(Question const& q) {
@@ -48,7 +48,7 @@ TEST(Claim, IsRefutedIfFalse) {
 }
 
 TEST(Claim, EnginesThatContradictEachOtherStopEverything) {
-  Question q = ask("low bit", 64, {{"x", 8}}, [](auto x) { return claim((x & 1) == 0); });
+  Question q = ask("low bit", 64, {{"x", 8}}, [](auto x) { return states((x & 1) == 0); });
   q.on_terms = [](std::span<Term const>) { return Implication<Formula>{true, true}; };  // a broken SMT engine
   EXPECT_THROW((void)decide(Claim{"c", stating(q), "", "", stating(equals(1, 9))}, {}), Disagreement);
 }

@@ -1,7 +1,7 @@
 #include <swizproof/hardware/bank.hpp>
 using namespace swizproof;
 #ifdef MISTAKE
-auto w = word(Offset<std::uint32_t>{5});  // an element offset has no bank word
+auto w = bank_word(Offset<std::uint32_t>{5});  // an element offset has no bank word
 #else
-auto w = word(Address<std::uint32_t>{20});
+auto w = bank_word(Address<std::uint32_t>{20});
 #endif

@@ -12,13 +12,13 @@ using Engines = std::vector<Engine>;
 /// Sw<3,4,3> keeps `kept` low bits: true up to 4.
 Question low_bits(unsigned kept, unsigned bits) {
   return ask("low bits", 64, {{"x", bits}},
-             [kept](auto x) { return claim(((swizzle_128B(x) ^ x) & ((1U << kept) - 1)) == 0); });
+             [kept](auto x) { return states(((swizzle_128B(x) ^ x) & ((1U << kept) - 1)) == 0); });
 }
 
 /// True, and not affine.
 Question period(unsigned bits) {
   return ask("period", 64, {{"x", bits}},
-             [](auto x) { return claim(swizzle_128B(x + 1024) == swizzle_128B(x) + 1024); });
+             [](auto x) { return states(swizzle_128B(x + 1024) == swizzle_128B(x) + 1024); });
 }
 
 TEST(Decide, OneEngineWillDoIfOneIsAsked) {
@@ -51,7 +51,7 @@ TEST(Decide, ACounterexampleIsTheSimplestWhereItIsSoughtAndAnyFalsehoodIsFound) 
   ASSERT_NE(answer.refuted(), nullptr);
   EXPECT_TRUE(answer.refuted()->simplest);
   EXPECT_EQ(answer.refuted()->values[0].second, 128U);
-  Question const far = ask("far", 64, {{"x", 64}}, [](auto x) { return claim(!(x * 3 == 0x123456789)); });
+  Question const far = ask("far", 64, {{"x", 64}}, [](auto x) { return states(!(x * 3 == 0x123456789)); });
   Answer const found = decide(far, {}, Effort::refute);
   ASSERT_NE(found.refuted(), nullptr);
   EXPECT_EQ(found.refuted()->values[0].second * 3, 0x123456789U);
@@ -75,7 +75,7 @@ TEST(Decide, ValuesAreThoseOfTheVariableAndNoOthers) {
   // 3, 5, 7, 9, 11: all odd, none above 11, and 11 is among them.
   auto const about = [](auto statement) {
     return ask_of_all("about", 64, {Variable::steps("x", 3, 2, 5)},
-                      [statement]<Word W>(std::span<W const> v) { return claim(statement(v[0])); });
+                      [statement]<Word W>(std::span<W const> v) { return states(statement(v[0])); });
   };
   for (Effort const effort : {Effort::one, Effort::two, Effort::all}) {
     EXPECT_TRUE(decide(about([](auto x) { return (x & 1) == 1 && x < 12 && 2 < x; }), {}, effort).proved());

@@ -45,7 +45,7 @@ Question two_functions(std::string const& f, std::string const& g, unsigned bits
   return ask(f + " == " + g, 32, {{"x", bits}}, [left, right](auto x) {
     using W = decltype(x);
     std::span<W const> const variables(&x, 1);
-    return claim(left(variables, x) == right(variables, x));
+    return states(left(variables, x) == right(variables, x));
   });
 }
 
@@ -83,11 +83,11 @@ RC_GTEST_PROP(Affine, IsTheFunctionWhereItIsExact, (std::uint32_t value)) {
 
 RC_GTEST_PROP(Engines, AgreeOnEverySwizzleProperty, (Swizzle s)) {
   std::vector<Question> const questions{
-      ask("involution", 64, {{"x", 32}}, [s](auto x) { return claim(s(s(x)) == x); }),
+      ask("involution", 64, {{"x", 32}}, [s](auto x) { return states(s(s(x)) == x); }),
       ask("one-to-one", 64, {{"x", 16}, {"y", 16}},
-          [s](auto x, auto y) { return claim(s(x) == s(y), x == y); }),
-      ask("identity", 64, {{"x", 32}}, [s](auto x) { return claim(s(x) == x); }),
-      ask("cube", 64, {{"x", 32}}, [s](auto x) { return claim(s(s(s(x))) == s(x)); }),
+          [s](auto x, auto y) { return states(s(x) == s(y), x == y); }),
+      ask("identity", 64, {{"x", 32}}, [s](auto x) { return states(s(x) == x); }),
+      ask("cube", 64, {{"x", 32}}, [s](auto x) { return states(s(s(s(x))) == s(x)); }),
   };
   for (Question const& q : questions) {
     auto const linear = decide_linearly(q);
@@ -111,7 +111,7 @@ RC_GTEST_PROP(Engines, AgreeOnTheLawOfWavefronts, ()) {
   auto const at_most = [=](std::uint32_t n) {
     return ask(access.name, 32, {{"row", 6}}, [=](auto row) {
       auto const cost = law(row);
-      return claim(!(n < cost));
+      return states(!(n < cost));
     });
   };
   Question const holds = at_most(most), fails = at_most(most - 1);

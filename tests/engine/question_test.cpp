@@ -8,12 +8,12 @@ namespace {
 
 Question low_bits(unsigned kept, unsigned bits) {
   return ask("low bits", 64, {{"x", bits}},
-             [kept](auto x) { return claim(((swizzle_128B(x) ^ x) & ((1ULL << kept) - 1)) == 0); });
+             [kept](auto x) { return states(((swizzle_128B(x) ^ x) & ((1ULL << kept) - 1)) == 0); });
 }
 
 Question sum_commutes(unsigned step, unsigned bits) {
   return ask("step", 64, {{"x", bits}},
-             [step](auto x) { return claim(swizzle_128B(x + step) == swizzle_128B(x) + step); });
+             [step](auto x) { return states(swizzle_128B(x + step) == swizzle_128B(x) + step); });
 }
 
 TEST(Engines, AllProveATruth) {
@@ -39,7 +39,7 @@ TEST(Engines, TryEveryValueToTheLast) {
   for (unsigned bits = 1; bits <= 12; ++bits) {
     std::uint64_t const last = (1U << bits) - 1;
     Question const q = ask("not the last", 32, {{"x", bits}, {"y", 2}},
-                           [last](auto x, auto y) { return claim(y == 3, !(x == last)); });
+                           [last](auto x, auto y) { return states(y == 3, !(x == last)); });
     Outcome const outcome = *decide_exhaustively(q);
     ASSERT_TRUE(std::holds_alternative<Refuted>(outcome)) << bits;
     EXPECT_EQ(std::get<Refuted>(outcome).values[0].second, last);
@@ -55,17 +55,17 @@ TEST(Engines, SayNothingWhereTheyAreNotExact) {
 }
 
 TEST(Engines, VariablesAreAsWideAsTheySay) {
-  Question const q = ask("below 8", 32, {{"x", 3}}, [](auto x) { return claim(x < 8); });
+  Question const q = ask("below 8", 32, {{"x", 3}}, [](auto x) { return states(x < 8); });
   EXPECT_TRUE(std::holds_alternative<Proved>(*decide_exhaustively(q)));
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&q, 1), {})));
-  Question const r = ask("below 7", 32, {{"x", 3}}, [](auto x) { return claim(x < 7); });
+  Question const r = ask("below 7", 32, {{"x", 3}}, [](auto x) { return states(x < 7); });
   EXPECT_EQ(std::get<Refuted>(decide_symbolically(std::span(&r, 1), {})).values[0].second, 7U);
 }
 
 TEST(Ask, VariablesOfOneNameAreTwoAndMisfitsAreRefused) {
-  Question const q = ask("equal", 64, {{"x", 64}, {"x", 64}}, [](auto x, auto y) { return claim(x == y); });
+  Question const q = ask("equal", 64, {{"x", 64}, {"x", 64}}, [](auto x, auto y) { return states(x == y); });
   EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&q, 1), {})));
-  auto const any = [](auto x) { return claim(x == x); };
+  auto const any = [](auto x) { return states(x == x); };
   EXPECT_THROW((void)ask("width", 16, {{"x", 16}}, any), std::invalid_argument);
   EXPECT_THROW((void)ask("bits", 32, {{"x", 33}}, any), std::invalid_argument);
   EXPECT_THROW((void)ask("bits", 32, {{"x", 0}}, any), std::invalid_argument);
@@ -88,7 +88,7 @@ TEST(Smt, NamesTheQuestionThatFails) {
 /// True, and out of every engine's reach: three multipliers of 64 bits, and a sum that no rewriting knows.
 Question out_of_reach() {
   return ask("product of a sum", 64, {{"x", 64}, {"y", 64}, {"z", 64}},
-             [](auto x, auto y, auto z) { return claim(((x ^ y) + shl(x & y, 1)) * z == x * z + y * z); });
+             [](auto x, auto y, auto z) { return states(((x ^ y) + shl(x & y, 1)) * z == x * z + y * z); });
 }
 
 TEST(Smt, ATimeOutIsUnknownAndSaysSo) {
@@ -132,7 +132,7 @@ TEST(Search, FindsTheSimplestCounterexampleOrNone) {
 }
 
 TEST(Hypothesis, IsRefutedExactlyIfSatisfiable) {
-  Question const q = ask("empty", 32, {{"x", 32}}, [](auto x) { return claim(x < 0, x == 1); });
+  Question const q = ask("empty", 32, {{"x", 32}}, [](auto x) { return states(x < 0, x == 1); });
   Question const h = hypothesis_of(q);
   EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&h, 1), {})));
   Question const r = hypothesis_of(low_bits(4, 64));

@@ -31,7 +31,7 @@ std::vector<Question> questions(Operator const& op, std::uint64_t wrong) {
         return Implication<bool>{v[0] == x && v[1] == y, op.number(v[0], v[1]) == r};
       };
       q.on_terms = [=](std::span<Term const> v) {
-        return claim(v[0] == x && v[1] == y, op.term(v[0], v[1]) == r);
+        return states(v[0] == x && v[1] == y, op.term(v[0], v[1]) == r);
       };
       all.push_back(std::move(q));
     }
@@ -79,7 +79,7 @@ TEST(SmtLib, EveryOperatorIsThatOfNumbers) {
 }
 
 TEST(SmtLib, ACounterexampleIsPutIn) {
-  Question const q = ask("x is not 77", 32, {{"x|\\", 8}}, [](auto x) { return claim(!(x == 77)); });
+  Question const q = ask("x is not 77", 32, {{"x|\\", 8}}, [](auto x) { return states(!(x == 77)); });
   Violations const violations(std::span(&q, 1));
   Heading heading{"not 77", "a | in the source", {{"says", "a\nline"}}, {77}};
   std::string const script = smtlib(heading, violations, names(std::span(&q, 1)));
@@ -92,7 +92,7 @@ TEST(SmtLib, ACounterexampleIsPutIn) {
 /// A truth that takes Z3 some work and some memory: nothing is (2^24 - 3), a prime, but 1 times itself.
 Question prime() {
   return ask("factors", 32, {{"x", 13}, {"y", 13}},
-             [](auto x, auto y) { return claim(1 < x && 1 < y, !(x * y == 16777213)); });
+             [](auto x, auto y) { return states(1 < x && 1 < y, !(x * y == 16777213)); });
 }
 
 TEST(Smt, MemoryIsTheQuerysOwn) {
@@ -131,7 +131,7 @@ TEST(Smt, AGraphThatZ3RefusesIsOurFaultAndNoAnswer) {
     Terms& terms = *values[0].terms;
     Term const narrow = terms.constant(8, 3);
     Term const sum{&terms, terms.add({Op::bv_add, 32, values[0].id, narrow.id})};  // of 32 bits and 8
-    return claim(sum == values[1]);
+    return states(sum == values[1]);
   };
   EXPECT_THROW((void)decide_symbolically(std::span(&q, 1), {}), std::logic_error);
 }

@@ -167,8 +167,9 @@ TEST(EvidenceOfTma, ConfirmsTheLayoutsThatUsersGet) {
     std::vector<std::int64_t> places;
     for (std::uint64_t line = 0; line < lines; ++line)
       for (std::uint64_t x = 0; x < box.columns; x += 8)
-        places.push_back(static_cast<std::int64_t>(byte_address(
-            map, Address<std::uint64_t>{static_cast<std::uint64_t>(box.destination)}, line + lines * x)));
+        places.push_back(static_cast<std::int64_t>(
+            value(map, Address<std::uint64_t>{static_cast<std::uint64_t>(box.destination)}, line + lines * x,
+                  Unit::bytes)));
     EXPECT_EQ(places, box.places) << text << " at " << box.destination;
     ++copied;
   }

@@ -27,9 +27,9 @@ RC_GTEST_PROP(Collision, IsTheDegree, ()) {
   Instruction const i = *any_instruction();
   auto const warp = *any_access(i);
   auto const c = cost(sm_90, i, warp);
-  for (unsigned g = 0; g < c.groups.count; ++g) {
+  for (unsigned g = 0; g < c.phases.count; ++g) {
     std::size_t most = 0;
-    for (auto const& use : bank_uses(i, warp, g * c.groups.size, c.groups.size))
+    for (auto const& use : bank_uses(i, warp, g * c.phases.size, c.phases.size))
       most = std::max(most, use.served().size());
     RC_ASSERT(most == c.degree[g]);
   }
@@ -37,7 +37,7 @@ RC_GTEST_PROP(Collision, IsTheDegree, ()) {
   RC_ASSERT(here.use.served().size() == *std::max_element(c.degree.begin(), c.degree.end()));
   for (std::size_t n = 0; n < here.use.lanes.size(); ++n) {
     unsigned const lane = here.use.lanes[n];
-    RC_ASSERT(warp.active[lane] && lane / c.groups.size == here.phase);
+    RC_ASSERT(warp.active[lane] && lane / c.phases.size == here.phase);
     RC_ASSERT(here.use.words[n] % bank_count == here.bank);
     RC_ASSERT(here.use.words[n] * bank_bytes + bank_bytes > warp.address[lane]);
     RC_ASSERT(here.use.words[n] * bank_bytes < warp.address[lane] + i.bytes);

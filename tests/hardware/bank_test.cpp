@@ -109,7 +109,7 @@ TEST(Law, MatricesAreServedOneByOne) {
 TEST(Law, GivesEachGroupsDegree) {
   auto const c = cost(sm_90, ld(16), warp([](std::uint32_t l) { return l < 8 ? 128 * l : 16 * l; }));
   EXPECT_EQ(c.wavefronts, 11U);
-  EXPECT_EQ(c.groups, (Groups{4, 8}));
+  EXPECT_EQ(c.phases, (Phases{4, 8}));
   EXPECT_EQ(c.degree[0], 8U);
   EXPECT_EQ(c.degree[1], 1U);
   EXPECT_EQ(c.degree[3], 1U);

@@ -1,3 +1,4 @@
+#include <swizproof/layout/composed.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <gtest/gtest.h>
@@ -69,6 +70,30 @@ TEST(Mapping, SubByteElementsKeepTheirPlaceInTheByte) {
   Mapping const map = parse_mapping("Sw<3,4,3> o smem_ptr[4b](unset) o (_8,_256):(_256,_1)");
   EXPECT_EQ(bit_address(map, Address<std::uint64_t>{0}, std::uint64_t{1 + 8}), (0x90U * 8) + 4)
       << "row 1, column 1";
+}
+
+TEST(Map, WithoutItsSwizzleKeepsWhatIsBelow) {
+  struct Case {
+    std::string_view given, below;
+  };
+  for (auto const& [given, below] :
+       {Case{"Sw<3,3,3> o _0 o (8,64):(64,1)", "(8,64):(64,1)"}, Case{"(8,64):(64,1)", "(8,64):(64,1)"},
+        Case{"Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", "(8,64):(64,1)"},
+        Case{"Sw<3,3,3> o 8 o Sw<2,3,3> o _0 o (8,64):(64,1)", "8 o Sw<2,3,3> o _0 o (8,64):(64,1)"},
+        Case{"fn(x) = x ^ 16 o smem_ptr[16b](unset) o Sw<3,3,3> o _0 o (8,64):(64,1)",
+             "Sw<3,3,3> o _0 o (8,64):(64,1)"}}) {
+    Map const map = without_swizzle(parse_mapping(given));
+    EXPECT_TRUE(map.on_bytes.empty()) << given;
+    EXPECT_EQ(to_string(map), below) << given;
+  }
+}
+
+TEST(Map, HasItsValueInEveryUnit) {
+  Map const map = parse_mapping("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)");
+  Address<std::uint64_t> const base{4096};
+  EXPECT_EQ(value(map, base, std::uint64_t{1}, Unit::elements), 64U);
+  EXPECT_EQ(value(map, base, std::uint64_t{1}, Unit::bytes), 4096U + 144);
+  EXPECT_EQ(value(map, base, std::uint64_t{1}, Unit::bits), 8 * (4096U + 144));
 }
 
 }  // namespace

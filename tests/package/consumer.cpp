@@ -30,9 +30,9 @@ static_assert(ldmatrix_x4(swizzle_none) == 32);
 int main() {
 #ifdef WITH_PROVER
   Question const q =
-      ask("mine", 64, {{"x", 64}}, [](auto x) { return claim((x ^ ((x >> 3) & 0x70)) == swizzle_128B(x)); });
+      ask("mine", 64, {{"x", 64}}, [](auto x) { return states((x ^ ((x >> 3) & 0x70)) == swizzle_128B(x)); });
   Answer const answer = decide(q, {}, Effort::two);
-  std::printf("x ^ ((x >> 3) & 0x70) is Sw<3,4,3>: %s\n", std::string(word(answer.outcome)).c_str());
+  std::printf("x ^ ((x >> 3) & 0x70) is Sw<3,4,3>: %s\n", std::string(name(answer.outcome)).c_str());
   return answer.proved() && answer.engines.size() == 2 ? 0 : 1;
 #else
   std::puts("the core alone compiles");

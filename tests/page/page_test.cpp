@@ -118,7 +118,7 @@ void expect_same_numbers(Json const& state, Mapping const& given) {
   Cost<std::uint32_t> const ours = cost_of(placement, values);
   unsigned const ideal = ideal_wavefronts(sm_90, access.instruction);
   std::string degrees;
-  for (unsigned g = 0; g < ours.groups.count; ++g)
+  for (unsigned g = 0; g < ours.phases.count; ++g)
     degrees += (g == 0 ? "" : " ") + std::to_string(ours.degree[g]);
   EXPECT_EQ(state["wavefronts"], std::to_string(ours.wavefronts));
   EXPECT_EQ(state["here"], std::to_string(ours.wavefronts));

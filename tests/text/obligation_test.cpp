@@ -137,7 +137,7 @@ TEST(Obligations, OneMalformedEntryStopsNoOther) {
     ObligationReport const report = decide(o, {});
     EXPECT_EQ(report.error.has_value(), std::holds_alternative<Malformed>(o.what));
     names.push_back(o.name.substr(o.name.rfind('/') + 1));
-    verdicts.emplace_back(report.error ? "malformed" : word(report.outcome));
+    verdicts.emplace_back(report.error ? "malformed" : name(report.outcome));
   }
   EXPECT_EQ(verdicts, (std::vector<std::string>{"malformed", "malformed", "malformed", "proved", "malformed",
                                                 "proved"}));

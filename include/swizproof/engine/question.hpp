@@ -6,7 +6,7 @@
 //
 //   Question q = ask("low bits", 64, {{"x", 64}}, [](auto x) {
 //     auto const f = Swizzle{3, 4, 3};
-//     return claim(((f(x) ^ x) & 15) == 0);
+//     return states(((f(x) ^ x) & 15) == 0);
 //   });
 //
 // decide() answers it (decide.hpp).
@@ -33,13 +33,13 @@ struct Implication {
 
 /// The implication without a hypothesis.
 template <class Truth>
-[[nodiscard]] Implication<Truth> claim(Truth conclusion) {
+[[nodiscard]] Implication<Truth> states(Truth conclusion) {
   return {Truth(true), conclusion};
 }
 
 /// `hypothesis` implies `conclusion`.
 template <class Truth>
-[[nodiscard]] Implication<Truth> claim(Truth hypothesis, Truth conclusion) {
+[[nodiscard]] Implication<Truth> states(Truth hypothesis, Truth conclusion) {
   return {hypothesis, conclusion};
 }
 
@@ -80,7 +80,7 @@ auto spread(Statement const& statement, std::span<W const> values, std::index_se
 
 }  // namespace detail
 
-/// Makes a question of a generic lambda that takes all values as a std::span and returns claim().
+/// Makes a question of a generic lambda that takes all values as a std::span and returns states().
 /// Throws std::invalid_argument unless width is 32 or 64 and each variable has 1..width bits.
 template <class Statement>
 [[nodiscard]] Question ask_of_all(std::string name, unsigned width, std::vector<Variable> variables,

@@ -66,8 +66,8 @@ struct Verdict {
   [[nodiscard]] bool unknown() const { return std::holds_alternative<Unknown>(outcome); }
 };
 
-/// The word that stands for an outcome in every output, machine or human.
-[[nodiscard]] inline std::string_view word(Outcome const& outcome) {
+/// The name of an outcome in every output, machine or human.
+[[nodiscard]] inline std::string_view name(Outcome const& outcome) {
   if (std::holds_alternative<Proved>(outcome)) return "proved";
   return std::holds_alternative<Refuted>(outcome) ? "refuted" : "unknown";
 }

@@ -30,8 +30,8 @@ inline constexpr PhaseTable sm_90_phases{{
 /// What a table of phases rests on: a device was measured, a manual says so, or nobody has looked.
 enum class Support : std::uint8_t { measured, documented, assumed };
 
-/// The word for it, in text and JSON (`"evidence"`).
-[[nodiscard]] constexpr std::string_view word(Support support) {
+/// Its name in text and JSON (`"evidence"`).
+[[nodiscard]] constexpr std::string_view name(Support support) {
   return support == Support::measured     ? "measured"
          : support == Support::documented ? "documented"
                                           : "assumed";

@@ -8,22 +8,22 @@
 //  H2  Lanes that touch any byte of the same word do not conflict, in loads (broadcast) and in
 //      stores (one lane wins). So the cost of a bank is its number of *distinct words*.
 //      [Programming Guide 20.4.3]                                           campaigns wavefronts, counters
-//  H3  An access of more than 4 bytes a lane is served in groups of consecutive lanes: 32 lanes for
+//  H3  An access of more than 4 bytes a lane is served in phases of consecutive lanes: 32 lanes for
 //      up to 4 bytes, 16 for 8, 8 for 16.
 //      [CUTLASS implicit_gemm_convolution.md, after GTC'19 S9593]           campaigns wavefronts, counters
 //  H4  Loads of 8 and 16 bytes serve twice as many lanes at once if, over the whole warp, every
 //      active lane l whose partner l^1 is active has the partner's address, or the same for l^2.
 //      Never stores, never ldmatrix.
 //      [NVIDIA forum 77228 for compute capability 7.x]                      campaign wavefronts
-//  H5  wavefronts = the sum over groups of the group's degree; for loads and stores at least the number
-//      of groups, since the registers of all 32 lanes pass through the pipe whether they are active or
+//  H5  wavefronts = the sum over phases of the phase's degree; for loads and stores at least the number
+//      of phases, since the registers of all 32 lanes pass through the pipe whether they are active or
 //      not. A store whose data is the zero register has none to pass and costs the sum alone: 1.01
 //      cycles for one lane's STS.128 of RZ, 4.02 of real data (H200, 8 warps). Counters show the sum.
 //      [found by measurement]                                               campaigns wavefronts, counters
-//  H6  ldmatrix and stmatrix xN: one group for each of the N matrices, the 8 lanes 8i..8i+7 that
+//  H6  ldmatrix and stmatrix xN: one phase for each of the N matrices, the 8 lanes 8i..8i+7 that
 //      give matrix i its row addresses; .trans changes nothing, other lanes' addresses are ignored.
 //      [PTX ISA 9.1, 9.7.14.5.15; and measured]                             campaigns wavefronts, counters, ldmatrix
-//  H7  cp.async is served in the groups of a store of its width, but lanes at one word do conflict: the
+//  H7  cp.async is served in the phases of a store of its width, but lanes at one word do conflict: the
 //      cost of a bank is its number of *lanes*. 32 lanes to one address cost 32.
 //      [found by measurement; global addresses consecutive]      campaigns counters, wavefronts (3 on)
 //
@@ -41,9 +41,9 @@ namespace swizproof {
 inline constexpr unsigned bank_count = 32;  ///< H1
 inline constexpr unsigned bank_bytes = 4;   ///< H1
 
-/// The bank word that holds a byte (H1). `word(Address{0x84u}).number == 33`
+/// The bank word that holds a byte (H1). `bank_word(Address{0x84u}).number == 33`
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> word(Address<W> a) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> bank_word(Address<W> a) {
   return {a.bytes / bank_bytes};
 }
 
@@ -53,11 +53,11 @@ template <class W>
   return {w.number % bank_count};
 }
 
-/// How an instruction's lanes are served: `count` groups of `size` consecutive lanes.
-struct Groups {
+/// How an instruction's lanes are served: `count` phases of `size` consecutive lanes.
+struct Phases {
   unsigned count;
   unsigned size;
-  [[nodiscard]] friend constexpr bool operator==(Groups a, Groups b) {
+  [[nodiscard]] friend constexpr bool operator==(Phases a, Phases b) {
     return a.count == b.count && a.size == b.size;
   }
 };
@@ -67,8 +67,8 @@ struct Groups {
   return wavefronts > ideal ? wavefronts - ideal : 0;
 }
 
-/// Groups of the widest access: 32 lanes by 8.
-inline constexpr unsigned most_groups = 4;
+/// Phases of the widest access: 32 lanes by 8.
+inline constexpr unsigned most_phases = 4;
 
 /// A warp's addresses of kind W: what each lane accesses, and whether it takes part.
 template <class W>
@@ -77,12 +77,12 @@ struct WarpAccess {
   std::array<truth_of<W>, warp_lanes> active;
 };
 
-/// What an access costs (H5). `degree[g]` is the most distinct words that group g has in one bank.
+/// What an access costs (H5). `degree[g]` is the most distinct words that phase g has in one bank.
 template <class Count>
 struct Cost {
   Count wavefronts;
-  std::array<Count, most_groups> degree;
-  Groups groups;
+  std::array<Count, most_phases> degree;
+  Phases phases;
 };
 
 namespace detail {
@@ -133,7 +133,7 @@ template <unsigned Lanes, class W, if_number<W> = 0>
                                                                             bool merging = true) {
   unsigned const shift = log2_unit(bytes);
   std::uint32_t const slot_mask = slots_of(bytes) - 1;
-  // The common case: a group has as many lanes as there are slots, and each takes its own.
+  // The common case: a phase has as many lanes as there are slots, and each takes its own.
   std::uint32_t taken = 0;
   for (unsigned i = first; i < first + Lanes; ++i)
     taken |= std::uint32_t{access.active[i]} << (access.address[i] >> shift & slot_mask);
@@ -171,25 +171,25 @@ template <class W>
   return all;
 }
 
-/// The degrees of all groups, and their sum, for loads and stores at least the number of groups (H5).
+/// The degrees of all phases, and their sum, for loads and stores at least the number of phases (H5).
 template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
-                                                                      Groups groups,
+                                                                      Phases phases,
                                                                       Instruction instruction) {
   unsigned const bytes = instruction.bytes;
   bool const merging = instruction.operation != Operation::cp_async;
-  unsigned const least = instruction.operation == Operation::cp_async ? 1 : groups.count;
+  unsigned const least = instruction.operation == Operation::cp_async ? 1 : phases.count;
   count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
-  Cost<count_of<W>> cost{zero, {}, groups};
+  Cost<count_of<W>> cost{zero, {}, phases};
   for (auto& degree : cost.degree) degree = zero;
-  for (unsigned g = 0; g < groups.count; ++g) {
-    unsigned const first = g * groups.size;
+  for (unsigned g = 0; g < phases.count; ++g) {
+    unsigned const first = g * phases.size;
     if constexpr (is_number<W>)
-      cost.degree[g] = groups.size == 8    ? degree_by_table<8>(access, first, bytes, merging)
-                       : groups.size == 16 ? degree_by_table<16>(access, first, bytes, merging)
+      cost.degree[g] = phases.size == 8    ? degree_by_table<8>(access, first, bytes, merging)
+                       : phases.size == 16 ? degree_by_table<16>(access, first, bytes, merging)
                                            : degree_by_table<32>(access, first, bytes, merging);
     else
-      cost.degree[g] = degree_by_pairs(access, first, groups.size, bytes, merging);
+      cost.degree[g] = degree_by_pairs(access, first, phases.size, bytes, merging);
     cost.wavefronts = cost.wavefronts + cost.degree[g];
   }
   cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, least));
@@ -198,7 +198,7 @@ template <class W>
 
 }  // namespace detail
 
-/// The law H5 with every group's degree, for numbers. Precondition: each active address is a
+/// The law H5 with every phase's degree, for numbers. Precondition: each active address is a
 /// multiple of `instruction.bytes`. For ldmatrix and stmatrix the lanes that give addresses must be
 /// active. 32 lanes reading one column of 128-byte rows with ld.shared.b32 cost 32 wavefronts.
 template <class W, if_number<W> = 0>

@@ -39,7 +39,7 @@ template <class W, if_number<W> = 0>
   for (unsigned lane = first; lane < first + size; ++lane) {
     if (!access.active[lane]) continue;
     for (unsigned byte = 0; byte < std::max(instruction.bytes, bank_bytes); byte += bank_bytes) {
-      auto const asked = word(Address<W>{static_cast<W>(access.address[lane] + byte)});
+      auto const asked = bank_word(Address<W>{static_cast<W>(access.address[lane] + byte)});
       BankUse<W>& use = uses[static_cast<std::size_t>(bank(asked).number)];
       use.lanes.push_back(lane);
       use.words.push_back(asked.number);
@@ -60,9 +60,9 @@ struct Collision {
 template <class W, if_number<W> = 0>
 [[nodiscard]] Collision<W> fullest(Instruction const& instruction, WarpAccess<W> const& access,
                                    Cost<std::uint32_t> const& cost) {
-  auto const phase = std::max_element(cost.degree.begin(), cost.degree.begin() + cost.groups.count);
+  auto const phase = std::max_element(cost.degree.begin(), cost.degree.begin() + cost.phases.count);
   Collision<W> out{static_cast<unsigned>(phase - cost.degree.begin()), 0, {}};
-  auto const uses = bank_uses(instruction, access, out.phase * cost.groups.size, cost.groups.size);
+  auto const uses = bank_uses(instruction, access, out.phase * cost.phases.size, cost.phases.size);
   auto const bank = std::max_element(uses.begin(), uses.end(), [](auto const& a, auto const& b) {
     return a.served().size() < b.served().size();
   });

@@ -4,9 +4,9 @@
 //   ld, st of 8 and 16 bytes a lane: see below
 //   every other                                             wavefronts of the law
 //   st, all lanes active                                    wavefronts of the law
-//   st, some lane inactive                                  the sum of the groups' degrees: idle groups are free, so at most the law
+//   st, some lane inactive                                  the sum of the phases' degrees: idle phases are free, so at most the law
 //   ld, all lanes active at addresses that all differ       wavefronts of the law
-//   ld, else                                                from 1 to the sum of the degrees of groups that never merge (H3), which
+//   ld, else                                                from 1 to the sum of the degrees of phases that never merge (H3), which
 //                                                           may be more than the law: what the counter merges is not what H4 merges
 //
 // Unit: wavefronts of one executed warp instruction. Counters: smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_* of
@@ -23,7 +23,7 @@
 
 namespace swizproof {
 
-/// What the counter shows of an access: the law's number, the sum of the groups' degrees, or what H11 gives bounds of alone.
+/// What the counter shows of an access: the law's number, the sum of the phases' degrees, or what H11 gives bounds of alone.
 enum class Counted : std::uint8_t { law, degrees, bounded };
 
 /// Whether the counter may show more than the law's wavefronts of this instruction, at some addresses.
@@ -46,7 +46,7 @@ template <class W, if_number<W> = 0>
   return load ? Counted::bounded : Counted::degrees;
 }
 
-/// The sum of the groups' degrees, wavefronts without H4's merging and with idle groups free: what the counter shows of
+/// The sum of the phases' degrees, wavefronts without H4's merging and with idle phases free: what the counter shows of
 /// Counted::degrees, and the most that it shows of Counted::bounded. One lane's st.shared.b128: 1, where the law says 4.
 template <class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t sum_of_degrees(Architecture const& arch,
@@ -55,7 +55,7 @@ template <class W, if_number<W> = 0>
   unsigned const size = phase(arch, instruction).lanes;
   auto const apart = detail::serve(access, {instruction.lanes() / size, size}, instruction);
   std::uint32_t sum = 0;
-  for (unsigned g = 0; g < apart.groups.count; ++g) sum += apart.degree[g];
+  for (unsigned g = 0; g < apart.phases.count; ++g) sum += apart.degree[g];
   return sum;
 }
 

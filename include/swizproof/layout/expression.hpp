@@ -81,71 +81,75 @@ class Expression {
   [[nodiscard]] W operator()(std::span<W const> variables, W const& like_me) const {
     std::vector<W> values;
     values.reserve(nodes_.size());
-    W const zero = like(like_me, 0), one = like(like_me, 1);
-    auto const number = [&](truth_of<W> truth) { return select(truth, one, zero); };
+    W const zero = like(like_me, 0);
     for (Node const& n : nodes_) {
       // Operands that a node does not have are its own predecessors, harmless to look at.
       auto const at = [&](std::size_t i) -> W const& { return i < values.size() ? values[i] : zero; };
-      W const &a = at(n.a), &b = at(n.b), &c = at(n.c);
-      values.push_back([&]() -> W {
-        switch (n.op) {
-          case Op::number:
-            return like(like_me, n.value);
-          case Op::variable:
-            return variables[n.value];
-          case Op::minus:
-            return zero - a;
-          case Op::complement:
-            return zero - a - one;
-          case Op::logical_not:
-            return number(a == zero);
-          case Op::multiply:
-            return a * b;
-          case Op::divide:
-            return a / b;
-          case Op::remainder:
-            return a % b;
-          case Op::add:
-            return a + b;
-          case Op::subtract:
-            return a - b;
-          case Op::shift_left:
-            return shl(a, b);
-          case Op::shift_right:
-            return shr(a, b);
-          case Op::less:
-            return number(a < b);
-          case Op::less_equal:
-            return number(!(b < a));
-          case Op::greater:
-            return number(b < a);
-          case Op::greater_equal:
-            return number(!(a < b));
-          case Op::equal:
-            return number(a == b);
-          case Op::not_equal:
-            return number(!(a == b));
-          case Op::bit_and:
-            return a & b;
-          case Op::bit_xor:
-            return a ^ b;
-          case Op::bit_or:
-            return a | b;
-          case Op::logical_and:
-            return number(!(a == zero) && !(b == zero));
-          case Op::logical_or:
-            return number(!(a == zero) || !(b == zero));
-          case Op::conditional:
-            return select(a == zero, c, b);
-        }
-        assert(false);
-        return zero;
-      }());
+      values.push_back(value_of<W>(n, variables, at(n.a), at(n.b), at(n.c), zero));
     }
     return values.back();
   }
 
  private:
+  /// The value of a node whose operands are a, b and c.
+  template <Word W>
+  [[nodiscard]] static W value_of(Node const& n, std::span<W const> variables, W const& a, W const& b,
+                                  W const& c, W const& zero) {
+    W const one = like(zero, 1);
+    auto const number = [&](truth_of<W> truth) { return select(truth, one, zero); };
+    switch (n.op) {
+      case Op::number:
+        return like(zero, n.value);
+      case Op::variable:
+        return variables[n.value];
+      case Op::minus:
+        return zero - a;
+      case Op::complement:
+        return zero - a - one;
+      case Op::logical_not:
+        return number(a == zero);
+      case Op::multiply:
+        return a * b;
+      case Op::divide:
+        return a / b;
+      case Op::remainder:
+        return a % b;
+      case Op::add:
+        return a + b;
+      case Op::subtract:
+        return a - b;
+      case Op::shift_left:
+        return shl(a, b);
+      case Op::shift_right:
+        return shr(a, b);
+      case Op::less:
+        return number(a < b);
+      case Op::less_equal:
+        return number(!(b < a));
+      case Op::greater:
+        return number(b < a);
+      case Op::greater_equal:
+        return number(!(a < b));
+      case Op::equal:
+        return number(a == b);
+      case Op::not_equal:
+        return number(!(a == b));
+      case Op::bit_and:
+        return a & b;
+      case Op::bit_xor:
+        return a ^ b;
+      case Op::bit_or:
+        return a | b;
+      case Op::logical_and:
+        return number(!(a == zero) && !(b == zero));
+      case Op::logical_or:
+        return number(!(a == zero) || !(b == zero));
+      case Op::conditional:
+        return select(a == zero, c, b);
+    }
+    assert(false);
+    return zero;
+  }
   static Expression joined(Op op, Expression a, Expression const& b) {
     std::size_t const left = a.nodes_.size() - 1, shift = a.nodes_.size();
     for (Node n : b.nodes_) {

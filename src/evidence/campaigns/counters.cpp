@@ -19,10 +19,10 @@ bool check_counted(Recomputation& r, std::string const& where, Instruction const
       r.equal<std::int64_t>(where, shown, issued * r.law(instruction, warp));
       break;
     case Counted::degrees:
-      r.equal<std::int64_t>(where + ", idle groups are not counted", shown, apart);
+      r.equal<std::int64_t>(where + ", idle phases are not counted", shown, apart);
       break;
     case Counted::bounded:
-      r.equal(where + ", within what the groups cost apart", shown >= issued && shown <= apart, true);
+      r.equal(where + ", within what the phases cost apart", shown >= issued && shown <= apart, true);
       break;
   }
   return what == Counted::law;

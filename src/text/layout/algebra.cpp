@@ -8,7 +8,7 @@ namespace swizproof {
 
 namespace {
 
-[[noreturn]] void refuse(std::string reason) { throw AlgebraError{std::move(reason)}; }
+[[noreturn]] void refuse(std::string const& reason) { throw AlgebraError{reason}; }
 
 /// The arguments of a call as the types that the functions want.
 class Arguments {
