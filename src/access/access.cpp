@@ -8,23 +8,29 @@ namespace swizproof {
 
 namespace {
 
-/// The instruction of that name. Precondition: there is one.
-Instruction instruction_of(std::string_view text) {
-  for (InstructionName const& known : instruction_names)
-    if (known.text == text) return known.instruction;
-  assert(false && "no such instruction");
-  return {};
-}
+/// The name of an instruction, known to the compiler: one that does not exist does not compile.
+struct InstructionText {
+  consteval InstructionText(char const* name) : text(name) {  // NOLINT: a literal stands for it
+    for (InstructionName const& known : instruction_names) {
+      if (known.text != text) continue;
+      instruction = known.instruction;
+      return;
+    }
+    throw "no such instruction";
+  }
+  std::string_view text;
+  Instruction instruction{};
+};
 
-NamedAccess named(std::string_view name, std::string_view instruction, Expression row, Expression byte,
+NamedAccess named(std::string_view name, InstructionText of, Expression row, Expression byte,
                   std::string_view seen_in) {
   static std::string const lane[] = {"lane"};
   Access access;
   access.name = name;
-  access.instruction = instruction_of(instruction);
+  access.instruction = of.instruction;
   RowAndByte pattern{std::move(row), std::move(byte)};
   set_footprint(pattern, access.instruction, access.active);
-  std::string text = std::string(instruction) + ": row = " + to_string(pattern.row, lane) +
+  std::string text = std::string(of.text) + ": row = " + to_string(pattern.row, lane) +
                      ", byte = " + to_string(pattern.byte, lane);
   access.where = std::move(pattern);
   return {std::move(access), std::move(text), seen_in};

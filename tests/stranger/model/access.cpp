@@ -60,7 +60,7 @@ struct Pattern {
   long long (*byte)(long long);
 };
 
-// The table that `swizproof accesses` prints.
+// Some of what `swizproof accesses` prints, in the stranger's own words.
 constexpr Pattern patterns[] = {
     {"ldmatrix.x1", "ldmatrix.x1", 8, 16, [](long long l) { return l % 8; }, [](long long) { return 0ll; }},
     {"ldmatrix.x2", "ldmatrix.x2", 8, 32, [](long long l) { return l % 8; },
