@@ -6,8 +6,6 @@ namespace swizproof::proofs {
 
 namespace {
 
-constexpr Requirements with_a_bit{.a_bit = true};
-
 /// wavefronts of `access` under f on absolute addresses, rows `pitch` bytes apart from byte `origin`.
 template <class F, class W>
 auto cost_under(F const& f, std::string const& access, W origin, unsigned pitch) {

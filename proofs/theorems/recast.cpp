@@ -9,8 +9,6 @@ namespace swizproof::proofs {
 
 namespace {
 
-constexpr Requirements with_a_bit{.a_bit = true};
-
 /// Questions about all parameters and all x, one for each unit of 2^k, k = 1..most.
 template <class StatementAbout>
 std::vector<Question> ask_units(bool leftward, unsigned most, StatementAbout statement) {

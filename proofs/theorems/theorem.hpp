@@ -32,6 +32,8 @@ struct Requirements {
   unsigned family_width = 32;  ///< words of the one-by-one claim: 32 where sums wrap, 64 where they must not
 };
 
+inline constexpr Requirements with_a_bit{.a_bit = true};
+
 /// base + bits + |shift| <= room, without overflow: the fields lie inside the word.
 template <class W>
 [[nodiscard]] auto fits(SwizzleFormula<W> const& f, W, unsigned room) {

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct CheckArguments {
   LayoutArgument layout;
   std::vector<std::string> accesses;
   std::optional<unsigned> at_most;
@@ -32,7 +32,7 @@ struct CheckResult {
   [[nodiscard]] Refuted const* shared() const { return std::get_if<Refuted>(&found.one_to_one.outcome); }
 };
 
-CheckResult compute(Common const& common, Options const& options) {
+CheckResult compute(Common const& common, CheckArguments const& options) {
   CheckResult result{options.layout.parse_or_dash(), &parse_architecture(common.arch), common.arch};
   std::vector<Placement> placements;
   for (std::string const& text : options.accesses) placements.emplace_back(result.map, parse_access(text));
@@ -79,7 +79,7 @@ void print_text(CheckResult const& result, Style const& style) {
     fmt::print("\n{}: {}\n", result.arch->name, style.doubtful(result.arch->evidence));
 }
 
-void run(Common& common, Options const& options) {
+void run(Common& common, CheckArguments const& options) {
   CheckResult const result = compute(common, options);
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
@@ -93,7 +93,7 @@ void run(Common& common, Options const& options) {
 void add_check(CLI::App& app, Common& common) {
   CLI::App* const sub =
       app.add_subcommand("check", "Is each access free of bank conflicts, from every origin and base?");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<CheckArguments>();
   options->layout.add_to(*sub);
   add_accesses_to(*sub, options->accesses);
   sub->add_option("--at-most", options->at_most, "wavefronts that are allowed (default: the ideal)")

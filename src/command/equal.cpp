@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct EqualArguments {
   LayoutArgument left, right;
   std::optional<std::uint64_t> align;
 };
@@ -45,7 +45,7 @@ struct EqualResult {
   Equality found;
 };
 
-EqualResult compute(Common const& common, Options const& options) {
+EqualResult compute_equality(Common const& common, EqualArguments const& options) {
   LayoutArgument right = options.right;
   right.element = options.left.element;
   EqualResult result{options.left.parse(), right.parse(), {}};
@@ -99,7 +99,7 @@ struct AlignResult {
   Alignment found;
 };
 
-AlignResult compute(Common const& common, LayoutArgument const& layout) {
+AlignResult compute_alignment(Common const& common, LayoutArgument const& layout) {
   AlignResult result{layout.parse(), {}};
   result.found = alignment_of(result.map, common.limits());
   return result;
@@ -140,10 +140,9 @@ void print_text(AlignResult const& result, Style const& style) {
 
 // ---------------------------------------------------------------------------------------------
 
-/// `asked` are the words of either command.
-template <class Asked>
-void run(Common& common, Asked const& asked) {
-  auto const result = compute(common, asked);
+/// Prints what either command has found.
+template <class Result>
+void report(Common& common, Result const& result) {
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
     fmt::print("{}\n", json_text(to_json(result), 2));
@@ -156,13 +155,13 @@ void run(Common& common, Asked const& asked) {
 void add_equal(CLI::App& app, Common& common) {
   CLI::App* const sub =
       app.add_subcommand("equal", "Are two LAYOUTs the same function, and on which domain?");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<EqualArguments>();
   options->left.add_to(*sub);
   sub->add_option("OTHER", options->right.text, "another LAYOUT")->required();
   sub->add_option("--align", options->align,
                   "bases are multiples of this many bytes (default: both layouts' alignment, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
-  sub->callback([&common, options] { run(common, *options); });
+  sub->callback([&common, options] { report(common, compute_equality(common, *options)); });
 }
 
 void add_align(CLI::App& app, Common& common) {
@@ -170,7 +169,7 @@ void add_align(CLI::App& app, Common& common) {
       app.add_subcommand("align", "From exactly which bases does relative equal absolute addressing?");
   auto const layout = std::make_shared<LayoutArgument>();
   layout->add_to(*sub);
-  sub->callback([&common, layout] { run(common, *layout); });
+  sub->callback([&common, layout] { report(common, compute_alignment(common, *layout)); });
 }
 
 }  // namespace swizproof::command

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct EvalArguments {
   LayoutArgument layout;
   std::optional<std::string> at{};
   bool bytes = false;
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> parse_indices(std::string const& text, std::string_vi
 
 /// The indices of --at; without it, all `size` of them. `refuse` throws where there are too many.
 template <class Refuse>
-std::vector<std::uint64_t> indices_of(Options const& options, std::int64_t size, Refuse const& refuse) {
+std::vector<std::uint64_t> indices_of(EvalArguments const& options, std::int64_t size, Refuse const& refuse) {
   if (options.at) return parse_indices(*options.at, "--at");
   if (size > most_values) refuse();
   std::vector<std::uint64_t> indices;
@@ -61,7 +61,7 @@ struct Coordinates {
 };
 
 /// A coordinate map: CuTe prints the coordinate of each index.
-Coordinates compute(Options const& options, Layout const& map) {
+Coordinates compute(EvalArguments const& options, Layout const& map) {
   Coordinates found{to_string(map), map.size()};
   auto const refuse = [&](std::string message, std::size_t length, std::string hint = {}) {
     throw InputError{std::move(message), found.map, 0, length, std::move(hint)};
@@ -126,7 +126,7 @@ struct Offsets {
 };
 
 /// The byte address of --base, or what LAYOUT says of it.
-std::optional<std::uint64_t> base_of(Options const& options, Mapping const& map) {
+std::optional<std::uint64_t> base_of(EvalArguments const& options, Mapping const& map) {
   if (!options.base) return options.bytes ? map.base_address : std::nullopt;
   auto const values = parse_indices(*options.base, "--base");
   if (values.size() != 1 || values[0] > largest_base)
@@ -135,7 +135,7 @@ std::optional<std::uint64_t> base_of(Options const& options, Mapping const& map)
   return values[0];
 }
 
-void refuse_contradictions(Options const& options, Mapping const& map, bool has_base) {
+void refuse_contradictions(EvalArguments const& options, Mapping const& map, bool has_base) {
   bool const bare = map.domain() == nullptr;
   auto const refuse = [&](std::string message, std::string hint) {
     throw InputError{std::move(message), map.text, 0, map.text.size(), std::move(hint)};
@@ -169,7 +169,7 @@ std::uint64_t value_at(Mapping const& map, bool bytes, std::uint64_t base, std::
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(address) / static_cast<std::int64_t>(unit));
 }
 
-Offsets compute(Options const& options, Mapping const& map) {
+Offsets compute(EvalArguments const& options, Mapping const& map) {
   std::optional<std::uint64_t> const base = base_of(options, map);
   refuse_contradictions(options, map, base.has_value());
   Layout const* const domain = map.domain();
@@ -248,7 +248,7 @@ void print_text(Offsets const& found) {
 
 using EvalResult = std::variant<Coordinates, Integers, Offsets>;
 
-EvalResult compute(Options const& options) {
+EvalResult compute(EvalArguments const& options) {
   MappingOptions parse_options;
   if (!options.layout.element.empty()) parse_options.element_bits = parse_element(options.layout.element);
   std::vector<std::string> notes;
@@ -258,7 +258,7 @@ EvalResult compute(Options const& options) {
   return compute(options, std::get<Mapping>(value));
 }
 
-void run(Common const& common, Options const& options) {
+void run(Common const& common, EvalArguments const& options) {
   EvalResult const result = compute(options);
   std::visit(
       [&](auto const& found) {
@@ -275,7 +275,7 @@ void run(Common const& common, Options const& options) {
 void add_eval(CLI::App& app, Common& common) {
   CLI::App* const sub =
       app.add_subcommand("eval", "Offsets or byte addresses of a layout's elements, in CuTe's order");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<EvalArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--at", options->at, "these indices only, separated by commas");
   sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets")

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct FindArguments {
   LayoutArgument layout;
   std::vector<std::string> accesses;
   std::vector<std::uint64_t> weights;
@@ -150,7 +150,7 @@ void search_linear_maps(FindResult& out) {
   out.search = std::move(found);
 }
 
-SearchProblem problem_of(Common const& common, Options const& options) {
+SearchProblem problem_of(Common const& common, FindArguments const& options) {
   if (!options.unit.empty() && (options.padding || options.linear))
     throw InputError{
         "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
@@ -173,7 +173,7 @@ SearchProblem problem_of(Common const& common, Options const& options) {
   return problem;
 }
 
-FindResult compute(Common const& common, Options const& options) {
+FindResult compute(Common const& common, FindArguments const& options) {
   FindResult out;
   out.arch = common.arch;
   out.problem = problem_of(common, options);
@@ -375,7 +375,7 @@ void print_text(FindResult const& result, bool all, Style const& style) {
   for (AccessVerdict const& v : result.accesses) fmt::print("\n{}", swizproof::describe(v, style));
 }
 
-void run(Common& common, Options const& options) {
+void run(Common& common, FindArguments const& options) {
   FindResult const result = compute(common, options);
   common.exit_code = exit_code_of(result.outcome);
   if (common.json)
@@ -389,7 +389,7 @@ void run(Common& common, Options const& options) {
 void add_find(CLI::App& app, Common& common) {
   CLI::App* const sub =
       app.add_subcommand("find", "The best swizzle, padding or XOR map for accesses to a tile, and a proof");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<FindArguments>();
   options->layout.add_to(*sub);
   add_accesses_to(*sub, options->accesses);
   sub->add_option("--unit", options->unit, "swizzles act on: elements, or bytes (default: as LAYOUT's does)")

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t longest_line = 1 << 20;
 constexpr std::size_t most_dropped = std::size_t{1} << 32;  // of one line; then the input is no text
 
-struct Options {
+struct PredictArguments {
   std::string file = "-";
   bool explain = false;
 };
@@ -182,7 +182,7 @@ Answered answer_all(Lines& lines, Answers& answers, Architecture const& arch, bo
   return count;
 }
 
-void run(Common& common, Options const& options) {
+void run(Common& common, PredictArguments const& options) {
   Architecture const& arch = parse_architecture(common.arch);
   auto const close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
   std::unique_ptr<std::FILE, decltype(close)> const file(open_input(options.file), close);
@@ -212,7 +212,7 @@ void run(Common& common, Options const& options) {
 
 void add_predict(CLI::App& app, Common& common) {
   CLI::App* const sub = app.add_subcommand("predict", "Wavefronts of raw lane addresses, a JSON line each");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<PredictArguments>();
   sub->add_option("FILE", options->file,
                   "JSON lines {\"op\": \"ld.shared.b128\", \"address\": [a0, ..., a31]}, in bytes,\n"
                   "null for an inactive lane; - is standard input. op: " +

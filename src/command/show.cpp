@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t largest_base = std::uint64_t{1} << 27;
 
-struct Options {
+struct ShowArguments {
   LayoutArgument layout;
   std::vector<std::string> accesses{};
   std::string base{};
@@ -50,7 +50,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> range(std::string const& te
 }
 
 /// Fixes what --origin and --set say.
-void choose(Shots& shots, Options const& options, unsigned element_bits) {
+void choose(Shots& shots, ShowArguments const& options, unsigned element_bits) {
   if (!options.origin.empty()) {
     auto const [row, col] =
         two_numbers(options.origin, ",", "--origin takes ROW,COLUMN of the tile, in elements");
@@ -70,7 +70,7 @@ void choose(Shots& shots, Options const& options, unsigned element_bits) {
 }
 
 std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<Access> const& accesses,
-                              Options const& options, Architecture const& arch) {
+                              ShowArguments const& options, Architecture const& arch) {
   if (accesses.empty()) return {make_picture(tile)};
   std::vector<Picture> all;
   for (Access const& access : accesses) {
@@ -86,7 +86,7 @@ std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<
   throw InputError{std::move(message), input, 0, input.size(), std::move(hint)};
 }
 
-void refuse_contradictions(Common const& common, Options const& options) {
+void refuse_contradictions(Common const& common, ShowArguments const& options) {
   if (options.wants_memory() && common.json)
     refuse("--memory has no JSON form", "--json", "the JSON of show has every element's address");
   if (options.wants_memory() && (!options.accesses.empty() || !options.svg.empty() || !options.html.empty()))
@@ -110,7 +110,7 @@ struct ShowResult {
 };
 
 /// The tile at its base address, as far as --rows and --cols go.
-Tile tile_of(Mapping const& map, Options const& options) {
+Tile tile_of(Mapping const& map, ShowArguments const& options) {
   std::uint64_t base = map.base_address.value_or(0);
   if (!options.base.empty())
     base = parse_number(options.base, 0, options.base.size(), "--base takes one byte address");
@@ -121,7 +121,7 @@ Tile tile_of(Mapping const& map, Options const& options) {
   return make_tile(map, base, {range(options.rows, "--rows"), range(options.cols, "--cols")});
 }
 
-ShowResult compute(Common const& common, Options const& options) {
+ShowResult compute(Common const& common, ShowArguments const& options) {
   ShowResult result;
   result.arch = &parse_architecture(common.arch);
   result.map = options.layout.parse();
@@ -147,7 +147,7 @@ void print_text(ShowResult const& result, Style const& style) {
   for (std::string const& note : result.map.notes) fmt::print("note: {}\n", note);
 }
 
-void print_memory(ShowResult const& result, Options const& options, Style const& style) {
+void print_memory(ShowResult const& result, ShowArguments const& options, Style const& style) {
   std::array<std::string, 2> const variables{"row", "col"};
   std::optional<Expression> content;
   if (!options.content.empty()) content = parse_expression(options.content, variables);
@@ -167,7 +167,7 @@ void write(std::string const& path, std::string const& what, std::string const& 
   if (!quiet) fmt::print("{}  {:.1f} KiB\n", path, static_cast<double>(text.size()) / 1024);
 }
 
-void run(Common const& common, Options const& options) {
+void run(Common const& common, ShowArguments const& options) {
   refuse_contradictions(common, options);
   ShowResult const result = compute(common, options);
   Style const style(common.color, STDOUT_FILENO);
@@ -186,7 +186,7 @@ void run(Common const& common, Options const& options) {
 
 void add_show(CLI::App& app, Common& common) {
   CLI::App* const sub = app.add_subcommand("show", "Draw a tile in shared memory: banks, lanes, collisions");
-  auto const options = std::make_shared<Options>();
+  auto const options = std::make_shared<ShowArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--access", options->accesses,
                   "draw one phase of this access, the worst unless chosen below; may be repeated")

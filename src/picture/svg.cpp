@@ -21,10 +21,10 @@ namespace swizproof {
 namespace {
 
 // Paul Tol's "light" colours, made for labelled cells and for the colour-blind: four banks share one.
-constexpr std::string_view bank_colors[] = {"#77AADD", "#99DDFF", "#44BB99", "#BBCC33",
-                                            "#AAAA00", "#EEDD88", "#EE8866", "#FFAABB"};
+constexpr std::string_view bank_fills[] = {"#77AADD", "#99DDFF", "#44BB99", "#BBCC33",
+                                           "#AAAA00", "#EEDD88", "#EE8866", "#FFAABB"};
 constexpr std::string_view clash_color = "#A3150E";
-constexpr double margin = 24, gap = 44, label = 42, bars = 64;
+constexpr double margin = 24, gap = 44, name_width = 42, bars = 64;
 constexpr std::int64_t most_cells = 32;
 
 class Drawing {
@@ -34,7 +34,7 @@ class Drawing {
     auto const cells = static_cast<double>(window_.cells);
     wide_ = std::clamp(400 / cells, cells > 16 ? 24.0 : lanes ? 46.0 : 34.0, 60.0);
     high_ = narrow() ? 30 : 26;
-    panel_ = label + std::max(wide_ * cells, bank_count * 12.5);
+    panel_ = name_width + std::max(wide_ * cells, bank_count * 12.5);
     beside_ = picture.sides.size() == 2 && 2 * panel_ + gap <= 1200;
   }
 
@@ -113,7 +113,7 @@ class Drawing {
   double panel(Side const& side, double x, double y) {
     Grid const& grid = picture_.grid;
     text(x, y + 12, "b", side.name, 14);
-    double const left = x + label;
+    double const left = x + name_width;
     y += 34;
     text(left - 8, y - 4, "s m e", grid.transposed ? "row" : "col");
     std::int64_t const every = grid.cells > 16 ? 4 : 1;
@@ -143,7 +143,7 @@ class Drawing {
     std::uint32_t const lanes = picture_.has_access ? picture_.lanes_in(line, c) : 0;
     bool const faint = picture_.has_access && lanes == 0;
     rect(x + .5, y + .5, wide_ - 1, high_ - 1,
-         fmt::format("fill=\"{}\"{} rx=\"2\"", bank_colors[bank / 4], faint ? " fill-opacity=\".38\"" : ""));
+         fmt::format("fill=\"{}\"{} rx=\"2\"", bank_fills[bank / 4], faint ? " fill-opacity=\".38\"" : ""));
     double const middle = x + wide_ / 2;
     if (lanes == 0) return text(middle, y + high_ / 2 + 4, "m c n", std::to_string(bank));
     bool const clash = (lanes & side.colliding) != 0;
@@ -163,7 +163,7 @@ class Drawing {
   }
   /// The distinct words of the phase in each bank, and what the instruction costs.
   double histogram(Side const& side, double x, double y) {
-    double const left = x + label, step = (panel_ - label) / bank_count, floor = y + 26 + bars;
+    double const left = x + name_width, step = (panel_ - name_width) / bank_count, floor = y + 26 + bars;
     std::size_t most = 1;
     for (Side const& any : picture_.sides)
       for (auto const& words : any.words) most = std::max(most, words.size());
@@ -176,7 +176,7 @@ class Drawing {
       double const tall = (bars - 16) * static_cast<double>(n) / static_cast<double>(most);
       bool const clash = n > 1;
       rect(from + 1, floor - tall, step - 2, tall,
-           fmt::format("fill=\"{}\" stroke=\"{}\"", bank_colors[b / 4], clash ? clash_color : "#16191d"));
+           fmt::format("fill=\"{}\" stroke=\"{}\"", bank_fills[b / 4], clash ? clash_color : "#16191d"));
       if (clash) rect(from + 1, floor - tall, step - 2, tall, "fill=\"url(#clash)\"");
       text(from + step / 2, floor - tall - 3, clash ? "m c b" : "m c", std::to_string(n), 9);
     }
@@ -203,7 +203,7 @@ class Drawing {
       x += wide;
     };
     for (unsigned i = 0; i < 8; ++i)
-      entry(fmt::format("fill=\"{}\"", bank_colors[i]), "", fmt::format("banks {}-{}", 4 * i, 4 * i + 3));
+      entry(fmt::format("fill=\"{}\"", bank_fills[i]), "", fmt::format("banks {}-{}", 4 * i, 4 * i + 3));
     if (picture_.has_access) {
       x = margin, y += 22;
       entry("fill=\"#fff\" stroke=\"#16191d\" stroke-width=\"2\"", "7", "lane 7 of the phase");
