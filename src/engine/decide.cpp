@@ -15,6 +15,14 @@ constexpr unsigned soon_exhausted = 16;  ///< and where another one may be cheap
 constexpr unsigned most_searched = 12;   ///< and of those that are tried before a solver is asked
 constexpr double second_opinion_seconds = 10;
 
+/// What a second opinion may cost: it is asked of a solver after an engine that needs none.
+Limits second_opinion(Limits limits) {
+  constexpr std::uint64_t most_steps = 150'000;
+  limits.seconds = std::min(limits.seconds, second_opinion_seconds);
+  limits.steps = limits.steps == 0 ? most_steps : std::min(limits.steps, most_steps);
+  return limits;
+}
+
 /// A candidate that fails on plain numbers, with the values that its numbers stand for.
 std::optional<Refuted> replay(std::span<Question const> questions, engine::Candidate const& candidate) {
   Question const& q = questions[candidate.question];
@@ -139,7 +147,7 @@ Answer decide(std::span<Question const> questions, Limits const& limits, Effort 
           opinions.take(Engine::search, *refuted);
           break;
         }
-      if (opinions.known()) its.seconds = std::min(its.seconds, second_opinion_seconds);
+      if (opinions.known()) its = second_opinion(limits);
     }
     if (auto const outcome = exact.decide(questions, its, effort)) opinions.take(exact.engine, *outcome);
   }
@@ -152,8 +160,7 @@ Answer decide(Question const& question, Limits const& limits, Effort effort) {
 
 std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said,
                               Limits const& limits, bool solver) {
-  Limits its = limits;
-  its.seconds = std::min(its.seconds, second_opinion_seconds);
+  Limits const its = second_opinion(limits);
   for (Exact const& exact : engines) {
     if (exact.engine == said_by || (!exact.is_cheap && !solver)) continue;
     auto const outcome = exact.decide(std::span(&question, 1), its, Effort::two);
