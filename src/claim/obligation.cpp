@@ -43,7 +43,8 @@ struct Decide {
   void operator()(FunctionsEqual const& two) const {
     Equality const found = compare(two.left, two.right, two.align, limits);
     report.found = found.outcome;
-    if (auto* const refuted = std::get_if<Refuted>(&report.found))
+    if (auto* const refuted = std::get_if<Refuted>(&report.found);
+        refuted != nullptr && !refuted->values.empty())
       refuted->question = two.left.text + " = " + two.right.text;
     report.engines = found.engines;
     report.domain = found.domain;

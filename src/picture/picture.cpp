@@ -18,13 +18,15 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-/// "Sw<3,4,3> on bytes": the swizzles of a mapping, outermost first.
+/// "Sw<3,4,3> on bytes", "fn on bytes": the swizzles and functions of a mapping, outermost first.
 std::string swizzles_of(Map const& map) {
   std::string text;
   auto const collect = [&](std::vector<Stage> const& stages, std::string const& unit) {
-    for (Stage const& stage : stages)
-      if (auto const* swizzle = std::get_if<Swizzle>(&stage))
-        text += (text.empty() ? "" : ", ") + to_string(*swizzle) + " on " + unit;
+    for (Stage const& stage : stages) {
+      if (std::holds_alternative<Layout>(stage) || std::holds_alternative<Displacement>(stage)) continue;
+      auto const* const swizzle = std::get_if<Swizzle>(&stage);
+      text += (text.empty() ? "" : ", ") + (swizzle != nullptr ? to_string(*swizzle) : "fn") + " on " + unit;
+    }
   };
   collect(map.on_bytes, "bytes");
   collect(map.on_elements, "elements");

@@ -122,6 +122,13 @@ Entry const* chosen = nullptr;
 
 /// Takes the entry point's name, the first argument, off the command line. libFuzzer calls it first.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  // libFuzzer starts itself again with the arguments that are left: the name stays in the environment.
+  constexpr char const* variable = "SWIZPROOF_FUZZ_ENTRY";
+  if (char const* const inherited = std::getenv(variable)) {
+    for (swizproof::Entry const& entry : swizproof::entries)
+      if (entry.name == inherited) swizproof::chosen = &entry;
+    return 0;
+  }
   for (swizproof::Entry const& entry : swizproof::entries)
     if (*argc > 1 && entry.name == (*argv)[1]) swizproof::chosen = &entry;
   if (swizproof::chosen == nullptr) {
@@ -129,6 +136,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
                stderr);
     std::exit(2);
   }
+  setenv(variable, (*argv)[1], 1);
   std::rotate(*argv + 1, *argv + 2, *argv + *argc);
   --*argc;
   return 0;

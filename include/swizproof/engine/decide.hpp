@@ -24,7 +24,7 @@ namespace swizproof {
 /// How many engines have to say the same.
 enum class Effort : std::uint8_t {
   one,  ///< the cheapest that knows
-  two,  ///< and another one, if that is exact too and answers within ten seconds; a counterexample is replayed: one will do
+  two,  ///< and another one, if that is exact too and answers within the limits of a second opinion; a counterexample is replayed: one will do
   all,  ///< every one that is exact for it
   refute,  ///< the simplest counterexample that is quickly found; else as `one`
 };
@@ -45,7 +45,7 @@ struct Answer {
 [[nodiscard]] Answer decide(Question const& question, Limits const& limits, Effort effort = Effort::one);
 
 /// Asks another engine than `said_by` about what that one has said of a question: the cheap ones, and SMT too for at most
-/// ten seconds if `solver`. The first that knows, or nothing. Throws Disagreement.
+/// ten seconds and 150,000 of its own steps if `solver`. The first that knows, or nothing. Throws Disagreement.
 [[nodiscard]] std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said,
                                             Limits const& limits, bool solver = true);
 
