@@ -120,22 +120,20 @@ Entry const* chosen = nullptr;
 }  // namespace
 }  // namespace swizproof
 
-/// Takes the entry point's name, the first argument, off the command line. libFuzzer calls it first.
+/// Takes the entry point's name, the first argument, off the command line. libFuzzer calls it first, and starts itself
+/// again with the arguments that are left: the name stays in the environment.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  // libFuzzer starts itself again with the arguments that are left: the name stays in the environment.
   constexpr char const* variable = "SWIZPROOF_FUZZ_ENTRY";
-  if (char const* const inherited = std::getenv(variable)) {
-    for (swizproof::Entry const& entry : swizproof::entries)
-      if (entry.name == inherited) swizproof::chosen = &entry;
-    return 0;
-  }
+  char const* const inherited = std::getenv(variable);
+  std::string_view const name = inherited != nullptr ? inherited : *argc > 1 ? (*argv)[1] : "";
   for (swizproof::Entry const& entry : swizproof::entries)
-    if (*argc > 1 && entry.name == (*argv)[1]) swizproof::chosen = &entry;
+    if (entry.name == name) swizproof::chosen = &entry;
   if (swizproof::chosen == nullptr) {
     std::fputs("usage: swizproof_fuzz ENTRY ..., and ENTRY is the name of a folder of tests/fuzz/corpus\n",
                stderr);
     std::exit(2);
   }
+  if (inherited != nullptr) return 0;
   setenv(variable, (*argv)[1], 1);
   std::rotate(*argv + 1, *argv + 2, *argv + *argc);
   --*argc;
