@@ -162,9 +162,11 @@ SearchProblem problem_of(Common const& common, FindArguments const& options) {
   SearchProblem problem;
   Mapping const given = options.layout.parse_or_dash();
   problem.tile = searched_tile(given);
-  if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome))
-    throw InputError{"two elements of this tile share a place: no swizzle mends that", text_of(problem.tile),
-                     0, text_of(problem.tile).size(), "'swizproof inspect' names the two"};
+  if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome)) {
+    std::string const text = text_of(problem.tile);
+    throw InputError{"two elements of this tile share a place: no swizzle mends that", text, 0, text.size(),
+                     "'swizproof inspect' names the two"};
+  }
   bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
   problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
   problem.arch = &parse_architecture(common.arch);
