@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <limits>
+#include <random>
+
 namespace swizproof {
 namespace {
 
@@ -44,17 +47,94 @@ RC_GTEST_PROP(Collision, IsTheDegree, ()) {
   }
 }
 
-// The form that numbers use and the form that the prover uses.
-RC_GTEST_PROP(Law, ByTableIsTheLawByPairs, ()) {
+// The forms that numbers use and the form that the prover uses.
+template <unsigned Lanes, class W>
+testing::AssertionResult is_by_pairs(WarpAccess<W> const& warp, unsigned bytes) {
+  for (bool const merging : {true, false}) {
+    auto const by_vectors = detail::degrees_of<Lanes>(warp, warp_lanes / Lanes, bytes, merging);
+    for (unsigned first = 0; first < warp_lanes; first += Lanes) {
+      auto const by_table = detail::degree_by_table<Lanes>(warp, first, bytes, merging);
+      auto const by_pairs = detail::degree_by_pairs(warp, first, Lanes, bytes, merging);
+      if (by_vectors[first / Lanes] != by_pairs || by_table != by_pairs)
+        return testing::AssertionFailure()
+               << by_vectors[first / Lanes] << " by vectors, " << by_table << " by the table, " << by_pairs
+               << " by pairs: lanes " << first << " on, " << Lanes << ", of " << bytes << " bytes";
+    }
+  }
+  bool const merges = detail::paired(warp, 1) || detail::paired(warp, 2);
+  return detail::merges(warp) == merges ? testing::AssertionSuccess()
+                                        : testing::AssertionFailure() << "H4: it is " << merges;
+}
+
+template <class W>
+testing::AssertionResult is_by_pairs(WarpAccess<W> const& warp, unsigned bytes) {
+  auto const eight = is_by_pairs<8>(warp, bytes), sixteen = is_by_pairs<16>(warp, bytes);
+  return !eight ? eight : !sixteen ? sixteen : is_by_pairs<32>(warp, bytes);
+}
+
+RC_GTEST_PROP(Law, ByTableAndByVectorsIsTheLawByPairs, ()) {
   Instruction const i = *any_instruction();
   auto const warp = *any_access(i);
-  for (unsigned first = 0; first < warp_lanes; first += 8)
-    RC_ASSERT(detail::degree_by_table<8>(warp, first, i.bytes) ==
-              detail::degree_by_pairs(warp, first, 8, i.bytes));
-  for (unsigned first = 0; first < warp_lanes; first += 16)
-    RC_ASSERT(detail::degree_by_table<16>(warp, first, i.bytes) ==
-              detail::degree_by_pairs(warp, first, 16, i.bytes));
-  RC_ASSERT(detail::degree_by_table<32>(warp, 0, i.bytes) == detail::degree_by_pairs(warp, 0, 32, i.bytes));
+  RC_ASSERT(static_cast<bool>(is_by_pairs(warp, i.bytes)));
+}
+
+/// Warps that take every way through degree.hpp: by how their addresses are spread, and by which lanes take part.
+constexpr unsigned spreads = 12, presences = 6;
+template <class W>
+WarpAccess<W> crowd(std::mt19937_64& random, unsigned spread, unsigned presence, unsigned bytes) {
+  WarpAccess<W> warp{};
+  constexpr unsigned top = std::numeric_limits<W>::digits - 1;
+  std::uint64_t const unit = std::max(bytes, 4U), few = 1 + random() % 32, odd = random() % warp_lanes;
+  std::uint64_t const bit = std::uint64_t{1} << random() % 64;
+  for (std::uint64_t lane = 0; lane < warp_lanes; ++lane) {
+    std::uint64_t const any = random();
+    std::uint64_t const address[spreads] = {
+        any % (4096 / unit) * unit,                    // some lanes repeat, some collide
+        any % few * 128 + unit,                        // a column
+        any % 8 * 1024 + any % few % 4 * unit,         // few slots
+        (lane + (lane == odd ? few : 0)) % 32 * unit,  // free, but for one lane
+        (0xffff - any % 2 * 32) * unit,                // the last units that 16 bits hold
+        std::uint64_t{0} - any % 64 * unit,            // the end of the addresses, and the beginning
+        any % 2 << top | any % 8 * unit,               // the highest bit
+        (any % 2 != 0 ? bit : 0) / unit * unit,        // one bit alone
+        any / unit * unit,                             // anywhere
+        (lane & ~std::uint64_t{1}) * unit,             // pairs of lanes l and l ^ 1
+        (lane & ~std::uint64_t{2}) * few / 2 * unit,   // pairs of lanes l and l ^ 2
+        lane / 2 * unit | lane % 2 << top,             // pairs, but for the highest bit
+    };
+    warp.address[lane] = static_cast<W>(address[spread]);
+    bool const active[presences] = {true,        random() % 2 == 0,   lane != odd,
+                                    lane == odd, lane / 8 == odd / 8, false};
+    warp.active[lane] = active[presence];
+  }
+  return warp;
+}
+
+TEST(Law, ByTableAndByVectorsIsTheLawByPairsForEveryKindOfWarp) {
+  std::mt19937_64 random(1);
+  for (unsigned spread = 0; spread < spreads; ++spread)
+    for (unsigned presence = 0; presence < presences; ++presence)
+      for (unsigned const bytes : {1U, 4U, 8U, 16U})
+        for (int again = 0; again < 20; ++again) {
+          ASSERT_TRUE(is_by_pairs(crowd<std::uint32_t>(random, spread, presence, bytes), bytes))
+              << spread << ", " << presence;
+          ASSERT_TRUE(is_by_pairs(crowd<std::uint64_t>(random, spread, presence, bytes), bytes))
+              << spread << ", " << presence << " of 64 bits";
+        }
+}
+
+// Two lanes alone, each at each place: no pair of a phase is left out, and none of two phases is met.
+TEST(Law, MeetsEveryPairOfLanesOfAPhase) {
+  for (unsigned i = 0; i < warp_lanes; ++i)
+    for (unsigned j = 0; j < warp_lanes; ++j) {
+      WarpAccess<std::uint32_t> warp{};
+      for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) warp.active[lane] = lane == i || lane == j;
+      warp.address[j] = 1024;
+      for (std::uint32_t const there : {0U, 1024U}) {
+        warp.address[i] = there;
+        ASSERT_TRUE(is_by_pairs(warp, 16)) << i << ", " << j;
+      }
+    }
 }
 
 // The whole law on symbolic words that happen to be constants: merging and issue slots included.

@@ -33,6 +33,7 @@
 
 #include <swizproof/core/units.hpp>
 #include <swizproof/hardware/architecture.hpp>
+#include <swizproof/hardware/degree.hpp>
 
 #include <array>
 
@@ -124,8 +125,8 @@ template <class W>
   return most;
 }
 
-/// The same number for numbers, in one pass. A bit of a 64-bit filter remembers each unit, so that
-/// earlier lanes are searched for it only if the bit is taken. Equal to degree_by_pairs()
+/// The same number for numbers, in one pass: for kernels and constant expressions. A bit of a 64-bit filter remembers each unit,
+/// so that earlier lanes are searched for it only if the bit is taken. Equal to degree_by_pairs()
 /// (tests/hardware/bank_properties.cpp) and many times faster.
 template <unsigned Lanes, class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
@@ -157,6 +158,23 @@ template <unsigned Lanes, class W, if_number<W> = 0>
   return most;
 }
 
+/// The degrees of the first `count` phases of `Lanes` lanes: by vectors where there are any (degree.hpp), else by the table.
+template <unsigned Lanes, class W, if_number<W> = 0>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::array<std::uint32_t, most_phases> degrees_of(
+    WarpAccess<W> const& access, unsigned count, unsigned bytes, bool merging = true) {
+#if defined(SWIZPROOF_VECTORS)
+  if (!__builtin_is_constant_evaluated()) {
+    auto degree =
+        vectors::degrees<Lanes>(access.address, access.active, log2_unit(bytes), slots_of(bytes), merging);
+    for (unsigned g = count; g < most_phases; ++g) degree[g] = 0;
+    return degree;
+  }
+#endif
+  std::array<std::uint32_t, most_phases> degree{};
+  for (unsigned g = 0; g < count; ++g) degree[g] = degree_by_table<Lanes>(access, g * Lanes, bytes, merging);
+  return degree;
+}
+
 /// H4: every active lane whose partner is active has the partner's address, for partner l^bit.
 template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> paired(WarpAccess<W> const& access, unsigned bit) {
@@ -171,6 +189,18 @@ template <class W>
   return all;
 }
 
+/// H4: the address of lane l^1 everywhere, or that of lane l^2.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> merges(WarpAccess<W> const& access) {
+#if defined(SWIZPROOF_VECTORS)
+  if constexpr (is_number<W>)
+    if (!__builtin_is_constant_evaluated())
+      return vectors::paired<1>(access.address, access.active) ||
+             vectors::paired<2>(access.address, access.active);
+#endif
+  return paired(access, 1) || paired(access, 2);
+}
+
 /// The degrees of all phases, and their sum, for loads and stores at least the number of phases (H5).
 template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
@@ -181,17 +211,16 @@ template <class W>
   unsigned const least = instruction.operation == Operation::cp_async ? 1 : phases.count;
   count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
   Cost<count_of<W>> cost{zero, {}, phases};
-  for (auto& degree : cost.degree) degree = zero;
-  for (unsigned g = 0; g < phases.count; ++g) {
-    unsigned const first = g * phases.size;
-    if constexpr (is_number<W>)
-      cost.degree[g] = phases.size == 8    ? degree_by_table<8>(access, first, bytes, merging)
-                       : phases.size == 16 ? degree_by_table<16>(access, first, bytes, merging)
-                                           : degree_by_table<32>(access, first, bytes, merging);
-    else
-      cost.degree[g] = degree_by_pairs(access, first, phases.size, bytes, merging);
-    cost.wavefronts = cost.wavefronts + cost.degree[g];
+  if constexpr (is_number<W>) {
+    cost.degree = phases.size == 8    ? degrees_of<8>(access, phases.count, bytes, merging)
+                  : phases.size == 16 ? degrees_of<16>(access, phases.count, bytes, merging)
+                                      : degrees_of<32>(access, phases.count, bytes, merging);
+  } else {
+    for (auto& degree : cost.degree) degree = zero;
+    for (unsigned g = 0; g < phases.count; ++g)
+      cost.degree[g] = degree_by_pairs(access, g * phases.size, phases.size, bytes, merging);
   }
+  for (unsigned g = 0; g < phases.count; ++g) cost.wavefronts = cost.wavefronts + cost.degree[g];
   cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, least));
   return cost;
 }
@@ -206,7 +235,7 @@ template <class W, if_number<W> = 0>
                                                                        Instruction instruction,
                                                                        WarpAccess<W> const& access) {
   Phase const row = phase(arch, instruction);
-  bool const merged = row.merged_lanes != 0 && (detail::paired(access, 1) || detail::paired(access, 2));
+  bool const merged = row.merged_lanes != 0 && detail::merges(access);
   unsigned const size = merged ? row.merged_lanes : row.lanes;
   return detail::serve(access, {instruction.lanes() / size, size}, instruction);
 }
@@ -224,7 +253,7 @@ template <class W>
     auto const apart = detail::serve(access, {lanes / row.lanes, row.lanes}, instruction).wavefronts;
     if (row.merged_lanes == 0) return apart;
     auto const together = detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction);
-    return select(detail::paired(access, 1) || detail::paired(access, 2), together.wavefronts, apart);
+    return select(detail::merges(access), together.wavefronts, apart);
   }
 }
 
