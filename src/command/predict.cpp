@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -101,6 +103,34 @@ void explain(fmt::memory_buffer& out, Request const& request, Phases phases) {
   fmt::format_to(std::back_inserter(out), "]");
 }
 
+/// What a request costs, and at least.
+struct Prediction {
+  Cost<std::uint32_t> cost;
+  unsigned ideal;
+};
+
+Prediction predict(Architecture const& arch, Request const& request) {
+  return {cost(arch, request.instruction, request.access), ideal_wavefronts(arch, request.instruction)};
+}
+
+/// Appends a prediction as JSON, but for the end of the object. By hand: a general formatter takes longer than the law.
+void append(fmt::memory_buffer& out, Prediction const& prediction) {
+  std::array<char, 256> text;  // four names, seven numbers
+  char* end = text.data();
+  auto const add = [&](std::string_view words, unsigned number) {
+    end = std::copy(words.begin(), words.end(), end);
+    fmt::format_int const digits(number);
+    end = std::copy_n(digits.data(), digits.size(), end);
+  };
+  auto const& [wavefronts, degree, phases] = prediction.cost;
+  add("{\"wavefronts\": ", wavefronts);
+  add(", \"ideal\": ", prediction.ideal);
+  add(", \"excess\": ", excess_over(prediction.ideal, wavefronts));
+  for (unsigned p = 0; p < phases.count; ++p) add(p == 0 ? ", \"degree\": [" : ", ", degree[p]);
+  *end++ = ']';
+  out.append(text.data(), end);
+}
+
 /// Appends the answer to one line; false if the line is bad. `alone`: no document around it says what the law rests on.
 bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Request, LineError> const& line,
             std::size_t number, bool explaining, bool alone) {
@@ -110,13 +140,9 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
     return false;
   }
   Request const& request = std::get<Request>(line);
-  auto const c = cost(arch, request.instruction, request.access);
-  unsigned const ideal = ideal_wavefronts(arch, request.instruction);
-  fmt::format_to(std::back_inserter(out),
-                 "{{\"wavefronts\": {}, \"ideal\": {}, \"excess\": {}, \"degree\": [{}]", c.wavefronts, ideal,
-                 excess_over(ideal, c.wavefronts),
-                 fmt::join(c.degree.begin(), c.degree.begin() + c.phases.count, ", "));
-  if (explaining) explain(out, request, c.phases);
+  Prediction const prediction = predict(arch, request);
+  append(out, prediction);
+  if (explaining) explain(out, request, prediction.cost.phases);
   if (alone && arch.support != Support::measured)
     fmt::format_to(std::back_inserter(out), ", \"evidence\": \"{}\"", name(arch.support));
   out.push_back('}');
