@@ -4,6 +4,7 @@
 #include "system/process.hpp"
 #include "certificate/cnf.hpp"
 #include "certificate/smtlib.hpp"
+#include "certificate/trimmer.hpp"
 #include "system/whole_file.hpp"
 
 #include <swizproof/certificate/rup.hpp>
@@ -26,8 +27,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// A proof grows faster than its formula.
-constexpr std::size_t questions_a_part = 128;          ///< of a propositional certificate
+// A proof grows faster than its formula, and a solver's time faster than its question.
+constexpr std::size_t questions_a_part = 128;          ///< of a propositional certificate, and for a solver
 constexpr std::size_t most_clauses_unshared = 10'000;  ///< see Sharing
 
 /// A claim's name as the beginning of a file's: "period/every swizzle" is period_every-swizzle.
@@ -62,16 +63,9 @@ class Texts {
     return fmt::format("{}.{:03}", stem_, part + 1);
   }
 
-  [[nodiscard]] std::string script() const {
-    return smtlib({claim_.name,
-                   claim_.source,
-                   {{"claim", claim_.name},
-                    {"says", claim_.statement.text},
-                    {"for", claim_.domain},
-                    {"source", claim_.source},
-                    {"proved by", "unsat: no assignment violates it"}}},
-                  Violations(questions_), names_of(questions_));
-  }
+  [[nodiscard]] std::string script() const { return script(questions_); }
+  /// The script of a part alone: the claim holds iff every part's is unsatisfiable.
+  [[nodiscard]] std::string script(std::size_t part) const { return script(questions_of(part)); }
   /// `values` violate the question.
   [[nodiscard]] std::string control(Question const& q, std::vector<std::uint64_t> const& values) const {
     return smtlib({claim_.name + ", control",
@@ -83,9 +77,7 @@ class Texts {
                   Violations(std::span(&q, 1)), names_of(std::span(&q, 1)));
   }
   [[nodiscard]] std::string clauses(std::size_t part) const {
-    std::size_t const from = part * questions_a_part;
-    auto const some =
-        std::span(questions_).subspan(from, std::min(questions_a_part, questions_.size() - from));
+    auto const some = questions_of(part);
     Violations const violations(some);
     Cnf formula = cnf(violations.terms, violations.formulas, Sharing::none);
     bool const shared = formula.clauses.size() > most_clauses_unshared;
@@ -98,6 +90,21 @@ class Texts {
   }
 
  private:
+  [[nodiscard]] std::span<Question const> questions_of(std::size_t part) const {
+    std::size_t const from = part * questions_a_part;
+    return std::span(questions_).subspan(from, std::min(questions_a_part, questions_.size() - from));
+  }
+  [[nodiscard]] std::string script(std::span<Question const> questions) const {
+    return smtlib({claim_.name,
+                   claim_.source,
+                   {{"claim", claim_.name},
+                    {"says", claim_.statement.text},
+                    {"for", claim_.domain},
+                    {"source", claim_.source},
+                    {"proved by", "unsat: no assignment violates it"}}},
+                  Violations(questions), names_of(questions));
+  }
+
   Claim const& claim_;
   std::string stem_;
   std::vector<Question> questions_;
@@ -150,12 +157,16 @@ void CertificateWriter::add(Claim const& claim, ClaimReport const& report, Limit
   }
   for (std::size_t part = 0; part < texts.parts(); ++part) {
     std::string const stem = texts.part_name(part), path = folder_ + "/" + stem;
-    write(entry, stem + ".cnf", texts.clauses(part));
+    std::string const clauses = texts.clauses(part);
+    write(entry, stem + ".cnf", clauses);
     ProcessResult solved;
     if (with_proofs_)
       solved = run_process({"cadical", "-q", "--no-binary", path + ".cnf", path + ".drat"}, limits.seconds,
                            limits.megabytes);
     if (solved.end == ProcessResult::End::exited && solved.code == 20) {
+      std::string const proof = read_file(path + ".drat");
+      if (auto const less = trimmed(clauses, proof); less && *less != proof)
+        WholeFile(path + ".drat", "a proof").write(*less);
       entry.files.push_back(stem + ".drat");
     } else {
       fs::remove(path + ".drat");  // recheck will say what became of it
@@ -263,25 +274,44 @@ std::string why(ProcessResult const& run, Limits const& limits) {
   return fmt::format("says {}, and exits with {}", run.output.substr(0, run.output.find('\n')), run.code);
 }
 
-/// Asks the solver, and compares with the answer that the file's role demands.
-void ask_solver(Rechecked& r, Role role, std::string const& text, Scratch const& scratch,
+/// Asks the solver one question, and compares with the answer that the file's role demands.
+Result ask_part(Rechecked& r, Role role, std::string const& text, Scratch const& scratch,
                 std::string const& solver, Limits const& limits) {
   bool const sat = role == Role::control;
   std::string const question = scratch.file(r.file);
   Doomed const doomed(question);
   WholeFile(question, "a script").write(question_in(text, solver != "boolector"));
   std::vector<std::string> command{solver, question};
-  if (solver == "cvc5" && !sat)  // three times faster than without these
-    command.insert(command.begin() + 1, {"--bitblast=eager", "--bool-to-bv=all"});
+  if (solver == "cvc5" && !sat)  // four times faster than without these
+    command.insert(command.begin() + 1,
+                   {"--bitblast=eager", "--bool-to-bv=all", "--simplification=none", "--no-static-learning"});
   ProcessResult const run = run_process(command, limits.seconds, limits.megabytes);
   fs::remove(question);
   std::string const answer = run.output.substr(0, run.output.find('\n'));
   if (run.end != ProcessResult::End::exited || (answer != "sat" && answer != "unsat")) {
     r.detail = solver + " " + why(run, limits);
+    return Result::unknown;
+  }
+  r.detail = solver + ": " + answer;
+  return (answer == "sat") == sat ? Result::agrees : Result::disagrees;
+}
+
+/// Asks the solver about a file. A claim is asked in parts, made of its questions like the file itself, which was compared;
+/// it agrees if every part does.
+void ask_solver(Rechecked& r, Role role, Claim const& claim, std::string const& path, Scratch const& scratch,
+                std::string const& solver, Limits const& limits) {
+  Texts const texts(claim);
+  if (role == Role::control || texts.parts() < 2) {
+    r.result = ask_part(r, role, read_file(path), scratch, solver, limits);
     return;
   }
-  r.result = (answer == "sat") == sat ? Result::agrees : Result::disagrees;
-  r.detail = solver + ": " + answer;
+  r.result = Result::agrees;
+  for (std::size_t part = 0; part < texts.parts() && r.result != Result::disagrees; ++part) {
+    std::string const settled = r.detail;
+    Result const result = ask_part(r, role, texts.script(part), scratch, solver, limits);
+    if (r.result == Result::unknown && result == Result::agrees) r.detail = settled;
+    if (result != Result::agrees) r.result = result;
+  }
 }
 
 /// Checks the proof of a formula, or has it made.
@@ -452,14 +482,16 @@ Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue, 
   list.check_files();
   Recheck out{catalogue.size(), found.size(), {}};
   std::vector<Role> roles;
+  std::vector<Claim const*> claims;
   std::vector<std::size_t> order;
   std::vector<std::uintmax_t> size;
-  for (auto& claim : found)
-    for (auto& [role, r] : claim) {
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (auto& [role, r] : found[i]) {
       bool const asked = r.result == Result::unknown && r.detail.empty();
       if (asked) order.push_back(out.files.size());
       size.push_back(asked ? fs::file_size(folder + "/" + r.file) : 0);
       roles.push_back(role);
+      claims.push_back(list.claims()[i].claim);
       out.files.push_back(std::move(r));
     }
   // The largest first, so that no core waits at the end for one of them.
@@ -471,7 +503,7 @@ Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue, 
     if (roles[order[i]] == Role::formula)
       check_formula(r, path, scratch, limits);
     else
-      ask_solver(r, roles[order[i]], read_file(path), scratch, solver, limits);
+      ask_solver(r, roles[order[i]], *claims[order[i]], path, scratch, solver, limits);
   });
   return out;
 }
