@@ -18,21 +18,39 @@ Question ask_pair(bool leftward, StatementAbout statement) {
              });
 }
 
+/// more(less(x)) = rest(x) for masks, where no bit that `less` moves lands on a source bit of `more`: rest has the source bits of
+/// `more` that `less` lacks.
+Question ask_pair_of_masks(bool leftward) {
+  return ask(
+      leftward ? "every mask, shift < 0" : "every mask, shift >= 0", 32,
+      {{"YYY", 32}, {"of less", 32}, {"|shift|", 6}, {"x", 32}},
+      [=](auto source, auto chosen, auto distance, auto x) {
+        using W = decltype(x);
+        MaskSwizzle<W> const more{source, distance, leftward}, less{source & chosen, distance, leftward};
+        MaskSwizzle<W> const rest{source ^ less.source, distance, leftward};
+        return states((less.moved(less.source) & source) == 0, more(less(x)) == rest(x));
+      });
+}
+
 }  // namespace
 
 void add_composition(std::vector<Claim>& claims) {
   for (bool const leftward : {false, true}) {
+    auto const masks_are_such = [=](auto const& more, auto const& less, auto x) {
+      using W = decltype(x);
+      SwizzleFormula<W> const rest{W(more.bits - less.bits), W(more.base + less.bits), more.distance,
+                                   leftward};
+      W const source = more.source_mask(x), chosen = less.source_mask(x);
+      return states((source & chosen) == chosen && (less.by_mask(x).moved(chosen) & source) == 0 &&
+                    rest.source_mask(x) == (source ^ chosen));
+    };
     std::string const sign = leftward ? ", shift < 0" : ", shift >= 0";
     claims.push_back(
         {"composition/equal base and shift" + sign,
-         single("f<B,M,S> o f<C,M,S> = f<B-C, M+C, S> for C <= B",
-                ask_pair(leftward,
-                         [=](auto const& more, auto const& less, auto x) {
-                           using W = decltype(x);
-                           SwizzleFormula<W> const rest{W(more.bits - less.bits), W(more.base + less.bits),
-                                                        more.distance, leftward};
-                           return states(more(less(x)) == rest(x));
-                         })),
+         {"f<B,M,S> o f<C,M,S> = f<B-C, M+C, S> for C <= B",
+          [=] {
+            return std::vector{ask_pair(leftward, masks_are_such), ask_pair_of_masks(leftward)};
+          }},
          "bits, base, |shift|, C symbolic" + sign + ", base+bits+|shift| <= 32, all 32-bit offsets",
          "CuTe: composition(Sw<2,3,3>, Sw<3,3,3>) = Sw<1,5,3>",
          single("it is f<B-C, M, S>", ask_pair(leftward, [=](auto const& more, auto const& less, auto x) {

@@ -118,19 +118,57 @@ Claim not_the_span() {
 
 std::string const nobody = "bugs of this kind: tilelang#2379, NVIDIA/Fuser#4096, cloudrift-ai/emmy#200";
 
-// With symbolic parameters the same two facts are stated for every b at once, without the group.
-void add_base_law_if(std::vector<Claim>& claims) {
-  add_parametric(
-      claims,
-      {"base law/if", "f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
-       nobody, "the same for multiples of P/2"},
-      needs,
-      [=](auto const& f, auto x, auto b) { return states(is_multiple(b, f.period(b)), commutes(f, b, x)); },
-      [=](auto const& f, auto x, auto b) { return states(is_multiple(b, half(f, b)), commutes(f, b, x)); });
-}
-
 /// Of which signs of shift a claim of the base law speaks.
 std::string sign_of(bool leftward) { return leftward ? ", shift < 0" : ", shift >= 0"; }
+
+/// f(b+x) = b + f(x) for multiples b of P and every f(y) = y ^ g(y & YYY), whatever the function g, if YYY < P and g(x) < P. Of
+/// g two values count, at x and elsewhere.
+Question any_function_of_low_bits() {
+  return ask(
+      "every g", 64, {{"YYY", 64}, {"P", 64}, {"x", 64}, {"b", 64}, {"g(x & YYY)", 64}, {"g elsewhere", 64}},
+      [](auto source, auto period, auto x, auto b, auto here, auto elsewhere) {
+        using W = decltype(x);
+        auto const f = [=](W y) { return W(y ^ select((y & source) == (x & source), here, elsewhere)); };
+        auto const below = [=](W bits) { return (bits & (0 - period)) == 0; };
+        return states(!(period == 0) && is_multiple(period, period) && below(source) && below(here) &&
+                          is_multiple(b, period),
+                      commutes(f, b, x));
+      });
+}
+
+// With symbolic parameters the same two facts are stated for every b at once, without the group. Of swizzles the first asks
+// only that source and target bits lie below P, which is a power of two.
+Claim base_law_if(bool leftward) {
+  auto const moves_to_targets = [](auto const& g, auto x) {
+    return states(((g(x) ^ x) & (g.moved(g.source) ^ -1)) == 0);
+  };
+  auto const below_period = [=](auto bits) {
+    return ask_all(leftward, [=](auto const& f, auto x, auto) {
+      using W = decltype(x);
+      W const period = f.period(x);
+      return given(valid(f, x, needs), states((bits(f.by_mask(x)) & (0 - period)) == 0));
+    });
+  };
+  auto const is_power = ask_all(leftward, [=](auto const& f, auto x, auto) {
+    auto const period = f.period(x);
+    return given(valid(f, x, needs), states(!(period == 0) && is_multiple(period, period)));
+  });
+  return {
+      "base law/if/symbolic" + sign_of(leftward),
+      {"f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
+       [=] {
+         return std::vector{is_power,
+                                below_period([](auto const& g) { return g.source; }),
+                                below_period([](auto const& g) { return g.moved(g.source); }),
+                                ask_masks(leftward, moves_to_targets),
+                                any_function_of_low_bits()};
+       }},
+      "every valid swizzle at once: bits > 0" + sign_of(leftward) + ", within 63 bits; all 64-bit offsets",
+      nobody,
+      single("the same for multiples of P/2", ask_all(leftward, [=](auto const& f, auto x, auto b) {
+               return given(valid(f, x, needs), states(is_multiple(b, half(f, b)), commutes(f, b, x)));
+             }))};
+}
 
 std::string base_law_domain(bool leftward) {
   return "every valid swizzle at once: bits > 0" + sign_of(leftward) + ", within 63 bits; all 64-bit b";
@@ -181,7 +219,7 @@ void add_period(std::vector<Claim>& claims) {
       "period/canonical", "repeats with 256, 512, 1024 bytes: f(x+8s) = f(x)+8s for span s",
       "PTX ISA 9.1, 5.5.7: starting address of the repeating pattern", 8, "repeats with half of that", 4));
   claims.push_back(not_the_span());
-  add_base_law_if(claims);
+  for (bool const leftward : {false, true}) claims.push_back(base_law_if(leftward));
   for (bool const leftward : {false, true}) {
     claims.push_back(base_law_only_if(leftward));
     std::size_t const cases = leftward ? 4 : 2;

@@ -37,8 +37,16 @@ constexpr auto shrunk = [](auto const& f, unsigned k, auto x) {
 };
 
 Claim unit_of_two(bool leftward) {
-  auto const unit_fits = [=](auto const& f, unsigned k, auto x) {
-    return states(!(f.base < k), equal(f, smaller(f, k, x), k, x));
+  auto const is_even = [](auto bits) { return (bits & 1) == 0; };
+  auto const half_the_mask = [=](auto const& g, auto x) {
+    auto half = g;
+    half.source = shr(g.source, 1);
+    return states(is_even(g.source) && is_even(g.moved(g.source)), equal(g, half, 1, x));
+  };
+  auto const is_half_the_mask = [=](auto const& f, unsigned k, auto x) {
+    auto const g = f.by_mask(x);
+    return states(!(f.base < k), is_even(g.source) && is_even(g.moved(g.source)) &&
+                                     smaller(f, k, x).source_mask(x) == shr(g.source, 1));
   };
   auto const unit_ignored = [=](auto const& f, unsigned k, auto x) {
     return states(!(f.base < k), equal(f, f, k, x));
@@ -46,7 +54,11 @@ Claim unit_of_two(bool leftward) {
   return {std::string("recast/a unit of two, shift ") + (leftward ? "< 0" : ">= 0"),
           {"f<B,M,S>(2x) = 2 f<B,M-1,S>(x) if M >= 1 (so, by induction, units of 2^k make "
            "f<B,M-k,S> if k <= M)",
-           [=] { return ask_units(leftward, 1, unit_fits); }},
+           [=] {
+             std::vector<Question> questions = ask_units(leftward, 1, is_half_the_mask);
+             questions.push_back(ask_masks(leftward, half_the_mask));
+             return questions;
+           }},
           symbolic + (leftward ? ", shift < 0" : ", shift >= 0"),
           source,
           {"with M unchanged, as if bytes and elements were one unit",

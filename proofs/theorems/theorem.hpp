@@ -65,6 +65,16 @@ template <class StatementAbout>
              });
 }
 
+/// statement(g, x) about all swizzles by a mask, of whatever bits, of one sign, and all 64-bit x: one question. With a second
+/// one, that the masks of valid swizzles are such, it speaks of those.
+template <class StatementAbout>
+[[nodiscard]] Question ask_masks(bool leftward, StatementAbout statement) {
+  return ask(leftward ? "every mask, shift < 0" : "every mask, shift >= 0", 64,
+             {{"YYY", 64}, {"|shift|", 8}, {"x", 64}}, [=](auto source, auto distance, auto x) {
+               return statement(MaskSwizzle<decltype(x)>{source, distance, leftward}, x);
+             });
+}
+
 /// law(f, x, y) about one swizzle and all x, y of `bits` bits: one question.
 template <class Law>
 [[nodiscard]] Question ask_one(Swizzle s, unsigned width, unsigned bits, Law law) {

@@ -4,6 +4,7 @@
 #include <swizproof/hardware/collision.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 
@@ -242,7 +243,7 @@ class Checker {
     return worst;
   }
 
-  /// The cost by algebra, else by SMT, beside what is known already.
+  /// The cost by algebra, else, where the cases are too many to try, by SMT.
   void cost_symbolically(std::optional<Found>& found, AccessVerdict& out) const {
     std::optional<Worst> worst;
     if (found) worst = std::get<Worst>(*found);
@@ -254,9 +255,13 @@ class Checker {
       if (worst) must_agree(out.access, Engine::exhaustive, says(*worst), Engine::linear, says(*linear));
       out.engines.insert(out.engines.begin(), Engine::linear);
       if (!worst) worst = linear;
-    } else if (auto const unknown = by_smt(worst, out); unknown && !worst) {
-      found = *unknown;
-      return;
+    } else if (worst) {
+      if (options_.every_engine) confirm_by_smt(*worst, out);
+    } else {
+      if (auto const unknown = by_smt(worst, out)) {
+        found = *unknown;
+        return;
+      }
     }
     found = *worst;
   }
@@ -315,22 +320,23 @@ class Checker {
     return worst;
   }
 
+  [[nodiscard]] Question at_most(unsigned n) const {
+    return question("at most " + std::to_string(n) + " wavefronts",
+                    [this, n](auto const& values, auto const& base) {
+                      using V = std::remove_cvref_t<decltype(base)>;
+                      auto const warp = placement_.warp(std::span<V const>(values), base);
+                      return !(n < wavefronts(*options_.arch, instruction_, warp));
+                    });
+  }
+  /// Asks the solver whether no case costs more than the worst that was found by trying them all.
+  void confirm_by_smt(Worst const& worst, AccessVerdict& out) const {
+    Outcome const said = decide_symbolically(std::array{at_most(worst.wavefronts)}, options_.limits);
+    if (std::holds_alternative<Unknown>(said)) return;
+    must_agree(out.access, Engine::exhaustive, name(Proved{}), Engine::smt, name(said));
+    out.engines.insert(out.engines.begin(), Engine::smt);
+  }
   /// Proves that no case costs more than `worst`, raising it as long as the solver finds one that does.
   std::optional<Unknown> by_smt(std::optional<Worst>& worst, AccessVerdict& out) const {
-    auto const at_most = [this](unsigned n) {
-      return question("at most " + std::to_string(n) + " wavefronts",
-                      [this, n](auto const& values, auto const& base) {
-                        using V = std::remove_cvref_t<decltype(base)>;
-                        auto const warp = placement_.warp(std::span<V const>(values), base);
-                        return !(n < wavefronts(*options_.arch, instruction_, warp));
-                      });
-    };
-    if (worst) {
-      if (auto const other =
-              confirm(at_most(worst->wavefronts), Engine::exhaustive, Proved{}, options_.limits))
-        out.engines.insert(out.engines.begin(), *other);
-      return std::nullopt;
-    }
     Worst most = first_case();
     while (true) {
       Answer const answer = decide(at_most(most.wavefronts), options_.limits);

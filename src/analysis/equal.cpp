@@ -64,8 +64,7 @@ class Comparison {
     std::optional<Difference> found;
     if (exhaust(found)) {
       out_.outcome = found ? Outcome(Refuted{"the two differ", {}}) : Outcome(Proved{});
-      if (auto const other = confirm(q, Engine::exhaustive, out_.outcome, limits_, !found))
-        out_.engines.push_back(*other);
+      if (auto const other = confirm(q, Engine::exhaustive, out_.outcome)) out_.engines.push_back(*other);
       out_.engines.push_back(Engine::exhaustive);
     } else {
       Answer answer = decide(q, limits_);

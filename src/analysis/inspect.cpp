@@ -290,7 +290,7 @@ void second_opinion(Inspection& out, Map const& map) {
     return map.acts_on_bytes() ? asr(value, static_cast<unsigned>(std::countr_zero(parts.bits))) : value;
   };
   auto const compare = [&](Fact& fact, Question const& q) {
-    fact.second = confirm(q, Engine::exhaustive, fact.outcome, {}, false);
+    fact.second = confirm(q, Engine::exhaustive, fact.outcome);
   };
   compare(out.injective, ask("one-to-one", 64, {{"x", bits}, {"y", bits}},
                              [&](auto x, auto y) { return states(f(x) == f(y), x == y); }));

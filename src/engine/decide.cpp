@@ -12,12 +12,14 @@ namespace {
 constexpr unsigned most_exhausted =
     20;  ///< log2 of the cases that are enumerated where all engines are asked
 constexpr unsigned soon_exhausted = 16;  ///< and where another one may be cheaper
-constexpr unsigned most_searched = 12;   ///< and of those that are tried before a solver is asked
+constexpr unsigned glanced_at = 10;      ///< of those that are tried beside all engines
+constexpr unsigned soon_searched = 12;   ///< before a solver is asked
+constexpr unsigned most_searched = 14;   ///< where something is refuted, or is meant to be
 constexpr double second_opinion_seconds = 10;
 
-/// What a second opinion may cost: it is asked of a solver after an engine that needs none.
+/// What a second opinion may cost: it is asked of a solver after algebra.
 Limits second_opinion(Limits limits) {
-  constexpr std::uint64_t most_steps = 150'000;
+  constexpr std::uint64_t most_steps = 40'000;
   limits.seconds = std::min(limits.seconds, second_opinion_seconds);
   limits.steps = limits.steps == 0 ? most_steps : std::min(limits.steps, most_steps);
   return limits;
@@ -100,6 +102,14 @@ class Opinions {
       must_agree(what_, answer_.engines.front(), name(answer_.outcome), engine, name(outcome));
     answer_.engines.push_back(engine);
   }
+  /// The same outcome, with a counterexample that is simpler than the first.
+  void prefer(Engine engine, Refuted refuted) {
+    answer_.outcome = std::move(refuted);
+    answer_.engines.push_back(engine);
+  }
+  [[nodiscard]] bool has(Engine engine) const {
+    return std::find(answer_.engines.begin(), answer_.engines.end(), engine) != answer_.engines.end();
+  }
   [[nodiscard]] bool known() const { return !answer_.engines.empty(); }
   [[nodiscard]] std::size_t count() const { return answer_.engines.size(); }
   [[nodiscard]] bool refuted() const { return answer_.refuted() != nullptr; }
@@ -114,10 +124,12 @@ class Opinions {
   Answer answer_{};
 };
 
-/// The simplest counterexample to one of the questions.
+/// The simplest counterexample to one of the questions: first among few small numbers of each, then among more.
 std::optional<Refuted> simplest(Questions questions, unsigned budget) {
-  for (Question const& q : questions)
-    if (auto refuted = search_counterexample(q, budget)) return refuted;
+  for (unsigned tried = std::min(budget, 5U); tried <= budget;
+       tried = tried < budget ? std::min(tried + 3, budget) : budget + 1)
+    for (Question const& q : questions)
+      if (auto refuted = search_counterexample(q, tried)) return refuted;
   return std::nullopt;
 }
 
@@ -132,18 +144,21 @@ void must_agree(std::string_view what, Engine a, std::string_view a_says, Engine
 Answer decide(std::span<Question const> questions, Limits const& limits, Effort effort) {
   if (questions.empty()) return {Unknown{"no question was asked"}, {}};
   Opinions opinions(questions.front().name);
-  // Of a family, which is stated since it is true, the simplest counterexample is not worth its time.
-  if (effort == Effort::refute || (effort == Effort::all && questions.size() == 1))
-    if (auto refuted = simplest(questions, 14)) opinions.take(Engine::search, *refuted);
   bool const every = effort == Effort::all;
+  // Of a family, which is stated since it is true, the simplest counterexample is not worth its time.
+  bool const searches = effort == Effort::refute || (every && questions.size() == 1);
+  if (searches)
+    if (auto refuted = simplest(questions, every ? glanced_at : most_searched))
+      opinions.take(Engine::search, *refuted);
   std::size_t const wanted = effort == Effort::two ? 2 : 1;
   for (Exact const& exact : engines) {
-    bool const enough = opinions.count() >= wanted || (!exact.is_cheap && opinions.refuted());
+    bool const enough = opinions.count() >= wanted ||
+                        (!exact.is_cheap && (opinions.refuted() || opinions.has(Engine::exhaustive)));
     if (enough && !every) break;
     Limits its = limits;
     if (!exact.is_cheap && !every) {
       if (!opinions.known() && effort != Effort::refute)  // which has searched already, and further
-        if (auto refuted = simplest(questions, most_searched)) {
+        if (auto refuted = simplest(questions, soon_searched)) {
           opinions.take(Engine::search, *refuted);
           break;
         }
@@ -151,6 +166,9 @@ Answer decide(std::span<Question const> questions, Limits const& limits, Effort 
     }
     if (auto const outcome = exact.decide(questions, its, effort)) opinions.take(exact.engine, *outcome);
   }
+  if (searches && every && opinions.refuted() && !opinions.has(Engine::search))
+    if (auto refuted = simplest(questions, most_searched))
+      opinions.prefer(Engine::search, *std::move(refuted));
   return std::move(opinions).answer();
 }
 
@@ -158,12 +176,10 @@ Answer decide(Question const& question, Limits const& limits, Effort effort) {
   return decide(std::span(&question, 1), limits, effort);
 }
 
-std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said,
-                              Limits const& limits, bool solver) {
-  Limits const its = second_opinion(limits);
+std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said) {
   for (Exact const& exact : engines) {
-    if (exact.engine == said_by || (!exact.is_cheap && !solver)) continue;
-    auto const outcome = exact.decide(std::span(&question, 1), its, Effort::two);
+    if (exact.engine == said_by || !exact.is_cheap) continue;
+    auto const outcome = exact.decide(std::span(&question, 1), {}, Effort::two);
     if (!outcome || std::holds_alternative<Unknown>(*outcome)) continue;
     must_agree(question.name, said_by, name(said), exact.engine, name(*outcome));
     return exact.engine;

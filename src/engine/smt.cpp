@@ -336,10 +336,11 @@ Finding decide_chunk(std::span<Question const> part, Limits const& limits, doubl
 Finding smt(std::span<Question const> questions, Limits const& limits) {
   // All negated claims in one disjunction share one bit-blasting and one search: ten times faster
   // over a family of thousands than a query each. Chunks bound the memory and feed the threads.
-  constexpr std::size_t largest_chunk = 1024;
+  // A few questions are each of another kind, and cheaper apart.
+  constexpr std::size_t largest_chunk = 1024, few = 8;
   auto const deadline = Clock::now() + std::chrono::duration<double>(limits.seconds);
   std::size_t const share = (questions.size() + limits.threads - 1) / std::max(limits.threads, 1U);
-  std::size_t const chunk = std::clamp<std::size_t>(share, 1, largest_chunk);
+  std::size_t const chunk = questions.size() <= few ? 1 : std::clamp<std::size_t>(share, 1, largest_chunk);
   std::size_t const chunks = (questions.size() + chunk - 1) / chunk;
   std::vector<Finding> found(chunks, Unknown{std::string(not_decided)});
   std::atomic<bool> open = true;

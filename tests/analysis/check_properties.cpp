@@ -82,7 +82,8 @@ RC_GTEST_PROP(Check, FindsTheWorstCaseOfADumbLoop, ()) {
   RC_LOG() << k.layout() << "  " << k.access();
   CheckOptions options;
   options.align = 1U << 20;    // the dumb loop looks at base 0 alone
-  options.limits.seconds = 1;  // SMT is asked for a second opinion: what exhaustion says stands without it
+  options.every_engine = true;
+  options.limits.steps = 150'000;  // of SMT's: what exhaustion says stands without it
   AccessVerdict const v =
       check(Placement(parse_mapping(k.layout(), {k.bits}), parse_access(k.access())), options);
   classify(k);

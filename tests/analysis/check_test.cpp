@@ -47,11 +47,15 @@ TEST(Check, TheCounterexampleNamesPhaseBankLanesAndAddresses) {
 }
 
 TEST(Check, PaddingIsDecidedBySmtAndExhaustion) {
-  AccessVerdict const v =
-      check_text("(32,32):(33,1)", "ld.shared.b32: row = lane, col = i for i in 0..31", 32);
-  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
-  EXPECT_TRUE(used(v, Engine::smt));
-  EXPECT_TRUE(used(v, Engine::exhaustive));
+  for (bool const every : {false, true}) {
+    CheckOptions options;
+    options.every_engine = every;
+    AccessVerdict const v =
+        check_text("(32,32):(33,1)", "ld.shared.b32: row = lane, col = i for i in 0..31", 32, options);
+    EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+    EXPECT_EQ(used(v, Engine::smt), every);
+    EXPECT_TRUE(used(v, Engine::exhaustive));
+  }
 }
 
 TEST(Check, AnUnboundedVariableIsLeftToSmt) {
@@ -84,7 +88,7 @@ TEST(Check, ABaseOutsideTheSwizzlesPeriodIsSeen) {
   CheckOptions options;
   options.align = 16;
   AccessVerdict const v = check_text(narrow, "ldmatrix.x1", 16, options);
-  EXPECT_TRUE(used(v, Engine::smt)) << "a base of 16 carries into the offsets: not linear";
+  EXPECT_FALSE(used(v, Engine::linear)) << "a base of 16 carries into the offsets";
   EXPECT_TRUE(used(v, Engine::exhaustive));
   ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome));
   ASSERT_TRUE(v.conflict);

@@ -29,6 +29,7 @@ struct CheckOptions {
   std::optional<std::uint64_t> align{};  ///< bases are its multiples, in bytes; see base_alignment()
   Architecture const* arch = &sm_90;
   Limits limits{};
+  bool every_engine = false;  ///< SMT too where every case was tried: slower, and one more opinion
 };
 
 /// The element that a lane of a counterexample asks for.

@@ -24,7 +24,8 @@ namespace swizproof {
 /// How many engines have to say the same.
 enum class Effort : std::uint8_t {
   one,  ///< the cheapest that knows
-  two,  ///< and another one, if that is exact too and answers within the limits of a second opinion; a counterexample is replayed: one will do
+  two,  ///< and another cheap one, if that is exact too; a solver, within the limits of a second opinion, after algebra alone: where
+        ///< every case was tried on plain numbers, or a counterexample replayed, it is not worth its time
   all,  ///< every one that is exact for it
   refute,  ///< the simplest counterexample that is quickly found; else as `one`
 };
@@ -44,10 +45,9 @@ struct Answer {
 [[nodiscard]] Answer decide(std::span<Question const> questions, Limits const& limits, Effort effort);
 [[nodiscard]] Answer decide(Question const& question, Limits const& limits, Effort effort = Effort::one);
 
-/// Asks another engine than `said_by` about what that one has said of a question: the cheap ones, and SMT too for at most
-/// ten seconds and 150,000 of its own steps if `solver`. The first that knows, or nothing. Throws Disagreement.
-[[nodiscard]] std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said,
-                                            Limits const& limits, bool solver = true);
+/// Asks the cheap engines other than `said_by` about what that one has said of a question. The first that knows, or nothing.
+/// Throws Disagreement.
+[[nodiscard]] std::optional<Engine> confirm(Question const& question, Engine said_by, Outcome const& said);
 
 /// Two engines' results in words. Throws Disagreement unless they are the same.
 void must_agree(std::string_view what, Engine a, std::string_view a_says, Engine b, std::string_view b_says);
