@@ -27,8 +27,20 @@ struct ObligationsResult {
   std::vector<Obligation> obligations{};
   std::vector<ObligationReport> reports{};  ///< one for each obligation
   std::size_t proved = 0, refuted = 0, unknown = 0, errors = 0;
-  Outcome verdict{};
-  [[nodiscard]] int exit_code() const { return errors != 0 ? bad_input : exit_code_of(verdict); }
+
+  void add(ObligationReport const& report) {
+    ++(report.error                                      ? errors
+       : std::holds_alternative<Proved>(report.outcome)  ? proved
+       : std::holds_alternative<Refuted>(report.outcome) ? refuted
+                                                         : unknown);
+    reports.push_back(report);
+  }
+  [[nodiscard]] Outcome verdict() const {
+    std::vector<Outcome> outcomes;
+    for (ObligationReport const& r : reports) outcomes.push_back(r.outcome);
+    return conjunction(outcomes);
+  }
+  [[nodiscard]] int exit_code() const { return errors != 0 ? bad_input : exit_code_of(verdict()); }
 };
 
 /// What the files hold: those of their obligations that the options choose, and each file that cannot be read at all as one
@@ -51,33 +63,23 @@ std::vector<Obligation> read_all(Common const& common, ProveOptions const& optio
   return broken;
 }
 
-std::vector<ObligationReport> decide_all(std::vector<Obligation> const& chosen, Common const& common,
-                                         ProveOptions const& options) {
-  bool const progress = isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
-  std::vector<ObligationReport> reports;
-  auto decided = decide_in_order(chosen, options.jobs, common.limits());
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    reports.push_back(decided.wait(i, [&](std::size_t done) {
-      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, chosen.size());
-    }));
-  if (progress) fmt::print(stderr, "\r\x1b[K");
-  return reports;
-}
-
+/// Decides the obligations; calls `each(obligation, report)` as the reports come, in the obligations' order.
+template <class Each>
 ObligationsResult compute(std::vector<Obligation> obligations, Common const& common,
-                          ProveOptions const& options) {
+                          ProveOptions const& options, Each const& each) {
   ObligationsResult result;
-  result.reports = decide_all(obligations, common, options);
   result.obligations = std::move(obligations);
-  std::vector<Outcome> outcomes;
-  for (ObligationReport const& r : result.reports) {
-    ++(r.error                                      ? result.errors
-       : std::holds_alternative<Proved>(r.outcome)  ? result.proved
-       : std::holds_alternative<Refuted>(r.outcome) ? result.refuted
-                                                    : result.unknown);
-    outcomes.push_back(r.outcome);
+  bool const progress = !common.json && isatty(STDERR_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+  std::size_t const all = result.obligations.size();
+  auto decided = decide_in_order(result.obligations, options.jobs, common.limits());
+  for (Obligation const& obligation : result.obligations) {
+    ObligationReport const& report = decided.wait(result.reports.size(), [&](std::size_t done) {
+      if (progress) fmt::print(stderr, "\r\x1b[K{} of {} obligations\r", done, all);
+    });
+    if (progress) fmt::print(stderr, "\r\x1b[K");
+    result.add(report);
+    each(obligation, report);
   }
-  result.verdict = conjunction(outcomes);
   return result;
 }
 
@@ -278,20 +280,23 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
 
 // -------------------------------------------------------------------------------------------- all of them
 
-void print_text(ObligationsResult const& result, Style const& style) {
+/// Columns for the names of all that can be read.
+std::size_t widest_name(std::vector<Obligation> const& all) {
   std::size_t width = 0;
-  for (Obligation const& o : result.obligations)
+  for (Obligation const& o : all)
     if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, o.name.size());
-  for (std::size_t i = 0; i < result.obligations.size(); ++i)
-    print(result.obligations[i], result.reports[i], width, style);
+  return width;
+}
+
+void print_summary(ObligationsResult const& result) {
   fmt::print("\n{} obligations: {} proved, {} refuted, {} unknown{}\n", result.obligations.size(),
              result.proved, result.refuted, result.unknown,
              result.errors == 0 ? "" : fmt::format(", {} malformed", result.errors));
 }
 
 Json to_json(ObligationsResult const& result) {
-  Json out{{"verdict", name(result.verdict)}, {"claims", Json::array()},   {"proved", result.proved},
-           {"refuted", result.refuted},       {"unknown", result.unknown}, {"errors", result.errors}};
+  Json out{{"verdict", name(result.verdict())}, {"claims", Json::array()},   {"proved", result.proved},
+           {"refuted", result.refuted},         {"unknown", result.unknown}, {"errors", result.errors}};
   for (std::size_t i = 0; i < result.obligations.size(); ++i) {
     ObligationReport const& report = result.reports[i];
     out["claims"].push_back(to_json(result.obligations[i], report));
@@ -331,11 +336,18 @@ void prove_files(Common& common, ProveOptions const& options) {
   std::optional<WholeFile> junit, page;
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
-  ObligationsResult const result = compute(std::move(chosen), common, options);
+  Style const style(common.color, STDOUT_FILENO);
+  std::size_t const width = widest_name(chosen);
+  ObligationsResult const result = compute(std::move(chosen), common, options,
+                                           [&](Obligation const& obligation, ObligationReport const& report) {
+                                             if (common.json) return;
+                                             print(obligation, report, width, style);
+                                             std::fflush(stdout);
+                                           });
   common.exit_code = result.exit_code();
   if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
   if (page) page->write(findings_page(result.obligations, result.reports));
-  if (!common.json) return print_text(result, Style(common.color, STDOUT_FILENO));
+  if (!common.json) return print_summary(result);
   for (ObligationReport const& r : result.reports)
     if (r.error) std::fputs(describe(*r.error, Style("auto", STDERR_FILENO)).c_str(), stderr);
   fmt::print("{}\n", json_text(to_json(result), 2));
