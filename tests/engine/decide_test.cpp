@@ -58,6 +58,15 @@ TEST(Decide, ACounterexampleIsTheSimplestWhereItIsSoughtAndAnyFalsehoodIsFound) 
   EXPECT_TRUE(decide(low_bits(4, 64), {}, Effort::refute).proved());
 }
 
+TEST(Decide, WhereAllAreAskedARefutationIsMadeSimpler) {
+  Question const from_5000 = ask("below 5000", 64, {{"x", 64}}, [](auto x) { return states(x < 5000); });
+  Answer const answer = decide(from_5000, {}, Effort::all);
+  EXPECT_EQ(answer.engines, (Engines{Engine::smt, Engine::search}));
+  ASSERT_NE(answer.refuted(), nullptr);
+  EXPECT_TRUE(answer.refuted()->simplest);
+  EXPECT_EQ(answer.refuted()->values[0].second, 5000U);
+}
+
 TEST(Decide, OfSeveralQuestionsAllMustHold) {
   std::vector<Question> questions{low_bits(3, 12), low_bits(4, 12)};
   EXPECT_TRUE(decide(questions, {}, Effort::all).proved());
