@@ -15,6 +15,7 @@ using Clause = std::vector<int>;
 using Id = std::uint32_t;  ///< of a clause: those of the formula first, then the lemmas
 constexpr Id none = 0xffffffff;
 constexpr int largest_variable = 1 << 22;
+constexpr std::size_t lemmas_a_byte = 500;  ///< as many to come are worth a byte of a removal
 
 std::size_t variable(int l) { return static_cast<std::size_t>(l < 0 ? -l : l); }
 std::size_t index(int l) { return 2 * variable(l) + (l < 0 ? 1 : 0); }
@@ -214,36 +215,62 @@ bool read_clause(std::string_view line, Clause& clause) {
   return line.find_first_not_of(' ') == line.npos;
 }
 
-/// Which clauses the contradiction rests on. `why` holds the reasons of each lemma.
-std::vector<bool> needed(Propagator const& clauses, std::vector<Reasons> const& why, Id of_formula) {
-  std::vector<bool> out(of_formula + why.size(), false);
+constexpr Id for_good = none - 1;
+
+/// Which lemma uses each clause last: `none` where nothing needs it, `for_good` where the contradiction or a variable rests
+/// on it. `why` holds the reasons of each lemma.
+std::vector<Id> last_uses(Propagator const& clauses, std::vector<Reasons> const& why, Id of_formula) {
+  std::vector<Id> last(of_formula + why.size(), none);
   std::vector<Id> todo;
   std::vector<std::size_t> variables;
   std::unordered_set<std::size_t> met;
-  auto const use = [&](Id id) {
-    if (out[id]) return;
-    out[id] = true;
-    if (id >= of_formula) todo.push_back(id - of_formula);
+  auto const use = [&](Id id, Id by) {
+    if (last[id] == none && id >= of_formula) todo.push_back(id - of_formula);
+    if (last[id] == none || last[id] < by) last[id] = by;
   };
   auto const meet = [&](std::size_t v) {
     if (met.insert(v).second) variables.push_back(v);
   };
-  use(clauses.contradiction());
+  use(clauses.contradiction(), for_good);
   clauses.each_variable(clauses.contradiction(), meet);
   while (!todo.empty() || !variables.empty()) {
     if (!variables.empty()) {
       Id const reason = clauses.reason(variables.back());
       variables.pop_back();
-      use(reason);
+      use(reason, for_good);
       clauses.each_variable(reason, meet);
       continue;
     }
-    Reasons const& reasons = why[todo.back()];
+    Id const lemma = todo.back();
     todo.pop_back();
-    for (Id const id : reasons.clauses) use(id);
-    for (std::size_t const v : reasons.variables) meet(v);
+    for (Id const id : why[lemma].clauses) use(id, lemma);
+    for (std::size_t const v : why[lemma].variables) meet(v);
   }
-  return out;
+  return last;
+}
+
+/// The proof of the lemmas that are needed. `lines` are of clauses, `last` their last uses.
+std::string written(std::vector<std::string_view> const& lines, std::vector<Id> const& last, Id of_formula) {
+  std::vector<std::vector<Id>> gone(lines.size() - of_formula);  // by lemma: what it uses last
+  std::size_t to_come = 0;                                       // lemmas
+  for (Id id = 0; id < last.size(); ++id) {
+    if (last[id] < for_good) gone[last[id]].push_back(id);
+    if (id >= of_formula && last[id] != none) ++to_come;
+  }
+  std::string out;
+  // What lies about slows down the check of every lemma to come, and a removal takes as much room as its clause.
+  auto const remove = [&](Id id) {
+    if (to_come > lemmas_a_byte * lines[id].size()) ((out += "d ") += lines[id]) += '\n';
+  };
+  for (Id id = 0; id < of_formula; ++id)
+    if (last[id] == none) remove(id);
+  for (Id id = of_formula; id < lines.size(); ++id) {
+    if (last[id] == none) continue;
+    (out += lines[id]) += '\n';
+    --to_come;
+    for (Id const other : gone[id - of_formula]) remove(other);
+  }
+  return out + "0\n";
 }
 
 }  // namespace
@@ -274,15 +301,7 @@ std::optional<std::string> trimmed(std::string_view dimacs, std::string_view pro
     lines.push_back(line);
     clauses.add(clause);
   }
-  std::vector<bool> const kept = needed(clauses, why, of_formula);
-  std::string out;
-  bool const many =
-      why.size() > of_formula / 4;  // then what the formula has too much costs more time than room
-  for (Id i = 0; i < of_formula; ++i)
-    if (many && !kept[i]) ((out += "d ") += lines[i]) += '\n';
-  for (std::size_t i = of_formula; i < lines.size(); ++i)
-    if (kept[i]) (out += lines[i]) += '\n';
-  return out + "0\n";
+  return written(lines, last_uses(clauses, why, of_formula), of_formula);
 }
 
 }  // namespace swizproof
