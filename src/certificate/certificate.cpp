@@ -63,6 +63,20 @@ class Texts {
     return fmt::format("{}.{:03}", stem_, part + 1);
   }
 
+  /// Whether the claim adds, multiplies or compares numbers, and shifts by constants alone.
+  [[nodiscard]] bool is_arithmetic() const {
+    bool out = false;
+    Violations const violations(questions_of(0));  // the others are alike
+    auto const& nodes = violations.terms.nodes();
+    for (Node const& n : nodes) {
+      bool const shift = n.op == Op::bv_shl || n.op == Op::bv_lshr;
+      if (shift && nodes[n.b].op != Op::constant) return false;
+      out = out || n.op == Op::bv_add || n.op == Op::bv_sub || n.op == Op::bv_mul || n.op == Op::bv_udiv ||
+            n.op == Op::bv_urem || n.op == Op::ult;
+    }
+    return out;
+  }
+
   [[nodiscard]] std::string script() const { return script(questions_); }
   /// The script of a part alone: the claim holds iff every part's is unsatisfiable.
   [[nodiscard]] std::string script(std::size_t part) const { return script(questions_of(part)); }
@@ -276,47 +290,52 @@ std::string why(ProcessResult const& run, Limits const& limits) {
 
 /// Asks the solver one question, and compares with the answer that the file's role demands.
 Result ask_part(Rechecked& r, Role role, std::string const& text, Scratch const& scratch,
-                std::string const& solver, Limits const& limits) {
+                Limits const& limits) {
   bool const sat = role == Role::control;
   std::string const question = scratch.file(r.file);
   Doomed const doomed(question);
-  WholeFile(question, "a script").write(question_in(text, solver != "boolector"));
-  std::vector<std::string> command{solver, question};
-  if (solver == "cvc5" && !sat)  // four times faster than without these
+  std::string const name = fs::path(r.solver).filename();
+  WholeFile(question, "a script").write(question_in(text, name != "boolector"));
+  std::vector<std::string> command{r.solver, question};
+  if (name == "cvc5" && !sat)  // faster than without these
     command.insert(command.begin() + 1,
                    {"--bitblast=eager", "--bool-to-bv=all", "--simplification=none", "--no-static-learning"});
   ProcessResult const run = run_process(command, limits.seconds, limits.megabytes);
   fs::remove(question);
   std::string const answer = run.output.substr(0, run.output.find('\n'));
   if (run.end != ProcessResult::End::exited || (answer != "sat" && answer != "unsat")) {
-    r.detail = solver + " " + why(run, limits);
+    r.detail = r.solver + " " + why(run, limits);
     return Result::unknown;
   }
-  r.detail = solver + ": " + answer;
+  r.detail = r.solver + ": " + answer;
   return (answer == "sat") == sat ? Result::agrees : Result::disagrees;
 }
 
-/// Asks the solver about a file. A claim is asked in parts, made of its questions like the file itself, which was compared;
+/// Asks a solver about a file. A claim is asked in parts, made of its questions like the file itself, which was compared;
 /// it agrees if every part does.
 void ask_solver(Rechecked& r, Role role, Claim const& claim, std::string const& path, Scratch const& scratch,
-                std::string const& solver, Limits const& limits) {
+                Solvers const& solvers, Limits const& limits) {
   Texts const texts(claim);
+  r.solver = role == Role::control || texts.is_arithmetic() ? solvers.of_numbers : solvers.of_bits;
   if (role == Role::control || texts.parts() < 2) {
-    r.result = ask_part(r, role, read_file(path), scratch, solver, limits);
+    r.result = ask_part(r, role, read_file(path), scratch, limits);
     return;
   }
   r.result = Result::agrees;
   for (std::size_t part = 0; part < texts.parts() && r.result != Result::disagrees; ++part) {
     std::string const settled = r.detail;
-    Result const result = ask_part(r, role, texts.script(part), scratch, solver, limits);
+    Result const result = ask_part(r, role, texts.script(part), scratch, limits);
     if (r.result == Result::unknown && result == Result::agrees) r.detail = settled;
     if (result != Result::agrees) r.result = result;
   }
 }
 
+/// The name of a formula's proof.
+std::string proof_of(std::string const& formula) { return formula.substr(0, formula.size() - 4) + ".drat"; }
+
 /// Checks the proof of a formula, or has it made.
 void check_formula(Rechecked& r, std::string const& path, Scratch const& scratch, Limits const& limits) {
-  std::string proof_path = path.substr(0, path.size() - 4) + ".drat";
+  std::string proof_path = proof_of(path);
   Doomed const doomed(scratch.file(r.file + ".drat"));
   if (r.made) {
     proof_path = scratch.file(r.file + ".drat");
@@ -472,7 +491,7 @@ class ClaimCheck {
 
 }  // namespace
 
-Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue, std::string const& solver,
+Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue, Solvers const& solvers,
                 unsigned jobs, Limits const& limits) {
   ClaimList const list(folder, catalogue);
   Scratch const scratch;
@@ -490,20 +509,25 @@ Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue, 
       bool const asked = r.result == Result::unknown && r.detail.empty();
       if (asked) order.push_back(out.files.size());
       size.push_back(asked ? fs::file_size(folder + "/" + r.file) : 0);
+      if (std::string const proof = proof_of(folder + "/" + r.file);
+          asked && role == Role::formula && !r.made)
+        size.back() += fs::file_size(proof);
       roles.push_back(role);
       claims.push_back(list.claims()[i].claim);
       out.files.push_back(std::move(r));
     }
-  // The largest first, so that no core waits at the end for one of them.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return size[a] > size[b]; });
+  // Questions first, then proofs, the largest first: at the end there are many small ones, and no core waits for another.
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    bool const a_proof = roles[a] == Role::formula, b_proof = roles[b] == Role::formula;
+    return a_proof != b_proof ? b_proof : size[a] > size[b];
+  });
   in_parallel(order.size(), jobs, [&](std::size_t i) {
     Rechecked& r = out.files[order[i]];
     std::string const path = folder + "/" + r.file;
     if (roles[order[i]] == Role::formula)
       check_formula(r, path, scratch, limits);
     else
-      ask_solver(r, roles[order[i]], *claims[order[i]], path, scratch, solver, limits);
+      ask_solver(r, roles[order[i]], *claims[order[i]], path, scratch, solvers, limits);
   });
   return out;
 }

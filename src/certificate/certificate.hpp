@@ -54,6 +54,7 @@ class CertificateWriter {
 struct Rechecked {
   std::string claim{};
   std::string file{};
+  std::string solver{};  ///< that was asked about a script
   /// `differs`: it is not what the catalogue says that it is.
   enum class Result : std::uint8_t { agrees, disagrees, differs, unknown } result = Result::unknown;
   std::string detail{};    ///< "cvc5: unsat", "68753 lemmas"
@@ -68,13 +69,20 @@ struct Recheck {
   std::vector<Rechecked> files{};
 };
 
-/// Makes the scripts and clauses of the folder's claims once more and compares, asks `solver` ("cvc5", "bitwuzla",
-/// "boolector") about every script, and checks the proof of every formula, making it with CaDiCaL where the folder says
+/// Who is asked about scripts: "cvc5", "bitwuzla" or "boolector", or where such a program is. Each certificate is asked about
+/// once; neither shares code with Z3 or with this program.
+struct Solvers {
+  std::string
+      of_bits{};  ///< about claims that mask, exclusive-or, and shift by a variable: cvc5 is faster there
+  std::string of_numbers{};  ///< about claims that add, multiply or compare, and about controls: boolector is
+};
+
+/// Makes the scripts and clauses of the folder's claims once more and compares, asks a solver about every script, and checks the proof of every formula, making it with CaDiCaL where the folder says
 /// that it has none. `jobs` at a time, each within `limits`. Throws InputError where the folder holds no certificates,
 /// speaks of other claims than `catalogue`, lacks one without saying that it is a part, or lists other files than these
 /// claims have, or where a file is missing or not listed. Checked by tests/recheck, which alters certificates in every
 /// such way.
 [[nodiscard]] Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue,
-                              std::string const& solver, unsigned jobs, Limits const& limits);
+                              Solvers const& solvers, unsigned jobs, Limits const& limits);
 
 }  // namespace swizproof

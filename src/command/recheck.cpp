@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <unistd.h>
 
@@ -45,6 +46,7 @@ std::string_view name_of(Rechecked::Result result) {
 struct Tally {
   std::size_t scripts = 0, proofs = 0, immediate = 0, made = 0, lemmas = 0, unknown = 0, disagree = 0,
               differ = 0;
+  std::map<std::string, std::size_t> of_solver{};  ///< of the scripts
 };
 
 Tally count(std::vector<Rechecked> const& files) {
@@ -53,6 +55,7 @@ Tally count(std::vector<Rechecked> const& files) {
     bool const agrees = r.result == Rechecked::Result::agrees;
     bool const proof = r.file.ends_with(".cnf");
     t.scripts += agrees && !proof ? 1 : 0;
+    if (agrees && !proof) ++t.of_solver[r.solver];
     t.proofs += agrees && proof ? 1 : 0;
     t.immediate += agrees && proof && r.lemmas <= 1 ? 1 : 0;  // the empty clause alone is learned
     t.made += agrees && r.made ? 1 : 0;
@@ -67,7 +70,7 @@ Tally count(std::vector<Rechecked> const& files) {
 struct RecheckResult {
   Recheck found{};
   Tally tally{};
-  std::string solver{};
+  Solvers solvers{};
   double seconds = 0;
   [[nodiscard]] int exit_code() const {
     return tally.disagree != 0  ? disagreement
@@ -83,14 +86,31 @@ struct RecheckResult {
   }
 };
 
+/// The solver that was named; else cvc5 and boolector, each for what it is good at; else the first that is installed.
+Solvers solvers_for(std::string const& named) {
+  if (!named.empty()) return {named, named};
+  if (has_program("cvc5") && has_program("boolector")) return {"cvc5", "boolector"};
+  for (char const* known : {"cvc5", "bitwuzla", "boolector"})
+    if (has_program(known)) return {known, known};
+  return {"cvc5", "cvc5"};
+}
+
+/// "1254 answers of cvc5", "1176 answers of boolector and 78 of cvc5".
+std::string answers(RecheckResult const& result) {
+  auto const& [bits, numbers] = result.solvers;
+  auto const of = [&](std::string const& solver) {
+    auto const found = result.tally.of_solver.find(solver);
+    return found == result.tally.of_solver.end() ? std::size_t{0} : found->second;
+  };
+  if (bits == numbers) return fmt::format("{} answers of {}", of(bits), bits);
+  return fmt::format("{} answers of {} and {} of {}", of(numbers), numbers, of(bits), bits);
+}
+
 RecheckResult compute(Common const& common, RecheckOptions const& options) {
   RecheckResult result;
-  result.solver = options.solver;
-  for (char const* known : {"cvc5", "bitwuzla", "boolector"})
-    if (result.solver.empty() && has_program(known)) result.solver = known;
-  if (result.solver.empty()) result.solver = "cvc5";
+  result.solvers = solvers_for(options.solver);
   auto const start = std::chrono::steady_clock::now();
-  result.found = recheck(options.folder, catalog(), result.solver, options.jobs, common.limits());
+  result.found = recheck(options.folder, catalog(), result.solvers, options.jobs, common.limits());
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.tally = count(result.found.files);
   return result;
@@ -99,6 +119,7 @@ RecheckResult compute(Common const& common, RecheckOptions const& options) {
 Json to_json(RecheckResult const& result) {
   Recheck const& found = result.found;
   Tally const& tally = result.tally;
+  auto const& [bits, numbers] = result.solvers;
   Json bad = Json::array();
   for (Rechecked const& r : found.files)
     if (r.result != Rechecked::Result::agrees)
@@ -109,11 +130,12 @@ Json to_json(RecheckResult const& result) {
                                                                            : "differs"},
                      {"detail", r.detail}});
   return {{"verdict", result.verdict()},
-          {"solver", result.solver},
+          {"solver", bits == numbers ? bits : numbers + ", " + bits},
           {"claims", found.claims},
           {"catalogue", found.catalogue},
           {"part", found.claims != found.catalogue},
           {"answers", tally.scripts},
+          {"answers_of", tally.of_solver},
           {"proofs", tally.proofs},
           {"proofs_made_anew", tally.made},
           {"proofs_by_unit_propagation_alone", tally.immediate},
@@ -135,11 +157,11 @@ void print_text(RecheckResult const& result, Style const& style) {
                                                         : style.bad(fmt::format("{:<9}", name_of(r.result))),
                  r.file, r.detail, r.claim);
   fmt::print(
-      "{} of the catalogue's {} claims{}: {} answers of {} agree, {} proofs of CaDiCaL hold ({} lemmas "
+      "{} of the catalogue's {} claims{}: {} agree, {} proofs of CaDiCaL hold ({} lemmas "
       "checked; {} "
       "formulas fall by unit propagation alone{}), {} unknown, {} disagree, {} differ; {}\n",
-      found.claims, found.catalogue, found.claims == found.catalogue ? "" : ", a part", tally.scripts,
-      result.solver, tally.proofs, tally.lemmas, tally.immediate,
+      found.claims, found.catalogue, found.claims == found.catalogue ? "" : ", a part", answers(result),
+      tally.proofs, tally.lemmas, tally.immediate,
       tally.made == 0 ? "" : fmt::format("; {} proofs made anew", tally.made), tally.unknown, tally.disagree,
       tally.differ, duration(result.seconds));
 }
@@ -165,7 +187,9 @@ void add_recheck(CLI::App& app, Common& common) {
   auto const options = std::make_shared<RecheckOptions>();
   sub->add_option("DIR", options->folder, "the folder of certificates")->required();
   sub->add_option("--solver", options->solver,
-                  "cvc5, bitwuzla or boolector (default: the first that is installed)")
+                  "cvc5, bitwuzla or boolector (default: cvc5 and boolector, each for its kind of question; "
+                  "else the first "
+                  "that is installed)")
       ->check(CLI::IsMember({"cvc5", "bitwuzla", "boolector"}));
   sub->add_option("--jobs", options->jobs,
                   "files at the same time (default: one a core that has memory for it)")

@@ -24,10 +24,10 @@ class Folder {
   ~Folder() { fs::remove_all(path_); }
   [[nodiscard]] std::string file(std::string const& name) const { return path_ + "/" + name; }
   /// A program that is this shell script.
-  [[nodiscard]] std::string program(std::string const& script) const {
-    WholeFile(file("solver"), "a solver").write("#!/bin/sh\n" + script);
-    chmod(file("solver").c_str(), 0700);
-    return file("solver");
+  [[nodiscard]] std::string program(std::string const& name, std::string const& script) const {
+    WholeFile(file(name), "a solver").write("#!/bin/sh\n" + script);
+    chmod(file(name).c_str(), 0700);
+    return file(name);
   }
 
  private:
@@ -59,15 +59,23 @@ struct Both {
 };
 constexpr char const* rest = R"(grep -q '(assert (= |x| ' "$1" && echo sat || echo unsat)";
 
+/// Writes the certificates of the claims.
+void write(Folder const& folder, std::vector<Claim> const& catalogue) {
+  fs::remove_all(folder.file("certificates"));
+  CertificateWriter writer(folder.file("certificates"), catalogue.size());
+  for (Claim const& claim : catalogue) {
+    ClaimReport report;
+    report.control = search_counterexample(claim.control.questions()[0], 10).value();
+    writer.add(claim, report, {});
+  }
+  (void)writer.finish();
+}
+
 Both asked(Folder const& folder, std::string const& script) {
   std::vector<Claim> const catalogue{many()};
-  ClaimReport report;
-  report.control = search_counterexample(catalogue[0].control.questions()[0], 10).value();
-  fs::remove_all(folder.file("certificates"));
-  CertificateWriter writer(folder.file("certificates"), 1);
-  writer.add(catalogue[0], report, {});
-  (void)writer.finish();
-  Recheck const result = recheck(folder.file("certificates"), catalogue, folder.program(script), 1, {});
+  write(folder, catalogue);
+  std::string const solver = folder.program("solver", script);
+  Recheck const result = recheck(folder.file("certificates"), catalogue, {solver, solver}, 1, {});
   Both out;
   for (Rechecked const& r : result.files) {
     if (r.file == "many.smt2") out.claim = r;
@@ -120,6 +128,30 @@ TEST(Recheck, WhatIsSatisfiableDisagreesWhateverHadNoAnswer) {
                   rest));
   EXPECT_EQ(claim.result, Result::disagrees);
   EXPECT_EQ(control.result, Result::agrees);
+}
+
+TEST(Recheck, AsksEachSolverAboutItsKindOfQuestion) {
+  auto const claim = [](std::string const& name, auto const& law) {
+    Claim out = many();
+    out.name = name;
+    out.statement = {name, [law] { return std::vector{ask("all", 64, {{"x", 8}, {"n", 3}}, law)}; }};
+    return out;
+  };
+  std::vector<Claim> const catalogue{
+      claim("masks", [](auto x, auto n) { return states(((x ^ n) & 1) == ((x & 1) ^ (n & 1))); }),
+      claim("shifts", [](auto x, auto n) { return states(shr(x, n) + x == x + shr(x, n)); }),
+      claim("sums", [](auto x, auto n) { return states(((x + n) ^ (x >> 1)) == ((n + x) ^ (x >> 1))); })};
+  Folder const folder;
+  write(folder, catalogue);
+  Solvers const solvers{folder.program("bits", rest), folder.program("numbers", rest)};
+  std::string who;
+  for (Rechecked const& r : recheck(folder.file("certificates"), catalogue, solvers, 1, {}).files) {
+    EXPECT_EQ(r.result, Result::agrees) << r.file << r.detail;
+    if (!r.file.ends_with(".cnf")) who += r.file + " " + fs::path(r.solver).filename().string() + "\n";
+  }
+  EXPECT_EQ(who,
+            "masks.smt2 bits\nmasks.control.smt2 numbers\nshifts.smt2 bits\nshifts.control.smt2 numbers\n"
+            "sums.smt2 numbers\nsums.control.smt2 numbers\n");
 }
 
 TEST(Recheck, AControlThatIsUnsatisfiableDisagrees) {
