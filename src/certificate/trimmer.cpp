@@ -15,7 +15,6 @@ using Clause = std::vector<int>;
 using Id = std::uint32_t;  ///< of a clause: those of the formula first, then the lemmas
 constexpr Id none = 0xffffffff;
 constexpr int largest_variable = 1 << 22;
-constexpr std::size_t lemmas_a_byte = 500;  ///< as many to come are worth a byte of a removal
 
 std::size_t variable(int l) { return static_cast<std::size_t>(l < 0 ? -l : l); }
 std::size_t index(int l) { return 2 * variable(l) + (l < 0 ? 1 : 0); }
@@ -250,7 +249,8 @@ std::vector<Id> last_uses(Propagator const& clauses, std::vector<Reasons> const&
 }
 
 /// The proof of the lemmas that are needed. `lines` are of clauses, `last` their last uses.
-std::string written(std::vector<std::string_view> const& lines, std::vector<Id> const& last, Id of_formula) {
+std::string written(std::vector<std::string_view> const& lines, std::vector<Id> const& last, Id of_formula,
+                    std::size_t lemmas_a_byte) {
   std::vector<std::vector<Id>> gone(lines.size() - of_formula);  // by lemma: what it uses last
   std::size_t to_come = 0;                                       // lemmas
   for (Id id = 0; id < last.size(); ++id) {
@@ -258,7 +258,6 @@ std::string written(std::vector<std::string_view> const& lines, std::vector<Id> 
     if (id >= of_formula && last[id] != none) ++to_come;
   }
   std::string out;
-  // What lies about slows down the check of every lemma to come, and a removal takes as much room as its clause.
   auto const remove = [&](Id id) {
     if (to_come > lemmas_a_byte * lines[id].size()) ((out += "d ") += lines[id]) += '\n';
   };
@@ -275,7 +274,8 @@ std::string written(std::vector<std::string_view> const& lines, std::vector<Id> 
 
 }  // namespace
 
-std::optional<std::string> trimmed(std::string_view dimacs, std::string_view proof) {
+std::optional<std::string> trimmed(std::string_view dimacs, std::string_view proof,
+                                   std::size_t lemmas_a_byte) {
   Propagator clauses;
   Clause clause;
   std::string_view line;
@@ -301,7 +301,7 @@ std::optional<std::string> trimmed(std::string_view dimacs, std::string_view pro
     lines.push_back(line);
     clauses.add(clause);
   }
-  return written(lines, last_uses(clauses, why, of_formula), of_formula);
+  return written(lines, last_uses(clauses, why, of_formula), of_formula, lemmas_a_byte);
 }
 
 }  // namespace swizproof

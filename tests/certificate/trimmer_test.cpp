@@ -38,6 +38,16 @@ TEST(Trimmer, KeepsWhatSetAVariableThatALemmaHangsOn) {
             "3 0\n1 2 0\n2 0\n0\n");
 }
 
+TEST(Trimmer, RemovesWhatIsUsedNoMore) {
+  // (1 2 3) is used by the first lemma alone, (-1 2) by both, (4 5) by none; what sets a variable stays.
+  char const* const formula =
+      "p cnf 5 9\n4 5 0\n1 2 3 0\n1 2 -3 0\n-1 2 0\n1 -2 0\n-1 -2 5 0\n-1 -2 -5 0\n4 -5 0\n-4 5 0\n";
+  char const* const proof = "1 2 0\n2 0\n0\n";
+  EXPECT_EQ(trimmed(formula, proof), "1 2 0\n2 0\n0\n");
+  EXPECT_EQ(trimmed(formula, proof, 0),
+            "d 4 5 0\nd 4 -5 0\nd -4 5 0\n1 2 0\nd 1 2 3 0\nd 1 2 -3 0\n2 0\n0\n");
+}
+
 TEST(Trimmer, LeavesAloneWhatDoesNotHold) {
   for (char const* proof :
        {"", "0\n", "d 1 2 0\nd -1 2 0\n2 0\n0\n", "3 -1 -2 0\n0\n", "d 7 8 0\n2 0\n0\n", "x\n", "2"})
@@ -79,6 +89,9 @@ TEST(Trimmer, TrimsRandomProofs) {
     auto const less = trimmed(formula, proof);
     ASSERT_TRUE(less.has_value()) << formula << proof;
     ASSERT_TRUE(check_proof(formula, *less).valid) << formula << *less;
+    auto const removing = trimmed(formula, proof, 0);
+    ASSERT_TRUE(removing.has_value()) << formula << proof;
+    ASSERT_TRUE(check_proof(formula, *removing).valid) << formula << *removing;
     ++proofs;
     before += lemmas + 1;
     after += static_cast<std::size_t>(std::count(less->begin(), less->end(), '\n'));
