@@ -157,11 +157,9 @@ Claim base_law_if(bool leftward) {
       "base law/if/symbolic" + sign_of(leftward),
       {"f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
        [=] {
-         return std::vector{is_power,
-                                below_period([](auto const& g) { return g.source; }),
-                                below_period([](auto const& g) { return g.moved(g.source); }),
-                                ask_masks(leftward, moves_to_targets),
-                                any_function_of_low_bits()};
+         return std::vector{is_power, below_period([](auto const& g) { return g.source; }),
+                            below_period([](auto const& g) { return g.moved(g.source); }),
+                            ask_masks(leftward, moves_to_targets), any_function_of_low_bits()};
        }},
       "every valid swizzle at once: bits > 0" + sign_of(leftward) + ", within 63 bits; all 64-bit offsets",
       nobody,

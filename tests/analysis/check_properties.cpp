@@ -81,7 +81,7 @@ RC_GTEST_PROP(Check, FindsTheWorstCaseOfADumbLoop, ()) {
   TileCase const k = *any_case();
   RC_LOG() << k.layout() << "  " << k.access();
   CheckOptions options;
-  options.align = 1U << 20;    // the dumb loop looks at base 0 alone
+  options.align = 1U << 20;  // the dumb loop looks at base 0 alone
   options.every_engine = true;
   options.limits.steps = 150'000;  // of SMT's: what exhaustion says stands without it
   AccessVerdict const v =

@@ -32,7 +32,8 @@ TEST(Decide, OneEngineWillDoIfOneIsAsked) {
 TEST(Decide, TwoAreAskedWhereTwoAreExact) {
   EXPECT_EQ(decide(low_bits(4, 12), {}, Effort::two).engines, (Engines{Engine::linear, Engine::exhaustive}));
   EXPECT_EQ(decide(low_bits(4, 64), {}, Effort::two).engines, (Engines{Engine::smt, Engine::linear}));
-  EXPECT_EQ(decide(period(12), {}, Effort::two).engines, Engines{Engine::exhaustive}) << "every case was tried";
+  EXPECT_EQ(decide(period(12), {}, Effort::two).engines, Engines{Engine::exhaustive})
+      << "every case was tried";
   EXPECT_EQ(decide(period(64), {}, Effort::two).engines, Engines{Engine::smt}) << "no other is exact";
 }
 
