@@ -18,7 +18,7 @@ auto cost_under(F const& f, std::string const& access, W origin, unsigned pitch)
 /// 32-bit origin that is a multiple of `align`.
 template <class StatementAbout>
 Question ask_whole_vectors(bool leftward, unsigned log2_align, StatementAbout statement) {
-  return ask(leftward ? "shift < 0" : "shift >= 0", 32,
+  return ask(sign_of(leftward), 32,
              {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"origin/align", 32 - log2_align}},
              [=](auto bits, auto base, auto distance, auto units) {
                using W = decltype(base);
@@ -87,7 +87,7 @@ void add_rows_of_16_bytes(std::vector<Claim>& claims, unsigned log2_pitch) {
 
 // 32 different words in at most 8 banks: some bank holds 4 of them. Two symbolic lanes say it all.
 Question column_banks(bool is_leftward, unsigned kept_bank_bits) {
-  return ask(is_leftward ? "shift < 0" : "shift >= 0", 32,
+  return ask(sign_of(is_leftward), 32,
              {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"origin/4", 30}, {"lane", 5}, {"other", 5}},
              [=](auto bits, auto base, auto distance, auto units, auto lane, auto other) {
                using W = decltype(base);

@@ -8,8 +8,7 @@ namespace {
 /// A question about bits, base, |shift|, a second number of bits and x, on 32-bit words.
 template <class StatementAbout>
 Question ask_pair(bool leftward, StatementAbout statement) {
-  return ask(leftward ? "shift < 0" : "shift >= 0", 32,
-             {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"fewer", 6}, {"x", 32}},
+  return ask(sign_of(leftward), 32, {{"bits", 6}, {"base", 6}, {"|shift|", 6}, {"fewer", 6}, {"x", 32}},
              [=](auto bits, auto base, auto distance, auto fewer, auto x) {
                using W = decltype(x);
                SwizzleFormula<W> const more{bits, base, distance, leftward};
@@ -22,8 +21,7 @@ Question ask_pair(bool leftward, StatementAbout statement) {
 /// `more` that `less` lacks.
 Question ask_pair_of_masks(bool leftward) {
   return ask(
-      leftward ? "every mask, shift < 0" : "every mask, shift >= 0", 32,
-      {{"YYY", 32}, {"of less", 32}, {"|shift|", 6}, {"x", 32}},
+      "every mask, " + sign_of(leftward), 32, {{"YYY", 32}, {"of less", 32}, {"|shift|", 6}, {"x", 32}},
       [=](auto source, auto chosen, auto distance, auto x) {
         using W = decltype(x);
         MaskSwizzle<W> const more{source, distance, leftward}, less{source & chosen, distance, leftward};
@@ -44,7 +42,7 @@ void add_composition(std::vector<Claim>& claims) {
       return states((source & chosen) == chosen && (less.by_mask(x).moved(chosen) & source) == 0 &&
                     rest.source_mask(x) == (source ^ chosen));
     };
-    std::string const sign = leftward ? ", shift < 0" : ", shift >= 0";
+    std::string const sign = ", " + sign_of(leftward);
     claims.push_back(
         {"composition/equal base and shift" + sign,
          {"f<B,M,S> o f<C,M,S> = f<B-C, M+C, S> for C <= B",

@@ -65,6 +65,9 @@ Claim canonical(std::string name, std::string text, std::string source, unsigned
 
 constexpr auto commutes = [](auto const& f, auto b, auto x) { return f(b + x) == b + f(x); };
 constexpr auto is_multiple = [](auto b, auto step) { return (b & (step - 1)) == 0; };
+constexpr auto is_power_of_two = [](auto word) { return !(word == 0) && is_multiple(word, word); };
+/// Of powers of two.
+constexpr auto lies_below = [](auto bits, auto power) { return (bits & (0 - power)) == 0; };
 constexpr auto half = [](auto const& f, auto x) { return shr(f.period(x), 1); };
 constexpr Requirements needs{.a_bit = true, .room = 63, .family_width = 64};
 
@@ -118,9 +121,6 @@ Claim not_the_span() {
 
 std::string const nobody = "bugs of this kind: tilelang#2379, NVIDIA/Fuser#4096, cloudrift-ai/emmy#200";
 
-/// Of which signs of shift a claim of the base law speaks.
-std::string sign_of(bool leftward) { return leftward ? ", shift < 0" : ", shift >= 0"; }
-
 /// f(b+x) = b + f(x) for multiples b of P and every f(y) = y ^ g(y & YYY), whatever the function g, if YYY < P and g(x) < P. Of
 /// g two values count, at x and elsewhere.
 Question any_function_of_low_bits() {
@@ -129,8 +129,7 @@ Question any_function_of_low_bits() {
       [](auto source, auto period, auto x, auto b, auto here, auto elsewhere) {
         using W = decltype(x);
         auto const f = [=](W y) { return W(y ^ select((y & source) == (x & source), here, elsewhere)); };
-        auto const below = [=](W bits) { return (bits & (0 - period)) == 0; };
-        return states(!(period == 0) && is_multiple(period, period) && below(source) && below(here) &&
+        return states(is_power_of_two(period) && lies_below(source, period) && lies_below(here, period) &&
                           is_multiple(b, period),
                       commutes(f, b, x));
       });
@@ -144,32 +143,24 @@ Claim base_law_if(bool leftward) {
   };
   auto const below_period = [=](auto bits) {
     return ask_all(leftward, [=](auto const& f, auto x, auto) {
-      using W = decltype(x);
-      W const period = f.period(x);
-      return given(valid(f, x, needs), states((bits(f.by_mask(x)) & (0 - period)) == 0));
+      return given(valid(f, x, needs), states(lies_below(bits(f.by_mask(x)), f.period(x))));
     });
   };
   auto const is_power = ask_all(leftward, [=](auto const& f, auto x, auto) {
-    auto const period = f.period(x);
-    return given(valid(f, x, needs), states(!(period == 0) && is_multiple(period, period)));
+    return given(valid(f, x, needs), states(is_power_of_two(f.period(x))));
   });
-  return {
-      "base law/if/symbolic" + sign_of(leftward),
-      {"f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
-       [=] {
-         return std::vector{is_power, below_period([](auto const& g) { return g.source; }),
-                            below_period([](auto const& g) { return g.moved(g.source); }),
-                            ask_masks(leftward, moves_to_targets), any_function_of_low_bits()};
-       }},
-      "every valid swizzle at once: bits > 0" + sign_of(leftward) + ", within 63 bits; all 64-bit offsets",
-      nobody,
-      single("the same for multiples of P/2", ask_all(leftward, [=](auto const& f, auto x, auto b) {
-               return given(valid(f, x, needs), states(is_multiple(b, half(f, b)), commutes(f, b, x)));
-             }))};
-}
-
-std::string base_law_domain(bool leftward) {
-  return "every valid swizzle at once: bits > 0" + sign_of(leftward) + ", within 63 bits; all 64-bit b";
+  return {"base law/if/symbolic, " + sign_of(leftward),
+          {"f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
+           [=] {
+             return std::vector{is_power, below_period([](auto const& g) { return g.source; }),
+                                below_period([](auto const& g) { return g.moved(g.source); }),
+                                ask_masks(leftward, moves_to_targets), any_function_of_low_bits()};
+           }},
+          symbolic_domain(needs, leftward),
+          nobody,
+          single("the same for multiples of P/2", ask_all(leftward, [=](auto const& f, auto x, auto b) {
+                   return given(valid(f, x, needs), states(is_multiple(b, half(f, b)), commutes(f, b, x)));
+                 }))};
 }
 
 Claim base_law_only_if(bool leftward) {
@@ -178,11 +169,11 @@ Claim base_law_only_if(bool leftward) {
     for (auto const& one : betrayals(f, b)) any = any || one.applies;
     return given(valid(f, b, needs), states(iff(any, !is_multiple(b, f.period(b)))));
   };
-  return {"base law/only if" + sign_of(leftward),
+  return {"base law/only if, " + sign_of(leftward),
           single("only if: to every b that is no multiple of P, and to no other, one of the "
                  "following cases applies",
                  ask_all(leftward, one_applies)),
-          base_law_domain(leftward), nobody,
+          symbolic_domain(needs, leftward, "b"), nobody,
           single("one applies to every b", ask_all(leftward, [=](auto const& f, auto, auto b) {
                    truth_of<decltype(b)> any = false;
                    for (auto const& one : betrayals(f, b)) any = any || one.applies;
@@ -201,10 +192,10 @@ Claim base_law_case(bool leftward, std::size_t i) {
   };
   std::string const name(betrayals(SwizzleFormula<unsigned>{1, 0, 1, leftward}, std::uint64_t{1})[i].name);
   return {
-      "base law/only if: " + name + sign_of(leftward),
+      "base law/only if: " + name + ", " + sign_of(leftward),
       single("if " + name + ", some x has f(b+x) != b + f(x): base-relative and absolute addressing differ",
              ask_all(leftward, betrayed_by)),
-      base_law_domain(leftward), nobody,
+      symbolic_domain(needs, leftward, "b"), nobody,
       single("the same x betrays every b", ask_all(leftward, without_case))};
 }
 

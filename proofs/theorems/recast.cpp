@@ -59,7 +59,7 @@ Claim unit_of_two(bool leftward) {
              questions.push_back(ask_masks(leftward, half_the_mask));
              return questions;
            }},
-          symbolic + (leftward ? ", shift < 0" : ", shift >= 0"),
+          symbolic + ", " + sign_of(leftward),
           source,
           {"with M unchanged, as if bytes and elements were one unit",
            [=] { return ask_units(leftward, 1, unit_ignored); }}};

@@ -49,6 +49,16 @@ template <class W>
   return needs.a_bit ? ok && 0 < f.bits : ok;
 }
 
+/// Which sign of shift a question or a claim speaks of.
+[[nodiscard]] inline std::string sign_of(bool leftward) { return leftward ? "shift < 0" : "shift >= 0"; }
+
+/// Of what a claim with symbolic parameters speaks; `all` are the words that vary.
+[[nodiscard]] inline std::string symbolic_domain(Requirements needs, bool leftward,
+                                                 std::string const& all = "offsets") {
+  return "every valid swizzle at once: " + std::string(needs.a_bit ? "bits > 0, " : "") + sign_of(leftward) +
+         ", within " + std::to_string(needs.room) + " bits; all 64-bit " + all;
+}
+
 template <class Truth>
 [[nodiscard]] Implication<Truth> given(Truth more, Implication<Truth> const& statement) {
   return {more && statement.hypothesis, statement.conclusion};
@@ -57,8 +67,7 @@ template <class Truth>
 /// statement(f, x, y) about all (bits, base, |shift|) of one sign and all 64-bit x, y: one question.
 template <class StatementAbout>
 [[nodiscard]] Question ask_all(bool leftward, StatementAbout statement) {
-  return ask(leftward ? "shift < 0" : "shift >= 0", 64,
-             {{"bits", 8}, {"base", 8}, {"|shift|", 8}, {"x", 64}, {"y", 64}},
+  return ask(sign_of(leftward), 64, {{"bits", 8}, {"base", 8}, {"|shift|", 8}, {"x", 64}, {"y", 64}},
              [=](auto bits, auto base, auto distance, auto x, auto y) {
                using W = decltype(x);
                return statement(SwizzleFormula<W>{bits, base, distance, leftward}, x, y);
@@ -69,8 +78,8 @@ template <class StatementAbout>
 /// one, that the masks of valid swizzles are such, it speaks of those.
 template <class StatementAbout>
 [[nodiscard]] Question ask_masks(bool leftward, StatementAbout statement) {
-  return ask(leftward ? "every mask, shift < 0" : "every mask, shift >= 0", 64,
-             {{"YYY", 64}, {"|shift|", 8}, {"x", 64}}, [=](auto source, auto distance, auto x) {
+  return ask("every mask, " + sign_of(leftward), 64, {{"YYY", 64}, {"|shift|", 8}, {"x", 64}},
+             [=](auto source, auto distance, auto x) {
                return statement(MaskSwizzle<decltype(x)>{source, distance, leftward}, x);
              });
 }
@@ -142,11 +151,8 @@ void add_parametric(std::vector<Claim>& claims, Words const& words, Requirements
     });
   };
   for (bool const leftward : {false, true})
-    claims.push_back({words.name + (leftward ? "/symbolic, shift < 0" : "/symbolic, shift >= 0"),
-                      single(words.text, about(leftward, law)),
-                      std::string("every valid swizzle at once: ") + (needs.a_bit ? "bits > 0, " : "") +
-                          "shift " + (leftward ? "< 0" : ">= 0") + ", within " + std::to_string(needs.room) +
-                          " bits; all 64-bit offsets",
+    claims.push_back({words.name + "/symbolic, " + sign_of(leftward),
+                      single(words.text, about(leftward, law)), symbolic_domain(needs, leftward),
                       words.source, single(words.control, about(leftward, control))});
 }
 

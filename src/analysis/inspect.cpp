@@ -11,7 +11,7 @@ namespace swizproof {
 namespace {
 
 /// The bare function of a mapping without a shape, on whatever unit it acts.
-struct Function {
+struct BareFunction {
   std::vector<Stage> const* stages;
   template <Word W>
   [[nodiscard]] W operator()(W x) const {
@@ -57,7 +57,7 @@ Quantity power_of_two(Quantity exponent) {
   return exponent;
 }
 
-Quantity function_period(Function const& f, Limits const& limits) {
+Quantity function_period(BareFunction const& f, Limits const& limits) {
   return power_of_two(last_that_holds(
       [f](unsigned k) {
         return ask("period", 64, {{"x", 64}}, [f, k](auto x) {
@@ -68,7 +68,7 @@ Quantity function_period(Function const& f, Limits const& limits) {
       limits));
 }
 
-Fact function_is_one_to_one(Function const& f, Limits const& limits) {
+Fact function_is_one_to_one(BareFunction const& f, Limits const& limits) {
   return decide_twice(ask("one-to-one", 64, {{"x", 64}, {"y", 64}},
                           [f](auto x, auto y) { return states(f(x) == f(y), x == y); }),
                       limits);
@@ -91,7 +91,7 @@ Quantity alignment_quantity(Map const& map, Limits const& limits) {
 }
 
 void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
-  Function const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
+  BareFunction const f{map.acts_on_bytes() ? &map.on_bytes : &map.on_elements};
   out.domain = "all 64-bit numbers";
   out.linear = decide_twice(ask("linear", 64, {{"x", 64}, {"y", 64}},
                                 [f](auto x, auto y) { return states(f(x ^ y) == (f(x) ^ f(y))); }),

@@ -1,6 +1,8 @@
 // What the subcommands share: the options of every command, and how each one is added.
 #pragma once
 
+#include "command/run.hpp"
+
 #include <swizproof/text/parse.hpp>
 #include <swizproof/engine/question.hpp>
 #include <swizproof/engine/verdict.hpp>
@@ -11,13 +13,6 @@
 #include <vector>
 
 namespace swizproof::command {
-
-/// Exit codes, the same for every command.
-enum Exit : int { holds = 0, refuted = 1, bad_input = 2, undecided = 3, disagreement = 4 };
-
-/// A whole command line, `argv[0]` included, as the program runs it: reads it, does it, prints to the file descriptors 1 and 2
-/// by way of stdout and stderr, and returns the exit code. May be called again and again, not by two threads at a time.
-[[nodiscard]] int run(int argc, char const* const* argv);
 
 /// Options of every command.
 struct Common {

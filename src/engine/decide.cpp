@@ -126,8 +126,7 @@ class Opinions {
 
 /// The simplest counterexample to one of the questions: first among few small numbers of each, then among more.
 std::optional<Refuted> simplest(Questions questions, unsigned budget) {
-  for (unsigned tried = std::min(budget, 5U); tried <= budget;
-       tried = tried < budget ? std::min(tried + 3, budget) : budget + 1)
+  for (unsigned tried = 3 + budget % 3; tried <= budget; tried += 3)
     for (Question const& q : questions)
       if (auto refuted = search_counterexample(q, tried)) return refuted;
   return std::nullopt;

@@ -284,6 +284,9 @@ Finding candidates(std::span<Question const> part, Violations const& violations,
   return all;
 }
 
+/// What Z3 4.8.12 takes to begin and to end; where that is not there, it crashes.
+constexpr std::uint64_t least_megabytes = 32;
+
 /// One query. `stop` says what ended it without an answer.
 Finding query(std::span<Question const> part, Limits const& limits, std::uint64_t megabytes, double seconds,
               Stop& stop) {
@@ -320,6 +323,7 @@ Finding query(std::span<Question const> part, Limits const& limits, std::uint64_
 Finding decide_chunk(std::span<Question const> part, Limits const& limits, double seconds) {
   static Running running;  // as Z3's count of memory: one for the process
   std::uint64_t const most = memory_megabytes() / 4 * 3;
+  if (most < least_megabytes) return Unknown{"out of memory"};
   Stop stop;
   {
     Running::Place const place(running, false);

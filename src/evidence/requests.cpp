@@ -3,6 +3,7 @@
 #include <swizproof/text/parse.hpp>
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <string_view>
 
@@ -19,9 +20,15 @@ std::string_view beginning(std::string_view text, std::size_t most) {
 
 }  // namespace
 
+struct RequestReader::Parser : simdjson::dom::parser {};
+
+std::size_t const RequestReader::padding = simdjson::SIMDJSON_PADDING;
+RequestReader::RequestReader() : parser_(std::make_unique<Parser>()) {}
+RequestReader::~RequestReader() = default;
+
 std::variant<Request, LineError> RequestReader::read(char const* line, std::size_t length) {
   simdjson::dom::element document;
-  if (auto const error = parser_.parse(line, length, false).get(document))
+  if (auto const error = parser_->parse(line, length, false).get(document))
     return LineError{fmt::format("this is not a JSON object: {}", simdjson::error_message(error))};
   simdjson::dom::object object;
   if (document.get(object)) return LineError{"a JSON object is expected"};

@@ -3,8 +3,7 @@
 
 #include <swizproof/hardware/bank.hpp>
 
-#include <simdjson.h>
-
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,11 +30,19 @@ struct LineError {
 /// Reads {"op": "ld.shared.b128", "address": [a0, .., a31]}, bytes; null is a lane that takes no part.
 class RequestReader {
  public:
-  /// One line. Behind it simdjson::SIMDJSON_PADDING bytes may be read.
+  /// So many bytes behind a line may be read.
+  static std::size_t const padding;
+
+  RequestReader();
+  RequestReader(RequestReader const&) = delete;
+  RequestReader& operator=(RequestReader const&) = delete;
+  ~RequestReader();
+  /// One line, with `padding` bytes behind it.
   [[nodiscard]] std::variant<Request, LineError> read(char const* line, std::size_t length);
 
  private:
-  simdjson::dom::parser parser_{};
+  struct Parser;  // simdjson's
+  std::unique_ptr<Parser> parser_;
   std::optional<std::string> last_op_{};
   Instruction last_instruction_{};
 };

@@ -12,8 +12,6 @@ namespace {
 using std::size_t;
 using Leaves = std::vector<IntTuple>;
 
-[[noreturn]] void refuse(std::string const& reason) { throw AlgebraError{reason}; }
-
 IntTuple tuple_of(Leaves modes) { return IntTuple(std::move(modes)); }
 IntTuple leaf_or_tuple(Leaves modes) {
   return modes.size() == 1 ? std::move(modes[0]) : tuple_of(std::move(modes));

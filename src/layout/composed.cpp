@@ -10,8 +10,6 @@ namespace swizproof {
 
 namespace {
 
-[[noreturn]] void refuse(std::string const& reason) { throw AlgebraError{reason}; }
-
 using Word64 = std::uint64_t;
 
 /// As many indices as a comparison of two functions tries.

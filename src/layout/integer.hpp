@@ -10,6 +10,9 @@
 
 namespace swizproof {
 
+/// Says why the algebra has no such layout.
+[[noreturn]] inline void refuse(std::string const& reason) { throw AlgebraError{reason}; }
+
 [[nodiscard]] inline bool is_constant(IntTuple const& t, std::int64_t value) {
   return !t.is_tuple && t.is_static && t.basis.empty() && t.value == value;
 }
@@ -19,7 +22,7 @@ namespace swizproof {
 }
 
 [[nodiscard]] inline IntTuple in_range(bool overflow, std::int64_t value, bool fixed) {
-  if (overflow) throw AlgebraError{"a number of the result needs more than 63 bits"};
+  if (overflow) refuse("a number of the result needs more than 63 bits");
   return {value, fixed};
 }
 
@@ -32,11 +35,11 @@ namespace swizproof {
   return product;
 }
 [[nodiscard]] inline IntTuple operator/(IntTuple const& a, IntTuple const& b) {
-  if (b.value == 0) throw AlgebraError{"a division by 0, which CuTe does not check"};
+  if (b.value == 0) refuse("a division by 0, which CuTe does not check");
   return {a.value / b.value, (a.is_static && b.is_static) || is_constant(a, 0)};
 }
 [[nodiscard]] inline IntTuple operator%(IntTuple const& a, IntTuple const& b) {
-  if (b.value == 0) throw AlgebraError{"a division by 0, which CuTe does not check"};
+  if (b.value == 0) refuse("a division by 0, which CuTe does not check");
   bool const zero = is_constant(a, 0) || is_constant(b, 1) || is_constant(b, -1);
   return {a.value % b.value, (a.is_static && b.is_static) || zero};
 }
@@ -49,7 +52,7 @@ namespace swizproof {
 [[nodiscard]] inline IntTuple operator+(IntTuple const& a, IntTuple const& b) {
   if (is_constant(a, 0) && b.is_tuple) return b;
   if (is_constant(b, 0) && a.is_tuple) return a;
-  if (a.is_tuple != b.is_tuple) throw AlgebraError{"an offset and a coordinate cannot be added"};
+  if (a.is_tuple != b.is_tuple) refuse("an offset and a coordinate cannot be added");
   if (!a.is_tuple) {
     std::int64_t value = 0;
     bool const overflow = __builtin_add_overflow(a.value, b.value, &value);

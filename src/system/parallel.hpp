@@ -21,8 +21,8 @@
 
 namespace swizproof {
 
-/// The memory that this process may have, in MiB: the machine's, its control group's or its own limit of address space,
-/// whichever is least.
+/// The memory that this process may have, in MiB: the machine's, its control group's or what its own limit of address space
+/// leaves beside what is mapped, whichever is least.
 [[nodiscard]] inline std::uint64_t memory_megabytes() {
   auto least = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
@@ -31,7 +31,12 @@ namespace swizproof {
     if (std::ifstream(path) >> limit) least = std::min(least, limit);  // or the word "max"
   }
   rlimit own{};
-  if (getrlimit(RLIMIT_AS, &own) == 0) least = std::min<std::uint64_t>(least, own.rlim_cur);
+  if (getrlimit(RLIMIT_AS, &own) == 0 && own.rlim_cur != RLIM_INFINITY) {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    std::uint64_t const mapped = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+    least = std::min(least, own.rlim_cur - std::min<std::uint64_t>(own.rlim_cur, mapped));
+  }
   return least >> 20;
 }
 

@@ -26,12 +26,16 @@ struct DoomedPath {
 static_assert(std::atomic<int>::is_always_lock_free);
 inline std::array<DoomedPath, 256> doomed_paths{};
 
-/// Removes what is unfinished and ends the program by the same signal, as who started it expects.
-inline void end_by(int signal) {
+inline void remove_unfinished() {
   for (DoomedPath const& doomed : doomed_paths)
     if (doomed.state == DoomedPath::set) unlink(doomed.path.data());
   for (DoomedPath const& doomed : doomed_paths)
     if (doomed.state == DoomedPath::set) rmdir(doomed.path.data());
+}
+
+/// Removes what is unfinished and ends the program by the same signal, as who started it expects.
+inline void end_by(int signal) {
+  remove_unfinished();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }

@@ -90,7 +90,7 @@ void read_file_of_obligations(std::string_view text) { (void)read_obligations(fi
 void read_json_lines(std::string_view text) {
   RequestReader reader;
   std::string padded(text);
-  padded.resize(text.size() + simdjson::SIMDJSON_PADDING);
+  padded.resize(text.size() + RequestReader::padding);
   (void)reader.read(padded.data(), text.size());
 }
 

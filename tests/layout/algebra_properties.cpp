@@ -24,7 +24,10 @@ rc::Gen<Layout> compact_layout(int least_modes = 1) {
       order.insert(order.begin() + *rc::gen::inRange(0, i + 1), static_cast<std::size_t>(i));
     }
     std::int64_t step = 1;
-    for (std::size_t const i : order) step *= extents[strides[i] = step, i];
+    for (std::size_t const i : order) {
+      strides[i] = step;
+      step *= extents[i];
+    }
     std::vector<IntTuple> shape, stride;
     for (std::size_t i = 0; i < extents.size(); ++i) {
       shape.emplace_back(extents[i]);

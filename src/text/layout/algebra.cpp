@@ -8,8 +8,6 @@ namespace swizproof {
 
 namespace {
 
-[[noreturn]] void refuse(std::string const& reason) { throw AlgebraError{reason}; }
-
 /// The arguments of a call as the types that the functions want.
 class Arguments {
  public:

@@ -8,8 +8,6 @@
 namespace stranger {
 namespace {
 
-long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 // The same layout in other words: modes split in two, or wrapped.
 Mode regrouped(Mode const& mode, Random& r) {
   if (mode.tuple) {

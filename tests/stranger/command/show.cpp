@@ -6,8 +6,6 @@
 namespace stranger {
 namespace {
 
-long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 // What is asked for, and where: chosen with --origin or --set, or left to the tool, which takes the worst.
 struct View {
   Access access;

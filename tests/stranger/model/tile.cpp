@@ -7,8 +7,6 @@
 namespace stranger {
 namespace {
 
-long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 std::string integer(long long n, Random& r) { return (r.chance(30) ? "_" : "") + std::to_string(n); }
 
 std::string tree(Mode const& mode, bool shape, Random& r) {

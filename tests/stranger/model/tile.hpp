@@ -8,6 +8,9 @@
 
 namespace stranger {
 
+/// a / b, rounded down.
+inline long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
 /// A mode of a layout: an extent and a stride, or a tuple of modes.
 struct Mode {
   long long extent = 1, stride = 0;

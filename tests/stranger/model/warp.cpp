@@ -23,8 +23,6 @@ std::vector<Instruction> all_instructions() {
   return all;
 }
 
-long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 // Whether every active lane whose partner is active has the partner's address.
 bool pairs(Warp const& warp, int mask) {
   for (int l = 0; l < 32; ++l)
