@@ -1,0 +1,74 @@
+// Traces that swizproof-trace (gpu/trace/) writes: what every warp instruction of a running program asked of shared memory.
+//
+//   {"format": "swizproof trace 1", "device": ..., "architecture": "sm_90", "driver": ..., "toolkit": ..., "program": [...]}
+//   {"kernel": ..., "pc": 416, "sass": "LDS R7, [R4]", "op": "ld.shared.b32", "executed": 4096, "patterns": [...], ...}
+//   {"lines": 2, ...}                                                  how many stand above: a truncated file is noticed
+//
+// Nothing that the file says of costs is believed: each pattern's wavefronts are computed again, and every sum is compared.
+#pragma once
+
+#include <swizproof/hardware/architecture.hpp>
+#include <swizproof/hardware/bank.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof {
+
+/// The addresses of one execution of a warp instruction, in bytes from the start of the shared window, and how often they came.
+struct TracedPattern {
+  WarpAccess<std::uint32_t> access{};
+  unsigned wavefronts = 0;  ///< of one execution; 0 where there is no law
+  std::uint64_t executed = 0;
+};
+
+/// One instruction of one kernel.
+struct TracedInstruction {
+  std::size_t line = 0;                     ///< of the trace, from 1
+  std::string kernel{};                     ///< demangled, with its arguments
+  std::uint64_t launches = 0;               ///< of the kernel, that were traced
+  std::array<unsigned, 3> grid{}, block{};  ///< of its first launch
+  std::uint64_t pc = 0;                     ///< bytes from the kernel's start
+  std::string sass{};                       ///< empty where it was not disassembled
+  std::string file{};                       ///< of the source; empty without -lineinfo
+  unsigned source_line = 0;
+  std::string
+      op{};  ///< "ld.shared.b32"; or what is counted and named alone: "atom.shared.b32", "wgmma", "cp.async.bulk"
+  std::optional<Instruction> instruction{};  ///< of which the law speaks; none where it does not
+
+  std::uint64_t executed = 0;                    ///< by warps
+  std::uint64_t wavefronts = 0;                  ///< in sum; 0 where there is no law
+  std::array<std::uint64_t, 33> distribution{};  ///< how many executions cost so many wavefronts
+  std::vector<TracedPattern>
+      patterns{};  ///< the distinct ones that were kept, dearest first, then the most frequent
+  std::uint64_t not_kept =
+      0;  ///< executions whose pattern was beyond the limit; sums and distribution contain them
+  std::optional<WarpAccess<std::uint32_t>> worst{};  ///< the dearest execution, kept or not
+
+  [[nodiscard]] std::uint64_t ideal(Architecture const& arch) const {
+    return instruction ? executed * ideal_wavefronts(arch, *instruction) : 0;
+  }
+};
+
+/// A whole trace.
+struct Trace {
+  std::string name{};  ///< of the file
+  std::string device{}, driver{}, toolkit{};
+  Architecture const* arch = &sm_90;
+  std::vector<std::string> program{};
+  std::vector<TracedInstruction> instructions{};  ///< in the file's order: by kernel, then by pc
+  std::uint64_t dropped = 0;  ///< executions of instructions beyond the table, of which nothing else is known
+};
+
+/// Whether a text begins as a trace does.
+[[nodiscard]] bool is_trace(std::string_view text);
+
+/// Reads a trace. Throws InputError with the line where it is truncated, a number contradicts another or the law, a key is
+/// missing, given twice or unknown.
+[[nodiscard]] Trace read_trace(std::string const& name, std::string_view text);
+
+}  // namespace swizproof
