@@ -131,7 +131,8 @@ __device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_
       bool kept = false;
       if (leads) {
         Counted* const counted = place_of(table, pc, code);
-        kept = counted != nullptr && fresh(counted->patterns) < most_patterns;
+        kept = counted != nullptr && fresh(counted->patterns) <
+                                         (code.kind > Kind::cp_async ? most_lawless_patterns : most_patterns);
         if (kept) {
           state =
               atomicCAS(&place.state, static_cast<std::uint32_t>(empty), static_cast<std::uint32_t>(busy));
