@@ -18,7 +18,8 @@ struct Plain {
 };
 struct Swizzled {
   static __device__ unsigned at(unsigned row, unsigned chunk) {
-    return swizproof::swizzle_64B(row * row_bytes + 16 * chunk);
+    constexpr swizproof::Swizzle swizzle{2, 4, 3};  // TMA's of 64 bytes
+    return swizzle(row * row_bytes + 16 * chunk);
   }
 };
 

@@ -471,29 +471,28 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
   return raw.instructions.size();
 }
 
-/// The traces of the program and of its children.
+/// The traces of the program and of its children: FILE and FILE.PID, or FILE alone if one process used a GPU.
 void write_traces(Options const& options, std::string const& folder, pid_t program) {
-  bool own = false;
+  std::map<std::string, Raw> traces;  // by process
   for (auto const& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".raw") continue;
     std::string const pid = entry.path().stem();
-    auto raw = read_raw(entry.path());
-    if (!raw) {
-      std::fprintf(stderr, "swizproof-trace: process %s ended before its trace was written\n", pid.c_str());
-      continue;
-    }
-    for (std::string const& failure : raw->failures)
-      std::fprintf(stderr, "swizproof-trace: the sanitizer's library:%s\n", failure.c_str());
-    bool const its_own = pid == std::to_string(program);
-    own = own || its_own;
-    std::string const file = its_own ? options.out : options.out + "." + pid;
-    std::size_t const count = write_trace(*raw, options, folder, pid, file);
-    std::fprintf(stderr, "swizproof-trace: %s: %zu instructions of %zu kernels\n", file.c_str(), count,
-                 raw->functions.size());
+    if (auto raw = read_raw(entry.path()))
+      traces.emplace(pid, *std::move(raw));
+    else
+      std::fprintf(stderr, "swizproof-trace: process %s ended while its trace was written\n", pid.c_str());
   }
-  if (!own)
-    std::fputs("swizproof-trace: the program itself used no GPU, or ended before its trace was written\n",
-               stderr);
+  if (traces.empty())
+    std::fputs("swizproof-trace: nothing was traced: no process used a GPU and ended by itself\n", stderr);
+  for (auto& [pid, raw] : traces) {
+    for (std::string const& failure : raw.failures)
+      std::fprintf(stderr, "swizproof-trace: the sanitizer's library, so often:%s\n", failure.c_str());
+    std::string const file =
+        traces.size() == 1 || pid == std::to_string(program) ? options.out : options.out + "." + pid;
+    std::size_t const count = write_trace(raw, options, folder, pid, file);
+    std::fprintf(stderr, "swizproof-trace: %s: %zu instructions of %zu kernels\n", file.c_str(), count,
+                 raw.functions.size());
+  }
 }
 
 int trace(int argc, char** argv) {

@@ -100,7 +100,8 @@ class Tracer {
   /// Reads all tables and writes the files. Once.
   void finish() {
     std::scoped_lock const lock(mutex_);
-    if (getpid() != owner_ || finished_) return;
+    if (getpid() != owner_ || finished_ || device_.empty())
+      return;  // without a context there is nothing to tell
     finished_ = true;
     for (auto& [handle, context] : contexts_) drain(context);
     write();
