@@ -178,6 +178,9 @@ class Reader {
     sass.erase(0, sass.find_first_not_of(" \t"));
     sass.erase(sass.find_last_not_of(" \t;") + 1);
     auto const instruction = parse_sass(sass);
+    std::size_t const address_column = column(header_, "Address");
+    auto const address = address_column == absent ? std::nullopt : hexadecimal(row.fields[address_column]);
+    if (!first_address_) first_address_ = address;
     bool const shared = instruction || (is_atomic(sass) && sass.find("ATOMS") != std::string::npos);
     if (!wavefronts || !executed) {
       of_table_.no_count += shared ? 1 : 0;
@@ -194,11 +197,20 @@ class Reader {
                                         *executed,
                                         *wavefronts,
                                         is_atomic(sass),
-                                        false});
+                                        false,
+                                        address ? std::optional(*address - *first_address_) : std::nullopt});
     }
+  }
+  /// `0x7fdc8f7ac200`; nothing if it is none.
+  static std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+    std::uint64_t value = 0;
+    if (!text.starts_with("0x")) return std::nullopt;
+    auto const [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+    return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
   }
   /// Takes over what the table holds, if it does not stand in the file once more.
   void finish_table() {
+    first_address_.reset();
     if (table_ == Table::source && !table_text_.empty()) {
       bool const fresh = tables_.insert(kernel_ + '\n' + table_text_).second;
       out_.repeated += fresh ? 0 : 1;
@@ -294,6 +306,7 @@ class Reader {
   Table table_ = Table::none;
   Row header_{};
   std::size_t section_ = 0;  ///< tables so far: concatenated exports use the same numbers for other launches
+  std::optional<std::uint64_t> first_address_{};  ///< of the table
   std::string kernel_{}, table_text_{};
   std::set<std::string> tables_{};
   std::vector<Launch> launches_{};

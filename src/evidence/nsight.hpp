@@ -33,8 +33,9 @@ struct Measurement {
   std::vector<Executed> operations{};        ///< that the sum is over, those that ran; empty for a SASS line
   std::uint64_t executed = 0;                ///< warp instructions
   std::uint64_t wavefronts = 0;
-  bool atomic = false;              ///< adds, exchanges and their like, of which no cost is modelled
-  bool shared_with_others = false;  ///< l1tex counters: what other clients of the L1 cost, too
+  bool atomic = false;                ///< adds, exchanges and their like, of which no cost is modelled
+  bool shared_with_others = false;    ///< l1tex counters: what other clients of the L1 cost, too
+  std::optional<std::uint64_t> pc{};  ///< of a SASS line: bytes from the first line of its kernel
   [[nodiscard]] double each() const {
     return static_cast<double>(wavefronts) / static_cast<double>(executed);
   }

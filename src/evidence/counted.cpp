@@ -1,0 +1,120 @@
+#include "evidence/counted.hpp"
+
+#include <swizproof/hardware/counter.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace swizproof {
+
+namespace {
+
+using Outcome = CountedLine::Outcome;
+
+/// What the counter may show of an instruction's executions.
+void add_bounds(Architecture const& arch, CountedLine& line) {
+  TracedInstruction const& traced = *line.traced;
+  Instruction const& instruction = *traced.instruction;
+  std::uint64_t kept = 0;
+  for (TracedPattern const& pattern : traced.patterns) {
+    std::uint64_t const times = pattern.executed, law = pattern.wavefronts;
+    std::uint64_t const degrees = sum_of_degrees(arch, instruction, pattern.access);
+    kept += times * law;
+    switch (counted(instruction, pattern.access)) {
+      case Counted::law:
+        line.least += times * law, line.most += times * law;
+        break;
+      case Counted::degrees:
+        line.least += times * degrees, line.most += times * degrees;
+        break;
+      case Counted::bounded:
+        line.least += times, line.most += times * degrees;
+    }
+  }
+  bool const exact = !counted_above_law(instruction) &&
+                     (instruction.operation != Operation::st_shared || instruction.bytes < 8);
+  std::uint64_t const rest = traced.wavefronts - kept;
+  line.least += exact ? rest : traced.not_kept;
+  line.most += exact ? rest : traced.not_kept * 32;
+  if (instruction.operation == Operation::cp_async) line.most = std::numeric_limits<std::uint64_t>::max();
+}
+
+Outcome outcome_of(CountedLine const& line) {
+  TracedInstruction const& traced = *line.traced;
+  bool const within = line.least <= line.wavefronts && line.wavefronts <= line.most;
+  bool const predicated = traced.sass.starts_with('@') || traced.sass.find(", P") != std::string::npos ||
+                          traced.sass.find(", !P") != std::string::npos;
+  if (!within || line.executed < traced.executed || (line.executed > traced.executed && !predicated))
+    return Outcome::different;
+  if (line.least != line.most) return Outcome::bounded;
+  return line.executed == traced.executed ? Outcome::equal : Outcome::predicated;
+}
+
+/// SASS without blanks: exports and disassemblers align operands in their own ways.
+std::string without_blanks(std::string_view sass) {
+  std::string out;
+  std::copy_if(sass.begin(), sass.end(), std::back_inserter(out),
+               [](char c) { return c != ' ' && c != '\t'; });
+  return out;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+std::size_t CountedLines::count(Outcome outcome) const {
+  return static_cast<std::size_t>(std::count_if(
+      lines.begin(), lines.end(), [&](CountedLine const& line) { return line.outcome == outcome; }));
+}
+
+std::string comparable_kernel_name(std::string const& name) {
+  std::string text = plain_kernel_name(name);
+  for (char const* unnamed : {"(anonymous namespace)", "<unnamed>"}) replace_all(text, unnamed, "unnamed");
+  if (text.starts_with("void ")) text.erase(0, 5);
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '<' ? 1 : text[i] == '>' ? -1 : 0;
+    if (text[i] == '(' && depth == 0) text.resize(i);
+  }
+  return without_blanks(text);
+}
+
+CountedLines compare_counted(Trace const& trace, Profile const& profile) {
+  CountedLines out;
+  std::map<std::tuple<std::string, std::uint64_t, std::string>, std::pair<std::uint64_t, std::uint64_t>>
+      counted;
+  for (Measurement const& m : profile.measurements) {
+    if (!m.pc) continue;
+    auto& [executed, wavefronts] =
+        counted[{comparable_kernel_name(m.kernel_as_written), *m.pc, without_blanks(m.where)}];
+    executed += m.executed;
+    wavefronts += m.wavefronts;
+  }
+  for (TracedInstruction const& traced : trace.instructions) {
+    auto const found =
+        counted.find({comparable_kernel_name(traced.kernel), traced.pc, without_blanks(traced.sass)});
+    if (found == counted.end()) {
+      out.not_counted += traced.instruction ? 1 : 0;
+      continue;
+    }
+    auto const [executed, wavefronts] = found->second;
+    counted.erase(found);
+    if (!traced.instruction) {
+      ++out.no_law;
+      continue;
+    }
+    CountedLine line{&traced, executed, wavefronts};
+    add_bounds(*trace.arch, line);
+    line.outcome = outcome_of(line);
+    out.lines.push_back(line);
+  }
+  out.not_traced = counted.size();
+  return out;
+}
+
+}  // namespace swizproof
