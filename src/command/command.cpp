@@ -1,6 +1,7 @@
 // Reads the command line and hands over to one subcommand.
 #include "command/command.hpp"
 
+#include "system/whole_file.hpp"
 #include "text/report.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,15 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
          "tv LAYOUT tile SHAPE | address = ..., each with 'for v in a..b' and 'if EXPR'; may be repeated")
       ->required()
       ->allow_extra_args(true);
+}
+
+void write_output(std::string const& path, std::string const& what, std::string const& text, bool quiet) {
+  if (path == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  WholeFile(path, what).write(text);
+  if (!quiet) fmt::print("{}  {:.1f} KiB\n", path, static_cast<double>(text.size()) / 1024);
 }
 
 namespace {

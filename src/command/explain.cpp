@@ -5,6 +5,7 @@
 #include "system/whole_file.hpp"
 #include "text/pattern.hpp"
 #include "text/report.hpp"
+#include "text/sarif.hpp"
 
 #include <swizproof/hardware/collision.hpp>
 
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 struct ExplainArguments {
   std::string trace;
   std::string kernel;
+  std::string sarif;
 };
 
 // ----------------------------------------------------------------------------------- the result
@@ -210,6 +212,49 @@ Json to_json(ExplainResult const& result) {
   return out;
 }
 
+// ---------------------------------------------------------------------------------------- SARIF
+
+constexpr SarifRule conflict_rule{"shared-memory-bank-conflict",
+                                  "Lanes of a warp ask one bank of shared memory for different words, which "
+                                  "are served one after the other.",
+                                  "Swizzle or pad the tile, or let the lanes ask for other elements: "
+                                  "swizproof find searches for the best swizzle."};
+
+/// "0-7, 9"
+std::string ranges(std::vector<unsigned> const& numbers) {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < numbers.size(); i = end) {
+    for (end = i + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) text += fmt::format("-{}", numbers[end - 1]);
+  }
+  return text;
+}
+
+SarifFinding finding_of(Line const& line) {
+  TracedInstruction const& i = line.traced;
+  Sums const& sums = line.sums;
+  std::string text = fmt::format("{} at {:#x}{}: {} executed, {} wavefronts, ideal {}, excess {}.", i.op,
+                                 i.pc, i.sass.empty() ? "" : " (" + i.sass + ")", sums.executed,
+                                 sums.wavefronts, sums.ideal, sums.excess);
+  std::string joint = fmt::format(" The worst execution takes {}: ", line.worst->cost.wavefronts);
+  for (auto const& conflict : line.worst->conflicts) {
+    std::vector<unsigned> lanes;
+    for (std::size_t const at : conflict.use.served()) lanes.push_back(conflict.use.lanes[at]);
+    text += fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, ranges(lanes));
+    joint = "; ";
+  }
+  return {text + ".", i.file, i.source_line, i.kernel};
+}
+
+std::string sarif_of(ExplainResult const& result) {
+  std::vector<SarifFinding> findings;
+  for (Kernel const& kernel : result.kernels)
+    for (Line const& line : kernel.lines)
+      if (line.sums.excess != 0) findings.push_back(finding_of(line));
+  return json_text(sarif(SWIZPROOF_VERSION, conflict_rule, findings), 2) + "\n";
+}
+
 // ----------------------------------------------------------------------------------------- text
 
 constexpr std::size_t longest_name = 100;   ///< of a kernel
@@ -387,12 +432,19 @@ void print_text(ExplainResult const& result, Style const& style) {
     fmt::print("\n{}: {}\n", trace.arch->name, style.doubtful(trace.arch->evidence));
 }
 
+void refuse_contradictions(Common const& common, ExplainArguments const& options) {
+  if (common.json && options.sarif == "-")
+    throw InputError{"standard output takes one form", "--json", 0, 6, "write the other to a file"};
+}
+
 void run(Common& common, ExplainArguments const& options) {
+  refuse_contradictions(common, options);
   ExplainResult const result = compute(options);
   common.exit_code = result.exit_code();
+  if (!options.sarif.empty()) write_output(options.sarif, "the SARIF file", sarif_of(result), true);
   if (common.json)
     fmt::print("{}\n", json_text(to_json(result), 2));
-  else
+  else if (options.sarif != "-")
     print_text(result, Style(common.color, STDOUT_FILENO));
 }
 
@@ -408,6 +460,9 @@ void add_explain(CLI::App& app, Common& common) {
          "architecture. Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
+  sub->add_option(
+      "--sarif", options->sarif,
+      "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");
   sub->callback([&common, options] { run(common, *options); });
 }
 
