@@ -2,6 +2,7 @@
 #include "command/command.hpp"
 
 #include "evidence/trace.hpp"
+#include "picture/picture.hpp"
 #include "system/whole_file.hpp"
 #include "text/pattern.hpp"
 #include "text/report.hpp"
@@ -24,7 +25,7 @@ using Json = nlohmann::ordered_json;
 struct ExplainArguments {
   std::string trace;
   std::string kernel;
-  std::string sarif;
+  std::string sarif, html;
 };
 
 // ----------------------------------------------------------------------------------- the result
@@ -210,6 +211,32 @@ Json to_json(ExplainResult const& result) {
   out["kernels"] = Json::array();
   for (Kernel const& kernel : result.kernels) out["kernels"].push_back(to_json(kernel));
   return out;
+}
+
+// ----------------------------------------------------------------------------------------- HTML
+
+constexpr std::size_t most_pictures = 48;  ///< of a page: each takes up to 40 KB
+
+/// The figure of a line's worst execution, for a page that it becomes a part of.
+std::string figure_of(Architecture const& arch, Line const& line) {
+  TracedInstruction const& i = line.traced;
+  std::string const name = i.sass.empty() ? i.op : fmt::format("{}: {}", i.op, i.sass);
+  std::string const text = svg(make_picture(arch, name, *i.instruction, *i.worst));
+  return text.substr(text.find("<svg"));
+}
+
+std::string page_of(ExplainResult const& result) {
+  Architecture const& arch = *result.trace.arch;
+  Json report = to_json(result);
+  report["arch_text"] = fmt::format("{}: {}", arch.name, arch.evidence);
+  std::size_t pictures = 0;
+  for (std::size_t k = 0; k < result.kernels.size(); ++k)
+    for (std::size_t i = 0; i < result.kernels[k].lines.size(); ++i) {
+      Line const& line = result.kernels[k].lines[i];
+      if (line.sums.excess != 0 && pictures++ < most_pictures)
+        report["kernels"][k]["lines"][i]["picture"] = figure_of(arch, line);
+    }
+  return trace_page(report);
 }
 
 // ---------------------------------------------------------------------------------------- SARIF
@@ -433,8 +460,9 @@ void print_text(ExplainResult const& result, Style const& style) {
 }
 
 void refuse_contradictions(Common const& common, ExplainArguments const& options) {
-  if (common.json && options.sarif == "-")
-    throw InputError{"standard output takes one form", "--json", 0, 6, "write the other to a file"};
+  if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} > 1)
+    throw InputError{"standard output takes one form", common.json ? "--json" : "-", 0, 6,
+                     "write the other to a file"};
 }
 
 void run(Common& common, ExplainArguments const& options) {
@@ -442,9 +470,10 @@ void run(Common& common, ExplainArguments const& options) {
   ExplainResult const result = compute(options);
   common.exit_code = result.exit_code();
   if (!options.sarif.empty()) write_output(options.sarif, "the SARIF file", sarif_of(result), true);
+  if (!options.html.empty()) write_output(options.html, "the page", page_of(result), true);
   if (common.json)
     fmt::print("{}\n", json_text(to_json(result), 2));
-  else if (options.sarif != "-")
+  else if (options.sarif != "-" && options.html != "-")
     print_text(result, Style(common.color, STDOUT_FILENO));
 }
 
@@ -463,6 +492,9 @@ void add_explain(CLI::App& app, Common& common) {
   sub->add_option(
       "--sarif", options->sarif,
       "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");
+  sub->add_option(
+      "--html", options->html,
+      "write a page to this file (or -): kernels, their lines, and a picture of each worst execution");
   sub->callback([&common, options] { run(common, *options); });
 }
 
