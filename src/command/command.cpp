@@ -1,6 +1,7 @@
 // Reads the command line and hands over to one subcommand.
 #include "command/command.hpp"
 
+#include "system/whole_file.hpp"
 #include "text/report.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,15 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
          "tv LAYOUT tile SHAPE | address = ..., each with 'for v in a..b' and 'if EXPR'; may be repeated")
       ->required()
       ->allow_extra_args(true);
+}
+
+void write_output(std::string const& path, std::string const& what, std::string const& text, bool quiet) {
+  if (path == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  WholeFile(path, what).write(text);
+  if (!quiet) fmt::print("{}  {:.1f} KiB\n", path, static_cast<double>(text.size()) / 1024);
 }
 
 namespace {
@@ -129,7 +139,7 @@ int run(int argc, char const* const* argv) {
       "swizproof"};
   add_common(app, common);
   for (auto const add : {add_prove, add_inspect, add_check, add_find, add_equal, add_align, add_eval,
-                         add_predict, add_recheck, add_crosscheck, add_show, add_accesses})
+                         add_predict, add_recheck, add_crosscheck, add_explain, add_show, add_accesses})
     add(app, common);
   // Asked for, also where the command line cannot be read.
   bool const json =

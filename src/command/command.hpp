@@ -52,6 +52,10 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
   return std::holds_alternative<Refuted>(outcome) ? refuted : undecided;
 }
 
+/// Writes a file that an option names, `what` in messages, and prints its name and size unless `quiet`. `-` is standard
+/// output. Throws InputError.
+void write_output(std::string const& path, std::string const& what, std::string const& text, bool quiet);
+
 void add_check(CLI::App& app, Common& common);
 void add_find(CLI::App& app, Common& common);
 void add_equal(CLI::App& app, Common& common);
@@ -62,6 +66,7 @@ void add_eval(CLI::App& app, Common& common);
 void add_predict(CLI::App& app, Common& common);
 void add_recheck(CLI::App& app, Common& common);
 void add_crosscheck(CLI::App& app, Common& common);
+void add_explain(CLI::App& app, Common& common);
 void add_show(CLI::App& app, Common& common);
 void add_accesses(CLI::App& app, Common& common);
 

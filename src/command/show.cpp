@@ -2,7 +2,6 @@
 #include "command/command.hpp"
 
 #include "picture/picture.hpp"
-#include "system/whole_file.hpp"
 
 #include <fmt/format.h>
 
@@ -157,25 +156,15 @@ void print_memory(ShowResult const& result, ShowArguments const& options, Style 
   fmt::print("{}", memory_image(result.tile, content, real, style));
 }
 
-/// `-` is standard output; for a file, its name and size are printed.
-void write(std::string const& path, std::string const& what, std::string const& text, bool quiet) {
-  if (path == "-") {
-    fmt::print("{}", text);
-    return;
-  }
-  WholeFile(path, what).write(text);
-  if (!quiet) fmt::print("{}  {:.1f} KiB\n", path, static_cast<double>(text.size()) / 1024);
-}
-
 void run(Common const& common, ShowArguments const& options) {
   refuse_contradictions(common, options);
   ShowResult const result = compute(common, options);
   Style const style(common.color, STDOUT_FILENO);
   if (options.wants_memory()) return print_memory(result, options, style);
-  if (!options.svg.empty()) write(options.svg, "the picture", svg(result.pictures[0]), common.json);
+  if (!options.svg.empty()) write_output(options.svg, "the picture", svg(result.pictures[0]), common.json);
   if (!options.html.empty())
-    write(options.html, "the page", html(result.map, result.tile, result.accesses, *result.arch),
-          common.json);
+    write_output(options.html, "the page", html(result.map, result.tile, result.accesses, *result.arch),
+                 common.json);
   if (common.json)
     fmt::print("{}\n", json_text(to_json(result)));
   else if (options.svg.empty() && options.html.empty())

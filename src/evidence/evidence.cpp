@@ -12,46 +12,26 @@ namespace {
 
 constexpr std::uint64_t most_parts = 1 << 20;  ///< devices, ranks and shards each
 
-/// JSON in which no object has a key twice: of two values a reader would see one.
-Json parse_strictly(std::string_view text) {
-  std::vector<std::set<std::string>> open;
-  return Json::parse(text, [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-      malformed("the key '" + value.get<std::string>().substr(0, 60) + "' appears twice");
-    return true;
-  });
-}
-
 std::uint64_t from_one(Json const& value, char const* what) {
   auto const n = integer<std::uint64_t>(value);
   if (n < 1 || n > most_parts) malformed(std::string(what) + " is no number from 1 to 2^20");
   return n;
 }
 
-std::string text_at(Members& members, char const* key) {
-  Json const& value = members.at(key);
-  if (!value.is_string() || value.get<std::string>().empty())
-    malformed(std::string("'") + key + "' is no text");
-  return value;
-}
-
 /// Reads what is about the run, and not about the campaign.
 Evidence header(std::string const& name, Members& record, Members& counts) {
   Evidence e;
   e.name = name;
-  if (text_at(record, "format") != "swizproof evidence 1") malformed("unknown format");
-  e.campaign = text_at(record, "campaign");
-  e.device = text_at(record, "device");
-  e.date = text_at(record, "date");
+  if (record.text("format") != "swizproof evidence 1") malformed("unknown format");
+  e.campaign = record.text("campaign");
+  e.device = record.text("device");
+  e.date = record.text("date");
   auto const digit = [&](std::size_t i) { return e.date[i] >= '0' && e.date[i] <= '9'; };
   bool dated = e.date.size() == 10;
   for (std::size_t i = 0; dated && i < e.date.size(); ++i)
     dated = i == 4 || i == 7 ? e.date[i] == '-' : digit(i);
   if (!dated) malformed("'date' is no date such as 2026-11-21");
-  for (char const* key : {"driver", "cuda_driver", "toolkit", "compiler", "commit"})
-    (void)text_at(record, key);
+  for (char const* key : {"driver", "cuda_driver", "toolkit", "compiler", "commit"}) (void)record.text(key);
   e.seed = record.count("seed");
   e.parts = from_one(record.at("devices"), "'devices'") * from_one(record.at("ranks"), "'ranks'");
   if (e.parts > most_parts) malformed("more than 2^20 devices took part");

@@ -52,12 +52,20 @@ struct TracedInstruction {
   [[nodiscard]] std::uint64_t ideal(Architecture const& arch) const {
     return instruction ? executed * ideal_wavefronts(arch, *instruction) : 0;
   }
+  /// Of every execution, in sum. Merged loads (H4), which cost less than the ideal, do not make up for others.
+  [[nodiscard]] std::uint64_t excess(Architecture const& arch) const {
+    std::uint64_t sum = 0;
+    for (unsigned w = 1; instruction && w < distribution.size(); ++w)
+      sum += distribution[w] * excess_over(ideal_wavefronts(arch, *instruction), w);
+    return sum;
+  }
 };
 
 /// A whole trace.
 struct Trace {
   std::string name{};  ///< of the file
   std::string device{}, driver{}, toolkit{};
+  std::string recorded{};  ///< when, in UTC: 2026-11-22T08:00:00Z
   Architecture const* arch = &sm_90;
   std::vector<std::string> program{};
   std::vector<TracedInstruction> instructions{};  ///< in the file's order: by kernel, then by pc

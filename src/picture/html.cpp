@@ -3,6 +3,7 @@
 // The program in the page knows the formulas of the swizzle and of the bank model, so that it can answer for any
 // swizzle; tests/page compares its numbers with ours. It does not know the grammar of layouts and accesses: those
 // come as tables of places.
+#include "picture/page_with.hpp"
 #include "picture/picture.hpp"
 
 #include <swizproof/analysis/check.hpp>
@@ -137,6 +138,17 @@ Json to_json(Map const& map, Tile const& tile, Access const& access, Architectur
 
 }  // namespace
 
+std::string page_with(std::string_view form, Json const& data) {
+  // In a script element, "</script>" within a name would end it.
+  std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
+  std::string page(form);
+  for (auto const& [mark, with] : {std::pair<std::string_view, std::string_view>("{{DATA}}", text),
+                                   std::pair<std::string_view, std::string_view>("{{STYLE}}", page_style)})
+    page.replace(page.find(mark), mark.size(), with);
+  return page;
+}
+
 std::string html(Mapping const& map, Tile const& tile, std::span<Access const> accesses,
                  Architecture const& arch) {
   auto const [inner, byte_swizzles] = inner_addresses(map, tile);
@@ -176,12 +188,7 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
                   {"errors", errors},
                   {"first", accesses.empty() ? "ldmatrix.x4" : accesses[0].name},
                   {"accesses", all}};
-  // In a script element, "</script>" within a name would end it.
-  std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  for (std::size_t at = 0; (at = text.find('<', at)) != std::string::npos;) text.replace(at, 1, "\\u003c");
-  std::string page(page_text);
-  std::string_view const mark = "{{DATA}}";
-  return page.replace(page.find(mark), mark.size(), text);
+  return page_with(page_text, data);
 }
 
 }  // namespace swizproof

@@ -272,7 +272,7 @@ Window make_window(Picture const& picture, std::int64_t cells) {
   Window window;
   window.cells = std::min(cells, grid.cells);
   window.cell = count == 0 ? 0 : std::min(first_cell, grid.cells - window.cells);
-  std::int64_t spare = std::min(most_lines, grid.lines) - count;
+  std::int64_t spare = picture.tile.memory ? 0 : std::min(most_lines, grid.lines) - count;
   std::int64_t const start =
       count == 0 ? 0 : std::min(first_line, std::max<std::int64_t>(0, grid.lines - most_lines));
   for (std::int64_t line = start; line < grid.lines; ++line) {

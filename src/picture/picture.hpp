@@ -36,16 +36,18 @@ struct Part {
 /// A tile of rows and columns in shared memory. The first mode of the layout is the row, all others
 /// together are the column, leftmost fastest; a layout of one mode is a single row.
 struct Tile {
-  std::string layout{};                  ///< as CuTe prints it
-  std::string swizzle{};                 ///< "Sw<3,4,3> on bytes"; empty if the layout has none
-  unsigned element_bits = 16;            ///< 4, 8, 16, ... 128
-  std::uint64_t base = 0;                ///< byte address of offset 0
-  std::int64_t all_rows = 1;             ///< of the layout
-  std::int64_t all_cols = 1;             ///< of the layout
-  std::int64_t row0 = 0;                 ///< first row shown
-  std::int64_t col0 = 0;                 ///< first column shown
-  std::int64_t rows = 1;                 ///< shown
-  std::int64_t cols = 1;                 ///< shown
+  std::string layout{};        ///< as CuTe prints it
+  std::string swizzle{};       ///< "Sw<3,4,3> on bytes"; empty if the layout has none
+  unsigned element_bits = 16;  ///< 4, 8, 16, ... 128
+  std::uint64_t base = 0;      ///< byte address of offset 0
+  std::int64_t all_rows = 1;   ///< of the layout
+  std::int64_t all_cols = 1;   ///< of the layout
+  std::int64_t row0 = 0;       ///< first row shown
+  std::int64_t col0 = 0;       ///< first column shown
+  std::int64_t rows = 1;       ///< shown
+  std::int64_t cols = 1;       ///< shown
+  bool memory =
+      false;  ///< shared memory itself: rows of 128 bytes by their addresses, columns by their banks
   std::vector<std::int64_t> offset{};    ///< before any swizzle, in elements; row by row
   std::vector<std::int64_t> plain{};     ///< bit address without the swizzle
   std::vector<std::int64_t> swizzled{};  ///< bit address
@@ -177,6 +179,11 @@ struct Picture {
 [[nodiscard]] Picture make_picture(Tile tile, Architecture const& arch, std::string access,
                                    Instruction instruction, Shot shot, std::optional<unsigned> phase);
 
+/// The picture of the worst phase of an instruction at raw addresses: the tile is shared memory itself, as far as they go.
+/// Precondition: some lane is active, addresses are below 2^18.
+[[nodiscard]] Picture make_picture(Architecture const& arch, std::string access, Instruction instruction,
+                                   WarpAccess<std::uint32_t> const& addresses);
+
 /// The bank of the first byte of an element at a bit address.
 [[nodiscard]] unsigned bank_of_bit(std::int64_t bit_address);
 
@@ -187,7 +194,8 @@ struct Window {
   std::int64_t cells = 0;
 };
 
-/// At most 32 lines and `cells` cells: those that the phase's lanes are in, and those around them.
+/// At most 32 lines and `cells` cells: those that the phase's lanes are in, and, but for shared memory itself, those around
+/// them.
 [[nodiscard]] Window make_window(Picture const& picture, std::int64_t cells);
 
 /// "8 of 128 rows, 8 of 8 cells of each"; empty if all is drawn.
@@ -213,6 +221,10 @@ struct Window {
 /// has too many instructions for a page.
 [[nodiscard]] std::string html(Mapping const& map, Tile const& tile, std::span<Access const> accesses,
                                Architecture const& arch);
+
+/// A page for browsers of what `explain --json` says, with the figure of a line's worst execution, by svg(), as its member
+/// "picture", and what the bank model rests on as "arch_text".
+[[nodiscard]] std::string trace_page(nlohmann::ordered_json const& report);
 
 /// The same data for machines.
 [[nodiscard]] nlohmann::ordered_json to_json(Picture const& picture);

@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view bank_fills[] = {"#77AADD", "#99DDFF", "#44BB99", "#BBCC33",
                                            "#AAAA00", "#EEDD88", "#EE8866", "#FFAABB"};
 constexpr std::string_view clash_color = "#A3150E";
-constexpr double margin = 24, gap = 44, name_width = 42, bars = 64;
+constexpr double margin = 24, gap = 44, name_width = 42, bars = 64, gap_high = 14;
 constexpr std::int64_t most_cells = 32;
 
 class Drawing {
@@ -33,7 +33,7 @@ class Drawing {
     bool const lanes = picture.has_access;
     auto const cells = static_cast<double>(window_.cells);
     wide_ = std::clamp(400 / cells, cells > 16 ? 24.0 : lanes ? 46.0 : 34.0, 60.0);
-    high_ = narrow() ? 30 : 26;
+    high_ = !narrow() ? 26 : picture.tile.memory ? 18 : 30;
     panel_ = name_width + std::max(wide_ * cells, bank_count * 12.5);
     beside_ = picture.sides.size() == 2 && 2 * panel_ + gap <= 1200;
   }
@@ -81,6 +81,11 @@ class Drawing {
     return fmt::format("phase {} of {}: lanes {} to {}", picture_.phase, picture_.phases, picture_.first_lane,
                        picture_.first_lane + picture_.lanes - 1);
   }
+  /// The access, and which of its instructions.
+  [[nodiscard]] std::string instruction_in_words(std::string_view joint) const {
+    if (picture_.tile.memory) return picture_.access;
+    return fmt::format("{}{}{}", picture_.access, joint, describe(picture_.shot));
+  }
   [[nodiscard]] static std::string cost_in_words(Picture const& picture, Side const& side) {
     unsigned const waves = side.cost.wavefronts, excess = excess_over(picture.ideal, waves);
     if (side.torn != 0) return "the bytes of a lane do not stay together: no such access";
@@ -91,7 +96,7 @@ class Drawing {
   }
   [[nodiscard]] std::string summary() const {
     if (!picture_.has_access) return "The bank of each element of the tile.";
-    std::string text = fmt::format("{}, {}, {}.", picture_.access, describe(picture_.shot), phase_in_words());
+    std::string text = fmt::format("{}, {}.", instruction_in_words(", "), phase_in_words());
     for (Side const& side : picture_.sides)
       text += fmt::format(" {}: {}.", side.name, cost_in_words(picture_, side));
     return text;
@@ -102,10 +107,11 @@ class Drawing {
         (width_ - 2 * margin) / (0.61 * static_cast<double>(std::max<std::size_t>(1, tile.layout.size())));
     text(margin, 40, "m b", tile.layout, std::clamp(fit, 7.0, 18.0));
     text(margin, 60, "s",
-         fmt::format("{} × {} elements of {} bits, base address {} bytes", tile.all_rows, tile.all_cols,
-                     tile.element_bits, tile.base));
+         tile.memory ? "rows: 128 bytes from their address on; columns: banks"
+                     : fmt::format("{} × {} elements of {} bits, base address {} bytes", tile.all_rows,
+                                   tile.all_cols, tile.element_bits, tile.base));
     if (!picture_.has_access) return 84;
-    text(margin, 82, "n b", fmt::format("{}; {}", picture_.access, describe(picture_.shot)));
+    text(margin, 82, "n b", instruction_in_words("; "));
     text(margin, 99, "s", phase_in_words());
     return 122;
   }
@@ -115,33 +121,49 @@ class Drawing {
     text(x, y + 12, "b", side.name, 14);
     double const left = x + name_width;
     y += 34;
-    text(left - 8, y - 4, "s m e", grid.transposed ? "row" : "col");
+    bool const memory = picture_.tile.memory;
+    text(left - 8, y - 4, "s m e", memory ? "bank" : grid.transposed ? "row" : "col");
     std::int64_t const every = grid.cells > 16 ? 4 : 1;
     for (std::int64_t c = window_.cell; c < window_.cell + window_.cells; c += every) {
       auto const [row, col] = grid.corner(picture_.tile, 0, c);
       text(left + (static_cast<double>(c - window_.cell) + .5) * wide_, y - 4, "s m c",
            std::to_string(grid.transposed ? row : col));
     }
+    if (memory) stripes(left, y);
     for (std::size_t i = 0; i < window_.lines.size(); ++i) {
       std::int64_t const line = window_.lines[i];
       if (i > 0 && line != window_.lines[i - 1] + 1) {
         text(left - 8, y + 9, "s m e", "...");
-        y += 14;
+        y += gap_high;
       }
       double const top = y;
       y += high_;
       auto const [row, col] = grid.corner(picture_.tile, line, 0);
-      text(left - 8, top + high_ / 2 + 4, "s m e", std::to_string(grid.transposed ? col : row));
+      text(left - 8, top + high_ / 2 + 4, "s m e",
+           memory ? fmt::format("{:#x}", bank_bytes * bank_count * row)
+                  : std::to_string(grid.transposed ? col : row));
       for (std::int64_t c = 0; c < window_.cells; ++c)
         cell(side, line, window_.cell + c, left + static_cast<double>(c) * wide_, top);
     }
     return picture_.has_access ? histogram(side, x, y) : y + 8;
+  }
+  /// Behind all lines, the banks: those of shared memory itself stand one below the other.
+  void stripes(double left, double y) {
+    double high = 0;
+    for (std::size_t i = 0; i < window_.lines.size(); ++i)
+      high += high_ + (i > 0 && window_.lines[i] != window_.lines[i - 1] + 1 ? gap_high : 0);
+    double const wide =
+        wide_ * static_cast<double>(window_.cells) / static_cast<double>(std::size(bank_fills));
+    for (std::size_t i = 0; i < std::size(bank_fills); ++i)
+      rect(left + static_cast<double>(i) * wide, y, wide, high,
+           fmt::format("fill=\"{}\" fill-opacity=\".3\"", bank_fills[i]));
   }
   void cell(Side const& side, std::int64_t line, std::int64_t c, double x, double y) {
     auto const [row, col] = picture_.grid.corner(picture_.tile, line, c);
     unsigned const bank = bank_of_bit((picture_.tile.*side.bit_address)[picture_.tile.place(row, col)]);
     std::uint32_t const lanes = picture_.has_access ? picture_.lanes_in(line, c) : 0;
     bool const faint = picture_.has_access && lanes == 0;
+    if (faint && picture_.tile.memory) return;  // the stripes are there
     rect(x + .5, y + .5, wide_ - 1, high_ - 1,
          fmt::format("fill=\"{}\"{} rx=\"2\"", bank_fills[bank / 4], faint ? " fill-opacity=\".38\"" : ""));
     double const middle = x + wide_ / 2;
@@ -153,12 +175,16 @@ class Drawing {
                      clash ? clash_color : "#16191d"));
     std::string const lane = fmt::format("{}{}{}", std::countr_zero(lanes),
                                          std::has_single_bit(lanes) ? "" : "+", clash ? "!" : "");
-    // Bank and lane stand beside each other, or one above the other where the cell is narrow.
+    // Bank and lane stand beside each other, or one above the other where the cell is narrow; shared memory itself has its
+    // banks above all lines, and there the lane stands alone.
+    bool const alone = narrow() && picture_.tile.memory;
     double const size = narrow() ? 10 : 13, w = 0.62 * size * static_cast<double>(lane.size()) + 2;
-    double const center = narrow() ? middle : x + wide_ - 6 - w / 2, base = y + (narrow() ? 25 : 17.5);
+    double const center = narrow() ? middle : x + wide_ - 6 - w / 2;
+    double const base = y + (alone ? 13 : narrow() ? 25 : 17.5);
     if (clash) rect(center - w / 2, base - size + 1, w, size + 1, "fill=\"#fff\" rx=\"2\"");
-    text(narrow() ? middle : x + 6, y + (narrow() ? 12.5 : 17), narrow() ? "m c" : "m", std::to_string(bank),
-         narrow() ? 9 : 10);
+    if (!alone)
+      text(narrow() ? middle : x + 6, y + (narrow() ? 12.5 : 17), narrow() ? "m c" : "m",
+           std::to_string(bank), narrow() ? 9 : 10);
     text(center, base, "m b c", lane, size);
   }
   /// The distinct words of the phase in each bank, and what the instruction costs.
@@ -210,13 +236,17 @@ class Drawing {
       entry("fill=\"url(#clash)\"", "", "! a lane that shares a bank with another word");
     }
     y += 36;
-    std::string const elements = grid.elements == 1 ? "1 element"
-                                                    : fmt::format("{} elements of a {}", grid.elements,
-                                                                  grid.transposed ? "column" : "row");
+    std::string cell = grid.bytes > 0 ? fmt::format("{} bytes", grid.bytes) : "";
+    if (!picture_.tile.memory)
+      cell += (cell.empty() ? "" : ", ") +
+              (grid.elements == 1
+                   ? "1 element"
+                   : fmt::format("{} elements of a {}", grid.elements, grid.transposed ? "column" : "row"));
     text(margin, y, "s",
-         fmt::format("A cell: {}{}. Its number: {}.{}",
-                     grid.bytes > 0 ? fmt::format("{} bytes, ", grid.bytes) : "", elements,
-                     grid.bytes > bank_bytes ? "the first of its banks" : "its bank",
+         fmt::format("A cell: {}.{}{}", cell,
+                     narrow() && picture_.tile.memory ? ""
+                     : grid.bytes > bank_bytes        ? " Its number: the first of its banks."
+                                                      : " Its number: its bank.",
                      grid.transposed ? " A line is a column of the tile." : ""));
     if (std::string const hidden = unseen(picture_, window_); !hidden.empty())
       text(margin, y += 16, "s", "Shown: " + hidden + ".");

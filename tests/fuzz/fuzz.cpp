@@ -3,6 +3,7 @@
 #include "evidence/evidence.hpp"
 #include "evidence/nsight.hpp"
 #include "evidence/requests.hpp"
+#include "evidence/trace.hpp"
 #include "generators/tile_case.hpp"
 
 #include <swizproof/analysis/check.hpp>
@@ -98,6 +99,8 @@ void read_evidence(std::string_view text) { (void)recompute("fuzz", text); }
 
 void read_profile(std::string_view text) { (void)read_nsight("fuzz", text); }
 
+void read_traced_program(std::string_view text) { (void)read_trace("fuzz", text); }
+
 void read_proof(std::string_view text) {
   std::size_t const half = std::min(text.find("--\n"), text.size());
   (void)check_proof(text.substr(0, half), text.substr(std::min(half + 3, text.size())));
@@ -113,7 +116,7 @@ constexpr Entry entries[] = {
     {"expression", read_expression}, {"obligations", read_file_of_obligations},
     {"json_lines", read_json_lines}, {"evidence", read_evidence},
     {"nsight", read_profile},        {"proof", read_proof},
-    {"engines", compare_engines},
+    {"engines", compare_engines},    {"trace", read_traced_program},
 };
 Entry const* chosen = nullptr;
 

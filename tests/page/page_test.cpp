@@ -1,5 +1,5 @@
-// The page that `swizproof show --html` writes, loaded in headless Chromium: its numbers are ours, for every access and
-// swizzle, and it fits a telephone.
+// The pages that `swizproof show --html` and `explain --html` write, loaded in headless Chromium: their numbers are ours, for
+// every access and swizzle, and they fit a telephone.
 #include <swizproof/text/parse.hpp>
 #include <swizproof/access/placement.hpp>
 
@@ -41,20 +41,23 @@ bool has_chromium() {
   return found;
 }
 
-/// A page in a browser of that width, and what drive.js saw in it.
-Json report_of(std::string const& arguments, unsigned width) {
+/// A page that a command line of swizproof writes, in a browser of that width, and what a script of this folder saw in it.
+Json report_of(std::string const& command, std::string const& drive, unsigned width) {
   auto const folder = std::filesystem::temp_directory_path() /
                       ("swizproof_page_" + std::to_string(getpid()) + "_" + std::to_string(width));
   std::filesystem::create_directories(folder);
   auto const page = folder / "page.html";
-  std::string const made =
-      output_of(std::string(SWIZPROOF_BINARY) + " show " + arguments + " --html " + page.string());
-  EXPECT_FALSE(made.empty()) << arguments;
+  // explain tells by its exit code what it found.
+  (void)output_of(std::string(SWIZPROOF_BINARY) + " " + command + " --html " + page.string());
   std::string text = text_of(page);
+  EXPECT_FALSE(text.empty()) << command;
   EXPECT_LT(text.size(), 1U << 20) << "1 MiB";
+  std::string const svg = "xmlns=\\\"http://www.w3.org/2000/svg\\\"";  // a name, not an address
+  for (std::size_t at = 0; (at = text.find(svg)) != std::string::npos;) text.erase(at, svg.size());
   EXPECT_EQ(text.find("://"), std::string::npos) << "nothing is loaded from elsewhere";
-  EXPECT_EQ(text.find("url("), std::string::npos) << "nothing is loaded from elsewhere";
-  std::string const script = "<script>" + text_of(SWIZPROOF_DRIVE) + "</script>";
+  for (std::size_t at = 0; (at = text.find("url(", at)) != std::string::npos; ++at)
+    EXPECT_EQ(text.substr(at, 11), "url(#clash)") << "nothing is loaded from elsewhere";
+  std::string const script = "<script>" + text_of(SWIZPROOF_DRIVES "/" + drive) + "</script>";
   text.insert(text.rfind("</body>"), script);
   std::ofstream(page, std::ios::binary) << text;
   // A frame of that width: windows of browsers have a least one. It says when the page is ready.
@@ -172,7 +175,7 @@ void expect_page_agrees(std::string const& layout, std::string const& element, s
   if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
   std::string const options =
       (element.empty() ? "" : " --element " + element) + (access.empty() ? "" : " --access '" + access + "'");
-  Json const report = report_of("'" + layout + "'" + options, 1300);
+  Json const report = report_of("show '" + layout + "'" + options, "drive.js", 1300);
   ASSERT_FALSE(report.is_null()) << "the browser gave no report";
   EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
   MappingOptions mapping_options;
@@ -205,11 +208,108 @@ TEST(Page, AgreesOnInstructionsWithIdleLanes) {
 }
 TEST(Page, FitsATelephone) {
   if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
-  Json const report = report_of("'Sw<3,4,3> o smem_ptr[16b](unset) o (_32,_64):(_64,_1)'", 360);
+  Json const report =
+      report_of("show 'Sw<3,4,3> o smem_ptr[16b](unset) o (_32,_64):(_64,_1)'", "drive.js", 360);
   ASSERT_FALSE(report.is_null()) << "the browser gave no report";
   EXPECT_EQ(report["width"], 360);
   EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
 }
+
+// --------------------------------------------------------------------------- the page of a trace
+
+/// "1,234" as 1234.
+std::uint64_t number_in(Json const& text) {
+  auto digits = text.get<std::string>();
+  std::erase(digits, ',');
+  return std::stoull(digits);
+}
+
+/// Cells from `at` on are the sums, and the bar behind them is their share of all excess.
+void expect_same_sums(Json const& row, std::size_t at, Json const& ours, std::uint64_t all_excess) {
+  for (char const* key : {"executed", "wavefronts", "ideal", "excess"})
+    EXPECT_EQ(number_in(row["cells"][at++]), ours[key]) << key << " of " << row;
+  EXPECT_NEAR(
+      row["bar"],
+      100.0 * ours["excess"].get<double>() / static_cast<double>(std::max<std::uint64_t>(all_excess, 1)),
+      0.01)
+      << row;
+}
+
+void expect_same_detail(Json const& opened, Json const& line) {
+  SCOPED_TRACE(opened["at"].dump());
+  Json const& worst = line["worst"];
+  EXPECT_EQ(opened["expanded"], "true");
+  EXPECT_EQ(opened["open"], 1) << "one line is open at a time";
+  std::string const cost = std::to_string(worst["wavefronts"].get<int>()) + " wavefronts";
+  EXPECT_NE(opened["text"].get<std::string>().find("takes " + cost), std::string::npos);
+  ASSERT_EQ(opened["conflicts"].size(), worst["conflicts"].size());
+  for (std::size_t i = 0; i < worst["conflicts"].size(); ++i) {
+    Json const& shown = opened["conflicts"][i];
+    Json const& ours = worst["conflicts"][i];
+    EXPECT_EQ(number_in(shown[0]), ours["phase"]);
+    EXPECT_EQ(number_in(shown[1]), ours["bank"]);
+    EXPECT_EQ(first_number(shown[2]), ours["lanes"].size());
+    Json const& last = ours["lanes"].back();
+    std::ostringstream lane;
+    lane << last["lane"].get<int>() << ": 0x" << std::hex << last["address"].get<int>();
+    EXPECT_TRUE(shown[3].get<std::string>().ends_with(lane.str())) << shown[3];
+  }
+  EXPECT_GT(opened["wide"], 100) << "the picture is seen";
+  std::vector<std::string> const texts = opened["picture"];
+  EXPECT_NE(std::find(texts.begin(), texts.end(), cost), texts.end()) << "and says the same";
+  if (!line["sass"].is_null())
+    EXPECT_NE(std::find(texts.begin(), texts.end(),
+                        line["op"].get<std::string>() + ": " + line["sass"].get<std::string>()),
+              texts.end());
+}
+
+void expect_trace_page_agrees(std::string const& trace, unsigned width) {
+  if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
+  std::string const command = "explain " SWIZPROOF_TRACES "/" + trace;
+  Json const report = report_of(command, "drive_trace.js", width);
+  ASSERT_FALSE(report.is_null()) << "the browser gave no report";
+  EXPECT_EQ(report["width"], width);
+  EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
+  Json const ours = Json::parse(output_of(SWIZPROOF_BINARY " " + command + " --json; true"));
+  for (auto const& [key, text] : report["sums"].items()) EXPECT_EQ(number_in(text), ours[key]) << key;
+  std::uint64_t const all = ours["excess"];
+  ASSERT_EQ(report["kernels"].size(), ours["kernels"].size());
+  std::size_t row = 0, opened = 0;
+  for (std::size_t k = 0; k < ours["kernels"].size(); ++k) {
+    Json const& kernel = ours["kernels"][k];
+    EXPECT_EQ(report["kernels"][k]["cells"][0], kernel["kernel"]);
+    expect_same_sums(report["kernels"][k], 1, kernel, all);
+    for (Json const& line : kernel["lines"]) {
+      if (line["worst"].is_null()) continue;
+      ASSERT_LT(row, report["lines"].size());
+      Json const& shown = report["lines"][row++];
+      EXPECT_EQ(shown["kernel"], k);
+      EXPECT_EQ(std::stoull(shown["cells"][0].get<std::string>(), nullptr, 16), line["pc"]);
+      EXPECT_EQ(shown["cells"][1], line["op"]);
+      expect_same_sums(shown, 2, line, all);
+      EXPECT_EQ(shown["cells"][8], line["sass"].is_null() ? "–" : line["sass"]);
+      if (!line["file"].is_null())
+        EXPECT_TRUE(shown["cells"][7].get<std::string>().ends_with(":" + line["line"].dump())) << shown;
+      EXPECT_EQ(shown["opens"], line["excess"] > 0);
+      if (line["excess"] > 0) expect_same_detail(report["opened"].at(opened++), line);
+    }
+  }
+  EXPECT_EQ(row, report["lines"].size());
+  EXPECT_EQ(opened, report["opened"].size());
+  EXPECT_EQ(report["first"], opened > 0 ? 1 : 0) << "the dearest line is open when the page opens";
+  EXPECT_TRUE(report["closed"]);
+  std::string const notes = report["notes"], dropped = report["dropped"];
+  EXPECT_EQ(dropped.find(ours["dropped"].dump() + " execution") != std::string::npos, ours["dropped"] > 0)
+      << dropped;
+  EXPECT_EQ(
+      notes.find("No law: 128 executions of atom.shared.b32, 64 executions of wgmma") != std::string::npos,
+      trace == "gemm.jsonl")
+      << notes;
+}
+
+TEST(TracePage, AgreesWithItsJson) { expect_trace_page_agrees("gemm.jsonl", 1300); }
+TEST(TracePage, FitsATelephone) { expect_trace_page_agrees("transpose.jsonl", 360); }
+TEST(TracePage, SaysThatNothingIsToBeSeen) { expect_trace_page_agrees("no_law.jsonl", 1200); }
 
 }  // namespace
 }  // namespace swizproof

@@ -271,6 +271,62 @@ TEST(Html, LeavesOutWhatDoesNotFit) {
   EXPECT_TRUE(offers(other, "column.b32.load"));
 }
 
+/// Lane l asks for `first` + `step` * l.
+WarpAccess<std::uint32_t> addresses(std::uint32_t first, std::uint32_t step) {
+  WarpAccess<std::uint32_t> access{};
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+    access.address[lane] = first + step * lane, access.active[lane] = true;
+  return access;
+}
+
+TEST(Memory, IsThePictureOfRawAddresses) {
+  Picture const picture = make_picture(sm_90, "LDS", {}, addresses(1024, 132));
+  ASSERT_EQ(picture.sides.size(), 1U);
+  EXPECT_EQ(picture.sides[0].cost.wavefronts, 1U);
+  EXPECT_EQ(picture.sides[0].colliding, 0U);
+  EXPECT_EQ(picture.tile.row0, 8);
+  EXPECT_EQ(picture.tile.rows, 32);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    EXPECT_EQ(picture.lanes_in(lane, lane), 1U << lane) << "a row is 128 bytes, a column is a bank";
+    EXPECT_EQ(picture.sides[0].words[lane], (std::vector<std::int64_t>{256 + 33 * lane}));
+  }
+  Picture const column = make_picture(sm_90, "LDS", {}, addresses(1024, 128));
+  EXPECT_EQ(column.sides[0].cost.wavefronts, 32U);
+  EXPECT_EQ(column.sides[0].colliding, 0xffffffffU);
+}
+
+TEST(Memory, HasOnlyTheLanesThatTheInstructionLooksAt) {
+  WarpAccess<std::uint32_t> access = addresses(0, 128);
+  access.address[8] = (1U << 18) - 16;
+  Picture const picture = make_picture(sm_90, "LDSM", {Operation::ldmatrix, 16, 1}, access);
+  EXPECT_EQ(picture.tile.rows, 8);
+  EXPECT_EQ(picture.grid.bytes, 16);
+  access.active[3] = false;
+  EXPECT_FALSE(make_picture(sm_90, "LDS", {}, access).shot.lane[3]);
+}
+
+TEST(Memory, DrawsTheRowsThatAreTouchedByTheirAddresses) {
+  WarpAccess<std::uint32_t> access = addresses(512, 0);
+  access.address[31] = (1U << 18) - 128;
+  Picture const picture = make_picture(sm_90, "a <b>", {}, access);
+  EXPECT_EQ(make_window(picture, 32).lines, (std::vector<std::int64_t>{0, 2043}));
+  std::string const figure = svg(picture);
+  pugi::xml_document const document = read(figure);
+  EXPECT_EQ(read_and_written(figure), figure);
+  for (char const* label : {"0x200", "0x3ff80", "a <b>", "bank"})
+    EXPECT_TRUE(document.select_node(("//text[text()='" + std::string(label) + "']").c_str())) << label;
+  EXPECT_FALSE(document.select_node("//text[text()='0x280']")) << "nobody asks for it";
+  EXPECT_LT(svg(make_picture(sm_90, "LDS", {}, addresses(1024, 128))).size(), 40000U);
+}
+
+TEST(TracePage, CannotBeLeftByAName) {
+  std::string const page =
+      trace_page({{"kernel", "</script><script>alert(1)"}, {"sass", "{{STYLE}} {{DATA}}"}});
+  EXPECT_EQ(data_of(page).at("kernel"), "</script><script>alert(1)");
+  EXPECT_EQ(data_of(page).at("sass"), "{{STYLE}} {{DATA}}") << "a name is no mark";
+  EXPECT_EQ(page.find("<style>\n{{"), page.npos);
+}
+
 TEST(MemoryImage, ShowsWhatLiesWhere) {
   Style const plain("never", 1);
   Tile const tile = make_tile(mapping("(2,2):(3,1)", 32), 0);

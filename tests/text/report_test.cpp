@@ -1,5 +1,6 @@
 // What machines read: JUnit, and JSON of any bytes.
 #include "text/report.hpp"
+#include "text/sarif.hpp"
 #include "text/xml.hpp"
 
 #include <gtest/gtest.h>
@@ -74,6 +75,50 @@ TEST(JUnit, SaysWhatCouldNotBeAsked) {
 TEST(JsonText, TakesAnyBytes) {
   EXPECT_EQ(json_text({{"name", "lay\xff.toml"}}), "{\"name\":\"lay\xef\xbf\xbd.toml\"}");
   EXPECT_EQ(json_text({{"name", "Größe"}}), "{\"name\":\"Größe\"}");
+}
+
+TEST(Sarif, HasWhatTheSchemaRequires) {
+  SarifFinding const findings[] = {{"slow", "src/k.cu", 12, "k<32>(int)"}, {"slow too", "", 0, "f"}};
+  auto const log = sarif("1.2", {"rule", "It is slow.", "Do."}, findings);
+  EXPECT_EQ(log.at("version"), "2.1.0");
+  EXPECT_TRUE(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
+  ASSERT_EQ(log.at("runs").size(), 1U);
+  auto const& run = log["runs"][0];
+  auto const& driver = run.at("tool").at("driver");
+  EXPECT_EQ(driver.at("name"), "swizproof");
+  EXPECT_EQ(driver.at("version"), "1.2");
+  ASSERT_EQ(driver.at("rules").size(), 1U);
+  EXPECT_EQ(driver["rules"][0].at("id"), "rule");
+  EXPECT_EQ(driver["rules"][0].at("shortDescription").at("text"), "It is slow.");
+  ASSERT_EQ(run.at("results").size(), 2U);
+  for (auto const& result : run["results"]) {
+    EXPECT_EQ(result.at("ruleId"), "rule");
+    EXPECT_EQ(result.at("ruleIndex"), 0);
+    EXPECT_EQ(result.at("level"), "warning");
+    ASSERT_EQ(result.at("locations").size(), 1U);
+    EXPECT_TRUE(result["locations"][0].is_object());
+  }
+  EXPECT_EQ(run["results"][0].at("message").at("text"), "slow");
+  auto const& known = run["results"][0]["locations"][0];
+  EXPECT_EQ(known.at("physicalLocation").at("artifactLocation").at("uri"), "src/k.cu");
+  EXPECT_EQ(known["physicalLocation"].at("region").at("startLine"), 12);
+  auto const& unknown = run["results"][1]["locations"][0];
+  EXPECT_FALSE(unknown.contains("physicalLocation")) << "a region begins with line 1";
+  EXPECT_EQ(unknown.at("logicalLocations").at(0).at("fullyQualifiedName"), "f");
+}
+
+TEST(Sarif, WithoutFindingsIsARunThatFoundNothing) {
+  auto const log = sarif("1.2", {"rule", "It is slow.", "Do."}, {});
+  EXPECT_TRUE(log.at("runs").at(0).at("results").is_array());
+  EXPECT_TRUE(log["runs"][0]["results"].empty());
+}
+
+TEST(Sarif, PathsAreUris) {
+  EXPECT_EQ(uri_of("src/k.cu"), "src/k.cu");
+  EXPECT_EQ(uri_of("/a b/k#1.cu"), "file:///a%20b/k%231.cu");
+  EXPECT_EQ(uri_of("Gr\xc3\xb6\xc3\x9f"
+                   "e%.cu"),
+            "Gr%C3%B6%C3%9Fe%25.cu");
 }
 
 TEST(JsonText, AnErrorHasItsPlace) {

@@ -56,19 +56,24 @@ struct Collision {
   BankUse<W> use{};
 };
 
+/// The same of one phase.
+template <class W, if_number<W> = 0>
+[[nodiscard]] Collision<W> fullest_of_phase(Instruction const& instruction, WarpAccess<W> const& access,
+                                            Phases phases, unsigned phase) {
+  auto const uses = bank_uses(instruction, access, phase * phases.size, phases.size);
+  auto const bank = std::max_element(uses.begin(), uses.end(), [](auto const& a, auto const& b) {
+    return a.served().size() < b.served().size();
+  });
+  return {phase, static_cast<unsigned>(bank - uses.begin()), *bank};
+}
+
 /// Who collides at `cost`, which is that of the access.
 template <class W, if_number<W> = 0>
 [[nodiscard]] Collision<W> fullest(Instruction const& instruction, WarpAccess<W> const& access,
                                    Cost<std::uint32_t> const& cost) {
   auto const phase = std::max_element(cost.degree.begin(), cost.degree.begin() + cost.phases.count);
-  Collision<W> out{static_cast<unsigned>(phase - cost.degree.begin()), 0, {}};
-  auto const uses = bank_uses(instruction, access, out.phase * cost.phases.size, cost.phases.size);
-  auto const bank = std::max_element(uses.begin(), uses.end(), [](auto const& a, auto const& b) {
-    return a.served().size() < b.served().size();
-  });
-  out.bank = static_cast<unsigned>(bank - uses.begin());
-  out.use = *bank;
-  return out;
+  return fullest_of_phase(instruction, access, cost.phases,
+                          static_cast<unsigned>(phase - cost.degree.begin()));
 }
 
 }  // namespace swizproof

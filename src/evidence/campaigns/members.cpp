@@ -1,8 +1,20 @@
 #include "evidence/campaigns/members.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace swizproof {
+
+Json parse_strictly(std::string_view text) {
+  std::vector<std::set<std::string>> open;
+  return Json::parse(text, [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+      malformed("the key '" + value.get<std::string>().substr(0, 60) + "' appears twice");
+    return true;
+  });
+}
 
 Json const& with_members(Json const& row, std::size_t count) {
   if (!row.is_array() || row.size() != count) malformed("a row has not " + text_of(count) + " members");
@@ -27,6 +39,13 @@ Json const& Members::at(std::string const& name) {
   Json const* const found = find(name);
   if (found == nullptr) malformed("'" + what_ + "' has no '" + name + "'");
   return *found;
+}
+
+std::string Members::text(std::string const& name) {
+  Json const& value = at(name);
+  if (!value.is_string() || value.get_ref<std::string const&>().empty())
+    malformed("'" + name + "' is no text");
+  return value;
 }
 
 double Members::measured(std::string const& name) {

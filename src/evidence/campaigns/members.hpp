@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -20,6 +21,9 @@ using Json = nlohmann::json;
 [[noreturn]] inline void malformed(std::string const& why) {
   throw Json::other_error::create(501, why, nullptr);
 }
+
+/// JSON in which no object has a key twice: of two values a reader would see one. Throws an exception of the JSON library.
+[[nodiscard]] Json parse_strictly(std::string_view text);
 
 /// A number in decimal digits.
 [[nodiscard]] inline std::string text_of(std::uint64_t n) { return std::to_string(n); }
@@ -58,6 +62,8 @@ class Members {
   /// Throws where it is missing.
   [[nodiscard]] Json const& at(std::string const& name);
   [[nodiscard]] std::uint64_t count(std::string const& name) { return integer<std::uint64_t>(at(name)); }
+  /// A text that is not empty.
+  [[nodiscard]] std::string text(std::string const& name);
   /// A measured number of at least 0.
   [[nodiscard]] double measured(std::string const& name);
   /// A group of counts; empty where it is missing.

@@ -1,0 +1,501 @@
+// swizproof explain TRACE: what does each line of a traced kernel cost, and who collides?
+#include "command/command.hpp"
+
+#include "evidence/trace.hpp"
+#include "picture/picture.hpp"
+#include "system/whole_file.hpp"
+#include "text/pattern.hpp"
+#include "text/report.hpp"
+#include "text/sarif.hpp"
+
+#include <swizproof/hardware/collision.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExplainArguments {
+  std::string trace;
+  std::string kernel;
+  std::string sarif, html;
+};
+
+// ----------------------------------------------------------------------------------- the result
+
+/// Sums of instructions that a law speaks of.
+struct Sums {
+  std::uint64_t executed = 0, wavefronts = 0, ideal = 0, excess = 0;
+
+  void add(Sums const& other) {
+    executed += other.executed;
+    wavefronts += other.wavefronts;
+    ideal += other.ideal;
+    excess += other.excess;
+  }
+};
+
+/// The dearest execution of an instruction, and of each of its phases with a conflict the fullest bank.
+struct Worst {
+  Cost<std::uint32_t> cost{};
+  unsigned ideal = 0;
+  std::vector<Collision<std::uint32_t>> conflicts{};
+};
+
+/// One instruction, and what it costs.
+struct Line {
+  TracedInstruction traced{};
+  Sums sums{};
+  std::optional<Worst> worst{};  ///< nothing where there is no law
+};
+
+struct Kernel {
+  std::vector<Line> lines{};  ///< by excess, the largest first; at least one
+  Sums sums{};
+
+  [[nodiscard]] TracedInstruction const& any() const { return lines[0].traced; }
+};
+
+struct ExplainResult {
+  Trace trace{};                  ///< without its instructions, which are the lines
+  std::vector<Kernel> kernels{};  ///< that were chosen; by excess, the largest first
+  std::size_t all_kernels = 0;    ///< of the trace
+  Sums sums{};                    ///< of the kernels that were chosen
+  std::uint64_t excess_of_all = 0;
+
+  /// Whether any instruction's line of source is known.
+  [[nodiscard]] bool sourced() const {
+    return std::any_of(kernels.begin(), kernels.end(), [](Kernel const& kernel) {
+      return std::any_of(kernel.lines.begin(), kernel.lines.end(),
+                         [](Line const& line) { return !line.traced.file.empty(); });
+    });
+  }
+  /// Whether a law speaks of anything that was traced, and of all of it.
+  [[nodiscard]] bool known() const { return sums.executed != 0 && trace.dropped == 0; }
+  [[nodiscard]] int exit_code() const { return sums.excess != 0 ? refuted : known() ? holds : undecided; }
+  [[nodiscard]] std::string_view verdict() const {
+    return sums.excess != 0 ? "refuted" : known() ? "proved" : "unknown";
+  }
+};
+
+Worst worst_of(Architecture const& arch, Instruction const& instruction,
+               WarpAccess<std::uint32_t> const& access) {
+  Worst worst{cost(arch, instruction, access), ideal_wavefronts(arch, instruction), {}};
+  for (unsigned phase = 0; phase < worst.cost.phases.count; ++phase)
+    if (worst.cost.degree[phase] > 1)
+      worst.conflicts.push_back(fullest_of_phase(instruction, access, worst.cost.phases, phase));
+  return worst;
+}
+
+Line line_of(Architecture const& arch, TracedInstruction traced) {
+  Line line{std::move(traced), {}, {}};
+  TracedInstruction const& i = line.traced;
+  if (!i.instruction) return line;
+  line.sums = {i.executed, i.wavefronts, i.ideal(arch), i.excess(arch)};
+  line.worst = worst_of(arch, *i.instruction, *i.worst);
+  return line;
+}
+
+/// Whether a line of the trace goes on with the kernel of the one before it. Two kernels may have one name.
+bool goes_on(TracedInstruction const& before, TracedInstruction const& i) {
+  return before.kernel == i.kernel && before.launches == i.launches && before.grid == i.grid &&
+         before.block == i.block && before.pc < i.pc;
+}
+
+/// What would mend the kernel.
+Json mends_of(Kernel const&) { return Json::array(); }
+
+constexpr auto by_excess = [](auto const& a, auto const& b) { return a.sums.excess > b.sums.excess; };
+
+/// All kernels of a trace, in its order.
+std::vector<Kernel> kernels_of(Architecture const& arch, std::vector<TracedInstruction> instructions) {
+  std::vector<Kernel> kernels;
+  for (TracedInstruction& i : instructions) {
+    if (kernels.empty() || !goes_on(kernels.back().lines.back().traced, i)) kernels.emplace_back();
+    kernels.back().lines.push_back(line_of(arch, std::move(i)));
+    kernels.back().sums.add(kernels.back().lines.back().sums);
+  }
+  for (Kernel& kernel : kernels) std::stable_sort(kernel.lines.begin(), kernel.lines.end(), by_excess);
+  return kernels;
+}
+
+ExplainResult compute(ExplainArguments const& options) {
+  Pattern const chosen(options.kernel, "--kernel");
+  ExplainResult result;
+  result.trace = read_trace(options.trace, read_file(options.trace));
+  for (Kernel& kernel : kernels_of(*result.trace.arch, std::move(result.trace.instructions))) {
+    ++result.all_kernels;
+    result.excess_of_all += kernel.sums.excess;
+    if (!chosen.found_in(kernel.any().kernel)) continue;
+    result.sums.add(kernel.sums);
+    result.kernels.push_back(std::move(kernel));
+  }
+  if (result.kernels.empty() && result.all_kernels != 0)
+    throw InputError{"no kernel of the trace has a name that matches", options.kernel, 0,
+                     options.kernel.size(), "without --kernel all are shown"};
+  std::stable_sort(result.kernels.begin(), result.kernels.end(), by_excess);
+  return result;
+}
+
+// ----------------------------------------------------------------------------------------- JSON
+
+Json to_json(Collision<std::uint32_t> const& conflict, WarpAccess<std::uint32_t> const& access) {
+  Json lanes = Json::array();
+  for (std::size_t const i : conflict.use.served()) {
+    unsigned const lane = conflict.use.lanes[i];
+    lanes.push_back({{"lane", lane}, {"address", access.address[lane]}, {"word", conflict.use.words[i]}});
+  }
+  return {{"phase", conflict.phase}, {"bank", conflict.bank}, {"lanes", std::move(lanes)}};
+}
+
+Json to_json(Worst const& worst, WarpAccess<std::uint32_t> const& access) {
+  Json out{{"address", Json::array()}, {"wavefronts", worst.cost.wavefronts}, {"ideal", worst.ideal}};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    out["address"].push_back(access.active[lane] ? Json(access.address[lane]) : Json());
+  auto const* const degree = worst.cost.degree.data();
+  out["degree"] = std::vector<std::uint32_t>(degree, degree + worst.cost.phases.count);
+  out["conflicts"] = Json::array();
+  for (auto const& conflict : worst.conflicts) out["conflicts"].push_back(to_json(conflict, access));
+  return out;
+}
+
+void add_sums(Json& out, Sums const& sums) {
+  out["executed"] = sums.executed;
+  out["wavefronts"] = sums.wavefronts;
+  out["ideal"] = sums.ideal;
+  out["excess"] = sums.excess;
+}
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
+
+Json to_json(Line const& line) {
+  TracedInstruction const& i = line.traced;
+  Json out{{"pc", i.pc}, {"sass", text_or_null(i.sass)}, {"file", text_or_null(i.file)}};
+  out["line"] = i.file.empty() ? Json() : Json(i.source_line);
+  out["op"] = i.op;
+  if (line.worst) {
+    add_sums(out, line.sums);
+    out["not_kept"] = i.not_kept;
+    out["worst"] = to_json(*line.worst, *i.worst);
+  } else {
+    out["executed"] = i.executed;
+    for (char const* key : {"wavefronts", "ideal", "excess", "not_kept", "worst"}) out[key] = nullptr;
+  }
+  return out;
+}
+
+Json to_json(Kernel const& kernel) {
+  TracedInstruction const& any = kernel.any();
+  Json out{{"kernel", any.kernel}, {"launches", any.launches}, {"grid", any.grid}, {"block", any.block}};
+  add_sums(out, kernel.sums);
+  out["lines"] = Json::array();
+  for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
+  out["mends"] = mends_of(kernel);
+  return out;
+}
+
+Json to_json(ExplainResult const& result) {
+  Trace const& trace = result.trace;
+  Json out{
+      {"verdict", result.verdict()}, {"arch", trace.arch->name},   {"evidence", name(trace.arch->support)},
+      {"device", trace.device},      {"recorded", trace.recorded}, {"program", trace.program}};
+  add_sums(out, result.sums);
+  out["dropped"] = trace.dropped;
+  out["kernels"] = Json::array();
+  for (Kernel const& kernel : result.kernels) out["kernels"].push_back(to_json(kernel));
+  return out;
+}
+
+// ----------------------------------------------------------------------------------------- HTML
+
+constexpr std::size_t most_pictures = 48;  ///< of a page: each takes up to 40 KB
+
+/// The figure of a line's worst execution, for a page that it becomes a part of.
+std::string figure_of(Architecture const& arch, Line const& line) {
+  TracedInstruction const& i = line.traced;
+  std::string const name = i.sass.empty() ? i.op : fmt::format("{}: {}", i.op, i.sass);
+  std::string const text = svg(make_picture(arch, name, *i.instruction, *i.worst));
+  return text.substr(text.find("<svg"));
+}
+
+std::string page_of(ExplainResult const& result) {
+  Architecture const& arch = *result.trace.arch;
+  Json report = to_json(result);
+  report["arch_text"] = fmt::format("{}: {}", arch.name, arch.evidence);
+  std::size_t pictures = 0;
+  for (std::size_t k = 0; k < result.kernels.size(); ++k)
+    for (std::size_t i = 0; i < result.kernels[k].lines.size(); ++i) {
+      Line const& line = result.kernels[k].lines[i];
+      if (line.sums.excess != 0 && pictures++ < most_pictures)
+        report["kernels"][k]["lines"][i]["picture"] = figure_of(arch, line);
+    }
+  return trace_page(report);
+}
+
+// ---------------------------------------------------------------------------------------- SARIF
+
+constexpr SarifRule conflict_rule{"shared-memory-bank-conflict",
+                                  "Lanes of a warp ask one bank of shared memory for different words, which "
+                                  "are served one after the other.",
+                                  "Swizzle or pad the tile, or let the lanes ask for other elements: "
+                                  "swizproof find searches for the best swizzle."};
+
+/// "0-7, 9"
+std::string ranges(std::vector<unsigned> const& numbers) {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < numbers.size(); i = end) {
+    for (end = i + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) text += fmt::format("-{}", numbers[end - 1]);
+  }
+  return text;
+}
+
+SarifFinding finding_of(Line const& line) {
+  TracedInstruction const& i = line.traced;
+  Sums const& sums = line.sums;
+  std::string text = fmt::format("{} at {:#x}{}: {} executed, {} wavefronts, ideal {}, excess {}.", i.op,
+                                 i.pc, i.sass.empty() ? "" : " (" + i.sass + ")", sums.executed,
+                                 sums.wavefronts, sums.ideal, sums.excess);
+  std::string joint = fmt::format(" The worst execution takes {}: ", line.worst->cost.wavefronts);
+  for (auto const& conflict : line.worst->conflicts) {
+    std::vector<unsigned> lanes;
+    for (std::size_t const at : conflict.use.served()) lanes.push_back(conflict.use.lanes[at]);
+    text += fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, ranges(lanes));
+    joint = "; ";
+  }
+  return {text + ".", i.file, i.source_line, i.kernel};
+}
+
+std::string sarif_of(ExplainResult const& result) {
+  std::vector<SarifFinding> findings;
+  for (Kernel const& kernel : result.kernels)
+    for (Line const& line : kernel.lines)
+      if (line.sums.excess != 0) findings.push_back(finding_of(line));
+  return json_text(sarif(SWIZPROOF_VERSION, conflict_rule, findings), 2) + "\n";
+}
+
+// ----------------------------------------------------------------------------------------- text
+
+constexpr std::size_t longest_name = 100;   ///< of a kernel
+constexpr std::size_t longest_source = 22;  ///< of file:line
+
+/// `text` with at most `most` characters: "..." stands for its middle.
+std::string shortened(std::string const& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t const head = (most - 3) / 2, tail = most - 3 - head;
+  return text.substr(0, head) + "..." + text.substr(text.size() - tail);
+}
+
+std::string counted(std::uint64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+/// `8192 executed, 262144 wavefronts, ideal 8192, excess 253952`
+std::string describe(Sums const& sums, Style const& style) {
+  std::string const excess = fmt::format("excess {}", sums.excess);
+  return fmt::format("{} executed, {}, ideal {}, {}", sums.executed, counted(sums.wavefronts, "wavefront"),
+                     sums.ideal, sums.excess != 0 ? style.bad(excess) : style.good(excess));
+}
+
+/// The folders of a source are left out; --json has them.
+std::string source_of(TracedInstruction const& i) {
+  if (i.file.empty()) return "-";
+  return shortened(fmt::format("{}:{}", i.file.substr(i.file.rfind('/') + 1), i.source_line), longest_source);
+}
+
+std::string share_of(std::uint64_t excess, std::uint64_t all) {
+  if (excess == 0) return "-";
+  double const percent = 100 * static_cast<double>(excess) / static_cast<double>(all);
+  return percent < 0.05 ? "<0.1%" : fmt::format("{:.1f}%", percent);
+}
+
+/// Columns as wide as their widest text, two spaces apart: some lean to the right, the last has any width.
+class Table {
+ public:
+  explicit Table(std::vector<std::pair<std::string, char>> columns) : columns_(std::move(columns)) {
+    for (auto const& [head, lean] : columns_) rows_.resize(1), rows_[0].push_back(head);
+  }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// The rows, the one of names first.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> out;
+    for (auto const& row : rows_) {
+      std::string line;
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        std::size_t const wide = c + 1 < row.size() ? width(c) : 0;
+        line += columns_[c].second == '>' ? fmt::format("  {:>{}}", row[c], wide)
+                                          : fmt::format("  {:<{}}", row[c], wide);
+      }
+      out.push_back(std::move(line));
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::size_t width(std::size_t column) const {
+    std::size_t most = 0;
+    for (auto const& row : rows_) most = std::max(most, row[column].size());
+    return most;
+  }
+  std::vector<std::pair<std::string, char>> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void print_lines(Kernel const& kernel, std::uint64_t all_excess, Style const& style) {
+  Table table({{"pc", '<'},
+               {"op", '<'},
+               {"executed", '>'},
+               {"wavefronts", '>'},
+               {"ideal", '>'},
+               {"excess", '>'},
+               {"share", '>'},
+               {"source", '<'},
+               {"SASS", '<'}});
+  std::vector<bool> bad;
+  for (Line const& line : kernel.lines) {
+    if (!line.worst) continue;
+    Sums const& sums = line.sums;
+    table.add({fmt::format("{:#06x}", line.traced.pc), line.traced.op, std::to_string(sums.executed),
+               std::to_string(sums.wavefronts), std::to_string(sums.ideal), std::to_string(sums.excess),
+               share_of(sums.excess, all_excess), source_of(line.traced),
+               line.traced.sass.empty() ? "-" : line.traced.sass});
+    bad.push_back(sums.excess != 0);
+  }
+  if (bad.empty()) return;
+  std::vector<std::string> const lines = table.lines();
+  fmt::print("\n{}\n", style.faint(lines[0]));
+  for (std::size_t i = 0; i < bad.size(); ++i)
+    fmt::print("{}\n", bad[i] ? style.bad(lines[i + 1]) : lines[i + 1]);
+}
+
+/// The lanes that a bank serves one after the other, and their addresses below them.
+void print_lanes(Collision<std::uint32_t> const& conflict, WarpAccess<std::uint32_t> const& access) {
+  constexpr std::size_t shown = 8;
+  std::vector<std::size_t> const served = conflict.use.served();
+  std::string lanes, addresses;
+  for (std::size_t i = 0; i < std::min(served.size(), shown); ++i) {
+    unsigned const lane = conflict.use.lanes[served[i]];
+    lanes += fmt::format(" {:>7}", lane);
+    addresses += fmt::format(" {:>#7x}", access.address[lane]);
+  }
+  std::string const more =
+      served.size() > shown ? fmt::format("  and {} more lanes", served.size() - shown) : "";
+  fmt::print("          phase {}, bank {}: {} {}\n            lane    {}{}\n            address {}\n",
+             conflict.phase, conflict.bank, served.size(),
+             conflict.use.by_lane ? "lanes, each for itself" : "different words", lanes, more, addresses);
+}
+
+void print_worst(Line const& line, Style const& style) {
+  TracedInstruction const& i = line.traced;
+  Worst const& worst = *line.worst;
+  unsigned const wavefronts = worst.cost.wavefronts;
+  fmt::print(
+      "\n  {:#06x}  {}: {} {}, ideal {}, {}\n", i.pc, i.sass.empty() ? i.op : i.sass,
+      i.executed == 1 ? "its execution takes" : fmt::format("the worst of {} executions takes", i.executed),
+      counted(wavefronts, "wavefront"), worst.ideal,
+      style.bad(fmt::format("excess {}", excess_over(worst.ideal, wavefronts))));
+  for (auto const& conflict : worst.conflicts) print_lanes(conflict, *i.worst);
+}
+
+/// `no law: 128 executions of atom.shared.b32, 64 of wgmma`
+void print_lawless(Kernel const& kernel, Style const& style) {
+  std::vector<std::pair<std::string, std::uint64_t>> sums;
+  for (Line const& line : kernel.lines) {
+    if (line.worst) continue;
+    auto at =
+        std::find_if(sums.begin(), sums.end(), [&](auto const& sum) { return sum.first == line.traced.op; });
+    if (at == sums.end()) at = sums.insert(at, {line.traced.op, 0});
+    at->second += line.traced.executed;
+  }
+  std::string text;
+  for (auto const& [op, executed] : sums)
+    text += text.empty() ? fmt::format("no law: {} of {}", counted(executed, "execution"), op)
+                         : fmt::format(", {} of {}", executed, op);
+  if (!text.empty()) fmt::print("\n  {}\n", style.doubtful(text));
+}
+
+void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& style) {
+  TracedInstruction const& any = kernel.any();
+  fmt::print("\n{}\n  {}, grid {}, block {}\n", style.strong(shortened(any.kernel, longest_name)),
+             any.launches == 1 ? "1 launch" : fmt::format("{} launches", any.launches),
+             fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
+  if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
+  print_lines(kernel, all_excess, style);
+  for (Line const& line : kernel.lines)
+    if (line.sums.excess != 0) print_worst(line, style);
+  for (Line const& line : kernel.lines)
+    if (line.worst && line.traced.not_kept != 0)
+      fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
+                 line.traced.pc, line.traced.not_kept, line.traced.executed);
+  print_lawless(kernel, style);
+}
+
+void print_text(ExplainResult const& result, Style const& style) {
+  Trace const& trace = result.trace;
+  fmt::print("{}  {}\n  {} on {} ({})\n", style.strong(trace.name), trace.recorded,
+             shortened(fmt::format("{}", fmt::join(trace.program, " ")), longest_name), trace.device,
+             trace.arch->name);
+  fmt::print("  {}{}: {}\n",
+             result.kernels.size() < result.all_kernels ? fmt::format("{} of ", result.kernels.size()) : "",
+             counted(result.all_kernels, "kernel"), describe(result.sums, style));
+  for (Kernel const& kernel : result.kernels) print_text(kernel, result.excess_of_all, style);
+  if (result.sums.excess != 0 && !result.sourced())
+    fmt::print("\nno lines of source: compile the program with nvcc -lineinfo\n");
+  if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("nothing with a law was traced"));
+  if (trace.dropped != 0)
+    fmt::print("\n{}\n",
+               style.doubtful(fmt::format("dropped: {} of instructions beyond the tracer's table, of which "
+                                          "nothing else is known",
+                                          counted(trace.dropped, "execution"))));
+  if (trace.arch->support != Support::measured)
+    fmt::print("\n{}: {}\n", trace.arch->name, style.doubtful(trace.arch->evidence));
+}
+
+void refuse_contradictions(Common const& common, ExplainArguments const& options) {
+  if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} > 1)
+    throw InputError{"standard output takes one form", common.json ? "--json" : "-", 0, 6,
+                     "write the other to a file"};
+}
+
+void run(Common& common, ExplainArguments const& options) {
+  refuse_contradictions(common, options);
+  ExplainResult const result = compute(options);
+  common.exit_code = result.exit_code();
+  if (!options.sarif.empty()) write_output(options.sarif, "the SARIF file", sarif_of(result), true);
+  if (!options.html.empty()) write_output(options.html, "the page", page_of(result), true);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else if (options.sarif != "-" && options.html != "-")
+    print_text(result, Style(common.color, STDOUT_FILENO));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Common& common) {
+  CLI::App* const sub =
+      app.add_subcommand("explain", "What does each line of a traced kernel cost, and who collides?");
+  auto const options = std::make_shared<ExplainArguments>();
+  sub->add_option(
+         "TRACE", options->trace,
+         "what swizproof-trace wrote; costs are computed again, by the model of the traced device's\n"
+         "architecture. Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
+      ->required();
+  sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
+  sub->add_option(
+      "--sarif", options->sarif,
+      "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");
+  sub->add_option(
+      "--html", options->html,
+      "write a page to this file (or -): kernels, their lines, and a picture of each worst execution");
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command

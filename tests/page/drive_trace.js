@@ -1,0 +1,39 @@
+// Runs inside the page of a trace: opens every line that can be opened, as a reader would, and writes what the page then
+// shows. It reads the document only, none of the page's variables.
+{
+  const report = {kernels: [], lines: [], opened: [], errors: [], width: innerWidth};
+  const cells = row => [...row.cells].map(td => td.textContent);
+  const bar = row => { const i = row.querySelector('.track i'); return i ? parseFloat(i.style.width) : 0; };
+  try {
+    report.sums = Object.fromEntries(['executed', 'wavefronts', 'ideal', 'excess'].map(
+      key => [key, document.getElementById('all-' + key).textContent]));
+    for (const row of document.querySelectorAll('#kernels tbody tr')) report.kernels.push({cells: cells(row), bar: bar(row)});
+    report.first = document.querySelectorAll('tr[data-open]').length;
+    document.querySelectorAll('#each section').forEach((section, kernel) => {
+      for (const row of section.querySelectorAll('table.costs > tbody > tr:not(.detail)'))
+        report.lines.push({kernel, cells: cells(row), bar: bar(row), opens: row.querySelector('button') !== null});
+      report.notes = (report.notes || '') + [...section.querySelectorAll('.notes')].map(p => p.textContent).join('\n');
+    });
+    report.dropped = document.getElementById('dropped').textContent;
+    for (const row of document.querySelectorAll('tr.bad-line')) {
+      if (!row.hasAttribute('data-open')) row.querySelector('button').click();
+      const detail = row.nextElementSibling, svg = detail.querySelector('svg');
+      report.opened.push({
+        at: row.cells[0].textContent, expanded: row.querySelector('button').getAttribute('aria-expanded'), text: detail.textContent,
+        open: document.querySelectorAll('tr.detail').length,
+        conflicts: [...detail.querySelectorAll('table.lanes tbody tr')].map(cells),
+        picture: svg ? [...svg.querySelectorAll('text')].map(t => t.textContent) : null,
+        wide: svg ? svg.getBoundingClientRect().width : 0});
+      if (document.documentElement.scrollWidth > innerWidth) report.errors.push(`it scrolls sideways: ${row.cells[0].textContent}`);
+    }
+    const open = document.querySelector('tr[data-open]');
+    if (open) open.cells[1].click();
+    report.closed = document.querySelectorAll('tr.detail, tr[data-open]').length === 0;
+  } catch (error) {
+    report.errors.push(String(error.stack));
+  }
+  const out = document.createElement('pre');
+  out.id = 'report';
+  out.textContent = JSON.stringify(report);
+  document.body.append(out);
+}
