@@ -199,6 +199,30 @@ TEST(Mend, ASwizzleKeepsClearOfWhatOthersTouch) {
   EXPECT_EQ(hemmed[0].swizzle->after, 1U);
 }
 
+// Sw<1,4,3> would lead 0x4f0 to 0x4e0.
+TEST(Mend, ASwizzleKeepsClearOfWhatLiesBefore) {
+  std::vector<Mend> const mends =
+      mends_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0x4f0 + 128 * (l % 2); }),
+                           access(ld_b32, 1, [](std::uint32_t l) { return 0x4e0 + 4 * (l % 4); })});
+  ASSERT_EQ(mends.size(), 1U);
+  ASSERT_TRUE(mends[0].swizzle);
+  EXPECT_EQ(mends[0].swizzle->after, 1U);
+  EXPECT_GE(mends[0].swizzle->swizzle(0x4f0U), 0x4f0U) << to_string(mends[0].swizzle->swizzle);
+}
+
+TEST(Mend, RegionsThatSaveTheSameComeByTheirFirstByte) {
+  auto const column = [](std::uint32_t start, std::uint64_t pc, std::uint64_t executed = 1) {
+    WeightedAccess a = access(ld_b32, executed, [=](std::uint32_t l) { return start + 128 * l; });
+    a.pc = pc;
+    return a;
+  };
+  std::vector<Mend> const mends = mends_of(std::vector{
+      column(0x9000, 16), column(0x400, 16), column(0x3000, 8), column(0x6000, 8), column(0xc000, 24, 0)});
+  ASSERT_EQ(mends.size(), 2U) << "what never ran is of no region";
+  EXPECT_EQ(mends[0].region[0].begin, 0x400U);
+  EXPECT_EQ(mends[1].region[0].begin, 0x3000U);
+}
+
 // The first byte that is touched lies within a vector of 16 bytes: offsets from there tear others apart. Rows that do not
 // begin with a line of banks have other columns in their lines.
 TEST(Mend, SaysWhenASwizzleIsOfAddressesAlone) {
