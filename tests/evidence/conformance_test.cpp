@@ -94,13 +94,16 @@ TEST(Conformance, NamesTheFirstLaneThatDiffers) {
   wrong.address[30] += 16;
   add(i, wrong, 5);
   add(i, right, 2);
+  wrong = right;
+  wrong.address[2] += 16;
+  add(i, wrong, 9);
   ConformanceReport const report = c.report();
   ConformingInstruction const& of = report.instructions.at(0);
   EXPECT_EQ(of.conformance, Conformance::differs);
-  EXPECT_EQ(of.differing, 5U);
+  EXPECT_EQ(of.differing, 14U);
   EXPECT_EQ(of.as_proved, 2U);
   ASSERT_TRUE(of.nearest);
-  EXPECT_EQ(of.nearest->equal, 30U);
+  EXPECT_EQ(of.nearest->equal, 30U) << "the first pattern is shown: the dearest";
   EXPECT_EQ(of.nearest->lane, 21U);
   EXPECT_EQ(of.nearest->base, 0x4000U);
   EXPECT_FALSE(of.nearest->base_not_proved);
@@ -182,6 +185,21 @@ TEST(Conformance, LanesThatTakeNoPartMustNot) {
   EXPECT_EQ(report.instructions[0].nearest->lane, 24U);
   EXPECT_EQ(report.instructions[0].nearest->proved, std::nullopt);
   EXPECT_EQ(report.instructions[0].nearest->asked, 96);
+}
+
+TEST(Conformance, LanesThatTakePartMust) {
+  Case c;
+  c.oblige("-", "ld.shared.b32: address = 4*lane");
+  TracedInstruction& i = c.trace_of("k", {Operation::ld_shared, 4});
+  WarpAccess<std::uint32_t> access = instance(c.placement(), {}, 64);
+  access.active[9] = false;
+  add(i, access);
+  ConformanceReport const report = c.report();
+  ASSERT_TRUE(report.instructions.at(0).nearest);
+  EXPECT_EQ(report.instructions[0].nearest->equal, 31U);
+  EXPECT_EQ(report.instructions[0].nearest->lane, 9U);
+  EXPECT_EQ(report.instructions[0].nearest->proved, 36);
+  EXPECT_EQ(report.instructions[0].nearest->asked, std::nullopt);
 }
 
 // ldmatrix.x1 takes the addresses of 8 lanes, and .trans changes none.
@@ -284,6 +302,19 @@ TEST(Mends, AreOfATracedKernel) {
   EXPECT_EQ(found.mends[0].after(), 2048U);
   EXPECT_EQ(found.not_kept, 5U);
   EXPECT_EQ(found.no_law, std::vector<std::string>{"atom.shared.b32"});
+}
+
+// The two buffers of one load are one region.
+TEST(Mends, KnowWhichInstructionItWas) {
+  Case c;
+  TracedInstruction& loads = c.trace_of("gemm", {Operation::ld_shared, 4});
+  for (std::uint32_t const buffer : {0x400U, 0x2400U}) {
+    WarpAccess<std::uint32_t> access{};
+    for (std::uint32_t l = 0; l < warp_lanes; ++l)
+      access.address[l] = buffer + 128 * l, access.active[l] = true;
+    add(loads, access);
+  }
+  EXPECT_EQ(mends_of(c.trace.instructions, sm_90).mends.size(), 1U);
 }
 
 }  // namespace
