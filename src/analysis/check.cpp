@@ -92,6 +92,7 @@ class Checker {
     out.ideal = ideal_wavefronts(*options_.arch, instruction_);
     out.allowed = options_.at_most.value_or(out.ideal);
     out.domain = domain();
+    out.base_step = step_;
     out.support = options_.arch->support;
     return out;
   }

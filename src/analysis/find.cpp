@@ -1,3 +1,5 @@
+#include "analysis/shapes.hpp"
+
 #include <swizproof/core/every_swizzle.hpp>
 #include <swizproof/core/gf2.hpp>
 #include <swizproof/layout/composed.hpp>
@@ -17,24 +19,6 @@ namespace swizproof {
 namespace {
 
 constexpr std::uint64_t most_maps = std::uint64_t{1} << 24;
-constexpr unsigned line_bits = 7;  ///< log2 of the bytes that fill all banks once
-
-/// The lanes of one case: bit positions in the tile, XORed with the first active lane's.
-struct WarpShape {
-  std::uint32_t active = 0;
-  std::array<std::uint64_t, warp_lanes> bits{};
-  friend auto operator<=>(WarpShape const&, WarpShape const&) = default;
-};
-
-/// What an access asks for, in all its cases.
-struct WarpShapes {
-  Instruction instruction{};
-  unsigned ideal = 1;
-  std::uint64_t weight = 1;
-  std::vector<std::pair<WarpShape, std::uint64_t>> distinct{};  ///< and how many cases have it
-  std::uint64_t ever = 0;                                       ///< bits that some lane of some case has set
-  std::uint64_t cases = 0;
-};
 
 std::uint64_t weight_of(SearchProblem const& problem, std::size_t access) {
   return problem.weights.empty() ? 1 : problem.weights[access];
@@ -102,42 +86,6 @@ std::vector<WarpShapes> all_patterns(SearchProblem const& problem) {
   std::vector<WarpShapes> all;
   for (std::size_t i = 0; i < problem.accesses.size(); ++i) all.push_back(patterns_of(problem, i));
   return all;
-}
-
-/// Costs a pattern under a map of bit positions.
-template <class F>
-Cost<std::uint32_t> cost_of(SearchProblem const& problem, Instruction instruction, WarpShape const& p,
-                            F const& f) {
-  WarpAccess<std::uint64_t> warp;
-  for (unsigned l = 0; l < warp_lanes; ++l) {
-    warp.active[l] = (p.active >> l & 1) != 0;
-    warp.address[l] = f(p.bits[l]) >> 3;
-  }
-  return cost(*problem.arch, instruction, warp);
-}
-
-/// The bill under a linear map of bit positions. Stops and says nothing once too_much(total, excess) of what is
-/// counted so far.
-template <class F, class TooMuch>
-std::optional<Bill> bill_of(SearchProblem const& problem, std::vector<WarpShapes> const& all, F const& f,
-                            TooMuch const& too_much) {
-  Bill bill;
-  for (WarpShapes const& patterns : all) {
-    unsigned worst = 0;
-    std::uint64_t total = 0;
-    auto const excess = [&] { return bill.excess + excess_over(patterns.ideal, worst); };
-    for (auto const& [pattern, count] : patterns.distinct) {
-      unsigned const met = cost_of(problem, patterns.instruction, pattern, f).wavefronts;
-      worst = std::max(worst, met);
-      total += met * count;
-      if (too_much(bill.total + total * patterns.weight, excess())) return std::nullopt;
-    }
-    bill.excess = excess();
-    bill.total += total * patterns.weight;
-    bill.wavefronts.push_back(worst);
-    bill.totals.push_back(total);
-  }
-  return bill;
 }
 
 /// log2 of the bits of the unit that a swizzle of the problem moves.
@@ -327,7 +275,7 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
     }
     // Every spelling of the identity is one answer, the first that is met.
     if (s.bits == 0 && least_total != none) continue;
-    auto bill = bill_of(problem, all, f, [&](std::uint64_t total, unsigned excess) {
+    auto bill = bill_of(*problem.arch, all, f, [&](std::uint64_t total, unsigned excess) {
       return total > least_total && std::pair(excess, total) > gentlest;
     });
     if (!bill) continue;
@@ -541,7 +489,7 @@ std::vector<std::uint64_t> complete(std::vector<std::uint64_t> const& slots, uns
 
 /// The least that a pattern can cost under any map that keeps different words different.
 unsigned floor_of(SearchProblem const& problem, Instruction instruction, WarpShape const& p) {
-  auto const here = cost_of(problem, instruction, p, std::identity{});
+  auto const here = cost_of(*problem.arch, instruction, p, std::identity{});
   unsigned phases = 0;
   for (unsigned g = 0; g < here.phases.count; ++g) phases += here.degree[g] != 0 ? 1 : 0;
   bool const all = instruction.operation != Operation::cp_async;  // H5: at least the number of phases
@@ -615,7 +563,8 @@ XorSearch find_xor(SearchProblem const& problem) {
       std::uint64_t const low = bits & ((std::uint64_t{1} << (3 + kept)) - 1);
       return block << (3 + line_bits) | apply_rows(rows, block) << (3 + kept) | low;
     };
-    auto bill = bill_of(problem, all, f, [&](std::uint64_t total, unsigned) { return total > best.first; });
+    auto bill =
+        bill_of(*problem.arch, all, f, [&](std::uint64_t total, unsigned) { return total > best.first; });
     if (!bill || std::pair(bill->total, bill->excess) >= best) return;
     best = {bill->total, bill->excess};
     tidy(rows, out.address_bits - kept);

@@ -1,5 +1,6 @@
-// swizproof crosscheck: do recorded device results equal the model?
+// swizproof crosscheck: do recorded device results equal the model, and does a kernel do what was proved?
 #include "command/command.hpp"
+#include "command/traces.hpp"
 
 #include "evidence/comparison.hpp"
 #include "evidence/evidence.hpp"
@@ -57,11 +58,20 @@ constexpr Comparison kinds[] = {Comparison::as_proved,   Comparison::below,     
 
 // ------------------------------------------------------------------------------------ the result
 
-/// A profile's measurements beside the proved accesses. It may be moved and not copied: `compared` points into `proved`.
+/// Obligations and the proofs of their accesses. It may be moved and not copied: these point into those.
+struct Proofs {
+  std::vector<Obligation> obligations{};
+  ProvedAccesses accesses{};
+  Architecture const* arch = nullptr;  ///< the one of the least support that an obligation is about
+
+  Proofs() = default;
+  Proofs(Proofs&&) = default;
+  Proofs& operator=(Proofs&&) = default;
+};
+
+/// A profile's measurements beside the proved accesses. It may be moved and not copied: `compared` points into proofs.
 struct Profiles {
   Profile profile{};
-  std::vector<std::string> left_out{};
-  std::vector<ProvedAccess> proved{};
   std::vector<Compared> compared{};  ///< one for each measurement
 
   Profiles() = default;
@@ -100,32 +110,52 @@ Findings findings_of(std::vector<Evidence> records) {
 
 struct CrosscheckResult {
   Findings records{};
+  std::optional<Proofs> proofs{};
   std::optional<Profiles> profiles{};
+  std::optional<Traces> traces{};
   Architecture const* arch = nullptr;  ///< the one of the least support that an obligation is about
 
   [[nodiscard]] std::size_t mismatches() const {
-    return records.contradictions.size() + (profiles ? profiles->mismatches() : 0);
+    return records.contradictions.size() + (profiles ? profiles->mismatches() : 0) +
+           (traces ? traces->mismatches() : 0);
+  }
+  [[nodiscard]] std::size_t compared() const {
+    return records.compared + (profiles ? profiles->said() : 0) + (traces ? traces->said() : 0);
   }
   [[nodiscard]] int exit_code() const {
-    return mismatches() != 0 ? refuted : profiles && profiles->undecided() ? undecided : holds;
+    bool const open = (profiles && profiles->undecided()) || (traces && traces->undecided());
+    return mismatches() != 0 ? refuted : open ? undecided : holds;
   }
   [[nodiscard]] std::string_view verdict() const {
-    return mismatches() != 0 ? "refuted" : profiles && profiles->undecided() ? "unknown" : "proved";
+    int const code = exit_code();
+    return code == refuted ? "refuted" : code == undecided ? "unknown" : "proved";
   }
+};
+
+/// A file of the command line; obligations are read elsewhere.
+struct File {
+  std::string name{}, text{};
 };
 
 /// The files of a command line, by what they hold.
 struct Files {
-  std::vector<std::string> records{}, profiles{}, obligations{};
+  std::vector<File> records{}, profiles{}, traces{};
+  std::vector<std::string> obligations{};
 };
 
 Files sorted(std::vector<std::string> const& names) {
   Files files;
-  for (std::string const& name : names)
-    (name.ends_with(".csv")    ? files.profiles
-     : name.ends_with(".toml") ? files.obligations
-                               : files.records)
-        .push_back(name);
+  for (std::string const& name : names) {
+    if (name.ends_with(".toml")) {
+      files.obligations.push_back(name);
+      continue;
+    }
+    File file{name, read_file(name)};
+    (name.ends_with(".csv") ? files.profiles
+     : is_trace(file.text)  ? files.traces
+                            : files.records)
+        .push_back(std::move(file));
+  }
   return files;
 }
 
@@ -142,28 +172,45 @@ Architecture const* weaker(Architecture const* a, Architecture const* b) {
   return static_cast<int>(b->support) > static_cast<int>(a->support) ? b : a;
 }
 
-/// Reads both kinds of files and compares; `arch` becomes the one of the least support.
-Profiles compare_profiles(Files const& files, Architecture const*& arch, Limits const& limits) {
-  if (files.profiles.empty() || files.obligations.empty())
-    throw InputError{files.profiles.empty() ? "obligations need a profile beside them: FILE.csv"
-                                            : "a profile needs obligations beside it: FILE.toml",
-                     (files.profiles.empty() ? files.obligations : files.profiles)[0], 0, 1,
-                     "swizproof crosscheck profile.csv layouts.toml"};
-  Profiles found;
-  for (std::string const& file : files.profiles) add(found.profile, read_nsight(file, read_file(file)));
-  Architecture const& given = *arch;
-  std::vector<Obligation> all;
+/// Reads the obligations and proves their accesses, where something is to be compared with them.
+std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, Limits const& limits) {
+  bool const measured = !files.profiles.empty() || !files.traces.empty();
+  if (!measured && files.obligations.empty()) return std::nullopt;
+  if (!measured || files.obligations.empty())
+    throw InputError{!measured                ? "obligations need a profile or a trace beside them"
+                     : files.profiles.empty() ? "a trace needs obligations beside it: FILE.toml"
+                                              : "a profile needs obligations beside it: FILE.toml",
+                     !measured                ? files.obligations[0]
+                     : files.profiles.empty() ? files.traces[0].name
+                                              : files.profiles[0].name,
+                     0, 1,
+                     fmt::format("swizproof crosscheck {} layouts.toml",
+                                 measured && files.profiles.empty() ? "trace.jsonl" : "profile.csv")};
+  Proofs proofs;
+  proofs.arch = &arch;
   for (std::string const& file : files.obligations)
-    for (Obligation& o : read_obligations(file, given)) {
-      arch = weaker(arch, o.arch);
-      all.push_back(std::move(o));
+    for (Obligation& o : read_obligations(file, arch)) {
+      proofs.arch = weaker(proofs.arch, o.arch);
+      proofs.obligations.push_back(std::move(o));
     }
-  refuse_malformed(all);
-  ProvedAccesses proved = prove_accesses(all, limits);
-  found.proved = std::move(proved.proved);
-  found.left_out = std::move(proved.left_out);
+  refuse_malformed(proofs.obligations);
+  proofs.accesses = prove_accesses(proofs.obligations, limits);
+  return proofs;
+}
+
+Profiles compare_profiles(std::vector<File> const& files, Proofs const& proofs) {
+  Profiles found;
+  for (File const& file : files) add(found.profile, read_nsight(file.name, file.text));
   for (Measurement const& m : found.profile.measurements)
-    found.compared.push_back(swizproof::compare(m, found.proved));
+    found.compared.push_back(swizproof::compare(m, proofs.accesses.proved));
+  return found;
+}
+
+Traces compare_traces(std::vector<File> const& files, Proofs const& proofs, Limits const& limits) {
+  Traces found;
+  for (File const& file : files) found.traces.push_back(read_trace(file.name, file.text));
+  for (Trace const& trace : found.traces)
+    found.reports.push_back(conformance(trace, proofs.accesses.proved, limits));
   return found;
 }
 
@@ -174,11 +221,13 @@ CrosscheckResult compute(Common const& common, std::vector<std::string> const& n
   };
   Files const files = sorted(names);
   CrosscheckResult result;
-  result.arch = &arch;
   std::vector<Evidence> records;
-  for (std::string const& file : files.records) records.push_back(recompute(file, read_file(file), law));
-  if (!files.profiles.empty() || !files.obligations.empty())
-    result.profiles.emplace(compare_profiles(files, result.arch, common.limits()));
+  for (File const& file : files.records) records.push_back(recompute(file.name, file.text, law));
+  result.proofs = proofs_for(files, arch, common.limits());
+  result.arch = result.proofs ? result.proofs->arch : &arch;
+  if (!files.profiles.empty()) result.profiles.emplace(compare_profiles(files.profiles, *result.proofs));
+  if (!files.traces.empty())
+    result.traces.emplace(compare_traces(files.traces, *result.proofs, common.limits()));
   result.records = findings_of(std::move(records));
   return result;
 }
@@ -228,14 +277,13 @@ Json sums(Profiles const& user) {
   out["no_count"] = user.profile.no_count;
   out["tables_repeated"] = user.profile.repeated;
   out["rows_added_up"] = user.profile.added_up;
-  out["not_proved"] = user.left_out;
   return out;
 }
 
 Json to_json(CrosscheckResult const& result) {
   Findings const& f = result.records;
   Json out{{"verdict", result.verdict()},
-           {"compared", f.compared + (result.profiles ? result.profiles->said() : 0)},
+           {"compared", result.compared()},
            {"mismatches", result.mismatches()},
            {"evidence", name(result.arch->support)}};
   out["contradictions"] = Json::array();
@@ -248,6 +296,12 @@ Json to_json(CrosscheckResult const& result) {
   if (result.profiles) {
     out["measurements"] = measurements(*result.profiles);
     out["sums"] = sums(*result.profiles);
+    out["sums"]["not_proved"] = result.proofs->accesses.left_out;
+  }
+  if (result.traces) {
+    out["traces"] = to_json(*result.traces);
+    out["trace_sums"] = sums(*result.traces);
+    out["trace_sums"]["not_proved"] = result.proofs->accesses.left_out;
   }
   return out;
 }
@@ -318,8 +372,6 @@ void print_text(Profiles const& user, Style const& style) {
       fmt::print("      {}: {}, at most {}\n", p->obligation, p->access, p->wavefronts);
   }
   print_meanings(user);
-  for (std::string const& name : user.left_out)
-    fmt::print("\nnot proved, so compared with nothing: {}\n", name);
   print_sums(user);
 }
 
@@ -336,6 +388,10 @@ void print_text(CrosscheckResult const& result, Style const& style) {
   if (f.contradictions.size() > most_printed)
     fmt::print("  ... and {} more\n", f.contradictions.size() - most_printed);
   if (result.profiles) print_text(*result.profiles, style);
+  if (result.traces) fmt::print("{}", describe(*result.traces, style));
+  if (result.proofs)
+    for (std::string const& name : result.proofs->accesses.left_out)
+      fmt::print("\nnot proved, so compared with nothing: {}\n", name);
   if (result.arch->support != Support::measured)
     fmt::print("{}: {}\n", result.arch->name, result.arch->evidence);
 }
@@ -353,13 +409,16 @@ void run(Common& common, std::vector<std::string> const& files) {
 
 void add_crosscheck(CLI::App& app, Common& common) {
   CLI::App* const sub = app.add_subcommand(
-      "crosscheck", "Do recorded device results, or a profile of your own kernel, equal the model?");
+      "crosscheck",
+      "Do recorded device results, or a profile or a trace of your own kernel, equal the model?");
   auto const files = std::make_shared<std::vector<std::string>>();
   sub->add_option(
          "FILE", *files,
          "records of swizproof-gpu (FILE.json); shards of one campaign together, so that they are checked\n"
          "to be complete and disjoint. Or Nsight Compute's CSV (FILE.csv) and the obligations of the\n"
-         "kernel (FILE.toml): is any instruction dearer than proved?")
+         "kernel (FILE.toml): is any instruction dearer than proved? Or a trace of swizproof-trace and "
+         "these\n"
+         "obligations: does any lane ask for another address than was proved?")
       ->required();
   sub->callback([&common, files] { run(common, *files); });
 }

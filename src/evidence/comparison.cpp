@@ -25,14 +25,14 @@ bool counts_as_cycles(Placement const& placement) {
   return all;
 }
 
-/// Whether an obligation speaks of a kernel, by either of its names.
-bool speaks_of(ProvedAccess const& proved, Measurement const& measured) {
-  if (proved.kernel.empty()) return true;
-  Pattern const pattern(proved.kernel, "kernel");
-  return pattern.found_in(measured.kernel) || pattern.found_in(measured.kernel_as_written);
-}
-
 }  // namespace
+
+bool speaks_of(std::string const& expression, std::initializer_list<std::string_view> names) {
+  if (expression.empty()) return true;
+  Pattern const pattern(expression, "kernel");
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return pattern.found_in(name); });
+}
 
 ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits) {
   ProvedAccesses out;
@@ -48,7 +48,7 @@ ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits
         out.left_out.push_back(name + ": it does not fit its tile");
       else
         out.proved.push_back({o.name, o.kernel, placement.access().name, placement.instruction(),
-                              v.wavefronts, counts_as_cycles(placement)});
+                              v.wavefronts, counts_as_cycles(placement), &placement, v.base_step});
     }
   }
   return out;
@@ -70,7 +70,7 @@ Compared compare(Measurement const& measured, std::vector<ProvedAccess> const& p
     for (ProvedAccess const& p : proved) {
       bool const kind = measured.instruction ? p.instruction == *measured.instruction
                                              : p.instruction.operation == operation;
-      if (!kind || !speaks_of(p, measured)) continue;
+      if (!kind || !speaks_of(p.kernel, {measured.kernel, measured.kernel_as_written})) continue;
       out.candidates.push_back(&p);
       most = std::max(most, p.wavefronts);
       countable = countable && p.counts_as_cycles;

@@ -8,6 +8,9 @@
 
 #include <swizproof/claim/obligation.hpp>
 
+#include <initializer_list>
+#include <string_view>
+
 namespace swizproof {
 
 /// An access whose cost is proved.
@@ -16,8 +19,10 @@ struct ProvedAccess {
   std::string kernel{};  ///< regular expression; empty: every kernel
   std::string access{};
   Instruction instruction{};
-  unsigned wavefronts = 0;       ///< of the worst case
-  bool counts_as_cycles = true;  ///< its counter shows no more than the law (H11)
+  unsigned wavefronts = 0;               ///< of the worst case
+  bool counts_as_cycles = true;          ///< its counter shows no more than the law (H11)
+  Placement const* placement = nullptr;  ///< of the obligation, which lives as long
+  std::uint64_t base_step = 1;           ///< it is proved from bases that are its multiples, in bytes
 };
 
 /// The accesses of the obligations, each with its proved cost, and those for which there is none.
@@ -26,8 +31,11 @@ struct ProvedAccesses {
   std::vector<std::string> left_out{};  ///< "A tile: ldmatrix.x4: time-out"
 };
 
-/// Decides the accesses of the obligations. Throws as decide() does.
+/// Decides the accesses of the obligations, to which the result points. Throws as decide() does.
 [[nodiscard]] ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits);
+
+/// Whether a regular expression, or an empty text for every kernel, is found in some name of a kernel. Throws InputError.
+[[nodiscard]] bool speaks_of(std::string const& expression, std::initializer_list<std::string_view> names);
 
 /// How a measurement compares. `above` contradicts the proof, `noisy` might.
 enum class Comparison : std::uint8_t { as_proved, below, above, noisy, not_covered, atomic, not_modelled };

@@ -87,6 +87,7 @@ struct AccessVerdict {
   std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
   std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
   std::string domain{};
+  std::uint64_t base_step = 1;         ///< bases of the domain are its multiples, in bytes
   std::vector<Engine> engines{};       ///< all that decided it
   Support support = Support::assumed;  ///< of the architecture
 

@@ -1,0 +1,306 @@
+#include "analysis/shapes.hpp"
+
+#include <swizproof/analysis/mend.hpp>
+#include <swizproof/core/every_swizzle.hpp>
+
+#include <bit>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace swizproof {
+
+namespace {
+
+constexpr std::uint64_t most_patterns = std::uint64_t{1} << 16;
+constexpr std::uint64_t line_bytes = std::uint64_t{1} << line_bits;
+constexpr std::uint64_t least_pitch = 32;
+constexpr std::size_t most_pitches = 8;
+
+/// Calls visit(address) for each lane that asks for one.
+template <class Visit>
+void for_each_address(WeightedAccess const& a, Visit const& visit) {
+  for (unsigned l = 0; l < a.instruction.lanes(); ++l)
+    if (a.access.active[l]) visit(std::uint64_t{a.access.address[l]});
+}
+
+/// The bytes from the first to the last that an access touches; none where no lane takes part.
+std::optional<ByteRange> range_of(WeightedAccess const& a) {
+  std::optional<ByteRange> range;
+  for_each_address(a, [&](std::uint64_t address) {
+    std::uint64_t const end = address + a.instruction.bytes;
+    range = range ? ByteRange{std::min(range->begin, address), std::max(range->end, end)}
+                  : ByteRange{address, end};
+  });
+  return range;
+}
+
+/// Memory that one mend is about.
+struct Region {
+  std::vector<ByteRange> ranges{};
+  std::vector<ByteRange>
+      rooms{};  ///< where a swizzle may lead: each range with the rest of its lines that is free
+  std::vector<WeightedAccess const*> accesses{};
+  bool bad = false;         ///< some access is dearer than its ideal
+  unsigned widest = 1;      ///< bytes
+  unsigned narrowest = 16;  ///< bytes
+  unsigned element = 16;    ///< bytes
+};
+
+/// Numbers that are joined to sets.
+class Sets {
+ public:
+  explicit Sets(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  std::size_t of(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void join(std::size_t i, std::size_t j) { parent_[of(std::max(i, j))] = of(std::min(i, j)); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+void add(Region& region, WeightedAccess const& a, Architecture const& arch) {
+  Instruction const& i = a.instruction;
+  region.accesses.push_back(&a);
+  region.bad |= cost(arch, i, a.access).wavefronts > ideal_wavefronts(arch, i);
+  region.widest = std::max(region.widest, i.bytes);
+  region.narrowest = std::min(region.narrowest, i.bytes);
+  region.element = std::min(region.element, i.matrices != 0 ? 2 : i.bytes);
+}
+
+/// Adds a range behind those that the region has; `room` is where it may lead.
+void add(Region& region, ByteRange range, ByteRange room) {
+  if (!region.ranges.empty() && region.ranges.back().end == range.begin)
+    region.ranges.back().end = range.end, region.rooms.back().end = room.end;
+  else
+    region.ranges.push_back(range), region.rooms.push_back(room);
+}
+
+/// All regions, by their first byte.
+std::vector<Region> regions_of(std::span<WeightedAccess const> accesses, Architecture const& arch) {
+  std::vector<std::pair<ByteRange, WeightedAccess const*>> asked;
+  for (WeightedAccess const& a : accesses)
+    if (auto const range = range_of(a); range && a.executed != 0) asked.emplace_back(*range, &a);
+  std::stable_sort(asked.begin(), asked.end(),
+                   [](auto const& a, auto const& b) { return a.first.begin < b.first.begin; });
+  std::vector<ByteRange> ranges;  // unions of what overlaps
+  std::vector<std::size_t> range_of_asked;
+  for (auto const& [range, access] : asked) {
+    if (ranges.empty() || range.begin >= ranges.back().end) ranges.push_back(range);
+    ranges.back().end = std::max(ranges.back().end, range.end);
+    range_of_asked.push_back(ranges.size() - 1);
+  }
+  Sets sets(ranges.size());
+  std::map<std::uint64_t, std::size_t> first_of_pc;
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (auto const& pc = asked[i].second->pc)
+      sets.join(first_of_pc.try_emplace(*pc, range_of_asked[i]).first->second, range_of_asked[i]);
+  std::map<std::size_t, Region> regions;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    std::uint64_t const from = ranges[i].begin / line_bytes * line_bytes;
+    std::uint64_t const to = (ranges[i].end + line_bytes - 1) / line_bytes * line_bytes;
+    add(regions[sets.of(i)], ranges[i],
+        {i == 0 ? from : std::max(from, ranges[i - 1].end),
+         i + 1 == ranges.size() ? to : std::min(to, ranges[i + 1].begin)});
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    add(regions[sets.of(range_of_asked[i])], *asked[i].second, arch);
+  std::vector<Region> out;
+  for (auto& [set, region] : regions) out.push_back(std::move(region));
+  return out;
+}
+
+/// The shapes of a region's accesses, those that ran most first; `linear`: for linear maps alone.
+std::vector<WarpShapes> shapes_of(Region const& region, bool linear) {
+  std::vector<WarpShapes> all;
+  std::vector<std::map<WarpShape, std::uint64_t>> distinct;
+  for (WeightedAccess const* a : region.accesses) {
+    auto at = std::find_if(all.begin(), all.end(),
+                           [&](WarpShapes const& s) { return s.instruction == a->instruction; });
+    if (at == all.end()) {
+      distinct.emplace_back();
+      at = all.insert(all.end(), WarpShapes{a->instruction, 1, 1, {}, 0, 0});
+    }
+    WarpShape shape;
+    std::uint64_t first = 0;
+    for (unsigned l = 0; l < a->instruction.lanes(); ++l) {
+      if (!a->access.active[l]) continue;
+      std::uint64_t const bits = std::uint64_t{a->access.address[l]} * 8;
+      if (shape.active == 0 && linear) first = bits;
+      shape.active |= std::uint32_t{1} << l;
+      shape.bits[l] = bits ^ first;
+    }
+    distinct[static_cast<std::size_t>(at - all.begin())][shape] += a->executed;
+    at->cases += a->executed;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto& shapes = all[i].distinct;
+    shapes.assign(distinct[i].begin(), distinct[i].end());
+    std::stable_sort(shapes.begin(), shapes.end(),
+                     [](auto const& a, auto const& b) { return a.second > b.second; });
+  }
+  return all;
+}
+
+/// Wavefronts under a map of byte addresses, or nothing if they are more than `most`.
+template <class F>
+std::optional<std::uint64_t> total_of(Architecture const& arch, std::vector<WarpShapes> const& all,
+                                      F const& f, std::uint64_t most) {
+  auto const bill = bill_of(
+      arch, all, [&](std::uint64_t bits) { return f(bits >> 3) << 3; },
+      [&](std::uint64_t total, unsigned) { return total > most; });
+  return bill ? std::optional(bill->total) : std::nullopt;
+}
+
+/// The first of the ranges that holds a byte, or null.
+ByteRange const* holder(std::vector<ByteRange> const& ranges, std::uint64_t byte) {
+  auto const at = std::upper_bound(ranges.begin(), ranges.end(), byte,
+                                   [](std::uint64_t b, ByteRange const& r) { return b < r.end; });
+  return at != ranges.end() && at->begin <= byte ? &*at : nullptr;
+}
+
+// ------------------------------------------------------------------------------------------ swizzles
+
+/// Every swizzle that may mend a region, in the order of preference among equals.
+std::vector<Swizzle> swizzles_for(Region const& region) {
+  auto const bits = static_cast<unsigned>(std::bit_width(region.ranges.back().end - 1));
+  int const whole = std::countr_zero(region.widest);
+  std::vector<Swizzle> all;
+  for (Swizzle const& s : every_swizzle())
+    if (s.bits > 0 && s.base >= whole && static_cast<unsigned>(s.base + s.bits) + s.distance() <= bits)
+      all.push_back(s);
+  auto const rank = [](Swizzle const& s) {
+    return std::tuple(s.bits, s.base != 4 || s.shift != 3, s.shift < 0, s.period(), s.distance(), s.base);
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](Swizzle const& a, Swizzle const& b) { return rank(a) < rank(b); });
+  return all;
+}
+
+/// What the accesses touch, in units of the narrowest one: the addresses of these.
+std::vector<std::uint64_t> units_of(Region const& region) {
+  std::vector<std::uint64_t> units;
+  for (WeightedAccess const* a : region.accesses)
+    for_each_address(*a, [&](std::uint64_t address) {
+      for (unsigned at = 0; at < a->instruction.bytes; at += region.narrowest) units.push_back(address + at);
+    });
+  std::sort(units.begin(), units.end());
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  return units;
+}
+
+std::optional<SwizzleMend> best_swizzle(Region const& region, Architecture const& arch, Mend const& mend,
+                                        std::vector<WarpShapes> const& exact,
+                                        std::vector<Swizzle> const& swizzles) {
+  std::vector<WarpShapes> const all = shapes_of(region, true);
+  std::vector<std::uint64_t> const units = units_of(region);
+  // Units move as a whole and stay apart from each other, so each needs a place for its first byte.
+  auto const stays = [&](auto const& f) {
+    return std::all_of(units.begin(), units.end(), [&](std::uint64_t unit) {
+      ByteRange const* const room = holder(region.rooms, f(unit));
+      return room != nullptr && f(unit) + region.narrowest <= room->end;
+    });
+  };
+  std::optional<SwizzleMend> best;
+  for (Swizzle const& s : swizzles) {
+    if (s.target_mask() % line_bytes == 0) continue;  // it changes no bank
+    std::uint64_t const least = best ? best->after : mend.before;
+    auto const total = total_of(arch, all, s.formula(), least - 1);
+    if (total && stays(s.formula())) best = SwizzleMend{s, {}, *total, false};
+  }
+  if (!best) return best;
+  best->on_elements = recast(best->swizzle, std::countr_zero(mend.element_bytes));
+  auto const from_start = [&](std::uint64_t address) {
+    ByteRange const* const range = holder(region.ranges, address);
+    return range == nullptr ? address : range->begin + best->swizzle(address - range->begin);
+  };
+  bool const whole = std::all_of(region.ranges.begin(), region.ranges.end(),
+                                 [&](ByteRange const& r) { return r.begin % region.widest == 0; });
+  best->on_offsets = whole && total_of(arch, exact, from_start, best->after) && stays(from_start);
+  return best;
+}
+
+// ------------------------------------------------------------------------------------------- padding
+
+/// Pitches that the lanes of dear accesses show: how far lanes l and l ^ 2^i lie apart, the most frequent first, of these the
+/// least.
+std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& arch) {
+  std::map<std::uint64_t, std::uint64_t> times;
+  for (WeightedAccess const* a : region.accesses) {
+    Instruction const& i = a->instruction;
+    if (cost(arch, i, a->access).wavefronts <= ideal_wavefronts(arch, i)) continue;
+    for (unsigned l = 0; l < i.lanes(); ++l)
+      for (unsigned bit = 1; bit < i.lanes(); bit *= 2) {
+        unsigned const other = l | bit;
+        if (other == l || !a->access.active[l] || !a->access.active[other]) continue;
+        std::uint64_t const x = a->access.address[l], y = a->access.address[other];
+        std::uint64_t const apart = std::max(x, y) - std::min(x, y);
+        if (apart < least_pitch || apart % region.widest != 0) continue;
+        times[apart] += a->executed;
+      }
+  }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> order(times.begin(), times.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](auto const& a, auto const& b) { return a.second > b.second; });
+  if (order.size() > most_pitches) order.resize(most_pitches);
+  std::vector<std::uint64_t> pitches;
+  for (auto const& [apart, count] : order) pitches.push_back(apart);
+  return pitches;
+}
+
+/// Where the rows of a range begin: with the vector that its first byte is of. So no vector reaches into the next row.
+std::uint64_t first_row(Region const& region, ByteRange const& range) {
+  return range.begin / region.widest * region.widest;
+}
+
+std::optional<PaddingMend> best_padding(Region const& region, Architecture const& arch, Mend const& mend,
+                                        std::vector<WarpShapes> const& exact) {
+  std::optional<PaddingMend> best;
+  for (std::uint64_t const pitch : pitches_of(region, arch)) {
+    std::uint64_t rows = 0;  // that have another behind them
+    for (ByteRange const& range : region.ranges) rows += (range.end - 1 - first_row(region, range)) / pitch;
+    for (std::uint64_t padding = region.widest; padding < line_bytes; padding += region.widest) {
+      auto const padded = [&](std::uint64_t address) {
+        ByteRange const* const range = holder(region.ranges, address);
+        return range == nullptr ? address : address + (address - first_row(region, *range)) / pitch * padding;
+      };
+      if (auto const total = total_of(arch, exact, padded, (best ? best->after : mend.before) - 1))
+        best = PaddingMend{pitch, padding, *total, rows * padding};
+    }
+  }
+  return best;
+}
+
+Mend mend_of(Region const& region, Architecture const& arch) {
+  Mend mend;
+  mend.region = region.ranges;
+  mend.element_bytes = region.element;
+  std::vector<WarpShapes> const exact = shapes_of(region, false);
+  for (WarpShapes const& shapes : exact) {
+    mend.patterns += shapes.distinct.size();
+    mend.ideal += shapes.cases * ideal_wavefronts(arch, shapes.instruction);
+  }
+  mend.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
+  if (mend.patterns > most_patterns) return mend;
+  std::vector<Swizzle> const swizzles = swizzles_for(region);
+  mend.searched = swizzles.size();
+  mend.swizzle = best_swizzle(region, arch, mend, exact, swizzles);
+  mend.padding = best_padding(region, arch, mend, exact);
+  return mend;
+}
+
+}  // namespace
+
+std::vector<Mend> mends_of(std::span<WeightedAccess const> accesses, Architecture const& arch) {
+  std::vector<Mend> mends;
+  for (Region const& region : regions_of(accesses, arch))
+    if (region.bad) mends.push_back(mend_of(region, arch));
+  std::stable_sort(mends.begin(), mends.end(),
+                   [](Mend const& a, Mend const& b) { return a.before - a.after() > b.before - b.after(); });
+  return mends;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,70 @@
+// What the searches cost: the shapes that accesses leave, each once, and the bill under a map of addresses.
+#pragma once
+
+#include <swizproof/analysis/find.hpp>
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace swizproof {
+
+inline constexpr unsigned line_bits = 7;  ///< log2 of the bytes that fill all banks once
+
+/// The lanes of one case: bit positions, XORed with the first active lane's where only linear maps are searched.
+struct WarpShape {
+  std::uint32_t active = 0;
+  std::array<std::uint64_t, warp_lanes> bits{};
+  friend auto operator<=>(WarpShape const&, WarpShape const&) = default;
+};
+
+/// What an access asks for, in all its cases.
+struct WarpShapes {
+  Instruction instruction{};
+  unsigned ideal = 1;
+  std::uint64_t weight = 1;
+  std::vector<std::pair<WarpShape, std::uint64_t>> distinct{};  ///< and how many cases have it
+  std::uint64_t ever = 0;                                       ///< bits that some lane of some case has set
+  std::uint64_t cases = 0;
+};
+
+/// Costs a shape under a map of bit positions.
+template <class F>
+Cost<std::uint32_t> cost_of(Architecture const& arch, Instruction instruction, WarpShape const& p,
+                            F const& f) {
+  WarpAccess<std::uint64_t> warp;
+  for (unsigned l = 0; l < warp_lanes; ++l) {
+    warp.active[l] = (p.active >> l & 1) != 0;
+    warp.address[l] = f(p.bits[l]) >> 3;
+  }
+  return cost(arch, instruction, warp);
+}
+
+/// The bill under a map of bit positions. Stops and says nothing once too_much(total, excess) of what is counted so
+/// far.
+template <class F, class TooMuch>
+std::optional<Bill> bill_of(Architecture const& arch, std::vector<WarpShapes> const& all, F const& f,
+                            TooMuch const& too_much) {
+  Bill bill;
+  for (WarpShapes const& patterns : all) {
+    unsigned worst = 0;
+    std::uint64_t total = 0;
+    auto const excess = [&] { return bill.excess + excess_over(patterns.ideal, worst); };
+    for (auto const& [pattern, count] : patterns.distinct) {
+      unsigned const met = cost_of(arch, patterns.instruction, pattern, f).wavefronts;
+      worst = std::max(worst, met);
+      total += met * count;
+      if (too_much(bill.total + total * patterns.weight, excess())) return std::nullopt;
+    }
+    bill.excess = excess();
+    bill.total += total * patterns.weight;
+    bill.wavefronts.push_back(worst);
+    bill.totals.push_back(total);
+  }
+  return bill;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,23 @@
+#include "evidence/mends.hpp"
+
+#include <algorithm>
+
+namespace swizproof {
+
+KernelMends mends_of(std::span<TracedInstruction const> kernel, Architecture const& arch) {
+  KernelMends out;
+  std::vector<WeightedAccess> accesses;
+  for (TracedInstruction const& i : kernel) {
+    if (i.instruction) {
+      out.not_kept += i.not_kept;
+      for (TracedPattern const& p : i.patterns)
+        accesses.push_back({*i.instruction, p.access, p.executed, i.pc});
+    } else if (std::find(out.no_law.begin(), out.no_law.end(), i.op) == out.no_law.end()) {
+      out.no_law.push_back(i.op);
+    }
+  }
+  out.mends = mends_of(accesses, arch);
+  return out;
+}
+
+}  // namespace swizproof
