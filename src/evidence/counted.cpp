@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -11,7 +12,7 @@ namespace swizproof {
 
 namespace {
 
-using Outcome = CountedLine::Outcome;
+using LineOutcome = CountedLine::Outcome;
 
 /// What the counter may show of an instruction's executions.
 void add_bounds(Architecture const& arch, CountedLine& line) {
@@ -41,15 +42,15 @@ void add_bounds(Architecture const& arch, CountedLine& line) {
   if (instruction.operation == Operation::cp_async) line.most = std::numeric_limits<std::uint64_t>::max();
 }
 
-Outcome outcome_of(CountedLine const& line) {
+LineOutcome outcome_of(CountedLine const& line) {
   TracedInstruction const& traced = *line.traced;
   bool const within = line.least <= line.wavefronts && line.wavefronts <= line.most;
   bool const predicated = traced.sass.starts_with('@') || traced.sass.find(", P") != std::string::npos ||
                           traced.sass.find(", !P") != std::string::npos;
   if (!within || line.executed < traced.executed || (line.executed > traced.executed && !predicated))
-    return Outcome::different;
-  if (line.least != line.most) return Outcome::bounded;
-  return line.executed == traced.executed ? Outcome::equal : Outcome::predicated;
+    return LineOutcome::different;
+  if (line.least != line.most) return LineOutcome::bounded;
+  return line.executed == traced.executed ? LineOutcome::equal : LineOutcome::predicated;
 }
 
 /// SASS without blanks: exports and disassemblers align operands in their own ways.
@@ -67,7 +68,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 }  // namespace
 
-std::size_t CountedLines::count(Outcome outcome) const {
+std::size_t CountedLines::count(CountedLine::Outcome outcome) const {
   return static_cast<std::size_t>(std::count_if(
       lines.begin(), lines.end(), [&](CountedLine const& line) { return line.outcome == outcome; }));
 }

@@ -9,6 +9,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <charconv>
 #include <array>
 #include <map>
 #include <set>
