@@ -1,5 +1,6 @@
 // swizproof crosscheck: do recorded device results equal the model, and does a kernel do what was proved?
 #include "command/command.hpp"
+#include "command/counts.hpp"
 #include "command/traces.hpp"
 
 #include "evidence/comparison.hpp"
@@ -113,17 +114,20 @@ struct CrosscheckResult {
   std::optional<Proofs> proofs{};
   std::optional<Profiles> profiles{};
   std::optional<Traces> traces{};
+  std::optional<Counts> counts{};
   Architecture const* arch = nullptr;  ///< the one of the least support that an obligation is about
 
   [[nodiscard]] std::size_t mismatches() const {
     return records.contradictions.size() + (profiles ? profiles->mismatches() : 0) +
-           (traces ? traces->mismatches() : 0);
+           (traces ? traces->mismatches() : 0) + (counts ? counts->mismatches() : 0);
   }
   [[nodiscard]] std::size_t compared() const {
-    return records.compared + (profiles ? profiles->said() : 0) + (traces ? traces->said() : 0);
+    return records.compared + (profiles ? profiles->said() : 0) + (traces ? traces->said() : 0) +
+           (counts ? counts->said() : 0);
   }
   [[nodiscard]] int exit_code() const {
-    bool const open = (profiles && profiles->undecided()) || (traces && traces->undecided());
+    bool const open = (profiles && profiles->undecided()) || (traces && traces->undecided()) ||
+                      (counts && counts->said() == 0);
     return mismatches() != 0 ? refuted : open ? undecided : holds;
   }
   [[nodiscard]] std::string_view verdict() const {
@@ -176,6 +180,8 @@ Architecture const* weaker(Architecture const* a, Architecture const* b) {
 std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, Limits const& limits) {
   bool const measured = !files.profiles.empty() || !files.traces.empty();
   if (!measured && files.obligations.empty()) return std::nullopt;
+  if (!files.profiles.empty() && !files.traces.empty() && files.obligations.empty())
+    return std::nullopt;  // they are compared with each other
   if (!measured || files.obligations.empty())
     throw InputError{!measured                ? "obligations need a profile or a trace beside them"
                      : files.profiles.empty() ? "a trace needs obligations beside it: FILE.toml"
@@ -214,6 +220,15 @@ Traces compare_traces(std::vector<File> const& files, Proofs const& proofs, Limi
   return found;
 }
 
+Counts compare_counts(std::vector<File> const& traces, std::vector<File> const& profiles) {
+  Profile sum;
+  for (File const& file : profiles) add(sum, read_nsight(file.name, file.text));
+  Counts found;
+  for (File const& file : traces) found.traces.push_back(read_trace(file.name, file.text));
+  for (Trace const& trace : found.traces) found.beside.push_back(compare_counted(trace, sum));
+  return found;
+}
+
 CrosscheckResult compute(Common const& common, std::vector<std::string> const& names) {
   Architecture const& arch = parse_architecture(common.arch);
   Law const law = [&arch](Instruction const& i, WarpAccess<std::uint32_t> const& access) {
@@ -225,8 +240,11 @@ CrosscheckResult compute(Common const& common, std::vector<std::string> const& n
   for (File const& file : files.records) records.push_back(recompute(file.name, file.text, law));
   result.proofs = proofs_for(files, arch, common.limits());
   result.arch = result.proofs ? result.proofs->arch : &arch;
-  if (!files.profiles.empty()) result.profiles.emplace(compare_profiles(files.profiles, *result.proofs));
-  if (!files.traces.empty())
+  if (!files.profiles.empty() && !files.traces.empty())
+    result.counts.emplace(compare_counts(files.traces, files.profiles));
+  if (result.proofs && !files.profiles.empty())
+    result.profiles.emplace(compare_profiles(files.profiles, *result.proofs));
+  if (result.proofs && !files.traces.empty())
     result.traces.emplace(compare_traces(files.traces, *result.proofs, common.limits()));
   result.records = findings_of(std::move(records));
   return result;
@@ -298,6 +316,7 @@ Json to_json(CrosscheckResult const& result) {
     out["sums"] = sums(*result.profiles);
     out["sums"]["not_proved"] = result.proofs->accesses.left_out;
   }
+  if (result.counts) out["counted"] = to_json(*result.counts);
   if (result.traces) {
     out["traces"] = to_json(*result.traces);
     out["trace_sums"] = sums(*result.traces);
@@ -388,6 +407,7 @@ void print_text(CrosscheckResult const& result, Style const& style) {
   if (f.contradictions.size() > most_printed)
     fmt::print("  ... and {} more\n", f.contradictions.size() - most_printed);
   if (result.profiles) print_text(*result.profiles, style);
+  if (result.counts) fmt::print("{}", describe(*result.counts, style));
   if (result.traces) fmt::print("{}", describe(*result.traces, style));
   if (result.proofs)
     for (std::string const& name : result.proofs->accesses.left_out)
@@ -418,7 +438,8 @@ void add_crosscheck(CLI::App& app, Common& common) {
          "to be complete and disjoint. Or Nsight Compute's CSV (FILE.csv) and the obligations of the\n"
          "kernel (FILE.toml): is any instruction dearer than proved? Or a trace of swizproof-trace and "
          "these\n"
-         "obligations: does any lane ask for another address than was proved?")
+         "obligations: does any lane ask for another address than was proved? Or a trace and a profile of\n"
+         "one program: does the law say what was counted, line by line?")
       ->required();
   sub->callback([&common, files] { run(common, *files); });
 }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <iterator>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace swizproof {
 
@@ -42,24 +42,38 @@ void add_bounds(Architecture const& arch, CountedLine& line) {
   if (instruction.operation == Operation::cp_async) line.most = std::numeric_limits<std::uint64_t>::max();
 }
 
-LineOutcome outcome_of(CountedLine const& line) {
+/// `sass` is the profile's: the trace may have none.
+LineOutcome outcome_of(CountedLine const& line, std::string_view sass) {
   TracedInstruction const& traced = *line.traced;
   bool const within = line.least <= line.wavefronts && line.wavefronts <= line.most;
-  bool const predicated = traced.sass.starts_with('@') || traced.sass.find(", P") != std::string::npos ||
-                          traced.sass.find(", !P") != std::string::npos;
+  bool const predicated =
+      sass.starts_with('@') || sass.find(", P") != sass.npos || sass.find(", !P") != sass.npos;
   if (!within || line.executed < traced.executed || (line.executed > traced.executed && !predicated))
     return LineOutcome::different;
   if (line.least != line.most) return LineOutcome::bounded;
   return line.executed == traced.executed ? LineOutcome::equal : LineOutcome::predicated;
 }
 
-/// SASS without blanks: exports and disassemblers align operands in their own ways.
-std::string without_blanks(std::string_view sass) {
+/// A text without blanks: exports and disassemblers set them in their own ways.
+std::string without_blanks(std::string_view text) {
   std::string out;
-  std::copy_if(sass.begin(), sass.end(), std::back_inserter(out),
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out),
                [](char c) { return c != ' ' && c != '\t'; });
   return out;
 }
+
+/// `LDGSTS.E.BYPASS.128` of `@!P0 LDGSTS.E.BYPASS.128 [R143], desc[UR4][R136.64]`; operands have more than one order.
+std::string_view opcode(std::string_view sass) {
+  if (sass.starts_with('@')) sass.remove_prefix(std::min(sass.find(' '), sass.size()));
+  sass.remove_prefix(std::min(sass.find_first_not_of(" \t"), sass.size()));
+  return sass.substr(0, sass.find_first_of(" \t"));
+}
+
+/// What was counted of one line.
+struct LineSum {
+  std::string sass{};
+  std::uint64_t executed = 0, wavefronts = 0;
+};
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -87,31 +101,31 @@ std::string comparable_kernel_name(std::string const& name) {
 
 CountedLines compare_counted(Trace const& trace, Profile const& profile) {
   CountedLines out;
-  std::map<std::tuple<std::string, std::uint64_t, std::string>, std::pair<std::uint64_t, std::uint64_t>>
-      counted;
+  std::map<std::pair<std::string, std::uint64_t>, LineSum> counted;  // by kernel and pc
   for (Measurement const& m : profile.measurements) {
     if (!m.pc) continue;
-    auto& [executed, wavefronts] =
-        counted[{comparable_kernel_name(m.kernel_as_written), *m.pc, without_blanks(m.where)}];
-    executed += m.executed;
-    wavefronts += m.wavefronts;
+    LineSum& sum = counted[{comparable_kernel_name(m.kernel_as_written), *m.pc}];
+    sum.sass = m.where;
+    sum.executed += m.executed;
+    sum.wavefronts += m.wavefronts;
   }
   for (TracedInstruction const& traced : trace.instructions) {
-    auto const found =
-        counted.find({comparable_kernel_name(traced.kernel), traced.pc, without_blanks(traced.sass)});
-    if (found == counted.end()) {
+    auto const found = counted.find({comparable_kernel_name(traced.kernel), traced.pc});
+    // Where the program was not disassembled, the kernel and the pc must do.
+    if (found == counted.end() ||
+        (!traced.sass.empty() && opcode(found->second.sass) != opcode(traced.sass))) {
       out.not_counted += traced.instruction ? 1 : 0;
       continue;
     }
-    auto const [executed, wavefronts] = found->second;
+    LineSum const sum = found->second;
     counted.erase(found);
     if (!traced.instruction) {
       ++out.no_law;
       continue;
     }
-    CountedLine line{&traced, executed, wavefronts};
+    CountedLine line{&traced, sum.executed, sum.wavefronts};
     add_bounds(*trace.arch, line);
-    line.outcome = outcome_of(line);
+    line.outcome = outcome_of(line, sum.sass);
     out.lines.push_back(line);
   }
   out.not_traced = counted.size();

@@ -1,0 +1,86 @@
+#include "command/counts.hpp"
+
+#include <fmt/format.h>
+
+namespace swizproof::command {
+
+namespace {
+
+/// What a line may be, as a key of JSON and in words, in the order of CountedLine::Outcome.
+struct OutcomeWords {
+  CountedLine::Outcome outcome;
+  std::string_view key, words;
+};
+constexpr OutcomeWords known_outcomes[] = {
+    {CountedLine::Outcome::equal, "equal", "counted as the law says"},
+    {CountedLine::Outcome::predicated, "predicated",
+     "counted as the law says, beside warps that a predicate switched off"},
+    {CountedLine::Outcome::bounded, "bounded",
+     "within bounds: what the profiler counts there is known no closer"},
+    {CountedLine::Outcome::different, "different", "COUNTED DIFFERENTLY"},
+};
+
+std::size_t total(Counts const& counts, std::size_t CountedLines::*member) {
+  std::size_t sum = 0;
+  for (CountedLines const& one : counts.beside) sum += one.*member;
+  return sum;
+}
+
+}  // namespace
+
+std::size_t Counts::count(CountedLine::Outcome which) const {
+  std::size_t sum = 0;
+  for (CountedLines const& one : beside) sum += one.count(which);
+  return sum;
+}
+
+std::size_t Counts::said() const {
+  std::size_t sum = 0;
+  for (CountedLines const& one : beside) sum += one.lines.size();
+  return sum;
+}
+
+nlohmann::ordered_json to_json(Counts const& counts) {
+  nlohmann::ordered_json out{{"lines", counts.said()}};
+  for (OutcomeWords const& known : known_outcomes) out[std::string(known.key)] = counts.count(known.outcome);
+  out["no_law"] = total(counts, &CountedLines::no_law);
+  out["not_counted"] = total(counts, &CountedLines::not_counted);
+  out["not_traced"] = total(counts, &CountedLines::not_traced);
+  out["differing"] = nlohmann::ordered_json::array();
+  for (CountedLines const& one : counts.beside)
+    for (CountedLine const& line : one.lines)
+      if (line.outcome == CountedLine::Outcome::different)
+        out["differing"].push_back({{"kernel", line.traced->kernel},
+                                    {"pc", line.traced->pc},
+                                    {"sass", line.traced->sass},
+                                    {"executed", {line.traced->executed, line.executed}},
+                                    {"wavefronts", {line.traced->wavefronts, line.wavefronts}}});
+  return out;
+}
+
+std::string describe(Counts const& counts, Style const& style) {
+  std::string text;
+  for (CountedLines const& one : counts.beside)
+    for (CountedLine const& line : one.lines)
+      if (line.outcome == CountedLine::Outcome::different)
+        text += fmt::format(
+            "{}\n  {:#06x}  {}\n          traced {} times, {} wavefronts by the law; counted {} times, {} "
+            "wavefronts\n",
+            style.strong(line.traced->kernel), line.traced->pc, line.traced->sass, line.traced->executed,
+            line.traced->wavefronts, line.executed, line.wavefronts);
+  text += fmt::format("{} lines traced and counted\n", counts.said());
+  for (OutcomeWords const& known : known_outcomes)
+    if (std::size_t const n = counts.count(known.outcome); n != 0)
+      text += fmt::format("  {:>6}  {}\n", n,
+                          known.outcome == CountedLine::Outcome::different ? style.bad(known.words)
+                                                                           : std::string(known.words));
+  auto const beside = [&](std::size_t n, std::string_view words) {
+    if (n != 0) text += fmt::format("  {:>6}  {}\n", n, style.faint(words));
+  };
+  beside(total(counts, &CountedLines::no_law), "more of which there is no law");
+  beside(total(counts, &CountedLines::not_counted), "more that the profile does not have");
+  beside(total(counts, &CountedLines::not_traced), "more that the trace does not have");
+  return text;
+}
+
+}  // namespace swizproof::command

@@ -1,0 +1,33 @@
+// Traces beside a profile of the same program: what `crosscheck` says of them.
+#pragma once
+
+#include "evidence/counted.hpp"
+#include "text/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace swizproof::command {
+
+/// Traces, and each beside what was counted. It may be moved and not copied: `beside` points into `traces`.
+struct Counts {
+  std::vector<Trace> traces{};
+  std::vector<CountedLines> beside{};  ///< one for each trace
+
+  Counts() = default;
+  Counts(Counts&&) = default;
+
+  [[nodiscard]] std::size_t count(CountedLine::Outcome which) const;
+  [[nodiscard]] std::size_t said() const;
+  [[nodiscard]] std::size_t mismatches() const { return count(CountedLine::Outcome::different); }
+};
+
+/// The key `counted`: how many lines of each kind, and those that differ.
+[[nodiscard]] nlohmann::ordered_json to_json(Counts const& counts);
+
+/// Every line that differs, and how many of each kind there are.
+[[nodiscard]] std::string describe(Counts const& counts, Style const& style);
+
+}  // namespace swizproof::command
