@@ -163,9 +163,9 @@ TEST(Trace, DearestPatternsComeFirstThenTheMostFrequent) {
   patterns[1]["executed"] = 10;
   patterns.push_back(pattern(20, 1, lanes([](unsigned) { return Json(0); })));
   std::swap(patterns[0], patterns[1]);
+  Trace const trace = read_trace("t", text_of(lines));
   std::vector<std::uint64_t> executed;
-  for (TracedPattern const& p : read_trace("t", text_of(lines)).instructions[0].patterns)
-    executed.push_back(p.executed);
+  for (TracedPattern const& p : trace.instructions[0].patterns) executed.push_back(p.executed);
   EXPECT_EQ(executed, (std::vector<std::uint64_t>{60, 20, 10}));
 }
 
