@@ -103,7 +103,7 @@ std::vector<TracedPattern> patterns_of(Json const& values, TracedInstruction con
   if (!values.empty() && bytes_of(i) == 0)
     malformed("'patterns' has some, but no width of " + i.op + " is known");
   std::vector<TracedPattern> all;
-  std::set<std::array<std::int64_t, warp_lanes>> known;
+  std::set<Json> known;
   std::uint64_t left = i.executed;
   for (Json const& value : values) {
     Members pattern(value, "a pattern");
@@ -115,10 +115,7 @@ std::vector<TracedPattern> patterns_of(Json const& values, TracedInstruction con
     pattern.finish();
     if (p.executed > left) malformed("the patterns were executed more often than the instruction");
     left -= p.executed;
-    std::array<std::int64_t, warp_lanes> lanes{};
-    for (unsigned lane = 0; lane < warp_lanes; ++lane)
-      lanes[lane] = p.access.active[lane] ? std::int64_t{p.access.address[lane]} : -1;
-    if (!known.insert(lanes).second) malformed("a pattern appears twice");
+    if (!known.insert(pattern.at("address")).second) malformed("a pattern appears twice");
     all.push_back(p);
   }
   std::stable_sort(all.begin(), all.end(), [](TracedPattern const& a, TracedPattern const& b) {
