@@ -295,6 +295,16 @@ TEST(Trace, OtherLinesAreRefusedByNameToo) {
   EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][7] = nullptr; }),
             "t.jsonl:3: lane 7 has no address, and ldmatrix.x1 needs those of lanes 0 to 7");
   EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][8] = 5; }), "") << "nobody looks at it";
+  EXPECT_EQ(refusal_of(3,
+                       [](Json& j) {
+                         Json other = j["patterns"][0];
+                         other["address"][8] = 5;
+                         other["executed"] = 1;
+                         j["patterns"][0]["executed"] = 2;
+                         j["patterns"].push_back(other);
+                       }),
+            "")
+      << "two to the tracer";
   EXPECT_EQ(refusal_of(4,
                        [](Json& j) {
                          for (Json& address : j["worst"]["address"]) address = address.get<int>() + 16;
