@@ -460,9 +460,9 @@ void print_text(ExplainResult const& result, Style const& style) {
 }
 
 void refuse_contradictions(Common const& common, ExplainArguments const& options) {
-  if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} > 1)
-    throw InputError{"standard output takes one form", common.json ? "--json" : "-", 0, 6,
-                     "write the other to a file"};
+  if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} < 2) return;
+  std::string const one = common.json ? "--json" : "--sarif - --html -";
+  throw InputError{"standard output takes one form", one, 0, one.size(), "write the others to files"};
 }
 
 void run(Common& common, ExplainArguments const& options) {

@@ -25,7 +25,7 @@ std::string text_or_null(Members& line, std::string const& name) {
 }
 
 template <class T = std::uint64_t>
-T from_one(Json const& value, std::string const& what) {
+T positive(Json const& value, std::string const& what) {
   T const n = integer<T>(value);
   if (n < 1) malformed(what + " is 0");
   return n;
@@ -35,7 +35,7 @@ std::array<unsigned, 3> three(Members& line, std::string const& name) {
   Json const& value = line.at(name);
   if (!value.is_array() || value.size() != 3) malformed("'" + name + "' is no list of three numbers");
   std::array<unsigned, 3> all{};
-  for (std::size_t i = 0; i < 3; ++i) all[i] = from_one<unsigned>(value[i], "a number of '" + name + "'");
+  for (std::size_t i = 0; i < 3; ++i) all[i] = positive<unsigned>(value[i], "a number of '" + name + "'");
   return all;
 }
 
@@ -91,7 +91,7 @@ std::array<std::uint64_t, 33> distribution_of(Json const& value, std::uint64_t e
   for (auto const& [key, times] : value.items()) {
     static RE2 const form("[1-9]|[12][0-9]|3[0-2]");
     if (!matches(key, form)) malformed("'distribution' has the key '" + key.substr(0, 60) + "', not 1 to 32");
-    all[std::stoul(key)] = from_one(times, "a number of 'distribution'");
+    all[std::stoul(key)] = positive(times, "a number of 'distribution'");
     if (times > executed) malformed("a number of 'distribution' is larger than 'executed'");
   }
   return all;
@@ -103,22 +103,19 @@ std::vector<TracedPattern> patterns_of(Json const& values, TracedInstruction con
   if (!values.empty() && bytes_of(i) == 0)
     malformed("'patterns' has some, but no width of " + i.op + " is known");
   std::vector<TracedPattern> all;
-  std::set<std::array<std::int64_t, warp_lanes>> known;
+  std::set<Json> known;
   std::uint64_t left = i.executed;
   for (Json const& value : values) {
     Members pattern(value, "a pattern");
     TracedPattern p;
-    p.executed = from_one(pattern.at("executed"), "'executed' of a pattern");
+    p.executed = positive(pattern.at("executed"), "'executed' of a pattern");
     p.access = access_of(pattern.at("address"), i);
     if (i.instruction) p.wavefronts = cost(arch, *i.instruction, p.access).wavefronts;
     compare_or_null(pattern, i, "wavefronts", "what the law says of these addresses", p.wavefronts);
     pattern.finish();
     if (p.executed > left) malformed("the patterns were executed more often than the instruction");
     left -= p.executed;
-    std::array<std::int64_t, warp_lanes> lanes{};
-    for (unsigned lane = 0; lane < warp_lanes; ++lane)
-      lanes[lane] = p.access.active[lane] ? std::int64_t{p.access.address[lane]} : -1;
-    if (!known.insert(lanes).second) malformed("a pattern appears twice");
+    if (!known.insert(pattern.at("address")).second) malformed("a pattern appears twice");
     all.push_back(p);
   }
   std::stable_sort(all.begin(), all.end(), [](TracedPattern const& a, TracedPattern const& b) {
@@ -162,7 +159,7 @@ std::optional<WarpAccess<std::uint32_t>> worst_of(Json const& value, TracedInstr
 
 /// Counts, patterns and sums of an instruction, each held against the others and against the law.
 void read_counts(TracedInstruction& i, Members& line, Architecture const& arch) {
-  i.executed = from_one(line.at("executed"), "'executed'");
+  i.executed = positive(line.at("executed"), "'executed'");
   if (i.executed > most_executed) malformed("'executed' is more than 2^56");
   i.distribution = distribution_of(line.at("distribution"), i.executed);
   std::uint64_t counted = 0;
@@ -188,7 +185,7 @@ TracedInstruction instruction_of(Json const& json, Architecture const& arch) {
   Members line(json, "the line");
   TracedInstruction i;
   i.kernel = line.text("kernel");
-  i.launches = from_one(line.at("launches"), "'launches'");
+  i.launches = positive(line.at("launches"), "'launches'");
   i.grid = three(line, "grid");
   i.block = three(line, "block");
   i.pc = line.count("pc");
@@ -197,7 +194,7 @@ TracedInstruction instruction_of(Json const& json, Architecture const& arch) {
   i.file = text_or_null(line, "file");
   Json const& source = line.at("line");
   if (source.is_null() != i.file.empty()) malformed("'file' and 'line' must both be there, or both be null");
-  if (!source.is_null()) i.source_line = from_one<unsigned>(source, "'line'");
+  if (!source.is_null()) i.source_line = positive<unsigned>(source, "'line'");
   i.op = line.text("op");
   if (!matches(i.op, form)) malformed("'op' is no name such as ld.shared.b32");
   for (InstructionName const& known : instruction_names)

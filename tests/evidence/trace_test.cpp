@@ -163,9 +163,9 @@ TEST(Trace, DearestPatternsComeFirstThenTheMostFrequent) {
   patterns[1]["executed"] = 10;
   patterns.push_back(pattern(20, 1, lanes([](unsigned) { return Json(0); })));
   std::swap(patterns[0], patterns[1]);
+  Trace const trace = read_trace("t", text_of(lines));
   std::vector<std::uint64_t> executed;
-  for (TracedPattern const& p : read_trace("t", text_of(lines)).instructions[0].patterns)
-    executed.push_back(p.executed);
+  for (TracedPattern const& p : trace.instructions[0].patterns) executed.push_back(p.executed);
   EXPECT_EQ(executed, (std::vector<std::uint64_t>{60, 20, 10}));
 }
 
@@ -295,6 +295,16 @@ TEST(Trace, OtherLinesAreRefusedByNameToo) {
   EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][7] = nullptr; }),
             "t.jsonl:3: lane 7 has no address, and ldmatrix.x1 needs those of lanes 0 to 7");
   EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][8] = 5; }), "") << "nobody looks at it";
+  EXPECT_EQ(refusal_of(3,
+                       [](Json& j) {
+                         Json other = j["patterns"][0];
+                         other["address"][8] = 5;
+                         other["executed"] = 1;
+                         j["patterns"][0]["executed"] = 2;
+                         j["patterns"].push_back(other);
+                       }),
+            "")
+      << "two to the tracer";
   EXPECT_EQ(refusal_of(4,
                        [](Json& j) {
                          for (Json& address : j["worst"]["address"]) address = address.get<int>() + 16;
