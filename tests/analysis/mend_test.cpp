@@ -267,6 +267,19 @@ TEST(Mend, LanesThatTakeNoPartAreNotOfTheRegion) {
   EXPECT_EQ(mends_of(std::vector{matrix}).at(0).region, bytes(0x1000, 0x1000 + 7 * 128 + 16));
 }
 
+TEST(Mend, TooManyPatternsAreNotSearched) {
+  std::vector<WeightedAccess> all;
+  for (std::uint32_t i = 0; i <= 1U << 14; ++i)  // each has its own set of lanes
+    all.push_back(access(ld_b32, 1, [](std::uint32_t l) { return 128 * l; }));
+  for (std::uint32_t i = 0; i <= 1U << 14; ++i)
+    for (std::uint32_t l = 2; l < 17; ++l) all[i].access.active[l] = (i >> (l - 2) & 1) != 0;
+  EXPECT_EQ(mends_of(all).at(0).searched, 0U);
+  EXPECT_FALSE(mends_of(all)[0].swizzle || mends_of(all)[0].padding);
+  all.pop_back();
+  EXPECT_GT(mends_of(all).at(0).searched, 0U);
+  EXPECT_TRUE(mends_of(all)[0].swizzle && mends_of(all)[0].padding);
+}
+
 TEST(Mend, AddressesMayReachTheEndOf32Bits) {
   std::vector<Mend> const mends =
       mends_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0xfffff000U + 128 * l; })});
@@ -295,7 +308,7 @@ std::uint64_t least_total(std::span<WeightedAccess const> all, std::uint64_t beg
         touched.insert(a.access.address[l] + b);
   }
   int bits = 0;
-  while (end - 1 >> bits != 0) ++bits;
+  while (((end - 1) >> bits) != 0) ++bits;
   std::uint64_t least = total(all, std::identity{});
   for (int b = 1; b <= bits; ++b)
     for (int m = 0; m <= bits; ++m)

@@ -61,7 +61,7 @@ struct Mend {
   unsigned element_bytes = 4;  ///< of the narrowest access; 2 for matrices
   std::uint64_t patterns = 0;  ///< different accesses
   std::uint64_t searched =
-      0;  ///< swizzles; 0 where there are more than 2^16 patterns, and nothing was searched
+      0;  ///< swizzles; 0 where there are more than 2^14 patterns, and nothing was searched
   std::optional<SwizzleMend> swizzle{};  ///< nothing where none is better
   std::optional<PaddingMend> padding{};  ///< nothing where none is better, or no pitch shows
 
