@@ -27,12 +27,14 @@ std::string describe(SwizzleMend const& mend, unsigned element_bytes) {
       "{} of byte addresses{}; {}\n{:34}{}\n", in_source(mend.swizzle), elements, in_c(mend.swizzle), "",
       mend.on_offsets
           ? "as good of offsets from the region's start"
-          : "of addresses as they are: of offsets from the region's start it is another function");
+          : "of addresses as they are: of offsets from the region's start it is dearer, or leads out of it");
 }
 
+/// `rows of 33 elements of 4 bytes instead of 32; 124 bytes of memory more`
 std::string describe(PaddingMend const& mend, unsigned element_bytes) {
-  return fmt::format("{} bytes ({} elements of {}) more behind every {}; {} bytes of memory more\n",
-                     mend.padding, mend.padding / element_bytes, element_bytes, mend.pitch, mend.memory);
+  return fmt::format("rows of {} elements of {} bytes instead of {}; {} bytes of memory more\n",
+                     (mend.pitch + mend.padding) / element_bytes, element_bytes, mend.pitch / element_bytes,
+                     mend.memory);
 }
 
 }  // namespace

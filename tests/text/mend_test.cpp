@@ -22,9 +22,8 @@ TEST(MendText, SaysWhatCuTeAndCSay) {
             "of 4 bytes; "
             "fn(x) = x ^ ((x >> 5) & 0x7c)\n"
             "                                  as good of offsets from the region's start\n"
-            "  padding        2048 wavefronts  4 bytes (1 elements of 4) more behind every 128; 124 bytes of "
-            "memory "
-            "more\n");
+            "  padding        2048 wavefronts  rows of 33 elements of 4 bytes instead of 32; 124 bytes of "
+            "memory more\n");
 }
 
 TEST(MendText, SaysWhatDoesNotHelp) {
