@@ -21,13 +21,12 @@ std::string in_c(Swizzle const& s) { return to_string(LinearMap{0, {{s.shift, s.
 std::string describe(SwizzleMend const& mend, unsigned element_bytes) {
   std::string const elements =
       mend.on_elements && element_bytes > 1
-          ? fmt::format("; {} of elements of {} bytes", in_source(*mend.on_elements), element_bytes)
+          ? fmt::format("{} of elements of {} bytes; ", in_source(*mend.on_elements), element_bytes)
           : "";
-  return fmt::format(
-      "{} of byte addresses{}; {}\n{:34}{}\n", in_source(mend.swizzle), elements, in_c(mend.swizzle), "",
-      mend.on_offsets
-          ? "as good of offsets from the region's start"
-          : "of addresses as they are: of offsets from the region's start it is dearer, or leads out of it");
+  return fmt::format("{} of byte addresses: {}\n{:34}{}{}\n", in_source(mend.swizzle), in_c(mend.swizzle), "",
+                     elements,
+                     mend.on_offsets ? "as good of offsets from the region's start"
+                                     : "of offsets from the region's start it is dearer, or leads out");
 }
 
 /// `rows of 33 elements of 4 bytes instead of 32; 124 bytes of memory more`
