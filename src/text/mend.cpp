@@ -54,10 +54,10 @@ std::string describe(Mend const& mend, Style const& style) {
   if (mend.swizzle) line("swizzle", mend.swizzle->after, describe(*mend.swizzle, mend.element_bytes));
   if (mend.padding) line("padding", mend.padding->after, describe(*mend.padding, mend.element_bytes));
   if (mend.searched == 0)
-    text += fmt::format("  nothing was searched: {} different accesses are too many\n", mend.patterns);
-  else if (!mend.swizzle && !mend.padding)
+    text += fmt::format("  no swizzle was searched: {} different accesses are too many\n", mend.patterns);
+  if (mend.searched != 0 && !mend.swizzle && !mend.padding)
     text += fmt::format("  nothing helps: none of {} swizzles, and no padding of rows\n", mend.searched);
-  else if (!mend.swizzle)
+  else if (mend.searched != 0 && !mend.swizzle)
     text += fmt::format("  none of {} swizzles helps\n", mend.searched);
   else if (!mend.padding)
     text += "  no padding of rows helps\n";

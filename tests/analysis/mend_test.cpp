@@ -60,7 +60,7 @@ TEST(Mend, ATranspositionIsFreedByASwizzleOrByPadding) {
   EXPECT_EQ(mend.region, bytes(0x400, 0x1400));
   EXPECT_EQ(mend.before, 1024U + 32768U);
   EXPECT_EQ(mend.ideal, 2048U);
-  EXPECT_EQ(mend.patterns, 64U);
+  EXPECT_EQ(mend.patterns, 2U) << "of stores and of loads one each, up to XOR";
   EXPECT_EQ(mend.element_bytes, 4U);
   ASSERT_TRUE(mend.swizzle);
   EXPECT_EQ(mend.swizzle->swizzle, (Swizzle{5, 2, 5}));
@@ -274,7 +274,8 @@ TEST(Mend, TooManyPatternsAreNotSearched) {
   for (std::uint32_t i = 0; i <= 1U << 14; ++i)
     for (std::uint32_t l = 2; l < 17; ++l) all[i].access.active[l] = (i >> (l - 2) & 1) != 0;
   EXPECT_EQ(mends_of(all).at(0).searched, 0U);
-  EXPECT_FALSE(mends_of(all)[0].swizzle || mends_of(all)[0].padding);
+  EXPECT_FALSE(mends_of(all)[0].swizzle);
+  EXPECT_TRUE(mends_of(all)[0].padding);
   all.pop_back();
   EXPECT_GT(mends_of(all).at(0).searched, 0U);
   EXPECT_TRUE(mends_of(all)[0].swizzle && mends_of(all)[0].padding);
