@@ -13,7 +13,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_patterns = std::uint64_t{1} << 16;
+constexpr std::uint64_t most_patterns = std::uint64_t{1} << 14;
 constexpr std::uint64_t line_bytes = std::uint64_t{1} << line_bits;
 constexpr std::uint64_t least_pitch = 32;
 constexpr std::size_t most_pitches = 8;
@@ -194,8 +194,8 @@ std::vector<std::uint64_t> units_of(Region const& region) {
 
 std::optional<SwizzleMend> best_swizzle(Region const& region, Architecture const& arch, Mend const& mend,
                                         std::vector<WarpShapes> const& exact,
+                                        std::vector<WarpShapes> const& all,
                                         std::vector<Swizzle> const& swizzles) {
-  std::vector<WarpShapes> const all = shapes_of(region, true);
   std::vector<std::uint64_t> const units = units_of(region);
   // Units move as a whole and stay apart from each other, so each needs a place for its first byte.
   auto const stays = [&](auto const& f) {
@@ -279,16 +279,16 @@ Mend mend_of(Region const& region, Architecture const& arch) {
   mend.region = region.ranges;
   mend.element_bytes = region.element;
   std::vector<WarpShapes> const exact = shapes_of(region, false);
-  for (WarpShapes const& shapes : exact) {
-    mend.patterns += shapes.distinct.size();
+  for (WarpShapes const& shapes : exact)
     mend.ideal += shapes.cases * ideal_wavefronts(arch, shapes.instruction);
-  }
   mend.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
+  mend.padding = best_padding(region, arch, mend, exact);
+  std::vector<WarpShapes> const linear = shapes_of(region, true);
+  for (WarpShapes const& shapes : linear) mend.patterns += shapes.distinct.size();
   if (mend.patterns > most_patterns) return mend;
   std::vector<Swizzle> const swizzles = swizzles_for(region);
   mend.searched = swizzles.size();
-  mend.swizzle = best_swizzle(region, arch, mend, exact, swizzles);
-  mend.padding = best_padding(region, arch, mend, exact);
+  mend.swizzle = best_swizzle(region, arch, mend, exact, linear, swizzles);
   return mend;
 }
 

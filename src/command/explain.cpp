@@ -1,9 +1,11 @@
-// swizproof explain TRACE: what does each line of a traced kernel cost, and who collides?
+// swizproof explain TRACE: what does each line of a traced kernel cost, who collides, and what mends it?
 #include "command/command.hpp"
 
+#include "evidence/mends.hpp"
 #include "evidence/trace.hpp"
 #include "picture/picture.hpp"
 #include "system/whole_file.hpp"
+#include "text/mend.hpp"
 #include "text/pattern.hpp"
 #include "text/report.hpp"
 #include "text/sarif.hpp"
@@ -59,6 +61,7 @@ struct Line {
 struct Kernel {
   std::vector<Line> lines{};  ///< by excess, the largest first; at least one
   Sums sums{};
+  KernelMends mends{};  ///< if it was chosen
 
   [[nodiscard]] TracedInstruction const& any() const { return lines[0].traced; }
 };
@@ -110,7 +113,11 @@ bool goes_on(TracedInstruction const& before, TracedInstruction const& i) {
 }
 
 /// What would mend the kernel.
-Json mends_of(Kernel const&) { return Json::array(); }
+KernelMends mends_of(Architecture const& arch, Kernel const& kernel) {
+  std::vector<TracedInstruction const*> traced;
+  for (Line const& line : kernel.lines) traced.push_back(&line.traced);
+  return swizproof::mends_of(traced, arch);
+}
 
 constexpr auto by_excess = [](auto const& a, auto const& b) { return a.sums.excess > b.sums.excess; };
 
@@ -135,6 +142,7 @@ ExplainResult compute(ExplainArguments const& options) {
     result.excess_of_all += kernel.sums.excess;
     if (!chosen.found_in(kernel.any().kernel)) continue;
     result.sums.add(kernel.sums);
+    kernel.mends = mends_of(*result.trace.arch, kernel);
     result.kernels.push_back(std::move(kernel));
   }
   if (result.kernels.empty() && result.all_kernels != 0)
@@ -197,7 +205,8 @@ Json to_json(Kernel const& kernel) {
   add_sums(out, kernel.sums);
   out["lines"] = Json::array();
   for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
-  out["mends"] = mends_of(kernel);
+  out["mends"] = Json::array();
+  for (Mend const& mend : kernel.mends.mends) out["mends"].push_back(swizproof::to_json(mend));
   return out;
 }
 
@@ -422,6 +431,25 @@ void print_lawless(Kernel const& kernel, Style const& style) {
   if (!text.empty()) fmt::print("\n  {}\n", style.doubtful(text));
 }
 
+/// What mends the kernel's regions, and what must take the mend unseen.
+void print_mends(KernelMends const& mends, Style const& style) {
+  for (Mend const& mend : mends.mends) {
+    fmt::print("\n");
+    std::string const text = swizproof::describe(mend, style);
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      fmt::print("  {}\n", text.substr(at, end - at));
+    }
+  }
+  if (mends.mends.empty()) return;
+  std::string unseen;
+  if (mends.not_kept != 0)
+    unseen += fmt::format(", {} whose addresses were not kept", counted(mends.not_kept, "execution"));
+  for (std::string const& op : mends.no_law) unseen += ", " + op;
+  fmt::print("  every access to these bytes must take the mend{}{}\n",
+             unseen.empty() ? "" : "; not looked at: ", unseen.empty() ? "" : unseen.substr(2));
+}
+
 void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& style) {
   TracedInstruction const& any = kernel.any();
   fmt::print("\n{}\n  {}, grid {}, block {}\n", style.strong(shortened(any.kernel, longest_name)),
@@ -436,6 +464,7 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
       fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
                  line.traced.pc, line.traced.not_kept, line.traced.executed);
   print_lawless(kernel, style);
+  print_mends(kernel.mends, style);
 }
 
 void print_text(ExplainResult const& result, Style const& style) {
@@ -480,8 +509,8 @@ void run(Common& common, ExplainArguments const& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      app.add_subcommand("explain", "What does each line of a traced kernel cost, and who collides?");
+  CLI::App* const sub = app.add_subcommand(
+      "explain", "What does each line of a traced kernel cost, who collides, and what mends it?");
   auto const options = std::make_shared<ExplainArguments>();
   sub->add_option(
          "TRACE", options->trace,

@@ -10,8 +10,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Conformance kinds[] = {Conformance::as_proved, Conformance::differs, Conformance::undecided,
-                                 Conformance::no_obligation, Conformance::not_modelled};
+constexpr Conformance conformances[] = {Conformance::as_proved, Conformance::differs, Conformance::undecided,
+                                        Conformance::no_obligation, Conformance::not_modelled};
 
 std::string_view name_of(Conformance conformance) {
   constexpr std::string_view names[] = {"as proved", "DIFFERS from what is proved", "undecided",
@@ -163,7 +163,7 @@ Json sums(Traces const& traces) {
   std::size_t lines = 0;
   for (ConformanceReport const& report : traces.reports) lines += report.instructions.size();
   out["lines"] = lines;
-  for (Conformance const c : kinds) out[std::string(key_of(c))] = traces.count(c);
+  for (Conformance const c : conformances) out[std::string(key_of(c))] = traces.count(c);
   out["dropped"] = traces.dropped();
   return out;
 }
@@ -184,7 +184,7 @@ std::string describe(Traces const& traces, Style const& style) {
         "base.\n";
   if (traces.count(Conformance::no_obligation) != 0)
     text += "\nno obligation: no access of this instruction and width in the obligations for this kernel.\n";
-  for (Conformance const c : kinds)
+  for (Conformance const c : conformances)
     if (std::size_t const n = traces.count(c); n != 0)
       sum += fmt::format("{} {} {}", sum.empty() ? ":" : ";", n, name_of(c));
   return text + fmt::format("\n{} {}{}\n", lines, lines == 1 ? "instruction" : "instructions", sum);

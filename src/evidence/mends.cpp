@@ -4,10 +4,11 @@
 
 namespace swizproof {
 
-KernelMends mends_of(std::span<TracedInstruction const> kernel, Architecture const& arch) {
+KernelMends mends_of(std::span<TracedInstruction const* const> kernel, Architecture const& arch) {
   KernelMends out;
   std::vector<WeightedAccess> accesses;
-  for (TracedInstruction const& i : kernel) {
+  for (TracedInstruction const* const traced : kernel) {
+    TracedInstruction const& i = *traced;
     if (i.instruction) {
       out.not_kept += i.not_kept;
       for (TracedPattern const& p : i.patterns)

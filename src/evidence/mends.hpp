@@ -21,6 +21,7 @@ struct KernelMends {
 };
 
 /// Searches the mends of one kernel's instructions, from the patterns that the trace kept.
-[[nodiscard]] KernelMends mends_of(std::span<TracedInstruction const> kernel, Architecture const& arch);
+[[nodiscard]] KernelMends mends_of(std::span<TracedInstruction const* const> kernel,
+                                   Architecture const& arch);
 
 }  // namespace swizproof

@@ -21,18 +21,19 @@ std::string in_c(Swizzle const& s) { return to_string(LinearMap{0, {{s.shift, s.
 std::string describe(SwizzleMend const& mend, unsigned element_bytes) {
   std::string const elements =
       mend.on_elements && element_bytes > 1
-          ? fmt::format("; {} of elements of {} bytes", in_source(*mend.on_elements), element_bytes)
+          ? fmt::format("{} of elements of {} bytes; ", in_source(*mend.on_elements), element_bytes)
           : "";
-  return fmt::format(
-      "{} of byte addresses{}; {}\n{:34}{}\n", in_source(mend.swizzle), elements, in_c(mend.swizzle), "",
-      mend.on_offsets
-          ? "as good of offsets from the region's start"
-          : "of addresses as they are: of offsets from the region's start it is another function");
+  return fmt::format("{} of byte addresses: {}\n{:34}{}{}\n", in_source(mend.swizzle), in_c(mend.swizzle), "",
+                     elements,
+                     mend.on_offsets ? "as good of offsets from the region's start"
+                                     : "of offsets from the region's start it is dearer, or leads out");
 }
 
+/// `rows of 33 elements of 4 bytes instead of 32; 124 bytes of memory more`
 std::string describe(PaddingMend const& mend, unsigned element_bytes) {
-  return fmt::format("{} bytes ({} elements of {}) more behind every {}; {} bytes of memory more\n",
-                     mend.padding, mend.padding / element_bytes, element_bytes, mend.pitch, mend.memory);
+  return fmt::format("rows of {} elements of {} bytes instead of {}; {} bytes of memory more\n",
+                     (mend.pitch + mend.padding) / element_bytes, element_bytes, mend.pitch / element_bytes,
+                     mend.memory);
 }
 
 }  // namespace
@@ -53,10 +54,10 @@ std::string describe(Mend const& mend, Style const& style) {
   if (mend.swizzle) line("swizzle", mend.swizzle->after, describe(*mend.swizzle, mend.element_bytes));
   if (mend.padding) line("padding", mend.padding->after, describe(*mend.padding, mend.element_bytes));
   if (mend.searched == 0)
-    text += fmt::format("  nothing was searched: {} different accesses are too many\n", mend.patterns);
-  else if (!mend.swizzle && !mend.padding)
+    text += fmt::format("  no swizzle was searched: {} different accesses are too many\n", mend.patterns);
+  if (mend.searched != 0 && !mend.swizzle && !mend.padding)
     text += fmt::format("  nothing helps: none of {} swizzles, and no padding of rows\n", mend.searched);
-  else if (!mend.swizzle)
+  else if (mend.searched != 0 && !mend.swizzle)
     text += fmt::format("  none of {} swizzles helps\n", mend.searched);
   else if (!mend.padding)
     text += "  no padding of rows helps\n";

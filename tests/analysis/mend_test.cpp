@@ -60,7 +60,7 @@ TEST(Mend, ATranspositionIsFreedByASwizzleOrByPadding) {
   EXPECT_EQ(mend.region, bytes(0x400, 0x1400));
   EXPECT_EQ(mend.before, 1024U + 32768U);
   EXPECT_EQ(mend.ideal, 2048U);
-  EXPECT_EQ(mend.patterns, 64U);
+  EXPECT_EQ(mend.patterns, 2U) << "of stores and of loads one each, up to XOR";
   EXPECT_EQ(mend.element_bytes, 4U);
   ASSERT_TRUE(mend.swizzle);
   EXPECT_EQ(mend.swizzle->swizzle, (Swizzle{5, 2, 5}));
@@ -267,6 +267,20 @@ TEST(Mend, LanesThatTakeNoPartAreNotOfTheRegion) {
   EXPECT_EQ(mends_of(std::vector{matrix}).at(0).region, bytes(0x1000, 0x1000 + 7 * 128 + 16));
 }
 
+TEST(Mend, TooManyPatternsAreNotSearched) {
+  std::vector<WeightedAccess> all;
+  for (std::uint32_t i = 0; i <= 1U << 14; ++i)  // each has its own set of lanes
+    all.push_back(access(ld_b32, 1, [](std::uint32_t l) { return 128 * l; }));
+  for (std::uint32_t i = 0; i <= 1U << 14; ++i)
+    for (std::uint32_t l = 2; l < 17; ++l) all[i].access.active[l] = (i >> (l - 2) & 1) != 0;
+  EXPECT_EQ(mends_of(all).at(0).searched, 0U);
+  EXPECT_FALSE(mends_of(all)[0].swizzle);
+  EXPECT_TRUE(mends_of(all)[0].padding);
+  all.pop_back();
+  EXPECT_GT(mends_of(all).at(0).searched, 0U);
+  EXPECT_TRUE(mends_of(all)[0].swizzle && mends_of(all)[0].padding);
+}
+
 TEST(Mend, AddressesMayReachTheEndOf32Bits) {
   std::vector<Mend> const mends =
       mends_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0xfffff000U + 128 * l; })});
@@ -295,7 +309,7 @@ std::uint64_t least_total(std::span<WeightedAccess const> all, std::uint64_t beg
         touched.insert(a.access.address[l] + b);
   }
   int bits = 0;
-  while (end - 1 >> bits != 0) ++bits;
+  while (((end - 1) >> bits) != 0) ++bits;
   std::uint64_t least = total(all, std::identity{});
   for (int b = 1; b <= bits; ++b)
     for (int m = 0; m <= bits; ++m)

@@ -35,6 +35,11 @@ struct Case {
     i.instruction = instruction;
     return i;
   }
+  [[nodiscard]] std::vector<TracedInstruction const*> traced() const {
+    std::vector<TracedInstruction const*> all;
+    for (TracedInstruction const& i : trace.instructions) all.push_back(&i);
+    return all;
+  }
   ConformanceReport report() {
     ProvedAccesses all = prove_accesses(obligations, {});
     EXPECT_EQ(all.left_out, std::vector<std::string>{});
@@ -296,7 +301,7 @@ TEST(Mends, AreOfATracedKernel) {
     atomic.op = "atom.shared.b32";
     atomic.not_kept = 100;
   }
-  KernelMends const found = mends_of(c.trace.instructions, sm_90);
+  KernelMends const found = mends_of(c.traced(), sm_90);
   ASSERT_EQ(found.mends.size(), 1U);
   EXPECT_EQ(found.mends[0].before, 1024U + 32768U);
   EXPECT_EQ(found.mends[0].after(), 2048U);
@@ -314,7 +319,7 @@ TEST(Mends, KnowWhichInstructionItWas) {
       access.address[l] = buffer + 128 * l, access.active[l] = true;
     add(loads, access);
   }
-  EXPECT_EQ(mends_of(c.trace.instructions, sm_90).mends.size(), 1U);
+  EXPECT_EQ(mends_of(c.traced(), sm_90).mends.size(), 1U);
 }
 
 }  // namespace
