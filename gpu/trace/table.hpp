@@ -14,10 +14,10 @@ namespace swizproof::trace {
 
 inline constexpr std::uint32_t pattern_places = 1U << 16;
 inline constexpr std::uint32_t instruction_places = 1U << 13;
-inline constexpr std::uint32_t most_patterns = 2048;  ///< that are kept of one instruction
+inline constexpr std::uint32_t most_patterns = 2048;        ///< that are kept of one instruction
 inline constexpr std::uint32_t most_lawless_patterns = 16;  ///< of one of which there is no law: examples
-inline constexpr std::uint32_t most_probes = 32;      ///< places that are looked at for one key
-inline constexpr std::uint32_t most_wavefronts = 32;  ///< of any access
+inline constexpr std::uint32_t most_probes = 32;            ///< places that are looked at for one key
+inline constexpr std::uint32_t most_wavefronts = 32;        ///< of any access
 
 /// What an instruction does. The first five are Operation's, of which there is a law; the others are counted and named.
 enum class Kind : std::uint8_t {

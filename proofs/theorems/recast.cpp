@@ -39,9 +39,9 @@ constexpr auto shrunk = [](auto const& f, unsigned k, auto x) {
 Claim unit_of_two(bool leftward) {
   auto const is_even = [](auto bits) { return (bits & 1) == 0; };
   auto const half_the_mask = [=](auto const& g, auto x) {
-    auto half = g;
-    half.source = shr(g.source, 1);
-    return states(is_even(g.source) && is_even(g.moved(g.source)), equal(g, half, 1, x));
+    auto halved = g;
+    halved.source = shr(g.source, 1);
+    return states(is_even(g.source) && is_even(g.moved(g.source)), equal(g, halved, 1, x));
   };
   auto const is_half_the_mask = [=](auto const& f, unsigned k, auto x) {
     auto const g = f.by_mask(x);

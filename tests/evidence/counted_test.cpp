@@ -38,8 +38,8 @@ Profile profiled(std::string sass, unsigned executed, unsigned wavefronts,
 "Address","Source","Instructions Executed","L1 Wavefronts Shared"
 "0x7f0000000000","MOV R1, R2","10","0"
 )csv";
-  return read_nsight("p.csv", head + '"' + pc + "\",\"" + sass + "\",\"" + std::to_string(executed) + "\",\"" +
-                                  std::to_string(wavefronts) + "\"\n");
+  return read_nsight("p.csv", head + '"' + pc + "\",\"" + sass + "\",\"" + std::to_string(executed) +
+                                  "\",\"" + std::to_string(wavefronts) + "\"\n");
 }
 
 CountedLines compared(Trace const& trace, Profile const& profile) { return compare_counted(trace, profile); }
