@@ -41,11 +41,39 @@ Record Record::parse(std::string const& text) {
   return record;
 }
 
+namespace {
+
+/// How many bytes the character of UTF-8 has that begins here; 0 where none does.
+std::size_t character_at(std::string const& text, std::size_t at) {
+  auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  std::size_t const length = byte(at) < 0x80   ? 1
+                             : byte(at) < 0xc2 ? 0
+                             : byte(at) < 0xe0 ? 2
+                             : byte(at) < 0xf0 ? 3
+                             : byte(at) < 0xf5 ? 4
+                                               : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(at + i) & 0xc0U) != 0x80U) return 0;
+  if ((byte(at) == 0xe0 && byte(at + 1) < 0xa0) || (byte(at) == 0xed && byte(at + 1) > 0x9f) ||
+      (byte(at) == 0xf0 && byte(at + 1) < 0x90) || (byte(at) == 0xf4 && byte(at + 1) > 0x8f))
+    return 0;
+  return length;
+}
+
+}  // namespace
+
 std::string quoted(std::string const& text) {
   std::string out = "\"";
-  for (char const c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c < ' ' ? ' ' : c;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const length = character_at(text, at);
+    if (length == 1 && (text[at] == '"' || text[at] == '\\')) out += '\\';
+    if (length == 0)
+      out += '?';
+    else if (length == 1 && static_cast<unsigned char>(text[at]) < ' ')
+      out += ' ';
+    else
+      out += text.substr(at, length);
+    at += length == 0 ? 1 : length;
   }
   return out + '"';
 }

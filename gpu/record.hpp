@@ -26,7 +26,7 @@ struct Record {
   [[nodiscard]] static Record parse(std::string const& text);
 };
 
-/// `"a\"b"` of a text without control characters.
+/// `"a\"b"`: a text as JSON. Control characters become blanks, and what is no UTF-8 question marks.
 [[nodiscard]] std::string quoted(std::string const& text);
 
 /// The campaigns. Each runs its part on the current device and returns what it found; mismatches are

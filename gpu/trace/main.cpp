@@ -23,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <regex.h>
+#include <set>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -111,6 +112,8 @@ std::string preload_library() {
   for (std::string const& path :
        {own_folder() + "/libswizproof-trace.so", own_folder() + "/../lib/libswizproof-trace.so"})
     if (fs::exists(path)) {
+      if (path.find_first_of(" :") != path.npos)
+        throw Failure{path + ": LD_PRELOAD takes no path with a blank or a colon", 77};
       if (dlopen(path.c_str(), RTLD_LAZY) == nullptr)
         throw Failure{std::string("no sanitizer library: ") + dlerror(), 77};
       return path;
@@ -203,6 +206,7 @@ struct Raw {
   std::vector<Function> functions;
   std::vector<Instruction> instructions;
   std::uint64_t dropped = 0;
+  bool lost = false;  ///< a table could not be read
 };
 
 std::istream& operator>>(std::istream& in, std::array<std::uint32_t, warp_lanes>& addresses) {
@@ -239,6 +243,8 @@ std::optional<Raw> read_raw(fs::path const& path) {
     } else if (word == "pattern" && !raw.instructions.empty()) {
       Asked& pattern = raw.instructions.back().patterns.emplace_back();
       in >> pattern.executed >> pattern.wavefronts >> pattern.active >> pattern.address;
+    } else if (word == "lost") {
+      raw.lost = true;
     } else if (word == "dropped") {
       in >> raw.dropped;
     } else {
@@ -263,8 +269,8 @@ std::string shell_quoted(std::string const& text) {
   return out + "'";
 }
 
-/// What nvdisasm says of a module; empty where there is none.
-Listing disassemble(fs::path const& cubin) {
+/// What nvdisasm says of some functions of a module; empty where there is no nvdisasm.
+Listing disassemble(fs::path const& cubin, std::set<std::string> const& wanted) {
   Listing listing;
   std::string program = "nvdisasm";
   if (fs::exists(SWIZPROOF_NVDISASM)) program = SWIZPROOF_NVDISASM;
@@ -304,7 +310,7 @@ Listing disassemble(fs::path const& cubin) {
       sass.remove_prefix(std::min(sass.find_first_not_of(" \t"), sass.size()));
       sass = sass.substr(0, sass.find(';'));
       while (!sass.empty() && sass.back() == ' ') sass.remove_suffix(1);
-      if (sass.empty()) continue;
+      if (sass.empty() || !wanted.contains(function)) continue;
       listing[function][offset] = {std::string(sass), file, line};
       behind_instruction = true;
     }
@@ -346,6 +352,10 @@ std::string op_of(Code code, std::string const& sass) {
       return "cp.reduce.async.bulk";
     case Kind::remote:
       return "ld.st.shared::cluster";
+    case Kind::remote_reduction:
+      return "red.async";
+    case Kind::bulk_store:
+      return "st.bulk.shared";
     default:
       return "st.async";
   }
@@ -380,9 +390,7 @@ std::string line_of(Instruction& one, Raw const& raw, Line const& source) {
     distribution += (distribution.empty() ? "\"" : ", \"") + std::to_string(cost) +
                     "\": " + std::to_string(one.distribution[cost]);
   }
-  Function const unknown{0, 0, {}, "(a function that kernels call)"};
-  Function const& function =
-      one.function < 0 ? unknown : raw.functions[static_cast<std::size_t>(one.function)];
+  Function const& function = raw.functions[static_cast<std::size_t>(one.function)];
   std::ostringstream out;
   auto const extents = [&](std::size_t from) {
     auto const& e = function.extents;
@@ -435,10 +443,10 @@ std::string head_of(Raw const& raw, Options const& options) {
 std::size_t write_trace(Raw& raw, Options const& options, std::string const& folder, std::string const& pid,
                         std::string const& file) {
   std::map<int, Listing> listings;
-  for (Function const& function : raw.functions)
-    if (!listings.contains(function.module))
-      listings[function.module] =
-          disassemble(folder + "/" + pid + "-" + std::to_string(function.module) + ".cubin");
+  std::map<int, std::set<std::string>> wanted;  // by module
+  for (Function const& function : raw.functions) wanted[function.module].insert(function.name);
+  for (auto const& [module, functions] : wanted)
+    listings[module] = disassemble(folder + "/" + pid + "-" + std::to_string(module) + ".cubin", functions);
   std::sort(raw.instructions.begin(), raw.instructions.end(),
             [&](Instruction const& a, Instruction const& b) {
               auto const name = [&](Instruction const& one) {
@@ -452,11 +460,9 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
   out << head_of(raw, options);
   for (Instruction& one : raw.instructions) {
     Line source;
-    if (one.function >= 0) {
-      Function const& function = raw.functions[static_cast<std::size_t>(one.function)];
-      auto const& lines = listings[function.module][function.name];
-      if (auto const found = lines.find(one.pc); found != lines.end()) source = found->second;
-    }
+    Function const& function = raw.functions[static_cast<std::size_t>(one.function)];
+    auto const& lines = listings[function.module][function.name];
+    if (auto const found = lines.find(one.pc); found != lines.end()) source = found->second;
     out << line_of(one, raw, source);
   }
   out << "{\"lines\": " << raw.instructions.size() + 1 << ", \"dropped\": " << raw.dropped << "}\n";
@@ -499,12 +505,15 @@ int trace(int argc, char** argv) {
   Options const options = parse(argc, argv);
   require_gpu();
   std::string const library = preload_library();
+  if (fs::exists(options.out) && !fs::is_regular_file(options.out))
+    throw Failure{options.out + ": is no file that can be replaced"};
   // Nothing is run for an hour to find out that its trace cannot be written.
   if (std::string const probe = options.out + ".unfinished-" + std::to_string(getpid());
       !std::ofstream(probe))
     throw Failure{options.out + ": cannot be written: " + std::strerror(errno)};
   else
     fs::remove(probe);
+  fs::remove(options.out);  // what stands there afterwards is of this run
   Folder const folder;
   auto const [process, status] = run(options, library, folder.path);
   write_traces(options, folder.path, process);
@@ -513,6 +522,7 @@ int trace(int argc, char** argv) {
     fs::remove_all(folder.path);
     std::signal(WTERMSIG(status), SIG_DFL);
     std::raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
   }
   return WEXITSTATUS(status);
 }

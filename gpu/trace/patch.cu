@@ -45,7 +45,6 @@ __device__ Counted* place_of(Table& table, std::uint64_t pc, Code code) {
     }
     if (known == pc) return &counted;
   }
-  atomicAdd(&table.dropped, 1ULL);
   return nullptr;
 }
 
@@ -61,7 +60,10 @@ __device__ std::uint32_t cost_of(Table const& table, Code code, WarpAccess<std::
 __device__ void count_unkept(Table& table, std::uint64_t pc, Code code,
                              WarpAccess<std::uint32_t> const& access) {
   Counted* const counted = place_of(table, pc, code);
-  if (counted == nullptr) return;
+  if (counted == nullptr) {
+    atomicAdd(&table.dropped, 1ULL);
+    return;
+  }
   std::uint32_t const wavefronts = cost_of(table, code, access);
   atomicAdd(&counted->executed, 1ULL);
   atomicAdd(&counted->distribution[wavefronts <= most_wavefronts ? wavefronts : most_wavefronts], 1ULL);
@@ -159,8 +161,10 @@ __device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_
         return;
       }
     }
-    if (state == busy) {  // another warp writes it, and does not wait for this one
-      while (__shfl_sync(mask, fresh(place.state), static_cast<int>(leader)) == busy) {
+    if (state == busy) {
+      // Others write it, and do not wait for these lanes. Whoever waits no longer keeps the pattern once more, which is added up.
+      for (int turn = 0;
+           turn < 4096 && __shfl_sync(mask, fresh(place.state), static_cast<int>(leader)) == busy; ++turn) {
       }
       __threadfence();
       if (holds(place, pc, mask, lane, address, [](auto const& value) { return fresh(value); })) {
@@ -178,9 +182,9 @@ __device__ SanitizerPatchResult count(void* userdata, std::uint64_t pc, Kind kin
   if (userdata == nullptr) return SANITIZER_PATCH_SUCCESS;
   std::uint32_t const mask = __activemask();
   if (lane_id() != lowest(mask)) return SANITIZER_PATCH_SUCCESS;
-  Counted* const counted =
-      place_of(*static_cast<Table*>(userdata), pc, Code{kind, static_cast<std::uint8_t>(bytes), 0, 0});
-  if (counted != nullptr) atomicAdd(&counted->executed, 1ULL);
+  Table& table = *static_cast<Table*>(userdata);
+  Counted* const counted = place_of(table, pc, Code{kind, static_cast<std::uint8_t>(bytes), 0, 0});
+  atomicAdd(counted != nullptr ? &counted->executed : &table.dropped, 1ULL);
   return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -219,8 +223,9 @@ extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_async(void* us
 extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_wgmma(void* userdata, std::uint64_t pc,
                                                                         std::uint32_t, std::uint32_t,
                                                                         std::uint32_t, std::uint32_t,
-                                                                        std::uint32_t, std::uint32_t warps) {
-  return warps == 0 ? SANITIZER_PATCH_SUCCESS : count(userdata, pc, Kind::wgmma);
+                                                                        std::uint32_t,
+                                                                        std::uint32_t threads) {
+  return threads == 0 ? SANITIZER_PATCH_SUCCESS : count(userdata, pc, Kind::wgmma);
 }
 
 extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_bulk_to_shared(void* userdata,
@@ -250,6 +255,21 @@ extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_bulk_reduction
                                                                                  std::uint64_t, std::uint32_t,
                                                                                  std::uint32_t) {
   return count(userdata, pc, Kind::bulk_reduction);
+}
+
+extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_reduction_between(
+    void* userdata, std::uint64_t pc, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
+  return count(userdata, pc, Kind::bulk_reduction);
+}
+
+extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_memset(void* userdata, std::uint64_t pc,
+                                                                         std::uint32_t, std::uint32_t) {
+  return count(userdata, pc, Kind::bulk_store);
+}
+
+extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_remote_reduction(
+    void* userdata, std::uint64_t pc, std::uint32_t, std::uint32_t, std::uint32_t bytes) {
+  return count(userdata, pc, Kind::remote_reduction, bytes);
 }
 
 extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_remote(void* userdata, std::uint64_t pc,

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,9 +19,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <pthread.h>
 #include <regex.h>
+#include <set>
 #include <string>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -76,6 +82,7 @@ struct Range {
 struct Context {
   Table* table = nullptr;
   Sanitizer_StreamHandle stream = nullptr;
+  std::set<Sanitizer_StreamHandle> streams;  ///< that kernels were launched on
   std::map<CUmodule, std::shared_ptr<Module>> modules;
   std::map<std::uint64_t, Range> functions;  ///< by where they begin
 };
@@ -99,12 +106,18 @@ class Tracer {
 
   /// Reads all tables and writes the files. Once.
   void finish() {
+    if (getpid() != owner_ || finished_.exchange(true))
+      return;  // a fork's copy of the mutex may be locked for ever
     std::scoped_lock const lock(mutex_);
-    if (getpid() != owner_ || finished_ || device_.empty())
-      return;  // without a context there is nothing to tell
-    finished_ = true;
     for (auto& [handle, context] : contexts_) drain(context);
-    write();
+    if (!device_.empty() || !failures_.empty()) write();  // else there is nothing to tell
+  }
+
+  /// In a child that was forked: it is traced if the parent has not begun to use a GPU, since only then can it use one.
+  void forked() {
+    if (!contexts_.empty()) return;
+    new (&mutex_) std::recursive_mutex;
+    owner_ = getpid();
   }
 
  private:
@@ -113,29 +126,48 @@ class Tracer {
     static_cast<Tracer*>(self)->handle(domain, id, data);
   }
 
+  template <class Data>
+  static Data const& as(void const* data) {
+    return *static_cast<Data const*>(data);
+  }
+
+  void handle_resource(Sanitizer_CallbackId id, void const* data) {
+    if (id == SANITIZER_CBID_RESOURCE_CONTEXT_CREATION_FINISHED)
+      began(as<Sanitizer_ResourceContextData>(data));
+    if (id == SANITIZER_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+      ended(as<Sanitizer_ResourceContextData>(data));
+    if (id == SANITIZER_CBID_RESOURCE_MODULE_LOADED) loaded(as<Sanitizer_ResourceModuleData>(data));
+    if (id == SANITIZER_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
+      unloaded(as<Sanitizer_ResourceModuleData>(data));
+    if (id == SANITIZER_CBID_RESOURCE_STREAM_DESTROY_STARTING) {
+      Sanitizer_StreamHandle const stream = as<Sanitizer_ResourceStreamData>(data).hStream;
+      for (auto& [handle, context] : contexts_)
+        if (context.streams.erase(stream) != 0)
+          works(sanitizerStreamSynchronize(stream), "sanitizerStreamSynchronize");
+    }
+  }
+
   void handle(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, void const* data) {
-    std::scoped_lock const lock(mutex_);
-    if (finished_ || getpid() != owner_) return;
-    if (domain == SANITIZER_CB_DOMAIN_RESOURCE) {
-      if (id == SANITIZER_CBID_RESOURCE_CONTEXT_CREATION_FINISHED)
-        began(*static_cast<Sanitizer_ResourceContextData const*>(data));
-      if (id == SANITIZER_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-        ended(*static_cast<Sanitizer_ResourceContextData const*>(data));
-      if (id == SANITIZER_CBID_RESOURCE_MODULE_LOADED)
-        loaded(*static_cast<Sanitizer_ResourceModuleData const*>(data));
-      if (id == SANITIZER_CBID_RESOURCE_MODULE_UNLOAD_STARTING)
-        unloaded(*static_cast<Sanitizer_ResourceModuleData const*>(data));
-    } else if (domain == SANITIZER_CB_DOMAIN_LAUNCH && id == SANITIZER_CBID_LAUNCH_BEGIN) {
-      launched(*static_cast<Sanitizer_LaunchData const*>(data));
-    } else if (domain == SANITIZER_CB_DOMAIN_GRAPHS && id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) {
-      auto const& node = *static_cast<Sanitizer_GraphNodeLaunchData const*>(data);
-      if (node.nodeType == CU_GRAPH_NODE_TYPE_KERNEL) launched(node.launchData);
+    if (getpid() != owner_) return;
+    // Who reads the tables at the end waits for the driver, in which another thread may wait for this.
+    std::unique_lock lock(mutex_, std::defer_lock);
+    while (!lock.try_lock()) {
+      if (finished_) return;
+      std::this_thread::yield();
+    }
+    if (finished_) return;
+    if (domain == SANITIZER_CB_DOMAIN_RESOURCE) handle_resource(id, data);
+    if (domain == SANITIZER_CB_DOMAIN_LAUNCH && id == SANITIZER_CBID_LAUNCH_BEGIN)
+      launched(as<Sanitizer_LaunchData>(data), true);
+    if (domain == SANITIZER_CB_DOMAIN_GRAPHS && id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) {
+      auto const& node = as<Sanitizer_GraphNodeLaunchData>(data);
+      if (node.nodeType == CU_GRAPH_NODE_TYPE_KERNEL) launched(node.launchData, node.isGraphUpload == 0);
     }
   }
 
   void began(Sanitizer_ResourceContextData const& data) {
-    if (contexts_.empty()) {
-      std::atexit([] { finish_all(); });
+    if (device_.empty()) {
+      std::atexit([] { finish_all(); });  // before the driver's own, which was registered earlier
       describe(data.device);
     }
     Context& context = contexts_[data.context];
@@ -143,17 +175,24 @@ class Tracer {
     if (!works(sanitizerGetStreamHandle(data.context, nullptr, &context.stream),
                "sanitizerGetStreamHandle") ||
         !works(sanitizerAddPatches(swizproof_patches, data.context), "sanitizerAddPatches") ||
-        !works(sanitizerAlloc(data.context, &memory, sizeof(Table)), "sanitizerAlloc"))
+        !works(sanitizerAlloc(data.context, &memory, sizeof(Table)), "sanitizerAlloc")) {
+      lost_ = true;
       return;
+    }
     context.table = static_cast<Table*>(memory);
-    clear(context);
+    clear(context, true);
   }
 
-  void clear(Context& context) {
+  /// The phases stay as they are: a kernel may be computing with them.
+  void clear(Context& context, bool with_phases) {
     static PhaseTable phases = sm_90_phases;
-    works(sanitizerMemset(context.table, 0, sizeof(Table), context.stream), "sanitizerMemset");
-    works(sanitizerMemcpyHostToDeviceAsync(&context.table->phases, &phases, sizeof phases, context.stream),
-          "sanitizerMemcpyHostToDeviceAsync");
+    std::size_t const from = with_phases ? 0 : sizeof context.table->phases;
+    works(sanitizerMemset(reinterpret_cast<char*>(context.table) + from, 0, sizeof(Table) - from,
+                          context.stream),
+          "sanitizerMemset");
+    if (with_phases)
+      works(sanitizerMemcpyHostToDeviceAsync(&context.table->phases, &phases, sizeof phases, context.stream),
+            "sanitizerMemcpyHostToDeviceAsync");
     works(sanitizerStreamSynchronize(context.stream), "sanitizerStreamSynchronize");
   }
 
@@ -161,7 +200,7 @@ class Tracer {
     auto const found = contexts_.find(data.context);
     if (found == contexts_.end()) return;
     drain(found->second);
-    found->second.table = nullptr;
+    contexts_.erase(found);  // its handle may come again
   }
 
   void loaded(Sanitizer_ResourceModuleData const& data) {
@@ -179,9 +218,11 @@ class Tracer {
         {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL, "swizproof_bulk_to_global"},
         {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_SHARED, "swizproof_bulk_between"},
         {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "swizproof_bulk_reduction"},
-        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_SHARED, "swizproof_bulk_between"},
+        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_SHARED, "swizproof_reduction_between"},
         {SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS, "swizproof_remote"},
         {SANITIZER_INSTRUCTION_ASYNC_STORE, "swizproof_remote_async"},
+        {SANITIZER_INSTRUCTION_ASYNC_REDUCTION, "swizproof_remote_reduction"},
+        {SANITIZER_INSTRUCTION_MEMSET_SHARED, "swizproof_memset"},
     };
     for (auto const& [instruction, function] : patches)
       works(sanitizerPatchInstructions(instruction, data.module, function), function);
@@ -200,20 +241,23 @@ class Tracer {
       traced = traced || range.function->module == module->second;
     if (traced && context.table != nullptr) {
       drain(context);
-      clear(context);
+      clear(context, false);
       std::erase_if(context.functions,
                     [&](auto const& entry) { return entry.second.function->module == module->second; });
     }
     context.modules.erase(module);
   }
 
-  void launched(Sanitizer_LaunchData const& data) {
+  /// `runs`: it is a launch, not the upload of a graph.
+  void launched(Sanitizer_LaunchData const& data, bool runs) {
     auto const found = contexts_.find(data.context);
     if (found == contexts_.end() || found->second.table == nullptr) return;
     Context& context = found->second;
-    Function& function = function_of(context, data);
-    bool const traced = function.wanted && function.launches < most_launches_;
-    if (traced && function.launches++ == 0) {
+    context.streams.insert(data.hStream);
+    Function* const known = function_of(context, data);
+    bool const traced = known != nullptr && known->wanted && known->launches < most_launches_;
+    if (traced && runs && known->launches++ == 0) {
+      Function& function = *known;
       unsigned const grid[] = {data.gridDim_x, data.gridDim_y, data.gridDim_z};
       unsigned const block[] = {data.blockDim_x, data.blockDim_y, data.blockDim_z};
       std::copy_n(grid, 3, function.grid);
@@ -224,10 +268,12 @@ class Tracer {
           "sanitizerSetLaunchCallbackData");
   }
 
-  Function& function_of(Context& context, Sanitizer_LaunchData const& data) {
+  /// Null where the sanitizer does not know where the kernel stands.
+  Function* function_of(Context& context, Sanitizer_LaunchData const& data) {
     std::uint64_t start = 0, size = 0;
-    works(sanitizerGetFunctionPcAndSize(data.module, data.functionName, &start, &size),
-          "sanitizerGetFunctionPcAndSize");
+    if (!works(sanitizerGetFunctionPcAndSize(data.module, data.functionName, &start, &size),
+               "sanitizerGetFunctionPcAndSize"))
+      return nullptr;
     std::shared_ptr<Function>& function = context.functions[start].function;
     if (function == nullptr) {
       function = std::make_shared<Function>();
@@ -235,9 +281,8 @@ class Tracer {
       function->module = context.modules[data.module];
       function->wanted = wanted(function->name);
       context.functions[start].size = size;
-      functions_.push_back(function);
     }
-    return *function;
+    return function.get();
   }
 
   [[nodiscard]] bool wanted(std::string const& name) const {
@@ -252,14 +297,24 @@ class Tracer {
   void drain(Context& context) {
     if (context.table == nullptr) return;
     auto const table = std::make_unique<Table>();
-    if (!works(sanitizerStreamSynchronize(context.stream), "sanitizerStreamSynchronize") ||
+    bool whole = works(sanitizerStreamSynchronize(context.stream), "sanitizerStreamSynchronize");
+    for (Sanitizer_StreamHandle const stream : context.streams)
+      whole = works(sanitizerStreamSynchronize(stream), "sanitizerStreamSynchronize") && whole;
+    if (!whole ||
         !works(sanitizerMemcpyDeviceToHost(table.get(), context.table, sizeof(Table), context.stream),
-               "sanitizerMemcpyDeviceToHost"))
+               "sanitizerMemcpyDeviceToHost")) {
+      lost_ = true;
       return;
+    }
     dropped_ += table->dropped;
     for (Counted const& counted : table->counted) {
       if (counted.pc == 0) continue;
-      Instruction& known = instruction(context, counted.pc);
+      Instruction* const its = instruction(context, counted.pc);
+      if (its == nullptr) {
+        dropped_ += counted.executed;
+        continue;
+      }
+      Instruction& known = *its;
       known.code = counted.code;
       known.executed += counted.executed;
       for (std::size_t i = 0; i < known.distribution.size(); ++i)
@@ -275,20 +330,23 @@ class Tracer {
       Key key{pattern.active, {}};
       for (unsigned lane = 0; lane < warp_lanes; ++lane)
         key.address[lane] = (pattern.active >> lane & 1) != 0 ? pattern.address[lane] : 0;
-      Cost& cost = instruction(context, pattern.pc).patterns[key];
+      Instruction* const its = instruction(context, pattern.pc);
+      if (its == nullptr) {
+        dropped_ += pattern.executed;
+        continue;
+      }
+      Cost& cost = its->patterns[key];
       cost.wavefronts = pattern.wavefronts;
       cost.executed += pattern.executed;
     }
   }
 
-  Instruction& instruction(Context const& context, std::uint64_t pc) {
-    auto after = context.functions.upper_bound(pc);
-    if (after != context.functions.begin()) {
-      auto const& [start, range] = *std::prev(after);
-      if (pc - start < range.size) return instructions_[{range.function, pc - start}];
-    }
-    // A function that kernels call.
-    return instructions_[{nullptr, pc}];
+  /// Null for a function that kernels call and that stands outside of them: of which kernel it is, nobody knows.
+  Instruction* instruction(Context const& context, std::uint64_t pc) {
+    auto const after = context.functions.upper_bound(pc);
+    if (after == context.functions.begin()) return nullptr;
+    auto const& [start, range] = *std::prev(after);
+    return pc - start < range.size ? &instructions_[{range.function, pc - start}] : nullptr;
   }
 
   void describe(CUdevice device) {
@@ -317,15 +375,18 @@ class Tracer {
   void write() {
     std::string const stem = folder_ + "/" + std::to_string(owner_);
     std::FILE* const file = std::fopen((stem + ".raw").c_str(), "w");
-    if (file == nullptr) return;
+    if (file == nullptr) return say(stem);
     std::fprintf(file, "device %s\narchitecture %s\n", device_.c_str(), architecture_.c_str());
     for (auto const& [what, times] : failures_)
       std::fprintf(file, "failure %llu %s\n", static_cast<unsigned long long>(times), what.c_str());
     int files = 0;
     std::map<Function const*, int> number;
+    std::erase_if(instructions_, [](auto const& entry) {
+      return entry.second.executed == 0 && entry.second.patterns.empty();
+    });
     for (auto const& [at, known] : instructions_) {
       Function const* const function = at.first.get();
-      if (function == nullptr || number.contains(function)) continue;
+      if (number.contains(function)) continue;
       int& module = function->module->file;
       if (module < 0) {
         module = files++;
@@ -343,7 +404,7 @@ class Tracer {
                    function->name.c_str());
     }
     for (auto const& [at, known] : instructions_) {
-      int const function = at.first == nullptr ? -1 : number[at.first.get()];
+      int const function = number[at.first.get()];
       std::fprintf(file, "instruction %d %llu %u %u %u %llu %u %u", function,
                    static_cast<unsigned long long>(at.second), static_cast<unsigned>(known.code.kind),
                    known.code.bytes, known.code.matrices, static_cast<unsigned long long>(known.executed),
@@ -359,8 +420,16 @@ class Tracer {
         std::fputc('\n', file);
       }
     }
+    if (lost_) std::fputs("lost\n", file);
     std::fprintf(file, "dropped %llu\nend\n", static_cast<unsigned long long>(dropped_));
-    std::fclose(file);
+    bool const bad = std::ferror(file) != 0;
+    if (std::fclose(file) != 0 || bad) {
+      say(stem);
+      unlink((stem + ".raw").c_str());
+    }
+  }
+  static void say(std::string const& stem) {
+    std::fprintf(stderr, "swizproof-trace: %s.raw: %s\n", stem.c_str(), std::strerror(errno));
   }
 
   static void finish_all();
@@ -369,10 +438,10 @@ class Tracer {
   pid_t owner_;
   std::uint64_t most_launches_;
   regex_t kernels_{};
-  bool selects_ = false, finished_ = false;
+  bool selects_ = false, lost_ = false;
+  std::atomic<bool> finished_ = false;
   std::recursive_mutex mutex_;  // a callback may come from a call that another callback makes
   std::map<CUcontext, Context> contexts_;
-  std::vector<std::shared_ptr<Function>> functions_;
   std::map<std::pair<std::shared_ptr<Function>, std::uint64_t>, Instruction> instructions_;
   std::map<std::string, std::uint64_t> failures_;
   std::uint64_t dropped_ = 0;
@@ -391,13 +460,15 @@ __attribute__((constructor)) void begin() {
   if (folder == nullptr || (only != nullptr && std::strtol(only, nullptr, 10) != getpid())) return;
   tracer =
       new Tracer(folder, std::getenv("SWIZPROOF_TRACE_KERNELS"), std::getenv("SWIZPROOF_TRACE_LAUNCHES"));
+  if (only == nullptr) pthread_atfork(nullptr, nullptr, [] { tracer->forked(); });
+  std::atexit([] { tracer->finish(); });  // for what failed before there was a context
   tracer->start();
 }
 
 }  // namespace
 }  // namespace swizproof::trace
 
-// Programs that end without atexit (workers of Python's multiprocessing) leave their trace as well.
+// Programs that end without atexit (workers of Python's multiprocessing) leave their trace as well. They wait for the GPU then.
 extern "C" __attribute__((visibility("default"), noreturn)) void _exit(int code) {
   if (swizproof::trace::tracer != nullptr) swizproof::trace::tracer->finish();
   syscall(SYS_exit_group, code);

@@ -1,6 +1,6 @@
 // What the patches of traced kernels write and swizproof-trace reads: one table a context, of a size that no kernel changes.
 //
-// An instruction has a place by its pc. Its distinct patterns (which lanes took part, and all their addresses) stand each once
+// An instruction has a place by its pc. Its distinct patterns (which lanes took part, and all their addresses) stand each once, or a few times where warps met,
 // with the number of warps that asked for it and its cost, computed when it came first. A pattern that finds no place is costed
 // each time and counted in its instruction.
 #pragma once
@@ -34,6 +34,8 @@ enum class Kind : std::uint8_t {
   bulk_reduction,
   remote,  ///< shared memory of another block of the cluster
   remote_async,
+  remote_reduction,
+  bulk_store,
 };
 
 /// An instruction as a patch names it: kind, bytes a lane, matrices.

@@ -2,6 +2,8 @@
 
 #include <swizproof/hardware/counter.hpp>
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <limits>
 #include <iterator>
@@ -90,6 +92,8 @@ std::size_t CountedLines::count(CountedLine::Outcome outcome) const {
 std::string comparable_kernel_name(std::string const& name) {
   std::string text = plain_kernel_name(name);
   for (char const* unnamed : {"(anonymous namespace)", "<unnamed>"}) replace_all(text, unnamed, "unnamed");
+  static RE2 const suffix(R"(\b([0-9]+)(?:u|l|ul|ull)\b)", RE2::Latin1);
+  RE2::GlobalReplace(&text, suffix, R"(\1)");
   if (text.starts_with("void ")) text.erase(0, 5);
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -109,7 +113,12 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
     sum.executed += m.executed;
     sum.wavefronts += m.wavefronts;
   }
+  // Two contexts or overloads of one name: what was counted of them stands in one sum.
+  std::map<std::pair<std::string, std::uint64_t>, int> traced_times;
+  for (TracedInstruction const& traced : trace.instructions)
+    ++traced_times[{comparable_kernel_name(traced.kernel), traced.pc}];
   for (TracedInstruction const& traced : trace.instructions) {
+    bool const alone = traced_times[{comparable_kernel_name(traced.kernel), traced.pc}] == 1;
     auto const found = counted.find({comparable_kernel_name(traced.kernel), traced.pc});
     // Where the program was not disassembled, the kernel and the pc must do.
     if (found == counted.end() ||

@@ -1,6 +1,7 @@
 // What a profiler has counted of a program's lines, beside what the law says of the very addresses that they asked for.
 //
-// The program is traced and profiled by the same arguments; a line of the one is a line of the other by kernel, pc and SASS.
+// The program is traced and profiled by the same arguments; a line of the one is a line of the other by kernel, pc and opcode (by kernel
+// and pc where the program was not disassembled).
 // Three things are known to differ, and are no mismatch:
 //   - the profiler counts a warp as having executed an instruction that a predicate switches off in all its lanes;
 //   - what it merges of loads of 8 and 16 bytes, and idle phases of stores (H11, hardware/counter.hpp);
@@ -39,7 +40,7 @@ struct CountedLines {
 [[nodiscard]] CountedLines compare_counted(Trace const& trace, Profile const& profile);
 
 /// A kernel's name without its arguments and what demanglers write in their own ways: `void (anonymous namespace)::k<(int)4>(float
-/// *)` is unnamed::k<4>.
+/// *)` is unnamed::k<4>, and so is k<4u>.
 [[nodiscard]] std::string comparable_kernel_name(std::string const& name);
 
 }  // namespace swizproof

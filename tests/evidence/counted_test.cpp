@@ -108,6 +108,8 @@ TEST(Counted, NamesOfKernelsLoseTheirDemanglers) {
   EXPECT_EQ(comparable_kernel_name("void (anonymous namespace)::k<(anonymous namespace)::A>(float*)"),
             comparable_kernel_name("void <unnamed>::k<<unnamed>::A>(float *)"));
   EXPECT_EQ(comparable_kernel_name("k<(bool)0>(int)"), "k<0>");
+  EXPECT_EQ(comparable_kernel_name("k<(unsigned int)4, m2u>(int)"),
+            comparable_kernel_name("k<4u, m2u>(int)"));
   EXPECT_NE(comparable_kernel_name("k<4>(int)"), comparable_kernel_name("k<8>(int)"));
 }
 
