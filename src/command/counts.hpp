@@ -11,13 +11,9 @@
 
 namespace swizproof::command {
 
-/// Traces, and each beside what was counted. It may be moved and not copied: `beside` points into `traces`.
+/// Traces beside what was counted.
 struct Counts {
-  std::vector<Trace> traces{};
-  std::vector<CountedLines> beside{};  ///< one for each trace
-
-  Counts() = default;
-  Counts(Counts&&) = default;
+  std::vector<CountedLines> beside{};  ///< one for each trace, which outlives it
 
   [[nodiscard]] std::size_t count(CountedLine::Outcome which) const;
   [[nodiscard]] std::size_t said() const;

@@ -109,7 +109,9 @@ Findings findings_of(std::vector<Evidence> records) {
   return f;
 }
 
+/// It may be moved and not copied: the comparisons point into `read`.
 struct CrosscheckResult {
+  std::vector<Trace> read{};  ///< the files' traces
   Findings records{};
   std::optional<Proofs> proofs{};
   std::optional<Profiles> profiles{};
@@ -204,28 +206,30 @@ std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, L
   return proofs;
 }
 
-Profiles compare_profiles(std::vector<File> const& files, Proofs const& proofs) {
+Profile read_profiles(std::vector<File> const& files) {
+  Profile sum;
+  for (File const& file : files) add(sum, read_nsight(file.name, file.text));
+  return sum;
+}
+
+Profiles compare_profiles(Profile profile, Proofs const& proofs) {
   Profiles found;
-  for (File const& file : files) add(found.profile, read_nsight(file.name, file.text));
+  found.profile = std::move(profile);
   for (Measurement const& m : found.profile.measurements)
     found.compared.push_back(swizproof::compare(m, proofs.accesses.proved));
   return found;
 }
 
-Traces compare_traces(std::vector<File> const& files, Proofs const& proofs, Limits const& limits) {
-  Traces found;
-  for (File const& file : files) found.traces.push_back(read_trace(file.name, file.text));
-  for (Trace const& trace : found.traces)
+Traces compare_traces(std::vector<Trace> const& traces, Proofs const& proofs, Limits const& limits) {
+  Traces found{traces, {}};
+  for (Trace const& trace : traces)
     found.reports.push_back(conformance(trace, proofs.accesses.proved, limits));
   return found;
 }
 
-Counts compare_counts(std::vector<File> const& traces, std::vector<File> const& profiles) {
-  Profile sum;
-  for (File const& file : profiles) add(sum, read_nsight(file.name, file.text));
+Counts compare_counts(std::vector<Trace> const& traces, Profile const& profile) {
   Counts found;
-  for (File const& file : traces) found.traces.push_back(read_trace(file.name, file.text));
-  for (Trace const& trace : found.traces) found.beside.push_back(compare_counted(trace, sum));
+  for (Trace const& trace : traces) found.beside.push_back(compare_counted(trace, profile));
   return found;
 }
 
@@ -240,12 +244,14 @@ CrosscheckResult compute(Common const& common, std::vector<std::string> const& n
   for (File const& file : files.records) records.push_back(recompute(file.name, file.text, law));
   result.proofs = proofs_for(files, arch, common.limits());
   result.arch = result.proofs ? result.proofs->arch : &arch;
+  for (File const& file : files.traces) result.read.push_back(read_trace(file.name, file.text));
+  Profile profile = read_profiles(files.profiles);
   if (!files.profiles.empty() && !files.traces.empty())
-    result.counts.emplace(compare_counts(files.traces, files.profiles));
-  if (result.proofs && !files.profiles.empty())
-    result.profiles.emplace(compare_profiles(files.profiles, *result.proofs));
+    result.counts.emplace(compare_counts(result.read, profile));
   if (result.proofs && !files.traces.empty())
-    result.traces.emplace(compare_traces(files.traces, *result.proofs, common.limits()));
+    result.traces.emplace(compare_traces(result.read, *result.proofs, common.limits()));
+  if (result.proofs && !files.profiles.empty())
+    result.profiles.emplace(compare_profiles(std::move(profile), *result.proofs));
   result.records = findings_of(std::move(records));
   return result;
 }

@@ -481,9 +481,10 @@ void print_text(ExplainResult const& result, Style const& style) {
   if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("nothing with a law was traced"));
   if (trace.dropped != 0)
     fmt::print("\n{}\n",
-               style.doubtful(fmt::format("dropped: {} of instructions beyond the tracer's table, of which "
-                                          "nothing else is known",
-                                          counted(trace.dropped, "execution"))));
+               style.doubtful(fmt::format(
+                   "dropped: {} of instructions beyond the tracer's table or outside of a kernel, of which "
+                   "nothing else is known",
+                   counted(trace.dropped, "execution"))));
   if (trace.arch->support != Support::measured)
     fmt::print("\n{}: {}\n", trace.arch->name, style.doubtful(trace.arch->evidence));
 }

@@ -6,18 +6,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace swizproof::command {
 
-/// Traces, and how each stands to what is proved. It may be moved and not copied: `reports` points into `traces`.
+/// How traces stand to what is proved.
 struct Traces {
-  std::vector<Trace> traces{};
+  std::span<Trace const> traces{};           ///< which outlive it
   std::vector<ConformanceReport> reports{};  ///< one for each trace
-
-  Traces() = default;
-  Traces(Traces&&) = default;
 
   [[nodiscard]] std::size_t count(Conformance which) const;
   /// Instructions of which something is said.

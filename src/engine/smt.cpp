@@ -284,7 +284,8 @@ Finding candidates(std::span<Question const> part, Violations const& violations,
   return all;
 }
 
-/// What Z3 4.8.12 takes to begin and to end; where that is not there, it crashes.
+/// Where Z3 4.8.12 may have less than this, of three quarters of what is left, it is not begun: it crashes where memory ends
+/// while a context is made or deleted.
 constexpr std::uint64_t least_megabytes = 32;
 
 /// One query. `stop` says what ended it without an answer.

@@ -105,7 +105,8 @@ std::string comparable_kernel_name(std::string const& name) {
 
 CountedLines compare_counted(Trace const& trace, Profile const& profile) {
   CountedLines out;
-  std::map<std::pair<std::string, std::uint64_t>, LineSum> counted;  // by kernel and pc
+  using Key = std::pair<std::string, std::uint64_t>;  // kernel and pc
+  std::map<Key, LineSum> counted;
   for (Measurement const& m : profile.measurements) {
     if (!m.pc) continue;
     LineSum& sum = counted[{comparable_kernel_name(m.kernel_as_written), *m.pc}];
@@ -113,15 +114,17 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
     sum.executed += m.executed;
     sum.wavefronts += m.wavefronts;
   }
-  // Two contexts or overloads of one name: what was counted of them stands in one sum.
-  std::map<std::pair<std::string, std::uint64_t>, int> traced_times;
+  std::vector<Key> keys;
   for (TracedInstruction const& traced : trace.instructions)
-    ++traced_times[{comparable_kernel_name(traced.kernel), traced.pc}];
-  for (TracedInstruction const& traced : trace.instructions) {
-    bool const alone = traced_times[{comparable_kernel_name(traced.kernel), traced.pc}] == 1;
-    auto const found = counted.find({comparable_kernel_name(traced.kernel), traced.pc});
+    keys.emplace_back(comparable_kernel_name(traced.kernel), traced.pc);
+  // Two contexts or overloads of one name: what was counted of them stands in one sum.
+  std::map<Key, int> times;
+  for (Key const& key : keys) ++times[key];
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    TracedInstruction const& traced = trace.instructions[i];
+    auto const found = counted.find(keys[i]);
     // Where the program was not disassembled, the kernel and the pc must do.
-    if (found == counted.end() ||
+    if (times[keys[i]] > 1 || found == counted.end() ||
         (!traced.sass.empty() && opcode(found->second.sass) != opcode(traced.sass))) {
       out.not_counted += traced.instruction ? 1 : 0;
       continue;

@@ -69,7 +69,8 @@ struct Trace {
   Architecture const* arch = &sm_90;
   std::vector<std::string> program{};
   std::vector<TracedInstruction> instructions{};  ///< in the file's order: by kernel, then by pc
-  std::uint64_t dropped = 0;  ///< executions of instructions beyond the table, of which nothing else is known
+  std::uint64_t dropped =
+      0;  ///< executions of instructions beyond the table or outside of a kernel, of which nothing else is known
 };
 
 /// Whether a text begins as a trace does.
