@@ -3,8 +3,11 @@
 
 #include "device.hpp"
 
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace swizproof::gpu {
 
@@ -28,6 +31,26 @@ double microseconds(Launch const& launch) {
   std::sort(times.begin(), times.end());
   return 1000.0 * times[times.size() / 2];
 }
+
+/// Two square matrices of f16 and A B^T in f32, of small whole numbers: sums are exact in any order.
+struct Product {
+  std::vector<half> a, b;
+  std::vector<float> expected;
+
+  explicit Product(std::size_t size) : a(size * size), b(size * size), expected(size * size) {
+    std::vector<float> left(a.size()), right(b.size());
+    std::uint32_t random = 1;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      random = random * 1664525 + 1013904223;
+      a[i] = __float2half(left[i] = static_cast<float>(static_cast<int>(random >> 28) - 8));
+      b[i] = __float2half(right[i] = static_cast<float>(static_cast<int>(random >> 24 & 15) - 8));
+    }
+    for (std::size_t r = 0; r < size; ++r)
+      for (std::size_t c = 0; c < size; ++c)
+        for (std::size_t k = 0; k < size; ++k)
+          expected[r * size + c] += left[r * size + k] * right[c * size + k];
+  }
+};
 
 /// Says whether a result is right, and how long it took; the exit code.
 inline int report(char const* name, bool right, double time) {

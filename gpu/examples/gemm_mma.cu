@@ -81,34 +81,21 @@ __global__ void __launch_bounds__(32 * warps) gemm(float* c, half const* a, half
 }
 
 template <class Layout>
-int run(char const* name, std::vector<half> const& a, std::vector<half> const& b,
-        std::vector<float> const& expected) {
-  Buffer<half> left(a), right(b);
-  Buffer<float> to(expected.size());
+int run(char const* name, Product const& product) {
+  Buffer<half> left(product.a), right(product.b);
+  Buffer<float> to(product.expected.size());
   double const time = microseconds([&] {
     gemm<Layout><<<dim3(size / tile, size / tile), 32 * warps>>>(to.data(), left.data(), right.data());
   });
   check(cudaGetLastError(), name);
-  return report(name, to.read() == expected, time);
+  return report(name, to.read() == product.expected, time);
 }
 
 }  // namespace
 
 int main() {
   return run_example([] {
-    // Small whole numbers: sums are exact in any order.
-    std::vector<half> a(static_cast<std::size_t>(size) * size), b(a.size());
-    std::vector<float> fa(a.size()), fb(a.size()), expected(a.size());
-    std::uint32_t random = 1;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      random = random * 1664525 + 1013904223;
-      a[i] = __float2half(fa[i] = static_cast<float>(static_cast<int>(random >> 28) - 8));
-      b[i] = __float2half(fb[i] = static_cast<float>(static_cast<int>(random >> 24 & 15) - 8));
-    }
-    for (std::size_t r = 0; r < size; ++r)
-      for (std::size_t k = 0; k < size; ++k)
-        for (std::size_t c = 0; c < size; ++c) expected[r * size + c] += fa[r * size + k] * fb[c * size + k];
-    return run<Plain>("gemm mma.sync, plain", a, b, expected) +
-           run<Swizzled>("gemm mma.sync, swizzled", a, b, expected);
+    Product const product(size);
+    return run<Plain>("gemm mma.sync, plain", product) + run<Swizzled>("gemm mma.sync, swizzled", product);
   });
 }

@@ -2,6 +2,7 @@
 //
 //   PROGRAM with libswizproof-trace.so preloaded -> PID.raw, PID-N.cubin -> nvdisasm -> FILE, a line for each instruction
 #include "record.hpp"
+#include "trace/demangled.hpp"
 #include "trace/table.hpp"
 
 #include <swizproof/hardware/bank.hpp>
@@ -15,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
@@ -320,13 +320,6 @@ Listing disassemble(fs::path const& cubin, std::set<std::string> const& wanted) 
 }
 
 // ------------------------------------------------------------------------------------ the trace
-
-std::string demangled(std::string const& name) {
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> const text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? text.get() : name;
-}
 
 std::optional<swizproof::Instruction> modelled(Code code, std::string const& sass) {
   if (code.kind > Kind::cp_async) return std::nullopt;

@@ -3,6 +3,7 @@
 //
 // Written are PID.raw, lines of text for swizproof-trace, and PID-N.cubin, the modules that traced kernels stand in. A raw file
 // that does not end in "end" is not whole.
+#include "trace/demangled.hpp"
 #include "trace/table.hpp"
 
 #include <sanitizer.h>
@@ -14,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
@@ -286,11 +286,7 @@ class Tracer {
   }
 
   [[nodiscard]] bool wanted(std::string const& name) const {
-    if (!selects_) return true;
-    int status = 0;
-    std::unique_ptr<char, decltype(&std::free)> const demangled(
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-    return regexec(&kernels_, status == 0 ? demangled.get() : name.c_str(), 0, nullptr, 0) == 0;
+    return !selects_ || regexec(&kernels_, demangled(name).c_str(), 0, nullptr, 0) == 0;
   }
 
   /// Adds what a context's table holds to what is known.
