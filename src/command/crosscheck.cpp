@@ -185,9 +185,10 @@ std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, L
   if (!files.profiles.empty() && !files.traces.empty() && files.obligations.empty())
     return std::nullopt;  // they are compared with each other
   if (!measured || files.obligations.empty())
-    throw InputError{!measured                ? "obligations need a profile or a trace beside them"
-                     : files.profiles.empty() ? "a trace needs obligations beside it: FILE.toml"
-                                              : "a profile needs obligations beside it: FILE.toml",
+    throw InputError{!measured ? "obligations need a profile or a trace beside them"
+                     : files.profiles.empty()
+                         ? "a trace needs obligations or a profile beside it: FILE.toml, FILE.csv"
+                         : "a profile needs obligations beside it: FILE.toml",
                      !measured                ? files.obligations[0]
                      : files.profiles.empty() ? files.traces[0].name
                                               : files.profiles[0].name,
