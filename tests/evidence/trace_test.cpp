@@ -58,7 +58,8 @@ std::vector<Json> small() {
             {"program", {"./app", "--size", "1024"}}};
   Json const column = lanes([](unsigned lane) { return Json(1024 + 128 * lane); });
   Json const row = lanes([](unsigned lane) { return lane < 16 ? Json(1024 + 4 * lane) : Json(); });
-  Json load = line_of(0x1a0, "ld.shared.b32", 100, {pattern(60, 32, column), pattern(30, 1, row)});
+  Json load =
+      line_of(0x1a0, "ld.shared.b32", 100, Json::array({pattern(60, 32, column), pattern(30, 1, row)}));
   load["sass"] = "LDS R7, [R4+0x10]";
   load["file"] = "transpose.cu";
   load["line"] = 12;
@@ -68,20 +69,20 @@ std::vector<Json> small() {
   load["not_kept"] = 10;
   load["worst"] = {{"wavefronts", 32}, {"address", column}};
   Json const matrices = lanes([](unsigned lane) { return lane < 8 ? Json(128 * lane) : Json(); });
-  Json ldmatrix = line_of(0x1b0, "ldmatrix.x1", 3, {pattern(3, 8, matrices)});
+  Json ldmatrix = line_of(0x1b0, "ldmatrix.x1", 3, Json::array({pattern(3, 8, matrices)}));
   ldmatrix["wavefronts"] = 24;
   ldmatrix["ideal"] = 3;
   ldmatrix["distribution"] = {{"8", 3}};
   ldmatrix["worst"] = {{"wavefronts", 8}, {"address", matrices}};
   Json const pairs = lanes([](unsigned lane) { return Json(16 * (lane / 2)); });
-  Json merged = line_of(0x1c0, "ld.shared.b128", 4, {pattern(4, 2, pairs)});
+  Json merged = line_of(0x1c0, "ld.shared.b128", 4, Json::array({pattern(4, 2, pairs)}));
   merged["wavefronts"] = 8;
   merged["ideal"] = 16;
   merged["distribution"] = {{"2", 4}};
   merged["worst"] = {{"wavefronts", 2}, {"address", pairs}};
   Json const atomic =
       line_of(0x1d0, "atom.shared.b64", 5,
-              {pattern(5, nullptr, lanes([](unsigned lane) { return Json(8 * (lane % 3)); }))});
+              Json::array({pattern(5, nullptr, lanes([](unsigned lane) { return Json(8 * (lane % 3)); }))}));
   Json wgmma = line_of(0x1e0, "wgmma", 7, Json::array());
   wgmma["not_kept"] = 7;
   return {head, load, ldmatrix, merged, atomic, wgmma, {{"lines", 6}, {"dropped", 0}}};
