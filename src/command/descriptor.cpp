@@ -208,7 +208,7 @@ Json to_json(TileResult const& result) {
            {"for", name(result.question.reader)}, {"operand", cut.operand == Operand::a ? "a" : "b"},
            {"extent", {cut.rows, cut.depth}},     {"instructions", {cut.along_rows, cut.along_k, cut.rest}}};
   if (!found.solutions.empty()) {
-    for (auto& [key, value] : to_json(found.solutions.front(), cut).items()) out[key] = value;
+    out.update(to_json(found.solutions.front(), cut));
     out["solutions"] = Json::array();
     for (TileDescriptor const& d : found.solutions) out["solutions"].push_back(to_json(d, cut));
   } else {
@@ -322,7 +322,10 @@ void print_text(TileResult const& result, Style const& style) {
   if (found.solutions.empty()) {
     fmt::print("  {}  no descriptor of {} reads it as {}, in {}  {}\n", style.outcome(found.outcome),
                name(result.question.reader), operand, instructions, style.faint(names_of(found.engines)));
-    fmt::print("           {}\n", found.reason);
+    for (std::size_t from = 0, to = 0; to != found.reason.npos; from = to + 2) {
+      to = found.reason.find("; ", from);
+      fmt::print("           {}\n", found.reason.substr(from, to - from));
+    }
     if (found.misread)
       fmt::print("           at row {}, k {}: read from byte {}, stored at byte {}\n", found.misread->row,
                  found.misread->k, found.misread->read, found.misread->stored);
