@@ -2,6 +2,7 @@
 // what a record must hold. tests/evidence/evidence_test.cpp compares them with the records.
 #pragma once
 
+#include "operands.hpp"
 #include "pattern.hpp"
 
 #include <swizproof/hardware/wgmma.hpp>
@@ -126,6 +127,23 @@ inline constexpr unsigned wgmma_depth = 16;  ///< k
             ask("base offset", changed, !a && major == Major::k && p < 3);
           }
       }
+  return cases;
+}
+
+/// One instruction of a tile that wgmma reads through the descriptor that `swizproof descriptor` prints.
+struct OperandStepRead {
+  DescribedOperand operand;
+  OperandStep step;
+  unsigned base;  ///< of the tile from a 4 KiB boundary, bytes
+  unsigned element_bytes;
+};
+
+/// The units of campaign `operands`: of each descriptor the first instruction and the last, from two bases.
+[[nodiscard]] inline std::vector<OperandStepRead> operand_step_reads() {
+  std::vector<OperandStepRead> cases;
+  for (DescribedOperand const& operand : described_operands())
+    for (unsigned const base : operand.bases)
+      for (OperandStep const& step : operand.steps) cases.push_back({operand, step, base, 32 / operand.depth});
   return cases;
 }
 
