@@ -109,6 +109,56 @@ TEST(Parse, TakesTheValueOfMixedBits) {
   EXPECT_EQ(std::get<Displacement>(map.on_elements.at(1)).elements, 192);
 }
 
+TEST(Parse, ReadsDescriptorsAsTheLayoutsThatAreRead) {
+  auto const places = [](std::string const& layout, std::uint64_t base) {
+    Mapping const map = parse_mapping(layout);
+    std::vector<std::uint64_t> all;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
+      all.push_back(value(map, Address<std::uint64_t>{base}, i, Unit::bytes));
+    return all;
+  };
+  struct Read {
+    char const* text;
+    Major major;
+    unsigned bytes, rows, depth;
+  };
+  for (Read const& r : {Read{"desc:0x4002004000010048<f16>,K (64,16)", Major::k, 2, 64, 16},
+                        {"desc:0x0000000800400008<f16>,MN (64,16)", Major::mn, 2, 64, 16},
+                        {"desc:0x0000000800400008<e4m3>,K (24,32)", Major::k, 1, 24, 32},
+                        {"desc:0x8000008000200010<bf16>,MN (128,16)", Major::mn, 2, 128, 16},
+                        {"desc:0x4000008000200010<bf16>,MN (8,16)", Major::mn, 2, 8, 16},
+                        {"desc:0x2000408000200000<tf32>,MN (64,8)", Major::mn, 4, 64, 8},
+                        {"desc:0xC000404000010000<i8>,K (128,32)", Major::k, 1, 128, 32}}) {
+    std::string const text = r.text;
+    std::uint64_t const bits = parse_number(text, 5, text.find('<'), "a number");
+    MatrixDescriptor const d = decode(reader_of(bits), bits).descriptor;
+    std::vector<std::uint64_t> read;
+    for (std::uint64_t k = 0; k < r.depth; ++k)
+      for (std::uint64_t row = 0; row < r.rows; ++row)
+        read.push_back(address_read(d, r.major, r.bytes, std::uint64_t{4096} + d.start, row, k).bytes);
+    EXPECT_EQ(places(text, 4096), read) << text;
+  }
+}
+
+TEST(Parse, RefusesDescriptorsWithThePlace) {
+  auto const message = [](std::string const& text) { return error_of(text).message; };
+  EXPECT_EQ(error_of("desc:0x4000404000010000<f16>,N (64,16)").at, 29U);
+  EXPECT_EQ(error_of("desc:0x0001004000010000<f16>,K (64,16)").at, 5U);
+  EXPECT_NE(message("desc:0x0010004000010000<f16>,K (64,16)").find("reserved bits are set: 0x10000000000000"),
+            std::string::npos);
+  EXPECT_NE(message("desc:0x6000404000010000<f16>,K (64,16)").find("swizzle mode (bits 63..61) is 3"),
+            std::string::npos);
+  EXPECT_NE(message("desc:0x4010404000010000<f16>,K (64,16)").find("LBO mode (bit 52)"), std::string::npos);
+  EXPECT_NE(message("desc:0x4000004000010000<f16>,K (64,32)").find("one instruction reads (rows, 16)"),
+            std::string::npos);
+  EXPECT_NE(message("desc:0x4000004000010000<f16>,K (12,16)").find("no instruction of wgmma reads 12 rows"),
+            std::string::npos);
+  EXPECT_NE(message("desc:0x4000004000010000<tf32>,MN (64,8)").find("K-major alone"), std::string::npos);
+  EXPECT_NE(message("desc:0x4000004000010000<f16>,MN (72,16)").find("72 rows are neither"),
+            std::string::npos);
+  EXPECT_NE(message("desc:0x4000004000010000,K (64,16)").find("element type is missing"), std::string::npos);
+}
+
 TEST(Parse, NamesWgmmaAtomsAndTilesThem) {
   auto const text = [](std::string_view atom) { return parse_mapping(atom).text; };
   EXPECT_EQ(text("gmma:K_SW128<f16>"), "Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)");
@@ -120,6 +170,8 @@ TEST(Parse, NamesWgmmaAtomsAndTilesThem) {
       text("gmma:MN_SW128<f16> (128,64,3)"),
       "Sw<3,4,3> o smem_ptr[16b](unset) o ((_64,_2),(_8,_8),(_1,_3)):((_1,_512),(_64,_1024),(_0,_8192))");
   EXPECT_EQ(parse_mapping("gmma:MN_SW64", {32}).element_bits, 32U);
+  EXPECT_EQ(text("umma:K_SW128<f16>"), text("gmma:K_SW128<f16>"));
+  EXPECT_EQ(text("umma:MN_SW128_32B<tf32>"), "Sw<2,5,2> o smem_ptr[32b](unset) o (_32,_4):(_1,_32)");
 }
 
 TEST(Parse, LaysOutTmaBoxes) {
