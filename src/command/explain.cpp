@@ -59,7 +59,7 @@ struct Worst {
 struct Line {
   TracedInstruction traced{};
   Sums sums{};
-  std::optional<Worst> worst{};  ///< nothing where there is no law
+  std::optional<Worst> worst{};         ///< nothing where there is no law
   std::optional<std::string> source{};  ///< the text of its line of source, where it can be read
 };
 
@@ -506,7 +506,7 @@ std::string shown_source(std::string text) {
   return from == text.npos ? "" : shortened(text.substr(from, to + 1 - from), longest_text);
 }
 
-void print_worst(Line const& line, Style const& style) {
+void print_worst(Line const& line, bool with_source, Style const& style) {
   TracedInstruction const& i = line.traced;
   Worst const& worst = *line.worst;
   unsigned const wavefronts = worst.cost.wavefronts;
@@ -515,7 +515,8 @@ void print_worst(Line const& line, Style const& style) {
       i.executed == 1 ? "its execution takes" : fmt::format("the worst of {} executions takes", i.executed),
       counted(wavefronts, "wavefront"), worst.ideal,
       style.bad(fmt::format("excess {}", excess_over(worst.ideal, wavefronts))));
-  if (line.source) fmt::print("          {:>5} | {}\n", i.source_line, shown_source(*line.source));
+  if (with_source && line.source)
+    fmt::print("          {:>5} | {}\n", i.source_line, shown_source(*line.source));
   for (auto const& conflict : worst.conflicts) print_lanes(conflict, *i.worst);
 }
 
@@ -562,8 +563,16 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
              fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
   if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
   print_lines(kernel, all_excess, style);
-  for (Line const& line : kernel.lines)
-    if (line.sums.excess != 0) print_worst(line, style);
+  Line const* before = nullptr;  // two of one line of source: its text stands once
+  for (Line const& line : kernel.lines) {
+    if (line.sums.excess == 0) continue;
+    TracedInstruction const& i = line.traced;
+    print_worst(
+        line,
+        before == nullptr || before->traced.file != i.file || before->traced.source_line != i.source_line,
+        style);
+    before = &line;
+  }
   for (Line const& line : kernel.lines)
     if (line.worst && line.traced.not_kept != 0)
       fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
@@ -637,7 +646,8 @@ void add_explain(CLI::App& app, Common& common) {
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
   sub->add_option("--source", options->source,
-                  "a folder to look for the sources in, for the longest tail of each path of the trace that is there,\n"
+                  "a folder to look for the sources in, for the longest tail of each path of the trace that "
+                  "is there,\n"
                   "before the path itself; may be repeated")
       ->allow_extra_args(false);
   sub->add_option(

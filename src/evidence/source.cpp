@@ -124,8 +124,7 @@ Sources::Sources(std::vector<std::string> folders, std::string recorded)
 SourceFile const& Sources::file(std::string const& name) {
   auto const [entry, fresh] = files_.try_emplace(name);
   if (!fresh) return entry->second;
-  entry->second =
-      read_source(name, find_source(folders_, name), recorded_, bytes_of_sources - bytes_);
+  entry->second = read_source(name, find_source(folders_, name), recorded_, bytes_of_sources - bytes_);
   bytes_ += entry->second.text.size();
   return entry->second;
 }

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -70,8 +70,8 @@ TEST_F(SourceTest, EndsWithTheLastLine) {
 
 TEST_F(SourceTest, CutsALongLineBetweenTwoCharacters) {
   Sources sources({}, recorded);
-  SourceFile const& file = sources.file(
-      write("k.cu", std::string(400, 'x') + "\n" + std::string(401, 'x') + "\n" + std::string(398, 'x') + "€€"));
+  SourceFile const& file = sources.file(write(
+      "k.cu", std::string(400, 'x') + "\n" + std::string(401, 'x') + "\n" + std::string(398, 'x') + "€€"));
   EXPECT_EQ(file.line(1), std::string(400, 'x'));
   EXPECT_EQ(file.line(2), std::string(400, 'x') + "...");
   EXPECT_EQ(file.line(3), std::string(398, 'x') + "...") << "a character of three bytes is not cut";
@@ -82,12 +82,14 @@ TEST_F(SourceTest, TakesTheLongestTailOfThePath) {
   write("there/src/k.cu", "longer");
   std::string const itself = write("build/app/src/k.cu", "itself");
   EXPECT_EQ(Sources({}, recorded).file(itself).line(1), "itself");
-  EXPECT_EQ(Sources({in("here")}, recorded).file(itself).line(1), "short") << "a folder comes before the path";
+  EXPECT_EQ(Sources({in("here")}, recorded).file(itself).line(1), "short")
+      << "a folder comes before the path";
   EXPECT_EQ(Sources({in("here"), in("there")}, recorded).file(itself).line(1), "longer");
   EXPECT_EQ(Sources({in("there"), in("here")}, recorded).file(itself).line(1), "longer");
   EXPECT_EQ(Sources({in("build")}, recorded).file("/elsewhere/build/app/src/k.cu").line(1), "itself");
   write("second/k.cu", "of the second folder");
-  EXPECT_EQ(Sources({in("here"), in("second")}, recorded).file(itself).line(1), "short") << "the first of two";
+  EXPECT_EQ(Sources({in("here"), in("second")}, recorded).file(itself).line(1), "short")
+      << "the first of two";
 }
 
 TEST_F(SourceTest, NeverLeavesTheFolder) {
@@ -124,7 +126,8 @@ TEST_F(SourceTest, SaysWhyAFileIsNotRead) {
 TEST_F(SourceTest, ReadsNoMoreThan64MiBInAll) {
   Sources sources({}, recorded);
   std::string const text(std::size_t{16} << 20, '\n');
-  for (char const* name : {"a.cu", "b.cu", "c.cu", "d.cu"}) EXPECT_TRUE(sources.file(write(name, text)).read());
+  for (char const* name : {"a.cu", "b.cu", "c.cu", "d.cu"})
+    EXPECT_TRUE(sources.file(write(name, text)).read());
   EXPECT_EQ(sources.file(write("e.cu", "x")).reason, "the sources are larger than 64 MiB in all");
 }
 
