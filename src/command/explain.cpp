@@ -583,8 +583,15 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
 
 /// What must be known of the sources whose lines are shown, and how to show those that were not found.
 void print_sources(ExplainResult const& result, Style const& style) {
+  auto const dear = [&](SourceFile const& file) {  // or its lines are not shown
+    return std::any_of(result.kernels.begin(), result.kernels.end(), [&](Kernel const& kernel) {
+      return std::any_of(kernel.lines.begin(), kernel.lines.end(), [&](Line const& line) {
+        return line.sums.excess != 0 && line.traced.file == file.name;
+      });
+    });
+  };
   for (SourceFile const* file : result.files)
-    if (std::string const doubt = doubt_of(result, *file); !doubt.empty())
+    if (std::string const doubt = doubt_of(result, *file); !doubt.empty() && dear(*file))
       fmt::print("\n{}\n", style.doubtful(file->path + ": " + doubt));
   bool const found = std::any_of(result.files.begin(), result.files.end(),
                                  [](SourceFile const* file) { return file->read(); });
