@@ -37,7 +37,9 @@ std::string written_by(Call&& call) {
 }
 
 template <class T>
-constexpr char const* element = sizeof(T) == 1 ? "i8" : sizeof(T) == 2 ? "f16" : "tf32";
+constexpr char const* element = sizeof(T) == 1   ? "i8"
+                                : sizeof(T) == 2 ? "f16"
+                                                 : "tf32";
 
 struct Case {
   char const *call, *atom, *element, *major, *order;
@@ -47,12 +49,14 @@ struct Case {
 
 void print_line(Case const& c, std::uint64_t descriptor, unsigned type) {
   std::printf(
-      "{\"call\": \"%s\", \"atom\": \"%s\", \"order\": \"%s\", \"tile\": \"%s\", \"element\": \"%s\", \"major\": \"%s\", "
+      "{\"call\": \"%s\", \"atom\": \"%s\", \"order\": \"%s\", \"tile\": \"%s\", \"element\": \"%s\", "
+      "\"major\": \"%s\", "
       "\"mn\": %d, \"k\": %d, \"leading_byte_offset\": %u, \"stride_byte_offset\": %u, \"base_offset\": %u, "
       "\"layout_type\": %u, \"descriptor\": \"0x%016llx\"}\n",
       c.call, c.atom, c.order, c.tile.c_str(), c.element, c.major, c.mn, c.k,
-      static_cast<unsigned>(descriptor >> 16 & 0x3fff) * 16, static_cast<unsigned>(descriptor >> 32 & 0x3fff) * 16,
-      static_cast<unsigned>(descriptor >> 49 & 7), type, static_cast<unsigned long long>(descriptor));
+      static_cast<unsigned>(descriptor >> 16 & 0x3fff) * 16,
+      static_cast<unsigned>(descriptor >> 32 & 0x3fff) * 16, static_cast<unsigned>(descriptor >> 49 & 7),
+      type, static_cast<unsigned long long>(descriptor));
 }
 
 /// Both calls on the first instruction's tile of MN x K elements. What is no canonical layout of sm_90 is not asked of it.
