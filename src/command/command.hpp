@@ -60,6 +60,7 @@ void add_check(CLI::App& app, Common& common);
 void add_find(CLI::App& app, Common& common);
 void add_equal(CLI::App& app, Common& common);
 void add_align(CLI::App& app, Common& common);
+void add_descriptor(CLI::App& app, Common& common);
 void add_prove(CLI::App& app, Common& common);
 void add_inspect(CLI::App& app, Common& common);
 void add_eval(CLI::App& app, Common& common);

@@ -19,8 +19,6 @@
 #include <swizproof/core/swizzle.hpp>
 #include <swizproof/core/units.hpp>
 
-#include <string_view>
-
 namespace swizproof {
 
 /// Swizzle modes of a wgmma descriptor, with the numbers of the bit field.
@@ -38,16 +36,6 @@ enum class Major : std::uint8_t { k, mn };
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t atom_row_bytes(WgmmaMode mode) {
   return 16U << swizzle_of(mode).bits;
 }
-
-/// An atom as CUTLASS names it, behind K_ or MN_.
-struct WgmmaAtomName {
-  std::string_view name;
-  WgmmaMode mode;
-};
-inline constexpr WgmmaAtomName wgmma_atom_names[] = {{"INTER", WgmmaMode::none},
-                                                     {"SW32", WgmmaMode::b32},
-                                                     {"SW64", WgmmaMode::b64},
-                                                     {"SW128", WgmmaMode::b128}};
 
 /// A descriptor by its fields; lengths in bytes. Precondition of every use: valid().
 struct WgmmaDescriptor {
@@ -94,14 +82,39 @@ struct WgmmaDescriptor {
   return {start, 2 * atom, atom, mode};
 }
 
-/// sigma, the mode's swizzle, as the base offset changes it: the row number that is XORed into an address
+/// sigma, a mode's swizzle, as the base offset changes it: the row number that is XORed into an address
 /// is counted from the base offset on, so a tile whose pattern starts at row b of 128 bytes is read with
-/// base offset b. Undocumented in this form; found by campaign `wgmma`: 0 mismatches over all b, 8 starts,
-/// all modes. b128, b = 1: 0x80 stays (row 0 of the pattern), 0x100 becomes 0x110.
+/// base offset b. It is its own inverse. Undocumented in this form; found by campaign `wgmma`: 0 mismatches over all b,
+/// 8 starts, all modes. 128B, b = 1: 0x80 stays (row 0 of the pattern), 0x100 becomes 0x110.
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W swizzled(WgmmaMode mode, std::uint32_t base_offset, W bytes) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W swizzled(Swizzle swizzle, std::uint32_t base_offset,
+                                                         W bytes) {
   W const row = bytes - 128 * base_offset;
-  return bytes ^ (row ^ swizzle_of(mode)(row));
+  return bytes ^ (row ^ swizzle(row));
+}
+
+/// What the formulas above take of a swizzle mode.
+struct OperandAtom {
+  std::uint32_t row_bytes;    ///< 16W
+  std::uint32_t k_lines = 8;  ///< of an MN-major atom along k
+  bool swizzled = true;       ///< false: mode none, where LBO and SBO have other parts
+};
+
+/// Bytes from the start of an operand to element (mn, k), before the swizzle: the formulas above.
+/// Precondition: element_bytes is 1, 2 or 4. K-major f16 under 128B, SBO 1024: (9, 8) at 1024 + 128 + 16.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W operand_offset(OperandAtom atom, std::uint32_t leading,
+                                                               std::uint32_t stride, Major major,
+                                                               unsigned element_bytes, W mn, W k) {
+  std::uint32_t const t = 16 / element_bytes;
+  std::uint32_t const width = atom.row_bytes / 16;
+  if (major == Major::k)
+    return mn % 8 * (16 * width) + mn / 8 * stride + k % t * element_bytes +
+           k / t * (atom.swizzled ? 16 : leading);
+  if (atom.swizzled)
+    return mn % t * element_bytes + mn / t % width * 16 + mn / (t * width) * leading +
+           k % atom.k_lines * (16 * width) + k / atom.k_lines * stride;
+  return mn % t * element_bytes + mn / t * stride + k % 8 * 16 + k / 8 * leading;
 }
 
 /// Byte address of element (mn, k) of the operand.
@@ -109,21 +122,10 @@ template <class W>
 template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Address<W> wgmma_address(WgmmaDescriptor const& d, Major major,
                                                                        unsigned element_bytes, W mn, W k) {
-  std::uint32_t const t = 16 / element_bytes;
-  std::uint32_t const width = atom_row_bytes(d.mode) / 16;
-  bool const rows_swizzled = d.mode != WgmmaMode::none;
-  W offset = like(mn, 0);
-  if (major == Major::k) {
-    offset = mn % 8 * (16 * width) + mn / 8 * d.stride_byte_offset + k % t * element_bytes +
-             k / t * (rows_swizzled ? 16 : d.leading_byte_offset);
-  } else if (rows_swizzled) {
-    offset = mn % t * element_bytes + mn / t % width * 16 + mn / (t * width) * d.leading_byte_offset +
-             k % 8 * (16 * width) + k / 8 * d.stride_byte_offset;
-  } else {
-    offset =
-        mn % t * element_bytes + mn / t * d.stride_byte_offset + k % 8 * 16 + k / 8 * d.leading_byte_offset;
-  }
-  return {swizzled(d.mode, d.base_offset, W(d.start + offset))};
+  OperandAtom const atom{atom_row_bytes(d.mode), 8, d.mode != WgmmaMode::none};
+  W const offset =
+      operand_offset(atom, d.leading_byte_offset, d.stride_byte_offset, major, element_bytes, mn, k);
+  return {swizzled(swizzle_of(d.mode), d.base_offset, W(d.start + offset))};
 }
 
 static_assert(WgmmaDescriptor{0x400, 16, 1024, WgmmaMode::b128}.bits() == 0x4000'0040'0001'0040);
@@ -132,6 +134,6 @@ static_assert(!WgmmaDescriptor{0x408}.valid() && !WgmmaDescriptor{0x40000}.valid
 static_assert(wgmma_address(canonical_descriptor(0x400, Major::k, WgmmaMode::b128), Major::k, 2, 9U, 8U)
                   .bytes == 0x400 + 1024 + (128 + 0));
 
-static_assert(swizzled(WgmmaMode::b128, 1, 0x80U) == 0x80 && swizzled(WgmmaMode::b128, 1, 0x100U) == 0x110);
+static_assert(swizzled(Swizzle{3, 4, 3}, 1, 0x80U) == 0x80 && swizzled(Swizzle{3, 4, 3}, 1, 0x100U) == 0x110);
 
 }  // namespace swizproof

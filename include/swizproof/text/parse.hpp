@@ -12,6 +12,7 @@
 #include <swizproof/access/access.hpp>
 #include <swizproof/access/tiled_copy.hpp>
 #include <swizproof/core/error.hpp>
+#include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/layout/map.hpp>
 
 #include <cstddef>
@@ -68,6 +69,11 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 
 /// True if the text begins as such a block does; then it is one, or is wrong.
 [[nodiscard]] bool looks_like_tiled_copy(std::string_view text);
+
+/// The 64 bits of a descriptor, `0x4000004000010000`: of `reader`, or of whom its version tells. Throws InputError with the
+/// name of the field that cannot be.
+[[nodiscard]] MatrixDescriptor parse_matrix_descriptor(std::string_view text,
+                                                       std::optional<OperandReader> reader = {});
 
 /// Bits of an element type: `f16` 16, `bf16` 16, `fp8` 8, `i32` 32, `4b` 4. Throws InputError.
 [[nodiscard]] unsigned parse_element(std::string_view text);

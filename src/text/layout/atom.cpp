@@ -1,9 +1,9 @@
-// Atoms by name: CUTLASS's wgmma atoms, and what TMA writes to shared memory.
+// Atoms by name: CUTLASS's atoms of wgmma and tcgen05, and what TMA writes to shared memory.
 #include "text/expression_parser.hpp"
 #include "text/layout/mapping_parser.hpp"
 
+#include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/hardware/tma.hpp>
-#include <swizproof/hardware/wgmma.hpp>
 
 #include <algorithm>
 
@@ -12,44 +12,18 @@ namespace swizproof {
 namespace {
 
 /// The atom in elements of `bits`; its rows run along K (`(8,n):(n,1)`) or along M or N (`(n,8):(1,n)`).
-Mapping atom_of(WgmmaMode mode, bool along_k, unsigned bits) {
-  std::int64_t const row = 8 * std::int64_t{atom_row_bytes(mode)} / bits;
-  std::vector<IntTuple> const shape{8, row}, stride{row, 1};
+Mapping atom_of(OperandMode const& mode, bool along_k, unsigned bits) {
+  std::int64_t const row = 8 * std::int64_t{mode.shape.row_bytes} / bits;
+  std::int64_t const lines = along_k ? 8 : mode.shape.k_lines;
+  std::vector<IntTuple> const shape{lines, row}, stride{row, 1};
   Mapping map;
-  map.on_bytes = {swizzle_of(mode)};
+  map.on_bytes = {mode.swizzle};
   map.element_bits = bits;
   map.on_elements = {
       along_k ? Layout{IntTuple(shape), IntTuple(stride)}
-              : Layout{IntTuple(std::vector<IntTuple>{row, 8}), IntTuple(std::vector<IntTuple>{1, row})}};
+              : Layout{IntTuple(std::vector<IntTuple>{row, lines}), IntTuple(std::vector<IntTuple>{1, row})}};
   map.text = to_string(map);
   return map;
-}
-
-/// `<f16>` behind a name, or what --element says.
-std::optional<unsigned> element(Scanner& in, MappingOptions const& options) {
-  if (!in.take("<")) return options.element_bits;
-  std::size_t const at = in.at();
-  std::string_view const name = in.take_name();
-  std::optional<unsigned> bits;
-  try {
-    bits = parse_element(name);
-  } catch (InputError const& error) {
-    in.fail(error.message, at, name.size(), error.hint);
-  }
-  in.expect(">", "after the element type");
-  return bits;
-}
-
-/// The extents that follow an atom, all static: compile-time numbers in CUTLASS.
-IntTuple extents(Scanner& in) {
-  std::size_t const from = in.at();
-  IntTuple shape = LayoutParser(in).shape();
-  for (IntTuple& m : shape.modes) {
-    if (m.is_tuple || m.value < 1 || m.value > 1 << 20)
-      in.fail("extents are integers from 1 to 2^20", from, in.at() - from);
-    m.is_static = true;
-  }
-  return shape;
 }
 
 /// The image in shared memory of `rows` rows of `cols` contiguous elements, before the swizzle: boxes no
@@ -84,23 +58,57 @@ Layout box(Scanner& in, TmaModeName const& mode, std::int64_t rows, std::int64_t
 
 }  // namespace
 
-Mapping parse_gmma(Scanner& in, MappingOptions const& options) {
+std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options) {
+  if (!in.take("<")) return options.element_bits;
+  std::size_t const at = in.at();
+  std::string_view const name = in.take_name();
+  std::optional<unsigned> bits;
+  try {
+    bits = parse_element(name);
+  } catch (InputError const& error) {
+    in.fail(error.message, at, name.size(), error.hint);
+  }
+  in.expect(">", "after the element type");
+  return bits;
+}
+
+IntTuple parse_extents(Scanner& in) {
   std::size_t const from = in.at();
-  (void)in.take("gmma:");
+  IntTuple shape = LayoutParser(in).shape();
+  for (IntTuple& m : shape.modes) {
+    if (m.is_tuple || m.value < 1 || m.value > 1 << 20)
+      in.fail("extents are integers from 1 to 2^20", from, in.at() - from);
+    m.is_static = true;
+  }
+  return shape;
+}
+
+Mapping parse_operand_atom(Scanner& in, MappingOptions const& options) {
+  std::size_t const from = in.at();
+  OperandReader const reader = in.take("umma:") ? OperandReader::tcgen05 : OperandReader::wgmma;
+  if (reader == OperandReader::wgmma) (void)in.take("gmma:");
   std::size_t const at = in.at();
   std::string_view const name = in.take_name();
   bool const along_k = name.starts_with("K_");
   std::string_view const kind = along_k || name.starts_with("MN_") ? name.substr(along_k ? 2 : 3) : name;
-  auto const* atom = std::find_if(std::begin(wgmma_atom_names), std::end(wgmma_atom_names),
-                                  [&](WgmmaAtomName const& a) { return a.name == kind; });
-  if (atom == std::end(wgmma_atom_names) || kind == name)
-    in.fail("unknown wgmma atom '" + std::string(name) + "'", at, name.size(),
-            "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>");
-  std::optional<unsigned> const bits = element(in, options);
-  if (!bits) in.fail_here("the element type is missing", "such as gmma:K_SW128<f16>, or --element f16");
-  Mapping const one = atom_of(atom->mode, along_k, *bits);
+  auto const* atom =
+      std::find_if(std::begin(operand_modes), std::end(operand_modes), [&](OperandMode const& m) {
+        return m.atom == kind && m.number(reader) >= 0 && !(along_k && m.shape.k_lines != 8);
+      });
+  if (atom == std::end(operand_modes) || kind == name)
+    in.fail(
+        "unknown " + std::string(swizproof::name(reader)) + " atom '" + std::string(name) + "'", at,
+        name.size(),
+        reader == OperandReader::wgmma
+            ? "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>"
+            : "known: K_ or MN_ with INTER, SW32, SW64, SW128, and MN_SW128_32B, such as umma:K_SW128<f16>");
+  std::optional<unsigned> const bits = parse_angled_element(in, options);
+  if (!bits)
+    in.fail_here("the element type is missing",
+                 "such as " + std::string(in.text(from, in.at())) + "<f16>, or --element f16");
+  Mapping const one = atom_of(*atom, along_k, *bits);
   if (!in.looking_at("(")) return one;
-  IntTuple const shape = extents(in);
+  IntTuple const shape = parse_extents(in);
   try {
     return with_layout(one, tile_to_shape(*one.domain(), shape));
   } catch (AlgebraError const& error) {
@@ -126,12 +134,12 @@ Mapping parse_tma(Scanner& in, MappingOptions const& options) {
     Scanner formula("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)");
     map.on_bytes = {ExpressionParser(formula, x).parse()};
   }
-  map.element_bits = element(in, options);
+  map.element_bits = parse_angled_element(in, options);
   if (!in.looking_at("(")) return map;
   if (!map.element_bits)
     in.fail_here("the element type is missing", "such as tma:128B<f16> (128,64), or --element f16");
   std::size_t const from = in.at();
-  IntTuple const shape = extents(in);
+  IntTuple const shape = parse_extents(in);
   if (shape.rank() != 2) in.fail("a box is (rows, columns)", from, in.at() - from);
   map.on_elements = {box(in, *mode, shape.modes[0].value, shape.modes[1].value, *map.element_bits, from)};
   map.text = flips
@@ -155,10 +163,11 @@ std::optional<std::string> note_of_lost_flag(Mapping const& map) {
     return mode.shape.is_tuple && mode.rank() != 0 ? mode.mode(0) : mode;
   };
   Layout const corner = make_layout({first(0), first(1)});
-  for (WgmmaAtomName const& atom : wgmma_atom_names)
+  for (OperandMode const& mode : operand_modes)
     for (bool const along_k : {true, false})
       for (unsigned const bits : {4U, 16U, 32U, 64U}) {
-        if (swizzle_of(atom.mode) != *swizzle || *atom_of(atom.mode, along_k, bits).domain() != corner)
+        if (mode.number(OperandReader::wgmma) < 0 || mode.swizzle != *swizzle ||
+            *atom_of(mode, along_k, bits).domain() != corner)
           continue;
         return "std::cout prints a wgmma atom of " + std::to_string(bits) +
                "-bit elements like this, without its flag: if this came from std::cout, you mean " +

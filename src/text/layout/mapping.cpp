@@ -79,7 +79,8 @@ void MappingParser::take_latex() {
 Value MappingParser::line() {
   if (in_.looking_at("fn")) return function();
   if (in_.looking_at("tma:")) return parse_tma(in_, options_);
-  if (in_.looking_at("gmma:")) return parse_gmma(in_, options_);
+  if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return parse_operand_atom(in_, options_);
+  if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
@@ -124,7 +125,8 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
     flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
   }
   Value value;
-  if (in_.looking_at("tma:") || in_.looking_at("gmma:")) {
+  if (in_.looking_at("tma:") || in_.looking_at("gmma:") || in_.looking_at("umma:") ||
+      in_.looking_at("desc:")) {
     value = line();
   } else {
     Chain chain;
@@ -399,7 +401,8 @@ Argument MappingParser::argument() {
                in_.at() - from, "with an element type and a box it has a layout: tma:128B<f16> (8,64)");
     return here(std::move(map));
   }
-  if (in_.looking_at("gmma:")) return here(parse_gmma(in_, options_));
+  if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return here(parse_operand_atom(in_, options_));
+  if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
   if (in_.at_letter()) {
     if (!in_.looking_at("S") && !in_.looking_at("M_") && !is_algebra(in_.peek_name()))
       in_.fail_here("unknown name", "a layout, a shape, a tiler, or a function such as coalesce");

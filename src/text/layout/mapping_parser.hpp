@@ -3,7 +3,8 @@
 //   mapping.cpp         the whole text; compositions f o offset o g; flags; calls
 //   pointer.cpp         tensors: bound pointers and coordinates before a layout
 //   algebra.cpp         composition(L, L) and its kin
-//   atom.cpp            tma:..., gmma:...
+//   atom.cpp            tma:..., gmma:..., umma:...
+//   descriptor.cpp      desc:...
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
 #pragma once
@@ -38,8 +39,14 @@ struct Call {
 
 /// `tma:128B`, `tma:128B<f16> (128,64)`.
 [[nodiscard]] Mapping parse_tma(Scanner& in, MappingOptions const& options);
-/// `gmma:K_SW128<f16>`, `gmma:MN_SW64<bf16> (128,64,3)`.
-[[nodiscard]] Mapping parse_gmma(Scanner& in, MappingOptions const& options);
+/// `gmma:K_SW128<f16>`, `umma:MN_SW128_32B<tf32> (128,64,3)`: the atoms of wgmma and of tcgen05.
+[[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
+/// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
+[[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
+/// `<f16>` behind a name, or what --element says.
+[[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options);
+/// The extents behind an atom or a descriptor, all static: numbers that kernels know when they are compiled.
+[[nodiscard]] IntTuple parse_extents(Scanner& in);
 /// What std::cout makes of a wgmma atom, which loses the flag; nothing if the map is not one.
 [[nodiscard]] std::optional<std::string> note_of_lost_flag(Mapping const& map);
 

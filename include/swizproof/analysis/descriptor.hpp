@@ -1,0 +1,97 @@
+// Which descriptor makes wgmma or tcgen05.mma read a tile of shared memory, and what a descriptor reads.
+//
+//   stored   the byte address of element (row, k) of the tile, which is a LAYOUT of modes (M or N, K, more)
+//   read     address_read() of hardware/descriptor.hpp, of element (row, k) of one instruction
+//
+// A tile is cut into instructions, each with a start of its own; all other fields are theirs in common. A descriptor is
+// good for a base of the tile if read = stored for every element of every instruction. Both repeat with the base, so that
+// bases are tried up to that period, and every one of them is.
+#pragma once
+
+#include <swizproof/engine/decide.hpp>
+#include <swizproof/hardware/descriptor.hpp>
+#include <swizproof/layout/map.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// Which operand a tile is: the rows of A are m, those of B are n.
+enum class Operand : std::uint8_t { a, b };
+
+/// What is asked beside the tile; nothing: what fits.
+struct DescriptorQuestion {
+  OperandReader reader = OperandReader::wgmma;
+  std::optional<Major> major{};
+  std::optional<Operand> operand{};
+  std::optional<std::uint64_t> rows{};   ///< of one instruction
+  std::optional<std::uint64_t> depth{};  ///< elements of one instruction along k
+};
+
+/// Bases of a tile in bytes, among the multiples of 16: those with one of these residues.
+struct Bases {
+  std::uint64_t period = 16;
+  std::vector<std::uint64_t> residues{};
+  friend bool operator==(Bases const&, Bases const&) = default;
+};
+
+/// A descriptor that reads a whole tile, and from which bases.
+struct TileDescriptor {
+  MatrixDescriptor fields{};  ///< start: of the first instruction, from the tile's base
+  Major major = Major::k;
+  bool leading_is_read = false;  ///< whether some element's address depends on LBO; else any LBO will do
+  bool stride_is_read = false;
+  Bases bases{};
+  /// Bytes from the start of the first instruction to that of each, k running first, then rows, then what follows.
+  std::vector<std::int64_t> starts{};
+};
+
+/// An element that is read from a wrong place, the tile being at `base`.
+struct Misread {
+  std::uint64_t row = 0;
+  std::uint64_t k = 0;
+  std::uint64_t rest = 0;  ///< index of the modes after the second
+  std::uint64_t base = 0;
+  std::int64_t read = 0;    ///< byte address
+  std::int64_t stored = 0;  ///< byte address
+};
+
+/// How a tile is cut into instructions.
+struct Instructions {
+  Operand operand = Operand::a;
+  std::uint64_t rows = 0, depth = 0;  ///< elements of one
+  std::uint64_t along_rows = 1, along_k = 1, rest = 1;
+  [[nodiscard]] std::uint64_t count() const { return along_rows * along_k * rest; }
+};
+
+/// All descriptors of a tile, the most useful first; or why there is none, and an element that shows it.
+struct DescriptorAnswer {
+  Outcome outcome{};
+  std::vector<Engine> engines{};
+  std::string domain{};
+  Instructions instructions{};
+  std::vector<TileDescriptor> solutions{};
+  std::string reason{};
+  std::optional<Misread> misread{};
+};
+
+/// Finds them, each proved for every element of every instruction and exactly the bases that it names.
+/// `gmma:K_SW128<f16> (128,64)`: 128B, SBO 1024, every base that is a multiple of 16, next k 32 bytes on.
+/// Throws InputError for what is no tile of an instruction: fewer than two modes, elements that no instruction reads, extents
+/// that are no multiple of the instruction's, more than a block's shared memory. Throws Disagreement.
+/// Checked by tests/analysis/descriptor_test.cpp against a search of its own.
+[[nodiscard]] DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question,
+                                              Limits const& limits);
+
+/// What one instruction reads through a descriptor, as a LAYOUT of (rows, depth): `Sw<3,4,3> o smem_ptr[16b](unset) o
+/// _512 o (_64,_16):(_64,_1)` with its start as the offset. Nothing where a length is no whole number of elements.
+[[nodiscard]] std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major,
+                                            unsigned element_bits, std::uint64_t rows);
+
+/// What is probably wrong with a descriptor that is read so, in words; the numbers alone make it valid.
+[[nodiscard]] std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major major,
+                                                  unsigned element_bits, std::uint64_t rows);
+
+}  // namespace swizproof

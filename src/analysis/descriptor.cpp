@@ -1,0 +1,548 @@
+#include <swizproof/analysis/descriptor.hpp>
+#include <swizproof/analysis/inspect.hpp>
+#include <swizproof/layout/algebra.hpp>
+#include <swizproof/layout/composed.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace swizproof {
+
+namespace {
+
+constexpr std::uint64_t most_of_a_block =
+    227 * 1024;                           ///< bytes of shared memory, compute capability 9.0 and 10.0
+constexpr std::uint64_t start_unit = 16;  ///< bytes
+constexpr std::uint64_t most_solver_steps = 2'000'000;
+/// Tiles are looked at from bases beyond this, so that what lies below a base has an address.
+constexpr std::uint64_t origin = std::uint64_t{1} << 20;
+
+/// Bytes from the tile's base to each element before any function of bytes; that function; and how the tile is cut.
+struct CutTile {
+  Map const& map;
+  std::vector<std::uint64_t> places;  ///< row running first, then k, then the rest
+  std::uint64_t rows, depth, rest;    ///< elements of the whole tile
+  unsigned element_bytes;
+  Instructions cut;
+
+  [[nodiscard]] std::size_t index(std::uint64_t row, std::uint64_t k, std::uint64_t more) const {
+    return row + rows * (k + depth * more);
+  }
+  /// Index of the first element of an instruction.
+  [[nodiscard]] std::size_t corner(std::uint64_t instruction) const {
+    std::uint64_t const k = instruction % cut.along_k, row = instruction / cut.along_k % cut.along_rows;
+    return index(row * cut.rows, k * cut.depth, instruction / cut.along_k / cut.along_rows);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> stored(std::uint64_t base) const {
+    std::vector<std::uint64_t> out;
+    out.reserve(places.size());
+    for (std::uint64_t const place : places) out.push_back(value(map.on_bytes, base + place));
+    return out;
+  }
+};
+
+/// One way to read: a mode with a base offset, in one order.
+struct Way {
+  std::size_t mode;
+  std::uint32_t base_offset;
+  Major major;
+};
+
+/// The fields that the elements at the corners of atoms ask for, and the starts; or what asks for too much.
+struct Fitted {
+  TileDescriptor found{};
+  std::string misfit{};  ///< which number no field can hold; then nothing was read
+};
+
+Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::uint64_t> const& stored,
+           std::uint64_t base) {
+  OperandMode const& mode = operand_modes[way.mode];
+  auto const plain = [&](std::size_t i) { return swizzled(mode.swizzle, way.base_offset, stored[i]); };
+  std::uint64_t const first = plain(0);
+  Fitted out;
+  TileDescriptor& d = out.found;
+  d.major = way.major;
+  d.fields.reader = reader;
+  d.fields.mode = way.mode;
+  d.fields.base_offset = way.base_offset;
+  auto const length = [&](DescriptorField field, std::uint64_t bytes) -> std::uint32_t {
+    auto const signed_bytes = static_cast<std::int64_t>(bytes);
+    std::uint64_t const most = start_unit << field.bits;
+    if (out.misfit.empty() && (bytes % start_unit != 0 || bytes >= most))
+      out.misfit = fmt::format("{} would be {} bytes: it holds multiples of {} from 0 to {}", field.name,
+                               signed_bytes, start_unit, most - start_unit);
+    return static_cast<std::uint32_t>(bytes);
+  };
+  // Where each stride is first needed: at the second atom along rows, and along k.
+  std::uint64_t const t = 16 / tile.element_bytes, w = mode.shape.row_bytes / 16;
+  bool const along_k = way.major == Major::k, swizzles = mode.shape.swizzled;
+  std::uint64_t const next_row = along_k    ? 8
+                                 : swizzles ? t * w
+                                            : t,
+                      next_k = along_k ? t : mode.shape.k_lines;
+  auto const step = [&](std::uint64_t row, std::uint64_t k) { return plain(tile.index(row, k, 0)) - first; };
+  bool const rows_stride = next_row < tile.cut.rows, k_stride = next_k < tile.cut.depth;
+  bool const leading_is_of_rows = !along_k && swizzles, leading_is_of_k = !swizzles;
+  d.leading_is_read = (leading_is_of_rows && rows_stride) || (leading_is_of_k && k_stride);
+  d.stride_is_read = leading_is_of_rows ? k_stride : rows_stride;
+  // What is not read is 16 under a swizzle along k, as CUTLASS has it, and 0 elsewhere.
+  d.fields.leading_byte_offset = along_k && swizzles ? 16 : 0;
+  if (d.leading_is_read)
+    d.fields.leading_byte_offset =
+        length(leading_field, leading_is_of_rows ? step(next_row, 0) : step(0, next_k));
+  if (d.stride_is_read)
+    d.fields.stride_byte_offset =
+        length(stride_field, leading_is_of_rows ? step(0, next_k) : step(next_row, 0));
+  std::uint64_t const from_base = first - base;
+  d.fields.start = length(start_field, from_base);
+  for (std::uint64_t i = 0; i < tile.cut.count(); ++i) {
+    std::uint64_t const at = plain(tile.corner(i));
+    if (out.misfit.empty() && at % start_unit != 0)
+      out.misfit =
+          fmt::format("an instruction would start {} bytes from the tile's base: {} is in units of {}",
+                      static_cast<std::int64_t>(at - base), start_field.name, start_unit);
+    d.starts.push_back(static_cast<std::int64_t>(at - first));
+  }
+  return out;
+}
+
+/// How many elements are read from where they are stored; the first that is not.
+struct Reading {
+  std::uint64_t right = 0;
+  std::optional<Misread> wrong{};
+};
+
+/// Stops at the first that is wrong, unless all are to be counted.
+Reading read_all(CutTile const& tile, TileDescriptor const& d, std::vector<std::uint64_t> const& stored,
+                 std::uint64_t base, bool count) {
+  Reading out;
+  for (std::uint64_t i = 0; i < tile.cut.count(); ++i) {
+    std::uint64_t const start = base + d.fields.start + static_cast<std::uint64_t>(d.starts[i]);
+    std::size_t const corner = tile.corner(i);
+    for (std::uint64_t k = 0; k < tile.cut.depth; ++k)
+      for (std::uint64_t row = 0; row < tile.cut.rows; ++row) {
+        std::size_t const at = corner + row + tile.rows * k;
+        std::uint64_t const read = address_read(d.fields, d.major, tile.element_bytes, start, row, k).bytes;
+        if (read == stored[at]) {
+          ++out.right;
+        } else if (!out.wrong) {
+          std::uint64_t const shift = base - base % origin;
+          out.wrong = Misread{at % tile.rows,
+                              at / tile.rows % tile.depth,
+                              at / tile.rows / tile.depth,
+                              base % origin,
+                              static_cast<std::int64_t>(read - shift),
+                              static_cast<std::int64_t>(stored[at] - shift)};
+          if (!count) return out;
+        }
+      }
+  }
+  return out;
+}
+
+/// The least period with which a set of residues repeats.
+Bases reduced(Bases bases) {
+  std::sort(bases.residues.begin(), bases.residues.end());
+  while (bases.period > start_unit) {
+    std::uint64_t const half = bases.period / 2;
+    std::vector<std::uint64_t> low, high;
+    for (std::uint64_t const r : bases.residues) (r < half ? low : high).push_back(r % half);
+    if (low != high) break;
+    bases = {half, std::move(low)};
+  }
+  return bases;
+}
+
+/// The map's swizzle as one of bytes: its only function beside a layout; nothing where it is none or there are more.
+std::optional<Swizzle> own_swizzle(Map const& map) {
+  std::optional<Swizzle> own;
+  bool other = false;
+  auto const look = [&](std::vector<Stage> const& stages, int unit) {
+    for (Stage const& stage : stages) {
+      if (auto const* swizzle = std::get_if<Swizzle>(&stage)) {
+        other = other || own.has_value();
+        own = Swizzle{swizzle->bits, swizzle->base + unit, swizzle->shift};
+      } else {
+        other =
+            other || std::holds_alternative<Expression>(stage) || std::holds_alternative<LinearMap>(stage);
+      }
+    }
+  };
+  look(map.on_bytes, 0);
+  look(map.on_elements, std::countr_zero(*map.element_bits / 8));
+  if (other) return std::nullopt;
+  if (!own || own->bits == 0) return swizzle_none;
+  return own;
+}
+
+std::uint64_t extent_of(Layout const& layout, std::size_t mode) {
+  return static_cast<std::uint64_t>(layout.shape.mode(mode).product());
+}
+
+/// The tile, cut as the question says; or as the tile allows, where that does not say.
+CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
+  auto const refuse = [&](std::string message, std::string hint) {
+    std::string const text = to_string(map);
+    return InputError{std::move(message), text, 0, text.size(), std::move(hint)};
+  };
+  Layout const* const layout = map.domain();
+  if (layout == nullptr || layout->rank() < 2)
+    throw refuse("an operand is a tile of (rows, k)", "such as (64,16):(16,1), or gmma:K_SW128<f16> (64,64)");
+  if (!map.element_bits)
+    throw refuse("the element size is not known", "give --element, such as --element f16");
+  if (*map.element_bits != 8 && *map.element_bits != 16 && *map.element_bits != 32)
+    throw refuse(fmt::format("{} reads elements of 8, 16 or 32 bits from shared memory, not of {}",
+                             name(question.reader), *map.element_bits),
+                 *map.element_bits == 4 ? "two packed 4-bit elements are one of 8 bits" : "");
+  CutTile tile{map, {}, extent_of(*layout, 0), extent_of(*layout, 1), 1, *map.element_bits / 8, {}};
+  for (std::size_t m = 2; m < layout->rank(); ++m) tile.rest *= extent_of(*layout, m);
+  Instructions& cut = tile.cut;
+  cut.depth = question.depth.value_or(operand_k_bytes / tile.element_bytes);
+  if (cut.depth != operand_k_bytes / tile.element_bytes)
+    throw refuse(fmt::format("one instruction has {} elements of {} bits along k, not {}",
+                             operand_k_bytes / tile.element_bytes, *map.element_bits, cut.depth),
+                 "sparse instructions are not modelled");
+  bool const a_fits = tile.rows % 64 == 0;
+  cut.operand = question.operand.value_or(
+      question.rows ? (reads_rows(question.reader, true, *question.rows) ? Operand::a : Operand::b)
+                    : (a_fits ? Operand::a : Operand::b));
+  bool const is_a = cut.operand == Operand::a;
+  if (question.rows) {
+    cut.rows = *question.rows;
+    if (!reads_rows(question.reader, is_a, cut.rows))
+      throw refuse(fmt::format("no instruction of {} reads {} rows of {}", name(question.reader), cut.rows,
+                               is_a ? "A" : "B"),
+                   is_a ? (question.reader == OperandReader::wgmma ? "A has 64" : "A has 64 or 128")
+                        : "B has a multiple of 8, up to 256");
+  } else {
+    for (std::uint64_t rows = 8; rows <= 256; rows += 8)
+      if (tile.rows % rows == 0 && reads_rows(question.reader, is_a, rows)) cut.rows = rows;
+  }
+  if (cut.rows == 0 || tile.rows % cut.rows != 0)
+    throw refuse(fmt::format("{} rows are no whole number of instructions{}", tile.rows,
+                             cut.rows != 0 ? fmt::format(" of {}", cut.rows) : ""),
+                 is_a ? "A has 64 rows an instruction" : "B has a multiple of 8, up to 256");
+  if (tile.depth % cut.depth != 0)
+    throw refuse(
+        fmt::format("{} elements along k are no whole number of instructions of {}", tile.depth, cut.depth),
+        "an instruction reads 32 bytes along k; a LAYOUT is (rows, k), with M or N first");
+  cut.along_rows = tile.rows / cut.rows;
+  cut.along_k = tile.depth / cut.depth;
+  cut.rest = tile.rest;
+  if (layout->size() > most_enumerated) throw refuse("the tile has more than 2^22 elements", "");
+  if (splits_elements(map))
+    throw refuse("the layout tears elements apart, and an instruction reads them whole", "");
+  for (std::int64_t i = 0; i < layout->size(); ++i)
+    tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
+  std::vector<std::uint64_t> const stored = tile.stored(origin);
+  auto const [low, high] = std::minmax_element(stored.begin(), stored.end());
+  if (*high - *low >= most_of_a_block)
+    throw refuse(fmt::format("the tile reaches over {} bytes, more than the {} of a block's shared memory",
+                             *high - *low + tile.element_bytes, most_of_a_block),
+                 "start, leading and stride byte offset have 14 bits of 16 bytes");
+  return tile;
+}
+
+/// The searches over all ways and bases.
+class DescriptorSearch {
+ public:
+  DescriptorSearch(CutTile const& tile, DescriptorQuestion const& question, std::uint64_t period)
+      : tile_(tile), question_(question), period_(period) {}
+
+  [[nodiscard]] std::vector<TileDescriptor> solutions() const {
+    using Key = std::tuple<std::size_t, std::uint32_t, Major, std::uint32_t, std::uint32_t, std::uint32_t,
+                           std::vector<std::int64_t>>;
+    std::map<Key, TileDescriptor> found;
+    for (std::uint64_t residue = 0; residue < period_; residue += start_unit) {
+      std::uint64_t const base = origin + residue;
+      std::vector<std::uint64_t> const stored = tile_.stored(base);
+      for (Way const way : ways()) {
+        if (!why_not(question_.reader, operand_modes[way.mode], way.major, 8 * tile_.element_bytes).empty())
+          continue;
+        Fitted fitted = fit(tile_, question_.reader, way, stored, base);
+        if (!fitted.misfit.empty() || read_all(tile_, fitted.found, stored, base, false).wrong) continue;
+        TileDescriptor& d = fitted.found;
+        Key const key{way.mode,
+                      way.base_offset,
+                      way.major,
+                      d.fields.start,
+                      d.fields.leading_byte_offset,
+                      d.fields.stride_byte_offset,
+                      d.starts};
+        found.try_emplace(key, std::move(d)).first->second.bases.residues.push_back(residue);
+      }
+    }
+    std::vector<TileDescriptor> all;
+    for (auto& [key, d] : found) {
+      d.bases.period = period_;
+      d.bases = reduced(std::move(d.bases));
+      // A base offset counts modulo the rows of the pattern: the least says it.
+      bool const said = std::any_of(all.begin(), all.end(), [&](TileDescriptor const& other) {
+        MatrixDescriptor same = d.fields;
+        same.base_offset = other.fields.base_offset;
+        return same.bits() == other.fields.bits() && d.major == other.major && d.bases == other.bases;
+      });
+      if (!said) all.push_back(std::move(d));
+    }
+    std::stable_sort(all.begin(), all.end(), [](TileDescriptor const& a, TileDescriptor const& b) {
+      auto const rank = [](TileDescriptor const& d) {
+        double const share =
+            static_cast<double>(d.bases.residues.size()) / static_cast<double>(d.bases.period);
+        return std::tuple(d.bases.residues.front() != 0 || d.fields.base_offset != 0, -share, d.fields.start,
+                          d.fields.base_offset, d.major, -static_cast<int>(d.fields.mode));
+      };
+      return rank(a) < rank(b);
+    });
+    return all;
+  }
+
+  /// Why there is none: of the ways with the tile's own swizzle, else of all, the one that reads most elements right, and the
+  /// first that it does not.
+  void explain(DescriptorAnswer& answer) const {
+    std::vector<std::uint64_t> const stored = tile_.stored(origin);
+    std::optional<Swizzle> const own = own_swizzle(tile_.map);
+    bool own_is_a_mode = false;
+    std::optional<std::pair<bool, std::uint64_t>> nearest;
+    for (Way const way : ways()) {
+      OperandMode const& mode = operand_modes[way.mode];
+      if (way.base_offset != 0 || mode.number(question_.reader) < 0) continue;
+      bool const is_own = own && mode.swizzle == *own;
+      own_is_a_mode = own_is_a_mode || is_own;
+      std::string_view const forbidden = why_not(question_.reader, mode, way.major, 8 * tile_.element_bytes);
+      Fitted const fitted = fit(tile_, question_.reader, way, stored, origin);
+      Reading reading;
+      if (fitted.misfit.empty()) reading = read_all(tile_, fitted.found, stored, origin, true);
+      bool const reads_it = fitted.misfit.empty() && !reading.wrong;
+      std::pair const near{is_own, reads_it ? tile_.places.size() + 1 : reading.right};
+      if ((!forbidden.empty() && !reads_it) || (nearest && near <= *nearest)) continue;
+      nearest = near;
+      answer.misread = reading.wrong;
+      std::string const as =
+          fmt::format("{}, mode {}", way.major == Major::k ? "K-major" : "MN-major", mode.name);
+      MatrixDescriptor const& fields = fitted.found.fields;
+      if (!forbidden.empty())
+        answer.reason = fmt::format("the tile is {}, and {}", as, forbidden);
+      else if (!fitted.misfit.empty())
+        answer.reason = fmt::format("{}: {}", as, fitted.misfit);
+      else
+        answer.reason = fmt::format(
+            "nearest is {}{}{}, which reads {} of {} elements from where they are stored", as,
+            fitted.found.stride_is_read ? fmt::format(", {} {}", stride_field.name, fields.stride_byte_offset)
+                                        : "",
+            fitted.found.leading_is_read
+                ? fmt::format(", {} {}", leading_field.name, fields.leading_byte_offset)
+                : "",
+            reading.right, tile_.places.size());
+    }
+    bool const is_of_the_other = own && std::any_of(std::begin(operand_modes), std::end(operand_modes),
+                                                    [&](OperandMode const& m) { return m.swizzle == *own; });
+    if (own && !own_is_a_mode)
+      answer.reason =
+          fmt::format("its swizzle, {} of bytes, is no mode of {}{}; {}", to_string(*own),
+                      name(question_.reader), is_of_the_other ? ", but one of tcgen05" : "", answer.reason);
+    else if (own && own->bits == 0)
+      answer.reason +=
+          fmt::format("; it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
+                      name(question_.reader));
+  }
+
+ private:
+  [[nodiscard]] std::vector<Way> ways() const {
+    std::vector<Way> all;
+    for (Major const major : {Major::k, Major::mn})
+      for (std::size_t mode = 0; mode < std::size(operand_modes); ++mode)
+        for (std::uint32_t b = 0; b < (operand_modes[mode].shape.swizzled ? 8U : 1U); ++b)
+          if (!question_.major || *question_.major == major) all.push_back({mode, b, major});
+    return all;
+  }
+
+  CutTile const& tile_;
+  DescriptorQuestion const& question_;
+  std::uint64_t period_;
+};
+
+/// "read = stored" for every element of an instruction and every base with one of the residues.
+Question reads(CutTile const& tile, TileDescriptor const& d, std::uint64_t instruction,
+               std::uint64_t residue) {
+  std::uint64_t const corner = tile.corner(instruction);
+  std::vector<Variable> const variables{
+      Variable::steps("row", 0, 1, tile.cut.rows),
+      Variable::steps("k", 0, 1, tile.cut.depth),
+      {"base", static_cast<unsigned>(std::bit_width((std::uint64_t{1} << 31) / d.bases.period)), residue,
+       d.bases.period}};
+  return ask_of_all(
+      fmt::format("instruction {}", instruction), 64, variables,
+      [&tile, &d, instruction, corner]<Word W>(std::span<W const> values) {
+        W const row = values[0], k = values[1], base = values[2];
+        W const start = base + (d.fields.start + static_cast<std::uint64_t>(d.starts[instruction]));
+        W const place = offset(tile.map, W(corner + row + k * tile.rows)).elements * tile.element_bytes;
+        return states(address_read(d.fields, d.major, tile.element_bytes, start, row, k).bytes ==
+                      value(tile.map.on_bytes, W(base + place)));
+      });
+}
+
+std::string words(Bases const& bases) {
+  if (bases.residues == std::vector<std::uint64_t>{0})
+    return fmt::format("every base that is a multiple of {}", bases.period);
+  return fmt::format("{} of the {} bases that are multiples of {}, modulo {}", bases.residues.size(),
+                     bases.period / start_unit, start_unit, bases.period);
+}
+
+}  // namespace
+
+DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question, Limits const& limits) {
+  CutTile const tile = cut_tile(map, question);
+  DescriptorAnswer answer;
+  answer.instructions = tile.cut;
+  // Both sides repeat with the base: what is stored with the tile's function of bytes, what is read with 1024.
+  Quantity const own = some_period(map.on_bytes, limits);
+  if (!own.value || *own.value > origin) {
+    answer.outcome =
+        Unknown{"the function of the addresses has no period that is known, and no bases can be tried"};
+    return answer;
+  }
+  std::uint64_t period = *own.value;
+  for (OperandMode const& mode : operand_modes)
+    period = std::max<std::uint64_t>(period, std::uint64_t{8} * mode.shape.row_bytes);
+  DescriptorSearch const search(tile, question, period);
+  answer.solutions = search.solutions();
+  answer.engines = {Engine::exhaustive};
+  if (answer.solutions.empty()) {
+    search.explain(answer);
+    answer.outcome = Refuted{"no descriptor reads the tile", {}};
+    answer.domain = fmt::format("all modes, base offsets, and bases that are multiples of {}", start_unit);
+    return answer;
+  }
+  answer.outcome = Proved{};
+  TileDescriptor const& best = answer.solutions.front();
+  answer.domain = fmt::format("every element of {} instruction{}, {}", tile.cut.count(),
+                              tile.cut.count() == 1 ? "" : "s", words(best.bases));
+  // Every base was tried up to the period; the engines that speak of all bases at once say the same, or nothing.
+  std::vector<Question> questions;
+  for (std::uint64_t i = 0; i < tile.cut.count(); ++i)
+    for (std::uint64_t const residue : best.bases.residues)
+      questions.push_back(reads(tile, best, i, residue));
+  Limits its = limits;
+  its.steps = most_solver_steps;
+  Answer const second = decide(questions, its, Effort::one);
+  if (second.unknown() == nullptr) {
+    must_agree(to_string(map), Engine::exhaustive, name(answer.outcome), second.engines.front(),
+               name(second.outcome));
+    answer.engines.insert(answer.engines.begin(), second.engines.begin(), second.engines.end());
+  }
+  return answer;
+}
+
+std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
+                              std::uint64_t rows) {
+  OperandMode const& mode = descriptor.operand_mode();
+  auto const bytes = std::int64_t{element_bits / 8};
+  std::int64_t const t = 16 / bytes, w = mode.shape.row_bytes / 16, depth = operand_k_bytes / bytes;
+  std::int64_t const leading = descriptor.leading_byte_offset / bytes,
+                     stride = descriptor.stride_byte_offset / bytes;
+  auto const mn = static_cast<std::int64_t>(rows);
+  auto const tuple = [](std::vector<std::int64_t> const& leaves) {
+    return IntTuple(std::vector<IntTuple>(leaves.begin(), leaves.end()));
+  };
+  auto const layout =
+      [&](std::vector<std::int64_t> const& row_shape, std::vector<std::int64_t> const& row_stride,
+          std::vector<std::int64_t> const& k_shape, std::vector<std::int64_t> const& k_stride) {
+        return make_layout({coalesce(Layout{tuple(row_shape), tuple(row_stride)}),
+                            coalesce(Layout{tuple(k_shape), tuple(k_stride)})});
+      };
+  Mapping map;
+  map.element_bits = element_bits;
+  if (mode.shape.swizzled) {
+    auto const shift = static_cast<std::int64_t>(128 * descriptor.base_offset);
+    map.on_bytes = {mode.swizzle};
+    if (shift != 0) map.on_bytes = {Displacement{shift}, mode.swizzle, Displacement{-shift}};
+  } else {
+    map.on_bytes = {swizzle_none};
+  }
+  if (descriptor.start != 0) map.on_elements.emplace_back(Displacement{descriptor.start / bytes});
+  if (major == Major::k) {
+    map.on_elements.emplace_back(
+        layout({8, mn / 8}, {t * w, stride}, {t, depth / t}, {1, mode.shape.swizzled ? t : leading}));
+  } else if (mode.shape.swizzled) {
+    if (mn % (t * w) != 0 && mn > t * w) return std::nullopt;
+    std::int64_t const columns = std::min(w, mn / t), lines = mode.shape.k_lines;
+    map.on_elements.emplace_back(
+        layout({t, columns, mn / (t * columns)}, {1, t, leading}, {lines, depth / lines}, {t * w, stride}));
+  } else {
+    map.on_elements.emplace_back(layout({t, mn / t}, {1, stride}, {8, depth / 8}, {t, leading}));
+  }
+  map.text = to_string(map);
+  return map;
+}
+
+std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
+                                    std::uint64_t rows) {
+  OperandMode const& mode = descriptor.operand_mode();
+  std::uint32_t const bytes = element_bits / 8, depth = operand_k_bytes / bytes;
+  bool const swizzles = mode.shape.swizzled;
+  // Elements that share a byte with another.
+  auto const overlapping = [&](MatrixDescriptor const& d) {
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t mn = 0; mn < rows; ++mn)
+      for (std::uint32_t k = 0; k < depth; ++k)
+        places.push_back(address_read(d, major, bytes, d.start, mn, k).bytes);
+    std::sort(places.begin(), places.end());
+    return std::adjacent_find(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+             return b - a < bytes;
+           }) != places.end();
+  };
+  std::vector<std::string> all;
+  MatrixDescriptor exchanged = descriptor;
+  std::swap(exchanged.leading_byte_offset, exchanged.stride_byte_offset);
+  std::uint32_t const atom = 8 * mode.shape.row_bytes;
+  bool const overlaps = overlapping(descriptor);
+  if (overlaps && !overlapping(exchanged))
+    all.push_back(
+        fmt::format("elements overlap; with leading and stride byte offset exchanged ({} and {}) they do not",
+                    exchanged.leading_byte_offset, exchanged.stride_byte_offset));
+  else if (overlaps)
+    all.push_back(fmt::format(
+        "elements overlap: two of them are read from one address (atoms touch at {} bytes)", atom));
+  auto const not_divided = [&](std::string_view field, std::uint32_t length, std::uint32_t usual) {
+    if (length == 16 * usual)
+      all.push_back(
+          fmt::format("{} is {} bytes, 16 times the {} of atoms that touch: the field counts units of 16 "
+                      "bytes, and {} was written without >> 4",
+                      field, length, usual, usual));
+  };
+  if (major == Major::k || swizzles)
+    not_divided(stride_field.name, descriptor.stride_byte_offset,
+                swizzles ? mode.shape.k_lines * mode.shape.row_bytes : 2 * atom);
+  if (!swizzles) not_divided(leading_field.name, descriptor.leading_byte_offset, atom);
+  if (std::uint64_t const end = descriptor.start; end >= most_of_a_block)
+    all.push_back(
+        fmt::format("start is {:#x}, beyond the {} bytes of a block: the field counts units of 16 bytes", end,
+                    most_of_a_block));
+  if (!swizzles) return all;
+  std::uint32_t const pattern = atom, start = descriptor.start;
+  if (start % pattern >= 128 && descriptor.base_offset == 0)
+    all.push_back(
+        fmt::format("start lies {} bytes into the swizzle's pattern of {} and the base offset is 0: right "
+                    "for data that is swizzled by "
+                    "its absolute address, as TMA writes it; for a tile that begins here and is swizzled "
+                    "from its own base it "
+                    "would be (start >> 7) & 7 = {}",
+                    start % pattern, pattern, start >> 7 & 7));
+  if (std::uint32_t const column = start % mode.shape.row_bytes;
+      major == Major::k && column + operand_k_bytes > mode.shape.row_bytes)
+    all.push_back(
+        fmt::format("start lies {} bytes into a row of {}: of the {} bytes of k some come from the next row",
+                    column, mode.shape.row_bytes, operand_k_bytes));
+  if (major == Major::mn && start % mode.shape.row_bytes >= 16)
+    all.push_back(fmt::format(
+        "start lies {} bytes into a row of {}: the columns at its end come from the next row of k",
+        start % mode.shape.row_bytes, mode.shape.row_bytes));
+  return all;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,458 @@
+// swizproof descriptor LAYOUT, and swizproof descriptor 0x...: which descriptor reads a tile, what a descriptor reads.
+#include "command/command.hpp"
+
+#include "text/report.hpp"
+
+#include <swizproof/analysis/descriptor.hpp>
+#include <swizproof/hardware/architecture.hpp>
+#include <swizproof/layout/composed.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <set>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DescriptorArguments {
+  LayoutArgument layout;
+  std::string operand, major, reader, extent;
+};
+
+/// H9 was measured on elements of 16 bits; the rest is documented.
+Support support_of(OperandReader reader, unsigned element_bits) {
+  return reader == OperandReader::wgmma && element_bits == 16 ? Support::measured : Support::documented;
+}
+
+std::string_view support_in_words(OperandReader reader, unsigned element_bits) {
+  if (reader == OperandReader::tcgen05) return "tcgen05 is documented, not measured";
+  return element_bits == 16 ? "measured: campaign wgmma"
+                            : "measured for elements of 16 bits, documented for these";
+}
+
+/// `64,16`.
+void read_extent(std::string const& text, DescriptorQuestion& question) {
+  if (text.empty()) return;
+  std::string const wanted = "an extent is ROWS,K in elements of one instruction, such as 64,16";
+  std::size_t const comma = text.find(',');
+  if (comma == text.npos) throw InputError{wanted, text, 0, text.size()};
+  question.rows = parse_number(text, 0, comma, wanted);
+  question.depth = parse_number(text, comma + 1, text.size(), wanted);
+}
+
+DescriptorQuestion question_of(DescriptorArguments const& options) {
+  DescriptorQuestion question;
+  if (options.reader == "tcgen05") question.reader = OperandReader::tcgen05;
+  if (!options.major.empty()) question.major = options.major == "k" ? Major::k : Major::mn;
+  if (!options.operand.empty()) question.operand = options.operand == "a" ? Operand::a : Operand::b;
+  read_extent(options.extent, question);
+  return question;
+}
+
+std::string hexadecimal(std::uint64_t bits) { return fmt::format("{:#018x}", bits); }
+
+std::string_view in_words(Major major) { return major == Major::k ? "K-major" : "MN-major"; }
+
+// ---------------------------------------------------------------------------------------- starts
+
+/// Starts of the instructions along each index, the others being 0, in bytes from the first.
+struct Starts {
+  std::vector<std::int64_t> k, rows, rest;
+  bool independent = true;  ///< the start of every instruction is the sum of its three
+};
+
+Starts starts_of(Instructions const& cut, std::vector<std::int64_t> const& starts) {
+  Starts out;
+  auto const at = [&](std::uint64_t k, std::uint64_t row, std::uint64_t rest) {
+    return starts[k + cut.along_k * (row + cut.along_rows * rest)];
+  };
+  for (std::uint64_t k = 0; k < cut.along_k; ++k) out.k.push_back(at(k, 0, 0));
+  for (std::uint64_t row = 0; row < cut.along_rows; ++row) out.rows.push_back(at(0, row, 0));
+  for (std::uint64_t rest = 0; rest < cut.rest; ++rest) out.rest.push_back(at(0, 0, rest));
+  for (std::uint64_t i = 0; i < starts.size(); ++i)
+    out.independent = out.independent && starts[i] == out.k[i % cut.along_k] +
+                                                          out.rows[i / cut.along_k % cut.along_rows] +
+                                                          out.rest[i / cut.along_k / cut.along_rows];
+  return out;
+}
+
+/// Numbers from 0 as a layout: 0 32 64 96 8192 .. as {4, 32}, {2, 8192}; nothing where they are none.
+std::optional<std::vector<std::array<std::int64_t, 2>>> modes_of(std::vector<std::int64_t> numbers) {
+  std::vector<std::array<std::int64_t, 2>> modes;
+  while (numbers.size() > 1) {
+    std::int64_t const step = numbers[1];
+    std::size_t run = 1;
+    while (run < numbers.size() && numbers[run] == static_cast<std::int64_t>(run) * step) ++run;
+    while (numbers.size() % run != 0) --run;
+    if (run == 1) return std::nullopt;
+    std::vector<std::int64_t> outer;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (i % run == 0) outer.push_back(numbers[i]);
+      if (numbers[i] != outer.back() + numbers[i % run]) return std::nullopt;
+    }
+    modes.push_back({static_cast<std::int64_t>(run), step});
+    numbers = std::move(outer);
+  }
+  return modes;
+}
+
+/// `+32 bytes (descriptor +2); every 4th +8192 (+512)`; numbers that are no layout one by one.
+std::string steps_in_words(std::vector<std::int64_t> const& numbers) {
+  auto const modes = modes_of(numbers);
+  if (!modes) return fmt::format("at {} bytes", fmt::join(numbers, ", "));
+  std::string text;
+  std::int64_t before = 1;
+  for (auto const& [count, step] : *modes) {
+    text += before == 1 ? fmt::format("{:+} bytes, descriptor {:+}", step, step / 16)
+                        : fmt::format("; after {}: at {} bytes, descriptor {:+}", before, step, step / 16);
+    before *= count;
+  }
+  return text;
+}
+
+Json step_json(std::vector<std::int64_t> const& numbers) {
+  return numbers.size() > 1 ? Json(numbers[1]) : Json(nullptr);
+}
+
+// ---------------------------------------------------------------------------------------- a tile's
+
+/// The number, for a tile at `smem`.
+std::string expression_of(TileDescriptor const& d) {
+  MatrixDescriptor bare = d.fields;
+  bare.start = 0;
+  std::string const address =
+      d.fields.start == 0 ? std::string("smem") : fmt::format("(smem + {})", d.fields.start);
+  return fmt::format("{}ull | ({} & 0x3ffff) >> 4", hexadecimal(bare.bits()), address);
+}
+
+/// The solutions that are needed to reach every base that any of them reaches: each adds some.
+std::vector<TileDescriptor const*> needed(std::vector<TileDescriptor> const& solutions) {
+  std::uint64_t period = 1;
+  for (TileDescriptor const& d : solutions) period = std::max(period, d.bases.period);
+  std::set<std::uint64_t> reached;
+  std::vector<TileDescriptor const*> out;
+  for (TileDescriptor const& d : solutions) {
+    std::size_t const before = reached.size();
+    for (std::uint64_t r : d.bases.residues)
+      for (; r < period; r += d.bases.period) reached.insert(r);
+    if (reached.size() > before) out.push_back(&d);
+  }
+  return out;
+}
+
+/// How many rows of 128 bytes the pattern has, if each of these starts at its base and has the number of the base's row as
+/// its base offset; they are one formula then.
+std::optional<unsigned> rows_of_base_offset(std::vector<TileDescriptor const*> const& all) {
+  MatrixDescriptor expected = all.front()->fields;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    TileDescriptor const& d = *all[i];
+    expected.base_offset = static_cast<std::uint32_t>(i);
+    if (i > 7 || d.fields.bits() != expected.bits() || d.major != all.front()->major ||
+        d.starts != all.front()->starts || d.bases != Bases{128 * all.size(), {128 * i}})
+      return std::nullopt;
+  }
+  return all.size() > 1 ? std::optional(static_cast<unsigned>(all.size())) : std::nullopt;
+}
+
+std::string in_words(Bases const& bases) {
+  if (bases.residues == std::vector<std::uint64_t>{0})
+    return fmt::format("every multiple of {} bytes", bases.period);
+  if (bases.residues.size() <= 8)
+    return fmt::format("base mod {} = {}", bases.period, fmt::join(bases.residues, ", "));
+  return fmt::format("{} residues mod {}: {}, ..", bases.residues.size(), bases.period,
+                     fmt::join(bases.residues.begin(), bases.residues.begin() + 8, ", "));
+}
+
+Json to_json(Bases const& bases) { return {{"period", bases.period}, {"residues", bases.residues}}; }
+
+Json to_json(TileDescriptor const& d, Instructions const& cut) {
+  Starts const starts = starts_of(cut, d.starts);
+  Json out{{"major", name(d.major)},
+           {"mode", d.fields.operand_mode().name},
+           {"leading_byte_offset", d.fields.leading_byte_offset},
+           {"leading_byte_offset_read", d.leading_is_read},
+           {"stride_byte_offset", d.fields.stride_byte_offset},
+           {"stride_byte_offset_read", d.stride_is_read},
+           {"base_offset", d.fields.base_offset},
+           {"start", d.fields.start},
+           {"k_step", step_json(starts.k)},
+           {"mn_step", step_json(starts.rows)},
+           {"k_starts", starts.k},
+           {"mn_starts", starts.rows}};
+  if (cut.rest > 1) out["rest_starts"] = starts.rest;
+  if (!starts.independent) out["starts"] = d.starts;
+  out["descriptor"] = hexadecimal(d.fields.bits());
+  out["expression"] = expression_of(d);
+  out["bases"] = to_json(d.bases);
+  return out;
+}
+
+struct TileResult {
+  Mapping map;
+  DescriptorQuestion question;
+  DescriptorAnswer found;
+};
+
+Json to_json(TileResult const& result) {
+  DescriptorAnswer const& found = result.found;
+  Instructions const& cut = found.instructions;
+  Json out{{"verdict", name(found.outcome)},      {"layout", result.map.text},
+           {"for", name(result.question.reader)}, {"operand", cut.operand == Operand::a ? "a" : "b"},
+           {"extent", {cut.rows, cut.depth}},     {"instructions", {cut.along_rows, cut.along_k, cut.rest}}};
+  if (!found.solutions.empty()) {
+    for (auto& [key, value] : to_json(found.solutions.front(), cut).items()) out[key] = value;
+    out["solutions"] = Json::array();
+    for (TileDescriptor const& d : found.solutions) out["solutions"].push_back(to_json(d, cut));
+  } else {
+    for (char const* const key : {"mode", "leading_byte_offset", "stride_byte_offset", "base_offset",
+                                  "k_step", "mn_step", "descriptor", "bases"})
+      out[key] = nullptr;
+    auto const* unknown = std::get_if<Unknown>(&found.outcome);
+    out["reason"] = unknown != nullptr ? unknown->reason : found.reason;
+  }
+  out["counterexample"] = nullptr;
+  if (found.misread)
+    out["counterexample"] = {{"row", found.misread->row},
+                             {"k", found.misread->k},
+                             {"base", found.misread->base},
+                             {"read", found.misread->read},
+                             {"stored", found.misread->stored}};
+  out["domain"] = found.domain;
+  out["engine"] = names_of(found.engines);
+  out["evidence"] = name(support_of(result.question.reader, *result.map.element_bits));
+  if (!result.map.notes.empty()) out["notes"] = result.map.notes;
+  return out;
+}
+
+void print_field(std::string_view field, std::string const& says, std::string const& encoded) {
+  fmt::print("  {:<20} {:<{}}{}\n", field, says, encoded.empty() ? 0 : 40, encoded);
+}
+
+/// `bits 45..32 = 64`.
+std::string encoded(DescriptorField field, std::uint64_t bits) {
+  return fmt::format("bits {}..{} = {}", field.first + field.bits - 1, field.first, field.of(bits));
+}
+
+void print_fields(MatrixDescriptor const& d, std::string const& leading, std::string const& stride,
+                  std::string const& start) {
+  std::uint64_t const bits = d.bits();
+  print_field("mode", std::string(d.operand_mode().name), encoded(mode_field(d.reader), bits));
+  print_field(stride_field.name, stride, encoded(stride_field, bits));
+  print_field(leading_field.name, leading, encoded(leading_field, bits));
+  print_field(base_offset_field.name, std::to_string(d.base_offset), encoded(base_offset_field, bits));
+  if (d.reader == OperandReader::tcgen05) print_field(version_field.name, "1", encoded(version_field, bits));
+  print_field(start_field.name, start, encoded(start_field, bits));
+}
+
+/// What the two strides are of: the index that they step along.
+std::string stride_of(TileDescriptor const& d) {
+  OperandAtom const& atom = d.fields.operand_mode().shape;
+  if (d.major == Major::k) return "8 rows on";
+  return atom.swizzled ? fmt::format("{} k on", atom.k_lines) : "16 bytes of rows on";
+}
+std::string leading_of(TileDescriptor const& d) {
+  OperandAtom const& atom = d.fields.operand_mode().shape;
+  if (d.major == Major::k) return "16 bytes of k on";
+  return atom.swizzled ? fmt::format("{} bytes of rows on", atom.row_bytes) : "8 k on";
+}
+
+void print_solutions(TileResult const& result, Style const& style) {
+  DescriptorAnswer const& found = result.found;
+  Instructions const& cut = found.instructions;
+  TileDescriptor const& best = found.solutions.front();
+  auto const length = [](std::uint32_t bytes, bool is_read, std::string const& of) {
+    return is_read ? fmt::format("{} bytes, {}", bytes, of) : "any: it is not read";
+  };
+  fmt::print("\n");
+  print_fields(
+      best.fields, length(best.fields.leading_byte_offset, best.leading_is_read, leading_of(best)),
+      length(best.fields.stride_byte_offset, best.stride_is_read, stride_of(best)),
+      best.fields.start == 0 ? "the tile's base" : fmt::format("base + {} bytes", best.fields.start));
+  Starts const starts = starts_of(cut, best.starts);
+  auto const next = [](std::string const& what, std::vector<std::int64_t> const& numbers) {
+    if (numbers.size() > 1) print_field(what, steps_in_words(numbers), "");
+  };
+  if (starts.independent) {
+    next(fmt::format("next {} of k", cut.depth), starts.k);
+    next(fmt::format("next {} rows", cut.rows), starts.rows);
+    next("next of the rest", starts.rest);
+  } else {
+    fmt::print("  starts               {}\n", fmt::join(best.starts, ", "));
+  }
+  print_field("bases", in_words(best.bases), "");
+  fmt::print("\n  {}\n", style.strong(expression_of(best)));
+  fmt::print("  smem: the tile's shared address, as __cvta_generic_to_shared gives it\n");
+  std::vector<TileDescriptor const*> const more = needed(found.solutions);
+  if (auto const rows = rows_of_base_offset(more)) {
+    fmt::print(
+        "\n  from every multiple of 128 bytes, with a base offset:\n  {} | (uint64_t)(smem >> 7 & {}) << "
+        "{}\n",
+        expression_of(best), *rows - 1, base_offset_field.first);
+  } else {
+    for (std::size_t i = 1; i < more.size(); ++i)
+      fmt::print("{}  {}\n    {}, mode {}, base offset {}; bases: {}\n", i == 1 ? "\n" : "",
+                 expression_of(*more[i]), in_words(more[i]->major), more[i]->fields.operand_mode().name,
+                 more[i]->fields.base_offset, in_words(more[i]->bases));
+  }
+  if (std::size_t const rest = found.solutions.size() - more.size(); rest != 0)
+    fmt::print("\n  {} other descriptor{} for bases among these: see --json\n", rest,
+               rest == 1 ? " is" : "s are");
+}
+
+void print_text(TileResult const& result, Style const& style) {
+  DescriptorAnswer const& found = result.found;
+  Instructions const& cut = found.instructions;
+  fmt::print("{}\n", style.strong(result.map.text));
+  for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
+  std::string const instructions = fmt::format("{} instruction{} of {} rows and {} of k", cut.count(),
+                                               cut.count() == 1 ? "" : "s", cut.rows, cut.depth);
+  std::string_view const operand = cut.operand == Operand::a ? "A" : "B";
+  if (auto const* unknown = std::get_if<Unknown>(&found.outcome)) {
+    fmt::print("  {}  {}\n", style.outcome(found.outcome), unknown->reason);
+    return;
+  }
+  if (found.solutions.empty()) {
+    fmt::print("  {}  no descriptor of {} reads it as {}, in {}  {}\n", style.outcome(found.outcome),
+               name(result.question.reader), operand, instructions, style.faint(names_of(found.engines)));
+    fmt::print("           {}\n", found.reason);
+    if (found.misread)
+      fmt::print("           at row {}, k {}: read from byte {}, stored at byte {}\n", found.misread->row,
+                 found.misread->k, found.misread->read, found.misread->stored);
+    return;
+  }
+  fmt::print("  {}  {} reads it as {}, {}, in {}  {}\n           for {}; {}\n", style.outcome(found.outcome),
+             name(result.question.reader), operand, in_words(found.solutions.front().major), instructions,
+             style.faint(names_of(found.engines)), found.domain,
+             support_in_words(result.question.reader, *result.map.element_bits));
+  print_solutions(result, style);
+}
+
+// ---------------------------------------------------------------------------------------- a number's
+
+struct NumberResult {
+  MatrixDescriptor descriptor;
+  Major major;
+  unsigned element_bits;
+  std::uint64_t rows;
+  std::optional<Mapping> map{};
+  std::string why_none{};  ///< why there is no map
+  std::vector<std::string> suspicions{};
+};
+
+NumberResult compute_number(DescriptorArguments const& options) {
+  DescriptorQuestion const question = question_of(options);
+  NumberResult result{
+      parse_matrix_descriptor(options.layout.text,
+                              options.reader.empty() ? std::nullopt : std::optional(question.reader)),
+      question.major.value_or(Major::k),
+      options.layout.element.empty() ? 16 : parse_element(options.layout.element),
+      question.rows.value_or(64)};
+  std::string_view const why =
+      why_not(result.descriptor.reader, result.descriptor.operand_mode(), result.major, result.element_bits);
+  auto const refuse = [&](std::string message) {
+    return InputError{std::move(message), options.layout.text, 0, options.layout.text.size()};
+  };
+  if (!why.empty()) throw refuse(std::string(why));
+  if (question.depth && *question.depth != 8 * operand_k_bytes / result.element_bits)
+    throw refuse(fmt::format("one instruction has {} such elements along k",
+                             8 * operand_k_bytes / result.element_bits));
+  if (!reads_rows(result.descriptor.reader, true, result.rows) &&
+      !reads_rows(result.descriptor.reader, false, result.rows))
+    throw refuse(
+        fmt::format("no instruction of {} reads {} rows", name(result.descriptor.reader), result.rows));
+  result.map = map_of(result.descriptor, result.major, result.element_bits, result.rows);
+  if (!result.map)
+    result.why_none = "these rows are neither part of an atom nor a whole number of atoms: no layout";
+  result.suspicions = suspicions(result.descriptor, result.major, result.element_bits, result.rows);
+  return result;
+}
+
+/// `desc:0x4000004000010000<16b>,K (64,16)`.
+std::string layout_text(NumberResult const& r) {
+  return fmt::format("desc:{}<{}b>,{} ({},{})", hexadecimal(r.descriptor.bits()), r.element_bits,
+                     r.major == Major::k ? "K" : "MN", r.rows, 8 * operand_k_bytes / r.element_bits);
+}
+
+Json to_json(NumberResult const& r) {
+  MatrixDescriptor const& d = r.descriptor;
+  Json out{{"verdict", "proved"},
+           {"for", name(d.reader)},
+           {"major", name(r.major)},
+           {"mode", d.operand_mode().name},
+           {"leading_byte_offset", d.leading_byte_offset},
+           {"stride_byte_offset", d.stride_byte_offset},
+           {"base_offset", d.base_offset},
+           {"start", d.start},
+           {"descriptor", hexadecimal(d.bits())},
+           {"layout", layout_text(r)},
+           {"reads", r.map ? Json(to_string(static_cast<Map const&>(*r.map))) : Json(nullptr)},
+           {"suspicions", r.suspicions},
+           {"evidence", name(support_of(d.reader, r.element_bits))}};
+  return out;
+}
+
+void print_text(NumberResult const& r, Style const& style) {
+  MatrixDescriptor const& d = r.descriptor;
+  fmt::print("{}  a descriptor of {}\n\n", style.strong(hexadecimal(d.bits())), name(d.reader));
+  print_fields(d, fmt::format("{} bytes", d.leading_byte_offset),
+               fmt::format("{} bytes", d.stride_byte_offset), fmt::format("{:#x}", d.start));
+  fmt::print("\n  elements of {} bits, {}, {} rows and {} of k (--element, --major, --extent) are read as\n",
+             r.element_bits, in_words(r.major), r.rows, 8 * operand_k_bytes / r.element_bits);
+  fmt::print("  {}\n", r.map ? style.strong(to_string(static_cast<Map const&>(*r.map))) : r.why_none);
+  fmt::print("  {}\n", support_in_words(d.reader, r.element_bits));
+  for (std::string const& what : r.suspicions) fmt::print("\n  {}  {}\n", style.doubtful("suspicious"), what);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+void run_descriptor(Common& common, DescriptorArguments const& options) {
+  Style const style(common.color, STDOUT_FILENO);
+  std::size_t const first = options.layout.text.find_first_not_of(" \t\n");
+  if (first != std::string::npos &&
+      options.layout.text.find_first_not_of("0123456789abcdefxXABCDEFulUL", first) == std::string::npos &&
+      options.layout.text[first] >= '0' && options.layout.text[first] <= '9') {
+    NumberResult const result = compute_number(options);
+    if (common.json)
+      fmt::print("{}\n", json_text(to_json(result), 2));
+    else
+      print_text(result, style);
+    return;
+  }
+  TileResult result{options.layout.parse(), question_of(options), {}};
+  result.found = descriptors_of(result.map, result.question, common.limits());
+  common.exit_code = exit_code_of(result.found.outcome);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, style);
+}
+
+}  // namespace
+
+void add_descriptor(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand(
+      "descriptor",
+      "Which descriptor makes wgmma or tcgen05 read LAYOUT; what does a descriptor 0x... read?");
+  auto const options = std::make_shared<DescriptorArguments>();
+  options->layout.add_to(*sub);
+  sub->add_option("--operand", options->operand, "a (m rows) or b (n rows); default: a where 64 rows fit")
+      ->check(CLI::IsMember({"a", "b"}));
+  sub->add_option("--major", options->major, "which index is contiguous: k or mn; default: what fits")
+      ->check(CLI::IsMember({"k", "mn"}));
+  sub->add_option("--for", options->reader,
+                  "wgmma (sm_90a) or tcgen05 (sm_100); default: wgmma, of a number what it says")
+      ->check(CLI::IsMember({"wgmma", "tcgen05"}));
+  sub->add_option("--extent", options->extent,
+                  "ROWS,K: elements that one instruction reads; default: the most rows");
+  sub->callback([&common, options] { run_descriptor(common, *options); });
+}
+
+}  // namespace swizproof::command
