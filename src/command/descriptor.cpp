@@ -208,7 +208,7 @@ Json to_json(TileResult const& result) {
            {"for", name(result.question.reader)}, {"operand", cut.operand == Operand::a ? "a" : "b"},
            {"extent", {cut.rows, cut.depth}},     {"instructions", {cut.along_rows, cut.along_k, cut.rest}}};
   if (!found.solutions.empty()) {
-    for (auto& [key, value] : to_json(found.solutions.front(), cut).items()) out[key] = value;
+    out.update(to_json(found.solutions.front(), cut));
     out["solutions"] = Json::array();
     for (TileDescriptor const& d : found.solutions) out["solutions"].push_back(to_json(d, cut));
   } else {
