@@ -96,6 +96,11 @@ template <class Law>
   return {std::move(text), [q = std::move(q)] { return std::vector{q}; }};
 }
 
+/// A statement that is all of these questions.
+[[nodiscard]] inline Statement several(std::string text, std::vector<Question> questions) {
+  return {std::move(text), [questions = std::move(questions)] { return questions; }};
+}
+
 /// The words of a theorem.
 struct Words {
   std::string name;  ///< first part of the claims' names
@@ -181,5 +186,6 @@ void add_characterisation(std::vector<Claim>& claims);
 void add_pitch(std::vector<Claim>& claims);
 void add_wavefronts(std::vector<Claim>& claims);
 void add_core_matrices(std::vector<Claim>& claims);
+void add_descriptor(std::vector<Claim>& claims);
 
 }  // namespace swizproof::proofs

@@ -38,10 +38,15 @@ struct CutTile {
     std::uint64_t const k = instruction % cut.along_k, row = instruction / cut.along_k % cut.along_rows;
     return index(row * cut.rows, k * cut.depth, instruction / cut.along_k / cut.along_rows);
   }
+  /// The address of each element; empty where an element's bytes do not stay together.
   [[nodiscard]] std::vector<std::uint64_t> stored(std::uint64_t base) const {
     std::vector<std::uint64_t> out;
     out.reserve(places.size());
     for (std::uint64_t const place : places) out.push_back(value(map.on_bytes, base + place));
+    if (!splits_elements(map)) return out;  // which is sure of swizzles alone
+    for (std::size_t i = 0; i < places.size(); ++i)
+      for (unsigned byte = 1; byte < element_bytes; ++byte)
+        if (value(map.on_bytes, base + places[i] + byte) != out[i] + byte) return {};
     return out;
   }
 };
@@ -235,11 +240,11 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
   cut.along_k = tile.depth / cut.depth;
   cut.rest = tile.rest;
   if (layout->size() > most_enumerated) throw refuse("the tile has more than 2^22 elements", "");
-  if (splits_elements(map))
-    throw refuse("the layout tears elements apart, and an instruction reads them whole", "");
   for (std::int64_t i = 0; i < layout->size(); ++i)
     tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
   std::vector<std::uint64_t> const stored = tile.stored(origin);
+  if (stored.empty())
+    throw refuse("the layout tears elements apart, and an instruction reads them whole", "");
   auto const [low, high] = std::minmax_element(stored.begin(), stored.end());
   if (*high - *low >= most_of_a_block)
     throw refuse(fmt::format("the tile reaches over {} bytes, more than the {} of a block's shared memory",
@@ -261,6 +266,7 @@ class DescriptorSearch {
     for (std::uint64_t residue = 0; residue < period_; residue += start_unit) {
       std::uint64_t const base = origin + residue;
       std::vector<std::uint64_t> const stored = tile_.stored(base);
+      if (stored.empty()) continue;
       for (Way const way : ways()) {
         if (!why_not(question_.reader, operand_modes[way.mode], way.major, 8 * tile_.element_bytes).empty())
           continue;

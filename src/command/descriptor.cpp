@@ -322,7 +322,10 @@ void print_text(TileResult const& result, Style const& style) {
   if (found.solutions.empty()) {
     fmt::print("  {}  no descriptor of {} reads it as {}, in {}  {}\n", style.outcome(found.outcome),
                name(result.question.reader), operand, instructions, style.faint(names_of(found.engines)));
-    fmt::print("           {}\n", found.reason);
+    for (std::size_t from = 0, to = 0; to != found.reason.npos; from = to + 2) {
+      to = found.reason.find("; ", from);
+      fmt::print("           {}\n", found.reason.substr(from, to - from));
+    }
     if (found.misread)
       fmt::print("           at row {}, k {}: read from byte {}, stored at byte {}\n", found.misread->row,
                  found.misread->k, found.misread->read, found.misread->stored);

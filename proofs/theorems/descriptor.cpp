@@ -1,0 +1,228 @@
+// When a kernel may add bytes to the start of a descriptor, and from which base a tile is read.
+//
+// sigma is the mode's swizzle with a base offset b (H9), W the 16-byte columns of its rows (2, 4, 8 for 32B, 64B, 128B).
+//
+//   K-major    block j of k, 32 bytes, is read with start + 32 j         iff it ends inside the row: 32 j + 32 <= 16 W
+//   MN-major   block j of k, 16 elements, with start + 2 j SBO           always
+//              rows from column c on, with start + 16 c                  iff they end inside the atom: c + columns <= W
+//   none       block j of k with start + 2 j LBO                         always, K-major and MN-major
+//   base       a tile that is swizzled from its own base p               iff p = 128 b modulo the pattern of 128 W bytes
+//
+// Of advances every start is good, so that neither the tile's base nor the base offset has a say in them. "Only if" is about
+// tiles whose elements do not share places: the next panel (or atom) does not begin where the second row does, at 16 W.
+// DeepGEMM, FlashMLA and CUTLASS's DescriptorIterator add such steps.
+#include "theorem.hpp"
+
+#include <swizproof/hardware/descriptor.hpp>
+
+namespace swizproof::proofs {
+
+namespace {
+
+constexpr char const* source =
+    "PTX ISA 9.1, 9.7.15.5.1; CUTLASS DescriptorIterator, mma_traits_sm90_gmma.hpp";
+
+/// The mode's swizzle with a base offset that is a variable: swizzled() of H9.
+template <class W>
+W sigma(OperandMode const& mode, W b, W address) {
+  W const row = address - shl(b, 7);
+  return address ^ (row ^ mode.swizzle(row));
+}
+
+/// Of which blocks, or columns, a question speaks.
+enum class Part : std::uint8_t {
+  inside,  ///< those that end inside the row, or the atom: read from where they are stored
+  beyond,  ///< the others, of tiles without shared places: read from elsewhere
+  all,     ///< all of them read from where they are stored, which is false
+};
+
+constexpr unsigned blocks = 16;  ///< of k that advances are stated of
+
+/// Block j of k is read with start + 32 j. Rows may lie anywhere, and so may the panels into which the tile is cut.
+std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
+  std::vector<Question> questions;
+  unsigned const width = mode.shape.row_bytes;
+  for (unsigned j = 0; j < blocks; ++j) {
+    bool const ends_inside = 32 * j + 32 <= width;
+    if ((part == Part::inside && !ends_inside) || (part == Part::beyond && ends_inside)) continue;
+    questions.push_back(
+        ask("block " + std::to_string(j), 32,
+            {{"start/16", 28}, {"base offset", 3}, {"row/16", 28}, {"byte", 5}, {"panel/16", 14}},
+            [=](auto start, auto b, auto row, auto byte, auto panel) {
+              using W = decltype(start);
+              W const s = shl(start, 4) + shl(row, 4), panel_bytes = shl(panel, 4);
+              auto const reads_right = [&](W at) {
+                W const k = at + 32 * j;
+                return sigma(mode, b, W(s + k)) == sigma(mode, b, W(s + k / width * panel_bytes + k % width));
+              };
+              // The last 16 bytes of a block that does not end inside are beyond the row.
+              if (part == Part::beyond) return states(!(panel_bytes == width), !reads_right(like(s, 16)));
+              return states(reads_right(byte));
+            }));
+  }
+  return questions;
+}
+
+/// Block j of k of an MN-major tile, 16 elements, is read with start + groups j SBO: its lines are two groups of 8, SBO apart.
+/// Columns may lie anywhere.
+std::vector<Question> mn_major_k_blocks(OperandMode const& mode, unsigned groups) {
+  std::vector<Question> questions;
+  for (unsigned j = 0; j < blocks; ++j)
+    for (unsigned half = 0; half < 2; ++half)
+      questions.push_back(
+          ask("block " + std::to_string(j) + ", half " + std::to_string(half), 32,
+              {{"start/16", 28}, {"base offset", 3}, {"column/16", 28}, {"line", 3}, {"SBO/16", 14}},
+              [=](auto start, auto b, auto column, auto line, auto sbo) {
+                using W = decltype(start);
+                W const sbo_bytes = shl(sbo, 4);
+                W const s = shl(start, 4) + shl(column, 4) + line * mode.shape.row_bytes;
+                return states(sigma(mode, b, W(s + sbo_bytes * (groups * j) + sbo_bytes * half)) ==
+                              sigma(mode, b, W(s + sbo_bytes * (2 * j + half))));
+              }));
+  return questions;
+}
+
+/// Rows from column c of an atom on: with start + 16 c the column `column` is read.
+Question mn_major_rows(OperandMode const& mode, Part part) {
+  return ask(std::string(mode.name) + (part == Part::inside ? ", inside" : ", beyond"), 32,
+             {{"start/16", 28},
+              {"base offset", 3},
+              {"c", 3},
+              {"columns", 5},
+              {"column", 5},
+              {"line", 3},
+              {"LBO/16", 14}},
+             [=](auto start, auto b, auto c, auto columns, auto column, auto line, auto lbo) {
+               using W = decltype(start);
+               unsigned const width = mode.shape.row_bytes / 16;
+               W const s = shl(start, 4), lbo_bytes = shl(lbo, 4);
+               auto const place = [&](W at) {
+                 return at % width * 16 + at / width * lbo_bytes + line * (16 * width);
+               };
+               auto const read = [&](W at) { return sigma(mode, b, W(s + c * 16 + place(at))); };
+               auto const stored = [&](W at) { return sigma(mode, b, W(s + place(W(c + at)))); };
+               auto const in_atom = c < width && columns < width + 1 && !(like(s, width) < W(c + columns));
+               if (part == Part::inside)
+                 return states(in_atom && column < columns, read(column) == stored(column));
+               if (part == Part::all) return states(read(column) == stored(column));
+               // The first column beyond the atom is one of them.
+               W const first = width - c;
+               return states(0 < c && c < width && first < columns && !(lbo_bytes == 16 * width),
+                             !(read(first) == stored(first)));
+             });
+}
+
+/// Without a swizzle: block j of k is read with start + groups j LBO; its halves lie LBO apart, whichever index is contiguous.
+std::vector<Question> none_k_blocks(unsigned groups) {
+  std::vector<Question> questions;
+  for (unsigned j = 0; j < blocks; ++j)
+    for (unsigned half = 0; half < 2; ++half)
+      questions.push_back(ask("block " + std::to_string(j) + ", half " + std::to_string(half), 32,
+                              {{"start/16", 28}, {"place in the half", 28}, {"LBO/16", 14}},
+                              [=](auto start, auto place, auto lbo) {
+                                using W = decltype(start);
+                                W const s = shl(start, 4) + place, lbo_bytes = shl(lbo, 4);
+                                return states(W(s + lbo_bytes * (groups * j) + lbo_bytes * half) ==
+                                              W(s + lbo_bytes * (2 * j + half)));
+                              }));
+  return questions;
+}
+
+/// "p = 128 b modulo the pattern", of bases that are multiples of 16.
+template <class W>
+auto base_is_good(OperandMode const& mode, W p, W b) {
+  unsigned const pattern = 8 * mode.shape.row_bytes;
+  return (p & (pattern - 1)) == (shl(b, 7) & (pattern - 1));
+}
+
+/// A tile swizzled from its own base: the place x of it lies at p + swizzle(x), and is read from sigma(p + x).
+Question good_bases(OperandMode const& mode, bool any_base) {
+  return ask(std::string(mode.name) + ", every place", 32, {{"start/16", 28}, {"base offset", 3}, {"x", 32}},
+             [=](auto start, auto b, auto x) {
+               using W = decltype(start);
+               W const p = shl(start, 4);
+               auto const equal = sigma(mode, b, W(p + x)) == W(p + mode.swizzle(x));
+               return any_base ? states(equal) : states(base_is_good(mode, p, b), equal);
+             });
+}
+
+/// From another base one of the 8 x W columns of the first atom is read from elsewhere.
+Question other_bases(OperandMode const& mode) {
+  return ask(std::string(mode.name) + ", other bases", 32, {{"start/16", 28}, {"base offset", 3}},
+             [=](auto start, auto b) {
+               using W = decltype(start);
+               W const p = shl(start, 4);
+               truth_of<W> all = true;
+               for (unsigned x = 0; x < 8 * mode.shape.row_bytes; x += 16)
+                 all = all && sigma(mode, b, W(p + x)) == W(p + mode.swizzle(like(p, x)));
+               return states(!base_is_good(mode, p, b), !all);
+             });
+}
+
+/// Whether 64 bits are a descriptor of `reader`, but for the number of the mode.
+template <class W>
+auto is_descriptor(OperandReader reader, W d, bool with_version) {
+  std::uint64_t reserved = 0;
+  for (unsigned bit = 0; bit < 64; ++bit) reserved |= decode(reader, std::uint64_t{1} << bit).reserved;
+  auto const clean = (d & reserved) == 0;
+  if (reader == OperandReader::wgmma || !with_version) return clean;
+  return clean && (shr(d, version_field.first) & 7) == 1;
+}
+
+Question one_generation(bool with_version) {
+  return ask("64 bits", 64, {{"descriptor", 64}}, [=](auto d) {
+    return states(is_descriptor(OperandReader::wgmma, d, with_version),
+                  !is_descriptor(OperandReader::tcgen05, d, with_version));
+  });
+}
+
+std::vector<Question> if_and_only_if(OperandMode const& mode) {
+  std::vector<Question> all = k_blocks(mode, Part::inside);
+  for (Question& q : k_blocks(mode, Part::beyond)) all.push_back(std::move(q));
+  return all;
+}
+
+void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
+  std::string const name = "descriptor/" + std::string(mode.name);
+  std::string const starts = "all starts below 2^32 that are multiples of 16, all base offsets; ";
+  claims.push_back(
+      {name + ", K-major, next k",
+       several("start + 32 j reads block j of k if and only if that ends inside a row of the swizzle",
+               if_and_only_if(mode)),
+       starts + "j < 16, rows anywhere, panels < 2^18", source,
+       several("... whatever j is", k_blocks(mode, Part::all))});
+  claims.push_back({name + ", MN-major, next k",
+                    several("start + 2 j SBO reads block j of k", mn_major_k_blocks(mode, 2)),
+                    starts + "j < 16, columns anywhere, SBO < 2^18", source,
+                    several("start + j SBO does", mn_major_k_blocks(mode, 1))});
+  claims.push_back({name + ", MN-major, rows from column c on",
+                    several("start + 16 c reads as many columns if and only if they end inside the atom",
+                            {mn_major_rows(mode, Part::inside), mn_major_rows(mode, Part::beyond)}),
+                    starts + "up to 31 columns of 16 bytes, 8 lines of k, LBO < 2^18", source,
+                    single("... however many they are", mn_major_rows(mode, Part::all))});
+  claims.push_back(
+      {name + ", base",
+       several(
+           "a tile swizzled from its own base p is read with base offset b if and only if p = 128 b modulo " +
+               std::to_string(8 * mode.shape.row_bytes),
+           {good_bases(mode, false), other_bases(mode)}),
+       "all p below 2^32 that are multiples of 16, all base offsets; all 32-bit places, and one atom", "H9",
+       single("... whatever p is", good_bases(mode, true))});
+}
+
+}  // namespace
+
+void add_descriptor(std::vector<Claim>& claims) {
+  claims.push_back(
+      {"descriptor/none, next k", several("start + 2 j LBO reads block j of k", none_k_blocks(2)),
+       "all starts below 2^32 that are multiples of 16; j < 16, places anywhere, LBO < 2^18; K- and MN-major",
+       source, several("start + j LBO does", none_k_blocks(1))});
+  for (OperandMode const& mode : operand_modes)
+    if (mode.shape.swizzled && mode.number(OperandReader::wgmma) >= 0) add_swizzled(claims, mode);
+  claims.push_back({"descriptor/of one generation",
+                    single("no 64 bits are a descriptor of wgmma and one of tcgen05", one_generation(true)),
+                    "all 64-bit numbers", "PTX ISA 9.1, 9.7.15.5.1 and 9.7.16.4.1",
+                    single("... without the version in bits 48..46", one_generation(false))});
+}
+
+}  // namespace swizproof::proofs
