@@ -2,6 +2,7 @@
 #include "command/command.hpp"
 
 #include "evidence/mends.hpp"
+#include "evidence/source.hpp"
 #include "evidence/trace.hpp"
 #include "picture/picture.hpp"
 #include "system/whole_file.hpp"
@@ -15,7 +16,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -27,6 +30,7 @@ using Json = nlohmann::ordered_json;
 struct ExplainArguments {
   std::string trace;
   std::string kernel;
+  std::vector<std::string> source;
   std::string sarif, html;
 };
 
@@ -55,7 +59,8 @@ struct Worst {
 struct Line {
   TracedInstruction traced{};
   Sums sums{};
-  std::optional<Worst> worst{};  ///< nothing where there is no law
+  std::optional<Worst> worst{};         ///< nothing where there is no law
+  std::optional<std::string> source{};  ///< the text of its line of source, where it can be read
 };
 
 struct Kernel {
@@ -72,6 +77,8 @@ struct ExplainResult {
   std::size_t all_kernels = 0;    ///< of the trace
   Sums sums{};                    ///< of the kernels that were chosen
   std::uint64_t excess_of_all = 0;
+  std::vector<SourceFile const*> files{};  ///< that the kernels' lines name, in the order of the lines
+  std::shared_ptr<Sources> sources{};      ///< whose the files are
 
   /// Whether any instruction's line of source is known.
   [[nodiscard]] bool sourced() const {
@@ -98,7 +105,7 @@ Worst worst_of(Architecture const& arch, Instruction const& instruction,
 }
 
 Line line_of(Architecture const& arch, TracedInstruction traced) {
-  Line line{std::move(traced), {}, {}};
+  Line line{std::move(traced), {}, {}, {}};
   TracedInstruction const& i = line.traced;
   if (!i.instruction) return line;
   line.sums = {i.executed, i.wavefronts, i.ideal(arch), i.excess(arch)};
@@ -133,10 +140,23 @@ std::vector<Kernel> kernels_of(Architecture const& arch, std::vector<TracedInstr
   return kernels;
 }
 
+/// Looks up the source of every line.
+void read_sources(ExplainResult& result) {
+  for (Kernel& kernel : result.kernels)
+    for (Line& line : kernel.lines) {
+      if (line.traced.file.empty()) continue;
+      SourceFile const& file = result.sources->file(line.traced.file);
+      line.source = file.line(line.traced.source_line);
+      if (std::find(result.files.begin(), result.files.end(), &file) == result.files.end())
+        result.files.push_back(&file);
+    }
+}
+
 ExplainResult compute(ExplainArguments const& options) {
   Pattern const chosen(options.kernel, "--kernel");
   ExplainResult result;
   result.trace = read_trace(options.trace, read_file(options.trace));
+  result.sources = std::make_shared<Sources>(options.source, result.trace.recorded);
   for (Kernel& kernel : kernels_of(*result.trace.arch, std::move(result.trace.instructions))) {
     ++result.all_kernels;
     result.excess_of_all += kernel.sums.excess;
@@ -149,6 +169,7 @@ ExplainResult compute(ExplainArguments const& options) {
     throw InputError{"no kernel of the trace has a name that matches", options.kernel, 0,
                      options.kernel.size(), "without --kernel all are shown"};
   std::stable_sort(result.kernels.begin(), result.kernels.end(), by_excess);
+  read_sources(result);
   return result;
 }
 
@@ -187,6 +208,7 @@ Json to_json(Line const& line) {
   TracedInstruction const& i = line.traced;
   Json out{{"pc", i.pc}, {"sass", text_or_null(i.sass)}, {"file", text_or_null(i.file)}};
   out["line"] = i.file.empty() ? Json() : Json(i.source_line);
+  out["source"] = line.source ? Json(*line.source) : Json();
   out["op"] = i.op;
   if (line.worst) {
     add_sums(out, line.sums);
@@ -210,6 +232,33 @@ Json to_json(Kernel const& kernel) {
   return out;
 }
 
+/// The last line of a file that the kernels name.
+unsigned last_line_of(ExplainResult const& result, SourceFile const& file) {
+  unsigned last = 0;
+  for (Kernel const& kernel : result.kernels)
+    for (Line const& line : kernel.lines)
+      if (line.traced.file == file.name) last = std::max(last, line.traced.source_line);
+  return last;
+}
+
+/// What a reader must know of a file before believing its lines; empty where there is nothing.
+std::string doubt_of(ExplainResult const& result, SourceFile const& file) {
+  if (!file.read()) return {};
+  unsigned const last = last_line_of(result, file);
+  if (last > file.starts.size())
+    return fmt::format("it has {} line{}, and the trace names line {}: it has changed since",
+                       file.starts.size(), file.starts.size() == 1 ? "" : "s", last);
+  return file.newer ? "it was written after the trace was recorded: its lines may have moved since" : "";
+}
+
+Json to_json(ExplainResult const& result, SourceFile const& file) {
+  return {{"file", file.name},
+          {"path", text_or_null(file.path)},
+          {"reason", text_or_null(file.reason)},
+          {"newer", file.read() ? Json(file.newer) : Json()},
+          {"doubt", text_or_null(doubt_of(result, file))}};
+}
+
 Json to_json(ExplainResult const& result) {
   Trace const& trace = result.trace;
   Json out{
@@ -217,6 +266,8 @@ Json to_json(ExplainResult const& result) {
       {"device", trace.device},      {"recorded", trace.recorded}, {"program", trace.program}};
   add_sums(out, result.sums);
   out["dropped"] = trace.dropped;
+  out["sources"] = Json::array();
+  for (SourceFile const* file : result.files) out["sources"].push_back(to_json(result, *file));
   out["kernels"] = Json::array();
   for (Kernel const& kernel : result.kernels) out["kernels"].push_back(to_json(kernel));
   return out;
@@ -234,17 +285,61 @@ std::string figure_of(Architecture const& arch, Line const& line) {
   return text.substr(text.find("<svg"));
 }
 
+constexpr unsigned lines_around = 3;  ///< of a line that the kernel's instructions come from
+
+/// What a page shows of one file: the lines that the kernel's instructions come from and those around them, as runs of lines
+/// that follow each other. A run ends where at least two lines are left out.
+Json blocks_of(SourceFile const& file, std::set<unsigned> const& touched) {
+  Json blocks = Json::array();
+  std::uint64_t next = 1;  // the first line that is not yet shown
+  for (unsigned const line : touched) {
+    std::uint64_t from = line > lines_around ? line - lines_around : 1;
+    if (from <= next + 1) from = next;
+    if (blocks.empty() || from != next) blocks.push_back({{"first", from}, {"text", Json::array()}});
+    for (next = std::max(from, next); next <= std::uint64_t{line} + lines_around; ++next) {
+      std::optional<std::string> const text = file.line(next);
+      if (!text) break;
+      blocks.back()["text"].push_back(*text);
+    }
+  }
+  std::erase_if(blocks.get_ref<Json::array_t&>(), [](Json const& block) { return block["text"].empty(); });
+  return blocks;
+}
+
+/// The files of a kernel, the dearest first, with what a page shows of them; nothing where none of them can be read.
+Json listing_of(ExplainResult const& result, Kernel const& kernel) {
+  std::vector<std::string> names;
+  std::map<std::string, std::set<unsigned>> touched;
+  for (Line const& line : kernel.lines) {
+    TracedInstruction const& i = line.traced;
+    if (i.file.empty() || !line.worst) continue;
+    if (touched[i.file].empty()) names.push_back(i.file);
+    touched[i.file].insert(i.source_line);
+  }
+  Json listing = Json::array();
+  bool any = false;
+  for (std::string const& name : names) {
+    SourceFile const& file = result.sources->file(name);
+    any = any || file.read();
+    listing.push_back(to_json(result, file));
+    listing.back()["blocks"] = blocks_of(file, touched.at(name));
+  }
+  return any ? listing : Json();
+}
+
 std::string page_of(ExplainResult const& result) {
   Architecture const& arch = *result.trace.arch;
   Json report = to_json(result);
   report["arch_text"] = fmt::format("{}: {}", arch.name, arch.evidence);
   std::size_t pictures = 0;
-  for (std::size_t k = 0; k < result.kernels.size(); ++k)
+  for (std::size_t k = 0; k < result.kernels.size(); ++k) {
+    report["kernels"][k]["listing"] = listing_of(result, result.kernels[k]);
     for (std::size_t i = 0; i < result.kernels[k].lines.size(); ++i) {
       Line const& line = result.kernels[k].lines[i];
       if (line.sums.excess != 0 && pictures++ < most_pictures)
         report["kernels"][k]["lines"][i]["picture"] = figure_of(arch, line);
     }
+  }
   return trace_page(report);
 }
 
@@ -295,6 +390,7 @@ std::string sarif_of(ExplainResult const& result) {
 
 constexpr std::size_t longest_name = 100;   ///< of a kernel
 constexpr std::size_t longest_source = 22;  ///< of file:line
+constexpr std::size_t longest_text = 110;   ///< of a line of source
 
 /// `text` with at most `most` characters: "..." stands for its middle.
 std::string shortened(std::string const& text, std::size_t most) {
@@ -402,7 +498,15 @@ void print_lanes(Collision<std::uint32_t> const& conflict, WarpAccess<std::uint3
              conflict.use.by_lane ? "lanes, each for itself" : "different words", lanes, more, addresses);
 }
 
-void print_worst(Line const& line, Style const& style) {
+/// Text of a file for a terminal: without the blanks around it, and without what would move the cursor.
+std::string shown_source(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = c == '\t' ? ' ' : '?';
+  std::size_t const from = text.find_first_not_of(' '), to = text.find_last_not_of(' ');
+  return from == text.npos ? "" : shortened(text.substr(from, to + 1 - from), longest_text);
+}
+
+void print_worst(Line const& line, bool with_source, Style const& style) {
   TracedInstruction const& i = line.traced;
   Worst const& worst = *line.worst;
   unsigned const wavefronts = worst.cost.wavefronts;
@@ -411,6 +515,8 @@ void print_worst(Line const& line, Style const& style) {
       i.executed == 1 ? "its execution takes" : fmt::format("the worst of {} executions takes", i.executed),
       counted(wavefronts, "wavefront"), worst.ideal,
       style.bad(fmt::format("excess {}", excess_over(worst.ideal, wavefronts))));
+  if (with_source && line.source)
+    fmt::print("          {:>5} | {}\n", i.source_line, shown_source(*line.source));
   for (auto const& conflict : worst.conflicts) print_lanes(conflict, *i.worst);
 }
 
@@ -457,14 +563,40 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
              fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
   if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
   print_lines(kernel, all_excess, style);
-  for (Line const& line : kernel.lines)
-    if (line.sums.excess != 0) print_worst(line, style);
+  Line const* before = nullptr;  // two of one line of source: its text stands once
+  for (Line const& line : kernel.lines) {
+    if (line.sums.excess == 0) continue;
+    TracedInstruction const& i = line.traced;
+    print_worst(
+        line,
+        before == nullptr || before->traced.file != i.file || before->traced.source_line != i.source_line,
+        style);
+    before = &line;
+  }
   for (Line const& line : kernel.lines)
     if (line.worst && line.traced.not_kept != 0)
       fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
                  line.traced.pc, line.traced.not_kept, line.traced.executed);
   print_lawless(kernel, style);
   print_mends(kernel.mends, style);
+}
+
+/// What must be known of the sources whose lines are shown, and how to show those that were not found.
+void print_sources(ExplainResult const& result, Style const& style) {
+  auto const dear = [&](SourceFile const& file) {  // or its lines are not shown
+    return std::any_of(result.kernels.begin(), result.kernels.end(), [&](Kernel const& kernel) {
+      return std::any_of(kernel.lines.begin(), kernel.lines.end(), [&](Line const& line) {
+        return line.sums.excess != 0 && line.traced.file == file.name;
+      });
+    });
+  };
+  for (SourceFile const* file : result.files)
+    if (std::string const doubt = doubt_of(result, *file); !doubt.empty() && dear(*file))
+      fmt::print("\n{}\n", style.doubtful(file->path + ": " + doubt));
+  bool const found = std::any_of(result.files.begin(), result.files.end(),
+                                 [](SourceFile const* file) { return file->read(); });
+  if (result.sums.excess != 0 && result.sourced() && !found)
+    fmt::print("\nthe lines of source cannot be read here: --source DIR says where they are\n");
 }
 
 void print_text(ExplainResult const& result, Style const& style) {
@@ -478,6 +610,7 @@ void print_text(ExplainResult const& result, Style const& style) {
   for (Kernel const& kernel : result.kernels) print_text(kernel, result.excess_of_all, style);
   if (result.sums.excess != 0 && !result.sourced())
     fmt::print("\nno lines of source: compile the program with nvcc -lineinfo\n");
+  print_sources(result, style);
   if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("nothing with a law was traced"));
   if (trace.dropped != 0)
     fmt::print("\n{}\n",
@@ -519,12 +652,18 @@ void add_explain(CLI::App& app, Common& common) {
          "architecture. Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
+  sub->add_option("--source", options->source,
+                  "a folder to look for the sources in, for the longest tail of each path of the trace that "
+                  "is there,\n"
+                  "before the path itself; may be repeated")
+      ->allow_extra_args(false);
   sub->add_option(
       "--sarif", options->sarif,
       "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");
   sub->add_option(
       "--html", options->html,
-      "write a page to this file (or -): kernels, their lines, and a picture of each worst execution");
+      "write a page to this file (or -): kernels, their lines of source with what each costs, and a\n"
+      "picture of each worst execution");
   sub->callback([&common, options] { run(common, *options); });
 }
 

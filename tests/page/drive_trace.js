@@ -1,7 +1,7 @@
 // Runs inside the page of a trace: opens every line that can be opened, as a reader would, and writes what the page then
 // shows. It reads the document only, none of the page's variables.
 {
-  const report = {kernels: [], lines: [], opened: [], errors: [], width: innerWidth};
+  const report = {kernels: [], lines: [], files: [], opened: [], errors: [], width: innerWidth};
   const cells = row => [...row.cells].map(td => td.textContent);
   const bar = row => { const i = row.querySelector('.track i'); return i ? parseFloat(i.style.width) : 0; };
   try {
@@ -10,8 +10,22 @@
     for (const row of document.querySelectorAll('#kernels tbody tr')) report.kernels.push({cells: cells(row), bar: bar(row)});
     report.first = document.querySelectorAll('tr[data-open]').length;
     document.querySelectorAll('#each section').forEach((section, kernel) => {
-      for (const row of section.querySelectorAll('table.costs > tbody > tr:not(.detail)'))
+      for (const row of section.querySelectorAll('table.costs:not(.code) > tbody > tr:not(.detail)'))
         report.lines.push({kernel, cells: cells(row), bar: bar(row), opens: row.querySelector('button') !== null});
+      for (const listing of section.querySelectorAll('.listing')) {
+        const rows = [...listing.querySelectorAll('table.code > tbody > tr:not(.detail)')].map(row => ({
+          kind: row.classList[0], cells: cells(row), bar: bar(row), seen: !row.hidden, dear: row.classList.contains('dear'),
+          pc: row.querySelector('.pc') ? row.querySelector('.pc').textContent : null,
+          code: row.querySelector('td.text') ? row.querySelector('td.text').firstChild?.data ?? '' : null}));
+        report.files.push({kernel, name: listing.querySelector('b').textContent, said: listing.querySelector('.file').textContent, rows});
+        for (const fold of listing.querySelectorAll('button.fold')) {
+          const below = fold.closest('tr').nextElementSibling;
+          fold.click();
+          if (below.hidden) report.errors.push('a fold does not open');
+          fold.click();
+          if (!below.hidden) report.errors.push('a fold does not close');
+        }
+      }
       report.notes = (report.notes || '') + [...section.querySelectorAll('.notes')].map(p => p.textContent).join('\n');
     });
     report.dropped = document.getElementById('dropped').textContent;
@@ -19,7 +33,7 @@
       if (!row.hasAttribute('data-open')) row.querySelector('button').click();
       const detail = row.nextElementSibling, svg = detail.querySelector('svg');
       report.opened.push({
-        at: row.cells[0].textContent, expanded: row.querySelector('button').getAttribute('aria-expanded'), text: detail.textContent,
+        at: row.querySelector('button').textContent, kernel: Number(row.dataset.at.split(',')[0]), expanded: row.querySelector('button').getAttribute('aria-expanded'), text: detail.textContent,
         open: document.querySelectorAll('tr.detail').length,
         conflicts: [...detail.querySelectorAll('table.lanes tbody tr')].map(cells),
         picture: svg ? [...svg.querySelectorAll('text')].map(t => t.textContent) : null,

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -307,6 +308,108 @@ void expect_trace_page_agrees(std::string const& trace, unsigned width) {
       << notes;
 }
 
+// -------------------------------------------------------------------- with the source of its kernels
+
+/// The lines of a file.
+std::vector<std::string> lines_of(std::filesystem::path const& path) {
+  std::istringstream in(text_of(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The lines of a kernel's JSON, by line of source and then by pc.
+using BySource = std::map<std::uint64_t, std::map<std::uint64_t, Json>>;
+
+BySource by_source(Json const& kernel) {
+  BySource all;
+  for (Json const& line : kernel["lines"])
+    if (!line["worst"].is_null()) all[line["line"]][line["pc"]] = line;
+  return all;
+}
+
+Json sums_of(std::map<std::uint64_t, Json> const& lines) {
+  Json sums{{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}};
+  for (auto const& [pc, line] : lines)
+    for (auto& [key, sum] : sums.items()) sum = sum.get<std::uint64_t>() + line[key].get<std::uint64_t>();
+  return sums;
+}
+
+/// The listing has every line with a cost, with the sum of its instructions and those below it, and three lines around it.
+void expect_same_listing(Json const& file, Json const& kernel, std::vector<std::string> const& text,
+                         std::uint64_t all_excess) {
+  BySource const ours = by_source(kernel);
+  std::map<std::uint64_t, Json> below;  // of the line that was last seen
+  std::set<std::uint64_t> shown;
+  bool dear = false;
+  for (Json const& row : file["rows"]) {
+    SCOPED_TRACE(row.dump());
+    if (row["kind"] == "gap") continue;
+    if (row["kind"] == "sass") {
+      ASSERT_FALSE(below.empty());
+      EXPECT_EQ(std::stoull(row["pc"].get<std::string>(), nullptr, 16), below.begin()->first)
+          << "in the order of the program";
+      expect_same_sums(row, 0, below.begin()->second, all_excess);
+      EXPECT_EQ(row["seen"], dear) << "those of a line without an excess are folded";
+      std::string const cell = row["cells"][6];
+      EXPECT_TRUE(cell.ends_with(below.begin()->second["sass"].get<std::string>()));
+      below.erase(below.begin());
+      continue;
+    }
+    EXPECT_TRUE(below.empty()) << "an instruction is missing above";
+    std::uint64_t const number = std::stoull(row["cells"][5].get<std::string>());
+    EXPECT_TRUE(shown.insert(number).second);
+    EXPECT_EQ(row["code"], text.at(number - 1));
+    EXPECT_EQ(row["kind"] == "line", ours.contains(number));
+    if (!ours.contains(number)) continue;
+    below = ours.at(number);
+    for (auto const& [pc, line] : below) EXPECT_EQ(line["source"], text.at(number - 1));
+    expect_same_sums(row, 0, sums_of(below), all_excess);
+    dear = sums_of(below)["excess"] > 0;
+    EXPECT_EQ(row["dear"], dear);
+  }
+  EXPECT_TRUE(below.empty()) << "an instruction is missing at the end";
+  for (auto const& [number, lines] : ours)
+    for (std::uint64_t near = number - 3; near <= number + 3; ++near)
+      EXPECT_TRUE(shown.contains(near)) << near;
+}
+
+void expect_source_page_agrees(std::string const& name, unsigned width) {
+  if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
+  std::string const command =
+      "explain " SWIZPROOF_GPU "/evidence/traces/" + name + ".trace --source " SWIZPROOF_GPU "/examples";
+  Json const report = report_of(command, "drive_trace.js", width);
+  ASSERT_FALSE(report.is_null()) << "the browser gave no report";
+  EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
+  Json const ours = Json::parse(output_of(SWIZPROOF_BINARY " " + command + " --json; true"));
+  std::string const read = SWIZPROOF_GPU "/examples/" + name + ".cu";
+  ASSERT_EQ(ours["sources"].size(), 1U);
+  EXPECT_EQ(ours["sources"][0]["path"], read);
+  EXPECT_TRUE(report["lines"].empty()) << "every instruction stands below its line of source";
+  ASSERT_EQ(report["files"].size(), ours["kernels"].size());
+  std::size_t opened = 0;
+  for (std::size_t k = 0; k < ours["kernels"].size(); ++k) {
+    Json const& file = report["files"][k];
+    EXPECT_EQ(file["kernel"], k);
+    EXPECT_EQ(file["name"], "gpu/examples/" + name + ".cu");
+    EXPECT_NE(file["said"].get<std::string>().find("read from " + read), std::string::npos);
+    expect_same_listing(file, ours["kernels"][k], lines_of(read), ours["excess"]);
+    for (auto const& [number, lines] : by_source(ours["kernels"][k]))
+      for (auto const& [pc, line] : lines)
+        if (line["excess"] > 0) {
+          Json const& seen = report["opened"].at(opened++);
+          EXPECT_EQ(std::stoull(seen["at"].get<std::string>(), nullptr, 16), pc);
+          expect_same_detail(seen, line);
+        }
+  }
+  EXPECT_GT(opened, 0U);
+  EXPECT_EQ(opened, report["opened"].size());
+  EXPECT_EQ(report["first"], 1) << "the dearest instruction is open when the page opens";
+  EXPECT_TRUE(report["closed"]);
+}
+
+TEST(TracePage, ShowsTheSourceWithWhatEachLineCosts) { expect_source_page_agrees("transpose", 1300); }
+TEST(TracePage, ShowsTheSourceOnATelephone) { expect_source_page_agrees("gemm_mma", 360); }
 TEST(TracePage, AgreesWithItsJson) { expect_trace_page_agrees("gemm.jsonl", 1300); }
 TEST(TracePage, FitsATelephone) { expect_trace_page_agrees("transpose.jsonl", 360); }
 TEST(TracePage, SaysThatNothingIsToBeSeen) { expect_trace_page_agrees("no_law.jsonl", 1200); }
