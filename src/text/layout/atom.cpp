@@ -25,8 +25,8 @@ Mapping atom_of(WgmmaMode mode, bool along_k, unsigned bits) {
   return map;
 }
 
-/// `<f16>` behind a name, or what --element says.
-std::optional<unsigned> element(Scanner& in, MappingOptions const& options) {
+/// `<f16>` behind a name, or what --element says; `type` becomes the name.
+std::optional<unsigned> element(Scanner& in, MappingOptions const& options, std::string& type) {
   if (!in.take("<")) return options.element_bits;
   std::size_t const at = in.at();
   std::string_view const name = in.take_name();
@@ -37,6 +37,7 @@ std::optional<unsigned> element(Scanner& in, MappingOptions const& options) {
     in.fail(error.message, at, name.size(), error.hint);
   }
   in.expect(">", "after the element type");
+  type = name;
   return bits;
 }
 
@@ -96,9 +97,11 @@ Mapping parse_gmma(Scanner& in, MappingOptions const& options) {
   if (atom == std::end(wgmma_atom_names) || kind == name)
     in.fail("unknown wgmma atom '" + std::string(name) + "'", at, name.size(),
             "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>");
-  std::optional<unsigned> const bits = element(in, options);
+  std::string type;
+  std::optional<unsigned> const bits = element(in, options, type);
   if (!bits) in.fail_here("the element type is missing", "such as gmma:K_SW128<f16>, or --element f16");
-  Mapping const one = atom_of(atom->mode, along_k, *bits);
+  Mapping one = atom_of(atom->mode, along_k, *bits);
+  one.element = std::move(type);
   if (!in.looking_at("(")) return one;
   IntTuple const shape = extents(in);
   try {
@@ -126,7 +129,7 @@ Mapping parse_tma(Scanner& in, MappingOptions const& options) {
     Scanner formula("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)");
     map.on_bytes = {ExpressionParser(formula, x).parse()};
   }
-  map.element_bits = element(in, options);
+  map.element_bits = element(in, options, map.element);
   if (!in.looking_at("(")) return map;
   if (!map.element_bits)
     in.fail_here("the element type is missing", "such as tma:128B<f16> (128,64), or --element f16");
