@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <memory>
 #include <unistd.h>
@@ -34,7 +35,7 @@ struct TmaResult {
   std::string element{};                         ///< its name; empty where only its size is known
   std::vector<TmaDataType const*> data_types{};  ///< of which the first is taken
   TmaCopies found{};
-  std::string hint{};  ///< what another architecture could do
+  std::string hint{};  ///< what would make it possible
 
   [[nodiscard]] std::size_t rank() const { return found.plans.front().box.size(); }
 };
@@ -55,6 +56,26 @@ std::vector<TmaDataType const*> data_types_of(std::string const& element, unsign
   for (TmaDataType const& type : tma_data_types)
     if (type.bits == bits && type.keeps_bits) all.push_back(&type);
   return all;
+}
+
+/// The tile's only swizzle, on bytes; nothing if it has none, or several, or one that no swizzle of bytes is.
+std::optional<Swizzle> byte_swizzle(Mapping const& map) {
+  bool const on_bytes = map.acts_on_bytes();
+  std::vector<Stage> const& stages = on_bytes ? map.on_bytes : map.on_elements;
+  auto const* const swizzle = std::get_if<Swizzle>(&stages.front());
+  if (swizzle == nullptr || (on_bytes && stages.size() != 1)) return std::nullopt;
+  return on_bytes ? *swizzle : recast(*swizzle, 3 - std::countr_zero(*map.element_bits));
+}
+
+/// That no mode has the tile's swizzle; empty where one has.
+std::string hint_of_swizzle(TmaResult const& result) {
+  std::optional<Swizzle> const own = byte_swizzle(result.map);
+  if (!own || own->bits == 0 || !result.found.plans.empty()) return {};
+  for (TmaMode const mode : tma_modes_sm_100)
+    if (swizzle_of(mode) == *own) return {};
+  return fmt::format("its swizzle, {} on bytes, is none of TMA's: {}, {} and {}", to_string(*own),
+                     to_string(swizzle_of(TmaMode::b32)), to_string(swizzle_of(TmaMode::b64)),
+                     to_string(swizzle_of(TmaMode::b128)));
 }
 
 /// What compute capability 10.0 would write where 9.0 does not.
@@ -85,6 +106,7 @@ TmaResult compute_copies(Common const& common, TmaArguments const& options) {
     result.element = options.layout.element;
   result.data_types = data_types_of(result.element, *result.map.element_bits);
   result.hint = hint_of_newer(result, common.limits());
+  if (result.hint.empty()) result.hint = hint_of_swizzle(result);
   return result;
 }
 
@@ -147,7 +169,9 @@ std::vector<std::string> code_of(TmaResult const& result) {
       indent += "  ";
       terms += fmt::format(" {} {}*{}", loop.bytes < 0 ? '-' : '+', std::abs(loop.bytes), variable);
       for (std::size_t d = 0; d < rank; ++d)
-        if (plan.modes[d] == loop.mode) at[d] += fmt::format(" + {}*{}", loop.elements, variable);
+        if (plan.modes[d] == loop.mode)
+          at[d] += loop.elements == 1 ? fmt::format(" + {}", variable)
+                                      : fmt::format(" + {}*{}", loop.elements, variable);
     }
     terms = sum("tile", plan.copies.front().destination, terms);
   } else {
@@ -160,6 +184,9 @@ std::vector<std::string> code_of(TmaResult const& result) {
       fmt::format("{}cp.async.bulk.tensor.{}d.shared::cluster.global.mbarrier::complete_tx::bytes [{}], "
                   "[map, {{{}}}], [bar];",
                   indent, rank, terms, fmt::join(at, ", ")));
+  lines.push_back(fmt::format(
+      "{}// to store: cp.async.bulk.tensor.{}d.global.shared::cta.bulk_group [map, {{{}}}], [{}];", indent,
+      rank, fmt::join(at, ", "), terms));
   return lines;
 }
 
@@ -204,6 +231,9 @@ void add_plan(Json& out, TmaResult const& result) {
   out["swizzle_number"] = static_cast<unsigned>(plan.mode);
   out["rank"] = result.rank();
   out["box_modes"] = plan.modes;
+  out["extents"] = Json::array();
+  for (std::size_t m = 0; m < plan.copies.front().at.size(); ++m)
+    out["extents"].push_back(result.map.domain()->shape.mode(m).product());
   out["element_strides"] = std::vector<unsigned>(result.rank(), 1);
   out["tensor"] = {{"address_multiple_of", tma_tensor_unit}, {"strides_multiple_of", tma_tensor_unit}};
   out["limits"] = {{"elements", tma_most_elements},
@@ -274,7 +304,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
     types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
   line("data type", fmt::format("{}", fmt::join(types, " or ")));
   if (!result.data_types.front()->keeps_bits)
-    line("", "rounds on the way to shared memory; CU_TENSOR_MAP_DATA_TYPE_FLOAT32 (7) keeps the bits");
+    line("", "rounds to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
   line("swizzle",
        fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0), the only one that is modelled",
                    cuda_name(plan.mode), static_cast<unsigned>(plan.mode)));
@@ -290,6 +320,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
        fmt::format("a box: {} elements a dimension, {} dimensions; a line: multiples of {} bytes{}",
                    tma_most_elements, tma_most_dimensions, tma_line_unit,
                    tma_width(plan.mode) == 0 ? "" : fmt::format(", at most {}", tma_width(plan.mode))));
+  if (plan.image) line("as a layout", to_string(*plan.image));
   bool const lines_alone =
       plan.boxes > 1 && std::all_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b == 1; });
   if (lines_alone) line("", "a copy for each line: the tile's lines are not a pitch apart");

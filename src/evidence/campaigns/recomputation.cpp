@@ -68,6 +68,8 @@ void recompute_campaign(Recomputation& r) {
     check_ldmatrix(r);
   else if (campaign == "tma")
     check_tma(r);
+  else if (campaign == "tiles")
+    check_tiles(r);
   else if (campaign == "wgmma")
     check_wgmma(r);
   else
