@@ -1,3 +1,4 @@
+#include <swizproof/layout/algebra.hpp>
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/inspect.hpp>
 #include <swizproof/analysis/boxes.hpp>
@@ -537,6 +538,48 @@ TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, Limit
   return out;
 }
 
+/// The tile with each mode's own modes as modes of the tile, those beyond 256 elements cut there, and contiguous ones cut at
+/// `width` elements if that is not 0; nothing if it has no more modes than before, or that cut does not divide.
+std::optional<Map> split_tile(Map map, std::int64_t width) {
+  Layout const whole = *map.domain();
+  std::vector<IntTuple> shape, stride;
+  constexpr std::int64_t most = tma_most_elements;
+  auto const add = [&](std::int64_t extent, std::int64_t step) {
+    bool const cut = extent > most && extent % most == 0;
+    shape.emplace_back(cut ? most : extent);
+    stride.emplace_back(step);
+    if (cut) shape.emplace_back(extent / most), stride.emplace_back(step * most);
+  };
+  for (std::size_t m = 0; m < whole.rank(); ++m) {
+    Layout const mode = coalesce(whole.mode(m));
+    std::vector<std::int64_t> const extents = mode.shape.leaves(), steps = mode.stride.leaves();
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      bool const cut = width != 0 && steps[i] == 1 && extents[i] > width;
+      if (cut && extents[i] % width != 0) return std::nullopt;
+      add(cut ? width : extents[i], steps[i]);
+      if (cut) add(extents[i] / width, width);
+    }
+  }
+  if (shape.size() <= whole.rank()) return std::nullopt;
+  map.on_elements.back() = Layout{IntTuple(shape), IntTuple(stride)};
+  return map;
+}
+
+/// The split with the fewest boxes, if they are fewer than `than`.
+std::optional<TmaSplit> best_split(Map const& map, std::uint64_t than, std::span<TmaMode const> modes,
+                                   Limits const& limits) {
+  std::optional<TmaSplit> best;
+  for (std::int64_t const bytes : {0, 128, 64, 32}) {
+    std::optional<Map> const tile = split_tile(map, bytes * 8 / *map.element_bits);
+    if (!tile) continue;
+    TmaCopies found = enumerate_copies(*tile, modes, limits);
+    if (found.plans.empty() || found.plans.front().boxes >= than) continue;
+    than = found.plans.front().boxes;
+    best = TmaSplit{*tile, std::move(found.plans.front())};
+  }
+  return best;
+}
+
 }  // namespace
 
 TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
@@ -557,6 +600,11 @@ TmaAnswer tma_boxes(Map const& map, Limits const& limits) {
 TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
   TmaCopies out = enumerate_copies(map, modes, limits);
   for (TmaPlan& plan : out.plans) confirm_plan(plan, map, limits);
+  bool const small = *map.element_bits % 8 == 0 && map.domain()->size() <= std::int64_t{most_shared_bytes};
+  if (small && !std::holds_alternative<Unknown>(out.outcome))
+    out.split =
+        best_split(map, out.plans.empty() ? ~std::uint64_t{0} : out.plans.front().boxes, modes, limits);
+  if (out.split) confirm_plan(out.split->plan, out.split->map, limits);
   return out;
 }
 

@@ -266,6 +266,11 @@ Json to_json(TmaResult const& result) {
     if (!result.hint.empty()) out["hint"] = result.hint;
     out["engine"] = name(Engine::exhaustive);
   }
+  if (result.found.split) {
+    out["split"] = to_json(static_cast<TmaBoxes const&>(result.found.split->plan));
+    out["split"]["layout"] = to_string(result.found.split->map);
+    out["split"]["engine"] = names_of(result.found.split->plan.engines);
+  }
   out["arch"] = result.arch->name;
   out["evidence"] = name(result.support);
   if (!result.map.notes.empty()) out["notes"] = result.map.notes;
@@ -288,6 +293,14 @@ std::string good_bases(TmaPlan const& plan) {
   if (!plan.also.empty())
     text += fmt::format(", or base mod {} is one of {}", plan.period, fmt::join(plan.also, ", "));
   return text;
+}
+
+/// `one box of (64,2,64), mode 128B, if a tensor map has these modes: LAYOUT`.
+std::string describe(TmaSplit const& split) {
+  TmaPlan const& plan = split.plan;
+  return fmt::format("{} of ({}), mode {}, if the tensor map has these modes: {}",
+                     plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes),
+                     fmt::join(plan.box, ","), name(plan.mode), to_string(split.map));
 }
 
 void print_plan(TmaResult const& result, bool all, Style const& style) {
@@ -323,7 +336,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
   if (plan.image) line("as a layout", to_string(*plan.image));
   bool const lines_alone =
       plan.boxes > 1 && std::all_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b == 1; });
-  if (lines_alone) line("", "a copy for each line: the tile's lines are not a pitch apart");
+  if (lines_alone) line("", "a copy for each line of a box: the tile's lines are not a pitch apart");
   for (std::size_t i = 1; i < result.found.plans.size(); ++i) {
     TmaPlan const& other = result.found.plans[i];
     line(i == 1 ? "others" : "",
@@ -331,6 +344,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
                      other.boxes == 1 ? "one box" : fmt::format("{} boxes", other.boxes),
                      fmt::join(other.box, ","), other.destination_alignment));
   }
+  if (result.found.split) line("split", describe(*result.found.split));
   line("evidence", fmt::format("{}: {}", result.arch->name, name(result.support)));
   fmt::print("\n  tile coordinate  destination, bytes from the base\n");
   for (std::size_t i = 0; i < plan.copies.size() && (i < shown_copies || all); ++i)
@@ -348,9 +362,13 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
   if (!result.found.plans.empty()) return print_plan(result, all, style);
   bool const refuted_tile = std::holds_alternative<Refuted>(result.found.outcome);
   fmt::print("  {}  {}{}\n", style.outcome(result.found.outcome),
-             refuted_tile ? "no TMA copies write exactly this tile: " : "", result.found.reason);
+             !refuted_tile        ? ""
+             : result.found.split ? "no TMA copies with these modes write exactly this tile: "
+                                  : "no TMA copies write exactly this tile: ",
+             result.found.reason);
   if (result.found.witness) fmt::print("           {}\n", describe(*result.found.witness));
   if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
+  if (result.found.split) fmt::print("           split: {}\n", describe(*result.found.split));
   fmt::print("           {}: {}; interleaved tensors are not modelled\n", result.arch->name,
              name(result.support));
 }

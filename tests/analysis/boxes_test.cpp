@@ -425,5 +425,34 @@ TEST(TmaCopies, OfCapability10TakeTheModesOfLargerAtoms) {
   EXPECT_EQ(half.plans.front().mode, TmaMode::b128_atom_64b);
 }
 
+// A tensor map may see 128 columns as 2 times 64: then lines of 256 bytes are lines of the 128-byte swizzle.
+TEST(TmaCopies, AreFewerWhereTheTensorsModesAreSplit) {
+  struct Case {
+    char const* layout;
+    unsigned bits;
+    std::vector<std::uint32_t> box;
+    std::uint64_t before;  // 0: none
+  };
+  for (Case const& c : {Case{"Sw<3,4,3> o smem_ptr[16b](unset) o (64,128):(128,1)", 16, {64, 2, 64}, 128},
+                        Case{"gmma:MN_SW128<f16> (256,64)", 16, {64, 8, 4, 8}, 32},
+                        Case{"(512,16):(16,1)", 16, {16, 256, 2}, 2},
+                        Case{"Sw<1,4,3> o smem_ptr[64b](unset) o (32,12):(12,1)", 64, {4, 3, 32}, 0}}) {
+    Mapping const map = parse_mapping(c.layout, {c.bits});
+    TmaCopies const found = tma_copies(map);
+    EXPECT_EQ(found.plans.empty() ? 0 : found.plans.front().boxes, c.before) << c.layout;
+    ASSERT_TRUE(found.split) << c.layout;
+    EXPECT_EQ(found.split->plan.box, c.box) << c.layout;
+    EXPECT_EQ(found.split->plan.boxes, 1U) << c.layout;
+    Mapping split;
+    static_cast<Map&>(split) = found.split->map;
+    EXPECT_TRUE(good(split, tile_of(split), found.split->plan, 0)) << c.layout;
+    EXPECT_FALSE(good(split, tile_of(split), found.split->plan, 64)) << c.layout;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
+      ASSERT_EQ(offset(map, i).elements, offset(split, i).elements) << c.layout << ", " << i;
+  }
+  EXPECT_FALSE(copies("(16,64):(128,1)", 16).split) << "padded lines stay padded";
+  EXPECT_FALSE(copies("gmma:K_SW128<f16> (64,64)", 16).split) << "one box already";
+}
+
 }  // namespace
 }  // namespace swizproof

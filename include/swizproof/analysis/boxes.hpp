@@ -71,12 +71,21 @@ struct TmaWitness {
   std::vector<std::uint64_t> other{};  ///< without `tma`: the other element at that place
 };
 
+/// The same tile with its modes split, each part a dimension of the tensor: a tensor map may see 128 columns as 2 times 64.
+struct TmaSplit {
+  Map map{};
+  TmaPlan plan{};
+};
+
 /// All that `swizproof tma` knows of a tile.
 struct TmaCopies {
   Outcome outcome{};             ///< Proved: plans.front() writes the tile; Refuted: nothing does
   std::vector<TmaPlan> plans{};  ///< the best of each mode, the fewest boxes first
   std::string reason{};          ///< why there are none
   std::optional<TmaWitness> witness{};
+  /// Fewer boxes than plans.front() has, or some where that is none, by a split along the layout's own modes, at the width
+  /// of a swizzle, or at 256 elements.
+  std::optional<TmaSplit> split{};
 };
 
 /// The copies that write exactly this tile in these modes, decided as tma_boxes() does; the good bases are found, all of
