@@ -329,6 +329,7 @@ std::string too_far(unsigned element_bits, std::span<std::uint64_t const> addres
 // ---------------------------------------------------------------------------------------- from which bases
 
 constexpr std::uint64_t most_base_steps = std::uint64_t{1} << 28;  ///< bytes that are looked at
+constexpr std::uint64_t longest_period = std::uint64_t{1} << 19;   ///< bytes, more than a block has
 
 /// True if the copies put every byte of every element where the tile has it from this base.
 bool writes_from(Map const& map, Tile const& tile, Swizzle sigma, std::uint64_t base) {
@@ -348,7 +349,7 @@ void find_bases(Map const& map, Tile const& tile, std::uint64_t period, TmaPlan&
   plan.period = std::max({period, std::uint64_t{sigma.period()}, std::uint64_t{tma_destination}});
   std::uint64_t const count = plan.period / tma_destination;
   std::uint64_t const cost = tile.addresses.size() * (*map.element_bits / 8);
-  plan.exact = count <= most_base_steps / cost;
+  plan.exact = plan.period <= longest_period && count <= most_base_steps / cost;
   plan.destination_alignment = plan.period;
   if (!plan.exact) return;
   std::vector<bool> good(count);
@@ -417,8 +418,10 @@ std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> cons
   for (std::size_t m = 0; m < extents.size(); ++m) {
     auto outer = factored(steps[m]);
     if (!outer) return std::nullopt;
-    outer->first.insert(outer->first.begin(), IntTuple(box[m]));
-    outer->second.insert(outer->second.begin(), IntTuple(within[m]));
+    if (box[m] > 1 || outer->first.empty()) {
+      outer->first.insert(outer->first.begin(), IntTuple(box[m]));
+      outer->second.insert(outer->second.begin(), IntTuple(within[m]));
+    }
     bool const single = outer->first.size() == 1;
     shapes.push_back(single ? outer->first[0] : IntTuple(outer->first));
     strides.push_back(single ? outer->second[0] : IntTuple(outer->second));

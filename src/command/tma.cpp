@@ -80,7 +80,7 @@ std::string hint_of_swizzle(TmaResult const& result) {
 
 /// What compute capability 10.0 would write where 9.0 does not.
 std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
-  if (result.support != Support::measured || !result.found.plans.empty()) return {};
+  if (!result.arch->name.starts_with("sm_90") || !result.found.plans.empty()) return {};
   TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
   if (newer.plans.empty()) return {};
   return fmt::format(
@@ -88,18 +88,24 @@ std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
       name(newer.plans.front().mode));
 }
 
+/// Modes that are longer than 1: each is a dimension of a box.
+std::size_t dimensions_of(Layout const& tile) {
+  std::size_t count = 0;
+  for (std::size_t m = 0; m < tile.rank(); ++m) count += tile.shape.mode(m).product() > 1;
+  return count;
+}
+
 TmaResult compute_copies(Common const& common, TmaArguments const& options) {
   TmaResult result;
   result.map = options.layout.parse();
   result.arch = &parse_architecture(common.arch);
-  std::optional<Support> const support = tma_support(*result.arch);
-  if (!support)
+  if (!tma_support(*result.arch, 16, 2))
     throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
                      "it came with compute capability 9.0: --arch sm_90"};
-  result.support = *support;
   bool const newer = result.arch->name == "sm_100";
   result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
                        : tma_copies(result.map, tma_modes, common.limits());
+  result.support = *tma_support(*result.arch, *result.map.element_bits, dimensions_of(*result.map.domain()));
   result.element = result.map.element;
   if (result.element.empty() && !options.layout.element.empty() &&
       parse_element(options.layout.element) == result.map.element_bits)
@@ -277,6 +283,16 @@ Json to_json(TmaResult const& result) {
   return out;
 }
 
+std::string evidence_of(TmaResult const& result) {
+  std::string text(name(result.support));
+  if (result.arch->name.starts_with("sm_90"))
+    text += result.support == Support::measured
+                ? ", campaign tma"
+                : fmt::format("; measured are elements of {} bits in up to {} dimensions", tma_measured_bits,
+                              tma_measured_dimensions);
+  return text;
+}
+
 std::string describe(TmaWitness const& witness) {
   std::string const element = fmt::format("element ({})", fmt::join(witness.at, ","));
   if (!witness.tma)
@@ -290,8 +306,12 @@ std::string describe(TmaWitness const& witness) {
 std::string good_bases(TmaPlan const& plan) {
   std::string text = fmt::format("{} the tile's base is a multiple of {} bytes",
                                  plan.exact ? "if and only if" : "if", plan.destination_alignment);
-  if (!plan.also.empty())
-    text += fmt::format(", or base mod {} is one of {}", plan.period, fmt::join(plan.also, ", "));
+  if (plan.also.empty()) return text;
+  std::size_t const count = std::min(plan.also.size(), shown_copies);
+  text +=
+      fmt::format(", or base mod {} is one of {}", plan.period,
+                  fmt::join(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(count), ", "));
+  if (plan.also.size() > count) text += fmt::format(" and {} more (--json)", plan.also.size() - count);
   return text;
 }
 
@@ -345,7 +365,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
                      fmt::join(other.box, ","), other.destination_alignment));
   }
   if (result.found.split) line("split", describe(*result.found.split));
-  line("evidence", fmt::format("{}: {}", result.arch->name, name(result.support)));
+  line("evidence", fmt::format("{}: {}", result.arch->name, evidence_of(result)));
   fmt::print("\n  tile coordinate  destination, bytes from the base\n");
   for (std::size_t i = 0; i < plan.copies.size() && (i < shown_copies || all); ++i)
     fmt::print("  {:<15}  {}\n", fmt::format("({})", fmt::join(plan.copies[i].at, ",")),
@@ -370,7 +390,7 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
   if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
   if (result.found.split) fmt::print("           split: {}\n", describe(*result.found.split));
   fmt::print("           {}: {}; interleaved tensors are not modelled\n", result.arch->name,
-             name(result.support));
+             evidence_of(result));
 }
 
 void run(Common& common, TmaArguments const& options) {

@@ -412,6 +412,15 @@ TEST(TmaCopies, HaveBasesBetweenTheMultiples) {
   EXPECT_EQ(found.plans.front().also, (std::vector<std::uint64_t>{128}));
 }
 
+// A swizzle whose period is longer than shared memory: its multiples are bases, and nothing is said of others.
+TEST(TmaCopies, DoNotTryBasesBeyondSharedMemory) {
+  TmaCopies const found = copies("Sw<1,4,16> o smem_ptr[16b](unset) o (64,64):(64,1)", 16);
+  ASSERT_FALSE(found.plans.empty());
+  EXPECT_FALSE(found.plans.front().exact);
+  EXPECT_EQ(found.plans.front().destination_alignment, 1U << 21);
+  EXPECT_EQ(found.plans.front().engines, (std::vector{Engine::linear, Engine::exhaustive}));
+}
+
 TEST(TmaCopies, OfCapability10TakeTheModesOfLargerAtoms) {
   Mapping const map = parse_mapping("Sw<2,5,2> o smem_ptr[32b](unset) o (32,32):(32,1)");
   EXPECT_TRUE(tma_copies(map).plans.empty());
