@@ -4,6 +4,7 @@
 
 #include "operands.hpp"
 #include "pattern.hpp"
+#include "tiles.hpp"
 
 #include <swizproof/hardware/wgmma.hpp>
 #include <swizproof/core/every_swizzle.hpp>
@@ -82,6 +83,51 @@ struct BoxCopy {
   cases.push_back({0, {8, 16, 1}, 0, false, 8});  // a tensor that is only 8-byte aligned
   cases.push_back({0, {4, 16, 1}, 0, false});     // an inner box of 8 bytes
   return cases;
+}
+
+/// A tile that the copy engine writes, or reads, in the boxes that `swizproof tma` prints.
+struct TileCopy {
+  BoxedTile tile;
+  unsigned base;  ///< of the tile from a 4 KiB boundary, bytes
+  bool store;
+};
+
+/// The units of campaign `tiles`: each tile loaded and stored at four bases that are good for it, one of them between the
+/// multiples of its alignment where there is such a one.
+[[nodiscard]] inline std::vector<TileCopy> tile_copies() {
+  std::vector<TileCopy> cases;
+  for (BoxedTile const& tile : boxed_tiles())
+    for (bool const store : {false, true}) {
+      for (unsigned const times : {0U, 1U, 3U}) cases.push_back({tile, times * tile.alignment, store});
+      cases.push_back({tile, tile.also.empty() ? 2 * tile.alignment : tile.also.front(), store});
+    }
+  return cases;
+}
+
+/// 16 bytes of a line of a box: the coordinate in the tile of their first element, the number of their line in the box, the
+/// bytes before them in the line, and the box's destination from the tile's base.
+struct TilePiece {
+  std::vector<unsigned> at;
+  unsigned line;
+  unsigned x;
+  int destination;
+};
+
+/// All pieces of a tile, box after box and line after line.
+[[nodiscard]] inline std::vector<TilePiece> pieces_of(BoxedTile const& tile) {
+  std::vector<TilePiece> pieces;
+  unsigned lines = 1;
+  for (std::size_t d = 1; d < tile.box.size(); ++d) lines *= tile.box[d];
+  for (TileBox const& box : tile.boxes)
+    for (unsigned line = 0; line < lines; ++line)
+      for (unsigned x = 0; x < tile.box[0] * tile.element_bytes; x += 16) {
+        std::vector<unsigned> at = box.at;
+        at[tile.modes[0]] += x / tile.element_bytes;
+        for (std::size_t d = 1, rest = line; d < tile.box.size(); rest /= tile.box[d++])
+          at[tile.modes[d]] += static_cast<unsigned>(rest % tile.box[d]);
+        pieces.push_back({std::move(at), line, x, box.destination});
+      }
+  return pieces;
 }
 
 /// An operand that wgmma reads through a descriptor.

@@ -3,11 +3,10 @@
 // Each 16-bit element of the tensor is its own number. After a load all of shared memory is read back:
 // each 16-byte chunk of the box must stand whole at one place, and every other byte must be untouched.
 // For a store shared memory is numbered instead and the tensor is read back. The model is tma_address() of H8.
+#include "campaigns/tensor_map.hpp"
 #include "record.hpp"
 
 #include <swizproof/hardware/tma.hpp>
-
-#include <cuda.h>
 
 #include <algorithm>
 
@@ -61,20 +60,6 @@ __global__ void copy_box(CUtensorMap const __grid_constant__ map, Case const c, 
   __syncthreads();
   if (!c.store)
     for (unsigned i = threadIdx.x; i < window / 2; i += blockDim.x) out[i] = words[i];
-}
-
-using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, cuuint64_t const*,
-                            cuuint64_t const*, cuuint32_t const*, cuuint32_t const*, CUtensorMapInterleave,
-                            CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-Encode find_encode() {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  check(
-      cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found),
-      "cudaGetDriverEntryPointByVersion");
-  if (found != cudaDriverEntryPointSuccess) throw Failure{"the driver has no cuTensorMapEncodeTiled"};
-  return reinterpret_cast<Encode>(function);
 }
 
 CUresult encode(Encode function, Case const& c, std::uint16_t* tensor, CUtensorMap& map) {

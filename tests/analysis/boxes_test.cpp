@@ -4,7 +4,9 @@
 #include <swizproof/analysis/boxes.hpp>
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -167,7 +169,11 @@ TEST(Tma, BasesThatWillDo) {
 }
 
 TEST(Tma, SaysWhyNot) {
-  EXPECT_EQ(boxes("(64,64):(64,1)", 4).reason, "TMA copies elements of 8, 16, 32 or 64 bits, not of 4");
+  EXPECT_EQ(
+      boxes("(64,64):(64,1)", 4).reason,
+      "TMA copies elements of 8, 16, 32 or 64 bits, not of 4; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, "
+      "16U4_ALIGN16B and 16U6_ALIGN16B, which pack 16 of them into 8 or 16 bytes, are not modelled: give "
+      "the tile in bytes, --element u8");
   EXPECT_EQ(boxes("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 16).reason,
             "the tile has 6 modes, a box has at most 5 dimensions");
   EXPECT_EQ(boxes("(1024,128):(128,1)", 16).reason,
@@ -250,6 +256,211 @@ TEST(Tma, FindsTheFewestBoxesOfAPlainLoop) {
   EXPECT_GT(written, 60);
   EXPECT_GT(refused, 60);
   EXPECT_GT(several, 20);
+}
+
+// ---------------------------------------------------------------------------------------- the copies themselves
+
+/// Where the copies of a plan put each byte of the tile from a base, byte by byte as H8 has it; what is written twice, or is
+/// no part of the tile, is at -1.
+std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(Tile const& tile, TmaPlan const& plan,
+                                                                std::int64_t base) {
+  std::map<std::pair<std::size_t, unsigned>, std::int64_t> at;
+  auto const mode = static_cast<unsigned>(plan.mode);
+  std::int64_t const width = mode == 0 ? 0 : 16 << mode;
+  std::int64_t const line_bytes = std::int64_t{plan.box[0]} * tile.bytes;
+  for (TmaCopy const& copy : plan.copies) {
+    std::vector<std::uint32_t> within(plan.box.size(), 0);
+    while (true) {
+      std::vector<std::uint64_t> element = copy.at;
+      std::int64_t line = 0, lines = 1;
+      bool inside = true;
+      for (std::size_t d = 0; d < within.size(); ++d) {
+        element[plan.modes[d]] += within[d];
+        inside = inside && element[plan.modes[d]] < tile.extents[plan.modes[d]];
+        if (d != 0) line += lines * within[d], lines *= plan.box[d];
+      }
+      if (!inside) return {};
+      for (unsigned byte = 0; byte < tile.bytes; ++byte) {
+        std::int64_t const place = manual(mode, base + copy.destination + line * std::max(line_bytes, width) +
+                                                    std::int64_t{within[0]} * tile.bytes + byte);
+        auto const [known, fresh] = at.try_emplace({tile.index(element), byte}, place);
+        if (!fresh) known->second = -1;
+      }
+      std::size_t d = 0;
+      for (; d < within.size() && ++within[d] == plan.box[d]; ++d) within[d] = 0;
+      if (d == within.size()) break;
+    }
+  }
+  return at;
+}
+
+/// Whether a base is good: every destination is a multiple of 128, and every byte lies where the tile has it.
+bool good(Mapping const& map, Tile const& tile, TmaPlan const& plan, std::uint64_t base) {
+  for (TmaCopy const& copy : plan.copies)
+    if ((static_cast<std::int64_t>(base) + copy.destination) % 128 != 0) return false;
+  auto const at = landed(tile, plan, static_cast<std::int64_t>(base));
+  if (at.size() != tile.address.size() * tile.bytes) return false;
+  for (auto const& [where, place] : at) {
+    std::uint64_t const plain =
+        base + offset(map, std::uint64_t{where.first}).elements * tile.bytes + where.second;
+    if (static_cast<std::int64_t>(value(map.on_bytes, plain)) != place) return false;
+  }
+  return true;
+}
+
+/// A tile of rows, planes and a swizzle, many of which TMA writes.
+rc::Gen<std::pair<std::string, unsigned>> any_tma_tile() {
+  return rc::gen::exec([] {
+    unsigned const bits = *rc::gen::element(8U, 16U, 32U, 64U);
+    int const unit = 128 / static_cast<int>(bits), columns = unit * *rc::gen::element(1, 2, 4, 8);
+    int const rows = *rc::gen::element(1, 2, 3, 4, 8, 16), planes = *rc::gen::element(1, 2);
+    int const pitch = std::max(columns, unit * *rc::gen::element(1, 2, 4, 8, 9, 16));
+    std::string tile = "(" + std::to_string(rows) + "," + std::to_string(columns) + "," +
+                       std::to_string(planes) + "):(" + std::to_string(pitch) + ",1," +
+                       std::to_string(pitch * rows) + ")";
+    std::string const swizzle = "Sw<" + std::to_string(*rc::gen::inRange(0, 4)) + ",";
+    int const kind = *rc::gen::inRange(0, 3);
+    std::string const shift = *rc::gen::element<std::string>("3", "3", "4", "5");
+    if (kind == 1)
+      tile = swizzle + "4," + shift + "> o smem_ptr[" + std::to_string(bits) + "b](unset) o " + tile;
+    if (kind == 2) {
+      int base = 4;
+      for (unsigned size = 8; size < bits; size *= 2) --base;
+      tile = swizzle + std::to_string(base) + "," + shift + "> o 0 o " + tile;
+    }
+    return std::pair(tile, bits);
+  });
+}
+
+RC_GTEST_PROP(TmaProperties, CopiesLandOnTheTileFromExactlyTheBasesThatAreNamed, ()) {
+  auto const [text, bits] = *any_tma_tile();
+  Mapping const map = parse_mapping(text, {bits});
+  TmaCopies const found = tma_copies(map);
+  Tile const tile = tile_of(map);
+  RC_CLASSIFY(found.plans.empty(), "refused");
+  RC_CLASSIFY(found.plans.size() > 1, "several modes");
+  RC_ASSERT(std::holds_alternative<Proved>(found.outcome) == !found.plans.empty());
+  RC_ASSERT(found.reason.empty() == !found.plans.empty());
+  RC_ASSERT((fewest_boxes(tile) == 0) == found.plans.empty());
+  for (TmaPlan const& plan : found.plans) {
+    RC_CLASSIFY(!plan.also.empty(), "bases between the multiples");
+    RC_ASSERT(plan.exact);
+    RC_ASSERT(plan.copies.size() == plan.boxes);
+    RC_ASSERT(plan.boxes >= found.plans.front().boxes);
+    for (std::uint64_t base = 0; base < 2 * plan.period; base += 64) {
+      bool const named = base % plan.destination_alignment == 0 ||
+                         std::count(plan.also.begin(), plan.also.end(), base % plan.period) != 0;
+      RC_ASSERT(good(map, tile, plan, base) == named);
+    }
+  }
+}
+
+RC_GTEST_PROP(TmaProperties, TheElementThatIsShownLiesElsewhere, ()) {
+  auto const [text, bits] = *any_tma_tile();
+  Mapping const map = parse_mapping(text, {bits});
+  TmaCopies const found = tma_copies(map);
+  RC_PRE(found.witness.has_value());
+  TmaWitness const& w = *found.witness;
+  Tile const tile = tile_of(map);
+  RC_ASSERT(w.tma.has_value());
+  RC_ASSERT(tile.address[tile.index(w.at)] == w.layout);
+  RC_ASSERT(*w.tma != w.layout);
+}
+
+TmaCopies copies(std::string_view layout, unsigned bits) { return tma_copies(parse_mapping(layout, {bits})); }
+
+TEST(TmaCopies, AreListedWithTheirPlaces) {
+  TmaCopies const found = copies("gmma:K_SW128<f16> (64,128)", 16);
+  ASSERT_EQ(found.plans.size(), 1U);
+  TmaPlan const& plan = found.plans.front();
+  ASSERT_EQ(plan.copies.size(), 2U);
+  EXPECT_EQ(plan.copies[1].at, (std::vector<std::uint64_t>{0, 64}));
+  EXPECT_EQ(plan.copies[1].destination, 8192);
+  EXPECT_EQ(plan.engines, (std::vector{Engine::linear, Engine::exhaustive}));
+  ASSERT_TRUE(plan.image);
+}
+
+TEST(TmaCopies, OfAPaddedTileTakeALineEachWhereLinesBeginAtMultiplesOf128) {
+  TmaCopies const found = copies("(8,64):(128,1)", 16);
+  ASSERT_FALSE(found.plans.empty());
+  EXPECT_EQ(found.plans.front().box, (std::vector<std::uint32_t>{64, 1}));
+  EXPECT_EQ(found.plans.front().copies[3].destination, 768);
+  TmaCopies const padded = copies("(8,64):(72,1)", 16);
+  ASSERT_TRUE(padded.witness);
+  EXPECT_EQ(padded.witness->at, (std::vector<std::uint64_t>{1, 0}));
+  EXPECT_EQ(padded.witness->tma, 128);
+  EXPECT_EQ(padded.witness->layout, 144);
+}
+
+TEST(TmaCopies, ShowTwoElementsAtOnePlaceAndATornOne) {
+  TmaCopies const shared = copies("(32,32):(0,1)", 32);
+  ASSERT_TRUE(shared.witness);
+  EXPECT_EQ(shared.witness->other, (std::vector<std::uint64_t>{1, 0}));
+  EXPECT_FALSE(shared.witness->tma);
+  TmaCopies const torn = copies("Sw<1,0,4> o smem_ptr[16b](unset) o (32,32):(32,1)", 16);
+  ASSERT_TRUE(torn.witness);
+  EXPECT_EQ(torn.witness->byte, 1U);
+  EXPECT_EQ(*torn.witness->tma, torn.witness->layout + 2) << "the two bytes change places";
+}
+
+// One piece of 16 bytes, moved where bit 8 of its address is set: mode none writes it from the other bases.
+TEST(TmaCopies, HaveBasesBetweenTheMultiples) {
+  TmaCopies const found = copies("Sw<1,4,4> o smem_ptr[16b](unset) o (1,8):(8,1)", 16);
+  ASSERT_FALSE(found.plans.empty());
+  EXPECT_EQ(found.plans.front().mode, TmaMode::none);
+  EXPECT_EQ(found.plans.front().destination_alignment, 512U);
+  EXPECT_EQ(found.plans.front().also, (std::vector<std::uint64_t>{128}));
+}
+
+// A swizzle whose period is longer than shared memory: its multiples are bases, and nothing is said of others.
+TEST(TmaCopies, DoNotTryBasesBeyondSharedMemory) {
+  TmaCopies const found = copies("Sw<1,4,16> o smem_ptr[16b](unset) o (64,64):(64,1)", 16);
+  ASSERT_FALSE(found.plans.empty());
+  EXPECT_FALSE(found.plans.front().exact);
+  EXPECT_EQ(found.plans.front().destination_alignment, 1U << 21);
+  EXPECT_EQ(found.plans.front().engines, (std::vector{Engine::linear, Engine::exhaustive}));
+}
+
+TEST(TmaCopies, OfCapability10TakeTheModesOfLargerAtoms) {
+  Mapping const map = parse_mapping("Sw<2,5,2> o smem_ptr[32b](unset) o (32,32):(32,1)");
+  EXPECT_TRUE(tma_copies(map).plans.empty());
+  TmaCopies const found = tma_copies(map, tma_modes_sm_100);
+  ASSERT_FALSE(found.plans.empty());
+  EXPECT_EQ(found.plans.front().mode, TmaMode::b128_atom_32b);
+  EXPECT_EQ(found.plans.front().destination_alignment, 128U);
+  TmaCopies const half =
+      tma_copies(parse_mapping("Sw<1,6,1> o smem_ptr[32b](unset) o (32,32):(32,1)"), tma_modes_sm_100);
+  ASSERT_FALSE(half.plans.empty());
+  EXPECT_EQ(half.plans.front().mode, TmaMode::b128_atom_64b);
+}
+
+// A tensor map may see 128 columns as 2 times 64: then lines of 256 bytes are lines of the 128-byte swizzle.
+TEST(TmaCopies, AreFewerWhereTheTensorsModesAreSplit) {
+  struct Case {
+    char const* layout;
+    unsigned bits;
+    std::vector<std::uint32_t> box;
+    std::uint64_t before;  // 0: none
+  };
+  for (Case const& c : {Case{"Sw<3,4,3> o smem_ptr[16b](unset) o (64,128):(128,1)", 16, {64, 2, 64}, 128},
+                        Case{"gmma:MN_SW128<f16> (256,64)", 16, {64, 8, 4, 8}, 32},
+                        Case{"(512,16):(16,1)", 16, {16, 256, 2}, 2},
+                        Case{"Sw<1,4,3> o smem_ptr[64b](unset) o (32,12):(12,1)", 64, {4, 3, 32}, 0}}) {
+    Mapping const map = parse_mapping(c.layout, {c.bits});
+    TmaCopies const found = tma_copies(map);
+    EXPECT_EQ(found.plans.empty() ? 0 : found.plans.front().boxes, c.before) << c.layout;
+    ASSERT_TRUE(found.split) << c.layout;
+    EXPECT_EQ(found.split->plan.box, c.box) << c.layout;
+    EXPECT_EQ(found.split->plan.boxes, 1U) << c.layout;
+    Mapping split;
+    static_cast<Map&>(split) = found.split->map;
+    EXPECT_TRUE(good(split, tile_of(split), found.split->plan, 0)) << c.layout;
+    EXPECT_FALSE(good(split, tile_of(split), found.split->plan, 64)) << c.layout;
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
+      ASSERT_EQ(offset(map, i).elements, offset(split, i).elements) << c.layout << ", " << i;
+  }
+  EXPECT_FALSE(copies("(16,64):(128,1)", 16).split) << "padded lines stay padded";
+  EXPECT_FALSE(copies("gmma:K_SW128<f16> (64,64)", 16).split) << "one box already";
 }
 
 }  // namespace

@@ -271,9 +271,8 @@ std::string kind_of(Json::json_pointer const& at) {
 }
 
 /// What of a record can be another number, or missing, without being contradicted.
-std::set<std::string> unseen(std::string const& name) {
-  Json const record = Json::parse(read(name));
-  EXPECT_FALSE(seen(record)) << name;
+std::set<std::string> unseen(Json const& record) {
+  EXPECT_FALSE(seen(record)) << record["campaign"];
   std::vector<Json::json_pointer> all;
   places(record, Json::json_pointer(), all);
   std::set<std::string> out;
@@ -291,6 +290,8 @@ std::set<std::string> unseen(std::string const& name) {
   }
   return out;
 }
+
+std::set<std::string> unseen(char const* name) { return unseen(Json::parse(read(name))); }
 
 std::set<std::string> const about_the_run{"/commit", "/compiler", "/cuda_driver", "/date",
                                           "/device", "/driver",   "/toolkit",     "/longest/seconds"};
@@ -314,6 +315,75 @@ TEST(EvidenceLeaves, OfLdmatrix) {
 
 TEST(EvidenceLeaves, OfTma) {
   EXPECT_EQ(unseen("h200-tma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
+/// Where H8 puts the pieces of a tile, by the tables of the manual.
+std::vector<std::int64_t> pieces_by_the_manual(gpu::TileCopy const& c) {
+  std::vector<std::int64_t> places;
+  std::int64_t const line_bytes = std::int64_t{c.tile.box[0]} * c.tile.element_bytes;
+  std::int64_t const pitch =
+      c.tile.mode == 0 ? line_bytes : std::max<std::int64_t>(line_bytes, 16 << c.tile.mode);
+  for (gpu::TilePiece const& piece : gpu::pieces_of(c.tile)) {
+    std::int64_t const a = std::int64_t{c.base} + piece.destination + piece.line * pitch + piece.x;
+    std::int64_t const mask = (1 << c.tile.mode) - 1;
+    std::int64_t const row = a >> 7 & mask, chunk = a >> 4 & mask;
+    places.push_back(a + ((chunk ^ row) - chunk) * 16);
+  }
+  return places;
+}
+
+/// A record of campaign `tiles` as a device that does as the manual says would make it.
+Json record_of_tiles() {
+  Json record = Json::parse(read("h200-tma.json"));
+  record["campaign"] = "tiles";
+  record["rows"]["copies"] = Json::array();
+  std::uint64_t bytes = 0;
+  std::vector<gpu::TileCopy> const all = gpu::tile_copies();
+  for (gpu::TileCopy const& c : all) {
+    bytes += c.tile.bytes;
+    record["rows"]["copies"].push_back({c.store ? "store" : "load", c.tile.layout, c.tile.element, c.base,
+                                        c.tile.mode, c.tile.box, c.tile.boxes.size(), "copied",
+                                        pieces_by_the_manual(c)});
+  }
+  record["counts"] = {{"bytes", bytes}, {"copied", all.size()}, {"mismatches", 0},
+                      {"refused", 0},   {"units", all.size()},  {"units_of_all_parts", all.size()}};
+  return record;
+}
+
+// What the program prints, H8 and the layouts' own functions are one: and a device that does otherwise is contradicted.
+TEST(EvidenceOfTiles, EqualsTheLayouts) {
+  Json record = record_of_tiles();
+  Evidence const e = recompute("tiles", record.dump());
+  for (Contradiction const& c : e.contradictions) ADD_FAILURE() << c.where << ": " << c.recorded;
+  EXPECT_GE(e.rows.size(), 200U);
+  EXPECT_TRUE(e.every_unit_kept);
+  Json& place = record["rows"]["copies"][9][8][3];
+  place = place.get<int>() + 16;
+  EXPECT_EQ(contradictions(record), 1U) << "a piece that stands elsewhere";
+  place = place.get<int>() - 16;
+  record["rows"]["copies"][9][7] = "refused: CUresult 1";
+  EXPECT_EQ(contradictions(record), 1U) << "arguments that the driver does not take";
+}
+
+TEST(EvidenceOfTiles, CoversModesRanksTypesAndBases) {
+  std::set<int> modes, types;
+  std::set<std::size_t> ranks;
+  std::size_t several = 0, between = 0, below = 0;
+  for (gpu::BoxedTile const& tile : gpu::boxed_tiles()) {
+    modes.insert(tile.mode), types.insert(tile.data_type), ranks.insert(tile.box.size());
+    several += tile.boxes.size() > 1, between += !tile.also.empty();
+    for (gpu::TileBox const& box : tile.boxes) below += box.destination < 0;
+  }
+  EXPECT_EQ(modes, (std::set{0, 1, 2, 3}));
+  EXPECT_EQ(ranks, (std::set<std::size_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(types, (std::set{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) << "all that keep the bits";
+  EXPECT_GE(several, 8U);
+  EXPECT_GE(between, 1U);
+  EXPECT_GE(below, 1U);
+}
+
+TEST(EvidenceLeaves, OfTiles) {
+  EXPECT_EQ(unseen(record_of_tiles()), and_metadata({"/seed", "/devices", "/ranks"}));
 }
 
 TEST(EvidenceLeaves, OfWgmma) {

@@ -6,6 +6,7 @@
 #include "evidence/trace.hpp"
 #include "generators/tile_case.hpp"
 
+#include <swizproof/analysis/boxes.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/text/obligations.hpp>
@@ -77,6 +78,19 @@ std::string file_of(std::string_view text) {
 
 void read_layout(std::string_view text) { (void)parse_value(text, {}); }
 
+/// The boxes of a tile; throws Disagreement if another engine does not find their addresses the tile's.
+void find_copies(std::string_view text) {
+  Mapping const map = parse_mapping(text, {16});
+  if (map.domain() == nullptr || map.domain()->size() > 1 << 12) return;
+  Limits limits;
+  limits.seconds = 0.001;
+  TmaCopies const found = tma_copies(map, tma_modes_sm_100, limits);
+  for (TmaPlan const& plan : found.plans)
+    if (plan.copies.size() != plan.boxes ||
+        plan.boxes * plan.bytes * 8 != static_cast<std::uint64_t>(map.domain()->size()) * *map.element_bits)
+      std::abort();
+}
+
 void read_access(std::string_view text) { (void)parse_access(text); }
 
 void read_expression(std::string_view text) {
@@ -112,11 +126,17 @@ struct Entry {
   void (*run)(std::string_view text);
 };
 constexpr Entry entries[] = {
-    {"layout", read_layout},         {"access", read_access},
-    {"expression", read_expression}, {"obligations", read_file_of_obligations},
-    {"json_lines", read_json_lines}, {"evidence", read_evidence},
-    {"nsight", read_profile},        {"proof", read_proof},
-    {"engines", compare_engines},    {"trace", read_traced_program},
+    {"layout", read_layout},
+    {"access", read_access},
+    {"expression", read_expression},
+    {"obligations", read_file_of_obligations},
+    {"json_lines", read_json_lines},
+    {"evidence", read_evidence},
+    {"nsight", read_profile},
+    {"proof", read_proof},
+    {"engines", compare_engines},
+    {"trace", read_traced_program},
+    {"tma", find_copies},
 };
 Entry const* chosen = nullptr;
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+
 namespace swizproof {
 namespace {
 
@@ -35,6 +38,49 @@ TEST(Tma, NarrowLinesLieTheSwizzlesWidthApart) {
   EXPECT_EQ(tma_address(TmaMode::b64, 0, 1, 32, 0), 64U);
   EXPECT_EQ(tma_address(TmaMode::b64, 0, 2, 32, 0), 128U + 16) << "line 2 of 64 bytes: row 1 of 128";
   EXPECT_EQ(tma_address(TmaMode::b128, 128, 0, 128, 0), 128U + 16) << "the swizzle is of absolute addresses";
+}
+
+// With the numbers and names of cuda.h 13.0, and the sets of bits that the table of PTX 5.5.7 swaps.
+TEST(Tma, ModesAndTypesAreThoseOfCudaH) {
+  EXPECT_EQ(static_cast<int>(TmaMode::b128_atom_32b), 4);
+  EXPECT_EQ(static_cast<int>(TmaMode::b128_atom_32b_flip_8b), 5);
+  EXPECT_EQ(static_cast<int>(TmaMode::b128_atom_64b), 6);
+  EXPECT_EQ(name(TmaMode::b128_atom_64b), "128B_ATOM_64B");
+  for (std::uint32_t a = 0; a < 2048; ++a) {
+    std::uint32_t const line = a >> 7;
+    EXPECT_EQ(swizzle_of(TmaMode::b128_atom_32b)(a), a ^ (line & 3) << 5);
+    EXPECT_EQ(swizzle_of(TmaMode::b128_atom_64b)(a), a ^ (line & 1) << 6);
+  }
+  unsigned number = 0;
+  for (TmaDataType const& type : tma_data_types) EXPECT_EQ(type.number, number++) << type.name;
+  for (auto const& [element, type, bits] : {std::tuple{"f16", "FLOAT16", 16U},
+                                            {"bf16", "BFLOAT16", 16U},
+                                            {"tf32", "TFLOAT32", 32U},
+                                            {"f64", "FLOAT64", 64U},
+                                            {"e5m2", "UINT8", 8U},
+                                            {"i8", "UINT8", 8U},
+                                            {"i16", "UINT16", 16U},
+                                            {"i32", "INT32", 32U},
+                                            {"u64", "UINT64", 64U}}) {
+    ASSERT_NE(tma_data_type(element), nullptr) << element;
+    EXPECT_EQ(tma_data_type(element)->name, type);
+    EXPECT_EQ(tma_data_type(element)->bits, bits);
+  }
+  EXPECT_EQ(tma_data_type("fp4"), nullptr);
+  EXPECT_EQ(tma_data_type("16b"), nullptr);
+  EXPECT_FALSE(tma_data_type("tf32")->keeps_bits);
+}
+
+TEST(Tma, IsMeasuredOn9AndDocumentedBeyond) {
+  for (Architecture const& arch : architectures) {
+    int const number = std::stoi(std::string(arch.name.substr(3)));
+    EXPECT_EQ(tma_support(arch, 16, 2), number < 90    ? std::nullopt
+                                        : number == 90 ? std::optional(Support::measured)
+                                                       : std::optional(Support::documented))
+        << arch.name;
+  }
+  EXPECT_EQ(tma_support(sm_90, 16, 4), Support::documented) << "no copy of four dimensions is in the record";
+  EXPECT_EQ(tma_support(sm_90, 8, 2), Support::documented);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <swizproof/engine/question.hpp>
+#include <swizproof/engine/verdict.hpp>
 #include <swizproof/hardware/tma.hpp>
 #include <swizproof/layout/map.hpp>
 
@@ -30,8 +31,8 @@ struct TmaAnswer {
   std::string reason{};  ///< empty iff `writes` is not
 };
 
-/// The boxes that write exactly this tile, the fewest of all modes, decided on every byte of every element and
-/// on every base that is a multiple of `destination_alignment`. Each mode of the tile is a dimension of the
+/// The boxes that write exactly this tile, the fewest of all modes of compute capability 9.0, decided on every byte of every
+/// element and on every base that is a multiple of `destination_alignment`. Each mode of the tile is a dimension of the
 /// tensor, whichever of them is the innermost. Throws InputError without a shape or an element size.
 /// Checked by tests/analysis/boxes_test.cpp against the formula above, and by `equal`.
 [[nodiscard]] TmaAnswer tma_boxes(Map const& map, Limits const& limits = {});
@@ -41,5 +42,57 @@ struct TmaAnswer {
 /// overlap, and each element's bytes lie side by side.
 [[nodiscard]] TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
                                   std::span<std::uint64_t const> addresses);
+
+/// One box of a tile: where it begins in the tile, and where its destination is.
+struct TmaCopy {
+  std::vector<std::uint64_t> at{};  ///< coordinate in the tile, a number for each of its modes
+  std::int64_t destination =
+      0;  ///< bytes from the tile's base, before the swizzle: what the instruction is given
+};
+
+/// The copies of one mode that write a tile, and how that is known.
+struct TmaPlan : TmaBoxes {
+  std::vector<TmaCopy> copies{};  ///< all boxes, the first mode of the tile fastest
+  std::uint64_t period = 0;       ///< bytes: the set of good bases repeats with it
+  std::vector<std::uint64_t>
+      also{};         ///< good bases mod `period` that are no multiples of `destination_alignment`
+  bool exact = true;  ///< no other base will do; false where there were too many to try
+  std::vector<Engine> engines{};  ///< that found the copies' addresses equal to the tile's
+  /// The copies' addresses as a layout, if the boxes lie at regular distances in each mode.
+  std::optional<Map> image{};
+};
+
+/// An element that a copy puts elsewhere than the tile has it; or two elements at one place.
+struct TmaWitness {
+  std::vector<std::uint64_t> at{};     ///< its coordinate in the tile
+  unsigned byte = 0;                   ///< of the element
+  std::optional<std::int64_t> tma{};   ///< where a copy from base 0 puts that byte
+  std::int64_t layout = 0;             ///< where the tile has it
+  std::vector<std::uint64_t> other{};  ///< without `tma`: the other element at that place
+};
+
+/// The same tile with its modes split, each part a dimension of the tensor: a tensor map may see 128 columns as 2 times 64.
+struct TmaSplit {
+  Map map{};
+  TmaPlan plan{};
+};
+
+/// All that `swizproof tma` knows of a tile.
+struct TmaCopies {
+  Outcome outcome{};             ///< Proved: plans.front() writes the tile; Refuted: nothing does
+  std::vector<TmaPlan> plans{};  ///< the best of each mode, the fewest boxes first
+  std::string reason{};          ///< why there are none
+  std::optional<TmaWitness> witness{};
+  /// Fewer boxes than plans.front() has, or some where that is none, by a split along the layout's own modes, at the width
+  /// of a swizzle, or at 256 elements.
+  std::optional<TmaSplit> split{};
+};
+
+/// The copies that write exactly this tile in these modes, decided as tma_boxes() does; the good bases are found, all of
+/// them, and every engine that can read the copies' layout compares it with the tile. Throws InputError without a shape or an
+/// element size, and Disagreement. `(8,64):(72,1)` of f16: Refuted, element (1,0) is put at byte 128 and not at 144.
+/// Checked by tests/analysis/boxes_test.cpp.
+[[nodiscard]] TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes = tma_modes,
+                                   Limits const& limits = {});
 
 }  // namespace swizproof

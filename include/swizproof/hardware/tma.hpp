@@ -9,32 +9,54 @@
 // multiple of 128 bytes; the tensor's start is one of 16. [cuda.h 13.0, cuTensorMapEncodeTiled; CUDA C++ Programming
 // Guide 13.1, 10.29.3] The addresses, the pitch of narrow boxes included, are measured: campaign `tma`, 316 copies of
 // 16-bit elements in boxes of up to three dimensions, 0 mismatches; so are the refusals of lines, tensors and modes, in eight
-// cases. Interleaved tensors are left out. Checked by tests/hardware/tma_test.cpp; tests/evidence/evidence_test.cpp holds what
+// cases. Other elements, and four and five dimensions, are documented until a record of campaign `tiles` says more. Interleaved
+// tensors, im2col and multicast are left out. Checked by tests/hardware/tma_test.cpp; tests/evidence/evidence_test.cpp holds what
 // users get, layouts `tma:` and tma_boxes(), to the record.
 #pragma once
 
 #include <swizproof/core/swizzle.hpp>
+#include <swizproof/hardware/architecture.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace swizproof {
 
-/// Swizzle modes of a tensor map, with the numbers of CUtensorMapSwizzle.
-enum class TmaMode : std::uint8_t { none = 0, b32 = 1, b64 = 2, b128 = 3 };
+/// Swizzle modes of a tensor map, with the numbers of CUtensorMapSwizzle. Those from 4 on are for compute capability 10.0:
+/// documented, and refused by the driver of 9.0.
+enum class TmaMode : std::uint8_t {
+  none = 0,
+  b32 = 1,
+  b64 = 2,
+  b128 = 3,
+  b128_atom_32b = 4,
+  b128_atom_32b_flip_8b = 5,
+  b128_atom_64b = 6
+};
+/// Those of compute capability 9.0, all measured.
 inline constexpr TmaMode tma_modes[] = {TmaMode::none, TmaMode::b32, TmaMode::b64, TmaMode::b128};
+/// Those of 10.0 that are a Swizzle: 128B_ATOM_32B_FLIP_8B is none.
+inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,           TmaMode::b64,
+                                               TmaMode::b128, TmaMode::b128_atom_32b, TmaMode::b128_atom_64b};
 
-/// "none", "32B", "64B", "128B", in text and JSON.
+/// "none", "32B", "64B", "128B", "128B_ATOM_32B", in text and JSON.
 [[nodiscard]] constexpr std::string_view name(TmaMode mode) {
-  constexpr std::string_view names[] = {"none", "32B", "64B", "128B"};
+  constexpr std::string_view names[] = {
+      "none", "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B"};
   return names[static_cast<std::size_t>(mode)];
 }
-/// The mode's function of byte addresses. `swizzle_of(TmaMode::b64) == Swizzle{2, 4, 3}`
-[[nodiscard]] constexpr Swizzle swizzle_of(TmaMode mode) { return {static_cast<int>(mode), 4, 3}; }
+/// The mode's function of byte addresses. `swizzle_of(TmaMode::b64) == Swizzle{2, 4, 3}`. Precondition: the mode is not
+/// 128B_ATOM_32B_FLIP_8B.
+[[nodiscard]] constexpr Swizzle swizzle_of(TmaMode mode) {
+  if (mode == TmaMode::b128_atom_32b) return {2, 5, 2};
+  if (mode == TmaMode::b128_atom_64b) return {1, 6, 1};
+  return {static_cast<int>(mode), 4, 3};
+}
 /// Bytes of the widest line of a box; 0: only the number of elements is bounded.
 [[nodiscard]] constexpr std::uint32_t tma_width(TmaMode mode) {
-  return mode == TmaMode::none ? 0 : 16U << static_cast<unsigned>(mode);
+  return mode == TmaMode::none ? 0 : mode > TmaMode::b128 ? 128 : 16U << static_cast<unsigned>(mode);
 }
 /// Bytes from one line of a box to the next, under a swizzle of `width`. 32-byte lines: `tma_pitch(128, 32) == 128`
 [[nodiscard]] constexpr std::uint32_t tma_pitch(std::uint32_t width, std::uint32_t line_bytes) {
@@ -50,7 +72,7 @@ inline constexpr TmaMode tma_modes[] = {TmaMode::none, TmaMode::b32, TmaMode::b6
   return swizzle_of(mode)(destination + line * tma_pitch(mode, line_bytes) + x);
 }
 
-/// A swizzle mode as cuda.h names it, the ones that only sm_100 has included. The first four are TmaMode.
+/// A swizzle mode as the command line names it, the ones that only sm_100 has included.
 struct TmaModeName {
   std::string_view name;
   Swizzle swizzle;      ///< of byte addresses; of 128B_ATOM_32B_FLIP_8B see below
@@ -62,17 +84,75 @@ inline constexpr TmaModeName tma_mode_names[] = {
     {"32B", swizzle_of(TmaMode::b32), tma_width(TmaMode::b32)},
     {"64B", swizzle_of(TmaMode::b64), tma_width(TmaMode::b64)},
     {"128B", swizzle_of(TmaMode::b128), tma_width(TmaMode::b128)},
-    {"128B_ATOM_32B", {2, 5, 2}, 128},
-    {"128B_ATOM_64B", {1, 6, 1}, 128},
+    {"128B_ATOM_32B", swizzle_of(TmaMode::b128_atom_32b), tma_width(TmaMode::b128_atom_32b)},
+    {"128B_ATOM_64B", swizzle_of(TmaMode::b128_atom_64b), tma_width(TmaMode::b128_atom_64b)},
     {"96B", swizzle_of(TmaMode::b32), 96},
     {"128B_ATOM_32B_FLIP_8B", {}, 128, true},
 };
 
 inline constexpr std::uint32_t tma_most_elements = 256;  ///< of a box along one dimension
 inline constexpr std::size_t tma_most_dimensions = 5;
-inline constexpr std::uint32_t tma_line_unit = 16;     ///< bytes that divide a line of a box
-inline constexpr std::uint32_t tma_tensor_unit = 16;   ///< bytes that divide the tensor's start
+inline constexpr std::uint32_t tma_line_unit = 16;  ///< bytes that divide a line of a box
+inline constexpr std::uint32_t tma_tensor_unit =
+    16;  ///< bytes that divide the tensor's start and its strides
 inline constexpr std::uint32_t tma_destination = 128;  ///< bytes that divide a box's destination
+
+/// An element type of a tensor map, as CU_TENSOR_MAP_DATA_TYPE_... of cuda.h. Those that do not keep the bits flush
+/// denormals by their name, or round: CUTLASS takes TFLOAT32 for f32 so that "TMA converts f32 input to tf32". [CUTLASS,
+/// sm90_mma_tma_gmma_ss_warpspecialized.hpp] Packed types of 4 and 6 bits are left out. Campaign `tiles` copies with those that
+/// elements of a type ask for.
+struct TmaDataType {
+  std::string_view name;  ///< behind CU_TENSOR_MAP_DATA_TYPE_
+  unsigned number;        ///< of CUtensorMapDataType
+  unsigned bits;
+  bool keeps_bits = true;
+};
+inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
+                                                 {"UINT16", 1, 16},
+                                                 {"UINT32", 2, 32},
+                                                 {"INT32", 3, 32},
+                                                 {"UINT64", 4, 64},
+                                                 {"INT64", 5, 64},
+                                                 {"FLOAT16", 6, 16},
+                                                 {"FLOAT32", 7, 32},
+                                                 {"FLOAT64", 8, 64},
+                                                 {"BFLOAT16", 9, 16},
+                                                 {"FLOAT32_FTZ", 10, 32, false},
+                                                 {"TFLOAT32", 11, 32, false},
+                                                 {"TFLOAT32_FTZ", 12, 32, false}};
+
+/// The data type that elements of a type are copied as, by the name that --element takes; nothing for others.
+/// `tma_data_type("bf16")->name == "BFLOAT16"`; 8-bit floating-point numbers have no type of their own and go as UINT8, as in
+/// CUTLASS.
+[[nodiscard]] constexpr TmaDataType const* tma_data_type(std::string_view element) {
+  struct Pair {
+    std::string_view element, type;
+  };
+  constexpr Pair pairs[] = {
+      {"f64", "FLOAT64"},   {"f32", "FLOAT32"}, {"tf32", "TFLOAT32"}, {"f16", "FLOAT16"},
+      {"bf16", "BFLOAT16"}, {"fp8", "UINT8"},   {"e4m3", "UINT8"},    {"e5m2", "UINT8"},
+      {"i64", "INT64"},     {"i32", "INT32"},   {"i16", "UINT16"},    {"i8", "UINT8"},
+      {"u64", "UINT64"},    {"u32", "UINT32"},  {"u16", "UINT16"},    {"u8", "UINT8"}};
+  for (Pair const& pair : pairs)
+    if (pair.element == element)
+      for (TmaDataType const& type : tma_data_types)
+        if (type.name == pair.type) return &type;
+  return nullptr;
+}
+
+/// Largest of what the record of campaign `tma` measured, which copied 16-bit elements. Campaign `tiles` asks for the others.
+inline constexpr unsigned tma_measured_bits = 16;
+inline constexpr std::size_t tma_measured_dimensions = 3;
+
+/// What supports H8 for an architecture, elements of a size and boxes of so many dimensions: nothing where there is no TMA,
+/// before compute capability 9.0.
+[[nodiscard]] constexpr std::optional<Support> tma_support(Architecture const& arch, unsigned element_bits,
+                                                           std::size_t dimensions) {
+  if (arch.name.substr(0, 4) == "sm_8") return std::nullopt;
+  bool const measured = arch.name.substr(0, 5) == "sm_90" && element_bits == tma_measured_bits &&
+                        dimensions <= tma_measured_dimensions;
+  return measured ? Support::measured : Support::documented;
+}
 
 /// What keeps a line of a box from being copied.
 enum class TmaLine : std::uint8_t { fits, no_whole_units, too_wide };
@@ -96,5 +176,9 @@ static_assert(tma_line(64, 128 * 8) == TmaLine::too_wide && tma_line(0, 128 * 8)
 static_assert(tma_refuses(4, 128, 0) && !tma_refuses(3, 128, 16));
 static_assert(tma_width(TmaMode::b32) == 32 && tma_pitch(TmaMode::none, 48) == 48);
 static_assert(swizzle_of(TmaMode::b128) == swizzle_128B && name(TmaMode::b128) == "128B");
+static_assert(tma_data_type("bf16")->number == 9 && tma_data_type("fp8")->number == 0 &&
+              tma_data_type("f128") == nullptr);
+static_assert(tma_support(sm_90, 16, 3) == Support::measured &&
+              tma_support(sm_90, 32, 2) == Support::documented);
 
 }  // namespace swizproof

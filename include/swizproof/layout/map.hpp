@@ -96,6 +96,7 @@ struct Mapping : Map {
   std::string text{};                           ///< as CuTe prints it
   std::vector<std::string> notes{};             ///< what the user should know about this text
   std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes
+  std::string element{};                        ///< the element type's name, where the text has it: "f16"
 };
 
 /// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.

@@ -70,6 +70,8 @@ void recompute_campaign(Recomputation& r) {
     check_tma(r);
   else if (campaign == "operands")
     check_operands(r);
+  else if (campaign == "tiles")
+    check_tiles(r);
   else if (campaign == "wgmma")
     check_wgmma(r);
   else

@@ -74,6 +74,7 @@ void check_exhaustive(Recomputation& r);
 void check_ldmatrix(Recomputation& r);
 void check_tma(Recomputation& r);
 void check_operands(Recomputation& r);
+void check_tiles(Recomputation& r);
 void check_wgmma(Recomputation& r);
 
 /// Recomputes the record of a campaign. Throws where the campaign is unknown, or as reading JSON does.

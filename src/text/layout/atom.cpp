@@ -58,7 +58,7 @@ Layout box(Scanner& in, TmaModeName const& mode, std::int64_t rows, std::int64_t
 
 }  // namespace
 
-std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options) {
+std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options, std::string& type) {
   if (!in.take("<")) return options.element_bits;
   std::size_t const at = in.at();
   std::string_view const name = in.take_name();
@@ -69,6 +69,7 @@ std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& 
     in.fail(error.message, at, name.size(), error.hint);
   }
   in.expect(">", "after the element type");
+  type = name;
   return bits;
 }
 
@@ -102,11 +103,13 @@ Mapping parse_operand_atom(Scanner& in, MappingOptions const& options) {
         reader == OperandReader::wgmma
             ? "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>"
             : "known: K_ or MN_ with INTER, SW32, SW64, SW128, and MN_SW128_32B, such as umma:K_SW128<f16>");
-  std::optional<unsigned> const bits = parse_angled_element(in, options);
+  std::string type;
+  std::optional<unsigned> const bits = parse_angled_element(in, options, type);
   if (!bits)
     in.fail_here("the element type is missing",
                  "such as " + std::string(in.text(from, in.at())) + "<f16>, or --element f16");
-  Mapping const one = atom_of(*atom, along_k, *bits);
+  Mapping one = atom_of(*atom, along_k, *bits);
+  one.element = std::move(type);
   if (!in.looking_at("(")) return one;
   IntTuple const shape = parse_extents(in);
   try {
@@ -134,7 +137,7 @@ Mapping parse_tma(Scanner& in, MappingOptions const& options) {
     Scanner formula("x ^ ((x >> 2) & 0x60) ^ ((x >> 4) & 8)");
     map.on_bytes = {ExpressionParser(formula, x).parse()};
   }
-  map.element_bits = parse_angled_element(in, options);
+  map.element_bits = parse_angled_element(in, options, map.element);
   if (!in.looking_at("(")) return map;
   if (!map.element_bits)
     in.fail_here("the element type is missing", "such as tma:128B<f16> (128,64), or --element f16");

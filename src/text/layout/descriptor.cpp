@@ -57,7 +57,8 @@ Mapping parse_descriptor(Scanner& in, MappingOptions const& options) {
   (void)in.take("desc:");
   std::size_t const number = in.at();
   MatrixDescriptor const descriptor = fields_of(in, in.take_literal(), std::nullopt, number);
-  std::optional<unsigned> const bits = parse_angled_element(in, options);
+  std::string type;
+  std::optional<unsigned> const bits = parse_angled_element(in, options, type);
   if (!bits) in.fail_here("the element type is missing", "such as desc:0x4000004000010000<f16>,K (64,16)");
   in.expect(",", "and K or MN, the index that is contiguous, after the descriptor");
   std::size_t const at = in.at();
@@ -85,6 +86,7 @@ Mapping parse_descriptor(Scanner& in, MappingOptions const& options) {
   if (!map)
     in.fail(fmt::format("{} rows are neither part of an atom nor a whole number of atoms", rows),
             extents_from, in.at() - extents_from);
+  map->element = std::move(type);
   map->notes.push_back("this is " + map->text);
   map->text = fmt::format("desc:{:#018x}<{}b>,{} ({},{})", descriptor.bits(), *bits, major_name, rows, depth);
   return std::move(*map);

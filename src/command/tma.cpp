@@ -1,0 +1,416 @@
+// swizproof tma LAYOUT: which cuTensorMapEncodeTiled arguments write exactly this tile?
+#include "command/command.hpp"
+
+#include "text/report.hpp"
+
+#include <swizproof/analysis/boxes.hpp>
+#include <swizproof/layout/composed.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t shown_copies = 8;
+
+struct TmaArguments {
+  LayoutArgument layout;
+  bool all = false;
+};
+
+struct TmaResult {
+  Mapping map{};
+  Architecture const* arch = nullptr;
+  Support support = Support::measured;
+  std::string element{};                         ///< its name; empty where only its size is known
+  std::vector<TmaDataType const*> data_types{};  ///< of which the first is taken
+  TmaCopies found{};
+  std::string hint{};  ///< what would make it possible
+
+  [[nodiscard]] std::size_t rank() const { return found.plans.front().box.size(); }
+};
+
+std::string cuda_name(TmaDataType const& type) { return "CU_TENSOR_MAP_DATA_TYPE_" + std::string(type.name); }
+
+std::string cuda_name(TmaMode mode) {
+  std::string text = "CU_TENSOR_MAP_SWIZZLE_" + std::string(name(mode));
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+/// The type that elements of this name ask for, else all of that size that keep the bits.
+std::vector<TmaDataType const*> data_types_of(std::string const& element, unsigned bits) {
+  if (TmaDataType const* const type = tma_data_type(element)) return {type};
+  std::vector<TmaDataType const*> all;
+  for (TmaDataType const& type : tma_data_types)
+    if (type.bits == bits && type.keeps_bits) all.push_back(&type);
+  return all;
+}
+
+/// The tile's only swizzle, on bytes; nothing if it has none, or several, or one that no swizzle of bytes is.
+std::optional<Swizzle> byte_swizzle(Mapping const& map) {
+  bool const on_bytes = map.acts_on_bytes();
+  std::vector<Stage> const& stages = on_bytes ? map.on_bytes : map.on_elements;
+  auto const* const swizzle = std::get_if<Swizzle>(&stages.front());
+  if (swizzle == nullptr || (on_bytes && stages.size() != 1)) return std::nullopt;
+  return on_bytes ? *swizzle : recast(*swizzle, 3 - std::countr_zero(*map.element_bits));
+}
+
+/// That no mode has the tile's swizzle; empty where one has.
+std::string hint_of_swizzle(TmaResult const& result) {
+  std::optional<Swizzle> const own = byte_swizzle(result.map);
+  if (!own || own->bits == 0 || !result.found.plans.empty()) return {};
+  for (TmaMode const mode : tma_modes_sm_100)
+    if (swizzle_of(mode) == *own) return {};
+  return fmt::format("its swizzle, {} on bytes, is none of TMA's: {}, {} and {}", to_string(*own),
+                     to_string(swizzle_of(TmaMode::b32)), to_string(swizzle_of(TmaMode::b64)),
+                     to_string(swizzle_of(TmaMode::b128)));
+}
+
+/// What compute capability 10.0 would write where 9.0 does not.
+std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
+  if (!result.arch->name.starts_with("sm_90") || !result.found.plans.empty()) return {};
+  TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
+  if (newer.plans.empty()) return {};
+  return fmt::format(
+      "mode {}, which compute capability 10.0 has (documented, not measured), writes it: --arch sm_100",
+      name(newer.plans.front().mode));
+}
+
+/// Modes that are longer than 1: each is a dimension of a box.
+std::size_t dimensions_of(Layout const& tile) {
+  std::size_t count = 0;
+  for (std::size_t m = 0; m < tile.rank(); ++m) count += tile.shape.mode(m).product() > 1;
+  return count;
+}
+
+TmaResult compute_copies(Common const& common, TmaArguments const& options) {
+  TmaResult result;
+  result.map = options.layout.parse();
+  result.arch = &parse_architecture(common.arch);
+  if (!tma_support(*result.arch, 16, 2))
+    throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
+                     "it came with compute capability 9.0: --arch sm_90"};
+  bool const newer = result.arch->name == "sm_100";
+  result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
+                       : tma_copies(result.map, tma_modes, common.limits());
+  result.support = *tma_support(*result.arch, *result.map.element_bits, dimensions_of(*result.map.domain()));
+  result.element = result.map.element;
+  if (result.element.empty() && !options.layout.element.empty() &&
+      parse_element(options.layout.element) == result.map.element_bits)
+    result.element = options.layout.element;
+  result.data_types = data_types_of(result.element, *result.map.element_bits);
+  result.hint = hint_of_newer(result, common.limits());
+  if (result.hint.empty()) result.hint = hint_of_swizzle(result);
+  return result;
+}
+
+// ----------------------------------------------------------------------------------------- the code
+
+/// Boxes at one distance along a mode of the tile.
+struct BoxLoop {
+  std::size_t mode = 0;
+  std::uint64_t count = 1, elements = 1;
+  std::int64_t bytes = 0;
+};
+
+/// The boxes as nested loops, the first mode innermost; nothing where their destinations are not at one distance.
+std::optional<std::vector<BoxLoop>> loops_of(TmaPlan const& plan) {
+  std::vector<BoxLoop> loops;
+  std::int64_t const start = plan.copies.front().destination;
+  std::uint64_t unit = 1;
+  for (std::size_t m = 0; m < plan.copies.front().at.size(); ++m) {
+    if (unit == plan.copies.size() || plan.copies[unit].at[m] == 0) continue;
+    BoxLoop loop{m, 1, plan.copies[unit].at[m], plan.copies[unit].destination - start};
+    while (loop.count * unit < plan.copies.size() && plan.copies[loop.count * unit].at[m] != 0) ++loop.count;
+    unit *= loop.count;
+    loops.push_back(loop);
+  }
+  for (TmaCopy const& copy : plan.copies) {
+    std::int64_t sum = start;
+    for (BoxLoop const& loop : loops)
+      sum += static_cast<std::int64_t>(copy.at[loop.mode] / loop.elements) * loop.bytes;
+    if (sum != copy.destination) return std::nullopt;
+  }
+  return loops;
+}
+
+/// `tile + 128 + 8192*i`; a number of 0 is left out.
+std::string sum(std::string text, std::int64_t start, std::string const& terms) {
+  if (start != 0) text += fmt::format(" {} {}", start < 0 ? '-' : '+', std::abs(start));
+  return text + terms;
+}
+
+std::vector<std::string> code_of(TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
+  std::size_t const rank = result.rank();
+  std::vector<std::string> ones(rank, "1"), lines;
+  lines.push_back(fmt::format("cuuint32_t const box[{0}] = {{{1}}}, step[{0}] = {{{2}}};", rank,
+                              fmt::join(plan.box, ", "), fmt::join(ones, ", ")));
+  lines.push_back(fmt::format("cuTensorMapEncodeTiled(&map, {}, {}, tensor, extent, stride, box, step,",
+                              cuda_name(*result.data_types.front()), rank));
+  lines.push_back(fmt::format("    CU_TENSOR_MAP_INTERLEAVE_NONE, {},", cuda_name(plan.mode)));
+  lines.emplace_back("    CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);");
+  lines.push_back(fmt::format("mbarrier.arrive.expect_tx.shared.b64 _, [bar], {};", plan.bytes * plan.boxes));
+  auto const loops = loops_of(plan);
+  std::string indent, terms;
+  std::vector<std::string> at(rank);
+  for (std::size_t d = 0; d < rank; ++d) at[d] = fmt::format("c{}", d);
+  if (loops) {
+    for (std::size_t l = loops->size(); l-- > 0;) {
+      BoxLoop const& loop = (*loops)[l];
+      char const variable = static_cast<char>('i' + (loops->size() - 1 - l));
+      lines.push_back(fmt::format("{0}for (int {1} = 0; {1} < {2}; ++{1})", indent, variable, loop.count));
+      indent += "  ";
+      terms += fmt::format(" {} {}*{}", loop.bytes < 0 ? '-' : '+', std::abs(loop.bytes), variable);
+      for (std::size_t d = 0; d < rank; ++d)
+        if (plan.modes[d] == loop.mode)
+          at[d] += loop.elements == 1 ? fmt::format(" + {}", variable)
+                                      : fmt::format(" + {}*{}", loop.elements, variable);
+    }
+    terms = sum("tile", plan.copies.front().destination, terms);
+  } else {
+    lines.push_back(fmt::format("for (int i = 0; i < {}; ++i)  // the boxes as they are listed", plan.boxes));
+    indent = "  ";
+    terms = "tile + destination[i]";
+    for (std::size_t d = 0; d < rank; ++d) at[d] += fmt::format(" + at[i][{}]", plan.modes[d]);
+  }
+  lines.push_back(
+      fmt::format("{}cp.async.bulk.tensor.{}d.shared::cluster.global.mbarrier::complete_tx::bytes [{}], "
+                  "[map, {{{}}}], [bar];",
+                  indent, rank, terms, fmt::join(at, ", ")));
+  lines.push_back(fmt::format(
+      "{}// to store: cp.async.bulk.tensor.{}d.global.shared::cta.bulk_group [map, {{{}}}], [{}];", indent,
+      rank, fmt::join(at, ", "), terms));
+  return lines;
+}
+
+// ----------------------------------------------------------------------------------------- results
+
+std::string domain_of(TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
+  return fmt::format("every byte of indices 0..{}, every base that is a multiple of {}{}",
+                     result.map.domain()->size() - 1, plan.destination_alignment,
+                     plan.also.empty() ? "" : ", and every other good base");
+}
+
+/// `{64, 64} of 2 boxes` and so on, for the other modes.
+Json to_json(TmaBoxes const& boxes) {
+  return {{"swizzle", name(boxes.mode)},
+          {"interleave", "none"},
+          {"box", boxes.box},
+          {"boxes", boxes.boxes},
+          {"pitch", boxes.pitch},
+          {"bytes", boxes.bytes},
+          {"destination_alignment", boxes.destination_alignment}};
+}
+
+Json to_json(TmaWitness const& witness) {
+  Json out{{"at", witness.at}};
+  if (witness.tma)
+    out["byte"] = witness.byte, out["tma"] = *witness.tma;
+  else
+    out["other"] = witness.other;
+  out["layout"] = witness.layout;
+  return out;
+}
+
+void add_plan(Json& out, TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
+  out.update(to_json(static_cast<TmaBoxes const&>(plan)));
+  out["expect_tx"] = plan.bytes * plan.boxes;
+  out["data_type"] = cuda_name(*result.data_types.front());
+  out["data_types"] = Json::array();
+  for (TmaDataType const* type : result.data_types) out["data_types"].push_back(cuda_name(*type));
+  out["data_type_number"] = result.data_types.front()->number;
+  out["swizzle_number"] = static_cast<unsigned>(plan.mode);
+  out["rank"] = result.rank();
+  out["box_modes"] = plan.modes;
+  out["extents"] = Json::array();
+  for (std::size_t m = 0; m < plan.copies.front().at.size(); ++m)
+    out["extents"].push_back(result.map.domain()->shape.mode(m).product());
+  out["element_strides"] = std::vector<unsigned>(result.rank(), 1);
+  out["tensor"] = {{"address_multiple_of", tma_tensor_unit}, {"strides_multiple_of", tma_tensor_unit}};
+  out["limits"] = {{"elements", tma_most_elements},
+                   {"dimensions", tma_most_dimensions},
+                   {"line_multiple_of", tma_line_unit},
+                   {"line_at_most", tma_width(plan.mode) == 0 ? Json(nullptr) : Json(tma_width(plan.mode))}};
+  out["bases"] = {{"multiples_of", plan.destination_alignment},
+                  {"period", plan.period},
+                  {"also", plan.also},
+                  {"exact", plan.exact}};
+  out["copies"] = Json::array();
+  for (TmaCopy const& copy : plan.copies)
+    out["copies"].push_back({{"at", copy.at}, {"destination", copy.destination}});
+  if (plan.image) out["image"] = to_string(*plan.image);
+  out["engine"] = names_of(plan.engines);
+  out["domain"] = domain_of(result);
+  out["others"] = Json::array();
+  for (std::size_t i = 1; i < result.found.plans.size(); ++i)
+    out["others"].push_back(to_json(static_cast<TmaBoxes const&>(result.found.plans[i])));
+  out["code"] = code_of(result);
+}
+
+Json to_json(TmaResult const& result) {
+  Json out{{"verdict", name(result.found.outcome)}, {"layout", result.map.text}};
+  if (!result.found.plans.empty()) {
+    add_plan(out, result);
+  } else {
+    out["reason"] = result.found.reason;
+    if (result.found.witness) out["counterexample"] = to_json(*result.found.witness);
+    if (!result.hint.empty()) out["hint"] = result.hint;
+    out["engine"] = name(Engine::exhaustive);
+  }
+  if (result.found.split) {
+    out["split"] = to_json(static_cast<TmaBoxes const&>(result.found.split->plan));
+    out["split"]["layout"] = to_string(result.found.split->map);
+    out["split"]["engine"] = names_of(result.found.split->plan.engines);
+  }
+  out["arch"] = result.arch->name;
+  out["evidence"] = name(result.support);
+  if (!result.map.notes.empty()) out["notes"] = result.map.notes;
+  return out;
+}
+
+std::string evidence_of(TmaResult const& result) {
+  std::string text(name(result.support));
+  if (result.arch->name.starts_with("sm_90"))
+    text += result.support == Support::measured
+                ? ", campaign tma"
+                : fmt::format("; measured are elements of {} bits in up to {} dimensions", tma_measured_bits,
+                              tma_measured_dimensions);
+  return text;
+}
+
+std::string describe(TmaWitness const& witness) {
+  std::string const element = fmt::format("element ({})", fmt::join(witness.at, ","));
+  if (!witness.tma)
+    return fmt::format("{} and element ({}) both lie at byte {}", element, fmt::join(witness.other, ","),
+                       witness.layout);
+  return fmt::format("{}{}: TMA puts it at byte {}, the layout has it at byte {}",
+                     witness.byte == 0 ? "" : fmt::format("byte {} of ", witness.byte), element, *witness.tma,
+                     witness.layout);
+}
+
+std::string good_bases(TmaPlan const& plan) {
+  std::string text = fmt::format("{} the tile's base is a multiple of {} bytes",
+                                 plan.exact ? "if and only if" : "if", plan.destination_alignment);
+  if (plan.also.empty()) return text;
+  std::size_t const count = std::min(plan.also.size(), shown_copies);
+  text +=
+      fmt::format(", or base mod {} is one of {}", plan.period,
+                  fmt::join(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(count), ", "));
+  if (plan.also.size() > count) text += fmt::format(" and {} more (--json)", plan.also.size() - count);
+  return text;
+}
+
+/// `one box of (64,2,64), mode 128B, if a tensor map has these modes: LAYOUT`.
+std::string describe(TmaSplit const& split) {
+  TmaPlan const& plan = split.plan;
+  return fmt::format("{} of ({}), mode {}, if the tensor map has these modes: {}",
+                     plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes),
+                     fmt::join(plan.box, ","), name(plan.mode), to_string(split.map));
+}
+
+void print_plan(TmaResult const& result, bool all, Style const& style) {
+  TmaPlan const& plan = result.found.plans.front();
+  auto const line = [&](std::string_view what, std::string const& text) {
+    fmt::print("  {:<13}{}\n", what, text);
+  };
+  fmt::print("  {}  TMA writes exactly this tile: mode {}, {} of ({})  {}\n           on {}\n\n",
+             style.outcome(result.found.outcome), style.strong(name(plan.mode)),
+             plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes), fmt::join(plan.box, ","),
+             style.faint(names_of(plan.engines)), domain_of(result));
+  std::vector<std::string> types;
+  for (TmaDataType const* type : result.data_types)
+    types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
+  line("data type", fmt::format("{}", fmt::join(types, " or ")));
+  if (!result.data_types.front()->keeps_bits)
+    line("", "rounds to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
+  line("swizzle",
+       fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0), the only one that is modelled",
+                   cuda_name(plan.mode), static_cast<unsigned>(plan.mode)));
+  line("box", fmt::format("{{{}}}, innermost first, along {} {} of the tile; element strides 1",
+                          fmt::join(plan.box, ", "), plan.modes.size() == 1 ? "mode" : "modes",
+                          fmt::join(plan.modes, ", ")));
+  line("pitch", fmt::format("{} bytes from line to line of a box", plan.pitch));
+  line("bytes", fmt::format("{} of one box, {} in all: what the barrier expects", plan.bytes,
+                            plan.bytes * plan.boxes));
+  line("destination", good_bases(plan));
+  line("tensor", fmt::format("its address and its strides are multiples of {} bytes", tma_tensor_unit));
+  line("limits",
+       fmt::format("a box: {} elements a dimension, {} dimensions; a line: multiples of {} bytes{}",
+                   tma_most_elements, tma_most_dimensions, tma_line_unit,
+                   tma_width(plan.mode) == 0 ? "" : fmt::format(", at most {}", tma_width(plan.mode))));
+  if (plan.image) line("as a layout", to_string(*plan.image));
+  bool const lines_alone =
+      plan.boxes > 1 && std::all_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b == 1; });
+  if (lines_alone) line("", "a copy for each line of a box: the tile's lines are not a pitch apart");
+  for (std::size_t i = 1; i < result.found.plans.size(); ++i) {
+    TmaPlan const& other = result.found.plans[i];
+    line(i == 1 ? "others" : "",
+         fmt::format("mode {}, {} of ({}), from multiples of {} bytes", name(other.mode),
+                     other.boxes == 1 ? "one box" : fmt::format("{} boxes", other.boxes),
+                     fmt::join(other.box, ","), other.destination_alignment));
+  }
+  if (result.found.split) line("split", describe(*result.found.split));
+  line("evidence", fmt::format("{}: {}", result.arch->name, evidence_of(result)));
+  fmt::print("\n  tile coordinate  destination, bytes from the base\n");
+  for (std::size_t i = 0; i < plan.copies.size() && (i < shown_copies || all); ++i)
+    fmt::print("  {:<15}  {}\n", fmt::format("({})", fmt::join(plan.copies[i].at, ",")),
+               plan.copies[i].destination);
+  if (plan.copies.size() > shown_copies && !all)
+    fmt::print("  and {} more (--all)\n", plan.copies.size() - shown_copies);
+  fmt::print("\n");
+  for (std::string const& code : code_of(result)) fmt::print("  {}\n", code);
+}
+
+void print_text(TmaResult const& result, bool all, Style const& style) {
+  fmt::print("{}\n", style.strong(result.map.text));
+  for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
+  if (!result.found.plans.empty()) return print_plan(result, all, style);
+  bool const refuted_tile = std::holds_alternative<Refuted>(result.found.outcome);
+  fmt::print("  {}  {}{}\n", style.outcome(result.found.outcome),
+             !refuted_tile        ? ""
+             : result.found.split ? "no TMA copies with these modes write exactly this tile: "
+                                  : "no TMA copies write exactly this tile: ",
+             result.found.reason);
+  if (result.found.witness) fmt::print("           {}\n", describe(*result.found.witness));
+  if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
+  if (result.found.split) fmt::print("           split: {}\n", describe(*result.found.split));
+  fmt::print("           {}: {}; interleaved tensors are not modelled\n", result.arch->name,
+             evidence_of(result));
+}
+
+void run(Common& common, TmaArguments const& options) {
+  TmaResult const result = compute_copies(common, options);
+  common.exit_code = exit_code_of(result.found.outcome);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, options.all, Style(common.color, STDOUT_FILENO));
+}
+
+}  // namespace
+
+void add_tma(CLI::App& app, Common& common) {
+  CLI::App* const sub =
+      app.add_subcommand("tma", "Which cuTensorMapEncodeTiled arguments write exactly LAYOUT's tile?");
+  auto const options = std::make_shared<TmaArguments>();
+  options->layout.add_to(*sub);
+  sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command
