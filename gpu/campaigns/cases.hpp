@@ -189,7 +189,8 @@ struct OperandStepRead {
   std::vector<OperandStepRead> cases;
   for (DescribedOperand const& operand : described_operands())
     for (unsigned const base : operand.bases)
-      for (OperandStep const& step : operand.steps) cases.push_back({operand, step, base, 32 / operand.depth});
+      for (OperandStep const& step : operand.steps)
+        cases.push_back({operand, step, base, 32 / operand.depth});
   return cases;
 }
 

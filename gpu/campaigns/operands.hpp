@@ -18,9 +18,9 @@ struct DescribedOperand {
   char const* element;
   bool operand_a;
   bool mn_major;
-  std::uint64_t descriptor;      ///< of a tile at address 0
-  unsigned rows, depth;          ///< elements of one instruction
-  std::vector<unsigned> bases;   ///< of the tile, that are good for it; bytes from a multiple of 4096
+  std::uint64_t descriptor;        ///< of a tile at address 0
+  unsigned rows, depth;            ///< elements of one instruction
+  std::vector<unsigned> bases;     ///< of the tile, that are good for it; bytes from a multiple of 4096
   std::vector<OperandStep> steps;  ///< the first instruction and the last
 };
 

@@ -386,6 +386,89 @@ TEST(EvidenceLeaves, OfTiles) {
   EXPECT_EQ(unseen(record_of_tiles()), and_metadata({"/seed", "/devices", "/ranks"}));
 }
 
+/// A record of campaign `operands` as a device that reads as the manual's pictures say would make it: core matrices of 8 rows of 16
+/// bytes, the number of the 128-byte line XORed onto that of the 16-byte piece.
+Json record_of_operands() {
+  Json record = Json::parse(read("h200-wgmma.json"));
+  record["campaign"] = "operands";
+  record["rows"] = {{"reads", Json::array()}};
+  std::uint64_t elements = 0;
+  std::map<std::string, std::uint64_t> asked;
+  std::vector<gpu::OperandStepRead> const all = gpu::operand_step_reads();
+  for (gpu::OperandStepRead const& c : all) {
+    gpu::DescribedOperand const& o = c.operand;
+    auto const field = [&](unsigned from, unsigned bits) {
+      return static_cast<std::int64_t>(o.descriptor >> from & ((1ULL << bits) - 1));
+    };
+    std::int64_t const log2_columns[] = {0, 3, 2, 1}, bits = log2_columns[field(62, 2)], columns = 1 << bits;
+    std::int64_t const start = 16 * field(0, 14) + c.base + c.step.start, lbo = 16 * field(16, 14),
+                       sbo = 16 * field(32, 14), b = field(49, 3), t = 16 / c.element_bytes;
+    std::vector<std::int64_t> pieces;
+    for (unsigned mn = 0; mn < o.rows; mn += o.mn_major ? static_cast<unsigned>(t) : 1)
+      for (unsigned k = 0; k < o.depth; k += o.mn_major ? 1 : static_cast<unsigned>(t)) {
+        std::int64_t const inner = (o.mn_major ? mn : k) / t, outer = o.mn_major ? k : mn;
+        std::int64_t at = start + outer % 8 * 16 * columns;
+        if (!o.mn_major)
+          at += outer / 8 * sbo + inner * (bits == 0 ? lbo : 16);
+        else if (bits == 0)
+          at += inner * sbo + outer / 8 * lbo;
+        else
+          at += inner % columns * 16 + inner / columns * lbo + outer / 8 * sbo;
+        pieces.push_back(at / 16 ^ ((at / 128 - b) & (columns - 1)));
+      }
+    elements += std::uint64_t{o.rows} * o.depth;
+    ++asked[o.element];
+    record["rows"]["reads"].push_back({o.layout, o.element, o.operand_a ? "a" : "b", o.mn_major ? "mn" : "k",
+                                       o.descriptor, c.base, c.step.row, c.step.k, 0, pieces});
+  }
+  record["counts"] = {{"asked", asked},
+                      {"elements", elements},
+                      {"mismatches", 0},
+                      {"units", all.size()},
+                      {"units_of_all_parts", all.size()}};
+  return record;
+}
+
+// What the program prints, the manual's pictures and the layouts' own functions are one: and a device that does otherwise is
+// contradicted.
+TEST(EvidenceOfOperands, EqualsTheLayouts) {
+  Json record = record_of_operands();
+  Evidence const e = recompute("operands", record.dump());
+  for (Contradiction const& c : e.contradictions) ADD_FAILURE() << c.where << ": " << c.recorded;
+  EXPECT_GE(e.rows.size(), 300U);
+  EXPECT_TRUE(e.every_unit_kept);
+  Json& piece = record["rows"]["reads"][9][9][3];
+  piece = piece.get<int>() + 1;
+  EXPECT_EQ(contradictions(record), 1U) << "a piece that is read from elsewhere";
+  piece = piece.get<int>() - 1;
+  record["rows"]["reads"][9][8] = 1;
+  EXPECT_EQ(contradictions(record), 1U) << "an element that the device says is wrong";
+}
+
+TEST(EvidenceOfOperands, CoversTypesModesOrdersAndBaseOffsets) {
+  std::set<std::tuple<std::string, unsigned, bool, bool>> kinds;
+  std::set<unsigned> base_offsets;
+  std::size_t later = 0;
+  for (gpu::DescribedOperand const& o : gpu::described_operands()) {
+    kinds.emplace(o.element, static_cast<unsigned>(o.descriptor >> 62), o.mn_major, o.operand_a);
+    base_offsets.insert(static_cast<unsigned>(o.descriptor >> 49 & 7));
+    later += o.steps.size() > 1;
+  }
+  for (bool const a : {false, true})
+    for (unsigned mode = 0; mode < 4; ++mode) {
+      for (char const* const type : {"f16", "bf16", "tf32", "e4m3", "e5m2", "i8"})
+        EXPECT_TRUE(kinds.contains({type, mode, false, a})) << type << " K-major, mode " << mode;
+      for (char const* const type : {"f16", "bf16"})
+        EXPECT_TRUE(kinds.contains({type, mode, true, a})) << type << " MN-major, mode " << mode;
+    }
+  EXPECT_EQ(base_offsets, (std::set<unsigned>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_GE(later, 60U) << "instructions after the first";
+}
+
+TEST(EvidenceLeaves, OfOperands) {
+  EXPECT_EQ(unseen(record_of_operands()), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
 TEST(EvidenceLeaves, OfWgmma) {
   EXPECT_EQ(unseen("h200-wgmma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
 }
