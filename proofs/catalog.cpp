@@ -22,6 +22,7 @@ std::vector<Claim> catalog() {
   proofs::add_characterisation(claims);
   proofs::add_pitch(claims);
   proofs::add_core_matrices(claims);
+  proofs::add_fragments(claims);
   proofs::add_wavefronts(claims);
   return claims;
 }

@@ -181,5 +181,6 @@ void add_characterisation(std::vector<Claim>& claims);
 void add_pitch(std::vector<Claim>& claims);
 void add_wavefronts(std::vector<Claim>& claims);
 void add_core_matrices(std::vector<Claim>& claims);
+void add_fragments(std::vector<Claim>& claims);
 
 }  // namespace swizproof::proofs
