@@ -341,10 +341,9 @@ void print_text(MovementResult const& r, Style const& style) {
   if (r.torn) print_torn(r);
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
-    fmt::print(
-        stores(r) ? "           {}T{} {} goes to {}, is {}\n" : "           {}T{} {} is {}, should be {}\n",
-        rows ? "with these rows " : "", w.thread, register_name(into.fragment, w.value, into.fragment.bits),
-        element_text(f, w.got), element_text(f, w.wanted));
+    fmt::print("           {}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", w.thread,
+               register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
+               element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
   if (r.found.up_to) print_up_to(r, style);
 }
