@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ struct FragmentResult {
   Answer answer{};
   std::optional<unsigned> lane{};
   std::optional<Holder> holder{};  ///< of the element asked for
+  std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
   std::string_view evidence{};
 };
 
@@ -54,6 +56,23 @@ Holder asked_for(Fragment const& f, std::string const& text) {
   return holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
 }
 
+/// A LAYOUT with as many threads and values as the fragment. Throws InputError.
+Layout thread_value_layout(Fragment const& f, std::string const& text) {
+  Mapping const map = parse_mapping(text);
+  auto const refuse = [&](std::string message) {
+    throw InputError{std::move(message), text, 0, text.size(),
+                     "such as " + to_string(thread_values(f)) + ", which is CuTe's"};
+  };
+  auto const* const layout = map.on_elements.empty() ? nullptr : std::get_if<Layout>(&map.on_elements.back());
+  if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2)
+    refuse("--tv takes a layout of two modes, (thread, value)");
+  std::int64_t const threads = layout->mode(0).size(), values = layout->mode(1).size();
+  if (threads != f.threads || values != counted_values(f))
+    refuse(fmt::format("this layout has {} threads and {} values, the fragment {} and {}{}", threads, values,
+                       f.threads, counted_values(f), counts_bits(f) ? " bits" : ""));
+  return *layout;
+}
+
 FragmentResult compute(Common const& common, FragmentArguments const& options, NamedFragment named) {
   FragmentResult result{std::move(named)};
   Fragment const& f = result.named.fragment;
@@ -62,6 +81,14 @@ FragmentResult compute(Common const& common, FragmentArguments const& options, N
   if (options.lane && *options.lane >= f.threads)
     throw InputError{fmt::format("--lane is from 0 to {}", f.threads - 1), std::to_string(*options.lane)};
   result.lane = options.lane;
+  if (options.tv) {
+    result.theirs = *options.tv;
+    result.layout = thread_value_layout(f, *options.tv);
+    result.answer = decide(is_thread_values("PTX's formulas are the layout", f, result.layout),
+                           common.limits(), Effort::two);
+    result.evidence = evidence_for(common, result.named);
+    return result;
+  }
   std::vector<Question> const questions{is_thread_values("PTX's formulas are the layout", f, result.layout),
                                         held_once("each element once", f, result.layout)};
   result.answer = decide(questions, common.limits(), Effort::two);
@@ -69,9 +96,38 @@ FragmentResult compute(Common const& common, FragmentArguments const& options, N
   return result;
 }
 
+/// The first thread and value at which --tv says something else, with CuTe's numbers: the layout's, and the instruction's.
+struct OtherNumber {
+  std::uint32_t thread, value, layout, instruction;
+};
+OtherNumber other_number(FragmentResult const& result, Refuted const& refuted) {
+  Fragment const& f = result.named.fragment;
+  auto const thread = static_cast<std::uint32_t>(refuted.values.at(0).second);
+  auto const value = static_cast<std::uint32_t>(refuted.values.at(1).second);
+  std::array<std::uint32_t, 2> const at{thread, value};
+  return {thread, value, result.layout(std::span<std::uint32_t const>(at)).elements,
+          cute_index(f, thread, value)};
+}
+
 Json to_json(FragmentResult const& result) {
   NamedFragment const& named = result.named;
   Fragment const& f = named.fragment;
+  if (!result.theirs.empty()) {
+    Json out{{"verdict", name(result.answer.outcome)},
+             {"fragment", named.name()},
+             {"tv", result.theirs},
+             {"layout", to_string(thread_values(f))},
+             {"engine", names_of(result.answer.engines)},
+             {"evidence", result.evidence},
+             {"counterexample", nullptr}};
+    if (Refuted const* const refuted = result.answer.refuted()) {
+      OtherNumber const o = other_number(result, *refuted);
+      out["counterexample"] = {
+          {"thread", o.thread}, {"value", o.value}, {"tv", o.layout}, {"instruction", o.instruction}};
+    }
+    if (auto const* unknown = result.answer.unknown()) out["reason"] = unknown->reason;
+    return out;
+  }
   Json out{{"verdict", name(result.answer.outcome)},
            {"instruction", named.instruction},
            {"operand", named.operand ? Json(std::string(1, letter(*named.operand))) : Json()},
@@ -179,10 +235,28 @@ void print_lane(NamedFragment const& named, unsigned lane) {
   if (each > 1) fmt::print("  lowest bits first\n");
 }
 
+void print_theirs(FragmentResult const& result, Style const& style) {
+  Fragment const& f = result.named.fragment;
+  Refuted const* const refuted = result.answer.refuted();
+  fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(f)));
+  fmt::print("  {}  {}  {}\n  {}\n", style.outcome(result.answer.outcome),
+             refuted != nullptr ? "is not the instruction's" : "is the instruction's",
+             style.faint(names_of(result.answer.engines)), result.evidence);
+  if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
+  if (refuted == nullptr) return;
+  OtherNumber const o = other_number(result, *refuted);
+  fmt::print("  at thread {}, value {}: {}, the instruction {}\n  the instruction's: {}\n", o.thread, o.value,
+             o.layout, o.instruction, to_string(thread_values(f)));
+}
+
 void print_text(FragmentResult const& result, Style const& style) {
   NamedFragment const& named = result.named;
   Fragment const& f = named.fragment;
   fmt::print("{}\n", style.strong(title(named)));
+  if (!result.theirs.empty()) {
+    print_theirs(result, style);
+    return;
+  }
   fmt::print("  {}  {}\n", to_string(result.layout), style.faint(index_text(f)));
   fmt::print("  {}  PTX's formulas are this layout, and every element is held in exactly one place  {}\n",
              style.outcome(result.answer.outcome), style.faint(names_of(result.answer.engines)));
@@ -202,8 +276,8 @@ void print_text(FragmentResult const& result, Style const& style) {
 
 void run(Common& common, FragmentArguments const& options) {
   if (options.into) {
-    if (options.at || options.lane)
-      throw InputError{"--at and --lane are of one fragment", *options.into, 0, options.into->size(),
+    if (options.at || options.lane || options.tv)
+      throw InputError{"--at, --lane and --tv are of one fragment", *options.into, 0, options.into->size(),
                        "leave --into out"};
     run_movement(common, options);
     return;
@@ -235,6 +309,7 @@ void add_fragment(CLI::App& app, Common& common) {
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to");
   sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?");
   sub->add_option("--lane", options->lane, "what this lane holds");
+  sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?");
   sub->add_option("--into", options->into,
                   "another FRAGMENT: does what is loaded, or computed, lie as this operand wants it?");
   sub->add_option("--contiguous", options->contiguous,

@@ -20,6 +20,7 @@ struct FragmentArguments {
   std::optional<std::string> at{};
   std::optional<unsigned> lane{};
   std::optional<std::string> into{};
+  std::optional<std::string> tv{};
   std::string contiguous{};
 
   [[nodiscard]] std::optional<unsigned> element_bits() const {
