@@ -177,7 +177,8 @@ std::vector<Question> atoms_of_copies(Damage damage) {
   auto const add = [&](std::string_view instruction, std::string const& name, auto const& layout) {
     for (InstructionName const& known : instruction_names)
       if (known.text == instruction)
-        all.push_back(is_thread_values(name, fragment_of(known.instruction, 16), damage(layout_from(layout))));
+        all.push_back(
+            is_thread_values(name, fragment_of(known.instruction, 16), damage(layout_from(layout))));
   };
 #define SWIZPROOF_LOAD(name, instruction) \
   add(instruction, #name, typename cute::Copy_Traits<cute::name>::DstLayout{})
@@ -203,7 +204,8 @@ std::vector<Question> atoms_of_copies(Damage damage) {
 void add_traits(std::vector<Claim>& claims, std::string const& name, std::string const& domain,
                 std::string const& source, std::vector<Question> (*questions)(Damage)) {
   claims.push_back({"fragment/cute::" + name,
-                    {"the layouts of the CUTLASS checkout are PTX's formulas", [=] { return questions(unharmed); }},
+                    {name + " of the CUTLASS checkout have the layouts that PTX's formulas say",
+                     [=] { return questions(unharmed); }},
                     domain,
                     source,
                     {"with thread 1 where thread 0 is", [=] { return questions(wrong_by_a_thread); }}});
@@ -219,9 +221,13 @@ void add_cutlass(std::vector<Claim>& claims) {
                     "the 18 swizzles of public kernels, all 64-bit offsets",
                     "include/cute/swizzle.hpp of the checkout",
                     {"with MBase one higher", [] { return same_as_cute(true, All{}); }}});
+}
+
+void add_cutlass_fragments(std::vector<Claim>& claims) {
   add_traits(claims, "MMA_Traits", "19 atoms of mma: every lane and value of A, B and C",
              "include/cute/atom/mma_traits_sm75, sm80, sm89, sm90 of the checkout", atoms_of_mma);
-  add_traits(claims, "MMA_Traits of wgmma", "6 atoms with A from registers: every thread and value of A and C",
+  add_traits(claims, "MMA_Traits of wgmma",
+             "6 atoms with A from registers: every thread and value of A and C",
              "include/cute/atom/mma_traits_sm90_gmma of the checkout", atoms_of_wgmma);
   add_traits(claims, "Copy_Traits", "the 12 atoms of ldmatrix and stmatrix: every lane and bit",
              "include/cute/atom/copy_traits_sm75 and sm90 of the checkout", atoms_of_copies);

@@ -21,9 +21,10 @@ std::vector<Held> of_mma(Operand operand) {
   std::vector<Held> all;
   for (MmaShape const& shape : mma_shapes) {
     auto const add = [&](unsigned d_bits) {
-      std::string name = "mma." + std::string(shape.shape) + ", " + std::to_string(shape.bits) + " bits, ";
-      all.push_back(
-          {name + letter(operand) + " of " + std::to_string(d_bits), shape.fragment(operand, d_bits)});
+      std::string name = "mma." + std::string(shape.shape) + " of " + std::to_string(shape.bits) + " bits, " +
+                         letter(operand);
+      if (operand == Operand::d) name += " of " + std::to_string(d_bits) + " bits";
+      all.push_back({std::move(name), shape.fragment(operand, d_bits)});
     };
     add(shape.bits == 64 ? 64 : 32);
     if (operand == Operand::d && shape.bits <= 16) add(16);
@@ -78,14 +79,15 @@ void add(std::vector<Claim>& claims, std::string const& name, std::string const&
       return each([=](Held const& h) { return is_thread_values(h.name, h.fragment, layout(h.fragment)); });
     };
   };
-  claims.push_back({"fragment/" + name,
-                    {"PTX's formulas for row and column are CuTe's thread-value layout", same(thread_values)},
-                    domain,
-                    source,
-                    {"with the last stride doubled", same(last_stride_doubled)}});
+  claims.push_back(
+      {"fragment/" + name,
+       {name + ": PTX's formulas for row and column are CuTe's thread-value layout", same(thread_values)},
+       domain,
+       source,
+       {"with the last stride doubled", same(last_stride_doubled)}});
   claims.push_back(
       {"fragment/" + name + ", each element once",
-       {"every element of the tile is held in exactly one place",
+       {name + ": every element of the tile is held in exactly one place",
         [=] {
           return each([](Held const& h) { return held_once(h.name, h.fragment, thread_values(h.fragment)); });
         }},

@@ -45,81 +45,84 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------- rows
 
-/// A term of a row's start: `times` x the `bits` bits of a variable from bit `from` on.
+/// A term of a row's start: `times` x the `bits` bits from bit `from` on of the lane, or of the instruction's number.
 struct RowTerm {
+  unsigned variable = 0;  ///< 0: the lane, 1: i
   unsigned from = 0, bits = 0;
   std::int64_t times = 0;
 };
 
-/// starts[lane] as a sum of bits of the lane, if it is one; runs of bits whose weights double become one term.
-std::optional<std::vector<RowTerm>> sum_of_bits(std::vector<std::int64_t> const& starts) {
-  std::vector<RowTerm> terms;
-  unsigned bits = 0;
-  while (std::size_t{1} << (bits + 1) <= starts.size()) ++bits;
-  for (unsigned b = 0; b < bits; ++b) {
-    std::int64_t const weight = starts[std::size_t{1} << b] - starts[0];
-    if (weight == 0) continue;
-    RowTerm* const last = terms.empty() ? nullptr : &terms.back();
-    if (last != nullptr && last->from + last->bits == b && weight == last->times << last->bits)
-      ++last->bits;
-    else
-      terms.push_back({b, 1, weight});
-  }
-  for (std::size_t lane = 0; lane < starts.size(); ++lane) {
-    std::int64_t sum = starts[0];
-    for (RowTerm const& t : terms)
-      sum += static_cast<std::int64_t>(lane >> t.from & ((1U << t.bits) - 1)) * t.times;
-    if (sum != starts[lane]) return {};
-  }
-  return terms;
-}
-
-/// The expression, and its text; `lanes` is the number of lanes that give addresses.
-std::pair<Expression, std::string> written(std::vector<RowTerm> const& terms, std::size_t lanes,
-                                           std::int64_t step) {
-  Expression sum(0);
-  std::string text;
-  auto const add = [&](Expression const& e, std::string const& words, std::int64_t times) {
-    Expression const term = times == 1 ? e : Expression(static_cast<std::uint64_t>(times)) * e;
-    sum = text.empty() ? term : sum + term;
-    std::string const factor =
-        words.find('/') == words.npos && words.find('%') == words.npos ? words : "(" + words + ")";
-    text += (text.empty() ? "" : " + ") + (times == 1 ? words : fmt::format("{}*{}", times, factor));
-  };
-  for (RowTerm const& t : terms) {
-    Expression e = Expression::variable(0);
-    std::string words = "lane";
-    std::uint64_t const end = std::uint64_t{1} << (t.from + t.bits);
-    if (t.from != 0)
-      e = e / Expression(std::uint64_t{1} << t.from), words += fmt::format("/{}", 1U << t.from);
-    if (end < lanes || (end == lanes && lanes < warp_lanes && t.from == 0)) {
-      e = e % Expression(std::uint64_t{1} << t.bits);
-      words += fmt::format("%{}", 1U << t.bits);
-    }
-    add(e, words, t.times);
-  }
-  if (step != 0) add(Expression::variable(1), "i", step);
-  return {sum, text.empty() ? "0" : text};
-}
-
 /// A row's start, strided and contiguous.
 using Start = std::array<std::int64_t, 2>;
 
-/// The expressions of starts[instruction][lane], if they are sums of the lane's bits and multiples of the instruction.
+/// How many bits the numbers below `count` have.
+unsigned bits_below(std::size_t count) {
+  unsigned bits = 0;
+  while (std::size_t{1} << bits < count) ++bits;
+  return bits;
+}
+
+/// starts[i][lane][index] as a sum of bits of both, if it is one; runs of bits whose weights double become one term.
+std::optional<std::vector<RowTerm>> sum_of_bits(std::vector<std::vector<Start>> const& starts,
+                                                std::size_t index) {
+  std::vector<RowTerm> terms;
+  if (starts[0][0][index] != 0) return {};
+  for (unsigned const variable : {0U, 1U})
+    for (unsigned b = 0; b < bits_below(variable == 0 ? starts[0].size() : starts.size()); ++b) {
+      std::size_t const one = std::size_t{1} << b;
+      std::int64_t const weight = variable == 0 ? starts[0][one][index] : starts[one][0][index];
+      if (weight == 0) continue;
+      RowTerm* const last = terms.empty() ? nullptr : &terms.back();
+      if (last != nullptr && last->variable == variable && last->from + last->bits == b &&
+          weight == last->times << last->bits)
+        ++last->bits;
+      else
+        terms.push_back({variable, b, 1, weight});
+    }
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    for (std::size_t lane = 0; lane < starts[i].size(); ++lane) {
+      std::int64_t sum = 0;
+      for (RowTerm const& t : terms)
+        sum += static_cast<std::int64_t>((t.variable == 0 ? lane : i) >> t.from & ((1U << t.bits) - 1)) *
+               t.times;
+      if (sum != starts[i][lane][index]) return {};
+    }
+  return terms;
+}
+
+/// The expression, and its text; `bits` are those of the lane's and the instruction's numbers.
+std::pair<Expression, std::string> written(std::vector<RowTerm> const& terms,
+                                           std::array<unsigned, 2> const& bits) {
+  Expression sum(0);
+  std::string text;
+  for (RowTerm const& t : terms) {
+    Expression e = Expression::variable(t.variable);
+    std::string words = t.variable == 0 ? "lane" : "i";
+    bool const plain = t.from == 0 && t.from + t.bits == bits[t.variable] && (t.variable == 1 || t.bits == 5);
+    if (t.from != 0)
+      e = e / Expression(std::uint64_t{1} << t.from), words += fmt::format("/{}", 1U << t.from);
+    if (t.from + t.bits < bits[t.variable] || (t.from == 0 && !plain)) {
+      e = e % Expression(std::uint64_t{1} << t.bits);
+      words += fmt::format("%{}", 1U << t.bits);
+    }
+    if (t.times != 1) {
+      e = Expression(static_cast<std::uint64_t>(t.times)) * e;
+      words = plain ? fmt::format("{}*{}", t.times, words) : fmt::format("{}*({})", t.times, words);
+    }
+    sum = text.empty() ? e : sum + e;
+    text += (text.empty() ? "" : " + ") + words;
+  }
+  return {sum, text.empty() ? "0" : text};
+}
+
+/// The expressions of starts[instruction][lane], if they are sums of bits.
 std::optional<RowStarts> expressed(std::vector<std::vector<Start>> const& starts) {
   RowStarts rows;
-  std::array<Expression*, 2> const wanted{&rows.strided, &rows.contiguous};
   for (std::size_t index = 0; index < 2; ++index) {
-    std::vector<std::int64_t> first;
-    for (Start const& s : starts[0]) first.push_back(s[index]);
-    auto const terms = sum_of_bits(first);
-    if (!terms || first[0] != 0) return {};
-    std::int64_t const step = starts.size() > 1 ? starts[1][0][index] - first[0] : 0;
-    for (std::size_t i = 0; i < starts.size(); ++i)
-      for (std::size_t lane = 0; lane < first.size(); ++lane)
-        if (starts[i][lane][index] != first[lane] + static_cast<std::int64_t>(i) * step) return {};
-    auto [expression, text] = written(*terms, first.size(), step);
-    *wanted[index] = std::move(expression);
+    auto const terms = sum_of_bits(starts, index);
+    if (!terms) return {};
+    auto [expression, text] = written(*terms, {bits_below(starts[0].size()), bits_below(starts.size())});
+    (index == 0 ? rows.strided : rows.contiguous) = std::move(expression);
     rows.text += (index == 0 ? "row = " : ", col = ") + text;
   }
   if (starts.size() > 1) rows.text += fmt::format(" for i in 0..{}", starts.size() - 1);
