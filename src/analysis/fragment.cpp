@@ -192,6 +192,9 @@ class Search {
     other_ = Pairing(k_is_row_ ? columns : rows);
   }
 
+  /// Whether all was tried that could be.
+  [[nodiscard]] bool complete() const { return tried_ <= most_tried; }
+
   [[nodiscard]] std::optional<UpTo> run() {
     if (!place(0)) return {};
     UpTo found{order_.changes(), k_.changes(), other_.changes(), {}};
@@ -280,7 +283,7 @@ Solution solve_rows(Fragment const& memory, FragmentSide const& wanted, bool col
       start[1] -= in_row.column;
       auto& first = found[i / memory.values][in_row.row];
       if (!first) first = First{start, {t, i}, in_row.column};
-      if (first->start == start && start[1] * memory.bits % 128 == 0) continue;
+      if (first->start == start) continue;
       Holder const one = first->holder;
       return {{},
               TornRow{{one, {t, i}},
@@ -289,7 +292,13 @@ Solution solve_rows(Fragment const& memory, FragmentSide const& wanted, bool col
     }
   std::vector<std::vector<Start>> starts(instructions);
   for (unsigned n = 0; n < instructions; ++n)
-    for (auto const& first : found[n]) starts[n].push_back(first->start);
+    for (auto const& first : found[n]) {
+      starts[n].push_back(first->start);
+      if (first->start[1] * memory.bits % 128 == 0) continue;
+      Holder const one = first->holder;
+      MatrixElement const e = wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value});
+      return {{}, TornRow{{one, one}, {e, e}, 0}};
+    }
   return {expressed(starts), {}};
 }
 
@@ -324,14 +333,19 @@ Delivery deliver(Movement const& m, Limits const& limits) {
       if (!(m.delivered.at(t, i) == m.wanted.at(t, i)))
         out.first = WrongValue{t, i, m.delivered.at(t, i), m.wanted.at(t, i)};
   if (m.operand == Operand::d) return out;
+  out.nothing_mends = true;
   for (Freedom const& freedom :
        {Freedom{false, true, false}, Freedom{true, false, false}, Freedom{false, true, true},
-        Freedom{true, true, false}, Freedom{true, true, true}})
-    if (auto found = Search(m, freedom).run()) {
+        Freedom{true, true, false}, Freedom{true, true, true}}) {
+    Search search(m, freedom);
+    if (auto found = search.run()) {
+      out.nothing_mends = false;
       found->answer = decide(after("up to these changes", m, *found), limits, Effort::one);
       if (found->answer.proved()) out.up_to = std::move(found);
       break;
     }
+    out.nothing_mends = out.nothing_mends && search.complete();
+  }
   return out;
 }
 

@@ -46,6 +46,7 @@ struct MovementResult {
   std::string instruction{};  ///< with its rows
   bool given = false;         ///< the rows, by the user
   std::optional<TornRow> torn{};
+  std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
   Delivery found{};
   std::string_view evidence{};
   [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
@@ -123,6 +124,11 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
   }
   Solution solution = solve_rows(moved, r.movement.wanted, contiguous);
   r.torn = solution.torn;
+  Instruction other = *memory.memory;
+  other.transposed = !other.transposed;
+  if (r.torn && held.bits <= 16)
+    if (auto const rows = solve_rows(fragment_of(other, held.bits), r.movement.wanted, contiguous).rows)
+      r.instead = to_string(other) + ": " + rows->text;
   with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
 }
 
@@ -257,6 +263,7 @@ Json to_json(MovementResult const& r) {
                     {"verdict", name(up_to.answer.outcome)},
                     {"engine", names_of(up_to.answer.engines)}};
   }
+  if (!r.instead.empty()) out["instead"] = r.instead;
   if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
   return out;
 }
@@ -345,7 +352,11 @@ void print_text(MovementResult const& r, Style const& style) {
                register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
                element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
+  if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
   if (r.found.up_to) print_up_to(r, style);
+  if (r.found.nothing_mends && r.instead.empty())
+    fmt::print("           no order of the values within the lanes and no permutation of k and {} mends it\n",
+               is_b(f.fragment) ? f.column_index() : f.row_index());
 }
 
 }  // namespace

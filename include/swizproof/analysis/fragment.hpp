@@ -108,6 +108,7 @@ struct Delivery {
   std::string domain{};
   std::optional<WrongValue> first{};
   std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
+  bool nothing_mends = false;   ///< no such changes exist: all were tried
 };
 
 /// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or what stands in the way. The tile starts
