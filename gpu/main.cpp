@@ -18,7 +18,7 @@ namespace {
 
 constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
-    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, wgmma, or all\n"
+    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, wgmma, mma, or all\n"
     "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
     "               standard output (the default)\n"
     "  --seed N     of the random patterns (1)\n"
@@ -31,14 +31,12 @@ struct Campaign {
   std::string name;
   Record (*run)(Device const&, Settings const&, Part);
 };
-Campaign const campaigns[] = {{"exhaustive", exhaustive},
-                              {"wavefronts", wavefronts},
+Campaign const campaigns[] = {{"exhaustive", exhaustive}, {"wavefronts", wavefronts},
 #ifdef SWIZPROOF_CUPTI
                               {"counters", counters},
 #endif
-                              {"ldmatrix", ldmatrix},
-                              {"tma", tma},
-                              {"wgmma", wgmma}};
+                              {"ldmatrix", ldmatrix},     {"tma", tma},
+                              {"wgmma", wgmma},           {"mma", mma}};
 
 /// As the kernel module says it, 580.159.04 for instance.
 std::string driver_version() {

@@ -35,6 +35,7 @@ struct Record {
 [[nodiscard]] Record wavefronts(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record ldmatrix(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record tma(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record mma(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record wgmma(Device const& device, Settings const& settings, Part part);
 
 }  // namespace swizproof::gpu

@@ -74,6 +74,7 @@ void check_exhaustive(Recomputation& r);
 void check_ldmatrix(Recomputation& r);
 void check_tma(Recomputation& r);
 void check_wgmma(Recomputation& r);
+void check_mma(Recomputation& r);
 
 /// Recomputes the record of a campaign. Throws where the campaign is unknown, or as reading JSON does.
 void recompute_campaign(Recomputation& r);
