@@ -184,8 +184,9 @@ class Search {
       for (std::uint32_t i = 0; i < values_; ++i) {
         got_.push_back(m.delivered.at(t, i));
         wanted_.push_back(m.wanted.at(t, i));
-        for (MatrixElement const& e : {got_.back(), wanted_.back()})
-          rows = std::max(rows, e.row + 1), columns = std::max(columns, e.column + 1);
+        rows =
+            std::max(rows, wanted_.back().row + 1);  // what lies outside the operand is no permutation of it
+        columns = std::max(columns, wanted_.back().column + 1);
       }
     k_is_row_ = m.operand == Operand::b;
     k_ = Pairing(k_is_row_ ? rows : columns);

@@ -290,6 +290,25 @@ void print_torn(MovementResult const& r) {
         names[0], names[1], torn.apart, torn.apart == 1 ? "" : "s", elements[0], elements[1]);
 }
 
+/// The least multiple of `step` by which a table goes on as it began; its size if there is none.
+std::size_t period_of(std::vector<unsigned> const& table, std::size_t step) {
+  for (std::size_t period = step; period < table.size(); period += step) {
+    bool goes_on = table.size() % period == 0;
+    for (std::size_t i = period; goes_on && i < table.size(); ++i)
+      goes_on = table[i] == table[i - period] + period;
+    if (goes_on) return period;
+  }
+  return table.size();
+}
+
+/// `0 1 8 9 2 3 10 11 ..`: its first period, with dots where there are more.
+std::string list_of(std::vector<unsigned> const& table) {
+  std::size_t const period = period_of(table, 1);
+  return fmt::format("{}{}",
+                     fmt::join(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(period), " "),
+                     period < table.size() ? fmt::format(", and so on from {} on", period) : "");
+}
+
 void print_up_to(MovementResult const& r, Style const& style) {
   UpTo const& up_to = *r.found.up_to;
   NamedFragment const& f = *r.operand;
@@ -299,25 +318,26 @@ void print_up_to(MovementResult const& r, Style const& style) {
   if (!up_to.values.empty()) {
     fmt::print(
         "           no value has to change its lane; the operand's registers, lowest bits first, are\n");
-    unsigned const each = held.register_bits() / held.bits;
-    for (unsigned from = 0; from < up_to.values.size(); from += each) {
+    std::size_t const each = held.register_bits() / held.bits, period = period_of(up_to.values, each);
+    for (std::size_t from = 0; from < period; from += each) {
       fmt::print("             R{} =", from / each);
-      for (unsigned i = from; i < from + each; ++i)
+      for (std::size_t i = from; i < from + each; ++i)
         fmt::print(" {}", register_name(held, up_to.values[i], held.bits));
       fmt::print("\n");
     }
+    if (period < up_to.values.size()) fmt::print("             and so on from R{} on\n", period / each);
   }
   if (!up_to.k.empty())
     fmt::print(
         "           in place of k 0, 1, 2, ..: {}\n"
         "           harmless if and only if the other operand's k is permuted alike\n",
-        fmt::join(up_to.k, " "));
+        list_of(up_to.k));
   if (!up_to.other.empty()) {
     std::string_view const other = is_b(f.fragment) ? f.column_index() : f.row_index();
     fmt::print(
         "           in place of {} 0, 1, 2, ..: {}\n"
         "           the results come out with {} permuted so\n",
-        other, fmt::join(up_to.other, " "), other);
+        other, list_of(up_to.other), other);
   }
 }
 

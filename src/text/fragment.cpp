@@ -110,15 +110,18 @@ class FragmentParser {
       : text_(text), element_bits_(element_bits) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-    std::size_t const colon = text.find(':');
-    if (std::size_t const kind = text.find("::"); colon != text.npos && colon == kind)
+    name_ = text;
+    if (std::size_t const space = name_.find(".shared::cta"); space != name_.npos) name_.erase(space + 7, 5);
+    std::size_t const colon = name_.find(':');
+    if (colon != name_.npos && name_.find("::") == colon)
       fail("kinds of mma are not known", "leave .kind::... out");
-    name_ = text.substr(0, colon);
-    if (colon != text.npos) read_operand(text.substr(colon + 1));
+    if (colon == name_.npos) return;
+    read_operand(std::string_view(name_).substr(colon + 1));
+    name_.resize(colon);
   }
 
   [[nodiscard]] NamedFragment parse() {
-    std::string const ptx = name_.rfind("SM", 0) == 0 ? from_cute() : std::string(name_);
+    std::string const ptx = name_.rfind("SM", 0) == 0 ? from_cute() : name_;
     split(ptx);
     if (words_.empty()) unknown();
     if (words_[0] == "mma") return mma();
@@ -238,8 +241,7 @@ class FragmentParser {
     return *element_bits_;
   }
   [[nodiscard]] Operand operand(std::string_view letters) const {
-    if (!operand_)
-      fail("which operand is missing", "write it behind a colon: " + std::string(name_) + letters.data());
+    if (!operand_) fail("which operand is missing", "write it behind a colon: " + name_ + letters.data());
     return *operand_;
   }
   NamedFragment named(std::string instruction, Operand operand, Fragment const& fragment,
@@ -315,7 +317,7 @@ class FragmentParser {
   }
 
   std::string text_;
-  std::string_view name_;
+  std::string name_;
   std::optional<unsigned> element_bits_;
   std::optional<Operand> operand_;
   std::vector<std::string> words_{};
