@@ -280,6 +280,10 @@ class FragmentParser {
            "in registers it has A, which may also be in shared memory, and D: :a or :d");
     if (which == Operand::d && (extents->n < 8 || extents->n > 256 || extents->n % 8 != 0))
       fail("n of wgmma is 8, 16, .., 256", "such as wgmma.m64n128k16.f16");
+    char const kind = type.operands.name[0];
+    if (which == Operand::d && (kind == 's' || kind == 'u' || kind == 'i') && extents->n > 32 &&
+        extents->n % 16 != 0)
+      fail("n of wgmma with integers is 8, 16, 24, 32, 48, 64, .., 256", "such as wgmma.m64n128k32.s8");
     std::string known;
     for (WgmmaShape const& shape : wgmma_shapes) {
       known += (known.empty() ? "k" : ", k") + std::to_string(shape.k) + " " + std::string(shape.types);

@@ -107,6 +107,28 @@ TEST(Delivery, ASwapOfTwoRegistersIsFound) {
   EXPECT_TRUE(found.up_to->k.empty() && found.up_to->other.empty());
 }
 
+// Results of 32 bits: a row of stmatrix takes neighbouring lanes' registers, which are two columns apart.
+TEST(Delivery, ResultsOf32BitsAreTornAlongTheRow) {
+  Fragment const memory = parse_fragment("stmatrix.x4", 32).fragment;
+  Solution const s = solve_rows(memory, wanted_by("mma.m16n8k16.f16:d", memory.values), true);
+  ASSERT_TRUE(s.torn);
+  EXPECT_EQ(s.torn->holders[1].thread, 1U);
+  EXPECT_EQ(s.torn->apart, 1);
+  EXPECT_EQ(s.torn->wanted[1], (MatrixElement{0, 2}));
+}
+
+TEST(Delivery, TheRightRowAtAWrongColumnIsWrong) {
+  Fragment const memory = parse_fragment("ldmatrix.x4").fragment;
+  Expression const lane = Expression::variable(0);
+  RowStarts const rows{lane % Expression(16), Expression(0), ""};
+  Delivery const found = deliver(
+      {{memory, 1, false, rows, true}, wanted_by("mma.m16n8k16.f16:a", memory.values), Operand::a}, {});
+  EXPECT_TRUE(found.answer.refuted() != nullptr);
+  ASSERT_TRUE(found.first);
+  EXPECT_EQ(found.first->got, (MatrixElement{0, 0}));
+  EXPECT_EQ(found.first->wanted, (MatrixElement{0, 8}));
+}
+
 // What neither order nor permutation mends is said to be wrong, and no more.
 TEST(Delivery, WhatIsInOtherLanesIsOnlyRefuted) {
   Delivery const found = reuse("wgmma.m64n8k8.tf32:d", "wgmma.m64nNk8.tf32:a");

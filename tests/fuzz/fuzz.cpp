@@ -78,6 +78,11 @@ std::string file_of(std::string_view text) {
 void read_layout(std::string_view text) { (void)parse_value(text, {}); }
 
 void read_access(std::string_view text) { (void)parse_access(text); }
+void read_fragment(std::string_view text) {
+  NamedFragment const f = parse_fragment(text);
+  NamedFragment const again = parse_fragment(f.name());  // its own name means the same
+  if (!(again.fragment == f.fragment)) std::abort();
+}
 
 void read_expression(std::string_view text) {
   std::string const names[] = {"x", "lane"};
@@ -112,11 +117,17 @@ struct Entry {
   void (*run)(std::string_view text);
 };
 constexpr Entry entries[] = {
-    {"layout", read_layout},         {"access", read_access},
-    {"expression", read_expression}, {"obligations", read_file_of_obligations},
-    {"json_lines", read_json_lines}, {"evidence", read_evidence},
-    {"nsight", read_profile},        {"proof", read_proof},
-    {"engines", compare_engines},    {"trace", read_traced_program},
+    {"layout", read_layout},
+    {"access", read_access},
+    {"fragment", read_fragment},
+    {"expression", read_expression},
+    {"obligations", read_file_of_obligations},
+    {"json_lines", read_json_lines},
+    {"evidence", read_evidence},
+    {"nsight", read_profile},
+    {"proof", read_proof},
+    {"engines", compare_engines},
+    {"trace", read_traced_program},
 };
 Entry const* chosen = nullptr;
 
