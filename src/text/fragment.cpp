@@ -1,4 +1,6 @@
 // FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
+#include "text/scanner.hpp"
+
 #include <swizproof/text/parse.hpp>
 
 #include <algorithm>
