@@ -18,7 +18,7 @@ namespace {
 
 constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
-    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, or all\n"
+    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, or all\n"
     "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
     "               standard output (the default)\n"
     "  --seed N     of the random patterns (1)\n"
@@ -37,7 +37,7 @@ Campaign const campaigns[] = {{"exhaustive", exhaustive}, {"wavefronts", wavefro
 #endif
                               {"ldmatrix", ldmatrix},     {"tma", tma},
                               {"tiles", tiles},           {"wgmma", wgmma},
-                              {"operands", operands}};
+                              {"operands", operands},     {"mma", mma}};
 
 /// As the kernel module says it, 580.159.04 for instance.
 std::string driver_version() {

@@ -37,6 +37,7 @@ struct Record {
 [[nodiscard]] Record tma(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record operands(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record tiles(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record mma(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record wgmma(Device const& device, Settings const& settings, Part part);
 
 }  // namespace swizproof::gpu

@@ -23,6 +23,10 @@ std::vector<Claim> catalog() {
   proofs::add_pitch(claims);
   proofs::add_core_matrices(claims);
   proofs::add_descriptor(claims);
+  proofs::add_fragments(claims);
+#ifdef SWIZPROOF_WITH_CUTLASS
+  proofs::add_cutlass_fragments(claims);
+#endif
   proofs::add_wavefronts(claims);
   return claims;
 }

@@ -6,6 +6,7 @@
 #include "pattern.hpp"
 #include "tiles.hpp"
 
+#include <swizproof/hardware/fragment.hpp>
 #include <swizproof/hardware/wgmma.hpp>
 #include <swizproof/core/every_swizzle.hpp>
 
@@ -192,6 +193,81 @@ struct OperandStepRead {
       for (OperandStep const& step : operand.steps)
         cases.push_back({operand, step, base, 32 / operand.depth});
   return cases;
+}
+
+/// What an element is made of: how small whole numbers are written in it.
+enum class ElementKind : std::uint8_t { f64, tf32, f16, bf16, e4m3, e5m2, integer };
+
+/// A product that mma, or wgmma with A in registers, computes: `name` is PTX's behind `mma.sync.aligned.` without
+/// `.row.col`, or behind `wgmma.mma_async.sync.aligned.`.
+struct Product {
+  char const* name;
+  bool warpgroup;
+  ElementKind kind;
+  unsigned m, n, k;
+  unsigned bits;
+  unsigned d_bits;
+  /// Of A, B or D. B of wgmma is in no register.
+  [[nodiscard]] Fragment fragment(Operand operand) const {
+    if (warpgroup) {
+      for (WgmmaShape const& shape : wgmma_shapes)
+        if (shape.k == k) return shape.fragment(operand, n, d_bits);
+      return {};
+    }
+    for (MmaShape const& shape : mma_shapes)
+      if (shape.m == m && shape.n == n && shape.k == k && shape.bits == bits)
+        return shape.fragment(operand, d_bits);
+    return {};
+  }
+};
+
+/// The units of campaign `mma`, 22: every shape of mma that sm_90a has, and wgmma of each depth.
+inline constexpr Product products[] = {
+    {"m8n8k4.f64.f64.f64.f64", false, ElementKind::f64, 8, 8, 4, 64, 64},
+    {"m16n8k4.f64.f64.f64.f64", false, ElementKind::f64, 16, 8, 4, 64, 64},
+    {"m16n8k8.f64.f64.f64.f64", false, ElementKind::f64, 16, 8, 8, 64, 64},
+    {"m16n8k16.f64.f64.f64.f64", false, ElementKind::f64, 16, 8, 16, 64, 64},
+    {"m16n8k4.f32.tf32.tf32.f32", false, ElementKind::tf32, 16, 8, 4, 32, 32},
+    {"m16n8k8.f32.tf32.tf32.f32", false, ElementKind::tf32, 16, 8, 8, 32, 32},
+    {"m16n8k8.f32.f16.f16.f32", false, ElementKind::f16, 16, 8, 8, 16, 32},
+    {"m16n8k16.f32.f16.f16.f32", false, ElementKind::f16, 16, 8, 16, 16, 32},
+    {"m16n8k16.f16.f16.f16.f16", false, ElementKind::f16, 16, 8, 16, 16, 16},
+    {"m16n8k16.f32.bf16.bf16.f32", false, ElementKind::bf16, 16, 8, 16, 16, 32},
+    {"m8n8k16.s32.s8.s8.s32", false, ElementKind::integer, 8, 8, 16, 8, 32},
+    {"m16n8k16.s32.s8.s8.s32", false, ElementKind::integer, 16, 8, 16, 8, 32},
+    {"m16n8k32.s32.s8.s8.s32", false, ElementKind::integer, 16, 8, 32, 8, 32},
+    {"m16n8k32.f32.e4m3.e4m3.f32", false, ElementKind::e4m3, 16, 8, 32, 8, 32},
+    {"m16n8k32.f32.e5m2.e5m2.f32", false, ElementKind::e5m2, 16, 8, 32, 8, 32},
+    {"m8n8k32.s32.s4.s4.s32", false, ElementKind::integer, 8, 8, 32, 4, 32},
+    {"m16n8k32.s32.s4.s4.s32", false, ElementKind::integer, 16, 8, 32, 4, 32},
+    {"m16n8k64.s32.s4.s4.s32", false, ElementKind::integer, 16, 8, 64, 4, 32},
+    {"m64n16k8.f32.tf32.tf32", true, ElementKind::tf32, 64, 16, 8, 32, 32},
+    {"m64n16k16.f32.f16.f16", true, ElementKind::f16, 64, 16, 16, 16, 32},
+    {"m64n16k32.f32.e4m3.e4m3", true, ElementKind::e4m3, 64, 16, 32, 8, 32},
+    {"m64n16k32.s32.s8.s8", true, ElementKind::integer, 64, 16, 32, 8, 32},
+};
+/// Products of each, of other numbers.
+inline constexpr unsigned product_rounds = 256;
+
+/// An element of A or B of a round: -2 .. 2, which every type has, and whose sums are exact.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::int32_t entry_of(std::uint32_t product,
+                                                                    std::uint32_t round, bool b,
+                                                                    std::uint32_t row, std::uint32_t column) {
+  std::uint32_t x = (((product * product_rounds + round) * 2 + (b ? 1 : 0)) * 64 + row) * 64 + column;
+  x = (x ^ x >> 16) * 0x7FEB352DU;  // mixes the bits
+  x = (x ^ x >> 15) * 0x846CA68BU;
+  return static_cast<std::int32_t>((x ^ x >> 16) % 5) - 2;
+}
+
+/// An element of the product, from rows of A and columns of B.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::int32_t result_of(std::uint32_t product,
+                                                                     std::uint32_t round, std::uint32_t k,
+                                                                     std::uint32_t row,
+                                                                     std::uint32_t column) {
+  std::int32_t sum = 0;
+  for (std::uint32_t i = 0; i < k; ++i)
+    sum += entry_of(product, round, false, row, i) * entry_of(product, round, true, i, column);
+  return sum;
 }
 
 /// Up to this many bits a swizzle leaves five bits free, along which `exhaustive` walks in runs.

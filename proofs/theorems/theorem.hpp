@@ -181,11 +181,13 @@ void add_composition(std::vector<Claim>& claims);
 void add_formulations(std::vector<Claim>& claims);
 #ifdef SWIZPROOF_WITH_CUTLASS
 void add_cutlass(std::vector<Claim>& claims);
+void add_cutlass_fragments(std::vector<Claim>& claims);
 #endif
 void add_characterisation(std::vector<Claim>& claims);
 void add_pitch(std::vector<Claim>& claims);
 void add_wavefronts(std::vector<Claim>& claims);
 void add_core_matrices(std::vector<Claim>& claims);
 void add_descriptor(std::vector<Claim>& claims);
+void add_fragments(std::vector<Claim>& claims);
 
 }  // namespace swizproof::proofs

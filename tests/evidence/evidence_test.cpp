@@ -201,6 +201,78 @@ TEST(Evidence, NoticesAnotherBaseOffset) {
   EXPECT_GT(contradictions(record), 10U);
 }
 
+/// A record of `mma` as a device would write it, results by loops that know the figures of PTX and no formula.
+Json products_record() {
+  Json record = Json::parse(read("h200-wgmma.json"));
+  std::uint64_t elements = 0;
+  Json rows = Json::array();
+  for (std::uint32_t number = 0; number < std::size(gpu::products); ++number) {
+    gpu::Product const& p = gpu::products[number];
+    unsigned const threads = p.warpgroup ? 128 : 32, values = p.m * p.n / threads;
+    std::vector<std::int32_t> registers;
+    for (unsigned t = 0; t < threads; ++t)
+      for (unsigned i = 0; i < values; ++i) {
+        unsigned const row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
+        std::int32_t sum = 0;
+        for (unsigned k = 0; k < p.k; ++k)
+          sum += gpu::entry_of(number, 0, false, row, k) * gpu::entry_of(number, 0, true, k, column);
+        registers.push_back(sum);
+      }
+    rows.push_back({p.name, 0, registers});
+    elements += std::uint64_t{gpu::product_rounds} * p.m * p.n;
+  }
+  record["campaign"] = "mma";
+  std::size_t const units = std::size(gpu::products);
+  record["counts"] = {
+      {"elements", elements}, {"mismatches", 0}, {"units", units}, {"units_of_all_parts", units}};
+  record["rows"] = {{"products", rows}};
+  return record;
+}
+
+TEST(Evidence, ProductsTellTheFragments) {
+  Json const record = products_record();
+  EXPECT_EQ(contradictions(record), 0U);
+  Json other = record;
+  other["rows"]["products"][7][2][5] = other["rows"]["products"][7][2][5].get<int>() + 1;
+  EXPECT_EQ(contradictions(other), 1U) << "another result";
+  other = record;
+  std::swap(other["rows"]["products"][12][2][1], other["rows"]["products"][12][2][2]);
+  EXPECT_EQ(contradictions(other), 1U) << "two registers swapped";
+  other = record;
+  other["rows"]["products"].erase(3);
+  EXPECT_EQ(contradictions(other), 1U) << "a product left out";
+  other = record;
+  other["rows"]["products"][0][1] = 4;
+  EXPECT_EQ(contradictions(other), 1U) << "mismatches that the device saw";
+  other = record;
+  other["counts"]["elements"] = 7;
+  EXPECT_EQ(contradictions(other), 1U);
+}
+
+// Numbers that repeat would not tell one register from another.
+TEST(Evidence, ProductsHaveDifferentRowsAndColumns) {
+  for (std::uint32_t number = 0; number < std::size(gpu::products); ++number) {
+    gpu::Product const& p = gpu::products[number];
+    std::set<std::vector<std::int32_t>> rows, columns;
+    for (unsigned r = 0; r < p.m; ++r) {
+      std::vector<std::int32_t> row;
+      for (std::uint32_t round = 0; round < 8; ++round)
+        for (unsigned k = 0; k < p.k; ++k) row.push_back(gpu::entry_of(number, round, false, r, k));
+      rows.insert(row);
+    }
+    for (unsigned k = 0; k < p.k; ++k) {
+      std::vector<std::int32_t> column;
+      for (std::uint32_t round = 0; round < 8; ++round)
+        for (unsigned r = 0; r < p.m; ++r) column.push_back(gpu::entry_of(number, round, false, r, k));
+      columns.insert(column);
+    }
+    EXPECT_EQ(rows.size(), p.m) << p.name;
+    EXPECT_EQ(columns.size(), p.k) << p.name;
+    EXPECT_NE(p.fragment(Operand::d).values, 0U);
+    EXPECT_EQ(p.fragment(Operand::d).rows, p.m) << p.name;
+  }
+}
+
 TEST(Evidence, RefusesWhatIsNoRecord) {
   EXPECT_THROW((void)recompute("x", ""), InputError);
   EXPECT_THROW((void)recompute("x", "{}"), InputError);

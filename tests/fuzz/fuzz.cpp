@@ -92,6 +92,11 @@ void find_copies(std::string_view text) {
 }
 
 void read_access(std::string_view text) { (void)parse_access(text); }
+void read_fragment(std::string_view text) {
+  NamedFragment const f = parse_fragment(text);
+  NamedFragment const again = parse_fragment(f.name());  // its own name means the same
+  if (!(again.fragment == f.fragment)) std::abort();
+}
 
 void read_expression(std::string_view text) {
   std::string const names[] = {"x", "lane"};
@@ -128,6 +133,7 @@ struct Entry {
 constexpr Entry entries[] = {
     {"layout", read_layout},
     {"access", read_access},
+    {"fragment", read_fragment},
     {"expression", read_expression},
     {"obligations", read_file_of_obligations},
     {"json_lines", read_json_lines},

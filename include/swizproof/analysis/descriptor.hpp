@@ -10,6 +10,7 @@
 
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/hardware/descriptor.hpp>
+#include <swizproof/hardware/fragment.hpp>
 #include <swizproof/layout/map.hpp>
 
 #include <optional>
@@ -18,14 +19,11 @@
 
 namespace swizproof {
 
-/// Which operand a tile is: the rows of A are m, those of B are n.
-enum class Operand : std::uint8_t { a, b };
-
 /// What is asked beside the tile; nothing: what fits.
 struct DescriptorQuestion {
   OperandReader reader = OperandReader::wgmma;
   std::optional<Major> major{};
-  std::optional<Operand> operand{};
+  std::optional<Operand> operand{};      ///< a, whose rows are m, or b, whose rows are n
   std::optional<std::uint64_t> rows{};   ///< of one instruction
   std::optional<std::uint64_t> depth{};  ///< elements of one instruction along k
 };

@@ -1,31 +1,274 @@
-// H10: which element of an 8x8 matrix of 16-bit values each lane holds: ldmatrix, stmatrix, and mma's fragments.
+// H10, H11: which element of a matrix each lane holds: ldmatrix and stmatrix, and the operands of mma and wgmma.
+//
+// A fragment is what the lanes of one instruction hold of one operand. Value i of a lane is the i-th element of its
+// registers, lowest bits first: i * bits / 32 is the register, i * bits % 32 the lowest bit in it. PTX states an mma
+// fragment as formulas for row and column in
+//
+//   groupID = lane >> 2        threadID_in_group = lane % 4        i
+//
+// one pair for each operand of each shape; they stand below as PTX prints them. For wgmma PTX draws figures: warp w of
+// the four holds rows 16w .. 16w+15 as mma's warp does.
 #pragma once
 
-#include <swizproof/core/word.hpp>
+#include <swizproof/hardware/instruction.hpp>
 
 namespace swizproof {
 
-/// Row and column of an element of an 8x8 matrix.
-struct MatrixElement {
-  std::uint32_t row;
-  std::uint32_t column;
-  [[nodiscard]] friend constexpr bool operator==(MatrixElement a, MatrixElement b) {
+/// Row and column of an element of a matrix.
+template <class W>
+struct MatrixElementOf {
+  W row;
+  W column;
+  [[nodiscard]] friend SWIZPROOF_HOST_DEVICE constexpr auto operator==(MatrixElementOf const& a,
+                                                                       MatrixElementOf const& b) {
     return a.row == b.row && a.column == b.column;
   }
 };
+using MatrixElement = MatrixElementOf<std::uint32_t>;
 
 /// The element in the lower (half 0) or upper (half 1) 16 bits of a lane's register, the register that
 /// ldmatrix loads matrix i into being register i. Row l/4, columns 2(l%4) and 2(l%4)+1; with .trans row
 /// and column change places. Lane 5, half 1: row 1, column 3. [PTX ISA 9.1, 9.7.14.5.15]
 /// Confirmed by experiment: campaign `ldmatrix`.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> matrix_element_of(W const& lane,
+                                                                                   W const& half,
+                                                                                   bool transposed) {
+  W const major = lane / 4, minor = lane % 4 * 2 + half;
+  return transposed ? MatrixElementOf<W>{minor, major} : MatrixElementOf<W>{major, minor};
+}
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElement matrix_element(std::uint32_t lane,
                                                                            std::uint32_t half,
                                                                            bool transposed) {
-  std::uint32_t const major = lane / 4, minor = 2 * (lane % 4) + half;
-  return transposed ? MatrixElement{minor, major} : MatrixElement{major, minor};
+  return matrix_element_of(lane, half, transposed);
 }
+
+/// A pair of formulas that PTX prints for one operand, named by the shapes and the bits of the elements that have it.
+enum class FragmentFormula : std::uint8_t {
+  a_m8n8k4_b64,
+  a_k4,  ///< m16n8k4 of tf32 and f64
+  a_k8_b32,
+  a_k16_b64,
+  a_k8_b16,
+  a_k16_b16,
+  a_m8n8k16_b8,
+  a_k16_b8,
+  a_k32_b8,
+  a_m8n8k32_b4,
+  a_k32_b4,
+  a_k64_b4,
+  b_k4,
+  b_k8_b32,
+  b_k16_b64,
+  b_k8_b16,
+  b_k16_b16,
+  b_k16_b8,
+  b_k32_b8,
+  b_k32_b4,
+  b_k64_b4,
+  d_m8,
+  d_m16,
+  d_m64,  ///< of wgmma
+  matrices,
+  matrices_trans,
+};
+
+/// Which operand of mma or wgmma. The accumulators C and D are held alike.
+enum class Operand : std::uint8_t { a, b, d };
+
+/// What the threads of one instruction hold of one operand: `values` elements each of a matrix of rows x columns.
+/// A is m x k, B is k x n, D is m x n. The matrix of ldmatrix and stmatrix has a row for each address, of 16 bytes.
+struct Fragment {
+  FragmentFormula formula = FragmentFormula::d_m16;
+  unsigned threads = warp_lanes;  ///< 32, or the 128 of a warpgroup
+  unsigned values = 4;            ///< elements of each thread
+  unsigned bits = 32;             ///< of an element: 4, 8, 16, 32 or 64
+  unsigned rows = 16;
+  unsigned columns = 8;
+
+  [[nodiscard]] friend constexpr bool operator==(Fragment const& a, Fragment const& b) {
+    return a.formula == b.formula && a.threads == b.threads && a.values == b.values && a.bits == b.bits &&
+           a.rows == b.rows && a.columns == b.columns;
+  }
+  /// Bits of what PTX calls a register here: 64 for f64, else 32.
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned register_bits() const {
+    return bits == 64 ? 64 : 32;
+  }
+  /// Registers of each thread.
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned registers() const {
+    return values * bits / register_bits();
+  }
+};
+
+/// H11: the element that is value i of a thread: the formulas of PTX. Precondition: thread < threads, i < values.
+/// mma.m16n8k16 of f16, A, lane 5, value 3: row 9, column 3. [PTX ISA 9.1, 9.7.14.5.1 to .11 (mma), 9.7.15.5.1.1
+/// (wgmma, figures), 9.7.14.5.15 (ldmatrix)] Checked by tests/hardware/fragment_test.cpp; proved to be CuTe's layouts
+/// by proofs/theorems/fragments.cpp.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> element_of(Fragment const& f,
+                                                                            W const& thread, W const& i) {
+  W const lane = thread % 32;
+  W const group = shr(lane, 2), in_group = lane % 4;  // groupID, threadID_in_group
+  W const first = shr(thread, 5) * 16 + group;        // of a warpgroup's warp w: 16 w + groupID
+  W const second = first + 8;
+  W const zero = like(thread, 0);
+  switch (f.formula) {
+    case FragmentFormula::a_m8n8k4_b64:
+      return {group, in_group};
+    case FragmentFormula::a_k4:
+      return {select(i == 0, first, second), in_group};
+    case FragmentFormula::a_k8_b32:
+      return {select(i == 0 || i == 2, first, second), select(i < 2, in_group, W(in_group + 4))};
+    case FragmentFormula::a_k16_b64:
+      return {select(i % 2 == 0, first, second),
+              select(i % 2 == 0, W(i * 2 + in_group), W(i * 2 - 2 + in_group))};
+    case FragmentFormula::a_k8_b16:
+      return {select(i < 2, first, second), in_group * 2 + (i & 1)};
+    case FragmentFormula::a_k16_b16:
+      return {select(i < 2 || (!(i < 4) && i < 6), first, second),
+              in_group * 2 + (i & 1) + select(i < 4, zero, like(thread, 8))};
+    case FragmentFormula::a_m8n8k16_b8:
+      return {group, in_group * 4 + i};
+    case FragmentFormula::a_k16_b8:
+      return {select(i < 4, first, second), in_group * 4 + (i & 3)};
+    case FragmentFormula::a_k32_b8:
+      return {select(i < 4 || (!(i < 8) && i < 12), first, second),
+              in_group * 4 + (i & 3) + select(i < 8, zero, like(thread, 16))};
+    case FragmentFormula::a_m8n8k32_b4:
+      return {group, in_group * 8 + i};
+    case FragmentFormula::a_k32_b4:
+      return {select(i < 8, first, second), in_group * 8 + (i & 7)};
+    case FragmentFormula::a_k64_b4:
+      return {select(i < 8 || (!(i < 16) && i < 24), first, second),
+              in_group * 8 + (i & 7) + select(i < 16, zero, like(thread, 32))};
+    case FragmentFormula::b_k4:
+      return {in_group, group};
+    case FragmentFormula::b_k8_b32:
+      return {select(i == 0, in_group, W(in_group + 4)), group};
+    case FragmentFormula::b_k16_b64:
+      return {in_group + i * 4, group};
+    case FragmentFormula::b_k8_b16:
+      return {in_group * 2 + i, group};
+    case FragmentFormula::b_k16_b16:
+      return {in_group * 2 + (i & 1) + select(i < 2, zero, like(thread, 8)), group};
+    case FragmentFormula::b_k16_b8:
+      return {in_group * 4 + i, group};
+    case FragmentFormula::b_k32_b8:
+      return {in_group * 4 + (i & 3) + select(i < 4, zero, like(thread, 16)), group};
+    case FragmentFormula::b_k32_b4:
+      return {in_group * 8 + i, group};
+    case FragmentFormula::b_k64_b4:
+      return {in_group * 8 + (i & 7) + select(i < 8, zero, like(thread, 32)), group};
+    case FragmentFormula::d_m8:
+      return {group, in_group * 2 + i};
+    case FragmentFormula::d_m16:
+      return {select(i < 2, first, second), in_group * 2 + (i & 1)};
+    case FragmentFormula::d_m64:
+      return {select(i % 4 < 2, first, second), i / 4 * 8 + in_group * 2 + (i & 1)};
+    case FragmentFormula::matrices:
+    case FragmentFormula::matrices_trans:
+      break;
+  }
+  // Elements of 32 bits are two halves, those of 8 and 4 are parts of one.
+  W const bit = i * f.bits;
+  MatrixElementOf<W> const unit =
+      matrix_element_of(lane, W(bit % 32 / 16), f.formula == FragmentFormula::matrices_trans);
+  return {bit / 32 * 8 + unit.row, (unit.column * 16 + bit % 16) / f.bits};
+}
+
+/// What ldmatrix leaves in the registers, or stmatrix takes from them, as elements of so many bits.
+/// Precondition: bits is 4, 8 or 16; or 32 without .trans, which moves units of 16 bits.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Fragment fragment_of(Instruction const& i, unsigned bits) {
+  return {i.transposed ? FragmentFormula::matrices_trans : FragmentFormula::matrices,
+          warp_lanes,
+          i.matrices * 32 / bits,
+          bits,
+          8 * i.matrices,
+          128 / bits};
+}
+
+/// A shape of mma for elements of so many bits, and the formulas of its operands.
+struct MmaShape {
+  std::string_view shape;  ///< as PTX writes it
+  unsigned m, n, k;
+  unsigned bits;           ///< of an element of A and B
+  std::string_view types;  ///< of A and B
+  FragmentFormula a, b, d;
+  std::string_view needs;  ///< the first architecture that has it
+
+  /// The fragment of an operand; D has elements of `d_bits`.
+  [[nodiscard]] constexpr Fragment fragment(Operand operand, unsigned d_bits) const {
+    switch (operand) {
+      case Operand::a:
+        return {a, warp_lanes, m * k / warp_lanes, bits, m, k};
+      case Operand::b:
+        return {b, warp_lanes, n * k / warp_lanes, bits, k, n};
+      case Operand::d:
+        break;
+    }
+    return {d, warp_lanes, m * n / warp_lanes, d_bits, m, n};
+  }
+};
+
+/// Every dense mma.sync that is known but m8n8k4 of f16, whose warp computes four products, and those of single bits.
+/// [PTX ISA 9.1, 9.7.14.5]
+inline constexpr std::array<MmaShape, 15> mma_shapes{{
+    {"m8n8k4", 8, 8, 4, 64, "f64", FragmentFormula::a_m8n8k4_b64, FragmentFormula::b_k4,
+     FragmentFormula::d_m8, "sm_80"},
+    {"m16n8k4", 16, 8, 4, 64, "f64", FragmentFormula::a_k4, FragmentFormula::b_k4, FragmentFormula::d_m16,
+     "sm_90"},
+    {"m16n8k8", 16, 8, 8, 64, "f64", FragmentFormula::a_k8_b32, FragmentFormula::b_k8_b32,
+     FragmentFormula::d_m16, "sm_90"},
+    {"m16n8k16", 16, 8, 16, 64, "f64", FragmentFormula::a_k16_b64, FragmentFormula::b_k16_b64,
+     FragmentFormula::d_m16, "sm_90"},
+    {"m16n8k4", 16, 8, 4, 32, "tf32", FragmentFormula::a_k4, FragmentFormula::b_k4, FragmentFormula::d_m16,
+     "sm_80"},
+    {"m16n8k8", 16, 8, 8, 32, "tf32", FragmentFormula::a_k8_b32, FragmentFormula::b_k8_b32,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m16n8k8", 16, 8, 8, 16, "f16 bf16", FragmentFormula::a_k8_b16, FragmentFormula::b_k8_b16,
+     FragmentFormula::d_m16, "sm_75"},
+    {"m16n8k16", 16, 8, 16, 16, "f16 bf16", FragmentFormula::a_k16_b16, FragmentFormula::b_k16_b16,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m8n8k16", 8, 8, 16, 8, "s8 u8", FragmentFormula::a_m8n8k16_b8, FragmentFormula::b_k16_b8,
+     FragmentFormula::d_m8, "sm_75"},
+    {"m16n8k16", 16, 8, 16, 8, "s8 u8 e4m3 e5m2", FragmentFormula::a_k16_b8, FragmentFormula::b_k16_b8,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m16n8k32", 16, 8, 32, 8, "s8 u8 e4m3 e5m2", FragmentFormula::a_k32_b8, FragmentFormula::b_k32_b8,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m8n8k32", 8, 8, 32, 4, "s4 u4", FragmentFormula::a_m8n8k32_b4, FragmentFormula::b_k32_b4,
+     FragmentFormula::d_m8, "sm_75"},
+    {"m16n8k32", 16, 8, 32, 4, "s4 u4", FragmentFormula::a_k32_b4, FragmentFormula::b_k32_b4,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m16n8k64", 16, 8, 64, 4, "s4 u4", FragmentFormula::a_k64_b4, FragmentFormula::b_k64_b4,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m16n8k64", 16, 8, 64, 4, "e2m1", FragmentFormula::a_k64_b4, FragmentFormula::b_k64_b4,
+     FragmentFormula::d_m16, "sm_120a"},
+}};
+
+/// wgmma.m64nNk{8,16,32}: A from registers and D, for elements of 32, 16 and 8 bits. B, and A as a rule, come from shared
+/// memory. [PTX ISA 9.1, 9.7.15.5.1.1]
+struct WgmmaShape {
+  unsigned k;
+  unsigned bits;
+  std::string_view types;
+  FragmentFormula a;
+
+  /// Of A from registers, or of D with elements of `d_bits`. Precondition: `operand` is not b; n is 8, 16, .., 256.
+  [[nodiscard]] constexpr Fragment fragment(Operand operand, unsigned n, unsigned d_bits) const {
+    if (operand == Operand::a) return {a, 128, 64 * k / 128, bits, 64, k};
+    return {FragmentFormula::d_m64, 128, 64 * n / 128, d_bits, 64, n};
+  }
+};
+inline constexpr std::array<WgmmaShape, 3> wgmma_shapes{{
+    {8, 32, "tf32", FragmentFormula::a_k8_b32},
+    {16, 16, "f16 bf16", FragmentFormula::a_k16_b16},
+    {32, 8, "e4m3 e5m2 s8 u8", FragmentFormula::a_k32_b8},
+}};
 
 static_assert(matrix_element(5, 1, false) == MatrixElement{1, 3});
 static_assert(matrix_element(5, 1, true) == MatrixElement{3, 1});
+static_assert(element_of(mma_shapes[7].fragment(Operand::a, 32), 5U, 3U) == MatrixElement{9, 3});
+static_assert(element_of(wgmma_shapes[1].fragment(Operand::d, 16, 32), 37U, 7U) == MatrixElement{25, 11});
+static_assert(element_of(fragment_of({Operation::ldmatrix, 16, 4, true}, 8), 5U, 3U) == MatrixElement{3, 3});
 
 }  // namespace swizproof

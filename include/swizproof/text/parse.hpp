@@ -10,6 +10,7 @@
 #pragma once
 
 #include <swizproof/access/access.hpp>
+#include <swizproof/access/fragment.hpp>
 #include <swizproof/access/tiled_copy.hpp>
 #include <swizproof/core/error.hpp>
 #include <swizproof/hardware/descriptor.hpp>
@@ -62,6 +63,11 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 
 /// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`. Throws InputError.
 [[nodiscard]] Instruction parse_instruction(std::string_view text);
+
+/// FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; as PTX writes the whole instruction, with
+/// the operand behind it, or as CuTe names its atom, `SM80_16x8x16_F32F16F16F32_TN:b`. `element_bits` are those of what
+/// ldmatrix and stmatrix move (16 if it is empty), or of the converted results of D. Throws InputError, with the nearest name.
+[[nodiscard]] NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits = {});
 
 /// A pasted TiledCopy, ThrCopy or Copy_Atom block. A Copy_Atom alone is its own tile, of one mode.
 /// Throws InputError.

@@ -74,6 +74,8 @@ void recompute_campaign(Recomputation& r) {
     check_tiles(r);
   else if (campaign == "wgmma")
     check_wgmma(r);
+  else if (campaign == "mma")
+    check_mma(r);
   else
     malformed("unknown campaign '" + campaign + "'");
 }

@@ -76,6 +76,7 @@ void check_tma(Recomputation& r);
 void check_operands(Recomputation& r);
 void check_tiles(Recomputation& r);
 void check_wgmma(Recomputation& r);
+void check_mma(Recomputation& r);
 
 /// Recomputes the record of a campaign. Throws where the campaign is unknown, or as reading JSON does.
 void recompute_campaign(Recomputation& r);

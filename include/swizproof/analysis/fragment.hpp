@@ -1,0 +1,130 @@
+// Which element reaches which register: does a load, a store or an accumulator give an operand what it wants?
+//
+// Two sides each say which element of the operand value i of a thread is: the operand itself, and what is moved there. A
+// side in registers is a fragment, repeated side by side where the other has more values. A side in shared memory is what
+// ldmatrix or stmatrix moves: rows of 16 bytes, each at the address that one lane gives. For a tile that is stored with
+// one of the operand's two indices contiguous, each row's place follows from the first element in it, so either one choice
+// of addresses does it, and is found, or none does.
+#pragma once
+
+#include <swizproof/access/fragment.hpp>
+#include <swizproof/engine/decide.hpp>
+#include <swizproof/layout/expression.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// PTX's formula at (thread, value) is this layout. Checked by the claims `fragment/...`.
+[[nodiscard]] Question is_thread_values(std::string name, Fragment const& f, Layout const& layout);
+
+/// Every element is held in exactly one place, the one that the layout's inverse names.
+[[nodiscard]] Question held_once(std::string name, Fragment const& f, Layout const& layout);
+
+/// Who holds an element: the thread and the number of its value. Precondition: row and column lie in the fragment.
+struct Holder {
+  unsigned thread = 0;
+  unsigned value = 0;
+};
+[[nodiscard]] Holder holder_of(Fragment const& f, unsigned row, unsigned column);
+
+/// Where the rows of ldmatrix or stmatrix begin, as functions of the lane that gives the address and of the number i of
+/// the instruction: elements along the index that is not contiguous, and along the one that is.
+struct RowStarts {
+  Expression strided{};
+  Expression contiguous{};
+  std::string text{};  ///< as the command line takes it: `row = lane%16, col = 8*(lane/16)`
+};
+
+/// One side of a movement.
+struct FragmentSide {
+  Fragment fragment{};              ///< of one warp, or of one warpgroup
+  unsigned copies = 1;              ///< operands side by side, or instructions one after the other
+  bool along_columns = false;       ///< where the next copy lies, else along the rows; of a side in registers
+  std::optional<RowStarts> rows{};  ///< of ldmatrix and stmatrix
+  bool columns_contiguous = false;  ///< in memory: columns of the operand, else its rows
+
+  [[nodiscard]] unsigned values() const { return fragment.values * copies; }
+
+  /// The operand's element that is value i of a thread.
+  template <Word W>
+  [[nodiscard]] MatrixElementOf<W> at(W const& thread, W const& i) const {
+    W const copy = i / fragment.values;
+    MatrixElementOf<W> e = element_of(fragment, thread, W(i % fragment.values));
+    if (!rows) {
+      if (along_columns)
+        e.column = e.column + copy * fragment.columns;
+      else
+        e.row = e.row + copy * fragment.rows;
+      return e;
+    }
+    std::array<W, 2> const variables{e.row,
+                                     copy};  // the row of the instruction's matrix is the lane that gives it
+    W const strided = rows->strided(std::span<W const>(variables), i);
+    W const contiguous = rows->contiguous(std::span<W const>(variables), i) + e.column;
+    return columns_contiguous ? MatrixElementOf<W>{strided, contiguous}
+                              : MatrixElementOf<W>{contiguous, strided};
+  }
+};
+
+/// Two sides with as many threads and values.
+struct Movement {
+  FragmentSide delivered{};
+  FragmentSide wanted{};
+  Operand operand = Operand::d;  ///< that is wanted
+};
+
+/// A value that is another element than wanted.
+struct WrongValue {
+  unsigned thread = 0;
+  unsigned value = 0;
+  MatrixElement got{};
+  MatrixElement wanted{};
+};
+
+/// Two values that the instruction takes from one row, or puts there, so many elements apart, and that do not lie so in
+/// the tile; or one, twice, whose row would not start at a multiple of 16 bytes.
+struct TornRow {
+  std::array<Holder, 2> holders{};
+  std::array<MatrixElement, 2> wanted{};
+  int apart = 0;
+};
+
+/// What is delivered is what is wanted after these changes: value i is value `values[i]` of the same thread; k and the
+/// other index are permuted, the same for all threads: where `p` is wanted, `k[p]` is. Empty: unchanged.
+struct UpTo {
+  std::vector<unsigned> values{};
+  std::vector<unsigned> k{};
+  std::vector<unsigned> other{};
+  Answer answer{};  ///< that it is so
+};
+
+/// Whether every thread gets what is wanted.
+struct Delivery {
+  Answer answer{};
+  std::string domain{};
+  std::optional<WrongValue> first{};
+  std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
+  bool nothing_mends = false;   ///< no such changes exist: all were tried
+};
+
+/// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or what stands in the way. The tile starts
+/// at an address that is a multiple of 16. Checked by tests/analysis/fragment_test.cpp.
+struct Solution {
+  std::optional<RowStarts> rows{};
+  std::optional<TornRow> torn{};
+};
+[[nodiscard]] Solution solve_rows(Fragment const& memory, FragmentSide const& wanted,
+                                  bool columns_contiguous);
+
+/// Rows that follow each other along the index that is not contiguous, then along the other: what one tries first.
+[[nodiscard]] RowStarts natural_rows(Fragment const& memory, FragmentSide const& wanted,
+                                     bool columns_contiguous);
+
+/// Decides it. Precondition: both sides have as many threads and values.
+[[nodiscard]] Delivery deliver(Movement const& movement, Limits const& limits);
+
+}  // namespace swizproof

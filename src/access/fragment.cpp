@@ -1,0 +1,110 @@
+#include <swizproof/access/fragment.hpp>
+
+#include <vector>
+
+namespace swizproof {
+
+namespace {
+
+/// A mode of a thread-value layout: extent and stride.
+struct Mode {
+  std::int64_t extent = 0, stride = 0;
+};
+
+/// As CuTe's traits write them: the thread's modes, then the value's. A single value mode stands alone.
+Layout layout_of(std::vector<Mode> const& threads, std::vector<Mode> const& values) {
+  auto const tuple = [](std::vector<Mode> const& modes, std::int64_t Mode::*member) {
+    if (modes.size() == 1) return IntTuple(modes.front().*member);
+    std::vector<IntTuple> leaves;
+    for (Mode const& mode : modes) leaves.emplace_back(mode.*member);
+    return IntTuple(std::move(leaves));
+  };
+  return {IntTuple(std::vector{tuple(threads, &Mode::extent), tuple(values, &Mode::extent)}),
+          IntTuple(std::vector{tuple(threads, &Mode::stride), tuple(values, &Mode::stride)})};
+}
+
+/// Copy_Traits<SM75_U32xN_LDSM_N>::DstLayout and <SM75_U16x2N_LDSM_T>::DstLayout; stmatrix's are the same.
+Layout matrices_of(Fragment const& f) {
+  std::int64_t const matrices = f.rows / 8;
+  std::vector<Mode> values;
+  if (f.formula == FragmentFormula::matrices)
+    values = {{32, 1}};
+  else
+    values = {{16, 1}, {2, 128}};
+  if (matrices > 1) values.push_back({matrices, 1024});
+  if (f.formula == FragmentFormula::matrices) return layout_of({{32, 32}}, values);
+  return layout_of({{4, 256}, {8, 16}}, values);
+}
+
+/// A with `run` elements of a register along k: MMA_Traits<...>::ALayout, and GMMA::ALayout_64x{8,16,32}.
+Layout operand_a(Fragment const& f, std::int64_t run) {
+  std::int64_t const m = f.rows;
+  std::vector<Mode> threads{{4, run * m}, {8, 1}}, values;
+  if (f.threads == 128) threads.push_back({4, 16});
+  if (run > 1) values.push_back({run, m});
+  if (m > 8) values.push_back({2, 8});
+  std::int64_t const rest = f.values / (run * (m > 8 ? 2 : 1));
+  if (rest > 1) values.push_back({rest, 4 * run * m});
+  if (values.empty()) values.push_back({1, 0});
+  return layout_of(threads, values);
+}
+
+/// B with `run` elements of a register along k: MMA_Traits<...>::BLayout, numbered n + 8 k.
+Layout operand_b(Fragment const& f, std::int64_t run) {
+  std::vector<Mode> values;
+  if (run > 1) values.push_back({run, 8});
+  if (f.values > run) values.push_back({f.values / run, 4 * run * 8});
+  if (values.empty()) values.push_back({1, 0});
+  return layout_of({{4, run * 8}, {8, 1}}, values);
+}
+
+/// MMA_Traits<...>::CLayout, and GMMA::CLayout_64xN.
+Layout operand_d(Fragment const& f) {
+  std::int64_t const m = f.rows;
+  std::vector<Mode> threads{{4, 2 * m}, {8, 1}}, values{{2, m}};
+  if (m > 8) values.push_back({2, 8});
+  if (f.threads == 128) {
+    threads.push_back({4, 16});
+    values.push_back({f.columns / 8, 8 * m});
+  }
+  return layout_of(threads, values);
+}
+
+}  // namespace
+
+char letter(Operand operand) {
+  switch (operand) {
+    case Operand::a:
+      return 'a';
+    case Operand::b:
+      return 'b';
+    case Operand::d:
+      break;
+  }
+  return 'd';
+}
+
+std::string NamedFragment::name() const {
+  return operand ? instruction + ":" + letter(*operand) : instruction;
+}
+
+std::string_view NamedFragment::row_index() const {
+  if (!operand) return "row";
+  return *operand == Operand::b ? "k" : "m";
+}
+
+std::string_view NamedFragment::column_index() const {
+  if (!operand) return "column";
+  return *operand == Operand::a ? "k" : "n";
+}
+
+Layout thread_values(Fragment const& f) {
+  // Elements of a 32-bit register lie along k; those of 64 bits have registers of their own.
+  std::int64_t const run = f.bits >= 32 ? 1 : 32 / f.bits;
+  if (counts_bits(f)) return matrices_of(f);
+  if (is_b(f)) return operand_b(f, run);
+  if (f.formula < FragmentFormula::b_k4) return operand_a(f, run);
+  return operand_d(f);
+}
+
+}  // namespace swizproof

@@ -1,0 +1,353 @@
+#include <swizproof/analysis/fragment.hpp>
+
+#include <swizproof/layout/algebra.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace swizproof {
+
+Question is_thread_values(std::string name, Fragment const& f, Layout const& layout) {
+  return ask(std::move(name), 32,
+             {Variable::steps("thread", 0, 1, f.threads), Variable::steps("value", 0, 1, counted_values(f))},
+             [f, layout](auto const& thread, auto const& value) {
+               using W = std::decay_t<decltype(thread)>;
+               std::array<W, 2> const at{thread, value};
+               return states(cute_index(f, thread, value) == layout(std::span<W const>(at)).elements);
+             });
+}
+
+Question held_once(std::string name, Fragment const& f, Layout const& layout) {
+  std::uint64_t const size = std::uint64_t{f.rows} * f.columns * (counts_bits(f) ? f.bits : 1);
+  bool const as_many = std::uint64_t{f.threads} * counted_values(f) == size;
+  return ask(std::move(name), 32, {Variable::steps("element", 0, 1, size)},
+             [f, as_many, inverse = right_inverse(layout)](auto const& element) {
+               using W = std::decay_t<decltype(element)>;
+               W const place = inverse(element).elements;
+               auto const there = cute_index(f, W(place % f.threads), W(place / f.threads)) == element;
+               return states(truth_of<W>(as_many) && there);
+             });
+}
+
+Holder holder_of(Fragment const& f, unsigned row, unsigned column) {
+  std::uint32_t const unit = counts_bits(f) ? f.bits : 1;
+  std::uint32_t const index = counts_bits(f) ? row * 128 + column * f.bits
+                              : is_b(f)      ? column + row * f.columns
+                                             : row + column * f.rows;
+  std::uint32_t const place = right_inverse(thread_values(f))(index).elements;
+  return {place % f.threads, place / f.threads / unit};
+}
+
+namespace {
+
+// ------------------------------------------------------------------------------------------------- rows
+
+/// A term of a row's start: `times` x the `bits` bits from bit `from` on of the lane, or of the instruction's number.
+struct RowTerm {
+  unsigned variable = 0;  ///< 0: the lane, 1: i
+  unsigned from = 0, bits = 0;
+  std::int64_t times = 0;
+};
+
+/// A row's start, strided and contiguous.
+using Start = std::array<std::int64_t, 2>;
+
+/// How many bits the numbers below `count` have.
+unsigned bits_below(std::size_t count) {
+  unsigned bits = 0;
+  while (std::size_t{1} << bits < count) ++bits;
+  return bits;
+}
+
+/// starts[i][lane][index] as a sum of bits of both, if it is one; runs of bits whose weights double become one term.
+std::optional<std::vector<RowTerm>> sum_of_bits(std::vector<std::vector<Start>> const& starts,
+                                                std::size_t index) {
+  std::vector<RowTerm> terms;
+  if (starts[0][0][index] != 0) return {};
+  for (unsigned const variable : {0U, 1U})
+    for (unsigned b = 0; b < bits_below(variable == 0 ? starts[0].size() : starts.size()); ++b) {
+      std::size_t const one = std::size_t{1} << b;
+      std::int64_t const weight = variable == 0 ? starts[0][one][index] : starts[one][0][index];
+      if (weight == 0) continue;
+      RowTerm* const last = terms.empty() ? nullptr : &terms.back();
+      if (last != nullptr && last->variable == variable && last->from + last->bits == b &&
+          weight == last->times << last->bits)
+        ++last->bits;
+      else
+        terms.push_back({variable, b, 1, weight});
+    }
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    for (std::size_t lane = 0; lane < starts[i].size(); ++lane) {
+      std::int64_t sum = 0;
+      for (RowTerm const& t : terms)
+        sum += static_cast<std::int64_t>((t.variable == 0 ? lane : i) >> t.from & ((1U << t.bits) - 1)) *
+               t.times;
+      if (sum != starts[i][lane][index]) return {};
+    }
+  return terms;
+}
+
+/// The expression, and its text; `bits` are those of the lane's and the instruction's numbers.
+std::pair<Expression, std::string> written(std::vector<RowTerm> const& terms,
+                                           std::array<unsigned, 2> const& bits) {
+  Expression sum(0);
+  std::string text;
+  for (RowTerm const& t : terms) {
+    Expression e = Expression::variable(t.variable);
+    std::string words = t.variable == 0 ? "lane" : "i";
+    bool const plain = t.from == 0 && t.from + t.bits == bits[t.variable] && (t.variable == 1 || t.bits == 5);
+    if (t.from != 0)
+      e = e / Expression(std::uint64_t{1} << t.from), words += fmt::format("/{}", 1U << t.from);
+    if (t.from + t.bits < bits[t.variable] || (t.from == 0 && !plain)) {
+      e = e % Expression(std::uint64_t{1} << t.bits);
+      words += fmt::format("%{}", 1U << t.bits);
+    }
+    if (t.times != 1) {
+      e = Expression(static_cast<std::uint64_t>(t.times)) * e;
+      words = plain ? fmt::format("{}*{}", t.times, words) : fmt::format("{}*({})", t.times, words);
+    }
+    sum = text.empty() ? e : sum + e;
+    text += (text.empty() ? "" : " + ") + words;
+  }
+  return {sum, text.empty() ? "0" : text};
+}
+
+/// The expressions of starts[instruction][lane], if they are sums of bits.
+std::optional<RowStarts> expressed(std::vector<std::vector<Start>> const& starts) {
+  RowStarts rows;
+  for (std::size_t index = 0; index < 2; ++index) {
+    auto const terms = sum_of_bits(starts, index);
+    if (!terms) return {};
+    auto [expression, text] = written(*terms, {bits_below(starts[0].size()), bits_below(starts.size())});
+    (index == 0 ? rows.strided : rows.contiguous) = std::move(expression);
+    rows.text += (index == 0 ? "row = " : ", col = ") + text;
+  }
+  if (starts.size() > 1) rows.text += fmt::format(" for i in 0..{}", starts.size() - 1);
+  return rows;
+}
+
+// ----------------------------------------------------------------------------------------- permutations
+
+/// A map of numbers below its size that is learned a pair at a time and stays one-to-one.
+class Pairing {
+ public:
+  explicit Pairing(std::size_t size) : image_(size, none), taken_(size, false) {}
+  /// False if `from` has another image, or `to` is another's.
+  bool learn(unsigned from, unsigned to, std::vector<unsigned>& trail) {
+    if (from >= image_.size() || to >= image_.size()) return false;
+    if (image_[from] != none) return image_[from] == to;
+    if (taken_[to]) return false;
+    image_[from] = to;
+    taken_[to] = true;
+    trail.push_back(from);
+    return true;
+  }
+  void forget(std::vector<unsigned> const& trail) {
+    for (unsigned const from : trail) {
+      taken_[image_[from]] = false;
+      image_[from] = none;
+    }
+  }
+  /// Nothing if it is the identity.
+  [[nodiscard]] std::vector<unsigned> changes() const {
+    for (std::size_t i = 0; i < image_.size(); ++i)
+      if (image_[i] != i) return image_;
+    return {};
+  }
+
+ private:
+  static constexpr unsigned none = ~0U;
+  std::vector<unsigned> image_;
+  std::vector<bool> taken_;
+};
+
+/// What may change beside the values' order within a thread.
+struct Freedom {
+  bool values, k, other;
+};
+
+/// Looks for the changes, by trying values in order and learning what each says of k and of the other index.
+class Search {
+ public:
+  Search(Movement const& m, Freedom freedom)
+      : freedom_(freedom),
+        threads_(m.wanted.fragment.threads),
+        values_(m.wanted.values()),
+        order_(values_),
+        k_(0),
+        other_(0) {
+    std::uint32_t rows = 0, columns = 0;
+    for (std::uint32_t t = 0; t < threads_; ++t)
+      for (std::uint32_t i = 0; i < values_; ++i) {
+        got_.push_back(m.delivered.at(t, i));
+        wanted_.push_back(m.wanted.at(t, i));
+        rows =
+            std::max(rows, wanted_.back().row + 1);  // what lies outside the operand is no permutation of it
+        columns = std::max(columns, wanted_.back().column + 1);
+      }
+    k_is_row_ = m.operand == Operand::b;
+    k_ = Pairing(k_is_row_ ? rows : columns);
+    other_ = Pairing(k_is_row_ ? columns : rows);
+  }
+
+  /// Whether all was tried that could be.
+  [[nodiscard]] bool complete() const { return tried_ <= most_tried; }
+
+  [[nodiscard]] std::optional<UpTo> run() {
+    if (!place(0)) return {};
+    UpTo found{order_.changes(), k_.changes(), other_.changes(), {}};
+    return found;
+  }
+
+ private:
+  static constexpr unsigned most_tried = 1U << 14;
+
+  bool fits(unsigned value, unsigned given, std::vector<unsigned>& k_trail,
+            std::vector<unsigned>& other_trail) {
+    for (unsigned t = 0; t < threads_; ++t) {
+      MatrixElement const &w = wanted_[t * values_ + value], &g = got_[t * values_ + given];
+      unsigned const wk = k_is_row_ ? w.row : w.column, gk = k_is_row_ ? g.row : g.column;
+      unsigned const wo = k_is_row_ ? w.column : w.row, go = k_is_row_ ? g.column : g.row;
+      if ((!freedom_.k && wk != gk) || (!freedom_.other && wo != go)) return false;
+      if (!k_.learn(wk, gk, k_trail) || !other_.learn(wo, go, other_trail)) return false;
+    }
+    return true;
+  }
+  bool place(unsigned value) {
+    if (value == values_) return true;
+    for (unsigned n = 0; n < (freedom_.values ? values_ : 1); ++n) {
+      if (++tried_ > most_tried) return false;
+      unsigned const given = freedom_.values ? n : value;
+      std::vector<unsigned> order_trail, k_trail, other_trail;
+      if (order_.learn(value, given, order_trail) && fits(value, given, k_trail, other_trail) &&
+          place(value + 1))
+        return true;
+      order_.forget(order_trail);
+      k_.forget(k_trail);
+      other_.forget(other_trail);
+    }
+    return false;
+  }
+
+  Freedom freedom_;
+  unsigned threads_, values_;
+  std::vector<MatrixElement> got_{}, wanted_{};
+  bool k_is_row_ = false;
+  Pairing order_, k_, other_;
+  unsigned tried_ = 0;
+};
+
+/// table[i], or i where the table is empty; a chain of choices for symbolic words.
+template <Word W>
+W looked_up(std::vector<unsigned> const& table, W const& i) {
+  if (table.empty()) return i;
+  W value = like(i, table[0]);
+  for (std::size_t n = 1; n < table.size(); ++n) value = select(i == n, like(i, table[n]), value);
+  return value;
+}
+
+std::vector<Variable> places_of(FragmentSide const& side) {
+  return {Variable::steps("thread", 0, 1, side.fragment.threads),
+          Variable::steps("value", 0, 1, side.values())};
+}
+
+/// The movement holds after the changes.
+Question after(std::string name, Movement const& m, UpTo const& changes) {
+  return ask_of_all(std::move(name), 32, places_of(m.wanted), [m, changes]<Word W>(std::span<W const> v) {
+    MatrixElementOf<W> const got = m.delivered.at(v[0], looked_up(changes.values, v[1]));
+    MatrixElementOf<W> const wanted = m.wanted.at(v[0], v[1]);
+    bool const k_is_row = m.operand == Operand::b;
+    return states(got == MatrixElementOf<W>{looked_up(k_is_row ? changes.k : changes.other, wanted.row),
+                                            looked_up(k_is_row ? changes.other : changes.k, wanted.column)});
+  });
+}
+
+}  // namespace
+
+Solution solve_rows(Fragment const& memory, FragmentSide const& wanted, bool columns_contiguous) {
+  unsigned const instructions = wanted.values() / memory.values;
+  struct First {
+    Start start;
+    Holder holder;
+    std::uint32_t column;
+  };
+  std::vector<std::vector<std::optional<First>>> found(instructions,
+                                                       std::vector<std::optional<First>>(memory.rows));
+  for (std::uint32_t t = 0; t < memory.threads; ++t)
+    for (std::uint32_t i = 0; i < wanted.values(); ++i) {
+      MatrixElement const in_row = element_of(memory, t, std::uint32_t{i % memory.values});
+      MatrixElement const e = wanted.at(t, i);
+      Start start = columns_contiguous ? Start{e.row, e.column} : Start{e.column, e.row};
+      start[1] -= in_row.column;
+      auto& first = found[i / memory.values][in_row.row];
+      if (!first) first = First{start, {t, i}, in_row.column};
+      if (first->start == start) continue;
+      Holder const one = first->holder;
+      return {{},
+              TornRow{{one, {t, i}},
+                      {wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value}), e},
+                      static_cast<int>(in_row.column) - static_cast<int>(first->column)}};
+    }
+  std::vector<std::vector<Start>> starts(instructions);
+  for (unsigned n = 0; n < instructions; ++n)
+    for (auto const& first : found[n]) {
+      starts[n].push_back(first->start);
+      if (first->start[1] * memory.bits % 128 == 0) continue;
+      Holder const one = first->holder;
+      MatrixElement const e = wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value});
+      return {{}, TornRow{{one, one}, {e, e}, 0}};
+    }
+  return {expressed(starts), {}};
+}
+
+RowStarts natural_rows(Fragment const& memory, FragmentSide const& wanted, bool columns_contiguous) {
+  unsigned const instructions = wanted.values() / memory.values;
+  std::uint32_t rows = 0;
+  for (std::uint32_t t = 0; t < memory.threads; ++t)
+    for (std::uint32_t i = 0; i < wanted.values(); ++i) {
+      MatrixElement const e = wanted.at(t, i);
+      rows = std::max(rows, (columns_contiguous ? e.row : e.column) + 1);
+    }
+  std::vector<std::vector<Start>> starts(instructions);
+  for (unsigned n = 0; n < instructions; ++n)
+    for (unsigned lane = 0; lane < memory.rows; ++lane) {
+      unsigned const row = n * memory.rows + lane;
+      starts[n].push_back({row % rows, std::int64_t{row / rows} * memory.columns});
+    }
+  if (auto rows_found = expressed(starts)) return *rows_found;
+  return {Expression::variable(0) + Expression(memory.rows) * Expression::variable(1), Expression(0),
+          fmt::format("row = lane + {}*i, col = 0 for i in 0..{}", memory.rows, instructions - 1)};
+}
+
+Delivery deliver(Movement const& m, Limits const& limits) {
+  Delivery out;
+  out.domain = fmt::format("{} {}, {} values each", m.wanted.fragment.threads,
+                           m.wanted.fragment.threads == warp_lanes ? "lanes" : "threads", m.wanted.values());
+  Question const exact = after("every value is the element that is wanted", m, {});
+  out.answer = decide(exact, limits, Effort::two);
+  if (out.answer.refuted() == nullptr) return out;
+  for (std::uint32_t t = 0; t < m.wanted.fragment.threads && !out.first; ++t)
+    for (std::uint32_t i = 0; i < m.wanted.values() && !out.first; ++i)
+      if (!(m.delivered.at(t, i) == m.wanted.at(t, i)))
+        out.first = WrongValue{t, i, m.delivered.at(t, i), m.wanted.at(t, i)};
+  if (m.operand == Operand::d) return out;
+  out.nothing_mends = true;
+  for (Freedom const& freedom :
+       {Freedom{false, true, false}, Freedom{true, false, false}, Freedom{false, true, true},
+        Freedom{true, true, false}, Freedom{true, true, true}}) {
+    Search search(m, freedom);
+    if (auto found = search.run()) {
+      out.nothing_mends = false;
+      found->answer = decide(after("up to these changes", m, *found), limits, Effort::one);
+      if (found->answer.proved()) out.up_to = std::move(found);
+      break;
+    }
+    out.nothing_mends = out.nothing_mends && search.complete();
+  }
+  return out;
+}
+
+}  // namespace swizproof

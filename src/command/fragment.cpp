@@ -1,0 +1,321 @@
+// swizproof fragment FRAGMENT: which element reaches which register of which lane, and does a movement give an operand
+// what it wants?
+#include "command/fragment.hpp"
+
+#include "text/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json element_json(NamedFragment const& f, unsigned thread, unsigned value) {
+  Fragment const& held = f.fragment;
+  MatrixElement const e = element_of(held, std::uint32_t{thread}, std::uint32_t{value});
+  return {{"lane", thread},
+          {"register", value * held.bits / held.register_bits()},
+          {"bit", value * held.bits % held.register_bits()},
+          {"row", e.row},
+          {"column", e.column}};
+}
+
+// ----------------------------------------------------------------------------------------- one fragment
+
+struct FragmentResult {
+  NamedFragment named;
+  Layout layout{};
+  Answer answer{};
+  std::optional<unsigned> lane{};
+  std::optional<Holder> holder{};  ///< of the element asked for
+  std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
+  std::string_view evidence{};
+};
+
+/// What the model of an instruction rests on: the campaign `ldmatrix` for its two, PTX for the others.
+std::string_view evidence_for(Common const& common, NamedFragment const& f) {
+  return f.memory ? name(parse_architecture(common.arch).support) : name(Support::documented);
+}
+
+/// `3,5`, inside the fragment.
+Holder asked_for(Fragment const& f, std::string const& text) {
+  std::size_t const comma = text.find(',');
+  std::string const wanted =
+      fmt::format("--at takes ROW,COLUMN, from 0,0 to {},{}", f.rows - 1, f.columns - 1);
+  if (comma == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
+  std::uint64_t const row = parse_number(text, 0, comma, wanted);
+  std::uint64_t const column = parse_number(text, comma + 1, text.size(), wanted);
+  if (row >= f.rows || column >= f.columns) throw InputError{wanted, text, 0, text.size(), {}};
+  return holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
+}
+
+/// A LAYOUT with as many threads and values as the fragment. Throws InputError.
+Layout thread_value_layout(Fragment const& f, std::string const& text) {
+  Mapping const map = parse_mapping(text);
+  auto const refuse = [&](std::string message) {
+    throw InputError{std::move(message), text, 0, text.size(),
+                     "such as " + to_string(thread_values(f)) + ", which is CuTe's"};
+  };
+  auto const* const layout = map.on_elements.empty() ? nullptr : std::get_if<Layout>(&map.on_elements.back());
+  if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2)
+    refuse("--tv takes a layout of two modes, (thread, value)");
+  std::int64_t const threads = layout->mode(0).size(), values = layout->mode(1).size();
+  if (threads != f.threads || values != counted_values(f))
+    refuse(fmt::format("this layout has {} threads and {} values, the fragment {} and {}{}", threads, values,
+                       f.threads, counted_values(f), counts_bits(f) ? " bits" : ""));
+  return *layout;
+}
+
+FragmentResult compute(Common const& common, FragmentArguments const& options, NamedFragment named) {
+  FragmentResult result{std::move(named)};
+  Fragment const& f = result.named.fragment;
+  result.layout = thread_values(f);
+  if (options.at) result.holder = asked_for(f, *options.at);
+  if (options.lane && *options.lane >= f.threads)
+    throw InputError{fmt::format("--lane is from 0 to {}", f.threads - 1), std::to_string(*options.lane)};
+  result.lane = options.lane;
+  if (options.tv) {
+    result.theirs = *options.tv;
+    result.layout = thread_value_layout(f, *options.tv);
+    result.answer = decide(is_thread_values("PTX's formulas are the layout", f, result.layout),
+                           common.limits(), Effort::two);
+    result.evidence = evidence_for(common, result.named);
+    return result;
+  }
+  std::vector<Question> const questions{is_thread_values("PTX's formulas are the layout", f, result.layout),
+                                        held_once("each element once", f, result.layout)};
+  result.answer = decide(questions, common.limits(), Effort::two);
+  result.evidence = evidence_for(common, result.named);
+  return result;
+}
+
+/// The first thread and value at which --tv says something else, with CuTe's numbers: the layout's, and the instruction's.
+struct OtherNumber {
+  std::uint32_t thread, value, layout, instruction;
+};
+OtherNumber other_number(FragmentResult const& result, Refuted const& refuted) {
+  Fragment const& f = result.named.fragment;
+  auto const thread = static_cast<std::uint32_t>(refuted.values.at(0).second);
+  auto const value = static_cast<std::uint32_t>(refuted.values.at(1).second);
+  std::array<std::uint32_t, 2> const at{thread, value};
+  return {thread, value, result.layout(std::span<std::uint32_t const>(at)).elements,
+          cute_index(f, thread, value)};
+}
+
+Json to_json(FragmentResult const& result) {
+  NamedFragment const& named = result.named;
+  Fragment const& f = named.fragment;
+  if (!result.theirs.empty()) {
+    Json out{{"verdict", name(result.answer.outcome)},
+             {"fragment", named.name()},
+             {"tv", result.theirs},
+             {"layout", to_string(thread_values(f))},
+             {"engine", names_of(result.answer.engines)},
+             {"evidence", result.evidence},
+             {"counterexample", nullptr}};
+    if (Refuted const* const refuted = result.answer.refuted()) {
+      OtherNumber const o = other_number(result, *refuted);
+      out["counterexample"] = {
+          {"thread", o.thread}, {"value", o.value}, {"tv", o.layout}, {"instruction", o.instruction}};
+    }
+    if (auto const* unknown = result.answer.unknown()) out["reason"] = unknown->reason;
+    return out;
+  }
+  Json out{{"verdict", name(result.answer.outcome)},
+           {"instruction", named.instruction},
+           {"operand", named.operand ? Json(std::string(1, letter(*named.operand))) : Json()},
+           {"needs", named.needs},
+           {"shape", {f.rows, f.columns}},
+           {"indices", {named.row_index(), named.column_index()}},
+           {"element_bits", f.bits},
+           {"lanes", f.threads},
+           {"registers", f.registers()},
+           {"register_bits", f.register_bits()},
+           {"layout", to_string(result.layout)},
+           {"layout_unit", counts_bits(f) ? "bits" : "elements"},
+           {"engine", names_of(result.answer.engines)},
+           {"evidence", result.evidence},
+           {"elements", Json::array()}};
+  for (unsigned thread = 0; thread < f.threads; ++thread)
+    for (unsigned value = 0; value < f.values; ++value)
+      if ((!result.lane || *result.lane == thread) &&
+          (!result.holder || (result.holder->thread == thread && result.holder->value == value)))
+        out["elements"].push_back(element_json(named, thread, value));
+  return out;
+}
+
+/// Values of one cell of the table: the most that lie side by side in one register everywhere.
+unsigned cell_values(Fragment const& f, bool down) {
+  unsigned const most = f.register_bits() / f.bits;
+  for (unsigned run = most; run > 1; run /= 2) {
+    bool side_by_side = true;
+    for (std::uint32_t t = 0; t < f.threads; ++t)
+      for (std::uint32_t i = 0; i < f.values; ++i) {
+        MatrixElement const first = element_of(f, t, i / run * run), e = element_of(f, t, i);
+        unsigned const step = i % run;
+        side_by_side = side_by_side && (down ? e == MatrixElement{first.row + step, first.column}
+                                             : e == MatrixElement{first.row, first.column + step});
+      }
+    if (side_by_side) return run;
+  }
+  return 1;
+}
+
+/// The tile as a table; of B n goes down and k across, so that the elements of a register stand side by side.
+std::string table_of(NamedFragment const& named) {
+  Fragment const& f = named.fragment;
+  bool const turned = is_b(f);
+  unsigned const rows = turned ? f.columns : f.rows, columns = turned ? f.rows : f.columns;
+  unsigned const run = cell_values(f, turned);
+  unsigned const shown_rows = rows > 32 ? 16 : rows, shown_cells = std::min(columns / run, 16U);
+  std::string const down(turned ? named.column_index() : named.row_index());
+  std::string const across(turned ? named.row_index() : named.column_index());
+  std::vector<std::vector<std::string>> cells(shown_rows + 1);
+  for (unsigned c = 0; c < shown_cells; ++c) cells[0].push_back(fmt::format("{} {}", across, c * run));
+  for (unsigned r = 0; r < shown_rows; ++r)
+    for (unsigned c = 0; c < shown_cells; ++c) {
+      Holder const at = turned ? holder_of(f, c * run, r) : holder_of(f, r, c * run);
+      cells[r + 1].push_back(fmt::format("T{} {}", at.thread, register_name(f, at.value, run * f.bits)));
+    }
+  std::size_t width = 0;
+  for (auto const& row : cells)
+    for (std::string const& cell : row) width = std::max(width, cell.size());
+  std::string text;
+  for (unsigned r = 0; r <= shown_rows; ++r) {
+    std::string line =
+        fmt::format("  {:<{}}", r == 0 ? "" : fmt::format("{} {}", down, r - 1), down.size() + 4);
+    for (std::string const& cell : cells[r]) line += fmt::format("{:<{}}", cell, width + 2);
+    while (line.back() == ' ') line.pop_back();
+    text += line + "\n";
+  }
+  if (run > 1) text += fmt::format("  a cell is {} elements along {}, lowest bits first\n", run, across);
+  if (shown_rows < rows || shown_cells * run < columns)
+    text += fmt::format("  shown: {} of {} along {}, {} of {} along {}; --lane, --at and --json have all\n",
+                        shown_rows, rows, down, shown_cells * run, columns, across);
+  return text;
+}
+
+/// What the layout maps to.
+std::string index_text(Fragment const& f) {
+  if (counts_bits(f)) return "(lane, bit of its registers) -> bit of the rows, 128 each";
+  char const* const thread = f.threads == warp_lanes ? "lane" : "thread";
+  if (is_b(f)) return fmt::format("({}, value) -> n + {} k", thread, f.columns);
+  char const other = f.formula < FragmentFormula::b_k4 ? 'k' : 'n';
+  return fmt::format("({}, value) -> m + {} {}", thread, f.rows, other);
+}
+
+std::string title(NamedFragment const& named) {
+  Fragment const& f = named.fragment;
+  std::string const what =
+      named.operand
+          ? fmt::format(", operand {}: {} x {}, ({}, {})", letter(*named.operand), f.rows, f.columns,
+                        named.row_index(), named.column_index())
+          : fmt::format(": {} rows of {}, row r at the address that lane r gives", f.rows, f.columns);
+  return fmt::format("{}{}, elements of {} bits; {} {} with {} register{} of {} bits", named.instruction,
+                     what, f.bits, f.threads, f.threads == warp_lanes ? "lanes" : "threads", f.registers(),
+                     f.registers() == 1 ? "" : "s", f.register_bits());
+}
+
+void print_lane(NamedFragment const& named, unsigned lane) {
+  Fragment const& f = named.fragment;
+  unsigned const each = f.register_bits() / f.bits;
+  for (unsigned r = 0; r < f.registers(); ++r) {
+    fmt::print("  T{} R{} ", lane, r);
+    for (unsigned i = r * each; i < (r + 1) * each; ++i)
+      fmt::print(" {}", element_text(named, element_of(f, std::uint32_t{lane}, std::uint32_t{i})));
+    fmt::print("\n");
+  }
+  if (each > 1) fmt::print("  lowest bits first\n");
+}
+
+void print_theirs(FragmentResult const& result, Style const& style) {
+  Fragment const& f = result.named.fragment;
+  Refuted const* const refuted = result.answer.refuted();
+  fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(f)));
+  fmt::print("  {}  {}  {}\n  {}\n", style.outcome(result.answer.outcome),
+             refuted != nullptr ? "is not the instruction's" : "is the instruction's",
+             style.faint(names_of(result.answer.engines)), result.evidence);
+  if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
+  if (refuted == nullptr) return;
+  OtherNumber const o = other_number(result, *refuted);
+  fmt::print("  at thread {}, value {}: {}, the instruction {}\n  the instruction's: {}\n", o.thread, o.value,
+             o.layout, o.instruction, to_string(thread_values(f)));
+}
+
+void print_text(FragmentResult const& result, Style const& style) {
+  NamedFragment const& named = result.named;
+  Fragment const& f = named.fragment;
+  fmt::print("{}\n", style.strong(title(named)));
+  if (!result.theirs.empty()) {
+    print_theirs(result, style);
+    return;
+  }
+  fmt::print("  {}  {}\n", to_string(result.layout), style.faint(index_text(f)));
+  fmt::print("  {}  PTX's formulas are this layout, and every element is held in exactly one place  {}\n",
+             style.outcome(result.answer.outcome), style.faint(names_of(result.answer.engines)));
+  if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
+  fmt::print("  {}; needs {}\n\n", result.evidence, named.needs);
+  if (result.holder) {
+    Holder const at = *result.holder;
+    fmt::print("  {} is in T{} {}, its value {}\n",
+               element_text(named, element_of(f, std::uint32_t{at.thread}, std::uint32_t{at.value})),
+               at.thread, register_name(f, at.value, f.bits), at.value);
+  }
+  if (result.lane) print_lane(named, *result.lane);
+  if (!result.holder && !result.lane) fmt::print("{}", table_of(named));
+}
+
+// ---------------------------------------------------------------------------------------------
+
+void run(Common& common, FragmentArguments const& options) {
+  if (options.into) {
+    if (options.at || options.lane || options.tv)
+      throw InputError{"--at, --lane and --tv are of one fragment", *options.into, 0, options.into->size(),
+                       "leave --into out"};
+    run_movement(common, options);
+    return;
+  }
+  if (!options.contiguous.empty())
+    throw InputError{"--contiguous goes with --into", options.contiguous, 0, options.contiguous.size(), {}};
+  std::string const text = options.fragment + (options.operand.empty() ? "" : ":" + options.operand);
+  FragmentResult const result = compute(common, options, parse_fragment(text, options.element_bits()));
+  common.exit_code = exit_code_of(result.answer.outcome);
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
+}
+
+}  // namespace
+
+void add_fragment(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand(
+      "fragment", "Which element reaches which register of which lane, and does it belong there?");
+  auto const options = std::make_shared<FragmentArguments>();
+  sub->add_option("FRAGMENT", options->fragment,
+                  "mma.m16n8k16.f16:a | wgmma.m64n128k16.f16:d | ldmatrix.x4.trans | stmatrix.x2 |\n"
+                  "SM80_16x8x16_F32F16F16F32_TN:b | with --into ldmatrix.x4: row = ..., col = ... too")
+      ->required();
+  sub->add_option("--operand", options->operand, "a, b, c or d, instead of the letter behind the colon")
+      ->check(CLI::IsMember({"a", "b", "c", "d"}));
+  sub->add_option("--element", options->element,
+                  "what ldmatrix and stmatrix move (default f16), or what results are converted to");
+  sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?");
+  sub->add_option("--lane", options->lane, "what this lane holds");
+  sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?");
+  sub->add_option("--into", options->into,
+                  "another FRAGMENT: does what is loaded, or computed, lie as this operand wants it?");
+  sub->add_option("--contiguous", options->contiguous,
+                  "the operand's index that is contiguous in shared memory: m, n or k\n"
+                  "(default: k for a and b, n for d; with .trans the other)");
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command

@@ -1,0 +1,393 @@
+// swizproof fragment FRAGMENT --into FRAGMENT: does what is loaded, computed or stored lie where it belongs?
+#include "command/fragment.hpp"
+
+#include "text/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// FRAGMENT, or INSTRUCTION: row = ..., col = ....
+struct Mover {
+  std::string text;                ///< without the rows
+  std::optional<Access> access{};  ///< with them
+};
+
+Mover mover_of(std::string const& text) {
+  if (text.find('=') == std::string::npos) return {text, {}};
+  Access access = parse_access(text);
+  auto const refuse = [&](std::string message) {
+    throw InputError{std::move(message), text, 0, text.size(),
+                     "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)"};
+  };
+  if (access.instruction.matrices == 0) refuse("only ldmatrix and stmatrix have rows");
+  auto const* const where = std::get_if<Coordinate>(&access.where);
+  if (where == nullptr || where->modes.size() != 2 || access.active)
+    refuse("rows are given as row = ..., col = ... of the tile, of all lanes");
+  if (access.variables.size() > 1 ||
+      (!access.variables.empty() && (access.variables[0].first != 0 || access.variables[0].step != 1)))
+    refuse("of several instructions the first is number 0: for i in 0..3");
+  return {std::string(name(access.instruction)), std::move(access)};
+}
+
+struct MovementResult {
+  NamedFragment from, into;
+  NamedFragment const* operand = nullptr;  ///< whose indices are meant: from or into
+  Movement movement{};
+  std::string tile{};         ///< how it is stored, for ldmatrix and stmatrix
+  std::string instruction{};  ///< with its rows
+  bool given = false;         ///< the rows, by the user
+  std::optional<TornRow> torn{};
+  std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
+  Delivery found{};
+  std::string_view evidence{};
+  [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
+};
+
+[[noreturn]] void refuse_movement(NamedFragment const& from, NamedFragment const& into, std::string message,
+                                  std::string hint = {}) {
+  throw InputError{std::move(message), from.name() + " --into " + into.name(), 0, 1, std::move(hint)};
+}
+
+/// Registers of one warp: of wgmma's warps, which are alike, the first.
+Fragment of_one_warp(Fragment f) {
+  if (f.threads > warp_lanes) f.rows /= f.threads / warp_lanes, f.threads = warp_lanes;
+  return f;
+}
+
+/// The index that is contiguous in memory: as asked; else the one along which a register's elements lie, or with .trans the other.
+bool columns_contiguous(MovementResult const& r, std::string const& asked, bool transposed) {
+  NamedFragment const& operand = *r.operand;
+  if (asked.empty()) return transposed == is_b(operand.fragment);
+  if (asked == operand.column_index()) return true;
+  if (asked == operand.row_index()) return false;
+  throw InputError{fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()),
+                   asked,
+                   0,
+                   asked.size(),
+                   {}};
+}
+
+/// ldmatrix into an operand, or an operand into stmatrix.
+void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& options,
+               Limits const& limits) {
+  NamedFragment const& memory = r.from.memory ? r.from : r.into;
+  Fragment const held = of_one_warp(r.operand->fragment);
+  Fragment const moved = fragment_of(*memory.memory, held.bits);
+  if (held.values % moved.values != 0 && moved.values % held.values != 0)
+    refuse_movement(r.from, r.into, "neither holds a whole number of the other's registers");
+  unsigned const operands = std::max(1U, moved.values / held.values);
+  unsigned const instructions = std::max(1U, held.values / moved.values);
+  bool const contiguous = columns_contiguous(r, options.contiguous, memory.memory->transposed);
+  r.movement.operand = *r.operand->operand;
+  r.movement.wanted = FragmentSide{held, operands, r.movement.operand != Operand::a, {}, false};
+  r.movement.delivered = FragmentSide{moved, instructions, false, {}, contiguous};
+  std::string_view const indices[] = {r.operand->row_index(), r.operand->column_index()};
+  r.tile = fmt::format("row: {}, col: {}, which is contiguous", indices[contiguous ? 0 : 1],
+                       indices[contiguous ? 1 : 0]);
+  auto const with = [&](RowStarts rows) {
+    r.instruction = memory.instruction + ": " + rows.text;
+    r.movement.delivered.rows = std::move(rows);
+    r.found = deliver(r.movement, limits);
+  };
+  if (mover.access) {
+    Access const& access = *mover.access;
+    std::uint64_t const count = access.variables.empty() ? 1 : access.variables[0].count;
+    if (count != instructions)
+      refuse_movement(
+          r.from, r.into,
+          fmt::format("{} instruction{} for one operand", instructions,
+                      instructions == 1 ? " does" : "s are needed"),
+          instructions == 1 ? "leave 'for' out" : fmt::format("write 'for i in 0..{}'", instructions - 1));
+    auto const& modes = std::get<Coordinate>(access.where).modes;
+    r.given = true;
+    std::string const text = access.name.substr(access.name.find(':') + 1);
+    RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
+    with(rows);
+    if (r.outcome().index() == Outcome(Refuted{}).index() &&
+        operands > 1) {  // the operands may lie the other way
+      MovementResult other = r;
+      other.movement.wanted.along_columns = !r.movement.wanted.along_columns;
+      other.movement.delivered.rows = rows;
+      other.found = deliver(other.movement, limits);
+      if (other.found.answer.proved()) r.movement = other.movement, r.found = other.found;
+    }
+    return;
+  }
+  Solution solution = solve_rows(moved, r.movement.wanted, contiguous);
+  r.torn = solution.torn;
+  Instruction other = *memory.memory;
+  other.transposed = !other.transposed;
+  if (r.torn && held.bits <= 16)
+    if (auto const rows = solve_rows(fragment_of(other, held.bits), r.movement.wanted, contiguous).rows)
+      r.instead = to_string(other) + ": " + rows->text;
+  with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
+}
+
+/// Registers into registers: the results of one product are an operand of the next.
+void move_registers(MovementResult& r, Limits const& limits) {
+  Fragment from = r.from.fragment;
+  Fragment const into = r.into.fragment;
+  from.bits = into.bits;  // values are converted one by one
+  r.movement.operand = *r.into.operand;
+  bool const along_columns = from.rows == into.rows;
+  if (from.threads != into.threads)
+    refuse_movement(r.from, r.into, "one is held by a warp, the other by a warpgroup");
+  if (!along_columns && from.columns != into.columns)
+    refuse_movement(r.from, r.into,
+                    fmt::format("{} x {} results make no operand of {} x {}", from.rows, from.columns,
+                                into.rows, into.columns),
+                    "repeated side by side they must have the same rows or the same columns");
+  unsigned const a = along_columns ? from.columns : from.rows, b = along_columns ? into.columns : into.rows;
+  unsigned const extent = std::lcm(a, b);
+  r.movement.delivered = FragmentSide{from, extent / a, along_columns, {}, false};
+  r.movement.wanted = FragmentSide{into, extent / b, along_columns, {}, false};
+  r.found = deliver(r.movement, limits);
+}
+
+MovementResult compute_movement(Common const& common, FragmentArguments const& options) {
+  Mover const from = mover_of(options.fragment), into = mover_of(*options.into);
+  MovementResult r;
+  std::string const suffix = options.operand.empty() ? "" : ":" + options.operand;
+  auto const is_memory = [](std::string const& text) {
+    return text.find("matrix") != std::string::npos || text.find("_LDSM_") != std::string::npos ||
+           text.find("_STSM_") != std::string::npos;
+  };
+  bool const loads = is_memory(from.text), stores = is_memory(into.text);
+  std::optional<unsigned> const bits = options.element_bits();
+  if (loads && stores) {
+    NamedFragment const a = parse_fragment(from.text), b = parse_fragment(into.text);
+    refuse_movement(a, b,
+                    "ldmatrix fills registers and stmatrix empties them: name the operand between them");
+  }
+  if (loads) {
+    r.into = parse_fragment(into.text);
+    if (bits && *bits != r.into.fragment.bits)
+      throw InputError{fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
+                       options.element, 0, options.element.size(), "leave --element out"};
+    r.from = parse_fragment(from.text, r.into.fragment.bits);
+    if (r.from.memory->operation != Operation::ldmatrix)
+      refuse_movement(r.from, r.into, "stmatrix does not fill registers", "ldmatrix does");
+    r.operand = &r.into;
+    move_rows(r, from, options, common.limits());
+  } else if (stores) {
+    r.from = parse_fragment(from.text + suffix, bits);
+    r.into = parse_fragment(into.text, r.from.fragment.bits);
+    if (r.into.memory->operation != Operation::stmatrix)
+      refuse_movement(r.from, r.into, "ldmatrix does not empty registers", "stmatrix does");
+    r.operand = &r.from;
+    move_rows(r, into, options, common.limits());
+  } else {
+    r.from = parse_fragment(from.text + suffix);
+    r.into = parse_fragment(into.text);
+    if (bits && *bits != r.into.fragment.bits)
+      throw InputError{fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
+                       options.element, 0, options.element.size(), "leave --element out"};
+    if (!options.contiguous.empty())
+      refuse_movement(r.from, r.into, "nothing is stored here", "leave --contiguous out");
+    r.operand = &r.into;
+    move_registers(r, common.limits());
+  }
+  r.evidence = name(Support::documented);
+  return r;
+}
+
+/// Whether registers are emptied.
+bool stores(MovementResult const& r) { return r.into.memory.has_value(); }
+
+/// ` (2 side by side along n)`, or nothing.
+std::string repeated(unsigned copies, bool along_columns, NamedFragment const& f) {
+  if (copies == 1) return {};
+  return fmt::format(" ({} side by side along {})", copies, along_columns ? f.column_index() : f.row_index());
+}
+
+/// The words for what must change.
+std::string words_for(UpTo const& up_to, NamedFragment const& f) {
+  std::vector<std::string> words;
+  if (!up_to.values.empty()) words.emplace_back("the order of the values within each lane");
+  if (!up_to.k.empty()) words.emplace_back("a permutation of k");
+  if (!up_to.other.empty())
+    words.push_back(fmt::format("a permutation of {}", is_b(f.fragment) ? f.column_index() : f.row_index()));
+  std::string text = words[0];
+  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+Json to_json(MovementResult const& r) {
+  NamedFragment const& f = *r.operand;
+  Fragment const& held = r.movement.wanted.fragment;
+  auto const coordinates = [&](MatrixElement const& e) {
+    return Json{{std::string(f.row_index()), e.row}, {std::string(f.column_index()), e.column}};
+  };
+  auto const place = [&](unsigned thread, unsigned value) {
+    return Json{{"lane", thread},
+                {"register", value * held.bits / held.register_bits()},
+                {"bit", value * held.bits % held.register_bits()}};
+  };
+  Json out{{"verdict", name(r.outcome())},
+           {"from", r.from.name()},
+           {"into", r.into.name()},
+           {"domain", r.found.domain},
+           {"engine", names_of(r.found.answer.engines)},
+           {"evidence", r.evidence}};
+  if (!r.instruction.empty()) {
+    out["access"] = r.instruction;
+    out["tile"] = r.tile;
+    out["every_address"] = r.torn.has_value();
+  }
+  out["counterexample"] = nullptr;
+  if (r.found.first) {
+    WrongValue const& w = *r.found.first;
+    out["counterexample"] = place(w.thread, w.value);
+    out["counterexample"]["got"] = coordinates(w.got);
+    out["counterexample"]["wanted"] = coordinates(w.wanted);
+  }
+  if (r.torn)
+    out["torn"] = {{"one", place(r.torn->holders[0].thread, r.torn->holders[0].value)},
+                   {"other", place(r.torn->holders[1].thread, r.torn->holders[1].value)},
+                   {"wanted", {coordinates(r.torn->wanted[0]), coordinates(r.torn->wanted[1])}}};
+  out["up_to"] = nullptr;
+  if (r.found.up_to) {
+    UpTo const& up_to = *r.found.up_to;
+    out["up_to"] = {{"values", up_to.values},
+                    {"k", up_to.k},
+                    {"other", up_to.other},
+                    {"verdict", name(up_to.answer.outcome)},
+                    {"engine", names_of(up_to.answer.engines)}};
+  }
+  if (!r.instead.empty()) out["instead"] = r.instead;
+  if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
+  return out;
+}
+
+void print_torn(MovementResult const& r) {
+  TornRow const& torn = *r.torn;
+  Fragment const& held = r.movement.wanted.fragment;
+  NamedFragment const& f = *r.operand;
+  std::string names[2], elements[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    names[i] =
+        fmt::format("T{} {}", torn.holders[i].thread, register_name(held, torn.holders[i].value, held.bits));
+    elements[i] = element_text(f, torn.wanted[i]);
+  }
+  if (names[0] == names[1])
+    fmt::print(
+        "           whatever addresses the lanes give: the row with {} would not start at a multiple of 16 "
+        "bytes\n",
+        elements[0]);
+  else
+    fmt::print(
+        "           whatever addresses the lanes give: {} and {} are of one row, {} element{} apart;\n"
+        "           the operand has {} and {} there\n",
+        names[0], names[1], torn.apart, torn.apart == 1 ? "" : "s", elements[0], elements[1]);
+}
+
+/// The least multiple of `step` by which a table goes on as it began; its size if there is none.
+std::size_t period_of(std::vector<unsigned> const& table, std::size_t step) {
+  for (std::size_t period = step; period < table.size(); period += step) {
+    bool goes_on = table.size() % period == 0;
+    for (std::size_t i = period; goes_on && i < table.size(); ++i)
+      goes_on = table[i] == table[i - period] + period;
+    if (goes_on) return period;
+  }
+  return table.size();
+}
+
+/// `0 1 8 9 2 3 10 11 ..`: its first period, with dots where there are more.
+std::string list_of(std::vector<unsigned> const& table) {
+  std::size_t const period = period_of(table, 1);
+  return fmt::format("{}{}",
+                     fmt::join(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(period), " "),
+                     period < table.size() ? fmt::format(", and so on from {} on", period) : "");
+}
+
+void print_up_to(MovementResult const& r, Style const& style) {
+  UpTo const& up_to = *r.found.up_to;
+  NamedFragment const& f = *r.operand;
+  Fragment const& held = r.movement.wanted.fragment;
+  fmt::print("\n  {}   up to {}  {}\n", style.outcome(up_to.answer.outcome), words_for(up_to, f),
+             style.faint(names_of(up_to.answer.engines)));
+  if (!up_to.values.empty()) {
+    fmt::print(
+        "           no value has to change its lane; the operand's registers, lowest bits first, are\n");
+    std::size_t const each = held.register_bits() / held.bits, period = period_of(up_to.values, each);
+    for (std::size_t from = 0; from < period; from += each) {
+      fmt::print("             R{} =", from / each);
+      for (std::size_t i = from; i < from + each; ++i)
+        fmt::print(" {}", register_name(held, up_to.values[i], held.bits));
+      fmt::print("\n");
+    }
+    if (period < up_to.values.size()) fmt::print("             and so on from R{} on\n", period / each);
+  }
+  if (!up_to.k.empty())
+    fmt::print(
+        "           in place of k 0, 1, 2, ..: {}\n"
+        "           harmless if and only if the other operand's k is permuted alike\n",
+        list_of(up_to.k));
+  if (!up_to.other.empty()) {
+    std::string_view const other = is_b(f.fragment) ? f.column_index() : f.row_index();
+    fmt::print(
+        "           in place of {} 0, 1, 2, ..: {}\n"
+        "           the results come out with {} permuted so\n",
+        other, list_of(up_to.other), other);
+  }
+}
+
+void print_text(MovementResult const& r, Style const& style) {
+  NamedFragment const& f = *r.operand;
+  FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
+  bool const rows = !r.instruction.empty();
+  std::string const from_text =
+      rows ? (r.from.memory ? r.from.instruction
+                            : r.from.name() + repeated(into.copies, into.along_columns, f))
+           : r.from.name() + repeated(from.copies, from.along_columns, f);
+  std::string const into_text = rows && !r.from.memory
+                                    ? r.into.instruction
+                                    : r.into.name() + repeated(into.copies, into.along_columns, f);
+  fmt::print("{}\n", style.strong(fmt::format("{} into {}, elements of {} bits", from_text, into_text,
+                                              into.fragment.bits)));
+  if (rows)
+    fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.torn ? "" : "  (found)", style.faint(r.tile));
+  std::string_view const says =
+      r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
+                                                      : "the operand's registers hold other elements"
+      : r.found.answer.proved()
+          ? stores(r) ? "every element is stored in its place" : "every register holds what the operand wants"
+          : "not known";
+  fmt::print("  {}  {}  {}\n           on {}; {}\n", style.outcome(r.outcome()), says,
+             style.faint(names_of(r.found.answer.engines)), r.found.domain, r.evidence);
+  if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
+  if (r.torn) print_torn(r);
+  if (r.found.first) {
+    WrongValue const& w = *r.found.first;
+    fmt::print("           {}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", w.thread,
+               register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
+               element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
+  }
+  if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
+  if (r.found.up_to) print_up_to(r, style);
+  if (r.found.nothing_mends && r.instead.empty())
+    fmt::print("           no order of the values within the lanes and no permutation of k and {} mends it\n",
+               is_b(f.fragment) ? f.column_index() : f.row_index());
+}
+
+}  // namespace
+
+void run_movement(Common& common, FragmentArguments const& options) {
+  MovementResult const result = compute_movement(common, options);
+  common.exit_code = exit_code_of(result.outcome());
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
+}
+
+}  // namespace swizproof::command

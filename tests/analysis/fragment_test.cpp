@@ -1,0 +1,161 @@
+// deliver() and solve_rows(), on what kernels do.
+#include <swizproof/analysis/fragment.hpp>
+#include <swizproof/text/parse.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace swizproof {
+namespace {
+
+/// One warp's registers of an operand, as many side by side as the instruction fills.
+FragmentSide wanted_by(std::string_view operand, unsigned values) {
+  NamedFragment const f = parse_fragment(operand);
+  return {f.fragment, std::max(1U, values / f.fragment.values), *f.operand != Operand::a, {}, false};
+}
+
+struct Load {
+  Solution solution;
+  Delivery found;
+  std::string rows;
+};
+
+/// ldmatrix into an operand whose columns, or rows, are contiguous in memory; with the rows that are found, or the natural ones.
+Load load(std::string_view instruction, std::string_view operand, bool columns_contiguous) {
+  unsigned const bits = parse_fragment(operand).fragment.bits;
+  Fragment const memory = parse_fragment(instruction, bits).fragment;
+  FragmentSide const wanted = wanted_by(operand, memory.values);
+  Load out{solve_rows(memory, wanted, columns_contiguous), {}, {}};
+  RowStarts const rows =
+      out.solution.rows ? *out.solution.rows : natural_rows(memory, wanted, columns_contiguous);
+  out.rows = rows.text;
+  FragmentSide const delivered{memory, wanted.values() / memory.values, false, rows, columns_contiguous};
+  out.found = deliver({delivered, wanted, *parse_fragment(operand).operand}, {});
+  return out;
+}
+
+Delivery reuse(std::string_view results, std::string_view operand) {
+  Fragment from = parse_fragment(results).fragment;
+  NamedFragment const into = parse_fragment(operand);
+  from.bits = into.fragment.bits;
+  unsigned const copies = into.fragment.values / from.values;
+  return deliver({{from, copies, true, {}, false}, {into.fragment, 1, true, {}, false}, *into.operand}, {});
+}
+
+// CUTLASS's sm80 collectives and FlashAttention 2 load these four ways.
+TEST(Delivery, LoadsThatKernelsUse) {
+  Load const a = load("ldmatrix.x4", "mma.m16n8k16.f16:a", true);
+  EXPECT_TRUE(a.found.answer.proved());
+  EXPECT_EQ(a.rows, "row = lane%16, col = 8*(lane/16)");
+  Load const b = load("ldmatrix.x4", "mma.m16n8k16.f16:b", false);
+  EXPECT_TRUE(b.found.answer.proved());
+  EXPECT_EQ(b.rows, "row = lane%8 + 8*(lane/16), col = 8*(lane/8%2)");
+  Load const v = load("ldmatrix.x4.trans", "mma.m16n8k16.f16:b", true);
+  EXPECT_TRUE(v.found.answer.proved());
+  EXPECT_EQ(v.rows, "row = lane%16, col = 8*(lane/16)");
+  Load const k8 = load("ldmatrix.x2", "mma.m16n8k32.s8:b", false);
+  EXPECT_TRUE(k8.found.answer.proved());
+  EXPECT_EQ(k8.rows, "row = lane%8, col = 16*(lane/8)");
+}
+
+TEST(Delivery, ATransposedOperandOf8BitsIsTorn) {
+  Load const v = load("ldmatrix.x4.trans", "mma.m16n8k32.e4m3:b", true);
+  EXPECT_TRUE(v.found.answer.refuted() != nullptr);
+  ASSERT_TRUE(v.solution.torn && v.found.first && v.found.up_to);
+  EXPECT_FALSE(v.solution.rows);
+  EXPECT_EQ(v.solution.torn->holders[0].thread, 0U);
+  EXPECT_EQ(v.solution.torn->holders[1].thread, 0U);
+  EXPECT_EQ(v.solution.torn->holders[1].value, 1U);
+  EXPECT_EQ(v.solution.torn->apart, 1) << "neighbours along n in memory";
+  EXPECT_EQ(v.solution.torn->wanted[1], (MatrixElement{1, 0})) << "neighbours along k in the operand";
+  EXPECT_EQ(v.found.first->got, (MatrixElement{0, 1}));
+  EXPECT_EQ(v.found.first->wanted, (MatrixElement{1, 0}));
+  EXPECT_TRUE(v.found.up_to->answer.proved());
+}
+
+TEST(Delivery, ResultsOf16BitsAreAnOperandAsTheyLie) {
+  EXPECT_TRUE(reuse("mma.m16n8k16.f16:d", "mma.m16n8k16.f16:a").answer.proved());
+  EXPECT_TRUE(reuse("wgmma.m64n16k16.f16:d", "wgmma.m64nNk16.f16:a").answer.proved());
+  EXPECT_FALSE(reuse("wgmma.m64n8k8.tf32:d", "wgmma.m64nNk8.tf32:a").answer.proved());
+}
+
+// P of attention, from results, and V, by ldmatrix.trans and byte permutations, have their k permuted alike: their product
+// is right although neither is the operand's layout.
+TEST(Delivery, PAndVOf8BitsPermuteKAlike) {
+  Delivery const p = reuse("mma.m16n8k32.e4m3:d", "mma.m16n8k32.e4m3:a");
+  Load const v = load("ldmatrix.x4.trans", "mma.m16n8k32.e4m3:b", true);
+  ASSERT_TRUE(p.up_to && v.found.up_to);
+  EXPECT_TRUE(p.up_to->answer.proved());
+  EXPECT_EQ(p.up_to->k, v.found.up_to->k);
+  EXPECT_EQ(std::vector<unsigned>(p.up_to->k.begin(), p.up_to->k.begin() + 6),
+            (std::vector<unsigned>{0, 1, 8, 9, 2, 3}));
+  EXPECT_TRUE(p.up_to->other.empty());
+  EXPECT_EQ(std::set<unsigned>(p.up_to->values.begin(), p.up_to->values.end()).size(), 16U);
+}
+
+TEST(Delivery, ASwapOfTwoRegistersIsFound) {
+  Fragment const memory = parse_fragment("ldmatrix.x4").fragment;
+  FragmentSide const wanted = wanted_by("mma.m16n8k16.f16:a", memory.values);
+  RowStarts const rows{
+      Expression::variable(0) % Expression(8) + Expression(8) * (Expression::variable(0) / Expression(16)),
+      Expression(8) * (Expression::variable(0) / Expression(8) % Expression(2)), "r1 and r2 swapped"};
+  Delivery const found = deliver({{memory, 1, false, rows, true}, wanted, Operand::a}, {});
+  ASSERT_TRUE(found.first && found.up_to);
+  EXPECT_EQ(found.first->value, 2U);
+  EXPECT_EQ(found.up_to->values, (std::vector<unsigned>{0, 1, 4, 5, 2, 3, 6, 7}));
+  EXPECT_TRUE(found.up_to->k.empty() && found.up_to->other.empty());
+}
+
+// Results of 32 bits: a row of stmatrix takes neighbouring lanes' registers, which are two columns apart.
+TEST(Delivery, ResultsOf32BitsAreTornAlongTheRow) {
+  Fragment const memory = parse_fragment("stmatrix.x4", 32).fragment;
+  Solution const s = solve_rows(memory, wanted_by("mma.m16n8k16.f16:d", memory.values), true);
+  ASSERT_TRUE(s.torn);
+  EXPECT_EQ(s.torn->holders[1].thread, 1U);
+  EXPECT_EQ(s.torn->apart, 1);
+  EXPECT_EQ(s.torn->wanted[1], (MatrixElement{0, 2}));
+}
+
+TEST(Delivery, TheRightRowAtAWrongColumnIsWrong) {
+  Fragment const memory = parse_fragment("ldmatrix.x4").fragment;
+  Expression const lane = Expression::variable(0);
+  RowStarts const rows{lane % Expression(16), Expression(0), ""};
+  Delivery const found = deliver(
+      {{memory, 1, false, rows, true}, wanted_by("mma.m16n8k16.f16:a", memory.values), Operand::a}, {});
+  EXPECT_TRUE(found.answer.refuted() != nullptr);
+  ASSERT_TRUE(found.first);
+  EXPECT_EQ(found.first->got, (MatrixElement{0, 0}));
+  EXPECT_EQ(found.first->wanted, (MatrixElement{0, 8}));
+}
+
+// What neither order nor permutation mends is said to be wrong, and no more.
+TEST(Delivery, WhatIsInOtherLanesIsOnlyRefuted) {
+  Delivery const found = reuse("wgmma.m64n8k8.tf32:d", "wgmma.m64nNk8.tf32:a");
+  ASSERT_TRUE(found.up_to) << "tf32: k is permuted, no lane";
+  EXPECT_EQ(found.up_to->k, (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5, 7}));
+  Fragment const memory = parse_fragment("ldmatrix.x1", 16).fragment;
+  FragmentSide const wanted = wanted_by("mma.m16n8k8.f16:b", memory.values);
+  Expression const lane = Expression::variable(0);
+  Delivery const broadcast = deliver(
+      {{memory, 1, false, RowStarts{Expression(0), Expression(0), ""}, false}, wanted, Operand::b}, {});
+  EXPECT_TRUE(broadcast.answer.refuted() != nullptr);
+  EXPECT_FALSE(broadcast.up_to) << "one row eight times is no operand";
+}
+
+TEST(HolderOf, IsTheInverse) {
+  for (char const* name :
+       {"mma.m16n8k16.f16:a", "mma.m16n8k32.s8:b", "wgmma.m64n24k16.f16:d", "ldmatrix.x4.trans"}) {
+    Fragment const f = parse_fragment(name).fragment;
+    for (std::uint32_t row = 0; row < f.rows; ++row)
+      for (std::uint32_t column = 0; column < f.columns; ++column) {
+        Holder const h = holder_of(f, row, column);
+        EXPECT_EQ(element_of(f, std::uint32_t{h.thread}, std::uint32_t{h.value}),
+                  (MatrixElement{row, column}))
+            << name;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace swizproof

@@ -1,0 +1,111 @@
+// fragment.hpp, on literals read off PTX's figures, and against a loop that knows nothing of formulas.
+#include <swizproof/hardware/fragment.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace swizproof {
+namespace {
+
+/// The fragment of the mma of that shape and so many bits.
+Fragment mma(std::string_view shape, unsigned bits, Operand operand, unsigned d_bits = 32) {
+  for (MmaShape const& s : mma_shapes)
+    if (s.shape == shape && s.bits == bits) return s.fragment(operand, d_bits);
+  ADD_FAILURE() << "no " << shape;
+  return {};
+}
+MatrixElement at(Fragment const& f, std::uint32_t thread, std::uint32_t i) {
+  return element_of(f, thread, i);
+}
+
+// [PTX ISA 9.1, figures of 9.7.14.5.6 to .11: the corners and one element inside]
+TEST(Fragment, Figures) {
+  Fragment const half = mma("m16n8k16", 16, Operand::a);
+  EXPECT_EQ(at(half, 0, 0), (MatrixElement{0, 0}));
+  EXPECT_EQ(at(half, 0, 2), (MatrixElement{8, 0})) << "a2, a3 are eight rows down";
+  EXPECT_EQ(at(half, 0, 4), (MatrixElement{0, 8})) << "a4, a5 are eight columns on";
+  EXPECT_EQ(at(half, 31, 7), (MatrixElement{15, 15}));
+  EXPECT_EQ(at(mma("m16n8k16", 16, Operand::b), 31, 3), (MatrixElement{15, 7}));
+  EXPECT_EQ(at(mma("m16n8k16", 16, Operand::b), 6, 2), (MatrixElement{12, 1}));
+  EXPECT_EQ(at(mma("m16n8k16", 16, Operand::d), 6, 3), (MatrixElement{9, 5}));
+  EXPECT_EQ(at(mma("m16n8k8", 16, Operand::a), 6, 3), (MatrixElement{9, 5}));
+  EXPECT_EQ(at(mma("m16n8k8", 32, Operand::a), 6, 1), (MatrixElement{9, 2})) << "tf32: a1 is down, a2 is on";
+  EXPECT_EQ(at(mma("m16n8k8", 32, Operand::a), 6, 2), (MatrixElement{1, 6}));
+  EXPECT_EQ(at(mma("m16n8k4", 32, Operand::a), 6, 1), (MatrixElement{9, 2}));
+  EXPECT_EQ(at(mma("m16n8k16", 64, Operand::a), 6, 3), (MatrixElement{9, 6}));
+  EXPECT_EQ(at(mma("m16n8k16", 64, Operand::b), 6, 3), (MatrixElement{14, 1}));
+  EXPECT_EQ(at(mma("m16n8k32", 8, Operand::a), 6, 5), (MatrixElement{9, 9}));
+  EXPECT_EQ(at(mma("m16n8k32", 8, Operand::a), 6, 14), (MatrixElement{9, 26}));
+  EXPECT_EQ(at(mma("m16n8k32", 8, Operand::b), 6, 4), (MatrixElement{24, 1}));
+  EXPECT_EQ(at(mma("m16n8k16", 8, Operand::a), 6, 4), (MatrixElement{9, 8}));
+  EXPECT_EQ(at(mma("m16n8k64", 4, Operand::a), 6, 17), (MatrixElement{1, 49}));
+  EXPECT_EQ(at(mma("m16n8k64", 4, Operand::b), 6, 9), (MatrixElement{49, 1}));
+  EXPECT_EQ(at(mma("m8n8k16", 8, Operand::a), 6, 1), (MatrixElement{1, 9}));
+  EXPECT_EQ(at(mma("m8n8k4", 64, Operand::d, 64), 6, 1), (MatrixElement{1, 5}));
+}
+
+TEST(Fragment, WarpsOfAWarpgroupHoldSixteenRowsEach) {
+  Fragment const d = wgmma_shapes[1].fragment(Operand::d, 128, 32);
+  EXPECT_EQ(at(d, 127, 63), (MatrixElement{63, 127}));
+  EXPECT_EQ(at(d, 33, 2), (MatrixElement{24, 2}));
+  EXPECT_EQ(at(d, 33, 4), (MatrixElement{16, 10})) << "value 4 begins the next eight columns";
+  EXPECT_EQ(at(wgmma_shapes[2].fragment(Operand::a, 8, 32), 98, 8), (MatrixElement{48, 24}));
+}
+
+TEST(Fragment, LdmatrixMovesUnitsOf16Bits) {
+  Instruction const plain{Operation::ldmatrix, 16, 4}, trans{Operation::ldmatrix, 16, 4, true};
+  EXPECT_EQ(at(fragment_of(plain, 8), 5, 6), (MatrixElement{9, 6}));
+  EXPECT_EQ(at(fragment_of(trans, 8), 5, 6), (MatrixElement{11, 2})) << "two bytes stay side by side";
+  EXPECT_EQ(at(fragment_of(trans, 8), 5, 7), (MatrixElement{11, 3}));
+  EXPECT_EQ(at(fragment_of(plain, 32), 5, 3), (MatrixElement{25, 1}));
+  for (std::uint32_t lane = 0; lane < 32; ++lane)
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      MatrixElement e = matrix_element(lane, i % 2, true);
+      e.row += 8 * (i / 2);
+      EXPECT_EQ(at(fragment_of(trans, 16), lane, i), e);
+    }
+}
+
+void expect_each_once(Fragment const& f, std::string const& what) {
+  std::set<std::uint32_t> held;
+  for (std::uint32_t t = 0; t < f.threads; ++t)
+    for (std::uint32_t i = 0; i < f.values; ++i) {
+      MatrixElement const e = at(f, t, i);
+      EXPECT_LT(e.row, f.rows) << what;
+      EXPECT_LT(e.column, f.columns) << what;
+      held.insert(e.row * f.columns + e.column);
+    }
+  EXPECT_EQ(held.size(), std::size_t{f.rows} * f.columns) << what;
+  EXPECT_EQ(std::size_t{f.threads} * f.values, held.size()) << what;
+}
+
+TEST(Fragment, EveryElementIsHeldOnce) {
+  for (MmaShape const& s : mma_shapes)
+    for (Operand const operand : {Operand::a, Operand::b, Operand::d})
+      expect_each_once(s.fragment(operand, s.bits == 64 ? 64 : 32), std::string(s.shape));
+  for (WgmmaShape const& s : wgmma_shapes) expect_each_once(s.fragment(Operand::a, 8, 32), "wgmma");
+  for (unsigned const n : {8U, 24U, 256U})
+    expect_each_once(wgmma_shapes[0].fragment(Operand::d, n, 32), "wgmma");
+  for (InstructionName const& known : instruction_names)
+    if (known.instruction.matrices != 0)
+      expect_each_once(fragment_of(known.instruction, 8), std::string(known.text));
+}
+
+// A register's elements lie side by side along k in A and B, along n in D.
+TEST(Fragment, RegistersHoldNeighbours) {
+  for (MmaShape const& s : mma_shapes) {
+    if (s.bits >= 32) continue;
+    for (Operand const operand : {Operand::a, Operand::b}) {
+      Fragment const f = s.fragment(operand, 32);
+      for (std::uint32_t i = 0; i < f.values; ++i) {
+        MatrixElement const first = at(f, 9, i * f.bits / 32 * 32 / f.bits), e = at(f, 9, i);
+        std::uint32_t const step = i * f.bits % 32 / f.bits;
+        EXPECT_EQ(operand == Operand::a ? e.column - first.column : e.row - first.row, step) << s.shape;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace swizproof
