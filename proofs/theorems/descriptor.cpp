@@ -3,9 +3,9 @@
 // sigma is the mode's swizzle with a base offset b (H9), W the 16-byte columns of its rows (2, 4, 8 for 32B, 64B, 128B).
 //
 //   K-major    block j of k, 32 bytes, is read with start + 32 j         iff it ends inside the row: 32 j + 32 <= 16 W
-//   MN-major   block j of k, 16 elements, with start + 2 j SBO           always
+//   MN-major   the next block of k, 16 elements, with start + 2 SBO      always
 //              rows from column c on, with start + 16 c                  iff they end inside the atom: c + columns <= W
-//   none       block j of k with start + 2 j LBO                         always, K-major and MN-major
+//   none       the next block of k with start + 2 LBO                    always, K-major and MN-major
 //   base       a tile that is swizzled from its own base p               iff p = 128 b modulo the pattern of 128 W bytes
 //
 // Of advances every start is good, so that neither the tile's base nor the base offset has a say in them. "Only if" is about
@@ -36,7 +36,7 @@ enum class Part : std::uint8_t {
   all,     ///< all of them read from where they are stored, which is false
 };
 
-constexpr unsigned blocks = 16;  ///< of k that advances are stated of
+constexpr unsigned blocks = 16;  ///< of k that an advance inside a row is stated of
 
 /// Block j of k is read with start + 32 j. Rows may lie anywhere, and so may the panels into which the tile is cut.
 std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
@@ -63,25 +63,6 @@ std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
   return questions;
 }
 
-/// Block j of k of an MN-major tile, 16 elements, is read with start + groups j SBO: its lines are two groups of 8, SBO apart.
-/// Columns may lie anywhere.
-std::vector<Question> mn_major_k_blocks(OperandMode const& mode, unsigned groups) {
-  std::vector<Question> questions;
-  for (unsigned j = 0; j < blocks; ++j)
-    for (unsigned half = 0; half < 2; ++half)
-      questions.push_back(
-          ask("block " + std::to_string(j) + ", half " + std::to_string(half), 32,
-              {{"start/16", 28}, {"base offset", 3}, {"column/16", 28}, {"line", 3}, {"SBO/16", 14}},
-              [=](auto start, auto b, auto column, auto line, auto sbo) {
-                using W = decltype(start);
-                W const sbo_bytes = shl(sbo, 4);
-                W const s = shl(start, 4) + shl(column, 4) + line * mode.shape.row_bytes;
-                return states(sigma(mode, b, W(s + sbo_bytes * (groups * j) + sbo_bytes * half)) ==
-                              sigma(mode, b, W(s + sbo_bytes * (2 * j + half))));
-              }));
-  return questions;
-}
-
 /// Rows from column c of an atom on: with start + 16 c the column `column` is read.
 Question mn_major_rows(OperandMode const& mode, Part part) {
   return ask(std::string(mode.name) + (part == Part::inside ? ", inside" : ", beyond"), 32,
@@ -91,7 +72,7 @@ Question mn_major_rows(OperandMode const& mode, Part part) {
               {"columns", 5},
               {"column", 5},
               {"line", 3},
-              {"LBO/16", 14}},
+              {"length/16", 14}},
              [=](auto start, auto b, auto c, auto columns, auto column, auto line, auto lbo) {
                using W = decltype(start);
                unsigned const width = mode.shape.row_bytes / 16;
@@ -112,19 +93,20 @@ Question mn_major_rows(OperandMode const& mode, Part part) {
              });
 }
 
-/// Without a swizzle: block j of k is read with start + groups j LBO; its halves lie LBO apart, whichever index is contiguous.
-std::vector<Question> none_k_blocks(unsigned groups) {
+/// Of an MN-major tile, and without a swizzle of a K-major one, the two halves of a block of k lie one length apart: SBO under a
+/// swizzle, LBO without. The next block is read with start + groups such lengths: the addresses that go into the swizzle are equal,
+/// whichever it is. The place in the half holds all else. Since the start is any, so is the block before.
+std::vector<Question> next_k(unsigned groups) {
   std::vector<Question> questions;
-  for (unsigned j = 0; j < blocks; ++j)
-    for (unsigned half = 0; half < 2; ++half)
-      questions.push_back(ask("block " + std::to_string(j) + ", half " + std::to_string(half), 32,
-                              {{"start/16", 28}, {"place in the half", 28}, {"LBO/16", 14}},
-                              [=](auto start, auto place, auto lbo) {
-                                using W = decltype(start);
-                                W const s = shl(start, 4) + place, lbo_bytes = shl(lbo, 4);
-                                return states(W(s + lbo_bytes * (groups * j) + lbo_bytes * half) ==
-                                              W(s + lbo_bytes * (2 * j + half)));
-                              }));
+  for (unsigned half = 0; half < 2; ++half)
+    questions.push_back(ask("half " + std::to_string(half), 32,
+                            {{"start/16", 14}, {"place in the half", 18}, {"length/16", 14}},
+                            [=](auto start, auto place, auto length) {
+                              using W = decltype(start);
+                              W const s = shl(start, 4), bytes = shl(length, 4);
+                              return states(W(s + bytes * groups + (bytes * half + place)) ==
+                                            W(s + (bytes * (2 + half) + place)));
+                            }));
   return questions;
 }
 
@@ -191,10 +173,6 @@ void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
                if_and_only_if(mode)),
        starts + "j < 16, rows anywhere, panels < 2^18", source,
        several("... whatever j is", k_blocks(mode, Part::all))});
-  claims.push_back({name + ", MN-major, next k",
-                    several("start + 2 j SBO reads block j of k", mn_major_k_blocks(mode, 2)),
-                    starts + "j < 16, columns anywhere, SBO < 2^18", source,
-                    several("start + j SBO does", mn_major_k_blocks(mode, 1))});
   claims.push_back({name + ", MN-major, rows from column c on",
                     several("start + 16 c reads as many columns if and only if they end inside the atom",
                             {mn_major_rows(mode, Part::inside), mn_major_rows(mode, Part::beyond)}),
@@ -213,10 +191,11 @@ void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
 }  // namespace
 
 void add_descriptor(std::vector<Claim>& claims) {
-  claims.push_back(
-      {"descriptor/none, next k", several("start + 2 j LBO reads block j of k", none_k_blocks(2)),
-       "all starts below 2^32 that are multiples of 16; j < 16, places anywhere, LBO < 2^18; K- and MN-major",
-       source, several("start + j LBO does", none_k_blocks(1))});
+  claims.push_back({"descriptor/MN-major, and none, next k",
+                    several("start + 2 SBO (without a swizzle 2 LBO) reads the next block of k", next_k(2)),
+                    "all starts and lengths below 2^18 that are multiples of 16, all places below 2^18; any "
+                    "swizzle, any base offset",
+                    source, several("start + SBO does", next_k(1))});
   for (OperandMode const& mode : operand_modes)
     if (mode.shape.swizzled && mode.number(OperandReader::wgmma) >= 0) add_swizzled(claims, mode);
   claims.push_back({"descriptor/of one generation",
