@@ -167,23 +167,27 @@ std::vector<Question> if_and_only_if(OperandMode const& mode) {
 void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
   std::string const name = "descriptor/" + std::string(mode.name);
   std::string const starts = "all starts below 2^32 that are multiples of 16, all base offsets; ";
-  claims.push_back(
-      {name + ", K-major, next k",
-       several("start + 32 j reads block j of k if and only if that ends inside a row of the swizzle",
-               if_and_only_if(mode)),
-       starts + "j < 16, rows anywhere, panels < 2^18", source,
-       several("... whatever j is", k_blocks(mode, Part::all))});
+  claims.push_back({name + ", K-major, next k",
+                    several("K-major, " + std::string(mode.name) +
+                                ": start + 32 j reads bytes 32 j .. 32 j + 31 of each row's k if and only if "
+                                "they lie in one row of the swizzle",
+                            if_and_only_if(mode)),
+                    starts + "j < 16, rows anywhere, panels < 2^18", source,
+                    several("... whatever j is", k_blocks(mode, Part::all))});
   claims.push_back({name + ", MN-major, rows from column c on",
-                    several("start + 16 c reads as many columns if and only if they end inside the atom",
+                    several("MN-major, " + std::string(mode.name) +
+                                ": start + 16 c reads 16-byte columns c .. c + n - 1 of the rows if and only "
+                                "if they end inside an atom",
                             {mn_major_rows(mode, Part::inside), mn_major_rows(mode, Part::beyond)}),
                     starts + "up to 31 columns of 16 bytes, 8 lines of k, LBO < 2^18", source,
                     single("... however many they are", mn_major_rows(mode, Part::all))});
   claims.push_back(
       {name + ", base",
-       several(
-           "a tile swizzled from its own base p is read with base offset b if and only if p = 128 b modulo " +
-               std::to_string(8 * mode.shape.row_bytes),
-           {good_bases(mode, false), other_bases(mode)}),
+       several(std::string(mode.name) +
+                   ": a tile swizzled from its own base p is read with start p and base offset b if and only "
+                   "if p = 128 b modulo " +
+                   std::to_string(8 * mode.shape.row_bytes),
+               {good_bases(mode, false), other_bases(mode)}),
        "all p below 2^32 that are multiples of 16, all base offsets; all 32-bit places, and one atom", "H9",
        single("... whatever p is", good_bases(mode, true))});
 }
@@ -192,16 +196,20 @@ void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
 
 void add_descriptor(std::vector<Claim>& claims) {
   claims.push_back({"descriptor/MN-major, and none, next k",
-                    several("start + 2 SBO (without a swizzle 2 LBO) reads the next block of k", next_k(2)),
+                    several("MN-major, 16-bit elements: start + 2 SBO reads the next 16 of k; without a "
+                            "swizzle, of either order, start + 2 LBO does",
+                            next_k(2)),
                     "all starts and lengths below 2^18 that are multiples of 16, all places below 2^18; any "
                     "swizzle, any base offset",
                     source, several("start + SBO does", next_k(1))});
   for (OperandMode const& mode : operand_modes)
     if (mode.shape.swizzled && mode.number(OperandReader::wgmma) >= 0) add_swizzled(claims, mode);
-  claims.push_back({"descriptor/of one generation",
-                    single("no 64 bits are a descriptor of wgmma and one of tcgen05", one_generation(true)),
-                    "all 64-bit numbers", "PTX ISA 9.1, 9.7.15.5.1 and 9.7.16.4.1",
-                    single("... without the version in bits 48..46", one_generation(false))});
+  claims.push_back(
+      {"descriptor/of one generation",
+       single("no 64 bits are a descriptor of wgmma and one of tcgen05, whose reserved bits are 0",
+              one_generation(true)),
+       "all 64-bit numbers", "PTX ISA 9.1, 9.7.15.5.1 and 9.7.16.4.1",
+       single("... without the version in bits 48..46", one_generation(false))});
 }
 
 }  // namespace swizproof::proofs

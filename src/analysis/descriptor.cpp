@@ -19,6 +19,7 @@ constexpr std::uint64_t most_of_a_block =
     227 * 1024;                           ///< bytes of shared memory, compute capability 9.0 and 10.0
 constexpr std::uint64_t start_unit = 16;  ///< bytes
 constexpr std::uint64_t most_solver_steps = 2'000'000;
+constexpr std::size_t most_solver_questions = 32;
 /// Tiles are looked at from bases beyond this, so that what lies below a base has an address.
 constexpr std::uint64_t origin = std::uint64_t{1} << 20;
 
@@ -103,8 +104,7 @@ Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::
   if (d.stride_is_read)
     d.fields.stride_byte_offset =
         length(stride_field, leading_is_of_rows ? step(0, next_k) : step(next_row, 0));
-  std::uint64_t const from_base = first - base;
-  d.fields.start = length(start_field, from_base);
+  d.start = static_cast<std::int64_t>(first - base);
   for (std::uint64_t i = 0; i < tile.cut.count(); ++i) {
     std::uint64_t const at = plain(tile.corner(i));
     if (out.misfit.empty() && at % start_unit != 0)
@@ -127,7 +127,7 @@ Reading read_all(CutTile const& tile, TileDescriptor const& d, std::vector<std::
                  std::uint64_t base, bool count) {
   Reading out;
   for (std::uint64_t i = 0; i < tile.cut.count(); ++i) {
-    std::uint64_t const start = base + d.fields.start + static_cast<std::uint64_t>(d.starts[i]);
+    std::uint64_t const start = base + static_cast<std::uint64_t>(d.start + d.starts[i]);
     std::size_t const corner = tile.corner(i);
     for (std::uint64_t k = 0; k < tile.cut.depth; ++k)
       for (std::uint64_t row = 0; row < tile.cut.rows; ++row) {
@@ -214,19 +214,22 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
                  "sparse instructions are not modelled");
   bool const a_fits = tile.rows % 64 == 0;
   cut.operand = question.operand.value_or(
-      question.rows ? (reads_rows(question.reader, true, *question.rows) ? Operand::a : Operand::b)
-                    : (a_fits ? Operand::a : Operand::b));
+      question.rows
+          ? (reads_rows(question.reader, true, question.integers, *question.rows) ? Operand::a : Operand::b)
+          : (a_fits ? Operand::a : Operand::b));
   bool const is_a = cut.operand == Operand::a;
   if (question.rows) {
     cut.rows = *question.rows;
-    if (!reads_rows(question.reader, is_a, cut.rows))
+    if (!reads_rows(question.reader, is_a, question.integers, cut.rows))
       throw refuse(fmt::format("no instruction of {} reads {} rows of {}", name(question.reader), cut.rows,
                                is_a ? "A" : "B"),
                    is_a ? (question.reader == OperandReader::wgmma ? "A has 64" : "A has 64 or 128")
-                        : "B has a multiple of 8, up to 256");
+                        : (question.integers ? "B of integers has 8, 16, 24, or a multiple of 16 up to 256"
+                                             : "B has a multiple of 8, up to 256"));
   } else {
     for (std::uint64_t rows = 8; rows <= 256; rows += 8)
-      if (tile.rows % rows == 0 && reads_rows(question.reader, is_a, rows)) cut.rows = rows;
+      if (tile.rows % rows == 0 && reads_rows(question.reader, is_a, question.integers, rows))
+        cut.rows = rows;
   }
   if (cut.rows == 0 || tile.rows % cut.rows != 0)
     throw refuse(fmt::format("{} rows are no whole number of instructions{}", tile.rows,
@@ -239,7 +242,10 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
   cut.along_rows = tile.rows / cut.rows;
   cut.along_k = tile.depth / cut.depth;
   cut.rest = tile.rest;
-  if (layout->size() > most_enumerated) throw refuse("the tile has more than 2^22 elements", "");
+  if (static_cast<std::uint64_t>(layout->size()) > most_of_a_block)
+    throw refuse(fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
+                             layout->size(), most_of_a_block),
+                 "");
   for (std::int64_t i = 0; i < layout->size(); ++i)
     tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
   std::vector<std::uint64_t> const stored = tile.stored(origin);
@@ -260,7 +266,7 @@ class DescriptorSearch {
       : tile_(tile), question_(question), period_(period) {}
 
   [[nodiscard]] std::vector<TileDescriptor> solutions() const {
-    using Key = std::tuple<std::size_t, std::uint32_t, Major, std::uint32_t, std::uint32_t, std::uint32_t,
+    using Key = std::tuple<std::size_t, std::uint32_t, Major, std::int64_t, std::uint32_t, std::uint32_t,
                            std::vector<std::int64_t>>;
     std::map<Key, TileDescriptor> found;
     for (std::uint64_t residue = 0; residue < period_; residue += start_unit) {
@@ -276,7 +282,7 @@ class DescriptorSearch {
         Key const key{way.mode,
                       way.base_offset,
                       way.major,
-                      d.fields.start,
+                      d.start,
                       d.fields.leading_byte_offset,
                       d.fields.stride_byte_offset,
                       d.starts};
@@ -291,7 +297,8 @@ class DescriptorSearch {
       bool const said = std::any_of(all.begin(), all.end(), [&](TileDescriptor const& other) {
         MatrixDescriptor same = d.fields;
         same.base_offset = other.fields.base_offset;
-        return same.bits() == other.fields.bits() && d.major == other.major && d.bases == other.bases;
+        return same.bits() == other.fields.bits() && d.start == other.start && d.major == other.major &&
+               d.bases == other.bases;
       });
       if (!said) all.push_back(std::move(d));
     }
@@ -299,8 +306,9 @@ class DescriptorSearch {
       auto const rank = [](TileDescriptor const& d) {
         double const share =
             static_cast<double>(d.bases.residues.size()) / static_cast<double>(d.bases.period);
-        return std::tuple(d.bases.residues.front() != 0 || d.fields.base_offset != 0, -share, d.fields.start,
-                          d.fields.base_offset, d.major, -static_cast<int>(d.fields.mode));
+        return std::tuple(d.bases.residues.front() != 0 || d.fields.base_offset != 0, -share,
+                          d.start < 0 ? -d.start : d.start, d.fields.base_offset, d.major,
+                          -static_cast<int>(d.fields.mode));
       };
       return rank(a) < rank(b);
     });
@@ -347,11 +355,20 @@ class DescriptorSearch {
     }
     bool const is_of_the_other = own && std::any_of(std::begin(operand_modes), std::end(operand_modes),
                                                     [&](OperandMode const& m) { return m.swizzle == *own; });
+    if (answer.reason.empty())  // no mode reads such elements in this order
+      answer.reason = why_not(question_.reader, operand_modes[1], question_.major.value_or(Major::k),
+                              8 * tile_.element_bytes);
+    if (question_.major) {
+      DescriptorQuestion other = question_;
+      other.major = *question_.major == Major::k ? Major::mn : Major::k;
+      if (!DescriptorSearch(tile_, other, period_).solutions().empty())
+        answer.reason += fmt::format("; {}-major it is read", other.major == Major::k ? "K" : "MN");
+    }
     if (own && !own_is_a_mode)
       answer.reason =
           fmt::format("its swizzle, {} of bytes, is no mode of {}{}; {}", to_string(*own),
                       name(question_.reader), is_of_the_other ? ", but one of tcgen05" : "", answer.reason);
-    else if (own && own->bits == 0)
+    else if (own && own->bits == 0 && answer.misread)
       answer.reason +=
           fmt::format("; it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
                       name(question_.reader));
@@ -385,7 +402,7 @@ Question reads(CutTile const& tile, TileDescriptor const& d, std::uint64_t instr
       fmt::format("instruction {}", instruction), 64, variables,
       [&tile, &d, instruction, corner]<Word W>(std::span<W const> values) {
         W const row = values[0], k = values[1], base = values[2];
-        W const start = base + (d.fields.start + static_cast<std::uint64_t>(d.starts[instruction]));
+        W const start = base + static_cast<std::uint64_t>(d.start + d.starts[instruction]);
         W const place = offset(tile.map, W(corner + row + k * tile.rows)).elements * tile.element_bytes;
         return states(address_read(d.fields, d.major, tile.element_bytes, start, row, k).bytes ==
                       value(tile.map.on_bytes, W(base + place)));
@@ -435,6 +452,7 @@ DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& questi
       questions.push_back(reads(tile, best, i, residue));
   Limits its = limits;
   its.steps = most_solver_steps;
+  if (questions.size() > most_solver_questions) return answer;
   Answer const second = decide(questions, its, Effort::one);
   if (second.unknown() == nullptr) {
     must_agree(to_string(map), Engine::exhaustive, name(answer.outcome), second.engines.front(),
@@ -483,6 +501,15 @@ std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, u
     map.on_elements.emplace_back(layout({t, mn / t}, {1, stride}, {8, depth / 8}, {t, leading}));
   }
   map.text = to_string(map);
+  if (descriptor.base_offset != 0 && mode.shape.swizzled) {
+    // The three stages as one function, as the command line takes them.
+    Swizzle const& f = mode.swizzle;
+    std::uint32_t const row = 128 * descriptor.base_offset, mask = ((1U << f.bits) - 1) << f.base;
+    Map elements = map;
+    elements.on_bytes.clear();
+    map.text = fmt::format("fn(x) = x ^ (((x - {}) >> {}) & {:#x}) o smem_ptr[{}b](unset) o {}", row, f.shift,
+                           mask, element_bits, to_string(elements));
+  }
   return map;
 }
 
@@ -518,13 +545,26 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
     if (length == 16 * usual)
       all.push_back(
           fmt::format("{} is {} bytes, 16 times the {} of atoms that touch: the field counts units of 16 "
-                      "bytes, and {} was written without >> 4",
+                      "bytes; perhaps {} was written without >> 4",
                       field, length, usual, usual));
   };
   if (major == Major::k || swizzles)
     not_divided(stride_field.name, descriptor.stride_byte_offset,
                 swizzles ? mode.shape.k_lines * mode.shape.row_bytes : 2 * atom);
   if (!swizzles) not_divided(leading_field.name, descriptor.leading_byte_offset, atom);
+  if (swizzles && major == Major::mn)
+    not_divided(leading_field.name, descriptor.leading_byte_offset,
+                mode.shape.k_lines * mode.shape.row_bytes);
+  // The mode may be another generation's number, or missing: 8 rows of which mode does the stride step over?
+  for (OperandMode const& other : operand_modes)
+    if (major == Major::k && other.shape.swizzled && other.shape.k_lines == 8 && &other != &mode &&
+        descriptor.stride_byte_offset == 8 * other.shape.row_bytes &&
+        ((swizzles && other.shape.row_bytes > mode.shape.row_bytes) || overlaps))
+      all.push_back(
+          fmt::format("stride byte offset {} is 8 rows under {}, and the mode is {}: perhaps its number is "
+                      "missing, or one of the "
+                      "other generation (wgmma: 1 128B, 2 64B, 3 32B; tcgen05: 2 128B, 4 64B, 6 32B)",
+                      descriptor.stride_byte_offset, other.name, mode.name));
   if (std::uint64_t const end = descriptor.start; end >= most_of_a_block)
     all.push_back(
         fmt::format("start is {:#x}, beyond the {} bytes of a block: the field counts units of 16 bytes", end,
@@ -544,7 +584,9 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
     all.push_back(
         fmt::format("start lies {} bytes into a row of {}: of the {} bytes of k some come from the next row",
                     column, mode.shape.row_bytes, operand_k_bytes));
-  if (major == Major::mn && start % mode.shape.row_bytes >= 16)
+  if (major == Major::mn &&
+      start % mode.shape.row_bytes + std::min<std::uint64_t>(rows * bytes, mode.shape.row_bytes) >
+          mode.shape.row_bytes)
     all.push_back(fmt::format(
         "start lies {} bytes into a row of {}: the columns at its end come from the next row of k",
         start % mode.shape.row_bytes, mode.shape.row_bytes));

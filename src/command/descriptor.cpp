@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <set>
 #include <unistd.h>
@@ -33,9 +34,9 @@ Support support_of(OperandReader reader, unsigned element_bits) {
 }
 
 std::string_view support_in_words(OperandReader reader, unsigned element_bits) {
-  if (reader == OperandReader::tcgen05) return "tcgen05 is documented, not measured";
-  return element_bits == 16 ? "measured: campaign wgmma"
-                            : "measured for elements of 16 bits, documented for these";
+  if (reader == OperandReader::tcgen05) return "tcgen05's model is documented, not measured";
+  return element_bits == 16 ? "the model is measured: campaign wgmma"
+                            : "the model is measured for elements of 16 bits, documented for these";
 }
 
 /// `64,16`.
@@ -48,9 +49,25 @@ void read_extent(std::string const& text, DescriptorQuestion& question) {
   question.depth = parse_number(text, comma + 1, text.size(), wanted);
 }
 
+/// Whose operand a LAYOUT's own name says it is.
+OperandReader reader_of_text(std::string_view text) {
+  std::size_t const first = text.find_first_not_of(" \t\n");
+  if (first != text.npos) text.remove_prefix(first);
+  if (text.starts_with("umma:")) return OperandReader::tcgen05;
+  if (!text.starts_with("desc:")) return OperandReader::wgmma;
+  std::string const number(text.substr(5, text.find('<') - 5));
+  return reader_of(parse_number(number, 0, number.size(), "a descriptor"));
+}
+
+/// Whether a type's name is that of integers: `i8`, `u8`, `s32`.
+bool names_integers(std::string const& element) {
+  return element.size() > 1 && std::string_view("ius").find(element[0]) != std::string_view::npos &&
+         element.find_first_not_of("0123456789", 1) == element.npos;
+}
+
 DescriptorQuestion question_of(DescriptorArguments const& options) {
   DescriptorQuestion question;
-  if (options.reader == "tcgen05") question.reader = OperandReader::tcgen05;
+  question.reader = options.reader == "tcgen05" ? OperandReader::tcgen05 : OperandReader::wgmma;
   if (!options.major.empty()) question.major = options.major == "k" ? Major::k : Major::mn;
   if (!options.operand.empty()) question.operand = options.operand == "a" ? Operand::a : Operand::b;
   read_extent(options.extent, question);
@@ -104,33 +121,51 @@ std::optional<std::vector<std::array<std::int64_t, 2>>> modes_of(std::vector<std
   return modes;
 }
 
-/// `+32 bytes (descriptor +2); every 4th +8192 (+512)`; numbers that are no layout one by one.
+/// `+32 bytes, descriptor +2`; `block i: 32*(i%4) + 8192*(i/4) bytes`; numbers that are no layout one by one.
 std::string steps_in_words(std::vector<std::int64_t> const& numbers) {
   auto const modes = modes_of(numbers);
   if (!modes) return fmt::format("at {} bytes", fmt::join(numbers, ", "));
-  std::string text;
+  if (modes->size() == 1)
+    return fmt::format("{:+} bytes, descriptor {:+}", (*modes)[0][1], (*modes)[0][1] / 16);
+  std::string text;  // of the index i: 32*(i%4) + 8192*(i/4)
   std::int64_t before = 1;
-  for (auto const& [count, step] : *modes) {
-    text += before == 1 ? fmt::format("{:+} bytes, descriptor {:+}", step, step / 16)
-                        : fmt::format("; after {}: at {} bytes, descriptor {:+}", before, step, step / 16);
+  for (std::size_t m = 0; m < modes->size(); ++m) {
+    auto const& [count, step] = (*modes)[m];
+    std::string index = before == 1 ? "i" : fmt::format("i/{}", before);
+    if (m + 1 < modes->size())
+      index = before == 1 ? fmt::format("(i%{})", count) : fmt::format("({}%{})", index, count);
+    else
+      index = fmt::format("({})", index);
+    text += fmt::format("{}{}*{}", text.empty() ? "" : " + ", step, index);
     before *= count;
   }
-  return text;
+  return fmt::format("number i at {} bytes; in the descriptor a 16th of it", text);
 }
 
+/// The first step; null where there is none.
 Json step_json(std::vector<std::int64_t> const& numbers) {
   return numbers.size() > 1 ? Json(numbers[1]) : Json(nullptr);
+}
+/// Whether that is every step.
+bool is_every(std::vector<std::int64_t> const& numbers) {
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    if (numbers[i] != static_cast<std::int64_t>(i) * numbers[1]) return false;
+  return true;
 }
 
 // ---------------------------------------------------------------------------------------- a tile's
 
 /// The number, for a tile at `smem`.
 std::string expression_of(TileDescriptor const& d) {
-  MatrixDescriptor bare = d.fields;
-  bare.start = 0;
-  std::string const address =
-      d.fields.start == 0 ? std::string("smem") : fmt::format("(smem + {})", d.fields.start);
-  return fmt::format("{}ull | ({} & 0x3ffff) >> 4", hexadecimal(bare.bits()), address);
+  std::string const address = d.start == 0
+                                  ? std::string("smem")
+                                  : fmt::format("(smem {} {})", d.start < 0 ? '-' : '+', std::abs(d.start));
+  return fmt::format("{}ull | ({} & 0x3ffff) >> 4", hexadecimal(d.fields.bits()), address);
+}
+
+/// The 64 bits for a tile at address 0.
+std::uint64_t at_zero(TileDescriptor const& d) {
+  return d.fields.bits() | (static_cast<std::uint64_t>(d.start) & 0x3FFFF) >> 4;
 }
 
 /// The solutions that are needed to reach every base that any of them reaches: each adds some.
@@ -156,7 +191,8 @@ std::optional<unsigned> rows_of_base_offset(std::vector<TileDescriptor const*> c
     TileDescriptor const& d = *all[i];
     expected.base_offset = static_cast<std::uint32_t>(i);
     if (i > 7 || d.fields.bits() != expected.bits() || d.major != all.front()->major ||
-        d.starts != all.front()->starts || d.bases != Bases{128 * all.size(), {128 * i}})
+        d.start != all.front()->start || d.starts != all.front()->starts ||
+        d.bases != Bases{128 * all.size(), {128 * i}})
       return std::nullopt;
   }
   return all.size() > 1 ? std::optional(static_cast<unsigned>(all.size())) : std::nullopt;
@@ -182,14 +218,16 @@ Json to_json(TileDescriptor const& d, Instructions const& cut) {
            {"stride_byte_offset", d.fields.stride_byte_offset},
            {"stride_byte_offset_read", d.stride_is_read},
            {"base_offset", d.fields.base_offset},
-           {"start", d.fields.start},
+           {"start", d.start},
            {"k_step", step_json(starts.k)},
+           {"k_step_is_every", is_every(starts.k)},
            {"mn_step", step_json(starts.rows)},
+           {"mn_step_is_every", is_every(starts.rows)},
            {"k_starts", starts.k},
            {"mn_starts", starts.rows}};
   if (cut.rest > 1) out["rest_starts"] = starts.rest;
   if (!starts.independent) out["starts"] = d.starts;
-  out["descriptor"] = hexadecimal(d.fields.bits());
+  out["descriptor"] = hexadecimal(at_zero(d));
   out["expression"] = expression_of(d);
   out["bases"] = to_json(d.bases);
   return out;
@@ -220,11 +258,9 @@ Json to_json(TileResult const& result) {
   }
   out["counterexample"] = nullptr;
   if (found.misread)
-    out["counterexample"] = {{"row", found.misread->row},
-                             {"k", found.misread->k},
-                             {"base", found.misread->base},
-                             {"read", found.misread->read},
-                             {"stored", found.misread->stored}};
+    out["counterexample"] = {{"row", found.misread->row},   {"k", found.misread->k},
+                             {"rest", found.misread->rest}, {"base", found.misread->base},
+                             {"read", found.misread->read}, {"stored", found.misread->stored}};
   out["domain"] = found.domain;
   out["engine"] = names_of(found.engines);
   out["evidence"] = name(support_of(result.question.reader, *result.map.element_bits));
@@ -272,10 +308,9 @@ void print_solutions(TileResult const& result, Style const& style) {
     return is_read ? fmt::format("{} bytes, {}", bytes, of) : "any: it is not read";
   };
   fmt::print("\n");
-  print_fields(
-      best.fields, length(best.fields.leading_byte_offset, best.leading_is_read, leading_of(best)),
-      length(best.fields.stride_byte_offset, best.stride_is_read, stride_of(best)),
-      best.fields.start == 0 ? "the tile's base" : fmt::format("base + {} bytes", best.fields.start));
+  print_fields(best.fields, length(best.fields.leading_byte_offset, best.leading_is_read, leading_of(best)),
+               length(best.fields.stride_byte_offset, best.stride_is_read, stride_of(best)),
+               best.start == 0 ? "the tile's base" : fmt::format("base {:+} bytes", best.start));
   Starts const starts = starts_of(cut, best.starts);
   auto const next = [](std::string const& what, std::vector<std::int64_t> const& numbers) {
     if (numbers.size() > 1) print_field(what, steps_in_words(numbers), "");
@@ -283,9 +318,11 @@ void print_solutions(TileResult const& result, Style const& style) {
   if (starts.independent) {
     next(fmt::format("next {} of k", cut.depth), starts.k);
     next(fmt::format("next {} rows", cut.rows), starts.rows);
-    next("next of the rest", starts.rest);
+    next("next stage", starts.rest);
   } else {
-    fmt::print("  starts               {}\n", fmt::join(best.starts, ", "));
+    print_field("starts",
+                fmt::format("{} bytes; k runs first, then rows, then stages", fmt::join(best.starts, ", ")),
+                "");
   }
   print_field("bases", in_words(best.bases), "");
   fmt::print("\n  {}\n", style.strong(expression_of(best)));
@@ -327,14 +364,18 @@ void print_text(TileResult const& result, Style const& style) {
       fmt::print("           {}\n", found.reason.substr(from, to - from));
     }
     if (found.misread)
-      fmt::print("           at row {}, k {}: read from byte {}, stored at byte {}\n", found.misread->row,
-                 found.misread->k, found.misread->read, found.misread->stored);
+      fmt::print("           at row {}, k {}{}: read from byte {}, stored at byte {}\n", found.misread->row,
+                 found.misread->k, cut.rest > 1 ? fmt::format(", stage {}", found.misread->rest) : "",
+                 found.misread->read, found.misread->stored);
+    fmt::print("           for {}\n", found.domain);
     return;
   }
   fmt::print("  {}  {} reads it as {}, {}, in {}  {}\n           for {}; {}\n", style.outcome(found.outcome),
              name(result.question.reader), operand, in_words(found.solutions.front().major), instructions,
              style.faint(names_of(found.engines)), found.domain,
              support_in_words(result.question.reader, *result.map.element_bits));
+  if (result.question.reader == OperandReader::tcgen05 && cut.operand == Operand::b && cut.rows % 16 != 0)
+    fmt::print("  note: {} rows of B are read with 64 rows of A alone\n", cut.rows);
   print_solutions(result, style);
 }
 
@@ -367,10 +408,14 @@ NumberResult compute_number(DescriptorArguments const& options) {
   if (question.depth && *question.depth != 8 * operand_k_bytes / result.element_bits)
     throw refuse(fmt::format("one instruction has {} such elements along k",
                              8 * operand_k_bytes / result.element_bits));
-  if (!reads_rows(result.descriptor.reader, true, result.rows) &&
-      !reads_rows(result.descriptor.reader, false, result.rows))
-    throw refuse(
-        fmt::format("no instruction of {} reads {} rows", name(result.descriptor.reader), result.rows));
+  bool const integers = names_integers(options.layout.element);
+  auto const reads = [&](bool a) { return reads_rows(result.descriptor.reader, a, integers, result.rows); };
+  if (question.operand ? !reads(*question.operand == Operand::a) : !reads(true) && !reads(false))
+    throw refuse(fmt::format("no instruction of {} reads {} rows{}", name(result.descriptor.reader),
+                             result.rows,
+                             !question.operand                 ? ""
+                             : *question.operand == Operand::a ? " of A"
+                                                               : " of B"));
   result.map = map_of(result.descriptor, result.major, result.element_bits, result.rows);
   if (!result.map)
     result.why_none = "these rows are neither part of an atom nor a whole number of atoms: no layout";
@@ -396,7 +441,7 @@ Json to_json(NumberResult const& r) {
            {"start", d.start},
            {"descriptor", hexadecimal(d.bits())},
            {"layout", layout_text(r)},
-           {"reads", r.map ? Json(to_string(static_cast<Map const&>(*r.map))) : Json(nullptr)},
+           {"reads", r.map ? Json(r.map->text) : Json(nullptr)},
            {"suspicions", r.suspicions},
            {"evidence", name(support_of(d.reader, r.element_bits))}};
   return out;
@@ -409,7 +454,7 @@ void print_text(NumberResult const& r, Style const& style) {
                fmt::format("{} bytes", d.stride_byte_offset), fmt::format("{:#x}", d.start));
   fmt::print("\n  elements of {} bits, {}, {} rows and {} of k (--element, --major, --extent) are read as\n",
              r.element_bits, in_words(r.major), r.rows, 8 * operand_k_bytes / r.element_bits);
-  fmt::print("  {}\n", r.map ? style.strong(to_string(static_cast<Map const&>(*r.map))) : r.why_none);
+  fmt::print("  {}\n", r.map ? style.strong(r.map->text) : r.why_none);
   fmt::print("  {}\n", support_in_words(d.reader, r.element_bits));
   for (std::string const& what : r.suspicions) fmt::print("\n  {}  {}\n", style.doubtful("suspicious"), what);
 }
@@ -430,6 +475,9 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
     return;
   }
   TileResult result{options.layout.parse(), question_of(options), {}};
+  if (options.reader.empty()) result.question.reader = reader_of_text(options.layout.text);
+  result.question.integers =
+      names_integers(result.map.element.empty() ? options.layout.element : result.map.element);
   result.found = descriptors_of(result.map, result.question, common.limits());
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)

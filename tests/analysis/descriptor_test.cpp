@@ -88,16 +88,41 @@ TEST(Descriptor, OfATileSwizzledFromItsBaseHasABaseOffsetForEveryRow) {
   for (std::uint32_t b = 0; b < 8; ++b) {
     bool found_it = false;
     for (TileDescriptor const& d : found.solutions)
-      found_it =
-          found_it || (d.fields.base_offset == b && d.fields.start == 0 && d.bases == Bases{1024, {128 * b}});
+      found_it = found_it || (d.fields.base_offset == b && d.start == 0 && d.bases == Bases{1024, {128 * b}});
     EXPECT_TRUE(found_it) << b;
   }
 }
 
 TEST(Descriptor, CountsItsStartFromTheTilesBase) {
   DescriptorAnswer const found = ask_about("Sw<3,4,3> o smem_ptr[16b](unset) o 2048 o (64,64):(64,1)");
-  EXPECT_EQ(found.solutions.front().fields.start, 4096U);
+  EXPECT_EQ(found.solutions.front().start, 4096);
   EXPECT_EQ(found.solutions.front().bases, (Bases{16, {0}}));
+}
+
+TEST(Descriptor, MayStartBelowTheTilesBase) {
+  DescriptorAnswer const below = ask_about("Sw<3,4,3> o smem_ptr[16b](unset) o -512 o (64,64):(64,1)");
+  ASSERT_FALSE(below.solutions.empty());
+  EXPECT_EQ(below.solutions.front().start, -1024);
+  EXPECT_EQ(below.solutions.front().bases, (Bases{16, {0}}));
+  EXPECT_EQ(
+      ask_about("Sw<3,4,3> o smem_ptr[16b](unset) o ((64,2),64):((64,-4096),1)").solutions.front().starts[4],
+      -8192);
+}
+
+TEST(Descriptor, NamesTheStageOfAnElementThatIsReadFromElsewhere) {
+  DescriptorAnswer const found = ask_about(
+      "fn(x) = x ^ ((x >> 3) & 0x70) ^ (((x >> 14) & 1) * ((x >> 7) & 1) << 4) o smem_ptr[16b](unset) o "
+      "(64,64,3):(64,1,4096)");
+  ASSERT_TRUE(found.misread.has_value());
+  EXPECT_EQ(found.misread->rest, 2U);
+  EXPECT_EQ(found.misread->row, 1U);
+}
+
+TEST(Descriptor, OfIntegersHasFewerRowsOfB) {
+  EXPECT_EQ(ask_about("gmma:K_SW128<i8> (40,128)", {.operand = Operand::b}).instructions.rows, 40U);
+  EXPECT_EQ(
+      ask_about("gmma:K_SW128<i8> (40,128)", {.integers = true, .operand = Operand::b}).instructions.rows,
+      8U);
 }
 
 TEST(Descriptor, SaysWhatIsNotRead) {
@@ -150,6 +175,8 @@ TEST(Descriptor, NamesASwizzleThatNoModeHas) {
 TEST(Descriptor, NamesTheOrderThatNoInstructionReads) {
   EXPECT_EQ(ask_about("gmma:MN_SW128<fp8> (128,64)").reason,
             "the tile is MN-major, mode 128B, and wgmma reads elements of 8 and 32 bits K-major alone");
+  EXPECT_EQ(ask_about("((8,8),(16,2)):((16,128),(1,1024))", {.major = Major::mn}, 8).reason,
+            "wgmma reads elements of 8 and 32 bits K-major alone; K-major it is read");
 }
 
 TEST(Descriptor, NamesTheFieldThatHoldsNoSuchStride) {
@@ -212,6 +239,16 @@ TEST(Suspicions, AreOfTheMistakesThatAreMade) {
   EXPECT_EQ(about(0x4000004000010006).find("row of 128"), std::string::npos)
       << "the last 32 bytes of the row";
   EXPECT_NE(about(0x4000004000013FFF).find("beyond the 232448 bytes"), std::string::npos);
+  EXPECT_NE(about(0x8000004000010000).find("8 rows under 128B, and the mode is 64B"), std::string::npos)
+      << "tcgen05's number of 128B";
+  EXPECT_NE(about(0x0000004000010000).find("the mode is none"), std::string::npos);
+  EXPECT_NE(about(0x4000004004000000, Major::mn).find("leading byte offset is 16384 bytes"),
+            std::string::npos);
+  EXPECT_NE(about(0x4000004000400004, Major::mn).find("from the next row of k"), std::string::npos)
+      << "64 rows";
+  EXPECT_TRUE(
+      suspicions(decode(OperandReader::wgmma, 0x4000004000400004).descriptor, Major::mn, 16, 32).empty())
+      << "32 rows end with the row";
 }
 
 }  // namespace

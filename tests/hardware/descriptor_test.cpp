@@ -163,12 +163,17 @@ TEST(WhyNot, MnMajorIsForElementsOf16BitsOfWgmma) {
 }
 
 TEST(ReadsRows, AreThoseOfTheInstructions) {
-  EXPECT_TRUE(reads_rows(OperandReader::wgmma, true, 64));
-  EXPECT_FALSE(reads_rows(OperandReader::wgmma, true, 128));
-  EXPECT_TRUE(reads_rows(OperandReader::tcgen05, true, 128));
-  EXPECT_TRUE(reads_rows(OperandReader::wgmma, false, 8) && reads_rows(OperandReader::wgmma, false, 256));
-  EXPECT_FALSE(reads_rows(OperandReader::wgmma, false, 0) || reads_rows(OperandReader::wgmma, false, 264) ||
-               reads_rows(OperandReader::wgmma, false, 12));
+  EXPECT_TRUE(reads_rows(OperandReader::wgmma, true, false, 64));
+  EXPECT_FALSE(reads_rows(OperandReader::wgmma, true, false, 128));
+  EXPECT_TRUE(reads_rows(OperandReader::tcgen05, true, false, 128));
+  EXPECT_TRUE(reads_rows(OperandReader::wgmma, false, false, 8) &&
+              reads_rows(OperandReader::wgmma, false, false, 256));
+  EXPECT_FALSE(reads_rows(OperandReader::wgmma, false, false, 0) ||
+               reads_rows(OperandReader::wgmma, false, false, 264) ||
+               reads_rows(OperandReader::wgmma, false, false, 12));
+  EXPECT_TRUE(reads_rows(OperandReader::wgmma, false, true, 24) &&
+              reads_rows(OperandReader::wgmma, false, true, 48));
+  EXPECT_FALSE(reads_rows(OperandReader::wgmma, false, true, 40)) << "of integers";
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ namespace swizproof {
 /// What is asked beside the tile; nothing: what fits.
 struct DescriptorQuestion {
   OperandReader reader = OperandReader::wgmma;
+  bool integers = false;  ///< the elements are integers, of which fewer n are read
   std::optional<Major> major{};
   std::optional<Operand> operand{};      ///< a, whose rows are m, or b, whose rows are n
   std::optional<std::uint64_t> rows{};   ///< of one instruction
@@ -37,7 +38,8 @@ struct Bases {
 
 /// A descriptor that reads a whole tile, and from which bases.
 struct TileDescriptor {
-  MatrixDescriptor fields{};  ///< start: of the first instruction, from the tile's base
+  MatrixDescriptor fields{};  ///< with a start of 0
+  std::int64_t start = 0;     ///< of the first instruction, bytes from the tile's base
   Major major = Major::k;
   bool leading_is_read = false;  ///< whether some element's address depends on LBO; else any LBO will do
   bool stride_is_read = false;

@@ -175,11 +175,13 @@ template <class W>
   return "";
 }
 
-/// Whether one instruction reads as many rows (m of A, n of B): 64 of A, of tcgen05 also 128; of B multiples of 8 up to 256,
-/// of which 8-bit integers take fewer. [PTX ISA 9.1: 9.7.15.2; 9.7.16.2.1]
-[[nodiscard]] constexpr bool reads_rows(OperandReader reader, bool operand_a, std::uint64_t rows) {
+/// Whether one instruction reads as many rows (m of A, n of B): 64 of A, of tcgen05 also 128; of B multiples of 8 up to 256, of
+/// integers beyond 24 multiples of 16. tcgen05 reads odd multiples of 8 with 64 rows of A alone. [PTX ISA 9.1: 9.7.15.2; 9.7.16.2.1]
+[[nodiscard]] constexpr bool reads_rows(OperandReader reader, bool operand_a, bool integers,
+                                        std::uint64_t rows) {
   if (operand_a) return rows == 64 || (reader == OperandReader::tcgen05 && rows == 128);
-  return rows != 0 && rows <= 256 && rows % 8 == 0;
+  if (rows == 0 || rows > 256 || rows % 8 != 0) return false;
+  return !integers || rows <= 24 || rows % 16 == 0;
 }
 
 static_assert(MatrixDescriptor{OperandReader::wgmma, 3, 0x400, 16, 1024}.bits() ==

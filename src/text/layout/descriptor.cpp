@@ -27,6 +27,8 @@ MatrixDescriptor fields_of(Scanner& in, std::uint64_t bits, std::optional<Operan
                        bits, name(reader)),
            reader == OperandReader::wgmma && version == 1
                ? "bits 48..46 are the version of a descriptor of tcgen05: --for tcgen05"
+           : reader == OperandReader::wgmma && decoded.reserved == std::uint64_t{1} << 61
+               ? "bit 61 is of tcgen05's mode: of wgmma it has bits 63..62, 1 128B, 2 64B, 3 32B"
                : "lengths have 14 bits in units of 16 bytes: was a field written without >> 4, or without a "
                  "mask?");
   if (decoded.mode_is_wrong)
@@ -79,7 +81,7 @@ Mapping parse_descriptor(Scanner& in, MappingOptions const& options) {
     in.fail(fmt::format("one instruction reads (rows, {}) elements of {} bits", depth, *bits), extents_from,
             in.at() - extents_from, "what the next instruction reads along k has a start of its own");
   auto const rows = static_cast<std::uint64_t>(shape.modes[0].value);
-  if (!reads_rows(descriptor.reader, true, rows) && !reads_rows(descriptor.reader, false, rows))
+  if (!reads_rows(descriptor.reader, true, false, rows) && !reads_rows(descriptor.reader, false, false, rows))
     in.fail(fmt::format("no instruction of {} reads {} rows", name(descriptor.reader), rows), extents_from,
             in.at() - extents_from, "A has 64 rows (of tcgen05 also 128), B a multiple of 8 up to 256");
   std::optional<Mapping> map = map_of(descriptor, major, *bits, rows);
