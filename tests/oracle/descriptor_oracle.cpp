@@ -104,7 +104,13 @@ TEST(CutlassDescriptors, ReadTheTileThatTheyAreMadeOf) {
 
 /// Ours for the whole tile, of which CUTLASS's is that of the first instruction.
 DescriptorAnswer answer_to(Made const& made) {
-  return descriptors_of(made.map, {made.reader, made.major, Operand::b, made.rows, made.depth}, Limits{});
+  return descriptors_of(made.map,
+                        {.reader = made.reader,
+                         .major = made.major,
+                         .operand = Operand::b,
+                         .rows = made.rows,
+                         .depth = made.depth},
+                        Limits{});
 }
 
 TEST(CutlassDescriptors, AreOurs) {
