@@ -598,8 +598,13 @@ TmaCopies try_other_bases(TmaCopies none, Map const& map, std::span<TmaMode cons
     none.none_from = whole;
     return none;
   }
-  for (auto const& [base, of_base] : bases) {
-    TmaCopies found = try_base({}, map, of_base, tile, period, base);
+  std::vector<std::uint64_t> order;  // what is aligned most is used most
+  for (auto const& [base, of_base] : bases) order.push_back(base);
+  std::stable_sort(order.begin(), order.end(), [](std::uint64_t a, std::uint64_t b) {
+    return std::countr_zero(a) > std::countr_zero(b);
+  });
+  for (std::uint64_t const base : order) {
+    TmaCopies found = try_base({}, map, bases[base], tile, period, base);
     if (!found.plans.empty()) return found;
   }
   return none;

@@ -228,13 +228,13 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
 
 // ----------------------------------------------------------------------------------------- results
 
-/// `384 modulo 1024`: the bases beside the multiples.
+/// `384 modulo 1024`, `one of 512, 640 modulo 1024`: the bases beside the multiples.
 std::string residues(TmaPlan const& plan) {
   std::size_t const count = std::min(plan.also.size(), shown_copies);
   std::string text = fmt::format(
       "{}", fmt::join(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(count), ", "));
   if (plan.also.size() > count) text += fmt::format(" or {} more (--json)", plan.also.size() - count);
-  return fmt::format("{} modulo {}", text, plan.period);
+  return fmt::format("{}{} modulo {}", plan.also.size() > 1 ? "one of " : "", text, plan.period);
 }
 
 std::string domain_of(TmaResult const& result) {
@@ -444,7 +444,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
     types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
   line("data type", fmt::format("{}", fmt::join(types, " or ")));
   if (!result.data_types.front()->keeps_bits)
-    line("", "rounds to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
+    line("", "converts f32 to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
   line("swizzle",
        fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0), the only one that is modelled",
                    cuda_name(plan.mode), static_cast<unsigned>(plan.mode)));
@@ -470,7 +470,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
                      other.boxes == 1 ? "one box" : fmt::format("{} boxes", other.boxes),
                      fmt::join(other.box, ","),
                      other.destination_alignment == 0
-                         ? "bases " + residues(other)
+                         ? "a base that is " + residues(other)
                          : fmt::format("multiples of {} bytes", other.destination_alignment)));
   }
   if (result.found.split) line("split", describe(*result.found.split));
