@@ -700,14 +700,20 @@ std::vector<Map> in_parts(Map map, unsigned part) {
   map.element_bits = part;
   Layout const finer{layout.shape, times(layout.stride, n)};
   std::vector<Map> all;
-  if (auto const m = contiguous_mode(layout)) {
-    std::vector<IntTuple> const shape{IntTuple(n), finer.shape.mode(*m)};
-    std::vector<IntTuple> const stride{IntTuple(1), finer.stride.mode(*m)};
+  auto const add_merged = [&](std::size_t m) {
+    std::vector<IntTuple> const shape{IntTuple(n), finer.shape.mode(m)};
+    std::vector<IntTuple> const stride{IntTuple(1), finer.stride.mode(m)};
     all.push_back(map);
     all.back().on_elements.back() = with_mode(finer, m, coalesce(Layout{IntTuple(shape), IntTuple(stride)}));
-  }
+  };
+  std::optional<std::size_t> const contiguous = contiguous_mode(layout);
+  if (contiguous) add_merged(*contiguous);
   all.push_back(map);
   all.back().on_elements.back() = with_mode(finer, std::nullopt, Layout{IntTuple(n), IntTuple(1)});
+  std::size_t dimensions = 1;
+  for (std::size_t m = 0; m < layout.rank(); ++m) dimensions += layout.shape.mode(m).product() > 1;
+  for (std::size_t m = 0; m < layout.rank() && dimensions > tma_most_dimensions; ++m)
+    if (m != contiguous) add_merged(m);
   return all;
 }
 

@@ -96,8 +96,8 @@ struct TmaCopies {
 };
 
 /// A tile of elements that TMA does not have, as the same bytes in elements that it has: those of 128 bits as pairs of 64, along
-/// the mode that is contiguous and else as a first mode of their own; those of 4 bits two to a byte, where they are contiguous in
-/// pairs. Empty where that cannot be done, or need not be. `(8,8):(8,1)` of 128 bits: `(8,(2,8)):(16,(1,2))` and
+/// the mode that is contiguous, or as a first mode of their own, or, where that is one dimension too many, along each other mode;
+/// those of 4 bits two to a byte, where they are contiguous in pairs. Empty where that cannot be done, or need not be. `(8,8):(8,1)` of 128 bits: `(8,(2,8)):(16,(1,2))` and
 /// `(2,8,8):(1,16,2)` of 64. Preconditions: a shape and an element size. Checked by tests/analysis/boxes_test.cpp.
 [[nodiscard]] std::vector<Map> tma_recasts(Map const& map);
 
