@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
@@ -54,18 +56,17 @@ class BoxSearch {
     failure_.regular = 1;
     for (std::size_t m = 0; m < extents_.size(); ++m)
       if (extents_[m] > 1 && !runs(m).empty()) failure_.regular *= runs(m).front();
-    if (failure_.reason.empty())
-      failure_.reason = "no mode of the tile lies in contiguous pieces of 16 bytes";
+    if (failure_.reason.empty()) failure_.reason = no_lines();
   }
   [[nodiscard]] std::optional<TmaBoxes> const& best() const { return best_; }
   [[nodiscard]] Failure const& failure() const { return failure_; }
   [[nodiscard]] TmaMode mode() const { return mode_; }
 
-  /// The boxes of a solution, the first mode of the tile fastest.
-  [[nodiscard]] std::vector<TmaCopy> copies(TmaBoxes const& boxes) const {
+  /// The boxes of a solution from a base, the first mode of the tile fastest.
+  [[nodiscard]] std::vector<TmaCopy> copies(TmaBoxes const& boxes, std::uint64_t base) const {
     std::vector<TmaCopy> all;
     for_each_corner(along(boxes), [&](std::vector<std::uint64_t> const& at, std::size_t i) {
-      all.push_back({at, static_cast<std::int64_t>(plain_[i])});
+      all.push_back({at, static_cast<std::int64_t>(plain_[i] - base)});
       return true;
     });
     return all;
@@ -113,6 +114,18 @@ class BoxSearch {
   }
 
  private:
+  /// That no mode has a line of 16 bytes, and why.
+  [[nodiscard]] std::string no_lines() {
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      bool const whole = extents_[m] > 1 && step(m) == bytes_ && extents_[m] <= tma_most_elements &&
+                         !runs(m).empty() && runs(m).front() == extents_[m];
+      if (whole && extents_[m] * bytes_ % tma_line_unit != 0)
+        return fmt::format(
+            "mode {} of the tile is contiguous, but {} bytes long, and a line is a multiple of {}", m,
+            extents_[m] * bytes_, tma_line_unit);
+    }
+    return fmt::format("no mode of the tile consists of contiguous pieces of {} bytes", tma_line_unit);
+  }
   /// Elements of a box along each mode of the tile.
   [[nodiscard]] std::vector<std::uint64_t> along(TmaBoxes const& boxes) const {
     std::vector<std::uint64_t> elements(extents_.size(), 1);
@@ -229,15 +242,21 @@ class BoxSearch {
   Failure failure_{};
 };
 
-/// Why no box can hold such elements; empty if one can.
-std::string unfit(std::span<std::uint64_t const> extents, unsigned element_bits) {
-  if (element_bits < 8 || element_bits > 64)
-    return fmt::format("TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", element_bits,
-                       element_bits == 4 || element_bits == 6
-                           ? "; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, 16U4_ALIGN16B and 16U6_ALIGN16B, which "
-                             "pack 16 of them into 8 "
-                             "or 16 bytes, are not modelled: give the tile in bytes, --element u8"
-                           : "");
+bool is_tma_element(unsigned bits) { return bits == 8 || bits == 16 || bits == 32 || bits == 64; }
+
+/// That TMA has no such elements; empty if it has.
+std::string unfit_element(unsigned bits) {
+  if (is_tma_element(bits)) return {};
+  return fmt::format("TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", bits,
+                     bits == 4 || bits == 6
+                         ? "; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, 16U4_ALIGN16B and 16U6_ALIGN16B, which "
+                           "pack 16 of them into 8 "
+                           "or 16 bytes, are not modelled: give the tile in bytes, --element u8"
+                         : "");
+}
+
+/// Why no box has so many dimensions; empty if one has.
+std::string unfit_modes(std::span<std::uint64_t const> extents) {
   auto const long_modes =
       std::count_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
   if (static_cast<std::size_t>(long_modes) > tma_most_dimensions)
@@ -257,7 +276,7 @@ std::uint64_t byte_address(Map const& map, std::uint64_t base, std::uint64_t ele
   return value(map.on_bytes, std::uint64_t{base + element_offset * (*map.element_bits / 8) + j});
 }
 
-/// A tile's elements: offsets, and addresses of the first bytes from base 0.
+/// A tile's elements: offsets, and addresses of the first bytes from a base.
 struct Tile {
   std::vector<std::uint64_t> extents{};
   std::vector<std::uint64_t> offsets{};
@@ -271,13 +290,18 @@ struct Tile {
   }
 };
 
-void read_elements(Map const& map, Tile& tile) {
+/// The offsets, once; then the addresses from a base.
+void read_elements(Map const& map, Tile& tile, std::uint64_t base) {
   unsigned const bytes = *map.element_bits / 8;
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i) {
-    tile.offsets.push_back(offset(map, i).elements);
-    tile.addresses.push_back(byte_address(map, 0, tile.offsets.back(), 0));
+  if (tile.offsets.empty())
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
+      tile.offsets.push_back(offset(map, i).elements);
+  tile.addresses.clear();
+  tile.torn.reset();
+  for (std::uint64_t i = 0; i < tile.offsets.size(); ++i) {
+    tile.addresses.push_back(byte_address(map, base, tile.offsets[i], 0));
     for (unsigned j = 1; j < bytes && !tile.torn; ++j)
-      if (byte_address(map, 0, tile.offsets.back(), j) != tile.addresses.back() + j) tile.torn = Torn{i, j};
+      if (byte_address(map, base, tile.offsets[i], j) != tile.addresses.back() + j) tile.torn = Torn{i, j};
   }
 }
 
@@ -328,41 +352,65 @@ std::string too_far(unsigned element_bits, std::span<std::uint64_t const> addres
 
 // ---------------------------------------------------------------------------------------- from which bases
 
-constexpr std::uint64_t most_base_steps = std::uint64_t{1} << 28;  ///< bytes that are looked at
-constexpr std::uint64_t longest_period = std::uint64_t{1} << 19;   ///< bytes, more than a block has
+constexpr std::uint64_t most_base_steps = std::uint64_t{1} << 28;   ///< bytes that are looked at
+constexpr std::uint64_t longest_period = std::uint64_t{1} << 19;    ///< bytes, more than a block has
+constexpr std::uint64_t most_other_steps = std::uint64_t{1} << 24;  ///< elements, over all bases and modes
 
-/// True if the copies put every byte of every element where the tile has it from this base.
-bool writes_from(Map const& map, Tile const& tile, Swizzle sigma, std::uint64_t base) {
+/// True if the copies put every byte of every element where the tile has it from this base. `plain` are the addresses before
+/// the swizzle, from the base.
+bool writes_from(Map const& map, Tile const& tile, std::span<std::uint64_t const> plain, Swizzle sigma,
+                 std::uint64_t base) {
   unsigned const bytes = *map.element_bits / 8;
-  for (std::size_t i = 0; i < tile.addresses.size(); ++i) {
-    std::uint64_t const plain = sigma(tile.addresses[i]);  // its own inverse
+  for (std::size_t i = 0; i < plain.size(); ++i)
     for (unsigned j = 0; j < bytes; ++j)
-      if (sigma(base + plain + j) != byte_address(map, base, tile.offsets[i], j)) return false;
-  }
+      if (sigma(base + plain[i] + j) != byte_address(map, base, tile.offsets[i], j)) return false;
   return true;
 }
 
-/// Finds the bases from which the copies write the tile: each box starts at a multiple of 128 bytes from base 0, so only
-/// multiples of 128 will do, and one period of both swizzles tells of all. `period` is the tile's.
-void find_bases(Map const& map, Tile const& tile, std::uint64_t period, TmaPlan& plan) {
+/// A multiple of the tile's period with which what a mode writes repeats, too.
+std::uint64_t common_period(TmaMode mode, std::uint64_t period) {
+  return std::max({period, std::uint64_t{swizzle_of(mode).period()}, std::uint64_t{tma_destination}});
+}
+
+/// Finds the bases from which the copies write the tile. They do from `known`, where `tile` was read; each box starts at a
+/// multiple of 128 bytes from there, so only bases that lie multiples of 128 apart will do, and one period of both swizzles
+/// tells of all. `period` is the tile's.
+void find_bases(Map const& map, Tile const& tile, std::uint64_t period, std::uint64_t known, TmaPlan& plan) {
   Swizzle const sigma = swizzle_of(plan.mode);
-  plan.period = std::max({period, std::uint64_t{sigma.period()}, std::uint64_t{tma_destination}});
-  std::uint64_t const count = plan.period / tma_destination;
+  plan.period = common_period(plan.mode, period);
+  std::uint64_t const count = plan.period / tma_destination, first = known % tma_destination;
   std::uint64_t const cost = tile.addresses.size() * (*map.element_bits / 8);
   plan.exact = plan.period <= longest_period && count <= most_base_steps / cost;
-  plan.destination_alignment = plan.period;
-  if (!plan.exact) return;
+  plan.destination_alignment = known % plan.period == 0 ? plan.period : 0;
+  if (!plan.exact) {
+    if (plan.destination_alignment == 0) plan.also.push_back(known % plan.period);
+    return;
+  }
+  std::vector<std::uint64_t> plain;  // each swizzle is its own inverse
+  plain.reserve(tile.addresses.size());
+  for (std::uint64_t const a : tile.addresses) plain.push_back(sigma(a) - known);
   std::vector<bool> good(count);
-  for (std::uint64_t k = 0; k < count; ++k) good[k] = writes_from(map, tile, sigma, k * tma_destination);
-  std::uint64_t least = count;  // all its multiples are good
-  for (std::uint64_t step = count / 2; step > 0; step /= 2) {
+  for (std::uint64_t k = 0; k < count; ++k)
+    good[k] = writes_from(map, tile, plain, sigma, first + k * tma_destination);
+  std::uint64_t least = 0;  // all its multiples are good
+  for (std::uint64_t step = count; step > 0 && first == 0; step /= 2) {
     bool all = true;
     for (std::uint64_t k = 0; k < count; k += step) all = all && good[k];
     if (all) least = step;
   }
   plan.destination_alignment = least * tma_destination;
   for (std::uint64_t k = 0; k < count; ++k)
-    if (good[k] && k % least != 0) plan.also.push_back(k * tma_destination);
+    if (good[k] && (least == 0 || k % least != 0)) plan.also.push_back(first + k * tma_destination);
+  // Without multiples the residues are all there is to say: of the least period.
+  while (least == 0 && plan.period > tma_destination) {
+    std::uint64_t const half = plan.period / 2;
+    auto const upper = std::lower_bound(plan.also.begin(), plan.also.end(), half);
+    if (!std::equal(plan.also.begin(), upper, upper, plan.also.end(),
+                    [&](std::uint64_t low, std::uint64_t high) { return low + half == high; }))
+      break;
+    plan.also.erase(upper, plan.also.end());
+    plan.period = half;
+  }
 }
 
 // ---------------------------------------------------------------------------------------- the copies as a layout
@@ -401,6 +449,7 @@ std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> cons
     if (d != 0) line *= plan.box[d];
   }
   std::int64_t const start = plan.copies.front().destination;
+  if (start % bytes != 0) return std::nullopt;
   std::vector<std::vector<std::int64_t>> steps(extents.size());  // of the boxes along each mode alone
   for (std::size_t m = 0; m < extents.size(); ++m)
     for (TmaCopy const& copy : plan.copies) {
@@ -434,11 +483,12 @@ std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> cons
   return image;
 }
 
-/// The plan of a search that found boxes: their places and the bases.
-TmaPlan plan_of(BoxSearch const& search, Map const& map, Tile const& tile, std::uint64_t period) {
+/// The plan of a search that found boxes from a base, where `tile` was read: their places and all bases.
+TmaPlan plan_of(BoxSearch const& search, Map const& map, Tile const& tile, std::uint64_t period,
+                std::uint64_t base) {
   TmaPlan plan{*search.best(), {}, 0, {}, true, {Engine::exhaustive}, {}};
-  plan.copies = search.copies(*search.best());
-  find_bases(map, tile, period, plan);
+  plan.copies = search.copies(*search.best(), base);
+  find_bases(map, tile, period, base, plan);
   plan.image = image_of(plan, tile.extents, *map.element_bits);
   return plan;
 }
@@ -457,8 +507,13 @@ void confirm_plan(TmaPlan& plan, Map const& map, Limits const& limits) {
   bool const alike = a != nullptr && b != nullptr && *a == *b;
   if (alike) image.on_bytes.clear(), tile.on_bytes.clear();
   bool const by_bytes = image.acts_on_bytes() || tile.acts_on_bytes();
-  Equality const same =
-      compare(image, tile, by_bytes ? std::optional(plan.destination_alignment) : std::nullopt, limits);
+  std::uint64_t step = plan.destination_alignment;
+  if (by_bytes && step == 0) {  // the first good base, and the multiples of the period from there
+    step = plan.period;
+    for (Map* map_of : {&image, &tile})
+      map_of->on_bytes.emplace_back(Displacement{static_cast<std::int64_t>(plan.also.front())});
+  }
+  Equality const same = compare(image, tile, by_bytes ? std::optional(step) : std::nullopt, limits);
   if (std::holds_alternative<Refuted>(same.outcome))
     throw Disagreement("the copies of TMA: enumeration finds the tile's addresses, " +
                        std::string(name(same.engines.front())) + " does not, in " + to_string(map));
@@ -482,10 +537,12 @@ TmaCopies begin_copies(Map const& map, Tile& tile) {
   for (std::size_t m = 0; m < layout.rank(); ++m)
     tile.extents.push_back(static_cast<std::uint64_t>(layout.shape.mode(m).product()));
   TmaCopies out;
-  out.reason = unfit(tile.extents, *map.element_bits);
+  out.none_from = std::max(1U, *map.element_bits / 8);
+  out.reason = unfit_modes(tile.extents);
   if (out.reason.empty() && layout.size() > most_enumerated)
-    out.reason =
-        "the tile has more than 2^22 elements: not enumerated, and more than the shared memory of a block";
+    out.reason = fmt::format(
+        "of the tile's {} elements two share a place, or they reach over more than the {} bytes of a block",
+        layout.size(), most_shared_bytes);
   return out;
 }
 
@@ -497,27 +554,10 @@ TmaCopies refuted(TmaCopies out, std::string reason, std::optional<TmaWitness> w
   return out;
 }
 
-/// tma_copies() by enumeration alone.
-TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
-  Tile tile;
-  TmaCopies out = begin_copies(map, tile);
-  if (!out.reason.empty()) return refuted(std::move(out), std::string(out.reason));
-  read_elements(map, tile);
-  Fact const one_to_one = is_one_to_one(map, limits);
-  if (std::holds_alternative<Refuted>(one_to_one.outcome))
-    return refuted(std::move(out), "two elements share a place, which two boxes would write",
-                   shared_place(tile));
-  if (auto const* unknown = std::get_if<Unknown>(&one_to_one.outcome)) {
-    out.outcome = *unknown;
-    out.reason = unknown->reason;
-    return out;
-  }
-  Quantity const period = some_period(map.on_bytes, limits);
-  if (!period.value) {
-    out.reason = "the function of the addresses has no period that is known";
-    out.outcome = Unknown{out.reason};
-    return out;
-  }
+/// Adds the plans that write the tile from a base, or refutes that there are any from there.
+TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes, Tile& tile,
+                   std::uint64_t period, std::uint64_t base) {
+  read_elements(map, tile, base);
   if (tile.torn) {
     auto const [i, byte] = *tile.torn;
     auto const address = static_cast<std::int64_t>(tile.addresses[i]);
@@ -525,7 +565,7 @@ TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, Limit
                    TmaWitness{tile.coordinate(i),
                               byte,
                               address + byte,
-                              static_cast<std::int64_t>(byte_address(map, 0, tile.offsets[i], byte)),
+                              static_cast<std::int64_t>(byte_address(map, base, tile.offsets[i], byte)),
                               {}});
   }
   if (std::string reason = too_far(*map.element_bits, tile.addresses); !reason.empty())
@@ -536,9 +576,183 @@ TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, Limit
     return refuted(std::move(out), nearest.failure().reason, nearest.witness());
   }
   for (std::size_t const i : all.writing)
-    out.plans.push_back(plan_of(all.searches[i], map, tile, *period.value));
+    out.plans.push_back(plan_of(all.searches[i], map, tile, period, base));
   out.outcome = Proved{};
   return out;
+}
+
+/// Tries the bases that are no multiples of the period. Element 0 begins a box, so a mode has only those that put it at a
+/// multiple of 128 before the swizzle. `none` is the refutation from the multiples, which stays if no other base will do.
+TmaCopies try_other_bases(TmaCopies none, Map const& map, std::span<TmaMode const> modes, Tile& tile,
+                          std::uint64_t period) {
+  std::uint64_t const bytes = *map.element_bits / 8;
+  std::uint64_t whole = period;
+  for (TmaMode const mode : modes) whole = std::max(whole, common_period(mode, period));
+  std::map<std::uint64_t, std::vector<TmaMode>> bases;
+  std::uint64_t steps = 0;
+  for (TmaMode const mode : modes)
+    for (std::uint64_t base = bytes; whole <= longest_period && base < whole; base += bytes)
+      if (swizzle_of(mode)(byte_address(map, base, tile.offsets.front(), 0)) % tma_destination == 0)
+        bases[base].push_back(mode), steps += tile.offsets.size();
+  if (whole > longest_period || steps > most_other_steps) {
+    none.none_from = whole;
+    return none;
+  }
+  std::vector<std::uint64_t> order;  // what is aligned most is used most
+  for (auto const& [base, of_base] : bases) order.push_back(base);
+  std::stable_sort(order.begin(), order.end(), [](std::uint64_t a, std::uint64_t b) {
+    return std::countr_zero(a) > std::countr_zero(b);
+  });
+  for (std::uint64_t const base : order) {
+    TmaCopies found = try_base({}, map, bases[base], tile, period, base);
+    if (!found.plans.empty()) return found;
+  }
+  return none;
+}
+
+/// From which bases copies are looked for.
+enum class TriedBases : std::uint8_t { multiples, all };
+
+/// tma_copies() by enumeration alone, of elements that TMA has.
+TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, TriedBases bases,
+                           Limits const& limits) {
+  Tile tile;
+  TmaCopies out = begin_copies(map, tile);
+  auto const unknown = [&](std::string reason) {
+    out.reason = std::move(reason);
+    out.outcome = Unknown{out.reason};
+    return out;
+  };
+  if (std::string reason = unfit_element(*map.element_bits); !reason.empty())
+    return unknown(std::move(reason));
+  if (!out.reason.empty()) return refuted(std::move(out), std::string(out.reason));
+  read_elements(map, tile, 0);
+  Fact const one_to_one = is_one_to_one(map, limits);
+  if (std::holds_alternative<Refuted>(one_to_one.outcome))
+    return refuted(std::move(out), "two elements share a place, which two boxes would write",
+                   shared_place(tile));
+  if (auto const* undecided = std::get_if<Unknown>(&one_to_one.outcome)) return unknown(undecided->reason);
+  Quantity const period = some_period(map.on_bytes, limits);
+  if (!period.value) return unknown("the function of the addresses has no period that is known");
+  TmaCopies found = try_base(std::move(out), map, modes, tile, *period.value, 0);
+  if (!found.plans.empty() || bases == TriedBases::multiples) return found;
+  return try_other_bases(std::move(found), map, modes, tile, *period.value);
+}
+
+// ---------------------------------------------------------------------------------------- other elements
+
+/// Modulo 2^64, as addresses are.
+std::int64_t times(std::int64_t a, std::int64_t n) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(n));
+}
+
+IntTuple times(IntTuple const& tree, std::int64_t n) {
+  if (!tree.is_tuple) return IntTuple(times(tree.value, n), tree.is_static);
+  std::vector<IntTuple> modes;
+  for (IntTuple const& mode : tree.modes) modes.push_back(times(mode, n));
+  return IntTuple(modes);
+}
+
+/// The mode whose first elements are contiguous, as the layout alone has it.
+std::optional<std::size_t> contiguous_mode(Layout const& layout) {
+  for (std::size_t m = 0; m < layout.rank(); ++m) {
+    Layout const mode = coalesce(layout.mode(m));
+    if (mode.shape.leaves().front() > 1 && mode.stride.leaves().front() == 1) return m;
+  }
+  return std::nullopt;
+}
+
+/// The layout with another one in place of mode m, or as a first mode.
+Layout with_mode(Layout const& layout, std::optional<std::size_t> m, Layout const& mode) {
+  std::vector<IntTuple> shape, stride;
+  if (!m) shape.push_back(mode.shape), stride.push_back(mode.stride);
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    shape.push_back(i == m ? mode.shape : layout.shape.mode(i));
+    stride.push_back(i == m ? mode.stride : layout.stride.mode(i));
+  }
+  return {IntTuple(shape), IntTuple(stride)};
+}
+
+/// The functions behind the layout in units n times finer (n > 0) or -n times coarser; false where they have none.
+bool change_unit_of_functions(Map& map, std::int64_t n) {
+  auto const factor = static_cast<std::uint64_t>(std::abs(n));
+  for (std::size_t i = 0; i + 1 < map.on_elements.size(); ++i) {
+    if (auto* swizzle = std::get_if<Swizzle>(&map.on_elements[i])) {
+      if (swizzle->bits == 0) continue;
+      if (!std::has_single_bit(factor)) return false;
+      swizzle->base += (n > 0 ? 1 : -1) * std::countr_zero(factor);
+      if (!swizzle->valid()) return false;
+    } else if (auto* plus = std::get_if<Displacement>(&map.on_elements[i])) {
+      if (n < 0 && plus->elements % n != 0) return false;
+      *plus = Displacement{n > 0 ? times(plus->elements, n) : plus->elements / -n};
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Elements of several parts of `part` bits.
+std::vector<Map> in_parts(Map map, unsigned part) {
+  std::int64_t const n = *map.element_bits / part;
+  Layout const layout = *map.domain();
+  if (!change_unit_of_functions(map, n)) return {};
+  map.element_bits = part;
+  Layout const finer{layout.shape, times(layout.stride, n)};
+  std::vector<Map> all;
+  auto const add_merged = [&](std::size_t m) {
+    std::vector<IntTuple> const shape{IntTuple(n), finer.shape.mode(m)};
+    std::vector<IntTuple> const stride{IntTuple(1), finer.stride.mode(m)};
+    all.push_back(map);
+    all.back().on_elements.back() = with_mode(finer, m, coalesce(Layout{IntTuple(shape), IntTuple(stride)}));
+  };
+  std::optional<std::size_t> const contiguous = contiguous_mode(layout);
+  if (contiguous) add_merged(*contiguous);
+  all.push_back(map);
+  all.back().on_elements.back() = with_mode(finer, std::nullopt, Layout{IntTuple(n), IntTuple(1)});
+  std::size_t dimensions = 1;
+  for (std::size_t m = 0; m < layout.rank(); ++m) dimensions += layout.shape.mode(m).product() > 1;
+  for (std::size_t m = 0; m < layout.rank() && dimensions > tma_most_dimensions; ++m)
+    if (m != contiguous) add_merged(m);
+  return all;
+}
+
+/// Elements of which several fill a byte.
+std::vector<Map> in_bytes(Map map) {
+  std::int64_t const n = 8 / *map.element_bits;
+  Layout const layout = *map.domain();
+  auto const m = contiguous_mode(layout);
+  if (!m || !change_unit_of_functions(map, -n)) return {};
+  Layout const mode = coalesce(layout.mode(*m));
+  std::vector<std::int64_t> extents = mode.shape.leaves(), steps = mode.stride.leaves();
+  if (extents.front() % n != 0) return {};
+  extents.front() /= n;
+  std::vector<IntTuple> shape, stride;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (i > 0 && steps[i] % n != 0) return {};
+    shape.emplace_back(extents[i]);
+    stride.emplace_back(i == 0 ? 1 : steps[i] / n);
+  }
+  std::vector<IntTuple> shapes, strides;
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    Layout const other = coalesce(layout.mode(i));
+    if (i == *m) {
+      shapes.push_back(shape.size() == 1 ? shape[0] : IntTuple(shape));
+      strides.push_back(stride.size() == 1 ? stride[0] : IntTuple(stride));
+      continue;
+    }
+    std::vector<std::int64_t> const e = other.shape.leaves(), s = other.stride.leaves();
+    std::vector<IntTuple> coarser;
+    for (std::size_t l = 0; l < e.size(); ++l) {
+      if (e[l] > 1 && s[l] % n != 0) return {};
+      coarser.emplace_back(e[l] > 1 ? s[l] / n : 0);
+    }
+    shapes.push_back(other.shape);
+    strides.push_back(other.shape.is_tuple ? IntTuple(coarser) : coarser[0]);
+  }
+  map.on_elements.back() = Layout{IntTuple(shapes), IntTuple(strides)};
+  map.element_bits = 8;
+  return {map};
 }
 
 /// The tile with each mode's own modes as modes of the tile, those beyond 256 elements cut there, and contiguous ones cut at
@@ -575,7 +789,7 @@ std::optional<TmaSplit> best_split(Map const& map, std::uint64_t than, std::span
   for (std::int64_t const bytes : {0, 128, 64, 32}) {
     std::optional<Map> const tile = split_tile(map, bytes * 8 / *map.element_bits);
     if (!tile) continue;
-    TmaCopies found = enumerate_copies(*tile, modes, limits);
+    TmaCopies found = enumerate_copies(*tile, modes, TriedBases::multiples, limits);
     if (found.plans.empty() || found.plans.front().boxes >= than) continue;
     than = found.plans.front().boxes;
     best = TmaSplit{*tile, std::move(found.plans.front())};
@@ -583,11 +797,25 @@ std::optional<TmaSplit> best_split(Map const& map, std::uint64_t than, std::span
   return best;
 }
 
+/// tma_copies() of elements that TMA has.
+TmaCopies copies_of(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
+  TmaCopies out = enumerate_copies(map, modes, TriedBases::all, limits);
+  for (TmaPlan& plan : out.plans) confirm_plan(plan, map, limits);
+  bool const small =
+      is_tma_element(*map.element_bits) && map.domain()->size() <= std::int64_t{most_shared_bytes};
+  bool const from_multiples = !out.plans.empty() && out.plans.front().destination_alignment != 0;
+  if (small && !std::holds_alternative<Unknown>(out.outcome))
+    out.split = best_split(map, from_multiples ? out.plans.front().boxes : ~std::uint64_t{0}, modes, limits);
+  if (out.split) confirm_plan(out.split->plan, out.split->map, limits);
+  return out;
+}
+
 }  // namespace
 
 TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
                     std::span<std::uint64_t const> addresses) {
-  if (std::string reason = unfit(extents, element_bits); !reason.empty()) return {{}, std::move(reason)};
+  if (std::string reason = unfit_element(element_bits); !reason.empty()) return {{}, std::move(reason)};
+  if (std::string reason = unfit_modes(extents); !reason.empty()) return {{}, std::move(reason)};
   if (std::string reason = too_far(element_bits, addresses); !reason.empty()) return {{}, std::move(reason)};
   AllModes const all = search_all(tma_modes, extents, element_bits, addresses);
   if (all.writing.empty()) return {{}, all.searches[all.nearest].failure().reason};
@@ -595,20 +823,37 @@ TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bit
 }
 
 TmaAnswer tma_boxes(Map const& map, Limits const& limits) {
-  TmaCopies const found = enumerate_copies(map, tma_modes, limits);
+  TmaCopies const found = enumerate_copies(map, tma_modes, TriedBases::multiples, limits);
   if (found.plans.empty()) return {{}, found.reason};
   return {TmaBoxes(found.plans.front()), {}};
 }
 
+std::vector<Map> tma_recasts(Map const& map) {
+  unsigned const bits = *map.element_bits;
+  if (is_tma_element(bits)) return {};
+  for (unsigned const part : {64U, 32U, 16U, 8U})
+    if (bits % part == 0) return in_parts(map, part);
+  return 8 % bits == 0 ? in_bytes(map) : std::vector<Map>{};
+}
+
 TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
-  TmaCopies out = enumerate_copies(map, modes, limits);
-  for (TmaPlan& plan : out.plans) confirm_plan(plan, map, limits);
-  bool const small = *map.element_bits % 8 == 0 && map.domain()->size() <= std::int64_t{most_shared_bytes};
-  if (small && !std::holds_alternative<Unknown>(out.outcome))
-    out.split =
-        best_split(map, out.plans.empty() ? ~std::uint64_t{0} : out.plans.front().boxes, modes, limits);
-  if (out.split) confirm_plan(out.split->plan, out.split->map, limits);
-  return out;
+  std::vector<Map> const recasts =
+      map.domain() != nullptr && map.element_bits ? tma_recasts(map) : std::vector<Map>{};
+  if (recasts.empty()) return copies_of(map, modes, limits);
+  std::optional<TmaCopies> first;
+  for (Map const& recast : recasts) {
+    TmaCopies found = copies_of(recast, modes, limits);
+    found.recast = recast;
+    if (!first || (first->plans.empty() && !found.plans.empty())) first = std::move(found);
+  }
+  // Elements below a byte have types of their own, which may write what bytes do not.
+  if (*map.element_bits < 8 && first->plans.empty()) {
+    first->reason = fmt::format("no boxes of bytes write the tile: {}; TMA's packed types are not modelled",
+                                first->reason);
+    first->outcome = Unknown{first->reason};
+    first->witness.reset();
+  }
+  return std::move(*first);
 }
 
 }  // namespace swizproof

@@ -95,6 +95,15 @@ std::size_t dimensions_of(Layout const& tile) {
   return count;
 }
 
+/// From here on the tile is the one whose elements TMA has; its text stays the user's.
+void take_recast(TmaResult& result) {
+  unsigned const before = *result.map.element_bits;
+  static_cast<Map&>(result.map) = *result.found.recast;
+  result.map.notes.push_back(fmt::format(
+      "TMA has no elements of {} bits; the answer is that of the same bytes as elements of {} bits: {}",
+      before, *result.map.element_bits, to_string(*result.found.recast)));
+}
+
 TmaResult compute_copies(Common const& common, TmaArguments const& options) {
   TmaResult result;
   result.map = options.layout.parse();
@@ -105,9 +114,10 @@ TmaResult compute_copies(Common const& common, TmaArguments const& options) {
   bool const newer = result.arch->name == "sm_100";
   result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
                        : tma_copies(result.map, tma_modes, common.limits());
+  if (result.found.recast) take_recast(result);
   result.support = *tma_support(*result.arch, *result.map.element_bits, dimensions_of(*result.map.domain()));
-  result.element = result.map.element;
-  if (result.element.empty() && !options.layout.element.empty() &&
+  if (!result.found.recast) result.element = result.map.element;
+  if (result.element.empty() && !result.found.recast && !options.layout.element.empty() &&
       parse_element(options.layout.element) == result.map.element_bits)
     result.element = options.layout.element;
   result.data_types = data_types_of(result.element, *result.map.element_bits);
@@ -152,7 +162,24 @@ std::string sum(std::string text, std::int64_t start, std::string const& terms) 
   return text + terms;
 }
 
-std::vector<std::string> code_of(TmaResult const& result) {
+/// `int const destination[2] = {0, 8192};` and the coordinates of boxes that lie at no regular distances.
+void add_arrays(std::vector<std::string>& lines, TmaPlan const& plan) {
+  auto const add = [&](std::string const& head, auto const& entry) {
+    lines.push_back(head + " = {");
+    for (std::size_t i = 0; i < plan.copies.size(); ++i) {
+      if (i % shown_copies == 0) lines.emplace_back("   ");
+      lines.back() += fmt::format(" {}{}", entry(plan.copies[i]), i + 1 < plan.copies.size() ? "," : "};");
+    }
+  };
+  std::size_t const count = plan.copies.size();
+  add(fmt::format("int const destination[{}]", count),
+      [](TmaCopy const& copy) { return fmt::format("{}", copy.destination); });
+  add(fmt::format("int const at[{}][{}]", count, plan.copies.front().at.size()),
+      [](TmaCopy const& copy) { return fmt::format("{{{}}}", fmt::join(copy.at, ", ")); });
+}
+
+/// The call and the copies; with the arrays of irregular boxes if `all` is set, or if they are few.
+std::vector<std::string> code_of(TmaResult const& result, bool all) {
   TmaPlan const& plan = result.found.plans.front();
   std::size_t const rank = result.rank();
   std::vector<std::string> ones(rank, "1"), lines;
@@ -181,7 +208,10 @@ std::vector<std::string> code_of(TmaResult const& result) {
     }
     terms = sum("tile", plan.copies.front().destination, terms);
   } else {
-    lines.push_back(fmt::format("for (int i = 0; i < {}; ++i)  // the boxes as they are listed", plan.boxes));
+    bool const listed = all || plan.copies.size() <= shown_copies;
+    if (listed) add_arrays(lines, plan);
+    lines.push_back(fmt::format("for (int i = 0; i < {}; ++i)  // the boxes as they are listed{}", plan.boxes,
+                                listed ? "" : "; --all prints destination[] and at[][]"));
     indent = "  ";
     terms = "tile + destination[i]";
     for (std::size_t d = 0; d < rank; ++d) at[d] += fmt::format(" + at[i][{}]", plan.modes[d]);
@@ -198,11 +228,32 @@ std::vector<std::string> code_of(TmaResult const& result) {
 
 // ----------------------------------------------------------------------------------------- results
 
+/// `384 modulo 1024`, `one of 512, 640 modulo 1024`: the bases beside the multiples.
+std::string residues(TmaPlan const& plan) {
+  std::size_t const count = std::min(plan.also.size(), shown_copies);
+  std::string text = fmt::format(
+      "{}", fmt::join(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(count), ", "));
+  if (plan.also.size() > count) text += fmt::format(" or {} more (--json)", plan.also.size() - count);
+  return fmt::format("{}{} modulo {}", plan.also.size() > 1 ? "one of " : "", text, plan.period);
+}
+
 std::string domain_of(TmaResult const& result) {
   TmaPlan const& plan = result.found.plans.front();
-  return fmt::format("every byte of indices 0..{}, every base that is a multiple of {}{}",
-                     result.map.domain()->size() - 1, plan.destination_alignment,
+  std::string const bytes = fmt::format("every byte of indices 0..{}", result.map.domain()->size() - 1);
+  if (plan.destination_alignment == 0) return fmt::format("{}, every base that is {}", bytes, residues(plan));
+  return fmt::format("{}, every base that is a multiple of {}{}", bytes, plan.destination_alignment,
                      plan.also.empty() ? "" : ", and every other good base");
+}
+
+/// From which bases there are no copies, of a refutation.
+std::string domain_of_refutation(TmaResult const& result) {
+  std::uint64_t const unit = result.found.none_from;
+  return unit == 1 ? "every base" : fmt::format("every base that is a multiple of {}", unit);
+}
+
+/// Null where no multiples are good bases.
+Json multiples_of(TmaBoxes const& boxes) {
+  return boxes.destination_alignment == 0 ? Json(nullptr) : Json(boxes.destination_alignment);
 }
 
 /// `{64, 64} of 2 boxes` and so on, for the other modes.
@@ -213,7 +264,7 @@ Json to_json(TmaBoxes const& boxes) {
           {"boxes", boxes.boxes},
           {"pitch", boxes.pitch},
           {"bytes", boxes.bytes},
-          {"destination_alignment", boxes.destination_alignment}};
+          {"destination_alignment", multiples_of(boxes)}};
 }
 
 Json to_json(TmaWitness const& witness) {
@@ -246,7 +297,7 @@ void add_plan(Json& out, TmaResult const& result) {
                    {"dimensions", tma_most_dimensions},
                    {"line_multiple_of", tma_line_unit},
                    {"line_at_most", tma_width(plan.mode) == 0 ? Json(nullptr) : Json(tma_width(plan.mode))}};
-  out["bases"] = {{"multiples_of", plan.destination_alignment},
+  out["bases"] = {{"multiples_of", multiples_of(plan)},
                   {"period", plan.period},
                   {"also", plan.also},
                   {"exact", plan.exact}};
@@ -259,7 +310,7 @@ void add_plan(Json& out, TmaResult const& result) {
   out["others"] = Json::array();
   for (std::size_t i = 1; i < result.found.plans.size(); ++i)
     out["others"].push_back(to_json(static_cast<TmaBoxes const&>(result.found.plans[i])));
-  out["code"] = code_of(result);
+  out["code"] = code_of(result, true);
 }
 
 Json to_json(TmaResult const& result) {
@@ -271,7 +322,10 @@ Json to_json(TmaResult const& result) {
     if (result.found.witness) out["counterexample"] = to_json(*result.found.witness);
     if (!result.hint.empty()) out["hint"] = result.hint;
     out["engine"] = name(Engine::exhaustive);
+    if (std::holds_alternative<Refuted>(result.found.outcome)) out["domain"] = domain_of_refutation(result);
   }
+  if (result.found.recast)
+    out["recast"] = {{"element_bits", *result.map.element_bits}, {"layout", to_string(*result.found.recast)}};
   if (result.found.split) {
     out["split"] = to_json(static_cast<TmaBoxes const&>(result.found.split->plan));
     out["split"]["layout"] = to_string(result.found.split->map);
@@ -304,6 +358,8 @@ std::string describe(TmaWitness const& witness) {
 }
 
 std::string good_bases(TmaPlan const& plan) {
+  if (plan.destination_alignment == 0)
+    return fmt::format("{} the tile's base is {}", plan.exact ? "if and only if" : "if", residues(plan));
   std::string text = fmt::format("{} the tile's base is a multiple of {} bytes",
                                  plan.exact ? "if and only if" : "if", plan.destination_alignment);
   if (plan.also.empty()) return text;
@@ -323,6 +379,57 @@ std::string describe(TmaSplit const& split) {
                      fmt::join(plan.box, ","), name(plan.mode), to_string(split.map));
 }
 
+/// True if each copy's destination lies so many bytes behind that of the one before it along a mode.
+bool steady_along(TmaPlan const& plan, std::vector<std::uint64_t> const& boxes, std::size_t mode,
+                  std::int64_t bytes) {
+  std::size_t unit = 1;
+  for (std::size_t m = 0; m < mode; ++m) unit *= boxes[m];
+  for (std::size_t i = 0; i + unit < plan.copies.size(); ++i)
+    if (i / unit % boxes[mode] + 1 < boxes[mode] &&
+        plan.copies[i + unit].destination - plan.copies[i].destination != bytes)
+      return false;
+  return true;
+}
+
+/// Why there is a copy for each line of a box; empty if there is not.
+std::string why_lines_alone(TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
+  if (plan.boxes == 1 || std::any_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b != 1; }))
+    return {};
+  std::vector<std::uint64_t> extents, boxes;
+  for (std::size_t m = 0; m < plan.copies.front().at.size(); ++m)
+    extents.push_back(static_cast<std::uint64_t>(result.map.domain()->shape.mode(m).product()));
+  boxes = extents;
+  boxes[plan.modes.front()] /= plan.box.front();
+  std::uint64_t const line = extents[plan.modes.front()], element = *result.map.element_bits / 8;
+  bool const cut =
+      line > plan.box.front() &&
+      steady_along(plan, boxes, plan.modes.front(), static_cast<std::int64_t>(plan.box.front() * element));
+  if (cut && tma_width(plan.mode) != 0 && line * element > tma_width(plan.mode))
+    return fmt::format(
+        "a copy for each piece of a line: the tile's lines of {} bytes are wider than the {} of the swizzle",
+        line * element, tma_width(plan.mode));
+  if (cut && line > tma_most_elements)
+    return fmt::format("a copy for each piece of a line: the tile's lines have {} elements, a box at most {}",
+                       line, tma_most_elements);
+  for (std::size_t d = 1; d < plan.modes.size(); ++d)
+    if (std::uint64_t const lines = extents[plan.modes[d]];
+        lines > tma_most_elements && steady_along(plan, boxes, plan.modes[d], plan.pitch))
+      return fmt::format("a copy for each line of a box: {} lines are not cut evenly into boxes of 2 to {}",
+                         lines, tma_most_elements);
+  return plan.modes.size() == 1 ? "a copy for each piece of the line: it has gaps"
+                                : "a copy for each line of a box: the tile's lines are not a pitch apart";
+}
+
+/// What a wgmma descriptor asks of the base beyond what the copies do; empty where it is no more.
+std::string base_of_wgmma(TmaPlan const& plan) {
+  std::uint64_t const pattern = swizzle_of(plan.mode).period();
+  if (plan.mode == TmaMode::none || (plan.destination_alignment % pattern == 0 && plan.also.empty()))
+    return {};
+  return fmt::format(
+      "wgmma: base offset 0 only from multiples of {}, unless the layout is absolute (smem_ptr)", pattern);
+}
+
 void print_plan(TmaResult const& result, bool all, Style const& style) {
   TmaPlan const& plan = result.found.plans.front();
   auto const line = [&](std::string_view what, std::string const& text) {
@@ -337,7 +444,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
     types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
   line("data type", fmt::format("{}", fmt::join(types, " or ")));
   if (!result.data_types.front()->keeps_bits)
-    line("", "rounds to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
+    line("", "converts f32 to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
   line("swizzle",
        fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0), the only one that is modelled",
                    cuda_name(plan.mode), static_cast<unsigned>(plan.mode)));
@@ -348,21 +455,23 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
   line("bytes", fmt::format("{} of one box, {} in all: what the barrier expects", plan.bytes,
                             plan.bytes * plan.boxes));
   line("destination", good_bases(plan));
+  if (std::string const wgmma = base_of_wgmma(plan); !wgmma.empty()) line("", wgmma);
   line("tensor", fmt::format("its address and its strides are multiples of {} bytes", tma_tensor_unit));
   line("limits",
        fmt::format("a box: {} elements a dimension, {} dimensions; a line: multiples of {} bytes{}",
                    tma_most_elements, tma_most_dimensions, tma_line_unit,
                    tma_width(plan.mode) == 0 ? "" : fmt::format(", at most {}", tma_width(plan.mode))));
   if (plan.image) line("as a layout", to_string(*plan.image));
-  bool const lines_alone =
-      plan.boxes > 1 && std::all_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b == 1; });
-  if (lines_alone) line("", "a copy for each line of a box: the tile's lines are not a pitch apart");
+  if (std::string const why = why_lines_alone(result); !why.empty()) line("", why);
   for (std::size_t i = 1; i < result.found.plans.size(); ++i) {
     TmaPlan const& other = result.found.plans[i];
     line(i == 1 ? "others" : "",
-         fmt::format("mode {}, {} of ({}), from multiples of {} bytes", name(other.mode),
+         fmt::format("mode {}, {} of ({}), from {}", name(other.mode),
                      other.boxes == 1 ? "one box" : fmt::format("{} boxes", other.boxes),
-                     fmt::join(other.box, ","), other.destination_alignment));
+                     fmt::join(other.box, ","),
+                     other.destination_alignment == 0
+                         ? "a base that is " + residues(other)
+                         : fmt::format("multiples of {} bytes", other.destination_alignment)));
   }
   if (result.found.split) line("split", describe(*result.found.split));
   line("evidence", fmt::format("{}: {}", result.arch->name, evidence_of(result)));
@@ -373,7 +482,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
   if (plan.copies.size() > shown_copies && !all)
     fmt::print("  and {} more (--all)\n", plan.copies.size() - shown_copies);
   fmt::print("\n");
-  for (std::string const& code : code_of(result)) fmt::print("  {}\n", code);
+  for (std::string const& code : code_of(result, all)) fmt::print("  {}\n", code);
 }
 
 void print_text(TmaResult const& result, bool all, Style const& style) {
@@ -387,6 +496,7 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
                                   : "no TMA copies write exactly this tile: ",
              result.found.reason);
   if (result.found.witness) fmt::print("           {}\n", describe(*result.found.witness));
+  if (refuted_tile) fmt::print("           on {}\n", domain_of_refutation(result));
   if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
   if (result.found.split) fmt::print("           split: {}\n", describe(*result.found.split));
   fmt::print("           {}: {}; interleaved tensors are not modelled\n", result.arch->name,

@@ -33,14 +33,15 @@ struct Tile {
   }
 };
 
-Tile tile_of(Mapping const& map) {
+Tile tile_of(Map const& map, std::uint64_t base = 0) {
   Tile tile;
   Layout const& l = *map.domain();
   tile.bytes = *map.element_bits / 8;
   for (std::size_t m = 0; m < l.rank(); ++m)
     tile.extents.push_back(static_cast<std::uint64_t>(l.shape.mode(m).product()));
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
-    tile.address.push_back(static_cast<std::int64_t>(value(map, Address<std::uint64_t>{0}, i, Unit::bytes)));
+    tile.address.push_back(
+        static_cast<std::int64_t>(value(map, Address<std::uint64_t>{base}, i, Unit::bytes)));
   return tile;
 }
 
@@ -295,7 +296,7 @@ std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(Tile const& tile
 }
 
 /// Whether a base is good: every destination is a multiple of 128, and every byte lies where the tile has it.
-bool good(Mapping const& map, Tile const& tile, TmaPlan const& plan, std::uint64_t base) {
+bool good(Map const& map, Tile const& tile, TmaPlan const& plan, std::uint64_t base) {
   for (TmaCopy const& copy : plan.copies)
     if ((static_cast<std::int64_t>(base) + copy.destination) % 128 != 0) return false;
   auto const at = landed(tile, plan, static_cast<std::int64_t>(base));
@@ -306,6 +307,24 @@ bool good(Mapping const& map, Tile const& tile, TmaPlan const& plan, std::uint64
     if (static_cast<std::int64_t>(value(map.on_bytes, plain)) != place) return false;
   }
   return true;
+}
+
+bool is_named(TmaPlan const& plan, std::uint64_t base) {
+  return (plan.destination_alignment != 0 && base % plan.destination_alignment == 0) ||
+         std::count(plan.also.begin(), plan.also.end(), base % plan.period) != 0;
+}
+
+/// Whether boxes of any mode write the tile from some base: a multiple of an element's bytes, over a period of all swizzles here.
+bool any_base_will_do(Map const& map) {
+  unsigned const bytes = *map.element_bits / 8;
+  for (std::uint64_t base = 0; base < 4096; base += bytes) {
+    auto const first =
+        static_cast<std::int64_t>(value(map, Address<std::uint64_t>{base}, std::uint64_t{0}, Unit::bytes));
+    bool begins = false;
+    for (unsigned mode = 0; mode <= 3; ++mode) begins = begins || manual(mode, first) % 128 == 0;
+    if (begins && fewest_boxes(tile_of(map, base)) != 0) return true;
+  }
+  return false;
 }
 
 /// A tile of rows, planes and a swizzle, many of which TMA writes.
@@ -319,10 +338,13 @@ rc::Gen<std::pair<std::string, unsigned>> any_tma_tile() {
                        std::to_string(planes) + "):(" + std::to_string(pitch) + ",1," +
                        std::to_string(pitch * rows) + ")";
     std::string const swizzle = "Sw<" + std::to_string(*rc::gen::inRange(0, 4)) + ",";
-    int const kind = *rc::gen::inRange(0, 3);
+    int const kind = *rc::gen::inRange(0, 4);
     std::string const shift = *rc::gen::element<std::string>("3", "3", "4", "5");
     if (kind == 1)
       tile = swizzle + "4," + shift + "> o smem_ptr[" + std::to_string(bits) + "b](unset) o " + tile;
+    if (kind == 3)
+      tile = swizzle + "4,3> o smem_ptr[" + std::to_string(bits) + "b](unset) o " +
+             std::to_string(unit * *rc::gen::element(1, 4, 6)) + " o " + tile;
     if (kind == 2) {
       int base = 4;
       for (unsigned size = 8; size < bits; size *= 2) --base;
@@ -341,17 +363,20 @@ RC_GTEST_PROP(TmaProperties, CopiesLandOnTheTileFromExactlyTheBasesThatAreNamed,
   RC_CLASSIFY(found.plans.size() > 1, "several modes");
   RC_ASSERT(std::holds_alternative<Proved>(found.outcome) == !found.plans.empty());
   RC_ASSERT(found.reason.empty() == !found.plans.empty());
-  RC_ASSERT((fewest_boxes(tile) == 0) == found.plans.empty());
+  RC_ASSERT((fewest_boxes(tile) == 0) ==
+            (found.plans.empty() || found.plans.front().destination_alignment == 0));
+  if (found.plans.empty()) {
+    RC_ASSERT(found.none_from == bits / 8);
+    RC_ASSERT(!any_base_will_do(map));
+  }
   for (TmaPlan const& plan : found.plans) {
-    RC_CLASSIFY(!plan.also.empty(), "bases between the multiples");
+    RC_CLASSIFY(plan.destination_alignment != 0 && !plan.also.empty(), "bases between the multiples");
+    RC_CLASSIFY(plan.destination_alignment == 0, "bases that are no multiples");
     RC_ASSERT(plan.exact);
     RC_ASSERT(plan.copies.size() == plan.boxes);
     RC_ASSERT(plan.boxes >= found.plans.front().boxes);
-    for (std::uint64_t base = 0; base < 2 * plan.period; base += 64) {
-      bool const named = base % plan.destination_alignment == 0 ||
-                         std::count(plan.also.begin(), plan.also.end(), base % plan.period) != 0;
-      RC_ASSERT(good(map, tile, plan, base) == named);
-    }
+    for (std::uint64_t base = 0; base < 2 * plan.period; base += 64)
+      RC_ASSERT(good(map, tile, plan, base) == is_named(plan, base));
   }
 }
 
@@ -461,6 +486,101 @@ TEST(TmaCopies, AreFewerWhereTheTensorsModesAreSplit) {
   }
   EXPECT_FALSE(copies("(16,64):(128,1)", 16).split) << "padded lines stay padded";
   EXPECT_FALSE(copies("gmma:K_SW128<f16> (64,64)", 16).split) << "one box already";
+}
+
+// Pieces of 16 bytes change places by the tile's swizzle as by another mode's, but only where the address has the bits for it.
+TEST(TmaCopies, AreFoundFromBasesThatAreNoMultiplesOfThePeriod) {
+  struct Case {
+    char const* layout;
+    std::uint64_t period;
+    std::vector<std::uint64_t> bases;
+  };
+  for (Case const& c :
+       {Case{"Sw<2,4,3> o smem_ptr[16b](unset) o (2,32):(96,1)", 1024, {384}},
+        Case{"Sw<2,4,3> o smem_ptr[16b](unset) o 32 o (1,24):(24,1)", 1024, {512, 640, 768, 896}},
+        Case{"Sw<2,4,3> o smem_ptr[16b](unset) o 8 o (8,32):(32,1)", 128, {112}},
+        Case{"Sw<0,4,3> o 1 o (8,64):(64,1)", 128, {126}}}) {
+    Mapping const map = parse_mapping(c.layout, {16});
+    EXPECT_FALSE(tma_boxes(map).writes) << c.layout << ", from multiples of the period";
+    TmaCopies const found = tma_copies(map);
+    ASSERT_FALSE(found.plans.empty()) << c.layout << ": " << found.reason;
+    TmaPlan const& plan = found.plans.front();
+    EXPECT_EQ(plan.destination_alignment, 0U) << c.layout;
+    EXPECT_EQ(plan.period, c.period) << c.layout;
+    EXPECT_EQ(plan.also, c.bases) << c.layout;
+    EXPECT_TRUE(plan.exact);
+    for (std::uint64_t base = 0; base < 2048; base += 2)
+      EXPECT_EQ(good(map, tile_of(map), plan, base), is_named(plan, base)) << c.layout << ", " << base;
+  }
+}
+
+TEST(TmaCopies, ARefutationSaysFromWhichBasesThereAreNone) {
+  EXPECT_EQ(copies("(8,64):(72,1)", 16).none_from, 2U);
+  EXPECT_EQ(copies("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 8).none_from, 1U);
+  TmaCopies const beyond = copies("Sw<1,4,16> o smem_ptr[16b](unset) o (8,64):(72,1)", 16);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(beyond.outcome));
+  EXPECT_EQ(beyond.none_from, 1U << 21) << "more bases than are tried";
+}
+
+// Each tile and the same bytes as other elements: the copies are the same, byte by byte.
+TEST(TmaCopies, OfElementsThatTmaDoesNotHaveAreThoseOfTheSameBytes) {
+  struct Case {
+    char const* layout;
+    unsigned bits;
+    char const* same;
+    unsigned same_bits;
+  };
+  for (Case const& c :
+       {Case{"(8,8):(8,1)", 128, "(8,16):(16,1)", 64},
+        Case{"(4,(8,2)):(32,(1,16))", 128, "(4,(16,2)):(64,(1,32))", 64},
+        Case{"(8,8):(64,8)", 128, "(2,8,8):(1,128,16)", 64},
+        Case{"Sw<3,4,3> o smem_ptr[128b](unset) o (8,8):(8,1)", 128,
+             "Sw<3,4,3> o smem_ptr[64b](unset) o (8,16):(16,1)", 64},
+        Case{"Sw<3,0,3> o 8 o (8,8):(8,1)", 128, "Sw<3,1,3> o 16 o (8,16):(16,1)", 64},
+        Case{"(2,2,2,2,2):(8,16,32,64,128)", 128, "((2,2),2,2,2,2):((1,16),32,64,128,256)", 64},
+        Case{"(64,64):(64,1)", 4, "(64,32):(32,1)", 8},
+        Case{"Sw<3,4,3> o smem_ptr[4b](unset) o (8,256):(256,1)", 4,
+             "Sw<3,4,3> o smem_ptr[8b](unset) o (8,128):(128,1)", 8},
+        Case{"((64,2),8):((1,512),64)", 4, "((32,2),8):((1,256),32)", 8},
+        Case{"Sw<1,5,3> o 256 o (8,64):(64,1)", 4, "Sw<1,4,3> o 128 o (8,32):(32,1)", 8},
+        Case{"(64,128):(128,1)", 2, "(64,32):(32,1)", 8}}) {
+    TmaCopies const found = copies(c.layout, c.bits), same = copies(c.same, c.same_bits);
+    ASSERT_FALSE(same.plans.empty()) << c.same;
+    ASSERT_FALSE(found.plans.empty()) << c.layout << ": " << found.reason;
+    ASSERT_TRUE(found.recast) << c.layout;
+    EXPECT_EQ(found.recast->element_bits, c.same_bits);
+    EXPECT_EQ(found.plans.front().mode, same.plans.front().mode) << c.layout;
+    EXPECT_EQ(found.plans.front().box, same.plans.front().box) << c.layout;
+    EXPECT_EQ(found.plans.front().boxes, same.plans.front().boxes) << c.layout;
+    EXPECT_EQ(found.plans.front().also, same.plans.front().also) << c.layout;
+    EXPECT_EQ(tile_of(*found.recast).address, tile_of(parse_mapping(c.same, {c.same_bits})).address)
+        << c.layout;
+  }
+  EXPECT_FALSE(copies("(64,64):(64,1)", 16).recast);
+}
+
+TEST(TmaCopies, OfElementsBelowAByteAreNeverRefuted) {
+  for (char const* layout :
+       {"(64,64):(65,1)", "(64,63):(64,1)", "(64,64):(64,2)", "(8,64):(72,1)", "(8,16):(16,1)",
+        "Sw<0,4,3> o 1 o (64,64):(64,1)", "Sw<1,0,3> o 0 o (64,64):(64,1)"}) {
+    TmaCopies const found = copies(layout, 4);
+    EXPECT_TRUE(std::holds_alternative<Unknown>(found.outcome)) << layout;
+    EXPECT_NE(found.reason.find("not modelled"), std::string::npos) << layout << ": " << found.reason;
+    EXPECT_FALSE(found.witness) << layout;
+  }
+  // Of 128 bits all copies are those of parts: padded rows stay refuted.
+  EXPECT_TRUE(std::holds_alternative<Refuted>(copies("(8,8):(9,1)", 128).outcome));
+}
+
+TEST(TmaCopies, SayWhyATileHasNoLinesAndWhyItIsTooLarge) {
+  EXPECT_EQ(copies("60:1", 16).reason,
+            "mode 0 of the tile is contiguous, but 120 bytes long, and a line is a multiple of 16");
+  EXPECT_EQ(copies("(8,64):(128,2)", 16).reason,
+            "no mode of the tile consists of contiguous pieces of 16 bytes");
+  EXPECT_EQ(
+      copies("(4096,4096):(0,0)", 16).reason,
+      "of the tile's 16777216 elements two share a place, or they reach over more than the 232448 bytes "
+      "of a block");
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ struct TmaBoxes {
   std::vector<std::uint32_t> box{};  ///< elements, innermost first; one for each mode longer than 1
   std::vector<std::size_t> modes{};  ///< the mode of the tile that each of them runs along
   std::uint64_t boxes = 1;
-  std::uint32_t pitch = 0;                  ///< bytes from line to line of a box
-  std::uint64_t bytes = 0;                  ///< of one box: what its barrier expects
-  std::uint64_t destination_alignment = 0;  ///< the tile's base is a multiple of this many bytes
+  std::uint32_t pitch = 0;  ///< bytes from line to line of a box
+  std::uint64_t bytes = 0;  ///< of one box: what its barrier expects
+  /// The tile's base is a multiple of this many bytes; 0: no such multiples will do, TmaPlan::also says which bases.
+  std::uint64_t destination_alignment = 0;
 };
 
 /// TmaBoxes, or why there are none.
@@ -33,7 +34,8 @@ struct TmaAnswer {
 
 /// The boxes that write exactly this tile, the fewest of all modes of compute capability 9.0, decided on every byte of every
 /// element and on every base that is a multiple of `destination_alignment`. Each mode of the tile is a dimension of the
-/// tensor, whichever of them is the innermost. Throws InputError without a shape or an element size.
+/// tensor, whichever of them is the innermost. Nothing is said of bases that are no multiples of the period of the tile's
+/// swizzle: those tma_copies() tries. Throws InputError without a shape or an element size.
 /// Checked by tests/analysis/boxes_test.cpp against the formula above, and by `equal`.
 [[nodiscard]] TmaAnswer tma_boxes(Map const& map, Limits const& limits = {});
 
@@ -55,7 +57,7 @@ struct TmaPlan : TmaBoxes {
   std::vector<TmaCopy> copies{};  ///< all boxes, the first mode of the tile fastest
   std::uint64_t period = 0;       ///< bytes: the set of good bases repeats with it
   std::vector<std::uint64_t>
-      also{};         ///< good bases mod `period` that are no multiples of `destination_alignment`
+      also{};         ///< the other good bases mod `period`; destinations count from them as from any
   bool exact = true;  ///< no other base will do; false where there were too many to try
   std::vector<Engine> engines{};  ///< that found the copies' addresses equal to the tile's
   /// The copies' addresses as a layout, if the boxes lie at regular distances in each mode.
@@ -79,18 +81,31 @@ struct TmaSplit {
 
 /// All that `swizproof tma` knows of a tile.
 struct TmaCopies {
-  Outcome outcome{};             ///< Proved: plans.front() writes the tile; Refuted: nothing does
+  Outcome outcome{};  ///< Proved: plans.front() writes the tile; Refuted: nothing does, see none_from
   std::vector<TmaPlan> plans{};  ///< the best of each mode, the fewest boxes first
   std::string reason{};          ///< why there are none
   std::optional<TmaWitness> witness{};
   /// Fewer boxes than plans.front() has, or some where that is none, by a split along the layout's own modes, at the width
   /// of a swizzle, or at 256 elements.
   std::optional<TmaSplit> split{};
+  /// Of a refutation: there are no copies from any base that is a multiple of this many bytes. An element's bytes where all
+  /// were tried, which is all that a base can be; a period of the swizzles where they are too many.
+  std::uint64_t none_from = 1;
+  /// The same bytes as elements that TMA has, where its own are none; all that is said here is said of this tile.
+  std::optional<Map> recast{};
 };
 
-/// The copies that write exactly this tile in these modes, decided as tma_boxes() does; the good bases are found, all of
-/// them, and every engine that can read the copies' layout compares it with the tile. Throws InputError without a shape or an
-/// element size, and Disagreement. `(8,64):(72,1)` of f16: Refuted, element (1,0) is put at byte 128 and not at 144.
+/// A tile of elements that TMA does not have, as the same bytes in elements that it has: those of 128 bits as pairs of 64, along
+/// the mode that is contiguous, or as a first mode of their own, or, where that is one dimension too many, along each other mode;
+/// those of 4 bits two to a byte, where they are contiguous in pairs. Empty where that cannot be done, or need not be. `(8,8):(8,1)` of 128 bits: `(8,(2,8)):(16,(1,2))` and
+/// `(2,8,8):(1,16,2)` of 64. Preconditions: a shape and an element size. Checked by tests/analysis/boxes_test.cpp.
+[[nodiscard]] std::vector<Map> tma_recasts(Map const& map);
+
+/// The copies that write exactly this tile in these modes, decided as tma_boxes() does, from any base if there are none from
+/// the multiples of the swizzles' period; the good bases are found, all of them, and every engine that can read the copies'
+/// layout compares it with the tile. Elements that TMA does not have are taken for those of tma_recasts(); Unknown where there
+/// are none. Throws InputError without a shape or an element size, and Disagreement. `(8,64):(72,1)` of f16: Refuted, element
+/// (1,0) is put at byte 128 and not at 144.
 /// Checked by tests/analysis/boxes_test.cpp.
 [[nodiscard]] TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes = tma_modes,
                                    Limits const& limits = {});

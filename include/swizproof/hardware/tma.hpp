@@ -98,9 +98,11 @@ inline constexpr std::uint32_t tma_tensor_unit =
 inline constexpr std::uint32_t tma_destination = 128;  ///< bytes that divide a box's destination
 
 /// An element type of a tensor map, as CU_TENSOR_MAP_DATA_TYPE_... of cuda.h. Those that do not keep the bits flush
-/// denormals by their name, or round: CUTLASS takes TFLOAT32 for f32 so that "TMA converts f32 input to tf32". [CUTLASS,
-/// sm90_mma_tma_gmma_ss_warpspecialized.hpp] Packed types of 4 and 6 bits are left out. Campaign `tiles` copies with those that
-/// elements of a type ask for.
+/// denormals by their name, or convert: CUTLASS copies operands of f32 as tfloat32_t, which is TFLOAT32, for "TMA converts f32
+/// input to tf32 when copying from GMEM to SMEM", and the others as unsigned integers "to avoid any rounding by TMA". [CUTLASS,
+/// include/cutlass/gemm/collective/sm90_mma_tma_gmma_ss_warpspecialized.hpp, InternalElementA; include/cute/arch/
+/// copy_sm90_desc.hpp, to_CUtensorMapDataType] Packed types of 4 and 6 bits are left out. Campaign `tiles` copies with those
+/// that elements of a type ask for.
 struct TmaDataType {
   std::string_view name;  ///< behind CU_TENSOR_MAP_DATA_TYPE_
   unsigned number;        ///< of CUtensorMapDataType
