@@ -23,7 +23,8 @@ struct Mover {
 
 Mover mover_of(std::string const& text) {
   if (text.find('=') == std::string::npos) return {text, {}};
-  Access access = parse_access(text);
+  static std::string const of_warpgroups[] = {"warp", "thread"};  // as RowVariable numbers them
+  Access access = parse_access(text, of_warpgroups);
   auto const refuse = [&](std::string message) {
     throw InputError{std::move(message), text, 0, text.size(),
                      "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)"};
@@ -57,10 +58,37 @@ struct MovementResult {
   throw InputError{std::move(message), from.name() + " --into " + into.name(), 0, 1, std::move(hint)};
 }
 
-/// Registers of one warp: of wgmma's warps, which are alike, the first.
-Fragment of_one_warp(Fragment f) {
-  if (f.threads > warp_lanes) f.rows /= f.threads / warp_lanes, f.threads = warp_lanes;
-  return f;
+/// True if rows are given by the warp or the thread of a warpgroup.
+bool speaks_of_warps(RowStarts const& rows) {
+  auto const speaks = [](Expression const& e) {
+    return std::any_of(e.nodes().begin(), e.nodes().end(), [](Expression::Node const& n) {
+      return n.op == Expression::Op::variable &&
+             (n.value == static_cast<std::uint64_t>(RowVariable::warp) ||
+              n.value == static_cast<std::uint64_t>(RowVariable::thread));
+    });
+  };
+  return speaks(rows.strided) || speaks(rows.contiguous);
+}
+
+/// Refuses rows that no tile has: what is below 0 has wrapped in unsigned words.
+void refuse_far_rows(Movement const& m, RowStarts const& rows, std::string const& text) {
+  for (std::uint64_t i = 0; i < m.delivered.copies; ++i)
+    for (std::uint64_t thread = 0; thread < m.wanted.fragment.threads; ++thread) {
+      std::uint64_t const lane = thread % warp_lanes;
+      if (lane >= m.delivered.fragment.rows) continue;
+      auto const at = rows.at(lane, std::uint64_t{thread / warp_lanes}, i);
+      for (std::size_t index = 0; index < 2; ++index)
+        if (at[index] >= 1U << 20)
+          throw InputError{fmt::format("lane {}{}{} gives {} {}, outside of any tile: rows and columns are "
+                                       "from 0 to 2^20 - 1",
+                                       lane,
+                                       m.wanted.fragment.threads > warp_lanes
+                                           ? fmt::format(" of warp {}", thread / warp_lanes)
+                                           : "",
+                                       m.delivered.copies > 1 ? fmt::format(", i = {},", i) : "",
+                                       index == 0 ? "row" : "col", static_cast<std::int64_t>(at[index])),
+                           text, 0, text.size(), "row and col are computed in unsigned words of 64 bits"};
+    }
 }
 
 /// The index that is contiguous in memory: as asked; else the one along which a register's elements lie, or with .trans the other.
@@ -80,7 +108,7 @@ bool columns_contiguous(MovementResult const& r, std::string const& asked, bool 
 void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& options,
                Limits const& limits) {
   NamedFragment const& memory = r.from.memory ? r.from : r.into;
-  Fragment const held = of_one_warp(r.operand->fragment);
+  Fragment const held = r.operand->fragment;
   Fragment const moved = fragment_of(*memory.memory, held.bits);
   if (held.values % moved.values != 0 && moved.values % held.values != 0)
     refuse_movement(r.from, r.into, "neither holds a whole number of the other's registers");
@@ -111,7 +139,15 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
     r.given = true;
     std::string const text = access.name.substr(access.name.find(':') + 1);
     RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
+    bool const of_warps = speaks_of_warps(rows);
+    if (of_warps && held.threads == warp_lanes)
+      refuse_movement(r.from, r.into, "warp and thread are of wgmma's four warps; this operand is one warp's",
+                      "write the rows by lane, of the tile that this warp reads or writes");
+    refuse_far_rows(r.movement, rows, access.name);
     with(rows);
+    if (r.outcome().index() == Outcome(Refuted{}).index() && held.threads > warp_lanes && !of_warps)
+      if (auto const found = solve_rows(moved, r.movement.wanted, contiguous).rows)
+        r.instead = memory.instruction + ": " + found->text;
     if (r.outcome().index() == Outcome(Refuted{}).index() &&
         operands > 1) {  // the operands may lie the other way
       MovementResult other = r;
@@ -228,9 +264,11 @@ Json to_json(MovementResult const& r) {
     return Json{{std::string(f.row_index()), e.row}, {std::string(f.column_index()), e.column}};
   };
   auto const place = [&](unsigned thread, unsigned value) {
-    return Json{{"lane", thread},
-                {"register", value * held.bits / held.register_bits()},
-                {"bit", value * held.bits % held.register_bits()}};
+    Json out{{"lane", thread},
+             {"register", value * held.bits / held.register_bits()},
+             {"bit", value * held.bits % held.register_bits()}};
+    if (held.threads > warp_lanes) out["warp"] = thread / warp_lanes;
+    return out;
   };
   Json out{{"verdict", name(r.outcome())},
            {"from", r.from.name()},
@@ -249,6 +287,14 @@ Json to_json(MovementResult const& r) {
     out["counterexample"] = place(w.thread, w.value);
     out["counterexample"]["got"] = coordinates(w.got);
     out["counterexample"]["wanted"] = coordinates(w.wanted);
+  }
+  if (r.found.misaligned) {
+    MisalignedRow const& row = *r.found.misaligned;
+    out["misaligned"] = {{"lane", row.thread},
+                         {"instruction", row.instruction},
+                         {"column", row.start},
+                         {"bytes", row.start * held.bits / 8},
+                         {"multiple_of", 16}};
   }
   if (r.torn)
     out["torn"] = {{"one", place(r.torn->holders[0].thread, r.torn->holders[0].value)},
@@ -366,9 +412,18 @@ void print_text(MovementResult const& r, Style const& style) {
              style.faint(names_of(r.found.answer.engines)), r.found.domain, r.evidence);
   if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
   if (r.torn) print_torn(r);
+  std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
+                               ? fmt::format("warp {}'s ", r.found.first->thread / warp_lanes)
+                               : "";
+  if (r.found.misaligned) {
+    MisalignedRow const& row = *r.found.misaligned;
+    fmt::print("           the row that T{} gives starts {} bytes into its line: every row of {} must start at a "
+               "multiple of 16 bytes\n",
+               row.thread, row.start * into.fragment.bits / 8, r.from.memory ? "ldmatrix" : "stmatrix");
+  }
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
-    fmt::print("           {}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", w.thread,
+    fmt::print("           {}{}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", warp, w.thread,
                register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
                element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
