@@ -297,13 +297,14 @@ Question after(std::string name, Movement const& m, UpTo const& changes) {
 /// Every row starts at a multiple of 16 bytes of the tile. Precondition: rows are delivered.
 Question aligned_rows(Movement const& m) {
   FragmentSide const& from = m.delivered;
-  return ask("every row starts at a multiple of 16 bytes", 64,
-             {Variable::steps("lane", 0, 1, from.fragment.rows),
-              Variable::steps("warp", 0, 1, m.wanted.fragment.threads / warp_lanes),
-              Variable::steps("i", 0, 1, from.copies)},
-             [rows = *from.rows, bits = from.fragment.bits](auto const& lane, auto const& warp, auto const& i) {
-               return states(rows.at(lane, warp, i)[1] * bits % 128 == 0);
-             });
+  return ask(
+      "every row starts at a multiple of 16 bytes", 64,
+      {Variable::steps("lane", 0, 1, from.fragment.rows),
+       Variable::steps("warp", 0, 1, m.wanted.fragment.threads / warp_lanes),
+       Variable::steps("i", 0, 1, from.copies)},
+      [rows = *from.rows, bits = from.fragment.bits](auto const& lane, auto const& warp, auto const& i) {
+        return states(rows.at(lane, warp, i)[1] * bits % 128 == 0);
+      });
 }
 
 /// The first row that does not, if there is one.
@@ -362,8 +363,9 @@ Solution solve_rows(Fragment const& memory, FragmentSide const& wanted, bool col
 RowStarts natural_rows(Fragment const& memory, FragmentSide const& wanted, bool columns_contiguous) {
   unsigned const instructions = wanted.values() / memory.values;
   unsigned const warps = wanted.fragment.threads / warp_lanes;
-  unsigned const warp_rows = wanted.fragment.rows / warps;  // of the operand: warp w has those from w * warp_rows on
-  std::uint32_t rows = 0;                                    // of the tile, that one warp reads
+  unsigned const warp_rows =
+      wanted.fragment.rows / warps;  // of the operand: warp w has those from w * warp_rows on
+  std::uint32_t rows = 0;            // of the tile, that one warp reads
   for (std::uint32_t t = 0; t < warp_lanes; ++t)
     for (std::uint32_t i = 0; i < wanted.values(); ++i) {
       MatrixElement const e = wanted.at(t, i);
@@ -379,7 +381,8 @@ RowStarts natural_rows(Fragment const& memory, FragmentSide const& wanted, bool 
   if (auto rows_found = expressed(starts)) return *rows_found;
   auto const variable = [](RowVariable v) { return Expression::variable(static_cast<std::uint64_t>(v)); };
   return {variable(RowVariable::lane) + Expression(memory.rows) * variable(RowVariable::instruction),
-          Expression(0), fmt::format("row = lane + {}*i, col = 0 for i in 0..{}", memory.rows, instructions - 1)};
+          Expression(0),
+          fmt::format("row = lane + {}*i, col = 0 for i in 0..{}", memory.rows, instructions - 1)};
 }
 
 Delivery deliver(Movement const& m, Limits const& limits) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <unistd.h>
 
@@ -48,6 +49,8 @@ struct MovementResult {
   bool given = false;         ///< the rows, by the user
   std::optional<TornRow> torn{};
   std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
+  unsigned computed_bits =
+      0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
   Delivery found{};
   std::string_view evidence{};
   [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
@@ -62,9 +65,8 @@ struct MovementResult {
 bool speaks_of_warps(RowStarts const& rows) {
   auto const speaks = [](Expression const& e) {
     return std::any_of(e.nodes().begin(), e.nodes().end(), [](Expression::Node const& n) {
-      return n.op == Expression::Op::variable &&
-             (n.value == static_cast<std::uint64_t>(RowVariable::warp) ||
-              n.value == static_cast<std::uint64_t>(RowVariable::thread));
+      return n.op == Expression::Op::variable && (n.value == static_cast<std::uint64_t>(RowVariable::warp) ||
+                                                  n.value == static_cast<std::uint64_t>(RowVariable::thread));
     });
   };
   return speaks(rows.strided) || speaks(rows.contiguous);
@@ -172,6 +174,7 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
 void move_registers(MovementResult& r, Limits const& limits) {
   Fragment from = r.from.fragment;
   Fragment const into = r.into.fragment;
+  if (from.bits > into.bits) r.computed_bits = from.bits;
   from.bits = into.bits;  // values are converted one by one
   r.movement.operand = *r.into.operand;
   bool const along_columns = from.rows == into.rows;
@@ -216,6 +219,9 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
     move_rows(r, from, options, common.limits());
   } else if (stores) {
     r.from = parse_fragment(from.text + suffix, bits);
+    if (bits)
+      if (unsigned const computed = parse_fragment(from.text + suffix).fragment.bits; computed > *bits)
+        r.computed_bits = computed;
     r.into = parse_fragment(into.text, r.from.fragment.bits);
     if (r.into.memory->operation != Operation::stmatrix)
       refuse_movement(r.from, r.into, "ldmatrix does not empty registers", "stmatrix does");
@@ -234,6 +240,76 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   }
   r.evidence = name(Support::documented);
   return r;
+}
+
+/// Whether one product's registers are another's, with no memory between them.
+bool between_registers(MovementResult const& r) { return !r.from.memory && !r.into.memory; }
+
+/// What the source's rows and columns are of the operand: the first index of one is the first of the other.
+std::array<std::array<std::string, 2>, 2> matched_indices(MovementResult const& r) {
+  return {{{std::string(r.from.row_index()), std::string(r.into.row_index())},
+           {std::string(r.from.column_index()), std::string(r.into.column_index())}}};
+}
+
+/// How a register is filled with converted results, lowest bits first; nothing where none are converted.
+std::string packing(MovementResult const& r) {
+  unsigned const bits = r.movement.wanted.fragment.bits;
+  if (r.computed_bits == 0 || bits >= 32) return {};
+  unsigned const each = 32 / bits;
+  std::string text = "Rr = {";
+  for (unsigned i = 0; i < each; ++i) {
+    std::string const part =
+        bits == 16 ? i == 0 ? "lo" : "hi" : fmt::format("{}{}", bits == 8 ? 'b' : 'n', i);
+    text +=
+        fmt::format("{}{}: d[{}r{}]", i == 0 ? "" : ", ", part, each, i == 0 ? "" : fmt::format("+{}", i));
+  }
+  return text + "}";
+}
+
+/// PTX's instruction for two of them, whose first source becomes the high half; nothing for other types than floats.
+/// [PTX ISA 9.1, cvt]
+std::string conversion(MovementResult const& r) {
+  if (packing(r).empty() || r.computed_bits != 32) return {};
+  std::string const& instruction = r.operand->instruction;
+  auto const has = [&](char const* type) { return instruction.find(type) != std::string::npos; };
+  unsigned const bits = r.movement.wanted.fragment.bits;
+  if (has(".s8") || has(".u8") || has(".i8") || has(".s4") || has(".u4") || has(".i4")) return {};
+  if (bits == 16) return fmt::format("cvt.rn.{}x2.f32 Rr, d[2r+1], d[2r]", has(".bf16") ? "bf16" : "f16");
+  if (bits == 8 && (has("e4m3") || has("e5m2")))
+    return fmt::format("cvt.rn.satfinite.{}x2.f32 lo, d[4r+1], d[4r]; the same for hi, d[4r+3], d[4r+2]",
+                       has("e4m3") ? "e4m3" : "e5m2");
+  return {};
+}
+
+/// How a permutation of k meets blocks of k that share a scale.
+enum class Blocks : std::uint8_t { kept, moved, torn };
+Blocks blocks_under(std::vector<unsigned> const& k, unsigned block) {
+  bool kept = true;
+  for (std::size_t i = 0; i < k.size(); ++i) {
+    if (k[i] / block != k[i / block * block] / block) return Blocks::torn;
+    kept = kept && k[i] / block == i / block;
+  }
+  return kept ? Blocks::kept : Blocks::moved;
+}
+std::string_view name_of(Blocks b) {
+  return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "torn";
+}
+
+/// When results with k permuted so are right.
+std::string harmless(MovementResult const& r) {
+  std::string const alike = "harmless if and only if the other operand's k is permuted alike";
+  if (!r.operand->block_scaled) return alike;
+  std::string text = alike + " and each element keeps its scale:";
+  for (unsigned const block : {32U, 16U}) {
+    Blocks const blocks = blocks_under(r.found.up_to->k, block);
+    text += fmt::format("\n             one scale for {} k ({}): {}", block,
+                        block == 32 ? "mxf4, mxf4nvf4" : "mxf4nvf4",
+                        blocks == Blocks::kept ? "every element stays in its block, the scales stay"
+                        : blocks == Blocks::moved
+                            ? "blocks move as wholes, the scales of both operands must be permuted with them"
+                            : "blocks are torn, no scales are right unless those of a torn block are equal");
+  }
+  return text;
 }
 
 /// Whether registers are emptied.
@@ -255,6 +331,12 @@ std::string words_for(UpTo const& up_to, NamedFragment const& f) {
   std::string text = words[0];
   for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 == words.size() ? " and " : ", ") + words[i];
   return text;
+}
+
+/// What to add to the command where results of 32 bits are to be stored; or nothing.
+std::string element_hint(MovementResult const& r) {
+  if (!stores(r) || r.found.answer.refuted() == nullptr || r.movement.wanted.fragment.bits != 32) return {};
+  return "stmatrix is for results that are converted first: --element f16";
 }
 
 Json to_json(MovementResult const& r) {
@@ -280,6 +362,14 @@ Json to_json(MovementResult const& r) {
     out["access"] = r.instruction;
     out["tile"] = r.tile;
     out["every_address"] = r.torn.has_value();
+  }
+  if (between_registers(r)) {
+    out["indices"] = Json::object();
+    for (auto const& [source, operand] : matched_indices(r)) out["indices"][source] = operand;
+  }
+  if (std::string const how = packing(r); !how.empty()) {
+    out["packing"] = how;
+    out["conversion"] = conversion(r).empty() ? Json() : Json(conversion(r));
   }
   out["counterexample"] = nullptr;
   if (r.found.first) {
@@ -308,7 +398,11 @@ Json to_json(MovementResult const& r) {
                     {"other", up_to.other},
                     {"verdict", name(up_to.answer.outcome)},
                     {"engine", names_of(up_to.answer.engines)}};
+    if (r.operand->block_scaled && !up_to.k.empty())
+      for (unsigned const block : {32U, 16U})
+        out["up_to"]["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
   }
+  if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
   if (!r.instead.empty()) out["instead"] = r.instead;
   if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
   return out;
@@ -376,8 +470,8 @@ void print_up_to(MovementResult const& r, Style const& style) {
   if (!up_to.k.empty())
     fmt::print(
         "           in place of k 0, 1, 2, ..: {}\n"
-        "           harmless if and only if the other operand's k is permuted alike\n",
-        list_of(up_to.k));
+        "           {}\n",
+        list_of(up_to.k), harmless(r));
   if (!up_to.other.empty()) {
     std::string_view const other = is_b(f.fragment) ? f.column_index() : f.row_index();
     fmt::print(
@@ -402,6 +496,17 @@ void print_text(MovementResult const& r, Style const& style) {
                                               into.fragment.bits)));
   if (rows)
     fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.torn ? "" : "  (found)", style.faint(r.tile));
+  if (between_registers(r)) {
+    auto const [rows_are, columns_are] = matched_indices(r);
+    fmt::print("  {}\n",
+               style.faint(fmt::format("by position: {} of the source is {} of the operand, {} is {}",
+                                       rows_are[0], rows_are[1], columns_are[0], columns_are[1])));
+  }
+  if (std::string const how = packing(r); !how.empty()) {
+    fmt::print("  d[i], value i of a thread's results, converted and packed {}\n", how);
+    if (std::string const by = conversion(r); !by.empty())
+      fmt::print("  as {}: the first source becomes the high half\n", by);
+  }
   std::string_view const says =
       r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
                                                       : "the operand's registers hold other elements"
@@ -417,9 +522,10 @@ void print_text(MovementResult const& r, Style const& style) {
                                : "";
   if (r.found.misaligned) {
     MisalignedRow const& row = *r.found.misaligned;
-    fmt::print("           the row that T{} gives starts {} bytes into its line: every row of {} must start at a "
-               "multiple of 16 bytes\n",
-               row.thread, row.start * into.fragment.bits / 8, r.from.memory ? "ldmatrix" : "stmatrix");
+    fmt::print(
+        "           the row that T{} gives starts {} bytes into its line: every row of {} must start at a "
+        "multiple of 16 bytes\n",
+        row.thread, row.start * into.fragment.bits / 8, r.from.memory ? "ldmatrix" : "stmatrix");
   }
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
@@ -427,6 +533,7 @@ void print_text(MovementResult const& r, Style const& style) {
                register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
                element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
+  if (std::string const hint = element_hint(r); !hint.empty()) fmt::print("           {}\n", hint);
   if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
   if (r.found.up_to) print_up_to(r, style);
   if (r.found.nothing_mends && r.instead.empty())

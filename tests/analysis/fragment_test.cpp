@@ -148,8 +148,8 @@ TEST(Delivery, EveryWarpOfAWarpgroupIsAsked) {
   EXPECT_EQ(alike.first->got, (MatrixElement{0, 0}));
   EXPECT_EQ(alike.first->wanted, (MatrixElement{16, 0}));
   EXPECT_TRUE(alike.nothing_mends);
-  EXPECT_TRUE(
-      load_from("wgmma.m64n64k16.f16:a", {row + Expression(16) * of(RowVariable::warp), col, ""}).answer.proved());
+  EXPECT_TRUE(load_from("wgmma.m64n64k16.f16:a", {row + Expression(16) * of(RowVariable::warp), col, ""})
+                  .answer.proved());
   EXPECT_TRUE(load_from("wgmma.m64n64k16.f16:a",
                         {thread % Expression(16) + Expression(16) * (thread / Expression(32)), col, ""})
                   .answer.proved());
@@ -202,8 +202,10 @@ TEST(Delivery, RightValuesOfMisalignedRowsAreRefuted) {
 TEST(Delivery, RowsAreComputedIn64Bits) {
   Expression const lane = of(RowVariable::lane), far(std::uint64_t{1} << 32);
   Expression const col = Expression(8) * (lane / Expression(16));
-  EXPECT_FALSE(load_from("mma.m16n8k16.f16:a", {lane % Expression(16) + far * lane, col, ""}).answer.proved());
-  EXPECT_TRUE(load_from("mma.m16n8k16.f16:a", {far * (lane % Expression(16)) / far, col, ""}).answer.proved());
+  EXPECT_FALSE(
+      load_from("mma.m16n8k16.f16:a", {lane % Expression(16) + far * lane, col, ""}).answer.proved());
+  EXPECT_TRUE(
+      load_from("mma.m16n8k16.f16:a", {far * (lane % Expression(16)) / far, col, ""}).answer.proved());
 }
 
 // What neither order nor permutation mends is said to be wrong, and no more.

@@ -72,7 +72,8 @@ struct FragmentSide {
         e.row = e.row + copy * fragment.rows;
       return e;
     }
-    auto const [strided, start] = rows->at(e.row, shr(thread, 5), copy);  // matrix row r is the one lane r gives
+    auto const [strided, start] =
+        rows->at(e.row, shr(thread, 5), copy);  // matrix row r is the one lane r gives
     W const contiguous = start + e.column;
     return columns_contiguous ? MatrixElementOf<W>{strided, contiguous}
                               : MatrixElementOf<W>{contiguous, strided};
@@ -123,7 +124,8 @@ struct Delivery {
   Answer answer{};
   std::string domain{};
   std::optional<WrongValue> first{};
-  std::optional<MisalignedRow> misaligned{};  ///< the first such row; then nothing that mends the values is looked for
+  std::optional<MisalignedRow>
+      misaligned{};             ///< the first such row; then nothing that mends the values is looked for
   std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
   bool nothing_mends = false;   ///< no such changes exist: all were tried
 };
