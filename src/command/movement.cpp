@@ -503,7 +503,10 @@ void print_text(MovementResult const& r, Style const& style) {
                                        rows_are[0], rows_are[1], columns_are[0], columns_are[1])));
   }
   if (std::string const how = packing(r); !how.empty()) {
-    fmt::print("  d[i], value i of a thread's results, converted and packed {}\n", how);
+    fmt::print(
+        "  d[i], value i of a thread's results{}, converted and packed {}\n",
+        from.copies > 1 && !rows ? fmt::format(", of {} products one after the other", from.copies) : "",
+        how);
     if (std::string const by = conversion(r); !by.empty())
       fmt::print("  as {}: the first source becomes the high half\n", by);
   }
@@ -523,9 +526,12 @@ void print_text(MovementResult const& r, Style const& style) {
   if (r.found.misaligned) {
     MisalignedRow const& row = *r.found.misaligned;
     fmt::print(
-        "           the row that T{} gives starts {} bytes into its line: every row of {} must start at a "
-        "multiple of 16 bytes\n",
-        row.thread, row.start * into.fragment.bits / 8, r.from.memory ? "ldmatrix" : "stmatrix");
+        "           the row that T{} gives{} starts at byte {} along {}: every row of {} must start at a "
+        "multiple "
+        "of 16 bytes, as the tile does\n",
+        row.thread, from.copies > 1 ? fmt::format(" for i = {}", row.instruction) : "",
+        row.start * into.fragment.bits / 8, from.columns_contiguous ? f.column_index() : f.row_index(),
+        r.from.memory ? "ldmatrix" : "stmatrix");
   }
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
