@@ -288,7 +288,8 @@ void run(Common& common, FragmentArguments const& options) {
     throw InputError{
         "rows say where an operand's elements lie in memory: --into, the operand, is missing",
         options.fragment, 0, options.fragment.size(),
-        "add --into mma.m16n8k16.f16:a, say; without rows, ldmatrix.x4 alone shows its registers"};
+        "INSTRUCTION: row = .. --into mma.m16n8k16.f16:a loads; mma.m16n8k16.f16:d --element f16 --into "
+        "INSTRUCTION: row = .. stores"};
   std::string const text = options.fragment + (options.operand.empty() ? "" : ":" + options.operand);
   FragmentResult const result = compute(common, options, parse_fragment(text, options.element_bits()));
   common.exit_code = exit_code_of(result.answer.outcome);

@@ -48,6 +48,7 @@ struct MovementResult {
   std::string instruction{};  ///< with its rows
   bool given = false;         ///< the rows, by the user
   std::optional<TornRow> torn{};
+  std::string element{};  ///< --element: what results are stored as
   std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
   unsigned computed_bits =
       0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
@@ -202,6 +203,7 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   };
   bool const loads = is_memory(from.text), stores = is_memory(into.text);
   std::optional<unsigned> const bits = options.element_bits();
+  r.element = options.element;
   if (loads && stores) {
     NamedFragment const a = parse_fragment(from.text), b = parse_fragment(into.text);
     refuse_movement(a, b,
@@ -266,18 +268,20 @@ std::string packing(MovementResult const& r) {
   return text + "}";
 }
 
-/// PTX's instruction for two of them, whose first source becomes the high half; nothing for other types than floats.
-/// [PTX ISA 9.1, cvt]
+/// PTX's instruction for two results of f32 that become f16, bf16, e4m3 or e5m2, whose first source goes to the high half;
+/// nothing for other types. [PTX ISA 9.1, cvt]
 std::string conversion(MovementResult const& r) {
   if (packing(r).empty() || r.computed_bits != 32) return {};
-  std::string const& instruction = r.operand->instruction;
-  auto const has = [&](char const* type) { return instruction.find(type) != std::string::npos; };
+  for (char const* integers : {".s8", ".u8", ".i8", ".s4", ".u4", ".i4", ".s32", ".i32"})
+    if (r.from.instruction.find(integers) != std::string::npos) return {};
+  std::string const& type = r.into.memory ? r.element : r.into.instruction;
+  auto const is = [&](char const* name) { return type.find(name) != std::string::npos; };
   unsigned const bits = r.movement.wanted.fragment.bits;
-  if (has(".s8") || has(".u8") || has(".i8") || has(".s4") || has(".u4") || has(".i4")) return {};
-  if (bits == 16) return fmt::format("cvt.rn.{}x2.f32 Rr, d[2r+1], d[2r]", has(".bf16") ? "bf16" : "f16");
-  if (bits == 8 && (has("e4m3") || has("e5m2")))
+  if (bits == 16 && (is("bf16") || is("bfloat16"))) return "cvt.rn.bf16x2.f32 Rr, d[2r+1], d[2r]";
+  if (bits == 16 && (is("f16") || is("half"))) return "cvt.rn.f16x2.f32 Rr, d[2r+1], d[2r]";
+  if (bits == 8 && (is("e4m3") || is("e5m2")))
     return fmt::format("cvt.rn.satfinite.{}x2.f32 lo, d[4r+1], d[4r]; the same for hi, d[4r+3], d[4r+2]",
-                       has("e4m3") ? "e4m3" : "e5m2");
+                       is("e4m3") ? "e4m3" : "e5m2");
   return {};
 }
 
