@@ -84,8 +84,10 @@ char letter(Operand operand) {
   return 'd';
 }
 
+char NamedFragment::operand_letter() const { return addend ? 'c' : letter(*operand); }
+
 std::string NamedFragment::name() const {
-  return operand ? instruction + ":" + letter(*operand) : instruction;
+  return operand ? instruction + ":" + operand_letter() : instruction;
 }
 
 std::string_view NamedFragment::row_index() const {

@@ -45,15 +45,38 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------- rows
 
-/// A term of a row's start: `times` x the `bits` bits from bit `from` on of the lane, or of the instruction's number.
+/// What a row's start is found as a function of, in this order, with the numbers and names for expressions.
+constexpr RowVariable row_variables[] = {RowVariable::lane, RowVariable::warp, RowVariable::instruction};
+constexpr char const* row_variable_names[] = {"lane", "warp", "i"};
+
+/// A term of a row's start: `times` x the `bits` bits from bit `from` on of one of the row_variables.
 struct RowTerm {
-  unsigned variable = 0;  ///< 0: the lane, 1: i
+  std::size_t variable = 0;
   unsigned from = 0, bits = 0;
   std::int64_t times = 0;
 };
 
 /// A row's start, strided and contiguous.
 using Start = std::array<std::int64_t, 2>;
+
+/// Rows' starts by lane, warp and instruction.
+struct Starts {
+  using Place = std::array<std::size_t, 3>;
+  explicit Starts(Place const& counts) : counts_(counts), at_(counts[0] * counts[1] * counts[2]) {}
+  [[nodiscard]] std::size_t count(std::size_t variable) const { return counts_[variable]; }
+  [[nodiscard]] std::size_t size() const { return at_.size(); }
+  [[nodiscard]] Place place(std::size_t number) const {
+    return {number % counts_[0], number / counts_[0] % counts_[1], number / counts_[0] / counts_[1]};
+  }
+  Start& operator[](Place const& p) { return at_[(p[2] * counts_[1] + p[1]) * counts_[0] + p[0]]; }
+  Start const& operator[](Place const& p) const {
+    return at_[(p[2] * counts_[1] + p[1]) * counts_[0] + p[0]];
+  }
+
+ private:
+  Place counts_;
+  std::vector<Start> at_;
+};
 
 /// How many bits the numbers below `count` have.
 unsigned bits_below(std::size_t count) {
@@ -62,15 +85,15 @@ unsigned bits_below(std::size_t count) {
   return bits;
 }
 
-/// starts[i][lane][index] as a sum of bits of both, if it is one; runs of bits whose weights double become one term.
-std::optional<std::vector<RowTerm>> sum_of_bits(std::vector<std::vector<Start>> const& starts,
-                                                std::size_t index) {
+/// One index of the starts as a sum of bits of lane, warp and i, if it is one; runs of bits whose weights double become one term.
+std::optional<std::vector<RowTerm>> sum_of_bits(Starts const& starts, std::size_t index) {
   std::vector<RowTerm> terms;
-  if (starts[0][0][index] != 0) return {};
-  for (unsigned const variable : {0U, 1U})
-    for (unsigned b = 0; b < bits_below(variable == 0 ? starts[0].size() : starts.size()); ++b) {
-      std::size_t const one = std::size_t{1} << b;
-      std::int64_t const weight = variable == 0 ? starts[0][one][index] : starts[one][0][index];
+  if (starts[Starts::Place{}][index] != 0) return {};
+  for (std::size_t variable = 0; variable < 3; ++variable)
+    for (unsigned b = 0; b < bits_below(starts.count(variable)); ++b) {
+      Starts::Place one{};
+      one[variable] = std::size_t{1} << b;
+      std::int64_t const weight = starts[one][index];
       if (weight == 0) continue;
       RowTerm* const last = terms.empty() ? nullptr : &terms.back();
       if (last != nullptr && last->variable == variable && last->from + last->bits == b &&
@@ -79,29 +102,28 @@ std::optional<std::vector<RowTerm>> sum_of_bits(std::vector<std::vector<Start>> 
       else
         terms.push_back({variable, b, 1, weight});
     }
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    for (std::size_t lane = 0; lane < starts[i].size(); ++lane) {
-      std::int64_t sum = 0;
-      for (RowTerm const& t : terms)
-        sum += static_cast<std::int64_t>((t.variable == 0 ? lane : i) >> t.from & ((1U << t.bits) - 1)) *
-               t.times;
-      if (sum != starts[i][lane][index]) return {};
-    }
+  for (std::size_t n = 0; n < starts.size(); ++n) {
+    Starts::Place const place = starts.place(n);
+    std::int64_t sum = 0;
+    for (RowTerm const& t : terms)
+      sum += static_cast<std::int64_t>(place[t.variable] >> t.from & ((1U << t.bits) - 1)) * t.times;
+    if (sum != starts[place][index]) return {};
+  }
   return terms;
 }
 
-/// The expression, and its text; `bits` are those of the lane's and the instruction's numbers.
-std::pair<Expression, std::string> written(std::vector<RowTerm> const& terms,
-                                           std::array<unsigned, 2> const& bits) {
+/// The expression, and its text.
+std::pair<Expression, std::string> written(std::vector<RowTerm> const& terms, Starts const& starts) {
   Expression sum(0);
   std::string text;
   for (RowTerm const& t : terms) {
-    Expression e = Expression::variable(t.variable);
-    std::string words = t.variable == 0 ? "lane" : "i";
-    bool const plain = t.from == 0 && t.from + t.bits == bits[t.variable] && (t.variable == 1 || t.bits == 5);
+    Expression e = Expression::variable(static_cast<std::uint64_t>(row_variables[t.variable]));
+    std::string words = row_variable_names[t.variable];
+    unsigned const bits = bits_below(starts.count(t.variable));
+    bool const plain = t.from == 0 && t.bits == bits && (t.variable != 0 || t.bits == 5);
     if (t.from != 0)
       e = e / Expression(std::uint64_t{1} << t.from), words += fmt::format("/{}", 1U << t.from);
-    if (t.from + t.bits < bits[t.variable] || (t.from == 0 && !plain)) {
+    if (t.from + t.bits < bits || (t.from == 0 && !plain)) {
       e = e % Expression(std::uint64_t{1} << t.bits);
       words += fmt::format("%{}", 1U << t.bits);
     }
@@ -115,17 +137,17 @@ std::pair<Expression, std::string> written(std::vector<RowTerm> const& terms,
   return {sum, text.empty() ? "0" : text};
 }
 
-/// The expressions of starts[instruction][lane], if they are sums of bits.
-std::optional<RowStarts> expressed(std::vector<std::vector<Start>> const& starts) {
+/// The expressions of the starts, if they are sums of bits.
+std::optional<RowStarts> expressed(Starts const& starts) {
   RowStarts rows;
   for (std::size_t index = 0; index < 2; ++index) {
     auto const terms = sum_of_bits(starts, index);
     if (!terms) return {};
-    auto [expression, text] = written(*terms, {bits_below(starts[0].size()), bits_below(starts.size())});
+    auto [expression, text] = written(*terms, starts);
     (index == 0 ? rows.strided : rows.contiguous) = std::move(expression);
     rows.text += (index == 0 ? "row = " : ", col = ") + text;
   }
-  if (starts.size() > 1) rows.text += fmt::format(" for i in 0..{}", starts.size() - 1);
+  if (starts.count(2) > 1) rows.text += fmt::format(" for i in 0..{}", starts.count(2) - 1);
   return rows;
 }
 
@@ -169,6 +191,12 @@ struct Freedom {
   bool values, k, other;
 };
 
+/// What is delivered as value i of a thread; rows are computed in 64 bits.
+MatrixElement delivered_at(Movement const& m, std::uint64_t thread, std::uint64_t i) {
+  MatrixElementOf<std::uint64_t> const e = m.delivered.at(thread, i);
+  return {static_cast<std::uint32_t>(e.row), static_cast<std::uint32_t>(e.column)};
+}
+
 /// Looks for the changes, by trying values in order and learning what each says of k and of the other index.
 class Search {
  public:
@@ -182,7 +210,7 @@ class Search {
     std::uint32_t rows = 0, columns = 0;
     for (std::uint32_t t = 0; t < threads_; ++t)
       for (std::uint32_t i = 0; i < values_; ++i) {
-        got_.push_back(m.delivered.at(t, i));
+        got_.push_back(delivered_at(m, t, i));
         wanted_.push_back(m.wanted.at(t, i));
         rows =
             std::max(rows, wanted_.back().row + 1);  // what lies outside the operand is no permutation of it
@@ -256,7 +284,8 @@ std::vector<Variable> places_of(FragmentSide const& side) {
 
 /// The movement holds after the changes.
 Question after(std::string name, Movement const& m, UpTo const& changes) {
-  return ask_of_all(std::move(name), 32, places_of(m.wanted), [m, changes]<Word W>(std::span<W const> v) {
+  unsigned const width = m.delivered.rows ? 64 : 32;
+  return ask_of_all(std::move(name), width, places_of(m.wanted), [m, changes]<Word W>(std::span<W const> v) {
     MatrixElementOf<W> const got = m.delivered.at(v[0], looked_up(changes.values, v[1]));
     MatrixElementOf<W> const wanted = m.wanted.at(v[0], v[1]);
     bool const k_is_row = m.operand == Operand::b;
@@ -265,60 +294,94 @@ Question after(std::string name, Movement const& m, UpTo const& changes) {
   });
 }
 
+/// Every row starts at a multiple of 16 bytes of the tile. Precondition: rows are delivered.
+Question aligned_rows(Movement const& m) {
+  FragmentSide const& from = m.delivered;
+  return ask(
+      "every row starts at a multiple of 16 bytes", 64,
+      {Variable::steps("lane", 0, 1, from.fragment.rows),
+       Variable::steps("warp", 0, 1, m.wanted.fragment.threads / warp_lanes),
+       Variable::steps("i", 0, 1, from.copies)},
+      [rows = *from.rows, bits = from.fragment.bits](auto const& lane, auto const& warp, auto const& i) {
+        return states(rows.at(lane, warp, i)[1] * bits % 128 == 0);
+      });
+}
+
+/// The first row that does not, if there is one.
+std::optional<MisalignedRow> first_misaligned(Movement const& m) {
+  FragmentSide const& from = m.delivered;
+  for (std::uint64_t i = 0; i < from.copies; ++i)
+    for (std::uint64_t thread = 0; thread < m.wanted.fragment.threads; ++thread) {
+      std::uint64_t const lane = thread % warp_lanes;
+      if (lane >= from.fragment.rows) continue;
+      std::uint64_t const start = from.rows->at(lane, std::uint64_t{thread / warp_lanes}, i)[1];
+      if (start * from.fragment.bits % 128 != 0)
+        return MisalignedRow{static_cast<unsigned>(thread), static_cast<unsigned>(i), start};
+    }
+  return {};
+}
+
 }  // namespace
 
 Solution solve_rows(Fragment const& memory, FragmentSide const& wanted, bool columns_contiguous) {
   unsigned const instructions = wanted.values() / memory.values;
+  unsigned const warps = wanted.fragment.threads / warp_lanes;
   struct First {
     Start start;
     Holder holder;
     std::uint32_t column;
   };
-  std::vector<std::vector<std::optional<First>>> found(instructions,
-                                                       std::vector<std::optional<First>>(memory.rows));
-  for (std::uint32_t t = 0; t < memory.threads; ++t)
+  Starts starts({memory.rows, warps, instructions});
+  std::map<Starts::Place, First> found;
+  for (std::uint32_t t = 0; t < wanted.fragment.threads; ++t)
     for (std::uint32_t i = 0; i < wanted.values(); ++i) {
       MatrixElement const in_row = element_of(memory, t, std::uint32_t{i % memory.values});
       MatrixElement const e = wanted.at(t, i);
       Start start = columns_contiguous ? Start{e.row, e.column} : Start{e.column, e.row};
       start[1] -= in_row.column;
-      auto& first = found[i / memory.values][in_row.row];
-      if (!first) first = First{start, {t, i}, in_row.column};
-      if (first->start == start) continue;
-      Holder const one = first->holder;
+      First const& first = found
+                               .try_emplace({in_row.row, t / warp_lanes, i / memory.values},
+                                            First{start, {t, i}, in_row.column})
+                               .first->second;
+      if (first.start == start) continue;
+      Holder const one = first.holder;
       return {{},
               TornRow{{one, {t, i}},
                       {wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value}), e},
-                      static_cast<int>(in_row.column) - static_cast<int>(first->column)}};
+                      static_cast<int>(in_row.column) - static_cast<int>(first.column)}};
     }
-  std::vector<std::vector<Start>> starts(instructions);
-  for (unsigned n = 0; n < instructions; ++n)
-    for (auto const& first : found[n]) {
-      starts[n].push_back(first->start);
-      if (first->start[1] * memory.bits % 128 == 0) continue;
-      Holder const one = first->holder;
-      MatrixElement const e = wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value});
-      return {{}, TornRow{{one, one}, {e, e}, 0}};
-    }
+  for (auto const& [place, first] : found) {
+    starts[place] = first.start;
+    if (first.start[1] * memory.bits % 128 == 0) continue;
+    Holder const one = first.holder;
+    MatrixElement const e = wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value});
+    return {{}, TornRow{{one, one}, {e, e}, 0}};
+  }
   return {expressed(starts), {}};
 }
 
 RowStarts natural_rows(Fragment const& memory, FragmentSide const& wanted, bool columns_contiguous) {
   unsigned const instructions = wanted.values() / memory.values;
-  std::uint32_t rows = 0;
-  for (std::uint32_t t = 0; t < memory.threads; ++t)
+  unsigned const warps = wanted.fragment.threads / warp_lanes;
+  unsigned const warp_rows =
+      wanted.fragment.rows / warps;  // of the operand: warp w has those from w * warp_rows on
+  std::uint32_t rows = 0;            // of the tile, that one warp reads
+  for (std::uint32_t t = 0; t < warp_lanes; ++t)
     for (std::uint32_t i = 0; i < wanted.values(); ++i) {
       MatrixElement const e = wanted.at(t, i);
       rows = std::max(rows, (columns_contiguous ? e.row : e.column) + 1);
     }
-  std::vector<std::vector<Start>> starts(instructions);
-  for (unsigned n = 0; n < instructions; ++n)
-    for (unsigned lane = 0; lane < memory.rows; ++lane) {
-      unsigned const row = n * memory.rows + lane;
-      starts[n].push_back({row % rows, std::int64_t{row / rows} * memory.columns});
-    }
+  Starts starts({memory.rows, warps, instructions});
+  for (std::size_t n = 0; n < starts.size(); ++n) {
+    Starts::Place const place = starts.place(n);
+    auto const row = static_cast<std::int64_t>(place[2] * memory.rows + place[0]);
+    starts[place] = {row % rows, row / rows * memory.columns};
+    starts[place][columns_contiguous ? 0 : 1] += static_cast<std::int64_t>(place[1] * warp_rows);
+  }
   if (auto rows_found = expressed(starts)) return *rows_found;
-  return {Expression::variable(0) + Expression(memory.rows) * Expression::variable(1), Expression(0),
+  auto const variable = [](RowVariable v) { return Expression::variable(static_cast<std::uint64_t>(v)); };
+  return {variable(RowVariable::lane) + Expression(memory.rows) * variable(RowVariable::instruction),
+          Expression(0),
           fmt::format("row = lane + {}*i, col = 0 for i in 0..{}", memory.rows, instructions - 1)};
 }
 
@@ -326,14 +389,16 @@ Delivery deliver(Movement const& m, Limits const& limits) {
   Delivery out;
   out.domain = fmt::format("{} {}, {} values each", m.wanted.fragment.threads,
                            m.wanted.fragment.threads == warp_lanes ? "lanes" : "threads", m.wanted.values());
-  Question const exact = after("every value is the element that is wanted", m, {});
-  out.answer = decide(exact, limits, Effort::two);
+  std::vector<Question> questions{after("every value is the element that is wanted", m, {})};
+  if (m.delivered.rows) questions.push_back(aligned_rows(m));
+  out.answer = decide(questions, limits, Effort::two);
   if (out.answer.refuted() == nullptr) return out;
+  if (m.delivered.rows) out.misaligned = first_misaligned(m);
   for (std::uint32_t t = 0; t < m.wanted.fragment.threads && !out.first; ++t)
     for (std::uint32_t i = 0; i < m.wanted.values() && !out.first; ++i)
-      if (!(m.delivered.at(t, i) == m.wanted.at(t, i)))
-        out.first = WrongValue{t, i, m.delivered.at(t, i), m.wanted.at(t, i)};
-  if (m.operand == Operand::d) return out;
+      if (!(delivered_at(m, t, i) == m.wanted.at(t, i)))
+        out.first = WrongValue{t, i, delivered_at(m, t, i), m.wanted.at(t, i)};
+  if (m.operand == Operand::d || out.misaligned) return out;
   out.nothing_mends = true;
   for (Freedom const& freedom :
        {Freedom{false, true, false}, Freedom{true, false, false}, Freedom{false, true, true},

@@ -130,7 +130,7 @@ Json to_json(FragmentResult const& result) {
   }
   Json out{{"verdict", name(result.answer.outcome)},
            {"instruction", named.instruction},
-           {"operand", named.operand ? Json(std::string(1, letter(*named.operand))) : Json()},
+           {"operand", named.operand ? Json(std::string(1, named.operand_letter())) : Json()},
            {"needs", named.needs},
            {"shape", {f.rows, f.columns}},
            {"indices", {named.row_index(), named.column_index()}},
@@ -215,7 +215,7 @@ std::string title(NamedFragment const& named) {
   Fragment const& f = named.fragment;
   std::string const what =
       named.operand
-          ? fmt::format(", operand {}: {} x {}, ({}, {})", letter(*named.operand), f.rows, f.columns,
+          ? fmt::format(", operand {}: {} x {}, ({}, {})", named.operand_letter(), f.rows, f.columns,
                         named.row_index(), named.column_index())
           : fmt::format(": {} rows of {}, row r at the address that lane r gives", f.rows, f.columns);
   return fmt::format("{}{}, elements of {} bits; {} {} with {} register{} of {} bits", named.instruction,
@@ -284,6 +284,12 @@ void run(Common& common, FragmentArguments const& options) {
   }
   if (!options.contiguous.empty())
     throw InputError{"--contiguous goes with --into", options.contiguous, 0, options.contiguous.size(), {}};
+  if (options.fragment.find('=') != std::string::npos)
+    throw InputError{
+        "rows say where an operand's elements lie in memory: --into, the operand, is missing",
+        options.fragment, 0, options.fragment.size(),
+        "INSTRUCTION: row = .. --into mma.m16n8k16.f16:a loads; mma.m16n8k16.f16:d --element f16 --into "
+        "INSTRUCTION: row = .. stores"};
   std::string const text = options.fragment + (options.operand.empty() ? "" : ":" + options.operand);
   FragmentResult const result = compute(common, options, parse_fragment(text, options.element_bits()));
   common.exit_code = exit_code_of(result.answer.outcome);
@@ -301,12 +307,14 @@ void add_fragment(CLI::App& app, Common& common) {
   auto const options = std::make_shared<FragmentArguments>();
   sub->add_option("FRAGMENT", options->fragment,
                   "mma.m16n8k16.f16:a | wgmma.m64n128k16.f16:d | ldmatrix.x4.trans | stmatrix.x2 |\n"
-                  "SM80_16x8x16_F32F16F16F32_TN:b | with --into ldmatrix.x4: row = ..., col = ... too")
+                  "SM80_16x8x16_F32F16F16F32_TN:b | with --into ldmatrix.x4: row = ..., col = ... too,\n"
+                  "expressions in lane, of wgmma also warp (0 to 3) and thread, in unsigned 64-bit words")
       ->required();
   sub->add_option("--operand", options->operand, "a, b, c or d, instead of the letter behind the colon")
       ->check(CLI::IsMember({"a", "b", "c", "d"}));
   sub->add_option("--element", options->element,
-                  "what ldmatrix and stmatrix move (default f16), or what results are converted to");
+                  "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
+                  "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..");
   sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?");
   sub->add_option("--lane", options->lane, "what this lane holds");
   sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?");

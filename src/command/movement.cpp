@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <unistd.h>
 
@@ -23,7 +24,8 @@ struct Mover {
 
 Mover mover_of(std::string const& text) {
   if (text.find('=') == std::string::npos) return {text, {}};
-  Access access = parse_access(text);
+  static std::string const of_warpgroups[] = {"warp", "thread"};  // as RowVariable numbers them
+  Access access = parse_access(text, of_warpgroups);
   auto const refuse = [&](std::string message) {
     throw InputError{std::move(message), text, 0, text.size(),
                      "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)"};
@@ -46,7 +48,10 @@ struct MovementResult {
   std::string instruction{};  ///< with its rows
   bool given = false;         ///< the rows, by the user
   std::optional<TornRow> torn{};
+  std::string element{};  ///< --element: what results are stored as
   std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
+  unsigned computed_bits =
+      0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
   Delivery found{};
   std::string_view evidence{};
   [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
@@ -57,10 +62,36 @@ struct MovementResult {
   throw InputError{std::move(message), from.name() + " --into " + into.name(), 0, 1, std::move(hint)};
 }
 
-/// Registers of one warp: of wgmma's warps, which are alike, the first.
-Fragment of_one_warp(Fragment f) {
-  if (f.threads > warp_lanes) f.rows /= f.threads / warp_lanes, f.threads = warp_lanes;
-  return f;
+/// True if rows are given by the warp or the thread of a warpgroup.
+bool speaks_of_warps(RowStarts const& rows) {
+  auto const speaks = [](Expression const& e) {
+    return std::any_of(e.nodes().begin(), e.nodes().end(), [](Expression::Node const& n) {
+      return n.op == Expression::Op::variable && (n.value == static_cast<std::uint64_t>(RowVariable::warp) ||
+                                                  n.value == static_cast<std::uint64_t>(RowVariable::thread));
+    });
+  };
+  return speaks(rows.strided) || speaks(rows.contiguous);
+}
+
+/// Refuses rows that no tile has: what is below 0 has wrapped in unsigned words.
+void refuse_far_rows(Movement const& m, RowStarts const& rows, std::string const& text) {
+  for (std::uint64_t i = 0; i < m.delivered.copies; ++i)
+    for (std::uint64_t thread = 0; thread < m.wanted.fragment.threads; ++thread) {
+      std::uint64_t const lane = thread % warp_lanes;
+      if (lane >= m.delivered.fragment.rows) continue;
+      auto const at = rows.at(lane, std::uint64_t{thread / warp_lanes}, i);
+      for (std::size_t index = 0; index < 2; ++index)
+        if (at[index] >= 1U << 20)
+          throw InputError{fmt::format("lane {}{}{} gives {} {}, outside of any tile: rows and columns are "
+                                       "from 0 to 2^20 - 1",
+                                       lane,
+                                       m.wanted.fragment.threads > warp_lanes
+                                           ? fmt::format(" of warp {}", thread / warp_lanes)
+                                           : "",
+                                       m.delivered.copies > 1 ? fmt::format(", i = {},", i) : "",
+                                       index == 0 ? "row" : "col", static_cast<std::int64_t>(at[index])),
+                           text, 0, text.size(), "row and col are computed in unsigned words of 64 bits"};
+    }
 }
 
 /// The index that is contiguous in memory: as asked; else the one along which a register's elements lie, or with .trans the other.
@@ -80,7 +111,7 @@ bool columns_contiguous(MovementResult const& r, std::string const& asked, bool 
 void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& options,
                Limits const& limits) {
   NamedFragment const& memory = r.from.memory ? r.from : r.into;
-  Fragment const held = of_one_warp(r.operand->fragment);
+  Fragment const held = r.operand->fragment;
   Fragment const moved = fragment_of(*memory.memory, held.bits);
   if (held.values % moved.values != 0 && moved.values % held.values != 0)
     refuse_movement(r.from, r.into, "neither holds a whole number of the other's registers");
@@ -111,7 +142,15 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
     r.given = true;
     std::string const text = access.name.substr(access.name.find(':') + 1);
     RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
+    bool const of_warps = speaks_of_warps(rows);
+    if (of_warps && held.threads == warp_lanes)
+      refuse_movement(r.from, r.into, "warp and thread are of wgmma's four warps; this operand is one warp's",
+                      "write the rows by lane, of the tile that this warp reads or writes");
+    refuse_far_rows(r.movement, rows, access.name);
     with(rows);
+    if (r.outcome().index() == Outcome(Refuted{}).index() && held.threads > warp_lanes && !of_warps)
+      if (auto const found = solve_rows(moved, r.movement.wanted, contiguous).rows)
+        r.instead = memory.instruction + ": " + found->text;
     if (r.outcome().index() == Outcome(Refuted{}).index() &&
         operands > 1) {  // the operands may lie the other way
       MovementResult other = r;
@@ -136,6 +175,7 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
 void move_registers(MovementResult& r, Limits const& limits) {
   Fragment from = r.from.fragment;
   Fragment const into = r.into.fragment;
+  if (from.bits > into.bits) r.computed_bits = from.bits;
   from.bits = into.bits;  // values are converted one by one
   r.movement.operand = *r.into.operand;
   bool const along_columns = from.rows == into.rows;
@@ -163,6 +203,7 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   };
   bool const loads = is_memory(from.text), stores = is_memory(into.text);
   std::optional<unsigned> const bits = options.element_bits();
+  r.element = options.element;
   if (loads && stores) {
     NamedFragment const a = parse_fragment(from.text), b = parse_fragment(into.text);
     refuse_movement(a, b,
@@ -180,6 +221,9 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
     move_rows(r, from, options, common.limits());
   } else if (stores) {
     r.from = parse_fragment(from.text + suffix, bits);
+    if (bits)
+      if (unsigned const computed = parse_fragment(from.text + suffix).fragment.bits; computed > *bits)
+        r.computed_bits = computed;
     r.into = parse_fragment(into.text, r.from.fragment.bits);
     if (r.into.memory->operation != Operation::stmatrix)
       refuse_movement(r.from, r.into, "ldmatrix does not empty registers", "stmatrix does");
@@ -198,6 +242,78 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   }
   r.evidence = name(Support::documented);
   return r;
+}
+
+/// Whether one product's registers are another's, with no memory between them.
+bool between_registers(MovementResult const& r) { return !r.from.memory && !r.into.memory; }
+
+/// What the source's rows and columns are of the operand: the first index of one is the first of the other.
+std::array<std::array<std::string, 2>, 2> matched_indices(MovementResult const& r) {
+  return {{{std::string(r.from.row_index()), std::string(r.into.row_index())},
+           {std::string(r.from.column_index()), std::string(r.into.column_index())}}};
+}
+
+/// How a register is filled with converted results, lowest bits first; nothing where none are converted.
+std::string packing(MovementResult const& r) {
+  unsigned const bits = r.movement.wanted.fragment.bits;
+  if (r.computed_bits == 0 || bits >= 32) return {};
+  unsigned const each = 32 / bits;
+  std::string text = "Rr = {";
+  for (unsigned i = 0; i < each; ++i) {
+    std::string const part =
+        bits == 16 ? i == 0 ? "lo" : "hi" : fmt::format("{}{}", bits == 8 ? 'b' : 'n', i);
+    text +=
+        fmt::format("{}{}: d[{}r{}]", i == 0 ? "" : ", ", part, each, i == 0 ? "" : fmt::format("+{}", i));
+  }
+  return text + "}";
+}
+
+/// PTX's instruction for two results of f32 that become f16, bf16, e4m3 or e5m2, whose first source goes to the high half;
+/// nothing for other types. [PTX ISA 9.1, cvt]
+std::string conversion(MovementResult const& r) {
+  if (packing(r).empty() || r.computed_bits != 32) return {};
+  for (char const* integers : {".s8", ".u8", ".i8", ".s4", ".u4", ".i4", ".s32", ".i32"})
+    if (r.from.instruction.find(integers) != std::string::npos) return {};
+  std::string const& type = r.into.memory ? r.element : r.into.instruction;
+  auto const is = [&](char const* name) { return type.find(name) != std::string::npos; };
+  unsigned const bits = r.movement.wanted.fragment.bits;
+  if (bits == 16 && (is("bf16") || is("bfloat16"))) return "cvt.rn.bf16x2.f32 Rr, d[2r+1], d[2r]";
+  if (bits == 16 && (is("f16") || is("half"))) return "cvt.rn.f16x2.f32 Rr, d[2r+1], d[2r]";
+  if (bits == 8 && (is("e4m3") || is("e5m2")))
+    return fmt::format("cvt.rn.satfinite.{}x2.f32 lo, d[4r+1], d[4r]; the same for hi, d[4r+3], d[4r+2]",
+                       is("e4m3") ? "e4m3" : "e5m2");
+  return {};
+}
+
+/// How a permutation of k meets blocks of k that share a scale.
+enum class Blocks : std::uint8_t { kept, moved, torn };
+Blocks blocks_under(std::vector<unsigned> const& k, unsigned block) {
+  bool kept = true;
+  for (std::size_t i = 0; i < k.size(); ++i) {
+    if (k[i] / block != k[i / block * block] / block) return Blocks::torn;
+    kept = kept && k[i] / block == i / block;
+  }
+  return kept ? Blocks::kept : Blocks::moved;
+}
+std::string_view name_of(Blocks b) {
+  return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "torn";
+}
+
+/// When results with k permuted so are right.
+std::string harmless(MovementResult const& r) {
+  std::string const alike = "harmless if and only if the other operand's k is permuted alike";
+  if (!r.operand->block_scaled) return alike;
+  std::string text = alike + " and each element keeps its scale:";
+  for (unsigned const block : {32U, 16U}) {
+    Blocks const blocks = blocks_under(r.found.up_to->k, block);
+    text += fmt::format("\n             one scale for {} k ({}): {}", block,
+                        block == 32 ? "mxf4, mxf4nvf4" : "mxf4nvf4",
+                        blocks == Blocks::kept ? "every element stays in its block, the scales stay"
+                        : blocks == Blocks::moved
+                            ? "blocks move as wholes, the scales of both operands must be permuted with them"
+                            : "blocks are torn, no scales are right unless those of a torn block are equal");
+  }
+  return text;
 }
 
 /// Whether registers are emptied.
@@ -221,6 +337,12 @@ std::string words_for(UpTo const& up_to, NamedFragment const& f) {
   return text;
 }
 
+/// What to add to the command where results of 32 bits are to be stored; or nothing.
+std::string element_hint(MovementResult const& r) {
+  if (!stores(r) || r.found.answer.refuted() == nullptr || r.movement.wanted.fragment.bits != 32) return {};
+  return "stmatrix is for results that are converted first: --element f16";
+}
+
 Json to_json(MovementResult const& r) {
   NamedFragment const& f = *r.operand;
   Fragment const& held = r.movement.wanted.fragment;
@@ -228,9 +350,11 @@ Json to_json(MovementResult const& r) {
     return Json{{std::string(f.row_index()), e.row}, {std::string(f.column_index()), e.column}};
   };
   auto const place = [&](unsigned thread, unsigned value) {
-    return Json{{"lane", thread},
-                {"register", value * held.bits / held.register_bits()},
-                {"bit", value * held.bits % held.register_bits()}};
+    Json out{{"lane", thread},
+             {"register", value * held.bits / held.register_bits()},
+             {"bit", value * held.bits % held.register_bits()}};
+    if (held.threads > warp_lanes) out["warp"] = thread / warp_lanes;
+    return out;
   };
   Json out{{"verdict", name(r.outcome())},
            {"from", r.from.name()},
@@ -243,12 +367,28 @@ Json to_json(MovementResult const& r) {
     out["tile"] = r.tile;
     out["every_address"] = r.torn.has_value();
   }
+  if (between_registers(r)) {
+    out["indices"] = Json::object();
+    for (auto const& [source, operand] : matched_indices(r)) out["indices"][source] = operand;
+  }
+  if (std::string const how = packing(r); !how.empty()) {
+    out["packing"] = how;
+    out["conversion"] = conversion(r).empty() ? Json() : Json(conversion(r));
+  }
   out["counterexample"] = nullptr;
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
     out["counterexample"] = place(w.thread, w.value);
     out["counterexample"]["got"] = coordinates(w.got);
     out["counterexample"]["wanted"] = coordinates(w.wanted);
+  }
+  if (r.found.misaligned) {
+    MisalignedRow const& row = *r.found.misaligned;
+    out["misaligned"] = {{"lane", row.thread},
+                         {"instruction", row.instruction},
+                         {"column", row.start},
+                         {"bytes", row.start * held.bits / 8},
+                         {"multiple_of", 16}};
   }
   if (r.torn)
     out["torn"] = {{"one", place(r.torn->holders[0].thread, r.torn->holders[0].value)},
@@ -262,7 +402,11 @@ Json to_json(MovementResult const& r) {
                     {"other", up_to.other},
                     {"verdict", name(up_to.answer.outcome)},
                     {"engine", names_of(up_to.answer.engines)}};
+    if (r.operand->block_scaled && !up_to.k.empty())
+      for (unsigned const block : {32U, 16U})
+        out["up_to"]["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
   }
+  if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
   if (!r.instead.empty()) out["instead"] = r.instead;
   if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
   return out;
@@ -330,8 +474,8 @@ void print_up_to(MovementResult const& r, Style const& style) {
   if (!up_to.k.empty())
     fmt::print(
         "           in place of k 0, 1, 2, ..: {}\n"
-        "           harmless if and only if the other operand's k is permuted alike\n",
-        list_of(up_to.k));
+        "           {}\n",
+        list_of(up_to.k), harmless(r));
   if (!up_to.other.empty()) {
     std::string_view const other = is_b(f.fragment) ? f.column_index() : f.row_index();
     fmt::print(
@@ -356,6 +500,20 @@ void print_text(MovementResult const& r, Style const& style) {
                                               into.fragment.bits)));
   if (rows)
     fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.torn ? "" : "  (found)", style.faint(r.tile));
+  if (between_registers(r)) {
+    auto const [rows_are, columns_are] = matched_indices(r);
+    fmt::print("  {}\n",
+               style.faint(fmt::format("by position: {} of the source is {} of the operand, {} is {}",
+                                       rows_are[0], rows_are[1], columns_are[0], columns_are[1])));
+  }
+  if (std::string const how = packing(r); !how.empty()) {
+    fmt::print(
+        "  d[i], value i of a thread's results{}, converted and packed {}\n",
+        from.copies > 1 && !rows ? fmt::format(", of {} products one after the other", from.copies) : "",
+        how);
+    if (std::string const by = conversion(r); !by.empty())
+      fmt::print("  as {}: the first source becomes the high half\n", by);
+  }
   std::string_view const says =
       r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
                                                       : "the operand's registers hold other elements"
@@ -366,12 +524,26 @@ void print_text(MovementResult const& r, Style const& style) {
              style.faint(names_of(r.found.answer.engines)), r.found.domain, r.evidence);
   if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
   if (r.torn) print_torn(r);
+  std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
+                               ? fmt::format("warp {}'s ", r.found.first->thread / warp_lanes)
+                               : "";
+  if (r.found.misaligned) {
+    MisalignedRow const& row = *r.found.misaligned;
+    fmt::print(
+        "           the row that T{} gives{} starts at byte {} along {}: every row of {} must start at a "
+        "multiple "
+        "of 16 bytes, as the tile does\n",
+        row.thread, from.copies > 1 ? fmt::format(" for i = {}", row.instruction) : "",
+        row.start * into.fragment.bits / 8, from.columns_contiguous ? f.column_index() : f.row_index(),
+        r.from.memory ? "ldmatrix" : "stmatrix");
+  }
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
-    fmt::print("           {}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", w.thread,
+    fmt::print("           {}{}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", warp, w.thread,
                register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
                element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
+  if (std::string const hint = element_hint(r); !hint.empty()) fmt::print("           {}\n", hint);
   if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
   if (r.found.up_to) print_up_to(r, style);
   if (r.found.nothing_mends && r.instead.empty())

@@ -43,7 +43,10 @@ std::pair<std::uint64_t, std::uint64_t> take_range(Scanner& in) {
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
 class AccessParser {
  public:
-  AccessParser(std::string_view text, std::size_t colon) : text_(text), in_(text), colon_(colon) {}
+  AccessParser(std::string_view text, std::size_t colon, std::span<std::string const> more)
+      : text_(text), in_(text), colon_(colon), names_{"lane"} {
+    names_.insert(names_.end(), more.begin(), more.end());
+  }
 
   [[nodiscard]] Access parse() {
     access_.name = text_;
@@ -97,7 +100,6 @@ class AccessParser {
   }
   /// The names after each `for`, so that expressions before it may use them.
   void declare_variables() {
-    names_ = {"lane"};
     std::size_t at = colon_;
     std::string_view previous;
     while (at < text_.size()) {
@@ -298,7 +300,7 @@ Instruction parse_instruction(std::string_view text) {
                    "cp.async .b32 .b64 .b128"};
 }
 
-Access parse_access(std::string_view text) {
+Access parse_access(std::string_view text, std::span<std::string const> more) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   std::size_t const colon = text.find(':');
@@ -307,7 +309,7 @@ Access parse_access(std::string_view text) {
     throw InputError{"unknown access", std::string(text), 0, text.size(),
                      "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ..."};
   }
-  return AccessParser(text, colon).parse();
+  return AccessParser(text, colon, more).parse();
 }
 
 Architecture const& parse_architecture(std::string_view text) {

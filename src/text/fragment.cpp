@@ -114,6 +114,7 @@ class FragmentParser {
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
     name_ = text;
     if (std::size_t const space = name_.find(".shared::cta"); space != name_.npos) name_.erase(space + 7, 5);
+    plain_cute();
     std::size_t const colon = name_.find(':');
     if (colon != name_.npos && name_.find("::") == colon)
       fail("kinds of mma are not known", "leave .kind::... out");
@@ -123,6 +124,13 @@ class FragmentParser {
   }
 
   [[nodiscard]] NamedFragment parse() {
+    NamedFragment f = fragment();
+    f.addend = operand_ && addend_;
+    return f;
+  }
+
+ private:
+  [[nodiscard]] NamedFragment fragment() {
     std::string const ptx = name_.rfind("SM", 0) == 0 ? from_cute() : name_;
     split(ptx);
     if (words_.empty()) unknown();
@@ -131,8 +139,6 @@ class FragmentParser {
     if (words_[0] == "ldmatrix" || words_[0] == "stmatrix") return matrices();
     unknown();
   }
-
- private:
   [[noreturn]] void fail(std::string message, std::string hint) const {
     throw InputError{std::move(message), text_, 0, text_.size(), std::move(hint)};
   }
@@ -146,9 +152,17 @@ class FragmentParser {
     else if (letters == "b")
       operand_ = Operand::b;
     else if (letters == "c" || letters == "d")
-      operand_ = Operand::d;
+      operand_ = Operand::d, addend_ = letters == "c";
     else
       fail("an operand is a, b, c or d", "such as mma.m16n8k16.f16:b");
+  }
+  /// `cute::SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::K>` as SM90_64x128x16_F32F16F16_SS.
+  void plain_cute() {
+    for (std::string_view const space : {"cute::", "SM90::", "GMMA::"})
+      if (name_.rfind(space, 0) == 0) name_.erase(0, space.size());
+    if (name_.rfind("MMA_", 0) == 0) name_.replace(0, 4, "SM90_");
+    std::size_t const open = name_.find('<'), close = name_.rfind('>');
+    if (name_.rfind("SM", 0) == 0 && open < close && close != name_.npos) name_.erase(open, close - open + 1);
   }
   /// The words between the points, without those that change nothing here.
   void split(std::string const& ptx) {
@@ -165,7 +179,7 @@ class FragmentParser {
     }
   }
   /// `SM80_16x8x16_F32F16F16F32_TN`, `SM90_64x128x16_F32F16F16_RS`, `SM75_U16x8_LDSM_T` as PTX writes them.
-  [[nodiscard]] std::string from_cute() const {
+  [[nodiscard]] std::string from_cute() {
     std::vector<std::string> parts{""};
     for (char const c : name_)
       if (c == '_')
@@ -200,6 +214,7 @@ class FragmentParser {
       types += "." + lower;
       i += longest;
     }
+    a_is_shared_ = parts.size() > 3 && parts[3] == "SS";
     return (parts[0] == "SM90" && parts[1].rfind("64x", 0) == 0 ? "wgmma." : "mma.") + shape + types;
   }
 
@@ -215,6 +230,10 @@ class FragmentParser {
     std::vector<MmaType> found;
     std::string text;
     for (std::size_t i = 2; i < words_.size(); ++i) {
+      for (std::string_view const known : {"b1", "e3m2", "e2m3"})
+        if (words_[i] == known)
+          fail(words_[0] + " of " + words_[i] + " is not modelled",
+               "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
       MmaType const* const type = mma_type(words_[i]);
       if (type == nullptr) {
         std::string const near = nearest_name(name_);
@@ -248,7 +267,7 @@ class FragmentParser {
   }
   NamedFragment named(std::string instruction, Operand operand, Fragment const& fragment,
                       std::string_view needs) const {
-    return {std::move(instruction), operand, {}, fragment, std::string(needs)};
+    return {std::move(instruction), operand, {}, fragment, std::string(needs), false, false};
   }
 
   [[nodiscard]] NamedFragment mma() const {
@@ -263,13 +282,23 @@ class FragmentParser {
       bool const float8 = type.operands.bits == 8 && type.operands.name[0] != 's' &&
                           type.operands.name[0] != 'u' && type.operands.name[0] != 'i';
       bool const bfloat16 = shape.k == 8 && type.operands.name == "bf16";
-      return named("mma." + words_[1] + type.text, which, shape.fragment(which, d_bits(type.d_bits)),
-                   float8     ? "sm_89"
-                   : bfloat16 ? "sm_80"
-                              : shape.needs);
+      NamedFragment found =
+          named("mma." + words_[1] + type.text, which, shape.fragment(which, d_bits(type.d_bits)),
+                float8     ? "sm_89"
+                : bfloat16 ? "sm_80"
+                           : shape.needs);
+      found.block_scaled = has_type("e2m1", type.operands.name);
+      return found;
     }
     if (known.empty()) unknown();
-    fail("mma." + words_[1] + " does not take " + std::string(type.operands.name), "it takes " + known);
+    std::string_view const operands = type.operands.name;
+    std::string const exists = words_[1] == "m8n8k4" && operands == "f16"
+                                   ? "sm_70 has it, as four products of a warp; "
+                               : words_[1] == "m16n8k32" && operands == "e2m1"
+                                   ? "sm_120a has it, as kind::f8f6f4 in units of 8 bits; "
+                                   : "";
+    fail("mma." + words_[1] + " of " + std::string(operands) + " is not modelled",
+         exists + "modelled of this shape: " + known);
   }
   [[nodiscard]] NamedFragment wgmma() const {
     auto const extents = words_.size() < 2 ? std::nullopt : mma_extents(words_[1]);
@@ -280,6 +309,9 @@ class FragmentParser {
     if (which == Operand::b)
       fail("wgmma reads B from shared memory, no register holds it",
            "in registers it has A, which may also be in shared memory, and D: :a or :d");
+    if (which == Operand::a && a_is_shared_)
+      fail("this atom reads A from shared memory, as SS says: no register holds it",
+           "the atom of A in registers ends with _RS; in registers this one has D: :d");
     if (which == Operand::d && (extents->n < 8 || extents->n > 256 || extents->n % 8 != 0))
       fail("n of wgmma is 8, 16, .., 256", "such as wgmma.m64n128k16.f16");
     char const kind = type.operands.name[0];
@@ -293,8 +325,9 @@ class FragmentParser {
         return named("wgmma." + words_[1] + type.text, which,
                      shape.fragment(which, extents->n, d_bits(type.d_bits)), "sm_90a");
     }
-    fail("wgmma does not take " + std::string(type.operands.name) + " with k" + std::to_string(extents->k),
-         "it takes " + known);
+    fail("wgmma of " + std::string(type.operands.name) + " with k" + std::to_string(extents->k) +
+             " is not modelled",
+         "modelled: " + known);
   }
   [[nodiscard]] NamedFragment matrices() const {
     std::string name;
@@ -319,13 +352,17 @@ class FragmentParser {
             {},
             known->instruction,
             fragment_of(known->instruction, bits),
-            known->instruction.operation == Operation::stmatrix ? "sm_90" : "sm_75"};
+            known->instruction.operation == Operation::stmatrix ? "sm_90" : "sm_75",
+            false,
+            false};
   }
 
   std::string text_;
   std::string name_;
   std::optional<unsigned> element_bits_;
   std::optional<Operand> operand_;
+  bool addend_ = false;       ///< C
+  bool a_is_shared_ = false;  ///< of CuTe's atoms for two operands in shared memory
   std::vector<std::string> words_{};
 };
 

@@ -84,7 +84,8 @@ RC_GTEST_PROP(Delivery, RowsThatAreFoundDeliver, ()) {
   auto const operand = parse_fragment(*rc::gen::element<std::string>(
       "mma.m16n8k8.f16:a", "mma.m16n8k8.f16:b", "mma.m16n8k16.bf16:a", "mma.m16n8k16.bf16:b",
       "mma.m16n8k16.s8:a", "mma.m16n8k32.s8:a", "mma.m16n8k32.s8:b", "mma.m16n8k64.s4:a", "mma.m16n8k64.s4:b",
-      "mma.m8n8k32.s4:b", "mma.m16n8k16.f16.f16.f16.f16:d"));
+      "mma.m8n8k32.s4:b", "mma.m16n8k16.f16.f16.f16.f16:d", "wgmma.m64n64k16.f16:a", "wgmma.m64n32k32.e4m3:a",
+      "wgmma.m64n8k16.f16.f16.f16:d", "wgmma.m64n48k16.f16.f16.f16:d"));
   auto const instruction =
       *rc::gen::element<std::string>("ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4", "ldmatrix.x1.trans",
                                      "ldmatrix.x2.trans", "ldmatrix.x4.trans");

@@ -129,6 +129,85 @@ TEST(Delivery, TheRightRowAtAWrongColumnIsWrong) {
   EXPECT_EQ(found.first->wanted, (MatrixElement{0, 8}));
 }
 
+/// f16 rows in memory that are given, into an operand whose columns are contiguous.
+Delivery load_from(std::string_view operand, RowStarts const& rows) {
+  Fragment const memory = parse_fragment("ldmatrix.x4").fragment;
+  return deliver({{memory, 1, false, rows, true}, wanted_by(operand, memory.values), Operand::a}, {});
+}
+
+Expression of(RowVariable v) { return Expression::variable(static_cast<std::uint64_t>(v)); }
+
+// Warp w of a warpgroup has rows 16w .. 16w+15: a pattern that does not say so is right for warp 0 alone.
+TEST(Delivery, EveryWarpOfAWarpgroupIsAsked) {
+  Expression const lane = of(RowVariable::lane), thread = of(RowVariable::thread);
+  Expression const row = lane % Expression(16), col = Expression(8) * (lane / Expression(16));
+  Delivery const alike = load_from("wgmma.m64n64k16.f16:a", {row, col, ""});
+  EXPECT_TRUE(alike.answer.refuted() != nullptr);
+  ASSERT_TRUE(alike.first);
+  EXPECT_EQ(alike.first->thread, 32U) << "the first thread of warp 1";
+  EXPECT_EQ(alike.first->got, (MatrixElement{0, 0}));
+  EXPECT_EQ(alike.first->wanted, (MatrixElement{16, 0}));
+  EXPECT_TRUE(alike.nothing_mends);
+  EXPECT_TRUE(load_from("wgmma.m64n64k16.f16:a", {row + Expression(16) * of(RowVariable::warp), col, ""})
+                  .answer.proved());
+  EXPECT_TRUE(load_from("wgmma.m64n64k16.f16:a",
+                        {thread % Expression(16) + Expression(16) * (thread / Expression(32)), col, ""})
+                  .answer.proved());
+  EXPECT_TRUE(load_from("mma.m16n8k16.f16:a", {row, col, ""}).answer.proved());
+}
+
+TEST(Delivery, RowsThatAreFoundSayWhichWarps) {
+  Load const a = load("ldmatrix.x4", "wgmma.m64n64k16.f16:a", true);
+  EXPECT_TRUE(a.found.answer.proved());
+  EXPECT_EQ(a.rows, "row = lane%16 + 16*warp, col = 8*(lane/16)");
+  Load const turned = load("ldmatrix.x4.trans", "wgmma.m64n64k16.f16:a", false);
+  EXPECT_TRUE(turned.found.answer.proved());
+  EXPECT_EQ(turned.rows, "row = lane%8 + 8*(lane/16), col = 8*(lane/8%2) + 16*warp");
+  Fragment const memory = parse_fragment("stmatrix.x4").fragment;
+  FragmentSide const results{parse_fragment("wgmma.m64n64k16.f16:d", 16).fragment, 1, true, {}, false};
+  Solution const s = solve_rows(memory, results, true);
+  ASSERT_TRUE(s.rows);
+  EXPECT_EQ(s.rows->text, "row = lane%16 + 16*warp, col = 8*(lane/16) + 16*i for i in 0..3");
+  EXPECT_TRUE(deliver({{memory, 4, false, s.rows, true}, results, Operand::d}, {}).answer.proved());
+  EXPECT_EQ(natural_rows(parse_fragment("ldmatrix.x4.trans", 8).fragment,
+                         wanted_by("wgmma.m64n64k32.e4m3:a", 16), false)
+                .text,
+            "row = lane, col = 16*warp");
+}
+
+TEST(Delivery, ARowOfEightBytesIsMisaligned) {
+  Expression const lane = of(RowVariable::lane);
+  Delivery const found =
+      load_from("mma.m16n8k16.f16:a", {lane % Expression(16), Expression(4) * (lane / Expression(16)), ""});
+  ASSERT_TRUE(found.misaligned);
+  EXPECT_EQ(found.misaligned->thread, 16U);
+  EXPECT_EQ(found.misaligned->start, 4U);
+  Delivery const aligned = load_from("mma.m16n8k16.f16:a", {lane % Expression(16), Expression(0), ""});
+  EXPECT_TRUE(aligned.answer.refuted() != nullptr);
+  EXPECT_FALSE(aligned.misaligned);
+}
+
+// An operand whose rows are of 8 bytes: what is wanted lies there, and ldmatrix cannot take it.
+TEST(Delivery, RightValuesOfMisalignedRowsAreRefuted) {
+  Fragment const memory = parse_fragment("ldmatrix.x1").fragment;
+  Expression const lane = of(RowVariable::lane);
+  FragmentSide const shifted{memory, 1, false, RowStarts{lane, Expression(4), ""}, true};
+  Delivery const found = deliver({shifted, shifted, Operand::b}, {});
+  EXPECT_TRUE(found.answer.refuted() != nullptr);
+  EXPECT_TRUE(found.misaligned);
+  EXPECT_FALSE(found.first) << "every value is the wanted one";
+}
+
+// 2^32 rows further on is another place, also where 32 bits would have wrapped.
+TEST(Delivery, RowsAreComputedIn64Bits) {
+  Expression const lane = of(RowVariable::lane), far(std::uint64_t{1} << 32);
+  Expression const col = Expression(8) * (lane / Expression(16));
+  EXPECT_FALSE(
+      load_from("mma.m16n8k16.f16:a", {lane % Expression(16) + far * lane, col, ""}).answer.proved());
+  EXPECT_TRUE(
+      load_from("mma.m16n8k16.f16:a", {far * (lane % Expression(16)) / far, col, ""}).answer.proved());
+}
+
 // What neither order nor permutation mends is said to be wrong, and no more.
 TEST(Delivery, WhatIsInOtherLanesIsOnlyRefuted) {
   Delivery const found = reuse("wgmma.m64n8k8.tf32:d", "wgmma.m64nNk8.tf32:a");

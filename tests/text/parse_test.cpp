@@ -354,6 +354,11 @@ TEST(ParseError, RefusesEnormousInput) {
 TEST(ParseElement, KnowsTypesAndBits) {
   EXPECT_EQ(parse_element("bf16"), 16U);
   EXPECT_EQ(parse_element("4b"), 4U);
+  EXPECT_EQ(parse_element("s8"), 8U);
+  for (char const* sixteen : {"half_t", "bfloat16_t"}) EXPECT_EQ(parse_element(sixteen), 16U) << sixteen;
+  for (char const* eight : {"float_e4m3_t", "float_e5m2_t", "int8_t", "uint8_t"})
+    EXPECT_EQ(parse_element(eight), 8U) << eight;
+  EXPECT_EQ(parse_element("tfloat32_t"), 32U);
   for (char const* bad : {"", "f17", "3b", "256b", "16", "b"})
     EXPECT_THROW((void)parse_element(bad), InputError) << bad;
   EXPECT_THROW((void)parse_mapping("Sw<3,4,3> o smem_ptr[16b](unset) o 8:1", {32}), InputError)

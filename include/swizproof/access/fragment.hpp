@@ -21,7 +21,12 @@ struct NamedFragment {
   std::optional<Operand> operand{};                ///< of mma and wgmma
   std::optional<swizproof::Instruction> memory{};  ///< ldmatrix or stmatrix: one side of it is shared memory
   Fragment fragment{};
-  std::string needs{};  ///< the first architecture that has the instruction
+  std::string needs{};        ///< the first architecture that has the instruction
+  bool addend = false;        ///< C was asked for, which is held as D is
+  bool block_scaled = false;  ///< A and B have a scale for each block of k: mma of e2m1
+
+  /// `a`, `b`, `c` or `d`, as it was asked for. Precondition: there is an operand.
+  [[nodiscard]] char operand_letter() const;
 
   /// `mma.m16n8k16.f16:a`, `ldmatrix.x4`.
   [[nodiscard]] std::string name() const;

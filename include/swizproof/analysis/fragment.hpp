@@ -31,12 +31,23 @@ struct Holder {
 };
 [[nodiscard]] Holder holder_of(Fragment const& f, unsigned row, unsigned column);
 
-/// Where the rows of ldmatrix or stmatrix begin, as functions of the lane that gives the address and of the number i of
-/// the instruction: elements along the index that is not contiguous, and along the one that is.
+/// What a row's start may depend on, by the variable's number: the lane that gives the address, its warp in the warpgroup
+/// (0 of an mma's warp), the thread 32 warp + lane, and the number i of the instruction.
+enum class RowVariable : std::uint8_t { lane, warp, thread, instruction };
+
+/// Where the rows of ldmatrix or stmatrix begin, as functions of the RowVariables: elements along the index that is not
+/// contiguous, and along the one that is. Computed in unsigned words of 64 bits.
 struct RowStarts {
   Expression strided{};
   Expression contiguous{};
   std::string text{};  ///< as the command line takes it: `row = lane%16, col = 8*(lane/16)`
+
+  /// Strided, contiguous. Of a wgmma's warp 1, lane 3 of `row = lane%16 + 16*warp`: 19.
+  template <Word W>
+  [[nodiscard]] std::array<W, 2> at(W const& lane, W const& warp, W const& i) const {
+    std::array<W, 4> const variables{lane, warp, warp * warp_lanes + lane, i};
+    return {strided(std::span<W const>(variables), i), contiguous(std::span<W const>(variables), i)};
+  }
 };
 
 /// One side of a movement.
@@ -61,10 +72,9 @@ struct FragmentSide {
         e.row = e.row + copy * fragment.rows;
       return e;
     }
-    std::array<W, 2> const variables{e.row,
-                                     copy};  // the row of the instruction's matrix is the lane that gives it
-    W const strided = rows->strided(std::span<W const>(variables), i);
-    W const contiguous = rows->contiguous(std::span<W const>(variables), i) + e.column;
+    auto const [strided, start] =
+        rows->at(e.row, shr(thread, 5), copy);  // matrix row r is the one lane r gives
+    W const contiguous = start + e.column;
     return columns_contiguous ? MatrixElementOf<W>{strided, contiguous}
                               : MatrixElementOf<W>{contiguous, strided};
   }
@@ -83,6 +93,13 @@ struct WrongValue {
   unsigned value = 0;
   MatrixElement got{};
   MatrixElement wanted{};
+};
+
+/// A row that does not start at a multiple of 16 bytes of the tile, as ldmatrix and stmatrix need.
+struct MisalignedRow {
+  unsigned thread = 0;  ///< that gives its address
+  unsigned instruction = 0;
+  std::uint64_t start = 0;  ///< in elements along the contiguous index
 };
 
 /// Two values that the instruction takes from one row, or puts there, so many elements apart, and that do not lie so in
@@ -107,12 +124,14 @@ struct Delivery {
   Answer answer{};
   std::string domain{};
   std::optional<WrongValue> first{};
+  std::optional<MisalignedRow>
+      misaligned{};             ///< the first such row; then nothing that mends the values is looked for
   std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
   bool nothing_mends = false;   ///< no such changes exist: all were tried
 };
 
-/// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or what stands in the way. The tile starts
-/// at an address that is a multiple of 16. Checked by tests/analysis/fragment_test.cpp.
+/// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or what stands in the way: for every warp of
+/// a warpgroup's operand. The tile starts at an address that is a multiple of 16. Checked by tests/analysis/fragment_test.cpp.
 struct Solution {
   std::optional<RowStarts> rows{};
   std::optional<TornRow> torn{};
@@ -124,7 +143,8 @@ struct Solution {
 [[nodiscard]] RowStarts natural_rows(Fragment const& memory, FragmentSide const& wanted,
                                      bool columns_contiguous);
 
-/// Decides it. Precondition: both sides have as many threads and values.
+/// Decides it: every value is the wanted one, and every row in memory starts at a multiple of 16 bytes. Preconditions: both
+/// sides have as many values; rows start below 2^20.
 [[nodiscard]] Delivery deliver(Movement const& movement, Limits const& limits);
 
 }  // namespace swizproof

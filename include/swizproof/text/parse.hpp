@@ -58,8 +58,9 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `0..63`, both ends included. Throws InputError.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text);
 
-/// ACCESS in all its forms (access.hpp), pasted TiledCopy blocks included. Throws InputError.
-[[nodiscard]] Access parse_access(std::string_view text);
+/// ACCESS in all its forms (access.hpp), pasted TiledCopy blocks included. Its expressions' variables are `lane`, those that
+/// `more` names, and those of `for`, in this order. Throws InputError.
+[[nodiscard]] Access parse_access(std::string_view text, std::span<std::string const> more = {});
 
 /// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`. Throws InputError.
 [[nodiscard]] Instruction parse_instruction(std::string_view text);

@@ -455,9 +455,44 @@ unsigned parse_element(std::string_view text) {
     unsigned bits;
   };
   static constexpr Type types[] = {
-      {"f64", 64}, {"f32", 32}, {"tf32", 32}, {"f16", 16}, {"bf16", 16}, {"fp8", 8},  {"e4m3", 8},
-      {"e5m2", 8}, {"fp4", 4},  {"e2m1", 4},  {"i64", 64}, {"i32", 32},  {"i16", 16}, {"i8", 8},
-      {"i4", 4},   {"u64", 64}, {"u32", 32},  {"u16", 16}, {"u8", 8},    {"u4", 4},
+      {"f64", 64},
+      {"f32", 32},
+      {"tf32", 32},
+      {"f16", 16},
+      {"bf16", 16},
+      {"fp8", 8},
+      {"e4m3", 8},
+      {"e5m2", 8},
+      {"fp4", 4},
+      {"e2m1", 4},
+      {"i64", 64},
+      {"i32", 32},
+      {"i16", 16},
+      {"i8", 8},
+      {"i4", 4},
+      {"u64", 64},
+      {"u32", 32},
+      {"u16", 16},
+      {"u8", 8},
+      {"u4", 4},
+      // as PTX and CUTLASS name them
+      {"s64", 64},
+      {"s32", 32},
+      {"s16", 16},
+      {"s8", 8},
+      {"s4", 4},
+      {"half_t", 16},
+      {"bfloat16_t", 16},
+      {"tfloat32_t", 32},
+      {"float_e4m3_t", 8},
+      {"float_e5m2_t", 8},
+      {"float_e2m1_t", 4},
+      {"int8_t", 8},
+      {"uint8_t", 8},
+      {"int4b_t", 4},
+      {"uint4b_t", 4},
+      {"int32_t", 32},
+      {"uint32_t", 32},
   };
   for (Type const& type : types)
     if (type.name == text) return type.bits;
@@ -466,9 +501,10 @@ unsigned parse_element(std::string_view text) {
   if (error == std::errc{} && std::string_view(end, text.data() + text.size()) == "b" &&
       std::has_single_bit(bits) && bits <= 128)
     return bits;
-  throw InputError{"unknown element type", std::string(text), 0, text.size(),
-                   "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 u64 .. u4, or Nb with N a "
-                   "power of two up to 128"};
+  throw InputError{
+      "unknown element type", std::string(text), 0, text.size(),
+      "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, CUTLASS's half_t "
+      "bfloat16_t float_e4m3_t .., or Nb with N a power of two up to 128"};
 }
 
 }  // namespace swizproof
