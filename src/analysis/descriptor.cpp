@@ -290,7 +290,8 @@ class DescriptorSearch {
       }
     }
     std::vector<TileDescriptor> all;
-    for (auto& [key, d] : found) {
+    for (auto& entry : found) {
+      TileDescriptor& d = entry.second;
       d.bases.period = period_;
       d.bases = reduced(std::move(d.bases));
       // A base offset counts modulo the rows of the pattern: the least says it.
