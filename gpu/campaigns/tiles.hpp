@@ -28,7 +28,7 @@ struct BoxedTile {
 };
 
 /// The tiles of campaign `tiles`.
-[[nodiscard]] inline std::vector<BoxedTile> boxed_tiles() {
+[[nodiscard]] inline std::vector<BoxedTile> boxed_tiles() {  // NOLINT(readability-function-size)
   // clang-format off
   return {
       {"gmma:K_SW128<f16> (64,64)", "f16", 2, 6, 3,

@@ -625,7 +625,7 @@ TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, Tried
   };
   if (std::string reason = unfit_element(*map.element_bits); !reason.empty())
     return unknown(std::move(reason));
-  if (!out.reason.empty()) return refuted(std::move(out), std::string(out.reason));
+  if (std::string reason = out.reason; !reason.empty()) return refuted(std::move(out), std::move(reason));
   read_elements(map, tile, 0);
   Fact const one_to_one = is_one_to_one(map, limits);
   if (std::holds_alternative<Refuted>(one_to_one.outcome))

@@ -189,73 +189,86 @@ std::uint64_t extent_of(Layout const& layout, std::size_t mode) {
   return static_cast<std::uint64_t>(layout.shape.mode(mode).product());
 }
 
-/// The tile, cut as the question says; or as the tile allows, where that does not say.
-CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
-  auto const refuse = [&](std::string message, std::string hint) {
-    std::string const text = to_string(map);
-    return InputError{std::move(message), text, 0, text.size(), std::move(hint)};
+/// What is wrong with a tile, at its text.
+InputError bad_tile(Map const& map, std::string message, std::string hint = {}) {
+  std::string const text = to_string(map);
+  return {std::move(message), text, 0, text.size(), std::move(hint)};
+}
+
+/// How rows and k of a tile are cut, as the question says; or as the tile allows, where that does not say.
+Instructions cut_of(CutTile const& tile, DescriptorQuestion const& question) {
+  Instructions cut;
+  std::uint64_t const depth = operand_k_bytes / tile.element_bytes;
+  cut.depth = question.depth.value_or(depth);
+  if (cut.depth != depth)
+    throw bad_tile(tile.map,
+                   fmt::format("one instruction has {} elements of {} bits along k, not {}", depth,
+                               8 * tile.element_bytes, cut.depth),
+                   "sparse instructions are not modelled");
+  auto const reads = [&](Operand operand, std::uint64_t rows) {
+    return reads_rows(question.reader, operand == Operand::a, question.integers, rows);
   };
-  Layout const* const layout = map.domain();
-  if (layout == nullptr || layout->rank() < 2)
-    throw refuse("an operand is a tile of (rows, k)", "such as (64,16):(16,1), or gmma:K_SW128<f16> (64,64)");
-  if (!map.element_bits)
-    throw refuse("the element size is not known", "give --element, such as --element f16");
-  if (*map.element_bits != 8 && *map.element_bits != 16 && *map.element_bits != 32)
-    throw refuse(fmt::format("{} reads elements of 8, 16 or 32 bits from shared memory, not of {}",
-                             name(question.reader), *map.element_bits),
-                 *map.element_bits == 4 ? "two packed 4-bit elements are one of 8 bits" : "");
-  CutTile tile{map, {}, extent_of(*layout, 0), extent_of(*layout, 1), 1, *map.element_bits / 8, {}};
-  for (std::size_t m = 2; m < layout->rank(); ++m) tile.rest *= extent_of(*layout, m);
-  Instructions& cut = tile.cut;
-  cut.depth = question.depth.value_or(operand_k_bytes / tile.element_bytes);
-  if (cut.depth != operand_k_bytes / tile.element_bytes)
-    throw refuse(fmt::format("one instruction has {} elements of {} bits along k, not {}",
-                             operand_k_bytes / tile.element_bytes, *map.element_bits, cut.depth),
-                 "sparse instructions are not modelled");
-  bool const a_fits = tile.rows % 64 == 0;
-  cut.operand = question.operand.value_or(
-      question.rows
-          ? (reads_rows(question.reader, true, question.integers, *question.rows) ? Operand::a : Operand::b)
-          : (a_fits ? Operand::a : Operand::b));
+  bool const a_fits = question.rows ? reads(Operand::a, *question.rows) : tile.rows % 64 == 0;
+  cut.operand = question.operand.value_or(a_fits ? Operand::a : Operand::b);
   bool const is_a = cut.operand == Operand::a;
-  if (question.rows) {
-    cut.rows = *question.rows;
-    if (!reads_rows(question.reader, is_a, question.integers, cut.rows))
-      throw refuse(fmt::format("no instruction of {} reads {} rows of {}", name(question.reader), cut.rows,
+  std::string const has = is_a ? question.reader == OperandReader::wgmma ? "A has 64" : "A has 64 or 128"
+                          : question.integers ? "B of integers has 8, 16, 24, or a multiple of 16 up to 256"
+                                              : "B has a multiple of 8, up to 256";
+  cut.rows = question.rows.value_or(0);
+  if (question.rows && !reads(cut.operand, cut.rows))
+    throw bad_tile(tile.map,
+                   fmt::format("no instruction of {} reads {} rows of {}", name(question.reader), cut.rows,
                                is_a ? "A" : "B"),
-                   is_a ? (question.reader == OperandReader::wgmma ? "A has 64" : "A has 64 or 128")
-                        : (question.integers ? "B of integers has 8, 16, 24, or a multiple of 16 up to 256"
-                                             : "B has a multiple of 8, up to 256"));
-  } else {
-    for (std::uint64_t rows = 8; rows <= 256; rows += 8)
-      if (tile.rows % rows == 0 && reads_rows(question.reader, is_a, question.integers, rows))
-        cut.rows = rows;
-  }
+                   has);
+  for (std::uint64_t rows = 8; !question.rows && rows <= 256; rows += 8)
+    if (tile.rows % rows == 0 && reads(cut.operand, rows)) cut.rows = rows;
   if (cut.rows == 0 || tile.rows % cut.rows != 0)
-    throw refuse(fmt::format("{} rows are no whole number of instructions{}", tile.rows,
-                             cut.rows != 0 ? fmt::format(" of {}", cut.rows) : ""),
-                 is_a ? "A has 64 rows an instruction" : "B has a multiple of 8, up to 256");
+    throw bad_tile(tile.map,
+                   fmt::format("{} rows are no whole number of instructions{}", tile.rows,
+                               cut.rows != 0 ? fmt::format(" of {}", cut.rows) : ""),
+                   has);
   if (tile.depth % cut.depth != 0)
-    throw refuse(
+    throw bad_tile(
+        tile.map,
         fmt::format("{} elements along k are no whole number of instructions of {}", tile.depth, cut.depth),
         "an instruction reads 32 bytes along k; a LAYOUT is (rows, k), with M or N first");
   cut.along_rows = tile.rows / cut.rows;
   cut.along_k = tile.depth / cut.depth;
   cut.rest = tile.rest;
+  return cut;
+}
+
+/// The tile of a map, cut.
+CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
+  Layout const* const layout = map.domain();
+  if (layout == nullptr || layout->rank() < 2)
+    throw bad_tile(map, "an operand is a tile of (rows, k)",
+                   "such as (64,16):(16,1), or gmma:K_SW128<f16> (64,64)");
+  if (!map.element_bits)
+    throw bad_tile(map, "the element size is not known", "give --element, such as --element f16");
+  if (*map.element_bits != 8 && *map.element_bits != 16 && *map.element_bits != 32)
+    throw bad_tile(map,
+                   fmt::format("{} reads elements of 8, 16 or 32 bits from shared memory, not of {}",
+                               name(question.reader), *map.element_bits),
+                   *map.element_bits == 4 ? "two packed 4-bit elements are one of 8 bits" : "");
+  CutTile tile{map, {}, extent_of(*layout, 0), extent_of(*layout, 1), 1, *map.element_bits / 8, {}};
+  for (std::size_t m = 2; m < layout->rank(); ++m) tile.rest *= extent_of(*layout, m);
+  tile.cut = cut_of(tile, question);
   if (static_cast<std::uint64_t>(layout->size()) > most_of_a_block)
-    throw refuse(fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
-                             layout->size(), most_of_a_block),
-                 "");
+    throw bad_tile(map,
+                   fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
+                               layout->size(), most_of_a_block));
   for (std::int64_t i = 0; i < layout->size(); ++i)
     tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
   std::vector<std::uint64_t> const stored = tile.stored(origin);
   if (stored.empty())
-    throw refuse("the layout tears elements apart, and an instruction reads them whole", "");
+    throw bad_tile(map, "the layout tears elements apart, and an instruction reads them whole");
   auto const [low, high] = std::minmax_element(stored.begin(), stored.end());
   if (*high - *low >= most_of_a_block)
-    throw refuse(fmt::format("the tile reaches over {} bytes, more than the {} of a block's shared memory",
-                             *high - *low + tile.element_bytes, most_of_a_block),
-                 "start, leading and stride byte offset have 14 bits of 16 bytes");
+    throw bad_tile(map,
+                   fmt::format("the tile reaches over {} bytes, more than the {} of a block's shared memory",
+                               *high - *low + tile.element_bytes, most_of_a_block),
+                   "start, leading and stride byte offset have 14 bits of 16 bytes");
   return tile;
 }
 
@@ -402,7 +415,7 @@ Question reads(CutTile const& tile, TileDescriptor const& d, std::uint64_t instr
   return ask_of_all(
       fmt::format("instruction {}", instruction), 64, variables,
       [&tile, &d, instruction, corner]<Word W>(std::span<W const> values) {
-        W const row = values[0], k = values[1], base = values[2];
+        W const &row = values[0], &k = values[1], &base = values[2];
         W const start = base + static_cast<std::uint64_t>(d.start + d.starts[instruction]);
         W const place = offset(tile.map, W(corner + row + k * tile.rows)).elements * tile.element_bytes;
         return states(address_read(d.fields, d.major, tile.element_bytes, start, row, k).bytes ==
@@ -483,7 +496,7 @@ std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, u
   Mapping map;
   map.element_bits = element_bits;
   if (mode.shape.swizzled) {
-    auto const shift = static_cast<std::int64_t>(128 * descriptor.base_offset);
+    std::int64_t const shift = 128 * std::int64_t{descriptor.base_offset};
     map.on_bytes = {mode.swizzle};
     if (shift != 0) map.on_bytes = {Displacement{shift}, mode.swizzle, Displacement{-shift}};
   } else {
@@ -513,6 +526,41 @@ std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, u
   }
   return map;
 }
+
+namespace {
+
+/// What is probably wrong with where a descriptor starts; `row_bytes` is all that it reads along rows.
+void suspect_start(MatrixDescriptor const& descriptor, Major major, std::uint64_t row_bytes,
+                   std::vector<std::string>& all) {
+  OperandMode const& mode = descriptor.operand_mode();
+  if (std::uint64_t const end = descriptor.start; end >= most_of_a_block)
+    all.push_back(
+        fmt::format("start is {:#x}, beyond the {} bytes of a block: the field counts units of 16 bytes", end,
+                    most_of_a_block));
+  if (!mode.shape.swizzled) return;
+  std::uint32_t const pattern = 8 * mode.shape.row_bytes, start = descriptor.start;
+  if (start % pattern >= 128 && descriptor.base_offset == 0)
+    all.push_back(
+        fmt::format("start lies {} bytes into the swizzle's pattern of {} and the base offset is 0: right "
+                    "for data that is swizzled by "
+                    "its absolute address, as TMA writes it; for a tile that begins here and is swizzled "
+                    "from its own base it "
+                    "would be (start >> 7) & 7 = {}",
+                    start % pattern, pattern, start >> 7 & 7));
+  if (std::uint32_t const column = start % mode.shape.row_bytes;
+      major == Major::k && column + operand_k_bytes > mode.shape.row_bytes)
+    all.push_back(
+        fmt::format("start lies {} bytes into a row of {}: of the {} bytes of k some come from the next row",
+                    column, mode.shape.row_bytes, operand_k_bytes));
+  if (major == Major::mn &&
+      start % mode.shape.row_bytes + std::min<std::uint64_t>(row_bytes, mode.shape.row_bytes) >
+          mode.shape.row_bytes)
+    all.push_back(fmt::format(
+        "start lies {} bytes into a row of {}: the columns at its end come from the next row of k",
+        start % mode.shape.row_bytes, mode.shape.row_bytes));
+}
+
+}  // namespace
 
 std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
                                     std::uint64_t rows) {
@@ -566,31 +614,7 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
                       "missing, or one of the "
                       "other generation (wgmma: 1 128B, 2 64B, 3 32B; tcgen05: 2 128B, 4 64B, 6 32B)",
                       descriptor.stride_byte_offset, other.name, mode.name));
-  if (std::uint64_t const end = descriptor.start; end >= most_of_a_block)
-    all.push_back(
-        fmt::format("start is {:#x}, beyond the {} bytes of a block: the field counts units of 16 bytes", end,
-                    most_of_a_block));
-  if (!swizzles) return all;
-  std::uint32_t const pattern = atom, start = descriptor.start;
-  if (start % pattern >= 128 && descriptor.base_offset == 0)
-    all.push_back(
-        fmt::format("start lies {} bytes into the swizzle's pattern of {} and the base offset is 0: right "
-                    "for data that is swizzled by "
-                    "its absolute address, as TMA writes it; for a tile that begins here and is swizzled "
-                    "from its own base it "
-                    "would be (start >> 7) & 7 = {}",
-                    start % pattern, pattern, start >> 7 & 7));
-  if (std::uint32_t const column = start % mode.shape.row_bytes;
-      major == Major::k && column + operand_k_bytes > mode.shape.row_bytes)
-    all.push_back(
-        fmt::format("start lies {} bytes into a row of {}: of the {} bytes of k some come from the next row",
-                    column, mode.shape.row_bytes, operand_k_bytes));
-  if (major == Major::mn &&
-      start % mode.shape.row_bytes + std::min<std::uint64_t>(rows * bytes, mode.shape.row_bytes) >
-          mode.shape.row_bytes)
-    all.push_back(fmt::format(
-        "start lies {} bytes into a row of {}: the columns at its end come from the next row of k",
-        start % mode.shape.row_bytes, mode.shape.row_bytes));
+  suspect_start(descriptor, major, rows * bytes, all);
   return all;
 }
 

@@ -343,6 +343,18 @@ std::string element_hint(MovementResult const& r) {
   return "stmatrix is for results that are converted first: --element f16";
 }
 
+Json up_to_json(MovementResult const& r, UpTo const& up_to) {
+  Json out{{"values", up_to.values},
+           {"k", up_to.k},
+           {"other", up_to.other},
+           {"verdict", name(up_to.answer.outcome)},
+           {"engine", names_of(up_to.answer.engines)}};
+  if (r.operand->block_scaled && !up_to.k.empty())
+    for (unsigned const block : {32U, 16U})
+      out["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
+  return out;
+}
+
 Json to_json(MovementResult const& r) {
   NamedFragment const& f = *r.operand;
   Fragment const& held = r.movement.wanted.fragment;
@@ -395,17 +407,7 @@ Json to_json(MovementResult const& r) {
                    {"other", place(r.torn->holders[1].thread, r.torn->holders[1].value)},
                    {"wanted", {coordinates(r.torn->wanted[0]), coordinates(r.torn->wanted[1])}}};
   out["up_to"] = nullptr;
-  if (r.found.up_to) {
-    UpTo const& up_to = *r.found.up_to;
-    out["up_to"] = {{"values", up_to.values},
-                    {"k", up_to.k},
-                    {"other", up_to.other},
-                    {"verdict", name(up_to.answer.outcome)},
-                    {"engine", names_of(up_to.answer.engines)}};
-    if (r.operand->block_scaled && !up_to.k.empty())
-      for (unsigned const block : {32U, 16U})
-        out["up_to"]["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
-  }
+  if (r.found.up_to) out["up_to"] = up_to_json(r, *r.found.up_to);
   if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
   if (!r.instead.empty()) out["instead"] = r.instead;
   if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
@@ -485,7 +487,8 @@ void print_up_to(MovementResult const& r, Style const& style) {
   }
 }
 
-void print_text(MovementResult const& r, Style const& style) {
+/// What moves where, and how it is matched and packed.
+void print_movement(MovementResult const& r, Style const& style) {
   NamedFragment const& f = *r.operand;
   FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
   bool const rows = !r.instruction.empty();
@@ -514,6 +517,26 @@ void print_text(MovementResult const& r, Style const& style) {
     if (std::string const by = conversion(r); !by.empty())
       fmt::print("  as {}: the first source becomes the high half\n", by);
   }
+}
+
+/// The row that starts where none may.
+void print_misaligned(MovementResult const& r, MisalignedRow const& row) {
+  FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
+  NamedFragment const& f = *r.operand;
+  fmt::print(
+      "           the row that T{} gives{} starts at byte {} along {}: every row of {} must start at a "
+      "multiple "
+      "of 16 bytes, as the tile does\n",
+      row.thread, from.copies > 1 ? fmt::format(" for i = {}", row.instruction) : "",
+      row.start * into.fragment.bits / 8, from.columns_contiguous ? f.column_index() : f.row_index(),
+      r.from.memory ? "ldmatrix" : "stmatrix");
+}
+
+void print_text(MovementResult const& r, Style const& style) {
+  NamedFragment const& f = *r.operand;
+  FragmentSide const& into = r.movement.wanted;
+  bool const rows = !r.instruction.empty();
+  print_movement(r, style);
   std::string_view const says =
       r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
                                                       : "the operand's registers hold other elements"
@@ -527,16 +550,7 @@ void print_text(MovementResult const& r, Style const& style) {
   std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
                                ? fmt::format("warp {}'s ", r.found.first->thread / warp_lanes)
                                : "";
-  if (r.found.misaligned) {
-    MisalignedRow const& row = *r.found.misaligned;
-    fmt::print(
-        "           the row that T{} gives{} starts at byte {} along {}: every row of {} must start at a "
-        "multiple "
-        "of 16 bytes, as the tile does\n",
-        row.thread, from.copies > 1 ? fmt::format(" for i = {}", row.instruction) : "",
-        row.start * into.fragment.bits / 8, from.columns_contiguous ? f.column_index() : f.row_index(),
-        r.from.memory ? "ldmatrix" : "stmatrix");
-  }
+  if (r.found.misaligned) print_misaligned(r, *r.found.misaligned);
   if (r.found.first) {
     WrongValue const& w = *r.found.first;
     fmt::print("           {}{}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", warp, w.thread,

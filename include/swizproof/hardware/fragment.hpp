@@ -1,4 +1,4 @@
-// H10, H11: which element of a matrix each lane holds: ldmatrix and stmatrix, and the operands of mma and wgmma.
+// H10: which element of a matrix each lane holds: ldmatrix and stmatrix, and the operands of mma and wgmma.
 //
 // A fragment is what the lanes of one instruction hold of one operand. Value i of a lane is the i-th element of its
 // registers, lowest bits first: i * bits / 32 is the register, i * bits % 32 the lowest bit in it. PTX states an mma
@@ -100,11 +100,12 @@ struct Fragment {
   }
 };
 
-/// H11: the element that is value i of a thread: the formulas of PTX. Precondition: thread < threads, i < values.
+/// H10: the element that is value i of a thread: the formulas of PTX. Precondition: thread < threads, i < values.
 /// mma.m16n8k16 of f16, A, lane 5, value 3: row 9, column 3. [PTX ISA 9.1, 9.7.14.5.1 to .11 (mma), 9.7.15.5.1.1
 /// (wgmma, figures), 9.7.14.5.15 (ldmatrix)] Checked by tests/hardware/fragment_test.cpp; proved to be CuTe's layouts
 /// by proofs/theorems/fragments.cpp.
 template <class W>
+// NOLINTNEXTLINE(readability-function-size): one formula for each kind of fragment
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> element_of(Fragment const& f,
                                                                             W const& thread, W const& i) {
   W const lane = thread % 32;
