@@ -25,8 +25,8 @@ struct DescribedOperand {
 };
 
 /// The tiles of campaign `operands`.
-[[nodiscard]] inline std::vector<DescribedOperand>
-described_operands() {  // NOLINT(readability-function-size)
+// NOLINTNEXTLINE(readability-function-size)
+[[nodiscard]] inline std::vector<DescribedOperand> described_operands() {
   // clang-format off
   return {
       {"gmma:K_INTER<f16> (128,64)", "f16", true, false,
