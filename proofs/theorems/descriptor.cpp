@@ -1,6 +1,6 @@
 // When a kernel may add bytes to the start of a descriptor, and from which base a tile is read.
 //
-// sigma is the mode's swizzle with a base offset b (H9), W the 16-byte columns of its rows (2, 4, 8 for 32B, 64B, 128B).
+// sigma is the mode's swizzle with a base offset b: swizzled() of H9. W are the 16-byte columns of its rows (2, 4, 8 for 32B, 64B, 128B).
 //
 //   K-major    block j of k, 32 bytes, is read with start + 32 j         iff it ends inside the row: 32 j + 32 <= 16 W
 //   MN-major   the next block of k, 16 elements, with start + 2 SBO      always
@@ -21,13 +21,6 @@ namespace {
 
 constexpr char const* source =
     "PTX ISA 9.1, 9.7.15.5.1; CUTLASS DescriptorIterator, mma_traits_sm90_gmma.hpp";
-
-/// The mode's swizzle with a base offset that is a variable: swizzled() of H9.
-template <class W>
-W sigma(OperandMode const& mode, W b, W address) {
-  W const row = address - shl(b, 7);
-  return address ^ (row ^ mode.swizzle(row));
-}
 
 /// Of which blocks, or columns, a question speaks.
 enum class Part : std::uint8_t {
@@ -53,7 +46,8 @@ std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
               W const s = shl(start, 4) + shl(row, 4), panel_bytes = shl(panel, 4);
               auto const reads_right = [&](W at) {
                 W const k = at + 32 * j;
-                return sigma(mode, b, W(s + k)) == sigma(mode, b, W(s + k / width * panel_bytes + k % width));
+                return swizzled(mode.swizzle, b, W(s + k)) ==
+                       swizzled(mode.swizzle, b, W(s + k / width * panel_bytes + k % width));
               };
               // The last 16 bytes of a block that does not end inside are beyond the row.
               if (part == Part::beyond) return states(!(panel_bytes == width), !reads_right(like(s, 16)));
@@ -80,8 +74,8 @@ Question mn_major_rows(OperandMode const& mode, Part part) {
                auto const place = [&](W at) {
                  return at % width * 16 + at / width * lbo_bytes + line * (16 * width);
                };
-               auto const read = [&](W at) { return sigma(mode, b, W(s + c * 16 + place(at))); };
-               auto const stored = [&](W at) { return sigma(mode, b, W(s + place(W(c + at)))); };
+               auto const read = [&](W at) { return swizzled(mode.swizzle, b, W(s + c * 16 + place(at))); };
+               auto const stored = [&](W at) { return swizzled(mode.swizzle, b, W(s + place(W(c + at)))); };
                auto const in_atom = c < width && columns < width + 1 && !(like(s, width) < W(c + columns));
                if (part == Part::inside)
                  return states(in_atom && column < columns, read(column) == stored(column));
@@ -123,7 +117,7 @@ Question good_bases(OperandMode const& mode, bool any_base) {
              [=](auto start, auto b, auto x) {
                using W = decltype(start);
                W const p = shl(start, 4);
-               auto const equal = sigma(mode, b, W(p + x)) == W(p + mode.swizzle(x));
+               auto const equal = swizzled(mode.swizzle, b, W(p + x)) == W(p + mode.swizzle(x));
                return any_base ? states(equal) : states(base_is_good(mode, p, b), equal);
              });
 }
@@ -136,7 +130,7 @@ Question other_bases(OperandMode const& mode) {
                W const p = shl(start, 4);
                truth_of<W> all = true;
                for (unsigned x = 0; x < 8 * mode.shape.row_bytes; x += 16)
-                 all = all && sigma(mode, b, W(p + x)) == W(p + mode.swizzle(like(p, x)));
+                 all = all && swizzled(mode.swizzle, b, W(p + x)) == W(p + mode.swizzle(like(p, x)));
                return states(!base_is_good(mode, p, b), !all);
              });
 }

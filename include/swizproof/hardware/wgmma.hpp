@@ -85,10 +85,9 @@ struct WgmmaDescriptor {
 /// sigma, a mode's swizzle, as the base offset changes it: the row number that is XORed into an address
 /// is counted from the base offset on, so a tile whose pattern starts at row b of 128 bytes is read with
 /// base offset b. It is its own inverse. Undocumented in this form; found by campaign `wgmma`: 0 mismatches over all b,
-/// 8 starts, all modes. 128B, b = 1: 0x80 stays (row 0 of the pattern), 0x100 becomes 0x110.
-template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W swizzled(Swizzle swizzle, std::uint32_t base_offset,
-                                                         W bytes) {
+/// 8 starts, all modes. The base offset is a number, or a word like `bytes`. 128B, b = 1: 0x80 stays (row 0 of the pattern), 0x100 becomes 0x110.
+template <class W, class N>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W swizzled(Swizzle swizzle, N base_offset, W bytes) {
   W const row = bytes - 128 * base_offset;
   return bytes ^ (row ^ swizzle(row));
 }
