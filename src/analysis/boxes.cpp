@@ -20,8 +20,6 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_shared_bytes = 227 * 1024;  ///< of a block, compute capability 9.0 and 10.0
-
 /// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular
 /// is the one to tell: its swizzle is the tile's.
 struct Failure {
@@ -415,28 +413,6 @@ void find_bases(Map const& map, Tile const& tile, std::uint64_t period, std::uin
 
 // ---------------------------------------------------------------------------------------- the copies as a layout
 
-/// Numbers that begin at 0 as a layout's values: extents and strides, the first fastest; nothing if they are none.
-std::optional<std::pair<std::vector<IntTuple>, std::vector<IntTuple>>> factored(
-    std::vector<std::int64_t> const& values) {
-  std::vector<IntTuple> shape, stride;
-  std::size_t unit = 1;
-  while (unit < values.size()) {
-    std::size_t const rest = values.size() / unit;
-    std::int64_t const apart = values[unit] - values[0];
-    std::size_t run = 1;
-    while (run < rest && values[run * unit] == static_cast<std::int64_t>(run) * apart) ++run;
-    while (rest % run != 0) --run;
-    if (run == 1) return std::nullopt;
-    shape.emplace_back(static_cast<std::int64_t>(run));
-    stride.emplace_back(apart);
-    unit *= run;
-  }
-  Layout const whole{IntTuple(shape), IntTuple(stride)};
-  for (std::uint64_t i = 0; i < values.size() && !shape.empty(); ++i)
-    if (static_cast<std::int64_t>(whole(i).elements) != values[i]) return std::nullopt;
-  return std::pair(shape, stride);
-}
-
 /// The addresses of the copies as a Map; nothing where the boxes' destinations are no sum of a layout for each mode.
 std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> const& extents,
                             unsigned element_bits) {
@@ -465,15 +441,16 @@ std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> cons
   }
   std::vector<IntTuple> shapes, strides;
   for (std::size_t m = 0; m < extents.size(); ++m) {
-    auto outer = factored(steps[m]);
+    std::optional<Layout> const outer = layout_of_values(steps[m]);
     if (!outer) return std::nullopt;
-    if (box[m] > 1 || outer->first.empty()) {
-      outer->first.insert(outer->first.begin(), IntTuple(box[m]));
-      outer->second.insert(outer->second.begin(), IntTuple(within[m]));
+    std::vector<IntTuple> shape = outer->shape.modes, stride = outer->stride.modes;
+    if (box[m] > 1 || shape.empty()) {
+      shape.insert(shape.begin(), IntTuple(box[m]));
+      stride.insert(stride.begin(), IntTuple(within[m]));
     }
-    bool const single = outer->first.size() == 1;
-    shapes.push_back(single ? outer->first[0] : IntTuple(outer->first));
-    strides.push_back(single ? outer->second[0] : IntTuple(outer->second));
+    bool const single = shape.size() == 1;
+    shapes.push_back(single ? shape[0] : IntTuple(shape));
+    strides.push_back(single ? stride[0] : IntTuple(stride));
   }
   Map image;
   if (start != 0) image.on_elements.emplace_back(Displacement{start / bytes});

@@ -1,5 +1,6 @@
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/analysis/inspect.hpp>
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/layout/algebra.hpp>
 #include <swizproof/layout/composed.hpp>
 
@@ -15,8 +16,6 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_of_a_block =
-    227 * 1024;                           ///< bytes of shared memory, compute capability 9.0 and 10.0
 constexpr std::uint64_t start_unit = 16;  ///< bytes
 constexpr std::uint64_t most_solver_steps = 2'000'000;
 constexpr std::size_t most_solver_questions = 32;
@@ -254,20 +253,20 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
   CutTile tile{map, {}, extent_of(*layout, 0), extent_of(*layout, 1), 1, *map.element_bits / 8, {}};
   for (std::size_t m = 2; m < layout->rank(); ++m) tile.rest *= extent_of(*layout, m);
   tile.cut = cut_of(tile, question);
-  if (static_cast<std::uint64_t>(layout->size()) > most_of_a_block)
+  if (static_cast<std::uint64_t>(layout->size()) > most_shared_bytes)
     throw bad_tile(map,
                    fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
-                               layout->size(), most_of_a_block));
+                               layout->size(), most_shared_bytes));
   for (std::int64_t i = 0; i < layout->size(); ++i)
     tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
   std::vector<std::uint64_t> const stored = tile.stored(origin);
   if (stored.empty())
     throw bad_tile(map, "the layout tears elements apart, and an instruction reads them whole");
   auto const [low, high] = std::minmax_element(stored.begin(), stored.end());
-  if (*high - *low >= most_of_a_block)
+  if (*high - *low >= most_shared_bytes)
     throw bad_tile(map,
                    fmt::format("the tile reaches over {} bytes, more than the {} of a block's shared memory",
-                               *high - *low + tile.element_bytes, most_of_a_block),
+                               *high - *low + tile.element_bytes, most_shared_bytes),
                    "start, leading and stride byte offset have 14 bits of 16 bytes");
   return tile;
 }
@@ -460,13 +459,13 @@ DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& questi
   answer.domain = fmt::format("every element of {} instruction{}, {}", tile.cut.count(),
                               tile.cut.count() == 1 ? "" : "s", words(best.bases));
   // Every base was tried up to the period; the engines that speak of all bases at once say the same, or nothing.
+  if (tile.cut.count() * best.bases.residues.size() > most_solver_questions) return answer;
   std::vector<Question> questions;
   for (std::uint64_t i = 0; i < tile.cut.count(); ++i)
     for (std::uint64_t const residue : best.bases.residues)
       questions.push_back(reads(tile, best, i, residue));
   Limits its = limits;
   its.steps = most_solver_steps;
-  if (questions.size() > most_solver_questions) return answer;
   Answer const second = decide(questions, its, Effort::one);
   if (second.unknown() == nullptr) {
     must_agree(to_string(map), Engine::exhaustive, name(answer.outcome), second.engines.front(),
@@ -533,10 +532,10 @@ namespace {
 void suspect_start(MatrixDescriptor const& descriptor, Major major, std::uint64_t row_bytes,
                    std::vector<std::string>& all) {
   OperandMode const& mode = descriptor.operand_mode();
-  if (std::uint64_t const end = descriptor.start; end >= most_of_a_block)
+  if (std::uint64_t const end = descriptor.start; end >= most_shared_bytes)
     all.push_back(
         fmt::format("start is {:#x}, beyond the {} bytes of a block: the field counts units of 16 bytes", end,
-                    most_of_a_block));
+                    most_shared_bytes));
   if (!mode.shape.swizzled) return;
   std::uint32_t const pattern = 8 * mode.shape.row_bytes, start = descriptor.start;
   if (start % pattern >= 128 && descriptor.base_offset == 0)

@@ -5,7 +5,7 @@
 
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/hardware/architecture.hpp>
-#include <swizproof/layout/composed.hpp>
+#include <swizproof/layout/algebra.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -101,42 +101,20 @@ Starts starts_of(Instructions const& cut, std::vector<std::int64_t> const& start
   return out;
 }
 
-/// Numbers from 0 as a layout: 0 32 64 96 8192 .. as {4, 32}, {2, 8192}; nothing where they are none.
-std::optional<std::vector<std::array<std::int64_t, 2>>> modes_of(std::vector<std::int64_t> numbers) {
-  std::vector<std::array<std::int64_t, 2>> modes;
-  while (numbers.size() > 1) {
-    std::int64_t const step = numbers[1];
-    std::size_t run = 1;
-    while (run < numbers.size() && numbers[run] == static_cast<std::int64_t>(run) * step) ++run;
-    while (numbers.size() % run != 0) --run;
-    if (run == 1) return std::nullopt;
-    std::vector<std::int64_t> outer;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (i % run == 0) outer.push_back(numbers[i]);
-      if (numbers[i] != outer.back() + numbers[i % run]) return std::nullopt;
-    }
-    modes.push_back({static_cast<std::int64_t>(run), step});
-    numbers = std::move(outer);
-  }
-  return modes;
-}
-
-/// `+32 bytes, descriptor +2`; `block i: 32*(i%4) + 8192*(i/4) bytes`; numbers that are no layout one by one.
+/// `+32 bytes, descriptor +2`; `number i at 32*(i%4) + 8192*(i/4) bytes`; numbers that are no layout one by one.
 std::string steps_in_words(std::vector<std::int64_t> const& numbers) {
-  auto const modes = modes_of(numbers);
-  if (!modes) return fmt::format("at {} bytes", fmt::join(numbers, ", "));
-  if (modes->size() == 1)
-    return fmt::format("{:+} bytes, descriptor {:+}", (*modes)[0][1], (*modes)[0][1] / 16);
-  std::string text;  // of the index i: 32*(i%4) + 8192*(i/4)
+  std::optional<Layout> const layout = layout_of_values(numbers);
+  if (!layout) return fmt::format("at {} bytes", fmt::join(numbers, ", "));
+  if (layout->rank() == 1) return fmt::format("{:+} bytes, descriptor {:+}", numbers[1], numbers[1] / 16);
+  std::string text;
   std::int64_t before = 1;
-  for (std::size_t m = 0; m < modes->size(); ++m) {
-    auto const& [count, step] = (*modes)[m];
-    std::string index = before == 1 ? "i" : fmt::format("i/{}", before);
-    if (m + 1 < modes->size())
-      index = before == 1 ? fmt::format("(i%{})", count) : fmt::format("({}%{})", index, count);
-    else
-      index = fmt::format("({})", index);
-    text += fmt::format("{}{}*{}", text.empty() ? "" : " + ", step, index);
+  for (std::size_t m = 0; m < layout->rank(); ++m) {
+    std::int64_t const count = layout->shape.mode(m).value;
+    std::string const index = before == 1 ? "i" : fmt::format("i/{}", before);
+    bool const last = m + 1 == layout->rank();
+    text += fmt::format("{}{}*({}{})", m == 0 ? "" : " + ", layout->stride.mode(m).value,
+                        last || before == 1 ? index : fmt::format("({})", index),
+                        last ? "" : fmt::format("%{}", count));
     before *= count;
   }
   return fmt::format("number i at {} bytes; in the descriptor a 16th of it", text);

@@ -825,4 +825,26 @@ Layout domain_distribute(IntTuple const& shape, IntTuple const& n) {
   return coalesce(Layout{tuple_of(std::move(shares)), tuple_of(leaves_of(make_layout(flat).stride))});
 }
 
+std::optional<Layout> layout_of_values(std::span<std::int64_t const> values) {
+  Leaves shape, stride;
+  for (size_t unit = 1; unit < values.size();) {
+    size_t const rest = values.size() / unit;
+    std::int64_t const apart = values[unit];
+    size_t run = 1;
+    while (run < rest && values[run * unit] == static_cast<std::int64_t>(run) * apart) ++run;
+    while (rest % run != 0) --run;
+    if (run == 1) return std::nullopt;
+    shape.emplace_back(static_cast<std::int64_t>(run));
+    stride.emplace_back(apart);
+    unit *= run;
+  }
+  Layout whole{tuple_of(std::move(shape)), tuple_of(std::move(stride))};
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::int64_t const value =
+        whole.rank() == 0 ? 0 : static_cast<std::int64_t>(whole(std::uint64_t{i}).elements);
+    if (value != values[i]) return std::nullopt;
+  }
+  return whole;
+}
+
 }  // namespace swizproof

@@ -278,4 +278,19 @@ TEST(TiledCopy, PointsAtTheLineThatIsWrong) {
 }
 
 }  // namespace
+TEST(Algebra, ValuesAreTheirLayout) {
+  auto const text = [](std::vector<std::int64_t> const& values) {
+    std::optional<Layout> const layout = layout_of_values(values);
+    return layout ? to_string(*layout) : std::string("none");
+  };
+  EXPECT_EQ(text({0, 32, 64, 96, 8192, 8224, 8256, 8288}), "(_4,_2):(_32,_8192)");
+  EXPECT_EQ(text({0, 5, 10}), "(_3):(_5)");
+  EXPECT_EQ(text({0, 0, 0, 0}), "(_4):(_0)");
+  EXPECT_EQ(text({0}), "():()");
+  EXPECT_EQ(text({0, 1, 2, 3, 5, 6}), "none");   // a run of 4 and one of 2
+  EXPECT_EQ(text({0, 1, 4, 5, 9, 10}), "none");  // steps of 4, then of 5
+  EXPECT_EQ(text({7, 8, 9, 10}), "none");        // no layout begins at 7
+  EXPECT_EQ(text({0, 1, 4, 5, 8, 9, 100, 101, 104, 105, 108, 109}), "(_2,_3,_2):(_1,_4,_100)");
+}
+
 }  // namespace swizproof

@@ -59,6 +59,9 @@ inline constexpr Architecture architectures[] = {
 
 inline constexpr Architecture const& sm_90 = architectures[0];
 
+/// Bytes of shared memory that a block may have, compute capability 9.0 and 10.0. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
+inline constexpr std::uint64_t most_shared_bytes = 227 * 1024;
+
 /// How an architecture serves an instruction.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase phase(Architecture const& arch, Instruction i) {
   return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];

@@ -18,6 +18,7 @@
 #include <swizproof/layout/layout.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -149,5 +150,9 @@ struct Slice {
 
 /// The coordinate that a coordinate map gives an index, as CuTe prints it: `(3,_0)`.
 [[nodiscard]] IntTuple coordinate(Layout const& map, std::int64_t index);
+
+/// The layout whose values these are, a tuple of as few modes as can be, none for a single 0; nothing if they are those of no layout.
+/// Not of CuTe. 0 32 64 96 8192 8224 8256 8288: `(_4,_2):(_32,_8192)`. Checked by tests/layout/algebra_test.cpp.
+[[nodiscard]] std::optional<Layout> layout_of_values(std::span<std::int64_t const> values);
 
 }  // namespace swizproof
