@@ -5,6 +5,7 @@
 // a permutation of k alike in A and B (or of m alike in A and D, of n alike in B and D), results differ; such a
 // permutation cannot be seen by a program that uses this instruction alone: it is how rows and columns are counted.
 // B of wgmma lies in shared memory, where campaign `wgmma` has found how it is read.
+#include "campaigns/asynchronous.cuh"
 #include "record.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
@@ -166,15 +167,12 @@ __device__ void multiply(unsigned number, std::uint32_t const (&a)[16], std::uin
   }
 }
 
-#define WGMMA(C, types, last)                                                                          \
-  asm volatile(                                                                                        \
-      "{.reg .pred p; setp.ne.b32 p, 0, 1;\n"                                                          \
-      "wgmma.fence.sync.aligned;\n"                                                                    \
-      "wgmma.mma_async.sync.aligned." types " {%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9,%10,%11}, %12, p" last \
-      ";\n"                                                                                            \
-      "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;}"                            \
-      : C(d[0]), C(d[1]), C(d[2]), C(d[3]), C(d[4]), C(d[5]), C(d[6]), C(d[7])                         \
-      : R(a[0]), R(a[1]), R(a[2]), R(a[3]), "l"(descriptor)                                            \
+#define WGMMA(C, types, last)                                                                               \
+  asm volatile(                                                                                             \
+      "{.reg .pred p; setp.ne.b32 p, 0, 1;\n"                                                               \
+      "wgmma.mma_async.sync.aligned." types " {%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9,%10,%11}, %12, p" last ";}" \
+      : C(d[0]), C(d[1]), C(d[2]), C(d[3]), C(d[4]), C(d[5]), C(d[6]), C(d[7])                              \
+      : R(a[0]), R(a[1]), R(a[2]), R(a[3]), "l"(descriptor)                                                 \
       : "memory")
 
 /// The product of a warpgroup with results of f32, B through the descriptor.
@@ -223,13 +221,13 @@ __global__ void __launch_bounds__(128) multiply_rounds(Unit const* units, std::i
         memory[at + byte] = static_cast<unsigned char>(element >> (8 * byte));
     }
     fill(a, u.a, u.kind, u.number, round, false, thread);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    begin_wgmma();
     float f[most_values] = {};
     if (u.kind == ElementKind::integer)
       multiply_integers(a, descriptor.bits(), d);
     else
       multiply_floats(u.number, a, descriptor.bits(), f);
+    end_wgmma();
     for (unsigned i = 0; i < most_values; ++i) d[i] += static_cast<std::int32_t>(f[i]);
   } else {
     if (thread >= warp_lanes) return;

@@ -4,9 +4,11 @@
 // of shared memory holds numbers, three bits of the place of each element in each pass, which every type holds exactly. B is
 // read with A = identity in registers, so the fragments of A are asked as well; A with B = identity in shared memory, K-major
 // without a swizzle. operands.hpp is what was printed.
+#include "campaigns/asynchronous.cuh"
 #include "record.hpp"
 
 #include <swizproof/hardware/descriptor.hpp>
+#include <swizproof/hardware/fragment.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -120,42 +122,35 @@ __device__ void multiply_a(D (&d)[64], std::uint64_t a, std::uint64_t b) {
 #undef FLOAT
 #undef INTEGER
 
-/// Registers of A that hold an identity matrix, m < k: lane (g, t) has row g in a[0] and a[2], row g + 8 in a[1] and a[3], with 4 bytes
-/// of k from 4 t on in the first two, 16 bytes further in the others. [PTX ISA 9.1, 9.7.15.5.1.1]
+/// What a thread holds of A from registers and of the accumulators: those of a smaller n are the first of m64n128's.
+template <Type T>
+inline constexpr WgmmaShape shape_of = wgmma_shapes[bytes_of<T> == 4   ? 0
+                                                    : bytes_of<T> == 2 ? 1
+                                                                       : 2];
+
+/// Registers of A that hold an identity matrix, m < k.
 template <Type T>
 __device__ void identity_in_registers(std::uint32_t (&a)[4]) {
-  constexpr unsigned bytes = bytes_of<T>, each = 4 / bytes, depth = 32 / bytes;
-  unsigned const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (unsigned i = 0; i < 4; ++i) {
-    unsigned const row = 16 * warp + lane / 4 + 8 * (i % 2), k = each * (lane % 4) + i / 2 * (16 / bytes);
-    a[i] = 0;
-    for (unsigned j = 0; j < each; ++j)
-      if (row == k + j && row < depth) a[i] |= element<T>(1) << (8 * bytes * j);
+  constexpr Fragment held = shape_of<T>.fragment(Operand::a, most_rows, 32);
+  for (std::uint32_t& each : a) each = 0;
+  for (std::uint32_t i = 0; i < held.values; ++i) {
+    MatrixElement const e = element_of(held, threadIdx.x, i);
+    if (e.row == e.column) a[i * held.bits / 32] |= element<T>(1) << (i * held.bits % 32);
   }
-}
-
-__device__ void begin() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-
-__device__ void end() {
-  asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
 /// A warpgroup an instruction. `found[mn * depth + k]`: the byte, from the window's start, that was read.
 template <Type T>
 __global__ void __launch_bounds__(128) read_described(Issue const* issues, std::uint32_t* found) {
   extern __shared__ unsigned char memory[];
-  constexpr unsigned bytes = bytes_of<T>, depth = 32 / bytes, passes = (16 + digit_bits - 1) / digit_bits;
+  constexpr unsigned bytes = bytes_of<T>, depth = shape_of<T>.k, passes = (16 + digit_bits - 1) / digit_bits;
+  constexpr Fragment held = shape_of<T>.fragment(Operand::d, most_rows, 32);
   using Accumulator = std::conditional_t<T == Type::s8, std::uint32_t, float>;
   Issue const c = issues[blockIdx.x];
   auto const start = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   std::uint32_t const base = (start + 4095) / 4096 * 4096;
   unsigned char* const numbers = memory + (base - start);
   std::uint32_t* const out = found + std::size_t{blockIdx.x} * most_rows * most_depth;
-  unsigned const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   auto const put = [&](std::uint32_t at, std::uint32_t value) {
     for (unsigned i = 0; i < bytes; ++i) numbers[at + i] = static_cast<unsigned char>(value >> (8 * i));
   };
@@ -173,7 +168,7 @@ __global__ void __launch_bounds__(128) read_described(Issue const* issues, std::
     std::uint32_t a[4];
     identity_in_registers<T>(a);
     std::uint64_t const descriptor = c.descriptor + (base >> 4);
-    begin();
+    begin_wgmma();
     if constexpr (T == Type::f16 || T == Type::bf16) {
       if (c.mn_major && c.operand_a)
         multiply_a<T, true>(d, descriptor, identity);
@@ -184,13 +179,12 @@ __global__ void __launch_bounds__(128) read_described(Issue const* issues, std::
       multiply_a<T, false>(d, descriptor, identity);
     else if (!c.mn_major)
       multiply_b<T, false>(d, a, descriptor);
-    end();
+    end_wgmma();
 #pragma unroll
     for (unsigned i = 0; i < 64; ++i) {
-      unsigned const row = 16 * warp + lane / 4 + 8 * (i / 2 % 2),
-                     column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-      if (c.operand_a ? column >= depth : row >= depth) continue;
-      std::uint32_t& at = out[c.operand_a ? row * depth + column : column * depth + row];
+      MatrixElement const e = element_of(held, threadIdx.x, i);
+      if ((c.operand_a ? e.column : e.row) >= depth) continue;
+      std::uint32_t& at = out[c.operand_a ? e.row * depth + e.column : e.column * depth + e.row];
       at += static_cast<std::uint32_t>(d[i]) << (digit_bits * pass);
     }
     __syncthreads();

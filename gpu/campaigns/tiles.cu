@@ -4,6 +4,7 @@
 // knows no elements of 24 bits. All boxes of a tile are loaded on one barrier, which expects the bytes of all. Then all of
 // shared memory is read back: each 16 bytes of a line must stand whole at one place, and every other byte must be
 // untouched. For a store shared memory is numbered instead and the tensor is read back. tiles.hpp is what was printed.
+#include "campaigns/asynchronous.cuh"
 #include "campaigns/tensor_map.hpp"
 #include "record.hpp"
 
@@ -110,13 +111,7 @@ __global__ void copy_tile(CUtensorMap const __grid_constant__ map, Boxes const _
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(bar), "r"(boxes.bytes) : "memory");
     for (unsigned b = 0; b < boxes.count; ++b)
       load_box(boxes.rank, base + boxes.destination[b], &map, bar, boxes.at[b]);
-    std::uint32_t done = 0;
-    for (unsigned attempt = 0; attempt < 1000000 && done == 0; ++attempt)
-      asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
-                   : "=r"(done)
-                   : "r"(bar)
-                   : "memory");
-    *gave_up = done == 0;
+    *gave_up = !arrived(bar);
   }
   __syncthreads();
   if (!boxes.store)

@@ -3,6 +3,7 @@
 // Each 16-bit element of the tensor is its own number. After a load all of shared memory is read back:
 // each 16-byte chunk of the box must stand whole at one place, and every other byte must be untouched.
 // For a store shared memory is numbered instead and the tensor is read back. The model is tma_address() of H8.
+#include "campaigns/asynchronous.cuh"
 #include "campaigns/tensor_map.hpp"
 #include "record.hpp"
 
@@ -48,13 +49,7 @@ __global__ void copy_box(CUtensorMap const __grid_constant__ map, Case const c, 
           "%3}], [%2];" ::"r"(base + c.offset),
           "l"(&map), "r"(bar), "r"(0)
           : "memory");
-      std::uint32_t done = 0;
-      for (unsigned attempt = 0; attempt < 1000000 && done == 0; ++attempt)
-        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
-                     : "=r"(done)
-                     : "r"(bar)
-                     : "memory");
-      *gave_up = done == 0;
+      *gave_up = !arrived(bar);
     }
   }
   __syncthreads();

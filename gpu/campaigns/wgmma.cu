@@ -4,8 +4,10 @@
 // result is the other operand: what the instruction read. Twice, low and high byte of each element's
 // position, since f16 holds integers up to 2048. B is read with A = identity in *registers*, which need
 // no descriptor; A then with B = identity through the K-major descriptor just confirmed.
+#include "campaigns/asynchronous.cuh"
 #include "record.hpp"
 
+#include <swizproof/hardware/fragment.hpp>
 #include <swizproof/hardware/wgmma.hpp>
 
 #include <cuda_fp16.h>
@@ -53,25 +55,17 @@ __device__ void multiply_a(float (&d)[8], std::uint64_t a, std::uint64_t b) {
       : "l"(a), "l"(b), "n"(TransposeA));
 }
 
-__device__ void begin() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-
-__device__ void end() {
-  asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
-}
-
 /// A warpgroup a case. `found[mn * 16 + k]`: the byte, from the window's start, that was read.
 __global__ void __launch_bounds__(128) read_operands(Case const* cases, std::uint32_t* found) {
   extern __shared__ unsigned char memory[];
+  // What a thread holds of A from registers and of the accumulators: those of n = 16 are the first of these.
+  constexpr Fragment of_a = wgmma_shapes[1].fragment(Operand::a, widest, 32),
+                     of_d = wgmma_shapes[1].fragment(Operand::d, widest, 32);
   Case const c = cases[blockIdx.x];
   std::uint32_t const start = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   std::uint32_t const base = (start + 4095) / 4096 * 4096;
   auto* const words = reinterpret_cast<__half*>(memory + (base - start));
   std::uint32_t* const out = found + std::size_t{blockIdx.x} * widest * depth;
-  unsigned const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   WgmmaDescriptor descriptor = c.descriptor;
   descriptor.start += base;
   // B = identity, K-major without swizzle, behind the window.
@@ -85,32 +79,31 @@ __global__ void __launch_bounds__(128) read_operands(Case const* cases, std::uin
     float d[64] = {};
     if (c.operand_a) {
       float e[8] = {};
-      begin();
+      begin_wgmma();
       if (c.major == Major::k)
         multiply_a<0>(e, descriptor.bits(), identity.bits());
       else
         multiply_a<1>(e, descriptor.bits(), identity.bits());
-      end();
+      end_wgmma();
       for (unsigned i = 0; i < 8; ++i) d[i] = e[i];
     } else {
-      // Row g = lane / 4 and g + 8 of A, columns 2t, 2t + 1 and 8 more: ones where row == column.
-      unsigned const g = lane / 4, t = lane % 4;
-      std::uint32_t const one = warp == 0 ? 0x3C00U << (16 * (g % 2)) : 0;
-      std::uint32_t const on = g / 2 == t ? one : 0;
-      std::uint32_t const a[4] = {on, 0, 0, on};
-      begin();
+      std::uint32_t a[4] = {};
+      for (std::uint32_t i = 0; i < of_a.values; ++i) {
+        MatrixElement const e = element_of(of_a, threadIdx.x, i);
+        if (e.row == e.column) a[i / 2] |= 0x3C00U << (16 * (i % 2));
+      }
+      begin_wgmma();
       if (c.major == Major::k)
         multiply_b<0>(d, a, descriptor.bits());
       else
         multiply_b<1>(d, a, descriptor.bits());
-      end();
+      end_wgmma();
     }
 #pragma unroll
     for (unsigned i = 0; i < 64; ++i) {
-      unsigned const row = 16 * warp + lane / 4 + 8 * (i / 2 % 2),
-                     column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
-      if (c.operand_a ? i >= 8 : warp != 0) continue;
-      std::uint32_t& at = out[c.operand_a ? row * depth + column : column * depth + row];
+      MatrixElement const e = element_of(of_d, threadIdx.x, i);
+      if ((c.operand_a ? e.column : e.row) >= depth) continue;
+      std::uint32_t& at = out[c.operand_a ? e.row * depth + e.column : e.column * depth + e.row];
       at += 2 * (static_cast<std::uint32_t>(d[i]) << (8 * pass));
     }
     __syncthreads();
