@@ -121,14 +121,11 @@ std::string preload_library() {
   throw Failure{"libswizproof-trace.so is not beside the program", 77};
 }
 
-/// A folder that goes with its owner.
+/// A folder in TMPDIR that goes with its owner.
 class Folder {
  public:
-  Folder() {
-    char name[] = "/tmp/swizproof-trace-XXXXXX";
-    if (mkdtemp(name) == nullptr)
-      throw Failure{std::string("cannot make a folder in /tmp: ") + std::strerror(errno)};
-    path = name;
+  Folder() : path(fs::temp_directory_path() / "swizproof-trace-XXXXXX") {
+    if (mkdtemp(path.data()) == nullptr) throw Failure{path + ": cannot be made: " + std::strerror(errno)};
   }
   Folder(Folder const&) = delete;
   Folder& operator=(Folder const&) = delete;

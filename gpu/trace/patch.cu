@@ -104,15 +104,17 @@ __device__ bool holds(Pattern const& place, std::uint64_t pc, std::uint32_t mask
   return __all_sync(mask, mine) != 0;
 }
 
-__device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_t address) {
+/// Of the active lanes those that take part.
+__device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_t address,
+                       bool takes_part = true) {
   if (userdata == nullptr) return;
   address &=
       0xffffffU;  // of blocks of a cluster, the rank stands above (cuBLAS on an H200: 0x1038c80 beside 0x38c80)
   Table& table = *static_cast<Table*>(userdata);
-  std::uint32_t const active = __activemask(), lane = lane_id();
-  // H6: the hardware does not look at the other lanes.
+  std::uint32_t const lane = lane_id();
+  // H6: the hardware does not look at the other lanes of an ldmatrix.
   std::uint32_t const mask =
-      code.matrices != 0 ? active & __ballot_sync(active, lane < 8U * code.matrices) : active;
+      __ballot_sync(__activemask(), takes_part && (code.matrices == 0 || lane < 8U * code.matrices));
   if ((mask >> lane & 1) == 0) return;
   std::uint32_t const leader = lowest(mask);
   bool const leads = lane == leader;
@@ -190,6 +192,21 @@ __device__ SanitizerPatchResult count(void* userdata, std::uint64_t pc, Kind kin
 
 constexpr std::uint8_t byte_count(std::uint32_t bytes) { return static_cast<std::uint8_t>(bytes); }
 
+/// Whether a pointer leads to shared memory of any block of the cluster.
+__device__ bool in_cluster([[maybe_unused]] void const* ptr) {
+#if __CUDA_ARCH__ >= 900
+  return __isClusterShared(ptr) != 0;
+#else
+  return false;
+#endif
+}
+
+/// What a load, store or atomic does: 1 and 2 of the flags are reading and writing.
+__device__ Code code_of(std::uint32_t flags, std::uint32_t bytes) {
+  Kind const kind = (flags & 3) == 3 ? Kind::atomic : (flags & 2) != 0 ? Kind::st_shared : Kind::ld_shared;
+  return {kind, byte_count(bytes), 0, 0};
+}
+
 }  // namespace
 }  // namespace swizproof::trace
 
@@ -198,9 +215,23 @@ using namespace swizproof::trace;
 extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_shared(void* userdata, std::uint64_t pc,
                                                                          void* ptr, std::uint32_t bytes,
                                                                          std::uint32_t flags, void const*) {
-  Kind const kind = (flags & 3) == 3 ? Kind::atomic : (flags & 2) != 0 ? Kind::st_shared : Kind::ld_shared;
   auto const address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(ptr));
-  record(userdata, pc, Code{kind, byte_count(bytes), 0, 0}, address);
+  record(userdata, pc, code_of(flags, bytes), address);
+  return SANITIZER_PATCH_SUCCESS;
+}
+
+/// A pointer that the compiler could not tell the space of may point to shared memory, the block's own or another's.
+extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_generic(void* userdata, std::uint64_t pc,
+                                                                          void* ptr, std::uint32_t bytes,
+                                                                          std::uint32_t flags, void const*) {
+  if (userdata == nullptr) return SANITIZER_PATCH_SUCCESS;
+  std::uint32_t const active = __activemask();
+  bool const own = __isShared(ptr) != 0;
+  if (__any_sync(active, own) != 0)
+    record(userdata, pc, code_of(flags, bytes),
+           own ? static_cast<std::uint32_t>(__cvta_generic_to_shared(ptr)) : 0, own);
+  else if (__any_sync(active, in_cluster(ptr)) != 0)
+    count(userdata, pc, Kind::remote, bytes);
   return SANITIZER_PATCH_SUCCESS;
 }
 

@@ -211,6 +211,7 @@ class Tracer {
     found->second.modules[data.module] = std::move(module);
     constexpr std::pair<Sanitizer_InstructionId, char const*> patches[] = {
         {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "swizproof_shared"},
+        {SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, "swizproof_generic"},
         {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "swizproof_matrix"},
         {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "swizproof_async"},
         {SANITIZER_INSTRUCTION_WARPGROUP_MMA_ASYNC, "swizproof_wgmma"},
@@ -369,9 +370,9 @@ class Tracer {
   }
 
   void write() {
-    std::string const stem = folder_ + "/" + std::to_string(owner_);
-    std::FILE* const file = std::fopen((stem + ".raw").c_str(), "w");
-    if (file == nullptr) return say(stem);
+    std::string const stem = folder_ + "/" + std::to_string(owner_), raw = stem + ".raw";
+    std::FILE* const file = std::fopen(raw.c_str(), "w");
+    if (file == nullptr) return say(raw);
     std::fprintf(file, "device %s\narchitecture %s\n", device_.c_str(), architecture_.c_str());
     for (auto const& [what, times] : failures_)
       std::fprintf(file, "failure %llu %s\n", static_cast<unsigned long long>(times), what.c_str());
@@ -386,11 +387,7 @@ class Tracer {
       int& module = function->module->file;
       if (module < 0) {
         module = files++;
-        if (std::FILE* const cubin =
-                std::fopen((stem + "-" + std::to_string(module) + ".cubin").c_str(), "w")) {
-          std::fwrite(function->module->cubin.data(), 1, function->module->cubin.size(), cubin);
-          std::fclose(cubin);
-        }
+        write_cubin(stem + "-" + std::to_string(module) + ".cubin", function->module->cubin);
       }
       int const next = static_cast<int>(number.size());
       number[function] = next;
@@ -420,12 +417,19 @@ class Tracer {
     std::fprintf(file, "dropped %llu\nend\n", static_cast<unsigned long long>(dropped_));
     bool const bad = std::ferror(file) != 0;
     if (std::fclose(file) != 0 || bad) {
-      say(stem);
-      unlink((stem + ".raw").c_str());
+      say(raw);
+      unlink(raw.c_str());
     }
   }
-  static void say(std::string const& stem) {
-    std::fprintf(stderr, "swizproof-trace: %s.raw: %s\n", stem.c_str(), std::strerror(errno));
+  static void say(std::string const& path) {
+    std::fprintf(stderr, "swizproof-trace: %s: %s\n", path.c_str(), std::strerror(errno));
+  }
+
+  /// Without it the trace has no SASS and no source lines.
+  static void write_cubin(std::string const& path, std::string const& code) {
+    std::FILE* const file = std::fopen(path.c_str(), "w");
+    bool const written = file != nullptr && std::fwrite(code.data(), 1, code.size(), file) == code.size();
+    if ((file != nullptr && std::fclose(file) != 0) || !written) say(path);
   }
 
   static void finish_all();
