@@ -27,13 +27,6 @@ constexpr unsigned digit_bits = 3;
 
 enum class Type : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8 };
 
-struct TypeName {
-  std::string_view name;  ///< as --element has it
-  Type type;
-};
-constexpr TypeName types[] = {{"f16", Type::f16},   {"bf16", Type::bf16}, {"tf32", Type::tf32},
-                              {"e4m3", Type::e4m3}, {"e5m2", Type::e5m2}, {"i8", Type::s8}};
-
 template <Type T>
 inline constexpr unsigned bytes_of = T == Type::tf32                     ? 4
                                      : T == Type::f16 || T == Type::bf16 ? 2
@@ -51,13 +44,7 @@ __device__ std::uint32_t element(unsigned number) {
   return number;
 }
 
-/// One instruction to be issued.
-struct Issue {
-  std::uint64_t descriptor;  ///< relative to the window
-  bool operand_a, mn_major;
-};
-
-// The accumulators of m64n128 and of m64n8, n16, n32, as asm operands from number `first` on.
+// The accumulators of m64n128 and of m64n8, n16, n32, as asm operands.
 #define LIST4(c, i) c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3])
 #define LIST8(c, i) LIST4(c, i), LIST4(c, i + 4)
 #define LIST16(c, i) LIST8(c, i), LIST8(c, i + 8)
@@ -69,11 +56,12 @@ struct Issue {
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,"  \
   "%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51," \
   "%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
-#define PREDICATE "{.reg .pred p; setp.ne.b32 p, 0, 1;\n wgmma.mma_async.sync.aligned."
-#define FLOAT(x) "+f"(x)
-#define INTEGER(x) "+r"(x)
+// A false predicate: D = A * B, without what D was.
+#define PREDICATE "{.reg .pred p; setp.ne.b32 p, 0, 0;\n wgmma.mma_async.sync.aligned."
+#define FLOAT(x) "=f"(x)
+#define INTEGER(x) "=r"(x)
 
-/// d += A * B, m64n128: A in registers, B by the descriptor.
+/// d = A * B, m64n128: A in registers, B by the descriptor.
 template <Type T, bool Transposed, class D>
 __device__ void multiply_b(D (&d)[64], std::uint32_t const (&a)[4], std::uint64_t b) {
 #define B_BY_DESCRIPTOR(shape, tail, c)                                        \
@@ -89,9 +77,9 @@ __device__ void multiply_b(D (&d)[64], std::uint32_t const (&a)[4], std::uint64_
 #undef B_BY_DESCRIPTOR
 }
 
-/// d += A * B, m64 and n = k: both by descriptors.
-template <Type T, bool Transposed, class D>
-__device__ void multiply_a(D (&d)[64], std::uint64_t a, std::uint64_t b) {
+/// d = A * B, m64 and n = k: both by descriptors.
+template <Type T, bool Transposed, class D, std::size_t N>
+__device__ void multiply_a(D (&d)[N], std::uint64_t a, std::uint64_t b) {
 #define A_BY_DESCRIPTOR(shape, registers, list, count, tail)              \
   asm volatile(PREDICATE shape " " registers ", %" #count ", %" tail ";}" \
                : list                                                     \
@@ -139,14 +127,14 @@ __device__ void identity_in_registers(std::uint32_t (&a)[4]) {
   }
 }
 
-/// A warpgroup an instruction. `found[mn * depth + k]`: the byte, from the window's start, that was read.
-template <Type T>
-__global__ void __launch_bounds__(128) read_described(Issue const* issues, std::uint32_t* found) {
+/// A warpgroup an instruction, whose descriptor is relative to the window. `found[mn * depth + k]`: the byte, from the window's
+/// start, that was read.
+template <Type T, bool OperandA, bool Transposed>
+__global__ void __launch_bounds__(128)
+    read_described(std::uint64_t const* descriptors, std::uint32_t* found) {
   extern __shared__ unsigned char memory[];
   constexpr unsigned bytes = bytes_of<T>, depth = shape_of<T>.k, passes = (16 + digit_bits - 1) / digit_bits;
-  constexpr Fragment held = shape_of<T>.fragment(Operand::d, most_rows, 32);
-  using Accumulator = std::conditional_t<T == Type::s8, std::uint32_t, float>;
-  Issue const c = issues[blockIdx.x];
+  constexpr Fragment held = shape_of<T>.fragment(Operand::d, OperandA ? depth : most_rows, 32);
   auto const start = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
   std::uint32_t const base = (start + 4095) / 4096 * 4096;
   unsigned char* const numbers = memory + (base - start);
@@ -155,42 +143,36 @@ __global__ void __launch_bounds__(128) read_described(Issue const* issues, std::
     for (unsigned i = 0; i < bytes; ++i) numbers[at + i] = static_cast<unsigned char>(value >> (8 * i));
   };
   // B = identity of depth rows: 8 rows of 16 bytes, then the next 16 bytes of k, then the next 8 rows.
-  std::uint64_t const identity =
+  [[maybe_unused]] std::uint64_t const identity =
       (base + window) >> 4 | std::uint64_t{128 >> 4} << 16 | std::uint64_t{256 >> 4} << 32;
   for (unsigned i = threadIdx.x; i < depth * depth; i += 128) {
     unsigned const n = i / depth, k = i % depth;
     put(window + n / 8 * 256 + n % 8 * 16 + k * bytes / 16 * 128 + k * bytes % 16, element<T>(n == k));
   }
+  [[maybe_unused]] std::uint32_t a[4];
+  identity_in_registers<T>(a);
+  std::uint64_t const descriptor = descriptors[blockIdx.x] + (base >> 4);
   for (unsigned pass = 0; pass < passes; ++pass) {
     for (unsigned i = threadIdx.x; i < window / bytes; i += 128)
       put(i * bytes, element<T>(i >> (digit_bits * pass) & ((1U << digit_bits) - 1)));
-    Accumulator d[64] = {};
-    std::uint32_t a[4];
-    identity_in_registers<T>(a);
-    std::uint64_t const descriptor = c.descriptor + (base >> 4);
+    std::conditional_t<T == Type::s8, std::uint32_t, float> d[held.values];
     begin_wgmma();
-    if constexpr (T == Type::f16 || T == Type::bf16) {
-      if (c.mn_major && c.operand_a)
-        multiply_a<T, true>(d, descriptor, identity);
-      else if (c.mn_major)
-        multiply_b<T, true>(d, a, descriptor);
-    }
-    if (!c.mn_major && c.operand_a)
-      multiply_a<T, false>(d, descriptor, identity);
-    else if (!c.mn_major)
-      multiply_b<T, false>(d, a, descriptor);
+    if constexpr (OperandA)
+      multiply_a<T, Transposed>(d, descriptor, identity);
+    else
+      multiply_b<T, Transposed>(d, a, descriptor);
     end_wgmma();
 #pragma unroll
-    for (unsigned i = 0; i < 64; ++i) {
+    for (unsigned i = 0; i < held.values; ++i) {
       MatrixElement const e = element_of(held, threadIdx.x, i);
-      if ((c.operand_a ? e.column : e.row) >= depth) continue;
-      std::uint32_t& at = out[c.operand_a ? e.row * depth + e.column : e.column * depth + e.row];
+      if (!OperandA && e.row >= depth) continue;
+      std::uint32_t& at = out[OperandA ? e.row * depth + e.column : e.column * depth + e.row];
       at += static_cast<std::uint32_t>(d[i]) << (digit_bits * pass);
     }
     __syncthreads();
   }
   // Places of elements, in bytes.
-  for (unsigned i = threadIdx.x; i < (c.operand_a ? 64 : most_rows) * depth; i += 128) out[i] *= bytes;
+  for (unsigned i = threadIdx.x; i < (OperandA ? 64 : most_rows) * depth; i += 128) out[i] *= bytes;
 }
 
 /// Where each run of 16 bytes along the contiguous index starts, in units of 16 bytes from a 4 KiB boundary; -1 if not in one piece.
@@ -220,37 +202,60 @@ std::string row_of(OperandStepRead const& c, std::vector<std::int64_t> const& co
   return out + "]]";
 }
 
-/// Issues all of a type and compares what was read with the model.
-template <Type T>
-void run_type(std::vector<OperandStepRead> const& reads, Record& record) {
-  if (reads.empty()) return;
-  std::vector<Issue> issues;
-  for (OperandStepRead const& c : reads) {
+/// Compares what one instruction read with the model.
+void compare(OperandStepRead const& c, std::uint64_t bits, std::uint32_t const* at, Record& record) {
+  DecodedDescriptor const decoded = decode(OperandReader::wgmma, bits);
+  std::uint64_t wrong = 0;
+  for (std::uint32_t mn = 0; mn < c.operand.rows; ++mn)
+    for (std::uint32_t k = 0; k < c.operand.depth; ++k) {
+      std::uint32_t const expected =
+          address_read(decoded.descriptor, c.operand.mn_major ? Major::mn : Major::k, c.element_bytes,
+                       decoded.descriptor.start, mn, k)
+              .bytes;
+      if (expected >= window) throw Failure{std::string("operands: beyond the window: ") + c.operand.layout};
+      std::uint32_t const place = at[mn * c.operand.depth + k];
+      if (place != expected && wrong++ == 0)
+        std::fprintf(stderr, "operands: %s, %s, element (%u,%u): byte %u, by the model %u\n",
+                     c.operand.layout, c.operand.operand_a ? "a" : "b", mn, k, place, expected);
+    }
+  record.counts["elements"] += std::uint64_t{c.operand.rows} * c.operand.depth;
+  record.counts["mismatches"] += wrong;
+  record.counts[std::string("asked/") + c.operand.element] += 1;
+  record.rows["reads"].push_back(row_of(c, columns_found(c, at), wrong));
+}
+
+/// Issues all of a type, an operand and a major.
+template <Type T, bool OperandA, bool Transposed>
+void read_all(std::string_view element, std::vector<OperandStepRead> const& all, Record& record) {
+  std::vector<OperandStepRead> reads;
+  std::vector<std::uint64_t> descriptors;
+  for (OperandStepRead const& c : all) {
+    if (c.operand.element != element || c.operand.operand_a != OperandA || c.operand.mn_major != Transposed)
+      continue;
+    reads.push_back(c);
     auto const start = static_cast<std::uint64_t>((static_cast<std::int64_t>(c.base) + c.step.start) >> 4);
-    issues.push_back({c.operand.descriptor + start, c.operand.operand_a, c.operand.mn_major});
+    descriptors.push_back(c.operand.descriptor + start);
   }
-  Buffer<Issue> cases(issues);
+  if (reads.empty()) return;
+  Buffer<std::uint64_t> cases(descriptors);
   Buffer<std::uint32_t> found(reads.size() * most_rows * most_depth);
   std::size_t const shared = window + identity_bytes + 4096;
-  allow_shared(read_described<T>, shared);
-  read_described<T><<<static_cast<unsigned>(reads.size()), 128, shared>>>(cases.data(), found.data());
+  auto const kernel = read_described<T, OperandA, Transposed>;
+  allow_shared(kernel, shared);
+  kernel<<<static_cast<unsigned>(reads.size()), 128, shared>>>(cases.data(), found.data());
   finish("operands");
   std::vector<std::uint32_t> const places = found.read();
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    OperandStepRead const& c = reads[i];
-    std::uint32_t const* const at = places.data() + i * most_rows * most_depth;
-    DecodedDescriptor const decoded = decode(OperandReader::wgmma, issues[i].descriptor);
-    std::uint64_t wrong = 0;
-    for (std::uint32_t mn = 0; mn < c.operand.rows; ++mn)
-      for (std::uint32_t k = 0; k < c.operand.depth; ++k)
-        wrong += at[mn * c.operand.depth + k] !=
-                 address_read(decoded.descriptor, c.operand.mn_major ? Major::mn : Major::k, c.element_bytes,
-                              decoded.descriptor.start, mn, k)
-                     .bytes;
-    record.counts["elements"] += std::uint64_t{c.operand.rows} * c.operand.depth;
-    record.counts["mismatches"] += wrong;
-    record.counts[std::string("asked/") + c.operand.element] += 1;
-    record.rows["reads"].push_back(row_of(c, columns_found(c, at), wrong));
+  for (std::size_t i = 0; i < reads.size(); ++i)
+    compare(reads[i], descriptors[i], places.data() + i * most_rows * most_depth, record);
+}
+
+template <Type T>
+void read_type(std::string_view element, std::vector<OperandStepRead> const& all, Record& record) {
+  read_all<T, true, false>(element, all, record);
+  read_all<T, false, false>(element, all, record);
+  if constexpr (bytes_of<T> == 2) {
+    read_all<T, true, true>(element, all, record);
+    read_all<T, false, true>(element, all, record);
   }
 }
 
@@ -259,24 +264,20 @@ void run_type(std::vector<OperandStepRead> const& reads, Record& record) {
 Record operands(Device const&, Settings const&, Part part) {
   auto const start = std::chrono::steady_clock::now();
   std::vector<OperandStepRead> const all = operand_step_reads();
-  std::vector<OperandStepRead> of[std::size(types)];
+  std::vector<OperandStepRead> mine;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (part.has(i)) mine.push_back(all[i]);
   Record record;
-  for (char const* key : {"mismatches", "elements", "units"}) record.counts[key] = 0;
+  record.counts["mismatches"] = record.counts["elements"] = 0;
+  record.counts["units"] = mine.size();
   record.counts["units_of_all_parts"] = part.index == 0 ? all.size() : 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!part.has(i)) continue;
-    ++record.counts["units"];
-    bool known = false;
-    for (std::size_t t = 0; t < std::size(types); ++t)
-      if (types[t].name == all[i].operand.element) of[t].push_back(all[i]), known = true;
-    if (!known) throw Failure{std::string("operands: unknown type ") + all[i].operand.element};
-  }
-  run_type<Type::f16>(of[0], record);
-  run_type<Type::bf16>(of[1], record);
-  run_type<Type::tf32>(of[2], record);
-  run_type<Type::e4m3>(of[3], record);
-  run_type<Type::e5m2>(of[4], record);
-  run_type<Type::s8>(of[5], record);
+  read_type<Type::f16>("f16", mine, record);
+  read_type<Type::bf16>("bf16", mine, record);
+  read_type<Type::tf32>("tf32", mine, record);
+  read_type<Type::e4m3>("e4m3", mine, record);
+  read_type<Type::e5m2>("e5m2", mine, record);
+  read_type<Type::s8>("i8", mine, record);
+  if (record.rows["reads"].size() != mine.size()) throw Failure{"operands: a read of an unknown type"};
   record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return record;
 }

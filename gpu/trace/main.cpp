@@ -467,22 +467,38 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
   return raw.instructions.size();
 }
 
+/// A failure with how often it came.
+void complain(std::string const& failure) {
+  std::fprintf(stderr, "swizproof-trace: the sanitizer's library, so often:%s\n", failure.c_str());
+}
+
 /// The traces of the program and of its children: FILE and FILE.PID, or FILE alone if one process used a GPU.
 void write_traces(Options const& options, std::string const& folder, pid_t program) {
   std::map<std::string, Raw> traces;  // by process
+  int without = 0;
   for (auto const& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".raw") continue;
     std::string const pid = entry.path().stem();
-    if (auto raw = read_raw(entry.path()))
+    auto raw = read_raw(entry.path());
+    if (raw && raw->lost) {
+      std::fprintf(
+          stderr,
+          "swizproof-trace: process %s has no trace: what was counted could not be read from the GPU, "
+          "as when a kernel has failed\n",
+          pid.c_str());
+      for (std::string const& failure : raw->failures) complain(failure);
+      ++without;
+    } else if (raw) {
       traces.emplace(pid, *std::move(raw));
-    else
+    } else {
       std::fprintf(stderr, "swizproof-trace: process %s ended while its trace was written\n", pid.c_str());
+      ++without;
+    }
   }
-  if (traces.empty())
+  if (traces.empty() && without == 0)
     std::fputs("swizproof-trace: nothing was traced: no process used a GPU and ended by itself\n", stderr);
   for (auto& [pid, raw] : traces) {
-    for (std::string const& failure : raw.failures)
-      std::fprintf(stderr, "swizproof-trace: the sanitizer's library, so often:%s\n", failure.c_str());
+    for (std::string const& failure : raw.failures) complain(failure);
     std::string const file =
         traces.size() == 1 || pid == std::to_string(program) ? options.out : options.out + "." + pid;
     std::size_t const count = write_trace(raw, options, folder, pid, file);

@@ -192,6 +192,12 @@ __device__ SanitizerPatchResult count(void* userdata, std::uint64_t pc, Kind kin
 
 constexpr std::uint8_t byte_count(std::uint32_t bytes) { return static_cast<std::uint8_t>(bytes); }
 
+/// Apart from the many instructions that turn out to be global ones, which are to pay as little as can be.
+__device__ __noinline__ void record_generic(void* userdata, std::uint64_t pc, Code code,
+                                            std::uint32_t address, bool takes_part) {
+  record(userdata, pc, code, address, takes_part);
+}
+
 /// Whether a pointer leads to shared memory of any block of the cluster.
 __device__ bool in_cluster([[maybe_unused]] void const* ptr) {
 #if __CUDA_ARCH__ >= 900
@@ -228,8 +234,8 @@ extern "C" __device__ __noinline__ SanitizerPatchResult swizproof_generic(void* 
   std::uint32_t const active = __activemask();
   bool const own = __isShared(ptr) != 0;
   if (__any_sync(active, own) != 0)
-    record(userdata, pc, code_of(flags, bytes),
-           own ? static_cast<std::uint32_t>(__cvta_generic_to_shared(ptr)) : 0, own);
+    record_generic(userdata, pc, code_of(flags, bytes),
+                   own ? static_cast<std::uint32_t>(__cvta_generic_to_shared(ptr)) : 0, own);
   else if (__any_sync(active, in_cluster(ptr)) != 0)
     count(userdata, pc, Kind::remote, bytes);
   return SANITIZER_PATCH_SUCCESS;

@@ -67,6 +67,7 @@ __global__ void wander(int* out) {
   int volatile* const words = tile;
   unsigned state = threadIdx.x;
   int sum = 0;
+#pragma unroll 1
   for (int i = 0; i < 20000; ++i) {
     state = state * 1664525U + 1013904223U;
     sum += words[state >> 19];
