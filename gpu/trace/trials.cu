@@ -181,8 +181,12 @@ int main(int argc, char** argv) {
   if (mode == "fault") fault<<<1, 32>>>(memory());
   if (mode == "trap") trap<<<1, 32>>>(memory());
   if (mode == "cluster") exchange<<<2, 32>>>(memory());
-  if (mode == "generic")
+  if (mode == "generic" && argc == 2)
     for (int const stride : {1, 2, 4, 8, 32, 33}) generic<<<1, 32>>>(memory(), stride, true);
+  if (mode == "generic" && argc > 2) {
+    generic<<<1, 32>>>(memory(), std::atoi(argv[2]), true);
+    generic<<<1, 32>>>(reinterpret_cast<unsigned long long*>(memory()), std::atoi(argv[2]), true);
+  }
   if (mode == "global") generic<<<1, 32>>>(memory(), 1, false);
   if (mode == "wander") wander<<<1, 32>>>(memory());
   if (mode == "unroll") unroll<<<1, 32>>>(memory());
