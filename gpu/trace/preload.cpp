@@ -4,6 +4,7 @@
 // Written are PID.raw, lines of text for swizproof-trace, and PID-N.cubin, the modules that traced kernels stand in. A raw file
 // that does not end in "end" is not whole.
 #include "trace/demangled.hpp"
+#include "trace/generic.hpp"
 #include "trace/table.hpp"
 
 #include <sanitizer.h>
@@ -206,12 +207,11 @@ class Tracer {
   void loaded(Sanitizer_ResourceModuleData const& data) {
     auto const found = contexts_.find(data.context);
     if (found == contexts_.end() || found->second.table == nullptr) return;
-    auto module = std::make_shared<Module>();
+    auto const module = std::make_shared<Module>();
     module->cubin.assign(data.pCubin, data.cubinSize);
-    found->second.modules[data.module] = std::move(module);
+    found->second.modules[data.module] = module;
     constexpr std::pair<Sanitizer_InstructionId, char const*> patches[] = {
         {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "swizproof_shared"},
-        {SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, "swizproof_generic"},
         {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "swizproof_matrix"},
         {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "swizproof_async"},
         {SANITIZER_INSTRUCTION_WARPGROUP_MMA_ASYNC, "swizproof_wgmma"},
@@ -227,6 +227,11 @@ class Tracer {
     };
     for (auto const& [instruction, function] : patches)
       works(sanitizerPatchInstructions(instruction, data.module, function), function);
+    // A patch of every global access is dear, so only modules with generic ones have it.
+    if (has_generic_accesses(module->cubin))
+      works(sanitizerPatchInstructions(SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, data.module,
+                                       "swizproof_generic"),
+            "swizproof_generic");
     works(sanitizerPatchModule(data.module), "sanitizerPatchModule");
   }
 

@@ -28,15 +28,14 @@ struct DescriptorArguments {
   std::string operand, major, reader, extent;
 };
 
-/// H9 was measured on elements of 16 bits; the rest is documented.
-Support support_of(OperandReader reader, unsigned element_bits) {
-  return reader == OperandReader::wgmma && element_bits == 16 ? Support::measured : Support::documented;
+/// H9 was measured on elements of 8, 16 and 32 bits; of tcgen05 the model is documented.
+Support support_of(OperandReader reader) {
+  return reader == OperandReader::wgmma ? Support::measured : Support::documented;
 }
 
-std::string_view support_in_words(OperandReader reader, unsigned element_bits) {
-  if (reader == OperandReader::tcgen05) return "tcgen05's model is documented, not measured";
-  return element_bits == 16 ? "the model is measured: campaign wgmma"
-                            : "the model is measured for elements of 16 bits, documented for these";
+std::string_view support_in_words(OperandReader reader) {
+  return reader == OperandReader::wgmma ? "the model is measured: campaigns wgmma and operands"
+                                        : "tcgen05's model is documented, not measured";
 }
 
 /// `64,16`.
@@ -241,7 +240,7 @@ Json to_json(TileResult const& result) {
                              {"read", found.misread->read}, {"stored", found.misread->stored}};
   out["domain"] = found.domain;
   out["engine"] = names_of(found.engines);
-  out["evidence"] = name(support_of(result.question.reader, *result.map.element_bits));
+  out["evidence"] = name(support_of(result.question.reader));
   if (!result.map.notes.empty()) out["notes"] = result.map.notes;
   return out;
 }
@@ -351,7 +350,7 @@ void print_text(TileResult const& result, Style const& style) {
   fmt::print("  {}  {} reads it as {}, {}, in {}  {}\n           for {}; {}\n", style.outcome(found.outcome),
              name(result.question.reader), operand, in_words(found.solutions.front().major), instructions,
              style.faint(names_of(found.engines)), found.domain,
-             support_in_words(result.question.reader, *result.map.element_bits));
+             support_in_words(result.question.reader));
   if (result.question.reader == OperandReader::tcgen05 && cut.operand == Operand::b && cut.rows % 16 != 0)
     fmt::print("  note: {} rows of B are read with 64 rows of A alone\n", cut.rows);
   print_solutions(result, style);
@@ -421,7 +420,7 @@ Json to_json(NumberResult const& r) {
            {"layout", layout_text(r)},
            {"reads", r.map ? Json(r.map->text) : Json(nullptr)},
            {"suspicions", r.suspicions},
-           {"evidence", name(support_of(d.reader, r.element_bits))}};
+           {"evidence", name(support_of(d.reader))}};
   return out;
 }
 
@@ -433,7 +432,7 @@ void print_text(NumberResult const& r, Style const& style) {
   fmt::print("\n  elements of {} bits, {}, {} rows and {} of k (--element, --major, --extent) are read as\n",
              r.element_bits, in_words(r.major), r.rows, 8 * operand_k_bytes / r.element_bits);
   fmt::print("  {}\n", r.map ? style.strong(r.map->text) : r.why_none);
-  fmt::print("  {}\n", support_in_words(d.reader, r.element_bits));
+  fmt::print("  {}\n", support_in_words(d.reader));
   for (std::string const& what : r.suspicions) fmt::print("\n  {}  {}\n", style.doubtful("suspicious"), what);
 }
 

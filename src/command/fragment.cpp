@@ -39,9 +39,9 @@ struct FragmentResult {
   std::string_view evidence{};
 };
 
-/// What the model of an instruction rests on: the campaign `ldmatrix` for its two, PTX for the others.
+/// What the model of an instruction rests on: the campaigns `ldmatrix` and `mma`; PTX for those of sm_120.
 std::string_view evidence_for(Common const& common, NamedFragment const& f) {
-  return f.memory ? name(parse_architecture(common.arch).support) : name(Support::documented);
+  return name(f.needs == "sm_120a" ? Support::documented : parse_architecture(common.arch).support);
 }
 
 /// `3,5`, inside the fragment.

@@ -108,14 +108,15 @@ TmaResult compute_copies(Common const& common, TmaArguments const& options) {
   TmaResult result;
   result.map = options.layout.parse();
   result.arch = &parse_architecture(common.arch);
-  if (!tma_support(*result.arch, 16, 2))
+  std::optional<Support> const support = tma_support(*result.arch);
+  if (!support)
     throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
                      "it came with compute capability 9.0: --arch sm_90"};
   bool const newer = result.arch->name == "sm_100";
   result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
                        : tma_copies(result.map, tma_modes, common.limits());
   if (result.found.recast) take_recast(result);
-  result.support = *tma_support(*result.arch, *result.map.element_bits, dimensions_of(*result.map.domain()));
+  result.support = *support;
   if (!result.found.recast) result.element = result.map.element;
   if (result.element.empty() && !result.found.recast && !options.layout.element.empty() &&
       parse_element(options.layout.element) == result.map.element_bits)
@@ -339,11 +340,7 @@ Json to_json(TmaResult const& result) {
 
 std::string evidence_of(TmaResult const& result) {
   std::string text(name(result.support));
-  if (result.arch->name.starts_with("sm_90"))
-    text += result.support == Support::measured
-                ? ", campaign tma"
-                : fmt::format("; measured are elements of {} bits in up to {} dimensions", tma_measured_bits,
-                              tma_measured_dimensions);
+  if (result.support == Support::measured) text += ", campaigns tma and tiles";
   return text;
 }
 

@@ -1,6 +1,8 @@
 // Traces are read whole or refused with their line: each number of one is held against the others or against the law.
 #include "evidence/trace.hpp"
 
+#include "../../gpu/trace/generic.hpp"
+
 #include <swizproof/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -381,6 +383,46 @@ TEST(Trace, EveryKeyIsNeeded) {
   for (std::size_t line = 0; line < lines.size(); ++line)
     for (auto const& [key, value] : lines[line].items())
       EXPECT_NE(refusal_of(line + 1, [&key = key](Json& j) { j.erase(key); }), "") << line + 1 << ": " << key;
+}
+
+/// A cubin with one section of code of these instructions, whose lowest bytes are given.
+std::string cubin_of(std::vector<std::uint16_t> const& instructions) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  header.e_shoff = sizeof header;
+  Elf64_Shdr data{}, code{};
+  data.sh_type = code.sh_type = SHT_PROGBITS;
+  code.sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+  data.sh_offset = code.sh_offset = sizeof header + 2 * sizeof code;
+  data.sh_size = code.sh_size = 16 * instructions.size();
+  std::string text;
+  auto const add = [&](auto const& part) { text.append(reinterpret_cast<char const*>(&part), sizeof part); };
+  add(header);
+  add(data);
+  add(code);
+  for (std::uint16_t const low : instructions) {
+    add(low);
+    text.append(14, '\x7f');
+  }
+  return text;
+}
+
+TEST(Trace, GenericAccessesAreFoundInTheCode) {
+  using trace::has_generic_accesses;
+  // Words as nvdisasm -hex prints them: LDG, STG, LDS, STS, ATOMG, REDG, ATOMS under predicates 7 and 0.
+  std::vector<std::uint16_t> const others = {0x7981, 0x7986, 0x7984, 0x7388, 0x79a8, 0x798e, 0x738d, 0x0981};
+  EXPECT_FALSE(has_generic_accesses(cubin_of(others)));
+  for (std::uint16_t const generic : {0x7980, 0x7985, 0x798a, 0x738b, 0x79a2, 0x0980, 0x8985}) {
+    std::vector<std::uint16_t> with = others;
+    with.push_back(generic);
+    EXPECT_TRUE(has_generic_accesses(cubin_of(with))) << std::hex << generic;
+  }
+  std::string const whole = cubin_of(others);
+  EXPECT_TRUE(has_generic_accesses(whole.substr(0, whole.size() - 1))) << "cut off: nobody knows";
+  EXPECT_TRUE(has_generic_accesses("no ELF"));
 }
 
 }  // namespace

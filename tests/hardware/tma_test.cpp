@@ -74,13 +74,11 @@ TEST(Tma, ModesAndTypesAreThoseOfCudaH) {
 TEST(Tma, IsMeasuredOn9AndDocumentedBeyond) {
   for (Architecture const& arch : architectures) {
     int const number = std::stoi(std::string(arch.name.substr(3)));
-    EXPECT_EQ(tma_support(arch, 16, 2), number < 90    ? std::nullopt
+    EXPECT_EQ(tma_support(arch), number < 90    ? std::nullopt
                                         : number == 90 ? std::optional(Support::measured)
                                                        : std::optional(Support::documented))
         << arch.name;
   }
-  EXPECT_EQ(tma_support(sm_90, 16, 4), Support::documented) << "no copy of four dimensions is in the record";
-  EXPECT_EQ(tma_support(sm_90, 8, 2), Support::documented);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@
 //   MN-major, swizzled   offset = (mn%T)*bytes + (mn/T%W)*16 + (mn/(T*W))*LBO + (k%8)*16W + (k/8)*SBO
 //   MN-major, none       offset = (mn%T)*bytes + (mn/T)*SBO + (k%8)*16 + (k/8)*LBO
 //
-// [PTX ISA 9.1, 9.7.15.5.1; CUTLASS mma_sm90_desc.hpp] Confirmed by experiment: campaign `wgmma`.
+// [PTX ISA 9.1, 9.7.15.5.1; CUTLASS mma_sm90_desc.hpp] Confirmed by experiment: campaigns `wgmma` (f16) and `operands` (bf16,
+// tf32, e4m3, e5m2 and s8 as well).
 #pragma once
 
 #include <swizproof/core/swizzle.hpp>
