@@ -349,8 +349,7 @@ void print_text(TileResult const& result, Style const& style) {
   }
   fmt::print("  {}  {} reads it as {}, {}, in {}  {}\n           for {}; {}\n", style.outcome(found.outcome),
              name(result.question.reader), operand, in_words(found.solutions.front().major), instructions,
-             style.faint(names_of(found.engines)), found.domain,
-             support_in_words(result.question.reader));
+             style.faint(names_of(found.engines)), found.domain, support_in_words(result.question.reader));
   if (result.question.reader == OperandReader::tcgen05 && cut.operand == Operand::b && cut.rows % 16 != 0)
     fmt::print("  note: {} rows of B are read with 64 rows of A alone\n", cut.rows);
   print_solutions(result, style);

@@ -75,8 +75,8 @@ TEST(Tma, IsMeasuredOn9AndDocumentedBeyond) {
   for (Architecture const& arch : architectures) {
     int const number = std::stoi(std::string(arch.name.substr(3)));
     EXPECT_EQ(tma_support(arch), number < 90    ? std::nullopt
-                                        : number == 90 ? std::optional(Support::measured)
-                                                       : std::optional(Support::documented))
+                                 : number == 90 ? std::optional(Support::measured)
+                                                : std::optional(Support::documented))
         << arch.name;
   }
 }
