@@ -1,0 +1,77 @@
+// A kernel's own CuTe types, asserted free of conflicts. Compiled by each compiler that is there; `types` beside this file says how,
+// and what each BREAK must say. The program prints the obligations of the same types, which swizproof then proves.
+#include <cute/atom/mma_atom.hpp>
+#include <cute/tensor.hpp>
+#include <swizproof/cute.hpp>
+
+using namespace cute;
+namespace sp = swizproof;
+
+#ifndef BREAK
+#define BREAK 0
+#endif
+
+// A 128x64 tile of half_t under the swizzle that a kernel might have, or without.
+using Rows = Layout<Shape<_128, _64>, Stride<_64, _1>>;
+using Smem = std::conditional_t<BREAK == 1, Rows, decltype(composition(Swizzle<3, 3, 3>{}, Rows{}))>;
+using OnBytes = decltype(composition(Swizzle<3, 4, 3>{}, smem_ptr_flag_bits<16>{}, Rows{}));
+// Swizzled below the vectors of 16 bytes: torn. Padded by one element: vectors that begin between multiples of 16 bytes.
+using Torn = decltype(composition(Swizzle<3, 2, 3>{}, Rows{}));
+using Padded = Layout<Shape<_128, _64>, Stride<Int<65>, _1>>;
+// Three stages of it.
+using Staged = decltype(tile_to_shape(Smem{}, Shape<_128, _64, _3>{}));
+
+using Mma = decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
+                                    Shape<_32, _32, _16>{}));
+using LoadA = decltype(make_tiled_copy_A(Copy_Atom<SM75_U32x4_LDSM_N, half_t>{}, Mma{}));
+using Store = decltype(make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEALWAYS<uint128_t>, half_t>{},
+                                       Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, _8>>{}));
+using Vectors = decltype(make_tiled_copy(Copy_Atom<AutoVectorizingCopyWithAssumedAlignment<128>, half_t>{},
+                                         Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, _8>>{}));
+
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Smem>, "A");
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, OnBytes>, "A, swizzled on byte addresses");
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Staged>, "three stages of A");
+static_assert(sp::conflict_free<sp::destination_of<Store>, half_t, Smem>, "the copy to shared memory");
+static_assert(sp::conflict_free<sp::source_of<Vectors, sp::ptx::ld_shared<16>>, half_t, Smem>,
+              "named by hand");
+
+#if BREAK == 2
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Torn>);
+#elif BREAK == 3
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Padded>);
+#elif BREAK == 4
+static_assert(sp::conflict_free<sp::source_of<Vectors>, half_t, Smem>);
+#elif BREAK == 5
+static_assert(sp::conflict_free<sp::source_of<LoadA>, float, OnBytes>);
+#endif
+
+// A lane map of one's own: a column of floats, at pitch 32 and at pitch 33.
+struct Column {
+  static constexpr unsigned instructions = 32;
+  static constexpr bool along_row = true;
+  static constexpr auto coordinate(int i, int lane) { return make_coord(lane, i); }
+};
+using Square = Layout<Shape<_32, _32>, Stride<_32, _1>>;
+using Wider = Layout<Shape<_32, _32>, Stride<Int<33>, _1>>;
+using ReadColumn = sp::lanes_of<Column, sp::ptx::ld_shared<4>>;
+static_assert(sp::conflict_free<ReadColumn, float, Wider>);
+static_assert(sp::at_most<32, ReadColumn, float, Square>);
+static_assert(sp::report_of<ReadColumn, float, Square>.wavefronts == 32);
+static_assert(sp::report_of<sp::source_of<LoadA>, half_t, Rows>.lanes == 8);
+#if BREAK == 6
+static_assert(sp::at_most<31, ReadColumn, float, Square>);
+#endif
+
+int main() {
+  sp::print_obligation<sp::source_of<LoadA>, half_t>("A", Smem{});
+  sp::print_obligation<sp::source_of<LoadA>, half_t>("A, on byte addresses", OnBytes{});
+  sp::print_obligation<sp::destination_of<Store>, half_t>("the copy to shared memory", Smem{});
+  sp::print_obligation<half_t>("by swizproof's words", Smem{}, "ldmatrix.x4", "ldmatrix.x4.trans");
+  // What is known when the program runs: a plain tile of 64 columns, and of 72.
+  for (int const pitch : {64, 72}) {
+    auto const found = sp::examine<sp::source_of<LoadA>, half_t>(
+        make_layout(make_shape(_128{}, _64{}), make_stride(pitch, _1{})));
+    std::printf("# pitch %d: %u wavefronts\n", pitch, found.wavefronts);
+  }
+}
