@@ -57,6 +57,7 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
 void write_output(std::string const& path, std::string const& what, std::string const& text, bool quiet);
 
 void add_check(CLI::App& app, Common& common);
+void add_convert(CLI::App& app, Common& common);
 void add_find(CLI::App& app, Common& common);
 void add_equal(CLI::App& app, Common& common);
 void add_align(CLI::App& app, Common& common);

@@ -1,4 +1,5 @@
 // swizproof find LAYOUT --access A...: the best swizzle, padding or XOR map, and why none is better.
+#include "command/code.hpp"
 #include "command/command.hpp"
 
 #include "text/report.hpp"
@@ -27,6 +28,7 @@ struct FindArguments {
   bool padding = false;
   bool linear = false;
   bool all = false;
+  std::string emit;
 };
 
 constexpr std::size_t shown = 8;
@@ -70,6 +72,7 @@ struct FindResult {
   Bill bill{};         ///< of the winner
   Map winner{};
   std::vector<AccessVerdict> accesses{};  ///< on the winner; or those that do not fit
+  std::optional<Code> code{};             ///< of the winner, if asked for
   Outcome outcome{};
   [[nodiscard]] bool found() const { return !std::holds_alternative<std::monostate>(search); }
 };
@@ -189,6 +192,12 @@ FindResult compute(Common const& common, FindArguments const& options) {
   std::vector<Outcome> outcomes;
   for (AccessVerdict const& v : out.accesses) outcomes.push_back(v.outcome);
   out.outcome = conjunction(outcomes);
+  if (out.found() && !options.emit.empty()) {
+    Mapping winner;
+    static_cast<Map&>(winner) = out.winner;
+    winner.text = text_of(out.winner);
+    out.code = code_in(common, options.emit, winner, options.layout.element);
+  }
   return out;
 }
 
@@ -296,6 +305,7 @@ Json to_json(FindResult const& result) {
     out["weights"].push_back(problem.weights.empty() ? 1 : problem.weights[i]);
   out["ideal_total"] = ideal_total(problem);
   out.update(std::visit(more, result.search));
+  if (result.code) out["code"] = to_json(*result.code);
   out["accesses"] = Json::array();
   for (AccessVerdict const& v : result.accesses) out["accesses"].push_back(swizproof::to_json(v));
   return out;
@@ -375,6 +385,7 @@ void print_text(FindResult const& result, bool all, Style const& style) {
     fmt::print("  nothing was searched: the tile itself does not fit\n");
   }
   for (AccessVerdict const& v : result.accesses) fmt::print("\n{}", swizproof::describe(v, style));
+  if (result.code) fmt::print("\n{}", result.code->text);
 }
 
 void run(Common& common, FindArguments const& options) {
@@ -408,6 +419,7 @@ void add_find(CLI::App& app, Common& common) {
       ->disable_flag_override()
       ->excludes(padding);
   sub->add_flag("--all", options->all, "show all that are equally good")->disable_flag_override();
+  add_emit_to(*sub, options->emit);
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -1,4 +1,5 @@
 // swizproof tma LAYOUT: which cuTensorMapEncodeTiled arguments write exactly this tile?
+#include "command/code.hpp"
 #include "command/command.hpp"
 
 #include "text/report.hpp"
@@ -104,9 +105,9 @@ void take_recast(TmaResult& result) {
       before, *result.map.element_bits, to_string(*result.found.recast)));
 }
 
-TmaResult compute_copies(Common const& common, TmaArguments const& options) {
+TmaResult compute_copies(Common const& common, Mapping const& map, std::string const& element) {
   TmaResult result;
-  result.map = options.layout.parse();
+  result.map = map;
   result.arch = &parse_architecture(common.arch);
   std::optional<Support> const support = tma_support(*result.arch);
   if (!support)
@@ -118,9 +119,9 @@ TmaResult compute_copies(Common const& common, TmaArguments const& options) {
   if (result.found.recast) take_recast(result);
   result.support = *support;
   if (!result.found.recast) result.element = result.map.element;
-  if (result.element.empty() && !result.found.recast && !options.layout.element.empty() &&
-      parse_element(options.layout.element) == result.map.element_bits)
-    result.element = options.layout.element;
+  if (result.element.empty() && !result.found.recast && !element.empty() &&
+      parse_element(element) == result.map.element_bits)
+    result.element = element;
   result.data_types = data_types_of(result.element, *result.map.element_bits);
   result.hint = hint_of_newer(result, common.limits());
   if (result.hint.empty()) result.hint = hint_of_swizzle(result);
@@ -501,7 +502,7 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
 }
 
 void run(Common& common, TmaArguments const& options) {
-  TmaResult const result = compute_copies(common, options);
+  TmaResult const result = compute_copies(common, options.layout.parse(), options.layout.element);
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
     fmt::print("{}\n", json_text(to_json(result), 2));
@@ -510,6 +511,14 @@ void run(Common& common, TmaArguments const& options) {
 }
 
 }  // namespace
+
+std::string tma_code(Common const& common, Mapping const& map, std::string const& element) {
+  TmaResult const result = compute_copies(common, map, element);
+  if (result.found.plans.empty())
+    throw InputError{"no TMA copies write exactly this tile: " + result.found.reason, map.text, 0,
+                     map.text.size(), result.hint};
+  return fmt::format("{}\n", fmt::join(code_of(result, true), "\n"));
+}
 
 void add_tma(CLI::App& app, Common& common) {
   CLI::App* const sub =

@@ -1,0 +1,145 @@
+// swizproof convert: a layout in other units, and as code.
+#include "command/code.hpp"
+#include "command/command.hpp"
+#include "text/report.hpp"
+
+#include <swizproof/analysis/align.hpp>
+#include <swizproof/layout/composed.hpp>
+#include <swizproof/text/parse.hpp>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ConvertArguments {
+  LayoutArgument layout;
+  std::string to = "elements", emit;
+};
+
+struct ConvertResult {
+  Mapping given{}, converted{};
+  unsigned unit_bits = 8;
+  std::uint64_t alignment = 1;  ///< bases for which both are the same addresses
+  std::optional<Code> code{};
+
+  /// False where units do not stay whole, which a note says.
+  [[nodiscard]] bool same() const { return converted.notes.size() == given.notes.size(); }
+};
+
+/// Bits of what the values count: a swizzle alone is one of byte addresses unless --element says otherwise. Throws InputError.
+unsigned own_unit(Mapping const& map) {
+  if (plain_swizzle(map) != nullptr && map.acts_on_bytes()) return 8;
+  if (!map.element_bits)
+    throw InputError{"the size of an element is missing", map.text, 0, map.text.size(), "--element f16"};
+  return *map.element_bits;
+}
+
+/// `bits`, `bytes`, `elements`, or a type.
+unsigned bits_of_unit(std::string const& unit, Mapping const& map) {
+  if (unit == "elements") return own_unit(map);
+  if (unit == "bytes") return 8;
+  return unit == "bits" ? 1 : parse_element(unit);
+}
+
+/// The map in units of so many bits. Its swizzle is one of those units as well.
+Mapping in_units(Mapping const& map, unsigned bits) {
+  auto const refuse = [&](std::string message) {
+    return InputError{std::move(message), map.text, 0, map.text.size(), {}};
+  };
+  Mapping const plain = is_flagged(map) ? position_independent(map) : map;
+  if (plain.acts_on_bytes() && plain_swizzle(plain) == nullptr)
+    throw refuse("this function of byte addresses is none of elements");
+  for (Stage const& stage : plain.on_elements)
+    if (std::holds_alternative<Expression>(stage) || std::holds_alternative<LinearMap>(stage))
+      throw refuse("only layouts and swizzles have another unit; this is a function");
+  unsigned const own = own_unit(map);
+  if (bits == own) return plain;
+  if (bits > own ? bits % own != 0 : own % bits != 0)
+    throw refuse(fmt::format("elements of {} bits have no units of {} bits", own, bits));
+  // As the command line takes it, whose integers are static.
+  return parse_mapping(fmt::format("{}<{}>({})", bits > own ? "upcast" : "downcast",
+                                   bits > own ? bits / own : own / bits, to_string(plain)),
+                       {bits});
+}
+
+ConvertResult compute_conversion(Common const& common, ConvertArguments const& options) {
+  ConvertResult out;
+  out.given = options.layout.parse();
+  out.unit_bits = bits_of_unit(options.to, out.given);
+  out.converted = in_units(out.given, out.unit_bits);
+  out.converted.text = to_string(static_cast<Map const&>(out.converted));
+  out.alignment = own_alignment(out.given, common.limits());
+  if (!options.emit.empty()) out.code = code_in(common, options.emit, out.given, options.layout.element);
+  return out;
+}
+
+Json to_json(ConvertResult const& result) {
+  Json out{{"verdict", result.same() ? "proved" : "refuted"},
+           {"layout", result.given.text},
+           {"converted", result.converted.text},
+           {"unit_bits", result.unit_bits},
+           {"alignment", result.alignment}};
+  if (result.code) out["code"] = swizproof::command::to_json(*result.code);
+  if (!result.converted.notes.empty()) out["notes"] = result.converted.notes;
+  return out;
+}
+
+void print_text(ConvertResult const& result, Style const& style) {
+  if (result.code) {
+    fmt::print("{}", result.code->text);
+    return;
+  }
+  fmt::print("{}\n", style.strong(result.given.text));
+  fmt::print("  in units of {} {}: {}\n", result.unit_bits, result.unit_bits == 1 ? "bit" : "bits",
+             result.converted.text);
+  for (std::string const& note : result.converted.notes) fmt::print("  note: {}\n", note);
+  if (result.same() && result.alignment > 1)
+    fmt::print("  the same addresses for bases that are multiples of {} bytes\n", result.alignment);
+}
+
+void run(Common& common, ConvertArguments const& options) {
+  ConvertResult const result = compute_conversion(common, options);
+  common.exit_code = result.same() ? holds : refuted;
+  if (common.json)
+    fmt::print("{}\n", json_text(to_json(result), 2));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
+}
+
+}  // namespace
+
+Code code_in(Common const& common, std::string const& language, Mapping const& map,
+             std::string const& element) {
+  if (language == "tma") return {language, tma_code(common, map, element)};
+  CodeFacts facts;
+  facts.alignment = std::max(own_alignment(map, common.limits()), array_alignment);
+  facts.element = map.element.empty() ? element : map.element;
+  return {language, code_of(map, *parse_language(language), facts)};
+}
+
+Json to_json(Code const& code) { return {{"language", code.language}, {"text", code.text}}; }
+
+void add_emit_to(CLI::App& app, std::string& language) {
+  app.add_option("--emit", language,
+                 "print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma")
+      ->check(CLI::IsMember({"cute", "dsl", "cuda", "triton", "tma"}));
+}
+
+void add_convert(CLI::App& app, Common& common) {
+  CLI::App* const sub = app.add_subcommand("convert", "LAYOUT in bits, bytes or other elements, or as code");
+  auto const options = std::make_shared<ConvertArguments>();
+  options->layout.add_to(*sub);
+  sub->add_option("--to", options->to, "bits, bytes, elements (default), or a type such as f32");
+  add_emit_to(*sub, options->emit);
+  sub->callback([&common, options] { run(common, *options); });
+}
+
+}  // namespace swizproof::command
