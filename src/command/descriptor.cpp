@@ -5,6 +5,7 @@
 
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/hardware/architecture.hpp>
+#include <swizproof/hardware/element.hpp>
 #include <swizproof/layout/algebra.hpp>
 
 #include <fmt/format.h>
@@ -58,10 +59,10 @@ OperandReader reader_of_text(std::string_view text) {
   return reader_of(parse_number(number, 0, number.size(), "a descriptor"));
 }
 
-/// Whether a type's name is that of integers: `i8`, `u8`, `s32`.
+/// Whether a type's name is that of integers: `i8`, `u8`, `int8_t`.
 bool names_integers(std::string const& element) {
-  return element.size() > 1 && std::string_view("ius").find(element[0]) != std::string_view::npos &&
-         element.find_first_not_of("0123456789", 1) == element.npos;
+  ElementType const* const type = element_type(element);
+  return type != nullptr && type->is_integer();
 }
 
 DescriptorQuestion question_of(DescriptorArguments const& options) {

@@ -72,6 +72,14 @@ class Scanner {
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     return text_.substr(from, at_ - from);
   }
+  /// Passes a type's name as C++ and Python write it: `cutlass::half_t`, `unsigned char`, `torch.float16`.
+  [[nodiscard]] std::string_view take_type_name() {
+    std::size_t const from = at();
+    while (at_ < text_.size() &&
+           (is_name(text_[at_]) || std::string_view(": .").find(text_[at_]) != std::string_view::npos))
+      ++at_;
+    return trimmed(from, at_);
+  }
   [[nodiscard]] bool at_number() {
     std::size_t const from = at();
     std::size_t const sign = from < text_.size() && text_[from] == '-' ? 1 : 0;

@@ -58,19 +58,22 @@ Layout box(Scanner& in, TmaModeName const& mode, std::int64_t rows, std::int64_t
 
 }  // namespace
 
-std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options, std::string& type) {
-  if (!in.take("<")) return options.element_bits;
+Element parse_element_here(Scanner& in) {
   std::size_t const at = in.at();
-  std::string_view const name = in.take_name();
-  std::optional<unsigned> bits;
+  std::string_view const name = in.take_type_name();
   try {
-    bits = parse_element(name);
+    return parse_element_type(name);
   } catch (InputError const& error) {
     in.fail(error.message, at, name.size(), error.hint);
   }
+}
+
+std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options, std::string& type) {
+  if (!in.take("<")) return options.element_bits;
+  Element element = parse_element_here(in);
   in.expect(">", "after the element type");
-  type = name;
-  return bits;
+  type = std::move(element.name);
+  return element.bits;
 }
 
 IntTuple parse_extents(Scanner& in) {

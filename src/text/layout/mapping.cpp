@@ -1,7 +1,9 @@
 // LAYOUT: the whole text, compositions of functions, flags, calls.
 #include "text/expression_parser.hpp"
 #include "text/layout/mapping_parser.hpp"
+#include "text/nearest.hpp"
 
+#include <swizproof/hardware/element.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <bit>
@@ -338,12 +340,7 @@ std::vector<std::int64_t> MappingParser::numbers(std::string_view name) {
   do {
     std::size_t const at = in_.at();
     if (units && in_.at_letter()) {
-      std::string_view const type = in_.take_name();
-      try {
-        all.push_back(parse_element(type));
-      } catch (InputError const& error) {
-        in_.fail(error.message, at, type.size(), error.hint);
-      }
+      all.push_back(parse_element_here(in_).bits);
       continue;
     }
     std::int64_t const n = in_.take_integer("a number");
@@ -449,62 +446,32 @@ std::uint64_t parse_number(std::string const& text, std::size_t from, std::size_
 
 Swizzle parse_swizzle(std::string_view text) { return MappingParser(text, {}).parse_swizzle(); }
 
-unsigned parse_element(std::string_view text) {
-  struct Type {
-    std::string_view name;
-    unsigned bits;
-  };
-  static constexpr Type types[] = {
-      {"f64", 64},
-      {"f32", 32},
-      {"tf32", 32},
-      {"f16", 16},
-      {"bf16", 16},
-      {"fp8", 8},
-      {"e4m3", 8},
-      {"e5m2", 8},
-      {"fp4", 4},
-      {"e2m1", 4},
-      {"i64", 64},
-      {"i32", 32},
-      {"i16", 16},
-      {"i8", 8},
-      {"i4", 4},
-      {"u64", 64},
-      {"u32", 32},
-      {"u16", 16},
-      {"u8", 8},
-      {"u4", 4},
-      // as PTX and CUTLASS name them
-      {"s64", 64},
-      {"s32", 32},
-      {"s16", 16},
-      {"s8", 8},
-      {"s4", 4},
-      {"half_t", 16},
-      {"bfloat16_t", 16},
-      {"tfloat32_t", 32},
-      {"float_e4m3_t", 8},
-      {"float_e5m2_t", 8},
-      {"float_e2m1_t", 4},
-      {"int8_t", 8},
-      {"uint8_t", 8},
-      {"int4b_t", 4},
-      {"uint4b_t", 4},
-      {"int32_t", 32},
-      {"uint32_t", 32},
-  };
-  for (Type const& type : types)
-    if (type.name == text) return type.bits;
+Element parse_element_type(std::string_view text) {
+  if (ElementType const* const type = element_type(text)) return {std::string(type->name), type->bits};
+  // 16b, and as PTX names bits without a type: b16
+  std::string_view const digits = text.starts_with('b') ? text.substr(1) : text.substr(0, text.find('b'));
   unsigned bits = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
-  if (error == std::errc{} && std::string_view(end, text.data() + text.size()) == "b" &&
+  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+  if (error == std::errc{} && end == digits.data() + digits.size() && digits.size() + 1 == text.size() &&
       std::has_single_bit(bits) && bits <= 128)
-    return bits;
+    return {std::to_string(bits) + "b", bits};
+  std::vector<std::string> known;
+  for (ElementType const& type : element_types) {
+    known.emplace_back(type.name);
+    for (std::string_view rest = type.aliases; !rest.empty();) {
+      std::size_t const comma = std::min(rest.find(','), rest.size());
+      known.emplace_back(rest.substr(0, comma));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
   throw InputError{
       "unknown element type", std::string(text), 0, text.size(),
-      "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, CUTLASS's half_t "
-      "bfloat16_t float_e4m3_t .., or Nb with N a power of two up to 128"};
+      did_you_mean(
+          plain_element_name(text), known,
+          "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, as C, CUDA, "
+          "CUTLASS, Triton and PyTorch write them too, or Nb with N a power of two up to 128")};
 }
+
+unsigned parse_element(std::string_view text) { return parse_element_type(text).bits; }
 
 }  // namespace swizproof

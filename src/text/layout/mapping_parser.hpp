@@ -43,7 +43,9 @@ struct Call {
 [[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
 /// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
 [[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
-/// `<f16>` behind a name, or what --element says; `type` becomes the name.
+/// The element type that comes next, up to a '>', ',' or ')'.
+[[nodiscard]] Element parse_element_here(Scanner& in);
+/// `<f16>` behind a name, or what --element says; `type` becomes its first name.
 [[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options,
                                                            std::string& type);
 /// The extents behind an atom or a descriptor, all static: numbers that kernels know when they are compiled.
