@@ -2,6 +2,7 @@
 #include "command/command.hpp"
 
 #include "system/whole_file.hpp"
+#include "text/nearest.hpp"
 #include "text/report.hpp"
 
 #include <fmt/format.h>
@@ -112,12 +113,51 @@ int fail(bool json, InputError const& error, std::string const& text, Exit code)
   return code;
 }
 
+std::vector<std::string> command_names(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (CLI::App const* sub : app.get_subcommands([](CLI::App const*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+/// The word that CLI11's message is about: `--elment` of "The following argument was not expected: --elment", `alwys` of
+/// "--color: alwys not in {auto,always,never}".
+std::string misspelled(std::string const& message) {
+  std::size_t const colon = message.find(": ");
+  if (colon == message.npos) return {};
+  return message.substr(colon + 2, message.find(' ', colon + 2) - colon - 2);
+}
+
+/// What could stand there: the values that the message lists, or the options of the command.
+std::vector<std::string> words_for(CLI::App const& app, std::string const& command,
+                                   std::string const& message) {
+  std::vector<std::string> words;
+  std::size_t const brace = message.find(" not in {");
+  if (brace != message.npos) {
+    std::string list = message.substr(brace + 9, message.find('}', brace) - brace - 9) + ",";
+    for (std::size_t comma; (comma = list.find(',')) != list.npos; list.erase(0, comma + 1))
+      words.push_back(list.substr(0, comma));
+    return words;
+  }
+  if (message.find("not expected") == message.npos) return words;
+  auto const options_of = [&](CLI::App const& of) {
+    for (CLI::Option const* option : of.get_options())
+      for (std::string const& name : option->get_lnames()) words.push_back("--" + name);
+  };
+  options_of(app);
+  for (CLI::App const* sub : app.get_subcommands([&](CLI::App const* s) { return s->get_name() == command; }))
+    options_of(*sub);
+  return words;
+}
+
 /// What a command line is about that cannot be read. "unknown command" is ours: CLI11 speaks of missing subcommands.
 InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
   std::string const word = argc > 1 ? argv[1] : "";
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
   InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
-  out.hint = "see swizproof --help";
+  out.hint = did_you_mean_of(unknown ? word : misspelled(out.message),
+                             unknown ? command_names(app) : words_for(app, word, out.message),
+                             "see swizproof --help");
   return out;
 }
 

@@ -53,4 +53,10 @@ std::string did_you_mean(std::string_view word, std::span<std::string const> kno
   return near.empty() || near == word ? otherwise : "did you mean " + near + "?";
 }
 
+std::string did_you_mean_of(std::string_view word, std::span<std::string const> known,
+                            std::string const& all) {
+  std::string const question = did_you_mean(word, known);
+  return question + (question.empty() ? "" : " ") + all;
+}
+
 }  // namespace swizproof

@@ -16,4 +16,8 @@ namespace swizproof {
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<std::string const> known,
                                        std::string otherwise = {});
 
+/// The same before all that is known, where that is short: "did you mean f16? known: f64 f32 ...".
+[[nodiscard]] std::string did_you_mean_of(std::string_view word, std::span<std::string const> known,
+                                          std::string const& all);
+
 }  // namespace swizproof

@@ -20,6 +20,8 @@ TEST(Nearest, NamesOneWordIfItIsNear) {
 TEST(Nearest, AsksOrSaysWhatIsKnown) {
   std::string const known[] = {"coalesce"};
   EXPECT_EQ(did_you_mean("coalesc", known, "known: coalesce"), "did you mean coalesce?");
+  EXPECT_EQ(did_you_mean_of("coalesc", known, "known: coalesce"), "did you mean coalesce? known: coalesce");
+  EXPECT_EQ(did_you_mean_of("slice", known, "known: coalesce"), "known: coalesce");
   EXPECT_EQ(did_you_mean("slice", known, "known: coalesce"), "known: coalesce");
   EXPECT_EQ(did_you_mean("coalesce", known, "it stands elsewhere"), "it stands elsewhere");
 }

@@ -95,7 +95,8 @@ struct Element {
 /// Bits of an element type: `f16` 16, `half_t` 16, `fp8` 8, `i32` 32, `4b` 4. Throws InputError.
 [[nodiscard]] unsigned parse_element(std::string_view text);
 
-/// The architecture of that name. Throws InputError.
+/// The architecture of that name: `sm_90a`, and as others write it `sm90`, `SM_90`, `compute_90`, `9.0`, `90`, `hopper`.
+/// Throws InputError, with the nearest that has a table.
 [[nodiscard]] Architecture const& parse_architecture(std::string_view text);
 
 }  // namespace swizproof

@@ -15,7 +15,9 @@ namespace swizproof {
 Value MappingParser::parse() {
   take_latex();
   if (in_.done()) in_.fail_here("a layout is missing");
+  take_declaration();
   Value value = line();
+  (void)in_.take(";");
   auto* const map = std::get_if<Mapping>(&value);
   if (!in_.done() && (in_.at_new_line() || in_.looking_at(":")) && map != nullptr && map->domain() != nullptr)
     skip_table(in_, *map, is_tensor_);
@@ -33,7 +35,11 @@ Mapping MappingParser::parse_mapping() {
     if (std::holds_alternative<Layout>(tiler->value))
       in_.fail("a coordinate map gives coordinates, not offsets in memory", from, length,
                "strides such as 1@0 name a coordinate; 'swizproof eval' prints them");
-    in_.fail("this is " + to_string(*tiler) + ", not a layout", from, length, "'swizproof eval' prints it");
+    in_.fail("this is " + to_string(*tiler) + ", not a layout", from, length,
+             integers(*tiler) && integers(*tiler)->is_tuple
+                 ? "as the shape of a layout: make_layout(" + to_string(*tiler) +
+                       "), LayoutRight for rows that are contiguous"
+                 : "'swizproof eval' prints it");
   }
   in_.fail("this is not a layout", from, length);
 }
@@ -53,7 +59,7 @@ void MappingParser::finish(Mapping& map) {
                0, 1);
     map.element_bits = options_.element_bits;
   }
-  if (!options_.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
+  if (!map.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
     map.on_bytes = std::exchange(map.on_elements, {});
   if (auto const index = index_below_zero(map))
     in_.fail("a layout in " + map.text + " is asked for its index " + std::to_string(*index) +
@@ -62,7 +68,10 @@ void MappingParser::finish(Mapping& map) {
   for (std::string& note : notes_)
     if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
       map.notes.push_back(std::move(note));
-  if (auto note = note_of_lost_flag(map)) map.notes.push_back(std::move(*note));
+  if (auto note = note_of_lost_flag(map))
+    map.notes.push_back(std::move(*note));
+  else if (auto unit = note_of_unit(map))
+    map.notes.push_back(std::move(*unit));
 }
 
 /// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
@@ -79,9 +88,12 @@ void MappingParser::take_latex() {
 }
 
 Value MappingParser::line() {
+  in_.skip_namespaces();
   if (in_.looking_at("fn")) return function();
-  if (in_.looking_at("tma:")) return parse_tma(in_, options_);
-  if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return parse_operand_atom(in_, options_);
+  if (at_tma(in_)) return parse_tma(in_, options_);
+  if (at_operand_atom(in_)) return parse_operand_atom(in_, options_);
+  if (in_.looking_at_name("ComposedLayout")) return composed_type();
+  if (in_.looking_at_name("decltype")) return inside_decltype();
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
   if (looks_like_tiled_copy(in_.rest())) {
@@ -127,8 +139,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
     flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
   }
   Value value;
-  if (in_.looking_at("tma:") || in_.looking_at("gmma:") || in_.looking_at("umma:") ||
-      in_.looking_at("desc:")) {
+  if (at_tma(in_) || at_operand_atom(in_) || in_.looking_at("desc:")) {
     value = line();
   } else {
     Chain chain;
@@ -153,7 +164,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
 /// f o offset o g o offset o ...; a call alone may also give an integer or a coordinate map.
 Value MappingParser::composition() {
   Chain chain;
-  if (in_.at_letter() && is_algebra(in_.peek_name())) {
+  if (at_call()) {
     std::size_t const from = in_.at();
     Value value = call();
     if (!in_.looking_at_joint()) return value;
@@ -180,18 +191,23 @@ Value MappingParser::rest_of(Chain chain) {
 }
 
 void MappingParser::add_stage(Chain& chain) {
+  bool const calls = at_call();
   std::size_t const from = in_.at();
-  if (in_.at_letter() && is_algebra(in_.peek_name())) return add_value(chain, call(), from);
+  if (calls) return add_value(chain, call(), from);
   std::vector<Stage>& stages = chain.map.on_elements;
   bool const shifted = !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
   bool const may_be_offset =
       (stages.size() + (shifted ? 1 : 0)) % 2 == 1 || (stages.empty() && (chain.flagged || chain.bound));
   chain.places.push_back(from);
-  if (in_.looking_at("S")) {
+  if (at_swizzle()) {
     stages.emplace_back(swizzle());
+    if (swizzle_bits_) chain.map.element_bits = swizzle_bits_;
   } else if (in_.looking_at("M_")) {
     stages.emplace_back(mixed_bits());
+  } else if (layouts_.at_layout_type()) {
+    stages.emplace_back(layouts_.layout_type());
   } else {
+    if (in_.at_letter() && !layouts_.at_named_number()) fail_at_name();
     IntTuple shape = layouts_.shape();
     if (in_.take(":")) {
       stages.emplace_back(layouts_.layout(std::move(shape), from));
@@ -248,14 +264,17 @@ void MappingParser::check_order(Chain const& chain) {
 // Parts
 
 Swizzle MappingParser::swizzle() {
+  if (!at_swizzle()) in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
   std::size_t const from = in_.at();
-  if (!in_.take("Swizzle") && !in_.take("Sw") && !in_.take("S"))
-    in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
-  in_.expect("<", "of the swizzle");
-  auto const field = [&](std::string_view name) {
+  std::string_view const name = in_.take_name();
+  if (auto const made = mojo_swizzle(name)) return valid(*made, from);
+  bool const call = name != "Sw" && name != "S" && in_.take("(");  // Swizzle(3,4,3), make_swizzle(3,4,3)
+  if (!call) in_.expect("<", "of the swizzle");
+  auto const field = [&](std::string_view what) {
     std::size_t const at = in_.at();
-    std::int64_t const value = in_.take_integer(std::string(name) + " of the swizzle");
-    if (value < -64 || value > 64) in_.fail(std::string(name) + " is out of range", at, in_.at() - at);
+    if (in_.at_letter()) layouts_.fail_at_name();
+    std::int64_t const value = in_.take_integer(std::string(what) + " of the swizzle");
+    if (value < -64 || value > 64) in_.fail(std::string(what) + " is out of range", at, in_.at() - at);
     return static_cast<int>(value);
   };
   Swizzle s;
@@ -264,7 +283,12 @@ Swizzle MappingParser::swizzle() {
   s.base = field("base");
   in_.expect(",", "after base: a swizzle has three parameters");
   s.shift = field("shift");
-  in_.expect(">", "to close the swizzle");
+  in_.expect(call ? ")" : ">", "to close the swizzle");
+  if (!call && name == "Swizzle") in_.skip_braces();
+  return valid(s, from);
+}
+
+Swizzle MappingParser::valid(Swizzle s, std::size_t from) {
   if (s.error() != SwizzleError::none)
     in_.fail("not a valid swizzle: " + std::string(explain(s.error())), from, in_.at() - from);
   return s;
@@ -320,6 +344,12 @@ bool MappingParser::take_flag(Chain& chain) {
   if (!in_.take("smem_ptr")) return false;
   unsigned const bits = pointer_bits();
   in_.expect("(unset)", "of the pointer");
+  flag(chain, bits, from);
+  return true;
+}
+
+/// From here on the swizzle that was read acts on bytes, and elements have as many bits.
+void MappingParser::flag(Chain& chain, unsigned bits, std::size_t from) {
   auto& stages = chain.map.on_elements;
   if (chain.flagged || stages.size() != 1 || !std::holds_alternative<Swizzle>(stages[0]))
     in_.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from, in_.at() - from);
@@ -327,7 +357,6 @@ bool MappingParser::take_flag(Chain& chain) {
   chain.map.element_bits = bits;
   chain.map.on_bytes = std::exchange(stages, {});
   chain.places.clear();
-  return true;
 }
 
 // Calls
@@ -358,13 +387,28 @@ Value MappingParser::call() {
   std::size_t const from = in_.at();
   Call call;
   call.name = in_.take_name();
+  std::optional<Order> major;
+  if (call.name == "Layout") {
+    call.name = "make_layout";
+    if (in_.take(".")) major = mojo_order();
+  }
   call.numbers = numbers(call.name);
   in_.expect("(", "of the arguments of " + std::string(call.name));
   bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
-  do call.arguments.push_back(argument());
-  while (in_.take(","));
+  do {
+    take_keyword(call.name, call.arguments.size());
+    call.arguments.push_back(argument());
+  } while (in_.take(","));
   (void)layouts_.read_all_static(outside);
   in_.expect(")", "or ',' after an argument of " + std::string(call.name));
+  if (major) {
+    std::vector<Tiler> modes;
+    for (Argument& extent : call.arguments)
+      if (auto* const tiler = std::get_if<Tiler>(&extent.value)) modes.push_back(std::move(*tiler));
+    if (modes.size() != call.arguments.size())
+      in_.fail("extents are numbers, and this is a layout", from, in_.at() - from);
+    call.arguments = {{Tiler{std::move(modes)}, from, 0}, {*major, from, 0}};
+  }
   try {
     return evaluate(call, notes_);
   } catch (AlgebraError const& error) {
@@ -375,7 +419,12 @@ Value MappingParser::call() {
 /// What begins with a letter inside a tiler.
 Tiler MappingParser::call_in_tiler() {
   std::size_t const from = in_.at();
-  if (!is_algebra(in_.peek_name())) in_.fail_here("expected a layout, an integer or _");
+  if (!at_call()) {
+    std::vector<std::string> const known = algebra_names();
+    std::string const hint = did_you_mean(in_.peek_name(), known);
+    if (hint.empty()) layouts_.fail_at_name();
+    in_.fail_here("expected a layout, an integer or _", hint);
+  }
   Value value = call();
   if (auto* const tiler = std::get_if<Tiler>(&value)) return std::move(*tiler);
   auto const* map = std::get_if<Mapping>(&value);
@@ -388,22 +437,27 @@ Tiler MappingParser::call_in_tiler() {
 Argument MappingParser::argument() {
   std::size_t const from = in_.at();
   auto const here = [&](Value value) { return Argument{std::move(value), from, in_.at() - from}; };
-  if (in_.take("LayoutLeft") || in_.take("GenColMajor")) return here(Order::left);
-  if (in_.take("LayoutRight") || in_.take("GenRowMajor")) return here(Order::right);
+  if (auto const order = layouts_.order()) return here(*order);
   if (in_.looking_at("fn")) in_.fail_here("a function fn cannot be an argument");
-  if (in_.looking_at("tma:")) {
+  if (at_tma(in_)) {
     Mapping map = parse_tma(in_, options_);
     if (map.domain() == nullptr)
       in_.fail("a TMA mode alone is a function of byte addresses, and the algebra acts on elements", from,
                in_.at() - from, "with an element type and a box it has a layout: tma:128B<f16> (8,64)");
     return here(std::move(map));
   }
-  if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return here(parse_operand_atom(in_, options_));
+  if (at_operand_atom(in_)) return here(parse_operand_atom(in_, options_));
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
-  if (in_.at_letter()) {
-    if (!in_.looking_at("S") && !in_.looking_at("M_") && !is_algebra(in_.peek_name()))
-      in_.fail_here("unknown name", "a layout, a shape, a tiler, or a function such as coalesce");
-    return here(composition());
+  if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
+  if (in_.looking_at_name("decltype")) return here(inside_decltype());
+  if (at_swizzle() || at_call() || in_.looking_at("M_")) return here(composition());
+  if (in_.at_letter() && !layouts_.at_named_number() && !layouts_.at_layout_type()) {
+    std::string const hint = did_you_mean(in_.peek_name(), algebra_names());
+    std::size_t const at = in_.at();
+    std::string_view const name = in_.take_name();
+    if (!hint.empty()) in_.fail("unknown name '" + std::string(name) + "'", at, name.size(), hint);
+    in_.back_to(at);
+    fail_at_name();
   }
   Tiler tiler = layouts_.tiler();
   if (!in_.looking_at_joint()) return here(std::move(tiler));
@@ -466,7 +520,7 @@ Element parse_element_type(std::string_view text) {
   }
   throw InputError{
       "unknown element type", std::string(text), 0, text.size(),
-      did_you_mean(
+      did_you_mean_of(
           plain_element_name(text), known,
           "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, as C, CUDA, "
           "CUTLASS, Triton and PyTorch write them too, or Nb with N a power of two up to 128")};
