@@ -8,30 +8,32 @@ namespace swizproof {
 
 namespace {
 
-/// A name of a family and the architecture that it means; of several, nothing.
+/// A name of a family and the architecture that it means, or the several.
 struct Family {
-  std::string_view name, architecture;
+  std::string_view name, architecture, members;
 };
-constexpr Family families[] = {{"hopper", "sm_90"}, {"ada", "sm_89"}, {"ampere", ""}, {"blackwell", ""}};
+constexpr Family families[] = {{"hopper", "sm_90", {}},
+                               {"ada", "sm_89", {}},
+                               {"ampere", {}, "sm_80 (A100) or sm_86 (RTX 30)"},
+                               {"blackwell", {}, "sm_100 (B200) or sm_120 (RTX 50)"}};
 
-/// The number of `sm_90`, `sm90`, `compute_90`, `SM90`, `9.0`, `90`, without what follows it; `rest` becomes that.
+/// The number of `sm_90`, `sm90`, `compute_90`, `9.0`, `90`, without what follows it; `rest` becomes that.
 std::optional<unsigned> number_of(std::string text, std::string& rest) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  bool named = false;
   for (std::string_view const prefix : {"sm_", "sm", "compute_", "compute"})
     if (text.starts_with(prefix)) {
       text.erase(0, prefix.size());
+      named = true;
       break;
     }
   std::size_t digits = 0;
   while (digits < text.size() && is_digit(text[digits])) ++digits;
-  if (digits != 0 && digits + 1 < text.size() && text[digits] == '.' && is_digit(text[digits + 1])) {
-    text.erase(digits, 1);
-    ++digits;
-  }
+  if (digits != 0 && !named && digits + 2 == text.size() && text[digits] == '.' && is_digit(text[digits + 1]))
+    text.erase(digits++, 1);
   unsigned number = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + digits, number);
-  if (digits == 0 || digits > 4 || error != std::errc{} || end != text.data() + digits) return {};
+  if (digits == 0 || number < 50 || number > 199 || error != std::errc{} || end != text.data() + digits)
+    return {};
   rest = text.substr(digits);
   return number;
 }
@@ -57,24 +59,22 @@ Architecture const& parse_architecture(std::string_view text) {
     known.emplace_back(arch.name);
     list += " " + known.back();
   }
-  auto const refuse = [&](std::string message, std::string hint) {
-    throw InputError{std::move(message), std::string(text), 0, text.size(), std::move(hint)};
+  auto const refuse = [&](std::string hint) {
+    throw InputError{"unknown architecture", std::string(text), 0, text.size(), std::move(hint)};
   };
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   for (Family const& family : families) {
-    std::string lower(text);
-    for (char& c : lower)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    known.emplace_back(family.name);
     if (lower != family.name) continue;
-    if (family.architecture.empty())
-      refuse("this family has several architectures",
-             family.name == "ampere" ? "sm_80 (A100) or sm_86" : "sm_100 (B200) or sm_120 (RTX 50)");
+    if (family.architecture.empty()) refuse(lower + " is " + std::string(family.members));
     return *architecture(family.architecture);
   }
   std::string rest;
-  std::optional<unsigned> const number = number_of(std::string(text), rest);
-  if (!number || (!rest.empty() && rest != "a" && rest != "f")) {
-    refuse("unknown architecture", did_you_mean_of(text, known, "known:" + list));
-  }
+  std::optional<unsigned> const number = number_of(lower, rest);
+  if (!number || (!rest.empty() && rest != "a" && rest != "f"))
+    refuse(did_you_mean_of(text, known, "known:" + list));
   std::string const name = "sm_" + std::to_string(*number);
   if (Architecture const* const arch = architecture(name + rest)) return *arch;
   if (Architecture const* const arch = architecture(name)) return *arch;  // sm_100a, sm_120f: the same banks
@@ -85,8 +85,8 @@ Architecture const& parse_architecture(std::string_view text) {
   };
   for (Architecture const& arch : architectures)
     if (nearest == nullptr || apart(arch) < apart(*nearest)) nearest = &arch;
-  refuse(name + " has no table here", "the nearest that has one is " + std::string(nearest->name) +
-                                          ", and nobody says that they are equal; known:" + list);
+  refuse(name + " has no table here; the nearest that has one is " + std::string(nearest->name) +
+         ", which may be served otherwise; known:" + list);
   return *nearest;
 }
 

@@ -7,7 +7,8 @@
 
 namespace swizproof {
 
-/// The word of `known` that is fewest letters from `word`, the first of several: letters that change, appear or go, where one
+/// The word of `known` that is fewest letters from `word`, the first of several: letters that change, appear, go or
+/// change places, where one
 /// of the other case counts as half. Empty where the nearest is further than a third of the word, or 4 letters.
 /// `ldmatrx.x4`: `ldmatrix.x4`.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<std::string const> known);

@@ -11,7 +11,9 @@ TEST(Nearest, NamesOneWordIfItIsNear) {
   EXPECT_EQ(nearest("LDMATRIX.X4", known), "ldmatrix.x4") << "letters of the other case";
   EXPECT_EQ(nearest("colaesce", known), "coalesce");
   EXPECT_EQ(nearest("compliment", known), "complement");
+  EXPECT_EQ(nearest("stmatirx.x4", known), "stmatrix.x4") << "two letters change places";
   EXPECT_EQ(nearest("banana", known), "");
+  EXPECT_EQ(nearest("s", known), "") << "every letter may be meant";
   EXPECT_EQ(nearest("", known), "");
   EXPECT_EQ(nearest("coal", known), "");
   EXPECT_EQ(nearest(std::string(100000, 'x'), known), "") << "too long for a typing error";

@@ -186,7 +186,7 @@ Mapping parse_operand_atom(Scanner& in, MappingOptions const& options) {
                                 : "known: K_ or MN_ with INTER, SW32, SW64, SW128, and MN_SW128_32B, such as "
                                   "umma:K_SW128<f16>"));
   }
-  if (atom.in_bits) bits = 1;
+  if (atom.in_bits) bits = 1, type = "1b";
   if (!bits) bits = parse_angled_element(in, options, type);
   if (!bits)
     in.fail_here("the element type is missing",

@@ -35,11 +35,7 @@ Mapping MappingParser::parse_mapping() {
     if (std::holds_alternative<Layout>(tiler->value))
       in_.fail("a coordinate map gives coordinates, not offsets in memory", from, length,
                "strides such as 1@0 name a coordinate; 'swizproof eval' prints them");
-    in_.fail("this is " + to_string(*tiler) + ", not a layout", from, length,
-             integers(*tiler) && integers(*tiler)->is_tuple
-                 ? "as the shape of a layout: make_layout(" + to_string(*tiler) +
-                       "), LayoutRight for rows that are contiguous"
-                 : "'swizproof eval' prints it");
+    in_.fail("this is " + to_string(*tiler) + ", not a layout", from, length, "'swizproof eval' prints it");
   }
   in_.fail("this is not a layout", from, length);
 }
@@ -68,10 +64,10 @@ void MappingParser::finish(Mapping& map) {
   for (std::string& note : notes_)
     if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
       map.notes.push_back(std::move(note));
-  if (auto note = note_of_lost_flag(map))
-    map.notes.push_back(std::move(*note));
-  else if (auto unit = note_of_unit(map))
+  if (auto unit = note_of_unit(map))
     map.notes.push_back(std::move(*unit));
+  else if (auto note = note_of_lost_flag(map))
+    map.notes.push_back(std::move(*note));
 }
 
 /// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
@@ -207,12 +203,17 @@ void MappingParser::add_stage(Chain& chain) {
   } else if (layouts_.at_layout_type()) {
     stages.emplace_back(layouts_.layout_type());
   } else {
-    if (in_.at_letter() && !layouts_.at_named_number()) fail_at_name();
+    bool const named = in_.at_letter();
+    if (named && !layouts_.at_named_number()) fail_at_name();
     IntTuple shape = layouts_.shape();
     if (in_.take(":")) {
       stages.emplace_back(layouts_.layout(std::move(shape), from));
       return;
     }
+    if (named && (!may_be_offset || shape.is_tuple))
+      in_.fail("this is " + to_string(shape) + ", not a layout", from, in_.at() - from,
+               "as the shape of a layout: make_layout(" + to_string(shape) +
+                   "), and LayoutRight for rows that are contiguous");
     if (!may_be_offset || shape.is_tuple)
       in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
     stages.emplace_back(displacement(shape.value, shape.is_static, from));
@@ -509,6 +510,9 @@ Element parse_element_type(std::string_view text) {
   if (error == std::errc{} && end == digits.data() + digits.size() && digits.size() + 1 == text.size() &&
       std::has_single_bit(bits) && bits <= 128)
     return {std::to_string(bits) + "b", bits};
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit))
+    throw InputError{"unknown element type", std::string(text), 0, text.size(),
+                     "a size is written in bits with a b behind them, 16b, and elements of 2 bytes are 16b"};
   std::vector<std::string> known;
   for (ElementType const& type : element_types) {
     known.emplace_back(type.name);

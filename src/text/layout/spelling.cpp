@@ -48,6 +48,14 @@ constexpr Keyword keywords[] = {
     {"tile_to_shape", "order", 2},
     {"composition", "lhs", 0},
     {"composition", "rhs", 1},
+    {"make_swizzle", "num_rows", 0},
+    {"make_swizzle", "row_size", 1},
+    {"make_swizzle", "access_size", 2},
+    {"make_swizzle", "dtype", 0},
+    {"make_swizzle", "mode", 1},
+    {"make_ldmatrix_swizzle", "dtype", 0},
+    {"make_ldmatrix_swizzle", "row_size", 1},
+    {"make_ldmatrix_swizzle", "log2_vector_width", 2},
     {"Layout", "shape", 0},
     {"Layout", "stride", 1},
 };
@@ -168,14 +176,18 @@ std::optional<Swizzle> MappingParser::mojo_swizzle(std::string_view name) {
     in_.fail(std::string(name) + ": " + std::move(message), from, in_.at() - from, std::move(hint));
   };
   std::int64_t bytes = 0;
+  std::size_t position = 0;
+  take_keyword(name, position);
   if (in_.at_letter()) {
     Element const element = parse_element_here(in_);
     if (element.bits < 8) refuse("elements have whole bytes here");
     swizzle_bits_ = element.bits;
     bytes = element.bits / 8;
     in_.expect(",", "after the element type");
+    take_keyword(name, ++position);
   }
   auto const number = [&](std::string_view what) {
+    take_keyword(name, position++);
     if (in_.at_letter()) layouts_.fail_at_name();
     std::int64_t const n = in_.take_integer(what);
     if (n < 0 || n > 1 << 20) refuse("numbers are from 0 to 2^20");
