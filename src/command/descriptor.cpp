@@ -53,7 +53,8 @@ void read_extent(std::string const& text, DescriptorQuestion& question) {
 OperandReader reader_of_text(std::string_view text) {
   std::size_t const first = text.find_first_not_of(" \t\n");
   if (first != text.npos) text.remove_prefix(first);
-  if (text.starts_with("umma:")) return OperandReader::tcgen05;
+  for (std::string_view const atom : {"umma:", "UMMA::Layout_"})
+    if (text.find(atom) != text.npos) return OperandReader::tcgen05;
   if (!text.starts_with("desc:")) return OperandReader::wgmma;
   std::string const number(text.substr(5, text.find('<') - 5));
   return reader_of(parse_number(number, 0, number.size(), "a descriptor"));
