@@ -14,8 +14,8 @@ namespace swizproof {
 
 Value MappingParser::parse() {
   take_latex();
-  if (in_.done()) in_.fail_here("a layout is missing");
   take_declaration();
+  if (in_.done()) in_.fail_here("a layout is missing");
   Value value = line();
   (void)in_.take(";");
   auto* const map = std::get_if<Mapping>(&value);
