@@ -96,6 +96,23 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B", "tma:128B_ATOM_64B"},
         Pair{"CU_TENSOR_MAP_SWIZZLE_64B<half> (64,32)", "tma:64B<f16> (64,32)"}));
 
+// What stands before a layout in a program, and what it names.
+INSTANTIATE_TEST_SUITE_P(
+    Program, Spelling,
+    testing::Values(
+        Pair{"make_layout(make_shape(Int<64 * 2>{}, Int<128 + 8 - 72 / 9>{}))", "(128,128):(1,128)"},
+        Pair{"constexpr int kBlockM = 128; static constexpr int kBlockK = kBlockM / 2;\n"
+             "using Atom = decltype(composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, Int<kBlockK>>, "
+             "Stride<Int<kBlockK>, _1>>{}));\n"
+             "using SmemLayoutQ = decltype(tile_to_shape(Atom{}, Shape<Int<kBlockM>, Int<kBlockK>>{}));",
+             "tile_to_shape(Sw<3,3,3> o _0 o (8,64):(64,1), (128,64))"},
+        Pair{"auto bM = Int<128>{}; auto bK = Int<8>{}; auto sA = make_layout(make_shape(bM, bK), "
+             "make_stride(Int<1>{}, bM + Int<1>{}));",
+             "(128,8):(1,129)"},
+        Pair{"using Tile = Shape<_128,_64>; using Atom = GMMA::Layout_K_SW128_Atom<half_t>; "
+             "tile_to_shape(Atom{}, Tile{})",
+             "tile_to_shape(gmma:K_SW128<f16>, (128,64))"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Python, Spelling,
     testing::Values(
@@ -206,11 +223,29 @@ INSTANTIATE_TEST_SUITE_P(
                 "did you mean stride?"},
         Refused{"cute.make_layout(stride=(64,1), shape=(8,64))", "stride is argument 2 of make_layout",
                 "write the arguments in their order"},
+        Refused{"using X = ", "a layout is missing", ""},
+        Refused{"n = 9223372036854775807 * 2; make_layout(Int<n>{})", "this number needs more than 63 bits",
+                ""},
+        Refused{"Layout<Shape<Int<8/0>>>", "a divisor is 1 or more here", ""},
         Refused{"make_swizzle[8, 8, 8]()", "make_swizzle: a row must hold more elements than an access", ""},
         Refused{"make_ldmatrix_swizzle[DType.float16, 48]()",
                 "make_ldmatrix_swizzle: a row must be a multiple of 128 bytes, or divide them", ""},
         Refused{"make_ldmatrix_swizzle[64]()", "make_ldmatrix_swizzle: the element type is missing",
                 "make_ldmatrix_swizzle[DType.float16, 64, 3]()"}));
+
+TEST(Spelling, DefinitionsThatGrowWithoutEndAreRefused) {
+  std::string text = "a0 = 1:0; ";
+  for (int i = 0; i < 40; ++i) {
+    std::string const before = "a" + std::to_string(i);
+    text += "a" + std::to_string(i + 1) + " = make_layout(" + before + "," + before + "); ";
+  }
+  try {
+    (void)parse_mapping(text + "a40");
+    ADD_FAILURE() << "accepted";
+  } catch (InputError const& error) {
+    EXPECT_EQ(error.message, "the definitions become longer than 64 KiB");
+  }
+}
 
 TEST(Units, AByteSwizzleOnElementsAndAnElementSwizzleOnBytesAreNoted) {
   auto const notes = [](char const* text, MappingOptions const& options = {}) {

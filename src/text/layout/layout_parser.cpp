@@ -40,6 +40,7 @@ IntTuple LayoutParser::tuple(bool strides, int depth) {
 }
 
 bool LayoutParser::at_named_number() {
+  if (at_constant()) return true;
   std::size_t const from = in_.at();
   bool const tuple = take_opening() != 0;
   in_.back_to(from);
@@ -55,6 +56,7 @@ bool LayoutParser::at_named_number() {
 }
 
 std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
+  Nesting const nesting(in_, depth_);
   in_.skip_namespaces();
   if (!in_.at_letter()) return std::nullopt;
   std::size_t const from = in_.at();
@@ -70,10 +72,8 @@ std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
     in_.expect(",", "after the constant's type");
   }
   std::vector<std::int64_t> numbers;
-  do {
-    if (in_.at_letter()) fail_at_name();
-    numbers.push_back(in_.take_integer("a number"));
-  } while (basis && in_.take(","));
+  do numbers.push_back(constant());
+  while (basis && in_.take(","));
   in_.expect(">", "after the number");
   in_.skip_braces();
   if (!basis) return IntTuple(numbers[0], true);
@@ -84,6 +84,47 @@ std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
   }
   if (leaf.basis.size() > 16) in_.fail("a stride with more than 16 coordinates", from, in_.at() - from);
   return leaf;
+}
+
+bool LayoutParser::at_constant() { return in_.at_letter() && constants_.contains(in_.peek_name()); }
+
+std::int64_t LayoutParser::factor() {
+  if (!in_.at_letter()) return in_.take_integer("a number");
+  if (auto const named = named_integer(false)) return named->value;
+  auto const known = constants_.find(in_.peek_name());
+  if (known == constants_.end()) fail_at_name();
+  (void)in_.take_name();
+  return known->second;
+}
+
+std::int64_t LayoutParser::product() {
+  std::size_t const from = in_.at();
+  std::int64_t value = factor();
+  for (char op = in_.peek(); op == '*' || op == '/' || op == '%'; op = in_.peek()) {
+    (void)in_.take(std::string_view(&op, 1));
+    std::int64_t const right = factor();
+    if (op == '*') {
+      if (__builtin_mul_overflow(value, right, &value))
+        in_.fail("this number needs more than 63 bits", from, in_.at() - from);
+    } else {
+      if (right < 1) in_.fail("a divisor is 1 or more here", from, in_.at() - from);
+      value = op == '/' ? value / right : value % right;
+    }
+  }
+  return value;
+}
+
+std::int64_t LayoutParser::constant() {
+  std::size_t const from = in_.at();
+  std::int64_t value = product();
+  for (char op = in_.peek(); op == '+' || op == '-'; op = in_.peek()) {
+    (void)in_.take(std::string_view(&op, 1));
+    std::int64_t const right = product();
+    bool const lost = op == '+' ? __builtin_add_overflow(value, right, &value)
+                                : __builtin_sub_overflow(value, right, &value);
+    if (lost) in_.fail("this number needs more than 63 bits", from, in_.at() - from);
+  }
+  return value;
 }
 
 void LayoutParser::fail_at_name() {
@@ -107,7 +148,20 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
     if (mode < 0 || mode > 63) in_.fail("coordinates are numbered from 0 to 63", at, in_.at() - at);
     return static_cast<int>(mode);
   };
-  if (auto named = named_integer(strides)) return std::move(*named);
+  std::size_t const from = in_.at();
+  auto const at_operator = [&] {
+    return !in_.done() && std::string_view("+-*/%").find(in_.peek()) != std::string_view::npos;
+  };
+  if (auto named = named_integer(strides)) {
+    if (!named->basis.empty() || !at_operator()) return std::move(*named);
+    in_.back_to(from);
+    return {constant(), true};
+  }
+  if (at_constant()) {
+    IntTuple constant_of(constant(), true);
+    in_.skip_braces();
+    return constant_of;
+  }
   if (in_.at_letter()) fail_at_name();
   std::vector<int> basis;
   while (strides && inside && in_.looking_at_old_basis()) {
@@ -205,8 +259,8 @@ Tiler LayoutParser::tiler() {
     return {Underscore{}};
   } else if (at_layout_type()) {
     return {layout_type()};
-  } else if (auto named = named_integer(false)) {
-    result.value = std::move(*named);
+  } else if (at_named_number()) {
+    result.value = leaf(false, false);
   } else if (named_ && in_.at_letter()) {
     return named_();
   } else {

@@ -6,6 +6,7 @@
 #include <swizproof/layout/algebra.hpp>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -41,6 +42,12 @@ class LayoutParser {
   [[nodiscard]] std::optional<Order> order();
   /// At a number, a shape or strides by a name: `Int<8>{}`, `make_shape(`, `Shape<`.
   [[nodiscard]] bool at_named_number();
+  /// From here on `name` stands for a number.
+  void define(std::string name, std::int64_t value) { constants_[std::move(name)] = value; }
+  /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
+  [[nodiscard]] bool at_constant();
+  /// `128`, `64*2`, `kBlockM + 8`: numbers and names of numbers under + - * / %.
+  [[nodiscard]] std::int64_t constant();
   /// `_`, an integer, a layout, or a tuple of these.
   [[nodiscard]] Tiler tiler();
 
@@ -59,7 +66,12 @@ class LayoutParser {
 
   Scanner& in_;
   std::function<Tiler()> named_;
+  /// A product, and a factor of it.
+  std::int64_t product();
+  std::int64_t factor();
+
   bool all_static_ = false;
+  std::map<std::string, std::int64_t, std::less<>> constants_{};
   int depth_ = 0;
 };
 

@@ -14,10 +14,16 @@ namespace swizproof {
 
 Value MappingParser::parse() {
   take_latex();
-  take_declaration();
-  if (in_.done()) in_.fail_here("a layout is missing");
-  Value value = line();
-  (void)in_.take(";");
+  Value value;
+  for (bool more = true; more;) {
+    std::size_t const from = in_.at();
+    std::string const name = take_declaration();
+    if (in_.done()) in_.fail_here("a layout is missing");
+    if (take_definition(name)) continue;
+    value = line();
+    more = in_.take(";") && !name.empty() && !in_.done();
+    if (more) define(name, std::move(value), from);
+  }
   auto* const map = std::get_if<Mapping>(&value);
   if (!in_.done() && (in_.at_new_line() || in_.looking_at(":")) && map != nullptr && map->domain() != nullptr)
     skip_table(in_, *map, is_tensor_);
@@ -90,6 +96,7 @@ Value MappingParser::line() {
   if (at_operand_atom(in_)) return parse_operand_atom(in_, options_);
   if (in_.looking_at_name("ComposedLayout")) return composed_type();
   if (in_.looking_at_name("decltype")) return inside_decltype();
+  if (auto known = defined()) return std::move(*known);
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
   if (looks_like_tiled_copy(in_.rest())) {
@@ -451,6 +458,7 @@ Argument MappingParser::argument() {
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
   if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
   if (in_.looking_at_name("decltype")) return here(inside_decltype());
+  if (auto known = defined()) return here(std::move(*known));
   if (at_swizzle() || at_call() || in_.looking_at("M_")) return here(composition());
   if (in_.at_letter() && !layouts_.at_named_number() && !layouts_.at_layout_type()) {
     std::string const hint = did_you_mean(in_.peek_name(), algebra_names());

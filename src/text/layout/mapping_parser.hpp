@@ -101,7 +101,10 @@ class MappingParser {
   Value composition();
   Value composed_type();
   Value inside_decltype();
-  void take_declaration();
+  std::string take_declaration();
+  bool take_definition(std::string const& name);
+  void define(std::string const& name, Value value, std::size_t from);
+  std::optional<Value> defined();
   void take_keyword(std::string_view function, std::size_t position);
   std::optional<Swizzle> mojo_swizzle(std::string_view name);
   bool at_swizzle();
@@ -137,6 +140,8 @@ class MappingParser {
   MappingOptions options_;
   std::vector<std::string> notes_{};
   std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
+  std::map<std::string, Value, std::less<>> definitions_{};
+  std::size_t expanded_ = 0;  ///< letters of the definitions that were put where their names stand
   bool is_tensor_ = false;
   int depth_ = 0;
 };

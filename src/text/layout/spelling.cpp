@@ -15,6 +15,7 @@ namespace {
 /// The largest n with 2^n <= x. Precondition: x > 0.
 int log2_floor(std::int64_t x) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 1; }
 
+constexpr std::size_t most_letters = 1 << 16;
 constexpr std::string_view swizzle_names[] = {"Sw", "S", "Swizzle", "make_swizzle", "make_ldmatrix_swizzle"};
 
 /// What a LAYOUT may begin with, beside the algebra's names.
@@ -62,16 +63,57 @@ constexpr Keyword keywords[] = {
 
 }  // namespace
 
-/// `using X =`, `constexpr auto x =`, `x =`: what stands before a layout in a program.
-void MappingParser::take_declaration() {
+/// `using X =`, `constexpr auto x =`, `x =`: what stands before a layout in a program. Returns the name.
+std::string MappingParser::take_declaration() {
   std::size_t const from = in_.at();
-  static constexpr std::string_view words[] = {"using", "static", "constexpr", "inline", "const",
-                                               "auto",  "alias",  "comptime",  "var",    "typedef"};
+  static constexpr std::string_view words[] = {
+      "using", "static",  "constexpr", "inline", "const",  "auto",     "alias",    "var",     "comptime",
+      "int",   "int64_t", "int32_t",   "long",   "size_t", "unsigned", "uint32_t", "uint64_t"};
   while (in_.at_letter() && std::find(std::begin(words), std::end(words), in_.peek_name()) != std::end(words))
     (void)in_.take_name();
-  bool const named = in_.at_letter() && in_.peek_name() != "fn";
-  if (named && !in_.take_name().empty() && in_.take("=") && !in_.looking_at("=")) return;
+  if (in_.at_letter() && in_.peek_name() != "fn")
+    if (std::string name(in_.take_name()); in_.take("=") && !in_.looking_at("=")) return name;
   in_.back_to(from);
+  return {};
+}
+
+/// `128;` and `Shape<_128,_64>;` behind `name =`, before more text: a name for what follows. False if it is none.
+bool MappingParser::take_definition(std::string const& name) {
+  if (name.empty()) return false;
+  std::size_t const from = in_.at();
+  bool const by_name = layouts_.at_named_number() && !layouts_.at_constant();
+  if (!by_name && !layouts_.at_constant() && !in_.at_number()) return false;
+  Tiler value = by_name ? layouts_.tiler() : Tiler{IntTuple(layouts_.constant(), true)};
+  if (!in_.take(";") || in_.done()) {
+    in_.back_to(from);
+    return false;
+  }
+  if (auto const* number = std::get_if<IntTuple>(&value.value); number != nullptr && !number->is_tuple)
+    layouts_.define(name, number->value);
+  else
+    define(name, std::move(value), from);
+  return true;
+}
+
+void MappingParser::define(std::string const& name, Value value, std::size_t from) {
+  constexpr std::size_t most = 64;
+  if (definitions_.size() >= most) in_.fail("more than 64 layouts have names", from, in_.at() - from);
+  definitions_.insert_or_assign(name, std::move(value));
+}
+
+/// What a name of take_definition() or of a layout before this one stands for; nothing for others.
+std::optional<Value> MappingParser::defined() {
+  if (!in_.at_letter()) return {};
+  std::size_t const from = in_.at();
+  auto const known = definitions_.find(in_.peek_name());
+  if (known == definitions_.end()) return {};
+  (void)in_.take_name();
+  in_.skip_braces();
+  auto const* map = std::get_if<Mapping>(&known->second);
+  auto const* tiler = std::get_if<Tiler>(&known->second);
+  expanded_ += map != nullptr ? map->text.size() : tiler != nullptr ? to_string(*tiler).size() : 1;
+  if (expanded_ > most_letters) in_.fail("the definitions become longer than 64 KiB", from, in_.at() - from);
+  return known->second;
 }
 
 /// `stride=` of `cute.make_layout((8,64), stride=(64,1))`, where it names the argument that stands there.
