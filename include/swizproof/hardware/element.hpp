@@ -87,7 +87,8 @@ inline constexpr std::string_view element_namespaces[] = {
 }
 
 static_assert(element_type("cutlass::half_t")->name == "f16" && element_type("unsigned char")->name == "u8");
-static_assert(element_type("s8")->is_integer() && !element_type("float8_e4m3fn")->is_integer());
+static_assert(element_type("s8")->is_integer() && element_type("u8")->is_integer() &&
+              !element_type("float8_e4m3fn")->is_integer());
 static_assert(element_type("f128") == nullptr && element_type("half,half_t") == nullptr);
 
 }  // namespace swizproof
