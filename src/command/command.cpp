@@ -2,6 +2,7 @@
 #include "command/command.hpp"
 
 #include "system/whole_file.hpp"
+#include "text/nearest.hpp"
 #include "text/report.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <new>
 #include <stdexcept>
@@ -20,12 +22,15 @@
 namespace swizproof::command {
 
 void LayoutArgument::add_to(CLI::App& app) {
-  app.add_option("LAYOUT", text,
-                 "Sw<3,4,3> | (8,64):(64,1) | Sw<3,3,3> o _0 o (8,64):(64,1) |\n"
-                 "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) | tma:128B | fn(x) = EXPRESSION")
+  app.add_option(
+         "LAYOUT", text,
+         "Sw<3,4,3> | (8,64):(64,1) | Sw<3,3,3> o _0 o (8,64):(64,1) |\n"
+         "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) | tma:128B | fn(x) = EXPRESSION |\n"
+         "Layout<Shape<_8,_64>,Stride<_64,_1>>{} | GMMA::Layout_K_SW128_Atom<half_t> and what else C++ and\n"
+         "CuTe DSL write")
       ->required();
   app.add_option("--element", element,
-                 "element type where LAYOUT does not say: f16 bf16 f32 fp8 i8 ... or Nb");
+                 "element type where LAYOUT does not say: f16 half_t bf16 f32 fp8 i8 ... or Nb");
 }
 
 Mapping LayoutArgument::parse() const {
@@ -112,12 +117,58 @@ int fail(bool json, InputError const& error, std::string const& text, Exit code)
   return code;
 }
 
+std::vector<std::string> command_names(CLI::App const& app) {
+  std::vector<std::string> names;
+  for (CLI::App const* sub : app.get_subcommands([](CLI::App const*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+/// The values of CLI11's message "--color: alwys not in {auto,always,never}"; none in others.
+std::vector<std::string> values_in(std::string const& message) {
+  std::vector<std::string> values;
+  std::size_t const brace = message.find(" not in {");
+  if (brace == message.npos) return values;
+  std::string list = message.substr(brace + 9, message.find('}', brace) - brace - 9) + ",";
+  for (std::size_t comma = list.find(','); comma != list.npos; comma = list.find(',')) {
+    values.push_back(list.substr(0, comma));
+    list.erase(0, comma + 1);
+  }
+  return values;
+}
+
+/// The options that every command has, and those of one.
+std::vector<std::string> option_names(CLI::App const& app, std::string const& command) {
+  std::vector<std::string> names;
+  auto const add = [&](CLI::App const& of) {
+    for (CLI::Option const* option : of.get_options())
+      for (std::string const& name : option->get_lnames()) names.push_back("--" + name);
+  };
+  add(app);
+  for (CLI::App const* sub : app.get_subcommands([&](CLI::App const* s) { return s->get_name() == command; }))
+    add(*sub);
+  return names;
+}
+
 /// What a command line is about that cannot be read. "unknown command" is ours: CLI11 speaks of missing subcommands.
 InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
   std::string const word = argc > 1 ? argv[1] : "";
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
   InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
-  out.hint = "see swizproof --help";
+  std::string const all = "see swizproof --help";
+  if (unknown) {
+    out.hint = did_you_mean_of(word, command_names(app), all);
+  } else if (std::vector<std::string> const values = values_in(out.message); !values.empty()) {
+    std::size_t const from = std::min(out.message.find(": "), out.message.size() - 2) + 2;
+    out.hint = did_you_mean_of(out.message.substr(from, out.message.find(' ', from) - from), values, all);
+  } else {
+    out.hint = all;
+    std::vector<std::string> const options = option_names(app, word);
+    for (int i = 1; i < argc; ++i)
+      if (std::string const option(argv[i], std::strcspn(argv[i], "=")); option.starts_with("--"))
+        if (std::string const question = did_you_mean(option, options); !question.empty())
+          out.hint = question + " " + all;
+  }
   return out;
 }
 

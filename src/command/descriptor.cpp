@@ -5,6 +5,7 @@
 
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/hardware/architecture.hpp>
+#include <swizproof/hardware/element.hpp>
 #include <swizproof/layout/algebra.hpp>
 
 #include <fmt/format.h>
@@ -52,16 +53,17 @@ void read_extent(std::string const& text, DescriptorQuestion& question) {
 OperandReader reader_of_text(std::string_view text) {
   std::size_t const first = text.find_first_not_of(" \t\n");
   if (first != text.npos) text.remove_prefix(first);
-  if (text.starts_with("umma:")) return OperandReader::tcgen05;
+  for (std::string_view const atom : {"umma:", "UMMA::Layout_"})
+    if (text.find(atom) != text.npos) return OperandReader::tcgen05;
   if (!text.starts_with("desc:")) return OperandReader::wgmma;
   std::string const number(text.substr(5, text.find('<') - 5));
   return reader_of(parse_number(number, 0, number.size(), "a descriptor"));
 }
 
-/// Whether a type's name is that of integers: `i8`, `u8`, `s32`.
+/// Whether a type's name is that of integers: `i8`, `u8`, `int8_t`.
 bool names_integers(std::string const& element) {
-  return element.size() > 1 && std::string_view("ius").find(element[0]) != std::string_view::npos &&
-         element.find_first_not_of("0123456789", 1) == element.npos;
+  ElementType const* const type = element_type(element);
+  return type != nullptr && type->is_integer();
 }
 
 DescriptorQuestion question_of(DescriptorArguments const& options) {

@@ -203,7 +203,7 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   };
   bool const loads = is_memory(from.text), stores = is_memory(into.text);
   std::optional<unsigned> const bits = options.element_bits();
-  r.element = options.element;
+  if (bits) r.element = parse_element_type(options.element).name;
   if (loads && stores) {
     NamedFragment const a = parse_fragment(from.text), b = parse_fragment(into.text);
     refuse_movement(a, b,

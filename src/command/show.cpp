@@ -3,6 +3,8 @@
 
 #include "picture/picture.hpp"
 
+#include <swizproof/hardware/element.hpp>
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -150,9 +152,8 @@ void print_memory(ShowResult const& result, ShowArguments const& options, Style 
   std::array<std::string, 2> const variables{"row", "col"};
   std::optional<Expression> content;
   if (!options.content.empty()) content = parse_expression(options.content, variables);
-  std::string_view const element = options.layout.element;
-  bool const real = element.starts_with("f") || element.starts_with("bf") || element.starts_with("tf") ||
-                    element.starts_with("e");
+  ElementType const* const type = element_type(options.layout.element);
+  bool const real = type != nullptr && !type->is_integer();
   fmt::print("{}", memory_image(result.tile, content, real, style));
 }
 

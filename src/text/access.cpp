@@ -312,13 +312,4 @@ Access parse_access(std::string_view text, std::span<std::string const> more) {
   return AccessParser(text, colon, more).parse();
 }
 
-Architecture const& parse_architecture(std::string_view text) {
-  std::string known;
-  for (Architecture const& arch : architectures) {
-    if (arch.name == text) return arch;
-    known += " " + std::string(arch.name);
-  }
-  throw InputError{"unknown architecture", std::string(text), 0, text.size(), "known:" + known};
-}
-
 }  // namespace swizproof

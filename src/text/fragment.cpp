@@ -1,11 +1,11 @@
 // FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
+#include "text/nearest.hpp"
 #include "text/scanner.hpp"
 
 #include <swizproof/text/parse.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 namespace swizproof {
 
@@ -40,22 +40,6 @@ bool has_type(std::string_view types, std::string_view name) {
   return (" " + std::string(types) + " ").find(" " + std::string(name) + " ") != std::string::npos;
 }
 
-/// How many letters must change, appear or go for one word to become the other.
-std::size_t letters_apart(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      std::size_t const above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 /// Every name that may be meant, without operands.
 std::vector<std::string> fragment_names() {
   std::vector<std::string> names;
@@ -73,16 +57,6 @@ std::vector<std::string> fragment_names() {
     for (unsigned const n : {8U, 16U, 32U, 64U, 96U, 128U, 192U, 256U})
       each_type("wgmma.m64n" + std::to_string(n) + "k" + std::to_string(s.k), s.types);
   return names;
-}
-
-/// The nearest of them, if it is near.
-std::string nearest_name(std::string_view text) {
-  std::string best;
-  std::size_t least = 5;
-  if (text.size() > 64) return best;
-  for (std::string const& name : fragment_names())
-    if (std::size_t const apart = letters_apart(text, name); apart < least) least = apart, best = name;
-  return best;
 }
 
 /// `m16n8k16`: the numbers after m, n and k; n may be the letter N, which gives 0.
@@ -143,8 +117,7 @@ class FragmentParser {
     throw InputError{std::move(message), text_, 0, text_.size(), std::move(hint)};
   }
   [[noreturn]] void unknown() const {
-    std::string const near = nearest_name(name_);
-    fail("unknown fragment", near.empty() ? fragment_forms : "is " + near + " meant?");
+    fail("unknown fragment", did_you_mean(name_, fragment_names(), fragment_forms));
   }
   void read_operand(std::string_view letters) {
     if (letters == "a")
@@ -236,9 +209,7 @@ class FragmentParser {
                "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
       MmaType const* const type = mma_type(words_[i]);
       if (type == nullptr) {
-        std::string const near = nearest_name(name_);
-        fail("unknown element type " + words_[i],
-             near.empty() || near == name_ ? fragment_forms : "is " + near + " meant?");
+        fail("unknown element type " + words_[i], did_you_mean(name_, fragment_names(), fragment_forms));
       }
       found.push_back(*type);
       text += "." + words_[i];

@@ -1,3 +1,4 @@
+#include "text/nearest.hpp"
 #include "text/pattern.hpp"
 #include "system/whole_file.hpp"
 
@@ -144,8 +145,13 @@ class Reader {
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {
         std::string names;
-        for (std::string_view const k : known) names += (names.empty() ? "" : ", ") + std::string(k);
-        fail("unknown key '" + std::string(key.str()) + "'", key.source(), "known: " + names);
+        std::vector<std::string> words;
+        for (std::string_view const k : known) {
+          names += (names.empty() ? "" : ", ") + std::string(k);
+          words.emplace_back(k);
+        }
+        fail("unknown key '" + std::string(key.str()) + "'", key.source(),
+             did_you_mean_of(key.str(), words, "known: " + names));
       }
     if (toml::node const* const arch = table.get("arch"))
       out.arch = within(*arch, [&] { return &parse_architecture(string(*arch, "arch")); });

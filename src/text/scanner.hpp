@@ -72,6 +72,40 @@ class Scanner {
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     return text_.substr(from, at_ - from);
   }
+  /// At this name, and not at a longer one.
+  [[nodiscard]] bool looking_at_name(std::string_view name) {
+    return looking_at(name) && peek_name() == name;
+  }
+  [[nodiscard]] bool take_word(std::string_view name) { return looking_at_name(name) && take(name); }
+  /// Passes the namespaces and modules of CuTe before a name: `cute::`, `cute.`, `cutlass::`, `SM90::`, and `typename`.
+  void skip_namespaces() {
+    static constexpr std::string_view spaces[] = {"cutlass", "cute",  "std",       "SM90",    "SM100",
+                                                  "nvgpu",   "utils", "warpgroup", "tcgen05", "typename"};
+    (void)take("::");
+    for (bool again = true; again;) {
+      std::size_t const from = at();
+      std::string_view const name = take_name();
+      again = std::find(std::begin(spaces), std::end(spaces), name) != std::end(spaces) &&
+              (take("::") || take(".") || (name == "typename" && at_letter()));
+      if (!again) back_to(from);
+    }
+  }
+  /// Passes what makes a value of a type: `{}` or `()`.
+  void skip_braces() {
+    std::size_t const from = at();
+    bool const empty = (take("{") && take("}"));
+    if (empty) return;
+    back_to(from);
+    if (!(take("(") && take(")"))) back_to(from);
+  }
+  /// Passes a type's name as C++ and Python write it: `cutlass::half_t`, `unsigned char`, `torch.float16`.
+  [[nodiscard]] std::string_view take_type_name() {
+    std::size_t const from = at();
+    while (at_ < text_.size() &&
+           (is_name(text_[at_]) || std::string_view(": .").find(text_[at_]) != std::string_view::npos))
+      ++at_;
+    return trimmed(from, at_);
+  }
   [[nodiscard]] bool at_number() {
     std::size_t const from = at();
     std::size_t const sign = from < text_.size() && text_[from] == '-' ? 1 : 0;

@@ -20,16 +20,21 @@ void must_not_crash(std::string const& text, Parse const& parse) {
 }
 
 rc::Gen<std::string> near_grammar() {
-  return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-                          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0",
-                          "smem_ptr[16b](unset)", "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B",
-                          "M_0|(64&64)=64", "@", "999999999999999999999", "ld.shared.b128",
-                          "row = ", "byte = ", "lane", "/8", "%", "?", "\n", "\xff")),
-                      [](std::vector<std::string> const& parts) {
-                        std::string text;
-                        for (std::string const& p : parts) text += p;
-                        return text;
-                      });
+  return rc::gen::map(
+      rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0",
+          "smem_ptr[16b](unset)", "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B", "M_0|(64&64)=64", "@",
+          "999999999999999999999", "ld.shared.b128", "row = ", "byte = ", "Layout<", "Shape<", "Stride<",
+          "Int<", "E<", "{}", ";", "cute::", "cute.", "make_layout(", "make_shape(", "stride=", "LayoutRight",
+          "ComposedLayout<", "smem_ptr_flag_bits<", "decltype(", "using X = ", "GMMA::Layout_K_SW128_Atom<",
+          "Layout_SW64_Atom<", "half_t", "GMMA::Major::K", "Swizzle<3,3,3>", "Swizzle(", "make_swizzle[",
+          "make_ldmatrix_swizzle[", "]", "Layout.row_major(", "CU_TENSOR_MAP_SWIZZLE_", "m", "lane", "/8",
+          "%", "?", "\n", "\xff")),
+      [](std::vector<std::string> const& parts) {
+        std::string text;
+        for (std::string const& p : parts) text += p;
+        return text;
+      });
 }
 
 RC_GTEST_PROP(Parser, NeverCrashesOnTextNearTheGrammar, ()) {

@@ -359,10 +359,36 @@ TEST(ParseElement, KnowsTypesAndBits) {
   for (char const* eight : {"float_e4m3_t", "float_e5m2_t", "int8_t", "uint8_t"})
     EXPECT_EQ(parse_element(eight), 8U) << eight;
   EXPECT_EQ(parse_element("tfloat32_t"), 32U);
-  for (char const* bad : {"", "f17", "3b", "256b", "16", "b"})
+  EXPECT_EQ(parse_element_type("cutlass::half_t").name, "f16");
+  EXPECT_EQ(parse_element_type("16b").name, "16b");
+  EXPECT_EQ(parse_element_type("b16").name, "16b");
+  for (char const* bad : {"", "f17", "3b", "256b", "16", "b", "b17", "16bb", "b16b"})
     EXPECT_THROW((void)parse_element(bad), InputError) << bad;
   EXPECT_THROW((void)parse_mapping("Sw<3,4,3> o smem_ptr[16b](unset) o 8:1", {32}), InputError)
       << "contradiction";
+}
+
+TEST(ParseElement, NamesTheTypeThatMayBeMeant) {
+  auto const hint = [](char const* text) {
+    try {
+      (void)parse_element(text);
+    } catch (InputError const& error) {
+      return error.hint.substr(0, error.hint.find('?') + 1);
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(hint("halft"), "did you mean half?");
+  EXPECT_EQ(hint("cutlass::hafl_t"), "did you mean half_t?");
+  EXPECT_EQ(hint("__nv_bfloat61"), "did you mean __nv_bfloat16?");
+  EXPECT_EQ(hint("quaternion"), "") << "no question";
+}
+
+TEST(Parse, NamesTheElementTypeByItsFirstName) {
+  EXPECT_EQ(parse_mapping("gmma:K_SW128<half_t>").element, "f16");
+  EXPECT_EQ(parse_mapping("gmma:K_SW128<cutlass::half_t> (64,64)").element_bits, 16U);
+  EXPECT_EQ(parse_mapping("tma:128B<unsigned char> (8,128)").element, "u8");
+  EXPECT_EQ(parse_mapping("recast_layout<half_t,float>((8,64):(64,1))").text,
+            parse_mapping("recast_layout<16b,32b>((8,64):(64,1))").text);
 }
 
 TEST(ParseInstruction, RoundTrips) {

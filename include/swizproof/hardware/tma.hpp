@@ -16,6 +16,7 @@
 
 #include <swizproof/core/swizzle.hpp>
 #include <swizproof/hardware/architecture.hpp>
+#include <swizproof/hardware/element.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -123,8 +124,8 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
                                                  {"TFLOAT32", 11, 32, false},
                                                  {"TFLOAT32_FTZ", 12, 32, false}};
 
-/// The data type that elements of a type are copied as, by the name that --element takes; nothing for others.
-/// `tma_data_type("bf16")->name == "BFLOAT16"`; 8-bit floating-point numbers have no type of their own and go as UINT8, as in
+/// The data type that elements of a type are copied as, by any name of the type; nothing for others.
+/// `tma_data_type("bf16")->name == "BFLOAT16"`, and of `__nv_bfloat16` too; 8-bit floating-point numbers have no type of their own and go as UINT8, as in
 /// CUTLASS.
 [[nodiscard]] constexpr TmaDataType const* tma_data_type(std::string_view element) {
   struct Pair {
@@ -135,8 +136,9 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
       {"bf16", "BFLOAT16"}, {"fp8", "UINT8"},   {"e4m3", "UINT8"},    {"e5m2", "UINT8"},
       {"i64", "INT64"},     {"i32", "INT32"},   {"i16", "UINT16"},    {"i8", "UINT8"},
       {"u64", "UINT64"},    {"u32", "UINT32"},  {"u16", "UINT16"},    {"u8", "UINT8"}};
+  ElementType const* const of = element_type(element);
   for (Pair const& pair : pairs)
-    if (pair.element == element)
+    if (of != nullptr && pair.element == of->name)
       for (TmaDataType const& type : tma_data_types)
         if (type.name == pair.type) return &type;
   return nullptr;
@@ -172,7 +174,7 @@ static_assert(tma_refuses(4, 128, 0) && !tma_refuses(3, 128, 16));
 static_assert(tma_width(TmaMode::b32) == 32 && tma_pitch(TmaMode::none, 48) == 48);
 static_assert(swizzle_of(TmaMode::b128) == swizzle_128B && name(TmaMode::b128) == "128B");
 static_assert(tma_data_type("bf16")->number == 9 && tma_data_type("fp8")->number == 0 &&
-              tma_data_type("f128") == nullptr);
+              tma_data_type("half_t")->number == 6 && tma_data_type("f128") == nullptr);
 static_assert(tma_support(sm_90) == Support::measured);
 
 }  // namespace swizproof

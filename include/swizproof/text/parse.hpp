@@ -82,10 +82,21 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 [[nodiscard]] MatrixDescriptor parse_matrix_descriptor(std::string_view text,
                                                        std::optional<OperandReader> reader = {});
 
-/// Bits of an element type: `f16` 16, `bf16` 16, `fp8` 8, `i32` 32, `4b` 4. Throws InputError.
+/// An element type that a text names: `f16`, 16 bits; `4b`, 4 bits, where no more is known.
+struct Element {
+  std::string name;
+  unsigned bits = 0;
+};
+
+/// An element type by any of its names (hardware/element.hpp), with the first of them: `cutlass::half_t` is f16. Throws
+/// InputError, with the nearest name.
+[[nodiscard]] Element parse_element_type(std::string_view text);
+
+/// Bits of an element type: `f16` 16, `half_t` 16, `fp8` 8, `i32` 32, `4b` 4. Throws InputError.
 [[nodiscard]] unsigned parse_element(std::string_view text);
 
-/// The architecture of that name. Throws InputError.
+/// The architecture of that name: `sm_90a`, and as others write it `sm90`, `SM_90`, `compute_90`, `9.0`, `90`, `hopper`.
+/// Throws InputError, with the nearest that has a table.
 [[nodiscard]] Architecture const& parse_architecture(std::string_view text);
 
 }  // namespace swizproof

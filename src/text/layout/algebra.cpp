@@ -306,6 +306,7 @@ constexpr Function functions[] = {
        return result(is_flagged(map) || plain_layout(map) == nullptr ? complement(l, coshape(l))
                                                                      : complement(l));
      }},
+    {"compose", 2, 2, compose},
     {"composition", 2, 3, compose},
     {"coshape", 1, 1, [](Arguments const& in) { return result(coshape(in.layout(0))); }},
     {"cosize", 1, 1,
@@ -338,6 +339,7 @@ constexpr Function functions[] = {
     {"left_inverse", 1, 1, [](Arguments const& in) { return result(left_inverse(in.map(0))); }},
     {"logical_divide", 2, 2, [](Arguments const& in) { return divide(in, logical_divide); }},
     {"logical_product", 2, 2, [](Arguments const& in) { return product(in, logical_product); }},
+    {"make_composed_layout", 3, 3, compose},
     {"make_fragment_like", 1, 1, composed<make_fragment_like>},
     {"make_layout", 1, 8, make},
     {"make_layout_like", 1, 1, plain<make_layout_like>},
@@ -399,6 +401,12 @@ Function const* find(std::string_view name) {
 }  // namespace
 
 bool is_algebra(std::string_view name) { return find(name) != nullptr; }
+
+std::vector<std::string> algebra_names() {
+  std::vector<std::string> names;
+  for (Function const& f : functions) names.emplace_back(f.name);
+  return names;
+}
 
 namespace {
 

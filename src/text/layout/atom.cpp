@@ -1,11 +1,13 @@
 // Atoms by name: CUTLASS's atoms of wgmma and tcgen05, and what TMA writes to shared memory.
 #include "text/expression_parser.hpp"
 #include "text/layout/mapping_parser.hpp"
+#include "text/nearest.hpp"
 
 #include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/hardware/tma.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace swizproof {
 
@@ -58,19 +60,71 @@ Layout box(Scanner& in, TmaModeName const& mode, std::int64_t rows, std::int64_t
 
 }  // namespace
 
-std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options, std::string& type) {
-  if (!in.take("<")) return options.element_bits;
+namespace {
+
+constexpr std::string_view tma_enumerator = "CU_TENSOR_MAP_SWIZZLE_";
+
+/// An atom's name as it was written and as it is known here: Layout_K_SW128_Atom and K_SW128.
+struct CppAtom {
+  std::string written, name;
+  bool is_cpp = false;     ///< CUTLASS's name
+  bool has_major = true;   ///< false for Layout_SW128_Atom, whose second parameter says it
+  bool in_bits = false;    ///< Layout_K_SW128_Atom_Bits: elements of 1 bit
+  bool is_sparse = false;  ///< Layout_K_SW128_SpAtom
+};
+CppAtom cpp_atom(std::string_view name) {
+  CppAtom atom{std::string(name), std::string(name)};
+  if (!name.starts_with("Layout_")) return atom;
+  name.remove_prefix(7);
+  auto const drop = [&](std::string_view end) {
+    if (!name.ends_with(end)) return false;
+    name.remove_suffix(end.size());
+    return true;
+  };
+  atom.is_cpp = true;
+  atom.is_sparse = drop("_SpAtom");
+  atom.in_bits = drop("_Atom_Bits");
+  if (!atom.in_bits && !atom.is_sparse && !drop("_Atom")) return atom;
+  atom.has_major = name.starts_with("K_") || name.starts_with("MN_");
+  atom.name = name;
+  return atom;
+}
+
+/// `<half_t, GMMA::Major::K>`: "K_" or "MN_", and the element type.
+std::string major_in(Scanner& in, std::string& type, std::optional<unsigned>& bits) {
+  in.expect("<", "of the atom's element type and Major");
+  Element element = parse_element_here(in);
+  type = std::move(element.name);
+  bits = element.bits;
+  in.expect(",", "after the element type: GMMA::Major::K or GMMA::Major::MN is missing");
+  in.skip_namespaces();
+  (void)(in.take("GMMA::") || in.take("UMMA::"));
+  (void)in.take("Major::");
   std::size_t const at = in.at();
-  std::string_view const name = in.take_name();
-  std::optional<unsigned> bits;
+  std::string const major(in.take_name());
+  if (major != "K" && major != "MN") in.fail("expected Major::K or Major::MN", at, major.size());
+  in.expect(">", "after the Major");
+  return major + "_";
+}
+
+}  // namespace
+
+Element parse_element_here(Scanner& in) {
+  std::size_t const at = in.at();
+  std::string_view const name = in.take_type_name();
   try {
-    bits = parse_element(name);
+    return parse_element_type(name);
   } catch (InputError const& error) {
     in.fail(error.message, at, name.size(), error.hint);
   }
+}
+
+std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options, std::string& type) {
+  if (!in.take("<")) return options.element_bits;
+  Element element = parse_element_here(in);
   in.expect(">", "after the element type");
-  type = name;
-  return bits;
+  type = std::move(element.name);
+  return element.bits;
 }
 
 IntTuple parse_extents(Scanner& in) {
@@ -84,31 +138,61 @@ IntTuple parse_extents(Scanner& in) {
   return shape;
 }
 
+bool at_tma(Scanner& in) {
+  return in.looking_at("tma:") || in.looking_at(tma_enumerator) || in.looking_at("TensorMapSwizzle.SWIZZLE_");
+}
+
+bool at_operand_atom(Scanner& in) {
+  return in.looking_at("gmma:") || in.looking_at("umma:") || in.looking_at("GMMA::Layout_") ||
+         in.looking_at("UMMA::Layout_") || in.looking_at("Layout_");
+}
+
 Mapping parse_operand_atom(Scanner& in, MappingOptions const& options) {
   std::size_t const from = in.at();
-  OperandReader const reader = in.take("umma:") ? OperandReader::tcgen05 : OperandReader::wgmma;
-  if (reader == OperandReader::wgmma) (void)in.take("gmma:");
+  bool const of_tcgen05 = in.take("umma:") || in.take("UMMA::");
+  OperandReader const reader = of_tcgen05 ? OperandReader::tcgen05 : OperandReader::wgmma;
+  if (!of_tcgen05 && !in.take("gmma:")) (void)in.take("GMMA::");
   std::size_t const at = in.at();
-  std::string_view const name = in.take_name();
-  bool const along_k = name.starts_with("K_");
-  std::string_view const kind = along_k || name.starts_with("MN_") ? name.substr(along_k ? 2 : 3) : name;
-  auto const* atom =
-      std::find_if(std::begin(operand_modes), std::end(operand_modes), [&](OperandMode const& m) {
-        return m.atom == kind && m.number(reader) >= 0 && !(along_k && m.shape.k_lines != 8);
-      });
-  if (atom == std::end(operand_modes) || kind == name)
-    in.fail(
-        "unknown " + std::string(swizproof::name(reader)) + " atom '" + std::string(name) + "'", at,
-        name.size(),
-        reader == OperandReader::wgmma
-            ? "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>"
-            : "known: K_ or MN_ with INTER, SW32, SW64, SW128, and MN_SW128_32B, such as umma:K_SW128<f16>");
+  CppAtom const atom = cpp_atom(in.take_name());
+  std::string const name = atom.name;
+  if (atom.is_sparse) in.fail("sparse atoms are not supported", at, in.at() - at);
   std::string type;
-  std::optional<unsigned> const bits = parse_angled_element(in, options, type);
+  std::optional<unsigned> bits;
+  std::string const prefix =
+      atom.has_major ? std::string() : major_in(in, type, bits);  // Layout_SW128_Atom<half_t, GMMA::Major::K>
+  std::string const whole = prefix + name;
+  bool const along_k = whole.starts_with("K_");
+  std::string_view const kind = std::string_view(whole).substr(along_k                    ? 2
+                                                               : whole.starts_with("MN_") ? 3
+                                                                                          : 0);
+  auto const has = [&](OperandMode const& m, bool k_major) {
+    return m.number(reader) >= 0 && !(k_major && m.shape.k_lines != 8);
+  };
+  auto const* mode = std::find_if(std::begin(operand_modes), std::end(operand_modes),
+                                  [&](OperandMode const& m) { return m.atom == kind && has(m, along_k); });
+  if (mode == std::end(operand_modes) || kind == whole) {
+    std::vector<std::string> known;
+    for (OperandMode const& m : operand_modes)
+      for (bool const k_major : {true, false})
+        if (has(m, k_major)) {
+          known.push_back((k_major ? "K_" : "MN_") + std::string(m.atom));
+          if (atom.is_cpp) known.back() = "Layout_" + known.back() + "_Atom";
+        }
+    in.fail("unknown " + std::string(swizproof::name(reader)) + " atom '" + atom.written + "'", at,
+            atom.written.size(),
+            did_you_mean_of(atom.written, known,
+                            reader == OperandReader::wgmma
+                                ? "known: K_ or MN_ with INTER, SW32, SW64, SW128, such as gmma:K_SW128<f16>"
+                                : "known: K_ or MN_ with INTER, SW32, SW64, SW128, and MN_SW128_32B, such as "
+                                  "umma:K_SW128<f16>"));
+  }
+  if (atom.in_bits) bits = 1, type = "1b";
+  if (!bits) bits = parse_angled_element(in, options, type);
   if (!bits)
     in.fail_here("the element type is missing",
                  "such as " + std::string(in.text(from, in.at())) + "<f16>, or --element f16");
-  Mapping one = atom_of(*atom, along_k, *bits);
+  if (atom.is_cpp) in.skip_braces();
+  Mapping one = atom_of(*mode, along_k, *bits);
   one.element = std::move(type);
   if (!in.looking_at("(")) return one;
   IntTuple const shape = parse_extents(in);
@@ -120,14 +204,21 @@ Mapping parse_operand_atom(Scanner& in, MappingOptions const& options) {
 }
 
 Mapping parse_tma(Scanner& in, MappingOptions const& options) {
-  (void)in.take("tma:");
+  bool const by_enumerator = !in.take("tma:");
+  if (by_enumerator && !in.take(tma_enumerator)) (void)in.take("TensorMapSwizzle.SWIZZLE_");
   std::size_t const at = in.at();
-  std::string_view const name = in.take_name();
+  std::string_view name = in.take_name();
+  if (by_enumerator && name == "NONE") name = "none";
   auto const* mode = std::find_if(std::begin(tma_mode_names), std::end(tma_mode_names),
                                   [&](TmaModeName const& m) { return m.name == name; });
-  if (mode == std::end(tma_mode_names))
+  if (mode == std::end(tma_mode_names)) {
+    std::vector<std::string> known;
+    for (TmaModeName const& m : tma_mode_names) known.emplace_back(m.name);
     in.fail("unknown TMA mode '" + std::string(name) + "'", at, name.size(),
-            "known: none, 32B, 64B, 128B, 96B, 128B_ATOM_32B, 128B_ATOM_32B_FLIP_8B, 128B_ATOM_64B");
+            did_you_mean_of(
+                name, known,
+                "known: none, 32B, 64B, 128B, 96B, 128B_ATOM_32B, 128B_ATOM_32B_FLIP_8B, 128B_ATOM_64B"));
+  }
   Mapping map;
   map.text = "tma:" + std::string(name);
   bool const flips = mode->flips;
@@ -150,6 +241,34 @@ Mapping parse_tma(Scanner& in, MappingOptions const& options) {
                        std::to_string(shape.modes[0].value) + "," + std::to_string(shape.modes[1].value) + ")"
                  : to_string(map);
   return map;
+}
+
+std::optional<std::string> note_of_unit(Mapping const& map) {
+  Layout const* const layout = map.domain();
+  unsigned const bits = map.element_bits.value_or(0);
+  if (layout == nullptr || bits <= 8 || !std::has_single_bit(bits) || map.base_address) return std::nullopt;
+  int const chunk = 7 - std::countr_zero(bits);  // log2 of the elements in 16 bytes
+  auto const of = [](std::vector<Stage> const& stages) {
+    return stages.empty() ? nullptr : std::get_if<Swizzle>(&stages.front());
+  };
+  std::string const unit = std::to_string(bits) + "-bit elements";
+  auto const* on_elements = of(map.on_elements);
+  if (on_elements != nullptr && map.on_bytes.empty() && map.on_elements.size() == 3 &&
+      on_elements->bits > 0 && on_elements->base == 4 && on_elements->shift == 3) {
+    Swizzle const meant{on_elements->bits, chunk, 3};
+    return to_string(*on_elements) +
+           " acts on element offsets here; if it was meant of bytes, as TMA and wgmma have it, then of " +
+           unit + " it is " + to_string(meant) + " o _0 o " + to_string(*layout) + ", or " +
+           to_string(*on_elements) + " o smem_ptr[" + std::to_string(bits) + "b](unset) o " +
+           to_string(*layout);
+  }
+  auto const* on_bytes = of(map.on_bytes);
+  if (on_bytes != nullptr && map.on_bytes.size() == 1 && map.on_elements.size() == 1 && on_bytes->bits > 0 &&
+      on_bytes->base == chunk && on_bytes->shift == 3)
+    return to_string(*on_bytes) + " acts on byte addresses here; if it was meant of offsets of " + unit +
+           ", it is " + to_string(Swizzle{on_bytes->bits, 4, 3}) + " on bytes, or " + to_string(*on_bytes) +
+           " o _0 o " + to_string(*layout);
+  return std::nullopt;
 }
 
 std::optional<std::string> note_of_lost_flag(Mapping const& map) {

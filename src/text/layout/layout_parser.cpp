@@ -7,15 +7,137 @@ namespace swizproof {
 IntTuple LayoutParser::shape() { return tuple(false, 0); }
 IntTuple LayoutParser::strides() { return tuple(true, 0); }
 
+char LayoutParser::take_opening() {
+  in_.skip_namespaces();
+  if (in_.take("(")) return ')';
+  if (!in_.at_letter()) return 0;
+  static constexpr std::string_view types[] = {"Shape", "Stride", "Step", "Coord", "Tile", "Tiler", "tuple"};
+  static constexpr std::string_view functions[] = {"make_shape", "make_stride", "make_step", "make_coord",
+                                                   "make_tile",  "make_tuple",  "IntTuple"};
+  std::size_t const from = in_.at();
+  std::string_view const name = in_.take_name();
+  auto const one_of = [&](auto const& names) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+  };
+  if (one_of(types) && in_.take("<")) return '>';
+  if (one_of(functions) && in_.take("(")) return ')';
+  in_.back_to(from);
+  return 0;
+}
+
 IntTuple LayoutParser::tuple(bool strides, int depth) {
   Nesting const nesting(in_, depth_);
-  if (!in_.take("(")) return leaf(strides, depth != 0);
+  char const closing = take_opening();
+  if (closing == 0) return leaf(strides, depth != 0);
+  std::string const close(1, closing);
   std::vector<IntTuple> modes;
-  if (in_.take(")")) return IntTuple(std::move(modes));
-  do modes.push_back(tuple(strides, depth + 1));
-  while (in_.take(","));
-  in_.expect(")", "or ',' in the tuple");
+  if (!in_.looking_at(close)) do
+      modes.push_back(tuple(strides, depth + 1));
+    while (in_.take(","));
+  in_.expect(close, "or ',' in the tuple");
+  if (closing == '>') in_.skip_braces();
   return IntTuple(std::move(modes));
+}
+
+bool LayoutParser::at_named_number() {
+  if (at_constant()) return true;
+  std::size_t const from = in_.at();
+  bool const tuple = take_opening() != 0;
+  in_.back_to(from);
+  if (tuple) return true;
+  in_.skip_namespaces();
+  std::string_view const name = in_.take_name();
+  static constexpr std::string_view numbers[] = {"Int", "C", "integral_constant", "constant", "Constant",
+                                                 "E",   "X", "Underscore"};
+  bool const number = std::find(std::begin(numbers), std::end(numbers), name) != std::end(numbers) &&
+                      (in_.looking_at("<") || name == "X" || name == "Underscore");
+  in_.back_to(from);
+  return number;
+}
+
+std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
+  Nesting const nesting(in_, depth_);
+  in_.skip_namespaces();
+  if (!in_.at_letter()) return std::nullopt;
+  std::size_t const from = in_.at();
+  std::string_view const name = in_.take_name();
+  bool const typed = name == "integral_constant" || name == "constant" || name == "Constant";
+  bool const basis = strides && name == "E";
+  if ((!typed && !basis && name != "Int" && name != "C") || !in_.take("<")) {
+    in_.back_to(from);
+    return std::nullopt;
+  }
+  if (typed && in_.at_letter()) {
+    (void)in_.take_type_name();
+    in_.expect(",", "after the constant's type");
+  }
+  std::vector<std::int64_t> numbers;
+  do numbers.push_back(constant());
+  while (basis && in_.take(","));
+  in_.expect(">", "after the number");
+  in_.skip_braces();
+  if (!basis) return IntTuple(numbers[0], true);
+  IntTuple leaf(1, true);
+  for (std::int64_t const mode : numbers) {
+    if (mode < 0 || mode > 63) in_.fail("coordinates are numbered from 0 to 63", from, in_.at() - from);
+    leaf.basis.push_back(static_cast<int>(mode));
+  }
+  if (leaf.basis.size() > 16) in_.fail("a stride with more than 16 coordinates", from, in_.at() - from);
+  return leaf;
+}
+
+bool LayoutParser::at_constant() { return in_.at_letter() && constants_.contains(in_.peek_name()); }
+
+std::int64_t LayoutParser::factor() {
+  if (!in_.at_letter()) return in_.take_integer("a number");
+  if (auto const named = named_integer(false)) return named->value;
+  auto const known = constants_.find(in_.peek_name());
+  if (known == constants_.end()) fail_at_name();
+  (void)in_.take_name();
+  return known->second;
+}
+
+std::int64_t LayoutParser::product() {
+  std::size_t const from = in_.at();
+  std::int64_t value = factor();
+  for (char op = in_.peek(); op == '*' || op == '/' || op == '%'; op = in_.peek()) {
+    (void)in_.take(std::string_view(&op, 1));
+    std::int64_t const right = factor();
+    if (op == '*') {
+      if (__builtin_mul_overflow(value, right, &value))
+        in_.fail("this number needs more than 63 bits", from, in_.at() - from);
+    } else {
+      if (right < 1) in_.fail("a divisor is 1 or more here", from, in_.at() - from);
+      value = op == '/' ? value / right : value % right;
+    }
+  }
+  return value;
+}
+
+std::int64_t LayoutParser::constant() {
+  std::size_t const from = in_.at();
+  std::int64_t value = product();
+  for (char op = in_.peek(); op == '+' || op == '-'; op = in_.peek()) {
+    (void)in_.take(std::string_view(&op, 1));
+    std::int64_t const right = product();
+    bool const lost = op == '+' ? __builtin_add_overflow(value, right, &value)
+                                : __builtin_sub_overflow(value, right, &value);
+    if (lost) in_.fail("this number needs more than 63 bits", from, in_.at() - from);
+  }
+  return value;
+}
+
+void LayoutParser::fail_at_name() {
+  std::size_t const from = in_.at();
+  std::string const name(in_.take_name());
+  bool const type = name == "int" || name == "size_t" || name == "int64_t" || name == "int32_t" ||
+                    name == "uint32_t" || name == "unsigned";
+  in_.fail(
+      type ? "an extent of type " + name + " is known at run time alone, and a number is needed"
+           : "'" + name + "' is a name, and a number is needed",
+      from, name.size(),
+      "what is proved holds for one layout: write the number that stands for it, such as 128 or _128, and "
+      "ask once for each");
 }
 
 /// `_8`, `8`; among strides also `5@1@0`, outermost coordinate last, or `0:1:5`, outermost first.
@@ -26,6 +148,21 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
     if (mode < 0 || mode > 63) in_.fail("coordinates are numbered from 0 to 63", at, in_.at() - at);
     return static_cast<int>(mode);
   };
+  std::size_t const from = in_.at();
+  auto const at_operator = [&] {
+    return !in_.done() && std::string_view("+-*/%").find(in_.peek()) != std::string_view::npos;
+  };
+  if (auto named = named_integer(strides)) {
+    if (!named->basis.empty() || !at_operator()) return std::move(*named);
+    in_.back_to(from);
+    return {constant(), true};
+  }
+  if (at_constant()) {
+    IntTuple constant_of(constant(), true);
+    in_.skip_braces();
+    return constant_of;
+  }
+  if (in_.at_letter()) fail_at_name();
   std::vector<int> basis;
   while (strides && inside && in_.looking_at_old_basis()) {
     basis.push_back(coordinate());
@@ -38,6 +175,7 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   while (in_.take("@")) basis.insert(basis.begin(), coordinate());
   if (basis.size() > 16) in_.fail_here("a stride with more than 16 coordinates");
   leaf.basis = std::move(basis);
+  if (in_.looking_at("{")) in_.skip_braces();
   return leaf;
 }
 
@@ -52,7 +190,49 @@ Layout LayoutParser::layout(IntTuple shape, std::size_t from) {
   return layout;
 }
 
+bool LayoutParser::at_layout_type() {
+  in_.skip_namespaces();
+  std::size_t const from = in_.at();
+  bool const found = in_.take_word("Layout") && in_.looking_at("<");
+  in_.back_to(from);
+  return found;
+}
+
+Layout LayoutParser::layout_type() {
+  in_.skip_namespaces();
+  std::size_t const from = in_.at();
+  (void)in_.take_word("Layout");
+  in_.expect("<", "of the layout's type");
+  IntTuple extents = shape();
+  bool const has_strides = in_.take(",");
+  std::optional<Order> const major = has_strides ? order() : Order::left;
+  Layout result;
+  if (major) {
+    try {
+      result = make_layout(extents, *major);
+    } catch (AlgebraError const& error) {
+      in_.fail(error.what(), from, in_.at() - from);
+    }
+    check(result, from, from);
+  } else {
+    result = layout(std::move(extents), from);
+  }
+  in_.expect(">", has_strides ? "of the layout's type" : "or ',' and the strides of the layout's type");
+  in_.skip_braces();
+  return result;
+}
+
+std::optional<Order> LayoutParser::order() {
+  in_.skip_namespaces();
+  std::optional<Order> major;
+  if (in_.take_word("LayoutLeft") || in_.take_word("GenColMajor")) major = Order::left;
+  if (in_.take_word("LayoutRight") || in_.take_word("GenRowMajor")) major = Order::right;
+  if (major) in_.skip_braces();
+  return major;
+}
+
 Layout LayoutParser::layout() {
+  if (at_layout_type()) return layout_type();
   std::size_t const from = in_.at();
   IntTuple extents = shape();
   if (!in_.take(":"))
@@ -64,16 +244,23 @@ Tiler LayoutParser::tiler() {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
   Tiler result;
-  if (in_.take("(")) {
+  if (char const closing = take_opening(); closing != 0) {
+    std::string const close(1, closing);
     std::vector<Tiler> modes;
-    if (!in_.looking_at(")")) do
+    if (!in_.looking_at(close)) do
         modes.push_back(tiler());
       while (in_.take(","));
-    in_.expect(")", "or ',' in the tuple");
+    in_.expect(close, "or ',' in the tuple");
+    if (closing == '>') in_.skip_braces();
     result.value = std::move(modes);
-  } else if (in_.looking_at_underscore()) {
-    (void)in_.take("_");
+  } else if (in_.looking_at_underscore() || in_.looking_at_name("X") || in_.looking_at_name("Underscore")) {
+    (void)in_.take_name();
+    if (in_.looking_at("{")) in_.skip_braces();
     return {Underscore{}};
+  } else if (at_layout_type()) {
+    return {layout_type()};
+  } else if (at_named_number()) {
+    result.value = leaf(false, false);
   } else if (named_ && in_.at_letter()) {
     return named_();
   } else {

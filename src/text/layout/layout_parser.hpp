@@ -6,6 +6,8 @@
 #include <swizproof/layout/algebra.hpp>
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace swizproof {
@@ -24,27 +26,52 @@ class LayoutParser {
   /// From here on `8` is read as `_8` (true), or as it is spelled (false). Returns what held before.
   bool read_all_static(bool all_static) { return std::exchange(all_static_, all_static); }
 
-  /// `8`, `(_8,(2,4))`.
+  /// `8`, `(_8,(2,4))`; as C++ and Python write it, `Shape<_8,Shape<_2,_4>>{}` and `make_shape(Int<8>{}, ...)`.
   [[nodiscard]] IntTuple shape();
   /// As shape(), and coordinate strides: `(_1@0,5@1@0)`, in CuTe 3.0 `(0:_1,1:0:5)`.
   [[nodiscard]] IntTuple strides();
   /// The strides of `shape`, which began at `from`, behind its ':'. Checks what a Layout promises.
   [[nodiscard]] Layout layout(IntTuple shape, std::size_t from);
-  /// shape:stride.
+  /// shape:stride, or as a type.
   [[nodiscard]] Layout layout();
+  /// At `Layout<`.
+  [[nodiscard]] bool at_layout_type();
+  /// `Layout<Shape<_8,_64>,Stride<_64,_1>>{}`; without strides the first index is contiguous, as in CuTe.
+  [[nodiscard]] Layout layout_type();
+  /// `LayoutRight{}`, `GenColMajor`, if one comes next.
+  [[nodiscard]] std::optional<Order> order();
+  /// At a number, a shape or strides by a name: `Int<8>{}`, `make_shape(`, `Shape<`.
+  [[nodiscard]] bool at_named_number();
+  /// From here on `name` stands for a number.
+  void define(std::string name, std::int64_t value) { constants_[std::move(name)] = value; }
+  /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
+  [[nodiscard]] bool at_constant();
+  /// `128`, `64*2`, `kBlockM + 8`: numbers and names of numbers under + - * / %.
+  [[nodiscard]] std::int64_t constant();
   /// `_`, an integer, a layout, or a tuple of these.
   [[nodiscard]] Tiler tiler();
 
+  /// A name stands where a number must.
+  [[noreturn]] void fail_at_name();
   /// Refuses what overflows, or an extent below 1, at the text from `from` to here.
   void check(Layout const& layout, std::size_t from, std::size_t stride_from) const;
 
  private:
   IntTuple tuple(bool strides, int depth);
   IntTuple leaf(bool strides, bool inside);
+  /// `Int<8>{}`, `C<8>`, `integral_constant<int, 8>`; among strides `E<0>`. Nothing where none comes next.
+  std::optional<IntTuple> named_integer(bool strides);
+  /// Passes `make_shape(` or `Shape<`, and `(` alone; returns what closes it, or 0 where no tuple begins.
+  char take_opening();
 
   Scanner& in_;
   std::function<Tiler()> named_;
+  /// A product, and a factor of it.
+  std::int64_t product();
+  std::int64_t factor();
+
   bool all_static_ = false;
+  std::map<std::string, std::int64_t, std::less<>> constants_{};
   int depth_ = 0;
 };
 

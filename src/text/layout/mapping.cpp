@@ -1,7 +1,9 @@
 // LAYOUT: the whole text, compositions of functions, flags, calls.
 #include "text/expression_parser.hpp"
 #include "text/layout/mapping_parser.hpp"
+#include "text/nearest.hpp"
 
+#include <swizproof/hardware/element.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <bit>
@@ -12,8 +14,16 @@ namespace swizproof {
 
 Value MappingParser::parse() {
   take_latex();
-  if (in_.done()) in_.fail_here("a layout is missing");
-  Value value = line();
+  Value value;
+  for (bool more = true; more;) {
+    std::size_t const from = in_.at();
+    std::string const name = take_declaration();
+    if (in_.done()) in_.fail_here("a layout is missing");
+    if (take_definition(name)) continue;
+    value = line();
+    more = in_.take(";") && !name.empty() && !in_.done();
+    if (more) define(name, std::move(value), from);
+  }
   auto* const map = std::get_if<Mapping>(&value);
   if (!in_.done() && (in_.at_new_line() || in_.looking_at(":")) && map != nullptr && map->domain() != nullptr)
     skip_table(in_, *map, is_tensor_);
@@ -51,7 +61,7 @@ void MappingParser::finish(Mapping& map) {
                0, 1);
     map.element_bits = options_.element_bits;
   }
-  if (!options_.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
+  if (!map.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
     map.on_bytes = std::exchange(map.on_elements, {});
   if (auto const index = index_below_zero(map))
     in_.fail("a layout in " + map.text + " is asked for its index " + std::to_string(*index) +
@@ -60,7 +70,10 @@ void MappingParser::finish(Mapping& map) {
   for (std::string& note : notes_)
     if (std::find(map.notes.begin(), map.notes.end(), note) == map.notes.end())
       map.notes.push_back(std::move(note));
-  if (auto note = note_of_lost_flag(map)) map.notes.push_back(std::move(*note));
+  if (auto unit = note_of_unit(map))
+    map.notes.push_back(std::move(*unit));
+  else if (auto note = note_of_lost_flag(map))
+    map.notes.push_back(std::move(*note));
 }
 
 /// print_latex begins with a comment such as "% Layout: (_2,_2):(_1,_2)".
@@ -77,9 +90,13 @@ void MappingParser::take_latex() {
 }
 
 Value MappingParser::line() {
+  in_.skip_namespaces();
   if (in_.looking_at("fn")) return function();
-  if (in_.looking_at("tma:")) return parse_tma(in_, options_);
-  if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return parse_operand_atom(in_, options_);
+  if (at_tma(in_)) return parse_tma(in_, options_);
+  if (at_operand_atom(in_)) return parse_operand_atom(in_, options_);
+  if (in_.looking_at_name("ComposedLayout")) return composed_type();
+  if (in_.looking_at_name("decltype")) return inside_decltype();
+  if (auto known = defined()) return std::move(*known);
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
   if (looks_like_tiled_copy(in_.rest())) {
@@ -125,8 +142,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
     flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
   }
   Value value;
-  if (in_.looking_at("tma:") || in_.looking_at("gmma:") || in_.looking_at("umma:") ||
-      in_.looking_at("desc:")) {
+  if (at_tma(in_) || at_operand_atom(in_) || in_.looking_at("desc:")) {
     value = line();
   } else {
     Chain chain;
@@ -151,7 +167,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
 /// f o offset o g o offset o ...; a call alone may also give an integer or a coordinate map.
 Value MappingParser::composition() {
   Chain chain;
-  if (in_.at_letter() && is_algebra(in_.peek_name())) {
+  if (at_call()) {
     std::size_t const from = in_.at();
     Value value = call();
     if (!in_.looking_at_joint()) return value;
@@ -178,23 +194,33 @@ Value MappingParser::rest_of(Chain chain) {
 }
 
 void MappingParser::add_stage(Chain& chain) {
+  bool const calls = at_call();
   std::size_t const from = in_.at();
-  if (in_.at_letter() && is_algebra(in_.peek_name())) return add_value(chain, call(), from);
+  if (calls) return add_value(chain, call(), from);
   std::vector<Stage>& stages = chain.map.on_elements;
   bool const shifted = !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
   bool const may_be_offset =
       (stages.size() + (shifted ? 1 : 0)) % 2 == 1 || (stages.empty() && (chain.flagged || chain.bound));
   chain.places.push_back(from);
-  if (in_.looking_at("S")) {
+  if (at_swizzle()) {
     stages.emplace_back(swizzle());
+    if (swizzle_bits_) chain.map.element_bits = swizzle_bits_;
   } else if (in_.looking_at("M_")) {
     stages.emplace_back(mixed_bits());
+  } else if (layouts_.at_layout_type()) {
+    stages.emplace_back(layouts_.layout_type());
   } else {
+    bool const named = in_.at_letter();
+    if (named && !layouts_.at_named_number()) fail_at_name();
     IntTuple shape = layouts_.shape();
     if (in_.take(":")) {
       stages.emplace_back(layouts_.layout(std::move(shape), from));
       return;
     }
+    if (named && (!may_be_offset || shape.is_tuple))
+      in_.fail("this is " + to_string(shape) + ", not a layout", from, in_.at() - from,
+               "as the shape of a layout: make_layout(" + to_string(shape) +
+                   "), and LayoutRight for rows that are contiguous");
     if (!may_be_offset || shape.is_tuple)
       in_.fail_here("expected ':' and the strides", "a layout is shape:stride, such as (8,64):(64,1)");
     stages.emplace_back(displacement(shape.value, shape.is_static, from));
@@ -246,14 +272,17 @@ void MappingParser::check_order(Chain const& chain) {
 // Parts
 
 Swizzle MappingParser::swizzle() {
+  if (!at_swizzle()) in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
   std::size_t const from = in_.at();
-  if (!in_.take("Swizzle") && !in_.take("Sw") && !in_.take("S"))
-    in_.fail_here("expected a swizzle", "write Sw<bits,base,shift>, such as Sw<3,4,3>");
-  in_.expect("<", "of the swizzle");
-  auto const field = [&](std::string_view name) {
+  std::string_view const name = in_.take_name();
+  if (auto const made = mojo_swizzle(name)) return valid(*made, from);
+  bool const call = name != "Sw" && name != "S" && in_.take("(");  // Swizzle(3,4,3), make_swizzle(3,4,3)
+  if (!call) in_.expect("<", "of the swizzle");
+  auto const field = [&](std::string_view what) {
     std::size_t const at = in_.at();
-    std::int64_t const value = in_.take_integer(std::string(name) + " of the swizzle");
-    if (value < -64 || value > 64) in_.fail(std::string(name) + " is out of range", at, in_.at() - at);
+    if (in_.at_letter()) layouts_.fail_at_name();
+    std::int64_t const value = in_.take_integer(std::string(what) + " of the swizzle");
+    if (value < -64 || value > 64) in_.fail(std::string(what) + " is out of range", at, in_.at() - at);
     return static_cast<int>(value);
   };
   Swizzle s;
@@ -262,7 +291,12 @@ Swizzle MappingParser::swizzle() {
   s.base = field("base");
   in_.expect(",", "after base: a swizzle has three parameters");
   s.shift = field("shift");
-  in_.expect(">", "to close the swizzle");
+  in_.expect(call ? ")" : ">", "to close the swizzle");
+  if (!call && name == "Swizzle") in_.skip_braces();
+  return valid(s, from);
+}
+
+Swizzle MappingParser::valid(Swizzle s, std::size_t from) {
   if (s.error() != SwizzleError::none)
     in_.fail("not a valid swizzle: " + std::string(explain(s.error())), from, in_.at() - from);
   return s;
@@ -318,6 +352,12 @@ bool MappingParser::take_flag(Chain& chain) {
   if (!in_.take("smem_ptr")) return false;
   unsigned const bits = pointer_bits();
   in_.expect("(unset)", "of the pointer");
+  flag(chain, bits, from);
+  return true;
+}
+
+/// From here on the swizzle that was read acts on bytes, and elements have as many bits.
+void MappingParser::flag(Chain& chain, unsigned bits, std::size_t from) {
   auto& stages = chain.map.on_elements;
   if (chain.flagged || stages.size() != 1 || !std::holds_alternative<Swizzle>(stages[0]))
     in_.fail("smem_ptr[..](unset) stands between one swizzle and a layout", from, in_.at() - from);
@@ -325,7 +365,6 @@ bool MappingParser::take_flag(Chain& chain) {
   chain.map.element_bits = bits;
   chain.map.on_bytes = std::exchange(stages, {});
   chain.places.clear();
-  return true;
 }
 
 // Calls
@@ -338,12 +377,7 @@ std::vector<std::int64_t> MappingParser::numbers(std::string_view name) {
   do {
     std::size_t const at = in_.at();
     if (units && in_.at_letter()) {
-      std::string_view const type = in_.take_name();
-      try {
-        all.push_back(parse_element(type));
-      } catch (InputError const& error) {
-        in_.fail(error.message, at, type.size(), error.hint);
-      }
+      all.push_back(parse_element_here(in_).bits);
       continue;
     }
     std::int64_t const n = in_.take_integer("a number");
@@ -361,13 +395,28 @@ Value MappingParser::call() {
   std::size_t const from = in_.at();
   Call call;
   call.name = in_.take_name();
+  std::optional<Order> major;
+  if (call.name == "Layout") {
+    call.name = "make_layout";
+    if (in_.take(".")) major = mojo_order();
+  }
   call.numbers = numbers(call.name);
   in_.expect("(", "of the arguments of " + std::string(call.name));
   bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
-  do call.arguments.push_back(argument());
-  while (in_.take(","));
+  do {
+    take_keyword(call.name, call.arguments.size());
+    call.arguments.push_back(argument());
+  } while (in_.take(","));
   (void)layouts_.read_all_static(outside);
   in_.expect(")", "or ',' after an argument of " + std::string(call.name));
+  if (major) {
+    std::vector<Tiler> modes;
+    for (Argument& extent : call.arguments)
+      if (auto* const tiler = std::get_if<Tiler>(&extent.value)) modes.push_back(std::move(*tiler));
+    if (modes.size() != call.arguments.size())
+      in_.fail("extents are numbers, and this is a layout", from, in_.at() - from);
+    call.arguments = {{Tiler{std::move(modes)}, from, 0}, {*major, from, 0}};
+  }
   try {
     return evaluate(call, notes_);
   } catch (AlgebraError const& error) {
@@ -378,7 +427,12 @@ Value MappingParser::call() {
 /// What begins with a letter inside a tiler.
 Tiler MappingParser::call_in_tiler() {
   std::size_t const from = in_.at();
-  if (!is_algebra(in_.peek_name())) in_.fail_here("expected a layout, an integer or _");
+  if (!at_call()) {
+    std::vector<std::string> const known = algebra_names();
+    std::string const hint = did_you_mean(in_.peek_name(), known);
+    if (hint.empty()) layouts_.fail_at_name();
+    in_.fail_here("expected a layout, an integer or _", hint);
+  }
   Value value = call();
   if (auto* const tiler = std::get_if<Tiler>(&value)) return std::move(*tiler);
   auto const* map = std::get_if<Mapping>(&value);
@@ -391,22 +445,28 @@ Tiler MappingParser::call_in_tiler() {
 Argument MappingParser::argument() {
   std::size_t const from = in_.at();
   auto const here = [&](Value value) { return Argument{std::move(value), from, in_.at() - from}; };
-  if (in_.take("LayoutLeft") || in_.take("GenColMajor")) return here(Order::left);
-  if (in_.take("LayoutRight") || in_.take("GenRowMajor")) return here(Order::right);
+  if (auto const order = layouts_.order()) return here(*order);
   if (in_.looking_at("fn")) in_.fail_here("a function fn cannot be an argument");
-  if (in_.looking_at("tma:")) {
+  if (at_tma(in_)) {
     Mapping map = parse_tma(in_, options_);
     if (map.domain() == nullptr)
       in_.fail("a TMA mode alone is a function of byte addresses, and the algebra acts on elements", from,
                in_.at() - from, "with an element type and a box it has a layout: tma:128B<f16> (8,64)");
     return here(std::move(map));
   }
-  if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return here(parse_operand_atom(in_, options_));
+  if (at_operand_atom(in_)) return here(parse_operand_atom(in_, options_));
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
-  if (in_.at_letter()) {
-    if (!in_.looking_at("S") && !in_.looking_at("M_") && !is_algebra(in_.peek_name()))
-      in_.fail_here("unknown name", "a layout, a shape, a tiler, or a function such as coalesce");
-    return here(composition());
+  if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
+  if (in_.looking_at_name("decltype")) return here(inside_decltype());
+  if (auto known = defined()) return here(std::move(*known));
+  if (at_swizzle() || at_call() || in_.looking_at("M_")) return here(composition());
+  if (in_.at_letter() && !layouts_.at_named_number() && !layouts_.at_layout_type()) {
+    std::string const hint = did_you_mean(in_.peek_name(), algebra_names());
+    std::size_t const at = in_.at();
+    std::string_view const name = in_.take_name();
+    if (!hint.empty()) in_.fail("unknown name '" + std::string(name) + "'", at, name.size(), hint);
+    in_.back_to(at);
+    fail_at_name();
   }
   Tiler tiler = layouts_.tiler();
   if (!in_.looking_at_joint()) return here(std::move(tiler));
@@ -449,62 +509,35 @@ std::uint64_t parse_number(std::string const& text, std::size_t from, std::size_
 
 Swizzle parse_swizzle(std::string_view text) { return MappingParser(text, {}).parse_swizzle(); }
 
-unsigned parse_element(std::string_view text) {
-  struct Type {
-    std::string_view name;
-    unsigned bits;
-  };
-  static constexpr Type types[] = {
-      {"f64", 64},
-      {"f32", 32},
-      {"tf32", 32},
-      {"f16", 16},
-      {"bf16", 16},
-      {"fp8", 8},
-      {"e4m3", 8},
-      {"e5m2", 8},
-      {"fp4", 4},
-      {"e2m1", 4},
-      {"i64", 64},
-      {"i32", 32},
-      {"i16", 16},
-      {"i8", 8},
-      {"i4", 4},
-      {"u64", 64},
-      {"u32", 32},
-      {"u16", 16},
-      {"u8", 8},
-      {"u4", 4},
-      // as PTX and CUTLASS name them
-      {"s64", 64},
-      {"s32", 32},
-      {"s16", 16},
-      {"s8", 8},
-      {"s4", 4},
-      {"half_t", 16},
-      {"bfloat16_t", 16},
-      {"tfloat32_t", 32},
-      {"float_e4m3_t", 8},
-      {"float_e5m2_t", 8},
-      {"float_e2m1_t", 4},
-      {"int8_t", 8},
-      {"uint8_t", 8},
-      {"int4b_t", 4},
-      {"uint4b_t", 4},
-      {"int32_t", 32},
-      {"uint32_t", 32},
-  };
-  for (Type const& type : types)
-    if (type.name == text) return type.bits;
+Element parse_element_type(std::string_view text) {
+  if (ElementType const* const type = element_type(text)) return {std::string(type->name), type->bits};
+  // 16b, and as PTX names bits without a type: b16
+  std::string_view const digits = text.starts_with('b') ? text.substr(1) : text.substr(0, text.find('b'));
   unsigned bits = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
-  if (error == std::errc{} && std::string_view(end, text.data() + text.size()) == "b" &&
+  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+  if (error == std::errc{} && end == digits.data() + digits.size() && digits.size() + 1 == text.size() &&
       std::has_single_bit(bits) && bits <= 128)
-    return bits;
+    return {std::to_string(bits) + "b", bits};
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit))
+    throw InputError{"unknown element type", std::string(text), 0, text.size(),
+                     "a size is written in bits with a b behind them, 16b, and elements of 2 bytes are 16b"};
+  std::vector<std::string> known;
+  for (ElementType const& type : element_types) {
+    known.emplace_back(type.name);
+    for (std::string_view rest = type.aliases; !rest.empty();) {
+      std::size_t const comma = std::min(rest.find(','), rest.size());
+      known.emplace_back(rest.substr(0, comma));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  }
   throw InputError{
       "unknown element type", std::string(text), 0, text.size(),
-      "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, CUTLASS's half_t "
-      "bfloat16_t float_e4m3_t .., or Nb with N a power of two up to 128"};
+      did_you_mean_of(
+          plain_element_name(text), known,
+          "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, as C, CUDA, "
+          "CUTLASS, Triton and PyTorch write them too, or Nb with N a power of two up to 128")};
 }
+
+unsigned parse_element(std::string_view text) { return parse_element_type(text).bits; }
 
 }  // namespace swizproof

@@ -6,6 +6,7 @@
 //   atom.cpp            tma:..., gmma:..., umma:...
 //   descriptor.cpp      desc:...
 //   table.cpp           what print_layout and print_tensor print below their first line
+//   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
 #pragma once
 
@@ -34,20 +35,32 @@ struct Call {
 
 /// True for the name of a function of the algebra.
 [[nodiscard]] bool is_algebra(std::string_view name);
+/// All of these names.
+[[nodiscard]] std::vector<std::string> algebra_names();
 /// The result of a call; what it says about the result goes to `notes`. Throws AlgebraError.
 [[nodiscard]] Value evaluate(Call const& call, std::vector<std::string>& notes);
 
-/// `tma:128B`, `tma:128B<f16> (128,64)`.
+/// True before the name of a mode of TMA: `tma:`, `CU_TENSOR_MAP_SWIZZLE_`, Mojo's `TensorMapSwizzle.SWIZZLE_`.
+[[nodiscard]] bool at_tma(Scanner& in);
+/// True before the name of an atom of wgmma or tcgen05: `gmma:`, `umma:`, CUTLASS's `GMMA::Layout_`.
+[[nodiscard]] bool at_operand_atom(Scanner& in);
+
+/// `tma:128B`, `tma:128B<f16> (128,64)`; `CU_TENSOR_MAP_SWIZZLE_128B` for the mode.
 [[nodiscard]] Mapping parse_tma(Scanner& in, MappingOptions const& options);
-/// `gmma:K_SW128<f16>`, `umma:MN_SW128_32B<tf32> (128,64,3)`: the atoms of wgmma and of tcgen05.
+/// `gmma:K_SW128<f16>`, `umma:MN_SW128_32B<tf32> (128,64,3)`: the atoms of wgmma and of tcgen05; as CUTLASS names them,
+/// `GMMA::Layout_K_SW128_Atom<half_t>{}`, `UMMA::Layout_SW128_Atom<half_t, UMMA::Major::K>`.
 [[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
 /// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
 [[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
-/// `<f16>` behind a name, or what --element says; `type` becomes the name.
+/// The element type that comes next, up to a '>', ',' or ')'.
+[[nodiscard]] Element parse_element_here(Scanner& in);
+/// `<f16>` behind a name, or what --element says; `type` becomes its first name.
 [[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options,
                                                            std::string& type);
 /// The extents behind an atom or a descriptor, all static: numbers that kernels know when they are compiled.
 [[nodiscard]] IntTuple parse_extents(Scanner& in);
+/// What a swizzle written in the wrong unit, bytes or elements, was probably meant to be; nothing if none seems so.
+[[nodiscard]] std::optional<std::string> note_of_unit(Mapping const& map);
 /// What std::cout makes of a wgmma atom, which loses the flag; nothing if the map is not one.
 [[nodiscard]] std::optional<std::string> note_of_lost_flag(Mapping const& map);
 
@@ -86,12 +99,26 @@ class MappingParser {
 
   Value line();
   Value composition();
+  Value composed_type();
+  Value inside_decltype();
+  std::string take_declaration();
+  bool take_definition(std::string const& name);
+  void define(std::string const& name, Value value, std::size_t from);
+  std::optional<Value> defined();
+  void take_keyword(std::string_view function, std::size_t position);
+  std::optional<Swizzle> mojo_swizzle(std::string_view name);
+  bool at_swizzle();
+  bool at_call();
+  [[noreturn]] void fail_at_name();
   Value rest_of(Chain chain);
   void add_stage(Chain& chain);
   void add_value(Chain& chain, Value value, std::size_t from);
   void check_order(Chain const& chain);
   bool take_flag(Chain& chain);
+  void flag(Chain& chain, unsigned bits, std::size_t from);
   Swizzle swizzle();
+  Swizzle valid(Swizzle s, std::size_t from);
+  Order mojo_order();
   Displacement displacement(std::int64_t value, bool is_static, std::size_t from);
   Displacement mixed_bits();
   unsigned pointer_bits();
@@ -112,6 +139,9 @@ class MappingParser {
   LayoutParser layouts_;
   MappingOptions options_;
   std::vector<std::string> notes_{};
+  std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
+  std::map<std::string, Value, std::less<>> definitions_{};
+  std::size_t expanded_ = 0;  ///< letters of the definitions that were put where their names stand
   bool is_tensor_ = false;
   int depth_ = 0;
 };

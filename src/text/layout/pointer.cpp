@@ -22,7 +22,7 @@ constexpr PointerName pointer_names[] = {
 std::optional<MappingParser::Pointer> MappingParser::pointer() {
   std::size_t const from = in_.at();
   Pointer result;
-  if (in_.looking_at("S")) {
+  if (in_.looking_at_name("S") || in_.looking_at_name("Sw") || in_.looking_at_name("Swizzle")) {
     result.swizzle = swizzle();
     if (!in_.take("_")) {
       in_.back_to(from);

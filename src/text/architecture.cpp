@@ -1,0 +1,93 @@
+// Architectures by every spelling of their names.
+#include "text/nearest.hpp"
+#include "text/scanner.hpp"
+
+#include <swizproof/text/parse.hpp>
+
+namespace swizproof {
+
+namespace {
+
+/// A name of a family and the architecture that it means, or the several.
+struct Family {
+  std::string_view name, architecture, members;
+};
+constexpr Family families[] = {{"hopper", "sm_90", {}},
+                               {"ada", "sm_89", {}},
+                               {"ampere", {}, "sm_80 (A100) or sm_86 (RTX 30)"},
+                               {"blackwell", {}, "sm_100 (B200) or sm_120 (RTX 50)"}};
+
+/// The number of `sm_90`, `sm90`, `compute_90`, `9.0`, `90`, without what follows it; `rest` becomes that.
+std::optional<unsigned> number_of(std::string text, std::string& rest) {
+  bool named = false;
+  for (std::string_view const prefix : {"sm_", "sm", "compute_", "compute"})
+    if (text.starts_with(prefix)) {
+      text.erase(0, prefix.size());
+      named = true;
+      break;
+    }
+  std::size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) ++digits;
+  if (digits != 0 && !named && digits + 2 == text.size() && text[digits] == '.' && is_digit(text[digits + 1]))
+    text.erase(digits++, 1);
+  unsigned number = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + digits, number);
+  if (digits == 0 || number < 50 || number > 199 || error != std::errc{} || end != text.data() + digits)
+    return {};
+  rest = text.substr(digits);
+  return number;
+}
+
+Architecture const* architecture(std::string_view name) {
+  for (Architecture const& arch : architectures)
+    if (arch.name == name) return &arch;
+  return nullptr;
+}
+
+/// The number of an architecture of the table: 90 of sm_90a.
+unsigned number_of(Architecture const& arch) {
+  std::string rest;
+  return *number_of(std::string(arch.name), rest);
+}
+
+}  // namespace
+
+Architecture const& parse_architecture(std::string_view text) {
+  std::string list;
+  std::vector<std::string> known;
+  for (Architecture const& arch : architectures) {
+    known.emplace_back(arch.name);
+    list += " " + known.back();
+  }
+  auto const refuse = [&](std::string hint) {
+    throw InputError{"unknown architecture", std::string(text), 0, text.size(), std::move(hint)};
+  };
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (Family const& family : families) {
+    known.emplace_back(family.name);
+    if (lower != family.name) continue;
+    if (family.architecture.empty()) refuse(lower + " is " + std::string(family.members));
+    return *architecture(family.architecture);
+  }
+  std::string rest;
+  std::optional<unsigned> const number = number_of(lower, rest);
+  if (!number || (!rest.empty() && rest != "a" && rest != "f"))
+    refuse(did_you_mean_of(text, known, "known:" + list));
+  std::string const name = "sm_" + std::to_string(*number);
+  if (Architecture const* const arch = architecture(name + rest)) return *arch;
+  if (Architecture const* const arch = architecture(name)) return *arch;  // sm_100a, sm_120f: the same banks
+  Architecture const* nearest = nullptr;
+  auto const apart = [&](Architecture const& arch) {
+    unsigned const n = number_of(arch);
+    return n < *number ? *number - n : n - *number;
+  };
+  for (Architecture const& arch : architectures)
+    if (nearest == nullptr || apart(arch) < apart(*nearest)) nearest = &arch;
+  refuse(name + " has no table here; the nearest that has one is " + std::string(nearest->name) +
+         ", which may be served otherwise; known:" + list);
+  return *nearest;
+}
+
+}  // namespace swizproof
