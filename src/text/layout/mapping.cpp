@@ -81,6 +81,7 @@ Value MappingParser::line() {
   if (in_.looking_at("tma:")) return parse_tma(in_, options_);
   if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return parse_operand_atom(in_, options_);
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
+  if (in_.looking_at("#") || in_.looking_at("!")) return parse_triton(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
@@ -126,7 +127,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
   }
   Value value;
   if (in_.looking_at("tma:") || in_.looking_at("gmma:") || in_.looking_at("umma:") ||
-      in_.looking_at("desc:")) {
+      in_.looking_at("desc:") || in_.looking_at("#") || in_.looking_at("!")) {
     value = line();
   } else {
     Chain chain;
@@ -403,6 +404,7 @@ Argument MappingParser::argument() {
   }
   if (in_.looking_at("gmma:") || in_.looking_at("umma:")) return here(parse_operand_atom(in_, options_));
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
+  if (in_.looking_at("#") || in_.looking_at("!")) return here(parse_triton(in_, options_));
   if (in_.at_letter()) {
     if (!in_.looking_at("S") && !in_.looking_at("M_") && !is_algebra(in_.peek_name()))
       in_.fail_here("unknown name", "a layout, a shape, a tiler, or a function such as coalesce");

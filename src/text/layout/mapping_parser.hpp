@@ -5,6 +5,7 @@
 //   algebra.cpp         composition(L, L) and its kin
 //   atom.cpp            tma:..., gmma:..., umma:...
 //   descriptor.cpp      desc:...
+//   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
 #pragma once
@@ -43,6 +44,8 @@ struct Call {
 [[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
 /// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
 [[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
+/// `#ttg.swizzled_shared<{vec = 8, ...}> (64,64)`, `#shared = #ttg...`, `!ttg.memdesc<64x64xf16, #ttg..., #smem>`.
+[[nodiscard]] Mapping parse_triton(Scanner& in, MappingOptions const& options);
 /// `<f16>` behind a name, or what --element says; `type` becomes the name.
 [[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options,
                                                            std::string& type);
