@@ -52,7 +52,10 @@ class AccessParser {
     access_.name = text_;
     access_.instruction = parse_instruction(trimmed(0, colon_));
     declare_variables();
+    name_threads();
     in_.back_to(colon_ + 1);
+    while (std::optional<NamedExpression> part = ExpressionParser(in_, names_, named_).take_let())
+      named_.push_back(std::move(*part));
     if (in_.done()) in_.fail_here("what each lane asks for is missing", forms);
     std::size_t const pattern_at = in_.at();
     where();
@@ -121,7 +124,22 @@ class AccessParser {
       previous = word;
     }
   }
-  Expression expression() { return ExpressionParser(in_, names_).parse(); }
+  /// Other names of the lane, and of the thread: threadIdx.x is lane + 32*warp where a `for` is called warp (or warp_id,
+  /// warpId), else the lane of warp 0. A `for` of such a name comes first.
+  void name_threads() {
+    Expression const lane = Expression::variable(0);
+    for (char const* name : {"lane_id", "laneId", "laneid"}) named_.push_back({name, lane});
+    Expression thread = lane;
+    for (char const* name : {"warp", "warp_id", "warpId"}) {
+      auto const warp = std::find(names_.begin(), names_.end(), name);
+      if (warp == names_.end()) continue;
+      thread = lane + Expression(warp_lanes) *
+                          Expression::variable(static_cast<std::uint64_t>(warp - names_.begin()));
+      break;
+    }
+    for (char const* name : {"tid", "tid.x", "threadIdx.x"}) named_.push_back({name, thread});
+  }
+  Expression expression() { return ExpressionParser(in_, names_, named_).parse(); }
   Expression assigned(std::string_view name) {
     if (!take_word(name)) in_.fail_here("expected '" + std::string(name) + " = ...'");
     in_.expect("=", "after " + std::string(name));
@@ -273,6 +291,7 @@ class AccessParser {
   Scanner in_;
   std::size_t colon_;
   std::vector<std::string> names_;
+  std::vector<NamedExpression> named_;
   Access access_;
 };
 
@@ -292,24 +311,29 @@ Expression parse_expression(std::string_view text, std::span<std::string const> 
   return expression;
 }
 
-Instruction parse_instruction(std::string_view text) {
-  for (InstructionName const& known : instruction_names)
-    if (known.text == text) return known.instruction;
-  throw InputError{"unknown instruction", std::string(text), 0, text.size(),
-                   "known: ld.shared and st.shared .b8 to .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], "
-                   "cp.async .b32 .b64 .b128"};
+/// Where the instruction ends and what each lane asks for begins: a colon that is no part of `shared::cta`.
+static std::size_t find_colon(std::string_view text) {
+  std::size_t at = text.find(':');
+  while (at != text.npos && at + 1 < text.size() && text[at + 1] == ':') at = text.find(':', at + 2);
+  return at;
 }
 
 Access parse_access(std::string_view text, std::span<std::string const> more) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  std::size_t const colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    if (Access const* const named = named_access(text)) return *named;
+  std::size_t const colon = find_colon(text);
+  if (colon != std::string_view::npos) return AccessParser(text, colon, more).parse();
+  if (Access const* const named = named_access(text)) return *named;
+  if (!looks_like_instruction(text))
     throw InputError{"unknown access", std::string(text), 0, text.size(),
                      "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ..."};
-  }
-  return AccessParser(text, colon, more).parse();
+  // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
+  std::string_view const known = name(parse_instruction(text));
+  if (Access const* const named = named_access(known)) return *named;
+  throw InputError{
+      "what each lane asks for is missing: " + std::string(known) + " has no pattern of its own",
+      std::string(text), 0, text.size(),
+      "write " + std::string(known) + ": row = ..., col = ...; 'swizproof accesses' lists the named ones"};
 }
 
 Architecture const& parse_architecture(std::string_view text) {

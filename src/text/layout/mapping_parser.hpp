@@ -5,6 +5,7 @@
 //   algebra.cpp         composition(L, L) and its kin
 //   atom.cpp            tma:..., gmma:..., umma:...
 //   descriptor.cpp      desc:...
+//   coordinate.cpp      fn(row, col) = ... (64,64)
 //   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
@@ -46,6 +47,10 @@ struct Call {
 [[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
 /// `#ttg.swizzled_shared<{vec = 8, ...}> (64,64)`, `#shared = #ttg...`, `!ttg.memdesc<64x64xf16, #ttg..., #smem>`.
 [[nodiscard]] Mapping parse_triton(Scanner& in, MappingOptions const& options);
+/// fn(row, col) = expression (64,64): element offsets by coordinate. A layout, or a swizzle on one, where it is one; else the
+/// expression on a compact layout. `text` is how it is written.
+[[nodiscard]] Mapping coordinate_function(Expression const& expression,
+                                          std::vector<std::int64_t> const& shape, std::string text);
 /// `<f16>` behind a name, or what --element says; `type` becomes the name.
 [[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options,
                                                            std::string& type);
