@@ -1,5 +1,8 @@
 // ACCESS: a named pattern, or an instruction and what each lane asks for; names of architectures.
 #include "text/expression_parser.hpp"
+#include "text/layout/layout_parser.hpp"
+#include "text/tiled_mma.hpp"
+#include "text/tiler.hpp"
 
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/text/parse.hpp>
@@ -43,17 +46,19 @@ std::pair<std::uint64_t, std::uint64_t> take_range(Scanner& in) {
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
 class AccessParser {
  public:
-  AccessParser(std::string_view text, std::size_t colon, std::span<std::string const> more)
-      : text_(text), in_(text), colon_(colon), names_{"lane"} {
+  /// What each lane asks for begins at `from`.
+  AccessParser(std::string_view text, std::size_t from, Instruction const& instruction,
+               std::span<std::string const> more)
+      : text_(text), in_(text), from_(from), names_{"lane"} {
+    access_.instruction = instruction;
     names_.insert(names_.end(), more.begin(), more.end());
   }
 
   [[nodiscard]] Access parse() {
     access_.name = text_;
-    access_.instruction = parse_instruction(trimmed(0, colon_));
     declare_variables();
     name_threads();
-    in_.back_to(colon_ + 1);
+    in_.back_to(from_);
     while (std::optional<NamedExpression> part = ExpressionParser(in_, names_, named_).take_let())
       named_.push_back(std::move(*part));
     if (in_.done()) in_.fail_here("what each lane asks for is missing", forms);
@@ -103,7 +108,7 @@ class AccessParser {
   }
   /// The names after each `for`, so that expressions before it may use them.
   void declare_variables() {
-    std::size_t at = colon_;
+    std::size_t at = from_;
     std::string_view previous;
     while (at < text_.size()) {
       if (!is_name(text_[at])) {
@@ -148,6 +153,7 @@ class AccessParser {
 
   void where() {
     if (looks_like_tiled_copy(text_.substr(in_.at()))) return tiled_copy();
+    refuse_tiled_mma(in_);
     if (take_word("tv")) return thread_values();
     if (take_word("address")) {
       in_.expect("=", "after address");
@@ -218,12 +224,42 @@ class AccessParser {
     }
     in_.back_to(tile + 4);
     std::size_t const tile_from = in_.at();
-    out.tile = shape(0);
+    tile_of(out, tile_from);
     std::int64_t size = 1;
     for (std::int64_t const n : out.tile.leaves())
       if (__builtin_mul_overflow(size, n, &size) || size > std::int64_t{1} << 62)
         in_.fail("the tile has more than 2^62 elements", tile_from, in_.at() - tile_from);
     set(std::move(out), from);
+  }
+  /// The tile's extents, or a layout for each of its modes, which CuTe's index goes through.
+  void tile_of(ThreadValues& out, std::size_t from) {
+    LayoutParser layouts(in_);
+    Tiler tiler = layouts.tiler();
+    if (std::optional<IntTuple> const extents = integers(tiler)) {
+      for (std::int64_t const n : extents->leaves())
+        if (n < 1 || n > (1 << 20)) in_.fail("extents are from 1 to 2^20", from, in_.at() - from);
+      out.tile = *extents;
+      return;
+    }
+    in_.back_to(from);
+    (void)layouts.read_all_static(true);
+    tiler = layouts.tiler();
+    make_static(out.tv.shape);
+    make_static(out.tv.stride);
+    Layout* const sides[] = {&out.tv};
+    try {
+      if (out.tv.cosize() > tile_shape(tiler).product())
+        in_.fail("the layout reaches index " + std::to_string(out.tv.cosize() - 1) + ", the tiler has " +
+                     std::to_string(tile_shape(tiler).product()) + " elements",
+                 from, in_.at() - from);
+      out.tile = through_tiler(tiler, sides);
+    } catch (AlgebraError const& error) {
+      in_.fail("this is no tiler that CuTe can make: " + std::string(error.what()), from, in_.at() - from);
+    }
+  }
+  static void make_static(IntTuple& t) {
+    t.is_static = !t.is_tuple;
+    for (IntTuple& m : t.modes) make_static(m);
   }
   void tiled_copy() {
     // A block spans lines; it ends where the access does, or at a `for` or `if`, which it cannot hold.
@@ -253,22 +289,6 @@ class AccessParser {
                from, in_.at() - from);
     access_.where = std::move(out);
   }
-  IntTuple shape(int depth) {
-    std::size_t const from = in_.at();
-    if (depth > 20) in_.fail_here("nested more than 20 deep");
-    if (in_.take("(")) {
-      std::vector<IntTuple> modes;
-      do modes.push_back(shape(depth + 1));
-      while (in_.take(","));
-      in_.expect(")", "or ',' in the shape");
-      return IntTuple(std::move(modes));
-    }
-    bool const fixed = in_.take("_");
-    std::int64_t const value = in_.take_integer("an extent of the tile");
-    if (value < 1 || value > (1 << 20)) in_.fail("extents are from 1 to 2^20", from, in_.at() - from);
-    return {value, fixed};
-  }
-
   void range() {
     std::string const name(in_.take_name());
     if (name.empty()) in_.fail_here("expected the name of a variable after 'for'");
@@ -289,7 +309,7 @@ class AccessParser {
 
   std::string_view text_;
   Scanner in_;
-  std::size_t colon_;
+  std::size_t from_;
   std::vector<std::string> names_;
   std::vector<NamedExpression> named_;
   Access access_;
@@ -321,8 +341,12 @@ static std::size_t find_colon(std::string_view text) {
 Access parse_access(std::string_view text, std::span<std::string const> more) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  Scanner whole(text);
+  refuse_tiled_mma(whole);
+  if (looks_like_tiled_copy(text)) return AccessParser(text, 0, copy_instruction(text), more).parse();
   std::size_t const colon = find_colon(text);
-  if (colon != std::string_view::npos) return AccessParser(text, colon, more).parse();
+  if (colon != std::string_view::npos)
+    return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more).parse();
   if (Access const* const named = named_access(text)) return *named;
   if (!looks_like_instruction(text))
     throw InputError{"unknown access", std::string(text), 0, text.size(),

@@ -1,5 +1,6 @@
 // FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
 #include "text/scanner.hpp"
+#include "text/tiled_mma.hpp"
 
 #include <swizproof/text/parse.hpp>
 
@@ -369,6 +370,7 @@ class FragmentParser {
 }  // namespace
 
 NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits) {
+  if (looks_like_tiled_mma(text)) return parse_tiled_mma(text, element_bits);
   return FragmentParser(text, element_bits).parse();
 }
 

@@ -1,6 +1,7 @@
 // LAYOUT: the whole text, compositions of functions, flags, calls.
 #include "text/expression_parser.hpp"
 #include "text/layout/mapping_parser.hpp"
+#include "text/tiled_mma.hpp"
 
 #include <swizproof/text/parse.hpp>
 
@@ -83,6 +84,7 @@ Value MappingParser::line() {
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("#") || in_.looking_at("!")) return parse_triton(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
+  refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
     in_.back_to(in_.text_size());
