@@ -20,16 +20,23 @@ void must_not_crash(std::string const& text, Parse const& parse) {
 }
 
 rc::Gen<std::string> near_grammar() {
-  return rc::gen::map(rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
-                          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0",
-                          "smem_ptr[16b](unset)", "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B",
-                          "M_0|(64&64)=64", "@", "999999999999999999999", "ld.shared.b128",
-                          "row = ", "byte = ", "lane", "/8", "%", "?", "\n", "\xff")),
-                      [](std::vector<std::string> const& parts) {
-                        std::string text;
-                        for (std::string const& p : parts) text += p;
-                        return text;
-                      });
+  return rc::gen::map(
+      rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+          "(", ")", ",", ":", "_", "8", "64", "0", "-1", "Sw<3,4,3>", "Sw<", ">", " o ", "_0",
+          "smem_ptr[16b](unset)", "fn(x) = ", "x", "^", ">>", "& 0x70", "tma:", "128B", "M_0|(64&64)=64", "@",
+          "999999999999999999999", "ld.shared.b128", "row = ", "byte = ", "let y = ", ";",
+          "fn(row, col) = ", "threadIdx.x", "LDSM.16.M88.4",
+          "ld.shared.v4.f32: ", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}",
+          "#ttg.nvmma_shared<{", "swizzlingByteWidth = 128, elementBitWidth = 16",
+          "#ttg.padded_shared<[8:+2] {order = [1, 0], shape = [8, 8]",
+          "#ttg.shared_linear<{offset = [[0, 1], [1, 0]]", "}> (8,64)", "}>", "[", "]",
+          "!ttg.memdesc<8x64xf16, ", "#smem", "TiledMMA", "TiledCopy", " tile ", "lane", "/8", "%", "?", "\n",
+          "\xff")),
+      [](std::vector<std::string> const& parts) {
+        std::string text;
+        for (std::string const& p : parts) text += p;
+        return text;
+      });
 }
 
 RC_GTEST_PROP(Parser, NeverCrashesOnTextNearTheGrammar, ()) {
