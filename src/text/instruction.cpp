@@ -48,12 +48,11 @@ class InstructionReader {
     throw InputError{std::move(message), std::string(whole_), 0, std::max<std::size_t>(whole_.size(), 1),
                      std::move(hint)};
   }
-  [[noreturn]] void unknown() const {
-    refuse("unknown instruction",
-           "known: ld.shared and st.shared .b8 to .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], "
-           "cp.async .b32 .b64 .b128; "
-           "as PTX, SASS and CUTLASS name them too");
-  }
+  static constexpr char const* known_names =
+      "known: ld.shared and st.shared .b8 to .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async "
+      ".b32 "
+      ".b64 .b128; as PTX, SASS and CUTLASS name them too";
+  [[noreturn]] void unknown() const { refuse("unknown instruction", known_names); }
   static std::optional<Instruction> from_table(std::string_view text) {
     for (InstructionName const& known : instruction_names)
       if (known.text == text) return known.instruction;
@@ -75,7 +74,7 @@ class InstructionReader {
   void expect_words(std::initializer_list<std::string_view> known) const {
     for (std::size_t i = 1; i < words_.size(); ++i)
       if (std::find(known.begin(), known.end(), words_[i]) == known.end())
-        refuse("'" + std::string(words_[i]) + "' is not known behind " + std::string(words_[0]));
+        refuse("'" + std::string(words_[i]) + "' is not known behind " + std::string(words_[0]), known_names);
   }
 
   /// Bytes of a PTX type: f32, u16, b128, bf16x2.
@@ -109,7 +108,7 @@ class InstructionReader {
         bytes = of_type;
       } else if (std::string_view(" weak volatile relaxed acquire release cta cluster gpu sys ")
                      .find(" " + std::string(word) + " ") == std::string_view::npos) {
-        refuse("'" + std::string(word) + "' is not known behind " + std::string(words_[0]));
+        refuse("'" + std::string(word) + "' is not known behind " + std::string(words_[0]), known_names);
       }
     }
     if (!shared)
@@ -153,7 +152,7 @@ class InstructionReader {
       if (!words_[i].starts_with("L2::") &&
           std::string_view(" async ca cg shared shared::cta shared::cluster global ")
                   .find(" " + std::string(words_[i]) + " ") == std::string_view::npos)
-        refuse("'" + std::string(words_[i]) + "' is not known behind cp.async");
+        refuse("'" + std::string(words_[i]) + "' is not known behind cp.async", known_names);
     std::optional<unsigned> const bytes = copied_bytes();
     bool const whole = has("cg");
     if (!bytes && !whole)
