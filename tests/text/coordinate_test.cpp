@@ -67,6 +67,7 @@ TEST(Let, NamesAPartOfAnExpression) {
     EXPECT_EQ(value("let y = x >> 3\nlet z = y & 0x70\nx ^ z", at), wanted);
     EXPECT_EQ(value("let y = 8; x / y + x % y", at), at / 8 + at % 8) << "a divisor that is a number";
     EXPECT_EQ(value("let y = x + 1; 2*y", at), 2 * (at + 1)) << "as if in parentheses";
+    EXPECT_EQ(value("let y = x < 50 ? x + 1 : 3*x; x + y", at), at + (at < 50 ? at + 1 : 3 * at));
   }
   EXPECT_EQ(error_of("fn(x) = let y = x; 8 / y").message, "the divisor must be a constant");
   EXPECT_EQ(error_of("fn(x) = let x = 1; x").message, "there are two of this name");
