@@ -1,7 +1,7 @@
 #include "evidence/nsight.hpp"
 
 #include "evidence/metrics.hpp"
-#include "evidence/sass.hpp"
+#include "text/sass.hpp"
 
 #include <swizproof/text/parse.hpp>
 

@@ -1,5 +1,8 @@
 // ACCESS: a named pattern, or an instruction and what each lane asks for; names of architectures.
 #include "text/expression_parser.hpp"
+#include "text/layout/layout_parser.hpp"
+#include "text/tiled_mma.hpp"
+#include "text/tiler.hpp"
 
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/text/parse.hpp>
@@ -43,16 +46,21 @@ std::pair<std::uint64_t, std::uint64_t> take_range(Scanner& in) {
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
 class AccessParser {
  public:
-  AccessParser(std::string_view text, std::size_t colon, std::span<std::string const> more)
-      : text_(text), in_(text), colon_(colon), names_{"lane"} {
+  /// What each lane asks for begins at `from`.
+  AccessParser(std::string_view text, std::size_t from, Instruction const& instruction,
+               std::span<std::string const> more)
+      : text_(text), in_(text), from_(from), names_{"lane"} {
+    access_.instruction = instruction;
     names_.insert(names_.end(), more.begin(), more.end());
   }
 
   [[nodiscard]] Access parse() {
     access_.name = text_;
-    access_.instruction = parse_instruction(trimmed(0, colon_));
     declare_variables();
-    in_.back_to(colon_ + 1);
+    name_threads();
+    in_.back_to(from_);
+    while (std::optional<NamedExpression> part = ExpressionParser(in_, names_, named_).take_let())
+      named_.push_back(std::move(*part));
     if (in_.done()) in_.fail_here("what each lane asks for is missing", forms);
     std::size_t const pattern_at = in_.at();
     where();
@@ -100,7 +108,7 @@ class AccessParser {
   }
   /// The names after each `for`, so that expressions before it may use them.
   void declare_variables() {
-    std::size_t at = colon_;
+    std::size_t at = from_;
     std::string_view previous;
     while (at < text_.size()) {
       if (!is_name(text_[at])) {
@@ -121,7 +129,22 @@ class AccessParser {
       previous = word;
     }
   }
-  Expression expression() { return ExpressionParser(in_, names_).parse(); }
+  /// Other names of the lane, and of the thread: threadIdx.x is lane + 32*warp where a `for` is called warp (or warp_id,
+  /// warpId), else the lane of warp 0. A `for` of such a name comes first.
+  void name_threads() {
+    Expression const lane = Expression::variable(0);
+    for (char const* name : {"lane_id", "laneId", "laneid"}) named_.push_back({name, lane});
+    Expression thread = lane;
+    for (char const* name : {"warp", "warp_id", "warpId"}) {
+      auto const warp = std::find(names_.begin(), names_.end(), name);
+      if (warp == names_.end()) continue;
+      thread = lane + Expression(warp_lanes) *
+                          Expression::variable(static_cast<std::uint64_t>(warp - names_.begin()));
+      break;
+    }
+    for (char const* name : {"tid", "tid.x", "threadIdx.x"}) named_.push_back({name, thread});
+  }
+  Expression expression() { return ExpressionParser(in_, names_, named_).parse(); }
   Expression assigned(std::string_view name) {
     if (!take_word(name)) in_.fail_here("expected '" + std::string(name) + " = ...'");
     in_.expect("=", "after " + std::string(name));
@@ -130,6 +153,7 @@ class AccessParser {
 
   void where() {
     if (looks_like_tiled_copy(text_.substr(in_.at()))) return tiled_copy();
+    refuse_tiled_mma(in_);
     if (take_word("tv")) return thread_values();
     if (take_word("address")) {
       in_.expect("=", "after address");
@@ -200,12 +224,42 @@ class AccessParser {
     }
     in_.back_to(tile + 4);
     std::size_t const tile_from = in_.at();
-    out.tile = shape(0);
+    tile_of(out, tile_from);
     std::int64_t size = 1;
     for (std::int64_t const n : out.tile.leaves())
       if (__builtin_mul_overflow(size, n, &size) || size > std::int64_t{1} << 62)
         in_.fail("the tile has more than 2^62 elements", tile_from, in_.at() - tile_from);
     set(std::move(out), from);
+  }
+  /// The tile's extents, or a layout for each of its modes, which CuTe's index goes through.
+  void tile_of(ThreadValues& out, std::size_t from) {
+    LayoutParser layouts(in_);
+    Tiler tiler = layouts.tiler();
+    if (std::optional<IntTuple> const extents = integers(tiler)) {
+      for (std::int64_t const n : extents->leaves())
+        if (n < 1 || n > (1 << 20)) in_.fail("extents are from 1 to 2^20", from, in_.at() - from);
+      out.tile = *extents;
+      return;
+    }
+    in_.back_to(from);
+    (void)layouts.read_all_static(true);
+    tiler = layouts.tiler();
+    make_static(out.tv.shape);
+    make_static(out.tv.stride);
+    Layout* const sides[] = {&out.tv};
+    try {
+      if (out.tv.cosize() > tile_shape(tiler).product())
+        in_.fail("the layout reaches index " + std::to_string(out.tv.cosize() - 1) + ", the tiler has " +
+                     std::to_string(tile_shape(tiler).product()) + " elements",
+                 from, in_.at() - from);
+      out.tile = through_tiler(tiler, sides);
+    } catch (AlgebraError const& error) {
+      in_.fail("this is no tiler that CuTe can make: " + std::string(error.what()), from, in_.at() - from);
+    }
+  }
+  static void make_static(IntTuple& t) {
+    t.is_static = !t.is_tuple;
+    for (IntTuple& m : t.modes) make_static(m);
   }
   void tiled_copy() {
     // A block spans lines; it ends where the access does, or at a `for` or `if`, which it cannot hold.
@@ -235,22 +289,6 @@ class AccessParser {
                from, in_.at() - from);
     access_.where = std::move(out);
   }
-  IntTuple shape(int depth) {
-    std::size_t const from = in_.at();
-    if (depth > 20) in_.fail_here("nested more than 20 deep");
-    if (in_.take("(")) {
-      std::vector<IntTuple> modes;
-      do modes.push_back(shape(depth + 1));
-      while (in_.take(","));
-      in_.expect(")", "or ',' in the shape");
-      return IntTuple(std::move(modes));
-    }
-    bool const fixed = in_.take("_");
-    std::int64_t const value = in_.take_integer("an extent of the tile");
-    if (value < 1 || value > (1 << 20)) in_.fail("extents are from 1 to 2^20", from, in_.at() - from);
-    return {value, fixed};
-  }
-
   void range() {
     std::string const name(in_.take_name());
     if (name.empty()) in_.fail_here("expected the name of a variable after 'for'");
@@ -271,8 +309,9 @@ class AccessParser {
 
   std::string_view text_;
   Scanner in_;
-  std::size_t colon_;
+  std::size_t from_;
   std::vector<std::string> names_;
+  std::vector<NamedExpression> named_;
   Access access_;
 };
 
@@ -292,24 +331,33 @@ Expression parse_expression(std::string_view text, std::span<std::string const> 
   return expression;
 }
 
-Instruction parse_instruction(std::string_view text) {
-  for (InstructionName const& known : instruction_names)
-    if (known.text == text) return known.instruction;
-  throw InputError{"unknown instruction", std::string(text), 0, text.size(),
-                   "known: ld.shared and st.shared .b8 to .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], "
-                   "cp.async .b32 .b64 .b128"};
+/// Where the instruction ends and what each lane asks for begins: a colon that is no part of `shared::cta`.
+static std::size_t find_colon(std::string_view text) {
+  std::size_t at = text.find(':');
+  while (at != text.npos && at + 1 < text.size() && text[at + 1] == ':') at = text.find(':', at + 2);
+  return at;
 }
 
 Access parse_access(std::string_view text, std::span<std::string const> more) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  std::size_t const colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    if (Access const* const named = named_access(text)) return *named;
+  Scanner whole(text);
+  refuse_tiled_mma(whole);
+  if (looks_like_tiled_copy(text)) return AccessParser(text, 0, copy_instruction(text), more).parse();
+  std::size_t const colon = find_colon(text);
+  if (colon != std::string_view::npos)
+    return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more).parse();
+  if (Access const* const named = named_access(text)) return *named;
+  if (!looks_like_instruction(text))
     throw InputError{"unknown access", std::string(text), 0, text.size(),
                      "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ..."};
-  }
-  return AccessParser(text, colon, more).parse();
+  // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
+  std::string_view const known = name(parse_instruction(text));
+  if (Access const* const named = named_access(known)) return *named;
+  throw InputError{
+      "what each lane asks for is missing: " + std::string(known) + " has no pattern of its own",
+      std::string(text), 0, text.size(),
+      "write " + std::string(known) + ": row = ..., col = ...; 'swizproof accesses' lists the named ones"};
 }
 
 }  // namespace swizproof

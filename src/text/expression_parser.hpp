@@ -1,4 +1,4 @@
-// C integer expressions: precedence climbing over C's binary operators.
+// C integer expressions: precedence climbing over C's binary operators. `let y = x >> 3;` before one names a part of it.
 #pragma once
 
 #include "text/scanner.hpp"
@@ -8,14 +8,47 @@
 
 namespace swizproof {
 
+/// A name that stands for an expression over the same variables: what `let y = x >> 3;` defines, or `threadIdx.x`.
+struct NamedExpression {
+  std::string name{};
+  Expression value{};
+};
+
 /// Precedence climbing over C's binary operators.
 class ExpressionParser {
  public:
-  ExpressionParser(Scanner& in, std::span<std::string const> variables) : in_(in), variables_(variables) {}
+  /// `named` is known beside the variables, which come first.
+  ExpressionParser(Scanner& in, std::span<std::string const> variables,
+                   std::span<NamedExpression const> named = {})
+      : in_(in), variables_(variables), named_(named.begin(), named.end()) {}
 
+  /// `let y = x >> 3; x ^ (y & 7)`
   [[nodiscard]] Expression parse() {
+    while (std::optional<NamedExpression> part = take_let()) named_.push_back(std::move(*part));
     conditional();
     return std::move(expression_);
+  }
+
+  /// `let y = x >> 3;`, if it comes next. It ends with a semicolon, `in` or the line.
+  [[nodiscard]] std::optional<NamedExpression> take_let() {
+    std::size_t const from = in_.at();
+    if (in_.peek_name() != "let" || is_known("let")) return std::nullopt;
+    (void)in_.take_name();
+    std::size_t const at = in_.at();
+    NamedExpression part{std::string(in_.take_name()), {}};
+    if (part.name.empty() || is_digit(part.name[0]))
+      in_.fail_here("expected a name after let", "let y = x >> 3; x ^ (y & 7)");
+    if (is_known(part.name)) in_.fail("there are two of this name", at, part.name.size());
+    if (named_.size() >= most_parts) in_.fail("more than 100 names", from, 3);
+    in_.expect("=", "after the name");
+    conditional();
+    part.value = std::exchange(expression_, {});
+    if (in_.take(";") || in_.at_new_line()) return part;
+    if (in_.peek_name() == "in") {
+      (void)in_.take_name();
+      return part;
+    }
+    in_.fail_here("expected ';' after the value of " + part.name, "let y = x >> 3; x ^ (y & 7)");
   }
 
  private:
@@ -124,16 +157,56 @@ class ExpressionParser {
     }
     if (is_digit(in_.peek())) return add(Expression::Node{Op::number, in_.take_literal()});
     std::size_t const at = in_.at();
-    std::string_view const name = in_.take_name();
+    std::string_view const name = take_dotted_name();
     if (name.empty()) in_.fail_here("expected a number, a variable or '('");
     auto const known = std::find(variables_.begin(), variables_.end(), name);
-    if (known == variables_.end()) {
-      if ((name == "Sw" || name == "S" || name == "Swizzle") && in_.looking_at("<")) return swizzle(at);
-      std::string names;
-      for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
-      in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
+    if (known != variables_.end())
+      return add(Expression::Node{Op::variable, static_cast<std::uint64_t>(known - variables_.begin())});
+    auto const part =
+        std::find_if(named_.begin(), named_.end(), [&](NamedExpression const& n) { return n.name == name; });
+    if (part != named_.end()) return copy(part->value);
+    if ((name == "Sw" || name == "S" || name == "Swizzle") && in_.looking_at("<")) return swizzle(at);
+    std::string names;
+    for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
+    for (NamedExpression const& n : named_) names += (names.empty() ? "" : ", ") + n.name;
+    in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
+  }
+
+  /// `row`, `threadIdx.x`, and with the % of a PTX register `%laneid`, whose name is without it.
+  std::string_view take_dotted_name() {
+    if (in_.looking_at("%")) {
+      std::size_t const from = in_.at();
+      (void)in_.take("%");
+      if (!in_.at_letter()) {
+        in_.back_to(from);
+        return {};
+      }
     }
-    return add(Expression::Node{Op::variable, static_cast<std::uint64_t>(known - variables_.begin())});
+    std::size_t const from = in_.at();
+    std::size_t const length = in_.take_name().size();
+    std::string_view const behind = in_.rest();
+    if (length == 0 || behind.size() < 2 || behind[0] != '.' || !is_name(behind[1]) || is_digit(behind[1]))
+      return in_.text(from, from + length);
+    (void)in_.take(".");
+    (void)in_.take_name();
+    return in_.text(from, in_.at_end_of_token());
+  }
+
+  [[nodiscard]] bool is_known(std::string_view name) const {
+    return std::find(variables_.begin(), variables_.end(), name) != variables_.end() ||
+           std::any_of(named_.begin(), named_.end(),
+                       [&](NamedExpression const& n) { return n.name == name; });
+  }
+
+  /// The nodes of a named part once more, as if it stood here in parentheses.
+  std::size_t copy(Expression const& part) {
+    std::size_t const shift = expression_.nodes().size();
+    std::size_t last = 0;
+    for (Expression::Node n : part.nodes()) {
+      n.a += shift, n.b += shift, n.c += shift;
+      last = add(n);
+    }
+    return last;
   }
 
   /// `Sw<3,4,3>(EXPR)`: the swizzle as a function, in C's operators.
@@ -155,8 +228,11 @@ class ExpressionParser {
     return add(Op::bit_xor, x, moved);
   }
 
+  static constexpr std::size_t most_parts = 100;
+
   Scanner& in_;
   std::span<std::string const> variables_;
+  std::vector<NamedExpression> named_;
   Expression expression_;
   int depth_ = 0;
 };

@@ -1,6 +1,7 @@
 // FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
 #include "text/nearest.hpp"
 #include "text/scanner.hpp"
+#include "text/tiled_mma.hpp"
 
 #include <swizproof/text/parse.hpp>
 
@@ -340,6 +341,7 @@ class FragmentParser {
 }  // namespace
 
 NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits) {
+  if (looks_like_tiled_mma(text)) return parse_tiled_mma(text, element_bits);
   return FragmentParser(text, element_bits).parse();
 }
 

@@ -43,6 +43,8 @@ class Scanner {
     skip_space();
     return at_;
   }
+  /// Behind the last token, before any space.
+  [[nodiscard]] std::size_t at_end_of_token() const { return at_; }
   void back_to(std::size_t at) { at_ = at; }
   [[nodiscard]] bool done() { return at() == text_.size(); }
   [[nodiscard]] char peek() { return done() ? '\0' : text_[at_]; }

@@ -2,6 +2,7 @@
 #include <swizproof/text/parse.hpp>
 
 #include "text/layout/layout_parser.hpp"
+#include "text/tiler.hpp"
 
 #include <array>
 
@@ -39,6 +40,41 @@ class BlockParser {
   explicit BlockParser(std::string_view text) : in_(text), layouts_(in_) { layouts_.read_all_static(true); }
 
   [[nodiscard]] TiledCopy parse() {
+    read();
+    try {
+      return tiled_ ? tiled_copy() : atom();
+    } catch (AlgebraError const& error) {
+      in_.fail("this is not a TiledCopy that CuTe can make: " + std::string(error.what()), 0, 9);
+    }
+  }
+
+  /// The instruction of the Copy_Atom, whose name CuTe does not print: from which lane each bit comes, and to which it goes.
+  [[nodiscard]] Instruction instruction() {
+    read();
+    (void)required("ThrID");
+    Layout const &source = thread_value("ValLayoutSrc"), &destination = thread_value("ValLayoutDst");
+    for (InstructionName const& known : instruction_names) {
+      if (known.instruction.matrices == 0) continue;
+      bool const loads = known.instruction.operation == Operation::ldmatrix;
+      if (is_addresses(loads ? source : destination, known.instruction) &&
+          is_registers(loads ? destination : source, known.instruction))
+        return known.instruction;
+    }
+    std::size_t const at = fields_.find("ValLayoutSrc")->at;
+    auto const bits = static_cast<std::uint64_t>(source.mode(1).size()) * value_bits();
+    if (source.mode(0).size() != 1)
+      in_.fail("the Copy_Atom is none of ldmatrix or stmatrix, and its name is not printed", at, 1,
+               "write the instruction before it: ld.shared.b128: TiledCopy ...");
+    std::string const width = std::to_string(bits >= 8 && bits <= 128 ? bits : 128);
+    in_.fail("this Copy_Atom copies " + std::to_string(bits) +
+                 " bits a thread and does not say between which memories: the instruction is missing",
+             at, 1,
+             "write it before the block: ld.shared.b" + width + ": TiledCopy ..., st.shared.b" + width +
+                 " or cp.async.b" + width);
+  }
+
+ private:
+  void read() {
     if (in_.take("ThrCopy")) {
       in_.expect("ThrIdx", "of the ThrCopy");
       in_.expect(":", "after ThrIdx");
@@ -46,19 +82,40 @@ class BlockParser {
       (void)in_.take_integer("the number of the thread");
       if (!in_.looking_at("TiledCopy")) in_.fail_here("a ThrCopy is followed by its TiledCopy");
     }
-    bool const tiled = in_.take("TiledCopy");
-    if (tiled) read_lines();
-    in_.expect("Copy_Atom", tiled ? "block of the TiledCopy" : "");
+    tiled_ = in_.take("TiledCopy");
+    if (tiled_) read_lines();
+    in_.expect("Copy_Atom", tiled_ ? "block of the TiledCopy" : "");
     read_lines();
     if (!in_.done()) in_.fail_here("unexpected text after the block");
-    try {
-      return tiled ? tiled_copy() : atom();
-    } catch (AlgebraError const& error) {
-      in_.fail("this is not a TiledCopy that CuTe can make: " + std::string(error.what()), 0, 9);
-    }
   }
 
- private:
+  /// True if a layout's values begin at the bits that `bit(thread, first bit of the value)` says, of 32 threads with `bits` each.
+  template <class Bit>
+  bool is_side(Layout const& side, unsigned bits, Bit const& bit) {
+    unsigned const each = value_bits();
+    if (side.mode(0).size() != warp_lanes || side.mode(1).size() * each != bits || each > 16) return false;
+    for (std::uint64_t thread = 0; thread < warp_lanes; ++thread)
+      for (std::uint64_t value = 0; value < bits / each; ++value) {
+        std::uint64_t const at[] = {thread, value};
+        if (side(std::span<std::uint64_t const>(at)).elements * each != bit(thread, value * each))
+          return false;
+      }
+    return true;
+  }
+  /// The side of shared memory: each lane has a row of 128 bits; lanes beyond the matrices repeat those before.
+  bool is_addresses(Layout const& side, Instruction const& i) {
+    return is_side(side, 128,
+                   [&](std::uint64_t thread, std::uint64_t bit) { return thread % i.lanes() * 128 + bit; });
+  }
+  /// The side of registers: 32 bits of each matrix, of one row or, transposed, of one column.
+  bool is_registers(Layout const& side, Instruction const& i) {
+    Layout const values = thread_values(fragment_of(i, 16));
+    return is_side(side, 32 * i.matrices, [&](std::uint64_t thread, std::uint64_t bit) {
+      std::uint64_t const at[] = {thread, bit};
+      return values(std::span<std::uint64_t const>(at)).elements;
+    });
+  }
+
   void read_lines() {
     while (!in_.done() && !in_.looking_at("Copy_Atom")) {
       std::size_t const at = in_.at();
@@ -120,7 +177,8 @@ class BlockParser {
     Layout const of_source = thread_value_of(identity, reference, thread_value("ValLayoutSrc"));
     Layout const of_destination = thread_value_of(identity, reference, thread_value("ValLayoutDst"));
     TiledCopy copy{of_source, of_destination, {}, value_bits(), of_source, of_destination};
-    go_through(of_tile, copy);
+    Layout* const sides[] = {&copy.source_tv, &copy.destination_tv};
+    copy.tile = through_tiler(of_tile, sides);
     return copy;
   }
 
@@ -141,80 +199,17 @@ class BlockParser {
     return composition(identity, coalesce(paired, profile));
   }
 
-  /// CuTe's shape(Tiler_MN).
-  static IntTuple tile_shape(Tiler const& t) {
-    if (auto const* layout = std::get_if<Layout>(&t.value)) return layout->shape;
-    if (auto const* n = std::get_if<IntTuple>(&t.value)) return *n;
-    auto const* modes = std::get_if<std::vector<Tiler>>(&t.value);
-    if (modes == nullptr) throw AlgebraError{"a tiler of _ has no size"};
-    std::vector<IntTuple> out;
-    for (Tiler const& m : *modes) out.push_back(tile_shape(m));
-    return IntTuple(std::move(out));
-  }
-
-  /// Sets the tile, and makes indices in the tiler's order column-major indices into it. A tiler with
-  /// gaps is repeated into them: the copies are further values of each thread.
-  void go_through(Tiler const& t, TiledCopy& copy) {
-    auto const* modes = std::get_if<std::vector<Tiler>>(&t.value);
-    std::vector<Tiler> const all = modes != nullptr ? *modes : std::vector<Tiler>{t};
-    std::vector<Layout> through, plain, gaps;
-    std::vector<IntTuple> extents;
-    std::int64_t step = 1;
-    for (Tiler const& m : all) {
-      IntTuple const shape = tile_shape(m);
-      auto const* layout = std::get_if<Layout>(&m.value);
-      Layout const mode = layout != nullptr ? *layout : make_layout(shape);
-      Layout const gap = complement(mode);
-      Layout const whole = make_layout({mode, gap});
-      if (mode.stride.has_basis() || whole.cosize() != whole.size() || !is_one_to_one(whole))
-        throw AlgebraError{"the tiler " + to_string(mode) + " does not name its coordinates once each"};
-      through.push_back(scaled(mode, step));
-      plain.push_back(scaled(make_layout(shape), step));
-      if (gap.size() != 1) gaps.push_back(scaled(gap, step));
-      extents.emplace_back(whole.size());
-      step *= whole.size();
-    }
-    copy.tile = IntTuple(std::move(extents));
-    if (through == plain) return;
-    for (Layout* const side : {&copy.source_tv, &copy.destination_tv}) {
-      *side = composition(make_layout(through), *side);
-      if (gaps.empty()) continue;
-      std::vector<Layout> values = gaps;
-      values.insert(values.begin(), side->mode(1));
-      *side = make_layout({side->mode(0), make_layout(values)});
-    }
-  }
-
-  /// True if a layout with cosize = size takes every offset: the strides must count on from each other.
-  static bool is_one_to_one(Layout const& mode) {
-    auto const extents = mode.shape.leaves(), strides = mode.stride.leaves();
-    std::int64_t reached = 1;
-    while (reached < mode.size()) {
-      std::size_t i = 0;
-      while (i < extents.size() && (extents[i] == 1 || strides[i] != reached)) ++i;
-      if (i == extents.size()) return false;
-      reached *= extents[i];
-    }
-    return true;
-  }
-
-  static Layout scaled(Layout layout, std::int64_t factor) {
-    auto const scale = [&](auto const& self, IntTuple& t) -> void {
-      t.value *= t.is_tuple ? 1 : factor;
-      for (IntTuple& m : t.modes) self(self, m);
-    };
-    scale(scale, layout.stride);
-    return layout;
-  }
-
   Scanner in_;
   LayoutParser layouts_;
   Fields fields_{};
+  bool tiled_ = false;
 };
 
 }  // namespace
 
 TiledCopy parse_tiled_copy(std::string_view text) { return BlockParser(text).parse(); }
+
+Instruction copy_instruction(std::string_view text) { return BlockParser(text).instruction(); }
 
 bool looks_like_tiled_copy(std::string_view text) {
   Scanner in(text);

@@ -1,7 +1,7 @@
 // Nsight Compute's export, read and compared: SASS lines, forms of tables, and what a counter may exceed.
 #include "evidence/comparison.hpp"
 #include "evidence/nsight.hpp"
-#include "evidence/sass.hpp"
+#include "text/sass.hpp"
 
 #include <swizproof/text/parse.hpp>
 

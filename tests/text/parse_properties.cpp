@@ -28,8 +28,14 @@ rc::Gen<std::string> near_grammar() {
           "Int<", "E<", "{}", ";", "cute::", "cute.", "make_layout(", "make_shape(", "stride=", "LayoutRight",
           "ComposedLayout<", "smem_ptr_flag_bits<", "decltype(", "using X = ", "GMMA::Layout_K_SW128_Atom<",
           "Layout_SW64_Atom<", "half_t", "GMMA::Major::K", "Swizzle<3,3,3>", "Swizzle(", "make_swizzle[",
-          "make_ldmatrix_swizzle[", "]", "Layout.row_major(", "CU_TENSOR_MAP_SWIZZLE_", "m", "lane", "/8",
-          "%", "?", "\n", "\xff")),
+          "make_ldmatrix_swizzle[", "]", "Layout.row_major(", "CU_TENSOR_MAP_SWIZZLE_", "m",
+          "let y = ", "fn(row, col) = ", "threadIdx.x", "LDSM.16.M88.4",
+          "ld.shared.v4.f32: ", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}",
+          "#ttg.nvmma_shared<{", "swizzlingByteWidth = 128, elementBitWidth = 16",
+          "#ttg.padded_shared<[8:+2] {order = [1, 0], shape = [8, 8]",
+          "#ttg.shared_linear<{offset = [[0, 1], [1, 0]]", "}> (8,64)", "}>", "[", "]",
+          "!ttg.memdesc<8x64xf16, ", "#smem", "TiledMMA", "TiledCopy", " tile ", "lane", "/8", "%", "?", "\n",
+          "\xff")),
       [](std::vector<std::string> const& parts) {
         std::string text;
         for (std::string const& p : parts) text += p;

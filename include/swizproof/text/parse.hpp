@@ -62,17 +62,28 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `more` names, and those of `for`, in this order. Throws InputError.
 [[nodiscard]] Access parse_access(std::string_view text, std::span<std::string const> more = {});
 
-/// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`. Throws InputError.
+/// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`; as PTX writes it, `ld.shared.v4.f32` and
+/// `ldmatrix.sync.aligned.m8n8.x4.shared.b16`; as SASS does, `LDS.128` and `LDSM.16.MT88.4`; or as CUTLASS names the atom,
+/// `SM75_U32x4_LDSM_N` and `SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>`. Operands behind it are passed over. Throws InputError, with
+/// the reason for what is no access to shared memory. Checked by tests/text/instruction_test.cpp.
 [[nodiscard]] Instruction parse_instruction(std::string_view text);
 
+/// True if the text begins as one of these does; then it is one, or is wrong.
+[[nodiscard]] bool looks_like_instruction(std::string_view text);
+
 /// FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; as PTX writes the whole instruction, with
-/// the operand behind it, or as CuTe names its atom, `SM80_16x8x16_F32F16F16F32_TN:b`. `element_bits` are those of what
-/// ldmatrix and stmatrix move (16 if it is empty), or of the converted results of D. Throws InputError, with the nearest name.
+/// the operand behind it, as CuTe names its atom, `SM80_16x8x16_F32F16F16F32_TN:b`, or prints it, `TiledMMA ... :b`.
+/// `element_bits` are those of what ldmatrix and stmatrix move (16 if it is empty), or of the converted results of D. Throws
+/// InputError, with the nearest name.
 [[nodiscard]] NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits = {});
 
 /// A pasted TiledCopy, ThrCopy or Copy_Atom block. A Copy_Atom alone is its own tile, of one mode.
 /// Throws InputError.
 [[nodiscard]] TiledCopy parse_tiled_copy(std::string_view text);
+
+/// The ldmatrix or stmatrix that the Copy_Atom of such a block is: CuTe does not print its name. Throws InputError for what may
+/// be several instructions, as every copy of single threads.
+[[nodiscard]] Instruction copy_instruction(std::string_view text);
 
 /// True if the text begins as such a block does; then it is one, or is wrong.
 [[nodiscard]] bool looks_like_tiled_copy(std::string_view text);

@@ -2,6 +2,7 @@
 #include "text/expression_parser.hpp"
 #include "text/layout/mapping_parser.hpp"
 #include "text/nearest.hpp"
+#include "text/tiled_mma.hpp"
 
 #include <swizproof/hardware/element.hpp>
 #include <swizproof/text/parse.hpp>
@@ -98,7 +99,9 @@ Value MappingParser::line() {
   if (in_.looking_at_name("decltype")) return inside_decltype();
   if (auto known = defined()) return std::move(*known);
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
+  if (in_.looking_at("#") || in_.looking_at("!")) return parse_triton(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
+  refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
     in_.back_to(in_.text_size());
@@ -111,16 +114,41 @@ Value MappingParser::line() {
   return composition();
 }
 
-/// fn(x) = expression, alone or on a layout.
+/// fn(x) = expression, alone or on a layout; fn(row, col) = expression SHAPE.
 Mapping MappingParser::function() {
   std::size_t const from = in_.at();
   (void)in_.take("fn");
   in_.expect("(", "after fn: fn(x) = expression");
-  std::array<std::string, 1> const variable{std::string(in_.take_name())};
-  if (variable[0].empty() || is_digit(variable[0][0])) in_.fail_here("expected the name of the variable");
-  in_.expect(")", "after the variable");
+  std::vector<std::string> variables;
+  do {
+    std::size_t const at = in_.at();
+    std::string const name(in_.take_name());
+    if (name.empty() || is_digit(name[0])) in_.fail_here("expected the name of the variable");
+    if (std::find(variables.begin(), variables.end(), name) != variables.end())
+      in_.fail("there are two variables of this name", at, name.size());
+    if (variables.size() == 8) in_.fail("more than 8 variables", at, name.size());
+    variables.push_back(name);
+  } while (in_.take(","));
+  in_.expect(")", variables.size() == 1 ? "after the variable" : "after the variables");
   in_.expect("=", "before the expression");
-  Expression expression = ExpressionParser(in_, variable).parse();
+  Expression expression = ExpressionParser(in_, variables).parse();
+  if (variables.size() > 1 || in_.looking_at("(")) {
+    if (!in_.looking_at("("))
+      in_.fail_here(
+          "a function of coordinates needs the shape behind it",
+          "fn(row, col) = row*64 + (col ^ ((row & 7) << 3)) (64,64); one of the offset is fn(x) = ...");
+    std::size_t const at = in_.at();
+    IntTuple const shape = parse_extents(in_);
+    if (shape.rank() != variables.size())
+      in_.fail("the function has " + std::to_string(variables.size()) + " variables, the shape " +
+                   std::to_string(shape.rank()) + " extents",
+               at, in_.at() - at);
+    std::int64_t size = 1;
+    for (std::int64_t const extent : shape.leaves())
+      if ((size *= extent) > std::int64_t{1} << 40)
+        in_.fail("the shape has more than 2^40 elements", at, in_.at() - at);
+    return coordinate_function(expression, shape.leaves(), std::string(in_.trimmed(from, in_.at())));
+  }
   Mapping map;
   map.text = std::string(in_.trimmed(from, in_.at()));
   if (in_.looking_at_joint()) return function_on_layout(std::move(expression), map.text);
@@ -142,7 +170,8 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
     flag = "smem_ptr[" + std::to_string(*bits) + "b](unset) o ";
   }
   Value value;
-  if (at_tma(in_) || at_operand_atom(in_) || in_.looking_at("desc:")) {
+  if (at_tma(in_) || at_operand_atom(in_) || in_.looking_at("desc:") || in_.looking_at("#") ||
+      in_.looking_at("!")) {
     value = line();
   } else {
     Chain chain;
@@ -456,6 +485,7 @@ Argument MappingParser::argument() {
   }
   if (at_operand_atom(in_)) return here(parse_operand_atom(in_, options_));
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
+  if (in_.looking_at("#") || in_.looking_at("!")) return here(parse_triton(in_, options_));
   if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
   if (in_.looking_at_name("decltype")) return here(inside_decltype());
   if (auto known = defined()) return here(std::move(*known));

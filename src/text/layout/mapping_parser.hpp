@@ -5,6 +5,8 @@
 //   algebra.cpp         composition(L, L) and its kin
 //   atom.cpp            tma:..., gmma:..., umma:...
 //   descriptor.cpp      desc:...
+//   coordinate.cpp      fn(row, col) = ... (64,64)
+//   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
@@ -52,6 +54,12 @@ struct Call {
 [[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
 /// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
 [[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
+/// `#ttg.swizzled_shared<{vec = 8, ...}> (64,64)`, `#shared = #ttg...`, `!ttg.memdesc<64x64xf16, #ttg..., #smem>`.
+[[nodiscard]] Mapping parse_triton(Scanner& in, MappingOptions const& options);
+/// fn(row, col) = expression (64,64): element offsets by coordinate. A layout, or a swizzle on one, where it is one; else the
+/// expression on a compact layout. `text` is how it is written.
+[[nodiscard]] Mapping coordinate_function(Expression const& expression,
+                                          std::vector<std::int64_t> const& shape, std::string text);
 /// The element type that comes next, up to a '>', ',' or ')'.
 [[nodiscard]] Element parse_element_here(Scanner& in);
 /// `<f16>` behind a name, or what --element says; `type` becomes its first name.

@@ -1,4 +1,4 @@
-#include "evidence/sass.hpp"
+#include "text/sass.hpp"
 
 #include <re2/re2.h>
 
