@@ -17,6 +17,7 @@
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace swizproof::command {
 
@@ -138,10 +139,11 @@ int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* ar
 }
 
 /// A command line on these streams.
-int run(int argc, char const* const* argv, Streams const& streams) {
+int run(int argc, char const* const* argv, Streams const& streams, std::stop_token stop) {
   std::clearerr(streams.out);
   Common common;
   common.streams = streams;
+  common.stop = std::move(stop);
   CLI::App app{
       "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
       "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
@@ -224,9 +226,9 @@ std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream_from(std::string_view tex
 
 }  // namespace
 
-int run(int argc, char const* const* argv) { return run(argc, argv, Streams{}); }
+int run(int argc, char const* const* argv) { return run(argc, argv, Streams{}, {}); }
 
-Reply answer(std::vector<std::string> words, std::string_view input) {
+Reply answer(std::vector<std::string> words, std::string_view input, std::stop_token stop) {
   auto const to_output = [](std::string const& word) {
     return word == "--svg=-" || word == "--html=-" || word == "--sarif=-";
   };
@@ -236,8 +238,8 @@ Reply answer(std::vector<std::string> words, std::string_view input) {
   for (std::string const& word : words) argv.push_back(word.c_str());
   Written const out, err;
   auto const in = stream_from(input);
-  int const code =
-      run(static_cast<int>(argv.size()), argv.data(), Streams{in.get(), out.stream(), err.stream()});
+  int const code = run(static_cast<int>(argv.size()), argv.data(),
+                       Streams{in.get(), out.stream(), err.stream()}, std::move(stop));
   return {code, out.text(), err.text()};
 }
 

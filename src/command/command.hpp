@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,13 @@ struct Common {
   std::string color = "auto";
   int exit_code = holds;  ///< set by the command that ran
   Streams streams{};
+  std::stop_token stop{};  ///< whoever asked has gone
 
   [[nodiscard]] Limits limits() const {
     Limits limits;
     limits.seconds = timeout;
     limits.seed = seed;
+    limits.stop = stop;
     return limits;
   }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,8 +31,9 @@ struct Reply {
 };
 
 /// The same command line with --json, in strings: `words` are what stands behind `swizproof`, `input` its standard input.
-/// For whoever is no process: the Python module. May be called by several threads at a time. Checked by
-/// CommandLine.AnswersAreWhatIsPrinted and tests/python.
-[[nodiscard]] Reply answer(std::vector<std::string> words, std::string_view input = {});
+/// For whoever is no process: the Python module. May be called by several threads at a time. After a request to stop it
+/// soon comes back, with an answer that is worth nothing. Checked by CommandLine.AnswersAreWhatIsPrinted and tests/python.
+[[nodiscard]] Reply answer(std::vector<std::string> words, std::string_view input = {},
+                           std::stop_token stop = {});
 
 }  // namespace swizproof::command

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -34,7 +35,7 @@ class Call {
   /// Never throws: what was thrown is for `take`.
   void compute() noexcept {
     try {
-      answer_ = command::answer(std::move(words_), input_);
+      answer_ = command::answer(std::move(words_), input_, stop_.get_token());
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -48,12 +49,15 @@ class Call {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] { return done_; });
   }
-  /// Nobody waits for it any more.
+  /// Nobody waits for it any more: it is asked to stop.
   void leave() {
-    std::scoped_lock const lock(mutex_);
-    if (done_) return;
-    left_ = true;
-    ++left_behind;
+    {
+      std::scoped_lock const lock(mutex_);
+      if (done_) return;
+      left_ = true;
+      ++left_behind;
+    }
+    stop_.request_stop();
   }
   [[nodiscard]] command::Reply take() {
     if (failure_) std::rethrow_exception(failure_);
@@ -63,6 +67,7 @@ class Call {
  private:
   std::vector<std::string> words_;
   std::string input_;
+  std::stop_source stop_{};
   command::Reply answer_{};
   std::exception_ptr failure_{};
   std::mutex mutex_{};
@@ -71,7 +76,7 @@ class Call {
 };
 
 /// Computes beside the calling thread, which goes on listening to Python's signals: KeyboardInterrupt comes at once, and the
-/// call that it leaves behind ends within its limits of time.
+/// call that it leaves behind is asked to stop.
 command::Reply compute(std::vector<std::string> words, std::string input) {
   auto const call = std::make_shared<Call>(std::move(words), std::move(input));
   std::thread([call] { call->compute(); }).detach();

@@ -11,8 +11,6 @@ dataclasses: the keys are the attributes, and a key that Python has for itself e
 (exit code 4). What could not be decided in time is an answer with the verdict "unknown".
 """
 
-from __future__ import annotations
-
 import atexit as _atexit
 import os as _os
 import time as _time
@@ -63,7 +61,7 @@ __all__ = [
 
 @_atexit.register
 def _wait() -> None:
-    """Questions that Ctrl-C has left behind end within their limits of time; a second Ctrl-C does not wait for them."""
+    """Questions that Ctrl-C has left behind stop soon; a second Ctrl-C does not wait for them."""
     try:
         while _swizproof.left_behind():
             _time.sleep(0.05)

@@ -32,7 +32,7 @@ def _svg(words: List[str]) -> str:
     except InputError:
         return ""  # no tile, or too large a one to draw
     data = base64.b64encode(picture.encode()).decode()
-    return f'<img alt="banks of shared memory" style="max-width:100%" src="data:image/svg+xml;base64,{data}">'
+    return f'<img alt="banks of shared memory" style="max-width:100%" src="data:image/svg+xml;base64,{data}"/>'
 
 
 def _options_of(words: List[str], names: List[str]) -> List[str]:

@@ -91,7 +91,8 @@ def _options(**options: Any) -> List[str]:
         if value is True:
             words.append(option)
         elif value is not None and value is not False:
-            words += [f"{option}={one}" for one in (value if isinstance(value, (list, tuple)) else [value])]
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                words += [f"{option}={one}"] if str(one) else [option, ""]  # an empty word behind `=` is none
     return words
 
 
