@@ -35,10 +35,11 @@ class Pages(unittest.TestCase):
         xml.etree.ElementTree.fromstring(page)
 
     def test_a_search_shows_before_and_after(self):
+        rest = ("--element", "f16", "--access", "ldmatrix.x4")
         found = swizproof.find(**TILE)
-        before, after = pictures_of(found._repr_html_())
-        self.assertNotEqual(before, after)
-        self.assertEqual(after, drawn(found.winner, "--element", "f16", "--access", "ldmatrix.x4"))
+        self.assertEqual(pictures_of(found._repr_html_()), [drawn(found.winner, *rest)])  # with and without the swizzle
+        padded = swizproof.find(**TILE, padding=True)
+        self.assertEqual(pictures_of(padded._repr_html_()), [drawn(one, *rest) for one in (TILE["layout"], padded.winner)])
 
     def test_each_access_has_a_picture(self):
         accesses = ["ldmatrix.x4", "copy.row128"]
@@ -84,7 +85,7 @@ class Pages(unittest.TestCase):
                 "<script>onload = () => { document.title = [...document.images].map(i => i.naturalWidth > 300 && i.naturalHeight"
                 " > 100).join() + ' ' + getComputedStyle(document.body).fontFamily }</script>"
             )
-            body = swizproof.find(**TILE)._repr_html_()
+            body = swizproof.find(**TILE, padding=True)._repr_html_()
             page.write_text(f"<!DOCTYPE html><html><head>{script}</head><body style='font-family:Mine'>{body}</body></html>")
             done = subprocess.run(
                 ["timeout", "3600", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()],

@@ -32,7 +32,7 @@ def _svg(words: List[str]) -> str:
     except InputError:
         return ""  # no tile, or too large a one to draw
     data = base64.b64encode(picture.encode()).decode()
-    return f'<img alt="banks of shared memory" style="max-width:100%" src="data:image/svg+xml;base64,{data}"/>'
+    return f'<img alt="banks of shared memory" style="max-width:100%;background:#fff" src="data:image/svg+xml;base64,{data}"/>'
 
 
 def _options_of(words: List[str], names: List[str]) -> List[str]:
@@ -51,14 +51,15 @@ def _pictures(answer: "Answer") -> List[str]:
             return []
         return [f'<iframe style="width:100%;height:40em;border:0" srcdoc="{html.escape(page)}"></iframe>']
     layouts = [rest[0]] if command != "equal" else rest[:2]
-    if command == "find" and getattr(answer, "winner", None):
-        layouts.append(getattr(answer, "winner"))
+    winner = getattr(answer, "winner", None)
+    if winner:  # a swizzle's picture shows the tile without it, too
+        layouts = [winner] if winner.startswith("Sw<") else [*layouts, winner]
     kept = _options_of(rest, ["element", "arch"])
     if command == "show":
         kept = [word for word in rest[1:] if not word.startswith("--access=")]
     accesses = _options_of(rest, ["access"])
     return [
-        f"<div>{html.escape(layout)}</div>{picture}"
+        f"<div>{picture}</div>"
         for layout in layouts
         for access in accesses or [""]
         for picture in [_svg(["show", layout, *kept, *filter(None, [access])])]
