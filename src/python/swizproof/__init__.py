@@ -30,6 +30,7 @@ from ._questions import (
     inspect,
     layout_text,
     predict,
+    prove,
     show,
     tma,
 )
@@ -46,6 +47,7 @@ from ._results import (
     Fragment,
     Inspect,
     Predict,
+    Prove,
     Show,
     Tma,
 )
@@ -54,8 +56,8 @@ __version__: str = _swizproof.version
 
 __all__ = [
     "Align", "Answer", "Check", "Crosscheck", "Descriptor", "Disagreement", "Equal", "Eval", "Explain", "Find", "Fragment",
-    "InputError", "Inspect", "Predict", "Show", "Tma", "align", "check", "crosscheck", "descriptor", "equal", "eval",
-    "explain", "find", "fragment", "inspect", "layout_text", "predict", "show", "tma",
+    "InputError", "Inspect", "Predict", "Prove", "Show", "Tma", "align", "check", "crosscheck", "descriptor", "equal", "eval",
+    "explain", "find", "fragment", "inspect", "layout_text", "predict", "prove", "show", "tma",
 ]  # fmt: skip
 
 

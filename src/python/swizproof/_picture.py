@@ -87,8 +87,9 @@ def page_of(answer: "Answer") -> str:
         parts.append(f'<b style="color:{colour}">{_cell(verdict)}</b> ')
     parts.append(f"<code>{_cell(answer.command)}</code>")
     accesses = getattr(answer, "accesses", None)
+    pictures = _pictures(answer)
     if accesses:
         parts.append(_table(accesses))
-    else:
+    elif not any("<iframe" in one for one in pictures):  # the page of a trace says it all
         parts.append(f"<pre>{_cell(repr(answer))}</pre>")
-    return "<div>" + "".join(parts + _pictures(answer)) + "</div>"
+    return "<div>" + "".join(parts + pictures) + "</div>"

@@ -115,15 +115,15 @@ def _encodes(word: str) -> bool:
     return True
 
 
-def _asked(words: Sequence[str], input: bytes = b"") -> str:
+def _asked(words: Sequence[str], input: bytes = b"", answers_bad_lines: bool = False) -> str:
     """The document of a command line. Raises what its exit code and its error say."""
     code, raw, complaint_raw = _swizproof.answer([_encoded(word) for word in words], input)
     document, complaint = raw.decode("utf-8", "replace"), complaint_raw.decode("utf-8", "replace").rstrip("\n")
     if code == 4:
         raise Disagreement(complaint)
     error = _error_of(document) if code in (2, 3) else None
-    if error is None and code == 2:  # not even a document: the output could not be written
-        error = {"message": complaint}
+    if error is None and code == 2 and not answers_bad_lines:
+        error = {"message": complaint}  # not even a document: the output could not be written
     if error and code == 3:  # nothing but out of memory is undecided without an answer
         raise MemoryError(error["message"])
     if error:
@@ -133,12 +133,11 @@ def _asked(words: Sequence[str], input: bytes = b"") -> str:
 
 
 def _error_of(document: str) -> Any:
-    """The error of a document that is one; of an answer with errors in it, as predict's, an empty one."""
+    """The error of a document, if it has one."""
     try:
-        parsed = json.loads(document)
-    except ValueError:
+        return json.loads(document).get("error")
+    except (ValueError, AttributeError):
         return None
-    return parsed["error"] if "error" in parsed and "verdict" not in parsed else {}
 
 
 def _ask(kind: Type[A], command: str, places: Sequence[str], options: Sequence[str], input: bytes = b"") -> A:
@@ -383,6 +382,24 @@ def crosscheck(
     return _ask(_results.Crosscheck, "crosscheck", [_path(one) for one in files], _common(arch, timeout, seed))
 
 
+def prove(
+    *files: Any,
+    only: Optional[str] = None,
+    name: Optional[str] = None,
+    jobs: Optional[int] = None,
+    shard: Optional[str] = None,
+    arch: str = "sm_90",
+    timeout: Optional[float] = None,
+    seed: Optional[int] = None,
+) -> _results.Prove:
+    """Do all obligations of these files hold; without files, all claims of the built-in catalogue? Paths of TOML files.
+
+    A malformed obligation raises InputError, when the others have been tried.
+    """
+    words = _options(only=only, name=name, jobs=jobs, shard=shard) + _common(arch, timeout, seed)
+    return _ask(_results.Prove, "prove", [_path(one) for one in files], words)
+
+
 def show(
     layout: LayoutLike,
     access: Optional[AccessLike] = None,
@@ -488,7 +505,7 @@ def predict(
     dumps = json.JSONEncoder(separators=(",", ":")).encode
     lines = "".join(f'{{"op":{dumps(one)},"address":{dumps(row)}}}\n' for one, row in zip(ops, rows)).encode()
     words = _options(explain=explain) + _common(arch, timeout, seed)
-    document = _asked(["predict", *words], lines)
+    document = _asked(["predict", *words], lines, answers_bad_lines=True)
     parsed = json.loads(document)
     for row, one in enumerate(parsed["predictions"]):
         if "error" in one:

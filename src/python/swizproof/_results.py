@@ -109,17 +109,27 @@ class Candidate(Record):
 
 
 @record
-class FactEvidence(Record):
-    """By which engine each fact of `inspect` was decided."""
+class Fact(Record):
+    """How a fact of `inspect` was decided, and by which engines."""
 
-    injective: Any = None
-    bijective: Any = None
-    involution: Any = None
-    linear: Any = None
-    kept_low_bits: Any = None
-    span: Any = None
-    period: Any = None
-    alignment: Any = None
+    verdict: str
+    engine: Optional[str] = None
+    reason: Optional[str] = None
+    counterexample: Optional[Values] = None
+
+
+@record
+class FactEvidence(Record):
+    """How each fact of `inspect` was decided."""
+
+    injective: Fact
+    bijective: Fact
+    involution: Fact
+    linear: Fact
+    kept_low_bits: Fact
+    span: Fact
+    period: Fact
+    alignment: Fact
 
 
 @record
@@ -215,11 +225,11 @@ class TmaLimits(Record):
 class TmaWitness(Record):
     """A coordinate that no box of TMA can write as the layout wants it."""
 
-    at: Any
-    byte: Any = None
-    tma: Any = None
-    other: Any = None
-    layout: Any = None
+    at: List[int]
+    byte: Optional[int] = None
+    tma: Optional[int] = None
+    other: Optional[List[int]] = None
+    layout: Optional[int] = None
 
 
 @record
@@ -311,11 +321,11 @@ class Mend(Record):
     unit: Optional[str] = None
     c: Optional[str] = None
     on_elements: Optional[str] = None
-    on_offsets: Any = None
+    on_offsets: Optional[bool] = None
     padding: Optional[Padding] = None
-    element_bytes: Any = None
-    patterns: Any = None
-    searched: Any = None
+    element_bytes: Optional[int] = None
+    patterns: Optional[int] = None
+    searched: Optional[int] = None
 
 
 @record
@@ -324,8 +334,8 @@ class Kernel(Record):
 
     kernel: str
     launches: int
-    grid: Any
-    block: Any
+    grid: List[int]
+    block: List[int]
     executed: int
     wavefronts: int
     ideal: int
@@ -361,8 +371,8 @@ class Contradiction(Record):
     """A record that the model does not predict."""
 
     where: str
-    recorded: Any
-    predicted: Any
+    recorded: str
+    predicted: str
 
 
 @record
@@ -400,9 +410,9 @@ class PictureData(Record):
     cols: int
     first_row: int
     first_col: int
-    offset: Any
+    offset: List[int]
     access: Optional[PictureAccess] = None
-    sides: Any = None
+    sides: Optional[List[Dict[str, Any]]] = None
 
 
 # ------------------------------------------------------------------------------------------ the answers
@@ -456,7 +466,7 @@ class Find(Answer):
     layout: str
     best: List[Candidate]
     optimal: bool
-    searched: Any
+    searched: int
     searched_what: str
     conclusion: str
     winner: Optional[str]
@@ -500,7 +510,7 @@ class Align(Answer):
     reason: Optional[str] = None
     period: Optional[int] = None
     also: Optional[List[int]] = None
-    witnesses: Any = None
+    witnesses: Optional[List[int]] = None
 
 
 @record
@@ -643,13 +653,13 @@ class Fragment(Answer):
     """Which element reaches which register of which lane; with `into` or `tv`, whether it belongs there."""
 
     verdict: str
-    evidence: Any = None
+    evidence: Optional[str] = None
     engine: Optional[str] = None
     instruction: Optional[str] = None
     operand: Optional[str] = None
     needs: Optional[str] = None
     shape: Optional[List[int]] = None
-    indices: Any = None
+    indices: Union[List[str], Dict[str, str], None] = None
     element_bits: Optional[int] = None
     lanes: Optional[int] = None
     registers: Optional[int] = None
@@ -663,7 +673,7 @@ class Fragment(Answer):
     into: Optional[str] = None
     domain: Optional[str] = None
     access: Optional[str] = None
-    tile: Any = None
+    tile: Optional[str] = None
     every_address: Optional[bool] = None
     packing: Optional[str] = None
     conversion: Optional[str] = None
@@ -672,7 +682,7 @@ class Fragment(Answer):
     torn: Optional[Dict[str, Any]] = None
     up_to: Optional[Dict[str, Any]] = None
     hint: Optional[str] = None
-    instead: Any = None
+    instead: Optional[str] = None
     reason: Optional[str] = None
 
 
@@ -691,6 +701,45 @@ class Crosscheck(Answer):
     counted: Optional[Dict[str, Any]] = None
     traces: Optional[List[Dict[str, Any]]] = None
     trace_sums: Optional[Dict[str, Any]] = None
+
+
+@record
+class Claim(Record):
+    """A claim of the catalogue, or an obligation, and its verdict."""
+
+    name: str
+    verdict: str
+    domain: str
+    engine: str
+    seconds: float
+    source: str
+    evidence: Optional[str] = None
+    statement: Optional[str] = None
+    domain_not_empty: Optional[bool] = None
+    control: Optional[Dict[str, Any]] = None
+    wavefronts: Optional[int] = None
+    detail: Optional[str] = None
+    expect: Optional[str] = None
+    found: Optional[str] = None
+    counterexample: Optional[Values] = None
+    reason: Optional[str] = None
+    accesses: Optional[List[AccessVerdict]] = None
+
+
+@record
+class Prove(Answer):
+    """Do all claims hold: the built-in catalogue, or the obligations of files?"""
+
+    verdict: str
+    claims: List[Claim]
+    proved: int
+    refuted: int
+    unknown: int
+    errors: Optional[int] = None
+    controls_refuted: Optional[int] = None
+    domains_not_empty: Optional[int] = None
+    seconds: Optional[float] = None
+    cutlass: Optional[str] = None
 
 
 @record
