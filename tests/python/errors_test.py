@@ -80,8 +80,8 @@ class Objects(unittest.TestCase):
 
     def test_words_that_no_command_line_has(self):
         with self.assertRaises(swizproof.InputError) as caught:
-            swizproof.eval("(4):\0(2)")
-        self.assertEqual(caught.exception.at, 4)
+            swizproof.eval("(4):(2)\0 and what a C string would lose")
+        self.assertEqual(caught.exception.at, 7)
         for word in ("--help", "--version", "-h"):
             with self.assertRaisesRegex(swizproof.InputError, "is an option"):
                 swizproof.eval(word)

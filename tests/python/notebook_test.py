@@ -82,8 +82,8 @@ class Pages(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.html")
             script = (
-                "<script>onload = () => { document.title = [...document.images].map(i => i.naturalWidth > 300 && i.naturalHeight"
-                " > 100).join() + ' ' + getComputedStyle(document.body).fontFamily }</script>"
+                "<script>onload = () => { document.title = [...document.images].map(i => i.naturalWidth > 300 && i.width > 300 &&"
+                " i.height > 100).join() + ' ' + getComputedStyle(document.body).fontFamily }</script>"
             )
             body = swizproof.find(**TILE, padding=True)._repr_html_()
             page.write_text(f"<!DOCTYPE html><html><head>{script}</head><body style='font-family:Mine'>{body}</body></html>")

@@ -4,14 +4,19 @@ import ast
 import dataclasses
 import doctest
 import inspect
+import os
 import pathlib
 import re
+import subprocess
+import sys
+import tempfile
 import typing
 import unittest
 
 import swizproof
 from swizproof import _questions, _record, _results, _swizproof
 
+ROOT = pathlib.Path(__file__).parent.parent.parent
 FOLDER = pathlib.Path(swizproof.__file__).parent
 
 
@@ -52,6 +57,32 @@ class Stubs(unittest.TestCase):
 
     def test_the_version_is_the_programs(self):
         self.assertRegex(swizproof.__version__, r"^\d+\.\d+\.\d+$")
+
+
+class Installed(unittest.TestCase):
+    def test_what_is_installed_is_imported(self):
+        with tempfile.TemporaryDirectory() as prefix:
+            install = [os.environ["SWIZPROOF_CMAKE"], "--install", os.environ["SWIZPROOF_BUILD"], "--prefix", prefix]
+            subprocess.run([*install, "--component", "python"], check=True, capture_output=True)
+            (package,) = pathlib.Path(prefix).glob("lib/python3.*/site-packages/swizproof")
+            self.assertEqual({one.name for one in package.iterdir()}, {one.name for one in FOLDER.iterdir()} - {"__pycache__"})
+            program = "import swizproof; print(swizproof.__file__, swizproof.eval('2:3').values)"
+            there = {**os.environ, "PYTHONPATH": str(package.parent)}
+            said = subprocess.run([sys.executable, "-c", program], env=there, capture_output=True, text=True, check=True).stdout
+            self.assertEqual(said, f"{package / '__init__.py'} [0, 3]\n")
+
+    @unittest.skipIf(sys.version_info < (3, 11), "not run: this Python does not read TOML")
+    def test_pyproject_asks_for_what_there_is(self):
+        import tomllib
+
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+        cmake = "".join(file.read_text() for file in [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")])
+        build = project["tool"]["scikit-build"]
+        self.assertEqual(re.search(build["metadata"]["version"]["regex"], cmake)["value"], swizproof.__version__)
+        for name in build["cmake"]["define"]:
+            self.assertRegex(cmake, rf"(option|set)\({name}\b")
+        self.assertEqual(build["cmake"]["targets"], ["swizproof_python_package"])
+        self.assertIn("COMPONENT " + build["install"]["components"][0], cmake)
 
 
 class Records(unittest.TestCase):

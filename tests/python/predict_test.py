@@ -48,6 +48,11 @@ class Lists(unittest.TestCase):
         self.assertEqual((found.wavefronts, found.ideal, found.excess, found.degree), (32, 1, 31, [32]))
         self.assertEqual(found.verdict, "proved")
 
+    def test_negative_addresses_are_inactive_lanes(self):
+        rows = rows_of("ld.shared.b32", 6, inactive=True)
+        negative = [[-1 if one is None else one for one in row] for row in rows]
+        self.assertEqual(swizproof.predict("ld.shared.b32", negative).predictions, swizproof.predict("ld.shared.b32", rows).predictions)
+
     def test_each_row_may_have_its_own_instruction(self):
         found = swizproof.predict(["ld.shared.b32", "ld.shared.b64"], [[8 * lane for lane in range(32)]] * 2)
         self.assertEqual(found.wavefronts, [2, 2])
