@@ -96,6 +96,13 @@ class Records(unittest.TestCase):
 def load_tests(loader, tests, pattern):
     for module in (swizproof, _questions):
         tests.addTests(doctest.DocTestSuite(module, extraglobs={"swizproof": swizproof}))
+    page = str(ROOT / "src" / "python" / "README.md")
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        print("package: the page is not run: there is no NumPy here")
+        return tests
+    tests.addTests(doctest.DocFileSuite(page, module_relative=False, optionflags=doctest.REPORT_NDIFF))
     return tests
 
 
