@@ -31,6 +31,25 @@ class Objects(unittest.TestCase):
         atom = swizproof.eval(Printed("gmma:K_SW128<f16>"), shape=(64, 128), at=[64])
         self.assertEqual(atom.values, swizproof.eval("gmma:K_SW128<f16> (64,128)", at="64").values)
 
+    def test_layouts_of_gluon_are_taken_as_the_encodings_that_they_are(self):
+        # As triton.experimental.gluon.language prints them.
+        swizzled = "SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0], ctas_per_cga={}, cta_split_num=None, cta_order=None)"
+        nvmma = (
+            "NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=2, transposed={}, fp4_padded={}, "
+            "ctas_per_cga=None, cta_split_num=None, cta_order=None)"
+        )
+        for printed, encoding in (
+            (swizzled.format(None), "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"),
+            (swizzled.format([1, 1]), "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"),
+            (nvmma.format(False, False), "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>"),
+            (nvmma.format(True, True), "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16, fp4Padded = true}>"),
+        ):
+            self.assertEqual(swizproof.layout_text(Printed(printed), shape=(64, 64)), encoding + " (64,64)")
+        for other in (swizzled.format([2, 1]), "SwizzledSharedLayout(vec=8)", "BlockedLayout(size_per_thread=[1])"):
+            self.assertEqual(swizproof.layout_text(Printed(other)), other)
+            with self.assertRaises(swizproof.InputError):
+                swizproof.eval(Printed(other), shape=(64, 64))
+
     def test_a_text_that_is_no_layout_is_refused_as_on_the_command_line(self):
         with self.assertRaises(swizproof.InputError) as caught:
             swizproof.check(Printed("(8,?):(64,1)"), "ldmatrix.x4", element="f16")

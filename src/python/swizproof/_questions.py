@@ -34,17 +34,47 @@ def _is_array(value: object) -> bool:
     return hasattr(value, "__array_interface__") or hasattr(value, "__cuda_array_interface__")
 
 
+#: What Gluon's layouts print, and the encoding of Triton's IR that each is, attribute by attribute.
+_GLUON = {
+    "SwizzledSharedLayout": ("swizzled_shared", {"vec": "vec", "per_phase": "perPhase", "max_phase": "maxPhase", "order": "order"}),
+    "NVMMASharedLayout": (
+        "nvmma_shared",
+        {
+            "swizzle_byte_width": "swizzlingByteWidth", "transposed": "transposed", "element_bitwidth": "elementBitWidth",
+            "fp4_padded": "fp4Padded",
+        },
+    ),
+}  # fmt: skip
+
+
+def _encoding_of(text: str) -> str:
+    """Of a layout of Gluon (`triton.experimental.gluon.language`) the encoding that it stands for, in one block of threads;
+    any other text as it is."""
+    match = re.fullmatch(r"(\w+)\((.*)\)", text, re.S)
+    if not match or match[1] not in _GLUON:
+        return text
+    name, keys = _GLUON[match[1]]
+    fields = dict(re.findall(r"(\w+)=(\[[^\]]*\]|[^,\[]+)", match[2]))
+    alone = all(set(re.findall(r"\d+", fields.get(key, "None"))) <= {"1"} for key in ("ctas_per_cga", "cta_split_num"))
+    if not alone or not set(keys) - {"fp4_padded"} <= set(fields):
+        return text
+    words = {"True": "true", "False": "false"}
+    values = [f"{keys[key]} = {words.get(fields[key], fields[key])}" for key in keys if fields.get(key, "False") != "False" or key == "transposed"]
+    return f"#ttg.{name}<{{{', '.join(values)}}}>"
+
+
 def layout_text(layout: LayoutLike, shape: Optional[Sequence[int]] = None) -> str:
     """The text of a LAYOUT: a `str` as it is, another object as it prints; with `shape` behind it, which atoms and Triton's
     encodings need. Raises InputError for what is no layout."""
     if isinstance(layout, str):
-        text = str(layout)
+        text = _encoding_of(str(layout))
     else:
         text = "" if isinstance(layout, _NO_LAYOUT) or _is_array(layout) else str(layout).strip()
         if not text or _ANONYMOUS.match(text):
             shown = text or repr(layout)
             shown = shown if len(shown) <= 60 else shown[:57] + "..."
             raise InputError(f"an object of type {_kind_of(layout)} is no layout", shown, 0, len(shown.encode()), _HINT)
+        text = _encoding_of(text)
     if shape is not None:
         try:
             text += " (" + ",".join(str(int(extent)) for extent in shape) + ")"
