@@ -40,7 +40,7 @@ function(swizproof_python_package target)
   add_dependencies(${target}_package ${target})
   if(SWIZPROOF_INSTALL)
     set(SWIZPROOF_PYTHON_INSTALL_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages
-        CACHE PATH "Where `cmake --install` puts the Python package, from the prefix")
+        CACHE STRING "Where `cmake --install` puts the Python package, from the prefix")
     install(TARGETS ${target} LIBRARY DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
     install(FILES ${sources} DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
   endif()
