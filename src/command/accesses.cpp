@@ -45,7 +45,7 @@ void print_text(std::span<NamedAccess const> accesses, Architecture const& arch,
 void run(Common const& common) {
   Architecture const& arch = parse_architecture(common.arch);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(named_accesses(), arch), 2));
+    print_json(common, to_json(named_accesses(), arch));
   else
     print_text(named_accesses(), arch, Style(common.color, STDOUT_FILENO));
 }

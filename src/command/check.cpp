@@ -83,7 +83,7 @@ void run(Common& common, CheckArguments const& options) {
   CheckResult const result = compute(common, options);
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

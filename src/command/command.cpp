@@ -13,11 +13,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace swizproof::command {
 
@@ -57,9 +60,14 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
       ->allow_extra_args(true);
 }
 
-void write_output(std::string const& path, std::string const& what, std::string const& text, bool quiet) {
+void print_json(Common const& common, nlohmann::ordered_json const& document, int indent) {
+  fmt::print(common.streams.out, "{}\n", json_text(document, indent));
+}
+
+void write_output(Common const& common, std::string const& path, std::string const& what,
+                  std::string const& text, bool quiet) {
   if (path == "-") {
-    fmt::print("{}", text);
+    fmt::print(common.streams.out, "{}", text);
     return;
   }
   WholeFile(path, what).write(text);
@@ -74,8 +82,8 @@ bool is_command(CLI::App const& app, std::string const& word) {
 }
 
 /// Output that could not be written is an error, not a success without output.
-void finish_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+void finish_output(Streams const& streams) {
+  if (std::fflush(streams.out) != 0 || std::ferror(streams.out) != 0)
     throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
@@ -110,10 +118,10 @@ void add_common(CLI::App& app, Common& common) {
 }
 
 /// Says on standard error what went wrong; with --json on standard output too.
-int fail(bool json, InputError const& error, std::string const& text, Exit code) {
-  std::fputs(text.c_str(), stderr);
-  if (json) std::fputs((json_text({{"error", to_json(error)}}, 2) + "\n").c_str(), stdout);
-  std::fflush(stdout);
+int fail(Common const& common, bool json, InputError const& error, std::string const& text, Exit code) {
+  std::fputs(text.c_str(), common.streams.err);
+  if (json) print_json(common, {{"error", to_json(error)}});
+  std::fflush(common.streams.out);
   return code;
 }
 
@@ -150,6 +158,9 @@ std::vector<std::string> option_names(CLI::App const& app, std::string const& co
   return names;
 }
 
+/// Where the command line could not be read, --color was not either.
+std::string style_of_errors(Streams const& streams) { return streams.err == stderr ? "auto" : "never"; }
+
 /// What a command line is about that cannot be read. "unknown command" is ours: CLI11 speaks of missing subcommands.
 InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
   std::string const word = argc > 1 ? argv[1] : "";
@@ -175,15 +186,16 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int ar
 /// Reads the command line and does it. Throws CLI::Success for --help and --version, and all that commands throw.
 int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* argv) {
   app.parse(argc, argv);
-  finish_output();
+  finish_output(common.streams);
   return common.exit_code;
 }
 
-}  // namespace
-
-int run(int argc, char const* const* argv) {
-  std::clearerr(stdout);
+/// A command line on these streams.
+int run(int argc, char const* const* argv, Streams const& streams, std::stop_token stop) {
+  std::clearerr(streams.out);
   Common common;
+  common.streams = streams;
+  common.stop = std::move(stop);
   CLI::App app{
       "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
       "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
@@ -199,35 +211,88 @@ int run(int argc, char const* const* argv) {
   try {
     return parse_and_run(app, common, argc, argv);
   } catch (CLI::Success const& help) {
-    app.exit(help);
-    std::cout.flush();
-    return std::cout && std::fflush(stdout) == 0 ? holds : bad_input;
+    std::ostringstream text;
+    app.exit(help, text, text);
+    bool const written = std::fputs(text.str().c_str(), streams.out) >= 0 && std::fflush(streams.out) == 0;
+    return written ? holds : bad_input;
   } catch (CLI::ParseError const& error) {
     InputError const usage = usage_error(app, error, argc, argv);
-    return fail(json, usage,
-                fmt::format("{} {}\n  {}\n", Style("auto", STDERR_FILENO).bad("swizproof: error:"),
-                            usage.message, usage.hint),
-                bad_input);
+    return fail(
+        common, json, usage,
+        fmt::format("{} {}\n  {}\n", Style(style_of_errors(streams), STDERR_FILENO).bad("swizproof: error:"),
+                    usage.message, usage.hint),
+        bad_input);
   } catch (InputError const& error) {
-    return fail(json, error, describe(error, Style(common.color, STDERR_FILENO)), bad_input);
+    return fail(common, json, error, describe(error, Style(common.color, STDERR_FILENO)), bad_input);
   } catch (Disagreement const& error) {
-    return fail(json, {"two engines disagree: " + std::string(error.what())},
+    return fail(common, json, {"two engines disagree: " + std::string(error.what())},
                 fmt::format("swizproof: two engines disagree; this is a bug, please report it:\n  {}\n",
                             error.what()),
                 disagreement);
   } catch (std::bad_alloc const&) {
-    return fail(json, {"out of memory"}, "swizproof: out of memory\n", undecided);
+    return fail(common, json, {"out of memory"}, "swizproof: out of memory\n", undecided);
   } catch (std::system_error const& error) {
     if (error.code() == std::errc::resource_unavailable_try_again)  // of a thread that cannot be made
-      return fail(json, {"out of memory"}, "swizproof: out of memory\n", undecided);
-    return fail(false, {""}, fmt::format("swizproof: cannot write the output: {}\n", error.what()),
+      return fail(common, json, {"out of memory"}, "swizproof: out of memory\n", undecided);
+    return fail(common, false, {""}, fmt::format("swizproof: cannot write the output: {}\n", error.what()),
                 bad_input);
   } catch (std::logic_error const& error) {
     return fail(
-        json, {std::string("internal error: ") + error.what()},
+        common, json, {std::string("internal error: ") + error.what()},
         fmt::format("swizproof: internal error; this is a bug, please report it:\n  {}\n", error.what()),
         disagreement);
   }
+}
+
+/// A stream into a string.
+class Written {
+ public:
+  Written() : stream_(open_memstream(&text_, &size_)) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
+  Written(Written const&) = delete;
+  Written& operator=(Written const&) = delete;
+  ~Written() {
+    std::fclose(stream_);
+    std::free(text_);
+  }
+  [[nodiscard]] std::FILE* stream() const { return stream_; }
+  [[nodiscard]] std::string text() const {
+    std::fflush(stream_);
+    return {text_, size_};
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE* stream_;
+};
+
+/// A stream out of a string. An empty one has no bytes to be opened.
+std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream_from(std::string_view text) {
+  std::FILE* const file = text.empty() ? std::fopen("/dev/null", "rb")
+                                       : fmemopen(const_cast<char*>(text.data()), text.size(), "rb");
+  if (file == nullptr) throw std::bad_alloc();
+  return {file, &std::fclose};
+}
+
+}  // namespace
+
+int run(int argc, char const* const* argv) { return run(argc, argv, Streams{}, {}); }
+
+Reply answer(std::vector<std::string> words, std::string_view input, std::stop_token stop) {
+  auto const to_output = [](std::string const& word) {
+    return word == "--svg=-" || word == "--html=-" || word == "--sarif=-";
+  };
+  if (std::none_of(words.begin(), words.end(), to_output)) words.emplace_back("--json");
+  words.emplace_back("--color=never");
+  std::vector<char const*> argv{"swizproof"};
+  for (std::string const& word : words) argv.push_back(word.c_str());
+  Written const out, err;
+  auto const in = stream_from(input);
+  int const code = run(static_cast<int>(argv.size()), argv.data(),
+                       Streams{in.get(), out.stream(), err.stream()}, std::move(stop));
+  return {code, out.text(), err.text()};
 }
 
 }  // namespace swizproof::command

@@ -8,7 +8,9 @@
 #include <swizproof/engine/verdict.hpp>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,11 +24,14 @@ struct Common {
   std::string arch = "sm_90";
   std::string color = "auto";
   int exit_code = holds;  ///< set by the command that ran
+  Streams streams{};
+  std::stop_token stop{};  ///< whoever asked has gone
 
   [[nodiscard]] Limits limits() const {
     Limits limits;
     limits.seconds = timeout;
     limits.seed = seed;
+    limits.stop = stop;
     return limits;
   }
 };
@@ -52,9 +57,14 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
   return std::holds_alternative<Refuted>(outcome) ? refuted : undecided;
 }
 
+/// The answer of a command with --json: the only place that writes one, and where the words of `answer()` come from.
+/// `indent` is that of each level; -1: all on one line.
+void print_json(Common const& common, nlohmann::ordered_json const& document, int indent = 2);
+
 /// Writes a file that an option names, `what` in messages, and prints its name and size unless `quiet`. `-` is standard
 /// output. Throws InputError.
-void write_output(std::string const& path, std::string const& what, std::string const& text, bool quiet);
+void write_output(Common const& common, std::string const& path, std::string const& what,
+                  std::string const& text, bool quiet);
 
 void add_check(CLI::App& app, Common& common);
 void add_convert(CLI::App& app, Common& common);

@@ -109,7 +109,7 @@ void run(Common& common, ConvertArguments const& options) {
   ConvertResult const result = compute_conversion(common, options);
   common.exit_code = result.same() ? holds : refuted;
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

@@ -427,7 +427,7 @@ void run(Common& common, std::vector<std::string> const& files) {
   CrosscheckResult const result = compute(common, files);
   common.exit_code = result.exit_code();
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));  // names of kernels may be no UTF-8
+    print_json(common, to_json(result));  // names of kernels may be no UTF-8
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

@@ -447,7 +447,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       options.layout.text[first] >= '0' && options.layout.text[first] <= '9') {
     NumberResult const result = compute_number(options);
     if (common.json)
-      fmt::print("{}\n", json_text(to_json(result), 2));
+      print_json(common, to_json(result));
     else
       print_text(result, style);
     return;
@@ -459,7 +459,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
   result.found = descriptors_of(result.map, result.question, common.limits());
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, style);
 }

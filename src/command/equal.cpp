@@ -145,7 +145,7 @@ template <class Result>
 void report(Common& common, Result const& result) {
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

@@ -263,7 +263,7 @@ void run(Common const& common, EvalArguments const& options) {
   std::visit(
       [&](auto const& found) {
         if (common.json)
-          fmt::print("{}\n", json_text(to_json(found)));
+          print_json(common, to_json(found), -1);
         else
           print_text(found);
       },

@@ -632,10 +632,10 @@ void run(Common& common, ExplainArguments const& options) {
   refuse_contradictions(common, options);
   ExplainResult const result = compute(options);
   common.exit_code = result.exit_code();
-  if (!options.sarif.empty()) write_output(options.sarif, "the SARIF file", sarif_of(result), true);
-  if (!options.html.empty()) write_output(options.html, "the page", page_of(result), true);
+  if (!options.sarif.empty()) write_output(common, options.sarif, "the SARIF file", sarif_of(result), true);
+  if (!options.html.empty()) write_output(common, options.html, "the page", page_of(result), true);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else if (options.sarif != "-" && options.html != "-")
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

@@ -392,7 +392,7 @@ void run(Common& common, FindArguments const& options) {
   FindResult const result = compute(common, options);
   common.exit_code = exit_code_of(result.outcome);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, options.all, Style(common.color, STDOUT_FILENO));
 }

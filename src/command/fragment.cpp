@@ -294,7 +294,7 @@ void run(Common& common, FragmentArguments const& options) {
   FragmentResult const result = compute(common, options, parse_fragment(text, options.element_bits()));
   common.exit_code = exit_code_of(result.answer.outcome);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

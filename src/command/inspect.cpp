@@ -150,7 +150,7 @@ void run(Common& common, LayoutArgument const& layout) {
   InspectResult const result = compute(common, layout);
   common.exit_code = result.unknown() ? undecided : holds;
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

@@ -571,7 +571,7 @@ void run_movement(Common& common, FragmentArguments const& options) {
   MovementResult const result = compute_movement(common, options);
   common.exit_code = exit_code_of(result.outcome());
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

@@ -349,8 +349,9 @@ void prove_files(Common& common, ProveOptions const& options) {
   if (page) page->write(findings_page(result.obligations, result.reports));
   if (!common.json) return print_summary(result);
   for (ObligationReport const& r : result.reports)
-    if (r.error) std::fputs(describe(*r.error, Style("auto", STDERR_FILENO)).c_str(), stderr);
-  fmt::print("{}\n", json_text(to_json(result), 2));
+    if (r.error)
+      std::fputs(describe(*r.error, Style(common.color, STDERR_FILENO)).c_str(), common.streams.err);
+  print_json(common, to_json(result));
 }
 
 }  // namespace swizproof::command

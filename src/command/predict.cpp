@@ -18,8 +18,8 @@ struct PredictArguments {
   bool explain = false;
 };
 
-std::FILE* open_input(std::string const& name) {
-  if (name == "-") return stdin;
+std::FILE* open_input(Common const& common, std::string const& name) {
+  if (name == "-") return common.streams.in;
   std::FILE* const file = std::fopen(name.c_str(), "rb");
   if (file == nullptr)
     throw InputError{"cannot open the file: " + std::string(std::strerror(errno)), name, 0, name.size(), {}};
@@ -28,9 +28,10 @@ std::FILE* open_input(std::string const& name) {
 
 void run(Common& common, PredictArguments const& options) {
   Architecture const& arch = parse_architecture(common.arch);
-  auto const close = [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); };
-  std::unique_ptr<std::FILE, decltype(close)> const file(open_input(options.file), close);
-  Answered const count = predict(file.get(), options.file, arch, {common.json, options.explain});
+  auto const close = [&](std::FILE* file) { return file == common.streams.in ? 0 : std::fclose(file); };
+  std::unique_ptr<std::FILE, decltype(close)> const file(open_input(common, options.file), close);
+  Answered const count =
+      predict(file.get(), options.file, common.streams.out, arch, {common.json, options.explain});
   if (count.bad > 0 || count.broken_off) common.exit_code = bad_input;
   if (count.broken_off && !(common.json && count.all > 0)) throw *count.broken_off;
   if (count.all == 0)

@@ -316,7 +316,7 @@ void run(Common& common, ProveOptions const& options) {
   if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
   result.seconds = watch.seconds();
   if (common.json) {
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   } else {
     printer.finish();
     print_summary(result, style);

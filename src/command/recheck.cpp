@@ -170,7 +170,7 @@ void run(Common& common, RecheckOptions const& options) {
   RecheckResult const result = compute(common, options);
   common.exit_code = result.exit_code();
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, Style(common.color, STDOUT_FILENO));
 }

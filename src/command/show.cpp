@@ -162,12 +162,13 @@ void run(Common const& common, ShowArguments const& options) {
   ShowResult const result = compute(common, options);
   Style const style(common.color, STDOUT_FILENO);
   if (options.wants_memory()) return print_memory(result, options, style);
-  if (!options.svg.empty()) write_output(options.svg, "the picture", svg(result.pictures[0]), common.json);
+  if (!options.svg.empty())
+    write_output(common, options.svg, "the picture", svg(result.pictures[0]), common.json);
   if (!options.html.empty())
-    write_output(options.html, "the page", html(result.map, result.tile, result.accesses, *result.arch),
-                 common.json);
+    write_output(common, options.html, "the page",
+                 html(result.map, result.tile, result.accesses, *result.arch), common.json);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result)));
+    print_json(common, to_json(result), -1);
   else if (options.svg.empty() && options.html.empty())
     print_text(result, style);
 }

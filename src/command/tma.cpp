@@ -505,7 +505,7 @@ void run(Common& common, TmaArguments const& options) {
   TmaResult const result = compute_copies(common, options.layout.parse(), options.layout.element);
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
-    fmt::print("{}\n", json_text(to_json(result), 2));
+    print_json(common, to_json(result));
   else
     print_text(result, options.all, Style(common.color, STDOUT_FILENO));
 }

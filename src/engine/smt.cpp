@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <system_error>
 
 namespace swizproof::engine {
@@ -80,7 +81,7 @@ class Solver {
     auto const milliseconds = static_cast<unsigned>(std::clamp(seconds * 1000, 1.0, most));
     set_parameters(milliseconds);
     deadline_ = Clock::now() + std::chrono::milliseconds(milliseconds);
-    Z3_lbool const answer = Z3_solver_check(context_, solver_);
+    Z3_lbool const answer = check_until_stopped();
     check_error();
     if (answer == Z3_L_TRUE) {
       model_ = checked(Z3_solver_get_model(context_, solver_));
@@ -92,6 +93,7 @@ class Solver {
   /// Why the answer is neither yes nor no. Z3's own texts ("canceled", "no reason given") do not tell limits apart.
   [[nodiscard]] Stop why_unknown() { return why(Z3_solver_get_reason_unknown(context_, solver_)); }
   [[nodiscard]] Stop why(std::string const& text) const {
+    if (limits_.stop.stop_requested()) return {"stopped"};
     if (Clock::now() >= deadline_) return {"time-out"};
     if (text.find("memory") != text.npos || Z3_get_estimated_alloc_size() >> 20 >= megabytes_)
       return {"out of memory: more than " + std::to_string(megabytes_) + " MiB", true};
@@ -114,6 +116,11 @@ class Solver {
   }
 
  private:
+  [[nodiscard]] Z3_lbool check_until_stopped() {
+    std::stop_callback const interrupt(limits_.stop, [this] { Z3_interrupt(context_); });
+    // Z3 forgets an interruption that comes before it has begun.
+    return limits_.stop.stop_requested() ? Z3_L_UNDEF : Z3_solver_check(context_, solver_);
+  }
   struct Delete {
     void operator()(Z3_context context) const { Z3_del_context(context); }
   };

@@ -137,21 +137,22 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
   return true;
 }
 
-/// Answers on their way to standard output: whatever ends the program, those that were given are delivered.
+/// Answers on their way out: whatever ends the program, those that were given are delivered.
 class Answers {
  public:
-  Answers() = default;
+  explicit Answers(std::FILE* out) : out_(out) {}
   Answers(Answers const&) = delete;
   Answers& operator=(Answers const&) = delete;
   ~Answers() { deliver(); }
   [[nodiscard]] fmt::memory_buffer& text() { return text_; }
   void deliver() {
-    std::fwrite(text_.data(), 1, text_.size(), stdout);
+    std::fwrite(text_.data(), 1, text_.size(), out_);
     text_.clear();
   }
 
  private:
-  fmt::memory_buffer text_;
+  std::FILE* out_;
+  fmt::memory_buffer text_{};
 };
 
 /// Why the input ended before its end.
@@ -185,9 +186,10 @@ Answered answer_all(Lines& lines, Answers& answers, Architecture const& arch, Pr
 
 }  // namespace
 
-Answered predict(std::FILE* input, std::string const& name, Architecture const& arch, PredictionStyle style) {
+Answered predict(std::FILE* input, std::string const& name, std::FILE* out, Architecture const& arch,
+                 PredictionStyle style) {
   Lines lines(input);
-  Answers answers;
+  Answers answers(out);
   Answered count = answer_all(lines, answers, arch, style);
   count.broken_off = broken_off(lines, name);
   if (style.json && count.all > 0) {

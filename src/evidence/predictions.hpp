@@ -22,8 +22,8 @@ struct Answered {
   std::optional<InputError> broken_off;  ///< why the input ended before its end
 };
 
-/// Answers every line of `input` on standard output as it comes. `name` is the input's, for errors.
-[[nodiscard]] Answered predict(std::FILE* input, std::string const& name, Architecture const& arch,
-                               PredictionStyle style);
+/// Answers every line of `input` on `out` as it comes. `name` is the input's, for errors.
+[[nodiscard]] Answered predict(std::FILE* input, std::string const& name, std::FILE* out,
+                               Architecture const& arch, PredictionStyle style);
 
 }  // namespace swizproof

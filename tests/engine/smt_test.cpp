@@ -8,7 +8,9 @@
 #include <z3.h>
 
 #include <barrier>
+#include <chrono>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 namespace swizproof {
@@ -123,6 +125,31 @@ TEST(Smt, MemoryIsALimitWithAName) {
   Outcome const outcome = decide_symbolically(std::span(&q, 1), limits);
   ASSERT_TRUE(std::holds_alternative<Unknown>(outcome));
   EXPECT_EQ(std::get<Unknown>(outcome).reason, "out of memory: more than 1 MiB");
+}
+
+TEST(Smt, AQueryThatIsStoppedEnds) {
+  Question q;  // true, and out of reach
+  q.name = "hard";
+  q.variables = {{"a", 64}, {"b", 64}, {"c", 64}};
+  q.on_numbers = [](std::span<std::uint64_t const>) { return Implication<bool>{true, true}; };
+  q.on_terms = [](std::span<Term const> v) {
+    return states(((v[0] ^ v[1]) + (v[0] & v[1]) * 2) * v[2] == v[0] * v[2] + v[1] * v[2]);
+  };
+  for (bool const before : {true, false}) {
+    std::stop_source source;
+    Limits limits;
+    limits.seconds = 600;
+    limits.stop = source.get_token();
+    if (before) source.request_stop();
+    std::jthread const stopper([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));  // Z3 is at it, or will not begin
+      source.request_stop();
+    });
+    Outcome const outcome = decide_symbolically(std::span(&q, 1), limits);
+    auto const* unknown = std::get_if<Unknown>(&outcome);
+    ASSERT_NE(unknown, nullptr);
+    EXPECT_EQ(unknown->reason, "stopped");
+  }
 }
 
 TEST(Smt, AGraphThatZ3RefusesIsOurFaultAndNoAnswer) {

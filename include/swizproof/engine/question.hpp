@@ -19,6 +19,7 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,8 @@ struct Limits {
   unsigned seed = 0;
   unsigned threads = 1;     ///< that one decision over many questions may use
   std::uint64_t steps = 0;  ///< by Z3's own count of its work (`rlimit`): equal on all machines; 0: no limit
+  std::stop_token
+      stop{};  ///< whoever asked wants no answer any more: the query ends soon, as Unknown{"stopped"}
 };
 
 /// The same question with the conclusion "false": refuted iff something satisfies the hypothesis. A

@@ -1,0 +1,47 @@
+# Sets SWIZPROOF_PYTHON: whether `import swizproof` is built. SWIZPROOF_BUILD_PYTHON asks for it; an interpreter with its
+# headers and pybind11 are needed, and said where they are missing. Not with sanitizers, which the interpreter would need too.
+set(SWIZPROOF_PYTHON OFF)
+if(SWIZPROOF_BUILD_PYTHON AND SWIZPROOF_BUILD_PROVER AND SWIZPROOF_BUILD_COMMAND)
+  if(SWIZPROOF_SANITIZE OR SWIZPROOF_FUZZ)
+    message(STATUS "import swizproof: not built, as the sanitizers would have to be in the interpreter")
+  else()
+    # The first of the path with NumPy would be a guess: the first, as whoever types `python3` has it.
+    set(Python_FIND_UNVERSIONED_NAMES FIRST)
+    set(Python_FIND_STRATEGY LOCATION)
+    find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)
+    if(Python_FOUND)
+      find_package(pybind11 2.10 QUIET CONFIG)
+    endif()
+    if(Python_FOUND AND pybind11_FOUND)
+      set(SWIZPROOF_PYTHON ON)
+      message(STATUS "import swizproof: for ${Python_EXECUTABLE} ${Python_VERSION}, by pybind11 ${pybind11_VERSION}")
+    else()
+      message(STATUS "import swizproof: not built: it needs Python 3.9 with its headers and pybind11 2.10 "
+                     "(Debian: python3-dev, pybind11-dev; -DPython_EXECUTABLE says which Python)")
+    endif()
+  endif()
+endif()
+
+# swizproof_python_package(TARGET): the package around the module, in the build tree (PYTHONPATH is build/.../python) and
+# installed (SWIZPROOF_PYTHON_INSTALL_DIR, component `python`).
+function(swizproof_python_package target)
+  set(package ${PROJECT_BINARY_DIR}/python/swizproof)
+  set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/swizproof/*.py ${PROJECT_SOURCE_DIR}/src/python/swizproof/*.pyi)
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/src/python/swizproof/py.typed)
+  set(copies "")
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME)
+    list(APPEND copies ${package}/${name})
+    add_custom_command(OUTPUT ${package}/${name} DEPENDS ${source} VERBATIM
+                       COMMAND ${CMAKE_COMMAND} -E copy ${source} ${package}/${name})
+  endforeach()
+  add_custom_target(${target}_package ALL DEPENDS ${copies})
+  add_dependencies(${target}_package ${target})
+  if(SWIZPROOF_INSTALL)
+    set(SWIZPROOF_PYTHON_INSTALL_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages
+        CACHE STRING "Where `cmake --install` puts the Python package, from the prefix")
+    install(TARGETS ${target} LIBRARY DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
+    install(FILES ${sources} DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
+  endif()
+endfunction()

@@ -1,0 +1,790 @@
+"""The answers: a dataclass for each command's JSON document, and for each object in it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, Dict, List, Optional, Union
+
+from . import _picture
+from ._record import Record, record
+
+# ---------------------------------------------------------------------------------- parts of answers
+
+
+@record
+class Values(Record):
+    """A counterexample in the variables of a question."""
+
+    question: str
+    values: Dict[str, int]
+
+
+@record
+class Coverage(Record):
+    """How much of the tile the origins of an access reach, in bytes."""
+
+    reached: int
+    of: int
+
+
+@record
+class LaneAtFault(Record):
+    """A lane that collides, and the way from its coordinate to its bank word."""
+
+    lane: int
+    coordinate: Optional[List[int]] = None
+    offset: Optional[int] = None
+    swizzled_offset: Optional[int] = None
+    address: Optional[int] = None
+    word: Optional[int] = None
+
+
+@record
+class Conflict(Record):
+    """A counterexample to "free of conflicts": the lanes that meet in a bank; or the one lane that does not fit, and why."""
+
+    origin: Optional[Dict[str, int]] = None
+    base: Optional[int] = None
+    phase: Optional[int] = None
+    bank: Optional[int] = None
+    lanes: Optional[List[LaneAtFault]] = None
+    lane: Optional[int] = None
+    reason: Optional[str] = None
+
+
+@record
+class AccessVerdict(Record):
+    """What one access costs, in the worst case over all origins and bases. `wavefronts` is None where it does not fit."""
+
+    access: str
+    verdict: str
+    wavefronts: Optional[int] = None
+    ideal: Optional[int] = None
+    excess: Optional[int] = None
+    at_most: Optional[int] = None
+    degree: Optional[List[int]] = None
+    domain: Optional[str] = None
+    engine: Optional[str] = None
+    evidence: Optional[str] = None
+    total: Optional[int] = None
+    coverage: Optional[Coverage] = None
+    reason: Optional[str] = None
+    counterexample: Union[Conflict, Dict[str, int], None] = None
+
+
+@record
+class Difference(Record):
+    """An input at which two layouts differ, from this base."""
+
+    input: int
+    left: int
+    right: int
+    base: int
+    bit: Optional[int] = None
+
+
+@record
+class Candidate(Record):
+    """One of the best that `find` has found: a swizzle, a pitch or a linear map, with what it costs."""
+
+    swizzle: Optional[str] = None
+    unit: Optional[str] = None
+    excess: Optional[int] = None
+    total: Optional[int] = None
+    wavefronts: Optional[List[int]] = None
+    totals: Optional[List[int]] = None
+    on_bytes: Optional[str] = None
+    tma: Optional[str] = None
+    tma_reason: Optional[str] = None
+    box: Optional[List[int]] = None
+    box_modes: Optional[List[int]] = None
+    boxes: Optional[int] = None
+    keeps_16_byte_vectors: Optional[bool] = None
+    period: Optional[int] = None
+    memory: Optional[int] = None
+    pitch: Optional[int] = None
+    map: Optional[str] = None
+    rows: Optional[List[int]] = None
+
+
+@record
+class Fact(Record):
+    """How a fact of `inspect` was decided, and by which engines."""
+
+    verdict: str
+    engine: Optional[str] = None
+    reason: Optional[str] = None
+    counterexample: Optional[Values] = None
+
+
+@record
+class FactEvidence(Record):
+    """How each fact of `inspect` was decided."""
+
+    injective: Fact
+    bijective: Fact
+    involution: Fact
+    linear: Fact
+    kept_low_bits: Fact
+    span: Fact
+    period: Fact
+    alignment: Fact
+
+
+@record
+class Bases(Record):
+    """The base addresses for which an answer holds: by residues of a period, or as multiples."""
+
+    period: Optional[int] = None
+    residues: Optional[List[int]] = None
+    multiples_of: Optional[int] = None
+    also: Optional[List[int]] = None
+    exact: Optional[bool] = None
+
+
+@record
+class TileDescriptor(Record):
+    """One descriptor that reads a tile. Offsets and steps are bytes."""
+
+    major: Optional[str] = None
+    mode: Optional[str] = None
+    leading_byte_offset: Optional[int] = None
+    leading_byte_offset_read: Optional[bool] = None
+    stride_byte_offset: Optional[int] = None
+    stride_byte_offset_read: Optional[bool] = None
+    base_offset: Optional[int] = None
+    start: Optional[int] = None
+    k_step: Optional[int] = None
+    k_step_is_every: Optional[bool] = None
+    mn_step: Optional[int] = None
+    mn_step_is_every: Optional[bool] = None
+    k_starts: Optional[List[int]] = None
+    mn_starts: Optional[List[int]] = None
+    rest_starts: Optional[List[int]] = None
+    starts: Optional[List[int]] = None
+    descriptor: Optional[str] = None
+    expression: Optional[str] = None
+    bases: Optional[Bases] = None
+
+
+@record
+class Misread(Record):
+    """An element that the instruction reads from another byte than it is stored at."""
+
+    row: int
+    k: int
+    rest: int
+    base: int
+    read: int
+    stored: int
+
+
+@record
+class TmaBoxes(Record):
+    """Boxes of one mode that write a tile."""
+
+    swizzle: Optional[str] = None
+    interleave: Optional[str] = None
+    box: Optional[List[int]] = None
+    boxes: Optional[int] = None
+    pitch: Optional[int] = None
+    bytes: Optional[int] = None
+    destination_alignment: Optional[int] = None
+    layout: Optional[str] = None
+    engine: Optional[str] = None
+
+
+@record
+class TmaCopy(Record):
+    """One box: where it starts in the tensor and where it lands, in bytes from the tile's base."""
+
+    at: List[int]
+    destination: int
+
+
+@record
+class TmaTensor(Record):
+    """What the tensor in global memory must keep, in bytes."""
+
+    address_multiple_of: int
+    strides_multiple_of: int
+
+
+@record
+class TmaLimits(Record):
+    """What a box may be."""
+
+    elements: int
+    dimensions: int
+    line_multiple_of: int
+    line_at_most: Optional[int] = None
+
+
+@record
+class TmaWitness(Record):
+    """A coordinate that no box of TMA can write as the layout wants it."""
+
+    at: List[int]
+    byte: Optional[int] = None
+    tma: Optional[int] = None
+    other: Optional[List[int]] = None
+    layout: Optional[int] = None
+
+
+@record
+class Recast(Record):
+    """The layout in elements of another size, as TMA has them."""
+
+    element_bits: int
+    layout: str
+
+
+@record
+class Prediction(Record):
+    """What one instruction costs with these addresses."""
+
+    wavefronts: int
+    ideal: int
+    excess: int
+    degree: List[int]
+    conflicts: Optional[List["PredictedConflict"]] = None
+
+
+@record
+class PredictedConflict(Record):
+    """Words that meet in a bank within a group of lanes."""
+
+    group: int
+    bank: int
+    words: List[int]
+    lanes: List[int]
+
+
+@record
+class WorstConflict(Record):
+    """Lanes that meet in a bank, of a traced execution."""
+
+    phase: int
+    bank: int
+    lanes: List[LaneAtFault]
+
+
+@record
+class Worst(Record):
+    """The dearest execution of a traced line: `address` has None for inactive lanes."""
+
+    address: List[Optional[int]]
+    wavefronts: int
+    ideal: int
+    degree: List[int]
+    conflicts: List[WorstConflict]
+
+
+@record
+class Line(Record):
+    """What one instruction of a traced kernel costs, over all its executions."""
+
+    pc: int
+    sass: Optional[str] = None
+    file: Optional[str] = None
+    line: Optional[int] = None
+    source: Optional[str] = None
+    op: Optional[str] = None
+    executed: Optional[int] = None
+    wavefronts: Optional[int] = None
+    ideal: Optional[int] = None
+    excess: Optional[int] = None
+    not_kept: Optional[int] = None
+    worst: Optional[Worst] = None
+
+
+@record
+class Padding(Record):
+    """A mend by another pitch, in bytes."""
+
+    pitch: int
+    padding: int
+    after: int
+    memory: int
+
+
+@record
+class Mend(Record):
+    """What makes the accesses to a region of shared memory cheaper: wavefronts before and after."""
+
+    region: List[List[int]]
+    before: int
+    ideal: int
+    swizzle: Optional[str] = None
+    after: Optional[int] = None
+    unit: Optional[str] = None
+    c: Optional[str] = None
+    on_elements: Optional[str] = None
+    on_offsets: Optional[bool] = None
+    padding: Optional[Padding] = None
+    element_bytes: Optional[int] = None
+    patterns: Optional[int] = None
+    searched: Optional[int] = None
+
+
+@record
+class Kernel(Record):
+    """A traced kernel, line by line."""
+
+    kernel: str
+    launches: int
+    grid: List[int]
+    block: List[int]
+    executed: int
+    wavefronts: int
+    ideal: int
+    excess: int
+    lines: List[Line]
+    mends: List[Mend]
+
+
+@record
+class Source(Record):
+    """A file of source that a trace names, and where it was found."""
+
+    file: str
+    path: Optional[str] = None
+    reason: Optional[str] = None
+    newer: Optional[bool] = None
+    doubt: Optional[str] = None
+
+
+@record
+class HeldElement(Record):
+    """An element of the matrix, and who holds it."""
+
+    lane: int
+    register: int
+    bit: int
+    row: int
+    column: int
+
+
+@record
+class Contradiction(Record):
+    """A record that the model does not predict."""
+
+    where: str
+    recorded: str
+    predicted: str
+
+
+@record
+class PictureLane(Record):
+    """Where a lane asks, with and without the swizzle."""
+
+    lane: int
+    row: int
+    col: int
+    unswizzled: int
+    address: int
+
+
+@record
+class PictureAccess(Record):
+    """The phase of an access that a picture shows."""
+
+    name: str
+    instruction: str
+    origin: Dict[str, int]
+    phase: int
+    phases: int
+    phase_lanes: List[int]
+    lanes: List[PictureLane]
+
+
+@record
+class PictureData(Record):
+    """What a picture shows, as numbers."""
+
+    layout: str
+    element_bits: int
+    base: int
+    rows: int
+    cols: int
+    first_row: int
+    first_col: int
+    offset: List[int]
+    access: Optional[PictureAccess] = None
+    sides: Optional[List[Dict[str, Any]]] = None
+
+
+# ------------------------------------------------------------------------------------------ the answers
+
+
+class Answer(Record):
+    """What a command answers. Its fields are the keys of the JSON document that the command line prints."""
+
+    @property
+    def command(self) -> str:
+        """The command line with the same answer."""
+        return "swizproof " + shlex.join(self._words)
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The JSON document, as `swizproof ... --json` prints it."""
+        document: Dict[str, Any] = json.loads(self._document)
+        return document
+
+    def _repr_html_(self) -> str:
+        return _picture.page_of(self)
+
+    # Set beside the fields: the words that were asked, the document that came, and how predict's columns are shaped.
+    _words: Any
+    _document: Any
+    _shaped: Any
+
+
+@record
+class Check(Answer):
+    """Is each access free of bank conflicts, from every origin and base?"""
+
+    verdict: str
+    layout: str
+    one_to_one: str
+    arch: str
+    evidence: str
+    accesses: List[AccessVerdict]
+    counterexample: Optional[Values] = None
+    shared_place: Optional[Values] = None
+    broadcast: Optional[bool] = None
+    notes: Optional[List[str]] = None
+
+
+@record
+class Find(Answer):
+    """The best swizzle, padding or linear map for all accesses together."""
+
+    verdict: str
+    evidence: str
+    arch: str
+    layout: str
+    best: List[Candidate]
+    optimal: bool
+    searched: int
+    searched_what: str
+    conclusion: str
+    winner: Optional[str]
+    weights: List[int]
+    ideal_total: Optional[int]
+    accesses: List[AccessVerdict]
+    tearing: Optional[int] = None
+    cases: Optional[int] = None
+    patterns: Optional[int] = None
+    least_excess: Optional[Candidate] = None
+    own_pitch_fits: Optional[bool] = None
+    best_swizzle_excess: Optional[int] = None
+    best_swizzle_total: Optional[int] = None
+    beats_every_swizzle: Optional[bool] = None
+
+
+@record
+class Equal(Answer):
+    """Are two layouts the same function?"""
+
+    verdict: str
+    left: str
+    right: str
+    domain: str
+    unit: str
+    engine: str
+    counterexample: Optional[Difference] = None
+    reason: Optional[str] = None
+
+
+@record
+class Align(Answer):
+    """For which bases does addressing relative to the base equal absolute addressing? `alignment` is bytes."""
+
+    verdict: str
+    layout: str
+    alignment: Optional[int]
+    exact: bool
+    domain: str
+    engine: str
+    reason: Optional[str] = None
+    period: Optional[int] = None
+    also: Optional[List[int]] = None
+    witnesses: Optional[List[int]] = None
+
+
+@record
+class Inspect(Answer):
+    """What kind of map a layout is. None is a fact that was not decided."""
+
+    verdict: str
+    layout: str
+    domain: str
+    unit: str
+    injective: Optional[bool]
+    bijective: Optional[bool]
+    involution: Optional[bool]
+    linear: Optional[bool]
+    kept_low_bits: Optional[int]
+    span: Optional[int]
+    period: Optional[int]
+    alignment: Optional[int]
+    evidence: FactEvidence
+    matrix: Optional[List[int]] = None
+
+
+@record
+class Eval(Answer):
+    """Offsets, addresses or coordinates of a layout; or the integer that a function of the algebra gives, in `value`."""
+
+    layout: Optional[str] = None
+    unit: Optional[str] = None
+    size: Optional[int] = None
+    cosize: Optional[int] = None
+    least: Optional[int] = None
+    most: Optional[int] = None
+    values: Union[List[int], List[str], None] = None
+    value: Optional[str] = None
+    notes: Optional[List[str]] = None
+
+
+@record
+class Descriptor(Answer):
+    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads."""
+
+    verdict: str
+    layout: Optional[str]
+    for_: str
+    evidence: str
+    operand: Optional[str] = None
+    extent: Optional[List[int]] = None
+    instructions: Optional[List[int]] = None
+    major: Optional[str] = None
+    mode: Optional[str] = None
+    leading_byte_offset: Optional[int] = None
+    leading_byte_offset_read: Optional[bool] = None
+    stride_byte_offset: Optional[int] = None
+    stride_byte_offset_read: Optional[bool] = None
+    base_offset: Optional[int] = None
+    start: Optional[int] = None
+    k_step: Optional[int] = None
+    k_step_is_every: Optional[bool] = None
+    mn_step: Optional[int] = None
+    mn_step_is_every: Optional[bool] = None
+    k_starts: Optional[List[int]] = None
+    mn_starts: Optional[List[int]] = None
+    rest_starts: Optional[List[int]] = None
+    starts: Optional[List[int]] = None
+    descriptor: Optional[str] = None
+    expression: Optional[str] = None
+    bases: Optional[Bases] = None
+    solutions: Optional[List[TileDescriptor]] = None
+    reason: Optional[str] = None
+    counterexample: Optional[Misread] = None
+    domain: Optional[str] = None
+    engine: Optional[str] = None
+    notes: Optional[List[str]] = None
+    reads: Optional[str] = None
+    suspicions: Optional[List[str]] = None
+
+
+@record
+class Tma(Answer):
+    """Which cuTensorMapEncodeTiled arguments write exactly this tile, or the `reason` why none do."""
+
+    verdict: str
+    layout: str
+    arch: str
+    evidence: str
+    swizzle: Optional[str] = None
+    interleave: Optional[str] = None
+    box: Optional[List[int]] = None
+    boxes: Optional[int] = None
+    pitch: Optional[int] = None
+    bytes: Optional[int] = None
+    destination_alignment: Optional[int] = None
+    expect_tx: Optional[int] = None
+    data_type: Optional[str] = None
+    data_types: Optional[List[str]] = None
+    data_type_number: Optional[int] = None
+    swizzle_number: Optional[int] = None
+    rank: Optional[int] = None
+    box_modes: Optional[List[int]] = None
+    extents: Optional[List[int]] = None
+    element_strides: Optional[List[int]] = None
+    tensor: Optional[TmaTensor] = None
+    limits: Optional[TmaLimits] = None
+    bases: Optional[Bases] = None
+    copies: Optional[List[TmaCopy]] = None
+    image: Optional[str] = None
+    engine: Optional[str] = None
+    domain: Optional[str] = None
+    others: Optional[List[TmaBoxes]] = None
+    code: Optional[List[str]] = None
+    reason: Optional[str] = None
+    counterexample: Optional[TmaWitness] = None
+    hint: Optional[str] = None
+    recast: Optional[Recast] = None
+    split: Optional[TmaBoxes] = None
+    notes: Optional[List[str]] = None
+
+
+@record
+class Explain(Answer):
+    """What each line of a traced kernel costs, who collides, and what mends it."""
+
+    verdict: str
+    arch: str
+    evidence: str
+    device: str
+    recorded: str
+    program: List[str]
+    executed: int
+    wavefronts: int
+    ideal: int
+    excess: int
+    dropped: int
+    sources: List[Source]
+    kernels: List[Kernel]
+
+
+@record
+class Fragment(Answer):
+    """Which element reaches which register of which lane; with `into` or `tv`, whether it belongs there."""
+
+    verdict: str
+    evidence: Optional[str] = None
+    engine: Optional[str] = None
+    instruction: Optional[str] = None
+    operand: Optional[str] = None
+    needs: Optional[str] = None
+    shape: Optional[List[int]] = None
+    indices: Union[List[str], Dict[str, str], None] = None
+    element_bits: Optional[int] = None
+    lanes: Optional[int] = None
+    registers: Optional[int] = None
+    register_bits: Optional[int] = None
+    layout: Optional[str] = None
+    layout_unit: Optional[str] = None
+    elements: Optional[List[HeldElement]] = None
+    fragment: Optional[str] = None
+    tv: Optional[str] = None
+    from_: Optional[str] = None
+    into: Optional[str] = None
+    domain: Optional[str] = None
+    access: Optional[str] = None
+    tile: Optional[str] = None
+    every_address: Optional[bool] = None
+    packing: Optional[str] = None
+    conversion: Optional[str] = None
+    counterexample: Optional[Dict[str, Any]] = None
+    misaligned: Optional[Dict[str, int]] = None
+    torn: Optional[Dict[str, Any]] = None
+    up_to: Optional[Dict[str, Any]] = None
+    hint: Optional[str] = None
+    instead: Optional[str] = None
+    reason: Optional[str] = None
+
+
+@record
+class Crosscheck(Answer):
+    """Do recorded device results, a profile or a trace equal the model?"""
+
+    verdict: str
+    compared: int
+    mismatches: int
+    evidence: str
+    contradictions: List[Contradiction]
+    records: Optional[List[Dict[str, Any]]] = None
+    measurements: Optional[List[Dict[str, Any]]] = None
+    sums: Optional[Dict[str, Any]] = None
+    counted: Optional[Dict[str, Any]] = None
+    traces: Optional[List[Dict[str, Any]]] = None
+    trace_sums: Optional[Dict[str, Any]] = None
+
+
+@record
+class Claim(Record):
+    """A claim of the catalogue, or an obligation, and its verdict."""
+
+    name: str
+    verdict: str
+    domain: str
+    engine: str
+    seconds: float
+    source: str
+    evidence: Optional[str] = None
+    statement: Optional[str] = None
+    domain_not_empty: Optional[bool] = None
+    control: Optional[Dict[str, Any]] = None
+    wavefronts: Optional[int] = None
+    detail: Optional[str] = None
+    expect: Optional[str] = None
+    found: Optional[str] = None
+    counterexample: Optional[Values] = None
+    reason: Optional[str] = None
+    accesses: Optional[List[AccessVerdict]] = None
+
+
+@record
+class Prove(Answer):
+    """Do all claims hold: the built-in catalogue, or the obligations of files?"""
+
+    verdict: str
+    claims: List[Claim]
+    proved: int
+    refuted: int
+    unknown: int
+    errors: Optional[int] = None
+    controls_refuted: Optional[int] = None
+    domains_not_empty: Optional[int] = None
+    seconds: Optional[float] = None
+    cutlass: Optional[str] = None
+
+
+@record
+class Show(Answer):
+    """The picture: `pictures` in numbers; `svg()` and `html()` as files to keep."""
+
+    arch: str
+    evidence: str
+    pictures: List[PictureData]
+
+    def svg(self) -> str:
+        """The figure, of one access at most."""
+        return _picture.drawn(self, "svg")
+
+    def html(self) -> str:
+        """The page on which swizzle, access, origin and phase are chosen."""
+        return _picture.drawn(self, "html")
+
+
+@record
+class Predict(Answer):
+    """What instructions cost. `wavefronts`, `ideal`, `excess` and `degree` are numbers for one row of 32 addresses; for
+    n rows they are NumPy arrays of n where the addresses were one, else lists; `predictions` has the rows."""
+
+    predictions: List[Prediction]
+    verdict: str
+    evidence: str
+
+    @property
+    def wavefronts(self) -> Any:
+        return self._column("wavefronts")
+
+    @property
+    def ideal(self) -> Any:
+        return self._column("ideal")
+
+    @property
+    def excess(self) -> Any:
+        return self._column("excess")
+
+    @property
+    def degree(self) -> Any:
+        """The most distinct words in one bank, for each phase: shape (phases,) or (n, phases)."""
+        return self._column("degree")
+
+    def _column(self, name: str) -> Any:
+        values = [getattr(one, name) for one in self.predictions]
+        return self._shaped(values)

@@ -1,0 +1,6 @@
+from collections.abc import Sequence
+
+version: str
+
+def answer(words: Sequence[str | bytes], input: str | bytes = b"") -> tuple[int, bytes, bytes]: ...
+def left_behind() -> int: ...
