@@ -121,7 +121,7 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
   if (language == "tma") return {language, tma_code(common, map, element)};
   CodeFacts facts;
   facts.alignment = std::max(own_alignment(map, common.limits()), array_alignment);
-  facts.element = map.element.empty() ? element : map.element;
+  facts.element = map.element.empty() && !element.empty() ? parse_element_type(element).name : map.element;
   return {language, code_of(map, *parse_language(language), facts)};
 }
 

@@ -281,6 +281,9 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
     if (modes[m].shape.leaf_count() != 1) throw refuse("a mode has several strides");
   }
   auto const extent = [&](std::size_t m) { return modes[m].size(); };
+  for (std::size_t m = 0; m < 2; ++m)
+    if (!std::has_single_bit(static_cast<std::uint64_t>(extent(m))))
+      throw refuse("an extent is no power of two");
   auto const stride = [&](std::size_t m) { return modes[m].stride.leaves().front(); };
   std::size_t const fast = stride(1) == 1 ? 1 : 0, slow = 1 - fast;
   if (stride(fast) != 1 || (extent(slow) != 1 && stride(slow) != extent(fast)))
@@ -288,8 +291,6 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
   std::int64_t vec = 1, per_phase = 1, max_phase = 1;
   if (swizzle && swizzle->bits != 0) {
     Swizzle const s = *swizzle;
-    if (!std::has_single_bit(static_cast<std::uint64_t>(extent(fast))))
-      throw refuse("a line is no power of two long");
     int const line = std::countr_zero(static_cast<std::uint64_t>(extent(fast)));
     if (s.shift < 0 || s.base + s.shift < line) throw refuse("its swizzle takes bits of the place in a line");
     if (s.base + s.bits > line) throw refuse("its swizzle changes bits of the line");
@@ -301,7 +302,7 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
   TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
   return fmt::format(
       "#shared = #ttg.swizzled_shared<{{vec = {}, perPhase = {}, maxPhase = {}, order = [{}, {}]}}>\n"
-      "!tile = !ttg.memdesc<{}x{}x{}, #shared, #ttg.shared_memory, mutable>\n",
+      "!ttg.memdesc<{}x{}x{}, #shared, #ttg.shared_memory, mutable>\n",
       vec, per_phase, max_phase, fast, slow, extent(0), extent(1), type.triton);
 }
 

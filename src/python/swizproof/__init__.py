@@ -20,6 +20,7 @@ from ._errors import Disagreement, InputError
 from ._questions import (
     align,
     check,
+    convert,
     crosscheck,
     descriptor,
     equal,
@@ -38,6 +39,7 @@ from ._results import (
     Align,
     Answer,
     Check,
+    Convert,
     Crosscheck,
     Descriptor,
     Equal,
@@ -55,8 +57,8 @@ from ._results import (
 __version__: str = _swizproof.version
 
 __all__ = [
-    "Align", "Answer", "Check", "Crosscheck", "Descriptor", "Disagreement", "Equal", "Eval", "Explain", "Find", "Fragment",
-    "InputError", "Inspect", "Predict", "Prove", "Show", "Tma", "align", "check", "crosscheck", "descriptor", "equal", "eval",
+    "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Disagreement", "Equal", "Eval", "Explain", "Find", "Fragment",
+    "InputError", "Inspect", "Predict", "Prove", "Show", "Tma", "align", "check", "convert", "crosscheck", "descriptor", "equal", "eval",
     "explain", "find", "fragment", "inspect", "layout_text", "predict", "prove", "show", "tma",
 ]  # fmt: skip
 

@@ -225,18 +225,21 @@ def find(
     padding: bool = False,
     xor: bool = False,
     all: bool = False,
+    emit: Optional[str] = None,
     arch: str = "sm_90",
     timeout: Optional[float] = None,
     seed: Optional[int] = None,
 ) -> _results.Find:
-    """The best swizzle (padding=True: row pitch; xor=True: linear map) for all accesses together, and a proof.
+    """The best swizzle (padding=True: row pitch; xor=True: linear map) for all accesses together, and a proof; its code with
+    emit="cute", "dsl", "cuda", "triton" or "tma".
 
     >>> swizproof.find("(16,64):(64,1)", "ldmatrix.x4", element="f16").best[0].swizzle
     'Sw<3,3,3>'
     """
     weights = list(weight) if isinstance(weight, Iterable) else weight
     words = _options(
-        element=_element(element), access=_accesses(access), unit=unit, weight=weights, padding=padding, xor=xor, all=all
+        element=_element(element), access=_accesses(access), unit=unit, weight=weights, padding=padding, xor=xor, all=all,
+        emit=emit,
     )
     return _ask(_results.Find, "find", [layout_text(layout, shape)], words + _common(arch, timeout, seed))
 
@@ -260,6 +263,26 @@ def equal(
     words = _options(element=_element(element), align=align)
     places = [layout_text(layout, shape), layout_text(other, shape)]
     return _ask(_results.Equal, "equal", places, words + _common(arch, timeout, seed))
+
+
+def convert(
+    layout: LayoutLike,
+    *,
+    shape: Optional[Sequence[int]] = None,
+    element: Any = None,
+    to: Optional[str] = None,
+    emit: Optional[str] = None,
+    arch: str = "sm_90",
+    timeout: Optional[float] = None,
+    seed: Optional[int] = None,
+) -> _results.Convert:
+    """The layout in "bits", "bytes", "elements" or units of a type, or as code: emit="cute", "dsl", "cuda", "triton" or "tma".
+
+    >>> swizproof.convert("Sw<3,4,3>", to="f16").converted
+    'Sw<3,3,3>'
+    """
+    words = _options(element=_element(element), to=to, emit=emit) + _common(arch, timeout, seed)
+    return _ask(_results.Convert, "convert", [layout_text(layout, shape)], words)
 
 
 def align(

@@ -457,6 +457,14 @@ class Check(Answer):
 
 
 @record
+class Code(Record):
+    """A layout as code."""
+
+    language: str
+    text: str
+
+
+@record
 class Find(Answer):
     """The best swizzle, padding or linear map for all accesses together."""
 
@@ -481,6 +489,20 @@ class Find(Answer):
     best_swizzle_excess: Optional[int] = None
     best_swizzle_total: Optional[int] = None
     beats_every_swizzle: Optional[bool] = None
+    code: Optional[Code] = None
+
+
+@record
+class Convert(Answer):
+    """A layout in other units, or as code. `unit_bits` is what its values count; `alignment` is bytes."""
+
+    verdict: str
+    layout: str
+    converted: str
+    unit_bits: int
+    alignment: int
+    code: Optional[Code] = None
+    notes: Optional[List[str]] = None
 
 
 @record
