@@ -1,6 +1,7 @@
 #include <swizproof/text/code.hpp>
 
 #include <swizproof/core/error.hpp>
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/layout/composed.hpp>
 
 #include <fmt/format.h>
@@ -76,6 +77,11 @@ CodeTile code_tile(Mapping const& map) {
     throw refuse("there is no tile to write down: this is a function of all integers",
                  "put it on a layout: 'FUNCTION o (8,64):(64,1)'");
   if (!map.element_bits) throw refuse("the size of an element is missing", "--element f16");
+  if (static_cast<std::uint64_t>(map.domain()->size()) > 8 * most_shared_bytes / *map.element_bits)
+    throw refuse(
+        fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block's shared memory",
+                    map.domain()->size(), *map.element_bits, most_shared_bytes),
+        "write down the tile of one block");
   CodeTile tile{map, map, *map.domain()};
   for (auto stage = map.on_bytes.rbegin(); stage != map.on_bytes.rend(); ++stage)
     tile.on_elements.on_elements.insert(tile.on_elements.on_elements.begin(), on_elements(*stage, map));

@@ -11,15 +11,15 @@ namespace sp = swizproof;
 #define BREAK 0
 #endif
 
-// A 128x64 tile of half_t under the swizzle that a kernel might have, or without.
-using Rows = Layout<Shape<_128, _64>, Stride<_64, _1>>;
+// A 64x64 tile of half_t under the swizzle that a kernel might have, or without.
+using Rows = Layout<Shape<_64, _64>, Stride<_64, _1>>;
 using Smem = std::conditional_t<BREAK == 1, Rows, decltype(composition(Swizzle<3, 3, 3>{}, Rows{}))>;
 using OnBytes = decltype(composition(Swizzle<3, 4, 3>{}, smem_ptr_flag_bits<16>{}, Rows{}));
 // Swizzled below the vectors of 16 bytes: torn. Padded by one element: vectors that begin between multiples of 16 bytes.
 using Torn = decltype(composition(Swizzle<3, 2, 3>{}, Rows{}));
-using Padded = Layout<Shape<_128, _64>, Stride<Int<65>, _1>>;
-// Three stages of it.
-using Staged = decltype(tile_to_shape(Smem{}, Shape<_128, _64, _3>{}));
+using Padded = Layout<Shape<_64, _64>, Stride<Int<65>, _1>>;
+// Two stages of it.
+using Staged = decltype(tile_to_shape(Smem{}, Shape<_64, _64, _2>{}));
 
 using Mma = decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
                                     Shape<_32, _32, _16>{}));
@@ -31,7 +31,7 @@ using Vectors = decltype(make_tiled_copy(Copy_Atom<AutoVectorizingCopyWithAssume
 
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Smem>, "A");
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, OnBytes>, "A, swizzled on byte addresses");
-static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Staged>, "three stages of A");
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Staged>, "two stages of A");
 static_assert(sp::conflict_free<sp::destination_of<Store>, half_t, Smem>, "the copy to shared memory");
 static_assert(sp::conflict_free<sp::source_of<Vectors, sp::ptx::ld_shared<16>>, half_t, Smem>,
               "named by hand");
@@ -71,7 +71,7 @@ int main() {
   // What is known when the program runs: a plain tile of 64 columns, and of 72.
   for (int const pitch : {64, 72}) {
     auto const found = sp::examine<sp::source_of<LoadA>, half_t>(
-        make_layout(make_shape(_128{}, _64{}), make_stride(pitch, _1{})));
+        make_layout(make_shape(_64{}, _64{}), make_stride(pitch, _1{})));
     std::printf("# pitch %d: %u wavefronts\n", pitch, found.wavefronts);
   }
 }
