@@ -4,11 +4,13 @@
 #include "text/report.hpp"
 
 #include <swizproof/analysis/align.hpp>
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <unistd.h>
@@ -49,32 +51,65 @@ unsigned bits_of_unit(std::string const& unit, Mapping const& map) {
   return unit == "bits" ? 1 : parse_element(unit);
 }
 
+/// The units that a tile of elements covers, in order.
+std::vector<std::int64_t> units_of(Mapping const& map, unsigned bits, unsigned unit) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < map.domain()->size(); ++i) {
+    auto const first =
+        static_cast<std::int64_t>(offset(map, static_cast<std::uint64_t>(i)).elements) * bits / unit;
+    for (unsigned u = 0; u < bits / unit; ++u) all.push_back(first + u);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// CuTe's recast counts some tiles otherwise: with modes of extent 1, or below their first element. A note says so.
+void compare_units(Mapping const& given, unsigned own, Mapping& converted, unsigned bits) {
+  if (given.domain() == nullptr || !converted.notes.empty()) return;
+  if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
+    throw InputError{
+        fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
+                    given.domain()->size(), most_shared_bytes),
+        given.text,
+        0,
+        given.text.size(),
+        {}};
+  unsigned const unit = std::min(own, bits);
+  if (units_of(given, own, unit) != units_of(converted, bits, unit))
+    converted.notes.push_back(
+        "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
+}
+
 /// The map in units of so many bits. Its swizzle is one of those units as well.
 Mapping in_units(Mapping const& map, unsigned bits) {
   auto const refuse = [&](std::string message) {
     return InputError{std::move(message), map.text, 0, map.text.size(), {}};
   };
+  for (std::vector<Stage> const* const stages : {&map.on_elements, &map.on_bytes})
+    for (Stage const& stage : *stages)
+      if (std::holds_alternative<Expression>(stage) || std::holds_alternative<LinearMap>(stage))
+        throw refuse("only layouts and swizzles have another unit; this is a function");
   Mapping const plain = is_flagged(map) ? position_independent(map) : map;
   if (plain.acts_on_bytes() && plain_swizzle(plain) == nullptr)
     throw refuse("this function of byte addresses is none of elements");
-  for (Stage const& stage : plain.on_elements)
-    if (std::holds_alternative<Expression>(stage) || std::holds_alternative<LinearMap>(stage))
-      throw refuse("only layouts and swizzles have another unit; this is a function");
   unsigned const own = own_unit(map);
   if (bits == own) return plain;
   if (bits > own ? bits % own != 0 : own % bits != 0)
     throw refuse(fmt::format("elements of {} bits have no units of {} bits", own, bits));
   // As the command line takes it, whose integers are static.
-  return parse_mapping(fmt::format("{}<{}>({})", bits > own ? "upcast" : "downcast",
-                                   bits > own ? bits / own : own / bits, to_string(plain)),
-                       {bits});
+  Mapping out = parse_mapping(fmt::format("{}<{}>({})", bits > own ? "upcast" : "downcast",
+                                          bits > own ? bits / own : own / bits, to_string(plain)),
+                              {bits});
+  compare_units(plain, own, out, bits);
+  return out;
 }
 
 ConvertResult compute_conversion(Common const& common, ConvertArguments const& options) {
   ConvertResult out;
   out.given = options.layout.parse();
   out.unit_bits = bits_of_unit(options.to, out.given);
-  out.converted = in_units(out.given, out.unit_bits);
+  bool const only_code = !options.emit.empty() && options.to == "elements";
+  out.converted = only_code ? out.given : in_units(out.given, out.unit_bits);
   out.converted.text = to_string(static_cast<Map const&>(out.converted));
   out.alignment = own_alignment(out.given, common.limits());
   if (!options.emit.empty()) out.code = code_in(common, options.emit, out.given, options.layout.element);

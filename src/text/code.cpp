@@ -97,6 +97,9 @@ CodeTile code_tile(Mapping const& map) {
       throw refuse("an offset between two functions", "");
   }
   if (tile.layout.shape.leaf_count() == 0) throw refuse("a tile of no modes", "");
+  for (std::int64_t i = 0; i < tile.layout.size(); ++i)
+    if (static_cast<std::int64_t>(offset(tile.on_elements, static_cast<std::uint64_t>(i)).elements) < 0)
+      throw refuse("the tile reaches below its first element", "put an offset before it: '_N o LAYOUT'");
   return tile;
 }
 
@@ -108,7 +111,7 @@ std::string nested(IntTuple const& tuple, Language language, std::string_view ki
   std::vector<std::string> parts;
   for (IntTuple const& mode : tuple.modes) parts.push_back(nested(mode, language, kind));
   if (language == Language::cute) return fmt::format("cute::{}<{}>", kind, fmt::join(parts, ", "));
-  return fmt::format("({}{})", fmt::join(parts, ", "), parts.size() == 1 ? "," : "");
+  return parts.size() == 1 ? parts.front() : fmt::format("({})", fmt::join(parts, ", "));
 }
 
 struct TypeName {
@@ -123,16 +126,15 @@ constexpr TypeName type_names[] = {
     {"e4m3", "cute::float_e4m3_t", "cutlass.Float8E4M3FN", "__nv_fp8_e4m3", "f8E4M3FN"},
     {"e5m2", "cute::float_e5m2_t", "cutlass.Float8E5M2", "__nv_fp8_e5m2", "f8E5M2"},
 };
-/// Unsigned integers of the size stand for types that are not known by name.
-TypeName type_of(std::string const& element, unsigned bits, std::array<std::string, 2>& made) {
+/// Of types that are not known by name integers of the size, signed where the name says so.
+TypeName type_of(std::string const& element, unsigned bits, std::array<std::string, 4>& made) {
   for (TypeName const& type : type_names)
     if (type.element == element) return type;
-  made = {fmt::format("std::uint{}_t", bits), fmt::format("cutlass.Uint{}", bits)};
-  return {element, made[0], made[1], made[0],
-          bits == 8    ? "i8"
-          : bits == 16 ? "i16"
-          : bits == 32 ? "i32"
-                       : "i64"};
+  bool const is_signed = element.starts_with("i");
+  made = {fmt::format("cute::{}int{}_t", is_signed ? "" : "u", bits),
+          fmt::format("cutlass.{}{}", is_signed ? "Int" : "Uint", bits),
+          fmt::format("std::{}int{}_t", is_signed ? "" : "u", bits), fmt::format("i{}", bits)};
+  return {element, made[0], made[1], made[2], made[3]};
 }
 
 /// Coordinates whose values the code asserts: of each mode the second and the last, others 0; and all last.
@@ -166,7 +168,7 @@ std::int64_t value_at(CodeTile const& tile, std::vector<std::int64_t> const& at)
 
 std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
   std::optional<Swizzle> const swizzle = tile.swizzle("CuTe");
-  std::array<std::string, 2> made;
+  std::array<std::string, 4> made;
   TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
   std::string layout = fmt::format("cute::Layout<{}, {}>", nested(tile.layout.shape, Language::cute, "Shape"),
                                    nested(tile.layout.stride, Language::cute, "Stride"));
@@ -192,19 +194,19 @@ std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
 
 std::string in_dsl(CodeTile const& tile, CodeFacts const& facts) {
   std::optional<Swizzle> const swizzle = tile.swizzle("CuTe DSL");
-  std::array<std::string, 2> made;
+  std::array<std::string, 4> made;
   TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
   std::string const layout =
       fmt::format("cute.make_layout({}, stride={})", nested(tile.layout.shape, Language::dsl, ""),
                   nested(tile.layout.stride, Language::dsl, ""));
-  if (!swizzle && tile.offset == 0)
-    return fmt::format("layout = {}\ntile = smem.allocate_tensor({}, layout, byte_alignment={})\n", layout,
-                       type.dsl, facts.alignment);
-  Swizzle const s = swizzle.value_or(Swizzle{});
-  return fmt::format(
-      "layout = cute.make_composed_layout(cute.make_swizzle({}, {}, {}), {}, {})\n"
-      "tile = smem.allocate_tensor({}, layout.outer, byte_alignment={}, swizzle=layout.inner)\n",
-      s.bits, s.base, s.shift, tile.offset, layout, type.dsl, facts.alignment);
+  std::string composed = layout;
+  if (swizzle || tile.offset != 0) {
+    Swizzle const s = swizzle.value_or(Swizzle{});
+    composed = fmt::format("cute.make_composed_layout(cute.make_swizzle({}, {}, {}), {}, {})", s.bits, s.base,
+                           s.shift, tile.offset, layout);
+  }
+  return fmt::format("layout = {}\ntile = smem.allocate_tensor({}, layout, byte_alignment={})\n", composed,
+                     type.dsl, facts.alignment);
 }
 
 // ---------------------------------------------------------------------------------------------- C
@@ -227,7 +229,11 @@ std::string terms(Layout const& mode, std::string const& name) {
 }
 
 std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
-  std::array<std::string, 2> made;
+  if (*tile.map.element_bits < 8 || *tile.map.element_bits > 64)
+    throw tile.refuse(
+        fmt::format("C++ has no type of {} bits", *tile.map.element_bits),
+        "in other elements: 'swizproof convert LAYOUT --to bytes' (or f64) gives the layout to emit");
+  std::array<std::string, 4> made;
   TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
   std::vector<std::string> names;
   if (tile.layout.rank() == 2)
@@ -279,6 +285,7 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
         "Triton's swizzled_shared is not this: " + std::move(why),
         "it has rows or columns without gaps, and swizzles whole vectors of a row by bits of the row");
   };
+  if (*tile.map.element_bits < 8 || *tile.map.element_bits > 64) throw refuse("elements of 8 to 64 bits are");
   std::optional<Swizzle> const swizzle = tile.swizzle("Triton");
   if (tile.layout.rank() != 2 || tile.offset != 0) throw refuse("a tile of two modes from offset 0 is");
   std::array<Layout, 2> modes;
@@ -304,7 +311,7 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
     per_phase = std::int64_t{1} << (s.base + s.shift - line);
     max_phase = std::int64_t{1} << s.bits;
   }
-  std::array<std::string, 2> made;
+  std::array<std::string, 4> made;
   TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
   return fmt::format(
       "#shared = #ttg.swizzled_shared<{{vec = {}, perPhase = {}, maxPhase = {}, order = [{}, {}]}}>\n"

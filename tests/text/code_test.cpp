@@ -73,21 +73,29 @@ TEST(Code, BytesBecomeElements) {
   EXPECT_NE(code("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute)
                 .find("cute::Swizzle<3, 3, 3>{}"),
             std::string::npos);
+  EXPECT_NE(code("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::dsl)
+                .find("cute.make_swizzle(3, 3, 3)"),
+            std::string::npos);
 }
-catch (InputError const& e) {
-  return e.message;
-}
-};
-EXPECT_EQ(refused("(64,64):(72,1)", Language::triton),
-          "Triton's swizzled_shared is not this: its lines have gaps");
-EXPECT_EQ(refused("(5,8):(8,1)", Language::triton),
-          "Triton's swizzled_shared is not this: an extent is no power of two");
-EXPECT_EQ(refused("Sw<2,3,2> o _0 o (64,64):(64,1)", Language::triton),
-          "Triton's swizzled_shared is not this: its swizzle takes bits of the place in a line");
-EXPECT_EQ(refused("Sw<3,4,3>", Language::cuda),
-          "there is no tile to write down: this is a function of all integers");
-EXPECT_EQ(refused("Sw<3,0,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute),
-          "elements do not stay whole under this function of byte addresses");
+
+TEST(Code, WhatALanguageHasNoWordForIsRefused) {
+  auto const refused = [](std::string_view text, Language language) {
+    try {
+      return "accepted: " + code(text, language);
+    } catch (InputError const& e) {
+      return e.message;
+    }
+  };
+  EXPECT_EQ(refused("(64,64):(72,1)", Language::triton),
+            "Triton's swizzled_shared is not this: its lines have gaps");
+  EXPECT_EQ(refused("(5,8):(8,1)", Language::triton),
+            "Triton's swizzled_shared is not this: an extent is no power of two");
+  EXPECT_EQ(refused("Sw<2,3,2> o _0 o (64,64):(64,1)", Language::triton),
+            "Triton's swizzled_shared is not this: its swizzle takes bits of the place in a line");
+  EXPECT_EQ(refused("Sw<3,4,3>", Language::cuda),
+            "there is no tile to write down: this is a function of all integers");
+  EXPECT_EQ(refused("Sw<3,0,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute),
+            "elements do not stay whole under this function of byte addresses");
 }
 
 }  // namespace
