@@ -259,9 +259,7 @@ Tiler LayoutParser::tiler() {
     return {Underscore{}};
   } else if (at_layout_type()) {
     return {layout_type()};
-  } else if (at_named_number()) {
-    result.value = leaf(false, false);
-  } else if (named_ && in_.at_letter()) {
+  } else if (named_ && in_.at_letter() && !at_named_number()) {
     return named_();
   } else {
     result.value = leaf(false, false);
