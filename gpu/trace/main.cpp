@@ -114,8 +114,9 @@ std::string preload_library() {
     if (fs::exists(path)) {
       if (path.find_first_of(" :") != path.npos)
         throw Failure{path + ": LD_PRELOAD takes no path with a blank or a colon", 77};
-      if (dlopen(path.c_str(), RTLD_LAZY) == nullptr)
-        throw Failure{std::string("no sanitizer library: ") + dlerror(), 77};
+      // Now, so that a library of another version, which lacks a function, is known before the program runs.
+      if (dlopen(path.c_str(), RTLD_NOW) == nullptr)
+        throw Failure{std::string("no sanitizer library of this toolkit's version: ") + dlerror(), 77};
       return path;
     }
   throw Failure{"libswizproof-trace.so is not beside the program", 77};
