@@ -445,21 +445,40 @@ template <class Access, class Element, class SmemLayout>
                            dearest);
 }
 
+namespace detail {
+
+/// A text between double quotes, as TOML has it.
+inline void print_quoted(char const* text) {
+  std::putchar('"');
+  for (; *text != 0; ++text) {
+    if (*text == '"' || *text == '\\') std::putchar('\\');
+    std::putchar(static_cast<unsigned char>(*text) < ' ' ? ' ' : *text);
+  }
+  std::putchar('"');
+}
+
+}  // namespace detail
+
 /// Prints an obligation (TOML) on standard output: this layout, as CuTe prints it, and these accesses in swizproof's words.
 /// A program of such lines is what swizproof_add_obligations(SOURCES ...) takes.
 template <class Element, class SmemLayout, class... Accesses>
 void print_obligation(char const* name, SmemLayout const& layout, char const* access, Accesses... more) {
-  std::printf("[[obligation]]\nname = '%s'\nlayout = '", name);
+  std::printf("[[obligation]]\nname = ");
+  detail::print_quoted(name);
+  std::printf("\nlayout = '");
   cute::print(layout);
-  std::printf("'\nelement = '%db'\naccess = ['%s'", int(cute::sizeof_bits<Element>::value), access);
-  (std::printf(", '%s'", more), ...);
+  std::printf("'\nelement = '%db'\naccess = [", int(cute::sizeof_bits<Element>::value));
+  detail::print_quoted(access);
+  ((std::printf(", "), detail::print_quoted(more)), ...);
   std::printf("]\n\n");
 }
 
 /// The same of one side of a TiledCopy: every instruction of every warp.
 template <class Access, class Element, class SmemLayout>
 void print_obligation(char const* name, SmemLayout const& layout) {
-  std::printf("[[obligation]]\nname = '%s'\nlayout = '", name);
+  std::printf("[[obligation]]\nname = ");
+  detail::print_quoted(name);
+  std::printf("\nlayout = '");
   cute::print(layout);
   auto const instruction = swizproof::name(Access::Instruction::value);
   std::printf("'\nelement = '%db'\naccess = ['%.*s: tv ", int(cute::sizeof_bits<Element>::value),
