@@ -30,10 +30,8 @@ struct ConvertResult {
   Mapping given{}, converted{};
   unsigned unit_bits = 8;
   std::uint64_t alignment = 1;  ///< bases for which both are the same addresses
+  bool same = true;  ///< false where units do not stay whole, or others are covered, which a note says
   std::optional<Code> code{};
-
-  /// False where units do not stay whole, which a note says.
-  [[nodiscard]] bool same() const { return converted.notes.size() == given.notes.size(); }
 };
 
 /// Bits of what the values count: a swizzle alone is one of byte addresses unless --element says otherwise. Throws InputError.
@@ -63,21 +61,11 @@ std::vector<std::int64_t> units_of(Mapping const& map, unsigned bits, unsigned u
   return all;
 }
 
-/// CuTe's recast counts some tiles otherwise: with modes of extent 1, or below their first element. A note says so.
-void compare_units(Mapping const& given, unsigned own, Mapping& converted, unsigned bits) {
-  if (given.domain() == nullptr || !converted.notes.empty()) return;
-  if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
-    throw InputError{
-        fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
-                    given.domain()->size(), most_shared_bytes),
-        given.text,
-        0,
-        given.text.size(),
-        {}};
-  unsigned const unit = std::min(own, bits);
-  if (units_of(given, own, unit) != units_of(converted, bits, unit))
-    converted.notes.push_back(
-        "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
+/// The same integers as the compiler knows them: on a command line all are static.
+IntTuple as_static(IntTuple tuple) {
+  tuple.is_static = true;
+  for (IntTuple& mode : tuple.modes) mode = as_static(std::move(mode));
+  return tuple;
 }
 
 /// The map in units of so many bits. Its swizzle is one of those units as well.
@@ -96,28 +84,60 @@ Mapping in_units(Mapping const& map, unsigned bits) {
   if (bits == own) return plain;
   if (bits > own ? bits % own != 0 : own % bits != 0)
     throw refuse(fmt::format("elements of {} bits have no units of {} bits", own, bits));
-  // As the command line takes it, whose integers are static.
-  Mapping out = parse_mapping(fmt::format("{}<{}>({})", bits > own ? "upcast" : "downcast",
-                                          bits > own ? bits / own : own / bits, to_string(plain)),
-                              {bits});
-  compare_units(plain, own, out, bits);
-  return out;
+  Mapping from = plain;
+  from.notes.clear();
+  if (Layout const* const layout = plain.domain())
+    from = with_layout(from, Layout{as_static(layout->shape), as_static(layout->stride)});
+  try {
+    Mapping out = bits > own ? upcast(from, bits / own) : downcast(from, own / bits);
+    out.element_bits = bits;
+    return out;
+  } catch (AlgebraError const& error) {
+    throw refuse(error.what());
+  }
+}
+
+/// Whether two tiles cover the same units. CuTe's recast counts some otherwise: with modes of extent 1, or below their first element.
+bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converted, unsigned bits) {
+  if (given.domain() == nullptr) return true;
+  if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
+    throw InputError{
+        fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
+                    given.domain()->size(), most_shared_bytes),
+        given.text,
+        0,
+        given.text.size(),
+        {}};
+  unsigned const unit = std::min(own, bits);
+  return units_of(given, own, unit) == units_of(converted, bits, unit);
 }
 
 ConvertResult compute_conversion(Common const& common, ConvertArguments const& options) {
   ConvertResult out;
   out.given = options.layout.parse();
   out.unit_bits = bits_of_unit(options.to, out.given);
-  bool const only_code = !options.emit.empty() && options.to == "elements";
-  out.converted = only_code ? out.given : in_units(out.given, out.unit_bits);
-  out.converted.text = to_string(static_cast<Map const&>(out.converted));
   out.alignment = own_alignment(out.given, common.limits());
-  if (!options.emit.empty()) out.code = code_in(common, options.emit, out.given, options.layout.element);
+  bool const in_elements = options.to == "elements";
+  out.converted = in_elements && !options.emit.empty() ? out.given : in_units(out.given, out.unit_bits);
+  out.converted.text = to_string(static_cast<Map const&>(out.converted));
+  if (unsigned const own = own_unit(out.given); out.unit_bits != own) {
+    bool const recast = out.converted.notes.empty();
+    out.same = recast && covers_the_same(in_units(out.given, own), own, out.converted, out.unit_bits);
+    if (recast && !out.same)
+      out.converted.notes.push_back(
+          "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
+    out.converted.notes.insert(out.converted.notes.begin(), out.given.notes.begin(), out.given.notes.end());
+  }
+  if (options.emit.empty()) return out;
+  std::string const element = in_elements                                     ? options.layout.element
+                              : options.to == "bytes" || options.to == "bits" ? ""
+                                                                              : options.to;
+  out.code = code_in(common, options.emit, in_elements ? out.given : out.converted, element);
   return out;
 }
 
 Json to_json(ConvertResult const& result) {
-  Json out{{"verdict", result.same() ? "proved" : "refuted"},
+  Json out{{"verdict", result.same ? "proved" : "refuted"},
            {"layout", result.given.text},
            {"converted", result.converted.text},
            {"unit_bits", result.unit_bits},
@@ -136,13 +156,13 @@ void print_text(ConvertResult const& result, Style const& style) {
   fmt::print("  in units of {} {}: {}\n", result.unit_bits, result.unit_bits == 1 ? "bit" : "bits",
              result.converted.text);
   for (std::string const& note : result.converted.notes) fmt::print("  note: {}\n", note);
-  if (result.same() && result.alignment > 1)
+  if (result.same && result.alignment > 1)
     fmt::print("  the same addresses for bases that are multiples of {} bytes\n", result.alignment);
 }
 
 void run(Common& common, ConvertArguments const& options) {
   ConvertResult const result = compute_conversion(common, options);
-  common.exit_code = result.same() ? holds : refuted;
+  common.exit_code = result.same ? holds : refuted;
   if (common.json)
     print_json(common, to_json(result));
   else
