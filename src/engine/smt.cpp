@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <system_error>
+#include <thread>
 
 namespace swizproof::engine {
 
@@ -34,6 +35,27 @@ struct Failure {
 struct Stop {
   std::string reason{};
   bool memory = false;
+};
+
+/// Interrupts a query from its deadline on, or when whoever asked wants no answer any more. Z3 forgets an interruption that comes
+/// before the query has begun, that of its own timer too: this one comes again until the query has ended.
+class Watch {
+ public:
+  Watch(Z3_context context, Clock::time_point deadline, std::stop_token stop)
+      : thread_([context, deadline, stop = std::move(stop)](std::stop_token const& ended) {
+          constexpr std::chrono::milliseconds step{10};
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          while (!ended.stop_requested()) {
+            wake.wait_for(lock, ended, step, [] { return false; });
+            bool const over = stop.stop_requested() || Clock::now() >= deadline;
+            if (over && !ended.stop_requested()) Z3_interrupt(context);
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
 };
 
 /// A Z3 context with one solver, and the translation of one Terms. Every call's error code is asked; a call that failed
@@ -78,10 +100,11 @@ class Solver {
 
   [[nodiscard]] Z3_lbool check(double seconds) {
     constexpr double most = std::numeric_limits<unsigned>::max();
-    auto const milliseconds = static_cast<unsigned>(std::clamp(seconds * 1000, 1.0, most));
-    set_parameters(milliseconds);
-    deadline_ = Clock::now() + std::chrono::milliseconds(milliseconds);
+    set_parameters();
+    deadline_ = Clock::now() +
+                std::chrono::milliseconds(static_cast<unsigned>(std::clamp(seconds * 1000, 1.0, most)));
     Z3_lbool const answer = check_until_stopped();
+    if (Clock::now() >= deadline_) return Z3_L_UNDEF;  // a model may have been interrupted as well
     check_error();
     if (answer == Z3_L_TRUE) {
       model_ = checked(Z3_solver_get_model(context_, solver_));
@@ -117,8 +140,7 @@ class Solver {
 
  private:
   [[nodiscard]] Z3_lbool check_until_stopped() {
-    std::stop_callback const interrupt(limits_.stop, [this] { Z3_interrupt(context_); });
-    // Z3 forgets an interruption that comes before it has begun.
+    Watch const watch(context_, deadline_, limits_.stop);
     return limits_.stop.stop_requested() ? Z3_L_UNDEF : Z3_solver_check(context_, solver_);
   }
   struct Delete {
@@ -135,7 +157,7 @@ class Solver {
     return value;
   }
 
-  void set_parameters(unsigned milliseconds) {
+  void set_parameters() {
     Z3_params const params = checked(Z3_mk_params(context_));
     Z3_params_inc_ref(context_, params);
     auto const name = [&](char const* key) { return Z3_mk_string_symbol(context_, key); };
@@ -145,7 +167,6 @@ class Solver {
     };
     set("random_seed", limits_.seed);
     set("max_memory", megabytes_);
-    set("timeout", milliseconds);
     if (limits_.steps != 0) set("rlimit", limits_.steps);
     Z3_params_set_bool(context_, params, name("ctrl_c"),
                        false);  // a signal is the program's, not one query's

@@ -123,4 +123,26 @@ std::vector<Stage> stages_of_bits(std::span<std::int64_t const> shape, BitPlaces
   return {linear_map(rows), std::move(layout)};
 }
 
+std::optional<std::vector<Stage>> linear_stages(std::span<std::int64_t const> shape,
+                                                std::span<std::int64_t const> values) {
+  if (values.empty() || values[0] != 0) return std::nullopt;
+  BitPlaces places;
+  std::size_t step = 1;
+  for (std::int64_t const extent : shape) {
+    if (!std::has_single_bit(static_cast<std::uint64_t>(extent))) return std::nullopt;
+    for (std::size_t bit = 1; bit < static_cast<std::size_t>(extent); bit *= 2)
+      places.push_back(static_cast<std::uint64_t>(values[bit * step]));
+    step *= static_cast<std::size_t>(extent);
+  }
+  for (std::uint64_t const place : places)
+    if (place >> 32 != 0) return std::nullopt;
+  for (std::size_t index = 0; index < values.size(); ++index) {
+    std::uint64_t sum = 0;
+    for (std::size_t bit = 0; bit < places.size(); ++bit)
+      if ((index >> bit & 1) != 0) sum ^= places[bit];
+    if (static_cast<std::int64_t>(sum) != values[index]) return std::nullopt;
+  }
+  return stages_of_bits(shape, places);
+}
+
 }  // namespace swizproof

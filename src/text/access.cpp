@@ -1,6 +1,7 @@
 // ACCESS: a named pattern, or an instruction and what each lane asks for; names of architectures.
 #include "text/expression_parser.hpp"
 #include "text/layout/layout_parser.hpp"
+#include "text/nearest.hpp"
 #include "text/tiled_mma.hpp"
 #include "text/tiler.hpp"
 
@@ -348,9 +349,15 @@ Access parse_access(std::string_view text, std::span<std::string const> more) {
   if (colon != std::string_view::npos)
     return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more).parse();
   if (Access const* const named = named_access(text)) return *named;
-  if (!looks_like_instruction(text))
-    throw InputError{"unknown access", std::string(text), 0, text.size(),
-                     "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ..."};
+  if (!looks_like_instruction(text)) {
+    std::vector<std::string> names;
+    for (NamedAccess const& known : named_accesses()) names.emplace_back(known.access.name);
+    throw InputError{
+        "unknown access", std::string(text), 0, text.size(),
+        did_you_mean(text, names,
+                     "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., "
+                     "col = ...")};
+  }
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
   std::string_view const known = name(parse_instruction(text));
   if (Access const* const named = named_access(known)) return *named;

@@ -2,6 +2,7 @@
 
 #include <swizproof/core/error.hpp>
 #include <swizproof/hardware/architecture.hpp>
+#include <swizproof/layout/bases.hpp>
 #include <swizproof/layout/composed.hpp>
 
 #include <fmt/format.h>
@@ -54,8 +55,7 @@ Stage on_elements(Stage const& stage, Mapping const& map) {
   }
   auto const* const linear = std::get_if<LinearMap>(&stage);
   std::uint64_t const low = (std::uint64_t{1} << below) - 1;
-  if (linear == nullptr)
-    throw InputError{"this function is not written down: it is no swizzle", map.text, 0, map.text.size(), {}};
+  if (linear == nullptr) throw no_such;  // an offset or a layout, which acts on elements
   LinearMap out{linear->cleared >> below, {}};
   if ((linear->cleared & low) != 0) throw no_such;
   for (LinearMap::Move const& move : linear->moves) {
@@ -67,6 +67,34 @@ Stage on_elements(Stage const& stage, Mapping const& map) {
     out.moves.push_back({move.distance, mask});
   }
   return out;
+}
+
+/// A tile with a function that is given as C arithmetic, as a swizzle or a linear map of bits on a layout: the same at every
+/// index of the tile. Throws InputError where it is none. Precondition: the tile is no larger than shared memory.
+Mapping as_linear(Mapping const& map) {
+  InputError const no_such{"this function is no swizzle, and not linear over GF(2) on this tile", map.text, 0,
+                           map.text.size(), "it is C already: write it down as it stands"};
+  std::vector<std::int64_t> extents, values;
+  for (std::size_t m = 0; m < map.domain()->rank(); ++m)
+    extents.push_back(map.domain()->shape.mode(m).product());
+  unsigned const bits = *map.element_bits;
+  for (std::int64_t i = 0; i < map.domain()->size(); ++i) {
+    auto const place = [&](unsigned bit) {
+      return bit_address(map, Address<std::uint64_t>{0}, static_cast<std::uint64_t>(i), bit);
+    };
+    std::uint64_t const first = place(0);
+    for (unsigned bit = 8; bit < bits; bit += 8)
+      if (place(bit) != first + bit) throw no_such;
+    if (first >> 40 != 0 || first % bits != 0) throw no_such;
+    values.push_back(static_cast<std::int64_t>(first / bits));
+  }
+  Mapping out = map;
+  out.on_bytes.clear();
+  if (std::optional<std::vector<Stage>> stages = linear_stages(extents, values)) {
+    out.on_elements = *std::move(stages);
+    return out;
+  }
+  throw no_such;
 }
 
 CodeTile code_tile(Mapping const& map) {
@@ -82,9 +110,13 @@ CodeTile code_tile(Mapping const& map) {
         fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block's shared memory",
                     map.domain()->size(), *map.element_bits, most_shared_bytes),
         "write down the tile of one block");
-  CodeTile tile{map, map, *map.domain()};
-  for (auto stage = map.on_bytes.rbegin(); stage != map.on_bytes.rend(); ++stage)
-    tile.on_elements.on_elements.insert(tile.on_elements.on_elements.begin(), on_elements(*stage, map));
+  auto const is_arithmetic = [](Stage const& stage) { return std::holds_alternative<Expression>(stage); };
+  bool const arithmetic = std::any_of(map.on_bytes.begin(), map.on_bytes.end(), is_arithmetic) ||
+                          std::any_of(map.on_elements.begin(), map.on_elements.end(), is_arithmetic);
+  Mapping const known = arithmetic ? as_linear(map) : map;
+  CodeTile tile{map, known, *known.domain()};
+  for (auto stage = known.on_bytes.rbegin(); stage != known.on_bytes.rend(); ++stage)
+    tile.on_elements.on_elements.insert(tile.on_elements.on_elements.begin(), on_elements(*stage, known));
   tile.on_elements.on_bytes.clear();
   std::vector<Stage> const& stages = tile.on_elements.on_elements;
   for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
@@ -258,10 +290,8 @@ std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
       LinearMap linear;
       if (auto const* const swizzle = std::get_if<Swizzle>(&*stage))
         linear.moves.push_back({swizzle->shift, swizzle->target_mask()});
-      else if (auto const* const map = std::get_if<LinearMap>(&*stage))
-        linear = *map;
       else
-        throw tile.refuse("this function is not written down: it is no swizzle", "it is C already");
+        linear = std::get<LinearMap>(*stage);
       std::string const text = to_string(linear);  // fn(x) = ...
       code += fmt::format("  x = {};\n", text.substr(text.find('=') + 2));
     }

@@ -22,10 +22,12 @@ class ExpressionParser {
                    std::span<NamedExpression const> named = {})
       : in_(in), variables_(variables), named_(named.begin(), named.end()) {}
 
-  /// `let y = x >> 3; x ^ (y & 7)`
-  [[nodiscard]] Expression parse() {
+  /// `let y = x >> 3; x ^ (y & 7)`; in a block, which braces surround, also `return x ^ (y & 7);`
+  [[nodiscard]] Expression parse(bool block = false) {
     while (std::optional<NamedExpression> part = take_let()) named_.push_back(std::move(*part));
+    if (block && !is_known("return")) (void)in_.take_word("return");
     conditional();
+    if (block) (void)in_.take(";");
     return std::move(expression_);
   }
 

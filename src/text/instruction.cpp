@@ -1,6 +1,7 @@
 // Instructions by all their names: ours, those of PTX and SASS, and CUTLASS's copy atoms.
 #include "text/scanner.hpp"
 
+#include "text/nearest.hpp"
 #include "text/sass.hpp"
 
 #include <swizproof/text/parse.hpp>
@@ -12,11 +13,38 @@ namespace swizproof {
 
 namespace {
 
+/// CUTLASS's copy atoms of matrices.
+struct CopyAtom {
+  std::string_view name, instruction;
+};
+constexpr CopyAtom copy_atoms[] = {
+    {"SM75_U32x1_LDSM_N", "ldmatrix.x1"},       {"SM75_U32x2_LDSM_N", "ldmatrix.x2"},
+    {"SM75_U32x4_LDSM_N", "ldmatrix.x4"},       {"SM75_U16x2_LDSM_T", "ldmatrix.x1.trans"},
+    {"SM75_U16x4_LDSM_T", "ldmatrix.x2.trans"}, {"SM75_U16x8_LDSM_T", "ldmatrix.x4.trans"},
+    {"SM90_U32x1_STSM_N", "stmatrix.x1"},       {"SM90_U32x2_STSM_N", "stmatrix.x2"},
+    {"SM90_U32x4_STSM_N", "stmatrix.x4"},       {"SM90_U16x2_STSM_T", "stmatrix.x1.trans"},
+    {"SM90_U16x4_STSM_T", "stmatrix.x2.trans"}, {"SM90_U16x8_STSM_T", "stmatrix.x4.trans"},
+};
+
+/// Without what stands before an instruction in a listing: its address, `/*0fe0*/`, and its predicate, `@!P0`.
+std::string_view without_place(std::string_view text) {
+  auto const without_blanks = [&] {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  };
+  without_blanks();
+  if (std::size_t const end = text.find("*/"); text.starts_with("/*") && end != text.npos)
+    text.remove_prefix(end + 2);
+  without_blanks();
+  if (text.starts_with('@')) text.remove_prefix(std::min(text.find_first_of(" \t"), text.size()));
+  without_blanks();
+  return text;
+}
+
 class InstructionReader {
  public:
   explicit InstructionReader(std::string_view text) : whole_(text) {
     while (!text.empty() && (is_space(text.back()) || text.back() == ';')) text.remove_suffix(1);
-    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    text = without_place(text);
     std::size_t const end = std::min(text.find_first_of(" \t\n"), text.size());
     mnemonic_ = text.substr(0, end);
     operands_ = text.substr(end);
@@ -30,6 +58,10 @@ class InstructionReader {
       at = dot + 1;
     }
     if (words_.empty()) unknown();
+    for (std::size_t i = 1; i < words_.size(); ++i)
+      if (std::find(words_.begin() + 1, words_.begin() + static_cast<std::ptrdiff_t>(i), words_[i]) !=
+          words_.begin() + static_cast<std::ptrdiff_t>(i))
+        refuse("'" + std::string(words_[i]) + "' is given twice");
     std::string_view const op = words_[0];
     if (op == "ld" || op == "st") return load_or_store();
     if (op == "ldmatrix" || op == "stmatrix") return matrices();
@@ -52,7 +84,14 @@ class InstructionReader {
       "known: ld.shared and st.shared .b8 to .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async "
       ".b32 "
       ".b64 .b128; as PTX, SASS and CUTLASS name them too";
-  [[noreturn]] void unknown() const { refuse("unknown instruction", known_names); }
+  [[noreturn]] void unknown() const {
+    std::vector<std::string> names;
+    for (InstructionName const& known : instruction_names) names.emplace_back(known.text);
+    for (CopyAtom const& known : copy_atoms) names.emplace_back(known.name);
+    for (char const* name : {"SM80_CP_ASYNC_CACHEALWAYS", "SM80_CP_ASYNC_CACHEGLOBAL"})
+      names.emplace_back(name);
+    refuse("unknown instruction", did_you_mean(mnemonic_.substr(0, mnemonic_.find('<')), names, known_names));
+  }
   static std::optional<Instruction> from_table(std::string_view text) {
     for (InstructionName const& known : instruction_names)
       if (known.text == text) return known.instruction;
@@ -74,7 +113,8 @@ class InstructionReader {
   void expect_words(std::initializer_list<std::string_view> known) const {
     for (std::size_t i = 1; i < words_.size(); ++i)
       if (std::find(known.begin(), known.end(), words_[i]) == known.end())
-        refuse("'" + std::string(words_[i]) + "' is not known behind " + std::string(words_[0]), known_names);
+        refuse("'" + std::string(words_[i]) + "' is not known behind " + std::string(words_[0]),
+               did_you_mean(words_[i], std::vector<std::string>(known.begin(), known.end()), known_names));
   }
 
   /// Bytes of a PTX type: f32, u16, b128, bf16x2.
@@ -108,7 +148,10 @@ class InstructionReader {
         bytes = of_type;
       } else if (std::string_view(" weak volatile relaxed acquire release cta cluster gpu sys ")
                      .find(" " + std::string(word) + " ") == std::string_view::npos) {
-        refuse("'" + std::string(word) + "' is not known behind " + std::string(words_[0]), known_names);
+        refuse("'" + std::string(word) + "' is not known behind " + std::string(words_[0]),
+               did_you_mean(word,
+                            std::vector<std::string>{"shared", "volatile", "relaxed", "acquire", "release"},
+                            known_names));
       }
     }
     if (!shared)
@@ -152,7 +195,10 @@ class InstructionReader {
       if (!words_[i].starts_with("L2::") &&
           std::string_view(" async ca cg shared shared::cta shared::cluster global ")
                   .find(" " + std::string(words_[i]) + " ") == std::string_view::npos)
-        refuse("'" + std::string(words_[i]) + "' is not known behind cp.async", known_names);
+        refuse("'" + std::string(words_[i]) + "' is not known behind cp.async",
+               is_digit(words_[i].empty() ? 'x' : words_[i][0])
+                   ? "cp.async.cg.shared.global [dst], [src], 16 copies 16 bytes; in short cp.async.b128"
+                   : known_names);
     std::optional<unsigned> const bytes = copied_bytes();
     bool const whole = has("cg");
     if (!bytes && !whole)
@@ -217,27 +263,16 @@ class InstructionReader {
     auto const without = [&](std::string_view prefix) {
       if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
     };
+    if (name.ends_with("{}")) name.remove_suffix(2);
     without("cute::");
     if (name.starts_with("Copy_Atom<")) {
       name.remove_prefix(10);
-      name = name.substr(0, name.rfind(','));
+      name = name.substr(0, std::min(name.rfind(','), name.size() - 1));
       without("cute::");
       if (name.starts_with("Copy_Traits<") && name.ends_with(">")) name = name.substr(12, name.size() - 13);
       without("cute::");
     }
-    if (name.ends_with("{}")) name.remove_suffix(2);
-    struct Atom {
-      std::string_view name, instruction;
-    };
-    static constexpr Atom atoms[] = {
-        {"SM75_U32x1_LDSM_N", "ldmatrix.x1"},       {"SM75_U32x2_LDSM_N", "ldmatrix.x2"},
-        {"SM75_U32x4_LDSM_N", "ldmatrix.x4"},       {"SM75_U16x2_LDSM_T", "ldmatrix.x1.trans"},
-        {"SM75_U16x4_LDSM_T", "ldmatrix.x2.trans"}, {"SM75_U16x8_LDSM_T", "ldmatrix.x4.trans"},
-        {"SM90_U32x1_STSM_N", "stmatrix.x1"},       {"SM90_U32x2_STSM_N", "stmatrix.x2"},
-        {"SM90_U32x4_STSM_N", "stmatrix.x4"},       {"SM90_U16x2_STSM_T", "stmatrix.x1.trans"},
-        {"SM90_U16x4_STSM_T", "stmatrix.x2.trans"}, {"SM90_U16x8_STSM_T", "stmatrix.x4.trans"},
-    };
-    for (Atom const& atom : atoms)
+    for (CopyAtom const& atom : copy_atoms)
       if (atom.name == name) return from_table(atom.instruction);
     for (std::string_view const prefix : {"SM80_CP_ASYNC_CACHEALWAYS", "SM80_CP_ASYNC_CACHEGLOBAL"}) {
       if (!name.starts_with(prefix)) continue;
@@ -302,6 +337,7 @@ class InstructionReader {
 Instruction parse_instruction(std::string_view text) { return InstructionReader(text).read(); }
 
 bool looks_like_instruction(std::string_view text) {
+  text = without_place(text);
   static constexpr std::string_view starts[] = {
       "ld.",        "st.",    "ldmatrix.", "stmatrix.",  "cp.async",      "LDS",
       "STS",        "LDGSTS", "LDG",       "STG",        "SM75_",         "SM80_",

@@ -213,7 +213,9 @@ Instruction copy_instruction(std::string_view text) { return BlockParser(text).i
 
 bool looks_like_tiled_copy(std::string_view text) {
   Scanner in(text);
-  return in.looking_at("TiledCopy") || in.looking_at("ThrCopy") || in.looking_at("Copy_Atom");
+  for (char const* name : {"TiledCopy", "ThrCopy", "Copy_Atom"})
+    if (in.take(name)) return !in.looking_at("<");  // its type says nothing of its layouts
+  return false;
 }
 
 }  // namespace swizproof

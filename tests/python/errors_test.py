@@ -123,6 +123,25 @@ class Objects(unittest.TestCase):
         self.assertEqual(caught.exception.input, "complex7")
 
 
+class Numbers(unittest.TestCase):
+    def test_what_is_no_integer_is_refused_by_the_name_of_its_argument(self):
+        for ask, name, given in (
+            (lambda: swizproof.check("(8,64):(64,1)", "ldmatrix.x1", element="f16", at_most=True), "at_most", "True"),
+            (lambda: swizproof.eval("8:1", at=[1, 2.5]), "at", "2.5"),
+            (lambda: swizproof.find("(8,64):(64,1)", "ldmatrix.x1", element="f16", weight=[None]), "weight", "None"),
+        ):
+            with self.assertRaises(swizproof.InputError) as caught:
+                ask()
+            self.assertTrue(caught.exception.message.startswith(name + " is an integer"), caught.exception.message)
+            self.assertEqual(caught.exception.input, given)
+
+    def test_an_option_is_no_layout(self):
+        for word in ("--json", "--help", "-h"):
+            with self.assertRaises(swizproof.InputError) as caught:
+                swizproof.eval(word)
+            self.assertEqual(caught.exception.message, f"'{word}' is an option")
+
+
 class Exceptions(unittest.TestCase):
     def test_an_error_is_a_value_error_with_a_place(self):
         with self.assertRaises(ValueError) as caught:

@@ -78,6 +78,16 @@ TEST(Code, BytesBecomeElements) {
             std::string::npos);
 }
 
+TEST(Code, ArithmeticThatIsLinearIsWrittenAsTheSwizzleThatItIs) {
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x70) o smem_ptr[16b](unset) o (64,64):(64,1)", Language::triton),
+            code("Sw<3,3,3> o _0 o (64,64):(64,1)", Language::triton));
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x38) o (64,64):(64,1)", Language::cute),
+            code("Sw<3,3,3> o _0 o (64,64):(64,1)", Language::cute));
+  EXPECT_NE(code("fn(x) = x ^ ((x >> 3) & 0x38) ^ ((x >> 9) & 3) o (32,64):(64,1)", Language::cuda)
+                .find("  x = x ^ ((x >> 3) & 0x38) ^ ((x >> 9) & 0x3);\n"),
+            std::string::npos);
+}
+
 TEST(Code, WhatALanguageHasNoWordForIsRefused) {
   auto const refused = [](std::string_view text, Language language) {
     try {
@@ -96,6 +106,13 @@ TEST(Code, WhatALanguageHasNoWordForIsRefused) {
             "there is no tile to write down: this is a function of all integers");
   EXPECT_EQ(refused("Sw<3,0,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute),
             "elements do not stay whole under this function of byte addresses");
+  // Not linear; the bytes of an element apart; an element in the middle of another.
+  for (char const* text : {"fn(x) = (x * 3) % 128 o (8,16):(16,1)",
+                           "fn(x) = x ^ ((x & 1) << 4) o smem_ptr[16b](unset) o (8,16):(16,1)",
+                           "fn(x) = x ^ ((x >> 7) & 1) o smem_ptr[16b](unset) o (128,64):(64,1)"})
+    EXPECT_EQ(refused(text, Language::cuda),
+              "this function is no swizzle, and not linear over GF(2) on this tile")
+        << text;
 }
 
 }  // namespace

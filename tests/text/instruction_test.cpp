@@ -58,6 +58,9 @@ TEST(InstructionNames, OfPtxSassAndCutlassAreThoseOfTheTable) {
            {"SM90_U32x4_STSM_N", "stmatrix.x4"},
            {"SM90_U16x4_STSM_T{}", "stmatrix.x2.trans"},
            {"Copy_Atom<SM75_U32x4_LDSM_N, half_t>", "ldmatrix.x4"},
+           {"Copy_Atom<SM75_U16x8_LDSM_T>{}", "ldmatrix.x4.trans"},
+           {"/*0fe0*/  @!P0 LDSM.16.M88.4 R4, [R2+0x10] ;", "ldmatrix.x4"},
+           {"@%p1 ld.shared.v2.f32", "ld.shared.b64"},
            {"SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>", "cp.async.b128"},
            {"SM80_CP_ASYNC_CACHEALWAYS<float>", "cp.async.b32"},
            {"SM80_CP_ASYNC_CACHEALWAYS_ZFILL<cute::uint64_t>", "cp.async.b64"},
@@ -93,6 +96,7 @@ TEST(InstructionNames, WhatIsNoAccessToSharedMemoryIsRefusedWithTheReason) {
            {"LDG.E.128", "LDG is no access of a warp to shared memory"},
            {"ld.shared.b32 and more", "unexpected text after the instruction"},
            {"mov.b32", "unknown instruction"},
+           {"ldmatrix.x4.trans.trans", "'trans' is given twice"},
            {"", "unknown instruction"},
        })
     try {
@@ -110,12 +114,31 @@ TEST(InstructionNames, StandBeforeAColonOrForTheirPattern) {
             parse_instruction("ldmatrix.x4"));
   EXPECT_EQ(parse_access("LDSM.16.M88.4").name, "ldmatrix.x4");
   EXPECT_EQ(parse_access("SM90_U32x4_STSM_N").name, "stmatrix.x4");
+  EXPECT_EQ(parse_access("Copy_Atom<SM75_U32x4_LDSM_N, half_t>").name, "ldmatrix.x4");
+  EXPECT_EQ(parse_access("@P0 LDSM.16.MT88.4 R4, [R2]").name, "ldmatrix.x4.trans");
   try {
     (void)parse_access("LDS.128");
     ADD_FAILURE();
   } catch (InputError const& error) {
     EXPECT_EQ(error.message, "what each lane asks for is missing: ld.shared.b128 has no pattern of its own");
   }
+}
+
+TEST(InstructionNames, TheNearestIsNamed) {
+  struct Near {
+    char const *text, *hint;
+  };
+  for (Near const& n : {Near{"ldmatrx.x4", "did you mean ldmatrix.x4?"},
+                        {"SM75_U32x4_LSDM_N", "did you mean SM75_U32x4_LDSM_N?"},
+                        {"copy.row12", "did you mean copy.row128?"},
+                        {"ld.shraed.b32", "did you mean shared?"},
+                        {"ldmatrix.x4.tran", "did you mean trans?"}})
+    try {
+      (void)parse_access(n.text);
+      ADD_FAILURE() << "accepted: " << n.text;
+    } catch (InputError const& error) {
+      EXPECT_EQ(error.hint, n.hint) << n.text;
+    }
 }
 
 }  // namespace

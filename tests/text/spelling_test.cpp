@@ -67,7 +67,25 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"ComposedLayout<Swizzle<3,4,3>, smem_ptr_flag_bits<16>, Layout<Shape<_8,_64>,Stride<_64,_1>>>{}",
              "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"},
         Pair{"using SmemLayout = Layout<Shape<_8,_64>,Stride<_64,_1>>;", "(8,64):(64,1)"},
-        Pair{"constexpr auto layout = make_layout(Shape<_8,_64>{});", "(8,64):(1,8)"}));
+        Pair{"constexpr auto layout = make_layout(Shape<_8,_64>{});", "(8,64):(1,8)"},
+        Pair{"static constexpr Layout<Shape<_8,_64>,Stride<_64,_1>> layout{};", "(8,64):(64,1)"},
+        Pair{"Layout<Shape<_8,_64>, LayoutRight> layout;", "(8,64):(64,1)"},
+        Pair{"using L = Layout<Shape<_8,_64>,Stride<_64,_1>>; static constexpr Swizzle<3,3,3> s{}; "
+             "composition(s, L{})",
+             "Sw<3,3,3> o _0 o (8,64):(64,1)"},
+        Pair{"Layout<Shape<_8,_64>, GenRowMajor::Apply<Shape<_8,_64>>>{}", "(8,64):(64,1)"},
+        Pair{"make_layout(Shape<_8,Shape<_4,_16>>{}, LayoutLeft::Apply<Shape<_8,Shape<_4,_16>>>{})",
+             "(8,(4,16)):(1,(8,32))"},
+        Pair{"make_layout(make_shape(Int<8>{}, Int<64>{}), make_stride(Int<128>{}/_2{}, Int<1>{}))",
+             "(8,64):(64,1)"},
+        Pair{"Layout<Shape<Int<1<<3>,Int<(256>>2)>>,Stride<Int<(3+5)*8>,_1>>{}", "(8,64):(64,1)"},
+        Pair{"make_layout(make_shape(16/2, 64), make_stride(1 << 6, 1))", "(8,64):(64,1)"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Blocks, Spelling,
+    testing::Values(Pair{"fn(row, col) = { let y = col ^ ((row & 7) << 3); return row*64 + y; } (8,64)",
+                         "Sw<3,3,3> o _0 o (8,64):(64,1)"},
+                    Pair{"fn(row, col) { return row*64 + col; } (8,64)", "(8,64):(64,1)"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Atoms, Spelling,
@@ -227,6 +245,10 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"n = 9223372036854775807 * 2; make_layout(Int<n>{})", "this number needs more than 63 bits",
                 ""},
         Refused{"Layout<Shape<Int<8/0>>>", "a divisor is 1 or more here", ""},
+        Refused{"make_layout(make_shape(1 << 63))", "numbers are shifted by 0 to 62 bits", ""},
+        Refused{"make_layout(make_shape(8, 3 << 62))", "this number needs more than 63 bits", ""},
+        Refused{"LayoutRight::Apply<Shape<_8,_64>>{}", "this is (_64,_1), not a layout", ""},
+        Refused{"fn(x) = { return x; ", "expected '}' after the expression", ""},
         Refused{"make_swizzle[8, 8, 8]()", "make_swizzle: a row must hold more elements than an access", ""},
         Refused{"make_ldmatrix_swizzle[DType.float16, 48]()",
                 "make_ldmatrix_swizzle: a row must be a multiple of 128 bytes, or divide them", ""},

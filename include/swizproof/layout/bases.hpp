@@ -36,4 +36,10 @@ using BitPlaces = std::vector<std::uint64_t>;
 /// `Sw<3,3,3> o _0 o (_64,_64):(_64,_1)`. Checked by tests/layout/bases_test.cpp.
 [[nodiscard]] std::vector<Stage> stages_of_bits(std::span<std::int64_t const> shape, BitPlaces const& places);
 
+/// The same of a function given by its values, the first index fastest; nothing if it is not linear over GF(2), an extent is no
+/// power of two, or a value is below 0 or needs more than 32 bits. {0, 1, 3, 2} of shape (4): `Sw<1,0,1> o _0 o (_4):(_1)`.
+/// Checked by tests/text/coordinate_test.cpp.
+[[nodiscard]] std::optional<std::vector<Stage>> linear_stages(std::span<std::int64_t const> shape,
+                                                              std::span<std::int64_t const> values);
+
 }  // namespace swizproof

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
@@ -106,11 +107,26 @@ def _accesses(access: AccessLike) -> List[str]:
     return [str(one) for one in accesses]
 
 
+def _number(value: object, what: str) -> int:
+    """An integer of Python or NumPy; True and False are none."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    shown = repr(value)
+    raise InputError(f"{what} is an integer, and an object of type {_kind_of(value)} is none", shown, 0, len(shown.encode()))
+
+
 def _listed(numbers: Union[str, int, Iterable[int], None]) -> Optional[str]:
     """`0,1,2` of integers."""
     if numbers is None or isinstance(numbers, str):
         return numbers
-    return ",".join(str(one) for one in (numbers if isinstance(numbers, Iterable) else [numbers]))
+    return ",".join(str(_number(one, "at")) for one in (numbers if isinstance(numbers, Iterable) else [numbers]))
+
+
+#: Options whose values are integers, where True is none.
+_INTEGERS = ("at_most", "align", "base", "lane", "phase", "rows", "cols", "seed", "weight")
 
 
 def _options(**options: Any) -> List[str]:
@@ -118,6 +134,8 @@ def _options(**options: Any) -> List[str]:
     words = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
+        if name in _INTEGERS and value is not None and not isinstance(value, str):
+            value = [_number(one, name) for one in (value if isinstance(value, (list, tuple)) else [value])]
         if value is True:
             words.append(option)
         elif value is not None and value is not False:
@@ -171,14 +189,12 @@ def _error_of(document: str) -> Any:
 
 
 def _ask(kind: Type[A], command: str, places: Sequence[str], options: Sequence[str], input: bytes = b"") -> A:
+    for word in places:
+        if word.startswith("-") and word != "-":
+            raise InputError(f"'{word}' is an option", word, 0, len(word.encode()), "give a layout here")
     words = [command, *places, *options]
     document = _asked(words, input)
-    try:
-        parsed = json.loads(document)
-    except ValueError:  # --help among the words
-        word = next((one for one in places if one.startswith("-")), words[-1])
-        raise InputError(f"'{word}' is an option", word, 0, len(word.encode()), "give a layout here") from None
-    answer = read(kind, parsed)
+    answer = read(kind, json.loads(document))
     answer._words, answer._document = words, document
     return answer
 

@@ -49,24 +49,7 @@ class CoordinateFunction {
 
   /// The swizzle, or linear map of bits, on a layout that it is.
   [[nodiscard]] std::optional<std::vector<Stage>> linear() const {
-    if (!known_ || values_[0] != 0) return std::nullopt;
-    BitPlaces places;
-    std::size_t step = 1;
-    for (std::int64_t const extent : shape_) {
-      if (!std::has_single_bit(static_cast<std::uint64_t>(extent))) return std::nullopt;
-      for (std::size_t bit = 1; bit < static_cast<std::size_t>(extent); bit *= 2)
-        places.push_back(static_cast<std::uint64_t>(values_[bit * step]));
-      step *= static_cast<std::size_t>(extent);
-    }
-    for (std::uint64_t const place : places)
-      if (place >> 32 != 0) return std::nullopt;
-    for (std::size_t index = 0; index < size_; ++index) {
-      std::uint64_t sum = 0;
-      for (std::size_t bit = 0; bit < places.size(); ++bit)
-        if ((index >> bit & 1) != 0) sum ^= places[bit];
-      if (static_cast<std::int64_t>(sum) != values_[index]) return std::nullopt;
-    }
-    return stages_of_bits(shape_, places);
+    return known_ ? linear_stages(shape_, values_) : std::nullopt;
   }
 
   /// The expression on a compact layout, in which the axis of the smaller steps comes first: x is its offset, and an axis is

@@ -25,8 +25,27 @@ char LayoutParser::take_opening() {
   return 0;
 }
 
+std::optional<IntTuple> LayoutParser::compact_strides() {
+  std::size_t const from = in_.at();
+  std::optional<Order> const major = order_name();
+  if (!major || !in_.take("::Apply")) {
+    in_.back_to(from);
+    return std::nullopt;
+  }
+  in_.expect("<", "and the shape whose strides these are");
+  IntTuple const extents = shape();
+  in_.expect(">", "after the shape");
+  in_.skip_braces();
+  try {
+    return make_layout(extents, *major).stride;
+  } catch (AlgebraError const& error) {
+    in_.fail(error.what(), from, in_.at() - from);
+  }
+}
+
 IntTuple LayoutParser::tuple(bool strides, int depth) {
   Nesting const nesting(in_, depth_);
+  if (std::optional<IntTuple> applied = compact_strides()) return std::move(*applied);
   char const closing = take_opening();
   if (closing == 0) return leaf(strides, depth != 0);
   std::string const close(1, closing);
@@ -45,6 +64,9 @@ bool LayoutParser::at_named_number() {
   bool const tuple = take_opening() != 0;
   in_.back_to(from);
   if (tuple) return true;
+  bool const applied = order_name() && in_.looking_at("::Apply");
+  in_.back_to(from);
+  if (applied) return true;
   in_.skip_namespaces();
   std::string_view const name = in_.take_name();
   static constexpr std::string_view numbers[] = {"Int", "C", "integral_constant", "constant", "Constant",
@@ -89,11 +111,23 @@ std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
 bool LayoutParser::at_constant() { return in_.at_letter() && constants_.contains(in_.peek_name()); }
 
 std::int64_t LayoutParser::factor() {
-  if (!in_.at_letter()) return in_.take_integer("a number");
+  Nesting const nesting(in_, depth_);
+  if (in_.take("(")) {
+    std::int64_t const inner = sum_or_shift(true);
+    in_.expect(")", "to close the parenthesis");
+    return inner;
+  }
+  if (!in_.at_letter()) {
+    (void)in_.take("_");
+    std::int64_t const value = in_.take_integer("a number");
+    if (in_.looking_at("{")) in_.skip_braces();
+    return value;
+  }
   if (auto const named = named_integer(false)) return named->value;
   auto const known = constants_.find(in_.peek_name());
   if (known == constants_.end()) fail_at_name();
   (void)in_.take_name();
+  if (in_.looking_at("{")) in_.skip_braces();
   return known->second;
 }
 
@@ -114,7 +148,7 @@ std::int64_t LayoutParser::product() {
   return value;
 }
 
-std::int64_t LayoutParser::constant() {
+std::int64_t LayoutParser::sum() {
   std::size_t const from = in_.at();
   std::int64_t value = product();
   for (char op = in_.peek(); op == '+' || op == '-'; op = in_.peek()) {
@@ -123,6 +157,25 @@ std::int64_t LayoutParser::constant() {
     bool const lost = op == '+' ? __builtin_add_overflow(value, right, &value)
                                 : __builtin_sub_overflow(value, right, &value);
     if (lost) in_.fail("this number needs more than 63 bits", from, in_.at() - from);
+  }
+  return value;
+}
+
+std::int64_t LayoutParser::constant() { return sum_or_shift(false); }
+
+/// `>>` closes two templates where it does not stand in parentheses.
+std::int64_t LayoutParser::sum_or_shift(bool inside) {
+  std::size_t const from = in_.at();
+  std::int64_t value = sum();
+  while (in_.looking_at("<<") || (inside && in_.looking_at(">>"))) {
+    bool const left = in_.take("<<");
+    if (!left) (void)in_.take(">>");
+    std::int64_t const by = sum();
+    if (value < 0 || by < 0 || by > 62)
+      in_.fail("numbers are shifted by 0 to 62 bits", from, in_.at() - from);
+    if (left && value >> (62 - by) > 1)
+      in_.fail("this number needs more than 63 bits", from, in_.at() - from);
+    value = left ? value << by : value >> by;
   }
   return value;
 }
@@ -150,7 +203,8 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   };
   std::size_t const from = in_.at();
   auto const at_operator = [&] {
-    return !in_.done() && std::string_view("+-*/%").find(in_.peek()) != std::string_view::npos;
+    return !in_.done() && !in_.at_new_line() &&
+           (std::string_view("+-*/%").find(in_.peek()) != std::string_view::npos || in_.looking_at("<<"));
   };
   if (auto named = named_integer(strides)) {
     if (!named->basis.empty() || !at_operator()) return std::move(*named);
@@ -171,11 +225,15 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   bool const fixed = in_.take("_");
   if (fixed && !in_.at_number()) in_.fail_here("a bare _ is not a number");
   IntTuple leaf(in_.take_integer("an integer or a tuple"), fixed || all_static_);
+  if (in_.looking_at("{")) in_.skip_braces();
+  if (at_operator()) {
+    in_.back_to(from);
+    return {constant(), true};
+  }
   if (!strides && in_.looking_at("@")) in_.fail_here("an extent has no coordinate: 1@0 is a stride");
   while (in_.take("@")) basis.insert(basis.begin(), coordinate());
   if (basis.size() > 16) in_.fail_here("a stride with more than 16 coordinates");
   leaf.basis = std::move(basis);
-  if (in_.looking_at("{")) in_.skip_braces();
   return leaf;
 }
 
@@ -222,11 +280,20 @@ Layout LayoutParser::layout_type() {
   return result;
 }
 
-std::optional<Order> LayoutParser::order() {
+std::optional<Order> LayoutParser::order_name() {
   in_.skip_namespaces();
-  std::optional<Order> major;
-  if (in_.take_word("LayoutLeft") || in_.take_word("GenColMajor")) major = Order::left;
-  if (in_.take_word("LayoutRight") || in_.take_word("GenRowMajor")) major = Order::right;
+  if (in_.take_word("LayoutLeft") || in_.take_word("GenColMajor")) return Order::left;
+  if (in_.take_word("LayoutRight") || in_.take_word("GenRowMajor")) return Order::right;
+  return std::nullopt;
+}
+
+std::optional<Order> LayoutParser::order() {
+  std::size_t const from = in_.at();
+  std::optional<Order> const major = order_name();
+  if (major && in_.looking_at("::")) {
+    in_.back_to(from);
+    return std::nullopt;
+  }
   if (major) in_.skip_braces();
   return major;
 }
@@ -242,6 +309,7 @@ Layout LayoutParser::layout() {
 
 Tiler LayoutParser::tiler() {
   Nesting const nesting(in_, depth_);
+  if (std::optional<IntTuple> const applied = compact_strides()) return swizproof::tiler(*applied);
   std::size_t const from = in_.at();
   Tiler result;
   if (char const closing = take_opening(); closing != 0) {

@@ -46,7 +46,7 @@ class LayoutParser {
   void define(std::string name, std::int64_t value) { constants_[std::move(name)] = value; }
   /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
   [[nodiscard]] bool at_constant();
-  /// `128`, `64*2`, `kBlockM + 8`: numbers and names of numbers under + - * / %.
+  /// `128`, `64*2`, `1 << 4`, `kBlockM + 8`: numbers and names of numbers in C's arithmetic.
   [[nodiscard]] std::int64_t constant();
   /// `_`, an integer, a layout, or a tuple of these.
   [[nodiscard]] Tiler tiler();
@@ -66,7 +66,12 @@ class LayoutParser {
 
   Scanner& in_;
   std::function<Tiler()> named_;
-  /// A product, and a factor of it.
+  /// `LayoutRight::Apply<Shape<_8,_64>>`: the strides of a shape without gaps, in an order. Nothing where none comes next.
+  std::optional<IntTuple> compact_strides();
+  std::optional<Order> order_name();
+  /// C's integer arithmetic, from what binds least: shifts, sums, products, factors.
+  std::int64_t sum_or_shift(bool inside);
+  std::int64_t sum();
   std::int64_t product();
   std::int64_t factor();
 

@@ -18,10 +18,12 @@ Value MappingParser::parse() {
   Value value;
   for (bool more = true; more;) {
     std::size_t const from = in_.at();
-    std::string const name = take_declaration();
+    std::string name = take_declaration();
     if (in_.done()) in_.fail_here("a layout is missing");
     if (take_definition(name)) continue;
+    bool const typed = name.empty() && at_type();
     value = line();
+    if (typed) name = take_declared_name();
     more = in_.take(";") && !name.empty() && !in_.done();
     if (more) define(name, std::move(value), from);
   }
@@ -130,8 +132,14 @@ Mapping MappingParser::function() {
     variables.push_back(name);
   } while (in_.take(","));
   in_.expect(")", variables.size() == 1 ? "after the variable" : "after the variables");
-  in_.expect("=", "before the expression");
-  Expression expression = ExpressionParser(in_, variables).parse();
+  std::size_t const after_variables = in_.at();
+  bool const block = (in_.take("="), in_.take("{"));
+  if (!block) {
+    in_.back_to(after_variables);
+    in_.expect("=", "before the expression");
+  }
+  Expression expression = ExpressionParser(in_, variables).parse(block);
+  if (block) in_.expect("}", "after the expression");
   if (variables.size() > 1 || in_.looking_at("(")) {
     if (!in_.looking_at("("))
       in_.fail_here(

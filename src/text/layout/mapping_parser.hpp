@@ -110,6 +110,8 @@ class MappingParser {
   Value composed_type();
   Value inside_decltype();
   std::string take_declaration();
+  std::string take_declared_name();
+  bool at_type();
   bool take_definition(std::string const& name);
   void define(std::string const& name, Value value, std::size_t from);
   std::optional<Value> defined();

@@ -71,8 +71,29 @@ std::string MappingParser::take_declaration() {
       "int",   "int64_t", "int32_t",   "long",   "size_t", "unsigned", "uint32_t", "uint64_t"};
   while (in_.at_letter() && std::find(std::begin(words), std::end(words), in_.peek_name()) != std::end(words))
     (void)in_.take_name();
+  std::size_t const type = in_.at();
   if (in_.at_letter() && in_.peek_name() != "fn")
     if (std::string name(in_.take_name()); in_.take("=") && !in_.looking_at("=")) return name;
+  in_.back_to(type);
+  if (!at_type()) in_.back_to(from);
+  return {};
+}
+
+/// At a type whose values are layouts or swizzles, or one that `decltype` gives.
+bool MappingParser::at_type() {
+  in_.skip_namespaces();
+  return layouts_.at_layout_type() || in_.looking_at_name("ComposedLayout") ||
+         in_.looking_at_name("Swizzle") || in_.looking_at_name("decltype");
+}
+
+/// `l{}` and `l` before a semicolon, behind the type of a layout: `static constexpr Layout<Shape<_8,_64>> l{};`. Returns the name.
+std::string MappingParser::take_declared_name() {
+  std::size_t const from = in_.at();
+  if (!in_.at_letter() || in_.at_new_line()) return {};
+  std::string name(in_.take_name());
+  (void)in_.take("=");
+  in_.skip_braces();
+  if (in_.looking_at(";") || in_.done()) return name;
   in_.back_to(from);
   return {};
 }
