@@ -134,8 +134,9 @@ def _options(**options: Any) -> List[str]:
     words = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")
-        if name in _INTEGERS and value is not None and not isinstance(value, str):
-            value = [_number(one, name) for one in (value if isinstance(value, (list, tuple)) else [value])]
+        if name in _INTEGERS and value is not None:
+            listed = value if isinstance(value, (list, tuple)) else [value]
+            value = [one if isinstance(one, str) else _number(one, name) for one in listed]
         if value is True:
             words.append(option)
         elif value is not None and value is not False:
