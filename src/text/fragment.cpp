@@ -3,6 +3,7 @@
 #include "text/scanner.hpp"
 #include "text/tiled_mma.hpp"
 
+#include <swizproof/hardware/element.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <algorithm>
@@ -17,20 +18,16 @@ constexpr char const* fragment_forms =
     "names and "
     "CuTe's atoms too";
 
-/// An element type of mma: its name for PTX, and its bits.
+/// An element type of mma: its name for PTX, or ours, and its bits.
 struct MmaType {
   std::string_view name;
   unsigned bits;
 };
-constexpr MmaType mma_types[] = {{"f64", 64}, {"f32", 32},  {"tf32", 32}, {"s32", 32}, {"i32", 32},
-                                 {"f16", 16}, {"bf16", 16}, {"e4m3", 8},  {"e5m2", 8}, {"fp8", 8},
-                                 {"s8", 8},   {"u8", 8},    {"i8", 8},    {"s4", 4},   {"u4", 4},
-                                 {"i4", 4},   {"e2m1", 4},  {"fp4", 4}};
-
-MmaType const* mma_type(std::string_view name) {
-  auto const* const found = std::find_if(std::begin(mma_types), std::end(mma_types),
-                                         [&](MmaType const& type) { return type.name == name; });
-  return found == std::end(mma_types) ? nullptr : found;
+std::optional<MmaType> mma_type(std::string_view name) {
+  for (std::string_view const known : {"f64", "f32", "tf32", "s32", "i32", "f16", "bf16", "e4m3", "e5m2",
+                                       "fp8", "s8", "u8", "i8", "s4", "u4", "i4", "e2m1", "fp4"})
+    if (known == name) return MmaType{known, element_type(name)->bits};
+  return std::nullopt;
 }
 
 /// The types of a shape that `name` may stand for: itself, and of fp8, i8, i4, fp4 every one of its kind.
@@ -182,7 +179,7 @@ class FragmentParser {
         std::string word = parts[2].substr(i, n);
         std::transform(word.begin(), word.end(), word.begin(),
                        [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-        if (mma_type(word) != nullptr) longest = n, lower = word;
+        if (mma_type(word)) longest = n, lower = word;
       }
       if (longest == 0) unknown();
       types += "." + lower;
@@ -208,10 +205,9 @@ class FragmentParser {
         if (words_[i] == known)
           fail(words_[0] + " of " + words_[i] + " is not modelled",
                "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
-      MmaType const* const type = mma_type(words_[i]);
-      if (type == nullptr) {
+      std::optional<MmaType> const type = mma_type(words_[i]);
+      if (!type)
         fail("unknown element type " + words_[i], did_you_mean(name_, fragment_names(), fragment_forms));
-      }
       found.push_back(*type);
       text += "." + words_[i];
     }
