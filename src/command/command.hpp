@@ -83,5 +83,6 @@ void add_fragment(CLI::App& app, Common& common);
 void add_show(CLI::App& app, Common& common);
 void add_tma(CLI::App& app, Common& common);
 void add_accesses(CLI::App& app, Common& common);
+void add_language(CLI::App& app, Common& common);
 
 }  // namespace swizproof::command

@@ -53,12 +53,11 @@ class ExpressionParser {
     in_.fail_here("expected ';' after the value of " + part.name, "let y = x >> 3; x ^ (y & 7)");
   }
 
- private:
   using Op = Expression::Op;
   struct Binary {
     std::string_view token;
     Op op;
-    int precedence;
+    int precedence;  ///< what binds most has the most
   };
   // Longer tokens first, so that "<<" is not read as "<".
   static constexpr std::array<Binary, 18> operators{{
@@ -81,6 +80,8 @@ class ExpressionParser {
       {"^", Op::bit_xor, 4},
       {"|", Op::bit_or, 3},
   }};
+
+ private:
 
   std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) {
     return add({op, 0, a, b, c});
