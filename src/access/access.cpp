@@ -101,6 +101,12 @@ std::vector<NamedAccess> table() {
 
 }  // namespace
 
+std::string Access::title() const {
+  auto const* const values = std::get_if<ThreadValues>(&where);
+  if (values == nullptr || name.find('\n') == name.npos) return name;
+  return to_string(instruction) + ": tv " + to_string(values->tv) + " tile " + to_string(values->tile);
+}
+
 void set_footprint(RowAndByte& pattern, Instruction const& instruction,
                    std::optional<Expression> const& active) {
   std::uint64_t last_row = 0, last_byte = 0;

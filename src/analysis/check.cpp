@@ -89,6 +89,7 @@ class Checker {
   [[nodiscard]] AccessVerdict unanswered() const {
     AccessVerdict out;
     out.access = placement_.access().name;
+    out.title = placement_.access().title();
     out.ideal = ideal_wavefronts(*options_.arch, instruction_);
     out.allowed = options_.at_most.value_or(out.ideal);
     out.domain = domain();
@@ -544,6 +545,7 @@ bool is_broadcast(Map map, Limits const& limits) {
 AccessVerdict lossy_store(Placement const& placement, CheckOptions const& options, Refuted const& shared) {
   AccessVerdict out;
   out.access = placement.access().name;
+  out.title = placement.access().title();
   out.ideal = ideal_wavefronts(*options.arch, placement.instruction());
   out.allowed = options.at_most.value_or(out.ideal);
   out.support = options.arch->support;

@@ -356,7 +356,7 @@ std::string table_of(PitchSearch const& found, SearchProblem const&, bool all) {
                            describe(p.tma), own ? "   (the tile as it is)" : "");
   }
   for (AccessVerdict const& misfit : found.misfits)
-    table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.access,
+    table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.title,
                          std::get<Refuted>(misfit.outcome).question);
   return table;
 }

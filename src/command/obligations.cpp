@@ -108,10 +108,10 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
 /// Why an access is refuted: it does not fit its tile, or costs too much.
 void print_failing(AccessVerdict const& v, Refuted const& refuted) {
   if (v.misfit)
-    fmt::print("         {}: it does not fit: {}\n           {}\n", v.access, refuted.question,
+    fmt::print("         {}: it does not fit: {}\n           {}\n", v.title, refuted.question,
                describe(refuted));
   else
-    fmt::print("         {}: {} wavefronts, {} allowed\n", v.access, v.wavefronts, v.allowed);
+    fmt::print("         {}: {} wavefronts, {} allowed\n", v.title, v.wavefronts, v.allowed);
   if (v.conflict) fmt::print("{}", describe(*v.conflict, 11));
 }
 

@@ -78,7 +78,7 @@ std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<
     Shots shots(map, access, tile.base);
     choose(shots, options, tile.element_bits);
     all.push_back(
-        make_picture(tile, arch, access.name, access.instruction, shots.worst(arch), options.phase));
+        make_picture(tile, arch, access.title(), access.instruction, shots.worst(arch), options.phase));
   }
   return all;
 }

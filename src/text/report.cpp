@@ -121,7 +121,7 @@ std::string describe(Conflict const& conflict, int indent) {
 
 std::string describe(AccessVerdict const& v, Style const& style) {
   std::string const pad(7 - name(v.outcome).size(), ' ');
-  std::string text = fmt::format("{}{}  {}\n", style.outcome(v.outcome), pad, style.strong(v.access));
+  std::string text = fmt::format("{}{}  {}\n", style.outcome(v.outcome), pad, style.strong(v.title));
   if (auto const* unknown = std::get_if<Unknown>(&v.outcome))
     return text + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
   auto const* const refuted = std::get_if<Refuted>(&v.outcome);

@@ -72,6 +72,9 @@ struct Access {
 
   /// Of a named pattern. Precondition: it is one.
   [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }
+  /// The name in one line: of a pasted TiledCopy `ldmatrix.x4: tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (_16,_16)`, which
+  /// is the same access. Checked by golden.tiler_of_layouts.
+  [[nodiscard]] std::string title() const;
 };
 
 /// The addresses of a named pattern whose tile starts at byte `base`, whose rows lie `pitch` bytes

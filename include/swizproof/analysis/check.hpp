@@ -76,6 +76,7 @@ struct Coverage {
 /// The verdict on one access.
 struct AccessVerdict {
   std::string access{};
+  std::string title{};      ///< of the access, in one line
   Outcome outcome{};        ///< Proved: never more than `allowed`; Refuted: see `conflict` and `misfit`
   unsigned wavefronts = 0;  ///< the most that any case costs: the least N that `--at-most` accepts
   unsigned ideal = 0;       ///< the least that the bytes need
