@@ -1,5 +1,6 @@
 // swizproof explain TRACE: what does each line of a traced kernel cost, who collides, and what mends it?
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "evidence/mends.hpp"
 #include "evidence/source.hpp"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -383,7 +385,7 @@ std::string sarif_of(ExplainResult const& result) {
   for (Kernel const& kernel : result.kernels)
     for (Line const& line : kernel.lines)
       if (line.sums.excess != 0) findings.push_back(finding_of(line));
-  return json_text(sarif(SWIZPROOF_VERSION, conflict_rule, findings), 2) + "\n";
+  return json_text(sarif(SWIZPROOF_VERSION, std::span(&conflict_rule, 1), findings), 2) + "\n";
 }
 
 // ----------------------------------------------------------------------------------------- text
@@ -643,8 +645,9 @@ void run(Common& common, ExplainArguments const& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "explain", "What does each line of a traced kernel cost, who collides, and what mends it?");
+  CLI::App* const sub = add_command(app, "explain", "What does each line of a traced kernel cost, who collides, and what mends it?",
+      {"swizproof explain transpose.trace --kernel Naive",
+       "which lines of this kernel cost too much? Exit code 1: some do (the file: share/swizproof/examples)"});
   auto const options = std::make_shared<ExplainArguments>();
   sub->add_option(
          "TRACE", options->trace,
