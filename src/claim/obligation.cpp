@@ -88,9 +88,8 @@ struct Decide {
     report.detail = std::to_string(spent.total) + " of " + std::to_string(spent.allowed) +
                     " wavefronts, ideal " + std::to_string(spent.ideal);
     if (spent.total > spent.allowed)
-      report.found = Refuted{std::to_string(spent.total) + " wavefronts, " + std::to_string(spent.allowed) +
-                                 " allowed",
-                             {}};
+      report.found = Refuted{
+          std::to_string(spent.total) + " wavefronts, " + std::to_string(spent.allowed) + " allowed", {}};
     report.spending = std::move(spent);
   }
   void operator()(Malformed const& malformed) const { throw malformed.error; }

@@ -112,7 +112,8 @@ void add_common(CLI::App& app, Common& common) {
       })
       ->capture_default_str();
   app.add_option("--seed", common.seed, "random seed of the solver")->capture_default_str();
-  app.add_option("--arch", common.arch, "architecture whose bank model is used; 'prove FILE' takes several: sm_90,sm_100")
+  app.add_option("--arch", common.arch,
+                 "architecture whose bank model is used; 'prove FILE' takes several: sm_90,sm_100")
       ->delimiter(',')
       ->multi_option_policy(CLI::MultiOptionPolicy::Join)
       ->check([](std::string const& text) {
@@ -127,12 +128,14 @@ void add_common(CLI::App& app, Common& common) {
   app.add_option("--color", common.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_option("--completions", "print what completes command lines in this shell: source <(swizproof --completions bash)")
+  app.add_option("--completions",
+                 "print what completes command lines in this shell: source <(swizproof --completions bash)")
       ->type_name("SHELL")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->each([&app](std::string const& shell) { throw Printed(completions(app, shell)); })
       ->trigger_on_parse();
-  app.add_flag_callback("--man", [&app] { throw Printed(manual(app)); }, "print the manual page: swizproof --man | man -l -")
+  app.add_flag_callback(
+         "--man", [&app] { throw Printed(manual(app)); }, "print the manual page: swizproof --man | man -l -")
       ->trigger_on_parse();
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
 }

@@ -53,7 +53,7 @@ Completed completed(CLI::Option const& option) {
 
 /// An option with the dashes, or the name of an argument.
 std::string name_of(CLI::Option const& option) {
-  return option.get_positional() ? option.get_name(true)
+  return option.get_positional()       ? option.get_name(true)
          : option.get_lnames().empty() ? "-" + option.get_snames().front()
                                        : "--" + option.get_lnames().front();
 }
@@ -70,7 +70,8 @@ std::vector<CLI::Option const*> options_of(CLI::App const& app, bool positional)
 /// `--json --timeout`
 std::string option_names(CLI::App const& app) {
   std::string names;
-  for (CLI::Option const* option : options_of(app, false)) names += (names.empty() ? "" : " ") + name_of(*option);
+  for (CLI::Option const* option : options_of(app, false))
+    names += (names.empty() ? "" : " ") + name_of(*option);
   return names;
 }
 
@@ -88,10 +89,14 @@ std::string quoted(std::string const& text, std::string_view not_these = "") {
 
 std::string in_bash(Completed const& value) {
   switch (value.kind) {
-    case Completed::words: return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(value.choice, " "));
-    case Completed::files: return "_swizproof_files -f";
-    case Completed::folders: return "_swizproof_files -d";
-    case Completed::nothing: break;
+    case Completed::words:
+      return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", fmt::join(value.choice, " "));
+    case Completed::files:
+      return "_swizproof_files -f";
+    case Completed::folders:
+      return "_swizproof_files -d";
+    case Completed::nothing:
+      break;
   }
   return ":";
 }
@@ -102,19 +107,21 @@ std::string bash(CLI::App const& app) {
   auto const add_values = [&](CLI::App const& of, std::string const& command) {
     for (CLI::Option const* option : options_of(of, false))
       if (takes_value(*option))
-        values += fmt::format("    {},{}) {}; return ;;\n", command, name_of(*option), in_bash(completed(*option)));
+        values +=
+            fmt::format("    {},{}) {}; return ;;\n", command, name_of(*option), in_bash(completed(*option)));
   };
   for (CLI::App const* sub : commands_of(app)) {
     names += (names.empty() ? "" : "|") + sub->get_name();
     auto const places = options_of(*sub, true);
-    options += fmt::format("    {}) options='{}'; argument() {{ {}; }} ;;\n", sub->get_name(), option_names(*sub),
-                           places.empty() ? ":" : in_bash(completed(*places.front())));
+    options += fmt::format("    {}) options='{}'; argument() {{ {}; }} ;;\n", sub->get_name(),
+                           option_names(*sub), places.empty() ? ":" : in_bash(completed(*places.front())));
     add_values(*sub, sub->get_name());
   }
   add_values(app, "*");
   std::string words = names;
   std::replace(words.begin(), words.end(), '|', ' ');
-  return fmt::format(R"bash(# bash completion of swizproof {version}; written by `swizproof --completions bash`.
+  return fmt::format(
+      R"bash(# bash completion of swizproof {version}; written by `swizproof --completions bash`.
 _swizproof_files() {{
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen "$1" -- "$word")
@@ -141,18 +148,22 @@ _swizproof() {{
 }}
 complete -F _swizproof swizproof
 )bash",
-                     fmt::arg("version", SWIZPROOF_VERSION), fmt::arg("words", words), fmt::arg("names", names),
-                     fmt::arg("values", values), fmt::arg("options", options), fmt::arg("common", common));
+      fmt::arg("version", SWIZPROOF_VERSION), fmt::arg("words", words), fmt::arg("names", names),
+      fmt::arg("values", values), fmt::arg("options", options), fmt::arg("common", common));
 }
 
 // ------------------------------------------------------------------------------------------------ zsh
 
 std::string in_zsh(Completed const& value) {
   switch (value.kind) {
-    case Completed::words: return fmt::format("({})", fmt::join(value.choice, " "));
-    case Completed::files: return "_files";
-    case Completed::folders: return "_files -/";
-    case Completed::nothing: break;
+    case Completed::words:
+      return fmt::format("({})", fmt::join(value.choice, " "));
+    case Completed::files:
+      return "_files";
+    case Completed::folders:
+      return "_files -/";
+    case Completed::nothing:
+      break;
   }
   return " ";
 }
@@ -177,7 +188,8 @@ std::string zsh(CLI::App const& app) {
     commands += fmt::format("    {}:{}\n", sub->get_name(), question);
     cases += fmt::format("        {}) _arguments $common", sub->get_name());
     for (bool const positional : {false, true})
-      for (CLI::Option const* option : options_of(*sub, positional)) cases += " \\\n          " + in_zsh(*option);
+      for (CLI::Option const* option : options_of(*sub, positional))
+        cases += " \\\n          " + in_zsh(*option);
     cases += " ;;\n";
   }
   return fmt::format(R"zsh(#compdef swizproof
@@ -208,13 +220,20 @@ _swizproof "$@"
 std::string in_fish(CLI::Option const& option, std::string const& when) {
   std::string line = fmt::format("complete -c swizproof -n '{}'", when);
   if (!option.get_positional())
-    line += option.get_lnames().empty() ? " -s " + option.get_snames().front() : " -l " + option.get_lnames().front();
+    line += option.get_lnames().empty() ? " -s " + option.get_snames().front()
+                                        : " -l " + option.get_lnames().front();
   if (takes_value(option)) {
     Completed const value = completed(option);
     switch (value.kind) {
-      case Completed::words: line += fmt::format(" -x -a '{}'", fmt::join(value.choice, " ")); break;
-      case Completed::files: line += option.get_positional() ? " -F" : " -r -F"; break;
-      case Completed::folders: line += " -x -a '(__fish_complete_directories)'"; break;
+      case Completed::words:
+        line += fmt::format(" -x -a '{}'", fmt::join(value.choice, " "));
+        break;
+      case Completed::files:
+        line += option.get_positional() ? " -F" : " -r -F";
+        break;
+      case Completed::folders:
+        line += " -x -a '(__fish_complete_directories)'";
+        break;
       case Completed::nothing:
         if (option.get_positional()) return {};
         line += " -x";
@@ -225,7 +244,8 @@ std::string in_fish(CLI::Option const& option, std::string const& when) {
 
 std::string fish(CLI::App const& app) {
   std::string text = fmt::format(
-      "# fish completion of swizproof {}; written by `swizproof --completions fish`.\ncomplete -c swizproof -f\n",
+      "# fish completion of swizproof {}; written by `swizproof --completions fish`.\ncomplete -c swizproof "
+      "-f\n",
       SWIZPROOF_VERSION);
   for (CLI::App const* sub : commands_of(app))
     text += fmt::format("complete -c swizproof -n __fish_use_subcommand -a {} -d {}\n", sub->get_name(),

@@ -450,7 +450,8 @@ void run(Common& common, std::vector<std::string> const& files) {
 }  // namespace
 
 void add_crosscheck(CLI::App& app, Common& common) {
-  CLI::App* const sub = add_command(app, "crosscheck",
+  CLI::App* const sub = add_command(
+      app, "crosscheck",
       "Do recorded device results, or a profile or a trace of your own kernel, equal the model?",
       {"swizproof crosscheck transpose.trace transpose.toml",
        "does each lane of the traced kernel ask for what is proved? (both files: share/swizproof/examples)"});

@@ -276,8 +276,8 @@ void run(Common const& common, EvalArguments const& options) {
 void add_eval(CLI::App& app, Common& common) {
   CLI::App* const sub =
       add_command(app, "eval", "Offsets or byte addresses of a layout's elements, in CuTe's order",
-      {"swizproof eval 'Sw<3,3,3> o _0 o (8,64):(64,1)' --at 0,1,8",
-       "where do the elements 0, 1 and 8 lie?"});
+                  {"swizproof eval 'Sw<3,3,3> o _0 o (8,64):(64,1)' --at 0,1,8",
+                   "where do the elements 0, 1 and 8 lie?"});
   auto const options = std::make_shared<EvalArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--at", options->at, "these indices only, separated by commas");

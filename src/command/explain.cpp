@@ -645,9 +645,11 @@ void run(Common& common, ExplainArguments const& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Common& common) {
-  CLI::App* const sub = add_command(app, "explain", "What does each line of a traced kernel cost, who collides, and what mends it?",
+  CLI::App* const sub = add_command(
+      app, "explain", "What does each line of a traced kernel cost, who collides, and what mends it?",
       {"swizproof explain transpose.trace --kernel Naive",
-       "which lines of this kernel cost too much? Exit code 1: some do (the file: share/swizproof/examples)"});
+       "which lines of this kernel cost too much? Exit code 1: some do (the file: "
+       "share/swizproof/examples)"});
   auto const options = std::make_shared<ExplainArguments>();
   sub->add_option(
          "TRACE", options->trace,

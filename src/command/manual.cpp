@@ -15,13 +15,26 @@ std::string in_roff(std::string_view text) {
     if (start && (c == '.' || c == '\'')) out += "\\&";
     start = c == '\n';
     switch (c) {
-      case '\\': out += "\\e"; break;
-      case '-': out += "\\-"; break;
-      case '\'': out += "\\(aq"; break;
-      case '`': out += "\\(ga"; break;
-      case '^': out += "\\(ha"; break;
-      case '~': out += "\\(ti"; break;
-      default: out += c;
+      case '\\':
+        out += "\\e";
+        break;
+      case '-':
+        out += "\\-";
+        break;
+      case '\'':
+        out += "\\(aq";
+        break;
+      case '`':
+        out += "\\(ga";
+        break;
+      case '^':
+        out += "\\(ha";
+        break;
+      case '~':
+        out += "\\(ti";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -41,7 +54,8 @@ std::string entry(CLI::Option const& option) {
   std::size_t const brace = type.find(":{");
   std::string head = fmt::format("\\fB{}\\fR", in_roff(name));
   if (!option.get_positional() && takes_value(option))
-    head += fmt::format(" \\fI{}\\fR", in_roff(brace == type.npos ? type.substr(0, type.find(':')) : type.substr(brace + 1)));
+    head += fmt::format(
+        " \\fI{}\\fR", in_roff(brace == type.npos ? type.substr(0, type.find(':')) : type.substr(brace + 1)));
   if (option.get_expected_max() == CLI::detail::expected_max_vector_size) head += " ...";
   std::string text = option.get_description();
   if (!option.get_default_str().empty()) text += fmt::format(" (default: {})", option.get_default_str());
@@ -64,8 +78,10 @@ std::string synopsis(CLI::App const& sub) {
     if (!option->get_positional() && !option->get_required()) continue;
     std::string name = option->get_positional() ? option->get_name(true) : option->get_name(false, true);
     bool const several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-    std::string word = fmt::format("{}{}{}", option->get_positional() ? "\\fI" + in_roff(name) + "\\fR" : "\\fB" + in_roff(name) + "\\fR",
-                                   option->get_positional() ? "" : " \\fITEXT\\fR", several ? "..." : "");
+    std::string word = fmt::format(
+        "{}{}{}",
+        option->get_positional() ? "\\fI" + in_roff(name) + "\\fR" : "\\fB" + in_roff(name) + "\\fR",
+        option->get_positional() ? "" : " \\fITEXT\\fR", several ? "..." : "");
     text += option->get_required() ? " " + word : " [" + word + "]";
   }
   return text + " [\\fIOPTIONS\\fR]";
@@ -76,8 +92,10 @@ std::string synopsis(CLI::App const& sub) {
 std::string manual(CLI::App const& app) {
   auto const commands = app.get_subcommands([](CLI::App const*) { return true; });
   std::string page = fmt::format(
-      ".\\\" Written by swizproof --man; do not edit.\n.TH SWIZPROOF 1 \"\" \"swizproof {0}\" \"User Commands\"\n"
-      ".SH NAME\nswizproof \\- proofs about swizzles, layouts and banks of CUDA shared memory\n.SH SYNOPSIS\n",
+      ".\\\" Written by swizproof --man; do not edit.\n.TH SWIZPROOF 1 \"\" \"swizproof {0}\" \"User "
+      "Commands\"\n"
+      ".SH NAME\nswizproof \\- proofs about swizzles, layouts and banks of CUDA shared memory\n.SH "
+      "SYNOPSIS\n",
       SWIZPROOF_VERSION);
   for (CLI::App const* sub : commands)
     page += fmt::format("{}{}\n", sub == commands.front() ? "" : ".br\n", synopsis(*sub));

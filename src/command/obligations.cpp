@@ -66,8 +66,7 @@ std::vector<Obligation> read_all(Common const& common, ProveOptions const& optio
   std::vector<Obligation> broken, all;
   for (std::string const& file : options.files) {
     try {
-      for (Obligation& o : read_obligations(file, archs))
-        all.push_back(std::move(o));
+      for (Obligation& o : read_obligations(file, archs)) all.push_back(std::move(o));
     } catch (InputError const& error) {
       Obligation whole;
       whole.name = whole.source = file;
@@ -107,8 +106,10 @@ bool speaks_of_banks(Obligation const& o) {
 }
 
 Json to_json(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
-  Json out{
-      {"at_most", spent.allowed}, {"total", spent.total}, {"ideal", spent.ideal}, {"accesses", Json::array()}};
+  Json out{{"at_most", spent.allowed},
+           {"total", spent.total},
+           {"ideal", spent.ideal},
+           {"accesses", Json::array()}};
   for (std::size_t i = 0; i < spent.expenses.size(); ++i) {
     Expense const& e = spent.expenses[i];
     out["accesses"].push_back({{"obligation", e.obligation},
@@ -158,7 +159,8 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   auto const& e = spent.expenses;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return e[a].total > e[b].total; });
-  std::string text = fmt::format("         {} wavefronts, {} allowed, ideal {}\n", spent.total, spent.allowed, spent.ideal);
+  std::string text =
+      fmt::format("         {} wavefronts, {} allowed, ideal {}\n", spent.total, spent.allowed, spent.ideal);
   for (std::size_t const i : order)
     text += fmt::format("         {:>8}  ideal {:>8}{}  {}: {}\n", e[i].total, e[i].ideal,
                         e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight), e[i].obligation,
@@ -190,6 +192,14 @@ std::string reasons(Obligation const& o, ObligationReport const& r) {
   return text;
 }
 
+/// The same from the first column, for reports: without a last newline.
+std::string plain_reasons(Obligation const& o, ObligationReport const& r) {
+  std::string text;
+  std::istringstream lines(reasons(o, r));
+  for (std::string line; std::getline(lines, line);) text += (text.empty() ? "" : "\n") + line.substr(9);
+  return text;
+}
+
 void print(Obligation const& o, ObligationReport const& r, std::size_t width, Style const& style) {
   if (r.error) {
     fmt::print("{}    {}\n         {}\n{}", style.bad("error"), o.name, r.error->message,
@@ -213,12 +223,14 @@ enum Rule : std::size_t { refuted_rule, undecided_rule, malformed_rule };
 
 constexpr SarifRule obligation_rules[] = {
     {"obligation-refuted", "An obligation about a layout does not hold.",
-     "The message names the lanes that collide or do not fit, or an input: mend the layout or the access, or find a better "
+     "The message names the lanes that collide or do not fit, or an input: mend the layout or the access, or "
+     "find a better "
      "swizzle with swizproof find.",
      "error"},
     {"obligation-undecided", "An obligation about a layout could not be decided.",
      "Give it more time (--timeout), or bounds to its variables.", "warning"},
-    {"obligation-malformed", "An obligation cannot be read.", "Mend the entry; the others were decided.", "error"}};
+    {"obligation-malformed", "An obligation cannot be read.", "Mend the entry; the others were decided.",
+     "error"}};
 
 /// `layouts.toml:12` is the file and the line; without a line it is the first.
 std::pair<std::string, unsigned> place_of(std::string const& source) {
@@ -244,16 +256,15 @@ SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
   std::string text;
   if (r.error) {
     text = r.error->message + "\n" + marked(*r.error, Style("never", STDOUT_FILENO), 0);
+    while (text.ends_with('\n')) text.pop_back();
   } else {
-    std::istringstream lines(reasons(o, r));
-    text = fmt::format("{}: {}{}\n", o.title(), name(r.outcome), r.detail.empty() ? "" : ": " + r.detail);
-    for (std::string line; std::getline(lines, line);) text += line.substr(9) + "\n";
+    text = fmt::format("{}: {}{}\n{}", o.title(), name(r.outcome), r.detail.empty() ? "" : ": " + r.detail,
+                       plain_reasons(o, r));
   }
-  while (text.ends_with('\n')) text.pop_back();
   auto const [file, line] = place_of(r.error ? place_of_error(o, *r.error) : o.source);
-  Rule const rule = r.error                                        ? malformed_rule
+  Rule const rule = r.error                                      ? malformed_rule
                     : std::holds_alternative<Refuted>(r.outcome) ? refuted_rule
-                                                                   : undecided_rule;
+                                                                 : undecided_rule;
   return {text, path_in_checkout(file), line, o.title(), rule, "obligation"};
 }
 
@@ -308,7 +319,8 @@ std::string statement_of(Obligation const& o) {
   } else if (std::holds_alternative<Malformed>(o.what)) {
     text = "cannot be read";
   } else if (auto const* budget = std::get_if<StaysWithin>(&o.what)) {
-    text = fmt::format("all accesses of {} together in at most {} wavefronts", code(o.kernel), budget->wavefronts);
+    text = fmt::format("all accesses of {} together in at most {} wavefronts", code(o.kernel),
+                       budget->wavefronts);
   } else {
     auto const& hold = std::get<AccessesHold>(o.what);
     for (Placement const& p : hold.placements) text += (text.empty() ? "" : ", ") + code(p.access().name);
@@ -436,8 +448,7 @@ std::vector<JUnitCase> junit_cases(ObligationsResult const& result) {
     Obligation const& o = result.obligations[i];
     ObligationReport const& r = result.reports[i];
     std::string detail = r.detail;
-    if (!r.error && std::holds_alternative<Refuted>(r.outcome)) detail += "\n" + reasons(o, r);
-    while (detail.ends_with('\n')) detail.pop_back();
+    if (!r.error && std::holds_alternative<Refuted>(r.outcome)) detail += "\n" + plain_reasons(o, r);
     cases.push_back({o.title(), o.source, r.seconds, r.outcome, detail, r.error ? r.error->message : ""});
   }
   return cases;

@@ -329,9 +329,11 @@ void run(Common& common, ProveOptions const& options) {
 }  // namespace
 
 void add_prove(CLI::App& app, Common& common) {
-  CLI::App* const sub = add_command(app, "prove",
+  CLI::App* const sub = add_command(
+      app, "prove",
       "Prove the built-in catalogue of theorems about swizzles and banks, or the obligations in FILEs",
-      {"echo 'obligation = [{name = \"A\", layout = \"(32,32):(33,1)\", element = \"f32\", access = \"column.b32.load\"}]' | swizproof prove /dev/stdin",
+      {"echo 'obligation = [{name = \"A\", layout = \"(32,32):(33,1)\", element = \"f32\", access = "
+       "\"column.b32.load\"}]' | swizproof prove /dev/stdin",
        "does a file of obligations hold? (a longer one: share/swizproof/examples/layouts.toml)"});
   auto const options = std::make_shared<ProveOptions>();
   sub->add_option("FILE", options->files, "TOML files of [[obligation]] entries");
@@ -344,7 +346,8 @@ void add_prove(CLI::App& app, Common& common) {
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
   sub->add_option("--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
   sub->add_option("--sarif", options->sarif,
-                  "also write what does not hold in FILEs to this file (or -), as SARIF 2.1.0 for code hosts and editors: file, "
+                  "also write what does not hold in FILEs to this file (or -), as SARIF 2.1.0 for code hosts "
+                  "and editors: file, "
                   "line and lanes");
   sub->add_option("--certificates", options->certificates,
                   "also write what other solvers need to check the catalogue into this new folder");

@@ -174,9 +174,9 @@ class Reader {
 
   void take_rest(toml::table const& table, Obligation& out) const {
     static std::set<std::string_view> const known{
-        "name",    "layout", "element", "access", "at_most", "align", "arch",  "equal", "bijective",
-        "aligned", "expect", "kernel",  "always", "for",     "says",  "cites", "note",  "corrects",
-        "budget",  "weight", "source"};
+        "name",  "layout",    "element", "access",   "at_most", "align",  "arch",
+        "equal", "bijective", "aligned", "expect",   "kernel",  "always", "for",
+        "says",  "cites",     "note",    "corrects", "budget",  "weight", "source"};
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {
         std::string names;
@@ -241,7 +241,8 @@ class Reader {
   }
 
   decltype(Obligation::what) statement(toml::table const& table) const {
-    static constexpr std::string_view kinds[] = {"access", "equal", "bijective", "aligned", "always", "budget"};
+    static constexpr std::string_view kinds[] = {"access",  "equal",  "bijective",
+                                                 "aligned", "always", "budget"};
     std::vector<std::string_view> given;
     for (std::string_view const kind : kinds)
       if (table.contains(kind)) given.push_back(kind);
@@ -337,7 +338,9 @@ class Reader {
   /// How often each access runs: one number for all of them, or one for each.
   [[nodiscard]] std::vector<std::uint64_t> weights(toml::node const& node, std::size_t accesses) const {
     toml::array const* const each = node.as_array();
-    auto const weight = [&](toml::node const& one) { return number(one, "weight", 1, std::int64_t{1} << 31); };
+    auto const weight = [&](toml::node const& one) {
+      return number(one, "weight", 1, std::int64_t{1} << 31);
+    };
     if (each == nullptr) return std::vector<std::uint64_t>(accesses, weight(node));
     if (each->size() != accesses)
       fail("weight is one integer, or one for each access: " + std::to_string(accesses), node.source());

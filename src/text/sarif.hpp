@@ -20,10 +20,10 @@ struct SarifRule {
 /// One finding.
 struct SarifFinding {
   std::string message{};
-  std::string file{};      ///< of the source; empty where it is not known
-  unsigned line = 0;       ///< of the source, from 1
-  std::string function{};  ///< that it is in: a kernel's name; an obligation's name
-  std::size_t rule = 0;    ///< that it is an instance of, among the run's
+  std::string file{};                  ///< of the source; empty where it is not known
+  unsigned line = 0;                   ///< of the source, from 1
+  std::string function{};              ///< that it is in: a kernel's name; an obligation's name
+  std::size_t rule = 0;                ///< that it is an instance of, among the run's
   std::string_view kind = "function";  ///< what `function` is
 };
 

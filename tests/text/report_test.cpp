@@ -77,10 +77,13 @@ TEST(JsonText, TakesAnyBytes) {
   EXPECT_EQ(json_text({{"name", "Größe"}}), "{\"name\":\"Größe\"}");
 }
 
-constexpr SarifRule rules[] = {{"rule", "It is slow.", "Do."}, {"other", "It is wrong.", "Mend it.", "error"}};
+constexpr SarifRule rules[] = {{"rule", "It is slow.", "Do."},
+                               {"other", "It is wrong.", "Mend it.", "error"}};
 
 TEST(Sarif, HasWhatTheSchemaRequires) {
-  SarifFinding const findings[] = {{"slow", "src/k.cu", 12, "k<32>(int)"}, {"slow too", "", 0, "f"}, {"wrong", "a.toml", 1, "A", 1, "obligation"}};
+  SarifFinding const findings[] = {{"slow", "src/k.cu", 12, "k<32>(int)"},
+                                   {"slow too", "", 0, "f"},
+                                   {"wrong", "a.toml", 1, "A", 1, "obligation"}};
   auto const log = sarif("1.2", rules, findings);
   EXPECT_EQ(log.at("version"), "2.1.0");
   EXPECT_TRUE(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));

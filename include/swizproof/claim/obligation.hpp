@@ -78,12 +78,14 @@ struct PublicClaim {
 struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
-  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed> what{};
+  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed>
+      what{};
   Architecture const* arch = &sm_90;
   bool of_several = false;  ///< the entry is asked of other architectures, too
   bool expect_refuted = false;
   PublicClaim claim{};
-  std::string kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all. `budget`: whose it is
+  std::string
+      kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all. `budget`: whose it is
 
   /// `A tile`; `A tile on sm_100` where it is asked of several architectures.
   [[nodiscard]] std::string title() const {
