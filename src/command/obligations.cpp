@@ -159,8 +159,7 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   auto const& e = spent.expenses;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return e[a].total > e[b].total; });
-  std::string text =
-      fmt::format("         {} wavefronts, {} allowed, ideal {}\n", spent.total, spent.allowed, spent.ideal);
+  std::string text;
   for (std::size_t const i : order)
     text += fmt::format("         {:>8}  ideal {:>8}{}  {}: {}\n", e[i].total, e[i].ideal,
                         e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight), e[i].obligation,
