@@ -2,6 +2,7 @@
 # hardware, for kernels too, with swizproof_add_obligations), `library` (what swizproof::prover links), `python`; and, only when
 # asked for, `bundle`: the program with all that it needs (cmake/swizproof_bundle.cmake).
 include(CMakePackageConfigHelpers)
+include(CheckCXXSourceCompiles)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/swizproof)
 
@@ -58,8 +59,11 @@ if(SWIZPROOF_BUILD_COMMAND)
   install(FILES README.md CHANGELOG.md DESTINATION ${share}/doc/swizproof COMPONENT share)
   install(FILES LICENSE DESTINATION ${share}/doc/swizproof COMPONENT share RENAME copyright)
 
-  # The program with its libraries and their loader: for any Linux.
-  if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT SWIZPROOF_SANITIZE)
+  # The program with its libraries and their loader: for any Linux. The launcher is linked statically, where the C library can be.
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static)
+  check_cxx_source_compiles("#include <cstdio>\nint main() { std::puts(\"\"); }" SWIZPROOF_LINKS_STATICALLY)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(SWIZPROOF_LINKS_STATICALLY AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT SWIZPROOF_SANITIZE)
     set(loader ld-linux-x86-64.so.2)
     add_executable(swizproof_launcher src/launcher.cpp)
     target_compile_definitions(swizproof_launcher PRIVATE SWIZPROOF_LOADER="${loader}")

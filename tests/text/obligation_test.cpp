@@ -179,7 +179,9 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
 /// Two accesses of a kernel, how often each runs, and a budget for them.
 std::string budget_of(std::string const& wavefronts, std::string const& weight = "weight = [2, 3]\n") {
   return std::string(good) + "kernel = 'k'\n" + weight +
-         "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = " + wavefronts + "\n";
+         "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = " + wavefronts +
+         "\n[[obligation]]\nname = 'other'\nkernel = 'k2'\nlayout = '-'\naccess = 'ld.shared.b32: address = "
+         "4*lane'\n";
 }
 
 TEST(Obligations, ABudgetIsTheSumOfAllCasesOfAllAccesses) {
