@@ -364,7 +364,14 @@ std::string ranges(std::vector<unsigned> const& numbers) {
   return text;
 }
 
-SarifFinding finding_of(Line const& line) {
+/// The file where it lies in the checkout, if it was found; else as the trace has it.
+std::string file_for_hosts(ExplainResult const& result, std::string const& name) {
+  if (name.empty()) return name;
+  SourceFile const& file = result.sources->file(name);
+  return file.read() ? path_in_checkout(file.path) : name;
+}
+
+SarifFinding finding_of(ExplainResult const& result, Line const& line) {
   TracedInstruction const& i = line.traced;
   Sums const& sums = line.sums;
   std::string text = fmt::format("{} at {:#x}{}: {} executed, {} wavefronts, ideal {}, excess {}.", i.op,
@@ -377,14 +384,14 @@ SarifFinding finding_of(Line const& line) {
     text += fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, ranges(lanes));
     joint = "; ";
   }
-  return {text + ".", i.file, i.source_line, i.kernel};
+  return {text + ".", file_for_hosts(result, i.file), i.source_line, i.kernel};
 }
 
 std::string sarif_of(ExplainResult const& result) {
   std::vector<SarifFinding> findings;
   for (Kernel const& kernel : result.kernels)
     for (Line const& line : kernel.lines)
-      if (line.sums.excess != 0) findings.push_back(finding_of(line));
+      if (line.sums.excess != 0) findings.push_back(finding_of(result, line));
   return json_text(sarif(SWIZPROOF_VERSION, std::span(&conflict_rule, 1), findings), 2) + "\n";
 }
 

@@ -202,6 +202,7 @@ Json to_json(Claim const& claim, ClaimReport const& report, Architecture const& 
            {"engine", names_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
+           {"arch", arch.name},
            {"evidence", name(arch.support)},
            {"domain_not_empty", std::holds_alternative<Proved>(report.inhabited)},
            {"control", control}};
