@@ -459,15 +459,40 @@ inline void print_quoted(char const* text) {
 
 }  // namespace detail
 
-/// Prints an obligation (TOML) on standard output: this layout, as CuTe prints it, and these accesses in swizproof's words.
-/// A program of such lines is what swizproof_add_obligations(SOURCES ...) takes.
-template <class Element, class SmemLayout, class... Accesses>
-void print_obligation(char const* name, SmemLayout const& layout, char const* access, Accesses... more) {
+/// The name of an obligation, and where in the source it is printed: so that code hosts show what breaks beside that line.
+struct ObligationName {
+  char const* name;
+  char const* file;
+  int line;
+  // NOLINTNEXTLINE(google-explicit-constructor): a name is what one writes
+  ObligationName(char const* called, char const* in = __builtin_FILE(), int at = __builtin_LINE())
+      : name(called), file(in), line(at) {}
+};
+
+namespace detail {
+
+/// Name and source of an obligation, and its layout, as CuTe prints it.
+template <class Element, class SmemLayout>
+void print_head(ObligationName const& name, SmemLayout const& layout) {
   std::printf("[[obligation]]\nname = ");
-  detail::print_quoted(name);
+  print_quoted(name.name);
+  std::printf("\nsource = ");
+  char place[4096];
+  std::snprintf(place, sizeof place, "%s:%d", name.file, name.line);
+  print_quoted(place);
   std::printf("\nlayout = '");
   cute::print(layout);
   std::printf("'\nelement = '%db'\naccess = [", int(cute::sizeof_bits<Element>::value));
+}
+
+}  // namespace detail
+
+/// Prints an obligation (TOML) on standard output: this layout, as CuTe prints it, and these accesses in swizproof's words.
+/// A program of such lines is what swizproof_add_obligations(SOURCES ...) takes.
+template <class Element, class SmemLayout, class... Accesses>
+void print_obligation(ObligationName const& name, SmemLayout const& layout, char const* access,
+                      Accesses... more) {
+  detail::print_head<Element>(name, layout);
   detail::print_quoted(access);
   ((std::printf(", "), detail::print_quoted(more)), ...);
   std::printf("]\n\n");
@@ -475,14 +500,10 @@ void print_obligation(char const* name, SmemLayout const& layout, char const* ac
 
 /// The same of one side of a TiledCopy: every instruction of every warp.
 template <class Access, class Element, class SmemLayout>
-void print_obligation(char const* name, SmemLayout const& layout) {
-  std::printf("[[obligation]]\nname = ");
-  detail::print_quoted(name);
-  std::printf("\nlayout = '");
-  cute::print(layout);
+void print_obligation(ObligationName const& name, SmemLayout const& layout) {
+  detail::print_head<Element>(name, layout);
   auto const instruction = swizproof::name(Access::Instruction::value);
-  std::printf("'\nelement = '%db'\naccess = ['%.*s: tv ", int(cute::sizeof_bits<Element>::value),
-              static_cast<int>(instruction.size()), instruction.data());
+  std::printf("'%.*s: tv ", static_cast<int>(instruction.size()), instruction.data());
   cute::print(Access::thread_values());
   std::printf(" tile ");
   cute::print(Access::tile());

@@ -315,7 +315,8 @@ class Checker {
       if (n > worst.wavefronts) worst = {n, case_at(point), {}};
     }
     // Each of these stands for as many cases as the other inputs have values.
-    if (inputs - free.size() < 50) worst.total = sum << (inputs - free.size());
+    // At most 2^12 times 32 wavefronts are a sum.
+    if (inputs - free.size() < 46) worst.total = sum << (inputs - free.size());
     must_agree(placement_.access().name, Engine::linear,
                "a case of " + std::to_string(worst.wavefronts) + " wavefronts", Engine::exhaustive,
                "a case of " + std::to_string(cost_of(worst.where)) + " wavefronts");

@@ -15,6 +15,34 @@ struct Decide {
   Limits const& limits;
   ObligationReport& report;
 
+  void add(AccessVerdict const& v) const {
+    if (report.domain.find(v.domain) == std::string::npos)
+      report.domain += (report.domain.empty() ? "" : " | ") + v.domain;
+    for (Engine const e : v.engines)
+      if (std::find(report.engines.begin(), report.engines.end(), e) == report.engines.end())
+        report.engines.push_back(e);
+    report.accesses.push_back(v);
+  }
+  /// Counts an access of a budget. Proved if it can be counted, whatever it costs.
+  static Outcome spend(AccessVerdict const& v, CountedAccesses const& part, std::size_t i, Spending& spent) {
+    if (std::holds_alternative<Unknown>(v.outcome) || v.wavefronts == 0) return v.outcome;
+    auto const uncountable = [&](std::string const& why) {
+      return Unknown{"'" + part.obligation + "', " + v.access + ": " + why};
+    };
+    if (!v.total) return uncountable("its cases are too many to be counted");
+    std::uint64_t const weight = part.hold.weights.empty() ? 1 : part.hold.weights[i];
+    Expense of{part.obligation, weight, 0, 0};
+    std::uint64_t cases = 0;
+    bool const large = __builtin_mul_overflow(weight, *v.total, &of.total) ||
+                       __builtin_mul_overflow(weight, part.hold.placements[i].assignments(), &cases) ||
+                       __builtin_mul_overflow(cases, v.ideal, &of.ideal) ||
+                       __builtin_add_overflow(spent.total, of.total, &spent.total) ||
+                       __builtin_add_overflow(spent.ideal, of.ideal, &spent.ideal);
+    if (large) return uncountable("more than 2^64 wavefronts");
+    spent.expenses.push_back(std::move(of));
+    return Proved{};
+  }
+
   void operator()(AccessesHold const& hold) const {
     TileVerdict const tile =
         check(hold.map, hold.placements, {hold.at_most, hold.align, obligation.arch, limits});
@@ -30,14 +58,39 @@ struct Decide {
       report.detail += (report.detail.empty() ? "" : " + ") +
                        (v.misfit ? "an access that does not fit" : std::to_string(v.wavefronts)) +
                        (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
-      if (report.domain.find(v.domain) == std::string::npos)
-        report.domain += (report.domain.empty() ? "" : " | ") + v.domain;
-      for (Engine const e : v.engines)
-        if (std::find(report.engines.begin(), report.engines.end(), e) == report.engines.end())
-          report.engines.push_back(e);
-      report.accesses.push_back(v);
+      add(v);
     }
     if (fits) report.detail += " wavefronts";
+  }
+  void operator()(StaysWithin const& budget) const {
+    Spending spent{budget.wavefronts, 0, 0, {}};
+    std::vector<Outcome> outcomes;
+    for (CountedAccesses const& part : budget.parts) {
+      TileVerdict const tile = check(part.hold.map, part.hold.placements,
+                                     {part.hold.at_most, part.hold.align, obligation.arch, limits});
+      if (tile.accesses.empty()) {  // it loses elements
+        report.engines = {tile.one_to_one.engine};
+        report.detail = "'" + part.obligation + "' is not one-to-one: two elements share a place";
+        report.found = tile.outcome;
+        return;
+      }
+      for (std::size_t i = 0; i < tile.accesses.size(); ++i) {
+        AccessVerdict const& v = tile.accesses[i];
+        add(v);
+        outcomes.push_back(spend(v, part, i, spent));
+      }
+    }
+    report.found = conjunction(outcomes);
+    if (!std::holds_alternative<Proved>(report.found)) {
+      report.detail = "an access that cannot be counted";
+      return;
+    }
+    report.detail = std::to_string(spent.total) + " of " + std::to_string(spent.allowed) +
+                    " wavefronts, ideal " + std::to_string(spent.ideal);
+    if (spent.total > spent.allowed)
+      report.found = Refuted{
+          std::to_string(spent.total) + " wavefronts, " + std::to_string(spent.allowed) + " allowed", {}};
+    report.spending = std::move(spent);
   }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {

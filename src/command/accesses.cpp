@@ -1,5 +1,6 @@
 // swizproof accesses: the named warp patterns.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -53,7 +54,9 @@ void run(Common const& common) {
 }  // namespace
 
 void add_accesses(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("accesses", "List the named warp access patterns of real kernels");
+  CLI::App* const sub =
+      add_command(app, "accesses", "List the named warp access patterns of real kernels",
+                  {"swizproof accesses", "which warp patterns have names, and what do they cost at least?"});
   sub->callback([&common] { run(common); });
 }
 

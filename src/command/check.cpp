@@ -1,5 +1,6 @@
 // swizproof check LAYOUT --access A...: is each access free of bank conflicts, from everywhere?
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -91,8 +92,10 @@ void run(Common& common, CheckArguments const& options) {
 }  // namespace
 
 void add_check(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      app.add_subcommand("check", "Is each access free of bank conflicts, from every origin and base?");
+  CLI::App* const sub = add_command(
+      app, "check", "Is each access free of bank conflicts, from every origin and base?",
+      {"swizproof check 'Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)' --access ldmatrix.x4",
+       "does ldmatrix read this swizzled tile without conflicts, wherever it starts?"});
   auto const options = std::make_shared<CheckArguments>();
   options->layout.add_to(*sub);
   add_accesses_to(*sub, options->accesses);

@@ -1,5 +1,6 @@
 // Reads the command line and hands over to one subcommand.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "system/whole_file.hpp"
 #include "text/nearest.hpp"
@@ -87,6 +88,16 @@ void finish_output(Streams const& streams) {
     throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
+/// A text that was asked for instead of an answer.
+class Printed : public CLI::Success {
+ public:
+  explicit Printed(std::string text) : text_(std::move(text)) {}
+  [[nodiscard]] std::string const& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 /// Adds what every command has.
 void add_common(CLI::App& app, Common& common) {
   app.set_version_flag("--version", "swizproof " SWIZPROOF_VERSION);
@@ -101,7 +112,10 @@ void add_common(CLI::App& app, Common& common) {
       })
       ->capture_default_str();
   app.add_option("--seed", common.seed, "random seed of the solver")->capture_default_str();
-  app.add_option("--arch", common.arch, "architecture whose bank model is used")
+  app.add_option("--arch", common.arch,
+                 "architecture whose bank model is used; 'prove FILE' takes several: sm_90,sm_100")
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::Join)
       ->check([](std::string const& text) {
         try {
           (void)parse_architecture(text);
@@ -114,6 +128,15 @@ void add_common(CLI::App& app, Common& common) {
   app.add_option("--color", common.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
+  app.add_option("--completions",
+                 "print what completes command lines in this shell: source <(swizproof --completions bash)")
+      ->type_name("SHELL")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->each([&app](std::string const& shell) { throw Printed(completions(app, shell)); })
+      ->trigger_on_parse();
+  app.add_flag_callback(
+         "--man", [&app] { throw Printed(manual(app)); }, "print the manual page: swizproof --man | man -l -")
+      ->trigger_on_parse();
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
 }
 
@@ -190,6 +213,12 @@ int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* ar
   return common.exit_code;
 }
 
+/// A text that was asked for instead of an answer.
+int print_instead(std::string const& text, Streams const& streams) {
+  bool const written = std::fputs(text.c_str(), streams.out) >= 0 && std::fflush(streams.out) == 0;
+  return written ? holds : bad_input;
+}
+
 /// A command line on these streams.
 int run(int argc, char const* const* argv, Streams const& streams, std::stop_token stop) {
   std::clearerr(streams.out);
@@ -197,9 +226,12 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
   common.streams = streams;
   common.stop = std::move(stop);
   CLI::App app{
+      "Example: swizproof check '(32,32):(33,1)' --element f32 --access column.b32.load\n"
+      "         is a column of this padded tile read without bank conflicts?\n\n"
       "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
       "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
       "swizproof"};
+  show_questions(app);
   add_common(app, common);
   for (auto const add : {add_prove, add_inspect, add_check, add_find, add_equal, add_align, add_convert,
                          add_descriptor, add_tma, add_fragment, add_eval, add_predict, add_recheck,
@@ -210,11 +242,12 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
       std::any_of(argv, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
   try {
     return parse_and_run(app, common, argc, argv);
+  } catch (Printed const& asked) {
+    return print_instead(asked.text(), streams);
   } catch (CLI::Success const& help) {
     std::ostringstream text;
     app.exit(help, text, text);
-    bool const written = std::fputs(text.str().c_str(), streams.out) >= 0 && std::fflush(streams.out) == 0;
-    return written ? holds : bad_input;
+    return print_instead(text.str(), streams);
   } catch (CLI::ParseError const& error) {
     InputError const usage = usage_error(app, error, argc, argv);
     return fail(

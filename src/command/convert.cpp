@@ -1,6 +1,7 @@
 // swizproof convert: a layout in other units, and as code.
 #include "command/code.hpp"
 #include "command/command.hpp"
+#include "command/help.hpp"
 #include "text/report.hpp"
 
 #include <swizproof/analysis/align.hpp>
@@ -189,7 +190,10 @@ void add_emit_to(CLI::App& app, std::string& language) {
 }
 
 void add_convert(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("convert", "LAYOUT in bits, bytes or other elements, or as code");
+  CLI::App* const sub =
+      add_command(app, "convert", "LAYOUT in bits, bytes or other elements, or as code",
+                  {"swizproof convert 'Sw<3,3,3> o _0 o (8,64):(64,1)' --element f16 --emit cuda",
+                   "which lines of CUDA compute this layout?"});
   auto const options = std::make_shared<ConvertArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--to", options->to, "bits, bytes, elements (default), or a type such as f32");

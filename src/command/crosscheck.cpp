@@ -1,5 +1,6 @@
 // swizproof crosscheck: do recorded device results equal the model, and does a kernel do what was proved?
 #include "command/command.hpp"
+#include "command/help.hpp"
 #include "command/counts.hpp"
 #include "command/traces.hpp"
 
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -178,6 +180,19 @@ Architecture const* weaker(Architecture const* a, Architecture const* b) {
   return static_cast<int>(b->support) > static_cast<int>(a->support) ? b : a;
 }
 
+/// Each obligation once: about this architecture, if it is asked of it, else about the first that it names.
+std::vector<Obligation> of_one_architecture(std::vector<Obligation> all, Architecture const& arch) {
+  std::vector<Obligation> chosen;
+  for (Obligation& o : all) {
+    bool const again = o.of_several && !chosen.empty() && chosen.back().name == o.name;
+    if (!again)
+      chosen.push_back(std::move(o));
+    else if (o.arch == &arch)
+      chosen.back() = std::move(o);
+  }
+  return chosen;
+}
+
 /// Reads the obligations and proves their accesses, where something is to be compared with them.
 std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, Limits const& limits) {
   bool const measured = !files.profiles.empty() || !files.traces.empty();
@@ -198,7 +213,7 @@ std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, L
   Proofs proofs;
   proofs.arch = &arch;
   for (std::string const& file : files.obligations)
-    for (Obligation& o : read_obligations(file, arch)) {
+    for (Obligation& o : of_one_architecture(read_obligations(file, std::array{&arch}), arch)) {
       proofs.arch = weaker(proofs.arch, o.arch);
       proofs.obligations.push_back(std::move(o));
     }
@@ -435,9 +450,11 @@ void run(Common& common, std::vector<std::string> const& files) {
 }  // namespace
 
 void add_crosscheck(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "crosscheck",
-      "Do recorded device results, or a profile or a trace of your own kernel, equal the model?");
+  CLI::App* const sub = add_command(
+      app, "crosscheck",
+      "Do recorded device results, or a profile or a trace of your own kernel, equal the model?",
+      {"swizproof crosscheck transpose.trace transpose.toml",
+       "does each lane of the traced kernel ask for what is proved? (both files: share/swizproof/examples)"});
   auto const files = std::make_shared<std::vector<std::string>>();
   sub->add_option(
          "FILE", *files,

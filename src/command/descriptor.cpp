@@ -1,5 +1,6 @@
 // swizproof descriptor LAYOUT, and swizproof descriptor 0x...: which descriptor reads a tile, what a descriptor reads.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -467,9 +468,11 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
 }  // namespace
 
 void add_descriptor(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "descriptor",
-      "Which descriptor makes wgmma or tcgen05 read LAYOUT; what does a descriptor 0x... read?");
+  CLI::App* const sub =
+      add_command(app, "descriptor",
+                  "Which descriptor makes wgmma or tcgen05 read LAYOUT; what does a descriptor 0x... read?",
+                  {"swizproof descriptor 'gmma:K_SW128<f16> (64,64)'",
+                   "which 64 bits make wgmma read this tile, and from which bases?"});
   auto const options = std::make_shared<DescriptorArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--operand", options->operand, "a (m rows) or b (n rows); default: a where 64 rows fit")

@@ -1,5 +1,6 @@
 // swizproof equal LAYOUT LAYOUT, and swizproof align LAYOUT.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -153,8 +154,9 @@ void report(Common& common, Result const& result) {
 }  // namespace
 
 void add_equal(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      app.add_subcommand("equal", "Are two LAYOUTs the same function, and on which domain?");
+  CLI::App* const sub = add_command(app, "equal", "Are two LAYOUTs the same function, and on which domain?",
+                                    {"swizproof equal 'fn(x) = x ^ ((x >> 3) & 0x70)' tma:128B",
+                                     "is my index arithmetic what the TMA does?"});
   auto const options = std::make_shared<EqualArguments>();
   options->left.add_to(*sub);
   sub->add_option("OTHER", options->right.text, "another LAYOUT")->required();
@@ -166,7 +168,9 @@ void add_equal(CLI::App& app, Common& common) {
 
 void add_align(CLI::App& app, Common& common) {
   CLI::App* const sub =
-      app.add_subcommand("align", "From exactly which bases does relative equal absolute addressing?");
+      add_command(app, "align", "From exactly which bases does relative equal absolute addressing?",
+                  {"swizproof align tma:128B",
+                   "at which addresses may a tile start that the TMA swizzles by 128 bytes?"});
   auto const layout = std::make_shared<LayoutArgument>();
   layout->add_to(*sub);
   sub->callback([&common, layout] { report(common, compute_alignment(common, *layout)); });

@@ -1,5 +1,6 @@
 // swizproof eval LAYOUT: offsets or byte addresses of indices.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -274,7 +275,9 @@ void run(Common const& common, EvalArguments const& options) {
 
 void add_eval(CLI::App& app, Common& common) {
   CLI::App* const sub =
-      app.add_subcommand("eval", "Offsets or byte addresses of a layout's elements, in CuTe's order");
+      add_command(app, "eval", "Offsets or byte addresses of a layout's elements, in CuTe's order",
+                  {"swizproof eval 'Sw<3,3,3> o _0 o (8,64):(64,1)' --at 0,1,8",
+                   "where do the elements 0, 1 and 8 lie?"});
   auto const options = std::make_shared<EvalArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--at", options->at, "these indices only, separated by commas");

@@ -1,5 +1,6 @@
 // swizproof explain TRACE: what does each line of a traced kernel cost, who collides, and what mends it?
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "evidence/mends.hpp"
 #include "evidence/source.hpp"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -362,7 +364,14 @@ std::string ranges(std::vector<unsigned> const& numbers) {
   return text;
 }
 
-SarifFinding finding_of(Line const& line) {
+/// The file where it lies in the checkout, if it was found; else as the trace has it.
+std::string file_for_hosts(ExplainResult const& result, std::string const& name) {
+  if (name.empty()) return name;
+  SourceFile const& file = result.sources->file(name);
+  return file.read() ? path_in_checkout(file.path) : name;
+}
+
+SarifFinding finding_of(ExplainResult const& result, Line const& line) {
   TracedInstruction const& i = line.traced;
   Sums const& sums = line.sums;
   std::string text = fmt::format("{} at {:#x}{}: {} executed, {} wavefronts, ideal {}, excess {}.", i.op,
@@ -375,15 +384,15 @@ SarifFinding finding_of(Line const& line) {
     text += fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, ranges(lanes));
     joint = "; ";
   }
-  return {text + ".", i.file, i.source_line, i.kernel};
+  return {text + ".", file_for_hosts(result, i.file), i.source_line, i.kernel};
 }
 
 std::string sarif_of(ExplainResult const& result) {
   std::vector<SarifFinding> findings;
   for (Kernel const& kernel : result.kernels)
     for (Line const& line : kernel.lines)
-      if (line.sums.excess != 0) findings.push_back(finding_of(line));
-  return json_text(sarif(SWIZPROOF_VERSION, conflict_rule, findings), 2) + "\n";
+      if (line.sums.excess != 0) findings.push_back(finding_of(result, line));
+  return json_text(sarif(SWIZPROOF_VERSION, std::span(&conflict_rule, 1), findings), 2) + "\n";
 }
 
 // ----------------------------------------------------------------------------------------- text
@@ -643,8 +652,11 @@ void run(Common& common, ExplainArguments const& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "explain", "What does each line of a traced kernel cost, who collides, and what mends it?");
+  CLI::App* const sub = add_command(
+      app, "explain", "What does each line of a traced kernel cost, who collides, and what mends it?",
+      {"swizproof explain transpose.trace --kernel Naive",
+       "which lines of this kernel cost too much? Exit code 1: some do (the file: "
+       "share/swizproof/examples)"});
   auto const options = std::make_shared<ExplainArguments>();
   sub->add_option(
          "TRACE", options->trace,

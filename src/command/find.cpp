@@ -1,6 +1,7 @@
 // swizproof find LAYOUT --access A...: the best swizzle, padding or XOR map, and why none is better.
 #include "command/code.hpp"
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -401,7 +402,9 @@ void run(Common& common, FindArguments const& options) {
 
 void add_find(CLI::App& app, Common& common) {
   CLI::App* const sub =
-      app.add_subcommand("find", "The best swizzle, padding or XOR map for accesses to a tile, and a proof");
+      add_command(app, "find", "The best swizzle, padding or XOR map for accesses to a tile, and a proof",
+                  {"swizproof find '(128,64):(64,1)' --element f16 --access ldmatrix.x4 --access copy.row128",
+                   "which swizzle makes both accesses free of conflicts, and can TMA write it?"});
   auto const options = std::make_shared<FindArguments>();
   options->layout.add_to(*sub);
   add_accesses_to(*sub, options->accesses);

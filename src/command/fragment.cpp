@@ -302,8 +302,10 @@ void run(Common& common, FragmentArguments const& options) {
 }  // namespace
 
 void add_fragment(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "fragment", "Which element reaches which register of which lane, and does it belong there?");
+  CLI::App* const sub = add_command(
+      app, "fragment", "Which element reaches which register of which lane, and does it belong there?",
+      {"swizproof fragment ldmatrix.x4 --into mma.m16n8k16.f16:a",
+       "does ldmatrix load what the A operand of this mma wants?"});
   auto const options = std::make_shared<FragmentArguments>();
   sub->add_option("FRAGMENT", options->fragment,
                   "mma.m16n8k16.f16:a | wgmma.m64n128k16.f16:d | ldmatrix.x4.trans | stmatrix.x2 |\n"

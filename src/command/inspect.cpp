@@ -1,5 +1,6 @@
 // swizproof inspect LAYOUT: what kind of map it is.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -158,8 +159,9 @@ void run(Common& common, LayoutArgument const& layout) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      app.add_subcommand("inspect", "What kind of map is LAYOUT: bijective, linear, span, period, alignment");
+  CLI::App* const sub = add_command(
+      app, "inspect", "What kind of map is LAYOUT: bijective, linear, span, period, alignment",
+      {"swizproof inspect 'Sw<3,4,3>'", "what kind of map is this swizzle, and what does it keep?"});
   auto const layout = std::make_shared<LayoutArgument>();
   layout->add_to(*sub);
   sub->callback([&common, layout] { run(common, *layout); });

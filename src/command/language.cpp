@@ -1,5 +1,5 @@
 // swizproof language: what LAYOUT, ACCESS and their parts may be.
-#include "command/command.hpp"
+#include "command/help.hpp"
 #include "text/report.hpp"
 
 #include <swizproof/text/language.hpp>
@@ -88,7 +88,8 @@ void print_text(std::vector<LanguagePart> const& parts, Style const& style) {
 void add_language(CLI::App& app, Common& common) {
   auto wanted = std::make_shared<std::string>();
   CLI::App* const sub =
-      app.add_subcommand("language", "What LAYOUT, ACCESS and their parts may be, on one page");
+      add_command(app, "language", "What LAYOUT, ACCESS and their parts may be, on one page",
+                                  {"swizproof language access", "which forms has an ACCESS?"});
   sub->add_option("PART", *wanted,
                   "layout, algebra, atom, expression, access, instruction or element; all without");
   sub->callback([&common, wanted] {

@@ -3,13 +3,17 @@
 #include "command/prove.hpp"
 
 #include "text/report.hpp"
+#include "text/sarif.hpp"
 #include "system/whole_file.hpp"
 
 #include <swizproof/text/obligations.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -43,14 +47,26 @@ struct ObligationsResult {
   [[nodiscard]] int exit_code() const { return errors != 0 ? bad_input : exit_code_of(verdict()); }
 };
 
+/// What --arch says: one, or several. Throws InputError where one stands there twice.
+std::vector<Architecture const*> architectures_of(Common const& common) {
+  std::vector<Architecture const*> archs;
+  std::istringstream names(common.arch);
+  for (std::string one; std::getline(names, one, ',');) {
+    archs.push_back(&parse_architecture(one));
+    if (std::count(archs.begin(), archs.end(), archs.back()) > 1)
+      throw InputError{"--arch names an architecture twice", common.arch, 0, common.arch.size(), {}};
+  }
+  return archs;
+}
+
 /// What the files hold: those of their obligations that the options choose, and each file that cannot be read at all as one
 /// malformed entry. Throws InputError where no obligation is chosen.
 std::vector<Obligation> read_all(Common const& common, ProveOptions const& options) {
+  std::vector<Architecture const*> const archs = architectures_of(common);
   std::vector<Obligation> broken, all;
   for (std::string const& file : options.files) {
     try {
-      for (Obligation& o : read_obligations(file, parse_architecture(common.arch)))
-        all.push_back(std::move(o));
+      for (Obligation& o : read_obligations(file, archs)) all.push_back(std::move(o));
     } catch (InputError const& error) {
       Obligation whole;
       whole.name = whole.source = file;
@@ -85,6 +101,26 @@ ObligationsResult compute(std::vector<Obligation> obligations, Common const& com
 
 // ------------------------------------------------------------------------------------- one obligation
 
+bool speaks_of_banks(Obligation const& o) {
+  return std::holds_alternative<AccessesHold>(o.what) || std::holds_alternative<StaysWithin>(o.what);
+}
+
+Json to_json(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
+  Json out{{"at_most", spent.allowed},
+           {"total", spent.total},
+           {"ideal", spent.ideal},
+           {"accesses", Json::array()}};
+  for (std::size_t i = 0; i < spent.expenses.size(); ++i) {
+    Expense const& e = spent.expenses[i];
+    out["accesses"].push_back({{"obligation", e.obligation},
+                               {"access", accesses[i].access},
+                               {"weight", e.weight},
+                               {"total", e.total},
+                               {"ideal", e.ideal}});
+  }
+  return out;
+}
+
 Json to_json(Obligation const& o, ObligationReport const& r) {
   Json out{{"name", o.name},       {"verdict", name(r.outcome)},
            {"domain", r.domain},   {"engine", names_of(r.engines)},
@@ -93,11 +129,12 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (r.error)
     out["error"] = swizproof::to_json(*r.error);
   else
-    out["evidence"] = name(o.arch->support);
+    out["arch"] = o.arch->name, out["evidence"] = name(o.arch->support);
   if (o.expect_refuted) out["expect"] = "refuted", out["found"] = name(r.found);
   if (auto const* unknown = std::get_if<Unknown>(&r.found)) out["reason"] = unknown->reason;
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
     out["counterexample"] = swizproof::to_json(*refuted);
+  if (r.spending) out["budget"] = to_json(*r.spending, r.accesses);
   if (!r.accesses.empty()) {
     out["accesses"] = Json::array();
     for (AccessVerdict const& v : r.accesses) out["accesses"].push_back(swizproof::to_json(v));
@@ -106,13 +143,60 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
 }
 
 /// Why an access is refuted: it does not fit its tile, or costs too much.
-void print_failing(AccessVerdict const& v, Refuted const& refuted) {
-  if (v.misfit)
-    fmt::print("         {}: it does not fit: {}\n           {}\n", v.title, refuted.question,
-               describe(refuted));
-  else
-    fmt::print("         {}: {} wavefronts, {} allowed\n", v.title, v.wavefronts, v.allowed);
-  if (v.conflict) fmt::print("{}", describe(*v.conflict, 11));
+std::string failing(AccessVerdict const& v, Refuted const& refuted) {
+  std::string text =
+      v.misfit ? fmt::format("         {}: it does not fit: {}\n           {}\n", v.title, refuted.question,
+                             describe(refuted))
+               : fmt::format("         {}: {} wavefronts, {} allowed\n", v.title, v.wavefronts, v.allowed);
+  if (v.conflict) text += describe(*v.conflict, 11);
+  return text;
+}
+
+/// What a budget is spent on, the dearest first; and who collides where most is lost.
+std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
+  std::vector<std::size_t> order(accesses.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto const& e = spent.expenses;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return e[a].total > e[b].total; });
+  std::string text;
+  for (std::size_t const i : order)
+    text += fmt::format("         {:>8}  ideal {:>8}{}  {}: {}\n", e[i].total, e[i].ideal,
+                        e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight), e[i].obligation,
+                        accesses[i].title);
+  auto const lost = [&](std::size_t i) { return e[i].total - std::min(e[i].ideal, e[i].total); };
+  std::size_t const worst = *std::max_element(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lost(a) < lost(b); });
+  if (auto const& conflict = accesses[worst].conflict)
+    text += fmt::format("         {}: {} wavefronts, ideal {}\n", accesses[worst].title,
+                        accesses[worst].wavefronts, accesses[worst].ideal) +
+            describe(*conflict, 11);
+  return text;
+}
+
+/// Why it does not hold, down to the lane: lines indented by 9.
+std::string reasons(Obligation const& o, ObligationReport const& r) {
+  if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) {
+    std::string const expected = o.expect_refuted ? "         it was expected to be refuted\n" : "";
+    return fmt::format("         {}\n", unknown->reason) + expected;
+  }
+  if (o.expect_refuted) return "         it was expected to be refuted\n";
+  if (r.spending) return overspent(*r.spending, r.accesses);
+  std::string text;
+  for (AccessVerdict const& v : r.accesses)
+    if (auto const* refuted = std::get_if<Refuted>(&v.outcome)) text += failing(v, *refuted);
+  auto const* refuted = std::get_if<Refuted>(&r.outcome);
+  if (r.accesses.empty() && refuted != nullptr && !refuted->values.empty())
+    text += fmt::format("         {}\n", describe(*refuted));
+  return text;
+}
+
+/// The same from the first column, for reports: without a last newline.
+std::string plain_reasons(Obligation const& o, ObligationReport const& r) {
+  std::string text;
+  std::istringstream lines(reasons(o, r));
+  for (std::string line; std::getline(lines, line);) text += (text.empty() ? "" : "\n") + line.substr(9);
+  return text;
 }
 
 void print(Obligation const& o, ObligationReport const& r, std::size_t width, Style const& style) {
@@ -124,22 +208,71 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
   std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", name(r.found)) : "";
   bool const holds = std::holds_alternative<Proved>(r.outcome);
   std::string const pad(7 - name(r.outcome).size(), ' ');
-  fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.name, width, holds ? expected : "",
-             r.detail, style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
-  if (std::holds_alternative<AccessesHold>(o.what) && o.arch->support != Support::measured)
+  fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.title(), width,
+             holds ? expected : "", r.detail,
+             style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
+  if (speaks_of_banks(o) && o.arch->support != Support::measured)
     fmt::print("         {}: {}\n", o.arch->name, o.arch->evidence);
-  if (holds) return;
-  fmt::print("         {}\n", o.source);
-  if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) fmt::print("         {}\n", unknown->reason);
-  if (o.expect_refuted) {
-    fmt::print("         it was expected to be refuted\n");
-    return;
+  if (!holds) fmt::print("         {}\n{}", o.source, reasons(o, r));
+}
+
+// ------------------------------------------------------------------------------------------------ SARIF
+
+enum Rule : std::size_t { refuted_rule, undecided_rule, malformed_rule };
+
+constexpr SarifRule obligation_rules[] = {
+    {"obligation-refuted", "An obligation about a layout does not hold.",
+     "The message names the lanes that collide or do not fit, or an input: mend the layout or the access, or "
+     "find a better "
+     "swizzle with swizproof find.",
+     "error"},
+    {"obligation-undecided", "An obligation about a layout could not be decided.",
+     "Give it more time (--timeout), or bounds to its variables.", "warning"},
+    {"obligation-malformed", "An obligation cannot be read.", "Mend the entry; the others were decided.",
+     "error"}};
+
+/// `layouts.toml:12` is the file and the line; without a line it is the first.
+std::pair<std::string, unsigned> place_of(std::string const& source) {
+  std::size_t const colon = source.rfind(':');
+  unsigned line = 0;
+  if (colon != source.npos) {
+    auto const [end, error] = std::from_chars(source.data() + colon + 1, source.data() + source.size(), line);
+    if (error == std::errc{} && end == source.data() + source.size() && line != 0)
+      return {source.substr(0, colon), line};
   }
-  for (AccessVerdict const& v : r.accesses)
-    if (auto const* refuted = std::get_if<Refuted>(&v.outcome)) print_failing(v, *refuted);
-  auto const* refuted = std::get_if<Refuted>(&r.outcome);
-  if (r.accesses.empty() && refuted != nullptr && !refuted->values.empty())
-    fmt::print("         {}\n", describe(*refuted));
+  return {source, 1};
+}
+
+/// Where the reason of a malformed entry is: "layouts.toml:12: unknown key" says it; else where the entry is.
+std::string place_of_error(Obligation const& o, InputError const& error) {
+  std::string const file = place_of(o.source).first + ":";
+  std::size_t const end = error.message.find(": ", file.size());
+  bool const placed = error.message.starts_with(file) && end != error.message.npos;
+  return placed ? error.message.substr(0, end) : o.source;
+}
+
+SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
+  std::string text;
+  if (r.error) {
+    text = r.error->message + "\n" + marked(*r.error, Style("never", STDOUT_FILENO), 0);
+    while (text.ends_with('\n')) text.pop_back();
+  } else {
+    text = fmt::format("{}: {}{}\n{}", o.title(), name(r.outcome), r.detail.empty() ? "" : ": " + r.detail,
+                       plain_reasons(o, r));
+  }
+  auto const [file, line] = place_of(r.error ? place_of_error(o, *r.error) : o.source);
+  Rule const rule = r.error                                      ? malformed_rule
+                    : std::holds_alternative<Refuted>(r.outcome) ? refuted_rule
+                                                                 : undecided_rule;
+  return {text, path_in_checkout(file), line, o.title(), rule, "obligation"};
+}
+
+std::string sarif_of(ObligationsResult const& result) {
+  std::vector<SarifFinding> findings;
+  for (std::size_t i = 0; i < result.obligations.size(); ++i)
+    if (result.reports[i].error || !std::holds_alternative<Proved>(result.reports[i].outcome))
+      findings.push_back(finding_of(result.obligations[i], result.reports[i]));
+  return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, findings), 2) + "\n";
 }
 
 // ---------------------------------------------------------------------------------- the ledger as a page
@@ -184,6 +317,9 @@ std::string statement_of(Obligation const& o) {
                        aligned->to);
   } else if (std::holds_alternative<Malformed>(o.what)) {
     text = "cannot be read";
+  } else if (auto const* budget = std::get_if<StaysWithin>(&o.what)) {
+    text = fmt::format("all accesses of {} together in at most {} wavefronts", code(o.kernel),
+                       budget->wavefronts);
   } else {
     auto const& hold = std::get<AccessesHold>(o.what);
     for (Placement const& p : hold.placements) text += (text.empty() ? "" : ", ") + code(p.access().name);
@@ -284,7 +420,7 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
 std::size_t widest_name(std::vector<Obligation> const& all) {
   std::size_t width = 0;
   for (Obligation const& o : all)
-    if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, o.name.size());
+    if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, o.title().size());
   return width;
 }
 
@@ -310,7 +446,9 @@ std::vector<JUnitCase> junit_cases(ObligationsResult const& result) {
   for (std::size_t i = 0; i < result.obligations.size(); ++i) {
     Obligation const& o = result.obligations[i];
     ObligationReport const& r = result.reports[i];
-    cases.push_back({o.name, o.source, r.seconds, r.outcome, r.detail, r.error ? r.error->message : ""});
+    std::string detail = r.detail;
+    if (!r.error && std::holds_alternative<Refuted>(r.outcome)) detail += "\n" + plain_reasons(o, r);
+    cases.push_back({o.title(), o.source, r.seconds, r.outcome, detail, r.error ? r.error->message : ""});
   }
   return cases;
 }
@@ -320,8 +458,10 @@ void list(std::vector<Obligation> const& chosen, std::vector<std::string> const&
   auto const is_file = [&](Obligation const& o) {
     return std::find(files.begin(), files.end(), o.source) != files.end();
   };
-  for (Obligation const& o : chosen)
-    if (!is_file(o)) fmt::print("{}\n", o.name);
+  for (Obligation const& o : chosen)  // of each architecture one after the other, under one name
+    if (bool const again = &o != &chosen.front() && o.of_several && (&o - 1)->name == o.name;
+        !again && !is_file(o))
+      fmt::print("{}\n", o.name);
   for (Obligation const& o : chosen)
     if (is_file(o)) refuse_malformed(std::span(&o, 1));
 }
@@ -331,27 +471,33 @@ void list(std::vector<Obligation> const& chosen, std::vector<std::string> const&
 void prove_files(Common& common, ProveOptions const& options) {
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
+  bool const quiet = common.json || options.sarif == "-";
+  if (common.json && options.sarif == "-")
+    throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
   std::vector<Obligation> chosen = read_all(common, options);
   if (options.list) return list(chosen, options.files);
-  std::optional<WholeFile> junit, page;
+  std::optional<WholeFile> junit, page, sarif;
+  if (!options.sarif.empty() && options.sarif != "-") sarif.emplace(options.sarif, "the SARIF file");
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
   Style const style(common.color, STDOUT_FILENO);
   std::size_t const width = widest_name(chosen);
   ObligationsResult const result = compute(std::move(chosen), common, options,
                                            [&](Obligation const& obligation, ObligationReport const& report) {
-                                             if (common.json) return;
+                                             if (quiet) return;
                                              print(obligation, report, width, style);
                                              std::fflush(stdout);
                                            });
   common.exit_code = result.exit_code();
   if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
   if (page) page->write(findings_page(result.obligations, result.reports));
-  if (!common.json) return print_summary(result);
+  if (sarif) sarif->write(sarif_of(result));
+  if (options.sarif == "-") fmt::print(common.streams.out, "{}", sarif_of(result));
+  if (!quiet) return print_summary(result);
   for (ObligationReport const& r : result.reports)
     if (r.error)
       std::fputs(describe(*r.error, Style(common.color, STDERR_FILENO)).c_str(), common.streams.err);
-  print_json(common, to_json(result));
+  if (common.json) print_json(common, to_json(result));
 }
 
 }  // namespace swizproof::command

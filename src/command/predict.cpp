@@ -1,5 +1,6 @@
 // swizproof predict: wavefronts of raw lane addresses, one JSON line each.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "evidence/predictions.hpp"
 #include "evidence/requests.hpp"
@@ -42,7 +43,11 @@ void run(Common& common, PredictArguments const& options) {
 }  // namespace
 
 void add_predict(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("predict", "Wavefronts of raw lane addresses, a JSON line each");
+  CLI::App* const sub =
+      add_command(app, "predict", "Wavefronts of raw lane addresses, a JSON line each",
+                  {"seq 0 128 3968 | paste -sd, | sed 's/.*/{\"op\": \"ld.shared.b32\", \"address\": [&]}/' "
+                   "| swizproof predict",
+                   "how many wavefronts do 32 lanes cost whose addresses lie 128 bytes apart?"});
   auto const options = std::make_shared<PredictArguments>();
   sub->add_option("FILE", options->file,
                   "JSON lines {\"op\": \"ld.shared.b128\", \"address\": [a0, ..., a31]}, in bytes,\n"

@@ -1,5 +1,6 @@
 // swizproof prove: decides the catalogue and prints it as theorems.
 #include "command/command.hpp"
+#include "command/help.hpp"
 #include "command/prove.hpp"
 
 #include "certificate/certificate.hpp"
@@ -201,6 +202,7 @@ Json to_json(Claim const& claim, ClaimReport const& report, Architecture const& 
            {"engine", names_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
+           {"arch", arch.name},
            {"evidence", name(arch.support)},
            {"domain_not_empty", std::holds_alternative<Proved>(report.inhabited)},
            {"control", control}};
@@ -291,6 +293,8 @@ void print_summary(ProveResult const& result, Style const& style) {
 }
 
 void run(Common& common, ProveOptions const& options) {
+  if (!options.sarif.empty())
+    throw InputError{"--sarif is for obligations in files", options.sarif, 0, options.sarif.size(), {}};
   Architecture const& arch = parse_architecture(common.arch);
   if (arch.phases != sm_90.phases)
     throw InputError{"the catalogue states the wavefronts of sm_90", common.arch, 0, common.arch.size(), {}};
@@ -326,9 +330,12 @@ void run(Common& common, ProveOptions const& options) {
 }  // namespace
 
 void add_prove(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand(
-      "prove",
-      "Prove the built-in catalogue of theorems about swizzles and banks, or the obligations in FILEs");
+  CLI::App* const sub = add_command(
+      app, "prove",
+      "Prove the built-in catalogue of theorems about swizzles and banks, or the obligations in FILEs",
+      {"echo 'obligation = [{name = \"A\", layout = \"(32,32):(33,1)\", element = \"f32\", access = "
+       "\"column.b32.load\"}]' | swizproof prove /dev/stdin",
+       "does a file of obligations hold? (a longer one: share/swizproof/examples/layouts.toml)"});
   auto const options = std::make_shared<ProveOptions>();
   sub->add_option("FILE", options->files, "TOML files of [[obligation]] entries");
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
@@ -339,6 +346,10 @@ void add_prove(CLI::App& app, Common& common) {
       ->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
   sub->add_option("--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
+  sub->add_option("--sarif", options->sarif,
+                  "also write what does not hold in FILEs to this file (or -), as SARIF 2.1.0 for code hosts "
+                  "and editors: file, "
+                  "line and lanes");
   sub->add_option("--certificates", options->certificates,
                   "also write what other solvers need to check the catalogue into this new folder");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();

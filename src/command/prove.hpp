@@ -22,6 +22,7 @@ struct ProveOptions {
   std::string shard = "1/1";
   std::string claims_page;
   std::string junit;
+  std::string sarif;
   std::string certificates;
   bool list = false;
 };

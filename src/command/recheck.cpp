@@ -1,5 +1,6 @@
 // swizproof recheck: do other programs say the same of the certificates?
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "certificate/certificate.hpp"
 #include "system/parallel.hpp"
@@ -178,12 +179,15 @@ void run(Common& common, RecheckOptions const& options) {
 }  // namespace
 
 void add_recheck(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("recheck",
-                                           "Are the certificates of 'prove --certificates DIR' those of the "
-                                           "catalogue, and do a second solver and a proof\n"
-                                           "checker agree with them? Exit codes: 0 all agree, 1 a file is "
-                                           "not what the catalogue says, 3 not decided,\n"
-                                           "4 they disagree.");
+  CLI::App* const sub = add_command(
+      app, "recheck",
+      "Are the certificates of 'prove --certificates DIR' those of the "
+      "catalogue, and do a second solver and a proof\n"
+      "checker agree with them? Exit codes: 0 all agree, 1 a file is "
+      "not what the catalogue says, 3 not decided,\n"
+      "4 they disagree.",
+      {"d=$(mktemp -d) && swizproof prove --only '^span/' --certificates $d/c && swizproof recheck $d/c",
+       "do other solvers agree? Exit code 3: none is installed"});
   auto const options = std::make_shared<RecheckOptions>();
   sub->add_option("DIR", options->folder, "the folder of certificates")->required();
   sub->add_option("--solver", options->solver,

@@ -1,5 +1,6 @@
 // swizproof show LAYOUT: the picture, on the terminal or in a file.
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "picture/picture.hpp"
 
@@ -176,7 +177,10 @@ void run(Common const& common, ShowArguments const& options) {
 }  // namespace
 
 void add_show(CLI::App& app, Common& common) {
-  CLI::App* const sub = app.add_subcommand("show", "Draw a tile in shared memory: banks, lanes, collisions");
+  CLI::App* const sub =
+      add_command(app, "show", "Draw a tile in shared memory: banks, lanes, collisions",
+                  {"swizproof show 'Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)' --access ldmatrix.x2",
+                   "which banks do the lanes of a phase take, with the swizzle and without?"});
   auto const options = std::make_shared<ShowArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--access", options->accesses,

@@ -1,6 +1,7 @@
 // swizproof tma LAYOUT: which cuTensorMapEncodeTiled arguments write exactly this tile?
 #include "command/code.hpp"
 #include "command/command.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
@@ -521,8 +522,9 @@ std::string tma_code(Common const& common, Mapping const& map, std::string const
 }
 
 void add_tma(CLI::App& app, Common& common) {
-  CLI::App* const sub =
-      app.add_subcommand("tma", "Which cuTensorMapEncodeTiled arguments write exactly LAYOUT's tile?");
+  CLI::App* const sub = add_command(
+      app, "tma", "Which cuTensorMapEncodeTiled arguments write exactly LAYOUT's tile?",
+      {"swizproof tma 'gmma:K_SW128<f16> (64,128)'", "which copies of the TMA write exactly this tile?"});
   auto const options = std::make_shared<TmaArguments>();
   options->layout.add_to(*sub);
   sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();

@@ -62,6 +62,9 @@ Architecture const& parse_architecture(std::string_view text) {
   auto const refuse = [&](std::string hint) {
     throw InputError{"unknown architecture", std::string(text), 0, text.size(), std::move(hint)};
   };
+  if (text.find(',') != text.npos)
+    throw InputError{"one architecture is asked of here, not several", std::string(text), 0, text.size(),
+                     "'swizproof prove FILE' takes several"};
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

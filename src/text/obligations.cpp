@@ -32,8 +32,8 @@ namespace {
 /// One file: its text, and errors that name a place in it.
 class Reader {
  public:
-  Reader(std::string path, Architecture const& arch)
-      : path_(std::move(path)), text_(read_file(path_, 16)), arch_(arch) {}
+  Reader(std::string path, std::span<Architecture const* const> archs)
+      : path_(std::move(path)), text_(read_file(path_, 16)), archs_(archs.begin(), archs.end()) {}
 
   std::vector<Obligation> read() {
     toml::table root;
@@ -42,7 +42,7 @@ class Reader {
     } catch (toml::parse_error const& error) {
       fail(std::string(error.description()), error.source());
     }
-    std::vector<Obligation> all;
+    std::vector<Entry> all;
     for (auto const& [key, value] : root)
       if (key != "obligation")
         fail("unknown key '" + std::string(key.str()) + "': a file holds [[obligation]] entries",
@@ -50,12 +50,21 @@ class Reader {
     toml::array const* const entries = root["obligation"].as_array();
     if (entries == nullptr || entries->empty())
       throw InputError{"the file holds no [[obligation]]", path_, 0, path_.size(), {}};
-    for (toml::node const& entry : *entries) all.push_back(obligation(entry));
-    for (std::size_t i = 0; i < all.size(); ++i) must_correct(all[i], all, (*entries)[i]);
-    return all;
+    for (toml::node const& entry : *entries) all.push_back(read_entry(entry));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      must_correct(all[i].obligation, all, (*entries)[i]);
+      take_parts(all[i].obligation, all, (*entries)[i]);
+    }
+    return for_each_architecture(all);
   }
 
  private:
+  /// An entry, and the architectures that it is asked of.
+  struct Entry {
+    Obligation obligation{};
+    std::vector<Architecture const*> archs{};
+  };
+
   [[noreturn]] void fail(std::string const& message, toml::source_region const& where,
                          std::string hint = {}) const {
     auto const line_number = std::max<toml::source_index>(where.begin.line, 1);
@@ -114,19 +123,44 @@ class Reader {
   }
 
   /// One entry. Whatever is wrong in it is in it, and not in the others.
-  Obligation obligation(toml::node const& entry) {
-    Obligation out;
-    out.name = out.source = place(entry.source());
-    out.arch = &arch_;
+  Entry read_entry(toml::node const& node) {
+    Entry entry{{}, archs_};
+    Obligation& out = entry.obligation;
+    out.name = out.source = place(node.source());
     try {
-      toml::table const* const table = entry.as_table();
-      if (table == nullptr) fail("an obligation is a table: [[obligation]]", entry.source());
+      toml::table const* const table = node.as_table();
+      if (table == nullptr) fail("an obligation is a table: [[obligation]]", node.source());
       take_name(*table, out);
+      if (toml::node const* const arch = table->get("arch")) entry.archs = architectures_in(*arch);
       take_rest(*table, out);
     } catch (InputError const& error) {
       out.what = Malformed{error};
     }
-    return out;
+    return entry;
+  }
+  [[nodiscard]] std::vector<Architecture const*> architectures_in(toml::node const& node) const {
+    std::vector<Architecture const*> archs;
+    for (toml::node const* item : list(node, "arch")) {
+      archs.push_back(within(*item, [&] { return &parse_architecture(string(*item, "arch")); }));
+      if (std::count(archs.begin(), archs.end(), archs.back()) > 1)
+        fail("this architecture stands there twice", item->source());
+    }
+    return archs;
+  }
+  /// Each entry once for each of its architectures, if it speaks of banks.
+  static std::vector<Obligation> for_each_architecture(std::vector<Entry> const& entries) {
+    std::vector<Obligation> all;
+    for (Entry const& entry : entries) {
+      bool const of_banks = std::holds_alternative<AccessesHold>(entry.obligation.what) ||
+                            std::holds_alternative<StaysWithin>(entry.obligation.what);
+      for (Architecture const* arch : entry.archs) {
+        Obligation& one = all.emplace_back(entry.obligation);
+        one.arch = arch;
+        one.of_several = of_banks && entry.archs.size() > 1;
+        if (!of_banks) break;
+      }
+    }
+    return all;
   }
 
   void take_name(toml::table const& table, Obligation& out) {
@@ -140,8 +174,9 @@ class Reader {
 
   void take_rest(toml::table const& table, Obligation& out) const {
     static std::set<std::string_view> const known{
-        "name",    "layout", "element", "access", "at_most", "align", "arch",  "equal", "bijective",
-        "aligned", "expect", "kernel",  "always", "for",     "says",  "cites", "note",  "corrects"};
+        "name",  "layout",    "element", "access",   "at_most", "align",  "arch",
+        "equal", "bijective", "aligned", "expect",   "kernel",  "always", "for",
+        "says",  "cites",     "note",    "corrects", "budget",  "weight", "source"};
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {
         std::string names;
@@ -153,8 +188,6 @@ class Reader {
         fail("unknown key '" + std::string(key.str()) + "'", key.source(),
              did_you_mean_of(key.str(), words, "known: " + names));
       }
-    if (toml::node const* const arch = table.get("arch"))
-      out.arch = within(*arch, [&] { return &parse_architecture(string(*arch, "arch")); });
     if (toml::node const* const expect = table.get("expect")) {
       std::string const word = string(*expect, "expect");
       if (word != "proved" && word != "refuted")
@@ -168,44 +201,66 @@ class Reader {
     for (auto const& [key, to] : {std::pair{"says", &out.claim.says},
                                   {"cites", &out.claim.cites},
                                   {"note", &out.claim.note},
-                                  {"corrects", &out.claim.corrects}})
+                                  {"corrects", &out.claim.corrects},
+                                  {"source", &out.source}})
       if (toml::node const* const text = table.get(key)) *to = string(*text, key);
     out.what = statement(table);
   }
 
   /// A correction corrects something that is said to be false.
-  void must_correct(Obligation& o, std::vector<Obligation> const& all, toml::node const& entry) const {
+  void must_correct(Obligation& o, std::vector<Entry> const& all, toml::node const& entry) const {
     std::string const& wrong = o.claim.corrects;
-    auto const found =
-        std::find_if(all.begin(), all.end(), [&](Obligation const& other) { return other.name == wrong; });
+    auto const found = std::find_if(all.begin(), all.end(),
+                                    [&](Entry const& other) { return other.obligation.name == wrong; });
     if (wrong.empty() || std::holds_alternative<Malformed>(o.what)) return;
-    if (found != all.end() && std::holds_alternative<Malformed>(found->what)) return;  // that is said there
-    if (found != all.end() && found->expect_refuted && !o.expect_refuted) return;
+    if (found != all.end() && std::holds_alternative<Malformed>(found->obligation.what))
+      return;  // that is said there
+    if (found != all.end() && found->obligation.expect_refuted && !o.expect_refuted) return;
+    make_malformed(o, "it corrects no obligation that is expected to be refuted: '" + wrong + "'", entry);
+  }
+  /// What a budget counts: the accesses of every obligation with its `kernel`, word for word.
+  void take_parts(Obligation& o, std::vector<Entry> const& all, toml::node const& entry) const {
+    auto* const budget = std::get_if<StaysWithin>(&o.what);
+    if (budget == nullptr) return;
+    for (Entry const& other : all) {
+      if (other.obligation.kernel != o.kernel) continue;
+      if (auto const* hold = std::get_if<AccessesHold>(&other.obligation.what))
+        budget->parts.push_back({other.obligation.name, *hold});
+      else if (std::holds_alternative<Malformed>(other.obligation.what))
+        return make_malformed(o, "it counts '" + other.obligation.name + "', which cannot be read", entry);
+    }
+    if (budget->parts.empty())
+      make_malformed(o, "no obligation with an access has the kernel '" + o.kernel + "'", entry);
+  }
+  void make_malformed(Obligation& o, std::string const& why, toml::node const& entry) const {
     try {
-      fail("it corrects no obligation that is expected to be refuted: '" + wrong + "'", entry.source());
+      fail(why, entry.source());
     } catch (InputError const& error) {
       o.what = Malformed{error};
     }
   }
 
   decltype(Obligation::what) statement(toml::table const& table) const {
-    static constexpr std::string_view kinds[] = {"access", "equal", "bijective", "aligned", "always"};
+    static constexpr std::string_view kinds[] = {"access",  "equal",  "bijective",
+                                                 "aligned", "always", "budget"};
     std::vector<std::string_view> given;
     for (std::string_view const kind : kinds)
       if (table.contains(kind)) given.push_back(kind);
     if (given.size() != 1)
-      fail("an obligation needs exactly one of access, equal, bijective, aligned, always", table.source());
+      fail("an obligation needs exactly one of access, equal, bijective, aligned, always, budget",
+           table.source());
     std::string_view const kind = given[0];
     auto const only_for = [&](std::string_view key, bool allowed) {
       if (table.contains(key) && !allowed)
         fail(std::string(key) + " has no meaning beside " + std::string(kind), table.get(key)->source());
     };
     only_for("layout", kind == "access");
-    only_for("element", kind != "always");
-    only_for("arch", kind == "access");
+    only_for("element", kind != "always" && kind != "budget");
+    only_for("arch", kind == "access" || kind == "budget");
     only_for("for", kind == "always");
     only_for("at_most", kind == "access");
-    only_for("kernel", kind == "access");
+    only_for("weight", kind == "access");
+    only_for("kernel", kind == "access" || kind == "budget");
     only_for("align", kind == "access" || kind == "equal");
     MappingOptions options;
     if (toml::node const* const element = table.get("element"))
@@ -216,6 +271,12 @@ class Reader {
     toml::node const& node = *table.get(kind);
     if (kind == "bijective") return IsBijective{mapping(node, kind, options)};
     if (kind == "always") return always(table, node);
+    if (kind == "budget") {
+      if (!table.contains("kernel"))
+        fail("budget needs the kernel whose accesses it counts", node.source(),
+             "kernel = \"...\", here and in the obligations that are counted");
+      return StaysWithin{number(node, kind, 1, std::int64_t{1} << 62), {}};
+    }
     if (kind == "equal") {
       auto const both = list(node, kind);
       if (both.size() != 2) fail("equal takes two layouts", node.source());
@@ -270,18 +331,34 @@ class Reader {
       std::string const text = string(*item, "access");
       out.placements.push_back(within(*item, [&] { return Placement(out.map, parse_access(text)); }));
     }
+    if (toml::node const* const weight = table.get("weight"))
+      out.weights = weights(*weight, out.placements.size());
     return out;
+  }
+  /// How often each access runs: one number for all of them, or one for each.
+  [[nodiscard]] std::vector<std::uint64_t> weights(toml::node const& node, std::size_t accesses) const {
+    toml::array const* const each = node.as_array();
+    auto const weight = [&](toml::node const& one) {
+      return number(one, "weight", 1, std::int64_t{1} << 31);
+    };
+    if (each == nullptr) return std::vector<std::uint64_t>(accesses, weight(node));
+    if (each->size() != accesses)
+      fail("weight is one integer, or one for each access: " + std::to_string(accesses), node.source());
+    std::vector<std::uint64_t> all;
+    for (toml::node const& one : *each) all.push_back(weight(one));
+    return all;
   }
 
   std::string path_, text_;
-  Architecture const& arch_;
+  std::vector<Architecture const*> archs_;
   std::set<std::string> names_{};
 };
 
 }  // namespace
 
-std::vector<Obligation> read_obligations(std::string const& path, Architecture const& arch) {
-  return Reader(path, arch).read();
+std::vector<Obligation> read_obligations(std::string const& path,
+                                         std::span<Architecture const* const> archs) {
+  return Reader(path, archs).read();
 }
 
 void refuse_malformed(std::span<Obligation const> obligations) {

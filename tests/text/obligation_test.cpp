@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdio>
 #include <fstream>
 
@@ -151,9 +152,92 @@ TEST(Obligations, OneMalformedEntryStopsNoOther) {
 TEST(Obligations, TheArchitectureOfTheCommandLineIsForEntriesThatNameNone) {
   File const file(std::string(good) +
                   "arch = \"sm_80\"\n[[obligation]]\nname = \"b\"\nbijective = \"Sw<3,4,3>\"\n");
-  auto const all = read_obligations(file.path(), parse_architecture("sm_100"));
+  auto const all = read_obligations(file.path(), std::array{&parse_architecture("sm_100")});
   EXPECT_EQ(all.at(0).arch->name, "sm_80");
   EXPECT_EQ(all.at(1).arch->name, "sm_100");
+}
+
+TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
+  File const file(std::string(good) + "arch = ['sm_90', 'blackwell']\n[[obligation]]\nname = 'a function'\n" +
+                  "equal = ['tma:128B', 'Sw<3,4,3>']\n[[obligation]]\nname = 'plain'\nlayout = '-'\n" +
+                  "access = 'ld.shared.b32: address = 4*lane'\n");
+  EXPECT_THROW(refuse_malformed(read_obligations(file.path())), InputError)
+      << "two architectures are called so";
+  File const two(std::string(good) + "arch = ['sm_90', 'sm_120']\n[[obligation]]\nname = 'a function'\n" +
+                 "equal = ['tma:128B', 'Sw<3,4,3>']\n[[obligation]]\nname = 'plain'\nlayout = '-'\n" +
+                 "access = 'ld.shared.b32: address = 4*lane'\n");
+  std::array const asked{&parse_architecture("sm_80"), &parse_architecture("sm_89"),
+                         &parse_architecture("hopper")};
+  std::vector<std::string> titles;
+  for (Obligation const& o : read_obligations(two.path(), asked)) titles.push_back(o.title());
+  EXPECT_EQ(titles, (std::vector<std::string>{"A tile on sm_90", "A tile on sm_120", "a function",
+                                              "plain on sm_80", "plain on sm_89", "plain on sm_90"}));
+  expect_refusal(std::string(good) + "arch = ['sm_90', 'hopper']\n", "twice");
+  expect_refusal(std::string(good) + "arch = []\n", "arch must be");
+}
+
+/// Two accesses of a kernel, how often each runs, and a budget for them.
+std::string budget_of(std::string const& wavefronts, std::string const& weight = "weight = [2, 3]\n") {
+  return std::string(good) + "kernel = 'k'\n" + weight +
+         "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = " + wavefronts +
+         "\n[[obligation]]\nname = 'other'\nkernel = 'k2'\nlayout = '-'\naccess = 'ld.shared.b32: address = "
+         "4*lane'\n";
+}
+
+TEST(Obligations, ABudgetIsTheSumOfAllCasesOfAllAccesses) {
+  auto const all = read(budget_of("640"));
+  ObligationReport const part = decide(all[0], {});
+  ASSERT_EQ(part.accesses.size(), 2U);
+  std::uint64_t const spent = 2 * *part.accesses[0].total + 3 * *part.accesses[1].total;
+  EXPECT_EQ(spent, 2U * 8 * 4 * 4 + 3 * 32 * 4)
+      << "the origins of ldmatrix.x4 and copy.row128 in (128,64), 4 wavefronts each";
+  ObligationReport const exact = decide(all[1], {});
+  EXPECT_TRUE(std::holds_alternative<Proved>(exact.outcome)) << exact.detail;
+  ASSERT_TRUE(exact.spending.has_value());
+  EXPECT_EQ(exact.spending->total, spent);
+  EXPECT_EQ(exact.spending->ideal, spent) << "free of conflicts";
+  EXPECT_EQ(exact.accesses.size(), 2U);
+  ObligationReport const less = decide(read(budget_of("639"))[1], {});
+  EXPECT_TRUE(std::holds_alternative<Refuted>(less.outcome));
+  EXPECT_EQ(decide(read(budget_of("639", ""))[1], {}).spending->total, 8U * 4 * 4 + 32 * 4) << "each once";
+}
+
+TEST(Obligations, ABudgetOfWhatCannotBeCountedIsUnknown) {
+  auto const all = read(
+      "[[obligation]]\nname = 'x'\nkernel = 'k'\nlayout = '-'\naccess = 'ld.shared.b32: address = 4*lane + "
+      "12*i for i'\n"
+      "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 4611686018427387904\n");
+  EXPECT_TRUE(std::holds_alternative<Unknown>(decide(all[1], {}).outcome)) << decide(all[1], {}).detail;
+}
+
+TEST(Obligations, ABudgetCountsNothingThatDoesNotFit) {
+  auto const all = read(
+      "[[obligation]]\nname = 'x'\nkernel = 'k'\nlayout = '(8,64):(72,1)'\nelement = 'f16'\n"
+      "access = 'ld.shared.b128: row = lane%8, col = 4*(lane/8)'\n"
+      "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 1000\n"
+      "[[obligation]]\nname = 'y'\nkernel = 'lossy'\nlayout = '(8,8):(1,1)'\nelement = 'f32'\n"
+      "access = 'ld.shared.b32: row = lane%8, col = 0'\n"
+      "[[obligation]]\nname = 'sum of lossy'\nkernel = 'lossy'\nbudget = 1000\n");
+  EXPECT_TRUE(std::holds_alternative<Refuted>(decide(all[1], {}).outcome));
+  EXPECT_FALSE(decide(all[1], {}).spending.has_value());
+  EXPECT_TRUE(std::holds_alternative<Refuted>(decide(all[3], {}).outcome));
+}
+
+TEST(Obligations, BudgetsAndWeightsAreRefusedWithThePlace) {
+  expect_refusal("[[obligation]]\nname = 'sum'\nbudget = 3\n", "budget needs the kernel");
+  expect_refusal(budget_of("0"), "budget must be an integer from 1");
+  expect_refusal(budget_of("8", "weight = [1]\n"), "one for each access: 2");
+  expect_refusal(budget_of("8", "weight = 0\n"), "weight must be an integer from 1");
+  expect_refusal("[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 3\n",
+                 "no obligation with an access has the kernel");
+  expect_refusal("[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 3\nat_most = 2\n",
+                 "at_most has no meaning beside budget");
+  expect_refusal("[[obligation]]\nname = 'x'\nweight = 2\nequal = ['tma:128B', 'tma:64B']\n",
+                 "weight has no meaning beside equal");
+}
+
+TEST(Obligations, APrintedObligationSaysWhereItIsPrinted) {
+  EXPECT_EQ(read(std::string(good) + "source = 'src/tiles.cpp:12'\n")[0].source, "src/tiles.cpp:12");
 }
 
 TEST(Obligations, RefusesWithThePlace) {

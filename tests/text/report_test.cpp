@@ -77,9 +77,14 @@ TEST(JsonText, TakesAnyBytes) {
   EXPECT_EQ(json_text({{"name", "Größe"}}), "{\"name\":\"Größe\"}");
 }
 
+constexpr SarifRule rules[] = {{"rule", "It is slow.", "Do."},
+                               {"other", "It is wrong.", "Mend it.", "error"}};
+
 TEST(Sarif, HasWhatTheSchemaRequires) {
-  SarifFinding const findings[] = {{"slow", "src/k.cu", 12, "k<32>(int)"}, {"slow too", "", 0, "f"}};
-  auto const log = sarif("1.2", {"rule", "It is slow.", "Do."}, findings);
+  SarifFinding const findings[] = {{"slow", "src/k.cu", 12, "k<32>(int)"},
+                                   {"slow too", "", 0, "f"},
+                                   {"wrong", "a.toml", 1, "A", 1, "obligation"}};
+  auto const log = sarif("1.2", rules, findings);
   EXPECT_EQ(log.at("version"), "2.1.0");
   EXPECT_TRUE(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
   ASSERT_EQ(log.at("runs").size(), 1U);
@@ -87,14 +92,16 @@ TEST(Sarif, HasWhatTheSchemaRequires) {
   auto const& driver = run.at("tool").at("driver");
   EXPECT_EQ(driver.at("name"), "swizproof");
   EXPECT_EQ(driver.at("version"), "1.2");
-  ASSERT_EQ(driver.at("rules").size(), 1U);
+  ASSERT_EQ(driver.at("rules").size(), 2U);
   EXPECT_EQ(driver["rules"][0].at("id"), "rule");
   EXPECT_EQ(driver["rules"][0].at("shortDescription").at("text"), "It is slow.");
-  ASSERT_EQ(run.at("results").size(), 2U);
+  EXPECT_EQ(driver["rules"][1].at("defaultConfiguration").at("level"), "error");
+  ASSERT_EQ(run.at("results").size(), 3U);
   for (auto const& result : run["results"]) {
-    EXPECT_EQ(result.at("ruleId"), "rule");
-    EXPECT_EQ(result.at("ruleIndex"), 0);
-    EXPECT_EQ(result.at("level"), "warning");
+    bool const other = result.at("message").at("text") == "wrong";
+    EXPECT_EQ(result.at("ruleId"), other ? "other" : "rule");
+    EXPECT_EQ(result.at("ruleIndex"), other ? 1 : 0);
+    EXPECT_EQ(result.at("level"), other ? "error" : "warning");
     ASSERT_EQ(result.at("locations").size(), 1U);
     EXPECT_TRUE(result["locations"][0].is_object());
   }
@@ -108,9 +115,26 @@ TEST(Sarif, HasWhatTheSchemaRequires) {
 }
 
 TEST(Sarif, WithoutFindingsIsARunThatFoundNothing) {
-  auto const log = sarif("1.2", {"rule", "It is slow.", "Do."}, {});
+  auto const log = sarif("1.2", rules, {});
   EXPECT_TRUE(log.at("runs").at(0).at("results").is_array());
   EXPECT_TRUE(log["runs"][0]["results"].empty());
+}
+
+TEST(Sarif, PathsAreFromTheRootOfTheCheckout) {
+  namespace fs = std::filesystem;
+  fs::path const root = fs::path(testing::TempDir()) / "sarif_checkout";
+  fs::create_directories(root / ".git");
+  fs::create_directories(root / "kernels" / "tiles");
+  fs::path const before = fs::current_path();
+  fs::current_path(root / "kernels");
+  EXPECT_EQ(path_in_checkout("layouts.toml"), "kernels/layouts.toml");
+  EXPECT_EQ(path_in_checkout("../a.toml"), "a.toml");
+  EXPECT_EQ(path_in_checkout((root / "kernels/tiles/a.cu").string()), "kernels/tiles/a.cu");
+  EXPECT_EQ(path_in_checkout("/usr/include/a.cu"), "/usr/include/a.cu") << "elsewhere";
+  fs::remove_all(root / ".git");
+  EXPECT_EQ(path_in_checkout("tiles/a.cu"), "tiles/a.cu") << "no checkout: from here";
+  fs::current_path(before);
+  fs::remove_all(root);
 }
 
 TEST(Sarif, PathsAreUris) {

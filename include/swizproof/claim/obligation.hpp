@@ -20,6 +20,20 @@ struct AccessesHold {
   std::vector<Placement> placements{};
   std::optional<unsigned> at_most{};
   std::optional<std::uint64_t> align{};
+  std::vector<std::uint64_t> weights{};  ///< how often each runs, where it is said; a budget counts them
+};
+
+/// The accesses of one obligation that a budget counts.
+struct CountedAccesses {
+  std::string obligation{};  ///< its name
+  AccessesHold hold{};
+};
+
+/// `budget`: the accesses of all obligations of one kernel, each in all its cases at its dearest base and as often as its
+/// weight says, cost at most so many wavefronts together.
+struct StaysWithin {
+  std::uint64_t wavefronts = 0;
+  std::vector<CountedAccesses> parts{};
 };
 
 /// `equal`: two LAYOUTs are one function.
@@ -63,12 +77,34 @@ struct PublicClaim {
 /// One entry of a file.
 struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
-  std::string source{};  ///< "layouts.toml:3"
-  std::variant<AccessesHold, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed> what{};
+  std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
+  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed>
+      what{};
   Architecture const* arch = &sm_90;
+  bool of_several = false;  ///< the entry is asked of other architectures, too
   bool expect_refuted = false;
   PublicClaim claim{};
-  std::string kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all
+  std::string
+      kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all. `budget`: whose it is
+
+  /// `A tile`; `A tile on sm_100` where it is asked of several architectures.
+  [[nodiscard]] std::string title() const {
+    return of_several ? name + " on " + std::string(arch->name) : name;
+  }
+};
+
+/// What one access costs a budget, in wavefronts.
+struct Expense {
+  std::string obligation{};
+  std::uint64_t weight = 1;
+  std::uint64_t total = 0;  ///< of all cases, at the dearest base, times the weight
+  std::uint64_t ideal = 0;  ///< the least for the bytes of all cases, times the weight
+};
+
+/// A budget and what is spent of it.
+struct Spending {
+  std::uint64_t allowed = 0, total = 0, ideal = 0;
+  std::vector<Expense> expenses{};  ///< one for each of the report's accesses
 };
 
 /// The report on an obligation.
@@ -79,6 +115,7 @@ struct ObligationReport {
   std::string detail{};  ///< one line: wavefronts, or what was found
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
+  std::optional<Spending> spending{};  ///< of a budget whose accesses can all be counted
   std::optional<InputError>
       error{};  ///< of an entry that is malformed: file, line and place; then `outcome` is Unknown
   double seconds = 0;

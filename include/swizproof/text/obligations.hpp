@@ -17,10 +17,15 @@
 
 namespace swizproof {
 
-/// Reads a file; an entry that cannot be read is Malformed. `arch` is that of entries which name none. Throws InputError with
-/// file, line and column for a file that cannot be read, is no TOML, or holds something else than obligations.
-[[nodiscard]] std::vector<Obligation> read_obligations(std::string const& path,
-                                                       Architecture const& arch = sm_90);
+/// Where no architecture is asked for.
+inline constexpr Architecture const* default_architectures[] = {&sm_90};
+
+/// Reads a file; an entry that cannot be read is Malformed. `archs` are those of entries which name none; what speaks of banks
+/// comes once for each of its architectures. A budget has what it counts: the accesses of every obligation of the file
+/// whose `kernel` is the same text. Throws InputError with file, line and column for a file that cannot be read, is no TOML, or
+/// holds something else than obligations. Checked by tests/text/obligation_test.cpp.
+[[nodiscard]] std::vector<Obligation> read_obligations(
+    std::string const& path, std::span<Architecture const* const> archs = default_architectures);
 
 /// Throws the InputError of the first entry that cannot be read.
 void refuse_malformed(std::span<Obligation const> obligations);

@@ -458,15 +458,17 @@ def prove(
     name: Optional[str] = None,
     jobs: Optional[int] = None,
     shard: Optional[str] = None,
-    arch: str = "sm_90",
+    arch: Union[str, Sequence[str]] = "sm_90",
     timeout: Optional[float] = None,
     seed: Optional[int] = None,
 ) -> _results.Prove:
     """Do all obligations of these files hold; without files, all claims of the built-in catalogue? Paths of TOML files.
 
+    Several architectures: each obligation about banks has a claim for each of them, `claim.arch`.
+
     A malformed obligation raises InputError, when the others have been tried.
     """
-    words = _options(only=only, name=name, jobs=jobs, shard=shard) + _common(arch, timeout, seed)
+    words = _options(only=only, name=name, jobs=jobs, shard=shard) + _common(arch if isinstance(arch, str) else ",".join(arch), timeout, seed)
     return _ask(_results.Prove, "prove", [_path(one) for one in files], words)
 
 

@@ -726,6 +726,27 @@ class Crosscheck(Answer):
 
 
 @record
+class Expense(Record):
+    """What one access costs a budget: all its cases at its dearest base, as often as its weight says."""
+
+    obligation: str
+    access: str
+    weight: int
+    total: int
+    ideal: int
+
+
+@record
+class Budget(Record):
+    """The wavefronts that a kernel may cost, those that it costs, and the least that its bytes need."""
+
+    at_most: int
+    total: int
+    ideal: int
+    accesses: List[Expense]
+
+
+@record
 class Claim(Record):
     """A claim of the catalogue, or an obligation, and its verdict."""
 
@@ -735,6 +756,7 @@ class Claim(Record):
     engine: str
     seconds: float
     source: str
+    arch: Optional[str] = None
     evidence: Optional[str] = None
     statement: Optional[str] = None
     domain_not_empty: Optional[bool] = None
@@ -745,6 +767,7 @@ class Claim(Record):
     found: Optional[str] = None
     counterexample: Optional[Values] = None
     reason: Optional[str] = None
+    budget: Optional[Budget] = None
     accesses: Optional[List[AccessVerdict]] = None
 
 

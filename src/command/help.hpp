@@ -1,0 +1,42 @@
+// What --help says, and what is made of it: the manual page and the completions of shells. One source, the options themselves.
+#pragma once
+
+#include "command/command.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace swizproof::command {
+
+/// A command line that works as it stands, and the question that it asks.
+struct Example {
+  std::string_view line{};
+  std::string_view asks{};
+};
+
+/// Adds a command whose --help begins with an example. Checked by tests/package/examples.
+CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& question,
+                      Example const& example);
+
+/// What a command answers, in a line: its description without the example.
+[[nodiscard]] std::string question_of(CLI::App const& app);
+
+/// The example of a command, as --help shows it: a line, and what it asks.
+[[nodiscard]] std::string example_of(CLI::App const& app);
+
+/// False for flags.
+[[nodiscard]] inline bool takes_value(CLI::Option const& option) {
+  return option.get_type_size() != 0 && option.get_items_expected_max() != 0;
+}
+
+/// Makes the list of commands show their questions alone.
+void show_questions(CLI::App& app);
+
+/// The manual page swizproof.1 in roff. Checked by tests/package/manual.
+[[nodiscard]] std::string manual(CLI::App const& app);
+
+/// What completes a command line in `shell`: bash, zsh or fish. Commands, options, and the values of options that have names.
+/// Checked by tests/package/completions.
+[[nodiscard]] std::string completions(CLI::App const& app, std::string_view shell);
+
+}  // namespace swizproof::command
