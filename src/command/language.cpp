@@ -89,7 +89,7 @@ void add_language(CLI::App& app, Common& common) {
   auto wanted = std::make_shared<std::string>();
   CLI::App* const sub =
       add_command(app, "language", "What LAYOUT, ACCESS and their parts may be, on one page",
-                                  {"swizproof language access", "which forms has an ACCESS?"});
+                  {"swizproof language access", "which forms has an ACCESS?"});
   sub->add_option("PART", *wanted,
                   "layout, algebra, atom, expression, access, instruction or element; all without");
   sub->callback([&common, wanted] {

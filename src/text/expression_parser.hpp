@@ -82,7 +82,6 @@ class ExpressionParser {
   }};
 
  private:
-
   std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) {
     return add({op, 0, a, b, c});
   }
