@@ -34,7 +34,7 @@ bool find_prefix(char (&prefix)[PATH_MAX]) {
 
 int main(int argc, char** argv) {
   char prefix[PATH_MAX], library[PATH_MAX], loader[PATH_MAX], program[PATH_MAX];
-  auto const join = [&](char (&path)[PATH_MAX], char const* name) {
+  auto const join = [&](char(&path)[PATH_MAX], char const* name) {
     int const written = std::snprintf(path, sizeof path, "%s/lib/swizproof%s", prefix, name);
     return written > 0 && static_cast<std::size_t>(written) < sizeof path;
   };
@@ -46,9 +46,11 @@ int main(int argc, char** argv) {
   // Libraries that are loaded before all others would be linked to another C library.
   unsetenv("LD_PRELOAD");
   unsetenv("LD_AUDIT");
-  char inhibit[] = "--inhibit-cache", path[] = "--library-path", name[] = "--argv0", swizproof[] = "swizproof";
+  char inhibit[] = "--inhibit-cache", path[] = "--library-path", name[] = "--argv0",
+       swizproof[] = "swizproof";
   constexpr int added = 7;
-  auto** const words = static_cast<char**>(std::calloc(static_cast<std::size_t>(argc) + added + 1, sizeof(char*)));
+  auto** const words =
+      static_cast<char**>(std::calloc(static_cast<std::size_t>(argc) + added + 1, sizeof(char*)));
   if (words == nullptr) return 3;
   char* const head[added] = {loader, inhibit, path, library, name, argc > 0 ? argv[0] : swizproof, program};
   std::memcpy(words, head, sizeof head);

@@ -10,7 +10,8 @@ static_assert(swizproof::swizzle_128B(128U) == 144U, "the header is swizproof's"
 
 int main() {
   std::printf(
-      "[[obligation]]\nname = 'padded rows'\nsource = '%s:%d'\nlayout = '(16,64):(%d,1)'\nelement = 'f16'\naccess = "
+      "[[obligation]]\nname = 'padded rows'\nsource = '%s:%d'\nlayout = '(16,64):(%d,1)'\nelement = "
+      "'f16'\naccess = "
       "['ldmatrix.x4']\n",
       __FILE__, __LINE__, pitch);
 }
