@@ -63,13 +63,16 @@ if(SWIZPROOF_BUILD_COMMAND)
   set(CMAKE_REQUIRED_LINK_OPTIONS -static)
   check_cxx_source_compiles("#include <cstdio>\nint main() { std::puts(\"\"); }" SWIZPROOF_LINKS_STATICALLY)
   unset(CMAKE_REQUIRED_LINK_OPTIONS)
-  if(SWIZPROOF_LINKS_STATICALLY AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT SWIZPROOF_SANITIZE)
+  if(SWIZPROOF_LINKS_STATICALLY AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     set(loader ld-linux-x86-64.so.2)
     add_executable(swizproof_launcher src/launcher.cpp)
     target_compile_definitions(swizproof_launcher PRIVATE SWIZPROOF_LOADER="${loader}")
     target_compile_options(swizproof_launcher PRIVATE -fno-exceptions -fno-rtti)
     target_link_options(swizproof_launcher PRIVATE -static)
     target_link_libraries(swizproof_launcher PRIVATE swizproof_options)
+    if(SWIZPROOF_SANITIZE)  # which cannot be linked so: it is read by clang-tidy alone
+      set_target_properties(swizproof_launcher PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     install(CODE "set(program [==[$<TARGET_FILE:swizproof>]==])\nset(launcher [==[$<TARGET_FILE:swizproof_launcher>]==])\n
                   set(strip [==[${CMAKE_STRIP}]==])\nset(loader ${loader})\n
                   include([==[${CMAKE_CURRENT_SOURCE_DIR}/cmake/swizproof_bundle.cmake]==])"

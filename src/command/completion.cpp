@@ -45,7 +45,7 @@ Completed completed(CLI::Option const& option) {
   if (name == "--element")
     for (ElementType const& element : element_types) choice.emplace_back(element.name);
   if (!choice.empty()) return {Completed::words, std::move(choice)};
-  std::string const text = option.get_description();
+  std::string const& text = option.get_description();
   if (name == "DIR" || text.find("folder") != text.npos) return {Completed::folders, {}};
   bool const file = name == "FILE" || name == "TRACE" || text.find("this file") != text.npos;
   return {file ? Completed::files : Completed::nothing, {}};

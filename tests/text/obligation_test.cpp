@@ -44,6 +44,7 @@ TEST(Obligations, AnAccessIsProved) {
   auto const all = read(good);
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].name, "A tile");
+  EXPECT_EQ(all[0].title(), "A tile") << "no architecture where one is asked";
   ObligationReport const report = decide(all[0], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(report.outcome));
   EXPECT_EQ(report.accesses.size(), 2U);
