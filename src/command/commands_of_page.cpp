@@ -1,8 +1,6 @@
 // The commands of a browser, which has no files, no processes and no solver; the others say where they are.
 #include "command/command.hpp"
 
-#include <swizproof/core/error.hpp>
-
 #include <string>
 
 namespace swizproof::command {
@@ -12,7 +10,7 @@ namespace {
 /// A command that only the program has: any words behind its name are taken, and refused with it.
 void add_elsewhere(CLI::App& app, std::string const& name, std::string const& needs) {
   CLI::App* const sub = app.add_subcommand(name, "of the program alone: it needs " + needs);
-  sub->allow_extras();
+  sub->allow_extras()->fallthrough(false);
   sub->callback([name, needs] {
     throw InputError{"this page cannot " + name + ", which needs " + needs, name, 0, name.size(),
                      "ask the program: ./run prove builds it"};

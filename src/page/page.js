@@ -273,9 +273,10 @@ function counterexample(found) {
     rest.length ? el('details', {}, el('summary', {}, `and ${plural(rest.length, 'more lane')}`), table(heads, rest.map(row))) : null);
 }
 
-function accessCard(access) {
+/// One access; its verdict where there are several.
+function accessCard(access, _, all) {
   const [word, kind] = words_of_outcome[access.verdict];
-  const numbers = [['verdict', word, `words ${kind}`]];
+  const numbers = all.length > 1 || access.wavefronts == null ? [['verdict', word, `words ${kind}`]] : [];
   if (access.wavefronts != null)
     numbers.push(['wavefronts', access.wavefronts, access.excess === 0 ? 'good' : 'bad'], ['ideal', access.ideal], ['excess', access.excess],
       ['degree', (access.degree ?? []).join(' '), 'words mono']);
@@ -416,7 +417,8 @@ async function draw(line, words) {
   const reply = words && await program.ask('answer', words);
   if (asked !== line) return;
   const drawn = reply?.exit_code === 0 && reply.document.startsWith('<!doctype html>');
-  $('picture').hidden = !reply;
+  // Where nothing can be drawn, as of a function without a shape, only who asks for banks wants to know why.
+  $('picture').hidden = !drawn && !(reply && words.includes('--access'));
   frame.hidden = !drawn;
   $('picture-says').textContent = drawn || !reply ? '' : reply.complaint.replace(/^swizproof: error: /, '').split('\n')[0];
   URL.revokeObjectURL(frame.src);
