@@ -307,12 +307,13 @@ function show_find(document) {
 /// One sentence.
 function gistOf(name, document) {
   if (document.error) return document.error.message;
-  if (document.reason && document.verdict === 'unknown') return document.reason;
+  if (document.verdict === 'unknown')
+    return document.reason ?? document.accesses?.find(access => access.verdict === 'unknown')?.reason ?? 'some of it takes a solver';
   if (name === 'check') {
     const over = document.accesses.filter(access => access.verdict === 'refuted');
     if (document.verdict === 'proved') return document.accesses.every(access => access.excess === 0) ? 'conflict-free, for every origin and base' : 'within the wavefronts allowed';
     if (over.length) return over[0].wavefronts == null ? 'it does not fit' : `${plural(over[0].wavefronts, 'wavefront')} in the worst case, ideal ${over[0].ideal}`;
-    return document.accesses.find(access => access.reason)?.reason ?? '';
+    return document.one_to_one === 'refuted' ? 'two elements share a place' : '';
   }
   if (name === 'find') return document.conclusion ?? document.reason ?? '';
   return document.reason ?? '';
@@ -369,8 +370,8 @@ async function ask(line) {
   delete $('answer').dataset.stale;
   if (program.busy) program.fail(replaced);
   const words = wordsOf(line);
-  const hash = '#' + encodeURIComponent(line);
-  if (location.hash !== hash) history.replaceState(null, '', hash);
+  const hash = '#' + encodeURIComponent(line.toWellFormed?.() ?? line);
+  try { if (location.hash !== hash) history.replaceState(null, '', hash); } catch { /* too long for an address: asked all the same */ }
   busy(true);
   try {
     await answer(line, words);

@@ -169,6 +169,11 @@ class Webpage(unittest.TestCase):
             self.assertEqual(seen["verdict"], "error")
             self.assertIn("this page cannot " + command.split()[0], seen["gist"])
 
+    def test_nothing_is_written(self):
+        seen = self.ask("show '(8,64):(64,1)' --element f16 --svg picture.svg")
+        self.assertEqual(seen["verdict"], "error")
+        self.assertIn("picture.svg", seen["details"])
+
     def test_text_never_becomes_markup(self):
         for text in ("<img src=x onerror=document.title=1>", "</script><script>document.title=1</script>", "(8,8):(8,1)<b id=injected>",
                      "'\"><svg onload=document.title=1>"):
