@@ -1,16 +1,24 @@
-# swizproof_room(NAME [MODULE] [NEEDS room...] [HEADERS name...] [SOURCES name...] [LINKS library...])
+# swizproof_room(NAME [MODULE|PROGRAM] [NEEDS room...] [HEADERS name...] [SOURCES name...] [NATIVE name...] [BROWSER name...]
+#                [LINKS library...])
 #
 # A room is a folder in three places and one target: its public headers are include/swizproof/NAME/, its sources and
 # private headers src/NAME/, its tests tests/NAME/. It may include the headers of the rooms that it NEEDS, of no other;
 # LINKS are libraries of others. Public headers are compiled alone by `all_verify_interface_header_sets`.
-# A room without SOURCES is headers alone; a MODULE is what Python loads, as `_swizproof`. tests/rooms reads these calls.
+# A room without SOURCES is headers alone; a MODULE is what Python loads, as `_swizproof`; a PROGRAM is linked. NATIVE are
+# sources that a browser cannot run, since they need a solver, processes, files or libraries that are compiled; BROWSER stand
+# there in their place. tests/rooms reads these calls.
 function(swizproof_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "MODULE" "" "NEEDS;HEADERS;SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 room "MODULE;PROGRAM" "" "NEEDS;HEADERS;SOURCES;NATIVE;BROWSER;LINKS")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "room ${name}: what is ${room_UNPARSED_ARGUMENTS}?")
   endif()
   set(target swizproof_${name})
   list(TRANSFORM room_NEEDS PREPEND swizproof_)
+  if(EMSCRIPTEN)
+    list(APPEND room_SOURCES ${room_BROWSER})
+  else()
+    list(APPEND room_SOURCES ${room_NATIVE})
+  endif()
   list(TRANSFORM room_SOURCES REPLACE "(.+)" "src/${name}/\\1.cpp")
   if(room_MODULE)
     pybind11_add_module(${target} MODULE NO_EXTRAS ${room_SOURCES})
@@ -18,6 +26,12 @@ function(swizproof_room name)
     target_link_libraries(${target} PRIVATE ${room_NEEDS} ${room_LINKS} swizproof_options)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME _swizproof)
+    return()
+  endif()
+  if(room_PROGRAM)
+    add_executable(${target} ${room_SOURCES})
+    target_link_libraries(${target} PRIVATE ${room_NEEDS} ${room_LINKS} swizproof_options)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     return()
   endif()
   if(room_SOURCES)

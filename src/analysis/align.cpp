@@ -3,6 +3,7 @@
 #include <swizproof/engine/decide.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <numeric>
 
@@ -51,13 +52,17 @@ Grid grid_of(Map const& map) {
 /// which the solver's counterexamples name one by one.
 void prove_multiples_only(Function const& f, Alignment& out, Limits const& limits) {
   for (int round = 0; round < 70; ++round) {
-    Question const q = ask("no other base", 64, {{"b", 64}}, [&](auto b) {
-      using W = decltype(b);
-      truth_of<W> agree = true;
-      for (std::uint64_t const x : out.witnesses) agree = agree && f(W(b + x)) == b + f(like(b, x));
-      return states(agree, truth_of<W>((b & (out.period - 1)) == 0));
-    });
-    Answer const answer = decide(q, limits);
+    auto const no_other = [&](unsigned bits) {
+      return ask("no other base", 64, {{"b", bits}}, [&](auto b) {
+        using W = decltype(b);
+        truth_of<W> agree = true;
+        for (std::uint64_t const x : out.witnesses) agree = agree && f(W(b + x)) == b + f(like(b, x));
+        return states(agree, truth_of<W>((b & (out.period - 1)) == 0));
+      });
+    };
+    Answer answer = decide(no_other(64), limits);
+    // Bases a period apart are good or bad together, and those of one period can be tried.
+    if (answer.unknown() != nullptr) answer = decide(no_other(std::bit_width(out.period)), limits);
     if (answer.refuted() == nullptr) {
       if (!answer.engines.empty()) out.engine = answer.engines.front();
       out.outcome = answer.outcome;
@@ -196,14 +201,16 @@ std::optional<std::uint64_t> bytes_of_period(Map const& map, std::uint64_t perio
   return bytes;
 }
 
-std::uint64_t own_alignment(Map const& map, Limits const& limits) {
+std::optional<std::uint64_t> own_alignment(Map const& map, Limits const& limits) {
   Function const f = function_of(map);
   if (f.only_shifts()) return 1;
   if (!map.acts_on_bytes() && !map.element_bits) return 1;
   if (map.domain() != nullptr)
     if (Alignment const found = alignment_of(map, limits); std::holds_alternative<Proved>(found.outcome))
       return found.bytes;
-  auto const bytes = bytes_of_period(map, period_of(f.stages, limits).value.value_or(1));
+  Quantity const period = period_of(f.stages, limits);
+  if (period.unknown) return std::nullopt;
+  auto const bytes = bytes_of_period(map, period.value.value_or(1));
   return bytes && *bytes <= std::uint64_t{1} << 31 ? *bytes : 1;
 }
 

@@ -41,7 +41,10 @@ class Checker {
  public:
   Checker(Placement const& placement, CheckOptions const& options)
       : placement_(placement), options_(options), instruction_(placement.instruction()) {
-    asked_ = options.align.value_or(base_alignment(placement.map(), instruction_, options.limits));
+    std::optional<std::uint64_t> const bases =
+        options.align ? options.align : base_alignment(placement.map(), instruction_, options.limits);
+    knows_bases_ = bases.has_value();
+    asked_ = bases.value_or(array_alignment);
     step_ = std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
     if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
       modulus_ = std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{bank_bytes}});
@@ -58,6 +61,10 @@ class Checker {
 
   AccessVerdict run() {
     AccessVerdict out = unanswered();
+    if (!knows_bases_) {
+      answer(Unknown{unknown_bases}, out);
+      return out;
+    }
     std::optional<Found> found = by_exhaustion();
     bool const exhausted = found.has_value();
     if (exhausted) {
@@ -107,6 +114,7 @@ class Checker {
         text += (v.step != 1 ? ", .., " : "..") + std::to_string(v.first + v.step * (v.count - 1));
       text += "; ";
     }
+    if (!knows_bases_) return text + "bases that are not known";
     text += step_ == 1 ? "every base" : "every base that is a multiple of " + std::to_string(step_);
     if (step_ != asked_)
       text += " (of " + std::to_string(asked_) + ", and of the " + std::to_string(instruction_.bytes) +
@@ -497,6 +505,7 @@ class Checker {
   Placement const& placement_;
   CheckOptions const& options_;
   Instruction instruction_;
+  bool knows_bases_ = true;
   std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
   std::uint64_t step_ = 1;                  // and of what the instruction takes
   std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost
@@ -504,8 +513,10 @@ class Checker {
 
 }  // namespace
 
-std::uint64_t base_alignment(Map const& map, Instruction instruction, Limits const& limits) {
-  return std::lcm(std::lcm(own_alignment(map, limits), array_alignment), std::uint64_t{instruction.bytes});
+std::optional<std::uint64_t> base_alignment(Map const& map, Instruction instruction, Limits const& limits) {
+  std::optional<std::uint64_t> const own = own_alignment(map, limits);
+  if (!own) return std::nullopt;
+  return std::lcm(std::lcm(*own, array_alignment), std::uint64_t{instruction.bytes});
 }
 
 AccessVerdict check(Placement const& placement, CheckOptions const& options) {

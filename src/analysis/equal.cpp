@@ -37,10 +37,12 @@ class Comparison {
       size_ = static_cast<std::uint64_t>(left_.domain()->size());
       out_.domain += "indices 0.." + std::to_string(size_ - 1);
       if (by_bytes_) {
-        step_ = align.value_or(
-            std::lcm(array_alignment, std::lcm(own_alignment(left_, limits), own_alignment(right_, limits))));
-        out_.domain +=
-            step_ == 1 ? ", every base" : ", every base that is a multiple of " + std::to_string(step_);
+        auto const left = own_alignment(left_, limits), right = own_alignment(right_, limits);
+        knows_bases_ = align || (left && right);
+        step_ = align.value_or(std::lcm(array_alignment, std::lcm(left.value_or(1), right.value_or(1))));
+        out_.domain += !knows_bases_ ? ", bases that are not known"
+                       : step_ == 1  ? ", every base"
+                                     : ", every base that is a multiple of " + std::to_string(step_);
       }
       out_.unit = !by_bytes_ ? "elements" : *bits_ % 8 == 0 ? "bytes" : "bits";
     } else {
@@ -58,6 +60,10 @@ class Comparison {
       auto const a = left_.domain()->size(), b = right_.domain()->size();
       out_.outcome = Refuted{"the sizes differ: " + std::to_string(a) + " and " + std::to_string(b), {}};
       out_.engines = {Engine::exhaustive};
+      return out_;
+    }
+    if (!knows_bases_) {
+      out_.outcome = Unknown{unknown_bases};
       return out_;
     }
     Question const q = question();
@@ -169,6 +175,7 @@ class Comparison {
   std::optional<unsigned> bits_{};
   bool by_bytes_ = false;
   std::uint64_t size_ = 0;  // 0 without a shape
+  bool knows_bases_ = true;
   std::uint64_t step_ = 1;  // bases are its multiples
   Equality out_;
 };

@@ -29,14 +29,19 @@ Fact fact_of(Answer const& answer) {
 /// By two engines, where two can answer.
 Fact decide_twice(Question const& q, Limits const& limits) { return fact_of(decide(q, limits, Effort::two)); }
 
-/// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond.
-template <class Ask>
-Quantity last_that_holds(Ask const& q, Limits const& limits) {
+/// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond. Where nobody knows
+/// whether q(k) does, `stronger(k)`, which implies it, is put to linear algebra.
+template <class Ask, class Stronger>
+Quantity last_that_holds(Ask const& q, Stronger const& stronger, Limits const& limits) {
   unsigned holds = 0, fails = 65;
   Engine engine = Engine::linear;  // the strongest that was needed
   while (fails - holds > 1) {
     unsigned const k = (holds + fails) / 2;
-    Fact const fact = fact_of(decide(q(k), limits));
+    Fact fact = fact_of(decide(q(k), limits));
+    if (std::holds_alternative<Unknown>(fact.outcome))
+      if (auto const implied = decide_linearly(stronger(k));
+          implied && std::holds_alternative<Proved>(*implied))
+        fact = {*implied, Engine::linear, {}};
     if (auto const* unknown = std::get_if<Unknown>(&fact.outcome))
       return {{}, fact.engine, unknown->reason, true};
     engine = std::max(engine, fact.engine);
@@ -45,6 +50,11 @@ Quantity last_that_holds(Ask const& q, Limits const& limits) {
   Quantity out{holds, engine, {}};
   if (holds != 0) out.second = decide_twice(q(holds), limits).second;
   return out;
+}
+
+template <class Ask>
+Quantity last_that_holds(Ask const& q, Limits const& limits) {
+  return last_that_holds(q, q, limits);
 }
 
 std::uint64_t low_mask(unsigned bits) { return bits >= 64 ? ~0ULL : (1ULL << bits) - 1; }
@@ -63,6 +73,14 @@ Quantity function_period(BareFunction const& f, Limits const& limits) {
         return ask("period", 64, {{"x", 64}}, [f, k](auto x) {
           auto const step = k == 0 ? like(x, 0) : like(x, 1ULL << (64 - k));
           return states(f(x + step) == f(x) + step);
+        });
+      },
+      // Without a carry: f maps the first block of P into itself, and every other block as the first one.
+      [f](unsigned k) {
+        return ask("period of blocks", 64, {{"x", 64}}, [f, k](auto x) {
+          std::uint64_t const in_block = low_mask(64 - k);
+          auto const first = f(x & in_block);
+          return states((first & ~in_block) == 0 && f(x) == (first ^ (x & ~in_block)));
         });
       },
       limits));

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +18,10 @@ inline constexpr unsigned line_bits = 7;  ///< log2 of the bytes that fill all b
 struct WarpShape {
   std::uint32_t active = 0;
   std::array<std::uint64_t, warp_lanes> bits{};
-  friend auto operator<=>(WarpShape const&, WarpShape const&) = default;
+  friend bool operator==(WarpShape const&, WarpShape const&) = default;
+  friend bool operator<(WarpShape const& a, WarpShape const& b) {
+    return std::tie(a.active, a.bits) < std::tie(b.active, b.bits);
+  }
 };
 
 /// What an access asks for, in all its cases.

@@ -233,10 +233,7 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
       "swizproof"};
   show_questions(app);
   add_common(app, common);
-  for (auto const add : {add_prove, add_inspect, add_check, add_find, add_equal, add_align, add_convert,
-                         add_descriptor, add_tma, add_fragment, add_eval, add_predict, add_recheck,
-                         add_crosscheck, add_explain, add_show, add_accesses, add_language})
-    add(app, common);
+  add_commands(app, common);
   // Asked for, also where the command line cannot be read.
   bool const json =
       std::any_of(argv, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });

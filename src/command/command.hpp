@@ -66,6 +66,9 @@ void print_json(Common const& common, nlohmann::ordered_json const& document, in
 void write_output(Common const& common, std::string const& path, std::string const& what,
                   std::string const& text, bool quiet);
 
+/// Adds every command that there is: commands.cpp, or commands_of_page.cpp in a browser.
+void add_commands(CLI::App& app, Common& common);
+
 void add_check(CLI::App& app, Common& common);
 void add_convert(CLI::App& app, Common& common);
 void add_find(CLI::App& app, Common& common);

@@ -117,7 +117,8 @@ ConvertResult compute_conversion(Common const& common, ConvertArguments const& o
   ConvertResult out;
   out.given = options.layout.parse();
   out.unit_bits = bits_of_unit(options.to, out.given);
-  out.alignment = own_alignment(out.given, common.limits());
+  out.alignment =
+      own_alignment(out.given, common.limits()).value_or(1);  // of layouts and swizzles it is known
   bool const in_elements = options.to == "elements";
   out.converted = in_elements && !options.emit.empty() ? out.given : in_units(out.given, out.unit_bits);
   out.converted.text = to_string(static_cast<Map const&>(out.converted));
@@ -176,7 +177,12 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
              std::string const& element) {
   if (language == "tma") return {language, tma_code(common, map, element)};
   CodeFacts facts;
-  facts.alignment = std::max(own_alignment(map, common.limits()), array_alignment);
+  std::optional<std::uint64_t> const own = own_alignment(map, common.limits());
+  if (!own)
+    throw InputError{
+        "the alignment of this array is not known, as no engine knows the period of its function", map.text,
+        0, map.text.size(), "give more --timeout"};
+  facts.alignment = std::max(*own, array_alignment);
   facts.element = map.element.empty() && !element.empty() ? parse_element_type(element).name : map.element;
   return {language, code_of(map, *parse_language(language), facts)};
 }

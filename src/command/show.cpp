@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t largest_base = std::uint64_t{1} << 27;
+constexpr std::uint64_t largest_drawn_base = std::uint64_t{1} << 27;
 
 struct ShowArguments {
   LayoutArgument layout;
@@ -116,7 +116,7 @@ Tile tile_of(Mapping const& map, ShowArguments const& options) {
   std::uint64_t base = map.base_address.value_or(0);
   if (!options.base.empty())
     base = parse_number(options.base, 0, options.base.size(), "--base takes one byte address");
-  if (base > largest_base)
+  if (base > largest_drawn_base)
     refuse(fmt::format("the base address {:#x} is more than 2^27", base),
            options.base.empty() ? map.text : options.base,
            "give the tile's address in shared memory: --base 0");

@@ -1,7 +1,8 @@
 #include "text/sass.hpp"
 
-#include <re2/re2.h>
+#include "text/scanner.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -9,11 +10,40 @@ namespace swizproof {
 
 namespace {
 
+/// Takes from the front of a line what consists of such characters.
+std::string_view take_while(std::string_view& line, bool (*is)(char)) {
+  auto const end = std::find_if_not(line.begin(), line.end(), is);
+  std::string_view const front = line.substr(0, static_cast<std::size_t>(end - line.begin()));
+  line.remove_prefix(front.size());
+  return front;
+}
+
+/// A predicate: `@P0`, `@!UPT`.
+bool is_guard(std::string_view word) {
+  for (std::string_view const part : {"@", "!", "U", "P"})
+    if (word.starts_with(part))
+      word.remove_prefix(1);
+    else if (part == "@" || part == "P")
+      return false;
+  return !word.empty() && word.find_first_not_of("0123456789T") == word.npos;
+}
+
 /// The mnemonic of a SASS line, and its modifiers, each between two dots: "LDS", ".U.128."
 std::optional<std::pair<std::string, std::string>> mnemonic(std::string_view line) {
-  static RE2 const form(R"(\s*(?:@!?U?P[0-9T]+\s+)?([A-Z0-9]+)((?:\.[A-Za-z0-9_]+)*)(?:\s.*)?)", RE2::Latin1);
-  std::string op, modifiers;
-  if (!RE2::FullMatch(re2::StringPiece(line.data(), line.size()), form, &op, &modifiers)) return std::nullopt;
+  (void)take_while(line, is_space);
+  if (line.starts_with('@')) {
+    if (!is_guard(take_while(line, [](char c) { return !is_space(c); }))) return std::nullopt;
+    (void)take_while(line, is_space);
+  }
+  std::string const op(take_while(line, [](char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); }));
+  std::string modifiers;
+  while (line.starts_with('.')) {
+    line.remove_prefix(1);
+    std::string_view const modifier = take_while(line, is_name);
+    if (modifier.empty()) return std::nullopt;
+    modifiers += "." + std::string(modifier);
+  }
+  if (op.empty() || !(line.empty() || is_space(line.front()))) return std::nullopt;
   return std::pair(op, modifiers + ".");
 }
 

@@ -1,7 +1,12 @@
+#include <swizproof/analysis/align.hpp>
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/analysis/equal.hpp>
 #include <swizproof/analysis/inspect.hpp>
 #include <swizproof/text/parse.hpp>
 
 #include <gtest/gtest.h>
+
+#include <stop_token>
 
 namespace swizproof {
 namespace {
@@ -22,6 +27,64 @@ TEST(Inspect, KnowsTheCanonicalSwizzles) {
     EXPECT_EQ(i.alignment.value, 128ULL << k);
     EXPECT_EQ(i.unit, "bytes");
   }
+}
+
+/// Every solver query ends at once, without an answer.
+Limits no_solver() {
+  std::stop_source stopped;
+  stopped.request_stop();
+  Limits limits;
+  limits.stop = stopped.get_token();
+  return limits;
+}
+
+// As in a browser, which has none.
+TEST(Inspect, KnowsSwizzlesWithoutASolver) {
+  for (char const* const text : {"Sw<3,4,3>", "Sw<2,0,-2>", "fn(x) = x ^ ((x >> 3) & 0x70)",
+                                 "fn(x) = (x & ~0x70) | ((x >> 3 ^ x) & 0x70)"}) {
+    Inspection const with = look(text), without = inspect(parse_mapping(text, {}), no_solver());
+    EXPECT_TRUE(yes(without.bijective) && yes(without.involution) && yes(without.linear)) << text;
+    EXPECT_EQ(without.period.value, with.period.value) << text;
+    EXPECT_EQ(without.alignment.value, with.alignment.value) << text;
+    EXPECT_NE(without.period.engine, Engine::smt) << text;
+  }
+  // The first block goes into another one, and not into itself: f(x + P) = f(x) + P for no P that blocks would show.
+  Inspection const moved = inspect(parse_mapping("fn(x) = x ^ ((x & 0x80) << 40)", {}), no_solver());
+  EXPECT_TRUE(moved.period.unknown || *moved.period.value == 1ULL << 48);
+  // A carry is beyond linear algebra.
+  EXPECT_TRUE(inspect(parse_mapping("fn(x) = x * 3 + 1", {}), no_solver()).period.unknown);
+}
+
+TEST(Align, KnowsSwizzlesWithoutASolver) {
+  for (char const* const text :
+       {"Sw<3,4,3>", "fn(x) = x ^ ((x >> 3) & 0x70)", "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"}) {
+    Mapping const map = parse_mapping(text, {});
+    Alignment const without = alignment_of(map, no_solver());
+    EXPECT_TRUE(std::holds_alternative<Proved>(without.outcome)) << text;
+    EXPECT_EQ(without.bytes, alignment_of(map, {}).bytes) << text;
+    EXPECT_EQ(own_alignment(map, no_solver()), own_alignment(map, {})) << text;
+  }
+}
+
+// Bases that nobody knows are not guessed: neither question is about any, so neither is answered.
+TEST(Align, WhatIsNotKnownIsNotOne) {
+  std::string const rotated =
+      "fn(x) = (x & ~0x70) + ((x + ((x >> 7) & 7)*16) & 0x70) o smem_ptr[16b](unset) o (16,64):(64,1)";
+  Mapping const map = parse_mapping(rotated, {});
+  EXPECT_EQ(own_alignment(map, {}), 1024U);
+  EXPECT_EQ(own_alignment(map, no_solver()), std::nullopt);
+  CheckOptions options;
+  Access const access = parse_access("ldmatrix.x4");
+  EXPECT_TRUE(std::holds_alternative<Proved>(check(Placement(map, access), options).outcome));
+  options.limits = no_solver();
+  AccessVerdict const undecided = check(Placement(map, access), options);
+  auto const* const unknown = std::get_if<Unknown>(&undecided.outcome);
+  ASSERT_NE(unknown, nullptr);
+  EXPECT_EQ(unknown->reason, unknown_bases);
+  EXPECT_NE(undecided.domain.find("bases that are not known"), std::string::npos);
+  Equality const equality = compare(map, parse_mapping("(16,64):(64,1)", {16U}), {}, no_solver());
+  EXPECT_TRUE(std::holds_alternative<Unknown>(equality.outcome));
+  EXPECT_NE(equality.domain.find("bases that are not known"), std::string::npos);
 }
 
 TEST(Inspect, AgreesWithTheFormulasOnOddSwizzles) {

@@ -29,7 +29,8 @@ TEST(Sass, NamesTheInstruction) {
   EXPECT_EQ(sass("LDGSTS.E.BYPASS.LTC128B.128 [R3], [R4.64]"), "cp.async.b128");
   EXPECT_EQ(sass("LDGSTS.E [R3], [R4.64]"), "cp.async.b32");
   for (char const* other :
-       {"ATOMS.ADD RZ, [R3], R2", "LDG.E.128 R4, [R2.64]", "HGMMA.64x128x16.F32 R24", "", "BRA 0x100"})
+       {"ATOMS.ADD RZ, [R3], R2", "LDG.E.128 R4, [R2.64]", "HGMMA.64x128x16.F32 R24", "", "BRA 0x100",
+        "@X0 LDS R2, [R3]", "@P LDS R2, [R3]", "@P0", "LDS. R2, [R3]", "LDS..64 R2, [R3]", "LDS[R3]"})
     EXPECT_EQ(sass(other), "none") << other;
 }
 

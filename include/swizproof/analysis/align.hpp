@@ -42,7 +42,12 @@ struct Alignment {
 [[nodiscard]] std::optional<std::uint64_t> bytes_of_period(Map const& map, std::uint64_t period);
 
 /// Bytes whose multiples are surely such bases: alignment_of().bytes where that is decided, else the period of
-/// the swizzles, else 1.
-[[nodiscard]] std::uint64_t own_alignment(Map const& map, Limits const& limits);
+/// the swizzles, else 1. Nothing where no engine knows the period of a function.
+[[nodiscard]] std::optional<std::uint64_t> own_alignment(Map const& map, Limits const& limits);
+
+/// Why a question that names no bases is not decided, where own_alignment() is not known.
+inline constexpr char const* unknown_bases =
+    "for which bases is not known, as no engine knows the period of the function: --align says which are "
+    "meant";
 
 }  // namespace swizproof

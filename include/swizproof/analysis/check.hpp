@@ -97,8 +97,9 @@ struct AccessVerdict {
 
 /// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment
 /// (align.hpp), of what the instruction takes, and of 16, since no shared array of tiles starts at less. For
-/// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024.
-[[nodiscard]] std::uint64_t base_alignment(Map const& map, Instruction instruction, Limits const& limits);
+/// (32,34):(34,1) and a 2-byte access: 16; under a 128-byte swizzle: 1024. Nothing where own_alignment() is not known.
+[[nodiscard]] std::optional<std::uint64_t> base_alignment(Map const& map, Instruction instruction,
+                                                          Limits const& limits);
 
 /// Decides whether the access costs at most `at_most` wavefronts in every case. Refuted with a Misfit, if a lane
 /// asks for a place outside the tile, an address that is no multiple of its width, or a vector that the layout

@@ -24,23 +24,23 @@ struct IntTuple {
   std::vector<IntTuple> modes{};  ///< of a tuple
   std::vector<int> basis{};       ///< of a stride `5@1@0`: {0, 1}, the coordinate it runs along; else empty
 
-  constexpr IntTuple() = default;
-  constexpr IntTuple(std::int64_t leaf, bool fixed = true) : value(leaf), is_static(fixed) {}  // NOLINT
-  constexpr explicit IntTuple(std::vector<IntTuple> tuple) : is_tuple(true), modes(std::move(tuple)) {}
-  friend constexpr bool operator==(IntTuple const&, IntTuple const&) = default;
+  IntTuple() = default;
+  IntTuple(std::int64_t leaf, bool fixed = true) : value(leaf), is_static(fixed) {}  // NOLINT
+  explicit IntTuple(std::vector<IntTuple> tuple) : is_tuple(true), modes(std::move(tuple)) {}
+  friend bool operator==(IntTuple const&, IntTuple const&) = default;
 
   /// Number of modes; 1 for an integer.
-  [[nodiscard]] constexpr std::size_t rank() const { return is_tuple ? modes.size() : 1; }
+  [[nodiscard]] std::size_t rank() const { return is_tuple ? modes.size() : 1; }
   /// The i-th mode; an integer is its own only mode.
-  [[nodiscard]] constexpr IntTuple const& mode(std::size_t i) const { return is_tuple ? modes[i] : *this; }
+  [[nodiscard]] IntTuple const& mode(std::size_t i) const { return is_tuple ? modes[i] : *this; }
   /// Levels of parentheses: 0 for `_8`, 2 for `(8,(2,4))`.
-  [[nodiscard]] constexpr int depth() const {
+  [[nodiscard]] int depth() const {
     int deepest = 0;
     for (IntTuple const& m : modes) deepest = m.depth() > deepest ? m.depth() : deepest;
     return is_tuple ? deepest + 1 : 0;
   }
   /// The leaves from left to right.
-  [[nodiscard]] constexpr std::vector<std::int64_t> leaves() const {
+  [[nodiscard]] std::vector<std::int64_t> leaves() const {
     if (!is_tuple) return {value};
     std::vector<std::int64_t> all;
     for (IntTuple const& m : modes)
@@ -48,25 +48,25 @@ struct IntTuple {
     return all;
   }
   /// How many leaves there are.
-  [[nodiscard]] constexpr std::size_t leaf_count() const {
+  [[nodiscard]] std::size_t leaf_count() const {
     std::size_t count = is_tuple ? 0 : 1;
     for (IntTuple const& m : modes) count += m.leaf_count();
     return count;
   }
   /// Calls visit(value, value of the same leaf of `other`) from left to right. Precondition: congruent.
   template <class Visit>
-  constexpr void for_each_leaf(IntTuple const& other, Visit const& visit) const {
+  void for_each_leaf(IntTuple const& other, Visit const& visit) const {
     if (!is_tuple) visit(value, other.value);
     for (std::size_t i = 0; i < modes.size(); ++i) modes[i].for_each_leaf(other.modes[i], visit);
   }
   /// True if any leaf is a coordinate stride such as `_1@0`.
-  [[nodiscard]] constexpr bool has_basis() const {
+  [[nodiscard]] bool has_basis() const {
     for (IntTuple const& m : modes)
       if (m.has_basis()) return true;
     return !basis.empty();
   }
   /// Product of the leaves; 1 for `()`.
-  [[nodiscard]] constexpr std::int64_t product() const {
+  [[nodiscard]] std::int64_t product() const {
     std::int64_t p = 1;
     for (std::int64_t const leaf : leaves()) p *= leaf;
     return p;
@@ -74,7 +74,7 @@ struct IntTuple {
 };
 
 /// Same nesting, leaf for leaf.
-[[nodiscard]] constexpr bool congruent(IntTuple const& a, IntTuple const& b) {
+[[nodiscard]] inline bool congruent(IntTuple const& a, IntTuple const& b) {
   if (a.is_tuple != b.is_tuple || a.modes.size() != b.modes.size()) return false;
   for (std::size_t i = 0; i < a.modes.size(); ++i)
     if (!congruent(a.modes[i], b.modes[i])) return false;
@@ -87,16 +87,16 @@ struct Layout {
   IntTuple shape{1};
   IntTuple stride{0};
 
-  friend constexpr bool operator==(Layout const&, Layout const&) = default;
+  friend bool operator==(Layout const&, Layout const&) = default;
 
-  [[nodiscard]] constexpr std::size_t rank() const { return shape.rank(); }
+  [[nodiscard]] std::size_t rank() const { return shape.rank(); }
   /// Mode i as a layout of its own.
-  [[nodiscard]] constexpr Layout mode(std::size_t i) const { return {shape.mode(i), stride.mode(i)}; }
+  [[nodiscard]] Layout mode(std::size_t i) const { return {shape.mode(i), stride.mode(i)}; }
   /// Number of coordinates. `(4,8):(8,1)`: 32.
-  [[nodiscard]] constexpr std::int64_t size() const { return shape.product(); }
+  [[nodiscard]] std::int64_t size() const { return shape.product(); }
   /// CuTe's cosize: 1 + sum of (extent-1) x |stride|. `(32,32):(33,1)`: 1055. Strides that are
   /// negative reach below 0; the count is then the width of the range.
-  [[nodiscard]] constexpr std::int64_t cosize() const {
+  [[nodiscard]] std::int64_t cosize() const {
     auto const extents = shape.leaves(), strides = stride.leaves();
     std::int64_t reach = 1;
     for (std::size_t i = 0; i < extents.size(); ++i)
@@ -107,12 +107,12 @@ struct Layout {
   /// Offset of a plain index: leftmost mode fastest. An index past the end goes on along the last
   /// mode, as in CuTe. Arithmetic wraps at the word's width, so negative strides are exact modulo it.
   template <Word W>
-  [[nodiscard]] constexpr Offset<W> operator()(W index) const {
+  [[nodiscard]] Offset<W> operator()(W index) const {
     return {offset_of(shape, stride, index)};
   }
   /// Offset of a coordinate: one index for each top-level mode.
   template <Word W>
-  [[nodiscard]] constexpr Offset<W> operator()(std::span<W const> coordinate) const {
+  [[nodiscard]] Offset<W> operator()(std::span<W const> coordinate) const {
     assert(!coordinate.empty() && coordinate.size() == rank());
     W offset = like(coordinate[0], 0);
     for (std::size_t i = 0; i < rank(); ++i)
@@ -122,7 +122,7 @@ struct Layout {
 
  private:
   template <Word W>
-  [[nodiscard]] static constexpr W offset_of(IntTuple const& shape, IntTuple const& stride, W index) {
+  [[nodiscard]] static W offset_of(IntTuple const& shape, IntTuple const& stride, W index) {
     W offset = like(index, 0);
     std::size_t left = shape.leaf_count();
     shape.for_each_leaf(stride, [&](std::int64_t n, std::int64_t step) {

@@ -1,6 +1,9 @@
 // The tables that print_layout and print_tensor print below a layout.
 #include "text/layout/mapping_parser.hpp"
 
+#include <cmath>
+#include <cstdlib>
+
 namespace swizproof {
 
 namespace {
@@ -63,10 +66,12 @@ bool take_value(Scanner& in) {
   std::string_view const word = rest.substr(0, length);
   static constexpr std::string_view specials[] = {"nan", "-nan", "inf", "-inf"};
   bool number = std::find(std::begin(specials), std::end(specials), word) != std::end(specials);
-  double value = 0;
-  if (!number) {
-    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    number = error == std::errc{} && end == word.data() + word.size();
+  if (!number &&
+      word.find_first_not_of("0123456789.eE+-") == word.npos) {  // strtod takes hexadecimal ones, too
+    std::string const digits(word);
+    char* end = nullptr;
+    bool const finite = std::isfinite(std::strtod(digits.c_str(), &end));
+    number = finite && !digits.empty() && end == digits.c_str() + digits.size();
   }
   if (number) in.back_to(from + length);
   return number;

@@ -1,0 +1,59 @@
+// The module behind the page: the command line as two functions of words. Everything else of the page is drawn around its
+// JSON and its text, so that there is one answer and not two.
+#include "command/run.hpp"
+
+#include <swizproof/hardware/architecture.hpp>
+
+#include <emscripten/bind.h>
+
+#include <string>
+#include <sys/stat.h>
+#include <vector>
+
+namespace swizproof::page {
+
+namespace {
+
+using Words = emscripten::val;  ///< an array of strings
+
+std::vector<std::string> strings_of(Words const& words) {
+  return emscripten::vecFromJSArray<std::string>(words);
+}
+
+command::Reply answer(Words const& words) { return command::answer(strings_of(words)); }
+
+/// Prints for people, to the standard output and error that worker.js collects.
+int run(Words const& words) {
+  std::vector<std::string> const strings = strings_of(words);
+  std::vector<char const*> argv{"swizproof"};
+  for (std::string const& word : strings) argv.push_back(word.c_str());
+  return command::run(static_cast<int>(argv.size()), argv.data());
+}
+
+/// What a page would write nobody could read: `--svg FILE` is refused as in a folder that is read-only.
+[[maybe_unused]] int const read_only = chmod("/", S_IRUSR | S_IXUSR);
+
+std::string version() { return SWIZPROOF_VERSION; }
+
+/// The names that --arch takes.
+Words architecture_names() {
+  Words names = Words::array();
+  for (Architecture const& arch : architectures) names.call<void>("push", std::string(arch.name));
+  return names;
+}
+
+}  // namespace
+
+}  // namespace swizproof::page
+
+EMSCRIPTEN_BINDINGS(swizproof) {
+  using swizproof::command::Reply;
+  emscripten::value_object<Reply>("Reply")
+      .field("exit_code", &Reply::exit_code)
+      .field("document", &Reply::document)
+      .field("complaint", &Reply::complaint);
+  emscripten::function("answer", swizproof::page::answer);
+  emscripten::function("run", swizproof::page::run);
+  emscripten::function("version", swizproof::page::version);
+  emscripten::function("architectures", swizproof::page::architecture_names);
+}

@@ -1,0 +1,508 @@
+'use strict';
+// The page around the program. A question is a command line: the fields write it, it can be typed, and the address bar holds
+// it behind the #. Nothing of an answer is computed here, and no text of a question or an answer becomes markup.
+
+const $ = id => document.getElementById(id);
+
+/// An element with attributes and children; text stays text.
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (name in node && name !== 'list') node[name] = value; else node.setAttribute(name, value);
+  node.append(...children.filter(child => child != null && child !== ''));
+  return node;
+}
+
+// ---- words and lines ----
+
+/// A word as a shell takes it.
+const quoted = word => /^[\w@%+=:,.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/// The words of a line as a shell reads them; an open quote ends at the end.
+function wordsOf(line) {
+  const words = [];
+  let word = null, quote = '';
+  for (let i = 0; i < line.length; ++i) {
+    const c = line[i];
+    if (quote) {
+      if (c === quote) quote = '';
+      else if (c === '\\' && quote === '"' && /["\\$`]/.test(line[i + 1] || '')) word += line[++i];
+      else word += c;
+    } else if (c === "'" || c === '"') quote = c, word ??= '';
+    else if (c === '\\' && i + 1 < line.length) word = (word ?? '') + line[++i];
+    else if (/\s/.test(c)) { if (word !== null) words.push(word), word = null; }
+    else word = (word ?? '') + c;
+  }
+  if (word !== null) words.push(word);
+  return words;
+}
+
+// ---- the question ----
+
+const commands = [
+  {name: 'check', words: ['check'], accesses: true, asks: 'Is each access free of bank conflicts, for every origin and every base?'},
+  {name: 'find', words: ['find'], accesses: true, asks: 'Which swizzle is best for all accesses together, and is none better?'},
+  {name: 'find --padding', words: ['find', '--padding'], accesses: true, asks: 'Which row pitch is best instead of a swizzle?'},
+  {name: 'find --xor', words: ['find', '--xor'], accesses: true, asks: 'Does any linear map of the address bits beat every swizzle?'},
+  {name: 'inspect', words: ['inspect'], asks: 'What is this map: one-to-one, linear, its span, its period?'},
+  {name: 'equal', words: ['equal'], other: true, asks: 'Are two descriptions the same function?'},
+  {name: 'align', words: ['align'], asks: 'For which base addresses is relative addressing absolute addressing?'},
+  {name: 'descriptor', words: ['descriptor'], asks: 'Which shared-memory descriptor makes wgmma read this tile?'},
+  {name: 'tma', words: ['tma'], asks: 'Which arguments of cuTensorMapEncodeTiled write exactly this tile?'},
+  {name: 'eval', words: ['eval'], asks: 'Which offsets, in the order of CuTe?'},
+];
+
+const examples = [
+  ['a bad column', `check '(32,32):(32,1)' --element f32 --access 'ld.shared.b32: row = lane, col = i for i in 0..31'`],
+  ['ldmatrix under Sw<3,4,3>', `check 'Sw<3,4,3> o smem_ptr[16b](unset) o (64,64):(64,1)' --access ldmatrix.x4 --access 'st.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..15'`],
+  ['a gmma atom', `descriptor 'gmma:K_SW128<f16> (128,64)'`],
+  ['a pasted TiledCopy', `check 'Sw<1,4,3> o smem_ptr[16b](unset) o (64,16):(16,1)' --access 'TiledCopy
+  Tiler_MN:       ((_8,_4,_2):(_1,_16,_8),(_4,_2,_2):(_2,_1,_8))
+  TiledLayout_TV: ((_4,_8,_4),((_2,_2,_2),(_1,_1))):((_64,_1,_8),((_256,_32,_512),(_0,_0)))
+Copy_Atom
+  ThrID:        _32:_1
+  ValLayoutSrc: (_32,(_2,_4)):(_2,(_1,_64))
+  ValLayoutDst: (_32,_8):(_8,_1)
+  ValLayoutRef: (_32,(_2,_4)):(_2,(_1,_64))
+  ValueType:    16b'`],
+  ['mend it', `find '(64,64):(64,1)' --element f16 --access ldmatrix.x4 --access ldmatrix.x4.trans`],
+  ['two spellings of 128B', `equal tma:128B 'fn(x) = x ^ ((x >> 3) & 0x70)'`],
+  ['what TMA writes', `tma 'Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)'`],
+];
+
+/// Accesses, each on one line or, as CuTe prints a TiledCopy, on several: what is indented goes on.
+function accessesOf(text) {
+  const all = [];
+  const open = access => /:\s*$/.test(access) || (access.match(/[([{]/g) || []).length > (access.match(/[)\]}]/g) || []).length;
+  for (const line of text.split('\n')) {
+    if (!line.trim()) continue;
+    const last = all.length - 1;
+    if (last >= 0 && (/^\s/.test(line) || /^Copy_Atom\b/.test(line) || open(all[last]))) all[last] += '\n' + line.trimEnd();
+    else all.push(line.trim());
+  }
+  return all;
+}
+
+const chosen = () => commands.find(command => command.name === document.querySelector('[name=command]:checked')?.value);
+
+/// The command line that the fields say.
+function lineOfFields() {
+  const command = chosen() ?? commands[0];
+  const words = [command.words[0], $('layout').value.trim()];
+  if (command.other) words.push($('other').value.trim());
+  words.push(...command.words.slice(1));
+  if ($('element').value.trim()) words.push('--element', $('element').value.trim());
+  if ($('arch').value && $('arch').value !== 'sm_90') words.push('--arch', $('arch').value);
+  words.push(...wordsOf($('options').value));
+  if (command.accesses) for (const access of accessesOf($('accesses').value)) words.push('--access', access);
+  return words.map(quoted).join(' ');
+}
+
+/// What a command line says of the fields; nothing where they cannot say it.
+function fieldsOf(words) {
+  const [name, layout, ...rest] = words;
+  if (layout === undefined || (layout.startsWith('-') && layout !== '-')) return null;
+  const flags = rest.filter(word => word === '--padding' || word === '--xor');
+  const command = commands.find(c => c.words[0] === name && c.words.slice(1).join() === (name === 'find' ? flags.join() : ''));
+  if (!command) return null;
+  const fields = {command: command.name, layout, other: '', accesses: [], element: '', arch: 'sm_90', options: []};
+  let i = 0;
+  if (command.other) {
+    if (rest[0] === undefined || rest[0].startsWith('-')) return null;
+    fields.other = rest[i++];
+  }
+  for (; i < rest.length; ++i) {
+    const word = rest[i];
+    if (word === '--access' && command.accesses) while (i + 1 < rest.length && !rest[i + 1].startsWith('--')) fields.accesses.push(rest[++i]);
+    else if (word === '--element' && i + 1 < rest.length) fields.element = rest[++i];
+    else if (word === '--arch' && i + 1 < rest.length) fields.arch = rest[++i];
+    else if (!flags.includes(word)) fields.options.push(word);
+  }
+  return fields;
+}
+
+/// Adds a choice that is not there yet.
+function offer(select, name) {
+  if (![...$(select).options].some(option => option.value === name)) $(select).append(el('option', {}, name));
+}
+
+/// What the program knows by itself.
+function showAbout({version, architectures, patterns}) {
+  $('version').textContent = version;
+  architectures.forEach(name => offer('arch', name));
+  patterns.forEach(name => offer('pattern', name));
+}
+
+function showFields(fields) {
+  if (fields) {
+    document.querySelectorAll('[name=command]').forEach(input => { input.checked = input.value === fields.command; });
+    offer('arch', fields.arch);
+    for (const name of ['layout', 'element', 'arch']) $(name).value = fields[name];
+    if (fields.other) $('other').value = fields.other;
+    if (fields.accesses.length) $('accesses').value = fields.accesses.join('\n');
+    $('options').value = fields.options.map(quoted).join(' ');
+  } else {
+    document.querySelectorAll('[name=command]').forEach(input => { input.checked = false; });
+  }
+  showCommand();
+}
+
+function showCommand() {
+  const command = chosen();
+  $('asks').textContent = command?.asks ?? 'A command line of your own.';
+  $('accesses-field').hidden = $('pattern-field').hidden = !(command ?? commands[0]).accesses;
+  $('other-field').hidden = !command?.other;
+  grow();
+}
+
+/// Fields as high as their text.
+function grow() {
+  for (const area of document.querySelectorAll('textarea')) {
+    area.style.height = 'auto';
+    area.style.height = `${area.scrollHeight + 2}px`;
+  }
+}
+
+// ---- the worker ----
+
+const source = [$('module').textContent, $('worker').textContent].join('\n');
+$('module').remove(), $('worker').remove();
+
+/// The program in a worker of its own. A question is given up by ending the worker; the next one starts another.
+class Program {
+  constructor() { this.waiting = new Map(), this.next = 0, this.start(); }
+  start() {
+    const address = URL.createObjectURL(new Blob([source], {type: 'text/javascript'}));
+    this.worker = new Worker(address);
+    URL.revokeObjectURL(address);
+    this.worker.onmessage = ({data}) => {
+      if (data.about) showAbout(data.about);
+      else if (data.id === undefined) this.fail(data.failure);
+      else if (data.failure) this.fail(data.failure);
+      else this.take(data.id)?.resolve(data.reply);
+    };
+    this.worker.onerror = event => { event.preventDefault(); this.fail(event.message || 'the worker does not start'); };
+  }
+  take(id) {
+    const call = this.waiting.get(id);
+    this.waiting.delete(id);
+    return call;
+  }
+  get busy() { return this.waiting.size > 0; }
+  ask(kind, words) {
+    return new Promise((resolve, reject) => {
+      this.waiting.set(++this.next, {resolve, reject});
+      this.worker.postMessage({id: this.next, kind, words});
+    });
+  }
+  /// Ends what is under way; everyone who waits is told why.
+  fail(reason) {
+    this.worker.terminate();
+    const calls = [...this.waiting.values()];
+    this.waiting.clear();
+    this.start();
+    for (const call of calls) call.reject(new Error(reason));
+  }
+}
+
+const stopped = 'stopped', replaced = 'replaced';
+
+// ---- the answer ----
+
+/// JSON whose integers do not all fit a double: those of 16 digits and more stay as they are written.
+const parsed = text => JSON.parse(text.replace(/("(?:[^"\\]|\\.)*")|(-?\d{16,})(?![\d.eE])/g, (all, string, number) => string ?? `"${number}"`));
+
+const hex = n => '0x' + BigInt(n).toString(16);
+const plural = (n, noun) => `${n} ${noun}${Number(n) === 1 ? '' : 's'}`;
+const tuple = list => Array.isArray(list) ? `(${list.map(tuple).join(',')})` : String(list);
+
+const words_of_outcome = {
+  proved: ['proved', 'good'], refuted: ['refuted', 'bad'], unknown: ['undecided', 'doubtful'], error: ['not understood', 'bad'],
+  failure: ['undecided', 'doubtful'], none: ['', ''],
+};
+
+/// Text with the escape sequences of terminals, as nodes.
+function colored(text) {
+  const nodes = [];
+  let style = {};
+  const cube = n => n < 16 ? ['#000', '#b3261e', '#10683a', '#8a5a00', '#0b5cad', '#7a2fb0', '#107a80', '#ccc'][n % 8]
+    : n < 232 ? `rgb(${[36, 6, 1].map(d => Math.floor((n - 16) / d) % 6).map(v => v ? 55 + 40 * v : 0).join(' ')})`
+    : `rgb(${Array(3).fill(8 + 10 * (n - 232)).join(' ')})`;
+  for (const [index, part] of text.split(/\x1b\[([\d;]*)m/).entries()) {
+    if (index % 2 === 0) { if (part) nodes.push(Object.keys(style).length ? el('span', style, part) : part); continue; }
+    const codes = part.split(';').map(Number);
+    const css = new Map((style.style ?? '').split(';').filter(Boolean).map(rule => rule.split(':')));
+    for (let i = 0; i < codes.length; ++i) {
+      const code = codes[i];
+      if (code === 0) css.clear();
+      else if (code === 1) css.set('font-weight', '600');
+      else if (code === 2) css.set('color', 'var(--soft)');
+      else if (code === 30) css.set('color', '#000');
+      else if (code === 97) css.set('color', '#fff');
+      else if (code === 31) css.set('color', 'var(--bad)');
+      else if (code === 32) css.set('color', 'var(--good)');
+      else if (code === 33) css.set('color', 'var(--doubt)');
+      else if ((code === 38 || code === 48) && codes[i + 1] === 5) css.set(code === 38 ? 'color' : 'background', cube(codes[i += 2]));
+    }
+    style = css.size ? {style: [...css].map(rule => rule.join(':')).join(';')} : {};
+  }
+  return nodes;
+}
+
+const figures = rows => el('dl', {className: 'verdict'}, ...rows.map(([name, value, kind]) =>
+  el('div', {}, el('dt', {}, name), el('dd', {className: kind ?? ''}, String(value)))));
+
+function table(heads, rows) {
+  return el('div', {className: 'scroll'}, el('table', {},
+    el('thead', {}, el('tr', {}, ...heads.map(([name, kind]) => el('th', {className: kind ?? '', scope: 'col'}, name)))),
+    el('tbody', {}, ...rows.map(row => el('tr', {}, ...row.map((value, i) => el('td', {className: heads[i][1] ?? ''}, String(value ?? ''))))))));
+}
+
+/// The lanes at fault, step by step.
+function counterexample(found) {
+  const origin = Object.entries(found.origin ?? {}).map(([name, value]) => `${name} = ${value}`);
+  if (!found.lanes) return el('p', {}, [...origin, `base = ${found.base}`].join(', '));
+  const shown = 8;
+  const row = lane => [lane.lane, lane.coordinate ? tuple(lane.coordinate) : '', lane.offset, lane.swizzled_offset, hex(lane.address), lane.word];
+  const heads = [['lane'], ['coordinate'], ['offset'], ['swizzled'], ['address'], ['bank word']];
+  const where = [...origin, `base ${found.base}`].join(', ');
+  const rest = found.lanes.slice(shown);
+  return el('div', {},
+    el('p', {}, el('b', {}, `Phase ${found.phase}, bank ${found.bank}`), `: ${new Set(found.lanes.map(lane => String(lane.word))).size} different words (${where})`),
+    table(heads, found.lanes.slice(0, shown).map(row)),
+    rest.length ? el('details', {}, el('summary', {}, `and ${plural(rest.length, 'more lane')}`), table(heads, rest.map(row))) : null);
+}
+
+/// One access; its verdict where there are several.
+function accessCard(access, _, all) {
+  const [word, kind] = words_of_outcome[access.verdict];
+  const numbers = all.length > 1 || access.wavefronts == null ? [['verdict', word, `words ${kind}`]] : [];
+  if (access.wavefronts != null)
+    numbers.push(['wavefronts', access.wavefronts, access.excess === 0 ? 'good' : 'bad'], ['ideal', access.ideal], ['excess', access.excess],
+      ['degree', (access.degree ?? []).join(' '), 'words mono']);
+  return el('div', {className: 'access'}, el('h3', {}, access.access), figures(numbers),
+    access.reason ? el('p', {className: kind}, access.reason) : null,
+    el('p', {className: 'soft'}, `for ${access.domain}`, access.engine ? ` · by ${access.engine}` : ''),
+    access.counterexample ? counterexample(access.counterexample) : null);
+}
+
+const show_check = document => document.accesses.map(accessCard);
+
+function show_find(document) {
+  const numbers = best => (best.wavefronts ?? []).join(' ');
+  const heads = [['', 'text'], ['total'], ['excess'], ['wavefronts'], ['TMA'], ['bytes']];
+  const rows = (document.best ?? []).slice(0, 12).map(best => [
+    best.swizzle ?? best.map ?? (best.pitch != null ? `pitch ${best.pitch} ${best.unit}` : 'none'), best.total, best.excess, numbers(best), best.tma ?? 'no', best.memory]);
+  const nodes = [];
+  if (rows.length) nodes.push(table(heads, rows));
+  if (document.winner) {
+    const use = el('button', {type: 'button'}, 'Check it');
+    use.onclick = () => { $('layout').value = document.winner; choose('check'); };
+    nodes.push(el('p', {className: 'use'}, el('code', {}, document.winner), use));
+  }
+  if (document.searched_what) nodes.push(el('p', {className: 'soft'}, `searched: ${document.searched_what}`));
+  return [...nodes, ...(document.accesses ?? []).map(accessCard)];
+}
+
+/// One sentence.
+function gistOf(name, document) {
+  if (document.error) return document.error.message;
+  if (document.verdict === 'unknown')
+    return document.reason ?? document.accesses?.find(access => access.verdict === 'unknown')?.reason ?? 'some of it takes a solver';
+  if (name === 'check') {
+    const over = document.accesses.filter(access => access.verdict === 'refuted');
+    if (document.verdict === 'proved') return document.accesses.every(access => access.excess === 0) ? 'conflict-free, for every origin and base' : 'within the wavefronts allowed';
+    if (over.length) return over[0].wavefronts == null ? 'it does not fit' : `${plural(over[0].wavefronts, 'wavefront')} in the worst case, ideal ${over[0].ideal}`;
+    return document.one_to_one === 'refuted' ? 'two elements share a place' : '';
+  }
+  if (name === 'find') return document.conclusion ?? document.reason ?? '';
+  return document.reason ?? '';
+}
+
+function showVerdict(outcome, gist) {
+  const [word, kind] = words_of_outcome[outcome];
+  $('answer').dataset.verdict = outcome, $('answer').dataset.line = asked;
+  $('verdict').textContent = word || 'answered', $('verdict').className = kind;
+  $('gist').textContent = gist;
+}
+
+const showPrinted = text => el('pre', {className: 'printed scroll', tabIndex: 0}, ...colored(text));
+
+/// Where the page does not know, the program may.
+function elsewhere(line) {
+  return el('p', {className: 'soft use'}, 'The program has a solver: ', el('code', {}, `swizproof ${line}`));
+}
+
+// ---- asking ----
+
+const program = new Program();
+let asked = null;  // the line that is answered or being answered
+let pending = 0;
+
+/// The words behind `show` that draw the question's tile; nothing where there is none.
+function pictureWords(words) {
+  const fields = fieldsOf(words);
+  if (!fields || fields.command === 'equal' || fields.command === 'eval') return words[0] === 'show' ? [...words, '--html=-'] : null;
+  if (fields.command !== 'check' && !fields.command.startsWith('find')) fields.accesses = [];
+  return ['show', fields.layout, ...(fields.element ? ['--element', fields.element] : []), '--arch', fields.arch,
+    ...fields.accesses.flatMap(access => ['--access', access]), '--html=-'];
+}
+
+function busy(on) {
+  $('answer').setAttribute('aria-busy', on);
+  clearTimeout(busy.timer);
+  if (!on) { $('stop').hidden = $('working').hidden = true; return; }
+  busy.timer = setTimeout(() => { $('stop').hidden = $('working').hidden = false; $('working').textContent = 'computing …'; }, 300);
+}
+
+/// Lazily: what a closed <details> would show is computed when it is opened.
+function lazily(details, fill) {
+  const pre = details.querySelector('pre');
+  pre.replaceChildren();
+  details.ontoggle = () => { if (details.open && !pre.childNodes.length) fill(pre); };
+  details.ontoggle();
+}
+
+async function ask(line) {
+  clearTimeout(pending);
+  if (line === asked && !$('answer').dataset.stale) return;
+  asked = line;
+  delete $('answer').dataset.stale;
+  if (program.busy) program.fail(replaced);
+  const words = wordsOf(line);
+  const hash = '#' + encodeURIComponent(line.toWellFormed?.() ?? line);
+  try { if (location.hash !== hash) history.replaceState(null, '', hash); } catch { /* too long for an address: asked all the same */ }
+  busy(true);
+  try {
+    await answer(line, words);
+  } catch (error) {
+    if (error.message === replaced || asked !== line) return;
+    showVerdict('failure', error.message === stopped ? 'stopped before there was an answer' : `the page gave up: ${error.message}`);
+    $('details').replaceChildren(elsewhere(line));
+    $('printed').hidden = $('json').hidden = $('picture').hidden = true;
+    $('answer').dataset.stale = 'yes';
+  }
+  if (asked === line) busy(false);
+}
+
+async function answer(line, words) {
+  const reply = await program.ask('answer', words);
+  let document_ = null;
+  try { document_ = parsed(reply.document); } catch { /* --help, --version, a picture */ }
+  const known = document_ && !document_.error;
+  const outcome = document_?.error ? 'error' : document_?.verdict ?? 'none';
+  const rich = known && {check: show_check, find: show_find}[words[0]];
+  const text = rich || document_?.error ? null : (await program.ask('print', [...words, '--color=always'])).text;
+  if (asked !== line) return;
+  showVerdict(outcome, document_ ? gistOf(words[0], document_) : '');
+  const details = [];
+  if (document_?.error) details.push(el('pre', {className: 'scroll error', tabIndex: 0}, reply.complaint.trimEnd()));
+  else if (rich) details.push(...rich(document_));
+  else details.push(showPrinted(text));
+  if (reply.exit_code === 3) details.unshift(elsewhere(line));
+  $('details').replaceChildren(...details);
+  for (const name of ['layout', 'other', 'accesses', 'element', 'options'])
+    $(name).setAttribute('aria-invalid', Boolean(document_?.error?.input && $(name).value.includes(document_.error.input)));
+  $('json').hidden = !document_;
+  lazily($('json'), pre => pre.append(reply.document));
+  $('printed').hidden = !rich;
+  lazily($('printed'), async pre => {
+    try { pre.append(...colored((await program.ask('print', [...words, '--color=always'])).text)); } catch { /* another question */ }
+  });
+  busy(false);
+  await draw(line, known ? pictureWords(words) : null);
+}
+
+async function draw(line, words) {
+  const frame = document.querySelector('iframe');
+  const reply = words && await program.ask('answer', words);
+  if (asked !== line) return;
+  const drawn = reply?.exit_code === 0 && reply.document.startsWith('<!doctype html>');
+  // Where nothing can be drawn, as of a function without a shape, only who asks for banks wants to know why.
+  $('picture').hidden = !drawn && !(reply && words.includes('--access'));
+  frame.hidden = !drawn;
+  $('picture-says').textContent = drawn || !reply ? '' : reply.complaint.replace(/^swizproof: error: /, '').split('\n')[0];
+  URL.revokeObjectURL(frame.src);
+  // A document of its own; where its address line would change, nothing but its own changes.
+  if (drawn) frame.src = URL.createObjectURL(new Blob([reply.document], {type: 'text/html'}));
+  else frame.removeAttribute('src');
+}
+
+/// Soon: when nobody has typed for a moment.
+function askSoon(line, wait = 200) {
+  clearTimeout(pending);
+  pending = setTimeout(() => ask(line), wait);
+}
+
+function fromFields(wait) {
+  $('line').value = lineOfFields();
+  showCommand();
+  askSoon($('line').value, wait);
+}
+
+function fromLine(line, wait) {
+  $('line').value = line;
+  showFields(fieldsOf(wordsOf(line)));
+  askSoon(line, wait);
+}
+
+function choose(name) {
+  document.querySelectorAll('[name=command]').forEach(input => { input.checked = input.value === name; });
+  fromFields(0);
+}
+
+function fromHash() {
+  let line = '';
+  try { line = decodeURIComponent(location.hash.slice(1)); } catch { line = location.hash.slice(1); }
+  fromLine(line || examples[0][1], 0);
+}
+
+// ---- the page ----
+
+for (const command of commands)
+  $('commands').append(el('label', {}, el('input', {type: 'radio', name: 'command', value: command.name}), el('span', {}, command.name)));
+for (const [name, line] of examples) {
+  const chip = el('button', {type: 'button', className: 'chip', title: `swizproof ${line}`}, name);
+  chip.onclick = () => fromLine(line, 0);
+  $('examples').append(chip, ' ');
+}
+
+$('question').onsubmit = event => event.preventDefault();
+$('commands').onchange = () => fromFields(0);
+for (const name of ['layout', 'other', 'accesses', 'element', 'options']) $(name).oninput = () => fromFields();
+$('arch').onchange = () => fromFields(0);
+$('pattern').onchange = () => {
+  $('accesses').value = [...accessesOf($('accesses').value), $('pattern').value].join('\n');
+  $('pattern').value = '';
+  fromFields(0);
+};
+$('line').oninput = () => {
+  showFields(fieldsOf(wordsOf($('line').value)));
+  askSoon($('line').value);
+};
+$('line').onkeydown = event => {
+  if (event.key !== 'Enter' || event.shiftKey) return;
+  event.preventDefault();
+  delete $('answer').dataset.stale;
+  asked = null;
+  askSoon($('line').value, 0);
+};
+$('stop').onclick = () => program.fail(stopped);
+addEventListener('keydown', event => { if (event.key === 'Escape' && program.busy && !$('stop').hidden) program.fail(stopped); });
+addEventListener('hashchange', fromHash);
+addEventListener('resize', grow);
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {  // of files, some browsers give no clipboard
+    const area = el('textarea', {value: text});
+    document.body.append(area), area.select(), document.execCommand('copy'), area.remove();
+  }
+  $('copied').textContent = `${what} copied`;
+  setTimeout(() => { $('copied').textContent = ''; }, 2000);
+}
+$('copy-line').onclick = () => copy(`swizproof ${$('line').value}`, 'command');
+$('copy-link').onclick = () => copy(location.href.split('#')[0] + '#' + encodeURIComponent($('line').value), 'link');
+
+fromHash();
