@@ -40,7 +40,7 @@ function wordsOf(line) {
 // ---- the question ----
 
 const commands = [
-  {name: 'check', words: ['check'], accesses: true, asks: 'Is each access free of bank conflicts, for every origin and every base?'},
+  {name: 'check', words: ['check'], accesses: true, asks: 'Is each access free of bank conflicts, from wherever it starts?'},
   {name: 'find', words: ['find'], accesses: true, asks: 'Which swizzle is best for all accesses together, and is none better?'},
   {name: 'find --padding', words: ['find', '--padding'], accesses: true, asks: 'Which row pitch is best instead of a swizzle?'},
   {name: 'find --xor', words: ['find', '--xor'], accesses: true, asks: 'Does any linear map of the address bits beat every swizzle?'},
@@ -311,7 +311,7 @@ function gistOf(name, document) {
     return document.reason ?? document.accesses?.find(access => access.verdict === 'unknown')?.reason ?? 'some of it takes a solver';
   if (name === 'check') {
     const over = document.accesses.filter(access => access.verdict === 'refuted');
-    if (document.verdict === 'proved') return document.accesses.every(access => access.excess === 0) ? 'conflict-free, for every origin and base' : 'within the wavefronts allowed';
+    if (document.verdict === 'proved') return document.accesses.every(access => access.excess === 0) ? 'conflict-free in every case' : 'within the wavefronts allowed';
     if (over.length) return over[0].wavefronts == null ? 'it does not fit' : `${plural(over[0].wavefronts, 'wavefront')} in the worst case, ideal ${over[0].ideal}`;
     return document.one_to_one === 'refuted' ? 'two elements share a place' : '';
   }
