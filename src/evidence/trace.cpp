@@ -199,6 +199,8 @@ TracedInstruction instruction_of(Json const& json, Architecture const& arch) {
   if (!matches(i.op, form)) malformed("'op' is no name such as ld.shared.b32");
   for (InstructionName const& known : instruction_names)
     if (known.text == i.op) i.instruction = known.instruction;
+  if (i.instruction && !has(arch, *i.instruction))
+    malformed(fmt::format("{} has no {}", arch.name, i.op));
   read_counts(i, line, arch);
   line.finish();
   return i;
