@@ -673,6 +673,15 @@ class Learner {
         fewer.address[l] = 0;
         (void)take(fewer);
       }
+      std::uint32_t lowest = ~0U;
+      for (unsigned l = 0; l < i.lanes(); ++l)
+        if ((probe.active >> l & 1) != 0) lowest = std::min(lowest, probe.address[l]);
+      if (lowest != 0) {
+        Probe lower = probe;
+        for (unsigned l = 0; l < i.lanes(); ++l)
+          if ((probe.active >> l & 1) != 0) lower.address[l] -= lowest;
+        (void)take(lower);
+      }
       for (unsigned l = 0; l < i.lanes(); ++l) {
         if ((probe.active >> l & 1) == 0 || probe.address[l] == 0) continue;
         Probe lower = probe;
