@@ -29,6 +29,9 @@ struct Record {
 /// `"a\"b"`: a text as JSON. Control characters become blanks, and what is no UTF-8 question marks.
 [[nodiscard]] std::string quoted(std::string const& text);
 
+/// Whether the kernels are built for the current device.
+[[nodiscard]] bool kernels_run();
+
 /// The campaigns. Each runs its part on the current device and returns what it found; mismatches are
 /// counted under "mismatches", never thrown.
 [[nodiscard]] Record exhaustive(Device const& device, Settings const& settings, Part part);

@@ -536,6 +536,13 @@ Record wavefronts(Device const& device, Settings const& settings, Part part) {
   return std::move(bench.record);
 }
 
+bool kernels_run() {
+  cudaFuncAttributes attributes{};
+  bool const runs = cudaFuncGetAttributes(&attributes, prepare_all) == cudaSuccess;
+  (void)cudaGetLastError();
+  return runs;
+}
+
 DeviceUnderTest device_under_test(Device const& device, Settings const& settings) {
   auto const bench = std::make_shared<Bench>(device, settings, Part{}, true);
   DeviceUnderTest out;

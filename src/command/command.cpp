@@ -107,7 +107,7 @@ void add_common(CLI::App& app, Common& common) {
           (void)parse_architecture(text);
           return std::string();
         } catch (InputError const& error) {
-          return error.message + " '" + text + "'; " + error.hint;
+          return error.input.empty() ? error.message : error.message + " '" + text + "'; " + error.hint;
         }
       })
       ->capture_default_str();

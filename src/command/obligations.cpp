@@ -93,7 +93,7 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (r.error)
     out["error"] = swizproof::to_json(*r.error);
   else
-    out["evidence"] = name(o.arch->support);
+    out["evidence"] = name(o.arch->support), out["certainty"] = certainty(*o.arch);
   if (o.expect_refuted) out["expect"] = "refuted", out["found"] = name(r.found);
   if (auto const* unknown = std::get_if<Unknown>(&r.found)) out["reason"] = unknown->reason;
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
@@ -126,8 +126,8 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
   std::string const pad(7 - name(r.outcome).size(), ' ');
   fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.name, width, holds ? expected : "",
              r.detail, style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
-  if (std::holds_alternative<AccessesHold>(o.what) && o.arch->support != Support::measured)
-    fmt::print("         {}: {}\n", o.arch->name, o.arch->evidence);
+  if (std::holds_alternative<AccessesHold>(o.what) && o.arch != &sm_90)
+    fmt::print("         {}\n", certainty_line(*o.arch, style));
   if (holds) return;
   fmt::print("         {}\n", o.source);
   if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) fmt::print("         {}\n", unknown->reason);
@@ -345,7 +345,7 @@ void prove_files(Common& common, ProveOptions const& options) {
                                              std::fflush(stdout);
                                            });
   common.exit_code = result.exit_code();
-  if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
+  if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty(parse_architecture(common.arch))));
   if (page) page->write(findings_page(result.obligations, result.reports));
   if (!common.json) return print_summary(result);
   for (ObligationReport const& r : result.reports)

@@ -81,7 +81,7 @@ std::string hint_of_swizzle(TmaResult const& result) {
 
 /// What compute capability 10.0 would write where 9.0 does not.
 std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
-  if (!result.arch->name.starts_with("sm_90") || !result.found.plans.empty()) return {};
+  if (result.arch->capability != 90 || !result.found.plans.empty()) return {};
   TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
   if (newer.plans.empty()) return {};
   return fmt::format(
@@ -113,7 +113,7 @@ TmaResult compute_copies(Common const& common, Mapping const& map, std::string c
   if (!support)
     throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
                      "it came with compute capability 9.0: --arch sm_90"};
-  bool const newer = result.arch->name == "sm_100";
+  bool const newer = result.arch->capability == 100;
   result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
                        : tma_copies(result.map, tma_modes, common.limits());
   if (result.found.recast) take_recast(result);

@@ -211,7 +211,9 @@ void read_head(Trace& trace, Json const& json) {
   Members head(json, "the head");
   if (head.text("format") != "swizproof trace 1") malformed("the format is not 'swizproof trace 1'");
   trace.device = head.text("device");
-  trace.arch = &parse_architecture(head.text("architecture"));
+  std::string const architecture = head.text("architecture");
+  if (architecture.find_first_of("/.") != std::string::npos) malformed("'architecture' is no name such as sm_90");
+  trace.arch = &parse_architecture(architecture);
   trace.driver = head.text("driver");
   trace.toolkit = head.text("toolkit");
   (void)head.text("commit");

@@ -2,7 +2,11 @@
 #include "text/nearest.hpp"
 #include "text/scanner.hpp"
 
+#include "system/whole_file.hpp"
+
 #include <swizproof/text/parse.hpp>
+
+#include <filesystem>
 
 namespace swizproof {
 
@@ -52,7 +56,11 @@ unsigned number_of(Architecture const& arch) {
 
 }  // namespace
 
-Architecture const& parse_architecture(std::string_view text) {
+Architecture const& parse_architecture(std::string_view text, std::string const& folder) {
+  if (text.ends_with(".json") || text.find('/') != std::string_view::npos) {
+    std::filesystem::path const path(text);
+    return read_architecture(read_file((path.is_absolute() ? path : folder / path).string(), 16), std::string(text));
+  }
   std::string list;
   std::vector<std::string> known;
   for (Architecture const& arch : architectures) {

@@ -39,7 +39,7 @@ std::string uri_of(std::string_view path) {
 }
 
 nlohmann::ordered_json sarif(std::string_view version, SarifRule const& rule,
-                             std::span<SarifFinding const> findings) {
+                             std::span<SarifFinding const> findings, std::string_view certainty) {
   Json const rules = Json::array({{{"id", rule.id},
                                    {"shortDescription", {{"text", rule.summary}}},
                                    {"help", {{"text", rule.help}}},
@@ -47,11 +47,11 @@ nlohmann::ordered_json sarif(std::string_view version, SarifRule const& rule,
   Json results = Json::array();
   for (SarifFinding const& finding : findings) results.push_back(to_json(rule, finding));
   Json const driver{{"name", "swizproof"}, {"version", version}, {"rules", rules}};
+  Json run{{"tool", {{"driver", driver}}}, {"columnKind", "utf16CodeUnits"}, {"results", results}};
+  if (!certainty.empty()) run["properties"] = {{"certainty", certainty}};
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},
-          {"runs",
-           Json::array(
-               {{{"tool", {{"driver", driver}}}, {"columnKind", "utf16CodeUnits"}, {"results", results}}})}};
+          {"runs", Json::array({run})}};
 }
 
 }  // namespace swizproof

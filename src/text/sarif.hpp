@@ -24,9 +24,10 @@ struct SarifFinding {
   std::string function{};  ///< that it is in: a kernel's name
 };
 
-/// A run of this version of swizproof that found these. Checked by tests/text/report_test.cpp.
+/// A run of this version of swizproof that found these; `certainty` is what the bank model rests on, a property of the run. Checked by tests/text/report_test.cpp.
 [[nodiscard]] nlohmann::ordered_json sarif(std::string_view version, SarifRule const& rule,
-                                           std::span<SarifFinding const> findings);
+                                           std::span<SarifFinding const> findings,
+                                           std::string_view certainty = {});
 
 /// The path of a file as a URI: relative as it is, absolute behind file://. `uri_of("/a b/k.cu")` is `file:///a%20b/k.cu`.
 [[nodiscard]] std::string uri_of(std::string_view path);

@@ -93,15 +93,14 @@ struct Architecture {
   /// Bytes of shared memory that a block may have.
   std::uint64_t most_shared_bytes = 227 * 1024;
   std::uint64_t patterns = 0;  ///< that were measured, and cost what the model says
+  unsigned capability = 90;    ///< compute capability: 90 for 9.0
 };
 
 namespace detail {
 inline constexpr char documented_7[] =
-    "documented, not measured: 32 banks of 4 bytes, one word for all lanes (CUDA Programming Guide), wide loads of equal addresses "
-    "(NVIDIA forum 77228); the phases of wide accesses as measured on sm_90";
+    "documented: banks, broadcast (CUDA Programming Guide), merged loads (NVIDIA forum 77228); the rest as on sm_90, not measured";
 inline constexpr char documented_8[] =
-    "documented, not measured: 32 banks of 4 bytes, one word for all lanes (CUDA Programming Guide); the phases of wide accesses and "
-    "cp.async as measured on sm_90";
+    "documented: banks, broadcast (CUDA Programming Guide); the rest as on sm_90, not measured";
 }  // namespace detail
 
 /// Known architectures, the one that everything is checked for by default first. Only sm_90 has been measured. Of the others H1
@@ -110,19 +109,19 @@ inline constexpr char documented_8[] =
 /// 8.6, 8.9 and 12.x, 227 on 9.0, 10.x and 11.0 [Programming Guide 13.1, 20.7.3, 20.8.3, 20.9.3, 20.10.3; table 31 of 13.1's appendix 5.1].
 /// ldmatrix came with 7.5, cp.async with 8.0, stmatrix with 9.0 [PTX ISA 9.1].
 inline constexpr Architecture architectures[] = {
-    {"sm_90", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90},
-    {"sm_70", &sm_70_phases, Support::documented, detail::documented_7, {}, 96 * 1024},
-    {"sm_75", &sm_75_phases, Support::documented, detail::documented_7, {}, 64 * 1024},
-    {"sm_80", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024},
-    {"sm_86", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024},
-    {"sm_87", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024},
-    {"sm_89", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024},
-    {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90},
-    {"sm_100", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024},
-    {"sm_103", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024},
-    {"sm_110", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024},
-    {"sm_120", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024},
-    {"sm_121", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024},
+    {"sm_90", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90, 90},
+    {"sm_70", &sm_70_phases, Support::documented, detail::documented_7, {}, 96 * 1024, 0, 70},
+    {"sm_75", &sm_75_phases, Support::documented, detail::documented_7, {}, 64 * 1024, 0, 75},
+    {"sm_80", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024, 0, 80},
+    {"sm_86", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 86},
+    {"sm_87", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024, 0, 87},
+    {"sm_89", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 89},
+    {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90, 90},
+    {"sm_100", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 100},
+    {"sm_103", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 103},
+    {"sm_110", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 110},
+    {"sm_120", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 120},
+    {"sm_121", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 121},
 };
 
 inline constexpr Architecture const& sm_90 = architectures[0];
