@@ -38,26 +38,29 @@ constexpr char const usage[] =
 struct Campaign {
   std::string name;
   Record (*run)(Device const&, Settings const&, Part);
-  bool hopper = false;      ///< compute capability 9.0 alone
+  bool hopper = false;     ///< compute capability 9.0 alone
   char const* needs = "";  ///< in words
 };
 #ifdef SWIZPROOF_LEARN_ALONE
 Campaign const campaigns[] = {{"wavefronts", wavefronts}};
 #else
-Campaign const campaigns[] = {{"exhaustive", exhaustive},
-                              {"wavefronts", wavefronts},
+Campaign const campaigns[] = {
+    {"exhaustive", exhaustive},
+    {"wavefronts", wavefronts},
 #ifdef SWIZPROOF_CUPTI
-                              {"counters", counters, true, "the counters of GH100"},
+    {"counters", counters, true, "the counters of GH100"},
 #endif
-                              {"ldmatrix", ldmatrix, true, "stmatrix and the model of compute capability 9.0"},
-                              {"tma", tma, true, "the copy engine of compute capability 9.0"},
-                              {"tiles", tiles, true, "the copy engine of compute capability 9.0"},
-                              {"wgmma", wgmma, true, "wgmma"},
-                              {"operands", operands, true, "wgmma"},
-                              {"mma", mma, true, "wgmma, and mma of 64 and 4 bits"}};
+    {"ldmatrix", ldmatrix, true, "stmatrix and the model of compute capability 9.0"},
+    {"tma", tma, true, "the copy engine of compute capability 9.0"},
+    {"tiles", tiles, true, "the copy engine of compute capability 9.0"},
+    {"wgmma", wgmma, true, "wgmma"},
+    {"operands", operands, true, "wgmma"},
+    {"mma", mma, true, "wgmma, and mma of 64 and 4 bits"}};
 #endif
 
-bool runs_on(Campaign const& campaign, Device const& device) { return !campaign.hopper || device.capability == 90; }
+bool runs_on(Campaign const& campaign, Device const& device) {
+  return !campaign.hopper || device.capability == 90;
+}
 
 /// The architectures that the kernels are built for: "75 80 90a".
 constexpr char built_for[] = SWIZPROOF_ARCHITECTURES;
@@ -247,8 +250,8 @@ std::pair<std::string, std::string> versions() {
   return {version(runtime), version(driver)};
 }
 
-std::string json(Campaign const& campaign, Record const& record, CommandLine const& line, Device const& device,
-                 std::size_t devices, int ranks) {
+std::string json(Campaign const& campaign, Record const& record, CommandLine const& line,
+                 Device const& device, std::size_t devices, int ranks) {
   auto const [runtime, driver] = versions();
   auto const integer = [](std::uint64_t v) { return std::to_string(v); };
   auto const seconds = [](double v) {
@@ -262,9 +265,10 @@ std::string json(Campaign const& campaign, Record const& record, CommandLine con
     return out + "]";
   };
   return "{\n\"format\": \"swizproof evidence 1\",\n\"campaign\": " + quoted(campaign.name) +
-         ",\n\"device\": " + quoted(device.name) + ",\n\"architecture\": " + quoted(device.architecture()) + ",\n\"devices\": " + std::to_string(devices) +
-         ",\n\"ranks\": " + std::to_string(ranks) + ",\n\"driver\": " + quoted(driver_version()) +
-         ",\n\"cuda_driver\": " + driver + ",\n\"toolkit\": " + runtime +
+         ",\n\"device\": " + quoted(device.name) + ",\n\"architecture\": " + quoted(device.architecture()) +
+         ",\n\"devices\": " + std::to_string(devices) + ",\n\"ranks\": " + std::to_string(ranks) +
+         ",\n\"driver\": " + quoted(driver_version()) + ",\n\"cuda_driver\": " + driver +
+         ",\n\"toolkit\": " + runtime +
          ",\n\"compiler\": \"" SWIZPROOF_TOOLKIT "\",\n\"commit\": \"" SWIZPROOF_COMMIT "\",\n\"date\": " +
          quoted(today()) + ",\n\"seed\": " + std::to_string(line.settings.seed) + ",\n\"shard\": [" +
          std::to_string(line.shard) + ", " + std::to_string(line.shards) +
@@ -304,10 +308,12 @@ int learn_table(CommandLine const& line, Device const& device) {
   auto const [runtime, driver] = versions();
   std::string const more = "  \"driver\": " + quoted(driver_version()) + ",\n  \"cuda_driver\": " + driver +
                            ",\n  \"toolkit\": " + runtime + ",\n  \"commit\": \"" SWIZPROOF_COMMIT "\",\n";
-  write(line.out, table_file(found, {device.architecture(), quoted(device.name).substr(1, quoted(device.name).size() - 2),
-                                     today(), device.shared_bytes, more}));
+  write(line.out, table_file(found, {device.architecture(),
+                                     quoted(device.name).substr(1, quoted(device.name).size() - 2), today(),
+                                     device.shared_bytes, more}));
   std::FILE* const out = line.out == "-" ? stderr : stdout;
-  std::fprintf(out, "%s, %s\n%s", device.name.c_str(), device.architecture().c_str(), describe(found).c_str());
+  std::fprintf(out, "%s, %s\n%s", device.name.c_str(), device.architecture().c_str(),
+               describe(found).c_str());
   std::fprintf(stderr, "learn: %.2f s\n",
                std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   return found.outcome == Learned::table ? 0 : found.outcome == Learned::not_explained ? 1 : 3;
@@ -319,7 +325,8 @@ void leave_out_what_is_missing(CommandLine& line, std::vector<Device> const& dev
   std::erase_if(line.chosen, [&](Campaign const& campaign) {
     for (Device const& device : devices) {
       if (runs_on(campaign, device)) continue;
-      why = campaign.name + ": not run: " + device.name + " (" + device.architecture() + ") has not " + campaign.needs;
+      why = campaign.name + ": not run: " + device.name + " (" + device.architecture() + ") has not " +
+            campaign.needs;
       std::fprintf(stderr, "%s\n", why.c_str());
       return true;
     }

@@ -58,12 +58,12 @@ struct Numbers {
   unsigned overhead;  ///< cycles
   Operation operation;
   std::uint64_t keep_every;
-  Data data;             ///< zeros
-  unsigned first_block;    ///< the block that starts: repetitions go to another multiprocessor
-  Kept const* again;       ///< if set: measure these once more; numbers are places in this list
-  std::uint32_t* cycles;   ///< if set: what each of them took, by number, and nothing else is concluded
-  unsigned quarters;       ///< of a cycle that a wavefront takes: 4
-  std::uint32_t span;      ///< addresses lie below, from each page on
+  Data data;              ///< zeros
+  unsigned first_block;   ///< the block that starts: repetitions go to another multiprocessor
+  Kept const* again;      ///< if set: measure these once more; numbers are places in this list
+  std::uint32_t* cycles;  ///< if set: what each of them took, by number, and nothing else is concluded
+  unsigned quarters;      ///< of a cycle that a wavefront takes: 4
+  std::uint32_t span;     ///< addresses lie below, from each page on
 };
 
 /// What the patterns are predicted by.
@@ -195,8 +195,8 @@ __device__ __noinline__ std::uint32_t predict(Model const& model, Instruction in
 
 /// Draws and predicts, a thread a pattern. A kernel of its own: what diverges here must not be diverged
 /// when it is measured.
-__global__ void __launch_bounds__(batch) prepare_all(Numbers const numbers, Model const model,
-                                                     Instruction const instruction, Prepared* prepared) {
+__global__ void __launch_bounds__(batch)
+    prepare_all(Numbers const numbers, Model const model, Instruction const instruction, Prepared* prepared) {
   std::uint64_t const place = (numbers.first_batch + blockIdx.x * numbers.batch_step) * batch + threadIdx.x;
   Prepared p{};
   p.number = prepare(numbers, instruction, place, p.pattern);
@@ -263,7 +263,8 @@ class Bench {
         seed_(settings.seed),
         part_(part),
         step_(page_step_of(device.capability)) {
-    std::erase_if(subjects_, [&](Subject const& s) { return !has_instruction(device.capability, s.instruction); });
+    std::erase_if(subjects_,
+                  [&](Subject const& s) { return !has_instruction(device.capability, s.instruction); });
     while (widest && span_ < most_span && shared_bytes(2 * span_) <= device.shared_bytes) span_ *= 2;
     if (shared_bytes(span_) > device.shared_bytes)
       throw Failure{device.name + " gives a block " + std::to_string(device.shared_bytes) +
@@ -402,8 +403,8 @@ class Bench {
       numbers.batches = std::min<std::uint64_t>(left, chunk);
       prepare_all<<<static_cast<unsigned>(numbers.batches), batch>>>(
           numbers, model_, subjects_[s].instruction, prepared_.data());
-      subjects_[s].kernel<<<blocks_, batch, shared_bytes(span_)>>>(numbers, prepared_.data(), findings, kept, wrong,
-                                                            global_.data());
+      subjects_[s].kernel<<<blocks_, batch, shared_bytes(span_)>>>(numbers, prepared_.data(), findings, kept,
+                                                                   wrong, global_.data());
       check(cudaGetLastError(), subjects_[s].name);
       numbers.first_batch += numbers.batches * numbers.batch_step;
     }
@@ -553,13 +554,16 @@ DeviceUnderTest device_under_test(Device const& device, Settings const& settings
   out.try_random = [bench, settings](Architecture const& table, double unit, std::uint64_t patterns) {
     auto const quarters = static_cast<unsigned>(std::lround(4 * unit));
     if (quarters == 0 || std::abs(4 * unit - quarters) > 0.001)
-      throw Failure{"a wavefront takes " + std::to_string(unit) + " cycles, which is no whole number of quarters"};
+      throw Failure{"a wavefront takes " + std::to_string(unit) +
+                    " cycles, which is no whole number of quarters"};
     bench->believe({*table.phases, table.banks}, quarters);
     auto const start = std::chrono::steady_clock::now();
     auto const late = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >= settings.seconds;
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >=
+             settings.seconds;
     };
-    for (std::uint64_t round = 0; bench->record.counts["patterns"] < patterns && !(round != 0 && late()); ++round)
+    for (std::uint64_t round = 0; bench->record.counts["patterns"] < patterns && !(round != 0 && late());
+         ++round)
       bench->draw_round(round);
     Trial trial{bench->record.counts["patterns"], bench->record.counts["mismatches"], {}};
     for (auto const& [instruction, pattern] : bench->contradictions()) {

@@ -35,7 +35,8 @@ std::string plural(std::uint64_t n, std::string const& what) {
 }
 
 std::string words_of(Reading r) {
-  return r.least == r.most ? std::to_string(r.least) : std::to_string(r.least) + " to " + std::to_string(r.most);
+  return r.least == r.most ? std::to_string(r.least)
+                           : std::to_string(r.least) + " to " + std::to_string(r.most);
 }
 
 class Learner {
@@ -125,7 +126,8 @@ class Learner {
   std::vector<Experiment> measure_all(Instruction i, std::vector<Probe> const& probes) {
     std::vector<double> const times = times_of(i, probes);
     std::vector<Experiment> all;
-    for (std::size_t p = 0; p < probes.size(); ++p) all.push_back(read(title(i) + "a pattern", i, probes[p], times[p]));
+    for (std::size_t p = 0; p < probes.size(); ++p)
+      all.push_back(read(title(i) + "a pattern", i, probes[p], times[p]));
     return all;
   }
 
@@ -133,8 +135,9 @@ class Learner {
     Experiment e{std::move(shows), i, probe, cycles, reading_of(i, cycles)};
     if (e.reading.most == 0) {
       found_.counterexample = e;
-      throw Stop{Learned::not_explained, e.shows + ": " + number(e.cycles) + " cycles are no number of wavefronts of " +
-                                             number(found_.unit) + " cycles"};
+      throw Stop{Learned::not_explained, e.shows + ": " + number(e.cycles) +
+                                             " cycles are no number of wavefronts of " + number(found_.unit) +
+                                             " cycles"};
     }
     return e;
   }
@@ -169,14 +172,15 @@ class Learner {
       return p;
     };
     // Of warps that all have idle lanes: these may cost a little more than full ones.
-    std::vector<double> const times = times_of(i, {lanes_alone(8), lanes_alone(24), lanes_alone(12), lanes_alone(28),
-                                                   lanes_alone(14), lanes_alone(30)});
-    std::array<double, 3> slopes{(times[1] - times[0]) / 16, (times[3] - times[2]) / 16, (times[5] - times[4]) / 16};
+    std::vector<double> const times = times_of(i, {lanes_alone(8), lanes_alone(24), lanes_alone(12),
+                                                   lanes_alone(28), lanes_alone(14), lanes_alone(30)});
+    std::array<double, 3> slopes{(times[1] - times[0]) / 16, (times[3] - times[2]) / 16,
+                                 (times[5] - times[4]) / 16};
     std::sort(slopes.begin(), slopes.end());
     if (times[1] < 1.5 * times[0])
-      throw Stop{Learned::not_explained,
-                 "24 lanes in rows of " + std::to_string(row_) + " bytes take " + number(times[1]) +
-                     " cycles, 8 lanes " + number(times[0]) + ": rows do not lie in one bank, or nothing conflicts"};
+      throw Stop{Learned::not_explained, "24 lanes in rows of " + std::to_string(row_) + " bytes take " +
+                                             number(times[1]) + " cycles, 8 lanes " + number(times[0]) +
+                                             ": rows do not lie in one bank, or nothing conflicts"};
     // A wavefront takes a whole number of quarters of a cycle: what is that near is that.
     found_.unit = slopes[1];
     double const quarters = std::round(4 * found_.unit) / 4;
@@ -185,7 +189,8 @@ class Learner {
       Experiment e = measure(plural(k, "lane") + ", each in a row of one bank", i, lanes_alone(k));
       if (k != 1 && !e.reading.may_be(k)) {
         found_.counterexample = e;
-        throw Stop{Learned::not_explained, e.shows + ": " + number(e.cycles) + " cycles, though from 8 to 30 lanes each takes " +
+        throw Stop{Learned::not_explained, e.shows + ": " + number(e.cycles) +
+                                               " cycles, though from 8 to 30 lanes each takes " +
                                                number(found_.unit) + " more"};
       }
       if (k == 32 || k == 1) keep(e);
@@ -199,10 +204,12 @@ class Learner {
     std::vector<std::uint32_t> sets;
     for (unsigned mask = 1; mask < warp_lanes; ++mask) {
       std::uint32_t set = 0;
-      for (unsigned l = 0; l < warp_lanes; ++l) set |= static_cast<std::uint32_t>(__builtin_parity(l & mask)) << l;
+      for (unsigned l = 0; l < warp_lanes; ++l)
+        set |= static_cast<std::uint32_t>(__builtin_parity(l & mask)) << l;
       sets.push_back(set);
     }
-    std::stable_sort(sets.begin(), sets.end(), [](auto a, auto b) { return (a == odd_lanes) > (b == odd_lanes); });
+    std::stable_sort(sets.begin(), sets.end(),
+                     [](auto a, auto b) { return (a == odd_lanes) > (b == odd_lanes); });
     unsigned const half = i.lanes() / 2;
     for (std::uint32_t const set : sets)
       if (reading_of(i, time_of(i, rows(i, set, d))).may_be(half)) return set;
@@ -225,16 +232,19 @@ class Learner {
       if (reading_of(i, time_of(i, rows(i, odd_lanes, d))).may_be(warp_lanes / 2)) set = odd_lanes;
     for (std::uint32_t d = row_ / 2; d != 0 && !set; d /= 2) set = halves(i, d);
     if (!set) {
-      Experiment const e = measure("ld.shared.b8: the odd lanes " + std::to_string(row_ / 2) + " bytes further", i,
-                                   rows(i, odd_lanes, row_ / 2));
+      Experiment const e =
+          measure("ld.shared.b8: the odd lanes " + std::to_string(row_ / 2) + " bytes further", i,
+                  rows(i, odd_lanes, row_ / 2));
       beyond(e, "16 for some distance: there is one bank, or each lane is served alone");
     }
     std::uint32_t first = 0, end = 0;
     for (std::uint32_t d = 1; d <= row_ / 2; d *= 2) {
       Experiment e = measure("", i, rows(i, *set, d));
       bool const other = e.reading.may_be(warp_lanes / 2), same = e.reading.may_be(warp_lanes);
-      e.shows = "half of the lanes " + plural(d, "byte") + " further: in " + (other ? "other banks" : "the same bank");
-      if (other == same || (end != 0 && other)) beyond(e, "32, or 16 from a bank's width up to a row of all banks");
+      e.shows = "half of the lanes " + plural(d, "byte") + " further: in " +
+                (other ? "other banks" : "the same bank");
+      if (other == same || (end != 0 && other))
+        beyond(e, "32, or 16 from a bank's width up to a row of all banks");
       if (other && first == 0) first = d;
       if (same && first != 0 && end == 0) end = d;
       bool const edge = d == first || d == end || 2 * d == row_;
@@ -246,7 +256,8 @@ class Learner {
     found_.banks = {end / first, first};
     if (found_.banks.count > most_banks || found_.banks.bytes > 32 || found_.banks.row() < 16)
       throw Stop{Learned::not_explained, std::to_string(found_.banks.count) + " banks of " +
-                                             std::to_string(found_.banks.bytes) + " bytes are more than the law counts"};
+                                             std::to_string(found_.banks.bytes) +
+                                             " bytes are more than the law counts"};
   }
 
   // ------------------------------------------------------------------------------------ phases
@@ -290,8 +301,8 @@ class Learner {
         if ((*set >> a & 1) == 0 || (*set >> b & 1) != 0) continue;
         Experiment e = changes[next++];
         bool const one = e.reading.may_be(half), two = e.reading.may_be(half + 2);
-        e.shows = title(i) + "lanes " + std::to_string(std::min(a, b)) + " and " + std::to_string(std::max(a, b)) +
-                  " change sides: " + (one ? "one phase" : "two phases");
+        e.shows = title(i) + "lanes " + std::to_string(std::min(a, b)) + " and " +
+                  std::to_string(std::max(a, b)) + " change sides: " + (one ? "one phase" : "two phases");
         if (one == two) beyond(e, std::to_string(half) + " or " + std::to_string(half + 2));
         same[a][b] = same[b][a] = one;
         if (one) together = e;
@@ -312,13 +323,15 @@ class Learner {
         }
     std::map<unsigned, std::vector<unsigned>> groups;  // by the lowest lane
     for (unsigned l = 0; l < n; ++l)
-      groups[static_cast<unsigned>(std::find(phase.begin(), phase.begin() + n, phase[l]) - phase.begin())].push_back(l);
+      groups[static_cast<unsigned>(std::find(phase.begin(), phase.begin() + n, phase[l]) - phase.begin())]
+          .push_back(l);
     set_order(row, groups_of(groups));
     unsigned const size = row.phase.lanes;
     for (auto const& [first, lanes] : groups)
       if (lanes.size() != size) {
         Experiment e = all;
-        e.shows = title(i) + "phases of " + std::to_string(size) + " and of " + std::to_string(lanes.size()) + " lanes";
+        e.shows = title(i) + "phases of " + std::to_string(size) + " and of " + std::to_string(lanes.size()) +
+                  " lanes";
         beyond(e, "phases of one size");
       }
     if (n / size > most_phases) {
@@ -330,7 +343,8 @@ class Learner {
     if (apart) keep(*apart);
   }
 
-  static std::vector<std::vector<unsigned>> groups_of(std::map<unsigned, std::vector<unsigned>> const& by_lowest) {
+  static std::vector<std::vector<unsigned>> groups_of(
+      std::map<unsigned, std::vector<unsigned>> const& by_lowest) {
     std::vector<std::vector<unsigned>> all;
     for (auto const& [lowest, lanes] : by_lowest) all.push_back(lanes);
     return all;
@@ -366,13 +380,16 @@ class Learner {
     bool const by_lane = all.reading.may_be(n) && row.phase.lanes > 1;
     row.phase.by_lane = by_lane;
     all.shows += by_lane ? ": each counts" : ": they count once";
-    if (!by_lane && all.reading.least > phases) beyond(all, std::to_string(phases) + " (or fewer), or " + std::to_string(n));
+    if (!by_lane && all.reading.least > phases)
+      beyond(all, std::to_string(phases) + " (or fewer), or " + std::to_string(n));
     keep(all);
     if (by_lane) return;
     Probe two;  // words of one bank, each wanted by lanes of every phase
-    for (unsigned place = 0; place < warp_lanes; ++place) two.address[row.phase.order[place]] = place % 2 * row_;
+    for (unsigned place = 0; place < warp_lanes; ++place)
+      two.address[row.phase.order[place]] = place % 2 * row_;
     Experiment e = measure(title(i) + "lanes at two words of one bank, by turns", i, two);
-    if (e.reading.least > 2 * phases) beyond(e, std::to_string(2 * phases) + " or fewer: each word counts once");
+    if (e.reading.least > 2 * phases)
+      beyond(e, std::to_string(2 * phases) + " or fewer: each word counts once");
     keep(e);
     if (i.bytes >= found_.banks.bytes || i.matrices != 0) return;
     Probe parts;
@@ -391,7 +408,8 @@ class Learner {
     Probe probe;
     for (unsigned l = 0; l < warp_lanes; ++l) {
       std::uint64_t const r = random(seed_, draw, l & ~p);
-      probe.address[l] = static_cast<std::uint32_t>(r >> 40) % warp_lanes * row_ + static_cast<std::uint32_t>(r) % few * unit;
+      probe.address[l] = static_cast<std::uint32_t>(r >> 40) % warp_lanes * row_ +
+                         static_cast<std::uint32_t>(r) % few * unit;
     }
     return probe;
   }
@@ -456,7 +474,8 @@ class Learner {
         if (gives(w)) merging.push_back(w);
       std::string const lanes = title(i) + "lanes l and l^" + std::to_string(p) + " at one address: ";
       e.shows = lanes + "no way of merging phases gives this cost";
-      if (apart == !merging.empty()) beyond(e, std::to_string(costs(ways[0], i, e.probe)) + " if phases do not merge");
+      if (apart == !merging.empty())
+        beyond(e, std::to_string(costs(ways[0], i, e.probe)) + " if phases do not merge");
       e.shows = lanes + (apart ? "phases stay apart"
                                : "phases of " + std::to_string(ways[merging[0]].merged_lanes) + " lanes");
       if (!apart) {
@@ -479,8 +498,8 @@ class Learner {
     std::vector<std::pair<std::string, std::pair<unsigned, unsigned>>> asked{
         {"half of the lanes paired, the others not", {first, 0}}};
     if (unsigned const other = partners & ~first; other != 0)
-      asked.push_back({"one half of the lanes paired with l^" + std::to_string(first) + ", the other half with l^" +
-                           std::to_string(other & (0 - other)),
+      asked.push_back({"one half of the lanes paired with l^" + std::to_string(first) +
+                           ", the other half with l^" + std::to_string(other & (0 - other)),
                        {first, other & (0 - other)}});
     for (auto const& [what, bits] : asked) {
       Probe best;
@@ -488,7 +507,8 @@ class Learner {
       for (unsigned c = 0; c < candidates; ++c) {
         Probe const low = paired(i, bits.first, 9000 + c), high = paired(i, bits.second, 9000 + c);
         Probe probe;
-        for (unsigned l = 0; l < warp_lanes; ++l) probe.address[l] = (l < warp_lanes / 2 ? low : high).address[l];
+        for (unsigned l = 0; l < warp_lanes; ++l)
+          probe.address[l] = (l < warp_lanes / 2 ? low : high).address[l];
         unsigned const says = costs(row.phase, i, probe);
         Phase always = row.phase;  // as if the warp were paired
         always.lanes = always.merged_lanes;
@@ -599,8 +619,9 @@ class Learner {
       Phase const& wide = phase(found_.architecture(), row.instruction);
       unsigned const lanes = row.instruction.lanes(), expected = std::min(wide.lanes, lanes);
       if (row.phase.lanes != expected) {
-        Experiment e = measure(title(row.instruction) + "phases of " + plural(row.phase.lanes, "lane"), row.instruction,
-                               rows(row.instruction, odd_lanes, std::max(row.instruction.bytes, found_.banks.bytes)));
+        Experiment e =
+            measure(title(row.instruction) + "phases of " + plural(row.phase.lanes, "lane"), row.instruction,
+                    rows(row.instruction, odd_lanes, std::max(row.instruction.bytes, found_.banks.bytes)));
         beyond(e, "phases of " + plural(expected, "lane") + ", as for the widest form");
       }
     }
@@ -616,7 +637,8 @@ class Learner {
   // ------------------------------------------------------------------------------------ random patterns
 
   [[nodiscard]] bool explained(Instruction i, Probe const& probe) {
-    return reading_of(i, time_of(i, probe)).may_be(cost(found_.architecture(), i, probe.access(i)).wavefronts);
+    return reading_of(i, time_of(i, probe))
+        .may_be(cost(found_.architecture(), i, probe.access(i)).wavefronts);
   }
 
   Trial one_by_one() {
@@ -639,16 +661,18 @@ class Learner {
   }
 
   void try_random() {
-    found_.trial = device_.try_random ? device_.try_random(found_.architecture(), found_.unit, patterns_) : one_by_one();
+    found_.trial =
+        device_.try_random ? device_.try_random(found_.architecture(), found_.unit, patterns_) : one_by_one();
     found_.outcome = Learned::table;
     if (found_.trial.mismatches == 0) return;
     found_.outcome = Learned::not_explained;
-    found_.reason = plural(found_.trial.mismatches, "pattern") + " of " + std::to_string(found_.trial.patterns) +
-                    " cost something else";
+    found_.reason = plural(found_.trial.mismatches, "pattern") + " of " +
+                    std::to_string(found_.trial.patterns) + " cost something else";
     for (auto const& [i, probe] : found_.trial.examples) {
       if (explained(i, probe)) continue;
       Probe const small = smallest(i, probe);
-      Experiment const e = measure(title(i) + "the smallest pattern found that the table does not explain", i, small);
+      Experiment const e =
+          measure(title(i) + "the smallest pattern found that the table does not explain", i, small);
       if (found_.counterexample && lanes_of(found_.counterexample->probe) <= lanes_of(small)) continue;
       found_.counterexample = e;
       found_.expected = cost(found_.architecture(), i, small.access(i)).wavefronts;

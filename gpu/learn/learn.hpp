@@ -56,7 +56,8 @@ struct Findings {
   std::optional<Experiment> counterexample{};  ///< the smallest that was found
   unsigned expected = 0;                       ///< of it, by the table
   /// Precondition: these findings outlive it.
-  [[nodiscard]] Architecture architecture(std::string_view name = "learned", std::string_view evidence = {}) const {
+  [[nodiscard]] Architecture architecture(std::string_view name = "learned",
+                                          std::string_view evidence = {}) const {
     return {name, &phases, Support::measured, evidence, banks, 227 * 1024, trial.patterns};
   }
 };
@@ -69,11 +70,11 @@ struct Findings {
 
 /// What a file of a table says beside it.
 struct Origin {
-  std::string name{};          ///< on the command line: "sm_90"
-  std::string device{};        ///< "NVIDIA H200"
-  std::string date{};          ///< "2026-11-22"
+  std::string name{};    ///< on the command line: "sm_90"
+  std::string device{};  ///< "NVIDIA H200"
+  std::string date{};    ///< "2026-11-22"
   std::uint64_t most_shared_bytes = 0;
-  std::string more{};          ///< further members, each `"key": value,` and a new line
+  std::string more{};  ///< further members, each `"key": value,` and a new line
 };
 
 /// The file that `--arch FILE` reads: format "swizproof architecture 1".

@@ -25,7 +25,9 @@ std::string lanes_of(Phase const& phase) {
   std::string text;
   for (unsigned first = 0; first < warp_lanes; first += phase.lanes)
     for (unsigned i = 0; i < phase.lanes;) {
-      auto const lane = [&](unsigned at) { return unsigned{phase.in_order ? first + at : phase.order[first + at]}; };
+      auto const lane = [&](unsigned at) {
+        return unsigned{phase.in_order ? first + at : phase.order[first + at]};
+      };
       unsigned end = i + 1;
       while (end < phase.lanes && lane(end) == lane(end - 1) + 1) ++end;
       text += (text.empty() ? "" : i == 0 ? " | " : ", ") + std::to_string(lane(i));
@@ -67,8 +69,8 @@ std::string addresses_of(Experiment const& e) {
 
 std::string line_of(Experiment const& e) {
   std::string const wavefronts = text_of(e.reading, e.instruction);
-  return "  " + e.shows + "  " + wavefronts + " wavefront" + (wavefronts == "1" ? "" : "s") + ", " + decimal(e.cycles) +
-         " cycles\n";
+  return "  " + e.shows + "  " + wavefronts + " wavefront" + (wavefronts == "1" ? "" : "s") + ", " +
+         decimal(e.cycles) + " cycles\n";
 }
 
 constexpr char const* width_names[] = {"b32", "b64", "b128"};
@@ -111,8 +113,9 @@ std::string row_json(Phase const& phase) {
   for (unsigned bit = 1; phase.merged_lanes != 0 && bit < warp_lanes; bit *= 2)
     if ((phase.partners & bit) != 0) partners.push_back(std::to_string(bit));
   for (unsigned const lane : phase.order) order.push_back(std::to_string(lane));
-  return "{\"lanes\": " + std::to_string(phase.lanes) + ", \"merged_lanes\": " + std::to_string(phase.merged_lanes) +
-         ", \"partners\": " + list(partners) + ", \"equal_words\": " + (phase.by_lane ? "\"each lane\"" : "\"once\"") +
+  return "{\"lanes\": " + std::to_string(phase.lanes) +
+         ", \"merged_lanes\": " + std::to_string(phase.merged_lanes) + ", \"partners\": " + list(partners) +
+         ", \"equal_words\": " + (phase.by_lane ? "\"each lane\"" : "\"once\"") +
          ", \"idle_phases\": " + (phase.pays_idle ? "\"paid\"" : "\"free\"") +
          (phase.in_order ? "" : ", \"order\": " + list(order)) + "}";
 }
@@ -120,10 +123,11 @@ std::string row_json(Phase const& phase) {
 std::string json(Experiment const& e) {
   std::vector<std::string> addresses;
   for (unsigned l = 0; l < warp_lanes; ++l)
-    addresses.push_back(l < e.instruction.lanes() && (e.probe.active >> l & 1) != 0 ? std::to_string(e.probe.address[l])
-                                                                                   : "null");
-  return "{\"shows\": " + quote(e.shows) + ", \"op\": " + quote(to_string(e.instruction)) + ", \"address\": " +
-         list(addresses) + ", \"cycles\": " + decimal(e.cycles) + ", \"wavefronts\": [" +
+    addresses.push_back(l < e.instruction.lanes() && (e.probe.active >> l & 1) != 0
+                            ? std::to_string(e.probe.address[l])
+                            : "null");
+  return "{\"shows\": " + quote(e.shows) + ", \"op\": " + quote(to_string(e.instruction)) +
+         ", \"address\": " + list(addresses) + ", \"cycles\": " + decimal(e.cycles) + ", \"wavefronts\": [" +
          std::to_string(e.reading.least) + ", " + std::to_string(e.reading.most) + "]}";
 }
 
@@ -135,7 +139,8 @@ std::string describe(Findings const& found) {
   if (found.outcome == Learned::table) {
     text += std::to_string(found.banks.count) + " banks of " + std::to_string(found.banks.bytes) + " bytes\n";
     for_each_row(found.phases, [&](std::string const& name, Phase const& phase, bool whole_warp) {
-      text += name + std::string(16 - std::min<std::size_t>(15, name.size()), ' ') + in_words(phase, whole_warp) + "\n";
+      text += name + std::string(16 - std::min<std::size_t>(15, name.size()), ' ') +
+              in_words(phase, whole_warp) + "\n";
     });
   }
   text += "\nexperiments\n";
@@ -150,11 +155,13 @@ std::string describe(Findings const& found) {
                                                   : "the table is not that of sm_90\n";
     return text;
   }
-  text += std::string(found.outcome == Learned::unclear ? "\nunclear: " : "\nnot explained: ") + found.reason + "\n";
+  text += std::string(found.outcome == Learned::unclear ? "\nunclear: " : "\nnot explained: ") +
+          found.reason + "\n";
   if (found.counterexample) {
     text += line_of(*found.counterexample);
     if (found.expected != 0) text += "  the table says " + std::to_string(found.expected) + "\n";
-    text += "  " + to_string(found.counterexample->instruction) + " at " + addresses_of(*found.counterexample) + "\n";
+    text += "  " + to_string(found.counterexample->instruction) + " at " +
+            addresses_of(*found.counterexample) + "\n";
   }
   return text;
 }
@@ -164,7 +171,8 @@ std::string table_file(Findings const& found, Origin const& origin) {
   for_each_row(found.phases, [&](std::string const& name, Phase const& phase, bool) {
     rows += (rows.empty() ? "\n    " : ",\n    ") + quote(name) + ": " + row_json(phase);
   });
-  for (Experiment const& e : found.experiments) experiments += (experiments.empty() ? "\n    " : ",\n    ") + json(e);
+  for (Experiment const& e : found.experiments)
+    experiments += (experiments.empty() ? "\n    " : ",\n    ") + json(e);
   char const* const outcome = found.outcome == Learned::table           ? "table"
                               : found.outcome == Learned::not_explained ? "not explained"
                                                                         : "unclear";
@@ -174,10 +182,11 @@ std::string table_file(Findings const& found, Origin const& origin) {
   if (!found.reason.empty()) out += "  \"reason\": " + quote(found.reason) + ",\n";
   out += origin.more + "  \"banks\": " + std::to_string(found.banks.count) +
          ",\n  \"bank_bytes\": " + std::to_string(found.banks.bytes) +
-         ",\n  \"most_shared_bytes\": " + std::to_string(origin.most_shared_bytes) + ",\n  \"instructions\": {" + rows +
+         ",\n  \"most_shared_bytes\": " + std::to_string(origin.most_shared_bytes) +
+         ",\n  \"instructions\": {" + rows +
          "\n  },\n  \"patterns\": " + std::to_string(found.trial.patterns) +
-         ",\n  \"mismatches\": " + std::to_string(found.trial.mismatches) + ",\n  \"cycles_of_a_wavefront\": " +
-         decimal(found.unit) + ",\n";
+         ",\n  \"mismatches\": " + std::to_string(found.trial.mismatches) +
+         ",\n  \"cycles_of_a_wavefront\": " + decimal(found.unit) + ",\n";
   if (found.counterexample) out += "  \"counterexample\": " + json(*found.counterexample) + ",\n";
   return out + "  \"experiments\": [" + experiments + "\n  ]\n}\n";
 }

@@ -46,7 +46,8 @@ class Checker {
     asked_ = options.align.value_or(base_alignment(placement.map(), instruction_, options.limits));
     step_ = std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
     if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
-      modulus_ = std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{options_.arch->banks.bytes}});
+      modulus_ =
+          std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{options_.arch->banks.bytes}});
   }
 
   std::optional<AccessVerdict> run_exhaustively() {
@@ -484,8 +485,8 @@ class Checker {
       unsigned const l = most.use.lanes[i];
       LanePlace<W> const place = placement_.lane(std::span<W const>(c.values), l, c.base);
       std::uint64_t const address = warp.address[l];
-      LaneAtFault& lane = out.lanes.emplace_back(
-          LaneAtFault{l, static_cast<std::int64_t>(place.byte), address, address / options_.arch->banks.bytes});
+      LaneAtFault& lane = out.lanes.emplace_back(LaneAtFault{l, static_cast<std::int64_t>(place.byte),
+                                                             address, address / options_.arch->banks.bytes});
       if (!place.element) continue;
       auto const relative = static_cast<std::int64_t>(address - c.base);
       lane.element = {place.element->coordinate, static_cast<std::int64_t>(place.element->offset),

@@ -283,7 +283,8 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
     if (!bill) continue;
     Swizzle const shown = s.bits == 0 ? swizzle_none : s;
     auto const on_bytes = problem.on_bytes ? shown : recast(shown, 3 - static_cast<int>(unit_bits(problem)));
-    Candidate const c{shown, on_bytes, *std::move(bill), {}, s.bits == 0 || f.base >= line_bits_of(*problem.arch), 0};
+    Candidate const c{
+        shown, on_bytes, *std::move(bill), {}, s.bits == 0 || f.base >= line_bits_of(*problem.arch), 0};
     if (std::pair const here{c.cost.excess, c.cost.total}; here < gentlest) gentlest = here, out.gentlest = c;
     if (c.cost.total < least_total) out.best.clear();
     if (c.cost.total > least_total) continue;

@@ -40,8 +40,8 @@ void print_text(std::span<NamedAccess const> accesses, Architecture const& arch,
                                   ? std::to_string(ideal_wavefronts(arch, named.access.instruction))
                                   : "-";
     fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.access.name,
-               fmt::format("{}x{} B", named.access.pattern().rows, named.access.pattern().row_bytes),
-               ideal, named.text, "", style.faint(named.seen_in));
+               fmt::format("{}x{} B", named.access.pattern().rows, named.access.pattern().row_bytes), ideal,
+               named.text, "", style.faint(named.seen_in));
   }
   fmt::print(
       "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"

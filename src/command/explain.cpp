@@ -261,9 +261,13 @@ Json to_json(ExplainResult const& result, SourceFile const& file) {
 
 Json to_json(ExplainResult const& result) {
   Trace const& trace = result.trace;
-  Json out{
-      {"verdict", result.verdict()}, {"arch", trace.arch->name},   {"evidence", name(trace.arch->support)}, {"certainty", certainty(*trace.arch)},
-      {"device", trace.device},      {"recorded", trace.recorded}, {"program", trace.program}};
+  Json out{{"verdict", result.verdict()},
+           {"arch", trace.arch->name},
+           {"evidence", name(trace.arch->support)},
+           {"certainty", certainty(*trace.arch)},
+           {"device", trace.device},
+           {"recorded", trace.recorded},
+           {"program", trace.program}};
   add_sums(out, result.sums);
   out["dropped"] = trace.dropped;
   out["sources"] = Json::array();
@@ -383,7 +387,8 @@ std::string sarif_of(ExplainResult const& result) {
   for (Kernel const& kernel : result.kernels)
     for (Line const& line : kernel.lines)
       if (line.sums.excess != 0) findings.push_back(finding_of(line));
-  return json_text(sarif(SWIZPROOF_VERSION, conflict_rule, findings, certainty(*result.trace.arch)), 2) + "\n";
+  return json_text(sarif(SWIZPROOF_VERSION, conflict_rule, findings, certainty(*result.trace.arch)), 2) +
+         "\n";
 }
 
 // ----------------------------------------------------------------------------------------- text

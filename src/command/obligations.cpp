@@ -345,7 +345,8 @@ void prove_files(Common& common, ProveOptions const& options) {
                                              std::fflush(stdout);
                                            });
   common.exit_code = result.exit_code();
-  if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty(parse_architecture(common.arch))));
+  if (junit)
+    junit->write(junit_xml("swizproof", junit_cases(result), certainty(parse_architecture(common.arch))));
   if (page) page->write(findings_page(result.obligations, result.reports));
   if (!common.json) return print_summary(result);
   for (ObligationReport const& r : result.reports)

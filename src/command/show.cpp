@@ -137,8 +137,10 @@ ShowResult compute(Common const& common, ShowArguments const& options) {
 // ------------------------------------------------------------------------------------ the forms
 
 Json to_json(ShowResult const& result) {
-  Json out{
-      {"arch", result.arch->name}, {"evidence", name(result.arch->support)}, {"certainty", certainty(*result.arch)}, {"pictures", Json::array()}};
+  Json out{{"arch", result.arch->name},
+           {"evidence", name(result.arch->support)},
+           {"certainty", certainty(*result.arch)},
+           {"pictures", Json::array()}};
   for (Picture const& picture : result.pictures) out["pictures"].push_back(to_json(picture));
   return out;
 }

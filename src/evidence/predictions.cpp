@@ -201,7 +201,8 @@ Answered predict(std::FILE* input, std::string const& name, std::FILE* out, Arch
   count.broken_off = broken_off(lines, name);
   if (style.json && count.all > 0) {
     bool const whole = count.bad == 0 && !count.broken_off;
-    fmt::format_to(std::back_inserter(answers.text()), "\n], \"verdict\": \"{}\", \"evidence\": \"{}\", \"certainty\": {}",
+    fmt::format_to(std::back_inserter(answers.text()),
+                   "\n], \"verdict\": \"{}\", \"evidence\": \"{}\", \"certainty\": {}",
                    whole ? "proved" : "unknown", swizproof::name(arch.support), json_text(certainty(arch)));
     if (count.broken_off)
       fmt::format_to(std::back_inserter(answers.text()),

@@ -199,8 +199,7 @@ TracedInstruction instruction_of(Json const& json, Architecture const& arch) {
   if (!matches(i.op, form)) malformed("'op' is no name such as ld.shared.b32");
   for (InstructionName const& known : instruction_names)
     if (known.text == i.op) i.instruction = known.instruction;
-  if (i.instruction && !has(arch, *i.instruction))
-    malformed(fmt::format("{} has no {}", arch.name, i.op));
+  if (i.instruction && !has(arch, *i.instruction)) malformed(fmt::format("{} has no {}", arch.name, i.op));
   read_counts(i, line, arch);
   line.finish();
   return i;
@@ -212,7 +211,8 @@ void read_head(Trace& trace, Json const& json) {
   if (head.text("format") != "swizproof trace 1") malformed("the format is not 'swizproof trace 1'");
   trace.device = head.text("device");
   std::string const architecture = head.text("architecture");
-  if (architecture.find_first_of("/.") != std::string::npos) malformed("'architecture' is no name such as sm_90");
+  if (architecture.find_first_of("/.") != std::string::npos)
+    malformed("'architecture' is no name such as sm_90");
   trace.arch = &parse_architecture(architecture);
   trace.driver = head.text("driver");
   trace.toolkit = head.text("toolkit");

@@ -108,8 +108,10 @@ void add_places(Json& out, Shots const& shots, Tile const& tile) {
 
 Json to_json(Map const& map, Tile const& tile, Access const& access, Architecture const& arch) {
   require(arch, access.instruction, access.name);
-  if (Phase const& row = phase(arch, access.instruction); !row.in_order || (row.merged_lanes != 0 && row.partners != partners_1_and_2))
-    throw InputError{"the page serves consecutive lanes together, this architecture others", access.name, 0, access.name.size(), "leave --html out"};
+  if (Phase const& row = phase(arch, access.instruction);
+      !row.in_order || (row.merged_lanes != 0 && row.partners != partners_1_and_2))
+    throw InputError{"the page serves consecutive lanes together, this architecture others", access.name, 0,
+                     access.name.size(), "leave --html out"};
   Shots const shots(map, access, tile.base);
   auto const fit = misfit_of(Placement(without_swizzle(map), access), {{}, {}, &arch, {}});
   if (auto const* misfit = std::get_if<Misfit>(&fit))

@@ -229,9 +229,10 @@ std::string Picture::lanes_in_words(std::string_view to) const {
 
 void require_drawable(Architecture const& arch) {
   if (arch.banks == Banks{}) return;
-  throw InputError{fmt::format("pictures have 32 banks of 4 bytes, this architecture has {} of {}", arch.banks.count,
-                               arch.banks.bytes),
-                   std::string(arch.name), 0, arch.name.size(), "check and predict --explain name banks and lanes"};
+  throw InputError{fmt::format("pictures have 32 banks of 4 bytes, this architecture has {} of {}",
+                               arch.banks.count, arch.banks.bytes),
+                   std::string(arch.name), 0, arch.name.size(),
+                   "check and predict --explain name banks and lanes"};
 }
 
 Picture make_picture(Tile tile, unsigned cell_bytes) {

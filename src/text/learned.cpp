@@ -45,7 +45,8 @@ class TableReader {
     arch.capability = capability_of(card);
     arch.banks.count = power_of_two(root_, "banks", "", 1, most_banks);
     arch.banks.bytes = power_of_two(root_, "bank_bytes", "", 1, 32);
-    if (arch.banks.row() < 16) fail("'banks' times 'bank_bytes' is less than 16 bytes, one lane's widest access");
+    if (arch.banks.row() < 16)
+      fail("'banks' times 'bank_bytes' is less than 16 bytes, one lane's widest access");
     arch.most_shared_bytes = integer(root_, "most_shared_bytes", "", 1024, 1 << 30);
     read_rows(out->phases);
     out->name = name_;
@@ -72,30 +73,33 @@ class TableReader {
   }
   std::string string(LearnedJson const& object, std::string const& key, std::string const& of) const {
     LearnedJson const& value = member(object, key, of);
-    if (!value.is_string() || value.get_ref<std::string const&>().empty()) fail(field(key, of) + " is no text");
+    if (!value.is_string() || value.get_ref<std::string const&>().empty())
+      fail(field(key, of) + " is no text");
     std::string const text = value.get<std::string>();
     if (text.size() > 200) fail(field(key, of) + " is longer than 200 bytes");
     for (char const c : text)
       if (static_cast<unsigned char>(c) < ' ' || c == 127) fail(field(key, of) + " has control characters");
     return text;
   }
-  std::uint64_t integer(LearnedJson const& object, std::string const& key, std::string const& of, std::uint64_t least,
-                        std::uint64_t most) const {
+  std::uint64_t integer(LearnedJson const& object, std::string const& key, std::string const& of,
+                        std::uint64_t least, std::uint64_t most) const {
     LearnedJson const& value = member(object, key, of);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most)
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least ||
+        value.get<std::uint64_t>() > most)
       fail(fmt::format("{} is no whole number from {} to {}", field(key, of), least, most));
     return value.get<std::uint64_t>();
   }
-  unsigned power_of_two(LearnedJson const& object, std::string const& key, std::string const& of, unsigned least,
-                        unsigned most) const {
+  unsigned power_of_two(LearnedJson const& object, std::string const& key, std::string const& of,
+                        unsigned least, unsigned most) const {
     auto const value = static_cast<unsigned>(integer(object, key, of, least, most));
     if (!std::has_single_bit(value)) fail(field(key, of) + fmt::format(" is {}, no power of two", value));
     return value;
   }
-  std::string one_of(LearnedJson const& object, std::string const& key, std::string const& of, std::string const& a,
-                     std::string const& b) const {
+  std::string one_of(LearnedJson const& object, std::string const& key, std::string const& of,
+                     std::string const& a, std::string const& b) const {
     std::string word = string(object, key, of);
-    if (word != a && word != b) fail(fmt::format("{} is '{}', neither \"{}\" nor \"{}\"", field(key, of), word, a, b));
+    if (word != a && word != b)
+      fail(fmt::format("{} is '{}', neither \"{}\" nor \"{}\"", field(key, of), word, a, b));
     return word;
   }
 
@@ -109,7 +113,8 @@ class TableReader {
   unsigned capability_of(std::string const& card) const {
     unsigned number = 0;
     char const* const end = card.data() + card.size();
-    auto const [behind, error] = std::from_chars(card.data() + std::min<std::size_t>(3, card.size()), end, number);
+    auto const [behind, error] =
+        std::from_chars(card.data() + std::min<std::size_t>(3, card.size()), end, number);
     std::string_view const rest(behind, static_cast<std::size_t>(end - behind));
     if (!card.starts_with("sm_") || error != std::errc{} || number < 50 || number > 199 ||
         (!rest.empty() && rest != "a" && rest != "f"))
@@ -120,27 +125,30 @@ class TableReader {
   std::string date() const {
     std::string const text = string(root_, "date", "");
     bool good = text.size() == 10;
-    for (std::size_t i = 0; good && i < text.size(); ++i) good = i == 4 || i == 7 ? text[i] == '-' : is_digit(text[i]);
+    for (std::size_t i = 0; good && i < text.size(); ++i)
+      good = i == 4 || i == 7 ? text[i] == '-' : is_digit(text[i]);
     if (!good) fail("'date' is '" + text + "', no day such as 2026-11-22");
     return text;
   }
 
   void read_rows(PhaseTable& phases) const {
     LearnedJson const& rows = member(root_, "instructions", "");
-    if (!rows.is_object() || rows.empty()) fail("'instructions' is no JSON object with an entry for each instruction");
+    if (!rows.is_object() || rows.empty())
+      fail("'instructions' is no JSON object with an entry for each instruction");
     static std::map<std::string, std::pair<Operation, int>> const known{
-        {"ld.shared.b32", {Operation::ld_shared, 0}}, {"ld.shared.b64", {Operation::ld_shared, 1}},
+        {"ld.shared.b32", {Operation::ld_shared, 0}},  {"ld.shared.b64", {Operation::ld_shared, 1}},
         {"ld.shared.b128", {Operation::ld_shared, 2}}, {"st.shared.b32", {Operation::st_shared, 0}},
-        {"st.shared.b64", {Operation::st_shared, 1}}, {"st.shared.b128", {Operation::st_shared, 2}},
-        {"ldmatrix", {Operation::ldmatrix, -1}},      {"stmatrix", {Operation::stmatrix, -1}},
-        {"cp.async.b32", {Operation::cp_async, 0}},   {"cp.async.b64", {Operation::cp_async, 1}},
+        {"st.shared.b64", {Operation::st_shared, 1}},  {"st.shared.b128", {Operation::st_shared, 2}},
+        {"ldmatrix", {Operation::ldmatrix, -1}},       {"stmatrix", {Operation::stmatrix, -1}},
+        {"cp.async.b32", {Operation::cp_async, 0}},    {"cp.async.b64", {Operation::cp_async, 1}},
         {"cp.async.b128", {Operation::cp_async, 2}}};
     std::vector<std::string> names;
     for (auto const& [name, where] : known) names.push_back(name);
     for (auto const& [name, row] : rows.items()) {
       auto const found = known.find(name);
       if (found == known.end())
-        fail(fmt::format("'instructions' has '{}'; {}", name, did_you_mean_of(name, names, fmt::format("known: {}", fmt::join(names, ", ")))));
+        fail(fmt::format("'instructions' has '{}'; {}", name,
+                         did_you_mean_of(name, names, fmt::format("known: {}", fmt::join(names, ", ")))));
       auto const [operation, width] = found->second;
       Phase const phase = read_row(row, name);
       auto& widths = phases[static_cast<std::size_t>(operation)];
@@ -159,7 +167,8 @@ class TableReader {
 
   Phase read_row(LearnedJson const& row, std::string const& name) const {
     if (!row.is_object()) fail("'" + name + "' is no JSON object");
-    std::vector<std::string> const known{"lanes", "merged_lanes", "partners", "equal_words", "idle_phases", "order"};
+    std::vector<std::string> const known{"lanes",       "merged_lanes", "partners",
+                                         "equal_words", "idle_phases",  "order"};
     for (auto const& [key, value] : row.items())
       if (std::find(known.begin(), known.end(), key) == known.end())
         fail(fmt::format("{} is no field; {}", field(key, name),
@@ -195,7 +204,8 @@ class TableReader {
     bool good = order->is_array() && order->size() == warp_lanes;
     for (std::size_t i = 0; good && i < warp_lanes; ++i) {
       LearnedJson const& lane = (*order)[i];
-      good = lane.is_number_unsigned() && lane.get<std::uint64_t>() < warp_lanes && !met[lane.get<std::size_t>()];
+      good = lane.is_number_unsigned() && lane.get<std::uint64_t>() < warp_lanes &&
+             !met[lane.get<std::size_t>()];
       if (!good) break;
       phase.order[i] = lane.get<std::uint8_t>();
       met[phase.order[i]] = true;

@@ -154,7 +154,10 @@ class Reader {
              did_you_mean_of(key.str(), words, "known: " + names));
       }
     if (toml::node const* const arch = table.get("arch"))
-      out.arch = within(*arch, [&] { return &parse_architecture(string(*arch, "arch"), std::filesystem::path(path_).parent_path().string()); });
+      out.arch = within(*arch, [&] {
+        return &parse_architecture(string(*arch, "arch"),
+                                   std::filesystem::path(path_).parent_path().string());
+      });
     if (toml::node const* const expect = table.get("expect")) {
       std::string const word = string(*expect, "expect");
       if (word != "proved" && word != "refuted")

@@ -65,7 +65,9 @@ TEST(Learner, FindsSixteenBanksAndHalfWarps) {
   Simulated s = simulated_sm_90();
   s.banks = 16;
   s.merging = false;
-  s.groups = [](Instruction i) { return consecutive(i.matrices != 0 || i.bytes == 16 ? 4 : i.bytes == 8 ? 8 : 16); };
+  s.groups = [](Instruction i) {
+    return consecutive(i.matrices != 0 || i.bytes == 16 ? 4 : i.bytes == 8 ? 8 : 16);
+  };
   Findings const f = learned(s);
   EXPECT_EQ(f.banks, (Banks{16, 4}));
   EXPECT_EQ(row(f, Operation::st_shared, 4).lanes, 16U);
@@ -75,11 +77,11 @@ TEST(Learner, FindsSixteenBanksAndHalfWarps) {
 }
 
 std::vector<std::vector<unsigned>> scattered() {
-  // As AMD's ds_read_b128 divides half a wave.
-  return {{0, 1, 2, 3, 12, 13, 14, 15},
-          {4, 5, 6, 7, 8, 9, 10, 11},
-          {16, 17, 18, 19, 28, 29, 30, 31},
-          {20, 21, 22, 23, 24, 25, 26, 27}};
+  // As ds_read_b128 divides the first half of a wave on an MI300, others measured.
+  return {{0, 1, 2, 3, 20, 21, 22, 23},
+          {4, 5, 6, 7, 16, 17, 18, 19},
+          {8, 9, 10, 11, 28, 29, 30, 31},
+          {12, 13, 14, 15, 24, 25, 26, 27}};
 }
 
 TEST(Learner, FindsPhasesOfScatteredLanes) {
@@ -93,9 +95,26 @@ TEST(Learner, FindsPhasesOfScatteredLanes) {
   Phase const& wide = row(f, Operation::ld_shared, 16);
   EXPECT_EQ(wide.lanes, 8U);
   ASSERT_FALSE(wide.in_order);
-  EXPECT_EQ(wide.order[4], 12U);
+  EXPECT_EQ(wide.order[4], 20U);
   EXPECT_EQ(wide.order[8], 4U);
   EXPECT_TRUE(row(f, Operation::st_shared, 16).in_order);
+}
+
+// As others measured ds_read_b128 where the LDS has 64 banks: the first half of a wave, in two phases.
+TEST(Learner, FindsSixtyFourBanksAndPhasesOfSixteenScatteredLanes) {
+  Simulated s = simulated_sm_90();
+  s.banks = 64;
+  s.merging = false;
+  s.groups = [](Instruction i) -> std::vector<std::vector<unsigned>> {
+    if (i.operation != Operation::ld_shared || i.bytes != 16) return simulated_sm_90().groups(i);
+    return {{0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27},
+            {4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19, 28, 29, 30, 31}};
+  };
+  Findings const f = learned(s);
+  EXPECT_EQ(f.banks, (Banks{64, 4}));
+  EXPECT_EQ(row(f, Operation::ld_shared, 16).lanes, 16U);
+  ASSERT_FALSE(row(f, Operation::ld_shared, 16).in_order);
+  EXPECT_EQ(row(f, Operation::ld_shared, 16).order[8], 20U);
 }
 
 // Even lanes together, odd lanes together: neighbours never meet.
@@ -194,8 +213,8 @@ Findings refused(Simulated const& s) {
 TEST(Learner, NamesTheSmallestPatternThatNoTableExplains) {
   Simulated s = simulated_sm_90();
   s.twist = [](Instruction i, WarpAccess<std::uint32_t> const& warp, unsigned cost) {
-    bool const odd = i.operation == Operation::st_shared && i.bytes == 4 && warp.active[3] && warp.active[5] &&
-                     warp.address[5] / 512 == warp.address[3] / 512 + 1;
+    bool const odd = i.operation == Operation::st_shared && i.bytes == 4 && warp.active[3] &&
+                     warp.active[5] && warp.address[5] / 512 == warp.address[3] / 512 + 1;
     return cost + (odd ? 1 : 0);
   };
   Findings const f = refused(s);

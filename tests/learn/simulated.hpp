@@ -17,14 +17,15 @@ struct Simulated {
   unsigned banks = 32, bank_bytes = 4;
   /// Lanes served together, of accesses of so many bytes.
   std::function<std::vector<std::vector<unsigned>>(Instruction)> groups{};
-  bool merging = true;                      ///< wide loads of equal addresses
-  std::vector<unsigned> partners{1, 2};     ///< l ^ p
-  bool pays_idle = true;                    ///< of loads and stores
-  bool words_count_once = true;             ///< of all but cp.async
-  bool copies_count_lanes = true;           ///< of cp.async
-  std::function<unsigned(Instruction, WarpAccess<std::uint32_t> const&, unsigned)> twist{};  ///< what the law cannot say
-  double unit = 1;                          ///< cycles of a wavefront
-  std::function<double()> noise{};          ///< added to each measurement
+  bool merging = true;                   ///< wide loads of equal addresses
+  std::vector<unsigned> partners{1, 2};  ///< l ^ p
+  bool pays_idle = true;                 ///< of loads and stores
+  bool words_count_once = true;          ///< of all but cp.async
+  bool copies_count_lanes = true;        ///< of cp.async
+  std::function<unsigned(Instruction, WarpAccess<std::uint32_t> const&, unsigned)>
+      twist{};                      ///< what the law cannot say
+  double unit = 1;                  ///< cycles of a wavefront
+  std::function<double()> noise{};  ///< added to each measurement
   std::function<bool(Instruction)> has = [](Instruction) { return true; };
 
   [[nodiscard]] unsigned wavefronts(Instruction i, WarpAccess<std::uint32_t> const& warp) const {
@@ -95,7 +96,9 @@ inline std::vector<std::vector<unsigned>> consecutive(unsigned size) {
 /// As sm_90 serves them.
 inline Simulated simulated_sm_90() {
   Simulated s;
-  s.groups = [](Instruction i) { return consecutive(i.matrices != 0 ? 8 : i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8); };
+  s.groups = [](Instruction i) {
+    return consecutive(i.matrices != 0 ? 8 : i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8);
+  };
   return s;
 }
 

@@ -55,10 +55,10 @@ using PhaseTable = std::array<std::array<Phase, 3>, operation_count>;
 
 /// Phases of compute capability 9.0.
 inline constexpr PhaseTable sm_90_phases{{
-    {{{32, 0}, {16, 32}, {8, 16}}},                                   // ld.shared
-    {{{32, 0}, {16, 0}, {8, 0}}},                                     // st.shared
-    {{{8, 0}, {8, 0}, {8, 0}}},                                       // ldmatrix
-    {{{8, 0}, {8, 0}, {8, 0}}},                                       // stmatrix
+    {{{32, 0}, {16, 32}, {8, 16}}},                                       // ld.shared
+    {{{32, 0}, {16, 0}, {8, 0}}},                                         // st.shared
+    {{{8, 0}, {8, 0}, {8, 0}}},                                           // ldmatrix
+    {{{8, 0}, {8, 0}, {8, 0}}},                                           // stmatrix
     {{{32, 0, true, false}, {16, 0, true, false}, {8, 0, true, false}}},  // cp.async
 }};
 
@@ -98,7 +98,8 @@ struct Architecture {
 
 namespace detail {
 inline constexpr char documented_7[] =
-    "documented: banks, broadcast (CUDA Programming Guide), merged loads (NVIDIA forum 77228); the rest as on sm_90, not measured";
+    "documented: banks, broadcast (CUDA Programming Guide), merged loads (NVIDIA forum 77228); the rest as "
+    "on sm_90, not measured";
 inline constexpr char documented_8[] =
     "documented: banks, broadcast (CUDA Programming Guide); the rest as on sm_90, not measured";
 }  // namespace detail
@@ -157,7 +158,8 @@ inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes;
 
 namespace detail {
 /// Lanes served together: no more than give addresses.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lanes_together(Phase const& row, Instruction i, bool merged) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lanes_together(Phase const& row, Instruction i,
+                                                                      bool merged) {
   unsigned const lanes = merged ? row.merged_lanes : row.lanes;
   return lanes < i.lanes() ? lanes : i.lanes();
 }

@@ -247,11 +247,10 @@ template <class W>
   count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
   Cost<count_of<W>> cost{zero, {}, phases};
   if constexpr (is_number<W>) {
-    cost.degree = phases.size == 8 ? degrees_of<8>(access, phases.count, bytes, merging, phases.banks)
-                  : phases.size == 16
-                      ? degrees_of<16>(access, phases.count, bytes, merging, phases.banks)
-                      : phases.size == 32 ? degrees_of<32>(access, phases.count, bytes, merging, phases.banks)
-                                          : degrees_of<4>(access, phases.count, bytes, merging, phases.banks);
+    cost.degree = phases.size == 8    ? degrees_of<8>(access, phases.count, bytes, merging, phases.banks)
+                  : phases.size == 16 ? degrees_of<16>(access, phases.count, bytes, merging, phases.banks)
+                  : phases.size == 32 ? degrees_of<32>(access, phases.count, bytes, merging, phases.banks)
+                                      : degrees_of<4>(access, phases.count, bytes, merging, phases.banks);
   } else {
     for (auto& degree : cost.degree) degree = zero;
     for (unsigned g = 0; g < phases.count; ++g)
@@ -272,8 +271,8 @@ template <class W>
 }
 
 /// The phases of an instruction, merged (H4) or not.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phases phases_of(Architecture const& arch, Instruction instruction,
-                                                               bool merged = false) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phases phases_of(Architecture const& arch,
+                                                               Instruction instruction, bool merged = false) {
   Phase const& row = phase(arch, instruction);
   unsigned const size = lanes_together(row, instruction, merged);
   return {instruction.lanes() / size, size, arch.banks, &row};

@@ -38,7 +38,8 @@ template <class W, if_number<W> = 0>
   for (unsigned place = phase * phases.size; place < (phase + 1) * phases.size; ++place) {
     unsigned const lane = phases.lane(place);
     if (!access.active[lane]) continue;
-    for (unsigned byte = 0; byte < std::max(instruction.bytes, phases.banks.bytes); byte += phases.banks.bytes) {
+    for (unsigned byte = 0; byte < std::max(instruction.bytes, phases.banks.bytes);
+         byte += phases.banks.bytes) {
       auto const asked = bank_word(Address<W>{static_cast<W>(access.address[lane] + byte)}, phases.banks);
       BankUse<W>& use = uses[static_cast<std::size_t>(bank(asked, phases.banks).number)];
       use.lanes.push_back(lane);
