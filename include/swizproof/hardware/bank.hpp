@@ -104,6 +104,7 @@ namespace detail {
 
 /// log2 of the bytes of a unit: at least a bank word.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes, Banks banks = {}) {
+  if (banks.bytes == 4) return bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
   unsigned const most = bytes > banks.bytes ? bytes : banks.bytes;
   return most <= 1 ? 0 : most == 2 ? 1 : most == 4 ? 2 : most == 8 ? 3 : most == 16 ? 4 : 5;
 }
@@ -184,7 +185,7 @@ template <unsigned Lanes, class W, if_number<W> = 0>
     if (!__builtin_is_constant_evaluated() && slots_of(bytes, banks) <= vectors::most_slots) {
       auto const four = vectors::degrees<Lanes>(access.address, access.active, log2_unit(bytes, banks),
                                                 slots_of(bytes, banks), merging);
-      for (unsigned g = 0; g < count; ++g) degree[g] = four[g];
+      for (unsigned g = 0; g < four.size(); ++g) degree[g] = g < count ? four[g] : 0;
       return degree;
     }
 #endif
@@ -266,8 +267,13 @@ template <class W>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
                                                                       Phases const& phases,
                                                                       Instruction instruction) {
+#if defined(__CUDA_ARCH__)  // one copy of the code: it is long there
+  WarpAccess<W> const ordered = phases.in_order() ? access : in_order_of(*phases.row, access);
+  return serve_in_order(ordered, phases, instruction);
+#else
   if (phases.in_order()) return serve_in_order(access, phases, instruction);
   return serve_in_order(in_order_of(*phases.row, access), phases, instruction);
+#endif
 }
 
 /// The phases of an instruction, merged (H4) or not.
