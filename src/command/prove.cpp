@@ -272,6 +272,7 @@ Json to_json(ProveResult const& result) {
           {"controls_refuted", result.controls},
           {"domains_not_empty", result.inhabited},
           {"seconds", result.seconds},
+          {"certainty", certainty(*result.arch)},
           {"cutlass", cutlass_note()}};
 }
 

@@ -325,7 +325,8 @@ TEST(Trace, OtherLinesAreRefusedByNameToo) {
             "t.jsonl:1: unknown architecture 'sm_60'");
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["architecture"] = "../card.json"; }),
             "t.jsonl:1: 'architecture' is no name such as sm_90");
-  EXPECT_NE(refusal_of(1, [](Json& j) { j["architecture"] = "sm_70"; }).find("sm_70 has no "), std::string::npos);
+  EXPECT_NE(refusal_of(1, [](Json& j) { j["architecture"] = "sm_70"; }).find("sm_70 has no "),
+            std::string::npos);
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["recorded"] = "yesterday"; }),
             "t.jsonl:1: 'recorded' is no time such as 2026-11-22T08:00:00Z");
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["program"] = {1}; }), "t.jsonl:1: 'program' is no list of words");
