@@ -18,7 +18,7 @@ struct Stop {
   std::string reason;
 };
 
-constexpr unsigned attempts = 5;        ///< of each measurement
+constexpr unsigned attempts = 7;        ///< of each measurement
 constexpr unsigned more_attempts = 40;  ///< if the first ones do not agree
 constexpr unsigned candidates = 400;    ///< random patterns of which the most telling one is measured
 constexpr unsigned most_examples = 8;
