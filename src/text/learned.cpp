@@ -104,8 +104,8 @@ class TableReader {
   }
 
   void refuse_unexplained() const {
-    if (auto const outcome = root_.find("outcome"); outcome != root_.end() && *outcome != "table")
-      fail("the table does not explain what was measured: 'outcome' is " + outcome->dump());
+    if (std::string const outcome = string(root_, "outcome", ""); outcome != "table")
+      fail("the table does not explain what was measured: 'outcome' is '" + outcome + "'");
     if (integer(root_, "mismatches", "", 0, ~std::uint64_t{0}) != 0)
       fail("the table does not explain what was measured: 'mismatches' is " + root_["mismatches"].dump());
   }
@@ -187,7 +187,9 @@ class TableReader {
     for (LearnedJson const& partner : partners) {
       bool const good = partner.is_number_unsigned() && partner.get<std::uint64_t>() < warp_lanes &&
                         std::has_single_bit(partner.get<std::uint64_t>());
-      if (!good) fail(field("partners", name) + " has " + partner.dump() + ", none of 1, 2, 4, 8, 16");
+      if (!good)
+        fail(fmt::format("{} has {}, none of 1, 2, 4, 8, 16", field("partners", name),
+                         partner.is_number() ? partner.dump() : partner.type_name()));
       bits |= partner.get<unsigned>();
     }
     if ((bits != 0) != (phase.merged_lanes != 0))

@@ -57,8 +57,7 @@ TEST(LearnedFile, OfWhatIsNotExplainedIsRefused) {
     (void)read_architecture(file_of(s), "t");
     ADD_FAILURE() << "accepted";
   } catch (InputError const& error) {
-    EXPECT_EQ(error.message,
-              "t: the table does not explain what was measured: 'outcome' is \"not explained\"");
+    EXPECT_EQ(error.message, "t: the table does not explain what was measured: 'outcome' is 'not explained'");
   }
 }
 

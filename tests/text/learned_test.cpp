@@ -131,7 +131,7 @@ TEST(LearnedFile, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(with("/banks", 2),
             "t: 'banks' times 'bank_bytes' is less than 16 bytes, one lane's widest access");
   EXPECT_EQ(with("/outcome", "unclear"),
-            "t: the table does not explain what was measured: 'outcome' is \"unclear\"");
+            "t: the table does not explain what was measured: 'outcome' is 'unclear'");
   EXPECT_EQ(with("/mismatches", 1), "t: the table does not explain what was measured: 'mismatches' is 1");
   EXPECT_EQ(with("/patterns", 0), "t: 'patterns' is no whole number from 1 to 4611686018427387904");
   EXPECT_EQ(without("/patterns"), "t: 'patterns' is missing");
@@ -160,6 +160,11 @@ TEST(LearnedFile, NamesTheFieldThatIsWrong) {
   EXPECT_NE(with(row + "oder", {1}).find("t: 'oder' of ld.shared.b64 is no field; did you mean order?"),
             std::string::npos);
   EXPECT_EQ(without(row + "idle_phases"), "t: 'idle_phases' of ld.shared.b64 is missing");
+  EXPECT_EQ(with(row + "partners", Json::parse("[[1]]")),
+            "t: 'partners' of ld.shared.b64 has array, none of 1, 2, 4, 8, 16");
+  std::string deep = table().dump();  // a million brackets where a word should stand
+  deep.replace(deep.find("\"table\""), 7, std::string(1000000, '[') + std::string(1000000, ']'));
+  EXPECT_THROW((void)read_architecture(deep, "t"), InputError);
   EXPECT_THROW((void)read_architecture("{", "t"), InputError);
   EXPECT_THROW((void)read_architecture("[]", "t"), InputError);
   EXPECT_THROW((void)read_architecture("", "t"), InputError);
