@@ -84,9 +84,12 @@ void refuse_beyond_block(Mapping const& map, Architecture const& arch) {
   if (map.domain() == nullptr || !map.element_bits || arch.most_shared_bytes >= most_shared_bytes) return;
   auto const elements = static_cast<std::uint64_t>(map.domain()->size());
   if (elements <= 8 * arch.most_shared_bytes / *map.element_bits) return;
-  throw InputError{fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}", elements,
-                               *map.element_bits, arch.most_shared_bytes, arch.name),
-                   map.text, 0, map.text.size(), {}};
+  throw InputError{fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}",
+                               elements, *map.element_bits, arch.most_shared_bytes, arch.name),
+                   map.text,
+                   0,
+                   map.text.size(),
+                   {}};
 }
 
 /// What compute capability 10.0 would write where 9.0 does not.
