@@ -108,6 +108,28 @@ TEST(Table, OfOtherPartners) {
   EXPECT_EQ(cost(sm_90, load, fours).phases, (Phases{4, 8}));
 }
 
+// Even lanes are served together, then odd ones.
+TEST(Table, OfScatteredLanes) {
+  PhaseTable table = sm_90_phases;
+  Phase& row = table[static_cast<std::size_t>(Operation::st_shared)][1];
+  row.in_order = false;
+  for (unsigned place = 0; place < warp_lanes; ++place)
+    row.order[place] = static_cast<std::uint8_t>(place % 16 * 2 + place / 16);
+  Architecture const arch{"t", &table, Support::measured, {}};
+  Instruction const store{Operation::st_shared, 8};
+  auto const halves = [](std::uint32_t l) {
+    return l % 2 * 512 + l / 2 * 8;
+  };  // even lanes a row, odd lanes another
+  auto const all = cost(arch, store, warp(halves));
+  EXPECT_EQ(all.wavefronts, 2U);
+  EXPECT_EQ(cost(sm_90, store, warp(halves)).wavefronts, 4U);
+  EXPECT_EQ(all.phases.lane(15), 30U);
+  EXPECT_EQ(all.phases.lane(16), 1U);
+  auto const even = cost(arch, store, warp([](std::uint32_t l) { return 128 * l; }, 0x55555555));
+  EXPECT_EQ(even.degree[0], 16U);
+  EXPECT_EQ(even.degree[1], 0U);
+}
+
 TEST(Table, OfOnePhaseForAllMatrices) {
   PhaseTable table = sm_90_phases;
   for (Phase& p : table[static_cast<std::size_t>(Operation::ldmatrix)]) p.lanes = 16;
