@@ -30,6 +30,10 @@ struct Device {
   int ordinal = 0;
   int processors = 0;
   std::string name;
+  unsigned capability = 90;      ///< 90 for 9.0
+  std::size_t shared_bytes = 0;  ///< that a block may have
+  /// "sm_90"
+  [[nodiscard]] std::string architecture() const { return "sm_" + std::to_string(capability); }
 };
 
 /// Memory on the current device, freed with its owner.

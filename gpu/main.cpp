@@ -1,5 +1,7 @@
 // swizproof-gpu: asks the device whether the model of swizproof is right, and writes down what it said.
 #include "counters.hpp"
+#include "learn/gpu.hpp"
+#include "learn/learn.hpp"
 #include "ranks.hpp"
 
 #include <algorithm>
@@ -18,26 +20,53 @@ namespace {
 
 constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
-    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, or all\n"
+    "       swizproof-gpu learn [--out FILE] [--seed N] [--seconds S]\n"
+    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, atomics, "
+    "or all\n"
+    "  learn        finds the table of the bank model by experiment, without believing any, and holds it\n"
+    "               against a hundred million random patterns; swizproof --arch FILE takes what it writes\n"
     "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
     "               standard output (the default)\n"
     "  --seed N     of the random patterns (1)\n"
-    "  --seconds S  how long wavefronts draws random patterns (10)\n"
+    "  --seconds S  how long wavefronts draws random patterns, and learn at most (10)\n"
     "  --shard i/n  the i-th of n disjoint parts, 1 <= i <= n (1/1)\n"
     "  --devices N  use the first N visible devices (all); under mpirun each rank uses one\n"
-    "Exit codes: 0 the model holds, 1 a mismatch, 2 bad usage or a failure, 77 no usable GPU.\n";
+    "A campaign that the device has no instructions for is left out of all, and said.\n"
+    "Exit codes: 0 the model holds, 1 a mismatch, 2 bad usage or a failure, 3 a clock that does not repeat\n"
+    "itself (learn), 77 no usable GPU.\n";
 
+/// What a campaign asks, and of which devices: its kernels are built for those alone.
 struct Campaign {
   std::string name;
   Record (*run)(Device const&, Settings const&, Part);
+  bool hopper = false;     ///< compute capability 9.0 alone
+  char const* needs = "";  ///< in words
 };
-Campaign const campaigns[] = {{"exhaustive", exhaustive}, {"wavefronts", wavefronts},
+#ifdef SWIZPROOF_LEARN_ALONE
+Campaign const campaigns[] = {{"wavefronts", wavefronts},
+                              {"atomics", atomics, true, "clusters, as compute capability 9.0 has them"}};
+#else
+Campaign const campaigns[] = {
+    {"exhaustive", exhaustive},
+    {"wavefronts", wavefronts},
 #ifdef SWIZPROOF_CUPTI
-                              {"counters", counters},
+    {"counters", counters, true, "the counters of GH100"},
 #endif
-                              {"ldmatrix", ldmatrix},     {"tma", tma},
-                              {"tiles", tiles},           {"wgmma", wgmma},
-                              {"operands", operands},     {"mma", mma}};
+    {"ldmatrix", ldmatrix, true, "stmatrix and the model of compute capability 9.0"},
+    {"tma", tma, true, "the copy engine of compute capability 9.0"},
+    {"tiles", tiles, true, "the copy engine of compute capability 9.0"},
+    {"wgmma", wgmma, true, "wgmma"},
+    {"operands", operands, true, "wgmma"},
+    {"mma", mma, true, "wgmma, and mma of 64 and 4 bits"},
+    {"atomics", atomics, true, "clusters, as compute capability 9.0 has them"}};
+#endif
+
+bool runs_on(Campaign const& campaign, Device const& device) {
+  return !campaign.hopper || device.capability == 90;
+}
+
+/// The architectures that the kernels are built for: "75 80 90a".
+constexpr char built_for[] = SWIZPROOF_ARCHITECTURES;
 
 /// As the kernel module says it, 580.159.04 for instance.
 std::string driver_version() {
@@ -55,6 +84,7 @@ struct CommandLine {
   Settings settings;
   std::uint64_t shard = 1, shards = 1;
   int devices = 0;  ///< 0: all
+  bool learn = false;
 };
 
 Failure bad_usage(std::string const& message) { return {message + "\n" + usage, 2}; }
@@ -69,6 +99,10 @@ std::uint64_t natural(std::string const& option, std::string const& text, std::u
 }
 
 void take_campaign(CommandLine& line, std::string const& word) {
+  if (word == "learn") {
+    line.learn = true;
+    return;
+  }
   bool known = false;
   for (Campaign const& c : campaigns) {
     if (word != "all" && word != c.name) continue;
@@ -111,6 +145,8 @@ CommandLine parse(std::vector<std::string> const& words) {
       ++i;
     }
   }
+  if (line.learn && !line.chosen.empty()) throw bad_usage("learn stands alone");
+  if (line.learn) return line;
   if (line.chosen.empty()) throw bad_usage("which campaign?");
   if (line.chosen.size() > 1 && line.out.find("%c") == std::string::npos)
     throw bad_usage("several campaigns need --out with %c in its name");
@@ -142,12 +178,17 @@ std::vector<Device> find_devices(CommandLine const& line, Ranks const& ranks) {
   for (int d = first; d < first + used; ++d) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, d), "cudaGetDeviceProperties");
-    if (properties.major != 9 || properties.minor != 0)
+    Device device{d, properties.multiProcessorCount, properties.name,
+                  static_cast<unsigned>(10 * properties.major + properties.minor),
+                  properties.sharedMemPerBlockOptin};
+    check(cudaSetDevice(d), "cudaSetDevice");
+    if (!kernels_run())
       throw Failure{std::string("no usable GPU: ") + properties.name + " has compute capability " +
                         std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                        ", the kernels are built for 9.0 (sm_90a)",
+                        ", the kernels are built for " + built_for +
+                        "; configure with -DSWIZPROOF_GPU_ARCHITECTURES=native, and see gpu/ANY_CARD.md",
                     77};
-    devices.push_back({d, properties.multiProcessorCount, properties.name});
+    devices.push_back(std::move(device));
   }
   return devices;
 }
@@ -193,17 +234,28 @@ std::string object(Map const& map, Print const& print) {
   return "{\n" + out + "}";
 }
 
-std::string json(Campaign const& campaign, Record const& record, CommandLine const& line,
-                 std::string const& device, std::size_t devices, int ranks) {
+/// The day, UTC: 2026-11-22.
+std::string today() {
+  char date[32];
+  std::time_t const now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  return date;
+}
+
+/// The versions of the runtime and of the driver, as JSON: "13.0".
+std::pair<std::string, std::string> versions() {
   int runtime = 0, driver = 0;
   check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   auto const version = [](int v) {
     return quoted(std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10));
   };
-  char date[32];
-  std::time_t const now = std::time(nullptr);
-  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  return {version(runtime), version(driver)};
+}
+
+std::string json(Campaign const& campaign, Record const& record, CommandLine const& line,
+                 Device const& device, std::size_t devices, int ranks) {
+  auto const [runtime, driver] = versions();
   auto const integer = [](std::uint64_t v) { return std::to_string(v); };
   auto const seconds = [](double v) {
     char text[32];
@@ -216,11 +268,12 @@ std::string json(Campaign const& campaign, Record const& record, CommandLine con
     return out + "]";
   };
   return "{\n\"format\": \"swizproof evidence 1\",\n\"campaign\": " + quoted(campaign.name) +
-         ",\n\"device\": " + quoted(device) + ",\n\"devices\": " + std::to_string(devices) +
-         ",\n\"ranks\": " + std::to_string(ranks) + ",\n\"driver\": " + quoted(driver_version()) +
-         ",\n\"cuda_driver\": " + version(driver) + ",\n\"toolkit\": " + version(runtime) +
+         ",\n\"device\": " + quoted(device.name) + ",\n\"architecture\": " + quoted(device.architecture()) +
+         ",\n\"devices\": " + std::to_string(devices) + ",\n\"ranks\": " + std::to_string(ranks) +
+         ",\n\"driver\": " + quoted(driver_version()) + ",\n\"cuda_driver\": " + driver +
+         ",\n\"toolkit\": " + runtime +
          ",\n\"compiler\": \"" SWIZPROOF_TOOLKIT "\",\n\"commit\": \"" SWIZPROOF_COMMIT "\",\n\"date\": " +
-         quoted(date) + ",\n\"seed\": " + std::to_string(line.settings.seed) + ",\n\"shard\": [" +
+         quoted(today()) + ",\n\"seed\": " + std::to_string(line.settings.seed) + ",\n\"shard\": [" +
          std::to_string(line.shard) + ", " + std::to_string(line.shards) +
          "],\n\"counts\": " + object(record.counts, integer) +
          ",\n\"longest\": " + object(record.longest, seconds) + ",\n\"rows\": " + object(record.rows, list) +
@@ -246,13 +299,54 @@ void write(std::string const& name, std::string const& text) {
   if (error) throw Failure{"cannot write " + name + ": " + error.message()};
 }
 
+/// Patterns that a learned table is held against.
+constexpr std::uint64_t learned_patterns = 100'000'000;
+
+/// Learns the first device's table, prints it and writes it. With --out - the description goes to standard error.
+int learn_table(CommandLine const& line, Device const& device) {
+  check(cudaSetDevice(device.ordinal), "cudaSetDevice");
+  auto const start = std::chrono::steady_clock::now();
+  Findings const found =
+      learn(device_under_test(device, line.settings), learned_patterns, line.settings.seed);
+  auto const [runtime, driver] = versions();
+  std::string const more = "  \"driver\": " + quoted(driver_version()) + ",\n  \"cuda_driver\": " + driver +
+                           ",\n  \"toolkit\": " + runtime + ",\n  \"commit\": \"" SWIZPROOF_COMMIT "\",\n";
+  write(line.out, table_file(found, {device.architecture(),
+                                     quoted(device.name).substr(1, quoted(device.name).size() - 2), today(),
+                                     device.shared_bytes, more}));
+  std::FILE* const out = line.out == "-" ? stderr : stdout;
+  std::fprintf(out, "%s, %s\n%s", device.name.c_str(), device.architecture().c_str(),
+               describe(found).c_str());
+  std::fprintf(stderr, "learn: %.2f s\n",
+               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return found.outcome == Learned::table ? 0 : found.outcome == Learned::not_explained ? 1 : 3;
+}
+
+/// Of several campaigns those that the devices have instructions for; the others are said. Throws Failure (77) if none is left.
+void leave_out_what_is_missing(CommandLine& line, std::vector<Device> const& devices) {
+  std::string why;
+  std::erase_if(line.chosen, [&](Campaign const& campaign) {
+    for (Device const& device : devices) {
+      if (runs_on(campaign, device)) continue;
+      why = campaign.name + ": not run: " + device.name + " (" + device.architecture() + ") has not " +
+            campaign.needs;
+      std::fprintf(stderr, "%s\n", why.c_str());
+      return true;
+    }
+    return false;
+  });
+  if (line.chosen.empty()) throw Failure{"nothing is left to run", 77};
+}
+
 int run(std::vector<std::string> const& words, Ranks& ranks) {
   if (words == std::vector<std::string>{"--help"}) {
     std::fputs(usage, stdout);
     return 0;
   }
-  CommandLine const line = parse(words);
+  CommandLine line = parse(words);
   std::vector<Device> const devices = find_devices(line, ranks);
+  if (line.learn) return ranks.rank == 0 ? learn_table(line, devices[0]) : 0;
+  leave_out_what_is_missing(line, devices);
   bool mismatch = false;
   for (Campaign const& campaign : line.chosen) {
     auto const rank = static_cast<std::uint64_t>(ranks.rank), count = static_cast<std::uint64_t>(ranks.count);
@@ -261,12 +355,16 @@ int run(std::vector<std::string> const& words, Ranks& ranks) {
     if (ranks.rank != 0) continue;
     std::string name = line.out;
     if (std::size_t const at = name.find("%c"); at != std::string::npos) name.replace(at, 2, campaign.name);
-    write(name, json(campaign, record, line, devices[0].name, devices.size(), ranks.count));
+    write(name, json(campaign, record, line, devices[0], devices.size(), ranks.count));
     auto const found = record.counts.find("mismatches");
     std::uint64_t const mismatches = found == record.counts.end() ? 0 : found->second;
     mismatch = mismatch || mismatches != 0;
-    std::fprintf(stderr, "%s: %llu mismatches, %.2f s\n", campaign.name.c_str(),
-                 static_cast<unsigned long long>(mismatches), record.longest.at("seconds"));
+    if (found == record.counts.end())
+      std::fprintf(stderr, "%s: no law to compare with, %.2f s\n", campaign.name.c_str(),
+                   record.longest.at("seconds"));
+    else
+      std::fprintf(stderr, "%s: %llu mismatches, %.2f s\n", campaign.name.c_str(),
+                   static_cast<unsigned long long>(mismatches), record.longest.at("seconds"));
   }
   return mismatch ? 1 : 0;
 }

@@ -29,8 +29,12 @@ struct Record {
 /// `"a\"b"`: a text as JSON. Control characters become blanks, and what is no UTF-8 question marks.
 [[nodiscard]] std::string quoted(std::string const& text);
 
+/// Whether the kernels are built for the current device.
+[[nodiscard]] bool kernels_run();
+
 /// The campaigns. Each runs its part on the current device and returns what it found; mismatches are
 /// counted under "mismatches", never thrown.
+[[nodiscard]] Record atomics(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record exhaustive(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record wavefronts(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record ldmatrix(Device const& device, Settings const& settings, Part part);

@@ -7,6 +7,31 @@
 
 namespace swizproof::gpu {
 
+/// Bytes from one page to the next: 4 KiB, and 2 KiB where a block has 64 KiB of shared memory. Pages overlap where patterns are longer.
+[[nodiscard]] constexpr std::uint32_t page_step_of(unsigned capability) {
+  return capability < 80 ? page_bytes / 2 : page_bytes;
+}
+#if defined(__CUDA_ARCH__)
+inline constexpr std::uint32_t page_step = page_step_of(__CUDA_ARCH__ / 10);
+#else
+inline constexpr std::uint32_t page_step = page_bytes;
+#endif
+
+/// Whether a device of this capability (90 for 9.0) has the instruction.
+[[nodiscard]] constexpr bool has_instruction(unsigned capability, Instruction i) {
+  PhaseTable const table = as_of(capability, sm_90_phases);
+  return table[static_cast<std::size_t>(i.operation)][0].lanes != 0;
+}
+
+/// Whether the code that is being compiled may have it.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool compiled([[maybe_unused]] Operation operation) {
+#if defined(__CUDA_ARCH__)
+  return as_of(__CUDA_ARCH__ / 10, sm_90_phases)[static_cast<std::size_t>(operation)][0].lanes != 0;
+#else
+  return true;
+#endif
+}
+
 /// What stores store: zeros that the compiler does not know. The zero register would not do: an access
 /// that reads no register does not pay for phases without active lanes.
 struct Data {
@@ -18,7 +43,8 @@ struct Data {
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed, unsigned Page>
 __device__ __forceinline__ void issue(std::uint32_t address, void const* global, Data const& data,
                                       std::uint32_t (&sink)[4]) {
-#define AT "n"(Page * page_bytes)
+#define AT "n"(Page * page_step)
+  if constexpr (!compiled(Op)) return;
   if constexpr (Op == Operation::ld_shared) {
     if constexpr (Bytes == 1)
       asm volatile("ld.volatile.shared.u8 %0, [%1+%2];" : "=r"(sink[0]) : "r"(address), AT);
@@ -50,10 +76,8 @@ __device__ __forceinline__ void issue(std::uint32_t address, void const* global,
       asm volatile("st.volatile.shared.v4.u32 [%0+%5], {%1,%2,%3,%4};" ::"r"(address), "r"(data[0]),
                    "r"(data[1]), "r"(data[2]), "r"(data[3]), AT);
   }
-  if constexpr (Op == Operation::cp_async)
+  if constexpr (Op == Operation::cp_async && compiled(Op))
     asm volatile("cp.async.ca.shared.global [%0+%2], [%1], %3;" ::"r"(address), "l"(global), AT, "n"(Bytes));
-#undef AT
-#define AT "n"(Page * page_bytes)
 #define LDMATRIX(suffix)                                                                      \
   if constexpr (Matrices == 1)                                                                \
     asm volatile("ldmatrix.sync.aligned.m8n8.x1" suffix ".shared.b16 {%0}, [%1+%2];"          \
@@ -84,10 +108,10 @@ __device__ __forceinline__ void issue(std::uint32_t address, void const* global,
     asm volatile("stmatrix.sync.aligned.m8n8.x4" suffix                                                 \
                  ".shared.b16 [%0+%5], {%1,%2,%3,%4};" ::"r"(address),                                  \
                  "r"(data[0]), "r"(data[1]), "r"(data[2]), "r"(data[3]), AT);
-  if constexpr (Op == Operation::stmatrix && !Transposed) {
+  if constexpr (Op == Operation::stmatrix && !Transposed && compiled(Op)) {
     STMATRIX("")
   }
-  if constexpr (Op == Operation::stmatrix && Transposed) {
+  if constexpr (Op == Operation::stmatrix && Transposed && compiled(Op)) {
     STMATRIX(".trans")
   }
 #undef LDMATRIX
@@ -100,7 +124,8 @@ __device__ __forceinline__ void issue(std::uint32_t address, void const* global,
 template <Operation Op>
 __device__ __forceinline__ void drain(std::uint32_t page, std::uint32_t (&sink)[pages][4]) {
   std::uint32_t all = 0;
-  if constexpr (Op == Operation::cp_async) {
+  if constexpr (!compiled(Op)) return;
+  if constexpr (Op == Operation::cp_async && compiled(Op)) {
     asm volatile("cp.async.wait_all;" ::: "memory");
   } else if constexpr (Op == Operation::st_shared || Op == Operation::stmatrix) {
     asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(all) : "r"(page));

@@ -11,13 +11,18 @@
 // instructions take 768 * wavefronts longer. What comes to another number of wavefronts than the law
 // says (H12, hardware/timing.hpp) is measured up to eight times, on other multiprocessors, and then is a
 // mismatch that is kept with its addresses.
+//
+// The same kernels answer what `learn` asks (learn/device.hpp): patterns from the host, and a table that is not the model's.
 #include "issue.cuh"
+#include "learn/gpu.hpp"
 #include "record.hpp"
 
 #include <swizproof/hardware/timing.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -26,6 +31,7 @@ namespace {
 
 constexpr unsigned warps = measuring_warps;
 constexpr unsigned batch = batch_patterns;     ///< one a thread
+constexpr unsigned piece = batch / 4;          ///< of a batch, in shared memory at once
 constexpr unsigned rounds = measuring_rounds;  ///< through the pages, in one measurement
 constexpr unsigned instructions = rounds * pages * warps;
 constexpr unsigned attempts = 8;
@@ -52,9 +58,18 @@ struct Numbers {
   unsigned overhead;  ///< cycles
   Operation operation;
   std::uint64_t keep_every;
-  Data data;             ///< zeros
-  unsigned first_block;  ///< the block that starts: repetitions go to another multiprocessor
-  Kept const* again;     ///< if set: measure these once more; numbers are places in this list
+  Data data;              ///< zeros
+  unsigned first_block;   ///< the block that starts: repetitions go to another multiprocessor
+  Kept const* again;      ///< if set: measure these once more; numbers are places in this list
+  std::uint32_t* cycles;  ///< if set: what each of them took, by number, and nothing else is concluded
+  unsigned quarters;      ///< of a cycle that a wavefront takes: 4
+  std::uint32_t span;     ///< addresses lie below, from each page on
+};
+
+/// What the patterns are predicted by.
+struct Model {
+  PhaseTable phases;
+  Banks banks;
 };
 
 /// A pattern to measure, and what the law says that it costs. Nothing is measured where `wanted` is not.
@@ -74,13 +89,18 @@ struct Findings {
   unsigned int wrong;
 };
 
-/// Shared memory of a block; the pages come first and are aligned to 4 KiB.
-struct alignas(4096) Scratch {
-  unsigned char page[pages][page_bytes];
-  Pattern pattern[batch];
-  std::uint32_t begin[batch][warps];
-  std::uint32_t end[batch][warps];
+/// Shared memory of a block, behind the pages, which are aligned to 4 KiB.
+struct Scratch {
+  Pattern pattern[piece];
+  std::uint32_t begin[piece][warps];
+  std::uint32_t end[piece][warps];
 };
+constexpr unsigned page_alignment = 4096;
+
+/// Bytes of a block's pages: 16 of `span` bytes, which overlap.
+SWIZPROOF_HOST_DEVICE constexpr std::uint32_t pages_bytes(std::uint32_t step, std::uint32_t span) {
+  return (pages - 1) * step + span;
+}
 
 __device__ std::uint32_t now() {
   std::uint32_t t;
@@ -89,11 +109,11 @@ __device__ std::uint32_t now() {
 }
 
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed>
-__device__ void measure(Scratch& scratch, unsigned i, Numbers const& numbers, char const* global) {
+__device__ void measure(Scratch& scratch, std::uint32_t page, unsigned i, Numbers const& numbers,
+                        char const* global) {
   constexpr Instruction instruction{Op, Bytes, Matrices, Transposed};
   unsigned const lane = threadIdx.x % warp_lanes, warp = threadIdx.x / warp_lanes;
   Pattern const& pattern = scratch.pattern[i];
-  auto const page = static_cast<std::uint32_t>(__cvta_generic_to_shared(scratch.page));
   std::uint32_t const address = page + pattern.unit[lane] * instruction.bytes;
   bool const first = lane + 1 == static_cast<unsigned>(__ffs(static_cast<int>(pattern.active)));
   std::uint32_t sink[pages][4] = {};
@@ -128,15 +148,21 @@ __device__ int cycles_of(Scratch const& scratch, unsigned i) {
 /// Counts what thread t's pattern of the batch cost, and keeps it if it is a mismatch or in the sample.
 __device__ void conclude(Scratch const& scratch, Numbers const& numbers, std::uint64_t number,
                          std::uint32_t predicted, Findings* findings, Kept* kept, Kept* wrong) {
-  int const cycles = cycles_of(scratch, threadIdx.x);
+  unsigned const place = threadIdx.x % piece;
+  int const cycles = cycles_of(scratch, place);
+  if (numbers.cycles != nullptr) {
+    numbers.cycles[number] = static_cast<std::uint32_t>(cycles);
+    return;
+  }
   int const issued = static_cast<int>(pages * warps * numbers.rounds);
-  int const rest = cycles - static_cast<int>(numbers.overhead), wavefronts = static_cast<int>(predicted);
+  int const rest = (cycles - static_cast<int>(numbers.overhead)) * 4 / static_cast<int>(numbers.quarters);
+  int const wavefronts = static_cast<int>(predicted);
   bool const mismatch = !may_take(numbers.operation, rest, issued, wavefronts);
   atomicAdd(&findings->patterns, 1ULL);
   atomicAdd(&findings->by_wavefronts[predicted <= 32 ? predicted : 0], 1ULL);
   if (!mismatch && time_tells(numbers.operation, wavefronts))
     atomicMax(&findings->farthest, static_cast<unsigned>(abs(rest - wavefronts * issued)));
-  Kept const here{scratch.pattern[threadIdx.x], number, static_cast<std::uint32_t>(cycles), predicted};
+  Kept const here{scratch.pattern[place], number, static_cast<std::uint32_t>(cycles), predicted};
   if (!mismatch && number % numbers.keep_every == 0) {
     unsigned const at = atomicAdd(&findings->kept, 1U);
     if (at < most_kept) kept[at] = here;
@@ -161,19 +187,20 @@ __device__ __noinline__ std::uint64_t prepare(Numbers const& numbers, Instructio
 }
 
 /// What the law says that a pattern costs. One function for all instructions: it is compiled once.
-__device__ __noinline__ std::uint32_t predict(PhaseTable const& phases, Instruction instruction,
+__device__ __noinline__ std::uint32_t predict(Model const& model, Instruction instruction,
                                               Pattern const& pattern) {
-  return cost(Architecture{{}, &phases, {}}, instruction, access(pattern, instruction)).wavefronts;
+  Architecture const arch{{}, &model.phases, {}, {}, model.banks};
+  return cost(arch, instruction, access(pattern, instruction)).wavefronts;
 }
 
 /// Draws and predicts, a thread a pattern. A kernel of its own: what diverges here must not be diverged
 /// when it is measured.
-__global__ void __launch_bounds__(batch) prepare_all(Numbers const numbers, PhaseTable const phases,
-                                                     Instruction const instruction, Prepared* prepared) {
+__global__ void __launch_bounds__(batch)
+    prepare_all(Numbers const numbers, Model const model, Instruction const instruction, Prepared* prepared) {
   std::uint64_t const place = (numbers.first_batch + blockIdx.x * numbers.batch_step) * batch + threadIdx.x;
   Prepared p{};
   p.number = prepare(numbers, instruction, place, p.pattern);
-  p.predicted = predict(phases, instruction, p.pattern);
+  p.predicted = predict(model, instruction, p.pattern);
   p.wanted = place < numbers.end;
   prepared[blockIdx.x * batch + threadIdx.x] = p;
 }
@@ -183,21 +210,27 @@ __global__ void __launch_bounds__(batch, 1)
     run(Numbers const numbers, Prepared const* prepared, Findings* findings, Kept* kept, Kept* wrong,
         char const* global) {
   extern __shared__ unsigned char memory[];
-  Scratch& scratch =
-      *reinterpret_cast<Scratch*>(memory + (4096 - __cvta_generic_to_shared(memory) % 4096) % 4096);
-  for (unsigned i = threadIdx.x; i < sizeof scratch.page / 4; i += batch)
-    reinterpret_cast<std::uint32_t*>(scratch.page)[i] = 0;
+  unsigned char* const aligned =
+      memory + (page_alignment - __cvta_generic_to_shared(memory) % page_alignment) % page_alignment;
+  std::uint32_t const bytes = pages_bytes(page_step, numbers.span);
+  Scratch& scratch = *reinterpret_cast<Scratch*>(aligned + bytes);
+  auto const page = static_cast<std::uint32_t>(__cvta_generic_to_shared(aligned));
+  for (unsigned i = threadIdx.x; i < bytes / 4; i += batch) reinterpret_cast<std::uint32_t*>(aligned)[i] = 0;
   __syncthreads();
   for (std::uint64_t b = (blockIdx.x + numbers.first_block) % gridDim.x; b < numbers.batches;
        b += gridDim.x) {
     Prepared const& p = prepared[b * batch + threadIdx.x];
-    scratch.pattern[threadIdx.x] = p.pattern;
-    __syncthreads();
-    for (unsigned i = 0; i < batch; ++i)
-      measure<Op, Bytes, Matrices, Transposed>(scratch, i, numbers, global);
-    __syncthreads();
-    if (p.wanted) conclude(scratch, numbers, p.number, p.predicted, findings, kept, wrong);
-    __syncthreads();
+    std::uint64_t const place = (numbers.first_batch + b * numbers.batch_step) * batch;
+    for (unsigned first = 0; first < batch && place + first < numbers.end; first += piece) {
+      bool const mine = threadIdx.x / piece == first / piece;
+      if (mine) scratch.pattern[threadIdx.x % piece] = p.pattern;
+      __syncthreads();
+      for (unsigned i = 0; i < piece && place + first + i < numbers.end; ++i)
+        measure<Op, Bytes, Matrices, Transposed>(scratch, page, i, numbers, global);
+      __syncthreads();
+      if (mine && p.wanted) conclude(scratch, numbers, p.number, p.predicted, findings, kept, wrong);
+      __syncthreads();
+    }
   }
 }
 
@@ -224,9 +257,19 @@ std::vector<Subject> subjects(std::index_sequence<Known...>) {
 /// One device's share of the campaign.
 class Bench {
  public:
-  Bench(Device const& device, Settings const& settings, Part part)
-      : blocks_(static_cast<unsigned>(device.processors)), seed_(settings.seed), part_(part) {
-    for (Subject const& s : subjects_) allow_shared(s.kernel, shared_bytes);
+  /// `widest`: as much span as the device has room for, up to 32 KiB, else one page.
+  Bench(Device const& device, Settings const& settings, Part part, bool widest = false)
+      : blocks_(static_cast<unsigned>(device.processors)),
+        seed_(settings.seed),
+        part_(part),
+        step_(page_step_of(device.capability)) {
+    std::erase_if(subjects_,
+                  [&](Subject const& s) { return !has_instruction(device.capability, s.instruction); });
+    while (widest && span_ < most_span && shared_bytes(2 * span_) <= device.shared_bytes) span_ *= 2;
+    if (shared_bytes(span_) > device.shared_bytes)
+      throw Failure{device.name + " gives a block " + std::to_string(device.shared_bytes) +
+                    " bytes of shared memory, the campaign needs " + std::to_string(shared_bytes(span_))};
+    for (Subject const& s : subjects_) allow_shared(s.kernel, shared_bytes(span_));
     overhead_.resize(subjects_.size());
     for (std::size_t s = 0; s < subjects_.size(); ++s) overhead_[s] = measure_overhead(s);
   }
@@ -273,11 +316,65 @@ class Bench {
     collect(true);
   }
 
+  /// Cycles of one instruction each, without the overhead of measuring.
+  [[nodiscard]] std::vector<double> cycles(Instruction instruction, std::vector<Probe> const& probes) {
+    std::size_t const s = subject_of(instruction);
+    std::vector<Kept> asked(probes.size());
+    for (std::size_t n = 0; n < probes.size(); ++n) {
+      asked[n].number = n;
+      asked[n].pattern.active = instruction.matrices != 0 ? ~0U : probes[n].active;
+      for (unsigned l = 0; l < warp_lanes; ++l)
+        asked[n].pattern.unit[l] = static_cast<std::uint16_t>(probes[n].address[l] / instruction.bytes);
+    }
+    Buffer<Kept> const again(asked);
+    Buffer<std::uint32_t> const taken(asked.size());
+    Numbers numbers{};
+    numbers.again = again.data();
+    numbers.cycles = taken.data();
+    numbers.batches = (asked.size() + batch - 1) / batch;
+    numbers.batch_step = 1;
+    numbers.end = asked.size();
+    numbers.keep_every = ~std::uint64_t{0};
+    numbers.rounds = rounds;
+    numbers.overhead = overhead_[s];
+    numbers.operation = instruction.operation;
+    numbers.first_block = turn_++ % blocks_;
+    measure(s, numbers, nullptr, nullptr, nullptr);
+    finish(subjects_[s].name);
+    std::vector<double> out;
+    for (std::uint32_t const c : taken.read())
+      out.push_back((static_cast<double>(c) - overhead_[s]) / instructions);
+    return out;
+  }
+
+  [[nodiscard]] std::uint32_t span() const { return span_; }
+  [[nodiscard]] bool has(Instruction instruction) const {
+    return std::any_of(subjects_.begin(), subjects_.end(),
+                       [&](Subject const& s) { return s.instruction == instruction; });
+  }
+  /// From now on patterns are predicted by this.
+  void believe(Model const& model, unsigned quarters) {
+    model_ = model;
+    quarters_ = quarters;
+  }
+  /// What still contradicts the model, measured again and again.
+  [[nodiscard]] std::vector<std::pair<Instruction, Pattern>> const& contradictions() const {
+    return contradictions_;
+  }
+
   Record record{};
 
  private:
   static constexpr std::uint64_t chunk = 4224;  ///< batches, 32 for each of 132 multiprocessors
-  static constexpr std::size_t shared_bytes = sizeof(Scratch) + alignof(Scratch);
+  static constexpr std::uint32_t most_span = 32768;
+  [[nodiscard]] std::size_t shared_bytes(std::uint32_t span) const {
+    return page_alignment + pages_bytes(step_, span) + sizeof(Scratch);
+  }
+  [[nodiscard]] std::size_t subject_of(Instruction instruction) const {
+    for (std::size_t s = 0; s < subjects_.size(); ++s)
+      if (subjects_[s].instruction == instruction) return s;
+    throw Failure{"this device has no " + to_string(instruction)};
+  }
   struct Launched {
     std::size_t subject = 0;
     Kind kind = Kind::uniform;
@@ -300,12 +397,14 @@ class Bench {
 
   /// Draws, predicts and measures, a chunk of batches at a time.
   void measure(std::size_t s, Numbers numbers, Findings* findings, Kept* kept, Kept* wrong) {
+    numbers.quarters = quarters_;
+    numbers.span = span_;
     for (std::uint64_t left = numbers.batches; left != 0; left -= numbers.batches) {
       numbers.batches = std::min<std::uint64_t>(left, chunk);
       prepare_all<<<static_cast<unsigned>(numbers.batches), batch>>>(
-          numbers, sm_90_phases, subjects_[s].instruction, prepared_.data());
-      subjects_[s].kernel<<<blocks_, batch, shared_bytes>>>(numbers, prepared_.data(), findings, kept, wrong,
-                                                            global_.data());
+          numbers, model_, subjects_[s].instruction, prepared_.data());
+      subjects_[s].kernel<<<blocks_, batch, shared_bytes(span_)>>>(numbers, prepared_.data(), findings, kept,
+                                                                   wrong, global_.data());
       check(cudaGetLastError(), subjects_[s].name);
       numbers.first_batch += numbers.batches * numbers.batch_step;
     }
@@ -347,6 +446,8 @@ class Bench {
       if (found.wrong != 0) doubtful = l.wrong.read();
       doubtful.resize(std::min<std::size_t>(found.wrong, most_kept));
       std::vector<Kept> const wrong = measure_again(l.subject, doubtful);
+      for (Kept const& k : wrong)
+        if (contradictions_.size() < 64) contradictions_.emplace_back(subject.instruction, k.pattern);
       std::uint64_t const mismatches = found.mismatches - doubtful.size() + wrong.size();
       record.counts["mismatches"] += mismatches;
       record.counts["measured_again"] += doubtful.size();
@@ -404,6 +505,12 @@ class Bench {
   unsigned blocks_;
   std::uint64_t seed_;
   Part part_;
+  std::uint32_t step_;
+  std::uint32_t span_ = page_bytes;
+  Model model_{sm_90_phases, {}};
+  unsigned quarters_ = 4;
+  unsigned turn_ = 0;
+  std::vector<std::pair<Instruction, Pattern>> contradictions_;
   std::vector<unsigned> overhead_;
   std::vector<Launched> slots_;  ///< reused from round to round
   std::size_t launched_ = 0;     ///< of them, in flight
@@ -428,6 +535,46 @@ Record wavefronts(Device const& device, Settings const& settings, Part part) {
   bench.record.longest["seconds"] = elapsed();
   bench.record.longest["instructions_per_measurement"] = instructions;
   return std::move(bench.record);
+}
+
+bool kernels_run() {
+  cudaFuncAttributes attributes{};
+  bool const runs = cudaFuncGetAttributes(&attributes, prepare_all) == cudaSuccess;
+  (void)cudaGetLastError();
+  return runs;
+}
+
+DeviceUnderTest device_under_test(Device const& device, Settings const& settings) {
+  auto const bench = std::make_shared<Bench>(device, settings, Part{}, true);
+  DeviceUnderTest out;
+  out.name = device.name;
+  out.span = bench->span();
+  out.has = [bench](Instruction i) { return bench->has(i); };
+  out.cycles = [bench](Instruction i, std::vector<Probe> const& probes) { return bench->cycles(i, probes); };
+  out.try_random = [bench, settings](Architecture const& table, double unit, std::uint64_t patterns) {
+    auto const quarters = static_cast<unsigned>(std::lround(4 * unit));
+    if (quarters == 0 || std::abs(4 * unit - quarters) > 0.001)
+      throw Failure{"a wavefront takes " + std::to_string(unit) +
+                    " cycles, which is no whole number of quarters"};
+    bench->believe({*table.phases, table.banks}, quarters);
+    auto const start = std::chrono::steady_clock::now();
+    auto const late = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >=
+             settings.seconds;
+    };
+    for (std::uint64_t round = 0; bench->record.counts["patterns"] < patterns && !(round != 0 && late());
+         ++round)
+      bench->draw_round(round);
+    Trial trial{bench->record.counts["patterns"], bench->record.counts["mismatches"], {}};
+    for (auto const& [instruction, pattern] : bench->contradictions()) {
+      Probe probe;
+      probe.active = pattern.active;
+      for (unsigned l = 0; l < warp_lanes; ++l) probe.address[l] = pattern.unit[l] * instruction.bytes;
+      trial.examples.emplace_back(instruction, probe);
+    }
+    return trial;
+  };
+  return out;
 }
 
 }  // namespace swizproof::gpu

@@ -1,6 +1,7 @@
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/engine/decide.hpp>
+#include <swizproof/hardware/certainty.hpp>
 #include <swizproof/hardware/collision.hpp>
 
 #include <algorithm>
@@ -41,13 +42,15 @@ class Checker {
  public:
   Checker(Placement const& placement, CheckOptions const& options)
       : placement_(placement), options_(options), instruction_(placement.instruction()) {
+    require(*options.arch, instruction_, placement.access().name);
     std::optional<std::uint64_t> const bases =
         options.align ? options.align : base_alignment(placement.map(), instruction_, options.limits);
     knows_bases_ = bases.has_value();
     asked_ = bases.value_or(array_alignment);
     step_ = std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
     if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
-      modulus_ = std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{bank_bytes}});
+      modulus_ =
+          std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{options_.arch->banks.bytes}});
   }
 
   std::optional<AccessVerdict> run_exhaustively() {
@@ -101,7 +104,7 @@ class Checker {
     out.allowed = options_.at_most.value_or(out.ideal);
     out.domain = domain();
     out.base_step = step_;
-    out.support = options_.arch->support;
+    out.support = support_of(*options_.arch, instruction_.operation);
     return out;
   }
   [[nodiscard]] std::string domain() const {
@@ -492,8 +495,8 @@ class Checker {
       unsigned const l = most.use.lanes[i];
       LanePlace<W> const place = placement_.lane(std::span<W const>(c.values), l, c.base);
       std::uint64_t const address = warp.address[l];
-      LaneAtFault& lane = out.lanes.emplace_back(
-          LaneAtFault{l, static_cast<std::int64_t>(place.byte), address, address / bank_bytes});
+      LaneAtFault& lane = out.lanes.emplace_back(LaneAtFault{l, static_cast<std::int64_t>(place.byte),
+                                                             address, address / options_.arch->banks.bytes});
       if (!place.element) continue;
       auto const relative = static_cast<std::int64_t>(address - c.base);
       lane.element = {place.element->coordinate, static_cast<std::int64_t>(place.element->offset),
@@ -560,7 +563,7 @@ AccessVerdict lossy_store(Placement const& placement, CheckOptions const& option
   out.title = placement.access().title();
   out.ideal = ideal_wavefronts(*options.arch, placement.instruction());
   out.allowed = options.at_most.value_or(out.ideal);
-  out.support = options.arch->support;
+  out.support = support_of(*options.arch, placement.instruction().operation);
   out.engines = {Engine::exhaustive};
   out.outcome = Refuted{"it stores to elements that share a place: one of them is lost", shared.values, true};
   return out;
@@ -569,6 +572,8 @@ AccessVerdict lossy_store(Placement const& placement, CheckOptions const& option
 }  // namespace
 
 TileVerdict check(Map const& map, std::span<Placement const> placements, CheckOptions const& options) {
+  for (Placement const& placement : placements)
+    require(*options.arch, placement.instruction(), placement.access().name);
   TileVerdict out;
   out.one_to_one = is_one_to_one(map, options.limits);
   auto const* const shared = std::get_if<Refuted>(&out.one_to_one.outcome);

@@ -2,6 +2,7 @@
 
 #include <swizproof/core/every_swizzle.hpp>
 #include <swizproof/core/gf2.hpp>
+#include <swizproof/hardware/certainty.hpp>
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/find.hpp>
 
@@ -56,6 +57,7 @@ std::vector<AccessVerdict> misfits_of(SearchProblem const& problem, Map const& m
 /// Precondition: the access fits the tile.
 WarpShapes patterns_of(SearchProblem const& problem, std::size_t index) {
   Placement const placement(problem.tile, problem.accesses[index]);
+  require(*problem.arch, placement.instruction(), problem.accesses[index].name);
   unsigned const element = *problem.tile.element_bits;
   WarpShapes out{placement.instruction(),
                  ideal_wavefronts(*problem.arch, placement.instruction()),
@@ -281,7 +283,8 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
     if (!bill) continue;
     Swizzle const shown = s.bits == 0 ? swizzle_none : s;
     auto const on_bytes = problem.on_bytes ? shown : recast(shown, 3 - static_cast<int>(unit_bits(problem)));
-    Candidate const c{shown, on_bytes, *std::move(bill), {}, s.bits == 0 || f.base >= line_bits, 0};
+    Candidate const c{
+        shown, on_bytes, *std::move(bill), {}, s.bits == 0 || f.base >= line_bits_of(*problem.arch), 0};
     if (std::pair const here{c.cost.excess, c.cost.total}; here < gentlest) gentlest = here, out.gentlest = c;
     if (c.cost.total < least_total) out.best.clear();
     if (c.cost.total > least_total) continue;
@@ -492,7 +495,7 @@ unsigned floor_of(SearchProblem const& problem, Instruction instruction, WarpSha
   auto const here = cost_of(*problem.arch, instruction, p, std::identity{});
   unsigned phases = 0;
   for (unsigned g = 0; g < here.phases.count; ++g) phases += here.degree[g] != 0 ? 1 : 0;
-  bool const all = instruction.operation != Operation::cp_async;  // H5: at least the number of phases
+  bool const all = phase(*problem.arch, instruction).pays_idle;  // H5: at least the number of phases
   return std::max(all ? here.phases.count : 1, phases);
 }
 
@@ -506,17 +509,18 @@ std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> con
 
 /// What the XOR maps of a problem act on.
 struct XorDomain {
-  unsigned kept = 2;          ///< low bits that stay: bank words, and the widest vector
+  unsigned kept = 0;          ///< low bits that stay: bank words, and the widest vector
   unsigned address_bits = 7;  ///< that are permuted
   Space differences{};        ///< of the lanes' blocks of 2^kept bytes, within the address bits
 
-  XorDomain(SearchProblem const& problem, std::vector<WarpShapes> const& all) {
+  XorDomain(SearchProblem const& problem, std::vector<WarpShapes> const& all)
+      : kept(static_cast<unsigned>(std::countr_zero(problem.arch->banks.bytes))) {
     for (WarpShapes const& p : all)
       kept = std::max(kept, static_cast<unsigned>(std::countr_zero(p.instruction.bytes)));
     Reach const reach = reach_of(Elements(problem.tile), std::identity{});
     // Addresses below the base have all higher bits set: a map of the low bits permutes their block as well.
     auto const furthest = static_cast<std::uint64_t>(std::max(reach.end - 1, -reach.first - 1));
-    address_bits = std::max(line_bits, static_cast<unsigned>(std::bit_width(furthest)));
+    address_bits = std::max(line_bits_of(*problem.arch), static_cast<unsigned>(std::bit_width(furthest)));
     std::uint64_t const within = (std::uint64_t{1} << (address_bits - kept)) - 1;
     for (WarpShapes const& p : all)
       for (auto const& [pattern, count] : p.distinct)
@@ -538,7 +542,7 @@ XorSearch find_xor(SearchProblem const& problem) {
   Space whole = domain.differences;
   for (unsigned i = 0; i < out.address_bits - kept; ++i) (void)whole.add(std::uint64_t{1} << i);
   std::vector<std::uint64_t> const coordinates = dual_basis(whole.basis());
-  unsigned const slots = line_bits - kept;
+  unsigned const line_bits = line_bits_of(*problem.arch), slots = line_bits - kept;
   unsigned const rank = std::min(slots, dimension);
   if (echelon_count(rank, dimension) > static_cast<double>(most_maps))
     throw refusal(

@@ -14,7 +14,6 @@ namespace swizproof {
 namespace {
 
 constexpr std::uint64_t most_patterns = std::uint64_t{1} << 14;
-constexpr std::uint64_t line_bytes = std::uint64_t{1} << line_bits;
 constexpr std::uint64_t least_pitch = 32;
 constexpr std::size_t most_pitches = 8;
 
@@ -93,6 +92,7 @@ std::vector<Region> regions_of(std::span<WeightedAccess const> accesses, Archite
     ranges.back().end = std::max(ranges.back().end, range.end);
     range_of_asked.push_back(ranges.size() - 1);
   }
+  std::uint64_t const line_bytes = arch.banks.row();
   Sets sets(ranges.size());
   std::map<std::uint64_t, std::size_t> first_of_pc;
   for (std::size_t i = 0; i < asked.size(); ++i)
@@ -206,7 +206,7 @@ std::optional<SwizzleMend> best_swizzle(Region const& region, Architecture const
   };
   std::optional<SwizzleMend> best;
   for (Swizzle const& s : swizzles) {
-    if (s.target_mask() % line_bytes == 0) continue;  // it changes no bank
+    if (s.target_mask() % arch.banks.row() == 0) continue;  // it changes no bank
     std::uint64_t const least = best ? best->after : mend.before;
     auto const total = total_of(arch, all, s.formula(), least - 1);
     if (total && stays(s.formula())) best = SwizzleMend{s, {}, *total, false};
@@ -262,7 +262,7 @@ std::optional<PaddingMend> best_padding(Region const& region, Architecture const
   for (std::uint64_t const pitch : pitches_of(region, arch)) {
     std::uint64_t rows = 0;  // that have another behind them
     for (ByteRange const& range : region.ranges) rows += (range.end - 1 - first_row(region, range)) / pitch;
-    for (std::uint64_t padding = region.widest; padding < line_bytes; padding += region.widest) {
+    for (std::uint64_t padding = region.widest; padding < arch.banks.row(); padding += region.widest) {
       auto const padded = [&](std::uint64_t address) {
         ByteRange const* const range = holder(region.ranges, address);
         return range == nullptr ? address : address + (address - first_row(region, *range)) / pitch * padding;

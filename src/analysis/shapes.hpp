@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -12,7 +13,10 @@
 
 namespace swizproof {
 
-inline constexpr unsigned line_bits = 7;  ///< log2 of the bytes that fill all banks once
+/// log2 of the bytes that fill all banks once: 7.
+[[nodiscard]] inline unsigned line_bits_of(Architecture const& arch) {
+  return static_cast<unsigned>(std::countr_zero(arch.banks.row()));
+}
 
 /// The lanes of one case: bit positions, XORed with the first active lane's where only linear maps are searched.
 struct WarpShape {

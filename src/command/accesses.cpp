@@ -22,25 +22,32 @@ Json to_json(std::span<NamedAccess const> accesses, Architecture const& arch) {
                    {"instruction", to_string(named.access.instruction)},
                    {"rows", named.access.pattern().rows},
                    {"row_bytes", named.access.pattern().row_bytes},
-                   {"ideal", ideal_wavefronts(arch, named.access.instruction)},
+                   {"ideal", has(arch, named.access.instruction)
+                                 ? Json(ideal_wavefronts(arch, named.access.instruction))
+                                 : Json()},
                    {"seen_in", named.seen_in}});
   return {{"arch", arch.name},
           {"evidence", name(arch.support)},
           {"evidence_text", arch.evidence},
+          {"certainty", certainty(arch)},
           {"accesses", all}};
 }
 
 void print_text(std::span<NamedAccess const> accesses, Architecture const& arch, Style const& style) {
   fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal",
                                               "what each lane asks for; where it is seen")));
-  for (NamedAccess const& named : accesses)
+  for (NamedAccess const& named : accesses) {
+    std::string const ideal = has(arch, named.access.instruction)
+                                  ? std::to_string(ideal_wavefronts(arch, named.access.instruction))
+                                  : "-";
     fmt::print("{:<20} {:>9}  {:>5}  {}\n{:<38}{}\n", named.access.name,
-               fmt::format("{}x{} B", named.access.pattern().rows, named.access.pattern().row_bytes),
-               ideal_wavefronts(arch, named.access.instruction), named.text, "", style.faint(named.seen_in));
+               fmt::format("{}x{} B", named.access.pattern().rows, named.access.pattern().row_bytes), ideal,
+               named.text, "", style.faint(named.seen_in));
+  }
   fmt::print(
       "\nRow is the row of the tile, byte the position in it. ideal: the least wavefronts that\n"
-      "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less ({}: {}).\n",
-      arch.name, arch.evidence);
+      "the bytes of 32 lanes need; loads whose lanes share addresses may merge and cost less.\n{}\n",
+      certainty_line(arch, style));
 }
 
 void run(Common const& common) {

@@ -51,7 +51,10 @@ Json to_json(CheckResult const& result) {
     out[found.broadcast ? "shared_place" : "counterexample"] = to_json(*result.shared());
   if (found.broadcast) out["broadcast"] = true;
   out["arch"] = result.arch_as_written;
-  out["evidence"] = name(result.arch->support);
+  Support weakest = result.arch->support;
+  for (AccessVerdict const& v : found.accesses) weakest = std::max(weakest, v.support);
+  out["evidence"] = name(weakest);
+  out["certainty"] = certainty(*result.arch);
   out["accesses"] = Json::array();
   for (AccessVerdict const& v : found.accesses) out["accesses"].push_back(to_json(v));
   if (!result.map.notes.empty()) out["notes"] = result.map.notes;
@@ -76,8 +79,7 @@ void print_text(CheckResult const& result, Style const& style) {
   if (auto const* unknown = std::get_if<Unknown>(&one_to_one))
     fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one), unknown->reason);
   for (AccessVerdict const& v : found.accesses) fmt::print("\n{}", describe(v, style));
-  if (result.arch->support != Support::measured)
-    fmt::print("\n{}: {}\n", result.arch->name, style.doubtful(result.arch->evidence));
+  if (!found.accesses.empty()) fmt::print("\n{}\n", certainty_line(*result.arch, style));
 }
 
 void run(Common& common, CheckArguments const& options) {

@@ -121,7 +121,8 @@ void add_common(CLI::App& app, Common& common) {
           (void)parse_architecture(text);
           return std::string();
         } catch (InputError const& error) {
-          return error.message + " '" + text + "'; " + error.hint;
+          std::string const what = error.input.empty() ? error.message : error.message + " '" + text + "'";
+          return error.hint.empty() ? what : what + "; " + error.hint;
         }
       })
       ->capture_default_str();

@@ -434,8 +434,7 @@ void print_text(CrosscheckResult const& result, Style const& style) {
   if (result.proofs)
     for (std::string const& name : result.proofs->accesses.left_out)
       fmt::print("\nnot proved, so compared with nothing: {}\n", name);
-  if (result.arch->support != Support::measured)
-    fmt::print("{}: {}\n", result.arch->name, result.arch->evidence);
+  if (result.arch->support != Support::measured) fmt::print("{}\n", certainty(*result.arch));
 }
 
 void run(Common& common, std::vector<std::string> const& files) {

@@ -263,9 +263,13 @@ Json to_json(ExplainResult const& result, SourceFile const& file) {
 
 Json to_json(ExplainResult const& result) {
   Trace const& trace = result.trace;
-  Json out{
-      {"verdict", result.verdict()}, {"arch", trace.arch->name},   {"evidence", name(trace.arch->support)},
-      {"device", trace.device},      {"recorded", trace.recorded}, {"program", trace.program}};
+  Json out{{"verdict", result.verdict()},
+           {"arch", trace.arch->name},
+           {"evidence", name(trace.arch->support)},
+           {"certainty", certainty(*trace.arch)},
+           {"device", trace.device},
+           {"recorded", trace.recorded},
+           {"program", trace.program}};
   add_sums(out, result.sums);
   out["dropped"] = trace.dropped;
   out["sources"] = Json::array();
@@ -332,7 +336,7 @@ Json listing_of(ExplainResult const& result, Kernel const& kernel) {
 std::string page_of(ExplainResult const& result) {
   Architecture const& arch = *result.trace.arch;
   Json report = to_json(result);
-  report["arch_text"] = fmt::format("{}: {}", arch.name, arch.evidence);
+  report["arch_text"] = certainty(arch);
   std::size_t pictures = 0;
   for (std::size_t k = 0; k < result.kernels.size(); ++k) {
     report["kernels"][k]["listing"] = listing_of(result, result.kernels[k]);
@@ -392,7 +396,10 @@ std::string sarif_of(ExplainResult const& result) {
   for (Kernel const& kernel : result.kernels)
     for (Line const& line : kernel.lines)
       if (line.sums.excess != 0) findings.push_back(finding_of(result, line));
-  return json_text(sarif(SWIZPROOF_VERSION, std::span(&conflict_rule, 1), findings), 2) + "\n";
+  return json_text(
+             sarif(SWIZPROOF_VERSION, std::span(&conflict_rule, 1), findings, certainty(*result.trace.arch)),
+             2) +
+         "\n";
 }
 
 // ----------------------------------------------------------------------------------------- text
@@ -627,8 +634,7 @@ void print_text(ExplainResult const& result, Style const& style) {
                    "dropped: {} of instructions beyond the tracer's table or outside of a kernel, of which "
                    "nothing else is known",
                    counted(trace.dropped, "execution"))));
-  if (trace.arch->support != Support::measured)
-    fmt::print("\n{}: {}\n", trace.arch->name, style.doubtful(trace.arch->evidence));
+  fmt::print("\n{}\n", certainty_line(*trace.arch, style));
 }
 
 void refuse_contradictions(Common const& common, ExplainArguments const& options) {

@@ -293,6 +293,7 @@ Json to_json(FindResult const& result) {
   auto const more = [&](auto const& search) { return more_of(search, problem); };
   Json out{{"verdict", name(result.outcome)},
            {"evidence", name(problem.arch->support)},
+           {"certainty", certainty(*problem.arch)},
            {"arch", result.arch},
            {"layout", text_of(problem.tile)},
            {"best", std::visit(best, result.search)},
@@ -379,8 +380,7 @@ void print_text(FindResult const& result, bool all, Style const& style) {
     fmt::print(
         "\n{}\n  {}\n  searched: {}\n  best: the least total, the wavefronts of all cases{}; of these {}\n",
         std::visit(table, result.search), style.strong(result.conclusion), result.what, weights, result.ties);
-    if (problem.arch->support != Support::measured)
-      fmt::print("  {}: {}\n", problem.arch->name, problem.arch->evidence);
+    fmt::print("  {}\n", certainty_line(*problem.arch, style));
     fmt::print("\n{}, checked:\n", style.strong(text_of(result.winner)));
   } else {
     fmt::print("  nothing was searched: the tile itself does not fit\n");

@@ -9,6 +9,7 @@
 #include <swizproof/text/obligations.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -129,7 +130,8 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (r.error)
     out["error"] = swizproof::to_json(*r.error);
   else
-    out["arch"] = o.arch->name, out["evidence"] = name(o.arch->support);
+    out["arch"] = o.arch->name, out["evidence"] = name(o.arch->support),
+    out["certainty"] = certainty(*o.arch);
   if (o.expect_refuted) out["expect"] = "refuted", out["found"] = name(r.found);
   if (auto const* unknown = std::get_if<Unknown>(&r.found)) out["reason"] = unknown->reason;
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
@@ -211,8 +213,7 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
   fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.title(), width,
              holds ? expected : "", r.detail,
              style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
-  if (speaks_of_banks(o) && o.arch->support != Support::measured)
-    fmt::print("         {}: {}\n", o.arch->name, o.arch->evidence);
+  if (speaks_of_banks(o) && o.arch != &sm_90) fmt::print("         {}\n", certainty_line(*o.arch, style));
   if (!holds) fmt::print("         {}\n{}", o.source, reasons(o, r));
 }
 
@@ -267,12 +268,21 @@ SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
   return {text, path_in_checkout(file), line, o.title(), rule, "obligation"};
 }
 
+/// What the bank models that were asked rest on.
+std::string certainty_of(ObligationsResult const& result) {
+  std::vector<std::string> all;
+  for (Obligation const& o : result.obligations)
+    if (std::string const one = certainty(*o.arch); std::find(all.begin(), all.end(), one) == all.end())
+      all.push_back(one);
+  return fmt::format("{}", fmt::join(all, " / "));
+}
+
 std::string sarif_of(ObligationsResult const& result) {
   std::vector<SarifFinding> findings;
   for (std::size_t i = 0; i < result.obligations.size(); ++i)
     if (result.reports[i].error || !std::holds_alternative<Proved>(result.reports[i].outcome))
       findings.push_back(finding_of(result.obligations[i], result.reports[i]));
-  return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, findings), 2) + "\n";
+  return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, findings, certainty_of(result)), 2) + "\n";
 }
 
 // ---------------------------------------------------------------------------------- the ledger as a page
@@ -489,7 +499,7 @@ void prove_files(Common& common, ProveOptions const& options) {
                                              std::fflush(stdout);
                                            });
   common.exit_code = result.exit_code();
-  if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
+  if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty_of(result)));
   if (page) page->write(findings_page(result.obligations, result.reports));
   if (sarif) sarif->write(sarif_of(result));
   if (options.sarif == "-") fmt::print(common.streams.out, "{}", sarif_of(result));

@@ -274,13 +274,13 @@ Json to_json(ProveResult const& result) {
           {"controls_refuted", result.controls},
           {"domains_not_empty", result.inhabited},
           {"seconds", result.seconds},
+          {"certainty", certainty(*result.arch)},
           {"cutlass", cutlass_note()}};
 }
 
 /// What stands below the claims.
 void print_summary(ProveResult const& result, Style const& style) {
-  if (result.arch->support != Support::measured)
-    fmt::print("\nwavefronts on {}: {}\n", result.arch->name, result.arch->evidence);
+  fmt::print("\nwavefronts: proved for the model; {}\n", certainty_line(*result.arch, style));
   auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
   std::size_t const claims = result.claims.size();
   fmt::print(
@@ -296,8 +296,13 @@ void run(Common& common, ProveOptions const& options) {
   if (!options.sarif.empty())
     throw InputError{"--sarif is for obligations in files", options.sarif, 0, options.sarif.size(), {}};
   Architecture const& arch = parse_architecture(common.arch);
-  if (arch.phases != sm_90.phases)
-    throw InputError{"the catalogue states the wavefronts of sm_90", common.arch, 0, common.arch.size(), {}};
+  bool alike = arch.banks == sm_90.banks;  // in all instructions that it has
+  for (InstructionName const& known : instruction_names)
+    alike = alike && (!has(arch, known.instruction) ||
+                      phase(arch, known.instruction) == phase(sm_90, known.instruction));
+  if (!alike)
+    throw InputError{"the catalogue states the wavefronts of sm_90, this table has others", common.arch, 0,
+                     common.arch.size(), "obligations are proved for any table: prove FILE.toml --arch"};
   std::vector<Claim> const all_claims = catalog();
   std::vector<Claim> claims = select(all_claims, options);
   std::optional<WholeFile> page, junit;
@@ -317,7 +322,7 @@ void run(Common& common, ProveOptions const& options) {
   common.exit_code = result.exit_code();
   if (certificates) write_certificates(*certificates, result.claims, result.reports, options.jobs, common);
   if (page) page->write(markdown_page(result.claims, result.reports));
-  if (junit) junit->write(junit_xml("swizproof", junit_cases(result)));
+  if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty(*result.arch)));
   result.seconds = watch.seconds();
   if (common.json) {
     print_json(common, to_json(result));

@@ -4,6 +4,7 @@
 
 #include "picture/picture.hpp"
 
+#include <swizproof/hardware/certainty.hpp>
 #include <swizproof/hardware/element.hpp>
 
 #include <fmt/format.h>
@@ -137,8 +138,10 @@ ShowResult compute(Common const& common, ShowArguments const& options) {
 // ------------------------------------------------------------------------------------ the forms
 
 Json to_json(ShowResult const& result) {
-  Json out{
-      {"arch", result.arch->name}, {"evidence", name(result.arch->support)}, {"pictures", Json::array()}};
+  Json out{{"arch", result.arch->name},
+           {"evidence", name(result.arch->support)},
+           {"certainty", certainty(*result.arch)},
+           {"pictures", Json::array()}};
   for (Picture const& picture : result.pictures) out["pictures"].push_back(to_json(picture));
   return out;
 }

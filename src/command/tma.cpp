@@ -80,9 +80,22 @@ std::string hint_of_swizzle(TmaResult const& result) {
                      to_string(swizzle_of(TmaMode::b128)));
 }
 
+/// Throws InputError for a tile that fits no block of the architecture, where that has less shared memory than sm_90.
+void refuse_beyond_block(Mapping const& map, Architecture const& arch) {
+  if (map.domain() == nullptr || !map.element_bits || arch.most_shared_bytes >= most_shared_bytes) return;
+  auto const elements = static_cast<std::uint64_t>(map.domain()->size());
+  if (elements <= 8 * arch.most_shared_bytes / *map.element_bits) return;
+  throw InputError{fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}",
+                               elements, *map.element_bits, arch.most_shared_bytes, arch.name),
+                   map.text,
+                   0,
+                   map.text.size(),
+                   {}};
+}
+
 /// What compute capability 10.0 would write where 9.0 does not.
 std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
-  if (!result.arch->name.starts_with("sm_90") || !result.found.plans.empty()) return {};
+  if (result.arch->capability != 90 || !result.found.plans.empty()) return {};
   TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
   if (newer.plans.empty()) return {};
   return fmt::format(
@@ -114,7 +127,8 @@ TmaResult compute_copies(Common const& common, Mapping const& map, std::string c
   if (!support)
     throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
                      "it came with compute capability 9.0: --arch sm_90"};
-  bool const newer = result.arch->name == "sm_100";
+  refuse_beyond_block(result.map, *result.arch);
+  bool const newer = result.arch->capability == 100;
   result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
                        : tma_copies(result.map, tma_modes, common.limits());
   if (result.found.recast) take_recast(result);

@@ -3,6 +3,7 @@
 #include "evidence/requests.hpp"
 #include "text/report.hpp"
 
+#include <swizproof/hardware/certainty.hpp>
 #include <swizproof/hardware/collision.hpp>
 
 #include <fmt/format.h>
@@ -75,8 +76,8 @@ void explain(fmt::memory_buffer& out, Request const& request, Phases phases) {
   fmt::format_to(std::back_inserter(out), ", \"conflicts\": [");
   bool first = true;
   for (unsigned p = 0; p < phases.count; ++p) {
-    auto const uses = bank_uses(request.instruction, request.access, p * phases.size, phases.size);
-    for (unsigned b = 0; b < bank_count; ++b) {
+    auto const uses = bank_uses(request.instruction, request.access, phases, p);
+    for (std::size_t b = 0; b < uses.size(); ++b) {
       auto const served = uses[b].served();
       if (served.size() < 2) continue;
       std::vector<std::uint32_t> words;  // each once
@@ -103,7 +104,7 @@ Prediction predict(Architecture const& arch, Request const& request) {
 
 /// Appends a prediction as JSON, but for the end of the object. By hand: a general formatter takes longer than the law.
 void append(fmt::memory_buffer& out, Prediction const& prediction) {
-  std::array<char, 256> text;  // four names, seven numbers
+  std::array<char, 256> text;  // four names, eleven numbers
   char* end = text.data();
   auto const add = [&](std::string_view words, unsigned number) {
     end = std::copy(words.begin(), words.end(), end);
@@ -128,11 +129,17 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
     return false;
   }
   Request const& request = std::get<Request>(line);
+  if (!has(arch, request.instruction)) {
+    fmt::format_to(std::back_inserter(out), "{{\"error\": {}, \"line\": {}}}",
+                   json_text(fmt::format("{} has no {}", arch.name, to_string(request.instruction))), number);
+    return false;
+  }
   Prediction const prediction = predict(arch, request);
   append(out, prediction);
   if (explaining) explain(out, request, prediction.cost.phases);
   if (alone && arch.support != Support::measured)
-    fmt::format_to(std::back_inserter(out), ", \"evidence\": \"{}\"", name(arch.support));
+    fmt::format_to(std::back_inserter(out), ", \"evidence\": \"{}\"",
+                   name(support_of(arch, request.instruction.operation)));
   out.push_back('}');
   return true;
 }
@@ -194,8 +201,9 @@ Answered predict(std::FILE* input, std::string const& name, std::FILE* out, Arch
   count.broken_off = broken_off(lines, name);
   if (style.json && count.all > 0) {
     bool const whole = count.bad == 0 && !count.broken_off;
-    fmt::format_to(std::back_inserter(answers.text()), "\n], \"verdict\": \"{}\", \"evidence\": \"{}\"",
-                   whole ? "proved" : "unknown", swizproof::name(arch.support));
+    fmt::format_to(std::back_inserter(answers.text()),
+                   "\n], \"verdict\": \"{}\", \"evidence\": \"{}\", \"certainty\": {}",
+                   whole ? "proved" : "unknown", swizproof::name(arch.support), json_text(certainty(arch)));
     if (count.broken_off)
       fmt::format_to(std::back_inserter(answers.text()),
                      ", \"error\": {{\"message\": {}, \"input\": {}, \"at\": 0}}",

@@ -199,6 +199,7 @@ TracedInstruction instruction_of(Json const& json, Architecture const& arch) {
   if (!matches(i.op, form)) malformed("'op' is no name such as ld.shared.b32");
   for (InstructionName const& known : instruction_names)
     if (known.text == i.op) i.instruction = known.instruction;
+  if (i.instruction && !has(arch, *i.instruction)) malformed(fmt::format("{} has no {}", arch.name, i.op));
   read_counts(i, line, arch);
   line.finish();
   return i;
@@ -209,7 +210,10 @@ void read_head(Trace& trace, Json const& json) {
   Members head(json, "the head");
   if (head.text("format") != "swizproof trace 1") malformed("the format is not 'swizproof trace 1'");
   trace.device = head.text("device");
-  trace.arch = &parse_architecture(head.text("architecture"));
+  std::string const architecture = head.text("architecture");
+  if (architecture.find_first_of("/.") != std::string::npos)
+    malformed("'architecture' is no name such as sm_90");
+  trace.arch = &parse_architecture(architecture);
   trace.driver = head.text("driver");
   trace.toolkit = head.text("toolkit");
   (void)head.text("commit");

@@ -6,6 +6,7 @@
 #include "picture/page_with.hpp"
 #include "picture/picture.hpp"
 
+#include <swizproof/hardware/certainty.hpp>
 #include <swizproof/analysis/check.hpp>
 
 #include "page.hpp"
@@ -106,6 +107,11 @@ void add_places(Json& out, Shots const& shots, Tile const& tile) {
 }
 
 Json to_json(Map const& map, Tile const& tile, Access const& access, Architecture const& arch) {
+  require(arch, access.instruction, access.name);
+  if (Phase const& row = phase(arch, access.instruction);
+      !row.in_order || (row.merged_lanes != 0 && row.partners != partners_1_and_2))
+    throw InputError{"the page serves consecutive lanes together, this architecture others", access.name, 0,
+                     access.name.size(), "leave --html out"};
   Shots const shots(map, access, tile.base);
   auto const fit = misfit_of(Placement(without_swizzle(map), access), {{}, {}, &arch, {}});
   if (auto const* misfit = std::get_if<Misfit>(&fit))
@@ -122,7 +128,8 @@ Json to_json(Map const& map, Tile const& tile, Access const& access, Architectur
            {"lanes", access.instruction.lanes()},
            {"phase_lanes", row.lanes},
            {"merged_lanes", row.merged_lanes},
-           {"asynchronous", access.instruction.operation == Operation::cp_async},
+           {"by_lane", row.by_lane},
+           {"pays_idle", row.pays_idle},
            {"ideal", ideal_wavefronts(arch, access.instruction)},
            {"variables", variables_of(shots.placement())}};
   auto const* pattern = std::get_if<RowAndByte>(&access.where);
@@ -151,6 +158,7 @@ std::string page_with(std::string_view form, Json const& data) {
 
 std::string html(Mapping const& map, Tile const& tile, std::span<Access const> accesses,
                  Architecture const& arch) {
+  require_drawable(arch);
   auto const [inner, byte_swizzles] = inner_addresses(map, tile);
   Json all = Json::array();
   for (Access const& access : accesses) all.push_back(to_json(map, tile, access, arch));
@@ -184,7 +192,7 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
                   {"plain", packed(tile.plain)},
                   {"inner", packed(inner)},
                   {"byte_swizzles", byte_swizzles},
-                  {"arch", fmt::format("{}: {}", arch.name, arch.evidence)},
+                  {"arch", certainty(arch)},
                   {"errors", errors},
                   {"first", accesses.empty() ? "ldmatrix.x4" : accesses[0].name},
                   {"accesses", all}};

@@ -1,5 +1,6 @@
 #include "picture/picture.hpp"
 
+#include <swizproof/hardware/certainty.hpp>
 #include <swizproof/hardware/collision.hpp>
 
 #include <fmt/format.h>
@@ -85,7 +86,7 @@ void fill_banks(Side& side, Picture const& picture) {
     // Addresses below 0 count in words from below 0: bank_uses() sees them from 2^63 on.
     warp.address[lane] = static_cast<std::uint64_t>((*picture.shot.lane[lane]).*side.byte_address);
   }
-  auto const uses = bank_uses(picture.instruction, warp, picture.first_lane, picture.lanes);
+  auto const uses = bank_uses(picture.instruction, warp, side.cost.phases, picture.phase);
   for (unsigned b = 0; b < bank_count; ++b) {
     std::vector<std::size_t> const served = uses[b].served();
     for (std::size_t const i : served) {
@@ -209,11 +210,29 @@ unsigned bank_of_bit(std::int64_t bit_address) {
 
 std::uint32_t Picture::lanes_in(std::int64_t line, std::int64_t cell) const {
   std::uint32_t found = 0;
-  for (unsigned i = first_lane; i < first_lane + lanes; ++i) {
+  for (unsigned const i : lanes) {
     if (!shot.lane[i] || !tile.holds(shot.lane[i]->row, shot.lane[i]->col)) continue;
     if (grid.cell_of(tile, shot.lane[i]->row, shot.lane[i]->col) == std::pair(line, cell)) found |= 1U << i;
   }
   return found;
+}
+
+std::string Picture::lanes_in_words(std::string_view to) const {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < lanes.size(); i = end) {
+    for (end = i + 1; end < lanes.size() && lanes[end] == lanes[end - 1] + 1;) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", lanes[i]);
+    if (end > i + 1) text += fmt::format("{}{}", to, lanes[end - 1]);
+  }
+  return text;
+}
+
+void require_drawable(Architecture const& arch) {
+  if (arch.banks == Banks{}) return;
+  throw InputError{fmt::format("pictures have 32 banks of 4 bytes, this architecture has {} of {}",
+                               arch.banks.count, arch.banks.bytes),
+                   std::string(arch.name), 0, arch.name.size(),
+                   "check and predict --explain name banks and lanes"};
 }
 
 Picture make_picture(Tile tile, unsigned cell_bytes) {
@@ -226,17 +245,18 @@ Picture make_picture(Tile tile, unsigned cell_bytes) {
 
 Picture make_picture(Tile tile, Architecture const& arch, std::string access, Instruction instruction,
                      Shot shot, std::optional<unsigned> phase) {
+  require_drawable(arch);
+  require(arch, instruction);
   Picture picture = make_picture(std::move(tile), std::max(instruction.bytes, bank_bytes));
   picture.has_access = true;
   picture.access = std::move(access);
   picture.instruction = instruction;
   picture.ideal = ideal_wavefronts(arch, instruction);
-  picture.evidence = fmt::format("{}: {}", arch.name, arch.evidence);
+  picture.evidence = certainty(arch, instruction.operation);
   picture.shot = std::move(shot);
   for (Side& side : picture.sides) side.cost = cost(arch, instruction, picture.shot.warp(side.byte_address));
   Cost<std::uint32_t> const& given = picture.sides.back().cost;
   picture.phases = given.phases.count;
-  picture.lanes = given.phases.size;
   auto const worst = std::max_element(given.degree.begin(), given.degree.begin() + given.phases.count);
   picture.phase = phase.value_or(static_cast<unsigned>(worst - given.degree.begin()));
   if (picture.phase >= picture.phases) {
@@ -248,7 +268,9 @@ Picture make_picture(Tile tile, Architecture const& arch, std::string access, In
                      text.size(),
                      {}};
   }
-  picture.first_lane = picture.phase * picture.lanes;
+  for (unsigned i = 0; i < given.phases.size; ++i)
+    picture.lanes.push_back(given.phases.lane(picture.phase * given.phases.size + i));
+  std::sort(picture.lanes.begin(), picture.lanes.end());
   for (Side& side : picture.sides) {
     fill_banks(side, picture);
     side.torn = torn_lanes(picture, side);
@@ -261,7 +283,7 @@ Window make_window(Picture const& picture, std::int64_t cells) {
   Grid const& grid = picture.grid;
   std::vector<bool> touched(static_cast<std::size_t>(grid.lines));
   std::int64_t first_line = grid.lines, first_cell = grid.cells, count = 0;
-  for (unsigned i = picture.first_lane; i < picture.first_lane + picture.lanes; ++i) {
+  for (unsigned const i : picture.lanes) {
     auto const& place = picture.shot.lane[i];
     if (!place || !picture.tile.holds(place->row, place->col)) continue;
     auto const [line, cell] = grid.cell_of(picture.tile, place->row, place->col);
@@ -356,7 +378,7 @@ nlohmann::ordered_json to_json(Picture const& picture) {
                      {"origin", origin},
                      {"phase", picture.phase},
                      {"phases", picture.phases},
-                     {"phase_lanes", {picture.first_lane, picture.first_lane + picture.lanes - 1}},
+                     {"phase_lanes", {picture.lanes.front(), picture.lanes.back()}},
                      {"lanes", lanes}};
   }
   out["sides"] = Json::array();

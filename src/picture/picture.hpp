@@ -165,17 +165,22 @@ struct Picture {
   Shot shot{};
   unsigned phase = 0;
   unsigned phases = 0;
-  unsigned first_lane = 0;  ///< of the phase
-  unsigned lanes = 0;       ///< of the phase
+  std::vector<unsigned> lanes{};  ///< of the phase, ascending
 
   /// Lanes of the phase that take part and whose first byte lies in the cell.
   [[nodiscard]] std::uint32_t lanes_in(std::int64_t line, std::int64_t cell) const;
+  /// The lanes of the phase: "8-15", or "0-3, 12-15" where they are not consecutive; `to` stands within a range.
+  [[nodiscard]] std::string lanes_in_words(std::string_view to) const;
 };
 
 /// The picture of a tile alone.
 [[nodiscard]] Picture make_picture(Tile tile, unsigned cell_bytes = 16);
 
-/// The picture of one phase of an instruction, the worst if none is given. Throws InputError if it has no such phase.
+/// Throws InputError unless the architecture has 32 banks of 4 bytes, as pictures draw them.
+void require_drawable(Architecture const& arch);
+
+/// The picture of one phase of an instruction, the worst if none is given. Throws InputError if it has no such phase, or if the
+/// architecture has no such banks or no such instruction.
 [[nodiscard]] Picture make_picture(Tile tile, Architecture const& arch, std::string access,
                                    Instruction instruction, Shot shot, std::optional<unsigned> phase);
 

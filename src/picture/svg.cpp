@@ -78,8 +78,8 @@ class Drawing {
         fmt::format("<rect x=\"{:g}\" y=\"{:g}\" width=\"{:g}\" height=\"{:g}\" {}/>\n", x, y, w, h, style);
   }
   [[nodiscard]] std::string phase_in_words() const {
-    return fmt::format("phase {} of {}: lanes {} to {}", picture_.phase, picture_.phases, picture_.first_lane,
-                       picture_.first_lane + picture_.lanes - 1);
+    return fmt::format("phase {} of {}: lanes {}", picture_.phase, picture_.phases,
+                       picture_.lanes_in_words(" to "));
   }
   /// The access, and which of its instructions.
   [[nodiscard]] std::string instruction_in_words(std::string_view joint) const {

@@ -76,9 +76,9 @@ class Printer {
     if (picture_.has_access) {
       std::string const instruction = to_string(picture_.instruction);
       bool const said = picture_.access.starts_with(instruction);
-      text_ += fmt::format("  {}{}, {}: phase {} of {}, lanes {}-{}\n", style_.strong(picture_.access),
+      text_ += fmt::format("  {}{}, {}: phase {} of {}, lanes {}\n", style_.strong(picture_.access),
                            said ? "" : " (" + instruction + ")", describe(picture_.shot), picture_.phase,
-                           picture_.phases, picture_.first_lane, picture_.first_lane + picture_.lanes - 1);
+                           picture_.phases, picture_.lanes_in_words("-"));
     }
     text_ += fmt::format("  cell: {}; its number: {}{}", cell_in_words(),
                          grid.bytes > bank_bytes ? "the first of its banks" : "its bank",
@@ -159,7 +159,7 @@ class Printer {
     if (std::string const text = unseen(picture_, window_); !text.empty())
       text_ += fmt::format("  {}; --rows A..B and --cols A..B choose others\n", text);
     unsigned outside = 0;
-    for (unsigned i = picture_.first_lane; i < picture_.first_lane + picture_.lanes; ++i)
+    for (unsigned const i : picture_.lanes)
       if (auto const& place = picture_.shot.lane[i]; place && !tile.holds(place->row, place->col)) ++outside;
     if (outside > 0)
       text_ += fmt::format("  {} lanes of the phase lie outside the part that is shown\n", outside);

@@ -2,7 +2,11 @@
 #include "text/nearest.hpp"
 #include "text/scanner.hpp"
 
+#include "system/whole_file.hpp"
+
 #include <swizproof/text/parse.hpp>
+
+#include <filesystem>
 
 namespace swizproof {
 
@@ -12,10 +16,13 @@ namespace {
 struct Family {
   std::string_view name, architecture, members;
 };
-constexpr Family families[] = {{"hopper", "sm_90", {}},
-                               {"ada", "sm_89", {}},
-                               {"ampere", {}, "sm_80 (A100) or sm_86 (RTX 30)"},
-                               {"blackwell", {}, "sm_100 (B200) or sm_120 (RTX 50)"}};
+constexpr Family families[] = {
+    {"volta", "sm_70", {}},
+    {"turing", "sm_75", {}},
+    {"hopper", "sm_90", {}},
+    {"ada", "sm_89", {}},
+    {"ampere", {}, "sm_80 (A100), sm_86 (RTX 30) or sm_87 (Orin)"},
+    {"blackwell", {}, "sm_100 (B200), sm_103 (B300), sm_110 (Thor), sm_120 (RTX 50) or sm_121 (GB10)"}};
 
 /// The number of `sm_90`, `sm90`, `compute_90`, `9.0`, `90`, without what follows it; `rest` becomes that.
 std::optional<unsigned> number_of(std::string text, std::string& rest) {
@@ -52,7 +59,12 @@ unsigned number_of(Architecture const& arch) {
 
 }  // namespace
 
-Architecture const& parse_architecture(std::string_view text) {
+Architecture const& parse_architecture(std::string_view text, std::string const& folder) {
+  if (text.ends_with(".json") || text.find('/') != std::string_view::npos) {
+    std::filesystem::path const path(text);
+    return read_architecture(read_file((path.is_absolute() ? path : folder / path).string(), 16),
+                             std::string(text));
+  }
   std::string list;
   std::vector<std::string> known;
   for (Architecture const& arch : architectures) {
@@ -74,6 +86,11 @@ Architecture const& parse_architecture(std::string_view text) {
     if (family.architecture.empty()) refuse(lower + " is " + std::string(family.members));
     return *architecture(family.architecture);
   }
+  if (lower.starts_with("gfx"))
+    refuse(
+        "AMD's waves have 64 lanes and its LDS another number of banks for each width, which the law's form "
+        "does not hold; "
+        "gpu/ANY_CARD.md says what it would need");
   std::string rest;
   std::optional<unsigned> const number = number_of(lower, rest);
   if (!number || (!rest.empty() && rest != "a" && rest != "f"))

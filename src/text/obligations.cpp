@@ -21,6 +21,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -140,8 +141,9 @@ class Reader {
   }
   [[nodiscard]] std::vector<Architecture const*> architectures_in(toml::node const& node) const {
     std::vector<Architecture const*> archs;
+    std::string const folder = std::filesystem::path(path_).parent_path().string();
     for (toml::node const* item : list(node, "arch")) {
-      archs.push_back(within(*item, [&] { return &parse_architecture(string(*item, "arch")); }));
+      archs.push_back(within(*item, [&] { return &parse_architecture(string(*item, "arch"), folder); }));
       if (std::count(archs.begin(), archs.end(), archs.back()) > 1)
         fail("this architecture stands there twice", item->source());
     }

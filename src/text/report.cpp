@@ -238,7 +238,12 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   return out;
 }
 
-std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases) {
+std::string certainty_line(Architecture const& arch, Style const& style) {
+  std::string const text = certainty(arch);
+  return arch.support == Support::measured ? style.faint(text) : style.doubtful(text);
+}
+
+std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases, std::string_view certainty) {
   std::size_t failures = 0, errors = 0;
   double seconds = 0;
   std::string body;
@@ -264,8 +269,13 @@ std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases) 
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" "
-      "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n</testsuites>\n",
-      in_xml(suite), cases.size(), failures, errors, seconds, body);
+      "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}{}</testsuite>\n</testsuites>\n",
+      in_xml(suite), cases.size(), failures, errors, seconds,
+      certainty.empty() ? ""
+                        : fmt::format("  <properties>\n    <property name=\"certainty\" value=\"{}\"/>\n"
+                                      "  </properties>\n",
+                                      in_xml(certainty)),
+      body);
 }
 
 }  // namespace swizproof

@@ -5,6 +5,7 @@
 #include <swizproof/analysis/inspect.hpp>
 #include <swizproof/text/parse.hpp>
 #include <swizproof/engine/verdict.hpp>
+#include <swizproof/hardware/certainty.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -79,7 +80,12 @@ struct JUnitCase {
 
 /// A JUnit file: Refuted is a failure, Unknown an error, and so is what could not be asked. Names stay apart: what XML
 /// cannot hold, and bytes that are no UTF-8, are written as `\x1b`. Checked by tests/text/report_test.cpp.
-[[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases);
+/// `certainty` is what the bank model rests on, a property of the suite; empty: left out.
+[[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases,
+                                    std::string_view certainty = {});
+
+/// What the bank model rests on (hardware/certainty.hpp), for people.
+[[nodiscard]] std::string certainty_line(Architecture const& arch, Style const& style);
 
 /// {"question": ..., "values": {...}}
 [[nodiscard]] nlohmann::ordered_json to_json(Refuted const& refuted);

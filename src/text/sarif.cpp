@@ -62,16 +62,16 @@ std::string path_in_checkout(std::string const& path) {
 }
 
 nlohmann::ordered_json sarif(std::string_view version, std::span<SarifRule const> rules,
-                             std::span<SarifFinding const> findings) {
+                             std::span<SarifFinding const> findings, std::string_view certainty) {
   Json descriptions = Json::array(), results = Json::array();
   for (SarifRule const& rule : rules) descriptions.push_back(to_json(rule));
   for (SarifFinding const& finding : findings) results.push_back(to_json(rules, finding));
   Json const driver{{"name", "swizproof"}, {"version", version}, {"rules", descriptions}};
+  Json run{{"tool", {{"driver", driver}}}, {"columnKind", "utf16CodeUnits"}, {"results", results}};
+  if (!certainty.empty()) run["properties"] = {{"certainty", certainty}};
   return {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
           {"version", "2.1.0"},
-          {"runs",
-           Json::array(
-               {{{"tool", {{"driver", driver}}}, {"columnKind", "utf16CodeUnits"}, {"results", results}}})}};
+          {"runs", Json::array({run})}};
 }
 
 }  // namespace swizproof

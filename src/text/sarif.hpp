@@ -27,9 +27,11 @@ struct SarifFinding {
   std::string_view kind = "function";  ///< what `function` is
 };
 
-/// A run of this version of swizproof that found these. Checked by tests/text/report_test.cpp and tests/package/ci.
+/// A run of this version of swizproof that found these; `certainty` is what the bank model rests on, a property of the run.
+/// Checked by tests/text/report_test.cpp and tests/package/ci.
 [[nodiscard]] nlohmann::ordered_json sarif(std::string_view version, std::span<SarifRule const> rules,
-                                           std::span<SarifFinding const> findings);
+                                           std::span<SarifFinding const> findings,
+                                           std::string_view certainty = {});
 
 /// The path of a file as code hosts know it: from the root of the checkout, which is the closest folder above the current
 /// one that holds `.git`, or the current one where none does. A file elsewhere keeps its path.

@@ -48,6 +48,27 @@ TEST(Evidence, OfEveryDeviceEqualsTheModel) {
   EXPECT_GE(records, 6U);
 }
 
+// What `swizproof-gpu learn` found on real cards: tables that explain what was measured; of a card that the model is measured on, its
+// table. Where no card has sent one, that is said.
+TEST(Evidence, OfLearnedTablesIsTheModelWhereItIsMeasured) {
+  std::filesystem::path const folder = SWIZPROOF_EVIDENCE "/tables";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no learned table stands in gpu/evidence/tables";
+  for (auto const& file : std::filesystem::directory_iterator(folder)) {
+    Architecture const& learned = parse_architecture(file.path().string());
+    Architecture const& known = parse_architecture("sm_" + std::to_string(learned.capability));
+    EXPECT_GE(learned.patterns, 1000000U) << file.path();
+    if (known.support == Support::measured) EXPECT_TRUE(same_law(learned, known)) << file.path();
+  }
+}
+
+TEST(Evidence, MayNameItsArchitecture) {
+  Json record = Json::parse(read("h200-ldmatrix.json"));
+  record["architecture"] = "sm_90";
+  EXPECT_EQ(contradictions(record), 0U);
+  record["architecture"] = 90;
+  EXPECT_THROW((void)contradictions(record), InputError);
+}
+
 TEST(Evidence, HoldsTwentyThousandMeasurements) {
   Evidence const e = recompute("wavefronts", read("h200-wavefronts.json"));
   EXPECT_GE(e.rows.size(), 20000U);

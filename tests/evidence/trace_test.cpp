@@ -321,8 +321,12 @@ TEST(Trace, OtherLinesAreRefusedByNameToo) {
             "t.jsonl:5: 'patterns' has some, but no width of st.async is known");
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["format"] = "swizproof trace 2"; }),
             "t.jsonl:1: the format is not 'swizproof trace 1'");
-  EXPECT_EQ(refusal_of(1, [](Json& j) { j["architecture"] = "sm_70"; }),
-            "t.jsonl:1: unknown architecture 'sm_70'");
+  EXPECT_EQ(refusal_of(1, [](Json& j) { j["architecture"] = "sm_60"; }),
+            "t.jsonl:1: unknown architecture 'sm_60'");
+  EXPECT_EQ(refusal_of(1, [](Json& j) { j["architecture"] = "../card.json"; }),
+            "t.jsonl:1: 'architecture' is no name such as sm_90");
+  EXPECT_NE(refusal_of(1, [](Json& j) { j["architecture"] = "sm_70"; }).find("sm_70 has no "),
+            std::string::npos);
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["recorded"] = "yesterday"; }),
             "t.jsonl:1: 'recorded' is no time such as 2026-11-22T08:00:00Z");
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["program"] = {1}; }), "t.jsonl:1: 'program' is no list of words");

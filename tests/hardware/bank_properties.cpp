@@ -32,8 +32,7 @@ RC_GTEST_PROP(Collision, IsTheDegree, ()) {
   auto const c = cost(sm_90, i, warp);
   for (unsigned g = 0; g < c.phases.count; ++g) {
     std::size_t most = 0;
-    for (auto const& use : bank_uses(i, warp, g * c.phases.size, c.phases.size))
-      most = std::max(most, use.served().size());
+    for (auto const& use : bank_uses(i, warp, c.phases, g)) most = std::max(most, use.served().size());
     RC_ASSERT(most == c.degree[g]);
   }
   auto const here = fullest(i, warp, c);

@@ -158,7 +158,7 @@ TEST(Shots, FindTheWorst) {
 TEST(Picture, CountsTheWordsOfAPhase) {
   Picture const picture = picture_of(mapping(sw128), "ldmatrix.x1");
   ASSERT_EQ(picture.sides.size(), 2U);
-  EXPECT_EQ(picture.lanes, 8U);
+  EXPECT_EQ(picture.lanes.size(), 8U);
   for (unsigned bank = 0; bank < bank_count; ++bank) {
     EXPECT_EQ(picture.sides[0].words[bank].size(), bank < 4 ? 8U : 0U);
     EXPECT_EQ(picture.sides[1].words[bank].size(), 1U);
@@ -184,8 +184,8 @@ TEST(Picture, ShowsTheWorstPhaseUnlessToldOtherwise) {
       "8*(lane%8)";
   Picture const picture = picture_of(map, access);
   EXPECT_EQ(picture.phase, 1U);
-  EXPECT_EQ(picture.first_lane, 8U);
-  EXPECT_EQ(picture_of(map, access, 3).first_lane, 24U);
+  EXPECT_EQ(picture.lanes_in_words("-"), "8-15");
+  EXPECT_EQ(picture_of(map, access, 3).lanes.front(), 24U);
   EXPECT_THROW((void)picture_of(map, access, 4), InputError);
 }
 

@@ -59,7 +59,7 @@ class Lists(unittest.TestCase):
         self.assertEqual(found.ideal, [1, 2])
 
     def test_an_unmeasured_architecture_says_so(self):
-        self.assertEqual(swizproof.predict("ld.shared.b32", [0] * 32, arch="sm_80").evidence, "assumed")
+        self.assertEqual(swizproof.predict("ld.shared.b32", [0] * 32, arch="sm_80").evidence, "documented")
 
     def test_bad_rows_are_refused_with_their_number(self):
         good = [4 * lane for lane in range(32)]

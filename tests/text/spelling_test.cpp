@@ -295,21 +295,13 @@ TEST(ParseArchitecture, ReadsEverySpelling) {
     char const* text;
     char const* name;
   };
-  for (Spelled const& s : {Spelled{"sm90", "sm_90"},
-                           {"SM_90", "sm_90"},
-                           {"sm_90a", "sm_90a"},
-                           {"sm90a", "sm_90a"},
-                           {"90", "sm_90"},
-                           {"90a", "sm_90a"},
-                           {"9.0", "sm_90"},
-                           {"compute_90", "sm_90"},
-                           {"compute_90a", "sm_90a"},
-                           {"hopper", "sm_90"},
-                           {"Hopper", "sm_90"},
-                           {"ada", "sm_89"},
-                           {"sm_100a", "sm_100"},
-                           {"10.0", "sm_100"},
-                           {"sm120a", "sm_120"}})
+  for (Spelled const& s :
+       {Spelled{"sm90", "sm_90"},  {"SM_90", "sm_90"},   {"sm_90a", "sm_90a"}, {"sm90a", "sm_90a"},
+        {"90", "sm_90"},           {"90a", "sm_90a"},    {"9.0", "sm_90"},     {"compute_90", "sm_90"},
+        {"compute_90a", "sm_90a"}, {"hopper", "sm_90"},  {"Hopper", "sm_90"},  {"ada", "sm_89"},
+        {"sm_100a", "sm_100"},     {"10.0", "sm_100"},   {"sm120a", "sm_120"}, {"volta", "sm_70"},
+        {"Turing", "sm_75"},       {"7.5", "sm_75"},     {"sm_87", "sm_87"},   {"sm_103a", "sm_103"},
+        {"11.0", "sm_110"},        {"sm_121f", "sm_121"}})
     EXPECT_EQ(parse_architecture(s.text).name, s.name) << s.text;
 }
 
@@ -322,12 +314,12 @@ TEST(ParseArchitecture, NamesTheNearestThatHasATable) {
              error.hint.substr(0, error.hint.find('?') + 1);
     }
   };
-  EXPECT_EQ(hint("sm_87").substr(0, 22), "sm_87 has no table her");
-  for (auto const& [text, near] : {std::pair{"sm_70", "sm_80"},
-                                   {"sm_75", "sm_80"},
-                                   {"sm_87", "sm_86"},
-                                   {"sm_103", "sm_100"},
-                                   {"sm_121", "sm_120"}}) {
+  EXPECT_EQ(hint("sm_88").substr(0, 22), "sm_88 has no table her");
+  for (auto const& [text, near] : {std::pair{"sm_61", "sm_70"},
+                                   {"sm_72", "sm_70"},
+                                   {"sm_88", "sm_87"},
+                                   {"sm_101", "sm_100"},
+                                   {"sm_130", "sm_121"}}) {
     try {
       ADD_FAILURE() << "accepted as " << parse_architecture(text).name;
     } catch (InputError const& error) {
@@ -337,7 +329,11 @@ TEST(ParseArchitecture, NamesTheNearestThatHasATable) {
     }
   }
   EXPECT_EQ(hint("hoper"),
-            "did you mean hopper? known: sm_90 sm_80 sm_86 sm_89 sm_90a sm_100 sm_120|did you mean hopper?");
+            "did you mean hopper? known: sm_90 sm_70 sm_75 sm_80 sm_86 sm_87 sm_89 sm_90a sm_100 sm_103 "
+            "sm_110 sm_120 "
+            "sm_121|did you mean hopper?");
+  for (char const* amd : {"gfx90a", "gfx942", "GFX950"})
+    EXPECT_NE(hint(amd).find("AMD"), std::string::npos) << hint(amd);
   for (char const* bad :
        {"", "sm_", "sm_90.5", "9.00", "sm_90b", "905", "sm_99999999999", "ampere", "blackwell"})
     EXPECT_THROW((void)parse_architecture(bad), InputError) << bad;

@@ -9,23 +9,69 @@
 
 namespace swizproof {
 
-/// How many lanes are served together (H3, H6), and how many if loads merge (H4); 0: they never do.
+/// How shared memory is divided (H1): `count` banks of `bytes` bytes, both powers of two, neighbours in neighbouring banks.
+struct Banks {
+  unsigned count = 32;
+  unsigned bytes = 4;
+  /// Bytes that fill all banks once. `Banks{}.row() == 128`
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned row() const { return count * bytes; }
+  [[nodiscard]] friend constexpr bool operator==(Banks a, Banks b) {
+    return a.count == b.count && a.bytes == b.bytes;
+  }
+};
+inline constexpr unsigned most_banks = 64;  ///< that the law counts in
+
+/// All lanes in the order in which they are served: the first phase's lanes first.
+using LaneOrder = std::array<std::uint8_t, warp_lanes>;
+
+/// Partners l^1 and l^2 (H4), as a set of the bits that they differ in.
+inline constexpr unsigned partners_1_and_2 = 3;
+
+/// How the lanes of an instruction are served. What differs between architectures stands here, as data; the law that reads it
+/// is one (bank.hpp).
 struct Phase {
-  unsigned lanes = 0;
-  unsigned merged_lanes = 0;
+  unsigned lanes = 0;         ///< served together (H3, H6); 0: the architecture has no such instruction
+  unsigned merged_lanes = 0;  ///< the same if equal addresses merge (H4); 0: they never do
+  bool by_lane = false;       ///< lanes at one word count each (H7)
+  bool pays_idle = true;      ///< a phase without active lanes takes its turn (H5)
+  unsigned partners = partners_1_and_2;  ///< bits p: equal addresses of all lanes l and l^p merge (H4)
+  bool in_order = true;                  ///< phases are consecutive lanes, and `order` is not read
+  LaneOrder order{};
+  [[nodiscard]] friend constexpr bool operator==(Phase const& a, Phase const& b) {
+    if (a.lanes != b.lanes || a.merged_lanes != b.merged_lanes || a.by_lane != b.by_lane ||
+        a.pays_idle != b.pays_idle || a.in_order != b.in_order)
+      return false;
+    if (a.merged_lanes != 0 && a.partners != b.partners) return false;
+    for (unsigned i = 0; !a.in_order && i < warp_lanes; ++i)
+      if (a.order[i] != b.order[i]) return false;
+    return true;
+  }
 };
 
+inline constexpr unsigned operation_count = 5;
+
 /// Phases by operation (in the order of Operation) and width: up to 4 bytes, 8, 16.
-using PhaseTable = std::array<std::array<Phase, 3>, 5>;
+using PhaseTable = std::array<std::array<Phase, 3>, operation_count>;
 
 /// Phases of compute capability 9.0.
 inline constexpr PhaseTable sm_90_phases{{
-    {{{32, 0}, {16, 32}, {8, 16}}},  // ld.shared
-    {{{32, 0}, {16, 0}, {8, 0}}},    // st.shared
-    {{{8, 0}, {8, 0}, {8, 0}}},      // ldmatrix
-    {{{8, 0}, {8, 0}, {8, 0}}},      // stmatrix
-    {{{32, 0}, {16, 0}, {8, 0}}},    // cp.async
+    {{{32, 0}, {16, 32}, {8, 16}}},                                       // ld.shared
+    {{{32, 0}, {16, 0}, {8, 0}}},                                         // st.shared
+    {{{8, 0}, {8, 0}, {8, 0}}},                                           // ldmatrix
+    {{{8, 0}, {8, 0}, {8, 0}}},                                           // stmatrix
+    {{{32, 0, true, false}, {16, 0, true, false}, {8, 0, true, false}}},  // cp.async
 }};
+
+/// The table without the instructions that came with compute capability 7.5, 8.0 and 9.0 (ldmatrix, cp.async, stmatrix), as far as
+/// `capability` (75 for 7.5) is older.
+[[nodiscard]] constexpr PhaseTable as_of(unsigned capability, PhaseTable table) {
+  if (capability < 75) table[static_cast<std::size_t>(Operation::ldmatrix)] = {};
+  if (capability < 80) table[static_cast<std::size_t>(Operation::cp_async)] = {};
+  if (capability < 90) table[static_cast<std::size_t>(Operation::stmatrix)] = {};
+  return table;
+}
+inline constexpr PhaseTable sm_70_phases = as_of(70, sm_90_phases), sm_75_phases = as_of(75, sm_90_phases),
+                            sm_80_phases = as_of(80, sm_90_phases);
 
 /// What a table of phases rests on: a device was measured, a manual says so, or nobody has looked.
 enum class Support : std::uint8_t { measured, documented, assumed };
@@ -37,40 +83,92 @@ enum class Support : std::uint8_t { measured, documented, assumed };
                                           : "assumed";
 }
 
-/// An architecture: its name on the command line, its phases, and what supports them.
+/// An architecture: its name on the command line, its phases, and what supports them. A table that a user has learned is one too.
 struct Architecture {
   std::string_view name;
   PhaseTable const* phases;
   Support support;
   std::string_view evidence;  ///< in words
+  Banks banks{};
+  /// Bytes of shared memory that a block may have.
+  std::uint64_t most_shared_bytes = 227 * 1024;
+  std::uint64_t patterns = 0;  ///< that were measured, and cost what the model says
+  unsigned capability = 90;    ///< compute capability: 90 for 9.0
 };
 
-/// Known architectures, the one that everything is checked for by default first. Only sm_90 has been measured; the others are documented to have the same
-/// banks, and their phases are assumed to be those of sm_90.
+namespace detail {
+inline constexpr char documented_7[] =
+    "documented: banks, broadcast (CUDA Programming Guide), merged loads (NVIDIA forum 77228); the rest as "
+    "on sm_90, not measured";
+inline constexpr char documented_8[] =
+    "documented: banks, broadcast (CUDA Programming Guide); the rest as on sm_90, not measured";
+}  // namespace detail
+
+/// Known architectures, the one that everything is checked for by default first. Only sm_90 has been measured. Of the others H1
+/// and H2 are documented [CUDA C++ Programming Guide 13.1, 20.4.3 and the sections "Shared Memory" of 20.5 to 20.10], of 7.0 and 7.5 also
+/// H4 [NVIDIA forum 77228]; the rest is taken from sm_90. Shared memory of a block: 96 KiB on 7.0, 64 on 7.5, 163 on 8.0 and 8.7, 99 on
+/// 8.6, 8.9 and 12.x, 227 on 9.0, 10.x and 11.0 [Programming Guide 13.1, 20.7.3, 20.8.3, 20.9.3, 20.10.3; table 31 of 13.1's appendix 5.1].
+/// ldmatrix came with 7.5, cp.async with 8.0, stmatrix with 9.0 [PTX ISA 9.1].
 inline constexpr Architecture architectures[] = {
-    {"sm_90", &sm_90_phases, Support::measured, measured_sm_90},
-    {"sm_80", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
-    {"sm_86", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
-    {"sm_89", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
-    {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90},
-    {"sm_100", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
-    {"sm_120", &sm_90_phases, Support::assumed, "assumed equal to sm_90, not measured"},
+    {"sm_90", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90, 90},
+    {"sm_70", &sm_70_phases, Support::documented, detail::documented_7, {}, 96 * 1024, 0, 70},
+    {"sm_75", &sm_75_phases, Support::documented, detail::documented_7, {}, 64 * 1024, 0, 75},
+    {"sm_80", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024, 0, 80},
+    {"sm_86", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 86},
+    {"sm_87", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024, 0, 87},
+    {"sm_89", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 89},
+    {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90, 90},
+    {"sm_100", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 100},
+    {"sm_103", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 103},
+    {"sm_110", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 110},
+    {"sm_120", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 120},
+    {"sm_121", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 121},
 };
 
 inline constexpr Architecture const& sm_90 = architectures[0];
 
-/// Bytes of shared memory that a block may have, compute capability 9.0 and 10.0. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
-inline constexpr std::uint64_t most_shared_bytes = 227 * 1024;
+/// Bytes of shared memory that a block of sm_90 may have. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
+inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes;
 
 /// How an architecture serves an instruction.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase phase(Architecture const& arch, Instruction i) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase const& phase(Architecture const& arch, Instruction i) {
   return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];
 }
 
-/// What an access must cost at least for the bytes it moves: 1, 2, 4 wavefronts for up to 4, 8, 16
+/// Whether the architecture has the instruction: sm_80 has no stmatrix. Precondition of all that costs one.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool has(Architecture const& arch, Instruction i) {
+  return phase(arch, i).lanes != 0;
+}
+
+/// What the model rests on for an instruction: nobody documents how cp.async counts its lanes (H7), so it is assumed wherever it has
+/// not been measured.
+[[nodiscard]] constexpr Support support_of(Architecture const& arch, Operation operation) {
+  bool const assumed = operation == Operation::cp_async && arch.support == Support::documented;
+  return assumed ? Support::assumed : arch.support;
+}
+
+/// Whether two architectures serve everything alike.
+[[nodiscard]] constexpr bool same_law(Architecture const& a, Architecture const& b) {
+  if (!(a.banks == b.banks)) return false;
+  for (std::size_t operation = 0; operation < operation_count; ++operation)
+    for (std::size_t width = 0; width < 3; ++width)
+      if (!((*a.phases)[operation][width] == (*b.phases)[operation][width])) return false;
+  return true;
+}
+
+namespace detail {
+/// Lanes served together: no more than give addresses.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lanes_together(Phase const& row, Instruction i,
+                                                                      bool merged) {
+  unsigned const lanes = merged ? row.merged_lanes : row.lanes;
+  return lanes < i.lanes() ? lanes : i.lanes();
+}
+}  // namespace detail
+
+/// What an access must cost at least for the bytes it moves, one wavefront a phase: on sm_90 1, 2, 4 for up to 4, 8, 16
 /// bytes a lane; N for ldmatrix and stmatrix xN. Merged loads (H4) may cost less.
 [[nodiscard]] constexpr unsigned ideal_wavefronts(Architecture const& arch, Instruction i) {
-  return i.lanes() / phase(arch, i).lanes;
+  return i.lanes() / detail::lanes_together(phase(arch, i), i, false);
 }
 
 }  // namespace swizproof

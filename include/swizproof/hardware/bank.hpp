@@ -28,7 +28,8 @@
 //      [found by measurement; global addresses consecutive]      campaigns counters, wavefronts (3 on)
 //
 // Confirmed on an H200 (sm_90) by the campaigns named, whose records stand in gpu/evidence; gpu/README.md
-// has the figures and the dates. Every other architecture is assumed to be alike, and not measured.
+// has the figures and the dates. What other architectures rest on stands in architecture.hpp. The numbers above are data there (banks,
+// phases, partners, which lanes count), and `swizproof-gpu learn` finds them on any card.
 #pragma once
 
 #include <swizproof/core/units.hpp>
@@ -39,25 +40,35 @@
 
 namespace swizproof {
 
-inline constexpr unsigned bank_count = 32;  ///< H1
-inline constexpr unsigned bank_bytes = 4;   ///< H1
+inline constexpr unsigned bank_count = Banks{}.count;  ///< H1
+inline constexpr unsigned bank_bytes = Banks{}.bytes;  ///< H1
 
 /// The bank word that holds a byte (H1). `bank_word(Address{0x84u}).number == 33`
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> bank_word(Address<W> a) {
-  return {a.bytes / bank_bytes};
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> bank_word(Address<W> a, Banks banks = {}) {
+  return {a.bytes / banks.bytes};
 }
 
 /// The bank of a word (H1). `bank(BankWord{33u}).number == 1`
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Bank<W> bank(BankWord<W> w) {
-  return {w.number % bank_count};
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Bank<W> bank(BankWord<W> w, Banks banks = {}) {
+  return {w.number % banks.count};
 }
 
-/// How an instruction's lanes are served: `count` phases of `size` consecutive lanes.
+/// How an instruction's lanes are served: `count` phases of `size` lanes each, in the order of `row`.
 struct Phases {
   unsigned count;
   unsigned size;
+  Banks banks{};
+  Phase const* row = nullptr;  ///< of the architecture's table; none: lanes in their order, words (H2)
+  /// The lane at a place of the order: the lanes of phase p are those from place p * size on.
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lane(unsigned place) const {
+    return in_order() ? place : row->order[place];
+  }
+  /// Whether its phases are consecutive lanes. An order is one of all 32 lanes: ldmatrix.x1 has none.
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool in_order() const {
+    return row == nullptr || row->in_order || count * size != warp_lanes;
+  }
   [[nodiscard]] friend constexpr bool operator==(Phases a, Phases b) {
     return a.count == b.count && a.size == b.size;
   }
@@ -68,8 +79,8 @@ struct Phases {
   return wavefronts > ideal ? wavefronts - ideal : 0;
 }
 
-/// Phases of the widest access: 32 lanes by 8.
-inline constexpr unsigned most_phases = 4;
+/// Phases that the law counts: sm_90 has up to 4, 32 lanes by 8.
+inline constexpr unsigned most_phases = 8;
 
 /// A warp's addresses of kind W: what each lane accesses, and whether it takes part.
 template <class W>
@@ -92,28 +103,31 @@ namespace detail {
 // in units of the access: equal words <=> equal units, equal banks <=> equal slots of units.
 
 /// log2 of the bytes of a unit: at least a bank word.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes) {
-  return bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes, Banks banks = {}) {
+  if (banks.bytes == 4) return bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
+  unsigned const most = bytes > banks.bytes ? bytes : banks.bytes;
+  return most <= 1 ? 0 : most == 2 ? 1 : most == 4 ? 2 : most == 8 ? 3 : most == 16 ? 4 : 5;
 }
 
 /// Units that fill the banks once: 32, 16 or 8.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t slots_of(unsigned bytes) {
-  return (bank_count * bank_bytes) >> log2_unit(bytes);
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t slots_of(unsigned bytes, Banks banks = {}) {
+  return banks.row() >> log2_unit(bytes, banks);
 }
 
 /// Distinct words in the fullest bank (H1, H2) among `lanes` lanes from `first` on, as a formula:
 /// every pair of lanes is compared. If not `merging` (H7), each lane counts as a word of its own.
 template <class W>
 [[nodiscard]] constexpr count_of<W> degree_by_pairs(WarpAccess<W> const& access, unsigned first,
-                                                    unsigned lanes, unsigned bytes, bool merging = true) {
+                                                    unsigned lanes, unsigned bytes, bool merging = true,
+                                                    Banks banks = {}) {
   W const& some = access.address[first];
   std::array<W, warp_lanes> unit = access.address;
   std::array<W, warp_lanes> slot = access.address;
   std::array<truth_of<W>, warp_lanes> fresh = access.active;  // no earlier lane has this unit
   count_of<W> most = tally(some, truth_of<W>(false));
   for (unsigned i = 0; i < lanes; ++i) {
-    unit[i] = shr(access.address[first + i], log2_unit(bytes));
-    slot[i] = unit[i] & (slots_of(bytes) - 1);
+    unit[i] = shr(access.address[first + i], log2_unit(bytes, banks));
+    slot[i] = unit[i] & (slots_of(bytes, banks) - 1);
     truth_of<W> repeated = false;
     for (unsigned j = 0; merging && j < i; ++j)
       repeated = repeated || (access.active[first + j] && unit[j] == unit[i]);
@@ -131,15 +145,18 @@ template <class W>
 template <unsigned Lanes, class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
                                                                             unsigned first, unsigned bytes,
-                                                                            bool merging = true) {
-  unsigned const shift = log2_unit(bytes);
-  std::uint32_t const slot_mask = slots_of(bytes) - 1;
+                                                                            bool merging = true,
+                                                                            Banks banks = {}) {
+  unsigned const shift = log2_unit(bytes, banks);
+  std::uint32_t const slot_mask = slots_of(bytes, banks) - 1;
   // The common case: a phase has as many lanes as there are slots, and each takes its own.
-  std::uint32_t taken = 0;
-  for (unsigned i = first; i < first + Lanes; ++i)
-    taken |= std::uint32_t{access.active[i]} << (access.address[i] >> shift & slot_mask);
-  if (Lanes <= slot_mask + 1 && taken == (std::uint32_t{2} << slot_mask) - 1) return 1;
-  std::uint8_t count[bank_count] = {};
+  if (slot_mask < 32) {
+    std::uint32_t taken = 0;
+    for (unsigned i = first; i < first + Lanes; ++i)
+      taken |= std::uint32_t{access.active[i]} << (access.address[i] >> shift & slot_mask);
+    if (Lanes <= slot_mask + 1 && taken == (std::uint32_t{2} << slot_mask) - 1) return 1;
+  }
+  std::uint8_t count[most_banks] = {};
   std::uint64_t filter = 0;
   std::uint32_t most = 0;
   for (unsigned i = first; i < first + Lanes; ++i) {
@@ -161,18 +178,32 @@ template <unsigned Lanes, class W, if_number<W> = 0>
 /// The degrees of the first `count` phases of `Lanes` lanes: by vectors where there are any (degree.hpp), else by the table.
 template <unsigned Lanes, class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::array<std::uint32_t, most_phases> degrees_of(
-    WarpAccess<W> const& access, unsigned count, unsigned bytes, bool merging = true) {
-#if defined(SWIZPROOF_VECTORS)
-  if (!__builtin_is_constant_evaluated()) {
-    auto degree =
-        vectors::degrees<Lanes>(access.address, access.active, log2_unit(bytes), slots_of(bytes), merging);
-    for (unsigned g = count; g < most_phases; ++g) degree[g] = 0;
-    return degree;
-  }
-#endif
+    WarpAccess<W> const& access, unsigned count, unsigned bytes, bool merging = true, Banks banks = {}) {
   std::array<std::uint32_t, most_phases> degree{};
-  for (unsigned g = 0; g < count; ++g) degree[g] = degree_by_table<Lanes>(access, g * Lanes, bytes, merging);
+#if defined(SWIZPROOF_VECTORS)
+  if constexpr (Lanes >= 8)
+    if (!__builtin_is_constant_evaluated() && slots_of(bytes, banks) <= vectors::most_slots) {
+      auto const four = vectors::degrees<Lanes>(access.address, access.active, log2_unit(bytes, banks),
+                                                slots_of(bytes, banks), merging);
+      for (unsigned g = 0; g < four.size(); ++g) degree[g] = g < count ? four[g] : 0;
+      return degree;
+    }
+#endif
+  for (unsigned g = 0; g < count; ++g)
+    degree[g] = degree_by_table<Lanes>(access, g * Lanes, bytes, merging, banks);
   return degree;
+}
+
+/// The access with its lanes in the order in which they are served.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr WarpAccess<W> in_order_of(Phase const& row,
+                                                                        WarpAccess<W> const& access) {
+  WarpAccess<W> ordered = access;
+  for (unsigned place = 0; place < warp_lanes; ++place) {
+    ordered.address[place] = access.address[row.order[place]];
+    ordered.active[place] = access.active[row.order[place]];
+  }
+  return ordered;
 }
 
 /// H4: every active lane whose partner is active has the partner's address, for partner l^bit.
@@ -189,40 +220,68 @@ template <class W>
   return all;
 }
 
-/// H4: the address of lane l^1 everywhere, or that of lane l^2.
+/// H4: the address of lane l^1 everywhere, or that of lane l^2, or of such other partners as there are.
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> merges(WarpAccess<W> const& access) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr truth_of<W> merges(WarpAccess<W> const& access,
+                                                                 unsigned partners = partners_1_and_2) {
 #if defined(SWIZPROOF_VECTORS)
   if constexpr (is_number<W>)
-    if (!__builtin_is_constant_evaluated())
+    if (!__builtin_is_constant_evaluated() && partners == partners_1_and_2)
       return vectors::paired<1>(access.address, access.active) ||
              vectors::paired<2>(access.address, access.active);
 #endif
-  return paired(access, 1) || paired(access, 2);
+  truth_of<W> any = false;
+  for (unsigned bit = 1; bit < warp_lanes; bit *= 2)
+    if ((partners & bit) != 0) any = any || paired(access, bit);
+  return any;
 }
 
-/// The degrees of all phases, and their sum, for loads and stores at least the number of phases (H5).
+/// The degrees of all phases of consecutive lanes, and their sum, for loads and stores at least the number of phases (H5).
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
-                                                                      Phases phases,
-                                                                      Instruction instruction) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve_in_order(WarpAccess<W> const& access,
+                                                                               Phases const& phases,
+                                                                               Instruction instruction) {
   unsigned const bytes = instruction.bytes;
-  bool const merging = instruction.operation != Operation::cp_async;
-  unsigned const least = instruction.operation == Operation::cp_async ? 1 : phases.count;
+  Phase const& row = *phases.row;
+  bool const merging = !row.by_lane;
+  unsigned const least = row.pays_idle ? phases.count : 1;
   count_of<W> const zero = tally(access.address[0], truth_of<W>(false));
   Cost<count_of<W>> cost{zero, {}, phases};
   if constexpr (is_number<W>) {
-    cost.degree = phases.size == 8    ? degrees_of<8>(access, phases.count, bytes, merging)
-                  : phases.size == 16 ? degrees_of<16>(access, phases.count, bytes, merging)
-                                      : degrees_of<32>(access, phases.count, bytes, merging);
+    cost.degree = phases.size == 8    ? degrees_of<8>(access, phases.count, bytes, merging, phases.banks)
+                  : phases.size == 16 ? degrees_of<16>(access, phases.count, bytes, merging, phases.banks)
+                  : phases.size == 32 ? degrees_of<32>(access, phases.count, bytes, merging, phases.banks)
+                                      : degrees_of<4>(access, phases.count, bytes, merging, phases.banks);
   } else {
     for (auto& degree : cost.degree) degree = zero;
     for (unsigned g = 0; g < phases.count; ++g)
-      cost.degree[g] = degree_by_pairs(access, g * phases.size, phases.size, bytes, merging);
+      cost.degree[g] = degree_by_pairs(access, g * phases.size, phases.size, bytes, merging, phases.banks);
   }
   for (unsigned g = 0; g < phases.count; ++g) cost.wavefronts = cost.wavefronts + cost.degree[g];
   cost.wavefronts = larger(cost.wavefronts, like(cost.wavefronts, least));
   return cost;
+}
+
+/// The same of phases of any lanes.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<count_of<W>> serve(WarpAccess<W> const& access,
+                                                                      Phases const& phases,
+                                                                      Instruction instruction) {
+#if defined(__CUDA_ARCH__)  // one copy of the code: it is long there
+  WarpAccess<W> const ordered = phases.in_order() ? access : in_order_of(*phases.row, access);
+  return serve_in_order(ordered, phases, instruction);
+#else
+  if (phases.in_order()) return serve_in_order(access, phases, instruction);
+  return serve_in_order(in_order_of(*phases.row, access), phases, instruction);
+#endif
+}
+
+/// The phases of an instruction, merged (H4) or not.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phases phases_of(Architecture const& arch,
+                                                               Instruction instruction, bool merged = false) {
+  Phase const& row = phase(arch, instruction);
+  unsigned const size = lanes_together(row, instruction, merged);
+  return {instruction.lanes() / size, size, arch.banks, &row};
 }
 
 }  // namespace detail
@@ -234,10 +293,9 @@ template <class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Cost<std::uint32_t> cost(Architecture const& arch,
                                                                        Instruction instruction,
                                                                        WarpAccess<W> const& access) {
-  Phase const row = phase(arch, instruction);
-  bool const merged = row.merged_lanes != 0 && detail::merges(access);
-  unsigned const size = merged ? row.merged_lanes : row.lanes;
-  return detail::serve(access, {instruction.lanes() / size, size}, instruction);
+  Phase const& row = phase(arch, instruction);
+  bool const merged = row.merged_lanes != 0 && detail::merges(access, row.partners);
+  return detail::serve(access, detail::phases_of(arch, instruction, merged), instruction);
 }
 
 /// The law H5 for any word: the wavefronts of one warp instruction, as a formula. Preconditions as
@@ -248,12 +306,11 @@ template <class W>
   if constexpr (is_number<W>) {
     return cost(arch, instruction, access).wavefronts;
   } else {
-    Phase const row = phase(arch, instruction);
-    unsigned const lanes = instruction.lanes();
-    auto const apart = detail::serve(access, {lanes / row.lanes, row.lanes}, instruction).wavefronts;
+    Phase const& row = phase(arch, instruction);
+    auto const apart = detail::serve(access, detail::phases_of(arch, instruction), instruction).wavefronts;
     if (row.merged_lanes == 0) return apart;
-    auto const together = detail::serve(access, {lanes / row.merged_lanes, row.merged_lanes}, instruction);
-    return select(detail::merges(access), together.wavefronts, apart);
+    auto const together = detail::serve(access, detail::phases_of(arch, instruction, true), instruction);
+    return select(detail::merges(access, row.partners), together.wavefronts, apart);
   }
 }
 

@@ -28,19 +28,20 @@ struct BankUse {
   }
 };
 
-/// Every bank's use by the phase of `size` lanes from lane `first` on, in words of 4 bytes (H1). The most that a bank
-/// serves is the degree that cost() gives. Checked by Collision.IsTheDegree.
+/// Every bank's use by a phase, in words (H1). The most that a bank serves is the degree that cost() gives. Checked by
+/// Collision.IsTheDegree.
 template <class W, if_number<W> = 0>
-[[nodiscard]] std::array<BankUse<W>, bank_count> bank_uses(Instruction const& instruction,
-                                                           WarpAccess<W> const& access, unsigned first,
-                                                           unsigned size) {
-  std::array<BankUse<W>, bank_count> uses;
-  for (BankUse<W>& use : uses) use.by_lane = instruction.operation == Operation::cp_async;
-  for (unsigned lane = first; lane < first + size; ++lane) {
+[[nodiscard]] std::vector<BankUse<W>> bank_uses(Instruction const& instruction, WarpAccess<W> const& access,
+                                                Phases const& phases, unsigned phase) {
+  std::vector<BankUse<W>> uses(phases.banks.count);
+  for (BankUse<W>& use : uses) use.by_lane = phases.row != nullptr && phases.row->by_lane;
+  for (unsigned place = phase * phases.size; place < (phase + 1) * phases.size; ++place) {
+    unsigned const lane = phases.lane(place);
     if (!access.active[lane]) continue;
-    for (unsigned byte = 0; byte < std::max(instruction.bytes, bank_bytes); byte += bank_bytes) {
-      auto const asked = bank_word(Address<W>{static_cast<W>(access.address[lane] + byte)});
-      BankUse<W>& use = uses[static_cast<std::size_t>(bank(asked).number)];
+    for (unsigned byte = 0; byte < std::max(instruction.bytes, phases.banks.bytes);
+         byte += phases.banks.bytes) {
+      auto const asked = bank_word(Address<W>{static_cast<W>(access.address[lane] + byte)}, phases.banks);
+      BankUse<W>& use = uses[static_cast<std::size_t>(bank(asked, phases.banks).number)];
       use.lanes.push_back(lane);
       use.words.push_back(asked.number);
     }
@@ -60,7 +61,7 @@ struct Collision {
 template <class W, if_number<W> = 0>
 [[nodiscard]] Collision<W> fullest_of_phase(Instruction const& instruction, WarpAccess<W> const& access,
                                             Phases phases, unsigned phase) {
-  auto const uses = bank_uses(instruction, access, phase * phases.size, phases.size);
+  auto const uses = bank_uses(instruction, access, phases, phase);
   auto const bank = std::max_element(uses.begin(), uses.end(), [](auto const& a, auto const& b) {
     return a.served().size() < b.served().size();
   });

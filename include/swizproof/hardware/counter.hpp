@@ -52,8 +52,7 @@ template <class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t sum_of_degrees(Architecture const& arch,
                                                                            Instruction const& instruction,
                                                                            WarpAccess<W> const& access) {
-  unsigned const size = phase(arch, instruction).lanes;
-  auto const apart = detail::serve(access, {instruction.lanes() / size, size}, instruction);
+  auto const apart = detail::serve(access, detail::phases_of(arch, instruction), instruction);
   std::uint32_t sum = 0;
   for (unsigned g = 0; g < apart.phases.count; ++g) sum += apart.degree[g];
   return sum;

@@ -211,6 +211,9 @@ template <unsigned Lanes, class W>
     return repeated<Lanes>(slot, low, part(16), part(32), part(48));
 }
 
+/// Slots that fit beside the lanes' own numbers.
+inline constexpr unsigned most_slots = 32;
+
 /// The degree of each phase of `Lanes` lanes: the most distinct units of 2^shift bytes in one slot, or, if not `merging`, the
 /// most lanes. `slots` is a power of two, at most 32.
 template <unsigned Lanes, class W>

@@ -147,8 +147,8 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
 /// What supports H8 for an architecture: nothing where there is no TMA, before compute capability 9.0. On sm_90 elements of 8 to
 /// 64 bits were copied in one to five dimensions: campaigns `tma` and `tiles`.
 [[nodiscard]] constexpr std::optional<Support> tma_support(Architecture const& arch) {
-  if (arch.name.substr(0, 4) == "sm_8") return std::nullopt;
-  return arch.name.substr(0, 5) == "sm_90" ? Support::measured : Support::documented;
+  if (arch.capability < 90) return std::nullopt;
+  return arch.capability == 90 ? Support::measured : Support::documented;
 }
 
 /// What keeps a line of a box from being copied.

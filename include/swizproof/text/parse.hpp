@@ -107,7 +107,12 @@ struct Element {
 [[nodiscard]] unsigned parse_element(std::string_view text);
 
 /// The architecture of that name: `sm_90a`, and as others write it `sm90`, `SM_90`, `compute_90`, `9.0`, `90`, `hopper`.
-/// Throws InputError, with the nearest that has a table.
-[[nodiscard]] Architecture const& parse_architecture(std::string_view text);
+/// Or a file that `swizproof-gpu learn` has written: what ends in `.json` or has a `/`, relative to `folder`. Throws InputError, with
+/// the nearest that has a table, or the field of the file that is wrong. Lives as long as the program.
+[[nodiscard]] Architecture const& parse_architecture(std::string_view text, std::string const& folder = {});
+
+/// The architecture that such a file describes (format "swizproof architecture 1"); `name` is what messages call the file. Throws
+/// InputError with the field. A table that does not explain what was measured is refused.
+[[nodiscard]] Architecture const& read_architecture(std::string const& text, std::string const& name);
 
 }  // namespace swizproof

@@ -449,6 +449,7 @@ class Check(Answer):
     one_to_one: str
     arch: str
     evidence: str
+    certainty: str
     accesses: List[AccessVerdict]
     counterexample: Optional[Values] = None
     shared_place: Optional[Values] = None
@@ -470,6 +471,7 @@ class Find(Answer):
 
     verdict: str
     evidence: str
+    certainty: str
     arch: str
     layout: str
     best: List[Candidate]
@@ -658,6 +660,7 @@ class Explain(Answer):
     verdict: str
     arch: str
     evidence: str
+    certainty: str
     device: str
     recorded: str
     program: List[str]
@@ -758,6 +761,7 @@ class Claim(Record):
     source: str
     arch: Optional[str] = None
     evidence: Optional[str] = None
+    certainty: Optional[str] = None
     statement: Optional[str] = None
     domain_not_empty: Optional[bool] = None
     control: Optional[Dict[str, Any]] = None
@@ -784,6 +788,7 @@ class Prove(Answer):
     controls_refuted: Optional[int] = None
     domains_not_empty: Optional[int] = None
     seconds: Optional[float] = None
+    certainty: Optional[str] = None
     cutlass: Optional[str] = None
 
 
@@ -793,6 +798,7 @@ class Show(Answer):
 
     arch: str
     evidence: str
+    certainty: str
     pictures: List[PictureData]
 
     def svg(self) -> str:
@@ -812,6 +818,7 @@ class Predict(Answer):
     predictions: List[Prediction]
     verdict: str
     evidence: str
+    certainty: str
 
     @property
     def wavefronts(self) -> Any:
