@@ -44,7 +44,7 @@ std::optional<Swizzle> swizzle_of(BitPlaces const& from, BitPlaces const& to) {
     if (moved == 0) continue;
     if (!std::has_single_bit(moved)) return std::nullopt;
     int const step = std::countr_zero(from[i]) - std::countr_zero(moved);
-    if (distance != 0 && step != distance) return std::nullopt;
+    if (step == 0 || (distance != 0 && step != distance)) return std::nullopt;
     distance = step;
     targets |= moved;
   }
@@ -143,6 +143,23 @@ std::optional<std::vector<Stage>> linear_stages(std::span<std::int64_t const> sh
     if (static_cast<std::int64_t>(sum) != values[index]) return std::nullopt;
   }
   return stages_of_bits(shape, places);
+}
+
+Stage linear_stage(std::span<std::uint64_t const> images) {
+  BitPlaces from;
+  std::uint64_t all = 0;
+  for (std::size_t bit = 0; bit < images.size(); ++bit) {
+    from.push_back(std::uint64_t{1} << bit);
+    all |= from[bit] | images[bit];
+  }
+  if (auto const swizzle = swizzle_of(from, BitPlaces(images.begin(), images.end()))) return *swizzle;
+  std::vector<std::uint64_t> rows(static_cast<std::size_t>(std::bit_width(all)), 0);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t bit = 0; bit < images.size(); ++bit)
+      if ((images[bit] >> row & 1) != 0) rows[row] |= from[bit];
+    if (row >= images.size()) rows[row] |= std::uint64_t{1} << row;
+  }
+  return linear_map(rows);
 }
 
 }  // namespace swizproof

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <vector>
 
 namespace swizproof {
@@ -69,11 +70,48 @@ Stage on_elements(Stage const& stage, Mapping const& map) {
   return out;
 }
 
+/// A function of C's arithmetic as the swizzle or linear map of bits that it is on 0..most; nothing if it is none.
+std::optional<Stage> linear_on(Expression const& function, std::uint64_t most) {
+  auto const value = [&](std::uint64_t x) { return function(std::span<std::uint64_t const>(&x, 1), x); };
+  auto const bits = static_cast<unsigned>(std::bit_width(most));
+  if (bits > 20 || value(0) != 0) return std::nullopt;
+  std::vector<std::uint64_t> images;
+  for (unsigned bit = 0; bit < bits; ++bit) images.push_back(value(std::uint64_t{1} << bit));
+  for (std::uint64_t x = 0; x >> bits == 0; ++x) {
+    std::uint64_t sum = 0;
+    for (unsigned bit = 0; bit < bits; ++bit) sum ^= (x >> bit & 1) != 0 ? images[bit] : 0;
+    if (sum != value(x) || sum >> 40 != 0) return std::nullopt;
+  }
+  return linear_stage(images);
+}
+
+/// The same tile with the swizzles and linear maps that its functions of C's arithmetic are; nothing where one is none.
+std::optional<Mapping> with_linear_functions(Mapping const& map) {
+  Mapping out = map;
+  std::vector<std::uint64_t> values;
+  for (std::int64_t i = 0; i < map.domain()->size(); ++i) values.push_back(static_cast<std::uint64_t>(i));
+  auto const pass = [&](std::vector<Stage>& stages) {
+    for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+      if (auto const* const function = std::get_if<Expression>(&*stage)) {
+        std::optional<Stage> linear = linear_on(*function, *std::max_element(values.begin(), values.end()));
+        if (!linear) return false;
+        *stage = *std::move(linear);
+      }
+      for (std::uint64_t& x : values) x = value(std::vector<Stage>{*stage}, x);
+    }
+    return true;
+  };
+  if (!pass(out.on_elements)) return std::nullopt;
+  for (std::uint64_t& x : values) x = x * *map.element_bits / 8;
+  return pass(out.on_bytes) ? std::optional(std::move(out)) : std::nullopt;
+}
+
 /// A tile with a function that is given as C arithmetic, as a swizzle or a linear map of bits on a layout: the same at every
 /// index of the tile. Throws InputError where it is none. Precondition: the tile is no larger than shared memory.
 Mapping as_linear(Mapping const& map) {
   InputError const no_such{"this function is no swizzle, and not linear over GF(2) on this tile", map.text, 0,
                            map.text.size(), "it is C already: write it down as it stands"};
+  if (std::optional<Mapping> known = with_linear_functions(map)) return *std::move(known);
   std::vector<std::int64_t> extents, values;
   for (std::size_t m = 0; m < map.domain()->rank(); ++m)
     extents.push_back(map.domain()->shape.mode(m).product());
@@ -133,6 +171,14 @@ CodeTile code_tile(Mapping const& map) {
     if (static_cast<std::int64_t>(offset(tile.on_elements, static_cast<std::uint64_t>(i)).elements) < 0)
       throw refuse("the tile reaches below its first element", "put an offset before it: '_N o LAYOUT'");
   return tile;
+}
+
+/// Elements from the tile's first to behind its last.
+std::uint64_t reach_of(CodeTile const& tile) {
+  std::uint64_t most = 0;
+  for (std::int64_t i = 0; i < tile.layout.size(); ++i)
+    most = std::max(most, offset(tile.on_elements, static_cast<std::uint64_t>(i)).elements);
+  return most + 1;
 }
 
 /// `cute::Shape<cute::Int<8>, cute::Int<64>>`, or tuples of Python: `(8, 64)`.
@@ -211,8 +257,12 @@ std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
         s.base, s.shift, tile.offset, layout);
   }
   std::string code = fmt::format("using SmemLayout = {};\n", layout);
-  code += fmt::format("alignas({}) __shared__ {} tile[cute::cosize_v<SmemLayout>];\n", facts.alignment,
-                      type.cute);
+  // Of a swizzled layout CuTe's cosize is that of the layout within, which a swizzle may lead beyond.
+  std::uint64_t const reach = reach_of(tile);
+  code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type.cute,
+                      reach > static_cast<std::uint64_t>(tile.layout.cosize() + tile.offset)
+                          ? fmt::format("{}", reach)
+                          : "cute::cosize_v<SmemLayout>");
   for (auto const& at : corners(tile.layout))
     code +=
         fmt::format("static_assert(SmemLayout{{}}({}) == {});\n", fmt::join(at, ", "), value_at(tile, at));
@@ -280,8 +330,8 @@ std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
   if (sum.empty()) sum = "0";
   std::vector<std::string> parameters;
   for (std::string const& one : names) parameters.push_back("unsigned " + one);
-  std::string code =
-      fmt::format("__host__ __device__ constexpr unsigned offset({}) {{\n", fmt::join(parameters, ", "));
+  std::string code = type.cuda.starts_with("std::") ? "#include <cstdint>\n" : "";
+  code += fmt::format("__host__ __device__ constexpr unsigned offset({}) {{\n", fmt::join(parameters, ", "));
   if (tile.functions.empty()) {
     code += fmt::format("  return {};\n}}\n", sum);
   } else {
@@ -297,10 +347,7 @@ std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
     }
     code += "  return x;\n}\n";
   }
-  std::uint64_t most = 0;
-  for (std::int64_t i = 0; i < tile.layout.size(); ++i)
-    most = std::max(most, offset(tile.on_elements, static_cast<std::uint64_t>(i)).elements);
-  code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type.cuda, most + 1);
+  code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type.cuda, reach_of(tile));
   for (auto const& at : corners(tile.layout))
     code += fmt::format("static_assert(offset({}) == {});\n", fmt::join(at, ", "), value_at(tile, at));
   return code;
@@ -349,6 +396,19 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
       vec, per_phase, max_phase, fast, slow, extent(0), extent(1), type.triton);
 }
 
+/// A comment where two elements have one place: stride 0, or a function that is not one-to-one.
+std::string note_of_shared_places(CodeTile const& tile, std::string_view comment) {
+  std::map<std::uint64_t, std::int64_t> taken;
+  for (std::int64_t i = 0; i < tile.layout.size(); ++i) {
+    auto const [other, is_new] =
+        taken.emplace(offset(tile.on_elements, static_cast<std::uint64_t>(i)).elements, i);
+    if (!is_new)
+      return fmt::format("{} elements share places: indices {} and {} both lie at {}\n", comment,
+                         other->second, i, other->first);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view name(Language language) {
@@ -365,17 +425,18 @@ std::optional<Language> parse_language(std::string_view text) {
 
 std::string code_of(Mapping const& map, Language language, CodeFacts const& facts) {
   CodeTile const tile = code_tile(map);
+  std::string const note = note_of_shared_places(tile, language == Language::dsl ? "#" : "//");
   switch (language) {
     case Language::cute:
-      return in_cute(tile, facts);
+      return note + in_cute(tile, facts);
     case Language::dsl:
-      return in_dsl(tile, facts);
+      return note + in_dsl(tile, facts);
     case Language::cuda:
-      return in_c_function(tile, facts);
+      return note + in_c_function(tile, facts);
     case Language::triton:
       break;
   }
-  return in_triton(tile, facts);
+  return note + in_triton(tile, facts);
 }
 
 }  // namespace swizproof

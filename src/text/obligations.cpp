@@ -56,7 +56,7 @@ class Reader {
       must_correct(all[i].obligation, all, (*entries)[i]);
       take_parts(all[i].obligation, all, (*entries)[i]);
     }
-    return for_each_architecture(all);
+    return for_each_architecture(all, *entries);
   }
 
  private:
@@ -116,8 +116,8 @@ class Reader {
   [[nodiscard]] std::vector<toml::node const*> list(toml::node const& node, std::string_view what) const {
     if (node.is_string()) return {&node};
     toml::array const* const array = node.as_array();
-    if (array == nullptr || array->empty())
-      fail(std::string(what) + " must be a string or a list of strings", node.source());
+    if (array == nullptr) fail(std::string(what) + " must be a string or a list of strings", node.source());
+    if (array->empty()) fail(std::string(what) + " is an empty list", node.source());
     std::vector<toml::node const*> all;
     for (toml::node const& item : *array) all.push_back(&item);
     return all;
@@ -131,6 +131,8 @@ class Reader {
     try {
       toml::table const* const table = node.as_table();
       if (table == nullptr) fail("an obligation is a table: [[obligation]]", node.source());
+      out.kernel = table->get("kernel") != nullptr ? table->get("kernel")->value_or("")
+                                                   : "";  // also if the rest cannot be read
       take_name(*table, out);
       if (toml::node const* const arch = table->get("arch")) entry.archs = architectures_in(*arch);
       take_rest(*table, out);
@@ -143,22 +145,26 @@ class Reader {
     std::vector<Architecture const*> archs;
     std::string const folder = std::filesystem::path(path_).parent_path().string();
     for (toml::node const* item : list(node, "arch")) {
-      archs.push_back(within(*item, [&] { return &parse_architecture(string(*item, "arch"), folder); }));
+      std::string const name = string(*item, "arch");
+      archs.push_back(within(*item, [&] { return &parse_architecture(name, folder); }));
       if (std::count(archs.begin(), archs.end(), archs.back()) > 1)
         fail("this architecture stands there twice", item->source());
     }
     return archs;
   }
   /// Each entry once for each of its architectures, if it speaks of banks.
-  static std::vector<Obligation> for_each_architecture(std::vector<Entry> const& entries) {
+  std::vector<Obligation> for_each_architecture(std::vector<Entry> const& entries,
+                                                toml::array const& nodes) const {
     std::vector<Obligation> all;
-    for (Entry const& entry : entries) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      Entry const& entry = entries[i];
       bool const of_banks = std::holds_alternative<AccessesHold>(entry.obligation.what) ||
                             std::holds_alternative<StaysWithin>(entry.obligation.what);
       for (Architecture const* arch : entry.archs) {
         Obligation& one = all.emplace_back(entry.obligation);
         one.arch = arch;
         one.of_several = of_banks && entry.archs.size() > 1;
+        keep_parts_of(*arch, one, entries, nodes[i]);
         if (!of_banks) break;
       }
     }
@@ -233,6 +239,21 @@ class Reader {
     }
     if (budget->parts.empty())
       make_malformed(o, "no obligation with an access has the kernel '" + o.kernel + "'", entry);
+  }
+  /// Of what a budget counts, what is asked of this architecture.
+  void keep_parts_of(Architecture const& arch, Obligation& o, std::vector<Entry> const& all,
+                     toml::node const& node) const {
+    auto* const budget = std::get_if<StaysWithin>(&o.what);
+    if (budget == nullptr) return;
+    std::erase_if(budget->parts, [&](auto const& part) {
+      return std::none_of(all.begin(), all.end(), [&](Entry const& other) {
+        return other.obligation.name == part.obligation &&
+               std::find(other.archs.begin(), other.archs.end(), &arch) != other.archs.end();
+      });
+    });
+    if (budget->parts.empty())
+      make_malformed(o, "no access of the kernel '" + o.kernel + "' is asked of " + std::string(arch.name),
+                     node);
   }
   void make_malformed(Obligation& o, std::string const& why, toml::node const& entry) const {
     try {

@@ -152,14 +152,22 @@ class Scanner {
     while (end < text_.size() && is_digit(text_[end])) ++end;
     return end != at_ && end < text_.size() && text_[end] == ':';
   }
-  /// A decimal integer with an optional sign, of at most 63 bits.
+  /// An integer of at most 63 bits: decimal with an optional sign, or 0x hexadecimal; with C's suffixes.
   [[nodiscard]] std::int64_t take_integer(std::string_view what) {
     std::size_t const from = at();
     std::int64_t value = 0;
     if (!at_number()) fail_here("expected " + std::string(what));
-    auto const [end, error] = std::from_chars(text_.data() + from, text_.data() + text_.size(), value);
+    bool const hexadecimal = take("0x") || take("0X");
+    auto const [end, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, hexadecimal ? 16 : 10);
     at_ = static_cast<std::size_t>(end - text_.data());
-    if (error != std::errc{}) fail("this number needs more than 63 bits", from, at_ - from);
+    if (error == std::errc::result_out_of_range)
+      fail("this number needs more than 63 bits", from, at_ - from);
+    if (error != std::errc{}) fail("expected digits", at_);
+    std::size_t suffix = at_;
+    while (suffix < text_.size() && std::string_view("uUlL").find(text_[suffix]) != std::string_view::npos)
+      ++suffix;
+    if (suffix == text_.size() || !is_name(text_[suffix])) at_ = suffix;  // 8u, 64ul
     return value;
   }
   /// A C literal: decimal, 0x hexadecimal, 0b binary or 0 octal, with u, l suffixes.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace swizproof {
 namespace {
 
@@ -38,6 +40,24 @@ TEST(Bases, BecomeASwizzleOnALayoutWhereTheyAreOne) {
                     }),
             "((_2,_2),_2,_1):((_1,_4),_2,_0)");
   EXPECT_EQ(text_of({2, 4}, {0, 1, 2}), "(_2,_4):(_0,_1)") << "a mode that moves nothing";
+}
+
+TEST(LinearStage, IsTheMapOfItsImages) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::uint64_t> images;
+    for (unsigned bit = 0; bit < 6; ++bit)  // some bits stay, some are swizzled, some go anywhere
+      images.push_back(random() % 3 == 0
+                           ? random() % 128
+                           : std::uint64_t{1} << bit ^ (random() % 2 ? (std::uint64_t{1} << bit) >> 2 : 0));
+    Stage const stage = linear_stage(images);
+    for (std::uint64_t x = 0; x < 256; ++x) {
+      std::uint64_t expected = x & ~std::uint64_t{63};
+      for (unsigned bit = 0; bit < 6; ++bit) expected ^= (x >> bit & 1) != 0 ? images[bit] : 0;
+      ASSERT_EQ(value(std::vector<Stage>{stage}, x), expected) << x << " in round " << round;
+    }
+  }
+  EXPECT_EQ(std::get<Swizzle>(linear_stage(std::vector<std::uint64_t>{1, 2, 4, 9})), (Swizzle{1, 0, 3}));
 }
 
 }  // namespace

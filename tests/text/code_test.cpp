@@ -88,6 +88,29 @@ TEST(Code, ArithmeticThatIsLinearIsWrittenAsTheSwizzleThatItIs) {
             std::string::npos);
 }
 
+TEST(Code, AFunctionIsReadBeforeItsTile) {
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x38) o (60,64):(64,1)", Language::cuda),
+            code("Sw<3,3,3> o _0 o (60,64):(64,1)", Language::cuda));
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x70) o smem_ptr[16b](unset) o (64,64):(72,1)", Language::cute),
+            code("Sw<3,3,3> o _0 o (64,64):(72,1)", Language::cute));
+}
+
+TEST(Code, TheArrayHoldsWhatTheSwizzleLeadsTo) {
+  // 63*72 + 63 = 4599 is led to 4607, beyond CuTe's cosize of 4600.
+  EXPECT_NE(code("Sw<3,3,3> o _0 o (64,64):(72,1)", Language::cute).find(" tile[4608];"), std::string::npos);
+  EXPECT_NE(
+      code("Sw<3,3,3> o _0 o (64,64):(64,1)", Language::cute).find(" tile[cute::cosize_v<SmemLayout>];"),
+      std::string::npos);
+}
+
+TEST(Code, SharedPlacesAreSaid) {
+  std::string const shared = "// elements share places: indices 0 and 8 both lie at 0\n";
+  EXPECT_EQ(
+      code("fn(x) = x ^ ((x & 2) >> 1) ^ (x & 1) o (8,8):(8,1)", Language::cuda).substr(0, shared.size()),
+      shared);
+  EXPECT_EQ(code("(8,4):(4,1)", Language::cuda).find("share places"), std::string::npos);
+}
+
 TEST(Code, WhatALanguageHasNoWordForIsRefused) {
   auto const refused = [](std::string_view text, Language language) {
     try {
@@ -106,12 +129,13 @@ TEST(Code, WhatALanguageHasNoWordForIsRefused) {
             "there is no tile to write down: this is a function of all integers");
   EXPECT_EQ(refused("Sw<3,0,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute),
             "elements do not stay whole under this function of byte addresses");
-  // Not linear; the bytes of an element apart; an element in the middle of another.
-  for (char const* text : {"fn(x) = (x * 3) % 128 o (8,16):(16,1)",
-                           "fn(x) = x ^ ((x & 1) << 4) o smem_ptr[16b](unset) o (8,16):(16,1)",
+  EXPECT_EQ(refused("fn(x) = (x * 3) % 128 o (8,16):(16,1)", Language::cuda),
+            "this function is no swizzle, and not linear over GF(2) on this tile");
+  // The bytes of an element apart; an element in the middle of another.
+  for (char const* text : {"fn(x) = x ^ ((x & 1) << 4) o smem_ptr[16b](unset) o (8,16):(16,1)",
                            "fn(x) = x ^ ((x >> 7) & 1) o smem_ptr[16b](unset) o (128,64):(64,1)"})
     EXPECT_EQ(refused(text, Language::cuda),
-              "this function is no swizzle, and not linear over GF(2) on this tile")
+              "elements do not stay whole under this function of byte addresses")
         << text;
 }
 

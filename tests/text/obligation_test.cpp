@@ -174,7 +174,20 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
   EXPECT_EQ(titles, (std::vector<std::string>{"A tile on sm_90", "A tile on sm_120", "a function",
                                               "plain on sm_80", "plain on sm_89", "plain on sm_90"}));
   expect_refusal(std::string(good) + "arch = ['sm_90', 'hopper']\n", "twice");
-  expect_refusal(std::string(good) + "arch = []\n", "arch must be");
+  expect_refusal(std::string(good) + "arch = []\n", "arch is an empty list");
+  // A budget counts what is asked of its architecture.
+  std::string const two =
+      "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(32,32):(33,1)'\nelement = 'f32'\naccess = "
+      "'column.b32.load'\narch = 'sm_80'\n"
+      "[[obligation]]\nname = 'b'\nkernel = 'k'\nlayout = '(32,32):(33,1)'\nelement = 'f32'\naccess = "
+      "'column.b32.load'\narch = 'sm_90'\n"
+      "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 32\narch = ";
+  for (char const* arch : {"'sm_80'", "'sm_90'"}) {
+    std::vector<Obligation> const three = read(two + arch);
+    EXPECT_EQ(std::get<StaysWithin>(three[2].what).parts.size(), 1U) << arch;
+    EXPECT_EQ(decide(three[2], {}).spending->total, 32U) << arch;
+  }
+  expect_refusal(two + "'sm_100'", "no access of the kernel 'k' is asked of sm_100");
 }
 
 /// Two accesses of a kernel, how often each runs, and a budget for them.
@@ -225,6 +238,14 @@ TEST(Obligations, ABudgetCountsNothingThatDoesNotFit) {
 }
 
 TEST(Obligations, BudgetsAndWeightsAreRefusedWithThePlace) {
+  // What stands twice is not counted as once.
+  expect_refusal(
+      "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(8,64):(72,1)'\nelement = 'f16'\naccess = "
+      "'ldmatrix.x1'\n"
+      "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 100\n"
+      "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(8,64):(72,1)'\nelement = 'f16'\naccess = "
+      "'ldmatrix.x1'\n",
+      "which cannot be read");
   expect_refusal("[[obligation]]\nname = 'sum'\nbudget = 3\n", "budget needs the kernel");
   expect_refusal(budget_of("0"), "budget must be an integer from 1");
   expect_refusal(budget_of("8", "weight = [1]\n"), "one for each access: 2");

@@ -79,7 +79,18 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"make_layout(make_shape(Int<8>{}, Int<64>{}), make_stride(Int<128>{}/_2{}, Int<1>{}))",
              "(8,64):(64,1)"},
         Pair{"Layout<Shape<Int<1<<3>,Int<(256>>2)>>,Stride<Int<(3+5)*8>,_1>>{}", "(8,64):(64,1)"},
-        Pair{"make_layout(make_shape(16/2, 64), make_stride(1 << 6, 1))", "(8,64):(64,1)"}));
+        Pair{"make_layout(make_shape(16/2, 64), make_stride(1 << 6, 1))", "(8,64):(64,1)"},
+        Pair{"using S = Shape<_8,_64>; Layout<S>", "(8,64):(1,8)"},
+        Pair{"constexpr int H = 64; constexpr int K = H % 64 == 0 ? 64 : 32; Layout<Shape<_16,Int<K>>>{}",
+             "(16,64):(1,16)"},
+        Pair{"make_layout(make_shape(8,64), make_stride((3+5)*8, _1{}))", "(8,64):(64,1)"},
+        Pair{"make_layout(make_shape(8u, 0x100>>2), make_stride(Int<0x40>{}, 1ul))", "(8,64):(64,1)"},
+        Pair{"make_layout(make_shape(cute::ceil_div(57,8), max(4,64)), make_stride(sizeof(half_t)*32, "
+             "min(1,2)))",
+             "(8,64):(64,1)"},
+        Pair{"ComposedLayout<Swizzle<3,4,3>, smem_ptr_flag_bits<sizeof_bits<half_t>::value>, "
+             "Layout<Shape<_8,_64>,Stride<_64,_1>>>{}",
+             "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Blocks, Spelling,

@@ -42,4 +42,8 @@ using BitPlaces = std::vector<std::uint64_t>;
 [[nodiscard]] std::optional<std::vector<Stage>> linear_stages(std::span<std::int64_t const> shape,
                                                               std::span<std::int64_t const> values);
 
+/// The Swizzle, or else the LinearMap, that leads bit i of a number to images[i]; bits beyond stay. {1, 2, 4, 9}: `Sw<1,0,3>`.
+/// Checked by tests/text/code_test.cpp.
+[[nodiscard]] Stage linear_stage(std::span<std::uint64_t const> images);
+
 }  // namespace swizproof

@@ -1,4 +1,4 @@
-#include "text/layout/layout_parser.hpp"
+#include "text/layout/mapping_parser.hpp"
 
 #include <limits>
 
@@ -28,6 +28,13 @@ char LayoutParser::take_opening() {
 std::optional<IntTuple> LayoutParser::compact_strides() {
   std::size_t const from = in_.at();
   std::optional<Order> const major = order_name();
+  if (!major && in_.at_letter()) {
+    if (auto const known = tuples_.find(in_.peek_name()); known != tuples_.end()) {
+      (void)in_.take_name();
+      in_.skip_braces();
+      return known->second;
+    }
+  }
   if (!major || !in_.take("::Apply")) {
     in_.back_to(from);
     return std::nullopt;
@@ -45,16 +52,23 @@ std::optional<IntTuple> LayoutParser::compact_strides() {
 
 IntTuple LayoutParser::tuple(bool strides, int depth) {
   Nesting const nesting(in_, depth_);
+  std::size_t const from = in_.at();
   if (std::optional<IntTuple> applied = compact_strides()) return std::move(*applied);
   char const closing = take_opening();
   if (closing == 0) return leaf(strides, depth != 0);
+  bool const outer = std::exchange(in_angles_, closing == '>');
   std::string const close(1, closing);
   std::vector<IntTuple> modes;
   if (!in_.looking_at(close)) do
       modes.push_back(tuple(strides, depth + 1));
     while (in_.take(","));
   in_.expect(close, "or ',' in the tuple");
+  in_angles_ = outer;
   if (closing == '>') in_.skip_braces();
+  if (depth != 0 && closing == ')' && modes.size() == 1 && !modes[0].is_tuple && at_operator()) {  // (3+5)*2
+    in_.back_to(from);
+    return {sum_or_shift(!in_angles_), true};
+  }
   return IntTuple(std::move(modes));
 }
 
@@ -94,8 +108,10 @@ std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
     in_.expect(",", "after the constant's type");
   }
   std::vector<std::int64_t> numbers;
+  bool const outer = std::exchange(in_angles_, true);
   do numbers.push_back(constant());
   while (basis && in_.take(","));
+  in_angles_ = outer;
   in_.expect(">", "after the number");
   in_.skip_braces();
   if (!basis) return IntTuple(numbers[0], true);
@@ -108,7 +124,18 @@ std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
   return leaf;
 }
 
-bool LayoutParser::at_constant() { return in_.at_letter() && constants_.contains(in_.peek_name()); }
+bool LayoutParser::at_constant() {
+  std::size_t const from = in_.at();
+  in_.skip_namespaces();
+  if (!in_.at_letter()) return false;
+  std::string_view const name = in_.take_name();
+  static constexpr std::string_view functions[] = {"sizeof",   "sizeof_bits", "sizeof_bits_v",
+                                                   "ceil_div", "max",         "min"};
+  bool const called = std::find(std::begin(functions), std::end(functions), name) != std::end(functions) &&
+                      (in_.looking_at("(") || in_.looking_at("<"));
+  in_.back_to(from);
+  return called || constants_.contains(name);
+}
 
 std::int64_t LayoutParser::factor() {
   Nesting const nesting(in_, depth_);
@@ -124,11 +151,41 @@ std::int64_t LayoutParser::factor() {
     return value;
   }
   if (auto const named = named_integer(false)) return named->value;
+  if (auto const called = function_of_numbers()) return *called;
   auto const known = constants_.find(in_.peek_name());
   if (known == constants_.end()) fail_at_name();
   (void)in_.take_name();
   if (in_.looking_at("{")) in_.skip_braces();
   return known->second;
+}
+
+/// `sizeof(half_t)`, `sizeof_bits<half_t>::value`, `ceil_div(a, b)`, `max(a, b)`, `min(a, b)`. Nothing where none comes next.
+std::optional<std::int64_t> LayoutParser::function_of_numbers() {
+  std::size_t const from = in_.at();
+  in_.skip_namespaces();
+  std::string_view const name = in_.take_name();
+  bool const in_bits = name == "sizeof_bits" || name == "sizeof_bits_v";
+  bool const two = name == "ceil_div" || name == "max" || name == "min";
+  if ((!in_bits && !two && name != "sizeof") || !in_.take(in_bits ? "<" : "(")) {
+    in_.back_to(from);
+    return std::nullopt;
+  }
+  if (!two) {
+    unsigned const bits = parse_element_here(in_).bits;
+    in_.expect(in_bits ? ">" : ")", "after the type");
+    (void)in_.take("::value");
+    if (in_bits || bits % 8 == 0) return in_bits ? bits : bits / 8;
+    in_.fail("an element of " + std::to_string(bits) + " bits has no whole bytes", from, in_.at() - from);
+  }
+  bool const outer = std::exchange(in_angles_, false);
+  std::int64_t const a = constant();
+  in_.expect(",", "between the two numbers");
+  std::int64_t const b = constant();
+  in_.expect(")", "after the two numbers");
+  in_angles_ = outer;
+  if (name == "ceil_div" && (a < 0 || b < 1))
+    in_.fail("ceil_div takes a number and a divisor of 1 or more", from, in_.at() - from);
+  return name == "max" ? std::max(a, b) : name == "min" ? std::min(a, b) : a / b + (a % b != 0 ? 1 : 0);
 }
 
 std::int64_t LayoutParser::product() {
@@ -161,7 +218,19 @@ std::int64_t LayoutParser::sum() {
   return value;
 }
 
-std::int64_t LayoutParser::constant() { return sum_or_shift(false); }
+/// `a == b ? x : y`, and `!=`: what chooses between the extents of two tiles.
+std::int64_t LayoutParser::constant() {
+  std::int64_t const value = sum_or_shift(!in_angles_);
+  bool const equal = in_.looking_at("=="), unequal = in_.looking_at("!=");
+  if (!equal && !unequal) return value;
+  (void)in_.take(equal ? "==" : "!=");
+  bool const holds = (sum_or_shift(!in_angles_) == value) == equal;
+  if (!in_.take("?")) return holds ? 1 : 0;
+  std::int64_t const yes = constant();
+  in_.expect(":", "of the conditional");
+  std::int64_t const no = constant();
+  return holds ? yes : no;
+}
 
 /// `>>` closes two templates where it does not stand in parentheses.
 std::int64_t LayoutParser::sum_or_shift(bool inside) {
@@ -193,6 +262,13 @@ void LayoutParser::fail_at_name() {
       "ask once for each");
 }
 
+/// Before an operator of the arithmetic, on the same line. `>` closes a template's arguments.
+bool LayoutParser::at_operator() {
+  return !in_.done() && !in_.at_new_line() &&
+         (std::string_view("+-*/%").find(in_.peek()) != std::string_view::npos || in_.looking_at("<<") ||
+          (!in_angles_ && in_.looking_at(">>")));
+}
+
 /// `_8`, `8`; among strides also `5@1@0`, outermost coordinate last, or `0:1:5`, outermost first.
 IntTuple LayoutParser::leaf(bool strides, bool inside) {
   auto const coordinate = [&] {
@@ -202,17 +278,13 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
     return static_cast<int>(mode);
   };
   std::size_t const from = in_.at();
-  auto const at_operator = [&] {
-    return !in_.done() && !in_.at_new_line() &&
-           (std::string_view("+-*/%").find(in_.peek()) != std::string_view::npos || in_.looking_at("<<"));
-  };
   if (auto named = named_integer(strides)) {
     if (!named->basis.empty() || !at_operator()) return std::move(*named);
     in_.back_to(from);
-    return {constant(), true};
+    return {sum_or_shift(!in_angles_), true};
   }
   if (at_constant()) {
-    IntTuple constant_of(constant(), true);
+    IntTuple constant_of(sum_or_shift(!in_angles_), true);
     in_.skip_braces();
     return constant_of;
   }
@@ -228,7 +300,7 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   if (in_.looking_at("{")) in_.skip_braces();
   if (at_operator()) {
     in_.back_to(from);
-    return {constant(), true};
+    return {sum_or_shift(!in_angles_), true};
   }
   if (!strides && in_.looking_at("@")) in_.fail_here("an extent has no coordinate: 1@0 is a stride");
   while (in_.take("@")) basis.insert(basis.begin(), coordinate());
@@ -261,6 +333,7 @@ Layout LayoutParser::layout_type() {
   std::size_t const from = in_.at();
   (void)in_.take_word("Layout");
   in_.expect("<", "of the layout's type");
+  bool const outer = std::exchange(in_angles_, true);
   IntTuple extents = shape();
   bool const has_strides = in_.take(",");
   std::optional<Order> const major = has_strides ? order() : Order::left;
@@ -275,6 +348,7 @@ Layout LayoutParser::layout_type() {
   } else {
     result = layout(std::move(extents), from);
   }
+  in_angles_ = outer;
   in_.expect(">", has_strides ? "of the layout's type" : "or ',' and the strides of the layout's type");
   in_.skip_braces();
   return result;
@@ -313,13 +387,21 @@ Tiler LayoutParser::tiler() {
   std::size_t const from = in_.at();
   Tiler result;
   if (char const closing = take_opening(); closing != 0) {
+    bool const outer = std::exchange(in_angles_, closing == '>');
     std::string const close(1, closing);
     std::vector<Tiler> modes;
     if (!in_.looking_at(close)) do
         modes.push_back(tiler());
       while (in_.take(","));
     in_.expect(close, "or ',' in the tuple");
+    in_angles_ = outer;
     if (closing == '>') in_.skip_braces();
+    auto const* const only =
+        depth_ > 1 && modes.size() == 1 && closing == ')' ? std::get_if<IntTuple>(&modes[0].value) : nullptr;
+    if (only != nullptr && !only->is_tuple && at_operator()) {  // (3+5)*2
+      in_.back_to(from);
+      return {IntTuple(sum_or_shift(!in_angles_), true)};
+    }
     result.value = std::move(modes);
   } else if (in_.looking_at_underscore() || in_.looking_at_name("X") || in_.looking_at_name("Underscore")) {
     (void)in_.take_name();

@@ -44,6 +44,8 @@ class LayoutParser {
   [[nodiscard]] bool at_named_number();
   /// From here on `name` stands for a number.
   void define(std::string name, std::int64_t value) { constants_[std::move(name)] = value; }
+  /// From here on `name` stands for a shape or for strides.
+  void define(std::string name, IntTuple tuple) { tuples_.insert_or_assign(std::move(name), std::move(tuple)); }
   /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
   [[nodiscard]] bool at_constant();
   /// `128`, `64*2`, `1 << 4`, `kBlockM + 8`: numbers and names of numbers in C's arithmetic.
@@ -75,8 +77,13 @@ class LayoutParser {
   std::int64_t product();
   std::int64_t factor();
 
+  std::optional<std::int64_t> function_of_numbers();
+  bool at_operator();
+
+  bool in_angles_ = false;  ///< between < and > of a type, where >> is no operator
   bool all_static_ = false;
   std::map<std::string, std::int64_t, std::less<>> constants_{};
+  std::map<std::string, IntTuple, std::less<>> tuples_{};
   int depth_ = 0;
 };
 

@@ -111,8 +111,10 @@ bool MappingParser::take_definition(std::string const& name) {
   }
   if (auto const* number = std::get_if<IntTuple>(&value.value); number != nullptr && !number->is_tuple)
     layouts_.define(name, number->value);
-  else
+  else {
+    if (auto tuple = integers(value)) layouts_.define(name, *std::move(tuple));
     define(name, std::move(value), from);
+  }
   return true;
 }
 
@@ -173,7 +175,8 @@ Value MappingParser::composed_type() {
     if (!bits) {
       if (!in_.take_word("smem_ptr_flag_bits")) in_.fail_here("expected smem_ptr_flag_bits<16>");
       in_.expect("<", "of the pointer's element size");
-      std::int64_t const n = in_.take_integer("the element size in bits");
+      std::int64_t const n =
+          layouts_.at_constant() ? layouts_.constant() : in_.take_integer("the element size in bits");
       if (n < 1 || n > 128 || !std::has_single_bit(static_cast<std::uint64_t>(n)))
         in_.fail("element sizes are powers of two from 1 to 128 bits", from, in_.at() - from);
       bits = static_cast<unsigned>(n);
