@@ -232,8 +232,9 @@ std::string table_of(Offsets const& found) {
 
 void print_text(Offsets const& found) {
   if (found.domain)
-    fmt::print("{}  size {}, cosize {}, values in {}\n", found.layout, found.domain->size(),
-               found.domain->cosize(), found.unit());
+    fmt::print("{}  size {}, cosize {}, values in {}{}\n", found.layout, found.domain->size(),
+               found.domain->cosize(), found.unit(),
+               found.chosen || found.domain->rank() != 2 ? "" : ", a row of the tile in each line");
   else
     fmt::print("{}  on {}\n", found.layout, found.unit());
   fmt::print("{}", table_of(found));

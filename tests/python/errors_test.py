@@ -45,6 +45,24 @@ class Objects(unittest.TestCase):
             (nvmma.format(True, True), "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16, fp4Padded = true}>"),
         ):
             self.assertEqual(swizproof.layout_text(Printed(printed), shape=(64, 64)), encoding + " (64,64)")
+        # As Triton 3.6 prints them: recorded from its objects.
+        for printed, plain, shape in (
+            ("SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0], cga_layout=[])", "Sw<3,3,3> o _0 o (64,64):(64,1)", (64, 64)),
+            (
+                "NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=2, transposed=False, fp4_padded=False, cga_layout=[])",
+                "gmma:K_SW128<f16> (64,64)", (64, 64),
+            ),
+            (
+                "PaddedSharedLayout(interval_padding_pairs=[[32, 4]], offset_bases=[[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], "
+                "[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0]], block_bases=[], shape=[64, 64])",
+                "(64,(32,2)):(72,(1,36))", None,
+            ),
+            ("SharedLinearLayout(offset_bases=[[0, 1], [0, 2], [1, 0], [2, 0]], block_bases=[], alignment=16)", "(4,4):(4,1)", (4, 4)),
+        ):
+            asked = swizproof.eval(Printed(printed), shape=shape, element="f16", bytes=True)
+            self.assertEqual(asked.values, swizproof.eval(plain, element="f16", bytes=True).values, printed)
+        spread = "SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0], cga_layout=[[1, 0]])"
+        self.assertEqual(swizproof.layout_text(Printed(spread)), spread)
         for other in (swizzled.format([2, 1]), "SwizzledSharedLayout(vec=8)", "BlockedLayout(size_per_thread=[1])"):
             self.assertEqual(swizproof.layout_text(Printed(other)), other)
             with self.assertRaises(swizproof.InputError):

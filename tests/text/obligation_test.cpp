@@ -176,18 +176,18 @@ TEST(Obligations, WhatSpeaksOfBanksIsAskedOfEachArchitecture) {
   expect_refusal(std::string(good) + "arch = ['sm_90', 'hopper']\n", "twice");
   expect_refusal(std::string(good) + "arch = []\n", "arch is an empty list");
   // A budget counts what is asked of its architecture.
-  std::string const two =
+  std::string const per_arch =
       "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(32,32):(33,1)'\nelement = 'f32'\naccess = "
       "'column.b32.load'\narch = 'sm_80'\n"
       "[[obligation]]\nname = 'b'\nkernel = 'k'\nlayout = '(32,32):(33,1)'\nelement = 'f32'\naccess = "
       "'column.b32.load'\narch = 'sm_90'\n"
       "[[obligation]]\nname = 'sum'\nkernel = 'k'\nbudget = 32\narch = ";
   for (char const* arch : {"'sm_80'", "'sm_90'"}) {
-    std::vector<Obligation> const three = read(two + arch);
+    std::vector<Obligation> const three = read(per_arch + arch);
     EXPECT_EQ(std::get<StaysWithin>(three[2].what).parts.size(), 1U) << arch;
     EXPECT_EQ(decide(three[2], {}).spending->total, 32U) << arch;
   }
-  expect_refusal(two + "'sm_100'", "no access of the kernel 'k' is asked of sm_100");
+  expect_refusal(per_arch + "'sm_100'", "no access of the kernel 'k' is asked of sm_100");
 }
 
 /// Two accesses of a kernel, how often each runs, and a budget for them.

@@ -50,18 +50,34 @@ _GLUON = {
 
 def _encoding_of(text: str) -> str:
     """Of a layout of Gluon (`triton.experimental.gluon.language`) the encoding that it stands for, in one block of threads;
-    any other text as it is."""
+    any other text as it is. As Triton 3.4 to 3.6 print them."""
     match = re.fullmatch(r"(\w+)\((.*)\)", text, re.S)
-    if not match or match[1] not in _GLUON:
+    if not match:
         return text
-    name, keys = _GLUON[match[1]]
-    fields = dict(re.findall(r"(\w+)=(\[[^\]]*\]|[^,\[]+)", match[2]))
-    alone = all(set(re.findall(r"\d+", fields.get(key, "None"))) <= {"1"} for key in ("ctas_per_cga", "cta_split_num"))
-    if not alone or not set(keys) - {"fp4_padded"} <= set(fields):
+    name = match[1]
+    fields = dict(re.findall(r"(\w+)=(\[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^,\[]+)", match[2]))
+    spread = ("ctas_per_cga", "cta_split_num", "cga_layout", "block_bases")  # over the blocks of a cluster
+    if not all(set(re.findall(r"\d+", fields.get(key, "None"))) <= {"1"} for key in spread):
         return text
-    words = {"True": "true", "False": "false"}
-    values = [f"{keys[key]} = {words.get(fields[key], fields[key])}" for key in keys if fields.get(key, "False") != "False" or key == "transposed"]
-    return f"#ttg.{name}<{{{', '.join(values)}}}>"
+    if name in _GLUON:
+        encoding, keys = _GLUON[name]
+        if not set(keys) - {"fp4_padded"} <= set(fields):
+            return text
+        words = {"True": "true", "False": "false"}
+        values = [
+            f"{keys[key]} = {words.get(fields[key], fields[key])}"
+            for key in keys
+            if fields.get(key, "False") != "False" or key == "transposed"
+        ]
+        return f"#ttg.{encoding}<{{{', '.join(values)}}}>"
+    if name == "SharedLinearLayout" and "offset_bases" in fields:
+        return f"#ttg.shared_linear<{{offset = {fields['offset_bases']}, block = []}}, alignment = {fields.get('alignment', '16')}>"
+    if name == "PaddedSharedLayout" and {"interval_padding_pairs", "offset_bases", "shape"} <= set(fields):
+        pairs = re.findall(r"\[(\d+), (\d+)\]", fields["interval_padding_pairs"])
+        pads = ", ".join(f"{interval}:+{padding}" for interval, padding in pairs)
+        shape = fields["shape"].strip("[]")
+        return f"#ttg.padded_shared<[{pads}] {{offset = {fields['offset_bases']}, block = []}}> ({shape})"
+    return text
 
 
 def layout_text(layout: LayoutLike, shape: Optional[Sequence[int]] = None) -> str:

@@ -45,7 +45,9 @@ class LayoutParser {
   /// From here on `name` stands for a number.
   void define(std::string name, std::int64_t value) { constants_[std::move(name)] = value; }
   /// From here on `name` stands for a shape or for strides.
-  void define(std::string name, IntTuple tuple) { tuples_.insert_or_assign(std::move(name), std::move(tuple)); }
+  void define(std::string name, IntTuple tuple) {
+    tuples_.insert_or_assign(std::move(name), std::move(tuple));
+  }
   /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
   [[nodiscard]] bool at_constant();
   /// `128`, `64*2`, `1 << 4`, `kBlockM + 8`: numbers and names of numbers in C's arithmetic.
