@@ -1,12 +1,11 @@
-// atomics: what shared atomics, and accesses to another block's shared memory, take. There is no law of theirs yet, so nothing is
-// compared: the record holds every pattern with its cycles, and a law that somebody finds can be held against it on any machine.
+// atomics: what shared atomics, and accesses to another block's shared memory, take. Nothing is compared while it runs: the record holds
+// every pattern with its cycles. Those of 32 bits on integers are held against H14 (include/swizproof/hardware/atomic.hpp) by a test.
 //
 // As in `wavefronts` eight warps issue one pattern together, 16 times each, at 16 pages of 4 KiB, six times over; and again twelve
 // times over. The difference is 768 instructions without overhead. Each pattern is measured three times, the shortest counts.
 //
-// Assumption to be tested, H13 (not claimed): lanes at one word count each, as of cp.async (H7), in phases of a store of that width; an
-// operation that the multiprocessor does not have (64-bit add, float add) is a loop of compare-and-swap, as ptxas writes it, whose
-// time depends on who wins. `cluster` forms reach the memory of the other block of a cluster of two.
+// An operation that the multiprocessor does not have (64-bit add, float add) is a loop of compare-and-swap, as ptxas writes it, whose time
+// depends on who wins. `cluster` forms reach the memory of the other block of a cluster of two.
 #include "pattern.hpp"
 #include "record.hpp"
 
