@@ -1,6 +1,7 @@
 // swizproof fragment FRAGMENT: which element reaches which register of which lane, and does a movement give an operand
 // what it wants?
 #include "command/fragment.hpp"
+#include "command/help.hpp"
 
 #include "text/report.hpp"
 
