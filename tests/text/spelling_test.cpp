@@ -280,6 +280,20 @@ TEST(Spelling, DefinitionsThatGrowWithoutEndAreRefused) {
   }
 }
 
+TEST(Spelling, ShapesThatGrowWithoutEndAreRefused) {
+  std::string text = "using A0 = Shape<_2,_2>; ";
+  for (int i = 0; i < 40; ++i) {
+    std::string const before = "A" + std::to_string(i);
+    text += "using A" + std::to_string(i + 1) + " = Shape<" + before + "," + before + ">; ";
+  }
+  try {
+    (void)parse_mapping(text + "Layout<A40>");
+    ADD_FAILURE() << "accepted";
+  } catch (InputError const& error) {
+    EXPECT_EQ(error.message, "the definitions become longer than 64 KiB");
+  }
+}
+
 TEST(Units, AByteSwizzleOnElementsAndAnElementSwizzleOnBytesAreNoted) {
   auto const notes = [](char const* text, MappingOptions const& options = {}) {
     std::string all;

@@ -25,20 +25,47 @@ char LayoutParser::take_opening() {
   return 0;
 }
 
-std::optional<IntTuple> LayoutParser::compact_strides() {
+namespace {
+
+/// Whether the text is between < and > of a type, as long as it lives.
+class Angles {
+ public:
+  Angles(bool& now, bool here) : now_(now), before_(std::exchange(now, here)) {}
+  Angles(Angles const&) = delete;
+  Angles& operator=(Angles const&) = delete;
+  ~Angles() { now_ = before_; }
+
+ private:
+  bool& now_;
+  bool before_;
+};
+
+}  // namespace
+
+void LayoutParser::expand(std::size_t letters, std::size_t from) {
+  constexpr std::size_t most = 1 << 16;
+  expanded_ += letters;
+  if (expanded_ > most) in_.fail("the definitions become longer than 64 KiB", from, in_.at() - from);
+}
+
+bool LayoutParser::at_named_tuple() {
+  std::size_t const from = in_.at();
+  bool const applied = order_name() && in_.looking_at("::Apply");
+  in_.back_to(from);
+  return applied || (in_.at_letter() && tuples_.contains(in_.peek_name()));
+}
+
+std::optional<IntTuple> LayoutParser::named_tuple() {
+  if (!at_named_tuple()) return std::nullopt;
   std::size_t const from = in_.at();
   std::optional<Order> const major = order_name();
-  if (!major && in_.at_letter()) {
-    if (auto const known = tuples_.find(in_.peek_name()); known != tuples_.end()) {
-      (void)in_.take_name();
-      in_.skip_braces();
-      return known->second;
-    }
+  if (!major) {
+    IntTuple const& known = tuples_.find(in_.take_name())->second;
+    in_.skip_braces();
+    expand(to_string(known).size(), from);
+    return known;
   }
-  if (!major || !in_.take("::Apply")) {
-    in_.back_to(from);
-    return std::nullopt;
-  }
+  (void)in_.take("::Apply");
   in_.expect("<", "and the shape whose strides these are");
   IntTuple const extents = shape();
   in_.expect(">", "after the shape");
@@ -53,34 +80,32 @@ std::optional<IntTuple> LayoutParser::compact_strides() {
 IntTuple LayoutParser::tuple(bool strides, int depth) {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
-  if (std::optional<IntTuple> applied = compact_strides()) return std::move(*applied);
+  if (std::optional<IntTuple> named = named_tuple()) return std::move(*named);
   char const closing = take_opening();
   if (closing == 0) return leaf(strides, depth != 0);
-  bool const outer = std::exchange(in_angles_, closing == '>');
   std::string const close(1, closing);
   std::vector<IntTuple> modes;
-  if (!in_.looking_at(close)) do
-      modes.push_back(tuple(strides, depth + 1));
-    while (in_.take(","));
-  in_.expect(close, "or ',' in the tuple");
-  in_angles_ = outer;
+  {
+    Angles const angles(in_angles_, closing == '>');
+    if (!in_.looking_at(close)) do
+        modes.push_back(tuple(strides, depth + 1));
+      while (in_.take(","));
+    in_.expect(close, "or ',' in the tuple");
+  }
   if (closing == '>') in_.skip_braces();
   if (depth != 0 && closing == ')' && modes.size() == 1 && !modes[0].is_tuple && at_operator()) {  // (3+5)*2
     in_.back_to(from);
-    return {sum_or_shift(!in_angles_), true};
+    return {shift(), true};
   }
   return IntTuple(std::move(modes));
 }
 
 bool LayoutParser::at_named_number() {
-  if (at_constant()) return true;
+  if (at_constant() || at_named_tuple()) return true;
   std::size_t const from = in_.at();
   bool const tuple = take_opening() != 0;
   in_.back_to(from);
   if (tuple) return true;
-  bool const applied = order_name() && in_.looking_at("::Apply");
-  in_.back_to(from);
-  if (applied) return true;
   in_.skip_namespaces();
   std::string_view const name = in_.take_name();
   static constexpr std::string_view numbers[] = {"Int", "C", "integral_constant", "constant", "Constant",
@@ -108,10 +133,11 @@ std::optional<IntTuple> LayoutParser::named_integer(bool strides) {
     in_.expect(",", "after the constant's type");
   }
   std::vector<std::int64_t> numbers;
-  bool const outer = std::exchange(in_angles_, true);
-  do numbers.push_back(constant());
-  while (basis && in_.take(","));
-  in_angles_ = outer;
+  {
+    Angles const angles(in_angles_, true);
+    do numbers.push_back(constant());
+    while (basis && in_.take(","));
+  }
   in_.expect(">", "after the number");
   in_.skip_braces();
   if (!basis) return IntTuple(numbers[0], true);
@@ -140,7 +166,8 @@ bool LayoutParser::at_constant() {
 std::int64_t LayoutParser::factor() {
   Nesting const nesting(in_, depth_);
   if (in_.take("(")) {
-    std::int64_t const inner = sum_or_shift(true);
+    Angles const angles(in_angles_, false);
+    std::int64_t const inner = shift();
     in_.expect(")", "to close the parenthesis");
     return inner;
   }
@@ -177,12 +204,11 @@ std::optional<std::int64_t> LayoutParser::function_of_numbers() {
     if (in_bits || bits % 8 == 0) return in_bits ? bits : bits / 8;
     in_.fail("an element of " + std::to_string(bits) + " bits has no whole bytes", from, in_.at() - from);
   }
-  bool const outer = std::exchange(in_angles_, false);
+  Angles const angles(in_angles_, false);
   std::int64_t const a = constant();
   in_.expect(",", "between the two numbers");
   std::int64_t const b = constant();
   in_.expect(")", "after the two numbers");
-  in_angles_ = outer;
   if (name == "ceil_div" && (a < 0 || b < 1))
     in_.fail("ceil_div takes a number and a divisor of 1 or more", from, in_.at() - from);
   return name == "max" ? std::max(a, b) : name == "min" ? std::min(a, b) : a / b + (a % b != 0 ? 1 : 0);
@@ -220,11 +246,11 @@ std::int64_t LayoutParser::sum() {
 
 /// `a == b ? x : y`, and `!=`: what chooses between the extents of two tiles.
 std::int64_t LayoutParser::constant() {
-  std::int64_t const value = sum_or_shift(!in_angles_);
+  std::int64_t const value = shift();
   bool const equal = in_.looking_at("=="), unequal = in_.looking_at("!=");
   if (!equal && !unequal) return value;
   (void)in_.take(equal ? "==" : "!=");
-  bool const holds = (sum_or_shift(!in_angles_) == value) == equal;
+  bool const holds = (shift() == value) == equal;
   if (!in_.take("?")) return holds ? 1 : 0;
   std::int64_t const yes = constant();
   in_.expect(":", "of the conditional");
@@ -232,11 +258,11 @@ std::int64_t LayoutParser::constant() {
   return holds ? yes : no;
 }
 
-/// `>>` closes two templates where it does not stand in parentheses.
-std::int64_t LayoutParser::sum_or_shift(bool inside) {
+/// `>>` closes two templates where it stands in the arguments of one.
+std::int64_t LayoutParser::shift() {
   std::size_t const from = in_.at();
   std::int64_t value = sum();
-  while (in_.looking_at("<<") || (inside && in_.looking_at(">>"))) {
+  while (in_.looking_at("<<") || (!in_angles_ && in_.looking_at(">>"))) {
     bool const left = in_.take("<<");
     if (!left) (void)in_.take(">>");
     std::int64_t const by = sum();
@@ -281,10 +307,10 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   if (auto named = named_integer(strides)) {
     if (!named->basis.empty() || !at_operator()) return std::move(*named);
     in_.back_to(from);
-    return {sum_or_shift(!in_angles_), true};
+    return {shift(), true};
   }
   if (at_constant()) {
-    IntTuple constant_of(sum_or_shift(!in_angles_), true);
+    IntTuple constant_of(shift(), true);
     in_.skip_braces();
     return constant_of;
   }
@@ -300,7 +326,7 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
   if (in_.looking_at("{")) in_.skip_braces();
   if (at_operator()) {
     in_.back_to(from);
-    return {sum_or_shift(!in_angles_), true};
+    return {shift(), true};
   }
   if (!strides && in_.looking_at("@")) in_.fail_here("an extent has no coordinate: 1@0 is a stride");
   while (in_.take("@")) basis.insert(basis.begin(), coordinate());
@@ -333,7 +359,7 @@ Layout LayoutParser::layout_type() {
   std::size_t const from = in_.at();
   (void)in_.take_word("Layout");
   in_.expect("<", "of the layout's type");
-  bool const outer = std::exchange(in_angles_, true);
+  Angles const angles(in_angles_, true);
   IntTuple extents = shape();
   bool const has_strides = in_.take(",");
   std::optional<Order> const major = has_strides ? order() : Order::left;
@@ -348,7 +374,6 @@ Layout LayoutParser::layout_type() {
   } else {
     result = layout(std::move(extents), from);
   }
-  in_angles_ = outer;
   in_.expect(">", has_strides ? "of the layout's type" : "or ',' and the strides of the layout's type");
   in_.skip_braces();
   return result;
@@ -383,24 +408,25 @@ Layout LayoutParser::layout() {
 
 Tiler LayoutParser::tiler() {
   Nesting const nesting(in_, depth_);
-  if (std::optional<IntTuple> const applied = compact_strides()) return swizproof::tiler(*applied);
+  if (std::optional<IntTuple> const named = named_tuple()) return swizproof::tiler(*named);
   std::size_t const from = in_.at();
   Tiler result;
   if (char const closing = take_opening(); closing != 0) {
-    bool const outer = std::exchange(in_angles_, closing == '>');
     std::string const close(1, closing);
     std::vector<Tiler> modes;
-    if (!in_.looking_at(close)) do
-        modes.push_back(tiler());
-      while (in_.take(","));
-    in_.expect(close, "or ',' in the tuple");
-    in_angles_ = outer;
+    {
+      Angles const angles(in_angles_, closing == '>');
+      if (!in_.looking_at(close)) do
+          modes.push_back(tiler());
+        while (in_.take(","));
+      in_.expect(close, "or ',' in the tuple");
+    }
     if (closing == '>') in_.skip_braces();
     auto const* const only =
         depth_ > 1 && modes.size() == 1 && closing == ')' ? std::get_if<IntTuple>(&modes[0].value) : nullptr;
     if (only != nullptr && !only->is_tuple && at_operator()) {  // (3+5)*2
       in_.back_to(from);
-      return {IntTuple(sum_or_shift(!in_angles_), true)};
+      return {IntTuple(shift(), true)};
     }
     result.value = std::move(modes);
   } else if (in_.looking_at_underscore() || in_.looking_at_name("X") || in_.looking_at_name("Underscore")) {

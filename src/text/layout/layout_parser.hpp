@@ -48,6 +48,8 @@ class LayoutParser {
   void define(std::string name, IntTuple tuple) {
     tuples_.insert_or_assign(std::move(name), std::move(tuple));
   }
+  /// Counts the letters that a name at `from` stands for. Definitions of definitions that grow without end are refused.
+  void expand(std::size_t letters, std::size_t from);
   /// At a number that has a name, `kBlockM` after `kBlockM = 128;`.
   [[nodiscard]] bool at_constant();
   /// `128`, `64*2`, `1 << 4`, `kBlockM + 8`: numbers and names of numbers in C's arithmetic.
@@ -70,11 +72,13 @@ class LayoutParser {
 
   Scanner& in_;
   std::function<Tiler()> named_;
-  /// `LayoutRight::Apply<Shape<_8,_64>>`: the strides of a shape without gaps, in an order. Nothing where none comes next.
-  std::optional<IntTuple> compact_strides();
+  /// A name of define() for a shape or strides; `LayoutRight::Apply<Shape<_8,_64>>`, the strides of a shape without gaps. Nothing
+  /// where none comes next.
+  std::optional<IntTuple> named_tuple();
+  bool at_named_tuple();
   std::optional<Order> order_name();
   /// C's integer arithmetic, from what binds least: shifts, sums, products, factors.
-  std::int64_t sum_or_shift(bool inside);
+  std::int64_t shift();
   std::int64_t sum();
   std::int64_t product();
   std::int64_t factor();
@@ -86,6 +90,7 @@ class LayoutParser {
   bool all_static_ = false;
   std::map<std::string, std::int64_t, std::less<>> constants_{};
   std::map<std::string, IntTuple, std::less<>> tuples_{};
+  std::size_t expanded_ = 0;  ///< letters of the definitions that were put where their names stand
   int depth_ = 0;
 };
 

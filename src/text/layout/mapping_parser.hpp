@@ -151,7 +151,6 @@ class MappingParser {
   std::vector<std::string> notes_{};
   std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
   std::map<std::string, Value, std::less<>> definitions_{};
-  std::size_t expanded_ = 0;  ///< letters of the definitions that were put where their names stand
   bool is_tensor_ = false;
   int depth_ = 0;
 };

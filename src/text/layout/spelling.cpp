@@ -15,7 +15,6 @@ namespace {
 /// The largest n with 2^n <= x. Precondition: x > 0.
 int log2_floor(std::int64_t x) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(x))) - 1; }
 
-constexpr std::size_t most_letters = 1 << 16;
 constexpr std::string_view swizzle_names[] = {"Sw", "S", "Swizzle", "make_swizzle", "make_ldmatrix_swizzle"};
 
 /// What a LAYOUT may begin with, beside the algebra's names.
@@ -111,10 +110,10 @@ bool MappingParser::take_definition(std::string const& name) {
   }
   if (auto const* number = std::get_if<IntTuple>(&value.value); number != nullptr && !number->is_tuple)
     layouts_.define(name, number->value);
-  else {
-    if (auto tuple = integers(value)) layouts_.define(name, *std::move(tuple));
+  else if (auto tuple = integers(value))
+    layouts_.define(name, *std::move(tuple));
+  else
     define(name, std::move(value), from);
-  }
   return true;
 }
 
@@ -134,8 +133,7 @@ std::optional<Value> MappingParser::defined() {
   in_.skip_braces();
   auto const* map = std::get_if<Mapping>(&known->second);
   auto const* tiler = std::get_if<Tiler>(&known->second);
-  expanded_ += map != nullptr ? map->text.size() : tiler != nullptr ? to_string(*tiler).size() : 1;
-  if (expanded_ > most_letters) in_.fail("the definitions become longer than 64 KiB", from, in_.at() - from);
+  layouts_.expand(map != nullptr ? map->text.size() : tiler != nullptr ? to_string(*tiler).size() : 1, from);
   return known->second;
 }
 
