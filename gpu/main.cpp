@@ -22,7 +22,7 @@ constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
     "       swizproof-gpu learn [--out FILE] [--seed N] [--seconds S]\n"
     "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, atomics, "
-    "or all\n"
+    "cluster, contention, or all\n"
     "  learn        finds the table of the bank model by experiment, without believing any, and holds it\n"
     "               against a hundred million random patterns; swizproof --arch FILE takes what it writes\n"
     "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
@@ -44,7 +44,8 @@ struct Campaign {
 };
 #ifdef SWIZPROOF_LEARN_ALONE
 Campaign const campaigns[] = {{"wavefronts", wavefronts},
-                              {"atomics", atomics, true, "clusters, as compute capability 9.0 has them"}};
+                              {"atomics", atomics, true, "the model of compute capability 9.0"},
+                              {"cluster", cluster, true, "clusters, as compute capability 9.0 has them"}};
 #else
 Campaign const campaigns[] = {
     {"exhaustive", exhaustive},
@@ -58,7 +59,9 @@ Campaign const campaigns[] = {
     {"wgmma", wgmma, true, "wgmma"},
     {"operands", operands, true, "wgmma"},
     {"mma", mma, true, "wgmma, and mma of 64 and 4 bits"},
-    {"atomics", atomics, true, "clusters, as compute capability 9.0 has them"}};
+    {"atomics", atomics, true, "the model of compute capability 9.0"},
+    {"cluster", cluster, true, "clusters, as compute capability 9.0 has them"},
+    {"contention", contention, true, "wgmma"}};
 #endif
 
 bool runs_on(Campaign const& campaign, Device const& device) {

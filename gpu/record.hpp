@@ -35,6 +35,8 @@ struct Record {
 /// The campaigns. Each runs its part on the current device and returns what it found; mismatches are
 /// counted under "mismatches", never thrown.
 [[nodiscard]] Record atomics(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record cluster(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record contention(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record exhaustive(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record wavefronts(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record ldmatrix(Device const& device, Settings const& settings, Part part);

@@ -2,6 +2,8 @@
 // what a record must hold. tests/evidence/evidence_test.cpp compares them with the records.
 #pragma once
 
+#include "clocked.hpp"
+#include "contention.hpp"
 #include "operands.hpp"
 #include "pattern.hpp"
 #include "tiles.hpp"

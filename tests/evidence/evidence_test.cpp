@@ -5,8 +5,6 @@
 #include <swizproof/analysis/boxes.hpp>
 #include <swizproof/text/parse.hpp>
 
-#include <swizproof/hardware/atomic.hpp>
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -61,34 +59,6 @@ TEST(Evidence, OfLearnedTablesIsTheModelWhereItIsMeasured) {
     EXPECT_GE(learned.patterns, 1000000U) << file.path();
     if (known.support == Support::measured) EXPECT_TRUE(same_law(learned, known)) << file.path();
   }
-}
-
-// The record of the campaign `atomics`: 304 patterns of each form, cycles of an instruction by the clock. Those with a law (H14).
-TEST(Atomics, TakeTheLanesOfTheBankThatIsAskedMost) {
-  Json const record = Json::parse(read("atomics/h200.json"));
-  ASSERT_EQ(record.at("campaign"), "atomics");
-  unsigned compared = 0;
-  for (auto const& [form, what] : {std::pair{"red.shared.add.u32", Atomic::arithmetic},
-                                   {"red.shared.min.u32", Atomic::arithmetic},
-                                   {"red.shared.inc.u32", Atomic::arithmetic},
-                                   {"atom.shared.add.u32", Atomic::arithmetic},
-                                   {"atom.shared.min.u32", Atomic::arithmetic},
-                                   {"atom.shared.exch.b32", Atomic::arithmetic},
-                                   {"atom.shared.cas.b32", Atomic::compare_and_swap}})
-    for (Json const& row : record.at("rows").at("sample").at(form)) {
-      std::string const units = row.at(4);
-      WarpAccess<std::uint32_t> warp{};
-      for (std::size_t lane = 0; lane < warp_lanes; ++lane) {
-        std::string const digits = units.substr(3 * lane, 3);
-        warp.active[lane] = digits.find('.') == std::string::npos;
-        warp.address[lane] =
-            warp.active[lane] ? 4 * static_cast<std::uint32_t>(std::stoul(digits, nullptr, 16)) : 0;
-      }
-      EXPECT_NEAR(row.at(2).get<double>(), atomic_wavefronts(warp, what), 0.1)
-          << form << ", " << row.at(0) << " " << units;
-      ++compared;
-    }
-  EXPECT_EQ(compared, 7U * 304);
 }
 
 TEST(Evidence, MayNameItsArchitecture) {

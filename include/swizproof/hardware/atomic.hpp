@@ -1,5 +1,4 @@
-// H14: what shared atomics and reductions of 32 bits on integers take (sm_90). No command uses it yet: an ACCESS names loads, stores
-// and copies.
+// H14: what shared atomics and reductions on integers take (sm_90). No command uses it yet: an ACCESS names loads, stores and copies.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>
@@ -7,19 +6,36 @@
 namespace swizproof {
 
 /// What an atomic or reduction does, as far as its cost goes.
-enum class Atomic : std::uint8_t { arithmetic, compare_and_swap };
+enum class Atomic : std::uint8_t {
+  arithmetic,
+  counting,  ///< an addition of the constant 1 whose result nobody takes: SASS ATOMS.POPC.INC
+  compare_and_swap
+};
 
-/// Wavefronts of `red.shared` and `atom.shared` .add, .min, .inc, .exch of 32 bits: as many as lanes ask the bank that is asked
-/// most. Lanes at one word count each, and so 32 lanes that add to one counter take 32, like 32 lanes at 32 words of a bank.
-/// compare_and_swap takes twice as many. Whether a result is returned does not matter. [Measured on an H200, 2026-11-22: 304 patterns of each
-/// of 7 forms, by the clock, gpu/evidence/atomics/h200.json; recomputed by Atomics.TakeTheLanesOfTheBankThatIsAskedMost.]
+/// Wavefronts of a shared atomic that is one instruction: of 32 bits (`bytes` 4) .add, .min, .max, .inc, .dec, .and, .or, .xor, .exch and
+/// .cas, of 64 bits (8) .exch and .cas.
 ///
-/// Not covered, and no law of the banks: .add of f32 and of 64 bits are loops of compare-and-swap, whose time depends on who wins (14 to
-/// 480 cycles); another block's memory goes through a network (a wavefront each 0.9 to 48 cycles).
+/// As many as lanes ask the bank that is asked most. Lanes at one word count each, so 32 lanes that add to one counter take 32, like 32
+/// lanes at 32 words of a bank. 64 bits are served by half-warps: their numbers add up, an idle half costs nothing, and less than
+/// two is not possible. compare_and_swap takes twice as many. Whether a result is returned does not matter.
+///
+/// But `atomicAdd(&counter, 1)` without use of what it returns is counting: its lanes at one word are brought together, and it takes what a
+/// store takes. 32 lanes that count at one word take 1, those that add a number that the compiler does not know take 32. Where the result is
+/// taken, each lane by which the bank that is asked most has more lanes than words costs a sixteenth of a cycle more: 32 at one word take 2.94.
+/// [Measured on an H200 by the clock: campaign `atomics`, whose record tests/evidence/evidence_test.cpp recomputes.]
+///
+/// Not covered, and no law of the banks: what the multiprocessor does not have is a loop of compare-and-swap, whose time depends on
+/// who wins: .add of f32, f16x2 and f64, and .add, .min, .max, .and, .or, .xor of 64 bits, and .cas of 16.
 [[nodiscard]] constexpr std::uint32_t atomic_wavefronts(WarpAccess<std::uint32_t> const& warp,
+                                                        unsigned bytes = 4,
                                                         Atomic what = Atomic::arithmetic) {
-  std::uint32_t const lanes = cost(sm_90, {Operation::cp_async, 4}, warp).wavefronts;  // H7 counts them so
-  return what == Atomic::compare_and_swap ? 2 * lanes : lanes;
+  if (what == Atomic::counting) return cost(sm_90, {Operation::st_shared, bytes}, warp).wavefronts;
+  // H7 counts lanes so, in the phases of a store.
+  Cost<std::uint32_t> const lanes = cost(sm_90, {Operation::cp_async, bytes}, warp);
+  std::uint32_t sum = 0;
+  for (unsigned p = 0; p < lanes.phases.count; ++p) sum += lanes.degree[p];
+  if (sum < bytes / 4) sum = bytes / 4;
+  return what == Atomic::compare_and_swap ? 2 * sum : sum;
 }
 
 namespace detail {
@@ -30,6 +46,8 @@ constexpr WarpAccess<std::uint32_t> all_lanes_at_one_word() {
 }
 }  // namespace detail
 static_assert(atomic_wavefronts(detail::all_lanes_at_one_word()) == 32);
-static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), Atomic::compare_and_swap) == 64);
+static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), 4, Atomic::counting) == 1);
+static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), 4, Atomic::compare_and_swap) == 64);
+static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), 8) == 32);
 
 }  // namespace swizproof

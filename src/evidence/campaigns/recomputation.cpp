@@ -76,6 +76,12 @@ void recompute_campaign(Recomputation& r) {
     check_wgmma(r);
   else if (campaign == "mma")
     check_mma(r);
+  else if (campaign == "atomics")
+    check_atomics(r);
+  else if (campaign == "cluster")
+    check_cluster(r);
+  else if (campaign == "contention")
+    check_contention(r);
   else
     malformed("unknown campaign '" + campaign + "'");
 }

@@ -77,6 +77,9 @@ void check_operands(Recomputation& r);
 void check_tiles(Recomputation& r);
 void check_wgmma(Recomputation& r);
 void check_mma(Recomputation& r);
+void check_atomics(Recomputation& r);
+void check_cluster(Recomputation& r);
+void check_contention(Recomputation& r);
 
 /// Recomputes the record of a campaign. Throws where the campaign is unknown, or as reading JSON does.
 void recompute_campaign(Recomputation& r);
