@@ -43,6 +43,7 @@ std::size_t Counts::said() const {
 nlohmann::ordered_json to_json(Counts const& counts) {
   nlohmann::ordered_json out{{"lines", counts.said()}};
   for (OutcomeWords const& known : known_outcomes) out[std::string(known.key)] = counts.count(known.outcome);
+  out["other_launches"] = total(counts, &CountedLines::other_launches);
   out["no_law"] = total(counts, &CountedLines::no_law);
   out["not_counted"] = total(counts, &CountedLines::not_counted);
   out["not_traced"] = total(counts, &CountedLines::not_traced);
@@ -77,6 +78,9 @@ std::string describe(Counts const& counts, Style const& style) {
   auto const beside = [&](std::size_t n, std::string_view words) {
     if (n != 0) text += fmt::format("  {:>6}  {}\n", n, style.faint(words));
   };
+  beside(
+      total(counts, &CountedLines::other_launches),
+      "more of kernels that were launched more often in one of the two: trace and profile the same launches");
   beside(total(counts, &CountedLines::no_law), "more of which there is no law");
   beside(total(counts, &CountedLines::not_counted), "more that the profile does not have");
   beside(total(counts, &CountedLines::not_traced), "more that the trace does not have");
