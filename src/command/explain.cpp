@@ -90,7 +90,9 @@ struct ExplainResult {
     });
   }
   /// Whether a law speaks of anything that was traced, and of all of it.
-  [[nodiscard]] bool known() const { return sums.executed != 0 && trace.dropped == 0; }
+  [[nodiscard]] bool known() const {
+    return sums.executed != 0 && trace.dropped == 0 && trace.failures.empty();
+  }
   [[nodiscard]] int exit_code() const { return sums.excess != 0 ? refuted : known() ? holds : undecided; }
   [[nodiscard]] std::string_view verdict() const {
     return sums.excess != 0 ? "refuted" : known() ? "proved" : "unknown";
@@ -272,6 +274,7 @@ Json to_json(ExplainResult const& result) {
            {"program", trace.program}};
   add_sums(out, result.sums);
   out["dropped"] = trace.dropped;
+  out["failures"] = trace.failures;
   out["sources"] = Json::array();
   for (SourceFile const* file : result.files) out["sources"].push_back(to_json(result, *file));
   out["kernels"] = Json::array();
@@ -634,6 +637,11 @@ void print_text(ExplainResult const& result, Style const& style) {
                    "dropped: {} of instructions beyond the tracer's table or outside of a kernel, of which "
                    "nothing else is known",
                    counted(trace.dropped, "execution"))));
+  for (std::string const& failure : trace.failures)
+    fmt::print(
+        "\n{}\n",
+        style.doubtful("the sanitizer failed while this was traced, so kernels may be missing, so often: " +
+                       failure));
   fmt::print("\n{}\n", certainty_line(*trace.arch, style));
 }
 
