@@ -438,13 +438,50 @@ std::string head_of(Raw const& raw, Options const& options) {
          quoted(recorded) + ", \"program\": [" + program + "]}\n";
 }
 
+/// Whether an instruction works on shared memory and the sanitizer calls no patch before it: TMA's copies of tensors, and what the
+/// tensor cores of sm_100 read. `@P0 UTMALDG.2D [UR8], [UR4]`. [CUDA 13.0; seen on an H200: no patch of
+/// SANITIZER_INSTRUCTION_BULK_COPY_* is called for it]
+bool goes_unseen(std::string_view opcode) {
+  for (std::string_view const known :
+       {"UTMALDG", "UTMASTG", "UTMAREDG", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCCP"})
+    if (opcode.substr(0, known.size()) == known) return true;
+  return false;
+}
+
+/// `UTMALDG.2D` of `@P0 UTMALDG.2D [UR8], [UR4]`.
+std::string opcode_of(std::string const& sass) {
+  std::istringstream words(sass);
+  std::string word;
+  words >> word;
+  if (!word.empty() && word[0] == '@') words >> word;
+  return word;
+}
+
+/// By kernel what goes unseen in it.
+std::map<std::string, std::set<std::string>> unseen_in(Raw const& raw, std::map<int, Listing>& listings) {
+  std::map<std::string, std::set<std::string>> out;
+  for (Function const& function : raw.functions)
+    for (auto const& [pc, line] : listings[function.module][function.name])
+      if (std::string const opcode = opcode_of(line.sass); goes_unseen(opcode))
+        out[demangled(function.name)].insert(opcode);
+  return out;
+}
+
 /// The end without its digest: how many lines stand above, and what of the program is not in them.
-std::string end_of(Raw const& raw) {
+std::string end_of(Raw const& raw, std::map<int, Listing>& listings) {
+  std::string unseen;
+  for (auto const& [kernel, opcodes] : unseen_in(raw, listings)) {
+    unseen += (unseen.empty() ? "" : ", ") + quoted(kernel) + ": [";
+    for (std::string const& opcode : opcodes)
+      unseen += (opcode == *opcodes.begin() ? "" : ", ") + quoted(opcode);
+    unseen += "]";
+  }
   std::string failures;
   for (std::string const& failure : raw.failures)
     failures += (failures.empty() ? "" : ", ") + quoted(failure.substr(failure.find_first_not_of(' ')));
   return "{\"lines\": " + std::to_string(raw.instructions.size() + 1) +
-         ", \"dropped\": " + std::to_string(raw.dropped) + ", \"failures\": [" + failures + "]";
+         ", \"dropped\": " + std::to_string(raw.dropped) + ", \"unseen\": {" + unseen + "}, \"failures\": [" +
+         failures + "]";
 }
 
 /// Writes a trace whole or not at all. Returns how many instructions it has.
@@ -478,7 +515,7 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
     if (auto const found = lines.find(one.pc); found != lines.end()) source = found->second;
     write(line_of(one, raw, source));
   }
-  write(end_of(raw));
+  write(end_of(raw, listings));
   out << before_digest << digest.text() << "\"}\n";
   out.close();
   std::error_code error;

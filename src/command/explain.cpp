@@ -69,6 +69,8 @@ struct Kernel {
   std::vector<Line> lines{};  ///< by excess, the largest first; at least one
   Sums sums{};
   KernelMends mends{};  ///< if it was chosen
+  std::vector<std::string>
+      unseen{};  ///< opcodes that it has and that were not traced: nobody knows how often they ran
 
   [[nodiscard]] TracedInstruction const& any() const { return lines[0].traced; }
 };
@@ -167,6 +169,9 @@ ExplainResult compute(ExplainArguments const& options) {
     if (!chosen.found_in(kernel.any().kernel)) continue;
     result.sums.add(kernel.sums);
     kernel.mends = mends_of(*result.trace.arch, kernel);
+    if (auto const unseen = result.trace.unseen.find(kernel.any().kernel);
+        unseen != result.trace.unseen.end())
+      kernel.unseen = unseen->second;
     result.kernels.push_back(std::move(kernel));
   }
   if (result.kernels.empty() && result.all_kernels != 0)
@@ -229,6 +234,7 @@ Json to_json(Kernel const& kernel) {
   TracedInstruction const& any = kernel.any();
   Json out{{"kernel", any.kernel}, {"launches", any.launches}, {"grid", any.grid}, {"block", any.block}};
   add_sums(out, kernel.sums);
+  out["unseen"] = kernel.unseen;
   out["lines"] = Json::array();
   for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
   out["mends"] = Json::array();
@@ -557,7 +563,8 @@ void print_lawless(Kernel const& kernel, Style const& style) {
 }
 
 /// What mends the kernel's regions, and what must take the mend unseen.
-void print_mends(KernelMends const& mends, Style const& style) {
+void print_mends(Kernel const& kernel, Style const& style) {
+  KernelMends const& mends = kernel.mends;
   for (Mend const& mend : mends.mends) {
     fmt::print("\n");
     std::string const text = swizproof::describe(mend, style);
@@ -571,6 +578,7 @@ void print_mends(KernelMends const& mends, Style const& style) {
   if (mends.not_kept != 0)
     unseen += fmt::format(", {} whose addresses were not kept", counted(mends.not_kept, "execution"));
   for (std::string const& op : mends.no_law) unseen += ", " + op;
+  for (std::string const& op : kernel.unseen) unseen += ", " + op;
   fmt::print("  every access to these bytes must take the mend{}{}\n",
              unseen.empty() ? "" : "; not looked at: ", unseen.empty() ? "" : unseen.substr(2));
 }
@@ -597,7 +605,9 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
       fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
                  line.traced.pc, line.traced.not_kept, line.traced.executed);
   print_lawless(kernel, style);
-  print_mends(kernel.mends, style);
+  if (!kernel.unseen.empty())
+    fmt::print("\n  not traced: {}, which the sanitizer does not report\n", fmt::join(kernel.unseen, ", "));
+  print_mends(kernel, style);
 }
 
 /// What must be known of the sources whose lines are shown, and how to show those that were not found.

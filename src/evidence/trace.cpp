@@ -46,6 +46,14 @@ std::array<unsigned, 3> three(Members& line, std::string const& name) {
   return all;
 }
 
+std::vector<std::string> texts_of(Json const& values, std::string const& name) {
+  bool const right = values.is_array() && std::all_of(values.begin(), values.end(), [](Json const& value) {
+                       return value.is_string() && value != "";
+                     });
+  if (!right) malformed("'" + name + "' is no list of texts");
+  return values;
+}
+
 void equal(std::string const& what, std::uint64_t said, std::string const& other, std::uint64_t is) {
   if (said != is) malformed(fmt::format("{} is {}, but {} is {}", what, said, other, is));
 }
@@ -280,7 +288,9 @@ class TraceReader {
       Members end(json, "the end");
       equal("'lines'", end.count("lines"), "the number of lines above it", line_ - 1);
       trace_.dropped = end.count("dropped");
-      if (Json const* const failures = end.find("failures")) read_failures(*failures);
+      if (Json const* const unseen = end.find("unseen")) read_unseen(*unseen);
+      if (Json const* const failures = end.find("failures"))
+        trace_.failures = texts_of(*failures, "failures");
       if (Json const* const digest = end.find("digest")) check_digest(*digest, line);
       end.finish();
       return true;
@@ -292,11 +302,13 @@ class TraceReader {
     }
     return false;
   }
-  void read_failures(Json const& failures) {
-    if (!failures.is_array()) malformed("'failures' is no list of texts");
-    for (Json const& failure : failures) {
-      if (!failure.is_string()) malformed("'failures' is no list of texts");
-      trace_.failures.push_back(failure);
+  void read_unseen(Json const& unseen) {
+    if (!unseen.is_object()) malformed("'unseen' is no object");
+    for (auto const& [kernel, opcodes] : unseen.items()) {
+      bool const known = std::any_of(trace_.instructions.begin(), trace_.instructions.end(),
+                                     [&name = kernel](auto const& i) { return i.kernel == name; });
+      if (!known) malformed("'unseen' names '" + kernel.substr(0, 60) + "', of which there is no line");
+      trace_.unseen[kernel] = texts_of(opcodes, "unseen");
     }
   }
   void check_digest(Json const& digest, std::string_view end) {

@@ -382,6 +382,20 @@ TEST(Trace, FailuresOfTheTracerAreRead) {
             std::string::npos);
 }
 
+TEST(Trace, WhatTheSanitizerDoesNotReportIsNamed) {
+  std::string const kernel = "void transpose<32>(float*, float const*)";
+  std::vector<Json> lines = small();
+  lines.back()["unseen"][kernel] = {"UTMALDG.2D", "UTMASTG.2D"};
+  EXPECT_EQ(read_trace("t", text_of(lines)).unseen.at(kernel),
+            (std::vector<std::string>{"UTMALDG.2D", "UTMASTG.2D"}));
+  EXPECT_TRUE(read_trace("t", text_of(small())).unseen.empty());
+  EXPECT_EQ(refusal_of(7, [](Json& j) { j["unseen"]["k"] = {"UTMALDG"}; }),
+            "t.jsonl:7: 'unseen' names 'k', of which there is no line");
+  EXPECT_EQ(refusal_of(7, [&](Json& j) { j["unseen"][kernel] = {1}; }),
+            "t.jsonl:7: 'unseen' is no list of texts");
+  EXPECT_EQ(refusal_of(7, [](Json& j) { j["unseen"] = 1; }), "t.jsonl:7: 'unseen' is no object");
+}
+
 TEST(Trace, AMachineMayNotKnowItsDriverNorASourceItsCommit) {
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["driver"] = j["commit"] = ""; }), "");
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["driver"] = nullptr; }), "t.jsonl:1: 'driver' is no text");

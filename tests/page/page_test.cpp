@@ -338,6 +338,7 @@ void expect_trace_page_agrees(std::string const& trace, unsigned width) {
       notes.find("No law: 128 executions of atom.shared.b32, 64 executions of wgmma") != std::string::npos,
       trace == "gemm.jsonl")
       << notes;
+  EXPECT_EQ(notes.find("Not traced: UTMALDG.2D, ") != std::string::npos, trace == "gemm.jsonl") << notes;
 }
 
 // -------------------------------------------------------------------- with the source of its kernels

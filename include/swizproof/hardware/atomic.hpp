@@ -14,6 +14,10 @@ enum class Atomic : std::uint8_t { arithmetic, compare_and_swap };
 /// compare_and_swap takes twice as many. Whether a result is returned does not matter. [Measured on an H200, 2026-11-22: 304 patterns of each
 /// of 7 forms, by the clock, gpu/evidence/atomics/h200.json; recomputed by Atomics.TakeTheLanesOfTheBankThatIsAskedMost.]
 ///
+/// Not covered: an .add of the constant 1 whose result nobody uses. ptxas 13.0 makes ATOMS.POPC.INC.32 of it, which takes
+/// lanes at one word together: of a histogram of random bytes Nsight Compute counts 3.15 wavefronts each, as many as there are
+/// different words at the bank that is asked most (3.15 on average; lanes would be 3.53). [gpu/evidence/traces/histogram.csv]
+///
 /// Not covered, and no law of the banks: .add of f32 and of 64 bits are loops of compare-and-swap, whose time depends on who wins (14 to
 /// 480 cycles); another block's memory goes through a network (a wavefront each 0.9 to 48 cycles).
 [[nodiscard]] constexpr std::uint32_t atomic_wavefronts(WarpAccess<std::uint32_t> const& warp,
