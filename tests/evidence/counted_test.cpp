@@ -115,10 +115,12 @@ TEST(Counted, KernelsThatWereNotLaunchedAsOftenAreNotCompared) {
   twice.measurements.push_back(twice.measurements.at(0));
   twice.launches.begin()->second = 2;
   EXPECT_EQ(compared(trace, twice).lines.at(0).outcome, Outcome::equal);
-  // Two functions of one name: overloads, or the same in two contexts.
   trace.instructions[0].launches = 1;
   trace.instructions.push_back(trace.instructions[0]);
   trace.instructions[1].pc = 0x80;
+  EXPECT_EQ(compared(trace, profiled("LDS R2, [R3]", 10, 20)).other_launches, 0u)
+      << "two lines of one launch";
+  // Two functions of one name: overloads, or the same in two contexts.
   trace.instructions[1].block = {64, 1, 1};
   EXPECT_EQ(compared(trace, profiled("LDS R2, [R3]", 10, 20)).other_launches, 1u);
   EXPECT_EQ(compared(trace, twice).lines.at(0).outcome, Outcome::equal);
