@@ -3,6 +3,7 @@
 //   PROGRAM with libswizproof-trace.so preloaded -> PID.raw, PID-N.cubin -> nvdisasm -> FILE, a line for each instruction
 #include "record.hpp"
 #include "trace/demangled.hpp"
+#include "trace/digest.hpp"
 #include "trace/table.hpp"
 
 #include <swizproof/hardware/bank.hpp>
@@ -138,8 +139,17 @@ class Folder {
 };
 
 pid_t child = 0;
-void pass_on(int signal) {
-  if (child > 0) kill(child, signal);
+
+/// What was sent to the tracer was meant for the program. A terminal sends its own to both.
+void pass_on(int signal, siginfo_t* how, void*) {
+  if (child > 0 && how->si_code <= 0) kill(child, signal);
+}
+void pass_on_all() {
+  struct sigaction action {};
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (int const signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT})
+    sigaction(signal, &action, nullptr);
 }
 
 /// A program that has ended.
@@ -164,9 +174,7 @@ Ended run(Options const& options, std::string const& library, std::string const&
     std::fprintf(stderr, "swizproof-trace: %s: %s\n", options.program[0], std::strerror(errno));
     std::_Exit(errno == ENOENT ? 127 : 126);
   }
-  // The terminal sends its own to both.
-  for (int const signal : {SIGINT, SIGQUIT}) std::signal(signal, SIG_IGN);
-  for (int const signal : {SIGTERM, SIGHUP}) std::signal(signal, pass_on);
+  pass_on_all();
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw Failure{std::string("cannot wait for the program: ") + std::strerror(errno)};
@@ -430,6 +438,52 @@ std::string head_of(Raw const& raw, Options const& options) {
          quoted(recorded) + ", \"program\": [" + program + "]}\n";
 }
 
+/// Whether an instruction works on shared memory and the sanitizer calls no patch before it: TMA's copies of tensors, and what the
+/// tensor cores of sm_100 read. `@P0 UTMALDG.2D [UR8], [UR4]`. [CUDA 13.0; seen on an H200: no patch of
+/// SANITIZER_INSTRUCTION_BULK_COPY_* is called for it]
+bool goes_unseen(std::string_view opcode) {
+  for (std::string_view const known :
+       {"UTMALDG", "UTMASTG", "UTMAREDG", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCCP"})
+    if (opcode.substr(0, known.size()) == known) return true;
+  return false;
+}
+
+/// `UTMALDG.2D` of `@P0 UTMALDG.2D [UR8], [UR4]`.
+std::string opcode_of(std::string const& sass) {
+  std::istringstream words(sass);
+  std::string word;
+  words >> word;
+  if (!word.empty() && word[0] == '@') words >> word;
+  return word;
+}
+
+/// By kernel what goes unseen in it.
+std::map<std::string, std::set<std::string>> unseen_in(Raw const& raw, std::map<int, Listing>& listings) {
+  std::map<std::string, std::set<std::string>> out;
+  for (Function const& function : raw.functions)
+    for (auto const& [pc, line] : listings[function.module][function.name])
+      if (std::string const opcode = opcode_of(line.sass); goes_unseen(opcode))
+        out[demangled(function.name)].insert(opcode);
+  return out;
+}
+
+/// The end without its digest: how many lines stand above, and what of the program is not in them.
+std::string end_of(Raw const& raw, std::map<int, Listing>& listings) {
+  std::string unseen;
+  for (auto const& [kernel, opcodes] : unseen_in(raw, listings)) {
+    unseen += (unseen.empty() ? "" : ", ") + quoted(kernel) + ": [";
+    for (std::string const& opcode : opcodes)
+      unseen += (opcode == *opcodes.begin() ? "" : ", ") + quoted(opcode);
+    unseen += "]";
+  }
+  std::string failures;
+  for (std::string const& failure : raw.failures)
+    failures += (failures.empty() ? "" : ", ") + quoted(failure.substr(failure.find_first_not_of(' ')));
+  return "{\"lines\": " + std::to_string(raw.instructions.size() + 1) +
+         ", \"dropped\": " + std::to_string(raw.dropped) + ", \"unseen\": {" + unseen + "}, \"failures\": [" +
+         failures + "]";
+}
+
 /// Writes a trace whole or not at all. Returns how many instructions it has.
 std::size_t write_trace(Raw& raw, Options const& options, std::string const& folder, std::string const& pid,
                         std::string const& file) {
@@ -448,15 +502,21 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
             });
   std::string const unfinished = file + ".unfinished-" + std::to_string(getpid());
   std::ofstream out(unfinished);
-  out << head_of(raw, options);
+  Digest digest;
+  auto const write = [&](std::string const& text) {
+    digest.add(text);
+    out << text;
+  };
+  write(head_of(raw, options));
   for (Instruction& one : raw.instructions) {
     Line source;
     Function const& function = raw.functions[static_cast<std::size_t>(one.function)];
     auto const& lines = listings[function.module][function.name];
     if (auto const found = lines.find(one.pc); found != lines.end()) source = found->second;
-    out << line_of(one, raw, source);
+    write(line_of(one, raw, source));
   }
-  out << "{\"lines\": " << raw.instructions.size() + 1 << ", \"dropped\": " << raw.dropped << "}\n";
+  write(end_of(raw, listings));
+  out << before_digest << digest.text() << "\"}\n";
   out.close();
   std::error_code error;
   if (out) fs::rename(unfinished, file, error);

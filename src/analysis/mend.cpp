@@ -13,7 +13,7 @@ namespace swizproof {
 
 namespace {
 
-constexpr std::uint64_t most_patterns = std::uint64_t{1} << 14;
+constexpr std::uint64_t most_patterns = std::uint64_t{1} << 16;
 constexpr std::uint64_t least_pitch = 32;
 constexpr std::size_t most_pitches = 8;
 

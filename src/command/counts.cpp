@@ -20,6 +20,28 @@ constexpr OutcomeWords known_outcomes[] = {
     {CountedLine::Outcome::different, "different", "COUNTED DIFFERENTLY"},
 };
 
+/// Why what is counted of a line is known within bounds alone.
+constexpr std::string_view bounded_reasons[] = {
+    "copies: the fill of the line is counted beside the write to shared memory",
+    "loads of 8 and 16 bytes: equal addresses are merged in ways that the counter does not show (H11)",
+    "executions whose addresses the trace did not keep",
+};
+std::string_view bounded_reason_of(CountedLine const& line) {
+  Instruction const& i = *line.traced->instruction;
+  if (i.operation == Operation::cp_async) return bounded_reasons[0];
+  bool const wide_load = i.operation == Operation::ld_shared && i.bytes >= 8;
+  return bounded_reasons[wide_load && line.traced->not_kept == 0 ? 1 : 2];
+}
+
+/// How many of the lines within bounds are so for this reason.
+std::size_t bounded_by(Counts const& counts, std::string_view reason) {
+  std::size_t sum = 0;
+  for (CountedLines const& one : counts.beside)
+    for (CountedLine const& line : one.lines)
+      sum += line.outcome == CountedLine::Outcome::bounded && bounded_reason_of(line) == reason ? 1 : 0;
+  return sum;
+}
+
 std::size_t total(Counts const& counts, std::size_t CountedLines::*member) {
   std::size_t sum = 0;
   for (CountedLines const& one : counts.beside) sum += one.*member;
@@ -43,6 +65,10 @@ std::size_t Counts::said() const {
 nlohmann::ordered_json to_json(Counts const& counts) {
   nlohmann::ordered_json out{{"lines", counts.said()}};
   for (OutcomeWords const& known : known_outcomes) out[std::string(known.key)] = counts.count(known.outcome);
+  out["bounded_by"] = nlohmann::ordered_json::object();
+  for (std::string_view const reason : bounded_reasons)
+    if (std::size_t const n = bounded_by(counts, reason); n != 0) out["bounded_by"][std::string(reason)] = n;
+  out["other_launches"] = total(counts, &CountedLines::other_launches);
   out["no_law"] = total(counts, &CountedLines::no_law);
   out["not_counted"] = total(counts, &CountedLines::not_counted);
   out["not_traced"] = total(counts, &CountedLines::not_traced);
@@ -70,13 +96,22 @@ std::string describe(Counts const& counts, Style const& style) {
             line.traced->wavefronts, line.executed, line.wavefronts);
   text += fmt::format("{} lines traced and counted\n", counts.said());
   for (OutcomeWords const& known : known_outcomes)
-    if (std::size_t const n = counts.count(known.outcome); n != 0)
+    if (std::size_t const n = counts.count(known.outcome); n != 0) {
       text += fmt::format("  {:>6}  {}\n", n,
                           known.outcome == CountedLine::Outcome::different ? style.bad(known.words)
                                                                            : std::string(known.words));
+      for (std::string_view const reason : bounded_reasons)
+        if (std::size_t const its =
+                known.outcome == CountedLine::Outcome::bounded ? bounded_by(counts, reason) : 0;
+            its != 0)
+          text += fmt::format("        {:>6}  {}\n", its, reason);
+    }
   auto const beside = [&](std::size_t n, std::string_view words) {
     if (n != 0) text += fmt::format("  {:>6}  {}\n", n, style.faint(words));
   };
+  beside(
+      total(counts, &CountedLines::other_launches),
+      "more of kernels that were launched more often in one of the two: trace and profile the same launches");
   beside(total(counts, &CountedLines::no_law), "more of which there is no law");
   beside(total(counts, &CountedLines::not_counted), "more that the profile does not have");
   beside(total(counts, &CountedLines::not_traced), "more that the trace does not have");

@@ -173,6 +173,7 @@ void add(Profile& sum, Profile profile) {
   sum.no_count += profile.no_count;
   sum.repeated += profile.repeated;
   sum.added_up += profile.added_up;
+  for (auto const& [kernel, times] : profile.launches) sum.launches[kernel] += times;
 }
 
 /// Whichever of the two has less support.

@@ -69,6 +69,8 @@ struct Kernel {
   std::vector<Line> lines{};  ///< by excess, the largest first; at least one
   Sums sums{};
   KernelMends mends{};  ///< if it was chosen
+  std::vector<std::string>
+      unseen{};  ///< opcodes that it has and that were not traced: nobody knows how often they ran
 
   [[nodiscard]] TracedInstruction const& any() const { return lines[0].traced; }
 };
@@ -90,7 +92,9 @@ struct ExplainResult {
     });
   }
   /// Whether a law speaks of anything that was traced, and of all of it.
-  [[nodiscard]] bool known() const { return sums.executed != 0 && trace.dropped == 0; }
+  [[nodiscard]] bool known() const {
+    return sums.executed != 0 && trace.dropped == 0 && trace.failures.empty();
+  }
   [[nodiscard]] int exit_code() const { return sums.excess != 0 ? refuted : known() ? holds : undecided; }
   [[nodiscard]] std::string_view verdict() const {
     return sums.excess != 0 ? "refuted" : known() ? "proved" : "unknown";
@@ -165,6 +169,9 @@ ExplainResult compute(ExplainArguments const& options) {
     if (!chosen.found_in(kernel.any().kernel)) continue;
     result.sums.add(kernel.sums);
     kernel.mends = mends_of(*result.trace.arch, kernel);
+    if (auto const unseen = result.trace.unseen.find(kernel.any().kernel);
+        unseen != result.trace.unseen.end())
+      kernel.unseen = unseen->second;
     result.kernels.push_back(std::move(kernel));
   }
   if (result.kernels.empty() && result.all_kernels != 0)
@@ -227,6 +234,7 @@ Json to_json(Kernel const& kernel) {
   TracedInstruction const& any = kernel.any();
   Json out{{"kernel", any.kernel}, {"launches", any.launches}, {"grid", any.grid}, {"block", any.block}};
   add_sums(out, kernel.sums);
+  out["unseen"] = kernel.unseen;
   out["lines"] = Json::array();
   for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
   out["mends"] = Json::array();
@@ -272,6 +280,7 @@ Json to_json(ExplainResult const& result) {
            {"program", trace.program}};
   add_sums(out, result.sums);
   out["dropped"] = trace.dropped;
+  out["failures"] = trace.failures;
   out["sources"] = Json::array();
   for (SourceFile const* file : result.files) out["sources"].push_back(to_json(result, *file));
   out["kernels"] = Json::array();
@@ -554,7 +563,8 @@ void print_lawless(Kernel const& kernel, Style const& style) {
 }
 
 /// What mends the kernel's regions, and what must take the mend unseen.
-void print_mends(KernelMends const& mends, Style const& style) {
+void print_mends(Kernel const& kernel, Style const& style) {
+  KernelMends const& mends = kernel.mends;
   for (Mend const& mend : mends.mends) {
     fmt::print("\n");
     std::string const text = swizproof::describe(mend, style);
@@ -568,6 +578,7 @@ void print_mends(KernelMends const& mends, Style const& style) {
   if (mends.not_kept != 0)
     unseen += fmt::format(", {} whose addresses were not kept", counted(mends.not_kept, "execution"));
   for (std::string const& op : mends.no_law) unseen += ", " + op;
+  for (std::string const& op : kernel.unseen) unseen += ", " + op;
   fmt::print("  every access to these bytes must take the mend{}{}\n",
              unseen.empty() ? "" : "; not looked at: ", unseen.empty() ? "" : unseen.substr(2));
 }
@@ -594,7 +605,9 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
       fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
                  line.traced.pc, line.traced.not_kept, line.traced.executed);
   print_lawless(kernel, style);
-  print_mends(kernel.mends, style);
+  if (!kernel.unseen.empty())
+    fmt::print("\n  not traced: {}, which the sanitizer does not report\n", fmt::join(kernel.unseen, ", "));
+  print_mends(kernel, style);
 }
 
 /// What must be known of the sources whose lines are shown, and how to show those that were not found.
@@ -634,6 +647,11 @@ void print_text(ExplainResult const& result, Style const& style) {
                    "dropped: {} of instructions beyond the tracer's table or outside of a kernel, of which "
                    "nothing else is known",
                    counted(trace.dropped, "execution"))));
+  for (std::string const& failure : trace.failures)
+    fmt::print(
+        "\n{}\n",
+        style.doubtful("the sanitizer failed while this was traced, so kernels may be missing, so often: " +
+                       failure));
   fmt::print("\n{}\n", certainty_line(*trace.arch, style));
 }
 

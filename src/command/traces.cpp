@@ -122,6 +122,8 @@ std::string describe(ConformanceReport const& report, Style const& style) {
     text += fmt::format("proved, and never traced: {}: {}\n", p->obligation, p->access);
   if (report.dropped != 0)
     text += fmt::format("undecided: {} executions were dropped by the trace\n", report.dropped);
+  for (std::string const& failure : report.failures)
+    text += "undecided: kernels may be missing, the sanitizer failed so often: " + failure + "\n";
   return text;
 }
 
@@ -139,6 +141,11 @@ std::uint64_t Traces::dropped() const {
   return sum;
 }
 
+bool Traces::failed() const {
+  return std::any_of(reports.begin(), reports.end(),
+                     [](auto const& report) { return !report.failures.empty(); });
+}
+
 Json to_json(Traces const& traces) {
   Json all = Json::array();
   for (std::size_t t = 0; t < traces.traces.size(); ++t) {
@@ -146,7 +153,8 @@ Json to_json(Traces const& traces) {
     Json one{{"name", trace.name},
              {"device", trace.device},
              {"arch", trace.arch->name},
-             {"dropped", trace.dropped}};
+             {"dropped", trace.dropped},
+             {"failures", trace.failures}};
     one["instructions"] = Json::array();
     for (ConformingInstruction const& i : traces.reports[t].instructions)
       one["instructions"].push_back(to_json(i));

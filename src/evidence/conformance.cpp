@@ -244,6 +244,7 @@ ConformanceReport conformance(Trace const& trace, std::vector<ProvedAccess> cons
                               Limits const& limits) {
   ConformanceReport out;
   out.dropped = trace.dropped;
+  out.failures = trace.failures;
   for (TracedInstruction const& i : trace.instructions) {
     out.instructions.push_back({&i, Conformance::not_modelled, {}, 0, 0, {}, {}});
     if (i.instruction) out.instructions.back().candidates = candidates_for(i, proved);

@@ -53,6 +53,7 @@ struct ConformanceReport {
   std::vector<ConformingInstruction> instructions{};
   std::vector<ProvedAccess const*> never_traced{};  ///< no traced instruction is of their kernel and kind
   std::uint64_t dropped = 0;                        ///< executions of which the trace knows nothing
+  std::vector<std::string> failures{};              ///< of the tracer: it may lack whole kernels
 
   [[nodiscard]] std::size_t count(Conformance which) const;
 };

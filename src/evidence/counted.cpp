@@ -77,6 +77,26 @@ struct LineSum {
   std::uint64_t executed = 0, wavefronts = 0;
 };
 
+/// How often kernels of each name were launched while they were traced. Several functions may have one name.
+std::map<std::string, std::uint64_t> launches_by_name(Trace const& trace) {
+  std::map<std::string, std::uint64_t> out;
+  TracedInstruction const* before = nullptr;
+  for (TracedInstruction const& i : trace.instructions) {
+    bool const goes_on = before != nullptr && before->kernel == i.kernel && before->launches == i.launches &&
+                         before->grid == i.grid && before->block == i.block && before->pc < i.pc;
+    if (!goes_on) out[comparable_kernel_name(i.kernel)] += i.launches;
+    before = &i;
+  }
+  return out;
+}
+
+/// The same while they were profiled.
+std::map<std::string, std::uint64_t> launches_by_name(Profile const& profile) {
+  std::map<std::string, std::uint64_t> out;
+  for (auto const& [kernel, times] : profile.launches) out[comparable_kernel_name(kernel)] += times;
+  return out;
+}
+
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -94,6 +114,9 @@ std::string comparable_kernel_name(std::string const& name) {
   for (char const* unnamed : {"(anonymous namespace)", "<unnamed>"}) replace_all(text, unnamed, "unnamed");
   static RE2 const suffix(R"(\b([0-9]+)(?:u|l|ul|ull)\b)", RE2::Latin1);
   RE2::GlobalReplace(&text, suffix, R"(\1)");
+  static RE2 const yes(R"(\btrue\b)", RE2::Latin1), no(R"(\bfalse\b)", RE2::Latin1);
+  RE2::GlobalReplace(&text, yes, "1");
+  RE2::GlobalReplace(&text, no, "0");
   if (text.starts_with("void ")) text.erase(0, 5);
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -117,6 +140,7 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
   std::vector<Key> keys;
   for (TracedInstruction const& traced : trace.instructions)
     keys.emplace_back(comparable_kernel_name(traced.kernel), traced.pc);
+  auto const launched = launches_by_name(trace), profiled = launches_by_name(profile);
   // Two contexts or overloads of one name: what was counted of them stands in one sum.
   std::map<Key, int> times;
   for (Key const& key : keys) ++times[key];
@@ -133,6 +157,10 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
     counted.erase(found);
     if (!traced.instruction) {
       ++out.no_law;
+      continue;
+    }
+    if (std::string const& name = keys[i].first; launched.at(name) != profiled.at(name)) {
+      ++out.other_launches;
       continue;
     }
     CountedLine line{&traced, sum.executed, sum.wavefronts};

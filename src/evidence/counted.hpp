@@ -1,7 +1,8 @@
 // What a profiler has counted of a program's lines, beside what the law says of the very addresses that they asked for.
 //
 // The program is traced and profiled by the same arguments; a line of the one is a line of the other by kernel, pc and opcode (by kernel
-// and pc where the program was not disassembled).
+// and pc where the program was not disassembled). Kernels that were launched more often in one of the two are not compared: which
+// of their executions belong together, nobody knows.
 // Three things are known to differ, and are no mismatch:
 //   - the profiler counts a warp as having executed an instruction that a predicate switches off in all its lanes;
 //   - what it merges of loads of 8 and 16 bytes, and idle phases of stores (H11, hardware/counter.hpp);
@@ -29,9 +30,10 @@ struct CountedLine {
 /// A trace beside a profile.
 struct CountedLines {
   std::vector<CountedLine> lines{};
-  std::size_t no_law = 0;       ///< traced and counted lines of which there is no law, as atomics
-  std::size_t not_counted = 0;  ///< traced lines with a law that the profile does not have
-  std::size_t not_traced = 0;   ///< counted lines that the trace does not have
+  std::size_t other_launches = 0;  ///< lines with a law, of kernels that were not traced as often as profiled
+  std::size_t no_law = 0;          ///< traced and counted lines of which there is no law, as atomics
+  std::size_t not_counted = 0;     ///< traced lines with a law that the profile does not have
+  std::size_t not_traced = 0;      ///< counted lines that the trace does not have
   [[nodiscard]] std::size_t count(CountedLine::Outcome outcome) const;
 };
 
@@ -40,7 +42,7 @@ struct CountedLines {
 [[nodiscard]] CountedLines compare_counted(Trace const& trace, Profile const& profile);
 
 /// A kernel's name without its arguments and what demanglers write in their own ways: `void (anonymous namespace)::k<(int)4>(float
-/// *)` is unnamed::k<4>, and so is k<4u>.
+/// *)` is unnamed::k<4>, and so is k<4u>; k<true> is k<(bool)1>.
 [[nodiscard]] std::string comparable_kernel_name(std::string const& name);
 
 }  // namespace swizproof

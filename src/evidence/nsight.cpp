@@ -12,7 +12,6 @@
 #include <charconv>
 #include <array>
 #include <map>
-#include <set>
 #include <span>
 #include <utility>
 
@@ -209,13 +208,14 @@ class Reader {
     auto const [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
     return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
   }
-  /// Takes over what the table holds, if it does not stand in the file once more.
+  /// Takes over what the table holds. A launch stands there twice, and another one of the same counts twice again.
   void finish_table() {
     first_address_.reset();
     if (table_ == Table::source && !table_text_.empty()) {
-      bool const fresh = tables_.insert(kernel_ + '\n' + table_text_).second;
+      bool const fresh = ++tables_[kernel_ + '\n' + table_text_] % 2 == 1;
       out_.repeated += fresh ? 0 : 1;
       if (fresh) {
+        ++out_.launches[kernel_];
         out_.never_ran += of_table_.never_ran;
         out_.no_count += of_table_.no_count;
         for (Measurement& m : of_table_.measurements) out_.measurements.push_back(std::move(m));
@@ -309,7 +309,7 @@ class Reader {
   std::size_t section_ = 0;  ///< tables so far: concatenated exports use the same numbers for other launches
   std::optional<std::uint64_t> first_address_{};  ///< of the table
   std::string kernel_{}, table_text_{};
-  std::set<std::string> tables_{};
+  std::map<std::string, unsigned> tables_{};  ///< how often each was met
   std::vector<Launch> launches_{};
   std::map<std::string, std::size_t> places_{};
   bool found_ = false, source_ = false;

@@ -1,6 +1,6 @@
 // Nsight Compute's CSV export, read.
 //
-//   ncu --page source --csv -i REPORT     one line of SASS after the other, the table of each launch twice
+//   ncu --page source --csv -i REPORT     one line of SASS after the other, the table of each launch twice, word for word
 //   ncu --page raw --csv -i REPORT        sums of each kernel, a column a metric, units in a second row
 //   ncu --csv --metrics ... PROGRAM       sums of each kernel, a line a metric
 //
@@ -10,6 +10,7 @@
 #include <swizproof/hardware/instruction.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,8 @@ struct Profile {
   std::size_t no_count = 0;   ///< of which the profiler has no number
   std::size_t repeated = 0;   ///< tables of the source page that stand there once more, word for word
   std::size_t added_up = 0;   ///< rows of one kernel and metric that were added to earlier ones
+  std::map<std::string, std::uint64_t>
+      launches{};  ///< tables of the source page by kernel as written, those that stand once more left out
 };
 
 /// Reads an export of any of the three forms. Rows of one process, launch, kernel and metric are added up; a sum that

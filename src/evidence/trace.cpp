@@ -2,6 +2,8 @@
 
 #include "evidence/campaigns/members.hpp"
 
+#include "../../gpu/trace/digest.hpp"
+
 #include <swizproof/text/parse.hpp>
 
 #include <fmt/format.h>
@@ -24,6 +26,11 @@ std::string text_or_null(Members& line, std::string const& name) {
   return line.at(name).is_null() ? std::string() : line.text(name);
 }
 
+/// What a machine may not know: its driver's version, the commit of a source without its history.
+std::string possibly_empty(Members& head, std::string const& name) {
+  return head.at(name) == "" ? std::string() : head.text(name);
+}
+
 template <class T = std::uint64_t>
 T positive(Json const& value, std::string const& what) {
   T const n = integer<T>(value);
@@ -37,6 +44,14 @@ std::array<unsigned, 3> three(Members& line, std::string const& name) {
   std::array<unsigned, 3> all{};
   for (std::size_t i = 0; i < 3; ++i) all[i] = positive<unsigned>(value[i], "a number of '" + name + "'");
   return all;
+}
+
+std::vector<std::string> texts_of(Json const& values, std::string const& name) {
+  bool const right = values.is_array() && std::all_of(values.begin(), values.end(), [](Json const& value) {
+                       return value.is_string() && value != "";
+                     });
+  if (!right) malformed("'" + name + "' is no list of texts");
+  return values;
 }
 
 void equal(std::string const& what, std::uint64_t said, std::string const& other, std::uint64_t is) {
@@ -214,9 +229,9 @@ void read_head(Trace& trace, Json const& json) {
   if (architecture.find_first_of("/.") != std::string::npos)
     malformed("'architecture' is no name such as sm_90");
   trace.arch = &parse_architecture(architecture);
-  trace.driver = head.text("driver");
+  trace.driver = possibly_empty(head, "driver");
   trace.toolkit = head.text("toolkit");
-  (void)head.text("commit");
+  (void)possibly_empty(head, "commit");
   trace.recorded = head.text("recorded");
   if (!matches(trace.recorded, time)) malformed("'recorded' is no time such as 2026-11-22T08:00:00Z");
   Json const& program = head.at("program");
@@ -240,7 +255,9 @@ class TraceReader {
       std::string_view const line = next();
       if (ended) refuse("text behind the end of the trace");
       try {
-        ended = take(parse_strictly(line));
+        ended = take(parse_strictly(line), line);
+        digest_.add(line);
+        digest_.add("\n");
       } catch (Json::parse_error const& error) {
         refuse(rest_.empty() ? "the trace is cut off in this line"
                              : fmt::format("no JSON from byte {} of the line on", error.byte));
@@ -264,13 +281,17 @@ class TraceReader {
     return line;
   }
   /// Takes a line over; true if it is the end.
-  bool take(Json const& json) {
+  bool take(Json const& json, std::string_view line) {
     if (line_ == 1) {
       read_head(trace_, json);
     } else if (json.is_object() && json.contains("lines")) {
       Members end(json, "the end");
       equal("'lines'", end.count("lines"), "the number of lines above it", line_ - 1);
       trace_.dropped = end.count("dropped");
+      if (Json const* const unseen = end.find("unseen")) read_unseen(*unseen);
+      if (Json const* const failures = end.find("failures"))
+        trace_.failures = texts_of(*failures, "failures");
+      if (Json const* const digest = end.find("digest")) check_digest(*digest, line);
       end.finish();
       return true;
     } else {
@@ -281,6 +302,21 @@ class TraceReader {
     }
     return false;
   }
+  void read_unseen(Json const& unseen) {
+    if (!unseen.is_object()) malformed("'unseen' is no object");
+    for (auto const& [kernel, opcodes] : unseen.items()) {
+      bool const known = std::any_of(trace_.instructions.begin(), trace_.instructions.end(),
+                                     [&name = kernel](auto const& i) { return i.kernel == name; });
+      if (!known) malformed("'unseen' names '" + kernel.substr(0, 60) + "', of which there is no line");
+      trace_.unseen[kernel] = texts_of(opcodes, "unseen");
+    }
+  }
+  void check_digest(Json const& digest, std::string_view end) {
+    digest_.add(end.substr(0, end.rfind(trace::before_digest)));
+    if (digest != digest_.text())
+      malformed("the digest is " + digest.dump().substr(0, 60) + ", but that of the text is \"" +
+                digest_.text() + "\": the file was changed");
+  }
   [[noreturn]] void refuse(std::string const& message, std::string hint = {}) const {
     std::string const& name = trace_.name;
     if (hint.empty()) hint = "traces are written by swizproof-trace --out FILE -- PROGRAM";
@@ -290,6 +326,7 @@ class TraceReader {
 
   Trace trace_{};
   std::string_view rest_;
+  trace::Digest digest_{};
   std::size_t line_ = 0;
   std::uint64_t executed_ = 0;
 };

@@ -2,9 +2,10 @@
 //
 //   {"format": "swizproof trace 1", "device": ..., "architecture": "sm_90", "driver": ..., "toolkit": ..., "program": [...]}
 //   {"kernel": ..., "pc": 416, "sass": "LDS R7, [R4]", "op": "ld.shared.b32", "executed": 4096, "patterns": [...], ...}
-//   {"lines": 2, ...}                                                  how many stand above: a truncated file is noticed
+//   {"lines": 2, "dropped": 0, "unseen": {}, "failures": [], "digest": "..."}   how many stand above: a truncated file is noticed
 //
-// Nothing that the file says of costs is believed: each pattern's wavefronts are computed again, and every sum is compared.
+// Nothing that the file says of costs is believed: each pattern's wavefronts are computed again, and every sum is compared. What
+// no law speaks of, such as names, is held by the digest; the first traces have nothing behind `dropped`.
 #pragma once
 
 #include <swizproof/hardware/architecture.hpp>
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,13 +73,16 @@ struct Trace {
   std::vector<TracedInstruction> instructions{};  ///< in the file's order: by kernel, then by pc
   std::uint64_t dropped =
       0;  ///< executions of instructions beyond the table or outside of a kernel, of which nothing else is known
+  std::map<std::string, std::vector<std::string>>
+      unseen{};  ///< by kernel: opcodes that it has and that the sanitizer does not report, as UTMALDG.2D
+  std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing
 };
 
 /// Whether a text begins as a trace does.
 [[nodiscard]] bool is_trace(std::string_view text);
 
 /// Reads a trace. Throws InputError with the line where it is truncated, a number contradicts another or the law, a key is
-/// missing, given twice or unknown.
+/// missing, given twice or unknown, or where the digest is another.
 [[nodiscard]] Trace read_trace(std::string const& name, std::string_view text);
 
 }  // namespace swizproof

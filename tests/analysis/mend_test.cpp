@@ -269,10 +269,10 @@ TEST(Mend, LanesThatTakeNoPartAreNotOfTheRegion) {
 
 TEST(Mend, TooManyPatternsAreNotSearched) {
   std::vector<WeightedAccess> all;
-  for (std::uint32_t i = 0; i <= 1U << 14; ++i)  // each has its own set of lanes
+  for (std::uint32_t i = 0; i <= 1U << 16; ++i)  // each has its own set of lanes
     all.push_back(access(ld_b32, 1, [](std::uint32_t l) { return 128 * l; }));
-  for (std::uint32_t i = 0; i <= 1U << 14; ++i)
-    for (std::uint32_t l = 2; l < 17; ++l) all[i].access.active[l] = (i >> (l - 2) & 1) != 0;
+  for (std::uint32_t i = 0; i <= 1U << 16; ++i)
+    for (std::uint32_t l = 2; l < 19; ++l) all[i].access.active[l] = (i >> (l - 2) & 1) != 0;
   EXPECT_EQ(mends_of(all).at(0).searched, 0U);
   EXPECT_FALSE(mends_of(all)[0].swizzle);
   EXPECT_TRUE(mends_of(all)[0].padding);

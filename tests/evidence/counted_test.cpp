@@ -19,6 +19,7 @@ Trace traced(Instruction instruction, unsigned stride, std::string sass, unsigne
   pattern.executed = 10;
   TracedInstruction line;
   line.kernel = "void (anonymous namespace)::k<4>(float*, float const*)";
+  line.launches = 1;
   line.pc = 0x40;
   line.sass = std::move(sass);
   line.instruction = instruction;
@@ -104,12 +105,35 @@ TEST(Counted, WhatWasNotKeptIsBoundedByItsDistribution) {
   EXPECT_EQ(compared(trace, profiled("LDS R2, [R3]", 12, 83)).lines.at(0).outcome, Outcome::different);
 }
 
+TEST(Counted, KernelsThatWereNotLaunchedAsOftenAreNotCompared) {
+  Trace trace = traced(load, 8, "LDS R2, [R3]");
+  trace.instructions[0].launches = 2;
+  CountedLines const one = compared(trace, profiled("LDS R2, [R3]", 5, 10));
+  EXPECT_EQ(one.other_launches, 1u);
+  EXPECT_TRUE(one.lines.empty());
+  Profile twice = profiled("LDS R2, [R3]", 5, 10);
+  twice.measurements.push_back(twice.measurements.at(0));
+  twice.launches.begin()->second = 2;
+  EXPECT_EQ(compared(trace, twice).lines.at(0).outcome, Outcome::equal);
+  trace.instructions[0].launches = 1;
+  trace.instructions.push_back(trace.instructions[0]);
+  trace.instructions[1].pc = 0x80;
+  EXPECT_EQ(compared(trace, profiled("LDS R2, [R3]", 10, 20)).other_launches, 0u)
+      << "two lines of one launch";
+  // Two functions of one name: overloads, or the same in two contexts.
+  trace.instructions[1].block = {64, 1, 1};
+  EXPECT_EQ(compared(trace, profiled("LDS R2, [R3]", 10, 20)).other_launches, 1u);
+  EXPECT_EQ(compared(trace, twice).lines.at(0).outcome, Outcome::equal);
+}
+
 TEST(Counted, NamesOfKernelsLoseTheirDemanglers) {
   EXPECT_EQ(comparable_kernel_name("void (anonymous namespace)::k<(anonymous namespace)::A>(float*)"),
             comparable_kernel_name("void <unnamed>::k<<unnamed>::A>(float *)"));
   EXPECT_EQ(comparable_kernel_name("k<(bool)0>(int)"), "k<0>");
   EXPECT_EQ(comparable_kernel_name("k<(unsigned int)4, m2u>(int)"),
             comparable_kernel_name("k<4u, m2u>(int)"));
+  EXPECT_EQ(comparable_kernel_name("k<(bool)1, (bool)0, untrue>(int)"),
+            comparable_kernel_name("k<true, false, untrue>(int)"));
   EXPECT_NE(comparable_kernel_name("k<4>(int)"), comparable_kernel_name("k<8>(int)"));
 }
 

@@ -202,6 +202,10 @@ TEST(Nsight, ShowsATableThatIsPrintedTwiceOnce) {
   std::string other = table;
   other.replace(other.find("256"), 3, "128");
   EXPECT_EQ(read_nsight("f.csv", table + other).measurements.size(), 2U) << "another launch";
+  Profile const two = read_nsight("f.csv", table + table + table + table);
+  EXPECT_EQ(two.measurements.size(), 2U) << "another launch of the same counts";
+  EXPECT_EQ(two.repeated, 2U);
+  EXPECT_EQ(two.launches, (std::map<std::string, std::uint64_t>{{"k", 2}}));
 }
 
 TEST(Nsight, SaysOfWhatThereIsNoCount) {

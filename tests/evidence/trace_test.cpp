@@ -1,6 +1,7 @@
 // Traces are read whole or refused with their line: each number of one is held against the others or against the law.
 #include "evidence/trace.hpp"
 
+#include "../../gpu/trace/digest.hpp"
 #include "../../gpu/trace/generic.hpp"
 
 #include <swizproof/core/error.hpp>
@@ -340,6 +341,65 @@ TEST(Trace, SumsOfMoreThanAnIntegerHoldsAreRefused) {
   lines[5]["not_kept"] = std::uint64_t{1} << 56;
   lines[4]["not_kept"] = (std::uint64_t{1} << 56) - 5;
   EXPECT_EQ(refusal(text_of(lines)), "t.jsonl:5: more than 2^56 executions in all");
+}
+
+/// The small trace as the tracer ends it.
+std::string with_digest(std::vector<std::string> const& failures = {}) {
+  std::vector<Json> lines = small();
+  lines.back()["failures"] = failures;
+  std::string text = text_of(lines);
+  text.erase(text.size() - 2);  // the brace and the newline
+  trace::Digest digest;
+  digest.add(text);
+  return text + std::string(trace::before_digest) + digest.text() + "\"}\n";
+}
+
+TEST(Trace, WhatWasChangedIsToldByItsDigest) {
+  trace::Digest digest;
+  EXPECT_EQ(digest.text(), "cbf29ce484222325");
+  digest.add("foo");
+  digest.add("bar");
+  EXPECT_EQ(digest.text(), "85944171f73967e8");  // of "foobar", in the draft
+  std::string const text = with_digest();
+  EXPECT_EQ(refusal(text), "");
+  std::string other = text;
+  other.replace(other.find("transpose.cu"), 12, "transport.cu");
+  EXPECT_TRUE(refusal(other).starts_with("t.jsonl:7: the digest is \"")) << refusal(other);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    other = text;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    EXPECT_NE(refusal(other), "") << at << ": " << text.substr(at, 20);
+  }
+}
+
+TEST(Trace, FailuresOfTheTracerAreRead) {
+  EXPECT_TRUE(read_trace("t", with_digest()).failures.empty());
+  std::vector<std::string> const failures{"2 sanitizerPatchModule: not supported"};
+  EXPECT_EQ(read_trace("t", with_digest(failures)).failures, failures);
+  EXPECT_EQ(refusal_of(7, [](Json& j) { j["failures"] = 2; }), "t.jsonl:7: 'failures' is no list of texts");
+  EXPECT_EQ(refusal_of(7, [](Json& j) { j["failures"] = {2}; }), "t.jsonl:7: 'failures' is no list of texts");
+  EXPECT_NE(refusal_of(7, [](Json& j) { j["digest"] = 2; }).find("t.jsonl:7: the digest is 2, but "),
+            std::string::npos);
+}
+
+TEST(Trace, WhatTheSanitizerDoesNotReportIsNamed) {
+  std::string const kernel = "void transpose<32>(float*, float const*)";
+  std::vector<Json> lines = small();
+  lines.back()["unseen"][kernel] = {"UTMALDG.2D", "UTMASTG.2D"};
+  EXPECT_EQ(read_trace("t", text_of(lines)).unseen.at(kernel),
+            (std::vector<std::string>{"UTMALDG.2D", "UTMASTG.2D"}));
+  EXPECT_TRUE(read_trace("t", text_of(small())).unseen.empty());
+  EXPECT_EQ(refusal_of(7, [](Json& j) { j["unseen"]["k"] = {"UTMALDG"}; }),
+            "t.jsonl:7: 'unseen' names 'k', of which there is no line");
+  EXPECT_EQ(refusal_of(7, [&](Json& j) { j["unseen"][kernel] = {1}; }),
+            "t.jsonl:7: 'unseen' is no list of texts");
+  EXPECT_EQ(refusal_of(7, [](Json& j) { j["unseen"] = 1; }), "t.jsonl:7: 'unseen' is no object");
+}
+
+TEST(Trace, AMachineMayNotKnowItsDriverNorASourceItsCommit) {
+  EXPECT_EQ(refusal_of(1, [](Json& j) { j["driver"] = j["commit"] = ""; }), "");
+  EXPECT_EQ(refusal_of(1, [](Json& j) { j["driver"] = nullptr; }), "t.jsonl:1: 'driver' is no text");
+  EXPECT_EQ(refusal_of(1, [](Json& j) { j["device"] = ""; }), "t.jsonl:1: 'device' is no text");
 }
 
 /// The places of all numbers of a document.

@@ -26,6 +26,7 @@
           if (!below.hidden) report.errors.push('a fold does not close');
         }
       }
+      (report.mends ??= []).push([...section.querySelectorAll('.mend')].map(div => div.textContent));
       report.notes = (report.notes || '') + [...section.querySelectorAll('.notes')].map(p => p.textContent).join('\n');
     });
     report.dropped = document.getElementById('dropped').textContent;

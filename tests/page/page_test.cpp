@@ -264,6 +264,37 @@ void expect_same_detail(Json const& opened, Json const& line) {
               texts.end());
 }
 
+/// A number as the page writes it: 1,048,576.
+std::string grouped(Json const& number) {
+  std::string text = number.dump();
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+/// Each mend in a box of its own: wavefronts before and after, the swizzle as C and as CuTe, the rows of a padding.
+void expect_same_mends(Json const& boxes, Json const& mends) {
+  ASSERT_EQ(boxes.size(), mends.size());
+  for (std::size_t i = 0; i < mends.size(); ++i) {
+    Json const& m = mends[i];
+    std::string const box = boxes[i];
+    auto const shows = [&](std::string const& text) {
+      EXPECT_NE(box.find(text), box.npos) << text << ": " << box;
+    };
+    std::string const before = grouped(m["before"]) + " → ";
+    if (m["swizzle"].is_null() && m["padding"].is_null()) shows("Nothing helps");
+    if (!m["swizzle"].is_null()) {
+      shows(before + grouped(m["after"]) + " wavefronts");
+      shows("Swizzle" + m["swizzle"].get<std::string>().substr(2) + " of byte addresses");
+      std::string const c = m["c"];
+      shows(c.substr(c.rfind('&')));
+    }
+    if (!m["padding"].is_null()) {
+      shows(before + grouped(m["padding"]["after"]) + " wavefronts");
+      shows(grouped(m["padding"]["memory"]) + " byte");
+    }
+  }
+}
+
 void expect_trace_page_agrees(std::string const& trace, unsigned width) {
   if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
   std::string const command = "explain " SWIZPROOF_TRACES "/" + trace;
@@ -280,6 +311,7 @@ void expect_trace_page_agrees(std::string const& trace, unsigned width) {
     Json const& kernel = ours["kernels"][k];
     EXPECT_EQ(report["kernels"][k]["cells"][0], kernel["kernel"]);
     expect_same_sums(report["kernels"][k], 1, kernel, all);
+    expect_same_mends(report["mends"][k], kernel["mends"]);
     for (Json const& line : kernel["lines"]) {
       if (line["worst"].is_null()) continue;
       ASSERT_LT(row, report["lines"].size());
@@ -306,6 +338,7 @@ void expect_trace_page_agrees(std::string const& trace, unsigned width) {
       notes.find("No law: 128 executions of atom.shared.b32, 64 executions of wgmma") != std::string::npos,
       trace == "gemm.jsonl")
       << notes;
+  EXPECT_EQ(notes.find("Not traced: UTMALDG.2D, ") != std::string::npos, trace == "gemm.jsonl") << notes;
 }
 
 // -------------------------------------------------------------------- with the source of its kernels

@@ -60,7 +60,7 @@ struct Mend {
   std::uint64_t ideal = 0;
   unsigned element_bytes = 4;            ///< of the narrowest access; 2 for matrices
   std::uint64_t patterns = 0;            ///< different accesses up to XOR with an address
-  std::uint64_t searched = 0;            ///< swizzles; none where there are more than 2^14 patterns
+  std::uint64_t searched = 0;            ///< swizzles; none where there are more than 2^16 patterns
   std::optional<SwizzleMend> swizzle{};  ///< nothing where none is better
   std::optional<PaddingMend> padding{};  ///< nothing where none is better, or no pitch shows
 
