@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -41,20 +40,6 @@ Json to_json(std::vector<LanguagePart> const& parts) {
     all.push_back({{"name", part.name}, {"about", part.about}, {"forms", std::move(forms)}});
   }
   return {{"parts", std::move(all)}};
-}
-
-/// Words in lines of at most `width`, each behind `indent` blanks but the first.
-std::string wrapped(std::string const& text, std::size_t indent, std::size_t width) {
-  std::istringstream words(text);
-  std::string out, line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
-      out += line + "\n" + std::string(indent, ' ');
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return out + line;
 }
 
 void print_text(std::vector<LanguagePart> const& parts, Style const& style) {

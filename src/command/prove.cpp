@@ -129,17 +129,7 @@ class Printer {
     return text.size() <= width ? text : text.substr(0, width - 3) + "...";
   }
   static void print_wrapped(std::string const& text, std::size_t indent) {
-    constexpr std::size_t width = 118;
-    std::size_t from = 0;
-    while (from < text.size()) {
-      std::size_t end = text.size();
-      if (end - from > width - indent) {
-        end = text.rfind(' ', from + width - indent);
-        if (end == std::string::npos || end <= from) end = from + width - indent;
-      }
-      fmt::print("{:{}}{}\n", "", indent, text.substr(from, end - from));
-      from = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
-    }
+    fmt::print("{:{}}{}\n", "", indent, wrapped(text, indent, 118));
   }
   void add_cell(TableCell const& cell) {
     if (row_name_ != cell.access) finish_row();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 #include <unistd.h>
 
 namespace swizproof {
@@ -72,6 +73,19 @@ std::string describe(Refuted const& refuted) {
 std::string duration(double seconds) {
   if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1000);
   return fmt::format("{:.1f} s", seconds);
+}
+
+std::string wrapped(std::string const& text, std::size_t indent, std::size_t width) {
+  std::istringstream words(text);
+  std::string out, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
+      out += line + "\n" + std::string(indent, ' ');
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return out + line;
 }
 
 nlohmann::ordered_json to_json(Refuted const& refuted) {
