@@ -1,5 +1,6 @@
 // swizproof language: what LAYOUT, ACCESS and their parts may be.
 #include "command/help.hpp"
+#include "text/nearest.hpp"
 #include "text/report.hpp"
 
 #include <swizproof/text/language.hpp>
@@ -21,12 +22,13 @@ using Json = nlohmann::ordered_json;
 std::vector<LanguagePart> parts_of(std::string const& wanted) {
   std::vector<LanguagePart> parts = language();
   if (wanted.empty()) return parts;
-  std::string names;
+  std::vector<std::string> names;
   for (LanguagePart& part : parts) {
     if (part.name == wanted) return {std::move(part)};
-    names += (names.empty() ? "" : ", ") + part.name;
+    names.push_back(part.name);
   }
-  throw InputError{"the language has no such part", wanted, 0, wanted.size(), names};
+  throw InputError{"the language has no such part", wanted, 0, wanted.size(),
+                   did_you_mean_of(wanted, names, fmt::format("known: {}", fmt::join(names, ", ")))};
 }
 
 Json to_json(std::vector<LanguagePart> const& parts) {
