@@ -197,7 +197,7 @@ void add_show(CLI::App& app, Common& common) {
   sub->add_option("--rows", options->rows, "A..B: these rows only");
   sub->add_option("--cols", options->cols, "A..B: these columns only");
   sub->add_flag("--memory", options->memory,
-                "print what lies in each slot of shared memory, a pass over the banks a line: 128 bytes")
+                "print what lies in each slot of shared memory, all banks once (128 bytes) a line")
       ->disable_flag_override();
   sub->add_option("--content", options->content,
                   "the same, for a tile whose elements are this expression of row and col");

@@ -220,15 +220,7 @@ std::uint32_t Picture::lanes_in(std::int64_t line, std::int64_t cell) const {
   return found;
 }
 
-std::string Picture::lanes_in_words(std::string_view to) const {
-  std::string text;
-  for (std::size_t i = 0, end = 0; i < lanes.size(); i = end) {
-    for (end = i + 1; end < lanes.size() && lanes[end] == lanes[end - 1] + 1;) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", lanes[i]);
-    if (end > i + 1) text += fmt::format("{}{}", to, lanes[end - 1]);
-  }
-  return text;
-}
+std::string Picture::lanes_in_words(std::string_view to) const { return runs_of(lanes, to); }
 
 Picture make_picture(Tile tile, Banks banks, unsigned cell_bytes) {
   Picture picture;
