@@ -61,6 +61,13 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
       ->allow_extra_args(true);
 }
 
+CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
+                           std::string const& description) {
+  return app.add_option(name, path, description)->check([](std::string const& text) {
+    return std::string(text.empty() ? "the name is empty" : "");
+  });
+}
+
 void print_json(Common const& common, nlohmann::ordered_json const& document, int indent) {
   fmt::print(common.streams.out, "{}\n", json_text(document, indent));
 }

@@ -388,7 +388,8 @@ SarifFinding finding_of(ExplainResult const& result, Line const& line) {
   for (auto const& conflict : line.worst->conflicts) {
     std::vector<unsigned> lanes;
     for (std::size_t const at : conflict.use.served()) lanes.push_back(conflict.use.lanes[at]);
-    text += fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, runs_of(lanes));
+    text +=
+        fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, runs_of(lanes));
     joint = "; ";
   }
   return {text + ".", file_for_hosts(result, i.file), i.source_line, i.kernel};
@@ -670,7 +671,8 @@ void add_explain(CLI::App& app, Common& common) {
   sub->add_option(
          "TRACE", options->trace,
          "what swizproof-trace wrote; costs are computed again, by the model of the traced device's\n"
-         "architecture. Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
+         "architecture, or by a learned table of the same law (--arch FILE).\n"
+         "Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
   sub->add_option("--source", options->source,
@@ -678,11 +680,11 @@ void add_explain(CLI::App& app, Common& common) {
                   "is there,\n"
                   "before the path itself; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option(
-      "--sarif", options->sarif,
+  add_output_to(
+      *sub, "--sarif", options->sarif,
       "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");
-  sub->add_option(
-      "--html", options->html,
+  add_output_to(
+      *sub, "--html", options->html,
       "write a page to this file (or -): kernels, their lines of source with what each costs, and a\n"
       "picture of each worst execution");
   sub->callback([&app, &common, options] {

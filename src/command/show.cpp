@@ -201,9 +201,9 @@ void add_show(CLI::App& app, Common& common) {
       ->disable_flag_override();
   sub->add_option("--content", options->content,
                   "the same, for a tile whose elements are this expression of row and col");
-  sub->add_option("--svg", options->svg, "write a figure to this file, or to - for standard output");
-  sub->add_option("--html", options->html,
-                  "write a page to this file (or -): choose swizzle, access, origin, phase");
+  add_output_to(*sub, "--svg", options->svg, "write a figure to this file, or to - for standard output");
+  add_output_to(*sub, "--html", options->html,
+                "write a page to this file (or -): choose swizzle, access, origin, phase");
   sub->callback([&common, options] { run(common, *options); });
 }
 

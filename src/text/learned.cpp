@@ -108,8 +108,12 @@ class TableReader {
       fail(field(key, of) + " is no text");
     std::string const text = value.get<std::string>();
     if (text.size() > 200) fail(field(key, of) + " is longer than 200 bytes");
-    for (char const c : text)
-      if (static_cast<unsigned char>(c) < ' ' || c == 127) fail(field(key, of) + " has control characters");
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      bool const c1 =
+          text[i] == '\xc2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+      if (static_cast<unsigned char>(text[i]) < ' ' || text[i] == '\x7f' || c1)  // U+0080 to U+009F too
+        fail(field(key, of) + " has control characters");
+    }
     return text;
   }
   std::uint64_t integer(LearnedJson const& object, std::string const& key, std::string const& of,

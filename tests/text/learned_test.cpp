@@ -124,6 +124,8 @@ TEST(LearnedFile, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(with("/name", "sm"), "t: 'name' is 'sm', no architecture such as sm_89");
   EXPECT_EQ(with("/device", 3), "t: 'device' is no text");
   EXPECT_EQ(with("/device", "a\x1b[2J"), "t: 'device' has control characters");
+  EXPECT_EQ(with("/device", "a\u009b2J"), "t: 'device' has control characters");
+  EXPECT_EQ(with("/device", "Gerät 1"), "accepted");
   EXPECT_EQ(with("/date", "yesterday"), "t: 'date' is 'yesterday', no day such as 2026-11-22");
   EXPECT_EQ(with("/banks", 33), "t: 'banks' is 33, no power of two");
   EXPECT_EQ(with("/banks", 128), "t: 'banks' is no whole number from 1 to 64");

@@ -167,7 +167,7 @@ namespace detail {
 
 /// What an access must cost at least for the bytes it moves, one wavefront a phase: on sm_90 1, 2, 4 for up to 4, 8, 16
 /// bytes a lane; N for ldmatrix and stmatrix xN. A phase of more than all banks hold takes as many as fill them: ld.shared.b32
-/// costs 2 on 16 banks of 4 bytes. Merged loads (H4), and there lanes at one word, may cost less (tests/hardware/architecture_test.cpp).
+/// costs 2 on 16 banks of 4 bytes. Merged loads (H4), and there lanes at one word, may cost less. Checked by Ideal.*.
 [[nodiscard]] constexpr unsigned ideal_wavefronts(Architecture const& arch, Instruction i) {
   Phase const& row = phase(arch, i);
   unsigned const together = detail::lanes_together(row, i, false);
