@@ -175,7 +175,7 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
 }
 
 Grid make_grid(Tile const& tile, unsigned bytes, Banks banks) {
-  std::int64_t const least = 8 * banks.bytes;
+  std::int64_t const least = 8 * std::min<std::int64_t>(banks.bytes, 4);
   for (std::int64_t bits = std::max<std::int64_t>(8 * bytes, least); bits >= least; bits /= 2) {
     std::int64_t const elements = bits / tile.element_bits;
     if (elements < 1) continue;

@@ -89,8 +89,8 @@ struct Grid {
   }
 };
 
-/// The largest cells of at most `bytes` (4, 8 or 16), at least a bank wide: `(8,64):(64,1)` of 16 bits and 16 bytes: 8 lines of
-/// 8 cells of 8 elements.
+/// The largest cells of at most `bytes` (4, 8 or 16), not less than 4 bytes or, where that is less, a bank: `(8,64):(64,1)` of 16
+/// bits and 16 bytes: 8 lines of 8 cells of 8 elements.
 [[nodiscard]] Grid make_grid(Tile const& tile, unsigned bytes, Banks banks = {});
 
 /// What one lane asks for.

@@ -347,9 +347,11 @@ TEST(Memory, HasTheBanksOfTheArchitecture) {
   EXPECT_EQ(make_picture(with({32, 8}), "LDS", {}, addresses(0, 256)).sides[0].cost.wavefronts, 32U);
 }
 
-TEST(Grid, HasCellsOfABankAtLeast) {
+TEST(Grid, HasCellsOfFourBytesOrABank) {
   Tile const tile = make_tile(mapping("(8,64):(64,1)", 16), 0);
-  EXPECT_EQ(make_grid(tile, 4, {32, 8}).bytes, 8);
+  EXPECT_EQ(make_grid(tile, 4, {32, 8}).bytes, 4) << "two lanes in a bank, each in a cell";
+  EXPECT_EQ(make_grid(make_tile(mapping(sw128), 0), 16, {64, 32}).bytes, 16)
+      << "that the swizzle keeps together";
   EXPECT_EQ(make_grid(tile, 4, {8, 2}).bytes, 4);
   EXPECT_EQ(make_grid(tile, 1, {8, 2}).bytes, 2);
   EXPECT_EQ(make_grid(make_tile(mapping("(8,33):(33,1)", 32), 0), 16, {32, 8}).bytes, 4)
