@@ -328,16 +328,8 @@ class Bench {
     }
     Buffer<Kept> const again(asked);
     Buffer<std::uint32_t> const taken(asked.size());
-    Numbers numbers{};
-    numbers.again = again.data();
+    Numbers numbers = of_these(s, again);
     numbers.cycles = taken.data();
-    numbers.batches = (asked.size() + batch - 1) / batch;
-    numbers.batch_step = 1;
-    numbers.end = asked.size();
-    numbers.keep_every = ~std::uint64_t{0};
-    numbers.rounds = rounds;
-    numbers.overhead = overhead_[s];
-    numbers.operation = instruction.operation;
     numbers.first_block = turn_++ % blocks_;
     measure(s, numbers, nullptr, nullptr, nullptr);
     finish(subjects_[s].name);
@@ -465,6 +457,20 @@ class Bench {
     launched_ = 0;
   }
 
+  /// The numbers of a launch that measures these patterns once more.
+  [[nodiscard]] Numbers of_these(std::size_t s, Buffer<Kept> const& patterns) const {
+    Numbers numbers{};
+    numbers.again = patterns.data();
+    numbers.batches = (patterns.size() + batch - 1) / batch;
+    numbers.batch_step = 1;
+    numbers.end = patterns.size();
+    numbers.keep_every = ~std::uint64_t{0};
+    numbers.rounds = rounds;
+    numbers.overhead = overhead_[s];
+    numbers.operation = subjects_[s].instruction.operation;
+    return numbers;
+  }
+
   /// Measures patterns that seemed to contradict the law again, and returns those that still do. What
   /// disturbs a measurement (a refresh, another context) does not come back; a wrong law does.
   std::vector<Kept> measure_again(std::size_t s, std::vector<Kept> wrong) {
@@ -472,16 +478,8 @@ class Bench {
       Buffer<Kept> const again(wrong);
       Buffer<Kept> const kept(most_kept), still(most_kept);
       Buffer<Findings> const findings(1);
-      Numbers numbers{};
-      numbers.again = again.data();
+      Numbers numbers = of_these(s, again);
       numbers.first_block = attempt * blocks_ / attempts;
-      numbers.batches = (wrong.size() + batch - 1) / batch;
-      numbers.batch_step = 1;
-      numbers.end = wrong.size();
-      numbers.keep_every = ~std::uint64_t{0};
-      numbers.rounds = rounds;
-      numbers.overhead = overhead_[s];
-      numbers.operation = subjects_[s].instruction.operation;
       measure(s, numbers, findings.data(), kept.data(), still.data());
       finish(subjects_[s].name);
       wrong = still.read();

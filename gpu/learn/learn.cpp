@@ -255,9 +255,9 @@ class Learner {
                                        " bytes, farther than this device's memory lets the experiment reach"};
     found_.banks = {end / first, first};
     if (found_.banks.count > most_banks || found_.banks.bytes > 32 || found_.banks.row() < 16)
-      throw Stop{Learned::not_explained, std::to_string(found_.banks.count) + " banks of " +
-                                             std::to_string(found_.banks.bytes) +
-                                             " bytes are more than the law counts"};
+      throw Stop{Learned::not_explained,
+                 std::to_string(found_.banks.count) + " banks of " + std::to_string(found_.banks.bytes) +
+                     " bytes: the law counts up to 64 of up to 32, of 16 in all at least"};
   }
 
   // ------------------------------------------------------------------------------------ phases
@@ -355,11 +355,9 @@ class Learner {
     unsigned place = 0;
     for (auto const& lanes : groups)
       for (unsigned const lane : lanes) row.phase.order[place++] = static_cast<std::uint8_t>(lane);
-    unsigned const n = place;
     while (place < warp_lanes) row.phase.order[place] = static_cast<std::uint8_t>(place), ++place;
     row.phase.in_order = true;
     for (unsigned l = 0; l < warp_lanes; ++l) row.phase.in_order &= row.phase.order[l] == l;
-    if (!row.phase.in_order && n < warp_lanes) row.phase.in_order = false;
   }
 
   /// What a table with this row alone says.
@@ -535,6 +533,8 @@ class Learner {
     if (!e.reading.may_be(row.phase.lanes) && !e.reading.may_be(std::max(row.phase.lanes, phases)))
       beyond(e, std::to_string(row.phase.lanes));
     keep(e);
+    // One lane has no partners: a load that merges at all merges then.
+    unsigned const least = row.phase.merged_lanes == 0 ? phases : i.lanes() / row.phase.merged_lanes;
     std::optional<Experiment> shown;
     std::vector<Probe> lone(warp_lanes, rows(i));
     for (unsigned l = 0; l < warp_lanes; ++l) lone[l].active = 1U << l;
@@ -543,13 +543,8 @@ class Learner {
       Experiment alone = one_lane[l];
       alone.shows = title(i) + "lane " + std::to_string(l) + " alone";
       bool const free = alone.reading.may_be(1), paid = alone.reading.may_be(phases);
-      if (!free && !paid) {
-        // One lane has no partners: such a load merges.
-        unsigned const merged = row.phase.merged_lanes == 0 ? phases : i.lanes() / row.phase.merged_lanes;
-        if (!alone.reading.may_be(merged)) beyond(alone, "1 or " + std::to_string(merged));
-      }
+      if (!free && !paid && !alone.reading.may_be(least)) beyond(alone, "1 or " + std::to_string(least));
       if (free && paid) continue;
-      unsigned const least = row.phase.merged_lanes == 0 ? phases : i.lanes() / row.phase.merged_lanes;
       if (least == 1) continue;  // it merges into one phase: nothing is idle
       bool const pays = !free;
       if (row.pays_idle && *row.pays_idle != pays) beyond(alone, "the same for every lane");
@@ -561,8 +556,7 @@ class Learner {
       keep(*shown);
       return;
     }
-    if (row.phase.merged_lanes == 0 || i.lanes() / row.phase.merged_lanes != 1) return;
-    // Two lanes that are no partners' equals keep the phases apart: one wavefront, or one a phase.
+    if (row.phase.merged_lanes == 0 || least != 1) return;
     // A lane and its partners, each elsewhere, keep the phases apart: one wavefront, or one a phase.
     auto const first_phase = row.phase.order.begin();
     auto const inside = [&](unsigned lane) {

@@ -37,9 +37,9 @@ class Comparison {
       size_ = static_cast<std::uint64_t>(left_.domain()->size());
       out_.domain += "indices 0.." + std::to_string(size_ - 1);
       if (by_bytes_) {
-        auto const left = own_alignment(left_, limits), right = own_alignment(right_, limits);
-        knows_bases_ = align || (left && right);
-        step_ = align.value_or(std::lcm(array_alignment, std::lcm(left.value_or(1), right.value_or(1))));
+        std::optional<std::uint64_t> const step = align ? align : own_step();
+        knows_bases_ = step.has_value();
+        step_ = step.value_or(1);
         out_.domain += !knows_bases_ ? ", bases that are not known"
                        : step_ == 1  ? ", every base"
                                      : ", every base that is a multiple of " + std::to_string(step_);
@@ -86,6 +86,12 @@ class Comparison {
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const {
     throw InputError{std::move(message), to_string(left_) + "  and  " + to_string(right_), 0, 1,
                      std::move(hint)};
+  }
+  /// Both lie at multiples of this where nothing else is asked for; nothing where that is not known.
+  [[nodiscard]] std::optional<std::uint64_t> own_step() const {
+    auto const left = own_alignment(left_, limits_), right = own_alignment(right_, limits_);
+    if (!left || !right) return {};
+    return std::lcm(array_alignment, std::lcm(*left, *right));
   }
   /// The shaped map with `function` instead of its own swizzle.
   [[nodiscard]] Map in_place_of_swizzle(Map const& shaped, Map const& function) {

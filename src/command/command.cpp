@@ -61,6 +61,13 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
       ->allow_extra_args(true);
 }
 
+CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
+                           std::string const& description) {
+  return app.add_option(name, path, description)->check([](std::string const& text) {
+    return std::string(text.empty() ? "the name is empty" : "");
+  });
+}
+
 void print_json(Common const& common, nlohmann::ordered_json const& document, int indent) {
   fmt::print(common.streams.out, "{}\n", json_text(document, indent));
 }
@@ -207,17 +214,19 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int ar
   return out;
 }
 
-/// Reads the command line and does it. Throws CLI::Success for --help and --version, and all that commands throw.
+/// Reads the command line and does it, or prints what is asked for instead: --man, --help. Throws all that commands throw.
 int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* argv) {
-  app.parse(argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (Printed const& asked) {
+    fmt::print(common.streams.out, "{}", asked.text());
+  } catch (CLI::Success const& help) {
+    std::ostringstream text;
+    app.exit(help, text, text);
+    fmt::print(common.streams.out, "{}", text.str());
+  }
   finish_output(common.streams);
   return common.exit_code;
-}
-
-/// A text that was asked for instead of an answer.
-int print_instead(std::string const& text, Streams const& streams) {
-  bool const written = std::fputs(text.c_str(), streams.out) >= 0 && std::fflush(streams.out) == 0;
-  return written ? holds : bad_input;
 }
 
 /// A command line on these streams.
@@ -240,19 +249,10 @@ int run(int argc, char const* const* argv, Streams const& streams, std::stop_tok
       std::any_of(argv, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
   try {
     return parse_and_run(app, common, argc, argv);
-  } catch (Printed const& asked) {
-    return print_instead(asked.text(), streams);
-  } catch (CLI::Success const& help) {
-    std::ostringstream text;
-    app.exit(help, text, text);
-    return print_instead(text.str(), streams);
   } catch (CLI::ParseError const& error) {
     InputError const usage = usage_error(app, error, argc, argv);
-    return fail(
-        common, json, usage,
-        fmt::format("{} {}\n  {}\n", Style(style_of_errors(streams), STDERR_FILENO).bad("swizproof: error:"),
-                    usage.message, usage.hint),
-        bad_input);
+    return fail(common, json, usage, describe(usage, Style(style_of_errors(streams), STDERR_FILENO)),
+                bad_input);
   } catch (InputError const& error) {
     return fail(common, json, error, describe(error, Style(common.color, STDERR_FILENO)), bad_input);
   } catch (Disagreement const& error) {

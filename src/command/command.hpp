@@ -51,6 +51,10 @@ struct LayoutArgument {
 /// Adds --access A..., at least one.
 void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
 
+/// Adds an option that names a file, or a folder, to write. An empty name is a mistake: not to write it is to leave the option out.
+CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
+                           std::string const& description);
+
 /// 0, 1 or 3.
 [[nodiscard]] inline int exit_code_of(Outcome const& outcome) {
   if (std::holds_alternative<Proved>(outcome)) return holds;

@@ -36,7 +36,7 @@ std::vector<std::string> listed_in(std::string const& type) {
 /// What completes an option: the words that it takes, where they have names; else what its description speaks of.
 Completed completed(CLI::Option const& option) {
   if (!takes_value(option)) return {};
-  std::string const name = option.get_positional() ? option.get_name(true) : option.get_name(false, true);
+  std::string const name = option.get_name();
   std::vector<std::string> choice = listed_in(option.get_type_name());
   if (name == "--arch")
     for (Architecture const& arch : architectures) choice.emplace_back(arch.name);
@@ -49,13 +49,6 @@ Completed completed(CLI::Option const& option) {
   if (name == "DIR" || text.find("folder") != text.npos) return {Completed::folders, {}};
   bool const file = name == "FILE" || name == "TRACE" || text.find("this file") != text.npos;
   return {file ? Completed::files : Completed::nothing, {}};
-}
-
-/// An option with the dashes, or the name of an argument.
-std::string name_of(CLI::Option const& option) {
-  return option.get_positional()       ? option.get_name(true)
-         : option.get_lnames().empty() ? "-" + option.get_snames().front()
-                                       : "--" + option.get_lnames().front();
 }
 
 std::vector<CLI::App const*> commands_of(CLI::App const& app) {
@@ -71,7 +64,7 @@ std::vector<CLI::Option const*> options_of(CLI::App const& app, bool positional)
 std::string option_names(CLI::App const& app) {
   std::string names;
   for (CLI::Option const* option : options_of(app, false))
-    names += (names.empty() ? "" : " ") + name_of(*option);
+    names += (names.empty() ? "" : " ") + option->get_name();
   return names;
 }
 
@@ -107,8 +100,8 @@ std::string bash(CLI::App const& app) {
   auto const add_values = [&](CLI::App const& of, std::string const& command) {
     for (CLI::Option const* option : options_of(of, false))
       if (takes_value(*option))
-        values +=
-            fmt::format("    {},{}) {}; return ;;\n", command, name_of(*option), in_bash(completed(*option)));
+        values += fmt::format("    {},{}) {}; return ;;\n", command, option->get_name(),
+                              in_bash(completed(*option)));
   };
   for (CLI::App const* sub : commands_of(app)) {
     names += (names.empty() ? "" : "|") + sub->get_name();
@@ -170,8 +163,8 @@ std::string in_zsh(Completed const& value) {
 
 /// `'--at-most[wavefronts that are allowed]:value: '`
 std::string in_zsh(CLI::Option const& option) {
-  std::string const name = name_of(option);
-  bool const several = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+  std::string const name = option.get_name();
+  bool const several = takes_several(option);
   if (option.get_positional())
     return fmt::format("'{}:{}:{}'", several ? "*" : "", name, in_zsh(completed(option)));
   std::string text = quoted(option.get_description(), "[]:");

@@ -31,6 +31,7 @@ using Json = nlohmann::ordered_json;
 
 struct ExplainArguments {
   std::string trace;
+  std::string arch;  ///< empty: the trace's
   std::string kernel;
   std::vector<std::string> source;
   std::string sarif, html;
@@ -158,10 +159,23 @@ void read_sources(ExplainResult& result) {
     }
 }
 
+/// The table that the trace was counted by, or the one of the same law that is asked for: learned from the card, say.
+Architecture const& architecture_of(Trace const& trace, std::string const& wanted) {
+  if (wanted.empty()) return *trace.arch;
+  Architecture const& arch = parse_architecture(wanted);
+  if (!same_law(arch, *trace.arch))
+    throw InputError{
+        fmt::format("the wavefronts of this trace were counted by the table of {}, this one has others",
+                    trace.arch->name),
+        wanted, 0, wanted.size(), "leave --arch out; 'swizproof predict' counts addresses by any table"};
+  return arch;
+}
+
 ExplainResult compute(ExplainArguments const& options) {
   Pattern const chosen(options.kernel, "--kernel");
   ExplainResult result;
   result.trace = read_trace(options.trace, read_file(options.trace));
+  result.trace.arch = &architecture_of(result.trace, options.arch);
   result.sources = std::make_shared<Sources>(options.source, result.trace.recorded);
   for (Kernel& kernel : kernels_of(*result.trace.arch, std::move(result.trace.instructions))) {
     ++result.all_kernels;
@@ -366,17 +380,6 @@ constexpr SarifRule conflict_rule{"shared-memory-bank-conflict",
                                   "Swizzle or pad the tile, or let the lanes ask for other elements: "
                                   "swizproof find searches for the best swizzle."};
 
-/// "0-7, 9"
-std::string ranges(std::vector<unsigned> const& numbers) {
-  std::string text;
-  for (std::size_t i = 0, end = 0; i < numbers.size(); i = end) {
-    for (end = i + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
-    if (end - i > 1) text += fmt::format("-{}", numbers[end - 1]);
-  }
-  return text;
-}
-
 /// The file where it lies in the checkout, if it was found; else as the trace has it.
 std::string file_for_hosts(ExplainResult const& result, std::string const& name) {
   if (name.empty()) return name;
@@ -394,7 +397,8 @@ SarifFinding finding_of(ExplainResult const& result, Line const& line) {
   for (auto const& conflict : line.worst->conflicts) {
     std::vector<unsigned> lanes;
     for (std::size_t const at : conflict.use.served()) lanes.push_back(conflict.use.lanes[at]);
-    text += fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, ranges(lanes));
+    text +=
+        fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, runs_of(lanes));
     joint = "; ";
   }
   return {text + ".", file_for_hosts(result, i.file), i.source_line, i.kernel};
@@ -685,7 +689,8 @@ void add_explain(CLI::App& app, Common& common) {
   sub->add_option(
          "TRACE", options->trace,
          "what swizproof-trace wrote; costs are computed again, by the model of the traced device's\n"
-         "architecture. Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
+         "architecture, or by a learned table of the same law (--arch FILE).\n"
+         "Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
   sub->add_option("--source", options->source,
@@ -693,14 +698,17 @@ void add_explain(CLI::App& app, Common& common) {
                   "is there,\n"
                   "before the path itself; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option(
-      "--sarif", options->sarif,
+  add_output_to(
+      *sub, "--sarif", options->sarif,
       "write the lines with an excess to this file (or -) as SARIF 2.1.0, for code hosts and editors");
-  sub->add_option(
-      "--html", options->html,
+  add_output_to(
+      *sub, "--html", options->html,
       "write a page to this file (or -): kernels, their lines of source with what each costs, and a\n"
       "picture of each worst execution");
-  sub->callback([&common, options] { run(common, *options); });
+  sub->callback([&app, &common, options] {
+    if (app.count("--arch") != 0) options->arch = common.arch;
+    run(common, *options);
+  });
 }
 
 }  // namespace swizproof::command

@@ -29,6 +29,11 @@ CLI::App* add_command(CLI::App& app, std::string const& name, std::string const&
   return option.get_type_size() != 0 && option.get_items_expected_max() != 0;
 }
 
+/// An argument that takes all that is given: `FILE...`
+[[nodiscard]] inline bool takes_several(CLI::Option const& option) {
+  return option.get_expected_max() == CLI::detail::expected_max_vector_size;
+}
+
 /// Makes the list of commands show their questions alone.
 void show_questions(CLI::App& app);
 

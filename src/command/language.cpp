@@ -1,5 +1,6 @@
 // swizproof language: what LAYOUT, ACCESS and their parts may be.
 #include "command/help.hpp"
+#include "text/nearest.hpp"
 #include "text/report.hpp"
 
 #include <swizproof/text/language.hpp>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <sstream>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -22,12 +22,13 @@ using Json = nlohmann::ordered_json;
 std::vector<LanguagePart> parts_of(std::string const& wanted) {
   std::vector<LanguagePart> parts = language();
   if (wanted.empty()) return parts;
-  std::string names;
+  std::vector<std::string> names;
   for (LanguagePart& part : parts) {
     if (part.name == wanted) return {std::move(part)};
-    names += (names.empty() ? "" : ", ") + part.name;
+    names.push_back(part.name);
   }
-  throw InputError{"the language has no such part", wanted, 0, wanted.size(), names};
+  throw InputError{"the language has no such part", wanted, 0, wanted.size(),
+                   did_you_mean_of(wanted, names, fmt::format("known: {}", fmt::join(names, ", ")))};
 }
 
 Json to_json(std::vector<LanguagePart> const& parts) {
@@ -41,20 +42,6 @@ Json to_json(std::vector<LanguagePart> const& parts) {
     all.push_back({{"name", part.name}, {"about", part.about}, {"forms", std::move(forms)}});
   }
   return {{"parts", std::move(all)}};
-}
-
-/// Words in lines of at most `width`, each behind `indent` blanks but the first.
-std::string wrapped(std::string const& text, std::size_t indent, std::size_t width) {
-  std::istringstream words(text);
-  std::string out, line;
-  for (std::string word; words >> word;) {
-    if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
-      out += line + "\n" + std::string(indent, ' ');
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-  }
-  return out + line;
 }
 
 void print_text(std::vector<LanguagePart> const& parts, Style const& style) {

@@ -45,18 +45,15 @@ std::string verbatim(std::string const& text) {
   return fmt::format(".PP\n.nf\n.RS 4\n{}\n.RE\n.fi\n", in_roff(text));
 }
 
-std::string paragraph(std::string const& text) { return fmt::format(".PP\n{}\n", in_roff(text)); }
-
 /// `--at-most UINT:INT in [1 - 32]` is \fB--at-most\fR \fIUINT\fR: what --help says of a value is in its description here.
 std::string entry(CLI::Option const& option) {
-  std::string const name = option.get_positional() ? option.get_name(true) : option.get_name(false, true);
   std::string const type = option.get_type_name();
   std::size_t const brace = type.find(":{");
-  std::string head = fmt::format("\\fB{}\\fR", in_roff(name));
+  std::string head = fmt::format("\\fB{}\\fR", in_roff(option.get_name()));
   if (!option.get_positional() && takes_value(option))
     head += fmt::format(
         " \\fI{}\\fR", in_roff(brace == type.npos ? type.substr(0, type.find(':')) : type.substr(brace + 1)));
-  if (option.get_expected_max() == CLI::detail::expected_max_vector_size) head += " ...";
+  if (takes_several(option)) head += " ...";
   std::string text = option.get_description();
   if (!option.get_default_str().empty()) text += fmt::format(" (default: {})", option.get_default_str());
   if (!option.get_envname().empty()) text += fmt::format(" (environment: {})", option.get_envname());
@@ -76,12 +73,10 @@ std::string synopsis(CLI::App const& sub) {
   std::string text = fmt::format("\\fBswizproof {}\\fR", sub.get_name());
   for (CLI::Option const* option : sub.get_options()) {
     if (!option->get_positional() && !option->get_required()) continue;
-    std::string name = option->get_positional() ? option->get_name(true) : option->get_name(false, true);
-    bool const several = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-    std::string word = fmt::format(
-        "{}{}{}",
-        option->get_positional() ? "\\fI" + in_roff(name) + "\\fR" : "\\fB" + in_roff(name) + "\\fR",
-        option->get_positional() ? "" : " \\fITEXT\\fR", several ? "..." : "");
+    std::string const name = in_roff(option->get_name());
+    std::string word =
+        option->get_positional() ? "\\fI" + name + "\\fR" : "\\fB" + name + "\\fR \\fITEXT\\fR";
+    if (takes_several(*option)) word += "...";
     text += option->get_required() ? " " + word : " [" + word + "]";
   }
   return text + " [\\fIOPTIONS\\fR]";

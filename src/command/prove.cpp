@@ -129,17 +129,7 @@ class Printer {
     return text.size() <= width ? text : text.substr(0, width - 3) + "...";
   }
   static void print_wrapped(std::string const& text, std::size_t indent) {
-    constexpr std::size_t width = 118;
-    std::size_t from = 0;
-    while (from < text.size()) {
-      std::size_t end = text.size();
-      if (end - from > width - indent) {
-        end = text.rfind(' ', from + width - indent);
-        if (end == std::string::npos || end <= from) end = from + width - indent;
-      }
-      fmt::print("{:{}}{}\n", "", indent, text.substr(from, end - from));
-      from = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
-    }
+    fmt::print("{:{}}{}\n", "", indent, wrapped(text, indent, 118));
   }
   void add_cell(TableCell const& cell) {
     if (row_name_ != cell.access) finish_row();
@@ -350,16 +340,16 @@ void add_prove(CLI::App& app, Common& common) {
                   "also the most)")
       ->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
-  sub->add_option("--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
-  sub->add_option("--sarif", options->sarif,
-                  "also write what does not hold in FILEs to this file (or -), as SARIF 2.1.0 for code hosts "
-                  "and editors: file, "
-                  "line and lanes");
-  sub->add_option("--certificates", options->certificates,
-                  "also write what other solvers need to check the catalogue into this new folder");
+  add_output_to(*sub, "--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
+  add_output_to(*sub, "--sarif", options->sarif,
+                "also write what does not hold in FILEs to this file (or -), as SARIF 2.1.0 for code hosts "
+                "and editors: file, "
+                "line and lanes");
+  add_output_to(*sub, "--certificates", options->certificates,
+                "also write what other solvers need to check the catalogue into this new folder");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
-  sub->add_option(
-      "--page", options->claims_page,
+  add_output_to(
+      *sub, "--page", options->claims_page,
       "also write the catalogue, or what FILEs say of public claims, as a Markdown page to this file");
   sub->callback([&common, options] {
     if (!options->files.empty()) return prove_files(common, *options);

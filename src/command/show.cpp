@@ -74,7 +74,7 @@ void choose(Shots& shots, ShowArguments const& options, unsigned element_bits) {
 
 std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<Access> const& accesses,
                               ShowArguments const& options, Architecture const& arch) {
-  if (accesses.empty()) return {make_picture(tile)};
+  if (accesses.empty()) return {make_picture(tile, arch.banks)};
   std::vector<Picture> all;
   for (Access const& access : accesses) {
     Shots shots(map, access, tile.base);
@@ -158,7 +158,7 @@ void print_memory(ShowResult const& result, ShowArguments const& options, Style 
   if (!options.content.empty()) content = parse_expression(options.content, variables);
   ElementType const* const type = element_type(options.layout.element);
   bool const real = type != nullptr && !type->is_integer();
-  fmt::print("{}", memory_image(result.tile, content, real, style));
+  fmt::print("{}", memory_image(result.tile, result.arch->banks, content, real, style));
 }
 
 void run(Common const& common, ShowArguments const& options) {
@@ -197,13 +197,13 @@ void add_show(CLI::App& app, Common& common) {
   sub->add_option("--rows", options->rows, "A..B: these rows only");
   sub->add_option("--cols", options->cols, "A..B: these columns only");
   sub->add_flag("--memory", options->memory,
-                "print what lies in each slot of shared memory, 128 bytes a line")
+                "print what lies in each slot of shared memory, all banks once (128 bytes) a line")
       ->disable_flag_override();
   sub->add_option("--content", options->content,
                   "the same, for a tile whose elements are this expression of row and col");
-  sub->add_option("--svg", options->svg, "write a figure to this file, or to - for standard output");
-  sub->add_option("--html", options->html,
-                  "write a page to this file (or -): choose swizzle, access, origin, phase");
+  add_output_to(*sub, "--svg", options->svg, "write a figure to this file, or to - for standard output");
+  add_output_to(*sub, "--html", options->html,
+                "write a page to this file (or -): choose swizzle, access, origin, phase");
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -100,7 +100,8 @@ function lineOfFields() {
 
 /// What a command line says of the fields; nothing where they cannot say it.
 function fieldsOf(words) {
-  const [name, layout, ...rest] = words;
+  const [name, layout, ...more] = words;
+  const rest = more.flatMap(word => /^--(access|element|arch)=/.test(word) ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : [word]);
   if (layout === undefined || (layout.startsWith('-') && layout !== '-')) return null;
   const flags = rest.filter(word => word === '--padding' || word === '--xor');
   const command = commands.find(c => c.words[0] === name && c.words.slice(1).join() === (name === 'find' ? flags.join() : ''));
@@ -168,15 +169,17 @@ function grow() {
 const source = [$('module').textContent, $('worker').textContent].join('\n');
 $('module').remove(), $('worker').remove();
 
-/// The program in a worker of its own. A question is given up by ending the worker; the next one starts another.
+/// The program in a worker of its own. A question is given up by ending the worker; another starts at once, for the next one: but
+/// where the program itself does not start, only when it is asked again.
 class Program {
   constructor() { this.waiting = new Map(), this.next = 0, this.start(); }
   start() {
+    this.started = false;
     const address = URL.createObjectURL(new Blob([source], {type: 'text/javascript'}));
     this.worker = new Worker(address);
     URL.revokeObjectURL(address);
     this.worker.onmessage = ({data}) => {
-      if (data.about) showAbout(data.about);
+      if (data.about) this.started = true, showAbout(data.about);
       else if (data.id === undefined) this.fail(data.failure);
       else if (data.failure) this.fail(data.failure);
       else this.take(data.id)?.resolve(data.reply);
@@ -190,6 +193,7 @@ class Program {
   }
   get busy() { return this.waiting.size > 0; }
   ask(kind, words) {
+    if (!this.worker) this.start();
     return new Promise((resolve, reject) => {
       this.waiting.set(++this.next, {resolve, reject});
       this.worker.postMessage({id: this.next, kind, words});
@@ -197,10 +201,11 @@ class Program {
   }
   /// Ends what is under way; everyone who waits is told why.
   fail(reason) {
-    this.worker.terminate();
+    this.worker?.terminate();
+    this.worker = null;
     const calls = [...this.waiting.values()];
     this.waiting.clear();
-    this.start();
+    if (this.started) this.start();
     for (const call of calls) call.reject(new Error(reason));
   }
 }
@@ -266,9 +271,10 @@ function counterexample(found) {
   const row = lane => [lane.lane, lane.coordinate ? tuple(lane.coordinate) : '', lane.offset, lane.swizzled_offset, hex(lane.address), lane.word];
   const heads = [['lane'], ['coordinate'], ['offset'], ['swizzled'], ['address'], ['bank word']];
   const where = [...origin, `base ${found.base}`].join(', ');
-  const rest = found.lanes.slice(shown);
+  const rest = found.lanes.slice(shown), words = new Set(found.lanes.map(lane => String(lane.word))).size;
+  const each = words === found.lanes.length ? `${words} different words` : `${found.lanes.length} lanes, each for itself`;  // cp.async
   return el('div', {},
-    el('p', {}, el('b', {}, `Phase ${found.phase}, bank ${found.bank}`), `: ${new Set(found.lanes.map(lane => String(lane.word))).size} different words (${where})`),
+    el('p', {}, el('b', {}, `Phase ${found.phase}, bank ${found.bank}`), `: ${each} (${where})`),
     table(heads, found.lanes.slice(0, shown).map(row)),
     rest.length ? el('details', {}, el('summary', {}, `and ${plural(rest.length, 'more lane')}`), table(heads, rest.map(row))) : null);
 }

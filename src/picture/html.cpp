@@ -108,10 +108,6 @@ void add_places(Json& out, Shots const& shots, Tile const& tile) {
 
 Json to_json(Map const& map, Tile const& tile, Access const& access, Architecture const& arch) {
   require(arch, access.instruction, access.name);
-  if (Phase const& row = phase(arch, access.instruction);
-      !row.in_order || (row.merged_lanes != 0 && row.partners != partners_1_and_2))
-    throw InputError{"the page serves consecutive lanes together, this architecture others", access.name, 0,
-                     access.name.size(), "leave --html out"};
   Shots const shots(map, access, tile.base);
   auto const fit = misfit_of(Placement(without_swizzle(map), access), {{}, {}, &arch, {}});
   if (auto const* misfit = std::get_if<Misfit>(&fit))
@@ -128,10 +124,12 @@ Json to_json(Map const& map, Tile const& tile, Access const& access, Architectur
            {"lanes", access.instruction.lanes()},
            {"phase_lanes", row.lanes},
            {"merged_lanes", row.merged_lanes},
+           {"partners", row.partners},
            {"by_lane", row.by_lane},
            {"pays_idle", row.pays_idle},
            {"ideal", ideal_wavefronts(arch, access.instruction)},
            {"variables", variables_of(shots.placement())}};
+  if (!row.in_order && access.instruction.lanes() == warp_lanes) out["order"] = row.order;
   auto const* pattern = std::get_if<RowAndByte>(&access.where);
   bool const whole = tile.rows == tile.all_rows && tile.cols == tile.all_cols;
   if (pattern != nullptr && whole && !access.active) {
@@ -158,7 +156,6 @@ std::string page_with(std::string_view form, Json const& data) {
 
 std::string html(Mapping const& map, Tile const& tile, std::span<Access const> accesses,
                  Architecture const& arch) {
-  require_drawable(arch);
   auto const [inner, byte_swizzles] = inner_addresses(map, tile);
   Json all = Json::array();
   for (Access const& access : accesses) all.push_back(to_json(map, tile, access, arch));
@@ -182,6 +179,8 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
                   {"swizzle", tile.swizzle},
                   {"bits", tile.element_bits},
                   {"base", tile.base},
+                  {"banks", arch.banks.count},
+                  {"bank_bytes", arch.banks.bytes},
                   {"all_rows", tile.all_rows},
                   {"all_cols", tile.all_cols},
                   {"row0", tile.row0},

@@ -87,13 +87,15 @@ void fill_banks(Side& side, Picture const& picture) {
     warp.address[lane] = static_cast<std::uint64_t>((*picture.shot.lane[lane]).*side.byte_address);
   }
   auto const uses = bank_uses(picture.instruction, warp, side.cost.phases, picture.phase);
-  for (unsigned b = 0; b < bank_count; ++b) {
+  Banks const banks = picture.banks;
+  side.words.resize(banks.count);
+  for (unsigned b = 0; b < banks.count; ++b) {
     std::vector<std::size_t> const served = uses[b].served();
     for (std::size_t const i : served) {
       std::uint64_t const address = warp.address[uses[b].lanes[i]];
-      std::int64_t const first = floor_div(static_cast<std::int64_t>(address), bank_bytes);
+      std::int64_t const first = floor_div(static_cast<std::int64_t>(address), banks.bytes);
       side.words[b].push_back(
-          first + static_cast<std::int64_t>((b - static_cast<std::uint64_t>(first)) % bank_count));
+          first + static_cast<std::int64_t>((b - static_cast<std::uint64_t>(first)) % banks.count));
     }
     if (served.size() < 2) continue;
     for (unsigned const lane : uses[b].lanes) side.colliding |= 1U << lane;
@@ -172,8 +174,9 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
   return tile;
 }
 
-Grid make_grid(Tile const& tile, unsigned bytes) {
-  for (std::int64_t bits = 8 * std::max<std::int64_t>(bytes, bank_bytes); bits >= 8 * bank_bytes; bits /= 2) {
+Grid make_grid(Tile const& tile, unsigned bytes, Banks banks) {
+  std::int64_t const least = 8 * std::min<std::int64_t>(banks.bytes, 4);
+  for (std::int64_t bits = std::max<std::int64_t>(8 * bytes, least); bits >= least; bits /= 2) {
     std::int64_t const elements = bits / tile.element_bits;
     if (elements < 1) continue;
     // A column-major tile has neighbours in its columns: then lines of the picture are columns.
@@ -204,8 +207,8 @@ std::string describe(Shot const& shot) {
   return text.empty() ? "the only one" : text;
 }
 
-unsigned bank_of_bit(std::int64_t bit_address) {
-  return static_cast<unsigned>(floor_div(bit_address, 8 * bank_bytes) & (bank_count - 1));
+unsigned bank_of_bit(std::int64_t bit_address, Banks banks) {
+  return static_cast<unsigned>(floor_div(bit_address, 8 * banks.bytes) & (banks.count - 1));
 }
 
 std::uint32_t Picture::lanes_in(std::int64_t line, std::int64_t cell) const {
@@ -217,27 +220,12 @@ std::uint32_t Picture::lanes_in(std::int64_t line, std::int64_t cell) const {
   return found;
 }
 
-std::string Picture::lanes_in_words(std::string_view to) const {
-  std::string text;
-  for (std::size_t i = 0, end = 0; i < lanes.size(); i = end) {
-    for (end = i + 1; end < lanes.size() && lanes[end] == lanes[end - 1] + 1;) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", lanes[i]);
-    if (end > i + 1) text += fmt::format("{}{}", to, lanes[end - 1]);
-  }
-  return text;
-}
+std::string Picture::lanes_in_words(std::string_view to) const { return runs_of(lanes, to); }
 
-void require_drawable(Architecture const& arch) {
-  if (arch.banks == Banks{}) return;
-  throw InputError{fmt::format("pictures have 32 banks of 4 bytes, this architecture has {} of {}",
-                               arch.banks.count, arch.banks.bytes),
-                   std::string(arch.name), 0, arch.name.size(),
-                   "check and predict --explain name banks and lanes"};
-}
-
-Picture make_picture(Tile tile, unsigned cell_bytes) {
+Picture make_picture(Tile tile, Banks banks, unsigned cell_bytes) {
   Picture picture;
-  picture.grid = make_grid(tile, cell_bytes);
+  picture.banks = banks;
+  picture.grid = make_grid(tile, cell_bytes, banks);
   picture.sides = sides_of(tile);
   picture.tile = std::move(tile);
   return picture;
@@ -245,9 +233,8 @@ Picture make_picture(Tile tile, unsigned cell_bytes) {
 
 Picture make_picture(Tile tile, Architecture const& arch, std::string access, Instruction instruction,
                      Shot shot, std::optional<unsigned> phase) {
-  require_drawable(arch);
   require(arch, instruction);
-  Picture picture = make_picture(std::move(tile), std::max(instruction.bytes, bank_bytes));
+  Picture picture = make_picture(std::move(tile), arch.banks, instruction.bytes);
   picture.has_access = true;
   picture.access = std::move(access);
   picture.instruction = instruction;
@@ -335,7 +322,7 @@ Json side_to_json(Picture const& picture, Side const& side) {
   Json addresses = Json::array(), banks = Json::array();
   for (std::int64_t const bit : picture.tile.*side.bit_address) {
     addresses.push_back(floor_div(bit, 8));
-    banks.push_back(bank_of_bit(bit));
+    banks.push_back(bank_of_bit(bit, picture.banks));
   }
   out["address"] = addresses;
   out["bank"] = banks;

@@ -47,7 +47,7 @@ struct Tile {
   std::int64_t rows = 1;       ///< shown
   std::int64_t cols = 1;       ///< shown
   bool memory =
-      false;  ///< shared memory itself: rows of 128 bytes by their addresses, columns by their banks
+      false;  ///< shared memory itself: rows of all banks once by their addresses, columns by their banks
   std::vector<std::int64_t> offset{};    ///< before any swizzle, in elements; row by row
   std::vector<std::int64_t> plain{};     ///< bit address without the swizzle
   std::vector<std::int64_t> swizzled{};  ///< bit address
@@ -89,9 +89,9 @@ struct Grid {
   }
 };
 
-/// The largest cells of at most `bytes` (4, 8 or 16): `(8,64):(64,1)` of 16 bits and 16 bytes: 8 lines of 8
-/// cells of 8 elements.
-[[nodiscard]] Grid make_grid(Tile const& tile, unsigned bytes);
+/// The largest cells of at most `bytes` (4, 8 or 16), not less than 4 bytes or, where that is less, a bank: `(8,64):(64,1)` of 16
+/// bits and 16 bytes: 8 lines of 8 cells of 8 elements.
+[[nodiscard]] Grid make_grid(Tile const& tile, unsigned bytes, Banks banks = {});
 
 /// What one lane asks for.
 struct LaneSpot {
@@ -146,7 +146,7 @@ struct Side {
   std::int64_t LaneSpot::*byte_address{};          ///< of lanes
   Cost<std::uint32_t> cost{};                      ///< of the whole instruction
   /// By bank, the words that the phase wants of it: distinct, but for cp.async one for each lane (H7).
-  std::array<std::vector<std::int64_t>, bank_count> words{};
+  std::vector<std::vector<std::int64_t>> words{};
   std::uint32_t colliding = 0;  ///< lanes (bits) that meet another word of the phase in one of their banks
   std::uint32_t torn = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
 };
@@ -154,6 +154,7 @@ struct Side {
 /// A tile, and if an access was given, one phase of one of its instructions.
 struct Picture {
   Tile tile{};
+  Banks banks{};
   Grid grid{};
   std::vector<Side> sides{};  ///< no swizzle, then the given one if there is one
 
@@ -174,13 +175,10 @@ struct Picture {
 };
 
 /// The picture of a tile alone.
-[[nodiscard]] Picture make_picture(Tile tile, unsigned cell_bytes = 16);
-
-/// Throws InputError unless the architecture has 32 banks of 4 bytes, as pictures draw them.
-void require_drawable(Architecture const& arch);
+[[nodiscard]] Picture make_picture(Tile tile, Banks banks = {}, unsigned cell_bytes = 16);
 
 /// The picture of one phase of an instruction, the worst if none is given. Throws InputError if it has no such phase, or if the
-/// architecture has no such banks or no such instruction.
+/// architecture has no such instruction.
 [[nodiscard]] Picture make_picture(Tile tile, Architecture const& arch, std::string access,
                                    Instruction instruction, Shot shot, std::optional<unsigned> phase);
 
@@ -190,7 +188,20 @@ void require_drawable(Architecture const& arch);
                                    WarpAccess<std::uint32_t> const& addresses);
 
 /// The bank of the first byte of an element at a bit address.
-[[nodiscard]] unsigned bank_of_bit(std::int64_t bit_address);
+[[nodiscard]] unsigned bank_of_bit(std::int64_t bit_address, Banks banks = {});
+
+/// Pictures have eight colours. Neighbouring banks share one where there are more.
+inline constexpr unsigned most_bank_colors = 8;
+
+/// The colours that a picture has, of as many banks each: 8 of 4 for 32 banks, 4 of 1 for 4.
+[[nodiscard]] constexpr unsigned bank_colors(Banks banks) {
+  return banks.count < most_bank_colors ? banks.count : most_bank_colors;
+}
+
+/// The colour of a bank. `bank_color(7, {}) == 1`
+[[nodiscard]] constexpr unsigned bank_color(unsigned bank, Banks banks) {
+  return bank * bank_colors(banks) / banks.count;
+}
 
 /// The lines and cells that a form with little room draws.
 struct Window {
@@ -213,10 +224,11 @@ struct Window {
 /// collides.
 [[nodiscard]] std::string terminal(Picture const& picture, Style const& style);
 
-/// The memory image: a line for each 128 bytes of shared memory, in each slot what lies there. `content` is an
-/// expression of `row` and `col`; nothing shows the coordinate.
-[[nodiscard]] std::string memory_image(Tile const& tile, std::optional<Expression> const& content,
-                                       bool real_numbers, Style const& style);
+/// The memory image: a line for each pass over the banks, 128 bytes of 32 banks of 4, in each slot what lies there. `content`
+/// is an expression of `row` and `col`; nothing shows the coordinate.
+[[nodiscard]] std::string memory_image(Tile const& tile, Banks banks,
+                                       std::optional<Expression> const& content, bool real_numbers,
+                                       Style const& style);
 
 /// A figure that stands alone, for papers and READMEs.
 [[nodiscard]] std::string svg(Picture const& picture);

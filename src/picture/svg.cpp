@@ -20,21 +20,23 @@ namespace swizproof {
 
 namespace {
 
-// Paul Tol's "light" colours, made for labelled cells and for the colour-blind: four banks share one.
-constexpr std::string_view bank_fills[] = {"#77AADD", "#99DDFF", "#44BB99", "#BBCC33",
-                                           "#AAAA00", "#EEDD88", "#EE8866", "#FFAABB"};
+// Paul Tol's "light" colours, made for labelled cells and for the colour-blind: an eighth of the banks shares one.
+constexpr std::string_view bank_fills[most_bank_colors] = {"#77AADD", "#99DDFF", "#44BB99", "#BBCC33",
+                                                           "#AAAA00", "#EEDD88", "#EE8866", "#FFAABB"};
 constexpr std::string_view clash_color = "#A3150E";
 constexpr double margin = 24, gap = 44, name_width = 42, bars = 64, gap_high = 14;
 constexpr std::int64_t most_cells = 32;
 
 class Drawing {
  public:
-  explicit Drawing(Picture const& picture) : picture_(picture), window_(make_window(picture, most_cells)) {
+  explicit Drawing(Picture const& picture)
+      : picture_(picture), window_(make_window(picture, picture.tile.memory ? most_banks : most_cells)) {
     bool const lanes = picture.has_access;
     auto const cells = static_cast<double>(window_.cells);
     wide_ = std::clamp(400 / cells, cells > 16 ? 24.0 : lanes ? 46.0 : 34.0, 60.0);
     high_ = !narrow() ? 26 : picture.tile.memory ? 18 : 30;
-    panel_ = name_width + std::max(wide_ * cells, bank_count * 12.5);
+    // The words below the bars need the room that 32 of them take.
+    panel_ = name_width + std::max(wide_ * cells, std::max(picture.banks.count, 32U) * 12.5);
     beside_ = picture.sides.size() == 2 && 2 * panel_ + gap <= 1200;
   }
 
@@ -69,6 +71,9 @@ class Drawing {
 
  private:
   [[nodiscard]] bool narrow() const { return wide_ < 30; }
+  [[nodiscard]] std::string_view fill_of(unsigned bank) const {
+    return bank_fills[bank_color(bank, picture_.banks)];
+  }
   void text(double x, double y, std::string_view classes, std::string_view words, double size = 0) {
     out_ += fmt::format("<text x=\"{:g}\" y=\"{:g}\" class=\"{}\"{}>{}</text>\n", x, y, classes,
                         size > 0 ? fmt::format(" font-size=\"{:g}\"", size) : "", in_xml(words));
@@ -107,9 +112,10 @@ class Drawing {
         (width_ - 2 * margin) / (0.61 * static_cast<double>(std::max<std::size_t>(1, tile.layout.size())));
     text(margin, 40, "m b", tile.layout, std::clamp(fit, 7.0, 18.0));
     text(margin, 60, "s",
-         tile.memory ? "rows: 128 bytes from their address on; columns: banks"
-                     : fmt::format("{} × {} elements of {} bits, base address {} bytes", tile.all_rows,
-                                   tile.all_cols, tile.element_bits, tile.base));
+         tile.memory
+             ? fmt::format("rows: {} bytes from their address on; columns: banks", picture_.banks.row())
+             : fmt::format("{} × {} elements of {} bits, base address {} bytes", tile.all_rows, tile.all_cols,
+                           tile.element_bits, tile.base));
     if (!picture_.has_access) return 84;
     text(margin, 82, "n b", instruction_in_words("; "));
     text(margin, 99, "s", phase_in_words());
@@ -140,7 +146,7 @@ class Drawing {
       y += high_;
       auto const [row, col] = grid.corner(picture_.tile, line, 0);
       text(left - 8, top + high_ / 2 + 4, "s m e",
-           memory ? fmt::format("{:#x}", bank_bytes * bank_count * row)
+           memory ? fmt::format("{:#x}", picture_.banks.row() * row)
                   : std::to_string(grid.transposed ? col : row));
       for (std::int64_t c = 0; c < window_.cells; ++c)
         cell(side, line, window_.cell + c, left + static_cast<double>(c) * wide_, top);
@@ -152,20 +158,20 @@ class Drawing {
     double high = 0;
     for (std::size_t i = 0; i < window_.lines.size(); ++i)
       high += high_ + (i > 0 && window_.lines[i] != window_.lines[i - 1] + 1 ? gap_high : 0);
-    double const wide =
-        wide_ * static_cast<double>(window_.cells) / static_cast<double>(std::size(bank_fills));
-    for (std::size_t i = 0; i < std::size(bank_fills); ++i)
-      rect(left + static_cast<double>(i) * wide, y, wide, high,
-           fmt::format("fill=\"{}\" fill-opacity=\".3\"", bank_fills[i]));
+    unsigned const colors = bank_colors(picture_.banks);
+    double const wide = wide_ * static_cast<double>(window_.cells) / colors;
+    for (unsigned i = 0; i < colors; ++i)
+      rect(left + i * wide, y, wide, high, fmt::format("fill=\"{}\" fill-opacity=\".3\"", bank_fills[i]));
   }
   void cell(Side const& side, std::int64_t line, std::int64_t c, double x, double y) {
     auto const [row, col] = picture_.grid.corner(picture_.tile, line, c);
-    unsigned const bank = bank_of_bit((picture_.tile.*side.bit_address)[picture_.tile.place(row, col)]);
+    unsigned const bank =
+        bank_of_bit((picture_.tile.*side.bit_address)[picture_.tile.place(row, col)], picture_.banks);
     std::uint32_t const lanes = picture_.has_access ? picture_.lanes_in(line, c) : 0;
     bool const faint = picture_.has_access && lanes == 0;
     if (faint && picture_.tile.memory) return;  // the stripes are there
     rect(x + .5, y + .5, wide_ - 1, high_ - 1,
-         fmt::format("fill=\"{}\"{} rx=\"2\"", bank_fills[bank / 4], faint ? " fill-opacity=\".38\"" : ""));
+         fmt::format("fill=\"{}\"{} rx=\"2\"", fill_of(bank), faint ? " fill-opacity=\".38\"" : ""));
     double const middle = x + wide_ / 2;
     if (lanes == 0) return text(middle, y + high_ / 2 + 4, "m c n", std::to_string(bank));
     bool const clash = (lanes & side.colliding) != 0;
@@ -189,25 +195,27 @@ class Drawing {
   }
   /// The distinct words of the phase in each bank, and what the instruction costs.
   double histogram(Side const& side, double x, double y) {
-    double const left = x + name_width, step = (panel_ - name_width) / bank_count, floor = y + 26 + bars;
+    double const left = x + name_width, step = (panel_ - name_width) / picture_.banks.count,
+                 floor = y + 26 + bars;
     std::size_t most = 1;
     for (Side const& any : picture_.sides)
       for (auto const& words : any.words) most = std::max(most, words.size());
+    unsigned const every = picture_.banks.count < 16 ? 1 : 4;
     text(left, y + 18, "s", counted(picture_));
-    for (unsigned b = 0; b < bank_count; ++b) {
+    for (unsigned b = 0; b < picture_.banks.count; ++b) {
       double const from = left + b * step;
-      if (b % 4 == 0) text(from + step / 2, floor + 13, "s m c", std::to_string(b), 10);
+      if (b % every == 0) text(from + step / 2, floor + 13, "s m c", std::to_string(b), 10);
       std::size_t const n = side.words[b].size();
       if (n == 0) continue;
       double const tall = (bars - 16) * static_cast<double>(n) / static_cast<double>(most);
       bool const clash = n > 1;
       rect(from + 1, floor - tall, step - 2, tall,
-           fmt::format("fill=\"{}\" stroke=\"{}\"", bank_fills[b / 4], clash ? clash_color : "#16191d"));
+           fmt::format("fill=\"{}\" stroke=\"{}\"", fill_of(b), clash ? clash_color : "#16191d"));
       if (clash) rect(from + 1, floor - tall, step - 2, tall, "fill=\"url(#clash)\"");
       text(from + step / 2, floor - tall - 3, clash ? "m c b" : "m c", std::to_string(n), 9);
     }
     out_ += fmt::format("<path d=\"M{:g} {:g}H{:g}\" stroke=\"#16191d\" fill=\"none\"/>\n", left, floor,
-                        left + bank_count * step);
+                        left + picture_.banks.count * step);
     text(left - 8, floor + 13, "s m e", "bank");
     std::string const words = cost_in_words(picture_, side);
     std::size_t const comma = std::min(words.find(','), words.size());
@@ -228,8 +236,10 @@ class Drawing {
       text(x + 28, y + 12, "s", words);
       x += wide;
     };
-    for (unsigned i = 0; i < 8; ++i)
-      entry(fmt::format("fill=\"{}\"", bank_fills[i]), "", fmt::format("banks {}-{}", 4 * i, 4 * i + 3));
+    unsigned const colors = bank_colors(picture_.banks), each = picture_.banks.count / colors;
+    for (unsigned i = 0; i < colors; ++i)
+      entry(fmt::format("fill=\"{}\"", bank_fills[i]), "",
+            each == 1 ? fmt::format("bank {}", i) : fmt::format("banks {}-{}", each * i, each * (i + 1) - 1));
     if (picture_.has_access) {
       x = margin, y += 22;
       entry("fill=\"#fff\" stroke=\"#16191d\" stroke-width=\"2\"", "7", "lane 7 of the phase");
@@ -244,9 +254,9 @@ class Drawing {
                    : fmt::format("{} elements of a {}", grid.elements, grid.transposed ? "column" : "row"));
     text(margin, y, "s",
          fmt::format("A cell: {}.{}{}", cell,
-                     narrow() && picture_.tile.memory ? ""
-                     : grid.bytes > bank_bytes        ? " Its number: the first of its banks."
-                                                      : " Its number: its bank.",
+                     narrow() && picture_.tile.memory    ? ""
+                     : grid.bytes > picture_.banks.bytes ? " Its number: the first of its banks."
+                                                         : " Its number: its bank.",
                      grid.transposed ? " A line is a column of the tile." : ""));
     if (std::string const hidden = unseen(picture_, window_); !hidden.empty())
       text(margin, y += 16, "s", "Shown: " + hidden + ".");

@@ -20,12 +20,12 @@ constexpr std::size_t columns = 120;  // of the terminal
 constexpr std::size_t label = 6;      // "r 127 "
 constexpr std::size_t between = 2;    // two halves side by side
 
-// Paul Tol's "light" colours, made for labelled cells and for the colour-blind, as xterm numbers: four banks share
-// one.
-constexpr unsigned bank_colors[] = {110, 117, 72, 149, 142, 222, 209, 217};
+// Paul Tol's "light" colours, made for labelled cells and for the colour-blind, as xterm numbers: an eighth of
+// the banks shares one.
+constexpr unsigned xterm_colors[most_bank_colors] = {110, 117, 72, 149, 142, 222, 209, 217};
 
-std::string background(Style const& style, unsigned bank, std::string const& text) {
-  return style.colored() ? fmt::format("\x1b[30;48;5;{}m{}\x1b[0m", bank_colors[bank / 4], text) : text;
+std::string background(Style const& style, unsigned color, std::string const& text) {
+  return style.colored() ? fmt::format("\x1b[30;48;5;{}m{}\x1b[0m", color, text) : text;
 }
 
 /// How wide a cell is and whether the halves stand side by side.
@@ -81,7 +81,7 @@ class Printer {
                            picture_.phases, picture_.lanes_in_words("-"));
     }
     text_ += fmt::format("  cell: {}; its number: {}{}", cell_in_words(),
-                         grid.bytes > bank_bytes ? "the first of its banks" : "its bank",
+                         grid.bytes > picture_.banks.bytes ? "the first of its banks" : "its bank",
                          grid.transposed ? "; a line is a column of the tile" : "");
     if (picture_.has_access)
       text_ += shape_.width == 7 ? "; *L lane L, !L it collides" : "; * a lane, ! it collides";
@@ -140,9 +140,11 @@ class Printer {
   }
   [[nodiscard]] std::string cell(Side const& side, std::int64_t line, std::int64_t c) const {
     auto const [row, col] = picture_.grid.corner(picture_.tile, line, c);
-    unsigned const bank = bank_of_bit((picture_.tile.*side.bit_address)[picture_.tile.place(row, col)]);
+    unsigned const bank =
+        bank_of_bit((picture_.tile.*side.bit_address)[picture_.tile.place(row, col)], picture_.banks);
+    unsigned const color = xterm_colors[bank_color(bank, picture_.banks)];
     std::uint32_t const lanes = picture_.has_access ? picture_.lanes_in(line, c) : 0;
-    if (lanes == 0) return background(style_, bank, fmt::format("{:>3}{:{}}", bank, "", shape_.width - 3));
+    if (lanes == 0) return background(style_, color, fmt::format("{:>3}{:{}}", bank, "", shape_.width - 3));
     bool const collides = (lanes & side.colliding) != 0;
     char const mark = collides ? '!' : '*';
     std::string const more = std::has_single_bit(lanes) ? "" : "+";
@@ -152,7 +154,7 @@ class Printer {
             : fmt::format("{:>3}{:<4}", bank, fmt::format("{}{}{}", mark, std::countr_zero(lanes), more));
     if (!style_.colored()) return text;
     return collides ? fmt::format("\x1b[1;97;48;5;124m{}\x1b[0m", text)
-                    : fmt::format("\x1b[1;38;5;{};48;5;16m{}\x1b[0m", bank_colors[bank / 4], text);
+                    : fmt::format("\x1b[1;38;5;{};48;5;16m{}\x1b[0m", color, text);
   }
   void hidden() {
     Tile const& tile = picture_.tile;
@@ -164,20 +166,24 @@ class Printer {
     if (outside > 0)
       text_ += fmt::format("  {} lanes of the phase lie outside the part that is shown\n", outside);
   }
-  /// Two rows of numbers: how many distinct words of the phase each bank has.
+  /// Two rows of numbers, or four of 64 banks: how many distinct words of the phase each bank has.
   void banks() {
     std::size_t width = 8;
     for (Side const& side : picture_.sides) width = std::max(width, side.name.size());
-    std::string ruler = fmt::format("  {:<{}} ", "bank", width);
-    for (unsigned b = 0; b < bank_count; ++b) ruler += fmt::format("{:>3}", b);
-    text_ += style_.faint(ruler) + "\n";
-    for (Side const& side : picture_.sides) {
-      text_ += fmt::format("  {:<{}} ", side.name, width);
-      for (auto const& words : side.words) {
-        std::string const number = fmt::format("{:>3}", words.empty() ? "." : std::to_string(words.size()));
-        text_ += words.size() > 1 ? style_.bad(number) : number;
+    for (unsigned first = 0; first < picture_.banks.count; first += 32) {
+      unsigned const end = std::min(first + 32, picture_.banks.count);
+      std::string ruler = fmt::format("  {:<{}} ", "bank", width);
+      for (unsigned b = first; b < end; ++b) ruler += fmt::format("{:>3}", b);
+      text_ += style_.faint(ruler) + "\n";
+      for (Side const& side : picture_.sides) {
+        text_ += fmt::format("  {:<{}} ", side.name, width);
+        for (unsigned b = first; b < end; ++b) {
+          std::size_t const words = side.words[b].size();
+          std::string const number = fmt::format("{:>3}", words == 0 ? "." : std::to_string(words));
+          text_ += words > 1 ? style_.bad(number) : number;
+        }
+        text_ += "\n";
       }
-      text_ += "\n";
     }
     text_ += fmt::format("  {}; more than 1 is a collision\n\n", counted(picture_));
   }
@@ -220,11 +226,11 @@ class Printer {
 
 std::string terminal(Picture const& picture, Style const& style) { return Printer(picture, style).print(); }
 
-std::string memory_image(Tile const& tile, std::optional<Expression> const& content, bool real_numbers,
-                         Style const& style) {
-  constexpr std::int64_t line_bits = 8 * bank_bytes * bank_count;
+std::string memory_image(Tile const& tile, Banks banks, std::optional<Expression> const& content,
+                         bool real_numbers, Style const& style) {
+  std::int64_t const line_bits = 8 * std::int64_t{banks.row()};
   std::map<std::int64_t, std::pair<std::string, unsigned>>
-      slots;  // what lies there, and its bank without swizzle
+      slots;  // what lies there, and the colour of its bank without swizzle
   std::size_t width = 1, shared = 0;
   for (std::int64_t row = tile.row0; row < tile.row0 + tile.rows; ++row)
     for (std::int64_t col = tile.col0; col < tile.col0 + tile.cols; ++col) {
@@ -237,10 +243,11 @@ std::string memory_image(Tile const& tile, std::optional<Expression> const& cont
       }
       width = std::max(width, text.size());
       std::size_t const place = tile.place(row, col);
-      shared += slots.try_emplace(tile.swizzled[place], text, bank_of_bit(tile.plain[place])).second ? 0 : 1;
+      unsigned const color = xterm_colors[bank_color(bank_of_bit(tile.plain[place], banks), banks)];
+      shared += slots.try_emplace(tile.swizzled[place], text, color).second ? 0 : 1;
     }
   std::int64_t const first = slots.begin()->first, last = slots.rbegin()->first;
-  auto const line_of = [](std::int64_t bit) {
+  auto const line_of = [&](std::int64_t bit) {
     return (bit - (bit % line_bits + line_bits) % line_bits) / line_bits;
   };
   std::int64_t const offset = (first % tile.element_bits + tile.element_bits) % tile.element_bits;

@@ -7,6 +7,8 @@
 #include <swizproof/text/parse.hpp>
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 
 namespace swizproof {
 
@@ -57,13 +59,28 @@ unsigned number_of(Architecture const& arch) {
   return *number_of(std::string(arch.name), rest);
 }
 
+/// The text of a table's file. A pipe gives it once, and it is asked for again: by the check of an option, then by the command.
+std::string table_in(std::filesystem::path const& path) {
+  constexpr std::size_t most_mebibytes = 16;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return read_file(path.string(), most_mebibytes);
+  static std::mutex mutex;
+  static std::map<std::string, std::string> piped;
+  std::lock_guard const lock(mutex);
+  auto const known = piped.find(path.string());
+  if (known != piped.end()) return known->second;
+  return piped.emplace(path.string(), read_file(path.string(), most_mebibytes)).first->second;
+}
+
 }  // namespace
 
 Architecture const& parse_architecture(std::string_view text, std::string const& folder) {
+  if (text.find(',') != text.npos)
+    throw InputError{"one architecture is asked of here, not several", std::string(text), 0, text.size(),
+                     "'swizproof prove FILE' takes several"};
   if (text.ends_with(".json") || text.find('/') != std::string_view::npos) {
     std::filesystem::path const path(text);
-    return read_architecture(read_file((path.is_absolute() ? path : folder / path).string(), 16),
-                             std::string(text));
+    return read_architecture(table_in(path.is_absolute() ? path : folder / path), std::string(text));
   }
   std::string list;
   std::vector<std::string> known;
@@ -74,9 +91,6 @@ Architecture const& parse_architecture(std::string_view text, std::string const&
   auto const refuse = [&](std::string hint) {
     throw InputError{"unknown architecture", std::string(text), 0, text.size(), std::move(hint)};
   };
-  if (text.find(',') != text.npos)
-    throw InputError{"one architecture is asked of here, not several", std::string(text), 0, text.size(),
-                     "'swizproof prove FILE' takes several"};
   std::string lower(text);
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');

@@ -97,7 +97,8 @@ std::optional<Mapping> with_linear_functions(Mapping const& map) {
         if (!linear) return false;
         *stage = *std::move(linear);
       }
-      for (std::uint64_t& x : values) x = value(std::vector<Stage>{*stage}, x);
+      std::vector<Stage> const one{*stage};
+      for (std::uint64_t& x : values) x = value(one, x);
     }
     return true;
   };

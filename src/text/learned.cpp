@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 namespace swizproof {
 
@@ -30,8 +32,16 @@ struct Learned {
 class TableReader {
  public:
   TableReader(std::string const& text, std::string name) : name_(std::move(name)) {
-    root_ = LearnedJson::parse(text, nullptr, false);
-    if (root_.is_discarded()) fail("is no JSON");
+    try {
+      root_ = parse(text);
+    } catch (LearnedJson::parse_error const& error) {
+      std::string_view const before =
+          std::string_view(text).substr(0, std::max<std::size_t>(error.byte, 1) - 1);
+      fail(fmt::format("no JSON from byte {} of line {} on", before.size() - before.rfind('\n'),
+                       std::count(before.begin(), before.end(), '\n') + 1));
+    } catch (LearnedJson::out_of_range const&) {
+      fail("has a number that no JSON reader holds");
+    }
     if (!root_.is_object()) fail("is no JSON object");
   }
 
@@ -60,11 +70,32 @@ class TableReader {
   }
 
  private:
+  /// Of a key that stands twice nobody knows which is meant; what is nested deeper than any table is none.
+  [[nodiscard]] LearnedJson parse(std::string const& text) const {
+    constexpr int deepest = 16;
+    std::vector<std::set<std::string>> open;
+    return LearnedJson::parse(text, [&](int depth, LearnedJson::parse_event_t event, LearnedJson& value) {
+      if (depth > deepest) fail(fmt::format("is nested more than {} deep", deepest));
+      if (event == LearnedJson::parse_event_t::object_start) open.emplace_back();
+      if (event == LearnedJson::parse_event_t::object_end) open.pop_back();
+      if (event == LearnedJson::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+        fail("has " + quoted_key(value.get<std::string>()) + " twice");
+      return true;
+    });
+  }
+  /// A key as a message shows it: on one line, and no longer than a name is.
+  static std::string quoted_key(std::string key) {
+    constexpr std::size_t longest = 40;
+    if (key.size() > longest) key = key.substr(0, longest) + "...";
+    for (char& c : key)
+      if (c < ' ' || c > '~') c = '?';
+    return "'" + key + "'";
+  }
   [[noreturn]] void fail(std::string const& what) const { throw InputError{name_ + ": " + what}; }
 
   /// "'lanes' of ld.shared.b32"
   static std::string field(std::string const& key, std::string const& of) {
-    return of.empty() ? "'" + key + "'" : "'" + key + "' of " + of;
+    return quoted_key(key) + (of.empty() ? "" : " of " + of);
   }
   LearnedJson const& member(LearnedJson const& object, std::string const& key, std::string const& of) const {
     auto const found = object.find(key);
@@ -77,8 +108,12 @@ class TableReader {
       fail(field(key, of) + " is no text");
     std::string const text = value.get<std::string>();
     if (text.size() > 200) fail(field(key, of) + " is longer than 200 bytes");
-    for (char const c : text)
-      if (static_cast<unsigned char>(c) < ' ' || c == 127) fail(field(key, of) + " has control characters");
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      bool const c1 =
+          text[i] == '\xc2' && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+      if (static_cast<unsigned char>(text[i]) < ' ' || text[i] == '\x7f' || c1)  // U+0080 to U+009F too
+        fail(field(key, of) + " has control characters");
+    }
     return text;
   }
   std::uint64_t integer(LearnedJson const& object, std::string const& key, std::string const& of,
@@ -127,6 +162,13 @@ class TableReader {
     bool good = text.size() == 10;
     for (std::size_t i = 0; good && i < text.size(); ++i)
       good = i == 4 || i == 7 ? text[i] == '-' : is_digit(text[i]);
+    auto const number = [&](std::size_t at, std::size_t digits) {
+      return static_cast<unsigned>(std::stoul(text.substr(at, digits)));
+    };
+    good =
+        good && std::chrono::year_month_day{std::chrono::year(static_cast<int>(number(0, 4))),
+                                            std::chrono::month(number(5, 2)), std::chrono::day(number(8, 2))}
+                    .ok();
     if (!good) fail("'date' is '" + text + "', no day such as 2026-11-22");
     return text;
   }
@@ -147,7 +189,7 @@ class TableReader {
     for (auto const& [name, row] : rows.items()) {
       auto const found = known.find(name);
       if (found == known.end())
-        fail(fmt::format("'instructions' has '{}'; {}", name,
+        fail(fmt::format("'instructions' has {}; {}", quoted_key(name),
                          did_you_mean_of(name, names, fmt::format("known: {}", fmt::join(names, ", ")))));
       auto const [operation, width] = found->second;
       Phase const phase = read_row(row, name);

@@ -52,10 +52,7 @@ class Reader {
     if (entries == nullptr || entries->empty())
       throw InputError{"the file holds no [[obligation]]", path_, 0, path_.size(), {}};
     for (toml::node const& entry : *entries) all.push_back(read_entry(entry));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      must_correct(all[i].obligation, all, (*entries)[i]);
-      take_parts(all[i].obligation, all, (*entries)[i]);
-    }
+    for (std::size_t i = 0; i < all.size(); ++i) must_correct(all[i].obligation, all, (*entries)[i]);
     return for_each_architecture(all, *entries);
   }
 
@@ -164,7 +161,7 @@ class Reader {
         Obligation& one = all.emplace_back(entry.obligation);
         one.arch = arch;
         one.of_several = of_banks && entry.archs.size() > 1;
-        keep_parts_of(*arch, one, entries, nodes[i]);
+        take_parts(one, *arch, entries, nodes[i]);
         if (!of_banks) break;
       }
     }
@@ -226,34 +223,27 @@ class Reader {
     if (found != all.end() && found->obligation.expect_refuted && !o.expect_refuted) return;
     make_malformed(o, "it corrects no obligation that is expected to be refuted: '" + wrong + "'", entry);
   }
-  /// What a budget counts: the accesses of every obligation with its `kernel`, word for word.
-  void take_parts(Obligation& o, std::vector<Entry> const& all, toml::node const& entry) const {
+  /// What a budget counts on an architecture: the accesses of every obligation with its `kernel`, word for word, that are asked of it.
+  void take_parts(Obligation& o, Architecture const& arch, std::vector<Entry> const& all,
+                  toml::node const& entry) const {
     auto* const budget = std::get_if<StaysWithin>(&o.what);
     if (budget == nullptr) return;
+    bool some = false;  // on any architecture
     for (Entry const& other : all) {
       if (other.obligation.kernel != o.kernel) continue;
-      if (auto const* hold = std::get_if<AccessesHold>(&other.obligation.what))
-        budget->parts.push_back({other.obligation.name, *hold});
-      else if (std::holds_alternative<Malformed>(other.obligation.what))
+      if (std::holds_alternative<Malformed>(other.obligation.what))
         return make_malformed(o, "it counts '" + other.obligation.name + "', which cannot be read", entry);
+      auto const* const hold = std::get_if<AccessesHold>(&other.obligation.what);
+      if (hold == nullptr) continue;
+      some = true;
+      if (std::find(other.archs.begin(), other.archs.end(), &arch) != other.archs.end())
+        budget->parts.push_back({other.obligation.name, *hold});
     }
-    if (budget->parts.empty())
+    if (!some)
       make_malformed(o, "no obligation with an access has the kernel '" + o.kernel + "'", entry);
-  }
-  /// Of what a budget counts, what is asked of this architecture.
-  void keep_parts_of(Architecture const& arch, Obligation& o, std::vector<Entry> const& all,
-                     toml::node const& node) const {
-    auto* const budget = std::get_if<StaysWithin>(&o.what);
-    if (budget == nullptr) return;
-    std::erase_if(budget->parts, [&](auto const& part) {
-      return std::none_of(all.begin(), all.end(), [&](Entry const& other) {
-        return other.obligation.name == part.obligation &&
-               std::find(other.archs.begin(), other.archs.end(), &arch) != other.archs.end();
-      });
-    });
-    if (budget->parts.empty())
+    else if (budget->parts.empty())
       make_malformed(o, "no access of the kernel '" + o.kernel + "' is asked of " + std::string(arch.name),
-                     node);
+                     entry);
   }
   void make_malformed(Obligation& o, std::string const& why, toml::node const& entry) const {
     try {

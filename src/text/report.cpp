@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 #include <unistd.h>
 
 namespace swizproof {
@@ -26,7 +27,10 @@ std::string Style::outcome(Outcome const& outcome) const {
 }
 
 std::string describe(InputError const& error, Style const& style) {
-  return fmt::format("{} {}\n{}", style.bad("swizproof: error:"), error.message, marked(error, style));
+  std::string message = error.message;  // which may quote a file or a word of the command line
+  for (char& c : message)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  return fmt::format("{} {}\n{}", style.bad("swizproof: error:"), message, marked(error, style));
 }
 
 std::string marked(InputError const& error, Style const& style, int indent) {
@@ -72,6 +76,29 @@ std::string describe(Refuted const& refuted) {
 std::string duration(double seconds) {
   if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1000);
   return fmt::format("{:.1f} s", seconds);
+}
+
+std::string wrapped(std::string const& text, std::size_t indent, std::size_t width) {
+  std::istringstream words(text);
+  std::string out, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
+      out += line + "\n" + std::string(indent, ' ');
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return out + line;
+}
+
+std::string runs_of(std::span<unsigned const> numbers, std::string_view to) {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < numbers.size(); i = end) {
+    for (end = i + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) text += fmt::format("{}{}", to, numbers[end - 1]);
+  }
+  return text;
 }
 
 nlohmann::ordered_json to_json(Refuted const& refuted) {

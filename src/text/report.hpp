@@ -53,6 +53,12 @@ class Style {
 /// `1.2 s`, `30 ms`.
 [[nodiscard]] std::string duration(double seconds);
 
+/// Words in lines of at most `width`, each behind `indent` blanks but the first. `wrapped("one two", 2, 5) == "one\n  two"`
+[[nodiscard]] std::string wrapped(std::string const& text, std::size_t indent, std::size_t width);
+
+/// Ascending numbers, runs of them by their ends: `0-7, 9`; `to` stands between the ends.
+[[nodiscard]] std::string runs_of(std::span<unsigned const> numbers, std::string_view to = "-");
+
 /// Text for a cell of a Markdown table: bars, and what would begin a tag, escaped.
 [[nodiscard]] std::string in_table(std::string text);
 

@@ -135,7 +135,33 @@ TEST(Table, OfOnePhaseForAllMatrices) {
   for (Phase& p : table[static_cast<std::size_t>(Operation::ldmatrix)]) p.lanes = 16;
   Architecture const arch{"t", &table, Support::measured, {}};
   for (unsigned const n : {1U, 2U, 4U})
-    EXPECT_EQ(ideal_wavefronts(arch, {Operation::ldmatrix, 16, n}), n == 4 ? 2U : 1U);
+    EXPECT_EQ(ideal_wavefronts(arch, {Operation::ldmatrix, 16, n}), n)
+        << "a phase of 16 rows fills the banks twice";
+}
+
+// Of lanes whose bytes follow each other nothing costs less than all banks hold, and they cost that: so does the ideal.
+TEST(Ideal, IsWhatLanesSideBySideCost) {
+  for (unsigned count = 1; count <= most_banks; count *= 2)
+    for (unsigned bytes = 1; bytes <= 32; bytes *= 2) {
+      Banks const banks{count, bytes};
+      if (banks.row() < 16) continue;
+      Architecture arch = sm_90;
+      arch.banks = banks;
+      for (InstructionName const& known : instruction_names) {
+        Instruction const i = known.instruction;
+        std::uint32_t const step = i.operation == Operation::cp_async ? std::max(i.bytes, bytes) : i.bytes;
+        WarpAccess<std::uint32_t> side_by_side{};
+        for (unsigned l = 0; l < warp_lanes; ++l)
+          side_by_side.address[l] = step * l, side_by_side.active[l] = true;
+        EXPECT_EQ(ideal_wavefronts(arch, i), cost(arch, i, side_by_side).wavefronts)
+            << known.text << " on " << count << " banks of " << bytes;
+      }
+    }
+  Architecture narrow = sm_90;
+  narrow.banks = {16, 4};
+  EXPECT_EQ(ideal_wavefronts(narrow, {Operation::ld_shared, 4}), 2U);
+  EXPECT_EQ(ideal_wavefronts(narrow, {Operation::ld_shared, 2}), 1U);
+  EXPECT_EQ(ideal_wavefronts(narrow, {Operation::ldmatrix, 16, 4}), 8U);
 }
 
 }  // namespace

@@ -97,30 +97,31 @@ std::vector<std::uint64_t> values_of(Json const& origin, Placement const& placem
   return values;
 }
 
-Cost<std::uint32_t> cost_of(Placement const& placement, std::vector<std::uint64_t> const& values) {
-  return cost(sm_90, placement.instruction(),
+Cost<std::uint32_t> cost_of(Architecture const& arch, Placement const& placement,
+                            std::vector<std::uint64_t> const& values) {
+  return cost(arch, placement.instruction(),
               placement.warp(std::span<std::uint64_t const>(values), std::uint64_t{}));
 }
 
-std::uint32_t worst_of(Placement const& placement) {
+std::uint32_t worst_of(Architecture const& arch, Placement const& placement) {
   std::uint32_t most = 0;
   for (std::uint64_t i = 0; i < placement.assignments(); ++i) {
     std::vector<std::uint64_t> values;
     std::uint64_t rest = i;
     for (Variable const& v : placement.variables())
       values.push_back(v.value(rest % v.count)), rest /= v.count;
-    most = std::max(most, cost_of(placement, values).wavefronts);
+    most = std::max(most, cost_of(arch, placement, values).wavefronts);
   }
   return most;
 }
 
-void expect_same_numbers(Json const& state, Mapping const& given) {
+void expect_same_numbers(Json const& state, Mapping const& given, Architecture const& arch) {
   SCOPED_TRACE(state.dump());
   Access const access = parse_access(state["access"].get<std::string>());
   Placement const placement(swizzled(given, state["swizzle"]), access);
   auto const values = values_of(state["origin"], placement);
-  Cost<std::uint32_t> const ours = cost_of(placement, values);
-  unsigned const ideal = ideal_wavefronts(sm_90, access.instruction);
+  Cost<std::uint32_t> const ours = cost_of(arch, placement, values);
+  unsigned const ideal = ideal_wavefronts(arch, access.instruction);
   std::string degrees;
   for (unsigned g = 0; g < ours.phases.count; ++g)
     degrees += (g == 0 ? "" : " ") + std::to_string(ours.degree[g]);
@@ -130,23 +131,24 @@ void expect_same_numbers(Json const& state, Mapping const& given) {
   EXPECT_EQ(state["excess"], std::to_string(ours.wavefronts > ideal ? ours.wavefronts - ideal : 0));
   EXPECT_EQ(state["degrees"], degrees);
   static std::map<std::string, std::uint32_t> known;
-  auto const [entry, fresh] = known.try_emplace(given.text + "|" + state["access"].get<std::string>() + "|" +
-                                                state["swizzle"].get<std::string>());
-  if (fresh) entry->second = worst_of(placement);
+  auto const [entry, fresh] =
+      known.try_emplace(std::string(arch.name) + "|" + given.text + "|" + state["access"].get<std::string>() +
+                        "|" + state["swizzle"].get<std::string>());
+  if (fresh) entry->second = worst_of(arch, placement);
   EXPECT_EQ(state["worst"], std::to_string(entry->second));
   // The bank strip shows the phase: its fullest bank is the phase's degree.
   unsigned const phase = state["phase"];
   std::uint32_t most = 0;
   for (Json const& words : state["banks"]) most = std::max(most, words.get<std::uint32_t>());
   EXPECT_EQ(most, ours.degree[phase]);
-  EXPECT_EQ(state["banks"].size(), bank_count);
+  EXPECT_EQ(state["banks"].size(), arch.banks.count);
   EXPECT_GT(state["hits"], 0) << "a lane is marked in the tile";
   EXPECT_GT(state["inMemory"], 0) << "and in shared memory";
 }
 
 std::int64_t first_number(Json const& text) { return std::atoll(text.get<std::string>().c_str()); }
 
-void expect_same_cell(Json const& cell, Mapping const& given) {
+void expect_same_cell(Json const& cell, Mapping const& given, Banks banks) {
   SCOPED_TRACE(cell.dump());
   Mapping const map = swizzled(given, cell["swizzle"]);
   Layout const& tile = *map.domain();
@@ -160,7 +162,8 @@ void expect_same_cell(Json const& cell, Mapping const& given) {
   EXPECT_EQ(first_number(facts.at("offset, elements")), offset(swizzled(given, "none"), index).elements);
   EXPECT_EQ(first_number(facts.at("swizzled offset")), address * 8 / *map.element_bits);
   EXPECT_EQ(first_number(facts.at("address, bytes")), address);
-  EXPECT_EQ(first_number(facts.contains("banks") ? facts.at("banks") : facts.at("bank")), address / 4 % 32);
+  EXPECT_EQ(first_number(facts.contains("banks") ? facts.at("banks") : facts.at("bank")),
+            address / banks.bytes % banks.count);
   // The lane that the cell names is a lane whose address that is.
   if (std::string const lane = facts.at("lane"); lane != "none") {
     Placement const placement(map, parse_access(cell["access"].get<std::string>()));
@@ -172,10 +175,10 @@ void expect_same_cell(Json const& cell, Mapping const& given) {
 }
 
 void expect_page_agrees(std::string const& layout, std::string const& element, std::string const& access,
-                        std::size_t least_states) {
+                        std::size_t least_states, std::string const& arch = "sm_90") {
   if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
-  std::string const options =
-      (element.empty() ? "" : " --element " + element) + (access.empty() ? "" : " --access '" + access + "'");
+  std::string const options = (element.empty() ? "" : " --element " + element) +
+                              (access.empty() ? "" : " --access '" + access + "'") + " --arch " + arch;
   Json const report = report_of("show '" + layout + "'" + options, "drive.js", 1300);
   ASSERT_FALSE(report.is_null()) << "the browser gave no report";
   EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
@@ -183,12 +186,14 @@ void expect_page_agrees(std::string const& layout, std::string const& element, s
   if (!element.empty()) mapping_options.element_bits = parse_element(element);
   Mapping const map = parse_mapping(layout, mapping_options);
   EXPECT_GE(report["states"].size(), least_states);
-  for (Json const& state : report["states"]) expect_same_numbers(state, map);
+  for (Json const& state : report["states"]) expect_same_numbers(state, map, parse_architecture(arch));
   EXPECT_GE(report["cells"].size(), 24U);
-  for (Json const& cell : report["cells"]) expect_same_cell(cell, map);
+  for (Json const& cell : report["cells"]) expect_same_cell(cell, map, parse_architecture(arch).banks);
   EXPECT_EQ(report["refused"], explain(SwizzleError::fields_overlap)) << "Sw<5,3,3> is not a swizzle";
 }
 
+constexpr auto column = "ld.shared.b32: row = lane, col = i for i in 0..31";
+constexpr auto column_of_halves = "ld.shared.b16: row = lane, col = i for i in 0..31";
 constexpr auto gemm = "Sw<3,4,3> o smem_ptr[16b](unset) o (_128,_64):(_64,_1)";
 
 TEST(Page, AgreesOnAGemmTileOfAllNamedAccesses) { expect_page_agrees(gemm, "", "", 37 * 6 * 2); }
@@ -206,6 +211,22 @@ TEST(Page, AgreesOnInstructionsWithIdleLanes) {
   // Two of the four phases have no lane: each of them still takes its turn (H5).
   expect_page_agrees("(16,64):(64,1)", "f16",
                      "ld.shared.b128: row = lane%8, col = 8*i for i in 0..7 if lane % 16 < 8", 12);
+}
+// Tables that were learned: other banks, and lanes that are served together without being neighbours.
+TEST(Page, AgreesOn64Banks) { expect_page_agrees(gemm, "", "", 37 * 6 * 2, SWIZPROOF_ARCHS "/wide.json"); }
+TEST(Page, AgreesOnBanksOf8Bytes) {
+  expect_page_agrees("(32,32):(33,1)", "f32", column, 12, SWIZPROOF_ARCHS "/eight.json");
+}
+TEST(Page, AgreesOnBanksOf2Bytes) {
+  expect_page_agrees("(32,32):(32,1)", "f16", column_of_halves, 12, SWIZPROOF_ARCHS "/few.json");
+}
+TEST(Page, AgreesOnOtherPartnersOfAMerge) {
+  expect_page_agrees("(32,32):(32,1)", "f64", "ld.shared.b64: row = lane % 16, col = i for i in 0..7", 12,
+                     SWIZPROOF_ARCHS "/few.json");
+}
+TEST(Page, AgreesOnScatteredLanes) {
+  expect_page_agrees("(32,32):(32,1)", "f64", "st.shared.b64: row = lane, col = i for i in 0..7", 12,
+                     SWIZPROOF_ARCHS "/scattered.json");
 }
 TEST(Page, FitsATelephone) {
   if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";

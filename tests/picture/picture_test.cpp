@@ -319,6 +319,57 @@ TEST(Memory, DrawsTheRowsThatAreTouchedByTheirAddresses) {
   EXPECT_LT(svg(make_picture(sm_90, "LDS", {}, addresses(1024, 128))).size(), 40000U);
 }
 
+/// sm_90 with other banks.
+Architecture with(Banks banks) {
+  Architecture arch = sm_90;
+  arch.banks = banks;
+  return arch;
+}
+
+TEST(Memory, HasTheBanksOfTheArchitecture) {
+  Picture const wide = make_picture(with({64, 4}), "LDS", {}, addresses(1024, 256 + 4));
+  EXPECT_EQ(wide.sides[0].words.size(), 64U);
+  EXPECT_EQ(wide.grid.cells, 64);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    EXPECT_EQ(wide.lanes_in(lane, lane), 1U << lane) << "a row is 256 bytes";
+    EXPECT_EQ(wide.sides[0].words[lane], (std::vector<std::int64_t>{256 + 65 * lane}));
+  }
+  pugi::xml_document const figure = read(svg(make_picture(with({64, 4}), "LDS", {}, addresses(0, 252))));
+  EXPECT_EQ(figure.select_nodes("//text[.='31']").size(), 1U) << "lane 31 in bank 33 is drawn";
+  for (char const* label : {"0x1e00", "60", "banks 56-63"})
+    EXPECT_TRUE(figure.select_node(("//text[text()='" + std::string(label) + "']").c_str())) << label;
+  EXPECT_FALSE(figure.select_node("//text[.='banks 60-63']"));
+  // Two lanes to a bank of 8 bytes, in one word of it: nobody collides.
+  Picture const eight = make_picture(with({32, 8}), "LDS", {}, addresses(0, 4));
+  EXPECT_EQ(eight.sides[0].cost.wavefronts, 1U);
+  EXPECT_EQ(eight.lanes_in(0, 15), 3U << 30);
+  EXPECT_EQ(eight.sides[0].words[15], (std::vector<std::int64_t>{15}));
+  EXPECT_EQ(make_picture(with({32, 8}), "LDS", {}, addresses(0, 256)).sides[0].cost.wavefronts, 32U);
+}
+
+TEST(Grid, HasCellsOfFourBytesOrABank) {
+  Tile const tile = make_tile(mapping("(8,64):(64,1)", 16), 0);
+  EXPECT_EQ(make_grid(tile, 4, {32, 8}).bytes, 4) << "two lanes in a bank, each in a cell";
+  EXPECT_EQ(make_grid(make_tile(mapping(sw128), 0), 16, {64, 32}).bytes, 16)
+      << "that the swizzle keeps together";
+  EXPECT_EQ(make_grid(tile, 4, {8, 2}).bytes, 4);
+  EXPECT_EQ(make_grid(tile, 1, {8, 2}).bytes, 2);
+  EXPECT_EQ(make_grid(make_tile(mapping("(8,33):(33,1)", 32), 0), 16, {32, 8}).bytes, 4)
+      << "rows are no multiple of 8";
+}
+
+TEST(Colours, AreSharedByAnEighthOfTheBanks) {
+  for (unsigned count = 1; count <= most_banks; count *= 2) {
+    std::array<unsigned, most_bank_colors> banks{};
+    for (unsigned bank = 0; bank < count; ++bank) ++banks.at(bank_color(bank, {count, 16}));
+    for (unsigned color = 0; color < most_bank_colors; ++color)
+      EXPECT_EQ(banks[color], color < bank_colors({count, 16}) ? std::max(count / 8, 1U) : 0U) << count;
+  }
+  EXPECT_EQ(bank_of_bit(8 * 260, {64, 4}), 1U);
+  EXPECT_EQ(bank_of_bit(8 * 260, {32, 8}), 0U);
+  EXPECT_EQ(bank_of_bit(-8, {32, 8}), 31U);
+}
+
 TEST(TracePage, CannotBeLeftByAName) {
   std::string const page =
       trace_page({{"kernel", "</script><script>alert(1)"}, {"sass", "{{STYLE}} {{DATA}}"}});
@@ -330,7 +381,7 @@ TEST(TracePage, CannotBeLeftByAName) {
 TEST(MemoryImage, ShowsWhatLiesWhere) {
   Style const plain("never", 1);
   Tile const tile = make_tile(mapping("(2,2):(3,1)", 32), 0);
-  EXPECT_EQ(memory_image(tile, {}, false, plain).substr(0, 31), "0,0  0,1    -  1,0  1,1    -   ");
+  EXPECT_EQ(memory_image(tile, {}, {}, false, plain).substr(0, 31), "0,0  0,1    -  1,0  1,1    -   ");
 }
 
 }  // namespace

@@ -93,14 +93,15 @@ TEST(LearnedTable, IsFoundBesideTheObligationsThatNameIt) {
   EXPECT_THROW((void)parse_architecture("card.json", "/nonexistent"), InputError);
 }
 
-std::string refusal_of(Json const& json) {
+std::string refusal_of_text(std::string const& text) {
   try {
-    (void)read_architecture(json.dump(), "t");
+    (void)read_architecture(text, "t");
     return "accepted";
   } catch (InputError const& error) {
     return error.message;
   }
 }
+std::string refusal_of(Json const& json) { return refusal_of_text(json.dump()); }
 
 TEST(LearnedFile, NamesTheFieldThatIsWrong) {
   Json const good = table();
@@ -123,6 +124,8 @@ TEST(LearnedFile, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(with("/name", "sm"), "t: 'name' is 'sm', no architecture such as sm_89");
   EXPECT_EQ(with("/device", 3), "t: 'device' is no text");
   EXPECT_EQ(with("/device", "a\x1b[2J"), "t: 'device' has control characters");
+  EXPECT_EQ(with("/device", "a\u009b2J"), "t: 'device' has control characters");
+  EXPECT_EQ(with("/device", "Gerät 1"), "accepted");
   EXPECT_EQ(with("/date", "yesterday"), "t: 'date' is 'yesterday', no day such as 2026-11-22");
   EXPECT_EQ(with("/banks", 33), "t: 'banks' is 33, no power of two");
   EXPECT_EQ(with("/banks", 128), "t: 'banks' is no whole number from 1 to 64");
@@ -164,10 +167,19 @@ TEST(LearnedFile, NamesTheFieldThatIsWrong) {
             "t: 'partners' of ld.shared.b64 has array, none of 1, 2, 4, 8, 16");
   std::string deep = table().dump();  // a million brackets where a word should stand
   deep.replace(deep.find("\"table\""), 7, std::string(1000000, '[') + std::string(1000000, ']'));
-  EXPECT_THROW((void)read_architecture(deep, "t"), InputError);
-  EXPECT_THROW((void)read_architecture("{", "t"), InputError);
-  EXPECT_THROW((void)read_architecture("[]", "t"), InputError);
-  EXPECT_THROW((void)read_architecture("", "t"), InputError);
+  EXPECT_EQ(refusal_of_text(deep), "t: is nested more than 16 deep");
+  EXPECT_EQ(refusal_of_text("{"), "t: no JSON from byte 2 of line 1 on");
+  EXPECT_EQ(refusal_of_text(""), "t: no JSON from byte 1 of line 1 on");
+  EXPECT_EQ(refusal_of_text("{\n  \"format\": maybe}"), "t: no JSON from byte 13 of line 2 on");
+  EXPECT_EQ(refusal_of_text("{\"banks\": 1e400}"), "t: has a number that no JSON reader holds");
+  EXPECT_EQ(refusal_of_text("[]"), "t: is no JSON object");
+  EXPECT_EQ(refusal_of_text("{\"banks\": 32, \"a\": {\"banks\": 1}, \"banks\": 64}"), "t: has 'banks' twice");
+  EXPECT_EQ(with("/date", "2026-02-30"), "t: 'date' is '2026-02-30', no day such as 2026-11-22");
+  std::string const long_name = "\x1b[2J\n" + std::string(1000, 'x');
+  std::string const shown = "'?[2J?" + std::string(35, 'x') + "...'";
+  EXPECT_TRUE(
+      with("/instructions/" + long_name, 1).starts_with("t: 'instructions' has " + shown + "; known: "));
+  EXPECT_TRUE(with(row + long_name, 1).starts_with("t: " + shown + " of ld.shared.b64 is no field; known: "));
 }
 
 }  // namespace

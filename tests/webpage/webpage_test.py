@@ -132,6 +132,31 @@ class Webpage(unittest.TestCase):
         self.assertIn("--element f16", line)
         self.assertIsNone(difference(program_says(line)[0][1], json.loads(seen["json"])))
 
+    def test_options_may_have_an_equals_sign(self):
+        line = "check '(64,64):(64,1)' --element=f16 --arch=sm_80 --at-most=8 --access=ldmatrix.x4"
+        self.assertEqual(self.ask(line)["verdict"], "refuted")
+        fields = self.browser.run(FIELDS)
+        self.assertEqual((fields["element"], fields["arch"], fields["accesses"], fields["options"]), ("f16", "sm_80", "ldmatrix.x4", "--at-most=8"))
+        # The picture is of the same architecture.
+        words = self.browser.run("line => pictureWords(wordsOf(line))", line)
+        self.assertEqual(words, ["show", "(64,64):(64,1)", "--element", "f16", "--arch", "sm_80", "--access", "ldmatrix.x4", "--html=-"])
+
+    def test_lanes_that_count_each_are_no_different_words(self):
+        line = "check '(32,32):(32,1)' --element f32 --access '{}: row = lane/2, col = 0'"
+        self.assertIn("bank 0: 32 lanes, each for itself (", self.ask(line.format("cp.async.b32"))["details"])
+        self.assertIn("bank 0: 16 different words (", self.ask(line.format("ld.shared.b32"))["details"])
+
+    def test_a_program_that_does_not_start_is_not_started_for_ever(self):
+        self.assertEqual(self.browser.run("""() => {
+          let starts = 0;
+          class Counted extends Program { start() { ++starts; super.start(); this.worker.terminate(); } }
+          const broken = new Counted();
+          broken.fail('first'), broken.fail('second');
+          const said = broken.ask('answer', []).catch(error => error.message);
+          broken.fail('third');
+          return said.then(why => [starts, why]);
+        }"""), [2, "third"])
+
     def test_stop_ends_a_question_and_the_next_is_answered(self):
         self.browser.run("hash => { location.hash = hash; }", hash_of(LONG))
         self.browser.run("""() => new Promise(resolve => {

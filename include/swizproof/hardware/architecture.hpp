@@ -166,9 +166,15 @@ namespace detail {
 }  // namespace detail
 
 /// What an access must cost at least for the bytes it moves, one wavefront a phase: on sm_90 1, 2, 4 for up to 4, 8, 16
-/// bytes a lane; N for ldmatrix and stmatrix xN. Merged loads (H4) may cost less.
+/// bytes a lane; N for ldmatrix and stmatrix xN. A phase of more than all banks hold takes as many as fill them: ld.shared.b32
+/// costs 2 on 16 banks of 4 bytes. Merged loads (H4), and there lanes at one word, may cost less. Checked by Ideal.*.
 [[nodiscard]] constexpr unsigned ideal_wavefronts(Architecture const& arch, Instruction i) {
-  return i.lanes() / detail::lanes_together(phase(arch, i), i, false);
+  Phase const& row = phase(arch, i);
+  unsigned const together = detail::lanes_together(row, i, false);
+  unsigned const of_lane =
+      row.by_lane && i.bytes < arch.banks.bytes ? arch.banks.bytes : i.bytes;  // H7: a word
+  unsigned const moved = together * of_lane, at_once = arch.banks.row();
+  return i.lanes() / together * (moved > at_once ? moved / at_once : 1);
 }
 
 }  // namespace swizproof

@@ -133,7 +133,8 @@ Mapping MappingParser::function() {
   } while (in_.take(","));
   in_.expect(")", variables.size() == 1 ? "after the variable" : "after the variables");
   std::size_t const after_variables = in_.at();
-  bool const block = (in_.take("="), in_.take("{"));
+  (void)in_.take("=");  // fn(x) = {...} or fn(x) {...}
+  bool const block = in_.take("{");
   if (!block) {
     in_.back_to(after_variables);
     in_.expect("=", "before the expression");
