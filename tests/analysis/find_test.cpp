@@ -62,6 +62,53 @@ TEST(Find, TmaIsAboutThisTile) {
     EXPECT_FALSE(tma_boxes(swizzled(padded_rows, s)).writes) << to_string(s);
 }
 
+// 128 bits are pairs of 64, two elements of 4 bits a byte: as tma_copies() takes them, boxes and all.
+TEST(Find, TmaTakesOtherElementsForThoseThatItHas) {
+  struct Case {
+    unsigned bits, of;
+    char const* tile;
+  };
+  for (Case const& c :
+       {Case{128, 64, "(32,8):(8,1)"}, Case{128, 64, "(32,8):(1,32)"}, Case{4, 8, "(64,256):(256,1)"}}) {
+    SearchProblem const p = problem(
+        c.tile, c.bits, {c.bits == 128 ? "ld.shared.b128: coord = (lane, i) for i in 0..7" : "copy.row128"});
+    SwizzleSearch const found = find_swizzle(p);
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < found.best.size(); i += 1 + found.best.size() / 30) {
+      Candidate const& best = found.best[i];
+      TmaCopies const copies = tma_copies(swizzled(p, best.swizzle));
+      bool const from_multiples = !copies.plans.empty() && copies.plans.front().destination_alignment != 0;
+      ASSERT_EQ(best.tma.writes.has_value(), from_multiples) << c.tile << ", " << to_string(best.swizzle);
+      EXPECT_EQ(best.tma.element_bits, c.of);
+      if (!from_multiples) continue;
+      ++written;
+      EXPECT_EQ(best.tma.writes->box, copies.plans.front().box) << c.tile << ", " << to_string(best.swizzle);
+      EXPECT_EQ(best.tma.writes->mode, copies.plans.front().mode);
+    }
+    EXPECT_GT(written, 0U) << c.tile;
+  }
+  TmaAnswer const odd = tma_boxes(parse_mapping("(8,33):(33,1)", {4}));
+  EXPECT_FALSE(odd.writes);
+  EXPECT_EQ(odd.element_bits, 0U) << "there is no other element that they can be taken for";
+}
+
+TEST(Find, TmaHasTheArchitecturesModes) {
+  SearchProblem p = problem("(64,32):(32,1)", 32, {"ld.shared.b32: row = lane/8, col = lane%8"});
+  Swizzle const wide_atom{2, 3, 2};  // of bytes Sw<2,5,2>
+  for (char const* arch : {"sm_80", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}) {
+    p.arch = &parse_architecture(arch);
+    SwizzleSearch const found = find_swizzle(p);
+    Candidate const* const best = among(found, wide_atom);
+    ASSERT_NE(best, nullptr) << arch;
+    bool const has = p.arch->capability >= 100;
+    ASSERT_EQ(best->tma.writes.has_value(), has) << arch << ": " << best->tma.reason;
+    if (has) EXPECT_EQ(best->tma.writes->mode, TmaMode::b128_atom_32b) << arch;
+    EXPECT_EQ(among(found, {3, 2, 3})->tma.writes.has_value(), p.arch->capability >= 90) << arch;
+    PitchSearch const pitches = find_padding(p);
+    EXPECT_EQ(pitches.fitting.front().tma.writes.has_value(), p.arch->capability >= 90) << arch;
+  }
+}
+
 TEST(Find, SaysWhenNoSwizzleWillDo) {
   SwizzleSearch const found =
       find_swizzle(problem("(32,32):(32,1)", 32, {"row_per_lane.load", "column.b32.load"}));
