@@ -75,7 +75,7 @@ inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,     
   return swizzle_of(mode)(destination + line * tma_pitch(mode, line_bytes) + x);
 }
 
-/// A swizzle mode as the command line names it, the ones that only sm_100 has included.
+/// A swizzle mode as the command line names it, the ones that came with compute capability 10.0 included.
 struct TmaModeName {
   std::string_view name;
   Swizzle swizzle;      ///< of byte addresses; of 128B_ATOM_32B_FLIP_8B see below
