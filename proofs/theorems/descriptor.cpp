@@ -15,12 +15,16 @@
 
 #include <swizproof/hardware/descriptor.hpp>
 
+#include <bit>
+
 namespace swizproof::proofs {
 
 namespace {
 
 constexpr char const* source =
     "PTX ISA 9.1, 9.7.15.5.1; CUTLASS DescriptorIterator, mma_traits_sm90_gmma.hpp";
+constexpr char const* source_tcgen05 =
+    "PTX ISA 9.1, 9.7.16.4.1; CUTLASS mma_sm100_desc.hpp, mma_traits_sm100.hpp; documented, not measured";
 
 /// Of which blocks, or columns, a question speaks.
 enum class Part : std::uint8_t {
@@ -65,7 +69,7 @@ Question mn_major_rows(OperandMode const& mode, Part part) {
               {"c", 3},
               {"columns", 5},
               {"column", 5},
-              {"line", 3},
+              {"line", static_cast<unsigned>(std::bit_width(mode.shape.k_lines - 1U))},
               {"length/16", 14}},
              [=](auto start, auto b, auto c, auto columns, auto column, auto line, auto lbo) {
                using W = decltype(start);
@@ -87,20 +91,22 @@ Question mn_major_rows(OperandMode const& mode, Part part) {
              });
 }
 
-/// Of an MN-major tile, and without a swizzle of a K-major one, the two halves of a block of k lie one length apart: SBO under a
+/// Of an MN-major tile, and without a swizzle of a K-major one, the parts of a block of k, 2 or 4, lie one length apart: SBO under a
 /// swizzle, LBO without. The next block is read with start + groups such lengths: the addresses that go into the swizzle are equal,
-/// whichever it is. The place in the half holds all else. Since the start is any, so is the block before.
-std::vector<Question> next_k(unsigned groups) {
+/// whichever it is. The place in the part holds all else. Since the start is any, so is the block before.
+std::vector<Question> next_k(unsigned groups, unsigned parts = 2) {
   std::vector<Question> questions;
-  for (unsigned half = 0; half < 2; ++half)
-    questions.push_back(ask("half " + std::to_string(half), 32,
-                            {{"start/16", 14}, {"place in the half", 18}, {"length/16", 14}},
+  for (unsigned part = 0; part < parts; ++part) {
+    std::string const name = parts == 2 ? "half" : "quarter";
+    questions.push_back(ask(name + " " + std::to_string(part), 32,
+                            {{"start/16", 14}, {"place in the " + name, 18}, {"length/16", 14}},
                             [=](auto start, auto place, auto length) {
                               using W = decltype(start);
                               W const s = shl(start, 4), bytes = shl(length, 4);
-                              return states(W(s + bytes * groups + (bytes * half + place)) ==
-                                            W(s + (bytes * (2 + half) + place)));
+                              return states(W(s + bytes * groups + (bytes * part + place)) ==
+                                            W(s + (bytes * (parts + part) + place)));
                             }));
+  }
   return questions;
 }
 
@@ -152,29 +158,61 @@ Question one_generation(bool with_version) {
   });
 }
 
+/// A descriptor of wgmma is one of tcgen05 with this number added: the same fields, and a mode of the same swizzle.
+Question same_but_for(std::uint64_t added) {
+  return ask("64 bits", 64, {{"descriptor", 64}}, [=](auto d) {
+    using W = decltype(d);
+    W const other = d + added;
+    auto const field = [](W number, DescriptorField f) {
+      return W(shr(number, f.first) & ((std::uint64_t{1} << f.bits) - 1));
+    };
+    truth_of<W> same = is_descriptor(OperandReader::tcgen05, other, true);
+    for (DescriptorField const& f : {start_field, leading_field, stride_field, base_offset_field})
+      same = same && field(other, f) == field(d, f);
+    for (OperandMode const& mode : operand_modes) {
+      if (mode.wgmma < 0) continue;
+      auto const had = field(d, mode_field(OperandReader::wgmma)) == static_cast<unsigned>(mode.wgmma);
+      auto const has =
+          field(other, mode_field(OperandReader::tcgen05)) == static_cast<unsigned>(mode.tcgen05);
+      same = same && !(had && !has);
+    }
+    return states(is_descriptor(OperandReader::wgmma, d, true), same);
+  });
+}
+
 std::vector<Question> if_and_only_if(OperandMode const& mode) {
   std::vector<Question> all = k_blocks(mode, Part::inside);
   for (Question& q : k_blocks(mode, Part::beyond)) all.push_back(std::move(q));
   return all;
 }
 
+std::string starts_of_all() { return "all starts below 2^32 that are multiples of 16, all base offsets; "; }
+
+/// "Rows from column c on", of MN-major tiles.
+void add_columns(std::vector<Claim>& claims, OperandMode const& mode, char const* from) {
+  claims.push_back(
+      {"descriptor/" + std::string(mode.name) + ", MN-major, rows from column c on",
+       several("MN-major, " + std::string(mode.name) +
+                   ": start + 16 c reads 16-byte columns c .. c + n - 1 of the rows if and only "
+                   "if they end inside an atom",
+               {mn_major_rows(mode, Part::inside), mn_major_rows(mode, Part::beyond)}),
+       starts_of_all() + "up to 31 columns of 16 bytes, " + std::to_string(mode.shape.k_lines) +
+           " lines of k, LBO < 2^18, but for \"only if\" not one line, where elements share places",
+       from, single("... however many they are", mn_major_rows(mode, Part::all))});
+}
+
 void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
   std::string const name = "descriptor/" + std::string(mode.name);
-  std::string const starts = "all starts below 2^32 that are multiples of 16, all base offsets; ";
   claims.push_back({name + ", K-major, next k",
                     several("K-major, " + std::string(mode.name) +
                                 ": start + 32 j reads bytes 32 j .. 32 j + 31 of each row's k if and only if "
                                 "they lie in one row of the swizzle",
                             if_and_only_if(mode)),
-                    starts + "j < 16, rows anywhere, panels < 2^18", source,
-                    several("... whatever j is", k_blocks(mode, Part::all))});
-  claims.push_back({name + ", MN-major, rows from column c on",
-                    several("MN-major, " + std::string(mode.name) +
-                                ": start + 16 c reads 16-byte columns c .. c + n - 1 of the rows if and only "
-                                "if they end inside an atom",
-                            {mn_major_rows(mode, Part::inside), mn_major_rows(mode, Part::beyond)}),
-                    starts + "up to 31 columns of 16 bytes, 8 lines of k, LBO < 2^18", source,
-                    single("... however many they are", mn_major_rows(mode, Part::all))});
+                    starts_of_all() +
+                        "j < 16, rows anywhere, panels < 2^18, but for \"only if\" not one row, where "
+                        "elements share places",
+                    source, several("... whatever j is", k_blocks(mode, Part::all))});
+  add_columns(claims, mode, source);
   claims.push_back(
       {name + ", base",
        several(std::string(mode.name) +
@@ -204,6 +242,23 @@ void add_descriptor(std::vector<Claim>& claims) {
               one_generation(true)),
        "all 64-bit numbers", "PTX ISA 9.1, 9.7.15.5.1 and 9.7.16.4.1",
        single("... without the version in bits 48..46", one_generation(false))});
+  // What changes with tcgen05: the version, a mode, and MN-major elements of 8 and 32 bits.
+  claims.push_back(
+      {"descriptor/tcgen05, bit 46",
+       single("a descriptor of wgmma with bit 46 set is tcgen05's of the same start, lengths, base "
+              "offset and swizzle",
+              same_but_for(std::uint64_t{1} << version_field.first)),
+       "all 64-bit numbers", source_tcgen05, single("... as it is", same_but_for(0))});
+  claims.push_back(
+      {"descriptor/tcgen05, MN-major, 8 bits, next k",
+       several("MN-major, 8-bit elements: start + 4 SBO reads the next 32 of k, and without a swizzle "
+               "start + 4 LBO",
+               next_k(4, 4)),
+       "all starts and lengths below 2^18 that are multiples of 16, all places below 2^18; any "
+       "swizzle, any base offset",
+       source_tcgen05, several("start + 2 SBO does, as of 16-bit elements", next_k(2, 4))});
+  for (OperandMode const& mode : operand_modes)
+    if (mode.number(OperandReader::wgmma) < 0) add_columns(claims, mode, source_tcgen05);
 }
 
 }  // namespace swizproof::proofs

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <map>
@@ -787,22 +788,47 @@ TmaCopies copies_of(Map const& map, std::span<TmaMode const> modes, Limits const
   return out;
 }
 
-}  // namespace
+constexpr char const* no_modes = "the architecture has no TMA, which came with compute capability 9.0";
 
-TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
-                    std::span<std::uint64_t const> addresses) {
-  if (std::string reason = unfit_element(element_bits); !reason.empty()) return {{}, std::move(reason)};
-  if (std::string reason = unfit_modes(extents); !reason.empty()) return {{}, std::move(reason)};
-  if (std::string reason = too_far(element_bits, addresses); !reason.empty()) return {{}, std::move(reason)};
-  AllModes const all = search_all(tma_modes, extents, element_bits, addresses);
-  if (all.writing.empty()) return {{}, all.searches[all.nearest].failure().reason};
-  return {all.searches[all.writing.front()].best(), {}};
+/// tma_recasts(), of any map.
+std::vector<Map> recasts_of(Map const& map) {
+  return map.domain() != nullptr && map.element_bits ? tma_recasts(map) : std::vector<Map>{};
 }
 
-TmaAnswer tma_boxes(Map const& map, Limits const& limits) {
-  TmaCopies const found = enumerate_copies(map, tma_modes, TriedBases::multiples, limits);
-  if (found.plans.empty()) return {{}, found.reason};
-  return {TmaBoxes(found.plans.front()), {}};
+}  // namespace
+
+std::string reason_of_recast(unsigned element_bits, std::string reason) {
+  if (element_bits >= 8) return reason;
+  return fmt::format("no boxes of bytes write the tile: {}; TMA's packed types are not modelled", reason);
+}
+
+TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
+                    std::span<std::uint64_t const> addresses, std::span<TmaMode const> modes) {
+  if (modes.empty()) return {{}, no_modes, 0};
+  for (std::string& reason :
+       std::array{unfit_element(element_bits), unfit_modes(extents), too_far(element_bits, addresses)})
+    if (!reason.empty()) return {{}, std::move(reason), 0};
+  AllModes const all = search_all(modes, extents, element_bits, addresses);
+  if (all.writing.empty()) return {{}, all.searches[all.nearest].failure().reason, 0};
+  return {all.searches[all.writing.front()].best(), {}, 0};
+}
+
+TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
+  if (modes.empty()) return {{}, no_modes, 0};
+  auto const answer_of = [&](Map const& tile, unsigned element_bits) -> TmaAnswer {
+    TmaCopies const found = enumerate_copies(tile, modes, TriedBases::multiples, limits);
+    if (found.plans.empty()) return {{}, found.reason, element_bits};
+    return {TmaBoxes(found.plans.front()), {}, element_bits};
+  };
+  std::vector<Map> const recasts = recasts_of(map);
+  if (recasts.empty()) return answer_of(map, 0);
+  std::optional<TmaAnswer> first;
+  for (Map const& recast : recasts) {
+    TmaAnswer answer = answer_of(recast, *recast.element_bits);
+    if (!first || (!first->writes && answer.writes)) first = std::move(answer);
+  }
+  if (!first->writes) first->reason = reason_of_recast(*map.element_bits, std::move(first->reason));
+  return *std::move(first);
 }
 
 std::vector<Map> tma_recasts(Map const& map) {
@@ -814,8 +840,7 @@ std::vector<Map> tma_recasts(Map const& map) {
 }
 
 TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
-  std::vector<Map> const recasts =
-      map.domain() != nullptr && map.element_bits ? tma_recasts(map) : std::vector<Map>{};
+  std::vector<Map> const recasts = recasts_of(map);
   if (recasts.empty()) return copies_of(map, modes, limits);
   std::optional<TmaCopies> first;
   for (Map const& recast : recasts) {
@@ -825,8 +850,7 @@ TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes, Limits cons
   }
   // Elements below a byte have types of their own, which may write what bytes do not.
   if (*map.element_bits < 8 && first->plans.empty()) {
-    first->reason = fmt::format("no boxes of bytes write the tile: {}; TMA's packed types are not modelled",
-                                first->reason);
+    first->reason = reason_of_recast(*map.element_bits, std::move(first->reason));
     first->outcome = Unknown{first->reason};
     first->witness.reset();
   }

@@ -75,22 +75,22 @@ Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::
   d.fields.reader = reader;
   d.fields.mode = way.mode;
   d.fields.base_offset = way.base_offset;
-  auto const length = [&](DescriptorField field, std::uint64_t bytes) -> std::uint32_t {
+  std::uint64_t const t = 16 / tile.element_bytes, w = mode.shape.row_bytes / 16;
+  auto const length = [&](DescriptorField field, std::uint64_t row, std::uint64_t k) -> std::uint32_t {
+    std::uint64_t const bytes = plain(tile.index(row, k, 0)) - first;
     auto const signed_bytes = static_cast<std::int64_t>(bytes);
     std::uint64_t const most = start_unit << field.bits;
     if (out.misfit.empty() && (bytes % start_unit != 0 || bytes >= most))
-      out.misfit = fmt::format("{} would be {} bytes: it holds multiples of {} from 0 to {}", field.name,
-                               signed_bytes, start_unit, most - start_unit);
+      out.misfit = fmt::format("{} would be {} bytes, to row {}, k {}: it holds multiples of {} from 0 to {}",
+                               field.name, signed_bytes, row, k, start_unit, most - start_unit);
     return static_cast<std::uint32_t>(bytes);
   };
   // Where each stride is first needed: at the second atom along rows, and along k.
-  std::uint64_t const t = 16 / tile.element_bytes, w = mode.shape.row_bytes / 16;
   bool const along_k = way.major == Major::k, swizzles = mode.shape.swizzled;
   std::uint64_t const next_row = along_k    ? 8
                                  : swizzles ? t * w
                                             : t,
                       next_k = along_k ? t : mode.shape.k_lines;
-  auto const step = [&](std::uint64_t row, std::uint64_t k) { return plain(tile.index(row, k, 0)) - first; };
   bool const rows_stride = next_row < tile.cut.rows, k_stride = next_k < tile.cut.depth;
   bool const leading_is_of_rows = !along_k && swizzles, leading_is_of_k = !swizzles;
   d.leading_is_read = (leading_is_of_rows && rows_stride) || (leading_is_of_k && k_stride);
@@ -99,10 +99,10 @@ Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::
   d.fields.leading_byte_offset = along_k && swizzles ? 16 : 0;
   if (d.leading_is_read)
     d.fields.leading_byte_offset =
-        length(leading_field, leading_is_of_rows ? step(next_row, 0) : step(0, next_k));
+        leading_is_of_rows ? length(leading_field, next_row, 0) : length(leading_field, 0, next_k);
   if (d.stride_is_read)
     d.fields.stride_byte_offset =
-        length(stride_field, leading_is_of_rows ? step(0, next_k) : step(next_row, 0));
+        leading_is_of_rows ? length(stride_field, 0, next_k) : length(stride_field, next_row, 0);
   d.start = static_cast<std::int64_t>(first - base);
   for (std::uint64_t i = 0; i < tile.cut.count(); ++i) {
     std::uint64_t const at = plain(tile.corner(i));
@@ -246,10 +246,14 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
   if (!map.element_bits)
     throw bad_tile(map, "the element size is not known", "give --element, such as --element f16");
   if (*map.element_bits != 8 && *map.element_bits != 16 && *map.element_bits != 32)
-    throw bad_tile(map,
-                   fmt::format("{} reads elements of 8, 16 or 32 bits from shared memory, not of {}",
-                               name(question.reader), *map.element_bits),
-                   *map.element_bits == 4 ? "two packed 4-bit elements are one of 8 bits" : "");
+    throw bad_tile(
+        map,
+        fmt::format("{} reads elements of 8, 16 or 32 bits from shared memory, not of {}",
+                    name(question.reader), *map.element_bits),
+        *map.element_bits == 4
+            ? "give the tile in bytes, --element u8: two elements of kind::mxf4 are one; of kind::f8f6f4 16 "
+              "elements of 4 or 6 bits take 16 bytes, the last 8 or 4 of them padding"
+            : "");
   CutTile tile{map, {}, extent_of(*layout, 0), extent_of(*layout, 1), 1, *map.element_bits / 8, {}};
   for (std::size_t m = 2; m < layout->rank(); ++m) tile.rest *= extent_of(*layout, m);
   tile.cut = cut_of(tile, question);
@@ -342,13 +346,13 @@ class DescriptorSearch {
       own_is_a_mode = own_is_a_mode || is_own;
       std::string_view const forbidden = why_not(question_.reader, mode, way.major, 8 * tile_.element_bytes);
       Fitted const fitted = fit(tile_, question_.reader, way, stored, origin);
-      Reading reading;
-      if (fitted.misfit.empty()) reading = read_all(tile_, fitted.found, stored, origin, true);
+      Reading const reading =
+          read_all(tile_, fitted.found, stored, origin, true);  // also what no field can hold
       bool const reads_it = fitted.misfit.empty() && !reading.wrong;
       std::pair const near{is_own, reads_it ? tile_.places.size() + 1 : reading.right};
       if ((!forbidden.empty() && !reads_it) || (nearest && near <= *nearest)) continue;
       nearest = near;
-      answer.misread = reading.wrong;
+      answer.misread = fitted.misfit.empty() ? reading.wrong : std::nullopt;
       std::string const as =
           fmt::format("{}, mode {}", way.major == Major::k ? "K-major" : "MN-major", mode.name);
       MatrixDescriptor const& fields = fitted.found.fields;
@@ -589,20 +593,22 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
   else if (overlaps)
     all.push_back(fmt::format(
         "elements overlap: two of them are read from one address (atoms touch at {} bytes)", atom));
-  auto const not_divided = [&](std::string_view field, std::uint32_t length, std::uint32_t usual) {
-    if (length == 16 * usual)
-      all.push_back(
-          fmt::format("{} is {} bytes, 16 times the {} of atoms that touch: the field counts units of 16 "
-                      "bytes; perhaps {} was written without >> 4",
-                      field, length, usual, usual));
+  // Lengths that would be those of atoms that touch, if they had been divided; which they are if the rest agrees.
+  std::vector<std::string> undivided;
+  MatrixDescriptor divided = descriptor;
+  auto const not_divided = [&](std::string_view field, std::uint32_t& length, std::uint32_t usual) {
+    if (length != 16 * usual) return;
+    undivided.push_back(
+        fmt::format("{} is {} bytes, 16 times the {} of atoms that touch: the field counts units of 16 "
+                    "bytes; perhaps {} was written without >> 4",
+                    field, length, usual, usual));
+    length = usual;
   };
+  std::uint32_t const touching = swizzles ? mode.shape.k_lines * mode.shape.row_bytes : atom;
   if (major == Major::k || swizzles)
-    not_divided(stride_field.name, descriptor.stride_byte_offset,
-                swizzles ? mode.shape.k_lines * mode.shape.row_bytes : 2 * atom);
-  if (!swizzles) not_divided(leading_field.name, descriptor.leading_byte_offset, atom);
-  if (swizzles && major == Major::mn)
-    not_divided(leading_field.name, descriptor.leading_byte_offset,
-                mode.shape.k_lines * mode.shape.row_bytes);
+    not_divided(stride_field.name, divided.stride_byte_offset, swizzles ? touching : 2 * atom);
+  if (!swizzles || major == Major::mn) not_divided(leading_field.name, divided.leading_byte_offset, touching);
+  if (!undivided.empty() && !overlapping(divided)) all.insert(all.end(), undivided.begin(), undivided.end());
   // The mode may be another generation's number, or missing: 8 rows of which mode does the stride step over?
   for (OperandMode const& other : operand_modes)
     if (major == Major::k && other.shape.swizzled && other.shape.k_lines == 8 && &other != &mode &&
@@ -611,8 +617,11 @@ std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major ma
       all.push_back(
           fmt::format("stride byte offset {} is 8 rows under {}, and the mode is {}: perhaps its number is "
                       "missing, or one of the "
-                      "other generation (wgmma: 1 128B, 2 64B, 3 32B; tcgen05: 2 128B, 4 64B, 6 32B)",
-                      descriptor.stride_byte_offset, other.name, mode.name));
+                      "other generation (wgmma: 1 128B, 2 64B, 3 32B; tcgen05: 2 128B, 4 64B, 6 32B){}",
+                      descriptor.stride_byte_offset, other.name, mode.name,
+                      overlaps ? ""
+                               : fmt::format("; right where {} atoms lie side by side along k",
+                                             other.shape.row_bytes / mode.shape.row_bytes)));
   suspect_start(descriptor, major, rows * bytes, all);
   return all;
 }

@@ -161,7 +161,9 @@ struct Effect {
 /// Effects of swizzles on a tile, each worked out once: what counts is which of the tile's bits move, and where.
 class Effects {
  public:
-  explicit Effects(SearchProblem const& problem) : problem_(problem), tile_(problem.tile) {
+  explicit Effects(SearchProblem const& problem)
+      : problem_(problem), modes_(tma_modes_of(*problem.arch)), tile_(problem.tile) {
+    for (Map const& recast : tma_recasts(problem.tile)) recasts_.emplace_back(recast);
     plain_ = reach_of(tile_, std::identity{});
     dense_ = plain_.bytes() * 8 == tile_.from.size() * tile_.bits;
   }
@@ -182,19 +184,34 @@ class Effects {
         f.bits == 0 || (dense_ && period != 0 && plain_.first % period == 0 && plain_.end % period == 0);
     return same ? plain_.bytes() : reach_of(tile_, f).bytes();
   }
-  [[nodiscard]] TmaAnswer tma(SwizzleFormula<unsigned> const& f, std::uint64_t moved) const {
+  [[nodiscard]] TmaAnswer tma(Elements const& tile, SwizzleFormula<unsigned> const& f,
+                              std::uint64_t moved) const {
     std::uint64_t const touched = moved | (f(moved) ^ moved);
-    if (moved != 0 && (touched & (tile_.bits - 1)) != 0)
-      return {{}, "the swizzle tears elements apart, TMA keeps them whole"};
+    if (moved != 0 && (touched & (tile.bits - 1)) != 0)
+      return {{}, "the swizzle tears elements apart, TMA keeps them whole", 0};
     std::vector<std::uint64_t> addresses;
-    addresses.reserve(tile_.from.size());
-    for (std::uint64_t const from : tile_.from)
+    addresses.reserve(tile.from.size());
+    for (std::uint64_t const from : tile.from)
       addresses.push_back(static_cast<std::uint64_t>(static_cast<std::int64_t>(f(from)) >> 3));
-    return tma_boxes(tile_.extents, tile_.bits, addresses);
+    return tma_boxes(tile.extents, tile.bits, addresses, modes_);
+  }
+  /// Of elements that TMA has, or of the first recast that is written. A swizzle of bits moves those of all of them alike.
+  [[nodiscard]] TmaAnswer tma(SwizzleFormula<unsigned> const& f, std::uint64_t moved) const {
+    if (recasts_.empty() || modes_.empty()) return tma(tile_, f, moved);
+    std::optional<TmaAnswer> first;
+    for (Elements const& tile : recasts_) {
+      TmaAnswer answer = tma(tile, f, moved);
+      answer.element_bits = tile.bits;
+      if (!first || (!first->writes && answer.writes)) first = std::move(answer);
+    }
+    if (!first->writes) first->reason = reason_of_recast(tile_.bits, std::move(first->reason));
+    return *std::move(first);
   }
 
   SearchProblem const& problem_;
+  std::span<TmaMode const> modes_;
   Elements tile_;
+  std::vector<Elements> recasts_{};  ///< of tma_recasts()
   Reach plain_{};
   bool dense_ = false;
   std::map<std::pair<std::uint64_t, int>, Effect> known_{};
@@ -292,15 +309,19 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
     out.best.push_back(c);
   }
   Effects effects(problem);
+  std::span<TmaMode const> const modes = tma_modes_of(*problem.arch);
+  std::string names;  // of all but the first, "none"
+  for (std::size_t i = 1; i < modes.size(); ++i)
+    names += fmt::format("{}{}", i == 1 ? "" : i + 1 < modes.size() ? ", " : " and ", name(modes[i]));
   auto const complete = [&](Candidate& c) {
     Effect const& effect = effects.of(c.swizzle);
     c.tma = effect.tma;
     bool const of_tma =
-        c.on_bytes && std::any_of(std::begin(tma_modes), std::end(tma_modes), [&](TmaMode mode) {
+        c.on_bytes && std::any_of(modes.begin(), modes.end(), [&](TmaMode mode) {
           return *c.on_bytes == swizzle_of(mode) || (c.swizzle.bits == 0 && mode == TmaMode::none);
         });
-    if (!c.tma.writes && !of_tma)
-      c.tma.reason = "none of the modes 32B, 64B and 128B has this swizzle; " + c.tma.reason;
+    if (!c.tma.writes && !of_tma && !modes.empty())
+      c.tma.reason = fmt::format("none of the modes {} has this swizzle; {}", names, c.tma.reason);
     c.memory = effect.memory;
   };
   std::for_each(out.best.begin(), out.best.end(), complete);
@@ -363,6 +384,7 @@ Map padded(SearchProblem const& problem, std::int64_t pitch) {
 
 PitchSearch find_padding(SearchProblem const& problem) {
   Rows const rows = rows_of(problem.tile);
+  std::span<TmaMode const> const modes = tma_modes_of(*problem.arch);
   PitchSearch out;
   out.own = problem.tile.domain()->stride.mode(rows.row).value;
   out.misfits = misfits_of(problem, problem.tile);
@@ -371,7 +393,7 @@ PitchSearch find_padding(SearchProblem const& problem) {
     Map const map = padded(problem, pitch);
     if (auto bill = bill_by_check(problem, map))
       out.fitting.push_back(
-          {pitch, reach_of(Elements(map), std::identity{}).bytes(), *std::move(bill), tma_boxes(map)});
+          {pitch, reach_of(Elements(map), std::identity{}).bytes(), *std::move(bill), tma_boxes(map, modes)});
   }
   std::stable_sort(out.fitting.begin(), out.fitting.end(), [](Pitch const& a, Pitch const& b) {
     return std::tie(a.cost.total, a.memory, a.cost.excess) < std::tie(b.cost.total, b.memory, b.cost.excess);
@@ -575,7 +597,7 @@ XorSearch find_xor(SearchProblem const& problem) {
     out.best = {complete(rows, kept, out.address_bits), *std::move(bill), {}, {}};
   });
   out.best.function = linear_map(out.best.rows);
-  out.best.tma = tma_boxes(under(problem, out.best.function));
+  out.best.tma = tma_boxes(under(problem, out.best.function), tma_modes_of(*problem.arch));
   return out;
 }
 

@@ -214,6 +214,7 @@ void add(Json& out, TmaAnswer const& tma) {
   out["box"] = tma.writes->box;
   out["box_modes"] = tma.writes->modes;
   out["boxes"] = tma.writes->boxes;
+  if (tma.element_bits != 0) out["box_element_bits"] = tma.element_bits;
 }
 
 void add(Json& out, Bill const& bill) {
@@ -315,11 +316,12 @@ Json to_json(FindResult const& result) {
 
 // ----------------------------------------------------------------------------------------- text
 
-/// `128B (64,64) x2`: mode, box, and how many of them.
+/// `128B (64,64) x2`: mode, box, and how many of them; `u64` behind the box says of which elements, if not of the tile's.
 std::string describe(TmaAnswer const& tma) {
   if (!tma.writes) return "no";
   std::string const count = tma.writes->boxes == 1 ? "" : fmt::format(" x{}", tma.writes->boxes);
-  return fmt::format("{} ({}){}", name(tma.writes->mode), fmt::join(tma.writes->box, ","), count);
+  std::string const of = tma.element_bits == 0 ? "" : fmt::format("u{}", tma.element_bits);
+  return fmt::format("{} ({}){}{}", name(tma.writes->mode), fmt::join(tma.writes->box, ","), of, count);
 }
 
 std::string table_of(std::monostate, SearchProblem const&, bool) { return {}; }

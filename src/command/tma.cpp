@@ -128,9 +128,7 @@ TmaResult compute_copies(Common const& common, Mapping const& map, std::string c
     throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
                      "it came with compute capability 9.0: --arch sm_90"};
   refuse_beyond_block(result.map, *result.arch);
-  bool const newer = result.arch->capability == 100;
-  result.found = newer ? tma_copies(result.map, tma_modes_sm_100, common.limits())
-                       : tma_copies(result.map, tma_modes, common.limits());
+  result.found = tma_copies(result.map, tma_modes_of(*result.arch), common.limits());
   if (result.found.recast) take_recast(result);
   result.support = *support;
   if (!result.found.recast) result.element = result.map.element;

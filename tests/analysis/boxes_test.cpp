@@ -171,10 +171,12 @@ TEST(Tma, BasesThatWillDo) {
 
 TEST(Tma, SaysWhyNot) {
   EXPECT_EQ(
-      boxes("(64,64):(64,1)", 4).reason,
+      boxes("(64,63):(63,1)", 4).reason,
       "TMA copies elements of 8, 16, 32 or 64 bits, not of 4; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, "
       "16U4_ALIGN16B and 16U6_ALIGN16B, which pack 16 of them into 8 or 16 bytes, are not modelled: give "
       "the tile in bytes, --element u8");
+  EXPECT_EQ(boxes("(64,64):(64,1)", 4).element_bits, 8U) << "two elements a byte: it is written";
+  EXPECT_NE(boxes("(64,34):(34,1)", 4).reason.find("no boxes of bytes write the tile"), std::string::npos);
   EXPECT_EQ(boxes("(2,2,2,2,2,64):(64,128,256,512,1024,1)", 16).reason,
             "the tile has 6 modes, a box has at most 5 dimensions");
   EXPECT_EQ(boxes("(1024,128):(128,1)", 16).reason,

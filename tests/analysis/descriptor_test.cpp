@@ -180,6 +180,10 @@ TEST(Descriptor, NamesTheOrderThatNoInstructionReads) {
 }
 
 TEST(Descriptor, NamesTheFieldThatHoldsNoSuchStride) {
+  EXPECT_NE(ask_about("Sw<3,4,3> o smem_ptr[16b](unset) o ((8,8),16):((64,-512),1)", {})
+                .reason.find("K-major, mode 128B: stride byte offset would be -1024 bytes, to row 8, k 0"),
+            std::string::npos)
+      << "its own mode, though another reads some elements";
   EXPECT_NE(ask_about("((8,8),16):((8,-64),1)", {}, 16).reason.find("stride byte offset would be -128 bytes"),
             std::string::npos);
   EXPECT_NE(ask_about("((8,8),(8,2)):((8,68),(1,1024))", {}, 16)
@@ -244,6 +248,10 @@ TEST(Suspicions, AreOfTheMistakesThatAreMade) {
   EXPECT_NE(about(0x0000004000010000).find("the mode is none"), std::string::npos);
   EXPECT_NE(about(0x4000004004000000, Major::mn).find("leading byte offset is 16384 bytes"),
             std::string::npos);
+  EXPECT_NE(about(0x0000010000800000).find("leading byte offset is 2048 bytes"), std::string::npos)
+      << "128 and 256, neither divided";
+  EXPECT_NE(about(0x0000010000800000).find("stride byte offset is 4096 bytes"), std::string::npos);
+  EXPECT_NE(about(0x8000004000010000).find("right where 2 atoms lie side by side"), std::string::npos);
   EXPECT_NE(about(0x4000004000400004, Major::mn).find("from the next row of k"), std::string::npos)
       << "64 rows";
   EXPECT_TRUE(

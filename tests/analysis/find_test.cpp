@@ -62,6 +62,56 @@ TEST(Find, TmaIsAboutThisTile) {
     EXPECT_FALSE(tma_boxes(swizzled(padded_rows, s)).writes) << to_string(s);
 }
 
+// 128 bits are pairs of 64, two elements of 4 bits a byte: as tma_copies() takes them, boxes and all.
+TEST(Find, TmaTakesOtherElementsForThoseThatItHas) {
+  struct Case {
+    unsigned bits, of;
+    char const* tile;
+  };
+  for (Case const& c :
+       {Case{128, 64, "(32,8):(8,1)"}, Case{128, 64, "(32,8):(1,32)"}, Case{4, 8, "(64,256):(256,1)"}}) {
+    SearchProblem const p = problem(
+        c.tile, c.bits, {c.bits == 128 ? "ld.shared.b128: coord = (lane, i) for i in 0..7" : "copy.row128"});
+    SwizzleSearch const found = find_swizzle(p);
+    std::size_t written = 0;
+    for (std::size_t i = 0; i < found.best.size(); i += 1 + found.best.size() / 30) {
+      Candidate const& best = found.best[i];
+      Map const map = swizzled(p, best.swizzle);
+      if (tma_recasts(map).empty()) continue;  // its swizzle has no number of elements below 32 bits
+      TmaCopies const copies = tma_copies(map);
+      bool const from_multiples = !copies.plans.empty() && copies.plans.front().destination_alignment != 0;
+      ASSERT_EQ(best.tma.writes.has_value(), from_multiples) << c.tile << ", " << to_string(best.swizzle);
+      EXPECT_EQ(best.tma.element_bits, c.of);
+      if (!from_multiples) continue;
+      ++written;
+      EXPECT_EQ(best.tma.writes->box, copies.plans.front().box) << c.tile << ", " << to_string(best.swizzle);
+      EXPECT_EQ(best.tma.writes->mode, copies.plans.front().mode);
+    }
+    EXPECT_GT(written, 0U) << c.tile;
+  }
+  TmaAnswer const odd = tma_boxes(parse_mapping("(8,33):(33,1)", {4}));
+  EXPECT_FALSE(odd.writes);
+  EXPECT_EQ(odd.element_bits, 0U) << "there is no other element that they can be taken for";
+}
+
+TEST(Find, TmaHasTheArchitecturesModes) {
+  SearchProblem scattered = problem("(64,32):(32,1)", 32, {"ld.shared.b32: row = lane/8, col = lane%8"});
+  SearchProblem rows = problem("(64,64):(64,1)", 16, {"ldmatrix.x4"});
+  for (char const* arch : {"sm_80", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"}) {
+    scattered.arch = rows.arch = &parse_architecture(arch);
+    unsigned const capability = rows.arch->capability;
+    SwizzleSearch const found = find_swizzle(scattered);
+    Candidate const* const wide_atom = among(found, {2, 3, 2});  // of bytes Sw<2,5,2>
+    ASSERT_NE(wide_atom, nullptr) << arch;
+    ASSERT_EQ(wide_atom->tma.writes.has_value(), capability >= 100) << arch << ": " << wide_atom->tma.reason;
+    if (capability >= 100) EXPECT_EQ(wide_atom->tma.writes->mode, TmaMode::b128_atom_32b) << arch;
+    EXPECT_EQ(find_swizzle(rows).best.front().tma.writes.has_value(), capability >= 90) << arch;
+    for (Pitch const& pitch : find_padding(rows).fitting)
+      if (pitch.elements == 64) EXPECT_EQ(pitch.tma.writes.has_value(), capability >= 90) << arch;
+    EXPECT_EQ(find_xor(rows).best.tma.reason.find("no TMA") != std::string::npos, capability < 90) << arch;
+  }
+}
+
 TEST(Find, SaysWhenNoSwizzleWillDo) {
   SwizzleSearch const found =
       find_swizzle(problem("(32,32):(32,1)", 32, {"row_per_lane.load", "column.b32.load"}));

@@ -33,6 +33,15 @@ TEST(Tma, TheDriverRefusesModesOfOtherDevicesAndWhatIsNotAligned) {
   }
 }
 
+// As ptxas 13.0 takes tensormap.replace.tile.swizzle_atomicity: for sm_100a, sm_103a, sm_110a, sm_120a and sm_121a.
+TEST(Tma, ModesAreTheArchitectures) {
+  for (Architecture const& arch : architectures)
+    EXPECT_EQ(tma_modes_of(arch).size(), arch.capability < 90    ? 0U
+                                         : arch.capability < 100 ? 4U
+                                                                 : 6U)
+        << arch.name;
+}
+
 TEST(Tma, NarrowLinesLieTheSwizzlesWidthApart) {
   EXPECT_EQ(tma_address(TmaMode::none, 256, 3, 48, 16), 256U + 3 * 48 + 16);
   EXPECT_EQ(tma_address(TmaMode::b64, 0, 1, 32, 0), 64U);

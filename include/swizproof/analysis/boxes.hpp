@@ -30,20 +30,24 @@ struct TmaBoxes {
 struct TmaAnswer {
   std::optional<TmaBoxes> writes{};
   std::string reason{};  ///< empty iff `writes` is not
+  /// Of the elements that `writes` counts, where TMA has none of the tile's: those of tma_recasts(); else 0.
+  unsigned element_bits = 0;
 };
 
-/// The boxes that write exactly this tile, the fewest of all modes of compute capability 9.0, decided on every byte of every
+/// The boxes that write exactly this tile, the fewest of all these modes, decided on every byte of every
 /// element and on every base that is a multiple of `destination_alignment`. Each mode of the tile is a dimension of the
 /// tensor, whichever of them is the innermost. Nothing is said of bases that are no multiples of the period of the tile's
-/// swizzle: those tma_copies() tries. Throws InputError without a shape or an element size.
+/// swizzle: those tma_copies() tries. Elements that TMA does not have are taken for those of tma_recasts(). Throws InputError without a shape or an element size.
 /// Checked by tests/analysis/boxes_test.cpp against the formula above, and by `equal`.
-[[nodiscard]] TmaAnswer tma_boxes(Map const& map, Limits const& limits = {});
+[[nodiscard]] TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes = tma_modes,
+                                  Limits const& limits = {});
 
 /// The same for a tile of modes of these extents, given by each element's first byte from a base that is a
 /// multiple of 1024: in the order of plain indices, the first mode fastest. Precondition: no two elements
 /// overlap, and each element's bytes lie side by side.
 [[nodiscard]] TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
-                                  std::span<std::uint64_t const> addresses);
+                                  std::span<std::uint64_t const> addresses,
+                                  std::span<TmaMode const> modes = tma_modes);
 
 /// One box of a tile: where it begins in the tile, and where its destination is.
 struct TmaCopy {
@@ -100,6 +104,9 @@ struct TmaCopies {
 /// those of 4 bits two to a byte, where they are contiguous in pairs. Empty where that cannot be done, or need not be. `(8,8):(8,1)` of 128 bits: `(8,(2,8)):(16,(1,2))` and
 /// `(2,8,8):(1,16,2)` of 64. Preconditions: a shape and an element size. Checked by tests/analysis/boxes_test.cpp.
 [[nodiscard]] std::vector<Map> tma_recasts(Map const& map);
+
+/// Why no boxes of tma_recasts() write a tile of such elements, `reason` being why those of the first do not.
+[[nodiscard]] std::string reason_of_recast(unsigned element_bits, std::string reason);
 
 /// The copies that write exactly this tile in these modes, decided as tma_boxes() does, from any base if there are none from
 /// the multiples of the swizzles' period; the good bases are found, all of them, and every engine that can read the copies'

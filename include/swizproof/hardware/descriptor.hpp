@@ -162,8 +162,9 @@ template <class W>
 [[nodiscard]] constexpr std::string_view why_not(OperandReader reader, OperandMode const& mode, Major major,
                                                  unsigned element_bits) {
   if (element_bits != 8 && element_bits != 16 && element_bits != 32)
-    return "operands in shared memory have elements of 8, 16 or 32 bits (two packed 4-bit elements are one "
-           "of 8)";
+    return "operands in shared memory have elements of 8, 16 or 32 bits (of 4 and 6 bits, the bytes that "
+           "they are "
+           "packed into)";
   if (mode.number(reader) < 0) return "wgmma has no such mode";
   bool const wide_atom = mode.shape.k_lines == 4;
   if (major == Major::k) return wide_atom ? "128B_ATOM_32B is MN-major alone" : "";

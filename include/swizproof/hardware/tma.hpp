@@ -21,12 +21,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace swizproof {
 
-/// Swizzle modes of a tensor map, with the numbers of CUtensorMapSwizzle. Those from 4 on are for compute capability 10.0:
-/// documented, and refused by the driver of 9.0.
+/// Swizzle modes of a tensor map, with the numbers of CUtensorMapSwizzle. Those from 4 on are for compute capability 10.0
+/// and later: documented, and refused by the driver of 9.0.
 enum class TmaMode : std::uint8_t {
   none = 0,
   b32 = 1,
@@ -38,7 +39,8 @@ enum class TmaMode : std::uint8_t {
 };
 /// Those of compute capability 9.0, all measured.
 inline constexpr TmaMode tma_modes[] = {TmaMode::none, TmaMode::b32, TmaMode::b64, TmaMode::b128};
-/// Those of 10.0 that are a Swizzle: 128B_ATOM_32B_FLIP_8B is none.
+/// Those from 10.0 on that are a Swizzle: 128B_ATOM_32B_FLIP_8B is none. ptxas 13.0 takes tensormap.replace.tile.swizzle_atomicity,
+/// which they need, for sm_100a, sm_103a, sm_110a, sm_120a and sm_121a, and for no sm_90a.
 inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,           TmaMode::b64,
                                                TmaMode::b128, TmaMode::b128_atom_32b, TmaMode::b128_atom_64b};
 
@@ -73,7 +75,7 @@ inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,     
   return swizzle_of(mode)(destination + line * tma_pitch(mode, line_bytes) + x);
 }
 
-/// A swizzle mode as the command line names it, the ones that only sm_100 has included.
+/// A swizzle mode as the command line names it, the ones that came with compute capability 10.0 included.
 struct TmaModeName {
   std::string_view name;
   Swizzle swizzle;      ///< of byte addresses; of 128B_ATOM_32B_FLIP_8B see below
@@ -151,6 +153,12 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
   return arch.capability == 90 ? Support::measured : Support::documented;
 }
 
+/// The modes of an architecture that are a Swizzle; none where there is no TMA. `tma_modes_of(sm_90).size() == 4`
+[[nodiscard]] constexpr std::span<TmaMode const> tma_modes_of(Architecture const& arch) {
+  if (!tma_support(arch)) return {};
+  return arch.capability < 100 ? std::span<TmaMode const>(tma_modes) : tma_modes_sm_100;
+}
+
 /// What keeps a line of a box from being copied.
 enum class TmaLine : std::uint8_t { fits, no_whole_units, too_wide };
 
@@ -175,6 +183,6 @@ static_assert(tma_width(TmaMode::b32) == 32 && tma_pitch(TmaMode::none, 48) == 4
 static_assert(swizzle_of(TmaMode::b128) == swizzle_128B && name(TmaMode::b128) == "128B");
 static_assert(tma_data_type("bf16")->number == 9 && tma_data_type("fp8")->number == 0 &&
               tma_data_type("half_t")->number == 6 && tma_data_type("f128") == nullptr);
-static_assert(tma_support(sm_90) == Support::measured);
+static_assert(tma_support(sm_90) == Support::measured && tma_modes_of(sm_90).size() == 4);
 
 }  // namespace swizproof

@@ -100,6 +100,7 @@ class Candidate(Record):
     box: Optional[List[int]] = None
     box_modes: Optional[List[int]] = None
     boxes: Optional[int] = None
+    box_element_bits: Optional[int] = None
     keeps_16_byte_vectors: Optional[bool] = None
     period: Optional[int] = None
     memory: Optional[int] = None

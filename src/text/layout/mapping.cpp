@@ -560,6 +560,12 @@ Element parse_element_type(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit))
     throw InputError{"unknown element type", std::string(text), 0, text.size(),
                      "a size is written in bits with a b behind them, 16b, and elements of 2 bytes are 16b"};
+  std::string_view const plain = plain_element_name(text);
+  if (plain.find("e2m3") != plain.npos || plain.find("e3m2") != plain.npos || text == "6b")
+    throw InputError{
+        "elements of 6 bits have no address of their own", std::string(text), 0, text.size(),
+        "shared memory holds 16 of them in 16 bytes, the last 4 padding: give the tile in bytes, "
+        "as u8"};
   std::vector<std::string> known;
   for (ElementType const& type : element_types) {
     known.emplace_back(type.name);
@@ -572,7 +578,7 @@ Element parse_element_type(std::string_view text) {
   throw InputError{
       "unknown element type", std::string(text), 0, text.size(),
       did_you_mean_of(
-          plain_element_name(text), known,
+          plain, known,
           "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, as C, CUDA, "
           "CUTLASS, Triton and PyTorch write them too, or Nb with N a power of two up to 128")};
 }
