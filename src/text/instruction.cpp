@@ -229,7 +229,7 @@ class InstructionReader {
   Instruction sass() {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> modifiers{{
         {"LDS", " U 64 128 U8 S8 U16 S16 "},
-        {"STS", " 64 128 U8 U16 "},
+        {"STS", " 64 128 U8 S8 U16 S16 "},
         {"LDSM", " 16 M88 MT88 2 4 "},
         {"STSM", " 16 M88 MT88 2 4 "},
         {"LDGSTS", " E 64 128 BYPASS ZFILL LTC64B LTC128B LTC256B "},

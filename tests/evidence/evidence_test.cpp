@@ -1,5 +1,6 @@
 // What real devices said equals the model; and a record that was tampered with, or a wrong law, does not.
 #include "../../gpu/campaigns/cases.hpp"
+#include "evidence/campaigns/recomputation.hpp"
 #include "evidence/evidence.hpp"
 
 #include <swizproof/analysis/boxes.hpp>
@@ -8,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -575,6 +578,85 @@ TEST(EvidenceLeaves, OfWavefronts) {
                           "/longest/farthest_from_law/cp.async.b128",
                           "/longest/farthest_from_law/stmatrix.x4.trans", "/rows/sample/cp.async.b128/*/2",
                           "/rows/sample/stmatrix.x4.trans/*/2"}));
+}
+
+std::set<std::string> of_an_architecture(std::set<std::string> others) {
+  others.insert({"/architecture", "/architecture may be missing", "/devices", "/ranks"});
+  return and_metadata(std::move(others));
+}
+
+// Cycles within what the law allows, and how much was measured again.
+TEST(EvidenceLeaves, OfAtomics) {
+  EXPECT_EQ(unseen("h200-atomics.json"),
+            of_an_architecture({"/counts/measured_again", "/rows/sample/red.shared.xor.b32/*/2",
+                                "/rows/sample/red.shared.xor.b32/*/3", "/rows/sample/atom.shared.add.u32/*/2",
+                                "/rows/sample/atom.shared.add.u32/*/3"}));
+}
+
+TEST(EvidenceLeaves, OfCluster) {
+  EXPECT_EQ(unseen("h200-cluster.json"),
+            of_an_architecture({"/counts/measured_again", "/rows/sample/atom.shared::cluster.cas.b32/*/2",
+                                "/rows/sample/atom.shared::cluster.cas.b32/*/3",
+                                "/rows/sample/st.shared::cluster.b64/*/2",
+                                "/rows/sample/st.shared::cluster.b64/*/3"}));
+}
+
+TEST(EvidenceLeaves, OfContention) {
+  EXPECT_EQ(unseen("h200-contention.json"),
+            of_an_architecture(
+                {"/seed", "/rows/layouts/*/5", "/rows/pairs/*/2", "/rows/pairs/*/3", "/rows/pairs/*/4"}));
+}
+
+/// The share of a form's kept patterns whose time is within a fifth of a cycle of `cycles`, of those that take 6 at least.
+template <class Cycles>
+double near(Json const& record, char const* form, unsigned bytes, Cycles const& cycles) {
+  unsigned all = 0, close = 0;
+  for (Json const& row : record.at("rows").at("sample").at(form)) {
+    double const law = cycles(addresses_of(row.at(4), {Operation::st_shared, bytes}));
+    double const time = (row.at(3).get<double>() - row.at(2).get<double>()) / gpu::clocked_instructions;
+    if (law < 6) continue;
+    ++all;
+    close += std::abs(time - law) < 0.2 ? 1 : 0;
+  }
+  EXPECT_GT(all, 30U);
+  return 1.0 * close / all;
+}
+
+// H15 allows 3 cycles more; what was measured is nearer. Sectors explain it, and banks nothing of it.
+TEST(EvidenceOfCluster, IsOneAndAHalfCyclesASector) {
+  Json const record = Json::parse(read("h200-cluster.json"));
+  auto const read_sectors = [](auto const& warp) { return 1.5 * sectors(warp); };
+  auto const in_packets = [](auto const& warp) { return 1.5 * packets(warp, 4); };
+  auto const by_banks = [](auto const& warp) {
+    return cost(sm_90, {Operation::ld_shared, 4}, warp).wavefronts;
+  };
+  EXPECT_GT(near(record, "ld.shared::cluster.b32", 4, read_sectors), 0.95);
+  EXPECT_GT(near(record, "ld.shared::cluster.b64", 8, read_sectors), 0.9);
+  EXPECT_GT(near(record, "st.shared::cluster.b32", 4, in_packets), 0.95);
+  EXPECT_LT(near(record, "ld.shared::cluster.b32", 4, by_banks), 0.05);
+}
+
+// Lanes at one word count each (H14); where they count one, they do not.
+TEST(EvidenceOfAtomics, ContradictsMergingAndCountingApart) {
+  Json record = Json::parse(read("h200-atomics.json"));
+  std::swap(record["rows"]["sample"]["red.shared.add.u32"], record["rows"]["sample"]["red.shared.add.u32 1"]);
+  EXPECT_GT(contradictions(record), 200U);
+}
+
+// Nine tenths of shared memory's bytes beside stores: the sum of H16 is no idle bound.
+TEST(EvidenceOfContention, ContradictsAPairThatMovesMoreOrLess) {
+  Json record = Json::parse(read("h200-contention.json"));
+  for (double const times : {0.5, 2.0}) {
+    Json other = record;
+    for (Json& row : other["rows"]["pairs"])
+      if (row.at(0) == "m64n256k16, A in shared memory" && row.at(1) == "st.shared.b32, 1 wavefront") {
+        row.at(2) = static_cast<std::uint32_t>(row.at(2).get<double>() * times);
+        row.at(3) = static_cast<std::uint32_t>(row.at(3).get<double>() * times);
+      }
+    EXPECT_EQ(contradictions(other), 1U) << times;
+  }
+  record["rows"]["layouts"][7][5] = record["rows"]["layouts"][7][5].get<std::uint32_t>() * 11 / 10;
+  EXPECT_EQ(contradictions(record), 1U);
 }
 
 /// The record of shard i of n of `exhaustive` on one device, made of the whole's rows.

@@ -69,6 +69,26 @@ TEST(InstructionNames, OfPtxSassAndCutlassAreThoseOfTheTable) {
     EXPECT_EQ(name(parse_instruction(s.text)), s.name) << s.text;
 }
 
+// What ptxas 13.0 makes of every vector of shared memory, for sm_75 to sm_120: one instruction of all its bytes.
+TEST(InstructionNames, OfVectorsAreWhatPtxasMakesOfThem) {
+  struct Compiled {
+    char const *type, *alone, *pair, *four;  ///< suffixes of LDS and STS; none: 16 bytes at most
+  };
+  for (Compiled const& c : {Compiled{"u8", ".U8", ".U16", ""},
+                            {"s8", ".S8", ".S16", ""},
+                            {"u16", ".U16", "", ".64"},
+                            {"b32", "", ".64", ".128"},
+                            {"f32", "", ".64", ".128"},
+                            {"b64", ".64", ".128", nullptr}})
+    for (bool const store : {false, true})
+      for (auto const& [vector, sass] : {std::pair{"", c.alone}, {".v2", c.pair}, {".v4", c.four}}) {
+        if (sass == nullptr) continue;
+        std::string const ptx = std::string(store ? "st" : "ld") + ".shared" + vector + "." + c.type;
+        EXPECT_EQ(parse_instruction(ptx), parse_instruction(std::string(store ? "STS" : "LDS") + sass))
+            << ptx;
+      }
+}
+
 TEST(InstructionNames, WhatIsNoAccessToSharedMemoryIsRefusedWithTheReason) {
   struct Refused {
     char const *text, *message;

@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <span>
+#include <iterator>
 #include <string_view>
 
 namespace swizproof {
@@ -153,10 +153,21 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
   return arch.capability == 90 ? Support::measured : Support::documented;
 }
 
+/// Modes one behind the other: a std::span<TmaMode const> for C++17.
+struct TmaModes {
+  TmaMode const* first = nullptr;
+  std::size_t count = 0;
+  [[nodiscard]] constexpr TmaMode const* data() const { return first; }
+  [[nodiscard]] constexpr std::size_t size() const { return count; }
+  [[nodiscard]] constexpr TmaMode const* begin() const { return first; }
+  [[nodiscard]] constexpr TmaMode const* end() const { return first + count; }
+};
+
 /// The modes of an architecture that are a Swizzle; none where there is no TMA. `tma_modes_of(sm_90).size() == 4`
-[[nodiscard]] constexpr std::span<TmaMode const> tma_modes_of(Architecture const& arch) {
+[[nodiscard]] constexpr TmaModes tma_modes_of(Architecture const& arch) {
   if (!tma_support(arch)) return {};
-  return arch.capability < 100 ? std::span<TmaMode const>(tma_modes) : tma_modes_sm_100;
+  if (arch.capability < 100) return {std::begin(tma_modes), std::size(tma_modes)};
+  return {std::begin(tma_modes_sm_100), std::size(tma_modes_sm_100)};
 }
 
 /// What keeps a line of a box from being copied.

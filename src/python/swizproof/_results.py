@@ -341,6 +341,7 @@ class Kernel(Record):
     wavefronts: int
     ideal: int
     excess: int
+    unseen: List[str]
     lines: List[Line]
     mends: List[Mend]
 
@@ -670,6 +671,7 @@ class Explain(Answer):
     ideal: int
     excess: int
     dropped: int
+    failures: List[str]
     sources: List[Source]
     kernels: List[Kernel]
 
