@@ -6,6 +6,7 @@
 //
 // The memory of the other block of a cluster of two is reached in the cluster's window. What is asynchronous ends at a barrier there, of
 // each warp its own, and a flag comes back.
+#include "clock.cuh"
 #include "clocked.hpp"
 #include "record.hpp"
 
@@ -113,12 +114,6 @@ __device__ __forceinline__ void issue(std::uint32_t at, [[maybe_unused]] std::ui
   sink |= static_cast<std::uint32_t>(wide_sink) | words[0] | words[1] | words[2];
 }
 
-__device__ std::uint32_t clock_now() {
-  std::uint32_t t;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(t)::"memory");
-  return t;
-}
-
 __device__ void meet_cluster() {
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
 }
@@ -215,12 +210,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(clocked_warps* warp_
       }
       __syncthreads();
       if (block == 0 && threadIdx.x == 0) {
-        std::uint32_t from = begin[0], to = end[0];
-        for (unsigned w = 1; w < clocked_warps; ++w) {
-          from = static_cast<std::int32_t>(begin[w] - from) < 0 ? begin[w] : from;
-          to = static_cast<std::int32_t>(end[w] - to) > 0 ? end[w] : to;
-        }
-        cycles[2 * p + twice] = to - from;
+        cycles[2 * p + twice] = cycles_of(begin, end);
       }
       meet_cluster();
     }

@@ -4,6 +4,7 @@
 // instruction 16,000 times each and say when they begin and end; the neighbour counts what it has done between. In a second part nobody
 // issues anything, and wgmma reads operands of every layout: the time must be the same.
 #include "campaigns/asynchronous.cuh"
+#include "campaigns/clock.cuh"
 #include "contention.hpp"
 #include "record.hpp"
 
@@ -18,12 +19,6 @@ constexpr unsigned operand_a = tiles * tile_bytes, operand_b = operand_a + 49152
 constexpr unsigned copies = 8;  ///< in flight
 constexpr unsigned shared_bytes = operand_b + 65536 + 1024, threads = 128 + warps_beside * warp_lanes;
 constexpr std::uint32_t most_polls = 1U << 24;
-
-__device__ std::uint32_t clock_now() {
-  std::uint32_t t;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(t)::"memory");
-  return t;
-}
 
 // d += a * b, m64nNk16 in f16: a thread holds N / 4 registers of d.
 #define TO_4(i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
@@ -159,7 +154,7 @@ __device__ void copy_all(Count& count, std::uint32_t const volatile& phase, bool
                      : "=r"(done)
                      : "r"(barrier(count.operations)), "r"(count.operations / copies & 1)
                      : "memory");
-      if (done == 0) return;
+      if (done == 0) __trap();  // a copy that never comes
     } else {
       asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(copies - 1) : "memory");
     }
@@ -275,12 +270,7 @@ __global__ void __launch_bounds__(threads, 1)
   if (threadIdx.x != 0) return;
   Taken result;
   if (asked.issues) {
-    std::uint32_t from = begin[0], to = end[0];
-    for (unsigned w = 1; w < warps_beside; ++w) {
-      from = static_cast<std::int32_t>(begin[w] - from) < 0 ? begin[w] : from;
-      to = static_cast<std::int32_t>(end[w] - to) > 0 ? end[w] : to;
-    }
-    result.cycles = to - from;
+    result.cycles = cycles_of(begin, end);
   }
   result.neighbour_cycles = count.to - count.from;
   result.operations = count.last - count.first;

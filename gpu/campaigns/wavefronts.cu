@@ -13,6 +13,7 @@
 // mismatch that is kept with its addresses.
 //
 // The same kernels answer what `learn` asks (learn/device.hpp): patterns from the host, and a table that is not the model's.
+#include "clock.cuh"
 #include "issue.cuh"
 #include "learn/gpu.hpp"
 #include "record.hpp"
@@ -102,12 +103,6 @@ SWIZPROOF_HOST_DEVICE constexpr std::uint32_t pages_bytes(std::uint32_t step, st
   return (pages - 1) * step + span;
 }
 
-__device__ std::uint32_t now() {
-  std::uint32_t t;
-  asm volatile("mov.u32 %0, %%clock;" : "=r"(t)::"memory");
-  return t;
-}
-
 template <Operation Op, unsigned Bytes, unsigned Matrices, bool Transposed>
 __device__ void measure(Scratch& scratch, std::uint32_t page, unsigned i, Numbers const& numbers,
                         char const* global) {
@@ -119,13 +114,13 @@ __device__ void measure(Scratch& scratch, std::uint32_t page, unsigned i, Number
   std::uint32_t sink[pages][4] = {};
   __syncthreads();
   if ((pattern.active >> lane & 1) != 0) {
-    std::uint32_t const begin = now();
+    std::uint32_t const begin = clock_now();
 #pragma unroll 1
     for (unsigned r = 0; r < numbers.rounds; ++r)
       issue_all<Op, Bytes, Matrices, Transposed>(std::make_integer_sequence<unsigned, pages>{}, address,
                                                  global + lane * Bytes, numbers.data, sink);
     drain<Op>(page, sink);
-    std::uint32_t const end = now();
+    std::uint32_t const end = clock_now();
     keep_alive<Op>(page, sink);
     if (first) {
       scratch.begin[i][warp] = begin;

@@ -178,6 +178,8 @@ Ended run(Options const& options, std::string const& library, std::string const&
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw Failure{std::string("cannot wait for the program: ") + std::strerror(errno)};
+  for (int const signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP})
+    std::signal(signal, SIG_DFL);  // now meant for the tracer
   return {std::exchange(child, 0), status};
 }
 
@@ -439,8 +441,8 @@ std::string head_of(Raw const& raw, Options const& options) {
 }
 
 /// Whether an instruction works on shared memory and the sanitizer calls no patch before it: TMA's copies of tensors, and what the
-/// tensor cores of sm_100 read. `@P0 UTMALDG.2D [UR8], [UR4]`. [CUDA 13.0; seen on an H200: no patch of
-/// SANITIZER_INSTRUCTION_BULK_COPY_* is called for it]
+/// tensor cores of sm_100 read. `@P0 UTMALDG.2D [UR8], [UR4]`. [CUDA 13.0; of UTMALDG seen on an H200: no patch of
+/// SANITIZER_INSTRUCTION_BULK_COPY_* is called for it; the others by the same header]
 bool goes_unseen(std::string_view opcode) {
   for (std::string_view const known :
        {"UTMALDG", "UTMASTG", "UTMAREDG", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCCP"})
@@ -464,6 +466,11 @@ std::map<std::string, std::set<std::string>> unseen_in(Raw const& raw, std::map<
     for (auto const& [pc, line] : listings[function.module][function.name])
       if (std::string const opcode = opcode_of(line.sass); goes_unseen(opcode))
         out[demangled(function.name)].insert(opcode);
+  for (Instruction const& one : raw.instructions)
+    if (one.function >= 0 && static_cast<std::size_t>(one.function) < raw.functions.size())
+      if (Function const& function = raw.functions[static_cast<std::size_t>(one.function)];
+          listings[function.module][function.name].empty())
+        out[demangled(function.name)].insert("whatever could not be disassembled");
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <span>
 
 namespace swizproof {
 

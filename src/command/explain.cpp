@@ -92,7 +92,7 @@ struct ExplainResult {
                          [](Line const& line) { return !line.traced.file.empty(); });
     });
   }
-  /// Whether a law speaks of anything that was traced, and of all of it.
+  /// Whether a law speaks of anything that was traced, and no execution of that was lost.
   [[nodiscard]] bool known() const {
     return sums.executed != 0 && trace.dropped == 0 && trace.failures.empty();
   }
@@ -690,7 +690,8 @@ void add_explain(CLI::App& app, Common& common) {
          "TRACE", options->trace,
          "what swizproof-trace wrote; costs are computed again, by the model of the traced device's\n"
          "architecture, or by a learned table of the same law (--arch FILE).\n"
-         "Exit codes: 0 no excess, 1 some, 3 none that was seen, but not all was seen")
+         "Exit codes: 0 no excess, 1 some, 3 none that was seen, but executions were dropped or the tracer "
+         "failed")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
   sub->add_option("--source", options->source,

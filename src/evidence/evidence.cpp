@@ -32,10 +32,11 @@ Evidence header(std::string const& name, Members& record, Members& counts) {
     dated = i == 4 || i == 7 ? e.date[i] == '-' : digit(i);
   if (!dated) malformed("'date' is no date such as 2026-11-21");
   for (char const* key : {"driver", "cuda_driver", "toolkit", "compiler", "commit"}) (void)record.text(key);
-  if (Json const* const architecture =
-          record.find("architecture"))  // records before 2026-11-22 name none: sm_90
+  if (Json const* const architecture = record.find("architecture")) {
     if (!architecture->is_string() || !architecture->get_ref<std::string const&>().starts_with("sm_"))
       malformed("'architecture' is no name such as sm_90");
+    e.architecture = architecture->get<std::string>();
+  }
   e.seed = record.count("seed");
   e.parts = from_one(record.at("devices"), "'devices'") * from_one(record.at("ranks"), "'ranks'");
   if (e.parts > most_parts) malformed("more than 2^20 devices took part");

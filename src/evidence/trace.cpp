@@ -28,7 +28,8 @@ std::string text_or_null(Members& line, std::string const& name) {
 
 /// What a machine may not know: its driver's version, the commit of a source without its history.
 std::string possibly_empty(Members& head, std::string const& name) {
-  return head.at(name) == "" ? std::string() : head.text(name);
+  Json const& value = head.at(name);
+  return value.is_string() && value.get_ref<std::string const&>().empty() ? std::string() : head.text(name);
 }
 
 template <class T = std::uint64_t>
@@ -48,7 +49,7 @@ std::array<unsigned, 3> three(Members& line, std::string const& name) {
 
 std::vector<std::string> texts_of(Json const& values, std::string const& name) {
   bool const right = values.is_array() && std::all_of(values.begin(), values.end(), [](Json const& value) {
-                       return value.is_string() && value != "";
+                       return value.is_string() && !value.get_ref<std::string const&>().empty();
                      });
   if (!right) malformed("'" + name + "' is no list of texts");
   return values;

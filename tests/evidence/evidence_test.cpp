@@ -581,7 +581,7 @@ TEST(EvidenceLeaves, OfWavefronts) {
 }
 
 std::set<std::string> of_an_architecture(std::set<std::string> others) {
-  others.insert({"/architecture", "/architecture may be missing", "/devices", "/ranks"});
+  others.insert({"/architecture may be missing", "/devices", "/ranks"});
   return and_metadata(std::move(others));
 }
 

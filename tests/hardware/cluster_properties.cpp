@@ -1,4 +1,6 @@
 // H14 and H15 beside dumb counts: what atomics take, and what another block's memory costs.
+#include "../../gpu/campaigns/contention.hpp"
+
 #include <swizproof/hardware/atomic.hpp>
 #include <swizproof/hardware/cluster.hpp>
 #include <swizproof/hardware/contention.hpp>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 namespace swizproof {
 namespace {
@@ -26,7 +29,7 @@ Warp any_warp(unsigned bytes) {
   return warp;
 }
 
-/// Lanes first .. first + 31 at the bank that most of `count` lanes from `first` on ask.
+/// The most of `count` lanes from `first` on that ask one bank.
 unsigned lanes_of_a_bank(Warp const& warp, unsigned first, unsigned count, unsigned bytes) {
   std::map<std::uint32_t, unsigned> asked;
   unsigned most = 0;
@@ -101,6 +104,14 @@ TEST(Cluster, TakesTheWavefrontsOfHomeWhereTheyAreMore) {
   for (unsigned lane = 0; lane < warp_lanes; ++lane) rows.address[lane] = lane % 16 * 128;
   EXPECT_EQ(remote_time(Remote::store, 8, rows).least, 8U * 32 - 8);
   EXPECT_EQ(remote_time(Remote::load, 8, rows).least, 12U * 16 - 8);
+}
+
+TEST(Contention, AsksWhatItsNamesSay) {
+  for (gpu::Issued const& issued : gpu::issued_beside)
+    if (std::string const name = issued.name; name != "nothing") {
+      unsigned const wavefronts = gpu::wavefronts_beside(issued);
+      EXPECT_NE(name.find(", " + std::to_string(wavefronts) + " wavefront"), std::string::npos) << name;
+    }
 }
 
 TEST(Contention, CountsTheBytesOfOperands) {

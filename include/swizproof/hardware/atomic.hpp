@@ -12,8 +12,8 @@ enum class Atomic : std::uint8_t {
   compare_and_swap
 };
 
-/// Wavefronts of a shared atomic that is one instruction: of 32 bits (`bytes` 4) .add, .min, .max, .inc, .dec, .and, .or, .xor, .exch and
-/// .cas, of 64 bits (8) .exch and .cas.
+/// Wavefronts of a shared atomic that is one instruction: of 32 bits (`bytes` 4) .add, .min, .max, .inc, .and, .xor, .exch and .cas, of 64
+/// bits (8) .exch and .cas; .dec and .or of 32 bits are taken to be alike. Precondition: `bytes` is 4 or 8, of `counting` 4.
 ///
 /// As many as lanes ask the bank that is asked most. Lanes at one word count each, so 32 lanes that add to one counter take 32, like 32
 /// lanes at 32 words of a bank. 64 bits are served by half-warps: their numbers add up, an idle half costs nothing, and less than
@@ -25,7 +25,8 @@ enum class Atomic : std::uint8_t {
 /// [Measured on an H200 by the clock: campaign `atomics`, whose record tests/evidence/evidence_test.cpp recomputes.]
 ///
 /// Not covered, and no law of the banks: what the multiprocessor does not have is a loop of compare-and-swap, whose time depends on
-/// who wins: .add of f32, f16x2 and f64, and .add, .min, .max, .and, .or, .xor of 64 bits, and .cas of 16.
+/// who wins (12 to 704 cycles): .add of f32, f16x2 and f64, .add, .min and .or of 64 bits; .max, .and and .xor of 64 bits and .cas of 16 are
+/// taken to be alike.
 [[nodiscard]] constexpr std::uint32_t atomic_wavefronts(WarpAccess<std::uint32_t> const& warp,
                                                         unsigned bytes = 4,
                                                         Atomic what = Atomic::arithmetic) {

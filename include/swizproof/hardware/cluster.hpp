@@ -5,15 +5,15 @@
 //
 //   ld.shared::cluster    1.5 * S
 //   st.shared::cluster    1.5 * P
-//   st.async              lanes at one word are not brought together: more than a store, up to 3.5 a lane
+//   st.async              at least 1.5 * S: lanes at one word are not brought together; up to 3.5 a lane, and 6 more
 //
-// and accesses of 16 bytes, and stores of 8, at least the wavefronts that they take at home. Of 4 and 8 bytes nearly every time is within a
-// tenth of a cycle of that, and none 3 above it; of 16 bytes, whose phases share less, loads take up to half as much again and 8 cycles, stores
-// a quarter and 3. Through the window of the cluster the own block's memory is read at the price of a plain load.
-// [Found by measurement on an H200: campaign `cluster`, with clusters of two; the bounds are those of remote_time(). A probe of clusters of four
-// and eight showed no difference.]
+// and accesses of 16 bytes, and stores of 8, at least the wavefronts that they take at home. Of 4 and 8 bytes four of five times and more are
+// within a tenth of a cycle of that, and none 3 above it; of 16 bytes, whose phases share less, loads take up to half as much again and 8 cycles, stores
+// a quarter and 3. Through the window of the cluster the own block's memory is read by what is a plain load, up to 0.3
+// cycles more.
+// [Found by measurement on an H200: campaign `cluster`, with clusters of two; the bounds are those of remote_time().]
 //
-// Not covered, and no law found: accesses of 1 and 2 bytes; atomics and reductions of another block's memory (3 to 125 cycles).
+// Not covered, and no law found: accesses of 1 and 2 bytes; atomics and reductions of another block's memory (2 to 173 cycles).
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>
@@ -37,6 +37,7 @@ enum class Remote : std::uint8_t { load, store, store_async };
 
 /// Packets that a store is sent in. A sector that is not wholly written takes one for each of its 16-byte halves that is touched, and so does
 /// the only whole one of a line of 128 bytes; of two and more in a line each takes one. 32 lanes at consecutive words: 4; eight: 2.
+/// Precondition: `bytes` is at most 16, and addresses are multiples of it.
 [[nodiscard]] constexpr unsigned packets(WarpAccess<std::uint32_t> const& warp, unsigned bytes) {
   unsigned all = 0;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -67,7 +68,7 @@ struct RemoteTime {
   std::uint32_t most;
 };
 
-/// What campaign `cluster` allows. Precondition: `bytes` is 4, 8 or 16, and addresses are multiples of it. 32 lanes that load consecutive
+/// What campaign `cluster` allows. Precondition: some lane is active, `bytes` is 4, 8 or 16, and addresses are multiples of it. 32 lanes that load consecutive
 /// words: 6 cycles, from 5 to 7.5.
 [[nodiscard]] constexpr RemoteTime remote_time(Remote what, unsigned bytes,
                                                WarpAccess<std::uint32_t> const& warp) {

@@ -1,8 +1,5 @@
 #include "evidence/campaigns/recomputation.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 namespace swizproof {
 
 namespace {
@@ -18,9 +15,8 @@ void check_clocked_row(Recomputation& r, std::string const& where, gpu::ClockedF
           gpu::clocked_agrees(form, addresses_of(row.at(4), like), rest), true);
 }
 
-/// Every kept pattern of a form stands once.
-void check_clocked_form(Recomputation& r, gpu::ClockedForm const& form, Json const& rows,
-                        std::set<std::string>& seen) {
+/// Every kept pattern of a form stands once. Returns how many patterns it was asked.
+std::size_t check_clocked_form(Recomputation& r, gpu::ClockedForm const& form, Json const& rows) {
   auto const name = [&](auto const& kind, std::uint64_t number) {
     return std::string(form.name) + ", " + kind + " " + text_of(number);
   };
@@ -28,15 +24,15 @@ void check_clocked_form(Recomputation& r, gpu::ClockedForm const& form, Json con
   std::map<std::string, gpu::ClockedPattern const*> kept;
   for (gpu::ClockedPattern const& p : patterns)
     if (p.kept) kept[name(p.kind, p.number)] = &p;
-  for (Json const& row : rows) {
-    std::string const where =
-        name(with_members(row, 5).at(0).get<std::string>(), integer<std::uint64_t>(row.at(1)));
-    r.row(where, seen);
-    auto const found = kept.find(where);
-    r.equal(where + ", is kept", found != kept.end(), true);
-    if (found != kept.end()) check_clocked_row(r, where, form, *found->second, row);
-  }
-  r.equal(std::string(form.name) + ", rows", rows.size(), kept.size());
+  check_kept<gpu::ClockedPattern>(
+      r, rows, kept,
+      [&](Json const& row) {
+        return name(with_members(row, 5).at(0).get<std::string>(), integer<std::uint64_t>(row.at(1)));
+      },
+      [&](std::string const& where, Json const& row, gpu::ClockedPattern const& asked) {
+        check_clocked_row(r, where, form, asked, row);
+      });
+  return patterns.size();
 }
 
 template <std::size_t N>
@@ -44,17 +40,17 @@ void check_clocked(Recomputation& r, gpu::ClockedForm const (&forms)[N]) {
   r.check_units(N);
   std::map<std::string, std::uint64_t> patterns, mismatches;
   std::uint64_t all = 0;
+  std::size_t lawful = 0;
   Json const& sample = r.groups_of_rows("sample");
   for (auto const& [op, rows] : r.groups_of_rows("mismatches_of").items())
     r.equal("mismatches of " + op + ", rows", rows.size(), std::size_t{0});
-  std::set<std::string> seen;
   for (std::size_t f = 0; f < N; ++f) {
+    lawful += forms[f].law == gpu::ClockedLaw::none ? 0 : 1;
     if (!r.share.has(f)) continue;
     static Json const none = Json::array();
-    patterns[forms[f].name] = gpu::patterns_of(forms[f], r.evidence.seed).size();
-    mismatches[forms[f].name] = 0;
-    all += patterns[forms[f].name];
-    check_clocked_form(r, forms[f], sample.contains(forms[f].name) ? sample.at(forms[f].name) : none, seen);
+    std::string const form = forms[f].name;
+    all += patterns[form] = check_clocked_form(r, forms[f], sample.contains(form) ? sample.at(form) : none);
+    mismatches[form] = 0;
   }
   r.equal("forms with rows", sample.size(), patterns.size());
   r.equal("patterns", r.counts.count("patterns"), all);
@@ -65,11 +61,8 @@ void check_clocked(Recomputation& r, gpu::ClockedForm const (&forms)[N]) {
                         integer<std::int64_t>(r.longest.at("instructions_per_measurement")),
                         gpu::clocked_instructions);
   (void)r.longest.measured("seconds");
-  std::size_t const lawful = static_cast<std::size_t>(
-      std::count_if(std::begin(forms), std::end(forms),
-                    [](gpu::ClockedForm const& f) { return f.law != gpu::ClockedLaw::none; }));
-  r.evidence.scope = text_of(seen.size()) + " of " + text_of(all) + " patterns; " + text_of(lawful) + " of " +
-                     text_of(N) + " forms have a law";
+  r.evidence.scope = text_of(r.evidence.rows.size()) + " of " + text_of(all) + " patterns; " +
+                     text_of(lawful) + " of " + text_of(N) + " forms have a law";
 }
 
 }  // namespace

@@ -58,6 +58,9 @@ WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction cons
 
 void recompute_campaign(Recomputation& r) {
   std::string const& campaign = r.evidence.campaign;
+  bool const any_card = campaign == "wavefronts" || campaign == "exhaustive";
+  if (!any_card && r.evidence.architecture != "sm_90")
+    malformed("campaign '" + campaign + "' is of sm_90 alone, not of " + r.evidence.architecture);
   if (campaign == "wavefronts")
     check_wavefronts(r);
   else if (campaign == "counters")
