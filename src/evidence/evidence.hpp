@@ -26,7 +26,7 @@ struct Contradiction {
 struct Evidence {
   std::string name{};  ///< of the file
   std::string campaign{}, device{}, date{};
-  std::string architecture = "sm_90";    ///< records before 2026-11-22 name none
+  std::string architecture = "sm_90";  ///< records before 2026-11-22 name none
   std::uint64_t seed = 0, shard = 1, shards = 1;
   std::uint64_t parts = 1;               ///< devices times ranks: how many parts of the campaign ran at once
   std::uint64_t units = 0;               ///< that this record says it holds
