@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace swizproof::gpu {
@@ -32,16 +33,12 @@ inline constexpr std::size_t form_count = InWindow ? std::size(cluster_forms) : 
 
 /// Whether form `F` is called so, or begins so.
 template <bool InWindow, std::size_t F>
-consteval bool is(char const* name) {
-  char const* own = form_of<InWindow>(F).name;
-  while (*own != 0 && *own == *name) ++own, ++name;
-  return *own == *name;
+consteval bool is(std::string_view name) {
+  return std::string_view(form_of<InWindow>(F).name) == name;
 }
 template <bool InWindow, std::size_t F>
-consteval bool starts(char const* name) {
-  char const* own = form_of<InWindow>(F).name;
-  while (*name != 0 && *own == *name) ++own, ++name;
-  return *name == 0;
+consteval bool starts(std::string_view name) {
+  return std::string_view(form_of<InWindow>(F).name).starts_with(name);
 }
 
 /// Issues it once. `one` and `zero` are numbers that the compiler does not know; `barrier` is for what is asynchronous.

@@ -655,6 +655,9 @@ TEST(EvidenceOfContention, ContradictsAPairThatMovesMoreOrLess) {
       }
     EXPECT_EQ(contradictions(other), 1U) << times;
   }
+  Json timeless = record;
+  for (Json& row : timeless["rows"]["layouts"]) row[5] = 0;
+  EXPECT_EQ(contradictions(timeless), 1U);
   record["rows"]["layouts"][7][5] = record["rows"]["layouts"][7][5].get<std::uint32_t>() * 11 / 10;
   EXPECT_EQ(contradictions(record), 1U);
 }

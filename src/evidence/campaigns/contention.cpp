@@ -57,6 +57,7 @@ void check_layouts(Recomputation& r) {
   Json const& rows = r.list_of_rows("layouts");
   std::uint32_t least = ~0U;
   for (Json const& row : rows) least = std::min(least, integer<std::uint32_t>(with_members(row, 6).at(5)));
+  r.equal("wgmma took time", least != 0, true);
   auto const number = [](Json const& value) { return integer<std::uint32_t>(value); };
   check_kept<gpu::OperandLayout>(
       r, rows, kept,
