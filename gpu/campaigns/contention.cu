@@ -347,8 +347,9 @@ Record contention(Device const&, Settings const&, Part part) {
                                      "," + std::to_string(d.stride_byte_offset) + "," +
                                      std::to_string(t.neighbour_cycles) + "]");
   }
+  std::uint32_t const least = cycles.empty() ? 0 : *std::min_element(cycles.begin(), cycles.end());
   for (std::uint32_t const c : cycles)
-    if (!same_time(c, *std::min_element(cycles.begin(), cycles.end()))) ++record.counts["mismatches"];
+    if (!same_time(c, least)) ++record.counts["mismatches"];
   record.longest["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return record;
 }
