@@ -1,4 +1,4 @@
-// A stranger's project: the core alone, and the core with the prover.
+// A user's project: the core alone, and the core with the prover.
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/core/swizzle.hpp>
 #ifdef WITH_PROVER

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "stranger/random.hpp"
+#include "reference/random.hpp"
 
-namespace stranger {
+namespace reference {
 
 using Json = nlohmann::json;
 
-/// What a command line gave back.
+/// Reply of a command line.
 struct Answer {
   int code = 0;
   std::string out;
@@ -39,7 +39,7 @@ struct Tally {
   double seconds = 0;
 };
 
-/// One run of the stranger.
+/// One run of the reference model.
 class Campaign {
  public:
   /// `tool`: a binary to spawn; empty: swizproof::command::run in this process.
@@ -108,4 +108,4 @@ long long predict_case(Campaign&, Random&);
 long long prove_case(Campaign&, Random&);
 long long crosscheck_case(Campaign&, Random&);
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,11 +1,11 @@
-// What the cases of the stranger are drawn with.
+// Random numbers from which the cases are drawn.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
-namespace stranger {
+namespace reference {
 
 /// A stream of numbers that its seed alone decides, on every machine (splitmix64).
 class Random {
@@ -43,4 +43,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,7 +1,7 @@
 // predict: raw lane addresses, a JSON line each.
-#include "stranger/model/warp.hpp"
+#include "reference/model/warp.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
 long long draw_address(Random& r, int width, int style, int lane, long long a, long long b) {
@@ -112,4 +112,4 @@ long long predict_case(Campaign& c, Random& r) {
   return count;
 }
 
-}  // namespace stranger
+}  // namespace reference

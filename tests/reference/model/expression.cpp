@@ -1,9 +1,9 @@
-#include "stranger/model/expression.hpp"
+#include "reference/model/expression.hpp"
 
 #include <cstdio>
 #include <stdexcept>
 
-namespace stranger {
+namespace reference {
 namespace {
 
 int precedence(std::string const& op) {
@@ -108,4 +108,4 @@ Expression draw_expression(Random& r, std::vector<std::string> const& names, int
   return e;
 }
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,9 +1,9 @@
 // Draws accesses to tiles, and says by enumeration what check must answer.
 #pragma once
-#include "stranger/model/function.hpp"
-#include "stranger/model/warp.hpp"
+#include "reference/model/function.hpp"
+#include "reference/model/warp.hpp"
 
-namespace stranger {
+namespace reference {
 
 /// A layout with accesses that were made for it, or almost.
 struct Question {
@@ -28,7 +28,7 @@ long long base_end(Question const&);
 Shot shoot(Question const&, Access const&, Origin const&, long long base);
 /// Bytes (bits below a byte) of the tile that two elements share.
 bool shares(Tile const&);
-/// Some access has no active lane, whatever its variables are.
+/// Some access has no active lane, for all values of its variables.
 bool idle(Question const&);
 /// A thread-value layout that no warp can execute, or that leaves its own tile: bad input.
 bool malformed(Question const&);
@@ -41,4 +41,4 @@ int worst_wavefronts(Question const&, Access const&);
 /// A counter sees what the clock sees: no loads merge, and no group of lanes is idle.
 bool countable(Question const&, Access const&);
 
-}  // namespace stranger
+}  // namespace reference

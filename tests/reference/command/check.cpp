@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "stranger/model/access.hpp"
+#include "reference/model/access.hpp"
 
-namespace stranger {
+namespace reference {
 
 Shot shoot(Question const& q, Access const& access, Origin const& origin, long long base) {
   return shoot(access, q.tile ? &*q.tile : nullptr, q.function ? &q.function->swizzle : nullptr, origin,
@@ -21,7 +21,7 @@ long long base_step(Question const& q, Access const& access) {
 }
 
 long long base_end(Question const& q) {
-  // What is added after the swizzle turns the banks, no more.
+  // An amount added after the swizzle rotates the banks and changes nothing else.
   long long end = 128;
   if (q.function) end = std::max(end, q.function->window());
   if (q.tile && q.tile->flagged) end = std::max(end, q.tile->period_bytes());
@@ -289,4 +289,4 @@ long long check_case(Campaign& c, Random& r) {
   return 1;
 }
 
-}  // namespace stranger
+}  // namespace reference

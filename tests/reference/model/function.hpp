@@ -1,9 +1,9 @@
 // Bare functions: a swizzle, the TMA's maps, or C arithmetic that changes low bits alone.
 #pragma once
-#include "stranger/model/expression.hpp"
-#include "stranger/model/tile.hpp"
+#include "reference/model/expression.hpp"
+#include "reference/model/tile.hpp"
 
-namespace stranger {
+namespace reference {
 
 struct Function {
   std::string text;
@@ -33,4 +33,4 @@ struct Function {
 Function draw_function(Random&, int top = 9);
 void note(Campaign&, Function const&);
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,9 +1,9 @@
-#include "stranger/model/warp.hpp"
+#include "reference/model/warp.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace stranger {
+namespace reference {
 namespace {
 
 std::vector<Instruction> all_instructions() {
@@ -23,7 +23,7 @@ std::vector<Instruction> all_instructions() {
   return all;
 }
 
-// Whether every active lane whose partner is active has the partner's address.
+// True if every active lane with an active partner has the partner's address.
 bool pairs(Warp const& warp, int mask) {
   for (int l = 0; l < 32; ++l)
     if (warp[l] && warp[l ^ mask] && *warp[l] != *warp[l ^ mask]) return false;
@@ -152,7 +152,7 @@ void shoot_address(Shot& shot, Access const& access, Swizzle const* bare, Origin
     misfit(shot, lane, "elements not side by side");
 }
 
-// What the thread of a lane asks for, by its thread-value layout.
+// Addresses that the thread of a lane accesses, by its thread-value layout.
 void shoot_thread_value(Shot& shot, Access const& access, Tile const& tile, Origin const& values, int lane,
                         int count, long long base) {
   auto const& tv = access.tv;
@@ -194,7 +194,7 @@ std::vector<std::vector<long long>> runs_from(std::vector<long long> const& at, 
   return runs;
 }
 
-// What a lane asks for by coordinate or by index.
+// Addresses that a lane accesses by coordinate or by index.
 void shoot_place(Shot& shot, Access const& access, Tile const& tile, Origin const& values, int lane,
                  int count, long long base) {
   std::vector<long long> at;
@@ -233,4 +233,4 @@ Shot shoot(Access const& access, Tile const* tile, Swizzle const* bare, Origin c
   return shot;
 }
 
-}  // namespace stranger
+}  // namespace reference

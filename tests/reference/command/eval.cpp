@@ -1,9 +1,9 @@
 // eval: offsets or addresses, in CuTe's order.
 #include <optional>
 
-#include "stranger/model/tile.hpp"
+#include "reference/model/tile.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
 // CuTe's algebra, where its result is a function that plain loops give.
@@ -219,4 +219,4 @@ long long eval_case(Campaign& c, Random& r) {
   return 1;
 }
 
-}  // namespace stranger
+}  // namespace reference

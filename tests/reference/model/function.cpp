@@ -1,8 +1,8 @@
-#include "stranger/model/function.hpp"
+#include "reference/model/function.hpp"
 
 #include <algorithm>
 
-namespace stranger {
+namespace reference {
 
 bool Function::identity() const {
   for (long long x = 0; x < window(); ++x)
@@ -76,4 +76,4 @@ void note(Campaign& c, Function const& f) {
   if (f.bits < 8) c.drew("elements of " + std::to_string(f.bits) + " bits");
 }
 
-}  // namespace stranger
+}  // namespace reference

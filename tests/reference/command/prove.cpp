@@ -1,10 +1,10 @@
 // prove FILE.toml: obligations of every kind.
 #include <algorithm>
 
-#include "stranger/model/access.hpp"
-#include "stranger/command/equal.hpp"
+#include "reference/model/access.hpp"
+#include "reference/command/equal.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
 struct Obligation {
@@ -236,4 +236,4 @@ long long prove_case(Campaign& c, Random& r) {
   return count;
 }
 
-}  // namespace stranger
+}  // namespace reference

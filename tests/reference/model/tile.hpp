@@ -1,12 +1,12 @@
-// Layouts, swizzles and tiles, as the stranger understands CuTe's definitions: every element, byte and bit by plain loops.
+// Layouts, swizzles and tiles, from CuTe's definitions: every element, byte and bit by plain loops.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "stranger/campaign.hpp"
-#include "stranger/random.hpp"
+#include "reference/campaign.hpp"
+#include "reference/random.hpp"
 
-namespace stranger {
+namespace reference {
 
 /// a / b, rounded down.
 inline long long floor_div(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
@@ -56,7 +56,7 @@ struct Tile {
   std::vector<Stage> stages;
   Mode inner;
   bool flagged = false;  ///< the one swizzle acts on byte addresses
-  int bits = 0;          ///< of an element; 0: nobody says
+  int bits = 0;          ///< of an element; 0: not given
   std::string text;
   std::vector<std::string> options;  ///< --element, where the text does not say
 
@@ -65,12 +65,12 @@ struct Tile {
   long long through(long long x) const;
   /// Offset in elements of an unflagged tile.
   long long offset(long long index) const { return through(inner.at(index)); }
-  /// Where bit `bit` of element `index` lies, in bits, with the tile at byte address `base`.
+  /// Position in bits of bit `bit` of element `index`, with the tile at byte address `base`.
   long long place(long long index, int bit, long long base) const;
   long long place_at(long long inner_offset, int bit, long long base) const;
   /// Least power of two of bytes after which the swizzles repeat.
   long long period_bytes() const;
-  /// Whether any swizzle has bits.
+  /// True if a swizzle has bits.
   bool moves() const;
   /// A byte swizzle that separates the bytes of an element (of at least a byte).
   bool splits() const;
@@ -83,7 +83,7 @@ struct Tile {
   std::vector<std::string> words() const;
 };
 
-/// What a drawn tile may be.
+/// Limits of a drawn tile.
 struct Wish {
   long long most = 256;  ///< elements
   bool element = true;   ///< its size must be known
@@ -112,4 +112,4 @@ Tile without_repeats(Tile);
 /// Counts what is special about this tile.
 void note(Campaign&, Tile const&);
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,10 +1,10 @@
 // inspect and align: what kind of map it is, and from which bases relative addressing is absolute addressing.
 #include <algorithm>
 
-#include "stranger/model/function.hpp"
-#include "stranger/model/tile.hpp"
+#include "reference/model/function.hpp"
+#include "reference/model/tile.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
 struct Properties {
@@ -13,7 +13,7 @@ struct Properties {
   Json span, period;
 };
 
-// Of a map of 0..size-1, in units; `window`: a bare function, whose values outside repeat those inside.
+// A map of 0..size-1, in units; `window`: a bare function, whose values outside repeat those inside.
 Properties properties(std::vector<long long> const& f, bool window) {
   Properties p;
   auto const size = static_cast<long long>(f.size());
@@ -119,14 +119,14 @@ std::vector<std::string> with(std::string const& command, std::vector<std::strin
   return words;
 }
 
-// The identity takes any base; whoever speaks of elements may speak of whole ones.
+// The identity takes any base; a question about elements may be about whole ones.
 void compare_alignment(Campaign& c, Json const& got, Function const& f) {
   auto const alignment = got.at("alignment").get<long long>();
   if (f.alignment() == 1 && alignment * 8 == f.bits && f.identity()) return;
   c.same(alignment, f.alignment(), "alignment");
 }
 
-// Whether no bit of memory belongs to two elements.
+// True if no bit of memory belongs to two elements.
 bool apart(Tile const& tile) {
   std::set<long long> bits;
   int const width = tile.bits == 0 ? 1 : tile.bits;
@@ -224,4 +224,4 @@ long long align_case(Campaign& c, Random& r) {
   return 1;
 }
 
-}  // namespace stranger
+}  // namespace reference

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "stranger/random.hpp"
+#include "reference/random.hpp"
 
-namespace stranger {
+namespace reference {
 
 /// A tree over named variables.
 struct Expression {
@@ -28,4 +28,4 @@ Expression apply(std::string op, Expression, Expression);
 /// Any expression of these variables; every intermediate value is 0 or more where the variables are.
 Expression draw_expression(Random&, std::vector<std::string> const& names, int depth);
 
-}  // namespace stranger
+}  // namespace reference

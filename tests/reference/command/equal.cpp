@@ -1,11 +1,11 @@
 // equal: every bit of every element at every base.
-#include "stranger/command/equal.hpp"
+#include "reference/command/equal.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-namespace stranger {
+namespace reference {
 namespace {
 
 // The same layout in other words: modes split in two, or wrapped.
@@ -68,7 +68,7 @@ Tile retold(Tile const& tile, int bits, Random& r) {
   return other;
 }
 
-// Where a bit of an element lies when a function stands in place of the tile's swizzle.
+// Position of a bit of an element when a function replaces the tile's swizzle.
 long long place_of_function(Function const& f, Tile const& tile, int bits, long long index, int bit,
                             long long base) {
   auto const x = tile.inner.at(index) + (tile.stages.empty() ? 0 : tile.stages[0].add);
@@ -336,4 +336,4 @@ long long equal_case(Campaign& c, Random& r) {
   return 1;
 }
 
-}  // namespace stranger
+}  // namespace reference

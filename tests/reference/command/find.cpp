@@ -1,9 +1,9 @@
 // find: every swizzle, every pitch, every linear map that differs, by brute force on small tiles.
 #include <algorithm>
 
-#include "stranger/model/access.hpp"
+#include "reference/model/access.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
 // One case of an access: for each lane the offsets, in elements, of what its vector holds.
@@ -41,7 +41,7 @@ std::optional<std::vector<Searched>> vectors(Question const& q) {
 }
 
 struct Price {
-  bool torn = false;
+  bool split = false;
   int excess = 0;
   long long total = 0;  ///< weight x wavefronts over all cases
   std::vector<int> wavefronts;
@@ -52,7 +52,7 @@ struct Optimum {
   long long total = -1;
   bool free = false;
   void take(Price const& p) {
-    if (p.torn || (total >= 0 && p.total > total)) return;
+    if (p.split || (total >= 0 && p.total > total)) return;
     free = (p.total == total && free) || p.excess == 0;
     total = p.total;
   }
@@ -73,9 +73,9 @@ Price price(std::vector<Searched> const& searched, int bits, Place const& place)
         for (auto const x : v.lane[l])
           for (int bit = 0; bit < bits && done < one.op.width * 8;
                bit += std::min(8, bits), done += std::min(8, bits))
-            if (place(x, bit) != start + done) p.torn = true;
-        if (start % (8 * one.op.width) != 0) p.torn = true;
-        if (p.torn) return p;
+            if (place(x, bit) != start + done) p.split = true;
+        if (start % (8 * one.op.width) != 0) p.split = true;
+        if (p.split) return p;
         warp[l] = start / 8;
       }
       auto const wavefronts = cost(one.op, warp).wavefronts;
@@ -96,7 +96,7 @@ Swizzle parsed(std::string const& text) {
 }
 
 void compare_entry(Campaign& c, Json const& entry, Price const& p, std::string const& what) {
-  c.expect(!p.torn, what + " tears a vector");
+  c.expect(!p.split, what + " splits a vector");
   c.same(entry.at("excess"), p.excess, "excess of " + what);
   c.same(entry.at("wavefronts"), p.wavefronts, "wavefronts of " + what);
   c.same(entry.at("total"), p.total, "total of " + what);
@@ -125,7 +125,7 @@ void swizzles(Campaign& c, Question const& q, std::vector<Searched> const& searc
   int top = 0;
   while (1ll << top < end) ++top;
   std::map<std::pair<long long, int>, Price> known;
-  int count = 0, torn = 0;
+  int count = 0, split = 0;
   Optimum optimum;
   for (int b = 0; b <= 16; ++b)
     for (int m = 0; m <= 32; ++m)
@@ -137,11 +137,11 @@ void swizzles(Campaign& c, Question const& q, std::vector<Searched> const& searc
         auto const key = source == 0 ? std::pair{0ll, 0} : std::pair{source, sh};
         auto const found = known.find(key);
         auto const& p = found != known.end() ? found->second : known.emplace(key, price_of(s)).first->second;
-        torn += p.torn;
+        split += p.split;
         optimum.take(p);
       }
   c.same(got.at("searched"), count, "searched");
-  if (got.contains("tearing")) c.same(got.at("tearing"), torn, "tearing");
+  if (got.contains("tearing")) c.same(got.at("tearing"), split, "tearing");
   compare_best(c, got.at("best"), optimum);
   for (auto const& entry : got.at("best")) {
     auto const name = entry.at("swizzle").get<std::string>();
@@ -160,7 +160,7 @@ void pitches(Campaign& c, Question const& q, std::vector<Searched> const& search
   int all = 0, misaligned = 0;
   for (long long p = cols; p <= cols + 128 * 8 / tile.bits; ++p, ++all) {
     auto const here = price_of(p);
-    misaligned += here.torn;
+    misaligned += here.split;
     optimum.take(here);
   }
   c.same(got.at("searched"), all, "searched");
@@ -336,4 +336,4 @@ long long find_case(Campaign& c, Random& r) {
   return 1;
 }
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,10 +1,10 @@
-#include "stranger/model/tile.hpp"
+#include "reference/model/tile.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <cstdlib>
 
-namespace stranger {
+namespace reference {
 namespace {
 
 std::string integer(long long n, Random& r) { return (r.chance(30) ? "_" : "") + std::to_string(n); }
@@ -315,4 +315,4 @@ void note(Campaign& c, Tile const& tile) {
   if (any(tile.inner, [](Mode const& m) { return (m.extent & (m.extent - 1)) != 0; })) c.drew("odd extent");
 }
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,9 +1,9 @@
 // crosscheck PROFILE.csv OBLIGATIONS.toml: Nsight Compute's counts against what was proved.
 #include <algorithm>
 
-#include "stranger/model/access.hpp"
+#include "reference/model/access.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
 struct Proved {
@@ -12,7 +12,7 @@ struct Proved {
   bool countable = true;
 };
 
-// What the disassembler calls an instruction.
+// Name of an instruction in the disassembler's output.
 std::string sass(Instruction const& op, Random& r) {
   auto const guard = r.chance(20) ? r.pick({"@P0 ", "@!P1  "}) : "      ";
   auto const reg = "R" + std::to_string(r.between(2, 30));
@@ -140,4 +140,4 @@ long long crosscheck_case(Campaign& c, Random& r) {
   return count;
 }
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,4 +1,4 @@
-// The law of section 0 of the measurements, by counting, and the accesses that the stranger draws.
+// The cost model of the measurements, by counting, and the accesses that the reference model draws.
 #pragma once
 #include <array>
 #include <map>
@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "stranger/model/expression.hpp"
-#include "stranger/model/tile.hpp"
+#include "reference/model/expression.hpp"
+#include "reference/model/tile.hpp"
 
-namespace stranger {
+namespace reference {
 
-/// What one warp-wide instruction is.
+/// One warp-wide instruction.
 struct Instruction {
   enum Kind { load, store, ldmatrix, stmatrix, async } kind = load;
   int width = 4;     ///< bytes a lane (16 for a row of a matrix)
@@ -92,4 +92,4 @@ using Origin = std::map<std::string, long long>;
 std::vector<Origin> origins(Access const&, Tile const*);
 Shot shoot(Access const&, Tile const*, Swizzle const* bare, Origin const&, long long base);
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,12 +1,12 @@
 // show --json: the picture's numbers.
 #include <algorithm>
 
-#include "stranger/model/access.hpp"
+#include "reference/model/access.hpp"
 
-namespace stranger {
+namespace reference {
 namespace {
 
-// What is asked for, and where: chosen with --origin or --set, or left to the tool, which takes the worst.
+// Access and origin: chosen with --origin or --set, or left to the tool, which takes the worst.
 struct View {
   Access access;
   bool chosen = true;
@@ -62,8 +62,8 @@ void compare_access(Campaign& c, Question const& q, View const& view, long long 
   if (view.chosen) return;
   c.drew("the worst origin, found by the tool");
   for (auto const& other : origins(view.access, nullptr)) {
-    auto const dearer = cost(view.access.op, shoot(q, view.access, other, base).warp).wavefronts;
-    c.expect(dearer <= price.wavefronts, "another origin costs " + std::to_string(dearer));
+    auto const other_cost = cost(view.access.op, shoot(q, view.access, other, base).warp).wavefronts;
+    c.expect(other_cost <= price.wavefronts, "another origin costs " + std::to_string(other_cost));
   }
 }
 
@@ -108,4 +108,4 @@ long long show_case(Campaign& c, Random& r) {
   return 1;
 }
 
-}  // namespace stranger
+}  // namespace reference

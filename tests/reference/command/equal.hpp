@@ -2,9 +2,9 @@
 #pragma once
 #include <optional>
 
-#include "stranger/model/function.hpp"
+#include "reference/model/function.hpp"
 
-namespace stranger {
+namespace reference {
 
 /// One side: a tile or a bare function.
 struct Side {
@@ -16,12 +16,12 @@ struct Side {
 struct Pair {
   Side left, right;
   std::vector<std::string> options;  ///< --element
-  int bits = 0;                      ///< of an element; 0: nobody says
+  int bits = 0;                      ///< of an element; 0: not given
   std::optional<long long> align;
 };
 Pair draw_pair(Random&, Campaign&);
 
-/// What the model has: whether they are equal, and on which bases (0: no base matters).
+/// Answer of the model: equality, and the bases on which it holds (0: no base matters).
 struct Equality {
   bool refused = false;
   bool equal = true;
@@ -31,4 +31,4 @@ Equality equality(Pair const&);
 /// Compares an answer of equal (its domain and counterexample) with the model's.
 void compare_equal(Campaign&, Pair const&, Equality const&, Json const&);
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,4 +1,4 @@
-#include "stranger/campaign.hpp"
+#include "reference/campaign.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -14,13 +14,13 @@
 
 extern char** environ;
 
-#ifdef SWIZPROOF_STRANGER_IN_PROCESS
+#ifdef SWIZPROOF_REFERENCE_IN_PROCESS
 namespace swizproof::command {
 int run(int argc, char const* const* argv);
 }
 #endif
 
-namespace stranger {
+namespace reference {
 namespace {
 
 double cpu_seconds() {
@@ -62,7 +62,7 @@ int spawned(std::string const& tool, std::vector<std::string> const& words, int 
 }
 
 int called([[maybe_unused]] std::vector<std::string> const& words, [[maybe_unused]] int out) {
-#ifdef SWIZPROOF_STRANGER_IN_PROCESS
+#ifdef SWIZPROOF_REFERENCE_IN_PROCESS
   std::vector<char const*> argv;
   for (auto const& word : words) argv.push_back(word.c_str());
   argv.push_back(nullptr);
@@ -92,7 +92,7 @@ Json Answer::json() const {
 
 Campaign::Campaign(std::uint64_t seed, std::string tool, bool verbose)
     : seed_(seed), tool_(std::move(tool)), verbose_(verbose) {
-  char name[] = "/tmp/swizproof_stranger_XXXXXX";
+  char name[] = "/tmp/swizproof_reference_XXXXXX";
   if (mkdtemp(name) == nullptr) throw std::runtime_error("cannot make a folder in /tmp");
   folder_ = name;
   out_ = memfd_create("answer", 0);
@@ -204,4 +204,4 @@ long long Campaign::report() const {
   return sum.differences;
 }
 
-}  // namespace stranger
+}  // namespace reference

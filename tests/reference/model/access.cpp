@@ -1,9 +1,9 @@
-#include "stranger/model/access.hpp"
+#include "reference/model/access.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-namespace stranger {
+namespace reference {
 namespace {
 
 Range draw_range(Random& r, std::string name, int most) {
@@ -60,7 +60,7 @@ struct Pattern {
   long long (*byte)(long long);
 };
 
-// Some of what `swizproof accesses` prints, in the stranger's own words.
+// Patterns that `swizproof accesses` prints, written again independently.
 constexpr Pattern patterns[] = {
     {"ldmatrix.x1", "ldmatrix.x1", 8, 16, [](long long l) { return l % 8; }, [](long long) { return 0ll; }},
     {"ldmatrix.x2", "ldmatrix.x2", 8, 32, [](long long l) { return l % 8; },
@@ -96,7 +96,7 @@ constexpr Pattern patterns[] = {
      [](long long l) { return 8 * (l % 2 + 2 * (l / 4 % 2)); }},
 };
 
-// What the model computes a named pattern with (no text is made of it).
+// Formulas of a named pattern (no text is made of them).
 Expression looked_up(long long (*f)(long long)) {
   Expression e;
   e.op = "t";
@@ -194,7 +194,7 @@ void draw_place(Access& access, Tile const& tile, Random& r, bool one_index, lon
   if (tile.rank() == 1) access.form = Access::plain_index;
 }
 
-// What came of an attempt: an access with its text, one without, or nothing that goes with the tile.
+// Result of an attempt: an access with its text, one without, or nothing if the tile does not allow one.
 enum class Attempt { whole, without_text, nothing };
 
 Attempt draw_on_tile(Access& access, Tile const& tile, Random& r, bool find, bool last) {
@@ -340,4 +340,4 @@ void note(Campaign& c, Question const& q) {
   }
 }
 
-}  // namespace stranger
+}  // namespace reference

@@ -1,30 +1,30 @@
-// The stranger: a differential campaign against every command of swizproof, with a model that shares no line with it.
+// The reference model: a differential campaign against every command of swizproof; it shares no line with the program.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include "stranger/campaign.hpp"
+#include "reference/campaign.hpp"
 
 namespace {
 
 struct Command {
   char const* name;
   int weight;  ///< runs of the tool in 1,000
-  long long (*body)(stranger::Campaign&, stranger::Random&);
+  long long (*body)(reference::Campaign&, reference::Random&);
 };
 
 constexpr Command commands[] = {
-    {"eval", 560, stranger::eval_case},
-    {"inspect", 45, stranger::inspect_case},
-    {"align", 50, stranger::align_case},
-    {"check", 130, stranger::check_case},
-    {"equal", 80, stranger::equal_case},
-    {"show", 60, stranger::show_case},
-    {"predict", 43, stranger::predict_case},
-    {"prove", 15, stranger::prove_case},
-    {"crosscheck", 15, stranger::crosscheck_case},
-    {"find", 2, stranger::find_case},
+    {"eval", 560, reference::eval_case},
+    {"inspect", 45, reference::inspect_case},
+    {"align", 50, reference::align_case},
+    {"check", 130, reference::check_case},
+    {"equal", 80, reference::equal_case},
+    {"show", 60, reference::show_case},
+    {"predict", 43, reference::predict_case},
+    {"prove", 15, reference::prove_case},
+    {"crosscheck", 15, reference::crosscheck_case},
+    {"find", 2, reference::find_case},
 };
 
 }  // namespace
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     std::string const word = argv[i];
     auto const value = [&]() -> char const* {
       if (i + 1 < argc) return argv[++i];
-      std::fprintf(stderr, "swizproof_stranger: %s needs a value\n", word.c_str());
+      std::fprintf(stderr, "swizproof_reference: %s needs a value\n", word.c_str());
       std::exit(2);
     };
     if (word == "--cases")
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
       verbose = true;
     else {
       std::printf(
-          "swizproof_stranger [--cases N] [--seed S] [--only COMMAND] [--first N] [--tool PATH] "
+          "swizproof_reference [--cases N] [--seed S] [--only COMMAND] [--first N] [--tool PATH] "
           "[--differences N] [--verbose]\n"
           "  --first: number of the first run, as a difference names it; --differences: give up after so "
           "many\n"
@@ -65,10 +65,10 @@ int main(int argc, char** argv) {
     }
   }
   try {
-    stranger::Campaign campaign(static_cast<std::uint64_t>(seed), tool, verbose);
+    reference::Campaign campaign(static_cast<std::uint64_t>(seed), tool, verbose);
     long long differences = 0;
     for (long long number = first; campaign.cases() < cases && differences < most; ++number) {
-      stranger::Random random(static_cast<std::uint64_t>(seed * 7919 + number));
+      reference::Random random(static_cast<std::uint64_t>(seed * 7919 + number));
       random.next();
       auto ticket = random.below(1000);
       Command const* command = commands;
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     }
     return campaign.report() == 0 ? 0 : 1;
   } catch (std::exception const& error) {
-    std::fprintf(stderr, "swizproof_stranger: error: %s\n", error.what());
+    std::fprintf(stderr, "swizproof_reference: error: %s\n", error.what());
     return 2;
   }
 }
