@@ -1,4 +1,4 @@
-// What the threads of a block do before and after the units that work beside them: wgmma and the copy engine.
+// Steps of a block's threads before and after the units that work with them: wgmma and the copy engine.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ __device__ inline void begin_wgmma() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-/// After the last: the results stand in the registers.
+/// After the last: the results are in the registers.
 __device__ inline void end_wgmma() {
   asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }

@@ -1,4 +1,4 @@
-// What each campaign asks, as lists whose places are the units that shards divide: a machine without a GPU reads from them
+// Cases of each campaign, as lists whose places are the units that shards divide: a machine without a GPU reads from them
 // what a record must hold. tests/evidence/evidence_test.cpp compares them with the records.
 #pragma once
 
@@ -36,7 +36,7 @@ struct TileMove {
   unsigned matrices;
   bool transposed;
   bool store;
-  /// Whether the elements go into the record, right or wrong.
+  /// True if the elements go into the record, right or wrong.
   [[nodiscard]] bool kept() const { return row == 3 && byte == 32 && pitch == 128; }
 };
 
@@ -197,7 +197,7 @@ struct OperandStepRead {
   return cases;
 }
 
-/// What an element is made of: how small whole numbers are written in it.
+/// Encoding of small whole numbers in an element.
 enum class ElementKind : std::uint8_t { f64, tf32, f16, bf16, e4m3, e5m2, integer };
 
 /// A product that mma, or wgmma with A in registers, computes: `name` is PTX's behind `mma.sync.aligned.` without
@@ -209,7 +209,7 @@ struct Product {
   unsigned m, n, k;
   unsigned bits;
   unsigned d_bits;
-  /// Of A, B or D. B of wgmma is in no register.
+  /// Operand A, B or D. B of wgmma is in no register.
   [[nodiscard]] Fragment fragment(Operand operand) const {
     if (warpgroup) {
       for (WgmmaShape const& shape : wgmma_shapes)
@@ -291,7 +291,7 @@ inline constexpr int most_bits_with_runs = 13;
 inline constexpr unsigned measuring_warps = 8, batch_patterns = 256, measuring_rounds = 6;
 /// Rows that `wavefronts` keeps of each kind, instruction and part (of all parts, for lane maps).
 inline constexpr unsigned kept_patterns = 128;
-/// Whether `counters` asks of an instruction: of .trans the widest form alone, the others cost the same.
+/// True if `counters` measures an instruction: of .trans the widest form alone, the others cost the same.
 [[nodiscard]] constexpr bool is_counted(Instruction i) { return !i.transposed || i.matrices == 4; }
 /// Patterns of a kind, for each instruction and part, in `counters`.
 inline constexpr unsigned counted_patterns = 16;

@@ -2,7 +2,7 @@
 //
 // As in `wavefronts` eight warps issue one pattern together, 16 times each, at 16 pages of 4 KiB, six times over; and again twelve
 // times over. The difference is 768 instructions without overhead. Each pattern is measured five times, the shortest counts. A time that
-// the form's law (clocked.hpp: H14, H15) does not allow is measured again with nobody else on the device, and then a mismatch.
+// the form's cost model (clocked.hpp: H14, H15) does not allow is measured again alone on the device, and then a mismatch.
 //
 // The memory of the other block of a cluster of two is reached in the cluster's window. What is asynchronous ends at a barrier there, of
 // each warp its own, and a flag comes back.
@@ -31,7 +31,7 @@ consteval ClockedForm form_of(std::size_t f) {
 template <bool InWindow>
 inline constexpr std::size_t form_count = InWindow ? std::size(cluster_forms) : std::size(atomic_forms);
 
-/// Whether form `F` is called so, or begins so.
+/// True if form `F` has this name, or one that begins with it.
 template <bool InWindow, std::size_t F>
 consteval bool is(std::string_view name) {
   return std::string_view(form_of<InWindow>(F).name) == name;
@@ -178,7 +178,7 @@ __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(clocked_warps* warp_
       bool const active = (patterns[p].active >> lane & 1) != 0;
       bool const first = lane + 1 == static_cast<unsigned>(__ffs(static_cast<int>(patterns[p].active)));
       std::uint32_t sink = 0;
-      // What was loaded is there, and the warps start together.
+      // The loaded data has arrived, and the warps start together.
       if (address == 0xffffffff) cycles[0] = 1;
       __syncthreads();
       if (block == 0 && active) {

@@ -1,4 +1,4 @@
-// What campaigns `atomics` and `cluster` measure by the clock: instructions that are in no table of the law, and what each may take.
+// Instructions that campaigns `atomics` and `cluster` measure by the clock: they are in no table of the cost model; and the time each may take.
 #pragma once
 
 #include "pattern.hpp"
@@ -74,7 +74,7 @@ inline constexpr ClockedForm cluster_forms[] = {
     {"own ld.shared::cluster.b128", 16, ClockedLaw::at_home},
 };
 
-/// Cycles of an instruction, in eighths, that the law of the form allows.
+/// Cycles of an instruction, in eighths, that the cost model of the form allows.
 [[nodiscard]] inline Eighths eighths_of(ClockedForm const& form, WarpAccess<std::uint32_t> const& warp) {
   auto const remote = [&](Remote what) {
     RemoteTime const time = remote_time(what, form.bytes, warp);
@@ -115,7 +115,7 @@ inline constexpr ClockedForm cluster_forms[] = {
 inline constexpr unsigned clocked_rounds = 6, clocked_warps = 8;
 /// Instructions of that difference.
 inline constexpr unsigned clocked_instructions = clocked_rounds * pages * clocked_warps;
-/// Whether a form may take `rest` cycles behind the overhead for so many.
+/// True if a form may take `rest` cycles behind the overhead for so many.
 [[nodiscard]] inline bool clocked_agrees(ClockedForm const& form, WarpAccess<std::uint32_t> const& warp,
                                          std::int64_t rest) {
   Eighths const time = eighths_of(form, warp);
@@ -133,7 +133,7 @@ struct ClockedPattern {
   bool kept;  ///< in the record
 };
 
-/// What a form is asked: 7,024 patterns.
+/// Patterns of a form: 7,024.
 [[nodiscard]] inline std::vector<ClockedPattern> patterns_of(ClockedForm const& form, std::uint64_t seed) {
   std::vector<ClockedPattern> all;
   unsigned const row = 128 / form.bytes;

@@ -1,7 +1,7 @@
 // contention: what the warps' loads and stores lose to wgmma and to the copy engine, and these to them (H16).
 //
 // One block. Its first warpgroup is the neighbour: it multiplies, or one of its threads copies, again and again. Eight more warps issue one
-// instruction 16,000 times each and say when they begin and end; the neighbour counts what it has done between. In a second part nobody
+// instruction 16,000 times each and record when they begin and end; the neighbour counts its operations in between. In a second part no warp
 // issues anything, and wgmma reads operands of every layout: the time must be the same.
 #include "campaigns/asynchronous.cuh"
 #include "campaigns/clock.cuh"
@@ -58,12 +58,12 @@ __device__ __forceinline__ void multiply(std::uint32_t (&d)[64],
 }
 #undef MULTIPLY
 
-/// What one measurement says: cycles of the issuing warps; of the neighbour, operations and cycles while they issued.
+/// Result of one measurement: cycles of the issuing warps; of the neighbour, operations and cycles while they issued.
 struct Taken {
   std::uint32_t cycles = 0, neighbour_cycles = 0, operations = 0;
 };
 
-/// What the neighbour has done, looked at now and then. `phase` is 0 before the warps issue, 1 while they do, 2 afterwards.
+/// Progress of the neighbour, read from time to time. `phase` is 0 before the warps issue, 1 while they do, 2 afterwards.
 struct Count {
   std::uint32_t operations = 0, first = 0, last = 0, from = 0, to = 0;
   bool begun = false;
@@ -196,7 +196,7 @@ __device__ std::uint32_t issue_all(std::uint32_t address, std::uint32_t one) {
   return all;
 }
 
-/// What one launch does.
+/// Work of one launch.
 struct Asked {
   Neighbour neighbour;
   Issued issued;

@@ -1,4 +1,4 @@
-// What campaign `contention` asks: warps that load and store beside a neighbour that works by itself, wgmma or the copy engine.
+// Cases of campaign `contention`: warps that load and store while a neighbour works by itself, wgmma or the copy engine.
 #pragma once
 
 #include "pattern.hpp"
@@ -10,7 +10,7 @@
 
 namespace swizproof::gpu {
 
-/// Who moves bytes of shared memory beside the warps.
+/// Unit that moves bytes of shared memory while the warps do.
 struct Neighbour {
   enum class Kind : std::uint8_t { none, wgmma, copy_in, copy_out };
   char const* name;
@@ -35,7 +35,7 @@ inline constexpr Neighbour neighbours[] = {
     {"cp.async.bulk from shared memory", Neighbour::Kind::copy_out, 0, false, copied_bytes},
 };
 
-/// What the warps issue: an instruction whose lanes have one of these places.
+/// Instruction that the warps issue; its lanes have one of these addresses.
 struct Issued {
   char const* name;
   Instruction instruction;
@@ -68,7 +68,7 @@ inline constexpr Issued issued_beside[] = {
 /// Warps that issue, and how often each does.
 inline constexpr unsigned warps_beside = 8, times_beside = 16000;
 
-/// A pair: unit number `neighbour * issued + instruction`, without the pair of nobody and nothing.
+/// A pair: unit number `neighbour * issued + instruction`, without the pair of no neighbour and no instruction.
 struct Contention {
   std::size_t neighbour;
   std::size_t issued;
@@ -114,7 +114,7 @@ inline constexpr unsigned wgmmas_of_layout = 4800, wgmmas_of_batch = 48;
              static_cast<double>(neighbour_cycles);
   return share;
 }
-/// What H16 allows: at most the whole, measured to a hundredth; of copies to a tenth; where it saturates, nine tenths at least.
+/// Bound of H16: at most the whole, measured to a hundredth; of copies to a tenth; where it saturates, nine tenths at least.
 inline constexpr double most_share = 1.01, most_share_of_copies = 1.1, least_saturated = 0.9;
 [[nodiscard]] inline bool contention_agrees(Neighbour const& neighbour, Issued const& issued,
                                             std::uint64_t cycles, std::uint64_t neighbour_cycles,
@@ -125,7 +125,7 @@ inline constexpr double most_share = 1.01, most_share_of_copies = 1.1, least_sat
   bool const copies = !multiplies && neighbour.kind != Neighbour::Kind::none;
   return share <= (copies ? most_share_of_copies : most_share) && (!saturated || share >= least_saturated);
 }
-/// Whether wgmma took as long for a layout as for the fastest: to a hundredth.
+/// True if wgmma took as long for a layout as for the fastest: to a hundredth.
 [[nodiscard]] constexpr bool same_time(std::uint64_t cycles, std::uint64_t least) {
   return cycles >= least && 100 * (cycles - least) <= least;
 }

@@ -1,8 +1,8 @@
-// counters: wavefronts as the hardware counts them, one kernel a pattern, against the law of bank.hpp.
+// counters: wavefronts as the hardware counts them, one kernel a pattern, compared with the cost model of bank.hpp.
 //
 // A second measurement that shares nothing with the clock: one warp issues the instruction 16 times and
 // the counter of its kind says how many wavefronts the data stage processed. Compared is where the
-// counter shows the law's number (H11, hardware/counter.hpp); the others are only recorded.
+// counter shows the cost model's number (H11, hardware/counter.hpp); the others are only recorded.
 #include "counters.hpp"
 #include "issue.cuh"
 

@@ -17,13 +17,13 @@ inline constexpr std::uint32_t page_step = page_step_of(__CUDA_ARCH__ / 10);
 inline constexpr std::uint32_t page_step = page_bytes;
 #endif
 
-/// Whether a device of this capability (90 for 9.0) has the instruction.
+/// True if a device of this capability (90 for 9.0) has the instruction.
 [[nodiscard]] constexpr bool has_instruction(unsigned capability, Instruction i) {
   PhaseTable const table = as_of(capability, sm_90_phases);
   return table[static_cast<std::size_t>(i.operation)][0].lanes != 0;
 }
 
-/// Whether the code that is being compiled may have it.
+/// True if the code that is being compiled may have it.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool compiled([[maybe_unused]] Operation operation) {
 #if defined(__CUDA_ARCH__)
   return as_of(__CUDA_ARCH__ / 10, sm_90_phases)[static_cast<std::size_t>(operation)][0].lanes != 0;
@@ -32,7 +32,7 @@ inline constexpr std::uint32_t page_step = page_bytes;
 #endif
 }
 
-/// What stores store: zeros that the compiler does not know. The zero register would not do: an access
+/// Data of stores: zeros that are unknown to the compiler. The zero register would not do: an access
 /// that reads no register does not pay for phases without active lanes.
 struct Data {
   std::uint32_t word[4];

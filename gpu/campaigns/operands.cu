@@ -110,7 +110,7 @@ __device__ void multiply_a(D (&d)[N], std::uint64_t a, std::uint64_t b) {
 #undef FLOAT
 #undef INTEGER
 
-/// What a thread holds of A from registers and of the accumulators: those of a smaller n are the first of m64n128's.
+/// Registers of a thread: its part of A from registers and of the accumulators: those of a smaller n are the first of m64n128's.
 template <Type T>
 inline constexpr WgmmaShape shape_of = wgmma_shapes[bytes_of<T> == 4   ? 0
                                                     : bytes_of<T> == 2 ? 1
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(128)
   for (unsigned i = threadIdx.x; i < (OperandA ? 64 : most_rows) * depth; i += 128) out[i] *= bytes;
 }
 
-/// Where each run of 16 bytes along the contiguous index starts, in units of 16 bytes from a 4 KiB boundary; -1 if not in one piece.
+/// Start of each run of 16 bytes along the contiguous index, in units of 16 bytes from a 4 KiB boundary; -1 if not in one piece.
 std::vector<std::int64_t> columns_found(OperandStepRead const& c, std::uint32_t const* found) {
   std::vector<std::int64_t> columns;
   unsigned const bytes = c.element_bytes, t = 16 / bytes, rows = c.operand.rows, depth = c.operand.depth;

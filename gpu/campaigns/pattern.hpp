@@ -15,7 +15,7 @@ inline constexpr std::uint32_t page_bytes = 4096;
 /// An instruction is issued at as many pages, so that nothing is merged.
 inline constexpr unsigned pages = 16;
 
-/// What kind of pattern a number draws. `lane_map` alone is exhaustive.
+/// Kind of pattern that a number draws. `lane_map` alone is exhaustive.
 enum class Kind : std::uint8_t {
   uniform,     ///< every lane anywhere
   few,         ///< every lane at one of 1 to 8 addresses
@@ -111,7 +111,7 @@ struct LaneMaps {
   return p;
 }
 
-/// The lanes' byte addresses from `page` on, as the law takes them.
+/// The lanes' byte addresses from `page` on, as the cost model takes them.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE inline WarpAccess<std::uint32_t> access(Pattern const& p,
                                                                             Instruction instruction) {
   WarpAccess<std::uint32_t> warp;

@@ -20,7 +20,7 @@ constexpr std::uint32_t window = 49152;  ///< bytes of shared memory that are lo
 constexpr unsigned number_bytes = 3;
 constexpr std::size_t most_boxes = 64;
 
-/// What the instructions are given for the boxes of a tile.
+/// Arguments of the instructions for the boxes of a tile.
 struct Boxes {
   unsigned rank = 1, count = 0, bytes = 0;
   bool store = false;
@@ -190,7 +190,7 @@ std::vector<std::uint32_t> copied_numbers(TileCopy const& c, Tensor const& tenso
   return numbers;
 }
 
-/// Where each 16 bytes of the boxes' lines stand, in bytes from the 4 KiB boundary; -1: not in one piece.
+/// Address of each 16 bytes of the boxes' lines, in bytes from the 4 KiB boundary; -1: not in one piece.
 struct Found {
   std::vector<int> place;
   std::uint64_t mismatches = 0;

@@ -67,7 +67,7 @@ CUresult encode(Encode function, Case const& c, std::uint16_t* tensor, CUtensorM
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-/// Where each 16-byte chunk of the box stands, in bytes from the 4 KiB boundary; -1: not in one piece.
+/// Address of each 16-byte chunk of the box, in bytes from the 4 KiB boundary; -1: not in one piece.
 struct Found {
   std::vector<int> place;
   std::uint64_t mismatches = 0;

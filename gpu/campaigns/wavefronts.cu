@@ -1,4 +1,4 @@
-// wavefronts: the cycles of one warp instruction on many patterns, against the law of bank.hpp.
+// wavefronts: the cycles of one warp instruction on many patterns, compared with the cost model of bank.hpp.
 //
 // One block per multiprocessor, eight warps. They draw 256 patterns and predict their wavefronts with
 // the core's cost(), a thread a pattern; then all eight warps issue the same pattern together, 16 times
@@ -8,7 +8,7 @@
 //   cycles = overhead + 768 * wavefronts
 //
 // The overhead (latency of the last access, barrier) is measured, not assumed: twice as many
-// instructions take 768 * wavefronts longer. What comes to another number of wavefronts than the law
+// instructions take 768 * wavefronts longer. A pattern with another number of wavefronts than the cost model
 // says (H12, hardware/timing.hpp) is measured up to eight times, on other multiprocessors, and then is a
 // mismatch that is kept with its addresses.
 //
@@ -67,13 +67,13 @@ struct Numbers {
   std::uint32_t span;     ///< addresses lie below, from each page on
 };
 
-/// What the patterns are predicted by.
+/// Model that predicts the patterns.
 struct Model {
   PhaseTable phases;
   Banks banks;
 };
 
-/// A pattern to measure, and what the law says that it costs. Nothing is measured where `wanted` is not.
+/// A pattern to measure, and its cost by the cost model. Nothing is measured where `wanted` is not.
 struct Prepared {
   Pattern pattern;
   std::uint64_t number;
@@ -85,7 +85,7 @@ struct Findings {
   unsigned long long patterns;
   unsigned long long mismatches;
   unsigned long long by_wavefronts[33];
-  unsigned int farthest;  ///< largest distance of cycles to the law
+  unsigned int farthest;  ///< largest distance of cycles to the cost model
   unsigned int kept;
   unsigned int wrong;
 };
@@ -130,7 +130,7 @@ __device__ void measure(Scratch& scratch, std::uint32_t page, unsigned i, Number
   __syncwarp();
 }
 
-/// What a measurement of this pattern took, from the first warp's start to the last one's end.
+/// Time of a measurement of this pattern, from the first warp's start to the last one's end.
 __device__ int cycles_of(Scratch const& scratch, unsigned i) {
   std::uint32_t first = scratch.begin[i][0], last = scratch.end[i][0];
   for (unsigned w = 1; w < warps; ++w) {
@@ -181,7 +181,7 @@ __device__ __noinline__ std::uint64_t prepare(Numbers const& numbers, Instructio
   return place;
 }
 
-/// What the law says that a pattern costs. One function for all instructions: it is compiled once.
+/// Cost of a pattern by the cost model. One function for all instructions: it is compiled once.
 __device__ __noinline__ std::uint32_t predict(Model const& model, Instruction instruction,
                                               Pattern const& pattern) {
   Architecture const arch{{}, &model.phases, {}, {}, model.banks};
@@ -344,7 +344,7 @@ class Bench {
     model_ = model;
     quarters_ = quarters;
   }
-  /// What still contradicts the model, measured again and again.
+  /// Patterns that contradict the model in every repetition.
   [[nodiscard]] std::vector<std::pair<Instruction, Pattern>> const& contradictions() const {
     return contradictions_;
   }
@@ -466,7 +466,7 @@ class Bench {
     return numbers;
   }
 
-  /// Measures patterns that seemed to contradict the law again, and returns those that still do. What
+  /// Measures patterns that seemed to contradict the cost model again, and returns those that still do. What
   /// disturbs a measurement (a refresh, another context) does not come back; a wrong law does.
   std::vector<Kept> measure_again(std::size_t s, std::vector<Kept> wrong) {
     for (unsigned attempt = 1; attempt < attempts && !wrong.empty(); ++attempt) {

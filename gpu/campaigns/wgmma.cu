@@ -58,7 +58,7 @@ __device__ void multiply_a(float (&d)[8], std::uint64_t a, std::uint64_t b) {
 /// A warpgroup a case. `found[mn * 16 + k]`: the byte, from the window's start, that was read.
 __global__ void __launch_bounds__(128) read_operands(Case const* cases, std::uint32_t* found) {
   extern __shared__ unsigned char memory[];
-  // What a thread holds of A from registers and of the accumulators: those of n = 16 are the first of these.
+  // Registers of a thread: its part of A from registers and of the accumulators: those of n = 16 are the first of these.
   constexpr Fragment of_a = wgmma_shapes[1].fragment(Operand::a, widest, 32),
                      of_d = wgmma_shapes[1].fragment(Operand::d, widest, 32);
   Case const c = cases[blockIdx.x];

@@ -13,12 +13,12 @@
 
 namespace swizproof::gpu {
 
-/// What the lanes of a warp ask for: addresses in bytes, multiples of the instruction's, and which lanes take part.
+/// Addresses that the lanes of a warp access: in bytes, multiples of the instruction's, and which lanes take part.
 struct Probe {
   std::array<std::uint32_t, warp_lanes> address{};
   std::uint32_t active = 0xffffffff;
 
-  /// As the law takes it: lanes whose address the instruction does not use (ldmatrix.x1: 8 to 31) take no part.
+  /// The form that the cost model takes: lanes whose address the instruction does not use (ldmatrix.x1: 8 to 31) take no part.
   [[nodiscard]] WarpAccess<std::uint32_t> access(Instruction i) const {
     WarpAccess<std::uint32_t> warp{};
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -29,14 +29,15 @@ struct Probe {
   }
 };
 
-/// Random patterns that a table was held against.
+/// Random patterns that a table was checked on.
 struct Trial {
   std::uint64_t patterns = 0;
-  std::uint64_t mismatches = 0;  ///< whatever took another time than the table says, again and again
+  std::uint64_t mismatches =
+      0;  ///< patterns that took another time than the table predicts in every repetition
   std::vector<std::pair<Instruction, Probe>> examples{};  ///< of them
 };
 
-/// What can be asked of a device.
+/// Experiments that a device answers.
 struct DeviceUnderTest {
   std::string name{};
   std::uint32_t span = 32768;  ///< addresses lie below

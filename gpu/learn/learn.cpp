@@ -146,7 +146,7 @@ class Learner {
   [[noreturn]] void beyond(Experiment const& e, std::string const& expected) {
     found_.counterexample = e;
     throw Stop{Learned::not_explained,
-               e.shows + ": " + words_of(e.reading) + ", where the law's form gives " + expected};
+               e.shows + ": " + words_of(e.reading) + ", where the cost model's form gives " + expected};
   }
 
   // ------------------------------------------------------------------------------------ patterns
@@ -171,7 +171,7 @@ class Learner {
       p.active = k >= warp_lanes ? 0xffffffff : (1U << k) - 1;
       return p;
     };
-    // Of warps that all have idle lanes: these may cost a little more than full ones.
+    // Warps that all have idle lanes may cost a little more than full ones.
     std::vector<double> const times = times_of(i, {lanes_alone(8), lanes_alone(24), lanes_alone(12),
                                                    lanes_alone(28), lanes_alone(14), lanes_alone(30)});
     std::array<double, 3> slopes{(times[1] - times[0]) / 16, (times[3] - times[2]) / 16,
@@ -257,7 +257,7 @@ class Learner {
     if (found_.banks.count > most_banks || found_.banks.bytes > 32 || found_.banks.row() < 16)
       throw Stop{Learned::not_explained,
                  std::to_string(found_.banks.count) + " banks of " + std::to_string(found_.banks.bytes) +
-                     " bytes: the law counts up to 64 of up to 32, of 16 in all at least"};
+                     " bytes: the cost model counts up to 64 of up to 32, of 16 in all at least"};
   }
 
   // ------------------------------------------------------------------------------------ phases
@@ -360,7 +360,7 @@ class Learner {
     for (unsigned l = 0; l < warp_lanes; ++l) row.phase.in_order &= row.phase.order[l] == l;
   }
 
-  /// What a table with this row alone says.
+  /// Cost by a table with this row alone.
   [[nodiscard]] unsigned costs(Phase const& phase, Instruction i, Probe const& probe) const {
     PhaseTable table{};
     for (auto& widths : table)
@@ -444,7 +444,7 @@ class Learner {
       Probe const probe = paired(i, p, p * candidates + c);
       std::vector<int> says;
       for (Phase const& way : ways) says.push_back(static_cast<int>(costs(way, i, probe)));
-      // Whether phases merge comes first, then which of them: pairs of lanes of two phases do not tell all ways apart.
+      // First: do phases merge? Then: which of them? Pairs of lanes of two phases do not tell all ways apart.
       int merged = 1000, ways_apart = 0;
       for (std::size_t a = 1; a < says.size(); ++a) {
         merged = std::min(merged, std::abs(says[a] - says[0]));
@@ -489,7 +489,7 @@ class Learner {
     find_scope(row, partners);
   }
 
-  /// Whether the whole warp decides that phases merge: half of it paired, and halves paired in two ways.
+  /// True if the whole warp decides that phases merge: half of it paired, and halves paired in two ways.
   void find_scope(Row const& row, unsigned partners) {
     Instruction const i = row.instruction;
     unsigned const first = partners & (0 - partners);
@@ -585,7 +585,7 @@ class Learner {
     }
   }
 
-  /// What the times do not tell is taken from the other widths of the operation: where there is one phase, nothing is idle, and of
+  /// Facts that the times do not show are taken from the other widths of the operation: where there is one phase, nothing is idle, and of
   /// cp.async less than three wavefronts look alike.
   void settle_idle() {
     for (Row& row : rows_) {
@@ -601,7 +601,7 @@ class Learner {
   void fill_table() {
     for (Row const& row : rows_) {
       Instruction const i = row.instruction;
-      if (i.matrices != 0 && i.matrices < 4) continue;  // of the widest form; the others are held against it
+      if (i.matrices != 0 && i.matrices < 4) continue;  // of the widest form; the others are compared with it
       auto& widths = found_.phases[static_cast<std::size_t>(i.operation)];
       if (i.matrices != 0) {
         for (Phase& p : widths) hold(p, row.phase, i);

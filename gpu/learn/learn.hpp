@@ -1,10 +1,10 @@
 // swizproof-gpu learn: finds by experiment how a device serves warps, without believing any table.
 //
-// It knows the form of the law (bank.hpp) and none of its numbers. The form: an instruction's lanes are divided into phases; a phase
+// Its input is the form of the cost model (bank.hpp) without its numbers. The form: an instruction's lanes are divided into phases; a phase
 // takes as many wavefronts as the fullest bank has words, or lanes; the phases add up. An experiment is a handful of patterns that the
 // candidates for one entry of the table must answer differently:
 //
-//   clock     k lanes a row each, in one bank whatever the banks are (rows of 1 KiB): k wavefronts. Their times give the cycles of one
+//   clock     k lanes a row each, in one bank for every number of banks (rows of 1 KiB): k wavefronts. Their times give the cycles of one
 //   banks     32 lanes a row each; half of them d bytes further: 16 wavefronts if d leads to another bank, 32 if not
 //   phases    the same with d a bank; lane i of the half changes place with lane j of the other: 16 if one phase has both, else 18
 //   words     all lanes at one address; half of them at another; each at a byte of one word
@@ -40,11 +40,11 @@ struct Experiment {
 /// How it ended.
 enum class Learned : std::uint8_t {
   table,          ///< the table explains all that was measured
-  not_explained,  ///< a pattern costs something else than any table of the law's form says: the last experiment
+  not_explained,  ///< no table of the cost model's form gives the cost of a pattern: the last experiment
   unclear,        ///< the clock does not repeat itself, so nothing is known
 };
 
-/// What was found.
+/// Result of the experiments.
 struct Findings {
   Learned outcome = Learned::unclear;
   std::string reason{};  ///< unless a table explains everything
@@ -68,7 +68,7 @@ struct Findings {
 /// For people: the table, the experiment that shows each entry, and what the random patterns said.
 [[nodiscard]] std::string describe(Findings const& findings);
 
-/// What a file of a table says beside it.
+/// Facts that the file of a table states with it.
 struct Origin {
   std::string name{};    ///< on the command line: "sm_90"
   std::string device{};  ///< "NVIDIA H200"

@@ -1,4 +1,4 @@
-// The digest at the end of a trace: whoever reads a file that was changed, by hand or on its way, is told. It is no signature.
+// The digest at the end of a trace: it detects a modified file. It is no signature.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace swizproof::trace {
 
-/// What stands between that which a digest is of and the digest: `..., "digest": "cbf29ce484222325"}`.
+/// Text between the digested bytes and the digest: `..., "digest": "cbf29ce484222325"}`.
 inline constexpr std::string_view before_digest = ", \"digest\": \"";
 
 /// FNV-1a of 64 bits, taken over a text piece by piece. Of no text it is cbf29ce484222325, of "a" af63dc4c8601ec8c. [Fowler, Noll,

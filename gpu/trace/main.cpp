@@ -99,7 +99,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// Whether there is a GPU, without making a context: the driver's library and what it counts.
+/// True if there is a GPU, without making a context: the driver's library and its count.
 void require_gpu() {
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
   auto const init =
@@ -140,7 +140,7 @@ class Folder {
 
 pid_t child = 0;
 
-/// What was sent to the tracer was meant for the program. A terminal sends its own to both.
+/// Forwards a signal to the program, for which it was meant. A terminal sends its own to both.
 void pass_on(int signal, siginfo_t* how, void*) {
   if (child > 0 && how->si_code <= 0) kill(child, signal);
 }
@@ -277,7 +277,7 @@ std::string shell_quoted(std::string const& text) {
   return out + "'";
 }
 
-/// What nvdisasm says of some functions of a module; empty where there is no nvdisasm.
+/// Output of nvdisasm for functions of a module; empty where there is no nvdisasm.
 Listing disassemble(fs::path const& cubin, std::set<std::string> const& wanted) {
   Listing listing;
   std::string program = "nvdisasm";
@@ -411,7 +411,7 @@ std::string line_of(Instruction& one, Raw const& raw, Line const& source) {
     out << (i == 0 ? "" : ", ") << "{\"executed\": " << one.patterns[i].executed
         << ", \"wavefronts\": " << (instruction ? std::to_string(one.patterns[i].wavefronts) : "null")
         << ", \"address\": " << addresses(one.patterns[i]) << "}";
-  // What is counted alone has no patterns to keep.
+  // Instructions that are only counted have no patterns.
   out << "], \"not_kept\": " << one.not_kept << ", \"worst\": ";
   if (instruction && executed != 0)
     out << "{\"wavefronts\": " << worst.wavefronts << ", \"address\": " << addresses(worst) << "}";
@@ -440,7 +440,7 @@ std::string head_of(Raw const& raw, Options const& options) {
          quoted(recorded) + ", \"program\": [" + program + "]}\n";
 }
 
-/// Whether an instruction works on shared memory and the sanitizer calls no patch before it: TMA's copies of tensors, and what the
+/// True if an instruction works on shared memory and the sanitizer calls no patch before it: TMA's copies of tensors, and what the
 /// tensor cores of sm_100 read. `@P0 UTMALDG.2D [UR8], [UR4]`. [CUDA 13.0; of UTMALDG seen on an H200: no patch of
 /// SANITIZER_INSTRUCTION_BULK_COPY_* is called for it; the others by the same header]
 bool goes_unseen(std::string_view opcode) {
@@ -470,7 +470,7 @@ std::map<std::string, std::set<std::string>> unseen_in(Raw const& raw, std::map<
     if (one.function >= 0 && static_cast<std::size_t>(one.function) < raw.functions.size())
       if (Function const& function = raw.functions[static_cast<std::size_t>(one.function)];
           listings[function.module][function.name].empty())
-        out[demangled(function.name)].insert("whatever could not be disassembled");
+        out[demangled(function.name)].insert("instructions that could not be disassembled");
   return out;
 }
 

@@ -48,7 +48,7 @@ __device__ Counted* place_of(Table& table, std::uint64_t pc, Code code) {
   return nullptr;
 }
 
-/// By one lane: the law, with the phases of the table, since constants of the host cannot be read here.
+/// By one lane: the cost model, with the phases of the table, since constants of the host cannot be read here.
 __device__ std::uint32_t cost_of(Table const& table, Code code, WarpAccess<std::uint32_t> const& access) {
   if (code.kind > Kind::cp_async) return 0;
   Architecture arch{};
@@ -95,7 +95,7 @@ __device__ WarpAccess<std::uint32_t> gathered(std::uint32_t mask, std::uint32_t 
   return access;
 }
 
-/// Whether a place holds this key. Lines that the L1 cache has kept may be older than the place; they are read again then.
+/// True if a slot holds this key. Lines that the L1 cache has kept may be older than the place; they are read again then.
 template <class Read>
 __device__ bool holds(Pattern const& place, std::uint64_t pc, std::uint32_t mask, std::uint32_t lane,
                       std::uint32_t address, Read const& read) {
@@ -104,7 +104,7 @@ __device__ bool holds(Pattern const& place, std::uint64_t pc, std::uint32_t mask
   return __all_sync(mask, mine) != 0;
 }
 
-/// Of the active lanes those that take part.
+/// Active lanes that take part.
 __device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_t address,
                        bool takes_part = true) {
   if (userdata == nullptr) return;
@@ -179,7 +179,7 @@ __device__ void record(void* userdata, std::uint64_t pc, Code code, std::uint32_
   if (leads) count_unkept(table, pc, code, access);
 }
 
-/// Of what is counted alone: once a warp.
+/// Counts an instruction without patterns: once a warp.
 __device__ SanitizerPatchResult count(void* userdata, std::uint64_t pc, Kind kind, std::uint32_t bytes = 0) {
   if (userdata == nullptr) return SANITIZER_PATCH_SUCCESS;
   std::uint32_t const mask = __activemask();
@@ -198,7 +198,7 @@ __device__ __noinline__ void record_generic(void* userdata, std::uint64_t pc, Co
   record(userdata, pc, code, address, takes_part);
 }
 
-/// Whether a pointer leads to shared memory of any block of the cluster.
+/// True if a pointer leads to shared memory of any block of the cluster.
 __device__ bool in_cluster([[maybe_unused]] void const* ptr) {
 #if __CUDA_ARCH__ >= 900
   return __isClusterShared(ptr) != 0;
@@ -207,7 +207,7 @@ __device__ bool in_cluster([[maybe_unused]] void const* ptr) {
 #endif
 }
 
-/// What a load, store or atomic does: 1 and 2 of the flags are reading and writing.
+/// Effect of a load, store or atomic: 1 and 2 of the flags are reading and writing.
 __device__ Code code_of(std::uint32_t flags, std::uint32_t bytes) {
   Kind const kind = (flags & 3) == 3 ? Kind::atomic : (flags & 2) != 0 ? Kind::st_shared : Kind::ld_shared;
   return {kind, byte_count(bytes), 0, 0};

@@ -1,7 +1,7 @@
 // Preloaded into the traced program: patches its kernels as modules are loaded, hands each launch the table of its context, and
 // writes what the tables hold when the program ends. It takes no part in what the program prints or returns.
 //
-// Written are PID.raw, lines of text for swizproof-trace, and PID-N.cubin, the modules that traced kernels stand in. A raw file
+// Written are PID.raw, lines of text for swizproof-trace, and PID-N.cubin, the modules of traced kernels. A raw file
 // that does not end in "end" is not whole.
 #include "trace/demangled.hpp"
 #include "trace/generic.hpp"
@@ -65,7 +65,7 @@ struct Cost {
   std::uint64_t executed = 0;
 };
 
-/// What is known of an instruction, over all times that the table was read.
+/// Facts about an instruction, over all times that the table was read.
 struct Instruction {
   Code code{};
   std::uint64_t executed = 0;  ///< without those of the patterns
@@ -150,7 +150,7 @@ class Tracer {
 
   void handle(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, void const* data) {
     if (getpid() != owner_) return;
-    // Who reads the tables at the end waits for the driver, in which another thread may wait for this.
+    // The reader of the tables at the end waits for the driver, in which another thread may wait for this.
     std::unique_lock lock(mutex_, std::defer_lock);
     while (!lock.try_lock()) {
       if (finished_) return;
@@ -227,7 +227,7 @@ class Tracer {
     };
     for (auto const& [instruction, function] : patches)
       works(sanitizerPatchInstructions(instruction, data.module, function), function);
-    // A patch of every global access is dear, so only modules with generic ones have it.
+    // A patch of every global access is expensive, so only modules with generic ones have it.
     if (has_generic_accesses(module->cubin))
       works(sanitizerPatchInstructions(SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, data.module,
                                        "swizproof_generic"),
@@ -343,7 +343,7 @@ class Tracer {
     }
   }
 
-  /// Null for a function that kernels call and that stands outside of them: of which kernel it is, nobody knows.
+  /// Null for a function that kernels call and that is outside of them: its kernel is unknown.
   Instruction* instruction(Context const& context, std::uint64_t pc) {
     auto const after = context.functions.upper_bound(pc);
     if (after == context.functions.begin()) return nullptr;

@@ -1,7 +1,7 @@
-// What the patches of traced kernels write and swizproof-trace reads: one table a context, of a size that no kernel changes.
+// Table that the patches of traced kernels write and swizproof-trace reads: one a context, of a size that no kernel changes.
 //
 // An instruction has a place by its pc. Its distinct patterns (which lanes took part, and all their addresses) stand each once, or a few times where warps met,
-// with the number of warps that asked for it and its cost, computed when it came first. A pattern that finds no place is costed
+// with the number of warps that accessed it and its cost, computed when it came first. A pattern that finds no place is costed
 // each time and counted in its instruction.
 #pragma once
 
@@ -15,11 +15,11 @@ namespace swizproof::trace {
 inline constexpr std::uint32_t pattern_places = 1U << 16;
 inline constexpr std::uint32_t instruction_places = 1U << 13;
 inline constexpr std::uint32_t most_patterns = 2048;        ///< that are kept of one instruction
-inline constexpr std::uint32_t most_lawless_patterns = 16;  ///< of one of which there is no law: examples
+inline constexpr std::uint32_t most_lawless_patterns = 16;  ///< of one that is not modelled: examples
 inline constexpr std::uint32_t most_probes = 32;            ///< places that are looked at for one key
 inline constexpr std::uint32_t most_wavefronts = 32;        ///< of any access
 
-/// What an instruction does. The first five are Operation's, of which there is a law; the others are counted and named.
+/// Kind of instruction. The first five are Operation's, which are modelled; the others are counted and named.
 enum class Kind : std::uint8_t {
   ld_shared,
   st_shared,
@@ -48,7 +48,7 @@ struct Code {
 
 enum State : std::uint32_t { empty, busy, ready };
 
-/// A pattern and how many warps asked for it.
+/// A pattern and the number of warps that accessed it.
 struct Pattern {
   std::uint64_t pc;
   std::uint32_t state;
@@ -66,7 +66,7 @@ struct Counted {
   std::uint32_t patterns;
   unsigned long long executed;  ///< the executions that follow; of what is counted alone, all
   unsigned long long distribution[most_wavefronts + 1];
-  std::uint32_t worst;  ///< wavefronts of the dearest of them
+  std::uint32_t worst;  ///< wavefronts of the most expensive of them
   std::uint32_t worst_lock;
   std::uint32_t worst_active;
   std::uint32_t worst_address[warp_lanes];

@@ -1,7 +1,7 @@
-// What TMA writes and wgmma reads: core matrices of 8 rows of 16 bytes.
+// Core matrices that TMA writes and wgmma reads: those of 8 rows of 16 bytes.
 //
-// Every core matrix of every canonical wgmma layout lies in 8 different groups of 4 banks, whatever
-// the start address, the offsets and the block. Addresses as functions of (row i, block, chunk):
+// Every core matrix of every canonical wgmma layout lies in 8 different groups of 4 banks, for every
+// start address, offset and block. Addresses as functions of (row i, block, chunk):
 //
 //   K-major,  swizzled:  f(start + 16 W i + block SBO + 16 chunk)
 //   K-major,  none:        start + 16 i   + block SBO + chunk LBO

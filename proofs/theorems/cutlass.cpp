@@ -78,7 +78,7 @@ Layout layout_from(CuteLayout const& layout) {
   return {tuple_of(layout.shape()), tuple_of(layout.stride())};
 }
 
-/// What a wrong statement does to the layouts.
+/// Effect of a false statement on the layouts.
 using Damage = Layout (*)(Layout);
 Layout unharmed(Layout layout) { return layout; }
 
@@ -171,7 +171,7 @@ std::vector<Question> atoms_of_wgmma(Damage damage) {
   return all;
 }
 
-/// What ldmatrix leaves in registers, and what stmatrix takes from them.
+/// Elements that ldmatrix writes to registers, and that stmatrix reads from them.
 std::vector<Question> atoms_of_copies(Damage damage) {
   std::vector<Question> all;
   auto const add = [&](std::string_view instruction, std::string const& name, auto const& layout) {

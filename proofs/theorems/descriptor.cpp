@@ -8,7 +8,7 @@
 //   none       the next block of k with start + 2 LBO                    always, K-major and MN-major
 //   base       a tile that is swizzled from its own base p               iff p = 128 b modulo the pattern of 128 W bytes
 //
-// Of advances every start is good, so that neither the tile's base nor the base offset has a say in them. "Only if" is about
+// Every start of an advance is correct, so that neither the tile's base nor the base offset has a say in them. "Only if" is about
 // tiles whose elements do not share places: the next panel (or atom) does not begin where the second row does, at 16 W.
 // DeepGEMM, FlashMLA and CUTLASS's DescriptorIterator add such steps.
 #include "theorem.hpp"
@@ -26,7 +26,7 @@ constexpr char const* source =
 constexpr char const* source_tcgen05 =
     "PTX ISA 9.1, 9.7.16.4.1; CUTLASS mma_sm100_desc.hpp, mma_traits_sm100.hpp; documented, not measured";
 
-/// Of which blocks, or columns, a question speaks.
+/// Blocks, or columns, of a question.
 enum class Part : std::uint8_t {
   inside,  ///< those that end inside the row, or the atom: read from where they are stored
   beyond,  ///< the others, of tiles without shared places: read from elsewhere
@@ -91,7 +91,7 @@ Question mn_major_rows(OperandMode const& mode, Part part) {
              });
 }
 
-/// Of an MN-major tile, and without a swizzle of a K-major one, the parts of a block of k, 2 or 4, lie one length apart: SBO under a
+/// In an MN-major tile, and without a swizzle in a K-major one, the parts of a block of k, 2 or 4, lie one length apart: SBO under a
 /// swizzle, LBO without. The next block is read with start + groups such lengths: the addresses that go into the swizzle are equal,
 /// whichever it is. The place in the part holds all else. Since the start is any, so is the block before.
 std::vector<Question> next_k(unsigned groups, unsigned parts = 2) {
@@ -141,7 +141,7 @@ Question other_bases(OperandMode const& mode) {
              });
 }
 
-/// Whether 64 bits are a descriptor of `reader`, but for the number of the mode.
+/// True if 64 bits are a descriptor of `reader`, except for the number of the mode.
 template <class W>
 auto is_descriptor(OperandReader reader, W d, bool with_version) {
   std::uint64_t reserved = 0;
@@ -211,7 +211,7 @@ void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
                     starts_of_all() +
                         "j < 16, rows anywhere, panels < 2^18, but for \"only if\" not one row, where "
                         "elements share places",
-                    source, several("... whatever j is", k_blocks(mode, Part::all))});
+                    source, several("... for every j", k_blocks(mode, Part::all))});
   add_columns(claims, mode, source);
   claims.push_back(
       {name + ", base",
@@ -221,7 +221,7 @@ void add_swizzled(std::vector<Claim>& claims, OperandMode const& mode) {
                    std::to_string(8 * mode.shape.row_bytes),
                {good_bases(mode, false), other_bases(mode)}),
        "all p below 2^32 that are multiples of 16, all base offsets; all 32-bit places, and one atom", "H9",
-       single("... whatever p is", good_bases(mode, true))});
+       single("... for every p", good_bases(mode, true))});
 }
 
 }  // namespace
@@ -242,7 +242,7 @@ void add_descriptor(std::vector<Claim>& claims) {
               one_generation(true)),
        "all 64-bit numbers", "PTX ISA 9.1, 9.7.15.5.1 and 9.7.16.4.1",
        single("... without the version in bits 48..46", one_generation(false))});
-  // What changes with tcgen05: the version, a mode, and MN-major elements of 8 and 32 bits.
+  // Differences of tcgen05: the version, a mode, and MN-major elements of 8 and 32 bits.
   claims.push_back(
       {"descriptor/tcgen05, bit 46",
        single("a descriptor of wgmma with bit 46 set is tcgen05's of the same start, lengths, base "

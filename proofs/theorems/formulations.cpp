@@ -66,7 +66,7 @@ Claim as_in_python() {
     });
   };
   return {"formulation/Python",
-          {"Python's shiftr/shiftl version is f wherever shift != 0 (at shift 0, valid with bits 0, the two "
+          {"Python's shiftr/shiftl version is f if shift != 0 (at shift 0, valid with bits 0, the two "
            "call each other for ever)",
            [=] { return python(true); }},
           "every valid swizzle with shift != 0 (6,768), all 32-bit offsets",

@@ -52,7 +52,7 @@ std::vector<Held> of_matrices() {
   return all;
 }
 
-/// What a wrong statement says of a fragment.
+/// A false statement about a fragment.
 using Wrong = Layout (*)(Fragment const&);
 
 /// Its layout with the last mode of the values one step further, where they have one; else with the lanes' second.

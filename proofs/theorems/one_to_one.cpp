@@ -10,20 +10,20 @@ namespace swizproof::proofs {
 void add_one_to_one(std::vector<Claim>& claims) {
   auto const kernel = [](auto const& f, auto x, auto) { return states(f(x) == 0, x == 0); };
   auto const one_to_one = [](auto const& f, auto x, auto y) { return states(f(x) == f(y), x == y); };
-  // The wrong twin of the matmul skill: ZZZ overwritten by YYY instead of XORed.
+  // The false variant of the matmul skill: ZZZ overwritten by YYY instead of XORed.
   auto const overwrites = [](auto const& f, auto x) { return f(x) ^ (x & f.target_mask(x)); };
   add_family(claims,
              {"bijection", "f(x) = 0 only for x = 0; f being linear, f is a bijection", "CuTe, swizzle.hpp",
               "the same for an f that overwrites the target bits instead of XORing them"},
              {.a_bit = true}, kernel,
              [=](auto const& f, auto x, auto) { return states(overwrites(f, x) == 0, x == 0); });
-  auto const twin = [=](auto const& f, auto x, auto y) {
+  auto const overwrite = [=](auto const& f, auto x, auto y) {
     return states(overwrites(f, x) == overwrites(f, y), x == y);
   };
   Words const words{"bijection", "f(x) = f(y) only for x = y: f is a bijection", "CuTe, swizzle.hpp",
                     "the same for an f that overwrites the target bits instead of XORing them"};
-  add_public(claims, words, {.a_bit = true}, one_to_one, twin);
-  add_parametric(claims, words, {.a_bit = true}, one_to_one, twin);
+  add_public(claims, words, {.a_bit = true}, one_to_one, overwrite);
+  add_parametric(claims, words, {.a_bit = true}, one_to_one, overwrite);
 
   // Exactly which parameters, valid or not, give a bijection: all but shift = 0 with bits > 0.
   for (bool const leftward : {false, true}) {

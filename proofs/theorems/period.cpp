@@ -9,7 +9,7 @@ namespace swizproof::proofs {
 
 namespace {
 
-/// One way in which a base b that is no multiple of P betrays itself: where it applies, f(b+x) is not
+/// One way to see that a base b is no multiple of P: where it applies, f(b+x) is not
 /// b + f(x) for this x.
 template <class W>
 struct Betrayal {
@@ -66,7 +66,7 @@ Claim canonical(std::string name, std::string text, std::string source, unsigned
 constexpr auto commutes = [](auto const& f, auto b, auto x) { return f(b + x) == b + f(x); };
 constexpr auto is_multiple = [](auto b, auto step) { return (b & (step - 1)) == 0; };
 constexpr auto is_power_of_two = [](auto word) { return !(word == 0) && is_multiple(word, word); };
-/// Of powers of two.
+/// The same for powers of two.
 constexpr auto lies_below = [](auto bits, auto power) { return (bits & (0 - power)) == 0; };
 constexpr auto half = [](auto const& f, auto x) { return shr(f.period(x), 1); };
 constexpr Requirements needs{.a_bit = true, .room = 63, .family_width = 64};
@@ -119,9 +119,9 @@ Claim not_the_span() {
           canonical("", "", "", 1, "it repeats every 32, 64, 128 bytes: f(x+s) = f(x)+s", 1).control};
 }
 
-std::string const nobody = "bugs of this kind: tilelang#2379, NVIDIA/Fuser#4096, cloudrift-ai/emmy#200";
+std::string const known_bugs = "bugs of this kind: tilelang#2379, NVIDIA/Fuser#4096, cloudrift-ai/emmy#200";
 
-/// f(b+x) = b + f(x) for multiples b of P and every f(y) = y ^ g(y & YYY), whatever the function g, if YYY < P and g(x) < P. Of
+/// f(b+x) = b + f(x) for multiples b of P and every f(y) = y ^ g(y & YYY), for every function g, if YYY < P and g(x) < P. Of
 /// g two values count, at x and elsewhere.
 Question any_function_of_low_bits() {
   return ask(
@@ -157,7 +157,7 @@ Claim base_law_if(bool leftward) {
                                 ask_masks(leftward, moves_to_targets), any_function_of_low_bits()};
            }},
           symbolic_domain(needs, leftward),
-          nobody,
+          known_bugs,
           single("the same for multiples of P/2", ask_all(leftward, [=](auto const& f, auto x, auto b) {
                    return given(valid(f, x, needs), states(is_multiple(b, half(f, b)), commutes(f, b, x)));
                  }))};
@@ -173,7 +173,7 @@ Claim base_law_only_if(bool leftward) {
           single("only if: to every b that is no multiple of P, and to no other, one of the "
                  "following cases applies",
                  ask_all(leftward, one_applies)),
-          symbolic_domain(needs, leftward, "b"), nobody,
+          symbolic_domain(needs, leftward, "b"), known_bugs,
           single("one applies to every b", ask_all(leftward, [=](auto const& f, auto, auto b) {
                    truth_of<decltype(b)> any = false;
                    for (auto const& one : betrayals(f, b)) any = any || one.applies;
@@ -195,8 +195,8 @@ Claim base_law_case(bool leftward, std::size_t i) {
       "base law/only if: " + name + ", " + sign_of(leftward),
       single("if " + name + ", some x has f(b+x) != b + f(x): base-relative and absolute addressing differ",
              ask_all(leftward, betrayed_by)),
-      symbolic_domain(needs, leftward, "b"), nobody,
-      single("the same x betrays every b", ask_all(leftward, without_case))};
+      symbolic_domain(needs, leftward, "b"), known_bugs,
+      single("the same x shows it for every b", ask_all(leftward, without_case))};
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ inline constexpr Swizzle public_swizzles[] = {
 /// The three swizzles that TMA and wgmma know beside the identity, all on byte addresses.
 inline constexpr Swizzle canonical_swizzles[] = {swizzle_32B, swizzle_64B, swizzle_128B};
 
-/// What a law asks of its swizzles, beside being valid.
+/// Conditions of a theorem on its swizzles, other than validity.
 struct Requirements {
   bool a_bit = false;          ///< bits >= 1
   unsigned room = 64;          ///< symbolic parameters: base + bits + |shift| is at most this
@@ -49,10 +49,10 @@ template <class W>
   return needs.a_bit ? ok && 0 < f.bits : ok;
 }
 
-/// Which sign of shift a question or a claim speaks of.
+/// Sign of shift in a question or a claim.
 [[nodiscard]] inline std::string sign_of(bool leftward) { return leftward ? "shift < 0" : "shift >= 0"; }
 
-/// Of what a claim with symbolic parameters speaks; `all` are the words that vary.
+/// Domain of a claim with symbolic parameters; `all` are the words that vary.
 [[nodiscard]] inline std::string symbolic_domain(Requirements needs, bool leftward,
                                                  std::string const& all = "offsets") {
   return "every valid swizzle at once: " + std::string(needs.a_bit ? "bits > 0, " : "") + sign_of(leftward) +
@@ -74,8 +74,8 @@ template <class StatementAbout>
              });
 }
 
-/// statement(g, x) about all swizzles by a mask, of whatever bits, of one sign, and all 64-bit x: one question. With a second
-/// one, that the masks of valid swizzles are such, it speaks of those.
+/// statement(g, x) about all swizzles by a mask, of any bits, of one sign, and all 64-bit x: one question. With a second
+/// one, that the masks of valid swizzles are such, it is about those.
 template <class StatementAbout>
 [[nodiscard]] Question ask_masks(bool leftward, StatementAbout statement) {
   return ask("every mask, " + sign_of(leftward), 64, {{"YYY", 64}, {"|shift|", 8}, {"x", 64}},

@@ -2,7 +2,7 @@
 // at row pitches of 32, 64, 128 and 256 bytes, from every tile origin and every base address that is
 // a multiple of the swizzle's period.
 //
-// The numbers are found by running the law on the first origins, and proved by SMT for all of them;
+// The numbers are found by running the cost model on the first origins, and proved by SMT for all of them;
 // the control "at most one less" shows that they are reached.
 #include "theorem.hpp"
 

@@ -63,7 +63,7 @@ class Texts {
     return fmt::format("{}.{:03}", stem_, part + 1);
   }
 
-  /// Whether the claim adds, multiplies or compares numbers, and shifts by constants alone.
+  /// True if the claim adds, multiplies or compares numbers, and shifts by constants alone.
   [[nodiscard]] bool is_arithmetic() const {
     bool out = false;
     Violations const violations(questions_of(0));  // the others are alike
@@ -124,7 +124,7 @@ class Texts {
   std::vector<Question> questions_;
 };
 
-/// Whether the values violate the question, on plain numbers.
+/// True if the values violate the question, on plain numbers.
 bool violates(Question const& q, std::span<std::uint64_t const> values) {
   if (values.size() != q.variables.size()) return false;
   auto const [hypothesis, conclusion] = q.on_numbers(values);
@@ -221,11 +221,11 @@ namespace {
 
 using Result = Rechecked::Result;
 
-/// What a file must be: it follows from the claim, never from the file.
+/// Required content of a file: it follows from the claim, never from the file.
 enum class Role : std::uint8_t { claim, control, formula };
 
-/// What a solver is given: the script without the status that it should have. cvc5 stops where they differ, and it shall
-/// speak for itself. Debian's boolector reads no define-fun: a name and an equation say the same.
+/// Script for a solver: without the expected status, since cvc5 stops where they differ and its answer must be independent.
+/// Debian's boolector reads no define-fun: a name and an equation say the same.
 std::string question_in(std::string const& script, bool definitions) {
   static RE2 const definition(R"(\(define-fun (\|[^|]*\||\S+) \(\) (Bool|\(_ BitVec [0-9]+\)) (.*)\))",
                               RE2::Latin1);
@@ -358,7 +358,7 @@ void check_formula(Rechecked& r, std::string const& path, Scratch const& scratch
   r.detail = checked.valid ? fmt::format("{} lemmas", checked.lemmas) : checked.reason;
 }
 
-/// What claims.json says of a claim, and the claim.
+/// Entry of a claim in claims.json, and the claim.
 struct Listed {
   Claim const* claim = nullptr;
   std::optional<std::pair<std::string, std::vector<std::uint64_t>>> control{};  ///< question and values
@@ -428,7 +428,7 @@ class ClaimCheck {
   ClaimCheck(ClaimList const& list, Listed const& listed, std::string const& folder)
       : list_(list), listed_(listed), folder_(folder), texts_(*listed.claim) {}
 
-  /// What is to be asked, or what differs.
+  /// Question to a solver, or a difference.
   std::vector<std::pair<Role, Rechecked>> run() {
     take(Role::claim, texts_.script_name(), texts_.script());
     take_control();

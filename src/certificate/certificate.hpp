@@ -6,7 +6,7 @@
 //   NAME.001.drat       CaDiCaL's proof that the clauses contradict each other; rup.cpp checks it
 //   claims.json         which claims of how large a catalogue, the counterexample of each control, and all files
 //
-// What a claim is, is in the catalogue of the one who rechecks, and in nothing else: scripts and clauses are made of it once
+// A claim is defined by the catalogue of the program that rechecks, and by nothing else: scripts and clauses are made of it once
 // more and compared byte by byte, and which answer a file must have follows from its role. The folder contributes proofs,
 // counterexamples (which are replayed), and which claims it is about.
 #pragma once
@@ -33,7 +33,7 @@ class CertificateWriter {
   [[nodiscard]] bool with_proofs() const { return with_proofs_; }
 
  private:
-  /// What claims.json says of a claim.
+  /// Entry of a claim in claims.json.
   struct Entry {
     std::string claim;
     std::string question;  ///< of the control, that the counterexample violates; empty: it was not refuted
@@ -69,7 +69,7 @@ struct Recheck {
   std::vector<Rechecked> files{};
 };
 
-/// Who is asked about scripts: "cvc5", "bitwuzla" or "boolector", or where such a program is. Each certificate is asked about
+/// Solvers of scripts: "cvc5", "bitwuzla" or "boolector", or where such a program is. Each certificate is asked about
 /// once; neither shares code with Z3 or with this program.
 struct Solvers {
   std::string
@@ -79,7 +79,7 @@ struct Solvers {
 
 /// Makes the scripts and clauses of the folder's claims once more and compares, asks a solver about every script, and checks the proof of every formula, making it with CaDiCaL where the folder says
 /// that it has none. `jobs` at a time, each within `limits`. Throws InputError where the folder holds no certificates,
-/// speaks of other claims than `catalogue`, lacks one without saying that it is a part, or lists other files than these
+/// lists other claims than `catalogue`, lacks one without saying that it is a part, or lists other files than these
 /// claims have, or where a file is missing or not listed. Checked by tests/recheck, which alters certificates in every
 /// such way.
 [[nodiscard]] Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue,

@@ -18,7 +18,7 @@ struct Cnf {
   std::vector<std::vector<int>> unknowns{};
 };
 
-/// Whether gates of the same operands are one gate. What then is equal by construction needs no proof, and
+/// True if gates of the same operands are one gate. Terms that are then equal by construction need no proof, and
 /// the certificate says less; without it, proofs of the families of thousands of swizzles are ten times as long.
 enum class Sharing : std::uint8_t { none, gates };
 

@@ -48,7 +48,7 @@ class Propagator {
     return false;
   }
 
-  /// Whether the clause follows by reverse unit propagation. Leaves everything as it was.
+  /// True if the clause follows by reverse unit propagation. Leaves everything as it was.
   bool follows(Clause const& clause) {
     std::size_t const before = trail_.size();
     bool contradiction = false;

@@ -8,7 +8,7 @@
 
 namespace swizproof {
 
-/// What the head of a certificate tells its reader.
+/// Head of a certificate.
 struct Heading {
   std::string name{};
   std::string source{};

@@ -19,7 +19,7 @@ constexpr int largest_variable = 1 << 22;
 std::size_t variable(int l) { return static_cast<std::size_t>(l < 0 ? -l : l); }
 std::size_t index(int l) { return 2 * variable(l) + (l < 0 ? 1 : 0); }
 
-/// What a step rests on: clauses, and variables that were set for good.
+/// Reasons of a step: clauses, and variables that were set for good.
 struct Reasons {
   std::vector<Id> clauses{};
   std::vector<std::size_t> variables{};

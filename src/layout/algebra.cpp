@@ -770,7 +770,7 @@ IntTuple coshape(Layout const& l) {
   return plus_one(last);
 }
 
-// What two layouts have in common
+// Common part of two layouts
 
 namespace {
 

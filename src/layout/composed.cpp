@@ -135,7 +135,7 @@ struct Bounds {
   }
 };
 
-/// Of a layout at the indices 0..last, which may lie past its end: then it goes on along the last mode.
+/// Offsets of a layout at the indices 0..last, which may lie past its end: then it goes on along the last mode.
 Bounds bounds_of(Layout const& l, Wide last) {
   Bounds out;
   auto const extents = l.shape.leaves(), strides = l.stride.leaves();
@@ -548,7 +548,7 @@ struct Sliced {
   Word64 left_to_pointer = 0;
 };
 
-/// What CuTe's slice_and_offset does to swizzle o offset o layout.
+/// CuTe's slice_and_offset of swizzle o offset o layout.
 Sliced cute_slice(Swizzle const& s, Displacement const& offset, Layout const& l, Tiler const& coordinate) {
   Layout const kept = slice(l, coordinate).layout;
   if (kept.rank() == 0) refuse("no mode is free");
@@ -600,7 +600,7 @@ Sliced cute_slice(Swizzle const& s, Displacement const& offset, Layout const& l,
   return {mapping(composition(decayed, kept)), s(Word64{in_fields.value()}) + elsewhere};
 }
 
-/// The offset of the fixed part added where it belongs: the right function, whatever CuTe makes of it.
+/// The offset of the fixed part added where it belongs: the right function, even if CuTe returns another.
 Mapping exact_slice(Mapping map, Slice const& part) {
   bool const flagged = is_flagged(map), has_offset = map.on_elements.size() >= 2;
   if (flagged && !has_offset) map.on_elements.insert(map.on_elements.begin(), Displacement{});

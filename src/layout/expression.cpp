@@ -18,7 +18,7 @@ struct Sign {
   int binds;
 };
 
-// Few people know C's order of the operators of bits: what stands beside one of binding 1 is in parentheses.
+// C's order of the bit operators is easily misread: operands of one of binding 1 are in parentheses.
 constexpr Sign signs[] = {
     {Op::minus, "-", unary},       {Op::complement, "~", unary},
     {Op::logical_not, "!", unary}, {Op::multiply, "*", 3},

@@ -12,7 +12,7 @@
 namespace swizproof {
 namespace {
 
-/// Whether the clauses hold when the unknowns have these values; what the gates are follows by propagation.
+/// True if the clauses hold when the unknowns have these values; what the gates are follows by propagation.
 bool holds(Cnf const& f, std::vector<std::uint64_t> const& values) {
   std::vector<int> value(static_cast<std::size_t>(f.variables) + 1, 0);
   for (std::size_t u = 0; u < values.size(); ++u)

@@ -52,7 +52,7 @@ Claim many() {
   return {"many", statement, "all x", "a test", control, {}};
 }
 
-/// What comes of the claim's script and of its control where the solver does what the shell script says; it is given the
+/// Result of the claim's script and of its control where the solver does what the shell script says; it is given the
 /// question as $1, and `rest` answers it rightly.
 struct Both {
   Rechecked claim{}, control{};

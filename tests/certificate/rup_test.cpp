@@ -49,7 +49,7 @@ TEST(Rup, RefusesWhatIsNoProof) {
     EXPECT_FALSE(check_proof(formula, "0\n").valid) << formula;
 }
 
-/// Random formulas, small enough to try all assignments: no proof of a satisfiable one is accepted, whatever its lemmas.
+/// Random formulas, small enough to try all assignments: no proof of a satisfiable one is accepted, with any lemmas.
 TEST(Rup, NeverRefutesWhatIsSatisfiable) {
   std::mt19937 random(7);
   std::size_t satisfiable = 0, refuted = 0;

@@ -56,7 +56,7 @@ TEST(Trimmer, LeavesAloneWhatDoesNotHold) {
 }
 
 /// Random formulas of three literals, with every clause of two and one literals, in random order, that follows at its place
-/// as a proof: whatever refutes the formula is trimmed to a proof that holds and is no longer.
+/// as a proof: each proof that refutes the formula is trimmed to a proof that holds and is no longer.
 TEST(Trimmer, TrimsRandomProofs) {
   std::mt19937 random(11);
   std::size_t proofs = 0, before = 0, after = 0;

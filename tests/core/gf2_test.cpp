@@ -24,8 +24,8 @@ TEST(BitMatrix, OfASwizzleIsTheSwizzle) {
 }
 
 TEST(BitMatrix, OfAnOverwritingTwinIsSingular) {
-  auto const twin = [](std::uint64_t x) { return (x & ~0x70ULL) | ((x >> 3) & 0x70); };
-  EXPECT_EQ(rank(BitMatrix::of(twin, 32).columns), 29U);
+  auto const wrong = [](std::uint64_t x) { return (x & ~0x70ULL) | ((x >> 3) & 0x70); };
+  EXPECT_EQ(rank(BitMatrix::of(wrong, 32).columns), 29U);
 }
 
 }  // namespace

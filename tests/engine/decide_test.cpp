@@ -1,4 +1,4 @@
-// Who decides: order, second opinions, replay and disagreement.
+// Choice of engines: order, second opinions, replay and disagreement.
 #include <swizproof/core/swizzle.hpp>
 #include <swizproof/engine/decide.hpp>
 

@@ -96,7 +96,7 @@ RC_GTEST_PROP(Engines, AgreeOnEverySwizzleProperty, (Swizzle s)) {
   }
 }
 
-// The law itself, as a formula with a free base and origin, against the law run on every origin.
+// The cost model as a formula with a free base and origin, compared with the cost model run on every origin.
 RC_GTEST_PROP(Engines, AgreeOnTheLawOfWavefronts, ()) {
   auto const names = named_accesses();
   Access const access = names[*rc::gen::inRange<std::size_t>(0, names.size())].access;

@@ -1,4 +1,4 @@
-// What solvers are asked is what numbers do: the engine's own calls of Z3, and the text that certificates are made of.
+// Questions to solvers agree with plain numbers: the engine's own calls of Z3, and the text that certificates are made of.
 #include "certificate/smtlib.hpp"
 #include "operators.hpp"
 
@@ -40,7 +40,7 @@ std::vector<Question> questions(Operator const& op, std::uint64_t wrong) {
   return all;
 }
 
-/// What Z3's own reader and a fresh solver say of a script, if they are not told what to say.
+/// Answer of Z3's own reader and a fresh solver to a script without its status.
 std::string answer(std::string script) {
   std::size_t const status = script.find("(set-info :status");
   script.erase(status, script.find('\n', status) - status);

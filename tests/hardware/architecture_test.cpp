@@ -139,7 +139,7 @@ TEST(Table, OfOnePhaseForAllMatrices) {
         << "a phase of 16 rows fills the banks twice";
 }
 
-// Of lanes whose bytes follow each other nothing costs less than all banks hold, and they cost that: so does the ideal.
+// With lanes whose bytes follow each other, no access costs less than all banks hold, and they cost that: so does the ideal.
 TEST(Ideal, IsWhatLanesSideBySideCost) {
   for (unsigned count = 1; count <= most_banks; count *= 2)
     for (unsigned bytes = 1; bytes <= 32; bytes *= 2) {

@@ -25,7 +25,7 @@ RC_GTEST_PROP(Law, IsTheDumbLaw, ()) {
   RC_ASSERT(n == dumb_law(i, warp));
 }
 
-// Who collides, and how many, are one fact.
+// The colliding lanes and their number are one fact.
 RC_GTEST_PROP(Collision, IsTheDegree, ()) {
   Instruction const i = *any_instruction();
   auto const warp = *any_access(i);

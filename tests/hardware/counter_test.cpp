@@ -1,4 +1,4 @@
-// H11 on accesses whose counts are known, and beside the law on random ones.
+// H11 on accesses whose counts are known, and compared with the cost model on random ones.
 #include "generators/generators.hpp"
 
 #include <swizproof/hardware/counter.hpp>
@@ -52,7 +52,8 @@ TEST(Counter, OfWideStoresDoesNotSeeIdleGroups) {
   EXPECT_EQ(counted(i, warp(row)), Counted::law);
   EXPECT_EQ(counted(i, warp(one_place)), Counted::law) << "stores of one place merge in both";
   EXPECT_EQ(counted(i, warp(row, 0x101)), Counted::degrees);
-  EXPECT_EQ(sum_of_degrees(sm_90, i, warp(row, 0x101)), 2U) << "lanes 0 and 8, two groups; the law says 4";
+  EXPECT_EQ(sum_of_degrees(sm_90, i, warp(row, 0x101)), 2U)
+      << "lanes 0 and 8, two groups; the cost model gives 4";
   EXPECT_EQ(sum_of_degrees(sm_90, {st, 8}, warp(row, 1)), 1U);
 }
 

@@ -61,7 +61,7 @@ TEST(LearnedFile, OfWhatIsNotExplainedIsRefused) {
   }
 }
 
-// The law that reads a table as data is the law of the device, whatever the table: on numbers, and as a formula.
+// The cost model that reads a table as data is the cost model of the device, for every table: on numbers, and as a formula.
 TEST(LearnedTable, CostsWhatTheDeviceCosts) {
   Simulated eight = simulated_sm_90();
   eight.bank_bytes = 8;

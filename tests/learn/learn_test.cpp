@@ -1,4 +1,4 @@
-// The learner finds the law of devices that nobody has, and says so where there is none.
+// The learner finds the cost model of simulated devices, and reports where there is none.
 #include "simulated.hpp"
 
 #include <gtest/gtest.h>
@@ -209,7 +209,7 @@ Findings refused(Simulated const& s) {
   return f;
 }
 
-// One wavefront more wherever lane 5 stores one block of 512 bytes behind lane 3: no table says so, and no experiment asks.
+// One wavefront more if lane 5 stores one block of 512 bytes behind lane 3: no table contains it, and no experiment tests it.
 TEST(Learner, NamesTheSmallestPatternThatNoTableExplains) {
   Simulated s = simulated_sm_90();
   s.twist = [](Instruction i, WarpAccess<std::uint32_t> const& warp, unsigned cost) {

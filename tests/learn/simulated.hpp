@@ -1,4 +1,4 @@
-// Devices whose law is known here and nowhere else: what the learner is held against without hardware. The law of each is written
+// Simulated devices whose cost model is known here alone: the learner is compared with them without hardware. The cost model of each is written
 // as plainly as possible, with sets of words, and knows nothing of bank.hpp.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Simulated {
   bool words_count_once = true;          ///< of all but cp.async
   bool copies_count_lanes = true;        ///< of cp.async
   std::function<unsigned(Instruction, WarpAccess<std::uint32_t> const&, unsigned)>
-      twist{};                      ///< what the law cannot say
+      twist{};                      ///< outside of the cost model's form
   double unit = 1;                  ///< cycles of a wavefront
   std::function<double()> noise{};  ///< added to each measurement
   std::function<bool(Instruction)> has = [](Instruction) { return true; };

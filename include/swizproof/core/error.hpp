@@ -1,4 +1,4 @@
-// What this library throws. Each derives from std::runtime_error, so that a program that knows nothing of swizproof
+// Exceptions of this library. Each derives from std::runtime_error, so that a program that knows nothing of swizproof
 // can print it.
 //
 //   InputError      the text or the file is wrong, and where                      exit 2 of the command line

@@ -51,7 +51,7 @@ struct BitMatrix {
 template <class V>
 class Echelon {
  public:
-  /// What is left of v when all pivots are eliminated: 0 iff v is a sum of vectors that were added.
+  /// Remainder of v when all pivots are eliminated: 0 iff v is a sum of vectors that were added.
   [[nodiscard]] V reduce(V v) const {
     for (V const& row : rows_)
       if (has_bit(v, pivot(row))) v ^= row;

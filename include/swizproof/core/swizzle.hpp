@@ -12,7 +12,7 @@
 //   bits 9 8 7 (which 128-byte row) are XORed onto bits 6 5 4 (which 16-byte chunk of the row).
 //
 // f does not know its unit. Whoever applies it to byte addresses gets the hardware's swizzle;
-// whoever applies it to element offsets needs another base: see recast().
+// on element offsets another base is needed: see recast().
 //
 // The formula itself is `SwizzleFormula`, whose parameters may be symbolic, so that one proof speaks
 // of all swizzles at once; `Swizzle` is the plain value that everything else uses.

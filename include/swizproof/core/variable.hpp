@@ -1,4 +1,4 @@
-// What a statement quantifies over.
+// Variables of a statement.
 #pragma once
 
 #include <swizproof/core/word.hpp>

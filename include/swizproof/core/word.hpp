@@ -1,4 +1,4 @@
-// What a formula of this library may do to a number.
+// Operations on the numbers of a formula.
 //
 // Every formula (swizzle, bank, layout, law of wavefronts) is written once, as a template over a
 // *word*. Three words exist, and with each the same template answers a different question:
@@ -91,11 +91,11 @@ template <class W>
   }
 }
 
-/// What comparing two words of this kind gives: `bool` for numbers.
+/// Result of comparing two words of this kind: `bool` for numbers.
 template <class W>
 using truth_of = decltype(W(like(std::declval<W>(), 0)) == std::declval<W>());
 
-/// What counting truths of words of this kind gives: `std::uint32_t` for numbers.
+/// Result of counting truths of words of this kind: `std::uint32_t` for numbers.
 template <class W>
 using count_of = decltype(tally(std::declval<W>(), std::declval<truth_of<W>>()));
 

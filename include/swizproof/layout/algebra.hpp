@@ -31,7 +31,7 @@ struct Underscore {
   friend constexpr bool operator==(Underscore, Underscore) = default;
 };
 
-/// What layouts are composed with, divided by and sliced at: `_`, an integer, a layout, or one of these
+/// Operands of composition, division and slicing: `_`, an integer, a layout, or one of these
 /// for each of the first modes. `(_3:_3,(_2,_4):(_1,_8))`, `(_32,_)`. Its integers are leaves.
 struct Tiler {
   std::variant<Underscore, IntTuple, Layout, std::vector<Tiler>> value{};

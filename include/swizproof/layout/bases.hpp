@@ -19,7 +19,7 @@ struct OffsetBases {
   std::vector<std::vector<std::int64_t>> coordinates{};  ///< one index a mode, below its extent
 };
 
-/// Where each bit of a coordinate lies: of mode 0 from its lowest bit, then of mode 1, and so on. The offset of a coordinate
+/// Position of each bit of a coordinate: of mode 0 from its lowest bit, then of mode 1, and so on. The offset of a coordinate
 /// is the XOR of its bits' offsets.
 using BitPlaces = std::vector<std::uint64_t>;
 

@@ -1,4 +1,4 @@
-// What a user's LAYOUT text denotes: a function from indices to element offsets, and from there to
+// The meaning of a user's LAYOUT text: a function from indices to element offsets, and from there to
 // byte addresses.
 //
 //   index --(Layout, offset, element swizzle, ...)--> element offset
@@ -77,7 +77,7 @@ struct LinearMap {
 /// One function of a composition.
 using Stage = std::variant<Swizzle, Displacement, Layout, Expression, LinearMap>;
 
-/// A composition of stages. The list that a stage stands in is its unit.
+/// A composition of stages. The list that contains a stage is its unit.
 struct Map {
   std::vector<Stage> on_elements{};        ///< index to element offset, applied last to first
   std::vector<Stage> on_bytes{};           ///< byte address to byte address, applied last to first
@@ -152,7 +152,7 @@ template <Word W>
 /// of elements that stands before a layout, and without an offset of 0 there.
 [[nodiscard]] Map without_swizzle(Map map);
 
-/// True if the stages move whole aligned blocks of `size` units: no vector of that size is torn apart.
+/// True if the stages move whole aligned blocks of `size` units: no vector of that size is split.
 /// Swizzles of base >= log2(size) do, and displacements by multiples; of layouts and expressions it says no.
 [[nodiscard]] inline bool keeps_blocks(std::span<Stage const> stages, std::uint64_t size) {
   for (Stage const& stage : stages) {
