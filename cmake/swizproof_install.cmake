@@ -1,6 +1,6 @@
 # What `cmake --install` and cpack put where. Components: `program`, `share` (manual, completions, examples), `headers` (core and
 # hardware, for kernels too, with swizproof_add_obligations), `library` (what swizproof::prover links), `python`; and, only when
-# asked for, `bundle`: the program with all that it needs (cmake/swizproof_bundle.cmake).
+# request, `bundle`: the program with all that it needs (cmake/swizproof_bundle.cmake).
 include(CMakePackageConfigHelpers)
 include(CheckCXXSourceCompiles)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)

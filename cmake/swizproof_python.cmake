@@ -1,11 +1,11 @@
-# Sets SWIZPROOF_PYTHON: whether `import swizproof` is built. SWIZPROOF_BUILD_PYTHON asks for it; an interpreter with its
+# Sets SWIZPROOF_PYTHON: whether `import swizproof` is built. SWIZPROOF_BUILD_PYTHON requests it; an interpreter with its
 # headers and pybind11 are needed, and said where they are missing. Not with sanitizers, which the interpreter would need too.
 set(SWIZPROOF_PYTHON OFF)
 if(SWIZPROOF_BUILD_PYTHON AND SWIZPROOF_BUILD_PROVER AND SWIZPROOF_BUILD_COMMAND)
   if(SWIZPROOF_SANITIZE OR SWIZPROOF_FUZZ)
     message(STATUS "import swizproof: not built, as the sanitizers would have to be in the interpreter")
   else()
-    # The first of the path with NumPy would be a guess: the first, as whoever types `python3` has it.
+    # The first interpreter of the path, the one that `python3` starts. Preferring one with NumPy would be a guess.
     set(Python_FIND_UNVERSIONED_NAMES FIRST)
     set(Python_FIND_STRATEGY LOCATION)
     find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)

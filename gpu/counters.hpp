@@ -12,7 +12,7 @@ namespace swizproof::gpu {
 [[nodiscard]] std::vector<std::vector<double>> count(std::vector<char const*> metrics, std::size_t ranges,
                                                      std::function<void()> const& launches);
 
-/// Campaign `counters`: wavefronts as the hardware counts them, against the law of bank.hpp.
+/// Campaign `counters`: wavefronts as the hardware counts them, against the cost model of bank.hpp.
 [[nodiscard]] Record counters(Device const& device, Settings const& settings, Part part);
 
 }  // namespace swizproof::gpu

@@ -25,7 +25,7 @@ inline void check(cudaError_t status, char const* what) {
   throw Failure{std::string(what) + ": " + cudaGetErrorString(status)};
 }
 
-/// What a record says about the machine it was made on.
+/// Machine on which a record was made.
 struct Device {
   int ordinal = 0;
   int processors = 0;

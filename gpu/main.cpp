@@ -35,7 +35,7 @@ constexpr char const usage[] =
     "Exit codes: 0 the model holds, 1 a mismatch, 2 bad usage or a failure, 3 a clock that does not repeat\n"
     "itself (learn), 77 no usable GPU.\n";
 
-/// What a campaign asks, and of which devices: its kernels are built for those alone.
+/// Cases of a campaign, and its devices: its kernels are built for those alone.
 struct Campaign {
   std::string name;
   Record (*run)(Device const&, Settings const&, Part);
@@ -221,7 +221,7 @@ Record run(Campaign const& campaign, std::vector<Device> const& devices, Setting
   return record;
 }
 
-/// A JSON object; "a/b" stands in the object "a".
+/// A JSON object; "a/b" is a member of the object "a".
 template <class Map, class Print>
 std::string object(Map const& map, Print const& print) {
   std::map<std::string, std::string> groups;
@@ -302,7 +302,7 @@ void write(std::string const& name, std::string const& text) {
   if (error) throw Failure{"cannot write " + name + ": " + error.message()};
 }
 
-/// Patterns that a learned table is held against.
+/// Patterns that a learned table is compared with.
 constexpr std::uint64_t learned_patterns = 100'000'000;
 
 /// Learns the first device's table, prints it and writes it. With --out - the description goes to standard error.
@@ -325,7 +325,7 @@ int learn_table(CommandLine const& line, Device const& device) {
   return found.outcome == Learned::table ? 0 : found.outcome == Learned::not_explained ? 1 : 3;
 }
 
-/// Of several campaigns those that the devices have instructions for; the others are said. Throws Failure (77) if none is left.
+/// Campaigns for whose instructions the devices are able; the others are named. Throws Failure (77) if none is left.
 void leave_out_what_is_missing(CommandLine& line, std::vector<Device> const& devices) {
   std::string why;
   std::erase_if(line.chosen, [&](Campaign const& campaign) {
@@ -363,7 +363,7 @@ int run(std::vector<std::string> const& words, Ranks& ranks) {
     std::uint64_t const mismatches = found == record.counts.end() ? 0 : found->second;
     mismatch = mismatch || mismatches != 0;
     if (found == record.counts.end())
-      std::fprintf(stderr, "%s: no law to compare with, %.2f s\n", campaign.name.c_str(),
+      std::fprintf(stderr, "%s: no cost model to compare with, %.2f s\n", campaign.name.c_str(),
                    record.longest.at("seconds"));
     else
       std::fprintf(stderr, "%s: %llu mismatches, %.2f s\n", campaign.name.c_str(),

@@ -12,7 +12,7 @@ namespace swizproof::gpu {
 
 namespace {
 
-/// Whether a launcher started this process as one of several.
+/// True if a launcher started this process as one of several.
 bool launched() {
   for (char const* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"})
     if (std::getenv(name) != nullptr) return true;

@@ -1,5 +1,5 @@
-// What a campaign measured: numbers that add up, times of which the longest counts, and rows. Parts of
-// one campaign (devices, ranks) are merged by that rule alone, whatever the campaign is.
+// Measurements of a campaign: numbers that add up, times of which the longest counts, and rows. Parts of
+// one campaign (devices, ranks) are merged by that rule alone, in every campaign.
 #pragma once
 
 #include "campaigns/cases.hpp"
@@ -9,7 +9,7 @@
 
 namespace swizproof::gpu {
 
-/// What the command line says to every campaign.
+/// Options of the command line for every campaign.
 struct Settings {
   std::uint64_t seed = 1;
   double seconds = 10;  ///< how long `wavefronts` draws random patterns
@@ -29,7 +29,7 @@ struct Record {
 /// `"a\"b"`: a text as JSON. Control characters become blanks, and what is no UTF-8 question marks.
 [[nodiscard]] std::string quoted(std::string const& text);
 
-/// Whether the kernels are built for the current device.
+/// True if the kernels are built for the current device.
 [[nodiscard]] bool kernels_run();
 
 /// The campaigns. Each runs its part on the current device and returns what it found; mismatches are

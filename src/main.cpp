@@ -11,7 +11,7 @@
 
 namespace {
 
-/// Where memory ends, Z3 4.8.12 throws in destructors, which nobody can catch: that is no answer, and no crash either.
+/// If memory ends, Z3 4.8.12 throws in destructors, which cannot be caught: that is no answer, and no crash either.
 /// Checked by tests/too_large.
 [[noreturn]] void end_without_memory() {
   std::type_info const* const thrown = abi::__cxa_current_exception_type();

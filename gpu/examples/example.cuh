@@ -1,4 +1,4 @@
-// What the examples share: checked calls, memory, and the time of a kernel.
+// Shared parts of the examples: checked calls, memory, and the time of a kernel.
 #pragma once
 
 #include "device.hpp"

@@ -12,7 +12,7 @@ namespace {
 constexpr int size = 1024, tile = 128, depth = 32, warps = 4;
 constexpr unsigned row_bytes = depth * sizeof(half), tile_bytes = tile * row_bytes;
 
-/// Where a 16-byte chunk of the tile stands, in bytes.
+/// Address of a 16-byte chunk of the tile, in bytes.
 struct Plain {
   static __device__ unsigned at(unsigned row, unsigned chunk) { return row * row_bytes + 16 * chunk; }
 };

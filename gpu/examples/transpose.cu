@@ -9,7 +9,7 @@ namespace {
 
 constexpr int side = 4096, tile = 32, rows = 8;
 
-/// Where element (row, column) of the tile stands, in floats.
+/// Offset of element (row, column) of the tile, in floats.
 struct Naive {
   static __device__ int at(int row, int column) { return tile * row + column; }
 };

@@ -1,4 +1,4 @@
-// CuTe's own types, held against the law while the kernel is compiled. C++17, for g++, clang and nvcc (--expt-relaxed-constexpr).
+// CuTe's own types, compared with the cost model while the kernel is compiled. C++17, for g++, clang and nvcc (--expt-relaxed-constexpr).
 //
 //   #include <cute/tensor.hpp>
 //   #include <swizproof/cute.hpp>
@@ -57,14 +57,14 @@ template <unsigned Matrices>
 using stmatrix_trans = Instruction<Operation::stmatrix, 16, Matrices, true>;
 }  // namespace ptx
 
-/// What an instruction may not do with a layout: what else than its cost an access is refused for.
+/// Reasons other than cost for which an access is refused.
 enum class CuteFault : std::uint8_t {
   none,
-  torn,        ///< the elements of a lane's vector do not follow each other
+  split,       ///< the elements of a lane's vector do not follow each other
   misaligned,  ///< an address is no multiple of the vector's bytes
 };
 
-/// The dearest instruction of an access, the first where several cost as much; or the first that is at fault.
+/// The most expensive instruction of an access, the first where several cost as much; or the first that is at fault.
 struct CuteReport {
   unsigned instruction = 0;  ///< which one, in the order of tiles, warps and values
   unsigned wavefronts = 0;
@@ -102,11 +102,11 @@ constexpr auto element_layout(
 /// The lowest `bytes` of a lane: contiguous elements from where its first lies.
 struct CuteLane {
   bool active = true;
-  bool torn = false;
+  bool split = false;
   std::uint32_t address = 0;
 };
 
-/// What the lanes of one instruction ask for; the first fault, with its lane.
+/// Accesses of the lanes of one instruction; the first fault, with its lane.
 struct CuteWarp {
   WarpAccess<std::uint32_t> access{};
   CuteFault fault = CuteFault::none;
@@ -121,8 +121,8 @@ constexpr CuteWarp warp_of(Instruction const& instruction, Lanes const& lanes) {
     warp.access.active[lane] = one.active;
     warp.access.address[lane] = one.address;
     if (!one.active || warp.fault != CuteFault::none) continue;
-    if (one.torn || one.address % instruction.bytes != 0) {
-      warp.fault = one.torn ? CuteFault::torn : CuteFault::misaligned;
+    if (one.split || one.address % instruction.bytes != 0) {
+      warp.fault = one.split ? CuteFault::split : CuteFault::misaligned;
       warp.lane = lane;
     }
   }
@@ -135,7 +135,7 @@ constexpr unsigned cost_of(Instruction const& instruction, CuteWarp const& warp)
   return swizproof::cost(architectures[0], instruction, warp.access).wavefronts;
 }
 
-/// What instruction `number` costs, and who collides.
+/// Cost of instruction `number`, and the colliding lanes.
 constexpr CuteReport report_of(Instruction const& instruction, CuteWarp const& warp, unsigned number) {
   CuteReport report{};
   report.instruction = number;
@@ -180,14 +180,14 @@ constexpr CuteReport report_of(Instruction const& instruction, CuteWarp const& w
   return report;
 }
 
-/// `offset(i)`: the element offset of value i of a lane. The address of the first; torn unless the others follow.
+/// `offset(i)`: the element offset of value i of a lane. The address of the first; split unless the others follow.
 template <class Element, class Offset>
 constexpr CuteLane vector_of(unsigned values, Offset const& offset) {
   constexpr unsigned bits = cute::sizeof_bits<Element>::value;
   auto const first = static_cast<std::uint32_t>(offset(0));
   CuteLane lane{true, first * bits % 8 != 0, first * bits / 8};
   for (unsigned i = 1; i < values; ++i)
-    if (static_cast<std::uint32_t>(offset(i)) != first + i) lane.torn = true;
+    if (static_cast<std::uint32_t>(offset(i)) != first + i) lane.split = true;
   return lane;
 }
 
@@ -279,7 +279,7 @@ struct CopySide {
   static constexpr unsigned tiles(Layout const& layout) {
     return static_cast<unsigned>(int(cute::size(layout))) / static_cast<unsigned>(int(cute::size(tile())));
   }
-  /// Of an index into the tile that is number `at`, in elements.
+  /// Offset of an index into the tile that is number `at`, in elements.
   template <class Layout>
   static constexpr int offset(Layout const& layout, unsigned at, int index) {
     constexpr int rows = decltype(cute::size<0>(tile()))::value,
@@ -298,9 +298,9 @@ inline constexpr unsigned one_cost =
     cost_of(Access::Instruction::value,
             Access::template warp<Element>(element_layout<Element>(SmemLayout{}), Number));
 
-/// The dearest instruction, the first of several.
+/// The most expensive instruction, the first of several.
 template <class Access, class Element, class SmemLayout, unsigned... Numbers>
-constexpr unsigned dearest(std::integer_sequence<unsigned, Numbers...>) {
+constexpr unsigned most expensive(std::integer_sequence<unsigned, Numbers...>) {
   static_assert(sizeof...(Numbers) != 0, "the access has no instruction: the copy is larger than the layout");
   unsigned const costs[] = {one_cost<Access, Element, SmemLayout, Numbers>...};
   unsigned number = 0;
@@ -310,7 +310,7 @@ constexpr unsigned dearest(std::integer_sequence<unsigned, Numbers...>) {
 }
 
 template <class Access, class Element, class SmemLayout>
-inline constexpr unsigned worst_number = dearest<Access, Element, SmemLayout>(
+inline constexpr unsigned worst_number = most expensive<Access, Element, SmemLayout>(
     std::make_integer_sequence<
         unsigned, Access::template instructions<Element>(element_layout<Element>(SmemLayout{}))>{});
 
@@ -323,7 +323,7 @@ inline constexpr CuteReport worst =
 
 }  // namespace detail
 
-/// What a TiledCopy reads of its source, and writes of its destination, in shared memory. The instruction is that of its CopyOp
+/// Shared-memory accesses of a TiledCopy to its source and destination. The instruction is that of its CopyOp
 /// (ldmatrix, stmatrix, cp.async, UniversalCopy); of others it is named.
 template <class TiledCopy, class Instruction = void>
 using source_of =
@@ -361,7 +361,7 @@ struct lanes_of {
   }
 };
 
-/// What an assertion that fails says.
+/// Message of an assertion that fails.
 namespace said {
 template <unsigned>
 struct instruction;  ///< its number, over tiles, warps and values
@@ -378,7 +378,7 @@ struct lanes;  ///< that collide in it
 template <std::uint32_t...>
 struct addresses;  ///< of the words that they ask for, in bytes from the tile's start
 template <unsigned>
-struct torn_vector_of_lane;  ///< its elements do not follow each other
+struct split_vector_of_lane;  ///< its elements do not follow each other
 template <unsigned>
 struct misaligned_address_of_lane;
 }  // namespace said
@@ -396,9 +396,9 @@ namespace detail {
 template <class Access, class Element, class SmemLayout, bool Fine, std::size_t... I>
 auto told(std::index_sequence<I...>) {
   constexpr CuteReport const& found = worst<Access, Element, SmemLayout>;
-  if constexpr (found.fault == CuteFault::torn)
+  if constexpr (found.fault == CuteFault::split)
     return bank_conflict<Fine, said::instruction<found.instruction>,
-                         said::torn_vector_of_lane<found.lane[0]>>{};
+                         said::split_vector_of_lane<found.lane[0]>>{};
   else if constexpr (found.fault == CuteFault::misaligned)
     return bank_conflict<Fine, said::instruction<found.instruction>,
                          said::misaligned_address_of_lane<found.lane[0]>,
@@ -415,34 +415,34 @@ using told_of = decltype(told<Access, Element, SmemLayout, Fine>(
 
 }  // namespace detail
 
-/// The dearest instruction of an access to a tile of static layout.
+/// The most expensive instruction of an access to a tile of static layout.
 template <class Access, class Element, class SmemLayout>
 inline constexpr CuteReport const& report_of = detail::worst<Access, Element, SmemLayout>;
 
-/// Whether no instruction of the access takes more than `Most` wavefronts; an error with the lanes where one does.
+/// True if no instruction of the access takes more than `Most` wavefronts; an error with the lanes where one does.
 template <unsigned Most, class Access, class Element, class SmemLayout>
 inline constexpr bool at_most =
     detail::told_of<Access, Element, SmemLayout, report_of<Access, Element, SmemLayout>.at_most(Most)>::value;
 
-/// Whether every instruction of the access takes the wavefronts that its bytes need; an error with the lanes where one does not.
+/// True if every instruction of the access takes the wavefronts that its bytes need; an error with the lanes where one does not.
 template <class Access, class Element, class SmemLayout>
 inline constexpr bool conflict_free =
     detail::told_of<Access, Element, SmemLayout,
                     report_of<Access, Element, SmemLayout>.conflict_free()>::value;
 
-/// The dearest instruction of an access to a tile whose layout is known when the program runs.
+/// The most expensive instruction of an access to a tile whose layout is known when the program runs.
 template <class Access, class Element, class SmemLayout>
 [[nodiscard]] CuteReport examine(SmemLayout const& layout) {
   auto const elements = detail::element_layout<Element>(layout);
   unsigned const count = Access::template instructions<Element>(elements);
-  unsigned dearest = 0, most = 0;
+  unsigned most expensive = 0, most = 0;
   for (unsigned number = 0; number < count; ++number) {
     unsigned const cost =
         detail::cost_of(Access::Instruction::value, Access::template warp<Element>(elements, number));
-    if (cost > most) most = cost, dearest = number;
+    if (cost > most) most = cost, most expensive = number;
   }
-  return detail::report_of(Access::Instruction::value, Access::template warp<Element>(elements, dearest),
-                           dearest);
+  return detail::report_of(Access::Instruction::value,
+                           Access::template warp<Element>(elements, most expensive), most expensive);
 }
 
 namespace detail {

@@ -54,10 +54,10 @@ Placement::Placement(Map map, Access access) : map_(std::move(map)), access_(std
              "coord = (...) takes one index a mode, or a single plain index");
   }
   variables_.insert(variables_.end(), access_.variables.begin(), access_.variables.end());
-  whole_vectors_ = never_torn();
+  whole_vectors_ = never_split();
 }
 
-bool Placement::never_torn() const {
+bool Placement::never_split() const {
   if (!keeps_blocks(map_.on_bytes, access_.instruction.bytes)) return false;
   if (std::holds_alternative<RawAddress>(access_.where)) return true;
   std::uint64_t const k = vector_elements();

@@ -24,8 +24,8 @@ namespace {
 /// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular
 /// is the one to tell: its swizzle is the tile's.
 struct Failure {
-  std::uint64_t regular = 0;   ///< elements of the largest block of lines at one distance, whatever that is
-  std::uint64_t elements = 0;  ///< of the box that `reason` speaks of
+  std::uint64_t regular = 0;   ///< elements of the largest block of lines at one distance, for any distance
+  std::uint64_t elements = 0;  ///< of the box that `reason` is about
   std::string reason{};
 };
 
@@ -134,7 +134,7 @@ class BoxSearch {
   /// Bytes from one index of mode m to the next, at the tile's origin.
   [[nodiscard]] std::uint64_t step(std::size_t m) const { return plain_[strides_[m]] - plain_[0]; }
 
-  /// Extents of boxes along mode m, the largest first: divisors b such that within each b indices, wherever in
+  /// Extents of boxes along mode m, the largest first: divisors b such that within each b indices, anywhere in
   /// the tile, every index lies step(m) behind the one before.
   [[nodiscard]] std::vector<std::uint32_t> const& runs(std::size_t m) {
     std::optional<std::vector<std::uint32_t>>& known = runs_[m];
@@ -221,7 +221,7 @@ class BoxSearch {
     }
   }
 
-  /// Where a box would start that TMA cannot start, from the tile's base.
+  /// Start of a box at which TMA cannot start, from the tile's base.
   [[nodiscard]] std::optional<std::int64_t> misplaced(std::vector<std::uint64_t> const& along) const {
     std::optional<std::int64_t> stray;
     for_each_corner(along, [&](std::vector<std::uint64_t> const&, std::size_t i) {
@@ -265,12 +265,12 @@ std::string unfit_modes(std::span<std::uint64_t const> extents) {
 }
 
 /// A byte of an element that does not follow the byte before it.
-struct Torn {
+struct Split {
   std::uint64_t index = 0;
   unsigned byte = 0;
 };
 
-/// Where byte j of the element at an index lies from a base. Precondition: elements are whole bytes.
+/// Address of byte j of the element at an index, from a base. Precondition: elements are whole bytes.
 std::uint64_t byte_address(Map const& map, std::uint64_t base, std::uint64_t element_offset, unsigned j) {
   return value(map.on_bytes, std::uint64_t{base + element_offset * (*map.element_bits / 8) + j});
 }
@@ -280,7 +280,7 @@ struct Tile {
   std::vector<std::uint64_t> extents{};
   std::vector<std::uint64_t> offsets{};
   std::vector<std::uint64_t> addresses{};
-  std::optional<Torn> torn{};
+  std::optional<Split> split{};
 
   [[nodiscard]] std::vector<std::uint64_t> coordinate(std::uint64_t index) const {
     std::vector<std::uint64_t> at;
@@ -296,11 +296,11 @@ void read_elements(Map const& map, Tile& tile, std::uint64_t base) {
     for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
       tile.offsets.push_back(offset(map, i).elements);
   tile.addresses.clear();
-  tile.torn.reset();
+  tile.split.reset();
   for (std::uint64_t i = 0; i < tile.offsets.size(); ++i) {
     tile.addresses.push_back(byte_address(map, base, tile.offsets[i], 0));
-    for (unsigned j = 1; j < bytes && !tile.torn; ++j)
-      if (byte_address(map, base, tile.offsets[i], j) != tile.addresses.back() + j) tile.torn = Torn{i, j};
+    for (unsigned j = 1; j < bytes && !tile.split; ++j)
+      if (byte_address(map, base, tile.offsets[i], j) != tile.addresses.back() + j) tile.split = Split{i, j};
   }
 }
 
@@ -314,7 +314,7 @@ std::optional<TmaWitness> shared_place(Tile const& tile) {
   return std::nullopt;
 }
 
-/// What each mode gives: the best of those that write the tile, the fewest boxes first; and the search that tells best why the
+/// Result of each mode: the best of those that write the tile, the fewest boxes first; and the search that tells best why the
 /// others do not.
 struct AllModes {
   std::vector<BoxSearch> searches{};
@@ -536,10 +536,10 @@ TmaCopies refuted(TmaCopies out, std::string reason, std::optional<TmaWitness> w
 TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes, Tile& tile,
                    std::uint64_t period, std::uint64_t base) {
   read_elements(map, tile, base);
-  if (tile.torn) {
-    auto const [i, byte] = *tile.torn;
+  if (tile.split) {
+    auto const [i, byte] = *tile.split;
     auto const address = static_cast<std::int64_t>(tile.addresses[i]);
-    return refuted(std::move(out), "the layout tears elements apart, TMA keeps them whole",
+    return refuted(std::move(out), "the layout splits elements, TMA keeps them whole",
                    TmaWitness{tile.coordinate(i),
                               byte,
                               address + byte,

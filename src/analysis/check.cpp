@@ -25,10 +25,10 @@ struct Case {
 struct Worst {
   unsigned wavefronts = 0;
   Case where{};
-  std::optional<std::uint64_t> total{};  ///< of the dearest base
+  std::optional<std::uint64_t> total{};  ///< of the most expensive base
 };
 
-/// What an engine found: the worst case, a lane that does not fit, or why it does not know.
+/// Result of an engine: the worst case, a lane that does not fit, or the reason why it is unknown.
 using Found = std::variant<Worst, Misfit, Unknown>;
 
 /// Names what is accessed where no case accesses anything.
@@ -127,7 +127,7 @@ class Checker {
 
   // ------------------------------------------------------------------ does every lane fit the tile?
 
-  /// What is wrong with lane l of a case, in words; empty if nothing is.
+  /// Fault of lane l of a case, in words; empty if there is none.
   [[nodiscard]] std::string misfit(Case const& c, unsigned l, LanePlace<W> const& place) const {
     std::span<W const> const values(c.values);
     if (!place.active)
@@ -139,7 +139,7 @@ class Checker {
       for (W const x : place.element->coordinate)
         at += (at.empty() ? "" : ",") + std::to_string(static_cast<std::int64_t>(x));
       bool const starts = placement_.starts_inside(place);
-      return "asks for " + (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
+      return "accesses " + (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
              (starts ? ") on, which end" : "),") + " outside the tile " +
              to_string(placement_.map().domain()->shape);
     }
@@ -156,8 +156,7 @@ class Checker {
       if (there == shl(address, 3) + bit) continue;
       return "finds byte " + std::to_string(bit / 8) + " of its vector at " +
              std::to_string(static_cast<std::int64_t>(asr(there, 3))) + ", not at " +
-             std::to_string(static_cast<std::int64_t>(address + bit / 8)) +
-             ": the layout tears the vector apart";
+             std::to_string(static_cast<std::int64_t>(address + bit / 8)) + ": the layout splits the vector";
     }
     return {};
   }
@@ -167,7 +166,7 @@ class Checker {
     if (wrong.empty()) return std::nullopt;
     return Misfit{named(c), c.base, l, std::move(wrong)};
   }
-  /// Whether some lane of some case does not fit, by algebra or SMT.
+  /// True if some lane of some case does not fit, by algebra or SMT.
   [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> does_not_fit(AccessVerdict& out) const {
     Question const q = question("every lane fits the tile", [this](auto const& values, auto const& base) {
       using V = std::remove_cvref_t<decltype(base)>;

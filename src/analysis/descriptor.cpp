@@ -58,7 +58,7 @@ struct Way {
   Major major;
 };
 
-/// The fields that the elements at the corners of atoms ask for, and the starts; or what asks for too much.
+/// The fields that the elements at the corners of atoms need, and the starts; or the element that needs too much.
 struct Fitted {
   TileDescriptor found{};
   std::string misfit{};  ///< which number no field can hold; then nothing was read
@@ -85,7 +85,7 @@ Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::
                                field.name, signed_bytes, row, k, start_unit, most - start_unit);
     return static_cast<std::uint32_t>(bytes);
   };
-  // Where each stride is first needed: at the second atom along rows, and along k.
+  // First use of each stride: at the second atom along rows, and along k.
   bool const along_k = way.major == Major::k, swizzles = mode.shape.swizzled;
   std::uint64_t const next_row = along_k    ? 8
                                  : swizzles ? t * w
@@ -95,7 +95,7 @@ Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::
   bool const leading_is_of_rows = !along_k && swizzles, leading_is_of_k = !swizzles;
   d.leading_is_read = (leading_is_of_rows && rows_stride) || (leading_is_of_k && k_stride);
   d.stride_is_read = leading_is_of_rows ? k_stride : rows_stride;
-  // What is not read is 16 under a swizzle along k, as CUTLASS has it, and 0 elsewhere.
+  // A field that is not read is 16 under a swizzle along k, as CUTLASS has it, and 0 elsewhere.
   d.fields.leading_byte_offset = along_k && swizzles ? 16 : 0;
   if (d.leading_is_read)
     d.fields.leading_byte_offset =
@@ -188,7 +188,7 @@ std::uint64_t extent_of(Layout const& layout, std::size_t mode) {
   return static_cast<std::uint64_t>(layout.shape.mode(mode).product());
 }
 
-/// What is wrong with a tile, at its text.
+/// Fault of a tile, at its text.
 InputError bad_tile(Map const& map, std::string message, std::string hint = {}) {
   std::string const text = to_string(map);
   return {std::move(message), text, 0, text.size(), std::move(hint)};
@@ -264,8 +264,7 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
   for (std::int64_t i = 0; i < layout->size(); ++i)
     tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
   std::vector<std::uint64_t> const stored = tile.stored(origin);
-  if (stored.empty())
-    throw bad_tile(map, "the layout tears elements apart, and an instruction reads them whole");
+  if (stored.empty()) throw bad_tile(map, "the layout splits elements, and an instruction reads them whole");
   auto const [low, high] = std::minmax_element(stored.begin(), stored.end());
   if (*high - *low >= most_shared_bytes)
     throw bad_tile(map,
@@ -532,7 +531,7 @@ std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, u
 
 namespace {
 
-/// What is probably wrong with where a descriptor starts; `row_bytes` is all that it reads along rows.
+/// Probable mistakes in a descriptor's start; `row_bytes` is all that it reads along rows.
 void suspect_start(MatrixDescriptor const& descriptor, Major major, std::uint64_t row_bytes,
                    std::vector<std::string>& all) {
   OperandMode const& mode = descriptor.operand_mode();

@@ -87,7 +87,7 @@ class Comparison {
     throw InputError{std::move(message), to_string(left_) + "  and  " + to_string(right_), 0, 1,
                      std::move(hint)};
   }
-  /// Both lie at multiples of this where nothing else is asked for; nothing where that is not known.
+  /// Default alignment of both; nothing if it is not known.
   [[nodiscard]] std::optional<std::uint64_t> own_step() const {
     auto const left = own_alignment(left_, limits_), right = own_alignment(right_, limits_);
     if (!left || !right) return {};
@@ -108,7 +108,7 @@ class Comparison {
   }
   [[nodiscard]] bool shaped() const { return size_ != 0; }
 
-  /// Whether the functions are compared as numbers of their own unit, not as addresses of elements.
+  /// True if the functions are compared as numbers of their own unit, not as addresses of elements.
   [[nodiscard]] bool as_numbers() const {
     return shaped() ? !by_bytes_ : left_.acts_on_bytes() == right_.acts_on_bytes();
   }
@@ -162,7 +162,7 @@ class Comparison {
     return true;
   }
 
-  /// Where the two differ at an input; nothing if they do not.
+  /// Difference of the two at an input; nothing if they agree.
   [[nodiscard]] std::optional<Difference> difference(std::uint64_t x, std::uint64_t base) const {
     for (unsigned const bit : probes_) {
       std::uint64_t const l = value(left_, x, base, bit), r = value(right_, x, base, bit);

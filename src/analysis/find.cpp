@@ -36,14 +36,14 @@ InputError refusal(Map const& tile, std::string message, std::string hint = {}) 
   return {std::move(message), text, 0, text.size(), std::move(hint)};
 }
 
-/// What check() says of the access on this layout, from the bases that it takes if it is not told.
+/// Result of check() for the access on this layout, from the bases that it takes if it is not told.
 AccessVerdict verdict_of(SearchProblem const& problem, Map const& map, Access const& access) {
   auto verdict = check_exhaustively(Placement(map, access), {{}, {}, problem.arch, {}});
   if (!verdict) throw too_many_cases(access);
   return *std::move(verdict);
 }
 
-/// True if the access can be executed on the layout: no lane is outside, misaligned or torn apart, and some is active.
+/// True if the access can be executed on the layout: no lane is outside, misaligned or split, and some is active.
 bool fits(AccessVerdict const& verdict) { return !verdict.misfit && verdict.wavefronts != 0; }
 
 /// The accesses that do not fit a layout.
@@ -104,7 +104,7 @@ SwizzleFormula<unsigned> on_bits(SearchProblem const& problem, Swizzle s) {
 
 /// True if some access has a vector that the swizzle does not keep in one piece, in order. Precondition: without
 /// the swizzle all vectors are whole and aligned.
-bool tears(std::vector<WarpShapes> const& all, SwizzleFormula<unsigned> const& f) {
+bool splits(std::vector<WarpShapes> const& all, SwizzleFormula<unsigned> const& f) {
   if (f.bits == 0) return false;
   std::uint64_t const source = f.source_mask(std::uint64_t{});
   for (WarpShapes const& patterns : all) {
@@ -141,7 +141,7 @@ struct Reach {
   [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(end - first); }
 };
 
-/// Of all bits of all elements, under a map of bit addresses that keeps the bits of a byte together.
+/// Positions of all bits of all elements, under a map of bit addresses that keeps the bits of a byte together.
 template <class F>
 Reach reach_of(Elements const& tile, F const& f) {
   Reach reach{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
@@ -153,7 +153,7 @@ Reach reach_of(Elements const& tile, F const& f) {
   return reach;
 }
 
-/// What is the same for all swizzles that do the same to a tile.
+/// Facts that are the same for all swizzles with the same effect on a tile.
 struct Effect {
   TmaAnswer tma{};
   std::uint64_t memory = 0;
@@ -189,14 +189,14 @@ class Effects {
                               std::uint64_t moved) const {
     std::uint64_t const touched = moved | (f(moved) ^ moved);
     if (moved != 0 && (touched & (tile.bits - 1)) != 0)
-      return {{}, "the swizzle tears elements apart, TMA keeps them whole", 0};
+      return {{}, "the swizzle splits elements, TMA keeps them whole", 0};
     std::vector<std::uint64_t> addresses;
     addresses.reserve(tile.from.size());
     for (std::uint64_t const from : tile.from)
       addresses.push_back(static_cast<std::uint64_t>(static_cast<std::int64_t>(f(from)) >> 3));
     return tma_boxes(tile.extents, tile.bits, addresses, modes_);
   }
-  /// Of elements that TMA has, or of the first recast that is written. A swizzle of bits moves those of all of them alike.
+  /// Copies of elements that TMA has, or of the first recast that is written. A swizzle of bits moves those of all of them alike.
   [[nodiscard]] TmaAnswer tma(SwizzleFormula<unsigned> const& f, std::uint64_t moved) const {
     if (recasts_.empty() || modes_.empty()) return tma(tile_, f, moved);
     std::optional<TmaAnswer> first;
@@ -289,7 +289,7 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
   for (Swizzle const& s : every_swizzle()) {
     ++out.searched;
     SwizzleFormula<unsigned> const f = on_bits(problem, s);
-    if (tears(all, f)) {
+    if (splits(all, f)) {
       ++out.unusable;
       continue;
     }
@@ -530,7 +530,7 @@ std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> con
   return total;
 }
 
-/// What the XOR maps of a problem act on.
+/// Bits on which the XOR maps of a problem act.
 struct XorDomain {
   unsigned kept = 0;          ///< low bits that stay: bank words, and the widest vector
   unsigned address_bits = 7;  ///< that are permuted

@@ -45,7 +45,7 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------- rows
 
-/// What a row's start is found as a function of, in this order, with the numbers and names for expressions.
+/// Variables of a row's start, in this order, with the numbers and names for expressions.
 constexpr RowVariable row_variables[] = {RowVariable::lane, RowVariable::warp, RowVariable::instruction};
 constexpr char const* row_variable_names[] = {"lane", "warp", "i"};
 
@@ -186,12 +186,12 @@ class Pairing {
   std::vector<bool> taken_;
 };
 
-/// What may change beside the values' order within a thread.
+/// Allowed changes, besides the values' order within a thread.
 struct Freedom {
   bool values, k, other;
 };
 
-/// What is delivered as value i of a thread; rows are computed in 64 bits.
+/// Element that is delivered as value i of a thread; rows are computed in 64 bits.
 MatrixElement delivered_at(Movement const& m, std::uint64_t thread, std::uint64_t i) {
   MatrixElementOf<std::uint64_t> const e = m.delivered.at(thread, i);
   return {static_cast<std::uint32_t>(e.row), static_cast<std::uint32_t>(e.column)};
@@ -221,7 +221,7 @@ class Search {
     other_ = Pairing(k_is_row_ ? columns : rows);
   }
 
-  /// Whether all was tried that could be.
+  /// True if every candidate was tried.
   [[nodiscard]] bool complete() const { return tried_ <= most_tried; }
 
   [[nodiscard]] std::optional<UpTo> run() {
@@ -346,16 +346,16 @@ Solution solve_rows(Fragment const& memory, FragmentSide const& wanted, bool col
       if (first.start == start) continue;
       Holder const one = first.holder;
       return {{},
-              TornRow{{one, {t, i}},
-                      {wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value}), e},
-                      static_cast<int>(in_row.column) - static_cast<int>(first.column)}};
+              SplitRow{{one, {t, i}},
+                       {wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value}), e},
+                       static_cast<int>(in_row.column) - static_cast<int>(first.column)}};
     }
   for (auto const& [place, first] : found) {
     starts[place] = first.start;
     if (first.start[1] * memory.bits % 128 == 0) continue;
     Holder const one = first.holder;
     MatrixElement const e = wanted.at(std::uint32_t{one.thread}, std::uint32_t{one.value});
-    return {{}, TornRow{{one, one}, {e, e}, 0}};
+    return {{}, SplitRow{{one, one}, {e, e}, 0}};
   }
   return {expressed(starts), {}};
 }
@@ -399,18 +399,18 @@ Delivery deliver(Movement const& m, Limits const& limits) {
       if (!(delivered_at(m, t, i) == m.wanted.at(t, i)))
         out.first = WrongValue{t, i, delivered_at(m, t, i), m.wanted.at(t, i)};
   if (m.operand == Operand::d || out.misaligned) return out;
-  out.nothing_mends = true;
+  out.nothing_fixes = true;
   for (Freedom const& freedom :
        {Freedom{false, true, false}, Freedom{true, false, false}, Freedom{false, true, true},
         Freedom{true, true, false}, Freedom{true, true, true}}) {
     Search search(m, freedom);
     if (auto found = search.run()) {
-      out.nothing_mends = false;
+      out.nothing_fixes = false;
       found->answer = decide(after("up to these changes", m, *found), limits, Effort::one);
       if (found->answer.proved()) out.up_to = std::move(found);
       break;
     }
-    out.nothing_mends = out.nothing_mends && search.complete();
+    out.nothing_fixes = out.nothing_fixes && search.complete();
   }
   return out;
 }

@@ -10,7 +10,7 @@ namespace swizproof {
 
 namespace {
 
-/// The bare function of a mapping without a shape, on whatever unit it acts.
+/// The bare function of a mapping without a shape, on its own unit.
 struct BareFunction {
   std::vector<Stage> const* stages;
   template <Word W>
@@ -29,7 +29,7 @@ Fact fact_of(Answer const& answer) {
 /// By two engines, where two can answer.
 Fact decide_twice(Question const& q, Limits const& limits) { return fact_of(decide(q, limits, Effort::two)); }
 
-/// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond. Where nobody knows
+/// The largest k in [0, 64] for which q(k) holds, if q(0) does and q holds up to some k and not beyond. If that is unknown
 /// whether q(k) does, `stronger(k)`, which implies it, is put to linear algebra.
 template <class Ask, class Stronger>
 Quantity last_that_holds(Ask const& q, Stronger const& stronger, Limits const& limits) {
@@ -146,7 +146,7 @@ void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
     out.alignment = {{}, out.period.engine, "none below 2^64"};
 }
 
-/// Whether a table's values differ; else the collision that an enumeration in order would meet first.
+/// True if a table's values differ; else the collision that an enumeration in order would meet first.
 Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -162,7 +162,7 @@ Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
           Engine::exhaustive};
 }
 
-/// Whether a table, of which one_to_one_of() is known, holds 0..size-1.
+/// True if a table, of which one_to_one_of() is known, holds 0..size-1.
 Fact onto_of(std::vector<std::uint64_t> const& values, Fact const& one_to_one) {
   if (!std::holds_alternative<Proved>(one_to_one.outcome)) return one_to_one;
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -247,7 +247,7 @@ class Enumeration {
   std::vector<std::uint64_t> f_;
 };
 
-/// What a map of a tile is a table of: its elements, or smaller parts of equal size where a swizzle of bytes
+/// Entries of the table of a tile's map: its elements, or smaller parts of equal size where a swizzle of bytes
 /// splits elements.
 struct Parts {
   unsigned bits = 1;     ///< of a part

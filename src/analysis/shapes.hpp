@@ -1,4 +1,4 @@
-// What the searches cost: the shapes that accesses leave, each once, and the bill under a map of addresses.
+// Cost of the searches: the shapes that accesses leave, each once, and the bill under a map of addresses.
 #pragma once
 
 #include <swizproof/analysis/find.hpp>
@@ -28,7 +28,7 @@ struct WarpShape {
   }
 };
 
-/// What an access asks for, in all its cases.
+/// Addresses of an access, in all its cases.
 struct WarpShapes {
   Instruction instruction{};
   unsigned ideal = 1;

@@ -23,7 +23,7 @@ struct Decide {
         report.engines.push_back(e);
     report.accesses.push_back(v);
   }
-  /// Counts an access of a budget. Proved if it can be counted, whatever it costs.
+  /// Counts an access of a budget. Proved if it can be counted, at any cost.
   static Outcome spend(AccessVerdict const& v, CountedAccesses const& part, std::size_t i, Spending& spent) {
     if (std::holds_alternative<Unknown>(v.outcome) || v.wavefronts == 0) return v.outcome;
     auto const uncountable = [&](std::string const& why) {

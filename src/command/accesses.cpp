@@ -35,7 +35,7 @@ Json to_json(std::span<NamedAccess const> accesses, Architecture const& arch) {
 
 void print_text(std::span<NamedAccess const> accesses, Architecture const& arch, Style const& style) {
   fmt::print("{}\n", style.strong(fmt::format("{:<20} {:>9}  {:>5}  {}", "name", "footprint", "ideal",
-                                              "what each lane asks for; where it is seen")));
+                                              "what each lane accesses; where it is seen")));
   for (NamedAccess const& named : accesses) {
     std::string const ideal = has(arch, named.access.instruction)
                                   ? std::to_string(ideal_wavefronts(arch, named.access.instruction))

@@ -97,7 +97,7 @@ void add_check(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "check", "Is each access free of bank conflicts, from every origin and base?",
       {"swizproof check 'Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)' --access ldmatrix.x4",
-       "does ldmatrix read this swizzled tile without conflicts, wherever it starts?"});
+       "does ldmatrix read this swizzled tile without conflicts, from every start?"});
   auto const options = std::make_shared<CheckArguments>();
   options->layout.add_to(*sub);
   add_accesses_to(*sub, options->accesses);

@@ -95,7 +95,7 @@ void finish_output(Streams const& streams) {
     throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
-/// A text that was asked for instead of an answer.
+/// A text that was requested instead of an answer.
 class Printed : public CLI::Success {
  public:
   explicit Printed(std::string text) : text_(std::move(text)) {}
@@ -189,10 +189,10 @@ std::vector<std::string> option_names(CLI::App const& app, std::string const& co
   return names;
 }
 
-/// Where the command line could not be read, --color was not either.
+/// If the command line could not be read, --color was not either.
 std::string style_of_errors(Streams const& streams) { return streams.err == stderr ? "auto" : "never"; }
 
-/// What a command line is about that cannot be read. "unknown command" is ours: CLI11 speaks of missing subcommands.
+/// Error for a command line that cannot be read. "unknown command" is ours: CLI11 is about missing subcommands.
 InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
   std::string const word = argc > 1 ? argv[1] : "";
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
@@ -214,7 +214,7 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int ar
   return out;
 }
 
-/// Reads the command line and does it, or prints what is asked for instead: --man, --help. Throws all that commands throw.
+/// Reads the command line and does it, or prints the requested text: --man, --help. Throws all that commands throw.
 int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* argv) {
   try {
     app.parse(argc, argv);

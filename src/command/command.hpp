@@ -1,4 +1,4 @@
-// What the subcommands share: the options of every command, and how each one is added.
+// Shared parts of the subcommands: the options of every command, and how each one is added.
 #pragma once
 
 #include "command/run.hpp"
@@ -25,7 +25,7 @@ struct Common {
   std::string color = "auto";
   int exit_code = holds;  ///< set by the command that ran
   Streams streams{};
-  std::stop_token stop{};  ///< whoever asked has gone
+  std::stop_token stop{};  ///< cancellation
 
   [[nodiscard]] Limits limits() const {
     Limits limits;

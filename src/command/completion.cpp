@@ -14,7 +14,7 @@ namespace swizproof::command {
 
 namespace {
 
-/// What may stand behind an option, or in the place of an argument.
+/// Possible words after an option, or as an argument.
 struct Completed {
   enum Kind { nothing, words, files, folders } kind = nothing;
   std::vector<std::string> choice{};  ///< of words
@@ -33,7 +33,7 @@ std::vector<std::string> listed_in(std::string const& type) {
   return values;
 }
 
-/// What completes an option: the words that it takes, where they have names; else what its description speaks of.
+/// Completions of an option: the words that it takes, where they have names; else what its description is about.
 Completed completed(CLI::Option const& option) {
   if (!takes_value(option)) return {};
   std::string const name = option.get_name();

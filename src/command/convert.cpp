@@ -98,7 +98,7 @@ Mapping in_units(Mapping const& map, unsigned bits) {
   }
 }
 
-/// Whether two tiles cover the same units. CuTe's recast counts some otherwise: with modes of extent 1, or below their first element.
+/// True if two tiles cover the same units. CuTe's recast counts some otherwise: with modes of extent 1, or below their first element.
 bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converted, unsigned bits) {
   if (given.domain() == nullptr) return true;
   if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))

@@ -6,17 +6,16 @@ namespace swizproof::command {
 
 namespace {
 
-/// What a line may be, as a key of JSON and in words, in the order of CountedLine::Outcome.
+/// Outcomes of a line, as a key of JSON and in words, in the order of CountedLine::Outcome.
 struct OutcomeWords {
   CountedLine::Outcome outcome;
   std::string_view key, words;
 };
 constexpr OutcomeWords known_outcomes[] = {
-    {CountedLine::Outcome::equal, "equal", "counted as the law says"},
+    {CountedLine::Outcome::equal, "equal", "counted as the cost model says"},
     {CountedLine::Outcome::predicated, "predicated",
-     "counted as the law says, beside warps that a predicate switched off"},
-    {CountedLine::Outcome::bounded, "bounded",
-     "within bounds: what the profiler counts there is known no closer"},
+     "counted as the cost model says, beside warps that a predicate switched off"},
+    {CountedLine::Outcome::bounded, "bounded", "within bounds: this counter is modelled as a range"},
     {CountedLine::Outcome::different, "different", "COUNTED DIFFERENTLY"},
 };
 
@@ -90,7 +89,8 @@ std::string describe(Counts const& counts, Style const& style) {
     for (CountedLine const& line : one.lines)
       if (line.outcome == CountedLine::Outcome::different)
         text += fmt::format(
-            "{}\n  {:#06x}  {}\n          traced {} times, {} wavefronts by the law; counted {} times, {} "
+            "{}\n  {:#06x}  {}\n          traced {} times, {} wavefronts by the cost model; counted {} "
+            "times, {} "
             "wavefronts\n",
             style.strong(line.traced->kernel), line.traced->pc, line.traced->sass, line.traced->executed,
             line.traced->wavefronts, line.executed, line.wavefronts);
@@ -112,7 +112,7 @@ std::string describe(Counts const& counts, Style const& style) {
   beside(
       total(counts, &CountedLines::other_launches),
       "more of kernels that were launched more often in one of the two: trace and profile the same launches");
-  beside(total(counts, &CountedLines::no_law), "more of which there is no law");
+  beside(total(counts, &CountedLines::no_law), "more of which there is no cost model");
   beside(total(counts, &CountedLines::not_counted), "more that the profile does not have");
   beside(total(counts, &CountedLines::not_traced), "more that the trace does not have");
   return text;

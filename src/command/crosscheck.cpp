@@ -93,7 +93,7 @@ struct Profiles {
   [[nodiscard]] bool undecided() const { return said() == 0 || count({Comparison::noisy}) != 0; }
 };
 
-/// What all files together say.
+/// Result of all files together.
 struct Findings {
   std::vector<Evidence> records{};
   std::vector<Contradiction> contradictions{};
@@ -358,7 +358,7 @@ std::string paint(Style const& style, Comparison c) {
   return style.doubtful(name_of(c));
 }
 
-/// What a kind of comparison that some line has means.
+/// Explanation of a kind of comparison.
 void print_meanings(Profiles const& user) {
   if (user.count({Comparison::above}) != 0)
     fmt::print(
@@ -375,7 +375,7 @@ void print_meanings(Profiles const& user) {
         "Export smsp__sass_* metrics or the source page, which count the instruction alone.\n");
   if (user.count({Comparison::below}) != 0)
     fmt::print(
-        "\nbelow the worst case: consistent. The proof speaks of every origin; these lines met cheaper "
+        "\nbelow the worst case: consistent. The proof is about every origin; these lines met cheaper "
         "ones, or had lanes or\n"
         "phases without work, which the clock pays for and the counter does not.\n");
   if (user.count({Comparison::not_covered}) != 0)
@@ -460,10 +460,11 @@ void add_crosscheck(CLI::App& app, Common& common) {
          "FILE", *files,
          "records of swizproof-gpu (FILE.json); shards of one campaign together, so that they are checked\n"
          "to be complete and disjoint. Or Nsight Compute's CSV (FILE.csv) and the obligations of the\n"
-         "kernel (FILE.toml): is any instruction dearer than proved? Or a trace of swizproof-trace and "
+         "kernel (FILE.toml): is any instruction more expensive than proved? Or a trace of swizproof-trace "
+         "and "
          "these\n"
          "obligations: does any lane ask for another address than was proved? Or a trace and a profile of\n"
-         "one program: does the law say what was counted, line by line?")
+         "one program: does the cost model say what was counted, line by line?")
       ->required();
   sub->callback([&common, files] { run(common, *files); });
 }

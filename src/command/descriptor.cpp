@@ -50,7 +50,7 @@ void read_extent(std::string const& text, DescriptorQuestion& question) {
   question.depth = parse_number(text, comma + 1, text.size(), wanted);
 }
 
-/// Whose operand a LAYOUT's own name says it is.
+/// Operand that a LAYOUT's own name says.
 OperandReader reader_of_text(std::string_view text) {
   std::size_t const first = text.find_first_not_of(" \t\n");
   if (first != text.npos) text.remove_prefix(first);
@@ -61,7 +61,7 @@ OperandReader reader_of_text(std::string_view text) {
   return reader_of(parse_number(number, 0, number.size(), "a descriptor"));
 }
 
-/// Whether a type's name is that of integers: `i8`, `u8`, `int8_t`.
+/// True if a type's name is that of integers: `i8`, `u8`, `int8_t`.
 bool names_integers(std::string const& element) {
   ElementType const* const type = element_type(element);
   return type != nullptr && type->is_integer();
@@ -126,7 +126,7 @@ std::string steps_in_words(std::vector<std::int64_t> const& numbers) {
 Json step_json(std::vector<std::int64_t> const& numbers) {
   return numbers.size() > 1 ? Json(numbers[1]) : Json(nullptr);
 }
-/// Whether that is every step.
+/// True if that is every step.
 bool is_every(std::vector<std::int64_t> const& numbers) {
   for (std::size_t i = 1; i < numbers.size(); ++i)
     if (numbers[i] != static_cast<std::int64_t>(i) * numbers[1]) return false;
@@ -268,7 +268,7 @@ void print_fields(MatrixDescriptor const& d, std::string const& leading, std::st
   print_field(start_field.name, start, encoded(start_field, bits));
 }
 
-/// What the two strides are of: the index that they step along.
+/// Index along which each of the two strides steps.
 std::string stride_of(TileDescriptor const& d) {
   OperandAtom const& atom = d.fields.operand_mode().shape;
   if (d.major == Major::k) return "8 rows on";

@@ -150,7 +150,7 @@ void refuse_contradictions(EvalArguments const& options, Mapping const& map, boo
   if (bare && !options.at) refuse("a function without a shape has no list of values", "give --at 0,1,2,...");
 }
 
-/// The value of one index in the unit asked for.
+/// The value of one index in the requested unit.
 std::uint64_t value_at(Mapping const& map, bool bytes, std::uint64_t base, std::uint64_t index) {
   if (map.domain() == nullptr) {  // a bare function of byte addresses or of element offsets
     auto const& stages = map.acts_on_bytes() ? map.on_bytes : map.on_elements;

@@ -1,13 +1,13 @@
-// swizproof explain TRACE: what does each line of a traced kernel cost, who collides, and what mends it?
+// swizproof explain TRACE: what does each line of a traced kernel cost, who collides, and what fixes it?
 #include "command/command.hpp"
 #include "command/help.hpp"
 
-#include "evidence/mends.hpp"
+#include "evidence/fixes.hpp"
 #include "evidence/source.hpp"
 #include "evidence/trace.hpp"
 #include "picture/picture.hpp"
 #include "system/whole_file.hpp"
-#include "text/mend.hpp"
+#include "text/fix.hpp"
 #include "text/pattern.hpp"
 #include "text/report.hpp"
 #include "text/sarif.hpp"
@@ -39,7 +39,7 @@ struct ExplainArguments {
 
 // ----------------------------------------------------------------------------------- the result
 
-/// Sums of instructions that a law speaks of.
+/// Sums of instructions that a cost model is about.
 struct Sums {
   std::uint64_t executed = 0, wavefronts = 0, ideal = 0, excess = 0;
 
@@ -51,7 +51,7 @@ struct Sums {
   }
 };
 
-/// The dearest execution of an instruction, and of each of its phases with a conflict the fullest bank.
+/// The most expensive execution of an instruction, and of each of its phases with a conflict the fullest bank.
 struct Worst {
   Cost<std::uint32_t> cost{};
   unsigned ideal = 0;
@@ -62,16 +62,16 @@ struct Worst {
 struct Line {
   TracedInstruction traced{};
   Sums sums{};
-  std::optional<Worst> worst{};         ///< nothing where there is no law
+  std::optional<Worst> worst{};         ///< nothing where there is no cost model
   std::optional<std::string> source{};  ///< the text of its line of source, where it can be read
 };
 
 struct Kernel {
   std::vector<Line> lines{};  ///< by excess, the largest first; at least one
   Sums sums{};
-  KernelMends mends{};  ///< if it was chosen
+  KernelFixes fixes{};  ///< if it was chosen
   std::vector<std::string>
-      unseen{};  ///< opcodes that it has and that were not traced: nobody knows how often they ran
+      unseen{};  ///< opcodes that it has and that were not traced: their executions are unknown
 
   [[nodiscard]] TracedInstruction const& any() const { return lines[0].traced; }
 };
@@ -85,14 +85,14 @@ struct ExplainResult {
   std::vector<SourceFile const*> files{};  ///< that the kernels' lines name, in the order of the lines
   std::shared_ptr<Sources> sources{};      ///< whose the files are
 
-  /// Whether any instruction's line of source is known.
+  /// True if any instruction's line of source is known.
   [[nodiscard]] bool sourced() const {
     return std::any_of(kernels.begin(), kernels.end(), [](Kernel const& kernel) {
       return std::any_of(kernel.lines.begin(), kernel.lines.end(),
                          [](Line const& line) { return !line.traced.file.empty(); });
     });
   }
-  /// Whether a law speaks of anything that was traced, and no execution of that was lost.
+  /// True if a traced instruction has a cost model, and no execution of it was lost.
   [[nodiscard]] bool known() const {
     return sums.executed != 0 && trace.dropped == 0 && trace.failures.empty();
   }
@@ -120,17 +120,17 @@ Line line_of(Architecture const& arch, TracedInstruction traced) {
   return line;
 }
 
-/// Whether a line of the trace goes on with the kernel of the one before it. Two kernels may have one name.
+/// True if a line of the trace goes on with the kernel of the one before it. Two kernels may have one name.
 bool goes_on(TracedInstruction const& before, TracedInstruction const& i) {
   return before.kernel == i.kernel && before.launches == i.launches && before.grid == i.grid &&
          before.block == i.block && before.pc < i.pc;
 }
 
-/// What would mend the kernel.
-KernelMends mends_of(Architecture const& arch, Kernel const& kernel) {
+/// Fixes of the kernel.
+KernelFixes fixes_of(Architecture const& arch, Kernel const& kernel) {
   std::vector<TracedInstruction const*> traced;
   for (Line const& line : kernel.lines) traced.push_back(&line.traced);
-  return swizproof::mends_of(traced, arch);
+  return swizproof::fixes_of(traced, arch);
 }
 
 constexpr auto by_excess = [](auto const& a, auto const& b) { return a.sums.excess > b.sums.excess; };
@@ -159,7 +159,7 @@ void read_sources(ExplainResult& result) {
     }
 }
 
-/// The table that the trace was counted by, or the one of the same law that is asked for: learned from the card, say.
+/// The table that the trace was counted by, or the requested one of the same cost model: one learned from the card, for example.
 Architecture const& architecture_of(Trace const& trace, std::string const& wanted) {
   if (wanted.empty()) return *trace.arch;
   Architecture const& arch = parse_architecture(wanted);
@@ -182,7 +182,7 @@ ExplainResult compute(ExplainArguments const& options) {
     result.excess_of_all += kernel.sums.excess;
     if (!chosen.found_in(kernel.any().kernel)) continue;
     result.sums.add(kernel.sums);
-    kernel.mends = mends_of(*result.trace.arch, kernel);
+    kernel.fixes = fixes_of(*result.trace.arch, kernel);
     if (auto const unseen = result.trace.unseen.find(kernel.any().kernel);
         unseen != result.trace.unseen.end())
       kernel.unseen = unseen->second;
@@ -251,8 +251,8 @@ Json to_json(Kernel const& kernel) {
   out["unseen"] = kernel.unseen;
   out["lines"] = Json::array();
   for (Line const& line : kernel.lines) out["lines"].push_back(to_json(line));
-  out["mends"] = Json::array();
-  for (Mend const& mend : kernel.mends.mends) out["mends"].push_back(swizproof::to_json(mend));
+  out["fixes"] = Json::array();
+  for (Fix const& fix : kernel.fixes.fixes) out["fixes"].push_back(swizproof::to_json(fix));
   return out;
 }
 
@@ -265,7 +265,7 @@ unsigned last_line_of(ExplainResult const& result, SourceFile const& file) {
   return last;
 }
 
-/// What a reader must know of a file before believing its lines; empty where there is nothing.
+/// Doubts about a file whose lines are shown; empty if there are none.
 std::string doubt_of(ExplainResult const& result, SourceFile const& file) {
   if (!file.read()) return {};
   unsigned const last = last_line_of(result, file);
@@ -316,7 +316,7 @@ std::string figure_of(Architecture const& arch, Line const& line) {
 
 constexpr unsigned lines_around = 3;  ///< of a line that the kernel's instructions come from
 
-/// What a page shows of one file: the lines that the kernel's instructions come from and those around them, as runs of lines
+/// Part of one file on a page: the lines that the kernel's instructions come from and those around them, as runs of lines
 /// that follow each other. A run ends where at least two lines are left out.
 Json blocks_of(SourceFile const& file, std::set<unsigned> const& touched) {
   Json blocks = Json::array();
@@ -335,7 +335,7 @@ Json blocks_of(SourceFile const& file, std::set<unsigned> const& touched) {
   return blocks;
 }
 
-/// The files of a kernel, the dearest first, with what a page shows of them; nothing where none of them can be read.
+/// The files of a kernel, the most expensive first, with what a page shows of them; nothing where none of them can be read.
 Json listing_of(ExplainResult const& result, Kernel const& kernel) {
   std::vector<std::string> names;
   std::map<std::string, std::set<unsigned>> touched;
@@ -549,7 +549,7 @@ void print_worst(Line const& line, bool with_source, Style const& style) {
   for (auto const& conflict : worst.conflicts) print_lanes(conflict, *i.worst);
 }
 
-/// `no law: 128 executions of atom.shared.b32, 64 of wgmma`
+/// `no cost model: 128 executions of atom.shared.b32, 64 of wgmma`
 void print_lawless(Kernel const& kernel, Style const& style) {
   std::vector<std::pair<std::string, std::uint64_t>> sums;
   for (Line const& line : kernel.lines) {
@@ -561,29 +561,29 @@ void print_lawless(Kernel const& kernel, Style const& style) {
   }
   std::string text;
   for (auto const& [op, executed] : sums)
-    text += text.empty() ? fmt::format("no law: {} of {}", counted(executed, "execution"), op)
+    text += text.empty() ? fmt::format("no cost model: {} of {}", counted(executed, "execution"), op)
                          : fmt::format(", {} of {}", executed, op);
   if (!text.empty()) fmt::print("\n  {}\n", style.doubtful(text));
 }
 
-/// What mends the kernel's regions, and what must take the mend unseen.
-void print_mends(Kernel const& kernel, Style const& style) {
-  KernelMends const& mends = kernel.mends;
-  for (Mend const& mend : mends.mends) {
+/// Fixes of the kernel's regions, and the accesses that need them too but were not traced.
+void print_fixes(Kernel const& kernel, Style const& style) {
+  KernelFixes const& fixes = kernel.fixes;
+  for (Fix const& fix : fixes.fixes) {
     fmt::print("\n");
-    std::string const text = swizproof::describe(mend, style);
+    std::string const text = swizproof::describe(fix, style);
     for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
       end = text.find('\n', at);
       fmt::print("  {}\n", text.substr(at, end - at));
     }
   }
-  if (mends.mends.empty()) return;
+  if (fixes.fixes.empty()) return;
   std::string unseen;
-  if (mends.not_kept != 0)
-    unseen += fmt::format(", {} whose addresses were not kept", counted(mends.not_kept, "execution"));
-  for (std::string const& op : mends.no_law) unseen += ", " + op;
+  if (fixes.not_kept != 0)
+    unseen += fmt::format(", {} whose addresses were not kept", counted(fixes.not_kept, "execution"));
+  for (std::string const& op : fixes.no_law) unseen += ", " + op;
   for (std::string const& op : kernel.unseen) unseen += ", " + op;
-  fmt::print("  every access to these bytes must take the mend{}{}\n",
+  fmt::print("  every access to these bytes must take the fix{}{}\n",
              unseen.empty() ? "" : "; not looked at: ", unseen.empty() ? "" : unseen.substr(2));
 }
 
@@ -611,12 +611,12 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
   print_lawless(kernel, style);
   if (!kernel.unseen.empty())
     fmt::print("\n  not traced: {}, which the sanitizer does not report\n", fmt::join(kernel.unseen, ", "));
-  print_mends(kernel, style);
+  print_fixes(kernel, style);
 }
 
-/// What must be known of the sources whose lines are shown, and how to show those that were not found.
+/// Doubts about the sources whose lines are shown, and how to show those that were not found.
 void print_sources(ExplainResult const& result, Style const& style) {
-  auto const dear = [&](SourceFile const& file) {  // or its lines are not shown
+  auto const shown = [&](SourceFile const& file) {  // or its lines are not shown
     return std::any_of(result.kernels.begin(), result.kernels.end(), [&](Kernel const& kernel) {
       return std::any_of(kernel.lines.begin(), kernel.lines.end(), [&](Line const& line) {
         return line.sums.excess != 0 && line.traced.file == file.name;
@@ -624,7 +624,7 @@ void print_sources(ExplainResult const& result, Style const& style) {
     });
   };
   for (SourceFile const* file : result.files)
-    if (std::string const doubt = doubt_of(result, *file); !doubt.empty() && dear(*file))
+    if (std::string const doubt = doubt_of(result, *file); !doubt.empty() && shown(*file))
       fmt::print("\n{}\n", style.doubtful(file->path + ": " + doubt));
   bool const found = std::any_of(result.files.begin(), result.files.end(),
                                  [](SourceFile const* file) { return file->read(); });
@@ -644,7 +644,7 @@ void print_text(ExplainResult const& result, Style const& style) {
   if (result.sums.excess != 0 && !result.sourced())
     fmt::print("\nno lines of source: compile the program with nvcc -lineinfo\n");
   print_sources(result, style);
-  if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("nothing with a law was traced"));
+  if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("nothing with a cost model was traced"));
   if (trace.dropped != 0)
     fmt::print("\n{}\n",
                style.doubtful(fmt::format(
@@ -681,7 +681,7 @@ void run(Common& common, ExplainArguments const& options) {
 
 void add_explain(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
-      app, "explain", "What does each line of a traced kernel cost, who collides, and what mends it?",
+      app, "explain", "What does each line of a traced kernel cost, who collides, and what fixes it?",
       {"swizproof explain transpose.trace --kernel Naive",
        "which lines of this kernel cost too much? Exit code 1: some do (the file: "
        "share/swizproof/examples)"});

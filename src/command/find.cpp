@@ -73,7 +73,7 @@ struct FindResult {
   Bill bill{};         ///< of the winner
   Map winner{};
   std::vector<AccessVerdict> accesses{};  ///< on the winner; or those that do not fit
-  std::optional<Code> code{};             ///< of the winner, if asked for
+  std::optional<Code> code{};             ///< of the winner, if requested
   Outcome outcome{};
   [[nodiscard]] bool found() const { return !std::holds_alternative<std::monostate>(search); }
 };
@@ -84,7 +84,7 @@ std::string in_all(std::uint64_t total) {
 
 std::string unit_name(SearchProblem const& problem) { return problem.on_bytes ? "bytes" : "elements"; }
 
-/// What the best swizzle is, and what no swizzle is.
+/// Properties of the best swizzle, and of none.
 std::string conclusion_of(SwizzleSearch const& found, SearchProblem const& problem) {
   Bill const &best = found.best.front().cost, &gentlest = found.gentlest.cost;
   if (best.excess == 0) return "conflict-free";
@@ -102,7 +102,7 @@ void search_swizzles(FindResult& out) {
   if (found.best.empty()) return;
   out.searched = found.searched;
   out.what = fmt::format(
-      "all {} valid swizzles of {}, {} of which tear a vector apart, in all {} cases ({} different "
+      "all {} valid swizzles of {}, {} of which split a vector, in all {} cases ({} different "
       "pattern{})",
       found.searched, unit_name(out.problem), found.unusable, found.cases, found.patterns,
       found.patterns == 1 ? "" : "s");
@@ -168,7 +168,7 @@ SearchProblem problem_of(Common const& common, FindArguments const& options) {
   problem.tile = searched_tile(given);
   if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome)) {
     std::string const text = text_of(problem.tile);
-    throw InputError{"two elements of this tile share a place: no swizzle mends that", text, 0, text.size(),
+    throw InputError{"two elements of this tile share a place: no swizzle fixes that", text, 0, text.size(),
                      "'swizproof inspect' names the two"};
   }
   bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
@@ -268,11 +268,11 @@ Json best_of(LinearSearch const& found, SearchProblem const&) {
   return all;
 }
 
-/// What only one of the searches has to say.
+/// Result of one kind of search.
 Json more_of(std::monostate, SearchProblem const&) { return Json::object(); }
 
 Json more_of(SwizzleSearch const& found, SearchProblem const& problem) {
-  return {{"tearing", found.unusable},
+  return {{"splitting", found.unusable},
           {"cases", found.cases},
           {"patterns", found.patterns},
           {"least_excess", to_json(found.gentlest, problem)}};
@@ -338,7 +338,7 @@ std::string table_of(SwizzleSearch const& found, SearchProblem const& problem, b
     if (i < shown || all)
       table += line(to_string(c.swizzle), c.on_bytes ? to_string(*c.on_bytes) : "-", c.cost.total,
                     c.cost.excess, fmt::format("{}", fmt::join(c.cost.wavefronts, " ")), describe(c.tma),
-                    c.memory, c.whole_vectors ? "whole" : "torn");
+                    c.memory, c.whole_vectors ? "whole" : "split");
   }
   if (found.best.size() > shown && !all)
     table += fmt::format("  and {} more that are as good (--all)\n", found.best.size() - shown);

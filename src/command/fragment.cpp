@@ -35,12 +35,12 @@ struct FragmentResult {
   Layout layout{};
   Answer answer{};
   std::optional<unsigned> lane{};
-  std::optional<Holder> holder{};  ///< of the element asked for
+  std::optional<Holder> holder{};  ///< of the requested element
   std::string theirs{};            ///< --tv: a thread-value layout that may be this fragment's
   std::string_view evidence{};
 };
 
-/// What the model of an instruction rests on: the campaigns `ldmatrix` and `mma`; PTX for those of sm_120.
+/// Basis of an instruction's model: the campaigns `ldmatrix` and `mma`; PTX for those of sm_120.
 std::string_view evidence_for(Common const& common, NamedFragment const& f) {
   return name(f.needs == "sm_120a" ? Support::documented : parse_architecture(common.arch).support);
 }
@@ -203,7 +203,7 @@ std::string table_of(NamedFragment const& named) {
   return text;
 }
 
-/// What the layout maps to.
+/// Range of the layout.
 std::string index_text(Fragment const& f) {
   if (counts_bits(f)) return "(lane, bit of its registers) -> bit of the rows, 128 each";
   char const* const thread = f.threads == warp_lanes ? "lane" : "thread";

@@ -1,4 +1,4 @@
-// What `swizproof fragment` shares between one fragment and a movement from one into another.
+// Shared parts of `swizproof fragment`: one fragment, and a movement from one into another.
 #pragma once
 
 #include "command/command.hpp"

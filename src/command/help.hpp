@@ -1,4 +1,4 @@
-// What --help says, and what is made of it: the manual page and the completions of shells. One source, the options themselves.
+// Text of --help, and the texts made of it: the manual page and the completions of shells. One source, the options themselves.
 #pragma once
 
 #include "command/command.hpp"
@@ -18,7 +18,7 @@ struct Example {
 CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& question,
                       Example const& example);
 
-/// What a command answers, in a line: its description without the example.
+/// Summary of a command, in a line: its description without the example.
 [[nodiscard]] std::string question_of(CLI::App const& app);
 
 /// The example of a command, as --help shows it: a line, and what it asks.
@@ -40,7 +40,7 @@ void show_questions(CLI::App& app);
 /// The manual page swizproof.1 in roff. Checked by tests/package/manual.
 [[nodiscard]] std::string manual(CLI::App const& app);
 
-/// What completes a command line in `shell`: bash, zsh or fish. Commands, options, and the values of options that have names.
+/// Completion script for `shell`: bash, zsh or fish. Commands, options, and the values of options that have names.
 /// Checked by tests/package/completions.
 [[nodiscard]] std::string completions(CLI::App const& app, std::string_view shell);
 

@@ -81,7 +81,7 @@ std::string show_matrix(BitMatrix const& matrix) {
 struct InspectResult {
   std::string layout{};
   Inspection found{};
-  /// Whether some answer is missing.
+  /// True if some answer is missing.
   [[nodiscard]] bool unknown() const {
     bool some = false;
     for (Fact const* fact : {&found.injective, &found.bijective, &found.involution, &found.linear})

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The parts that are asked for: all of them where none is. Throws InputError.
+/// The requested parts: all of them if none is named. Throws InputError.
 std::vector<LanguagePart> parts_of(std::string const& wanted) {
   std::vector<LanguagePart> parts = language();
   if (wanted.empty()) return parts;

@@ -104,7 +104,7 @@ std::string manual(CLI::App const& app) {
   page += ".SH EXIT STATUS\n" + in_roff(app.get_footer()) + "\n";
   page +=
       ".SH ENVIRONMENT\n.TP\n\\fBSWIZPROOF_TIMEOUT\\fR\nsets \\fB\\-\\-timeout\\fR where it is not given.\n"
-      ".TP\n\\fBNO_COLOR\\fR\nno colours, unless \\fB\\-\\-color always\\fR asks for them.\n";
+      ".TP\n\\fBNO_COLOR\\fR\nno colours, unless \\fB\\-\\-color always\\fR is given.\n";
   return page;
 }
 

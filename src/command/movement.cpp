@@ -47,7 +47,7 @@ struct MovementResult {
   std::string tile{};         ///< how it is stored, for ldmatrix and stmatrix
   std::string instruction{};  ///< with its rows
   bool given = false;         ///< the rows, by the user
-  std::optional<TornRow> torn{};
+  std::optional<SplitRow> split{};
   std::string element{};  ///< --element: what results are stored as
   std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
   unsigned computed_bits =
@@ -162,10 +162,10 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
     return;
   }
   Solution solution = solve_rows(moved, r.movement.wanted, contiguous);
-  r.torn = solution.torn;
+  r.split = solution.split;
   Instruction other = *memory.memory;
   other.transposed = !other.transposed;
-  if (r.torn && held.bits <= 16)
+  if (r.split && held.bits <= 16)
     if (auto const rows = solve_rows(fragment_of(other, held.bits), r.movement.wanted, contiguous).rows)
       r.instead = to_string(other) + ": " + rows->text;
   with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
@@ -244,10 +244,10 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   return r;
 }
 
-/// Whether one product's registers are another's, with no memory between them.
+/// True if one product's registers are another's, with no memory between them.
 bool between_registers(MovementResult const& r) { return !r.from.memory && !r.into.memory; }
 
-/// What the source's rows and columns are of the operand: the first index of one is the first of the other.
+/// Indices of the operand that are the source's rows and columns: the first index of one is the first of the other.
 std::array<std::array<std::string, 2>, 2> matched_indices(MovementResult const& r) {
   return {{{std::string(r.from.row_index()), std::string(r.into.row_index())},
            {std::string(r.from.column_index()), std::string(r.into.column_index())}}};
@@ -286,17 +286,17 @@ std::string conversion(MovementResult const& r) {
 }
 
 /// How a permutation of k meets blocks of k that share a scale.
-enum class Blocks : std::uint8_t { kept, moved, torn };
+enum class Blocks : std::uint8_t { kept, moved, split };
 Blocks blocks_under(std::vector<unsigned> const& k, unsigned block) {
   bool kept = true;
   for (std::size_t i = 0; i < k.size(); ++i) {
-    if (k[i] / block != k[i / block * block] / block) return Blocks::torn;
+    if (k[i] / block != k[i / block * block] / block) return Blocks::split;
     kept = kept && k[i] / block == i / block;
   }
   return kept ? Blocks::kept : Blocks::moved;
 }
 std::string_view name_of(Blocks b) {
-  return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "torn";
+  return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "split";
 }
 
 /// When results with k permuted so are right.
@@ -306,17 +306,17 @@ std::string harmless(MovementResult const& r) {
   std::string text = alike + " and each element keeps its scale:";
   for (unsigned const block : {32U, 16U}) {
     Blocks const blocks = blocks_under(r.found.up_to->k, block);
-    text += fmt::format("\n             one scale for {} k ({}): {}", block,
-                        block == 32 ? "mxf4, mxf4nvf4" : "mxf4nvf4",
-                        blocks == Blocks::kept ? "every element stays in its block, the scales stay"
-                        : blocks == Blocks::moved
-                            ? "blocks move as wholes, the scales of both operands must be permuted with them"
-                            : "blocks are torn, no scales are right unless those of a torn block are equal");
+    text += fmt::format(
+        "\n             one scale for {} k ({}): {}", block, block == 32 ? "mxf4, mxf4nvf4" : "mxf4nvf4",
+        blocks == Blocks::kept ? "every element stays in its block, the scales stay"
+        : blocks == Blocks::moved
+            ? "blocks move as wholes, the scales of both operands must be permuted with them"
+            : "blocks are split, no scales are right unless those of a split block are equal");
   }
   return text;
 }
 
-/// Whether registers are emptied.
+/// True if registers are emptied.
 bool stores(MovementResult const& r) { return r.into.memory.has_value(); }
 
 /// ` (2 side by side along n)`, or nothing.
@@ -337,7 +337,7 @@ std::string words_for(UpTo const& up_to, NamedFragment const& f) {
   return text;
 }
 
-/// What to add to the command where results of 32 bits are to be stored; or nothing.
+/// Option to add to the command if results of 32 bits are stored; or nothing.
 std::string element_hint(MovementResult const& r) {
   if (!stores(r) || r.found.answer.refuted() == nullptr || r.movement.wanted.fragment.bits != 32) return {};
   return "stmatrix is for results that are converted first: --element f16";
@@ -377,7 +377,7 @@ Json to_json(MovementResult const& r) {
   if (!r.instruction.empty()) {
     out["access"] = r.instruction;
     out["tile"] = r.tile;
-    out["every_address"] = r.torn.has_value();
+    out["every_address"] = r.split.has_value();
   }
   if (between_registers(r)) {
     out["indices"] = Json::object();
@@ -402,10 +402,10 @@ Json to_json(MovementResult const& r) {
                          {"bytes", row.start * held.bits / 8},
                          {"multiple_of", 16}};
   }
-  if (r.torn)
-    out["torn"] = {{"one", place(r.torn->holders[0].thread, r.torn->holders[0].value)},
-                   {"other", place(r.torn->holders[1].thread, r.torn->holders[1].value)},
-                   {"wanted", {coordinates(r.torn->wanted[0]), coordinates(r.torn->wanted[1])}}};
+  if (r.split)
+    out["split"] = {{"one", place(r.split->holders[0].thread, r.split->holders[0].value)},
+                    {"other", place(r.split->holders[1].thread, r.split->holders[1].value)},
+                    {"wanted", {coordinates(r.split->wanted[0]), coordinates(r.split->wanted[1])}}};
   out["up_to"] = nullptr;
   if (r.found.up_to) out["up_to"] = up_to_json(r, *r.found.up_to);
   if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
@@ -414,26 +414,27 @@ Json to_json(MovementResult const& r) {
   return out;
 }
 
-void print_torn(MovementResult const& r) {
-  TornRow const& torn = *r.torn;
+void print_split(MovementResult const& r) {
+  SplitRow const& split = *r.split;
   Fragment const& held = r.movement.wanted.fragment;
   NamedFragment const& f = *r.operand;
   std::string names[2], elements[2];
   for (std::size_t i = 0; i < 2; ++i) {
-    names[i] =
-        fmt::format("T{} {}", torn.holders[i].thread, register_name(held, torn.holders[i].value, held.bits));
-    elements[i] = element_text(f, torn.wanted[i]);
+    names[i] = fmt::format("T{} {}", split.holders[i].thread,
+                           register_name(held, split.holders[i].value, held.bits));
+    elements[i] = element_text(f, split.wanted[i]);
   }
   if (names[0] == names[1])
     fmt::print(
-        "           whatever addresses the lanes give: the row with {} would not start at a multiple of 16 "
+        "           for all addresses that the lanes give: the row with {} would not start at a multiple of "
+        "16 "
         "bytes\n",
         elements[0]);
   else
     fmt::print(
-        "           whatever addresses the lanes give: {} and {} are of one row, {} element{} apart;\n"
+        "           for all addresses that the lanes give: {} and {} are of one row, {} element{} apart;\n"
         "           the operand has {} and {} there\n",
-        names[0], names[1], torn.apart, torn.apart == 1 ? "" : "s", elements[0], elements[1]);
+        names[0], names[1], split.apart, split.apart == 1 ? "" : "s", elements[0], elements[1]);
 }
 
 /// The least multiple of `step` by which a table goes on as it began; its size if there is none.
@@ -487,7 +488,7 @@ void print_up_to(MovementResult const& r, Style const& style) {
   }
 }
 
-/// What moves where, and how it is matched and packed.
+/// A movement, and how its values are matched and packed.
 void print_movement(MovementResult const& r, Style const& style) {
   NamedFragment const& f = *r.operand;
   FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
@@ -502,7 +503,7 @@ void print_movement(MovementResult const& r, Style const& style) {
   fmt::print("{}\n", style.strong(fmt::format("{} into {}, elements of {} bits", from_text, into_text,
                                               into.fragment.bits)));
   if (rows)
-    fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.torn ? "" : "  (found)", style.faint(r.tile));
+    fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.split ? "" : "  (found)", style.faint(r.tile));
   if (between_registers(r)) {
     auto const [rows_are, columns_are] = matched_indices(r);
     fmt::print("  {}\n",
@@ -546,7 +547,7 @@ void print_text(MovementResult const& r, Style const& style) {
   fmt::print("  {}  {}  {}\n           on {}; {}\n", style.outcome(r.outcome()), says,
              style.faint(names_of(r.found.answer.engines)), r.found.domain, r.evidence);
   if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
-  if (r.torn) print_torn(r);
+  if (r.split) print_split(r);
   std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
                                ? fmt::format("warp {}'s ", r.found.first->thread / warp_lanes)
                                : "";
@@ -560,8 +561,8 @@ void print_text(MovementResult const& r, Style const& style) {
   if (std::string const hint = element_hint(r); !hint.empty()) fmt::print("           {}\n", hint);
   if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
   if (r.found.up_to) print_up_to(r, style);
-  if (r.found.nothing_mends && r.instead.empty())
-    fmt::print("           no order of the values within the lanes and no permutation of k and {} mends it\n",
+  if (r.found.nothing_fixes && r.instead.empty())
+    fmt::print("           no order of the values within the lanes and no permutation of k and {} fixes it\n",
                is_b(f.fragment) ? f.column_index() : f.row_index());
 }
 

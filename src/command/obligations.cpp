@@ -48,7 +48,7 @@ struct ObligationsResult {
   [[nodiscard]] int exit_code() const { return errors != 0 ? bad_input : exit_code_of(verdict()); }
 };
 
-/// What --arch says: one, or several. Throws InputError where one stands there twice.
+/// Architectures of --arch: one, or several. Throws InputError if one is there twice.
 std::vector<Architecture const*> architectures_of(Common const& common) {
   std::vector<Architecture const*> archs;
   std::istringstream names(common.arch);
@@ -60,7 +60,7 @@ std::vector<Architecture const*> architectures_of(Common const& common) {
   return archs;
 }
 
-/// What the files hold: those of their obligations that the options choose, and each file that cannot be read at all as one
+/// Content of the files: those of their obligations that the options choose, and each file that cannot be read at all as one
 /// malformed entry. Throws InputError where no obligation is chosen.
 std::vector<Obligation> read_all(Common const& common, ProveOptions const& options) {
   std::vector<Architecture const*> const archs = architectures_of(common);
@@ -154,7 +154,7 @@ std::string failing(AccessVerdict const& v, Refuted const& refuted) {
   return text;
 }
 
-/// What a budget is spent on, the dearest first; and who collides where most is lost.
+/// Accesses of a budget, the most expensive first; and the lanes that collide where most is lost.
 std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
   std::vector<std::size_t> order(accesses.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -223,13 +223,13 @@ enum Rule : std::size_t { refuted_rule, undecided_rule, malformed_rule };
 
 constexpr SarifRule obligation_rules[] = {
     {"obligation-refuted", "An obligation about a layout does not hold.",
-     "The message names the lanes that collide or do not fit, or an input: mend the layout or the access, or "
+     "The message names the lanes that collide or do not fit, or an input: fix the layout or the access, or "
      "find a better "
      "swizzle with swizproof find.",
      "error"},
     {"obligation-undecided", "An obligation about a layout could not be decided.",
      "Give it more time (--timeout), or bounds to its variables.", "warning"},
-    {"obligation-malformed", "An obligation cannot be read.", "Mend the entry; the others were decided.",
+    {"obligation-malformed", "An obligation cannot be read.", "Fix the entry; the others were decided.",
      "error"}};
 
 /// `layouts.toml:12` is the file and the line; without a line it is the first.
@@ -244,7 +244,7 @@ std::pair<std::string, unsigned> place_of(std::string const& source) {
   return {source, 1};
 }
 
-/// Where the reason of a malformed entry is: "layouts.toml:12: unknown key" says it; else where the entry is.
+/// Position of the reason of a malformed entry: "layouts.toml:12: unknown key" says it; else where the entry is.
 std::string place_of_error(Obligation const& o, InputError const& error) {
   std::string const file = place_of(o.source).first + ":";
   std::size_t const end = error.message.find(": ", file.size());
@@ -268,7 +268,7 @@ SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
   return {text, path_in_checkout(file), line, o.title(), rule, "obligation"};
 }
 
-/// What the bank models that were asked rest on.
+/// Basis of the bank models in use.
 std::string certainty_of(ObligationsResult const& result) {
   std::vector<std::string> all;
   for (Obligation const& o : result.obligations)
@@ -294,7 +294,7 @@ std::string file_of(Obligation const& o) {
   return name.substr(0, name.rfind('.'));
 }
 
-/// What a file says about itself: its first comment line.
+/// Title of a file: its first comment line.
 std::string title_of(Obligation const& o) {
   std::string line;
   try {
@@ -339,7 +339,7 @@ std::string statement_of(Obligation const& o) {
   return text;
 }
 
-/// What refutes it, on plain numbers.
+/// Counterexample, on plain numbers.
 std::string counterexample_of(ObligationReport const& r) {
   for (AccessVerdict const& v : r.accesses) {
     if (v.misfit) return fmt::format("lane {} {}", v.misfit->lane, v.misfit->why);
@@ -383,7 +383,7 @@ std::string heading_of(Obligation const& first, std::vector<Obligation> const& a
          (wrong == 0 ? "" : "\n| where | says | but | true instead |\n| --- | --- | --- | --- |\n");
 }
 
-/// What the page of findings says of itself.
+/// Head of the page of findings.
 std::string introduction(std::size_t right, std::size_t wrong) {
   return fmt::format(
       "# What public texts say about swizzles, checked\n\n"

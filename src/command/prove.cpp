@@ -268,7 +268,7 @@ Json to_json(ProveResult const& result) {
           {"cutlass", cutlass_note()}};
 }
 
-/// What stands below the claims.
+/// Text below the claims.
 void print_summary(ProveResult const& result, Style const& style) {
   fmt::print("\nwavefronts: proved for the model; {}\n", certainty_line(*result.arch, style));
   auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };

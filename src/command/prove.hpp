@@ -1,4 +1,4 @@
-// What proving the catalogue and proving a file share: the options, the choice of claims, the order of reports.
+// Shared parts of proving the catalogue and proving a file: the options, the choice of claims, the order of reports.
 #pragma once
 
 #include "command/command.hpp"

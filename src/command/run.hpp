@@ -16,14 +16,14 @@ enum Exit : int { holds = 0, refuted = 1, bad_input = 2, undecided = 3, disagree
 /// by way of stdout and stderr, and returns the exit code. May be called again and again, not by two threads at a time.
 [[nodiscard]] int run(int argc, char const* const* argv);
 
-/// Where a command reads requests, writes documents and says what went wrong.
+/// Streams of a command: requests, documents, errors.
 struct Streams {
   std::FILE* in = stdin;
   std::FILE* out = stdout;
   std::FILE* err = stderr;
 };
 
-/// What a command line comes to.
+/// Result of a command line.
 struct Reply {
   int exit_code = holds;
   std::string document{};   ///< JSON; of --svg - and --html - the picture
@@ -31,7 +31,7 @@ struct Reply {
 };
 
 /// The same command line with --json, in strings: `words` are what stands behind `swizproof`, `input` its standard input.
-/// For whoever is no process: the Python module. May be called by several threads at a time. After a request to stop it
+/// In-process entry point (Python, WebAssembly). May be called by several threads at a time. After a request to stop it
 /// soon comes back, with an answer that is worth nothing. Checked by CommandLine.AnswersAreWhatIsPrinted and tests/python.
 [[nodiscard]] Reply answer(std::vector<std::string> words, std::string_view input = {},
                            std::stop_token stop = {});

@@ -93,7 +93,7 @@ void refuse_beyond_block(Mapping const& map, Architecture const& arch) {
                    {}};
 }
 
-/// What compute capability 10.0 would write where 9.0 does not.
+/// Copies of compute capability 10.0 that 9.0 does not have.
 std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
   if (result.arch->capability != 90 || !result.found.plans.empty()) return {};
   TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
@@ -432,7 +432,7 @@ std::string why_lines_alone(TmaResult const& result) {
                                 : "a copy for each line of a box: the tile's lines are not a pitch apart";
 }
 
-/// What a wgmma descriptor asks of the base beyond what the copies do; empty where it is no more.
+/// Conditions of a wgmma descriptor on the base beyond those of the copies; empty if there are none.
 std::string base_of_wgmma(TmaPlan const& plan) {
   std::uint64_t const pattern = swizzle_of(plan.mode).period();
   if (plan.mode == TmaMode::none || (plan.destination_alignment % pattern == 0 && plan.also.empty()))

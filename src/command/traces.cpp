@@ -87,7 +87,7 @@ std::string describe(NearestInstance const& nearest) {
   return fmt::format("{}: {}{}", nearest.access->obligation, nearest.access->access, values);
 }
 
-/// What one lane asks for, beside the base.
+/// Address of one lane, without the base.
 std::string address(std::optional<std::int64_t> relative) {
   if (!relative) return "nothing";
   return *relative < 0 ? fmt::format("base - {:#x}", -*relative) : fmt::format("base + {:#x}", *relative);
@@ -97,8 +97,7 @@ std::string describe_difference(ConformingInstruction const& of) {
   std::string text;
   if (of.as_proved != 0)
     text = fmt::format("      {} of its executions are as proved, {} differ\n", of.as_proved, of.differing);
-  if (!of.nearest)
-    return text + "      no lane asks for what is proved, from any base that it is proved for\n";
+  if (!of.nearest) return text + "      no lane accesses its proved address, from any base of the proof\n";
   NearestInstance const& n = *of.nearest;
   if (n.base_not_proved)
     return text + fmt::format("      {}: every lane, but base {:#x} is no multiple of {}\n", describe(n),

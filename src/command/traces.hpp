@@ -25,7 +25,7 @@ struct Traces {
   [[nodiscard]] std::size_t mismatches() const { return count(Conformance::differs); }
   /// Executions that the traces know nothing of.
   [[nodiscard]] std::uint64_t dropped() const;
-  /// Whether a tracer failed, so that whole kernels may be missing.
+  /// True if a tracer failed, so that whole kernels may be missing.
   [[nodiscard]] bool failed() const;
   [[nodiscard]] bool undecided() const {
     return said() == 0 || count(Conformance::undecided) != 0 || dropped() != 0 || failed();

@@ -17,7 +17,7 @@ constexpr unsigned soon_searched = 12;   ///< before a solver is asked
 constexpr unsigned most_searched = 14;   ///< where something is refuted, or is meant to be
 constexpr double second_opinion_seconds = 10;
 
-/// What a second opinion may cost: it is asked of a solver after algebra.
+/// Limit of a second opinion: a solver gives it after algebra.
 Limits second_opinion(Limits limits) {
   constexpr std::uint64_t most_steps = 40'000;
   limits.seconds = std::min(limits.seconds, second_opinion_seconds);
@@ -36,7 +36,7 @@ std::optional<Refuted> replay(std::span<Question const> questions, engine::Candi
   return refuted;
 }
 
-/// What an engine found, as a verdict.
+/// Result of an engine, as a verdict.
 Outcome outcome_of(Engine engine, std::span<Question const> questions, engine::Finding const& finding) {
   if (auto const* unknown = std::get_if<Unknown>(&finding)) return *unknown;
   if (std::holds_alternative<Proved>(finding)) return Proved{};
@@ -144,7 +144,7 @@ Answer decide(std::span<Question const> questions, Limits const& limits, Effort 
   if (questions.empty()) return {Unknown{"no question was asked"}, {}};
   Opinions opinions(questions.front().name);
   bool const every = effort == Effort::all;
-  // Of a family, which is stated since it is true, the simplest counterexample is not worth its time.
+  // For a family, which is stated since it is true, the simplest counterexample is not worth its time.
   bool const searches = effort == Effort::refute || (every && questions.size() == 1);
   if (searches)
     if (auto refuted = simplest(questions, every ? glanced_at : most_searched))

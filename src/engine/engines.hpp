@@ -1,4 +1,4 @@
-// What each engine gives to decide.cpp: an answer that nobody has replayed yet.
+// Results that engines give to decide.cpp: answers that were not replayed yet.
 #pragma once
 
 #include <swizproof/engine/question.hpp>

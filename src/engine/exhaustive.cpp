@@ -8,7 +8,7 @@ namespace swizproof::engine {
 
 namespace {
 
-/// Where an enumeration has got to.
+/// Position of an enumeration.
 struct Enumeration {
   std::optional<Candidate> failed{};
   bool complete = true;

@@ -31,13 +31,13 @@ struct Failure {
   std::string message;
 };
 
-/// What stopped a query; empty where it was answered.
+/// Reason why a query stopped; empty if it was answered.
 struct Stop {
   std::string reason{};
   bool memory = false;
 };
 
-/// Interrupts a query from its deadline on, or when whoever asked wants no answer any more. Z3 forgets an interruption that comes
+/// Interrupts a query from its deadline on, or on cancellation. Z3 forgets an interruption that comes
 /// before the query has begun, that of its own timer too: this one comes again until the query has ended.
 class Watch {
  public:
@@ -254,7 +254,7 @@ class Solver {
 /// alone: see decide_chunk().
 class Running {
  public:
-  /// Enters when nobody is alone in here; alone: when nobody else is. Leaves when it goes.
+  /// Shared or exclusive lock; released by the destructor.
   class Place {
    public:
     Place(Running& running, bool alone) : running_(running), alone_(alone) {
@@ -279,7 +279,7 @@ class Running {
     }
     /// Those that were here when this one entered.
     [[nodiscard]] std::uint64_t others() const { return others_; }
-    /// Whether somebody else has been here at any time since.
+    /// True if another query ran here at any time since.
     [[nodiscard]] bool shared() const {
       std::scoped_lock const lock(running_.mutex_);
       return others_ != 0 || running_.entered_ != entered_;
@@ -298,7 +298,7 @@ class Running {
   bool alone_ = false;
 };
 
-/// What the model says of each question's variables. One of the questions at least fails there.
+/// Values of each question's variables in the model. One of the questions at least fails there.
 Finding candidates(std::span<Question const> part, Violations const& violations, Solver& solver) {
   std::vector<Candidate> all;
   for (std::size_t i = 0; i < part.size(); ++i) {
@@ -312,7 +312,7 @@ Finding candidates(std::span<Question const> part, Violations const& violations,
   return all;
 }
 
-/// Where Z3 4.8.12 may have less than this, of three quarters of what is left, it is not begun: it crashes where memory ends
+/// If Z3 4.8.12 may have less than this, of three quarters of what is left, it is not begun: it crashes where memory ends
 /// while a context is made or deleted.
 constexpr std::uint64_t least_megabytes = 32;
 

@@ -1,4 +1,4 @@
-// What every solver is asked: is there a counterexample to one of these questions?
+// Query for every solver: is there a counterexample to one of these questions?
 #pragma once
 
 #include <swizproof/engine/question.hpp>

@@ -13,7 +13,7 @@ namespace swizproof {
 
 namespace {
 
-/// Whether the counter shows no more than the law in any case (H11); false where there are too many cases to look at.
+/// True if the counter shows no more than the cost model in any case (H11); false where there are too many cases to look at.
 bool counts_as_cycles(Placement const& placement) {
   Instruction const& i = placement.instruction();
   if (!counted_above_law(i)) return true;

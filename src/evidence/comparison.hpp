@@ -1,6 +1,6 @@
-// What a profiler has counted, beside what is proved of the user's accesses: does the kernel cost what was proved?
+// Profiler counts compared with proofs about the user's accesses: does the kernel cost what was proved?
 //
-// What is proved is the worst origin's cost, so a counter may stay below it and never exceed it, but where it counts in a way of
+// The proof is about the worst origin, so a counter may stay below it and never exceed it, except where it counts in a way of
 // its own (H11).
 #pragma once
 
@@ -20,7 +20,7 @@ struct ProvedAccess {
   std::string access{};
   Instruction instruction{};
   unsigned wavefronts = 0;               ///< of the worst case
-  bool counts_as_cycles = true;          ///< its counter shows no more than the law (H11)
+  bool counts_as_cycles = true;          ///< its counter shows no more than the cost model (H11)
   Placement const* placement = nullptr;  ///< of the obligation, which lives as long
   std::uint64_t base_step = 1;           ///< it is proved from bases that are its multiples, in bytes
 };
@@ -34,7 +34,7 @@ struct ProvedAccesses {
 /// Decides the accesses of the obligations, to which the result points. Throws as decide() does.
 [[nodiscard]] ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits const& limits);
 
-/// Whether a regular expression, or an empty text for every kernel, is found in some name of a kernel. Throws InputError.
+/// True if a regular expression, or an empty text for every kernel, is found in some name of a kernel. Throws InputError.
 [[nodiscard]] bool speaks_of(std::string const& expression, std::initializer_list<std::string_view> names);
 
 /// How a measurement compares. `above` contradicts the proof, `noisy` might.
@@ -44,9 +44,9 @@ enum class Comparison : std::uint8_t { as_proved, below, above, noisy, not_cover
 struct Compared {
   Comparison comparison = Comparison::not_covered;
   std::vector<ProvedAccess const*> candidates{};
-  unsigned most = 0;  ///< wavefronts of the dearest candidate
+  unsigned most = 0;  ///< wavefronts of the most expensive candidate
   std::uint64_t allowed =
-      0;  ///< wavefronts of all that ran, if each was the dearest; 32 each of what no candidate is
+      0;  ///< wavefronts of all that ran, if each was the most expensive; 32 each of what no candidate is
 };
 
 [[nodiscard]] Compared compare(Measurement const& measured, std::vector<ProvedAccess> const& proved);

@@ -218,7 +218,7 @@ std::vector<Sought*> those_of(ProvedAccess const& proved, std::vector<Sought>& s
   return out;
 }
 
-/// What the patterns of an instruction say together.
+/// Result of all patterns of an instruction.
 void conclude(ConformingInstruction& out) {
   if (out.candidates.empty())
     out.conformance = Conformance::no_obligation;
@@ -267,7 +267,7 @@ ConformanceReport conformance(Trace const& trace, std::vector<ProvedAccess> cons
     }
     if (!traced) out.never_traced.push_back(&p);
   }
-  std::vector<Sought> differing;  // the first of each instruction: the dearest
+  std::vector<Sought> differing;  // the first of each instruction: the most expensive
   for (Sought const& s : all) {
     if (!s.found && s.of->differing == 0) differing.push_back(s);
     (s.found ? s.of->as_proved : s.of->differing) += s.pattern->executed;

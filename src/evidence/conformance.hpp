@@ -1,9 +1,9 @@
-// Whether a traced kernel does what was proved, lane by lane.
+// Conformance of a traced kernel to its proof, lane by lane.
 //
 //   traced accesses + proved accesses  -->  every instance of these, once  -->  as proved, or the first lane that differs
 //
 // An instance is a proved access for some values of its variables, from some base that it was proved for. A traced access
-// conforms if it is one: the same lanes take part, and each asks for the same address. What conforms costs what was proved;
+// conforms if it is one: the same lanes take part, and each accesses the same address. An access that conforms costs what was proved;
 // a profile (comparison.hpp) can say no more than that something costs as much.
 #pragma once
 
@@ -44,7 +44,7 @@ struct ConformingInstruction {
   std::uint64_t as_proved = 0;                    ///< executions
   std::uint64_t differing = 0;                    ///< executions that are no instance
   std::optional<NearestInstance>
-      nearest{};      ///< to the dearest of these; nothing if no lane is as proved from any base
+      nearest{};      ///< to the most expensive of these; nothing if no lane is as proved from any base
   std::string why{};  ///< it is undecided
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using LineOutcome = CountedLine::Outcome;
 
-/// What the counter may show of an instruction's executions.
+/// Possible values of the counter for an instruction's executions.
 void add_bounds(Architecture const& arch, CountedLine& line) {
   TracedInstruction const& traced = *line.traced;
   Instruction const& instruction = *traced.instruction;
@@ -71,7 +71,7 @@ std::string_view opcode(std::string_view sass) {
   return sass.substr(0, sass.find_first_of(" \t"));
 }
 
-/// What was counted of one line.
+/// Counts of one line.
 struct LineSum {
   std::string sass{};
   std::uint64_t executed = 0, wavefronts = 0;
@@ -141,13 +141,13 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
   for (TracedInstruction const& traced : trace.instructions)
     keys.emplace_back(comparable_kernel_name(traced.kernel), traced.pc);
   auto const launched = launches_by_name(trace), profiled = launches_by_name(profile);
-  // Two contexts or overloads of one name: what was counted of them stands in one sum.
+  // Two contexts or overloads of one name: their counts are in one sum.
   std::map<Key, int> times;
   for (Key const& key : keys) ++times[key];
   for (std::size_t i = 0; i < keys.size(); ++i) {
     TracedInstruction const& traced = trace.instructions[i];
     auto const found = counted.find(keys[i]);
-    // Where the program was not disassembled, the kernel and the pc must do.
+    // If the program was not disassembled, the kernel and the pc identify the line.
     if (times[keys[i]] > 1 || found == counted.end() ||
         (!traced.sass.empty() && opcode(found->second.sass) != opcode(traced.sass))) {
       out.not_counted += traced.instruction ? 1 : 0;

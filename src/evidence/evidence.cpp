@@ -74,7 +74,7 @@ void check_whole(std::string const& name, std::uint64_t count, std::vector<Evide
         {name, "as many devices in one shard as in another: no", "yes, or they are not disjoint"});
   if (complete && units != all) found.push_back({name, text_of(units) + " units", text_of(all) + " units"});
   if (rows.size() != all_rows)
-    found.push_back({name, text_of(all_rows - rows.size()) + " rows stand in two shards", "no row twice"});
+    found.push_back({name, text_of(all_rows - rows.size()) + " rows are in two shards", "no row twice"});
   if (complete && parts.front()->every_unit_kept && rows.size() != all)
     found.push_back({name, text_of(rows.size()) + " different rows", text_of(all) + " different rows"});
 }

@@ -15,7 +15,7 @@
 
 namespace swizproof {
 
-/// Where a record contradicts the model, the campaign, or itself.
+/// A contradiction between a record and the model, the campaign, or itself.
 struct Contradiction {
   std::string where{};      ///< "ld.shared.b128, few 4224"
   std::string recorded{};   ///< what the device said
@@ -38,14 +38,14 @@ struct Evidence {
   std::vector<Contradiction> contradictions{};
 };
 
-/// The law under test: wavefronts of a warp instruction.
+/// The cost model under test: wavefronts of a warp instruction.
 using Law = std::function<unsigned(Instruction const&, WarpAccess<std::uint32_t> const&)>;
 
 /// cost() of bank.hpp for sm_90.
 [[nodiscard]] unsigned law_of_the_model(Instruction const& instruction,
                                         WarpAccess<std::uint32_t> const& access);
 
-/// Recomputes a record. Throws InputError where `text` is no record, holds nothing, has a key twice or one that nobody
+/// Recomputes a record. Throws InputError if `text` is no record, holds nothing, has a key twice or one that no code
 /// knows. Checked by tests/evidence/evidence_test.cpp, which shows that wrong laws are contradicted, and for each number of
 /// a record whether a change of it is.
 [[nodiscard]] Evidence recompute(std::string const& name, std::string_view text,

@@ -18,7 +18,7 @@ Sum::Part part_of(std::optional<Operation> operation, std::string const& counter
   return part;
 }
 
-/// What the counters of wavefronts call it.
+/// Its name in the counters of wavefronts.
 std::string_view operation_of(Sum::Part const& part) {
   return part.operation ? counter_operations[static_cast<std::size_t>(*part.operation)] : "atom";
 }

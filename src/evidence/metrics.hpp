@@ -25,7 +25,7 @@ struct Sum {
 /// All kinds of sums that are read.
 [[nodiscard]] std::vector<Sum> const& sums();
 
-/// Whether one of the sums has a metric of this name.
+/// True if one of the sums has a metric of this name.
 [[nodiscard]] bool is_metric(std::string_view name);
 
 }  // namespace swizproof

@@ -25,7 +25,7 @@ struct Executed {
   friend bool operator==(Executed const&, Executed const&) = default;
 };
 
-/// What was counted of one SASS line, or of all shared-memory instructions of one kind in a kernel.
+/// Counts of one SASS line, or of all shared-memory instructions of one kind in a kernel.
 struct Measurement {
   std::string kernel{};                      ///< template arguments without their types: `k<(bool)0>` is k<0>
   std::string kernel_as_written{};           ///< which an obligation's expression may mean, too

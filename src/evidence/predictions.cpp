@@ -92,7 +92,7 @@ void explain(fmt::memory_buffer& out, Request const& request, Phases phases) {
   fmt::format_to(std::back_inserter(out), "]");
 }
 
-/// What a request costs, and at least.
+/// Cost of a request, and its ideal.
 struct Prediction {
   Cost<std::uint32_t> cost;
   unsigned ideal;
@@ -102,7 +102,7 @@ Prediction predict(Architecture const& arch, Request const& request) {
   return {cost(arch, request.instruction, request.access), ideal_wavefronts(arch, request.instruction)};
 }
 
-/// Appends a prediction as JSON, but for the end of the object. By hand: a general formatter takes longer than the law.
+/// Appends a prediction as JSON, but for the end of the object. By hand: a general formatter takes longer than the cost model.
 void append(fmt::memory_buffer& out, Prediction const& prediction) {
   std::array<char, 256> text;  // four names, eleven numbers
   char* end = text.data();
@@ -120,7 +120,7 @@ void append(fmt::memory_buffer& out, Prediction const& prediction) {
   out.append(text.data(), end);
 }
 
-/// Appends the answer to one line; false if the line is bad. `alone`: no document around it says what the law rests on.
+/// Appends the answer to one line; false if the line is bad. `alone`: no document around it says what the cost model rests on.
 bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Request, LineError> const& line,
             std::size_t number, bool explaining, bool alone) {
   if (auto const* error = std::get_if<LineError>(&line)) {
@@ -144,7 +144,7 @@ bool answer(fmt::memory_buffer& out, Architecture const& arch, std::variant<Requ
   return true;
 }
 
-/// Answers on their way out: whatever ends the program, those that were given are delivered.
+/// Buffered answers: they are delivered however the program ends.
 class Answers {
  public:
   explicit Answers(std::FILE* out) : out_(out) {}

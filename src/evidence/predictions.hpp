@@ -1,4 +1,4 @@
-// What raw lane addresses cost: a line of requests in, a line of answers out.
+// Cost of raw lane addresses: a line of requests in, a line of answers out.
 #pragma once
 
 #include <swizproof/core/error.hpp>

@@ -11,7 +11,7 @@
 
 namespace swizproof {
 
-/// What "op" may be, in words.
+/// Possible values of "op", in words.
 inline constexpr std::string_view known_ops =
     "ld.shared and st.shared .b8 .b16 .b32 .b64 .b128, ldmatrix and stmatrix .x1 .x2 .x4 [.trans], cp.async "
     ".b32 .b64 .b128";
@@ -22,7 +22,7 @@ struct Request {
   WarpAccess<std::uint32_t> access;
 };
 
-/// What is wrong with a line, as its answer says it.
+/// Fault of a line, as its answer says it.
 struct LineError {
   std::string message;
 };

@@ -42,7 +42,7 @@ bool is_source(files::path const& path) {
   return files::is_regular_file(path, error);
 }
 
-/// Where a file is to be read; the path itself where it is nowhere else.
+/// Path at which a file is read; the path itself if it is nowhere else.
 std::string find_source(std::vector<std::string> const& folders, std::string const& name) {
   for (files::path const& tail : folders.empty() ? std::vector<files::path>() : tails_of(name))
     for (std::string const& folder : folders)

@@ -26,7 +26,7 @@ std::string text_or_null(Members& line, std::string const& name) {
   return line.at(name).is_null() ? std::string() : line.text(name);
 }
 
-/// What a machine may not know: its driver's version, the commit of a source without its history.
+/// Facts that a machine may lack: its driver's version, the commit of a source without its history.
 std::string possibly_empty(Members& head, std::string const& name) {
   Json const& value = head.at(name);
   return value.is_string() && value.get_ref<std::string const&>().empty() ? std::string() : head.text(name);
@@ -92,13 +92,13 @@ WarpAccess<std::uint32_t> access_of(Json const& values, TracedInstruction const&
   return access;
 }
 
-/// Reads what is null where there is no law, and a number where there is one. It is compared with what it must be.
+/// Reads what is null where there is no cost model, and a number where there is one. It is compared with what it must be.
 void compare_or_null(Members& line, TracedInstruction const& i, std::string const& name,
                      std::string const& other, std::uint64_t is) {
   if (i.instruction)
     equal("'" + name + "'", line.count(name), other, is);
   else if (!line.at(name).is_null())
-    malformed("'" + name + "' is not null, but there is no law of " + i.op);
+    malformed("'" + name + "' is not null, but there is no cost model of " + i.op);
 }
 
 std::array<std::uint64_t, 33> distribution_of(Json const& value, std::uint64_t executed) {
@@ -127,7 +127,7 @@ std::vector<TracedPattern> patterns_of(Json const& values, TracedInstruction con
     p.executed = positive(pattern.at("executed"), "'executed' of a pattern");
     p.access = access_of(pattern.at("address"), i);
     if (i.instruction) p.wavefronts = cost(arch, *i.instruction, p.access).wavefronts;
-    compare_or_null(pattern, i, "wavefronts", "what the law says of these addresses", p.wavefronts);
+    compare_or_null(pattern, i, "wavefronts", "what the cost model says of these addresses", p.wavefronts);
     pattern.finish();
     if (p.executed > left) malformed("the patterns were executed more often than the instruction");
     left -= p.executed;
@@ -140,7 +140,7 @@ std::vector<TracedPattern> patterns_of(Json const& values, TracedInstruction con
   return all;
 }
 
-/// Every kept execution stands in the distribution.
+/// Every recorded execution is in the distribution.
 void check_distribution(TracedInstruction const& i) {
   std::array<std::uint64_t, 33> kept{};
   for (TracedPattern const& p : i.patterns) kept[p.wavefronts] += p.executed;
@@ -150,11 +150,11 @@ void check_distribution(TracedInstruction const& i) {
                             i.distribution[w], w, w == 1 ? "" : "s", kept[w]));
 }
 
-/// The dearest execution: as dear as the distribution says, and one of the patterns where all were kept.
+/// The most expensive execution: its cost is in the distribution, and one of the patterns where all were kept.
 std::optional<WarpAccess<std::uint32_t>> worst_of(Json const& value, TracedInstruction const& i,
                                                   Architecture const& arch) {
   if (!i.instruction) {
-    if (!value.is_null()) malformed("'worst' is not null, but there is no law of " + i.op);
+    if (!value.is_null()) malformed("'worst' is not null, but there is no cost model of " + i.op);
     return std::nullopt;
   }
   Members worst(value, "worst");
@@ -162,7 +162,7 @@ std::optional<WarpAccess<std::uint32_t>> worst_of(Json const& value, TracedInstr
   while (i.distribution[most] == 0) --most;
   auto const access = access_of(worst.at("address"), i);
   std::uint64_t const wavefronts = worst.count("wavefronts");
-  equal("'wavefronts' of the worst", wavefronts, "what the law says of these addresses",
+  equal("'wavefronts' of the worst", wavefronts, "what the cost model says of these addresses",
         cost(arch, *i.instruction, access).wavefronts);
   equal("'wavefronts' of the worst", wavefronts, "the most of 'distribution'", most);
   worst.finish();
@@ -173,7 +173,7 @@ std::optional<WarpAccess<std::uint32_t>> worst_of(Json const& value, TracedInstr
   return access;
 }
 
-/// Counts, patterns and sums of an instruction, each held against the others and against the law.
+/// Counts, patterns and sums of an instruction, each compared with the others and against the cost model.
 void read_counts(TracedInstruction& i, Members& line, Architecture const& arch) {
   i.executed = positive(line.at("executed"), "'executed'");
   if (i.executed > most_executed) malformed("'executed' is more than 2^56");
@@ -183,7 +183,7 @@ void read_counts(TracedInstruction& i, Members& line, Architecture const& arch) 
     counted += i.distribution[w];
     i.wavefronts += w * i.distribution[w];
   }
-  equal("the sum of 'distribution'", counted, i.instruction ? "'executed'" : "what has no law",
+  equal("the sum of 'distribution'", counted, i.instruction ? "'executed'" : "what has no cost model",
         i.instruction ? i.executed : 0);
   compare_or_null(line, i, "wavefronts", "the sum of 'distribution'", i.wavefronts);
   compare_or_null(line, i, "ideal", "the least of so many executions", i.ideal(arch));

@@ -5,7 +5,7 @@
 //   {"lines": 2, "dropped": 0, "unseen": {}, "failures": [], "digest": "..."}   how many stand above: a truncated file is noticed
 //
 // Nothing that the file says of costs is believed: each pattern's wavefronts are computed again, and every sum is compared. What
-// no law speaks of, such as names, is held by the digest; the first traces have nothing behind `dropped`.
+// no cost model is about, such as names, is held by the digest; the first traces have nothing behind `dropped`.
 #pragma once
 
 #include <swizproof/hardware/architecture.hpp>
@@ -24,7 +24,7 @@ namespace swizproof {
 /// The addresses of one execution of a warp instruction, in bytes from the start of the shared window, and how often they came.
 struct TracedPattern {
   WarpAccess<std::uint32_t> access{};
-  unsigned wavefronts = 0;  ///< of one execution; 0 where there is no law
+  unsigned wavefronts = 0;  ///< of one execution; 0 where there is no cost model
   std::uint64_t executed = 0;
 };
 
@@ -40,21 +40,21 @@ struct TracedInstruction {
   unsigned source_line = 0;
   std::string
       op{};  ///< "ld.shared.b32"; or what is counted and named alone: "atom.shared.b32", "wgmma", "cp.async.bulk"
-  std::optional<Instruction> instruction{};  ///< of which the law speaks; none where it does not
+  std::optional<Instruction> instruction{};  ///< of which the cost model speaks; none where it does not
 
   std::uint64_t executed = 0;                    ///< by warps
-  std::uint64_t wavefronts = 0;                  ///< in sum; 0 where there is no law
+  std::uint64_t wavefronts = 0;                  ///< in sum; 0 where there is no cost model
   std::array<std::uint64_t, 33> distribution{};  ///< how many executions cost so many wavefronts
   std::vector<TracedPattern>
-      patterns{};  ///< the distinct ones that were kept, dearest first, then the most frequent
+      patterns{};  ///< the distinct ones that were kept, most expensive first, then the most frequent
   std::uint64_t not_kept =
       0;  ///< executions whose pattern was beyond the limit; sums and distribution contain them
-  std::optional<WarpAccess<std::uint32_t>> worst{};  ///< the dearest execution, kept or not
+  std::optional<WarpAccess<std::uint32_t>> worst{};  ///< the most expensive execution, kept or not
 
   [[nodiscard]] std::uint64_t ideal(Architecture const& arch) const {
     return instruction ? executed * ideal_wavefronts(arch, *instruction) : 0;
   }
-  /// Of every execution, in sum. Merged loads (H4), which cost less than the ideal, do not make up for others.
+  /// Sums over every execution. Merged loads (H4), which cost less than the ideal, do not make up for others.
   [[nodiscard]] std::uint64_t excess(Architecture const& arch) const {
     std::uint64_t sum = 0;
     for (unsigned w = 1; instruction && w < distribution.size(); ++w)
@@ -78,10 +78,10 @@ struct Trace {
   std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing
 };
 
-/// Whether a text begins as a trace does.
+/// True if a text begins as a trace does.
 [[nodiscard]] bool is_trace(std::string_view text);
 
-/// Reads a trace. Throws InputError with the line where it is truncated, a number contradicts another or the law, a key is
+/// Reads a trace. Throws InputError with the line where it is truncated, a number contradicts another or the cost model, a key is
 /// missing, given twice or unknown, or where the digest is another.
 [[nodiscard]] Trace read_trace(std::string const& name, std::string_view text);
 

@@ -30,7 +30,7 @@ int run(Words const& words) {
   return command::run(static_cast<int>(argv.size()), argv.data());
 }
 
-/// What a page would write nobody could read: `--svg FILE` is refused as in a folder that is read-only.
+/// Files that a page writes could not be read: `--svg FILE` is refused as in a folder that is read-only.
 [[maybe_unused]] int const read_only = chmod("/", S_IRUSR | S_IXUSR);
 
 std::string version() { return SWIZPROOF_VERSION; }

@@ -40,7 +40,7 @@ function wordsOf(line) {
 // ---- the question ----
 
 const commands = [
-  {name: 'check', words: ['check'], accesses: true, asks: 'Is each access free of bank conflicts, from wherever it starts?'},
+  {name: 'check', words: ['check'], accesses: true, asks: 'Is each access free of bank conflicts, from every start?'},
   {name: 'find', words: ['find'], accesses: true, asks: 'Which swizzle is best for all accesses together, and is none better?'},
   {name: 'find --padding', words: ['find', '--padding'], accesses: true, asks: 'Which row pitch is best instead of a swizzle?'},
   {name: 'find --xor', words: ['find', '--xor'], accesses: true, asks: 'Does any linear map of the address bits beat every swizzle?'},
@@ -65,7 +65,7 @@ Copy_Atom
   ValLayoutDst: (_32,_8):(_8,_1)
   ValLayoutRef: (_32,(_2,_4)):(_2,(_1,_64))
   ValueType:    16b'`],
-  ['mend it', `find '(64,64):(64,1)' --element f16 --access ldmatrix.x4 --access ldmatrix.x4.trans`],
+  ['fix it', `find '(64,64):(64,1)' --element f16 --access ldmatrix.x4 --access ldmatrix.x4.trans`],
   ['two spellings of 128B', `equal tma:128B 'fn(x) = x ^ ((x >> 3) & 0x70)'`],
   ['what TMA writes', `tma 'Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)'`],
 ];
@@ -424,7 +424,7 @@ async function draw(line, words) {
   const reply = words && await program.ask('answer', words);
   if (asked !== line) return;
   const drawn = reply?.exit_code === 0 && reply.document.startsWith('<!doctype html>');
-  // Where nothing can be drawn, as of a function without a shape, only who asks for banks wants to know why.
+  // If nothing can be drawn (a function without a shape), the reason is shown for banks alone.
   $('picture').hidden = !drawn && !(reply && words.includes('--access'));
   frame.hidden = !drawn;
   $('picture-says').textContent = drawn || !reply ? '' : reply.complaint.replace(/^swizproof: error: /, '').split('\n')[0];
@@ -434,7 +434,7 @@ async function draw(line, words) {
   else frame.removeAttribute('src');
 }
 
-/// Soon: when nobody has typed for a moment.
+/// Soon: after a pause in typing.
 function askSoon(line, wait = 200) {
   clearTimeout(pending);
   pending = setTimeout(() => ask(line), wait);

@@ -77,7 +77,7 @@ Grid cut(Tile const& tile, std::int64_t elements, bool transposed) {
           (along + elements - 1) / elements};
 }
 
-/// What each bank serves in the phase, and the lanes that share a bank with another entry.
+/// Words that each bank serves in the phase, and the lanes that share a bank with another entry.
 void fill_banks(Side& side, Picture const& picture) {
   WarpAccess<std::uint64_t> warp{};
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
@@ -103,12 +103,12 @@ void fill_banks(Side& side, Picture const& picture) {
 }
 
 /// Lanes whose bytes, neighbours without the swizzle, are not neighbours on this side, or not aligned.
-std::uint32_t torn_lanes(Picture const& picture, Side const& side) {
+std::uint32_t split_lanes(Picture const& picture, Side const& side) {
   Tile const& tile = picture.tile;
   std::unordered_map<std::int64_t, std::int64_t> moved;  // bit address without swizzle -> on this side
   for (std::size_t i = 0; i < tile.plain.size(); ++i)
     moved.emplace(tile.plain[i], (tile.*side.bit_address)[i]);
-  std::uint32_t torn = 0;
+  std::uint32_t split = 0;
   for (unsigned l = 0; l < warp_lanes; ++l) {
     if (!picture.shot.lane[l]) continue;
     std::int64_t const from = picture.shot.lane[l]->plain, to = (*picture.shot.lane[l]).*side.byte_address;
@@ -116,9 +116,9 @@ std::uint32_t torn_lanes(Picture const& picture, Side const& side) {
     for (std::int64_t bit = 0; bit < 8 * picture.instruction.bytes; bit += tile.element_bits)
       if (auto const found = moved.find(8 * from + bit); found != moved.end())
         whole &= found->second == 8 * to + bit;
-    if (!whole) torn |= 1U << l;
+    if (!whole) split |= 1U << l;
   }
-  return torn;
+  return split;
 }
 
 std::vector<Side> sides_of(Tile const& tile) {
@@ -260,7 +260,7 @@ Picture make_picture(Tile tile, Architecture const& arch, std::string access, In
   std::sort(picture.lanes.begin(), picture.lanes.end());
   for (Side& side : picture.sides) {
     fill_banks(side, picture);
-    side.torn = torn_lanes(picture, side);
+    side.split = split_lanes(picture, side);
   }
   return picture;
 }
@@ -328,7 +328,7 @@ Json side_to_json(Picture const& picture, Side const& side) {
   out["bank"] = banks;
   if (!picture.has_access) return out;
   unsigned const waves = side.cost.wavefronts;
-  bool const whole = side.torn == 0;
+  bool const whole = side.split == 0;
   out["wavefronts"] = whole ? Json(waves) : Json();
   out["ideal"] = picture.ideal;
   out["excess"] = whole ? Json(excess_over(picture.ideal, waves)) : Json();
@@ -338,7 +338,7 @@ Json side_to_json(Picture const& picture, Side const& side) {
   for (auto const& of_bank : side.words) words.push_back(of_bank);
   out["words"] = words;
   out["colliding"] = lanes_of_bits(side.colliding);
-  out["torn"] = lanes_of_bits(side.torn);
+  out["split"] = lanes_of_bits(side.split);
   return out;
 }
 

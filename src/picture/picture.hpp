@@ -55,7 +55,7 @@ struct Tile {
   [[nodiscard]] bool holds(std::int64_t row, std::int64_t col) const {
     return row >= row0 && row < row0 + rows && col >= col0 && col < col0 + cols;
   }
-  /// Where (row, col) stands in the lists. Precondition: holds(row, col).
+  /// Position of (row, col) in the lists. Precondition: holds(row, col).
   [[nodiscard]] std::size_t place(std::int64_t row, std::int64_t col) const {
     return static_cast<std::size_t>((row - row0) * cols + (col - col0));
   }
@@ -93,7 +93,7 @@ struct Grid {
 /// bits and 16 bytes: 8 lines of 8 cells of 8 elements.
 [[nodiscard]] Grid make_grid(Tile const& tile, unsigned bytes, Banks banks = {});
 
-/// What one lane asks for.
+/// Access of one lane.
 struct LaneSpot {
   std::int64_t row = 0;
   std::int64_t col = 0;
@@ -148,7 +148,7 @@ struct Side {
   /// By bank, the words that the phase wants of it: distinct, but for cp.async one for each lane (H7).
   std::vector<std::vector<std::int64_t>> words{};
   std::uint32_t colliding = 0;  ///< lanes (bits) that meet another word of the phase in one of their banks
-  std::uint32_t torn = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
+  std::uint32_t split = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
 };
 
 /// A tile, and if an access was given, one phase of one of its instructions.
@@ -217,7 +217,7 @@ struct Window {
 /// "8 of 128 rows, 8 of 8 cells of each"; empty if all is drawn.
 [[nodiscard]] std::string unseen(Picture const& picture, Window const& window);
 
-/// What Side::words counts, in words: "distinct words of the phase in each bank".
+/// Meaning of Side::words, in words: "distinct words of the phase in each bank".
 [[nodiscard]] std::string counted(Picture const& picture);
 
 /// Text for a terminal of 120 columns. Readable without colour: `*` marks a lane of the phase, `!` one that

@@ -1,4 +1,4 @@
-// The instructions of an access, one by one: what each lane asks for, with the swizzle and without.
+// The instructions of an access, one by one: the address of each lane, with the swizzle and without.
 #include "picture/picture.hpp"
 
 #include <fmt/format.h>
@@ -88,11 +88,11 @@ Shot Shots::at(std::uint64_t i) const {
     shot.lane[l] =
         LaneSpot{static_cast<std::int64_t>(row), static_cast<std::int64_t>(col),
                  static_cast<std::int64_t>(plain), static_cast<std::int64_t>(given_.address(place, base_))};
-    // A swizzle that tears lanes apart is drawn as such; an access that is misaligned without one is a mistake.
+    // A swizzle that splits lanes is drawn as such; an access that is misaligned without one is a mistake.
     if (plain % given_.instruction().bytes != 0) {
       std::string const& name = given_.access().name;
       throw InputError{
-          fmt::format("lane {} asks for byte {} for {}: not a multiple of the {} bytes that it takes", l,
+          fmt::format("lane {} accesses byte {} for {}: not a multiple of the {} bytes that it takes", l,
                       plain, describe(shot), given_.instruction().bytes),
           name,
           0,

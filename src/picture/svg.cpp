@@ -93,7 +93,7 @@ class Drawing {
   }
   [[nodiscard]] static std::string cost_in_words(Picture const& picture, Side const& side) {
     unsigned const waves = side.cost.wavefronts, excess = excess_over(picture.ideal, waves);
-    if (side.torn != 0) return "the bytes of a lane do not stay together: no such access";
+    if (side.split != 0) return "the bytes of a lane do not stay together: no such access";
     std::string degrees;
     for (unsigned g = 0; g < side.cost.phases.count; ++g) degrees += fmt::format(" {}", side.cost.degree[g]);
     return fmt::format("{} wavefront{}, ideal {}, excess {}; degree by phase:{}", waves,

@@ -191,11 +191,11 @@ class Printer {
     std::size_t width = 0;
     for (Side const& side : picture_.sides) width = std::max(width, side.name.size());
     for (Side const& side : picture_.sides) {
-      if (side.torn != 0) {
+      if (side.split != 0) {
         text_ +=
             fmt::format("  {:<{}}  {}\n", side.name, width,
                         style_.bad(fmt::format("the {} bytes of lane {} do not stay together: no such access",
-                                               picture_.instruction.bytes, std::countr_zero(side.torn))));
+                                               picture_.instruction.bytes, std::countr_zero(side.split))));
         continue;
       }
       unsigned const waves = side.cost.wavefronts;

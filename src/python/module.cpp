@@ -44,7 +44,7 @@ class Call {
     if (left_) --left_behind;
     changed_.notify_all();
   }
-  /// Whether the answer is there, after at most this time.
+  /// True if the answer is there, after at most this time.
   [[nodiscard]] bool wait(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] { return done_; });

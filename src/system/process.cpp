@@ -58,7 +58,7 @@ struct Pipe {
   std::array<int, 2> ends{-1, -1};
 };
 
-/// Whether the child could not become the program: its errno, or 0.
+/// Set if the child could not become the program: its errno, or 0.
 int exec_failure(Pipe& pipe) {
   Pipe::close_end(pipe.ends[1]);
   int why = 0;

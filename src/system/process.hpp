@@ -20,7 +20,7 @@ struct ProcessResult {
 [[nodiscard]] ProcessResult run_process(std::vector<std::string> const& arguments, double seconds,
                                         unsigned megabytes);
 
-/// Whether there is a program of this name in the PATH, or, with a slash in it, of this path.
+/// True if there is a program of this name in the PATH, or, with a slash in it, of this path.
 [[nodiscard]] bool has_program(std::string const& name);
 
 }  // namespace swizproof

@@ -1,4 +1,4 @@
-// ACCESS: a named pattern, or an instruction and what each lane asks for; names of architectures.
+// ACCESS: a named pattern, or an instruction and what each lane accesses; names of architectures.
 #include "text/expression_parser.hpp"
 #include "text/layout/layout_parser.hpp"
 #include "text/nearest.hpp"
@@ -25,7 +25,7 @@ void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
     if (access.active && (*access.active)(variables, lane) == 0) continue;
     std::uint64_t const row = pattern.row(variables, lane), byte = pattern.byte(variables, lane);
     if (byte % access.instruction.bytes != 0)
-      refuse("lane " + std::to_string(lane) + " asks for byte " + std::to_string(byte) +
+      refuse("lane " + std::to_string(lane) + " accesses byte " + std::to_string(byte) +
              ", which is not a multiple of the " + std::to_string(access.instruction.bytes) +
              " bytes that the instruction takes");
     if (row >= 1U << 20 || byte >= 1U << 20 || byte + access.instruction.bytes > 1U << 20)
@@ -47,7 +47,7 @@ std::pair<std::uint64_t, std::uint64_t> take_range(Scanner& in) {
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
 class AccessParser {
  public:
-  /// What each lane asks for begins at `from`.
+  /// The lanes' expressions begin at `from`.
   AccessParser(std::string_view text, std::size_t from, Instruction const& instruction,
                std::span<std::string const> more)
       : text_(text), in_(text), from_(from), names_{"lane"} {
@@ -62,7 +62,7 @@ class AccessParser {
     in_.back_to(from_);
     while (std::optional<NamedExpression> part = ExpressionParser(in_, names_, named_).take_let())
       named_.push_back(std::move(*part));
-    if (in_.done()) in_.fail_here("what each lane asks for is missing", forms);
+    if (in_.done()) in_.fail_here("what each lane accesses is missing", forms);
     std::size_t const pattern_at = in_.at();
     where();
     std::size_t const where_end = in_.at();
@@ -93,7 +93,7 @@ class AccessParser {
     while (to > from && is_space(text_[to - 1])) --to;
     return text_.substr(from, to - from);
   }
-  /// Where `word` stands by itself at or behind `from`, or npos.
+  /// Position of the separate word `word` at or behind `from`, or npos.
   std::size_t find_word(std::string_view word, std::size_t from) const {
     std::size_t at = text_.find(word, from);
     while (at != text_.npos &&
@@ -332,7 +332,7 @@ Expression parse_expression(std::string_view text, std::span<std::string const> 
   return expression;
 }
 
-/// Where the instruction ends and what each lane asks for begins: a colon that is no part of `shared::cta`.
+/// End of the instruction and start of the lanes' expressions: a colon that is no part of `shared::cta`.
 static std::size_t find_colon(std::string_view text) {
   std::size_t at = text.find(':');
   while (at != text.npos && at + 1 < text.size() && text[at + 1] == ':') at = text.find(':', at + 2);
@@ -362,7 +362,7 @@ Access parse_access(std::string_view text, std::span<std::string const> more) {
   std::string_view const known = name(parse_instruction(text));
   if (Access const* const named = named_access(known)) return *named;
   throw InputError{
-      "what each lane asks for is missing: " + std::string(known) + " has no pattern of its own",
+      "what each lane accesses is missing: " + std::string(known) + " has no pattern of its own",
       std::string(text), 0, text.size(),
       "write " + std::string(known) + ": row = ..., col = ...; 'swizproof accesses' lists the named ones"};
 }

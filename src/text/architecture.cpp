@@ -59,7 +59,7 @@ unsigned number_of(Architecture const& arch) {
   return *number_of(std::string(arch.name), rest);
 }
 
-/// The text of a table's file. A pipe gives it once, and it is asked for again: by the check of an option, then by the command.
+/// The text of a table's file. A pipe gives it once, and it is needed again: by the check of an option, then by the command.
 std::string table_in(std::filesystem::path const& path) {
   constexpr std::size_t most_mebibytes = 16;
   std::error_code error;
@@ -102,7 +102,8 @@ Architecture const& parse_architecture(std::string_view text, std::string const&
   }
   if (lower.starts_with("gfx"))
     refuse(
-        "AMD's waves have 64 lanes and its LDS another number of banks for each width, which the law's form "
+        "AMD's waves have 64 lanes and its LDS another number of banks for each width, which the cost "
+        "model's form "
         "does not hold; "
         "gpu/ANY_CARD.md says what it would need");
   std::string rest;

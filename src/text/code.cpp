@@ -205,7 +205,7 @@ constexpr TypeName type_names[] = {
     {"e4m3", "cute::float_e4m3_t", "cutlass.Float8E4M3FN", "__nv_fp8_e4m3", "f8E4M3FN"},
     {"e5m2", "cute::float_e5m2_t", "cutlass.Float8E5M2", "__nv_fp8_e5m2", "f8E5M2"},
 };
-/// Of types that are not known by name integers of the size, signed where the name says so.
+/// Types that are not known by name are integers of the size, signed if the name says so.
 TypeName type_of(std::string const& element, unsigned bits, std::array<std::string, 4>& made) {
   for (TypeName const& type : type_names)
     if (type.element == element) return type;
@@ -258,7 +258,7 @@ std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
         s.base, s.shift, tile.offset, layout);
   }
   std::string code = fmt::format("using SmemLayout = {};\n", layout);
-  // Of a swizzled layout CuTe's cosize is that of the layout within, which a swizzle may lead beyond.
+  // CuTe's cosize of a swizzled layout is that of the layout within, which a swizzle may lead beyond.
   std::uint64_t const reach = reach_of(tile);
   code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type.cute,
                       reach > static_cast<std::uint64_t>(tile.layout.cosize() + tile.offset)

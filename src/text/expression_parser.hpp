@@ -146,7 +146,7 @@ class ExpressionParser {
       return add(Op::logical_not, signed_operand());
     return primary();
   }
-  /// Of a sign, which is one level of nesting; parentheses are counted by conditional().
+  /// The operand of a sign, which is one level of nesting; parentheses are counted by conditional().
   std::size_t signed_operand() {
     Nesting const nesting(in_, depth_);
     return unary();

@@ -314,7 +314,7 @@ class FragmentParser {
     if (bits < 4 || bits > 32)
       fail("ldmatrix and stmatrix move elements of 4 to 32 bits here", "--element f16, fp8, f32");
     if (known->instruction.transposed && bits > 16)
-      fail("elements of " + std::to_string(bits) + " bits are torn: .trans moves units of 16 bits",
+      fail("elements of " + std::to_string(bits) + " bits are split: .trans moves units of 16 bits",
            "without .trans they stay whole");
     return {name,
             {},

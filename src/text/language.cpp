@@ -62,7 +62,7 @@ LanguagePart layouts() {
       }};
 }
 
-/// What each function of the algebra does, by an example.
+/// Example of each function of the algebra.
 constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
     {"append<3>((8,64):(64,1), 2:512)", "modes behind, up to so many"},
     {"as_position_independent_swizzle_layout(gmma:K_SW128<f16>)",
@@ -179,7 +179,7 @@ LanguagePart expressions() {
 
 LanguagePart accesses() {
   return {"access",
-          "ACCESS: what each lane of a warp asks for, at every origin or for every value of its variables. "
+          "ACCESS: what each lane of a warp accesses, at every origin or for every value of its variables. "
           "`lane` is 0..31, also laneId, "
           "lane_id, threadIdx.x and tid (lane + 32*warp where a variable is called warp).",
           {{"ldmatrix.x4",

@@ -70,7 +70,7 @@ class TableReader {
   }
 
  private:
-  /// Of a key that stands twice nobody knows which is meant; what is nested deeper than any table is none.
+  /// Refuses keys that are given twice, and nesting deeper than any table.
   [[nodiscard]] LearnedJson parse(std::string const& text) const {
     constexpr int deepest = 16;
     std::vector<std::set<std::string>> open;

@@ -149,7 +149,7 @@ class Reader {
     }
     return archs;
   }
-  /// Each entry once for each of its architectures, if it speaks of banks.
+  /// Each entry once for each of its architectures, if it is about banks.
   std::vector<Obligation> for_each_architecture(std::vector<Entry> const& entries,
                                                 toml::array const& nodes) const {
     std::vector<Obligation> all;
@@ -223,7 +223,7 @@ class Reader {
     if (found != all.end() && found->obligation.expect_refuted && !o.expect_refuted) return;
     make_malformed(o, "it corrects no obligation that is expected to be refuted: '" + wrong + "'", entry);
   }
-  /// What a budget counts on an architecture: the accesses of every obligation with its `kernel`, word for word, that are asked of it.
+  /// Accesses that a budget counts on an architecture: those of every obligation with its `kernel`, word for word.
   void take_parts(Obligation& o, Architecture const& arch, std::vector<Entry> const& all,
                   toml::node const& entry) const {
     auto* const budget = std::get_if<StaysWithin>(&o.what);

@@ -11,7 +11,7 @@
 
 namespace swizproof {
 
-/// A regular expression in RE2's syntax: matched in time linear in the text, within a bounded memory, whatever the
+/// A regular expression in RE2's syntax: matched in time linear in the text, within a bounded memory, for every
 /// expression and the text are. The text may hold any bytes; one that is no UTF-8 is matched by no `.`.
 class Pattern {
  public:
@@ -30,7 +30,7 @@ class Pattern {
     refuse(expression_->error(), at == text.npos ? 0 : at, at == text.npos ? text.size() : part.size());
   }
 
-  /// Whether some part of `text` matches; `^` and `$` are its ends. An empty expression is found in every text.
+  /// True if some part of `text` matches; `^` and `$` are its ends. An empty expression is found in every text.
   [[nodiscard]] bool found_in(std::string_view text) const {
     return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);
   }

@@ -183,7 +183,7 @@ Json values_json(std::span<std::pair<std::string, std::uint64_t> const> values) 
   return out;
 }
 
-/// Who collides; without a conflict, where fewer wavefronts are allowed than an access without a collision costs.
+/// Colliding lanes; without a conflict, where fewer wavefronts are allowed than an access without a collision costs.
 Json counterexample(AccessVerdict const& v, Refuted const& refuted) {
   Json lanes = Json::array();
   if (!v.conflict) {
@@ -210,7 +210,7 @@ Json counterexample(AccessVerdict const& v, Refuted const& refuted) {
           {"lanes", lanes}};
 }
 
-/// What did not come to be costed: a lane does not fit, or there is nothing to cost.
+/// Access without a cost: a lane does not fit, or there is nothing to cost.
 void add_refusal(Json& out, AccessVerdict const& v, Refuted const& refuted) {
   out["reason"] = refuted.question;
   out["wavefronts"] = nullptr;

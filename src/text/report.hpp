@@ -66,7 +66,7 @@ class Style {
 /// Names of engines: `linear, exhaustive`.
 [[nodiscard]] std::string names_of(std::span<Engine const> engines);
 
-/// Who collides: a line on phase and bank, and one for each lane, indented by `indent`.
+/// Colliding lanes: a line on phase and bank, and one for each lane, indented by `indent`.
 [[nodiscard]] std::string describe(Conflict const& conflict, int indent);
 
 /// Verdict, numbers, domain and, if it is refuted, who collides.
@@ -91,7 +91,7 @@ struct JUnitCase {
 [[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases,
                                     std::string_view certainty = {});
 
-/// What the bank model rests on (hardware/certainty.hpp), for people.
+/// Basis of the bank model (hardware/certainty.hpp), for people.
 [[nodiscard]] std::string certainty_line(Architecture const& arch, Style const& style);
 
 /// {"question": ..., "values": {...}}

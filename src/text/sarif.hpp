@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// What all findings of a run are instances of.
+/// Rule of all findings of a run.
 struct SarifRule {
   std::string_view id{};       ///< "shared-memory-bank-conflict"
   std::string_view summary{};  ///< a sentence

@@ -12,7 +12,7 @@ namespace swizproof {
 /// access to shared memory that the model knows.
 [[nodiscard]] std::optional<Instruction> parse_sass(std::string_view line);
 
-/// Whether a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.
+/// True if a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.
 [[nodiscard]] bool is_atomic(std::string_view line);
 
 }  // namespace swizproof

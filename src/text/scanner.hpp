@@ -130,7 +130,7 @@ class Scanner {
     while (from > 0 && is_space(text_[from - 1])) --from;
     return text_.substr(from, at_ - from).find('\n') != text_.npos;
   }
-  /// Where the next `c` is, or the end of the text.
+  /// Position of the next `c`, or the end of the text.
   [[nodiscard]] std::size_t find(char c) const { return std::min(text_.find(c, at_), text_.size()); }
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   [[nodiscard]] std::size_t text_size() const { return text_.size(); }

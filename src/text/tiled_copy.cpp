@@ -1,4 +1,4 @@
-// What CuTe prints for a TiledCopy, a ThrCopy and a Copy_Atom.
+// Reader of CuTe's prints of a TiledCopy, a ThrCopy and a Copy_Atom.
 #include <swizproof/text/parse.hpp>
 
 #include "text/layout/layout_parser.hpp"

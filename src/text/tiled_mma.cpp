@@ -1,4 +1,4 @@
-// What CuTe prints for a TiledMMA, a ThrMMA and an MMA_Atom: which fragment it is, whose name is not printed.
+// Reader of CuTe's prints of a TiledMMA, a ThrMMA and an MMA_Atom: which fragment it is, whose name is not printed.
 #include "text/tiled_mma.hpp"
 
 #include "text/layout/layout_parser.hpp"
@@ -76,7 +76,7 @@ class MmaBlockParser {
     Layout const* const a = layout("LayoutA_TV");
     return a == nullptr || a->rank() != 2 ? 0 : a->mode(1).size() / rows;
   }
-  /// What it may be. Of several element types that one atom has, which CuTe does not print, the first.
+  /// Candidates. Of several element types that one atom has, which CuTe does not print, the first.
   [[nodiscard]] std::vector<std::string> names(Layout const& c) const {
     std::vector<std::string> out;
     if (c.rank() == 2 && c.mode(0).size() == 128) {
@@ -128,10 +128,10 @@ bool looks_like_tiled_mma(std::string_view text) {
 
 void refuse_tiled_mma(Scanner& in) {
   if (looks_like_tiled_mma(in.rest()))
-    in.fail("a TiledMMA computes on registers: it lays out no shared memory and asks for none", in.at(),
+    in.fail("a TiledMMA computes on registers: it lays out no shared memory and accesses none", in.at(),
             in.peek_name().size(),
             "'swizproof fragment' tells which register holds what; the TiledCopy made of it says what each "
-            "lane asks for");
+            "lane accesses");
 }
 
 }  // namespace swizproof

@@ -1,4 +1,4 @@
-// What CuTe prints for a TiledMMA, a ThrMMA and an MMA_Atom.
+// Reader of CuTe's prints of a TiledMMA, a ThrMMA and an MMA_Atom.
 #pragma once
 
 #include "text/scanner.hpp"

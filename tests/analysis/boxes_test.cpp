@@ -183,7 +183,7 @@ TEST(Tma, SaysWhyNot) {
             "the tile reaches over 262144 bytes, more than the 232448 of a block");
   EXPECT_EQ(boxes("(32,32):(0,1)", 32).reason, "two elements share a place, which two boxes would write");
   EXPECT_EQ(boxes("Sw<1,0,4> o smem_ptr[16b](unset) o (32,32):(32,1)", 16).reason,
-            "the layout tears elements apart, TMA keeps them whole");
+            "the layout splits elements, TMA keeps them whole");
   EXPECT_NE(boxes("(32,32):(33,2)", 32).reason.find("contiguous pieces of 16 bytes"), std::string::npos);
   EXPECT_THROW((void)boxes("Sw<3,4,3>", 16), InputError);
   EXPECT_THROW((void)tma_boxes(parse_mapping("(8,64):(64,1)")), InputError);
@@ -263,7 +263,7 @@ TEST(Tma, FindsTheFewestBoxesOfAPlainLoop) {
 
 // ---------------------------------------------------------------------------------------- the copies themselves
 
-/// Where the copies of a plan put each byte of the tile from a base, byte by byte as H8 has it; what is written twice, or is
+/// Address of each byte of the tile by the copies of a plan from a base, byte by byte as H8 has it; what is written twice, or is
 /// no part of the tile, is at -1.
 std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(Tile const& tile, TmaPlan const& plan,
                                                                 std::int64_t base) {
@@ -297,7 +297,7 @@ std::map<std::pair<std::size_t, unsigned>, std::int64_t> landed(Tile const& tile
   return at;
 }
 
-/// Whether a base is good: every destination is a multiple of 128, and every byte lies where the tile has it.
+/// True if a base is good: every destination is a multiple of 128, and every byte lies where the tile has it.
 bool good(Map const& map, Tile const& tile, TmaPlan const& plan, std::uint64_t base) {
   for (TmaCopy const& copy : plan.copies)
     if ((static_cast<std::int64_t>(base) + copy.destination) % 128 != 0) return false;
@@ -316,7 +316,7 @@ bool is_named(TmaPlan const& plan, std::uint64_t base) {
          std::count(plan.also.begin(), plan.also.end(), base % plan.period) != 0;
 }
 
-/// Whether boxes of any mode write the tile from some base: a multiple of an element's bytes, over a period of all swizzles here.
+/// True if boxes of any mode write the tile from some base: a multiple of an element's bytes, over a period of all swizzles here.
 bool any_base_will_do(Map const& map) {
   unsigned const bytes = *map.element_bits / 8;
   for (std::uint64_t base = 0; base < 4096; base += bytes) {
@@ -424,10 +424,10 @@ TEST(TmaCopies, ShowTwoElementsAtOnePlaceAndATornOne) {
   ASSERT_TRUE(shared.witness);
   EXPECT_EQ(shared.witness->other, (std::vector<std::uint64_t>{1, 0}));
   EXPECT_FALSE(shared.witness->tma);
-  TmaCopies const torn = copies("Sw<1,0,4> o smem_ptr[16b](unset) o (32,32):(32,1)", 16);
-  ASSERT_TRUE(torn.witness);
-  EXPECT_EQ(torn.witness->byte, 1U);
-  EXPECT_EQ(*torn.witness->tma, torn.witness->layout + 2) << "the two bytes change places";
+  TmaCopies const split = copies("Sw<1,0,4> o smem_ptr[16b](unset) o (32,32):(32,1)", 16);
+  ASSERT_TRUE(split.witness);
+  EXPECT_EQ(split.witness->byte, 1U);
+  EXPECT_EQ(*split.witness->tma, split.witness->layout + 2) << "the two bytes change places";
 }
 
 // One piece of 16 bytes, moved where bit 8 of its address is set: mode none writes it from the other bases.
@@ -570,7 +570,7 @@ TEST(TmaCopies, OfElementsBelowAByteAreNeverRefuted) {
     EXPECT_NE(found.reason.find("not modelled"), std::string::npos) << layout << ": " << found.reason;
     EXPECT_FALSE(found.witness) << layout;
   }
-  // Of 128 bits all copies are those of parts: padded rows stay refuted.
+  // All copies of 128-bit elements are those of parts: padded rows stay refuted.
   EXPECT_TRUE(std::holds_alternative<Refuted>(copies("(8,8):(9,1)", 128).outcome));
 }
 

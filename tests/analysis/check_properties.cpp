@@ -95,7 +95,7 @@ RC_GTEST_PROP(Check, FindsTheWorstCaseOfADumbLoop, ()) {
   RC_ASSERT(v.conflict.has_value() || v.excess() == 0);
 }
 
-// What find_swizzle() and by_algebra() rest on.
+// Assumptions of find_swizzle() and by_algebra().
 RC_GTEST_PROP(Law, DependsOnTheXorOfAddressesAlone, ()) {
   Instruction const i = *any_instruction();
   auto warp = *any_access(i);

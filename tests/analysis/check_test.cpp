@@ -117,12 +117,12 @@ void expect_misfit(std::string_view layout, std::string_view access, unsigned la
 
 TEST(Check, RefutesWhatDoesNotFitWithTheLaneNamed) {
   expect_misfit("(8,64):(64,1)", "ld.shared.b32: row = lane, col = 0", 8,
-                "asks for (8,0), outside the tile (8,64)");
+                "accesses (8,0), outside the tile (8,64)");
   expect_misfit("(32,64):(65,1)", "ld.shared.b128: row = lane, col = 0", 1, "has the address 130");
   expect_misfit("Sw<3,0,6> o _0 o (32,64):(64,1)", "ld.shared.b128: row = lane, col = 0", 1, "");
   expect_misfit("Sw<1,0,-3> o _0 o (32,64):(64,1)", "ld.shared.b64: row = lane, col = 0", 0,
-                "tears the vector apart");
-  expect_misfit("(8,64):(64,1)", "ldmatrix.x4", 8, "asks for (8,0), outside the tile");
+                "splits the vector");
+  expect_misfit("(8,64):(64,1)", "ldmatrix.x4", 8, "accesses (8,0), outside the tile");
   expect_misfit("(8,68):(72,1)", "ld.shared.b128: row = 0, col = 64", 0, "which end outside the tile");
 }
 
@@ -217,10 +217,10 @@ TEST(Check, ALimitIsUnknown) {
 }
 
 TEST(Check, ASwizzleOfBytesTearsVectorsThatAreContiguousWithoutIt) {
-  AccessVerdict const torn =
+  AccessVerdict const split =
       check_text("Sw<1,1,1> o smem_ptr[16b](unset) o (32,64):(64,1)", "ld.shared.b128: row = lane, byte = 0");
-  ASSERT_TRUE(torn.misfit);
-  EXPECT_NE(torn.misfit->why.find("tears the vector apart"), std::string::npos) << torn.misfit->why;
+  ASSERT_TRUE(split.misfit);
+  EXPECT_NE(split.misfit->why.find("splits the vector"), std::string::npos) << split.misfit->why;
   AccessVerdict const whole =
       check_text("Sw<1,4,3> o smem_ptr[16b](unset) o (32,64):(64,1)", "ld.shared.b128: row = lane, byte = 0");
   EXPECT_FALSE(whole.misfit);

@@ -17,7 +17,7 @@ Int by_lines(int bits, Int b, Int address) {
   return address ^ (line << 4);
 }
 
-/// What an instruction of 16-bit elements reads, from the manual's pictures: 8 x 16-byte core matrices.
+/// Elements that an instruction of 16-bit elements reads, from the manual's pictures: 8 x 16-byte core matrices.
 Int read_by_hand(int bits, Int b, bool along_k, Int lbo, Int sbo, Int start, Int mn, Int k) {
   Int const columns = 1 << bits, row = 16 * columns;
   Int const inner = along_k ? k : mn, outer = along_k ? mn : k;  // contiguous, and not
@@ -73,7 +73,7 @@ RC_GTEST_PROP(DescriptorSearch, FindsWhatLoopsFindAndNothingElse, ()) {
   SmallTile const tile = some_tile();
   DescriptorAnswer const found = descriptors_of(parse_mapping(tile.text, {16U}), {.operand = Operand::b}, {});
   Int const base = 16 * *rc::gen::inRange<Int>(0, 64) + 4096;
-  // What is said to be read from this base is read.
+  // The elements that are reported for this base are read.
   bool good = false;
   for (TileDescriptor const& d : found.solutions) {
     MatrixDescriptor const& f = d.fields;

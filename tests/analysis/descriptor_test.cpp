@@ -205,7 +205,7 @@ TEST(Descriptor, RefusesWhatIsNoTileOfAnInstruction) {
   EXPECT_NE(refusal("(64,32):(32,1)", {.depth = 32}).find("16 elements of 16 bits along k"),
             std::string::npos);
   EXPECT_NE(refusal("(64,16):(16,8192)").find("more than the 232448"), std::string::npos);
-  EXPECT_NE(refusal("Sw<1,0,3> o smem_ptr[16b](unset) o (64,16):(16,1)").find("tears elements"),
+  EXPECT_NE(refusal("Sw<1,0,3> o smem_ptr[16b](unset) o (64,16):(16,1)").find("splits elements"),
             std::string::npos);
 }
 

@@ -49,7 +49,7 @@ struct Tile {
   }
 };
 
-/// Lane l of case v asks for `vector` elements at row (l*a + v*b) % rows, vector (l*c + v*d) % (columns / vector).
+/// Lane l of case v accesses `vector` elements at row (l*a + v*b) % rows, vector (l*c + v*d) % (columns / vector).
 struct Asks {
   Instruction instruction{};
   Int a = 1, b = 0, c = 0, d = 0, cases = 1;
@@ -83,7 +83,7 @@ std::vector<Int> bytes_of(Tile const& t, Swizzle const& s, bool on_bytes, Int r,
   return all;
 }
 
-/// What one lane asks for in one case: the offsets of its elements, or their bytes where a swizzle acts on these.
+/// Access of one lane in one case: the offsets of its elements, or their bytes where a swizzle acts on these.
 std::vector<Int> parts_of(Tile const& t, Asks const& asks, bool on_bytes, Int lane, Int v) {
   std::vector<Int> parts;
   for (Int j = 0; j < asks.vector(t); ++j) {
@@ -121,7 +121,7 @@ struct Sums {
   unsigned excess = 0;
 };
 
-/// What a plain loop over lanes and cases finds; equal patterns of addresses are costed once.
+/// Result of a plain loop over lanes and cases; equal patterns of addresses are costed once.
 class Loop {
  public:
   Loop(Tile const& tile, std::vector<Asks> const& asks, std::vector<std::uint64_t> const& weights,
@@ -133,7 +133,7 @@ class Loop {
           parts_[i].push_back(parts_of(tile_, asks_[i], on_bytes, l, v));
   }
 
-  /// The first byte of what the lane asks for in case v.
+  /// The first byte that the lane accesses in case v.
   [[nodiscard]] std::optional<Int> at(Swizzle const& s, std::size_t i, Int v, unsigned lane) const {
     return place(tile_, asks_[i], s, on_bytes_,
                  parts_[i][static_cast<std::size_t>(v) * asks_[i].instruction.lanes() + lane]);

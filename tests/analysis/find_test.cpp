@@ -308,10 +308,10 @@ TEST(Find, MemoryCountsEveryByteOfEveryElement) {
   SearchProblem splits = problem("(8,8):(8,1)", 16, {"ld.shared.b8: coord = 2*lane%64"});
   splits.on_bytes = true;
   SwizzleSearch const found = find_swizzle(splits);
-  Candidate const* const torn = among(found, {1, 0, -9});
-  ASSERT_NE(torn, nullptr);
-  EXPECT_EQ(torn->memory, 640U) << "odd bytes lie 512 further on";
-  EXPECT_FALSE(torn->tma.writes);
+  Candidate const* const split = among(found, {1, 0, -9});
+  ASSERT_NE(split, nullptr);
+  EXPECT_EQ(split->memory, 640U) << "odd bytes lie 512 further on";
+  EXPECT_FALSE(split->tma.writes);
 }
 
 TEST(Find, WhatDoesNotFitIsNotSearched) {
@@ -320,9 +320,9 @@ TEST(Find, WhatDoesNotFitIsNotSearched) {
   EXPECT_TRUE(outside.best.empty());
   ASSERT_EQ(outside.misfits.size(), 1U);
   EXPECT_EQ(outside.misfits[0].misfit->lane, 8U);
-  SearchProblem const torn = problem("(16,64):(136,2)", 16, {"ldmatrix.x4"});
-  EXPECT_EQ(find_swizzle(torn).misfits.size(), 1U) << "the 8 halves of a row lie 4 bytes apart";
-  EXPECT_EQ(find_xor(torn).misfits.size(), 1U);
+  SearchProblem const split = problem("(16,64):(136,2)", 16, {"ldmatrix.x4"});
+  EXPECT_EQ(find_swizzle(split).misfits.size(), 1U) << "the 8 halves of a row lie 4 bytes apart";
+  EXPECT_EQ(find_xor(split).misfits.size(), 1U);
 }
 
 TEST(Find, RefusesWhatItCannotSearch) {

@@ -95,7 +95,7 @@ RC_GTEST_PROP(Delivery, RowsThatAreFoundDeliver, ()) {
   FragmentSide const wanted{operand.fragment, copies, *operand.operand != Operand::a, {}, false};
   Solution const s = solve_rows(memory, wanted, columns);
   RC_CLASSIFY(s.rows.has_value());
-  RC_ASSERT(s.rows.has_value() != s.torn.has_value());
+  RC_ASSERT(s.rows.has_value() != s.split.has_value());
   if (s.rows) {
     FragmentSide const delivered{memory, wanted.values() / memory.values, false, s.rows, columns};
     RC_ASSERT(deliver({delivered, wanted, *operand.operand}, {}).answer.proved());
@@ -106,11 +106,11 @@ RC_GTEST_PROP(Delivery, RowsThatAreFoundDeliver, ()) {
   };
   auto const along = [&](MatrixElement const& e) { return static_cast<int>(columns ? e.column : e.row); };
   auto const across = [&](MatrixElement const& e) { return columns ? e.row : e.column; };
-  TornRow const& torn = *s.torn;
-  RC_ASSERT(in(torn.holders[0]).row == in(torn.holders[1]).row);
-  RC_ASSERT(across(torn.wanted[0]) != across(torn.wanted[1]) ||
-            along(torn.wanted[1]) - along(torn.wanted[0]) != torn.apart ||
-            (along(torn.wanted[0]) - static_cast<int>(in(torn.holders[0]).column)) *
+  SplitRow const& split = *s.split;
+  RC_ASSERT(in(split.holders[0]).row == in(split.holders[1]).row);
+  RC_ASSERT(across(split.wanted[0]) != across(split.wanted[1]) ||
+            along(split.wanted[1]) - along(split.wanted[0]) != split.apart ||
+            (along(split.wanted[0]) - static_cast<int>(in(split.holders[0]).column)) *
                     static_cast<int>(memory.bits) % 128 !=
                 0);
 }

@@ -62,13 +62,13 @@ TEST(Delivery, LoadsThatKernelsUse) {
 TEST(Delivery, ATransposedOperandOf8BitsIsTorn) {
   Load const v = load("ldmatrix.x4.trans", "mma.m16n8k32.e4m3:b", true);
   EXPECT_TRUE(v.found.answer.refuted() != nullptr);
-  ASSERT_TRUE(v.solution.torn && v.found.first && v.found.up_to);
+  ASSERT_TRUE(v.solution.split && v.found.first && v.found.up_to);
   EXPECT_FALSE(v.solution.rows);
-  EXPECT_EQ(v.solution.torn->holders[0].thread, 0U);
-  EXPECT_EQ(v.solution.torn->holders[1].thread, 0U);
-  EXPECT_EQ(v.solution.torn->holders[1].value, 1U);
-  EXPECT_EQ(v.solution.torn->apart, 1) << "neighbours along n in memory";
-  EXPECT_EQ(v.solution.torn->wanted[1], (MatrixElement{1, 0})) << "neighbours along k in the operand";
+  EXPECT_EQ(v.solution.split->holders[0].thread, 0U);
+  EXPECT_EQ(v.solution.split->holders[1].thread, 0U);
+  EXPECT_EQ(v.solution.split->holders[1].value, 1U);
+  EXPECT_EQ(v.solution.split->apart, 1) << "neighbours along n in memory";
+  EXPECT_EQ(v.solution.split->wanted[1], (MatrixElement{1, 0})) << "neighbours along k in the operand";
   EXPECT_EQ(v.found.first->got, (MatrixElement{0, 1}));
   EXPECT_EQ(v.found.first->wanted, (MatrixElement{1, 0}));
   EXPECT_TRUE(v.found.up_to->answer.proved());
@@ -111,10 +111,10 @@ TEST(Delivery, ASwapOfTwoRegistersIsFound) {
 TEST(Delivery, ResultsOf32BitsAreTornAlongTheRow) {
   Fragment const memory = parse_fragment("stmatrix.x4", 32).fragment;
   Solution const s = solve_rows(memory, wanted_by("mma.m16n8k16.f16:d", memory.values), true);
-  ASSERT_TRUE(s.torn);
-  EXPECT_EQ(s.torn->holders[1].thread, 1U);
-  EXPECT_EQ(s.torn->apart, 1);
-  EXPECT_EQ(s.torn->wanted[1], (MatrixElement{0, 2}));
+  ASSERT_TRUE(s.split);
+  EXPECT_EQ(s.split->holders[1].thread, 1U);
+  EXPECT_EQ(s.split->apart, 1);
+  EXPECT_EQ(s.split->wanted[1], (MatrixElement{0, 2}));
 }
 
 TEST(Delivery, TheRightRowAtAWrongColumnIsWrong) {
@@ -147,7 +147,7 @@ TEST(Delivery, EveryWarpOfAWarpgroupIsAsked) {
   EXPECT_EQ(alike.first->thread, 32U) << "the first thread of warp 1";
   EXPECT_EQ(alike.first->got, (MatrixElement{0, 0}));
   EXPECT_EQ(alike.first->wanted, (MatrixElement{16, 0}));
-  EXPECT_TRUE(alike.nothing_mends);
+  EXPECT_TRUE(alike.nothing_fixes);
   EXPECT_TRUE(load_from("wgmma.m64n64k16.f16:a", {row + Expression(16) * of(RowVariable::warp), col, ""})
                   .answer.proved());
   EXPECT_TRUE(load_from("wgmma.m64n64k16.f16:a",
@@ -208,7 +208,7 @@ TEST(Delivery, RowsAreComputedIn64Bits) {
       load_from("mma.m16n8k16.f16:a", {far * (lane % Expression(16)) / far, col, ""}).answer.proved());
 }
 
-// What neither order nor permutation mends is said to be wrong, and no more.
+// If neither order nor permutation fixes it, the answer says "wrong" and no more.
 TEST(Delivery, WhatIsInOtherLanesIsOnlyRefuted) {
   Delivery const found = reuse("wgmma.m64n8k8.tf32:d", "wgmma.m64nNk8.tf32:a");
   ASSERT_TRUE(found.up_to) << "tf32: k is permuted, no lane";

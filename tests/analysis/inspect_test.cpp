@@ -66,7 +66,7 @@ TEST(Align, KnowsSwizzlesWithoutASolver) {
   }
 }
 
-// Bases that nobody knows are not guessed: neither question is about any, so neither is answered.
+// Unknown bases are not guessed: neither question is about any, so neither is answered.
 TEST(Align, WhatIsNotKnownIsNotOne) {
   std::string const rotated =
       "fn(x) = (x & ~0x70) + ((x + ((x >> 7) & 7)*16) & 0x70) o smem_ptr[16b](unset) o (16,64):(64,1)";

@@ -1,5 +1,5 @@
-// The law of wavefronts by classes of addresses, each beside a naive loop over sets in the same run: `ratio` is how many times
-// as many accesses a second the law answers.
+// the cost model by classes of addresses, each beside a naive loop over sets in the same run: `ratio` is how many times
+// as many accesses a second the cost model answers.
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/text/parse.hpp>
 
@@ -75,7 +75,7 @@ Warps pairs(std::uint32_t bytes) {
   return warps_of([=](auto m, auto lane) { return 128 * (lane / 2) + bytes * (m % 8); });
 }
 
-/// The sum over phases of the most words that a bank has, without the rest of the law.
+/// The sum over phases of the most words that a bank has, without the rest of the cost model.
 std::size_t naive(Warp const& warp, unsigned lanes, unsigned bytes) {
   std::size_t sum = 0;
   for (unsigned first = 0; first < warp_lanes; first += lanes) {

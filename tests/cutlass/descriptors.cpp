@@ -21,7 +21,7 @@ namespace {
 
 using namespace cute;
 
-/// What a call writes to standard output.
+/// Standard output of a call.
 template <class Call>
 std::string written_by(Call&& call) {
   char* text = nullptr;

@@ -1,4 +1,4 @@
-// What CuTe prints for layouts as its users write them in C++. A JSON line each, the words and what print() makes of them:
+// CuTe's prints of layouts as its users write them in C++. A JSON line each, the words and what print() makes of them:
 //
 //   {"spelled": "Layout<Shape<_8,_64>,Stride<_64,_1>>{}", "printed": "(_8,_64):(_64,_1)"}
 //

@@ -15,8 +15,8 @@ namespace sp = swizproof;
 using Rows = Layout<Shape<_64, _64>, Stride<_64, _1>>;
 using Smem = std::conditional_t<BREAK == 1, Rows, decltype(composition(Swizzle<3, 3, 3>{}, Rows{}))>;
 using OnBytes = decltype(composition(Swizzle<3, 4, 3>{}, smem_ptr_flag_bits<16>{}, Rows{}));
-// Swizzled below the vectors of 16 bytes: torn. Padded by one element: vectors that begin between multiples of 16 bytes.
-using Torn = decltype(composition(Swizzle<3, 2, 3>{}, Rows{}));
+// Swizzled below the vectors of 16 bytes: split. Padded by one element: vectors that begin between multiples of 16 bytes.
+using Split = decltype(composition(Swizzle<3, 2, 3>{}, Rows{}));
 using Padded = Layout<Shape<_64, _64>, Stride<Int<65>, _1>>;
 // Two stages of it.
 using Staged = decltype(tile_to_shape(Smem{}, Shape<_64, _64, _2>{}));
@@ -37,7 +37,7 @@ static_assert(sp::conflict_free<sp::source_of<Vectors, sp::ptx::ld_shared<16>>, 
               "named by hand");
 
 #if BREAK == 2
-static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Torn>);
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Split>);
 #elif BREAK == 3
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Padded>);
 #elif BREAK == 4
@@ -68,7 +68,7 @@ int main() {
   sp::print_obligation<sp::source_of<LoadA>, half_t>("A, on byte addresses", OnBytes{});
   sp::print_obligation<sp::destination_of<Store>, half_t>("the copy to shared memory", Smem{});
   sp::print_obligation<half_t>("by swizproof's words", Smem{}, "ldmatrix.x4", "ldmatrix.x4.trans");
-  // What is known when the program runs: a plain tile of 64 columns, and of 72.
+  // Known when the program runs: a plain tile of 64 columns, and of 72.
   for (int const pitch : {64, 72}) {
     auto const found = sp::examine<sp::source_of<LoadA>, half_t>(
         make_layout(make_shape(_64{}, _64{}), make_stride(pitch, _1{})));

@@ -1,6 +1,6 @@
-// Traced accesses beside what is proved, lane by lane; and what mends a traced kernel.
+// Traced accesses beside what is proved, lane by lane; and what fixes a traced kernel.
 #include "evidence/conformance.hpp"
-#include "evidence/mends.hpp"
+#include "evidence/fixes.hpp"
 
 #include <swizproof/text/parse.hpp>
 
@@ -108,7 +108,7 @@ TEST(Conformance, NamesTheFirstLaneThatDiffers) {
   EXPECT_EQ(of.differing, 14U);
   EXPECT_EQ(of.as_proved, 2U);
   ASSERT_TRUE(of.nearest);
-  EXPECT_EQ(of.nearest->equal, 30U) << "the first pattern is shown: the dearest";
+  EXPECT_EQ(of.nearest->equal, 30U) << "the first pattern is shown: the most expensive";
   EXPECT_EQ(of.nearest->lane, 21U);
   EXPECT_EQ(of.nearest->base, 0x4000U);
   EXPECT_FALSE(of.nearest->base_not_proved);
@@ -275,9 +275,9 @@ TEST(Conformance, WhatHasTooManyInstancesIsUndecidedUnlessAnotherIsMet) {
       << report.instructions[0].why;
 }
 
-// ----------------------------------------------------------------------------------------- mends
+// ----------------------------------------------------------------------------------------- fixes
 
-TEST(Mends, AreOfATracedKernel) {
+TEST(Fixes, AreOfATracedKernel) {
   Case c;
   TracedInstruction& stores = c.trace_of("transpose", {Operation::st_shared, 4});
   stores.pc = 16;
@@ -301,16 +301,16 @@ TEST(Mends, AreOfATracedKernel) {
     atomic.op = "atom.shared.b32";
     atomic.not_kept = 100;
   }
-  KernelMends const found = mends_of(c.traced(), sm_90);
-  ASSERT_EQ(found.mends.size(), 1U);
-  EXPECT_EQ(found.mends[0].before, 1024U + 32768U);
-  EXPECT_EQ(found.mends[0].after(), 2048U);
+  KernelFixes const found = fixes_of(c.traced(), sm_90);
+  ASSERT_EQ(found.fixes.size(), 1U);
+  EXPECT_EQ(found.fixes[0].before, 1024U + 32768U);
+  EXPECT_EQ(found.fixes[0].after(), 2048U);
   EXPECT_EQ(found.not_kept, 5U);
   EXPECT_EQ(found.no_law, std::vector<std::string>{"atom.shared.b32"});
 }
 
 // The two buffers of one load are one region.
-TEST(Mends, KnowWhichInstructionItWas) {
+TEST(Fixes, KnowWhichInstructionItWas) {
   Case c;
   TracedInstruction& loads = c.trace_of("gemm", {Operation::ld_shared, 4});
   for (std::uint32_t const buffer : {0x400U, 0x2400U}) {
@@ -319,7 +319,7 @@ TEST(Mends, KnowWhichInstructionItWas) {
       access.address[l] = buffer + 128 * l, access.active[l] = true;
     add(loads, access);
   }
-  EXPECT_EQ(mends_of(c.traced(), sm_90).mends.size(), 1U);
+  EXPECT_EQ(fixes_of(c.traced(), sm_90).fixes.size(), 1U);
 }
 
 }  // namespace

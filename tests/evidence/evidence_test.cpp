@@ -1,4 +1,4 @@
-// What real devices said equals the model; and a record that was tampered with, or a wrong law, does not.
+// Records of real devices equal the model; a record that was tampered with, or a wrong cost model, does not.
 #include "../../gpu/campaigns/cases.hpp"
 #include "evidence/campaigns/recomputation.hpp"
 #include "evidence/evidence.hpp"
@@ -51,11 +51,11 @@ TEST(Evidence, OfEveryDeviceEqualsTheModel) {
   EXPECT_GE(records, 6U);
 }
 
-// What `swizproof-gpu learn` found on real cards: tables that explain what was measured; of a card that the model is measured on, its
+// Results of `swizproof-gpu learn` on real cards: tables that explain what was measured; of a card that the model is measured on, its
 // table. Where no card has sent one, that is said.
 TEST(Evidence, OfLearnedTablesIsTheModelWhereItIsMeasured) {
   std::filesystem::path const folder = SWIZPROOF_EVIDENCE "/tables";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no learned table stands in gpu/evidence/tables";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no learned table in gpu/evidence/tables";
   for (auto const& file : std::filesystem::directory_iterator(folder)) {
     Architecture const& learned = parse_architecture(file.path().string());
     Architecture const& known = parse_architecture("sm_" + std::to_string(learned.capability));
@@ -122,7 +122,8 @@ TEST(Evidence, NoticesAChangedCycleCount) {
   Json record = wavefronts();
   Json& cycles = record["rows"]["sample"]["st.shared.b32"][5][2];
   cycles = cycles.get<int>() + 768;
-  EXPECT_EQ(contradictions(record), 2U) << "a wavefront more, and farther from the law than the record says";
+  EXPECT_EQ(contradictions(record), 2U)
+      << "a wavefront more, and farther from the cost model than the record says";
 }
 
 TEST(Evidence, NoticesAChangedAddress) {
@@ -175,7 +176,7 @@ std::vector<CopiedBox> copied_boxes() {
   return all;
 }
 
-// What the device did is what users are told: the layout `tma:MODE<f16> (lines, columns)` is where the pieces stood, and
+// The device did what users are told: the layout `tma:MODE<f16> (lines, columns)` is where the pieces were, and
 // what the driver refuses is refused there.
 TEST(EvidenceOfTma, ConfirmsTheLayoutsThatUsersGet) {
   std::size_t copied = 0, refused = 0;
@@ -303,7 +304,7 @@ TEST(Evidence, RefusesWhatIsNoRecord) {
   EXPECT_THROW((void)recompute("x", "{\"format\": "), InputError);
   Json record = wavefronts();
   record["counts"]["surprises"] = 3;
-  EXPECT_THROW((void)recompute("x", record.dump()), InputError) << "a count that nobody checks";
+  EXPECT_THROW((void)recompute("x", record.dump()), InputError) << "an unknown count";
   record["counts"].erase("surprises");
   record["shard"] = {1, 0};
   EXPECT_THROW((void)recompute("x", record.dump()), InputError) << "no shard";
@@ -366,7 +367,7 @@ std::string kind_of(Json::json_pointer const& at) {
   return out;
 }
 
-/// What of a record can be another number, or missing, without being contradicted.
+/// Parts of a record that can be another number, or missing, without being contradicted.
 std::set<std::string> unseen(Json const& record) {
   EXPECT_FALSE(seen(record)) << record["campaign"];
   std::vector<Json::json_pointer> all;
@@ -398,7 +399,7 @@ std::set<std::string> and_metadata(std::set<std::string> others) {
   return others;
 }
 
-// What does not hang on the seed or on how many devices took part says nothing of them.
+// Values that do not depend on the seed or on the number of devices say nothing about them.
 TEST(EvidenceLeaves, OfExhaustive) {
   EXPECT_EQ(unseen("h200-exhaustive.json"),
             and_metadata({"/seed", "/devices", "/ranks", "/longest/integer_pipe_percent/shift -3",
@@ -413,7 +414,7 @@ TEST(EvidenceLeaves, OfTma) {
   EXPECT_EQ(unseen("h200-tma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
 }
 
-/// Where H8 puts the pieces of a tile, by the tables of the manual.
+/// Positions of the pieces of a tile under H8, by the tables of the manual.
 std::vector<std::int64_t> pieces_by_the_manual(gpu::TileCopy const& c) {
   std::vector<std::int64_t> places;
   std::int64_t const line_bytes = std::int64_t{c.tile.box[0]} * c.tile.element_bytes;
@@ -446,7 +447,7 @@ Json record_of_tiles() {
   return record;
 }
 
-// What the program prints, H8 and the layouts' own functions are one: and a device that does otherwise is contradicted.
+// The program's output, H8 and the layouts' own functions agree: and a device that does otherwise is contradicted.
 TEST(EvidenceOfTiles, EqualsTheLayouts) {
   Json record = record_of_tiles();
   Evidence const e = recompute("tiles", record.dump());
@@ -525,7 +526,7 @@ Json record_of_operands() {
   return record;
 }
 
-// What the program prints, the manual's pictures and the layouts' own functions are one: and a device that does otherwise is
+// The program's output, the manual's pictures and the layouts' own functions agree: and a device that does otherwise is
 // contradicted.
 TEST(EvidenceOfOperands, EqualsTheLayouts) {
   Json record = record_of_operands();
@@ -585,7 +586,7 @@ std::set<std::string> of_an_architecture(std::set<std::string> others) {
   return and_metadata(std::move(others));
 }
 
-// Cycles within what the law allows, and how much was measured again.
+// Cycles within what the cost model allows, and how much was measured again.
 TEST(EvidenceLeaves, OfAtomics) {
   EXPECT_EQ(unseen("h200-atomics.json"),
             of_an_architecture({"/counts/measured_again", "/rows/sample/red.shared.xor.b32/*/2",

@@ -216,7 +216,7 @@ TEST(Nsight, SaysOfWhatThereIsNoCount) {
       1U);
 }
 
-/// What the reader says of a text that it refuses.
+/// Message of the reader for a text that it refuses.
 std::string refusal(std::string const& text) {
   try {
     (void)read_nsight("f.csv", text);

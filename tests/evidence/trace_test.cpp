@@ -1,4 +1,4 @@
-// Traces are read whole or refused with their line: each number of one is held against the others or against the law.
+// Traces are read whole or refused with their line: each number of one is compared with the others or against the cost model.
 #include "evidence/trace.hpp"
 
 #include "../../gpu/trace/digest.hpp"
@@ -256,7 +256,7 @@ TEST(Trace, ContradictionsAreRefusedByName) {
             },
             "'distribution' has 29 executions of 1 wavefront, but the patterns have 30"},
            {[](Json& j) { j["patterns"][0]["wavefronts"] = 31; },
-            "'wavefronts' is 31, but what the law says of these addresses is 32"},
+            "'wavefronts' is 31, but what the cost model says of these addresses is 32"},
            {[](Json& j) { j["patterns"][0]["executed"] = 71; },
             "the patterns were executed more often than the instruction"},
            {[](Json& j) { j["patterns"][0]["executed"] = 0; }, "'executed' of a pattern is 0"},
@@ -270,7 +270,7 @@ TEST(Trace, ContradictionsAreRefusedByName) {
            {[](Json& j) { j["worst"] = j["patterns"][1], j["worst"].erase("executed"); },
             "'wavefronts' of the worst is 1, but the most of 'distribution' is 32"},
            {[](Json& j) { j["worst"]["address"][0] = 1028; },
-            "'wavefronts' of the worst is 32, but what the law says of these addresses is 31"},
+            "'wavefronts' of the worst is 32, but what the cost model says of these addresses is 31"},
            {[](Json& j) { j["patterns"][0]["address"].erase(31); }, "'address' has not 32 lanes"},
            {[](Json& j) { j["patterns"][0]["address"][3] = 1026; },
             "lane 3: address 1026 is not a multiple of 4 bytes"},
@@ -278,7 +278,8 @@ TEST(Trace, ContradictionsAreRefusedByName) {
             "lane 3: address 262144 lies beyond the shared memory of a block"},
            {[](Json& j) { j["patterns"][0]["address"] = lanes([](unsigned) { return Json(); }); },
             "'address' has no lane that takes part"},
-           {[](Json& j) { j["op"] = "wgmma"; }, "the sum of 'distribution' is 100, but what has no law is 0"},
+           {[](Json& j) { j["op"] = "wgmma"; },
+            "the sum of 'distribution' is 100, but what has no cost model is 0"},
            {[](Json& j) { j["op"] = "LDS"; }, "'op' is no name such as ld.shared.b32"},
            {[](Json& j) { j["pc"] = 0x1a8; }, "'pc' is not a multiple of 16 bytes"},
            {[](Json& j) { j["pc"] = -16; }, "an integer of its size is expected, not number"},
@@ -298,7 +299,7 @@ TEST(Trace, ContradictionsAreRefusedByName) {
 TEST(Trace, OtherLinesAreRefusedByNameToo) {
   EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][7] = nullptr; }),
             "t.jsonl:3: lane 7 has no address, and ldmatrix.x1 needs those of lanes 0 to 7");
-  EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][8] = 5; }), "") << "nobody looks at it";
+  EXPECT_EQ(refusal_of(3, [](Json& j) { j["patterns"][0]["address"][8] = 5; }), "") << "it is not used";
   EXPECT_EQ(refusal_of(3,
                        [](Json& j) {
                          Json other = j["patterns"][0];
@@ -315,9 +316,9 @@ TEST(Trace, OtherLinesAreRefusedByNameToo) {
                        }),
             "t.jsonl:4: 'worst' is none of the patterns, but all of them were kept");
   EXPECT_EQ(refusal_of(5, [](Json& j) { j["patterns"][0]["wavefronts"] = 1; }),
-            "t.jsonl:5: 'wavefronts' is not null, but there is no law of atom.shared.b64");
+            "t.jsonl:5: 'wavefronts' is not null, but there is no cost model of atom.shared.b64");
   EXPECT_EQ(refusal_of(5, [](Json& j) { j["worst"] = j["patterns"][0]; }),
-            "t.jsonl:5: 'worst' is not null, but there is no law of atom.shared.b64");
+            "t.jsonl:5: 'worst' is not null, but there is no cost model of atom.shared.b64");
   EXPECT_EQ(refusal_of(5, [](Json& j) { j["op"] = "st.async"; }),
             "t.jsonl:5: 'patterns' has some, but no width of st.async is known");
   EXPECT_EQ(refusal_of(1, [](Json& j) { j["format"] = "swizproof trace 2"; }),
@@ -410,7 +411,7 @@ void numbers_of(Json const& json, Json::json_pointer const& at, std::vector<Json
     for (auto const& [key, value] : json.items()) numbers_of(value, at / key, out);
 }
 
-/// What of the small trace can be another number, or missing, and is read for what it says.
+/// Parts of the small trace that can be another number, or missing, and are then read as given.
 std::set<std::string> believed() {
   std::set<std::string> out;
   std::vector<Json> const lines = small();
@@ -485,7 +486,7 @@ TEST(Trace, GenericAccessesAreFoundInTheCode) {
     EXPECT_TRUE(has_generic_accesses(cubin_of(with))) << std::hex << generic;
   }
   std::string const whole = cubin_of(others);
-  EXPECT_TRUE(has_generic_accesses(whole.substr(0, whole.size() - 1))) << "cut off: nobody knows";
+  EXPECT_TRUE(has_generic_accesses(whole.substr(0, whole.size() - 1))) << "cut off: unknown";
   EXPECT_TRUE(has_generic_accesses("no ELF"));
 }
 

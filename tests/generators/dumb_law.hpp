@@ -1,4 +1,4 @@
-// An independent oracle of the law of wavefronts, as slow and as plain as can be.
+// An independent oracle of the cost model, as slow and as plain as can be.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>
@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// The law of bank.hpp, H1 to H7, written as plainly as possible: sets of words for each bank.
+/// The cost model of bank.hpp, H1 to H7, written as plainly as possible: sets of words for each bank.
 template <class Address>
 unsigned dumb_law(Instruction const& i, WarpAccess<Address> const& warp) {
   unsigned lanes = i.bytes <= 4 ? 32 : i.bytes == 8 ? 16 : 8;

@@ -15,7 +15,7 @@
 
 namespace swizproof {
 
-/// Rows of `columns` elements, `pitch` apart. Lane l of access v asks for `vector` elements at row
+/// Rows of `columns` elements, `pitch` apart. Lane l of access v accesses `vector` elements at row
 /// (l*a + v*b) % rows and vector (l*c + v*d) % (columns / vector).
 struct TileCase {
   std::uint32_t rows, columns, pitch, bits, vector, a, b, c, d, values;

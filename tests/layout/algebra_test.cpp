@@ -110,7 +110,7 @@ TEST(Algebra, ComparesFunctionsInAsFewModesAsTheyHave) {
 
 TEST(Composed, RefusesALayoutOfSeveralModesBelowZero) {
   EXPECT_EQ(reason("(4,2):(1,8) o -3 o 8:1"),
-            "a layout in (4,2):(1,8) o -3 o 8:1 is asked for its index -3, and indices begin with 0");
+            "a layout in (4,2):(1,8) o -3 o 8:1 is evaluated at its index -3, and indices begin with 0");
   EXPECT_EQ(text("(4,2):(1,8) o 3 o (4):(-1)"), "(4,2):(1,8) o 3 o (4):(-1)") << "from 3 down to 0";
   EXPECT_EQ(text("512:1 o -64 o 8:1"), "512:1 o -64 o 8:1") << "one mode is a multiplication";
   EXPECT_NE(reason("(4,2):(1,8) o 0 o Sw<1,0,1> o 0 o 3:-1").find("index -2"), std::string::npos);

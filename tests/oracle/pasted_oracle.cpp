@@ -126,7 +126,7 @@ TEST(Pasted, ATiledMmaIsNoAccessAndNoLayout) {
     ADD_FAILURE();
   } catch (InputError const& error) {
     EXPECT_EQ(error.message,
-              "a TiledMMA computes on registers: it lays out no shared memory and asks for none");
+              "a TiledMMA computes on registers: it lays out no shared memory and accesses none");
   }
 }
 

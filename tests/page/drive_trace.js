@@ -14,7 +14,7 @@
         report.lines.push({kernel, cells: cells(row), bar: bar(row), opens: row.querySelector('button') !== null});
       for (const listing of section.querySelectorAll('.listing')) {
         const rows = [...listing.querySelectorAll('table.code > tbody > tr:not(.detail)')].map(row => ({
-          kind: row.classList[0], cells: cells(row), bar: bar(row), seen: !row.hidden, dear: row.classList.contains('dear'),
+          kind: row.classList[0], cells: cells(row), bar: bar(row), seen: !row.hidden, costly: row.classList.contains('costly'),
           pc: row.querySelector('.pc') ? row.querySelector('.pc').textContent : null,
           code: row.querySelector('td.text') ? row.querySelector('td.text').firstChild?.data ?? '' : null}));
         report.files.push({kernel, name: listing.querySelector('b').textContent, said: listing.querySelector('.file').textContent, rows});
@@ -26,7 +26,7 @@
           if (!below.hidden) report.errors.push('a fold does not close');
         }
       }
-      (report.mends ??= []).push([...section.querySelectorAll('.mend')].map(div => div.textContent));
+      (report.fixes ??= []).push([...section.querySelectorAll('.fix')].map(div => div.textContent));
       report.notes = (report.notes || '') + [...section.querySelectorAll('.notes')].map(p => p.textContent).join('\n');
     });
     report.dropped = document.getElementById('dropped').textContent;

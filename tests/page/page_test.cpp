@@ -292,11 +292,11 @@ std::string grouped(Json const& number) {
   return text;
 }
 
-/// Each mend in a box of its own: wavefronts before and after, the swizzle as C and as CuTe, the rows of a padding.
-void expect_same_mends(Json const& boxes, Json const& mends) {
-  ASSERT_EQ(boxes.size(), mends.size());
-  for (std::size_t i = 0; i < mends.size(); ++i) {
-    Json const& m = mends[i];
+/// Each fix in a box of its own: wavefronts before and after, the swizzle as C and as CuTe, the rows of a padding.
+void expect_same_fixes(Json const& boxes, Json const& fixes) {
+  ASSERT_EQ(boxes.size(), fixes.size());
+  for (std::size_t i = 0; i < fixes.size(); ++i) {
+    Json const& m = fixes[i];
     std::string const box = boxes[i];
     auto const shows = [&](std::string const& text) {
       EXPECT_NE(box.find(text), box.npos) << text << ": " << box;
@@ -332,7 +332,7 @@ void expect_trace_page_agrees(std::string const& trace, unsigned width) {
     Json const& kernel = ours["kernels"][k];
     EXPECT_EQ(report["kernels"][k]["cells"][0], kernel["kernel"]);
     expect_same_sums(report["kernels"][k], 1, kernel, all);
-    expect_same_mends(report["mends"][k], kernel["mends"]);
+    expect_same_fixes(report["fixes"][k], kernel["fixes"]);
     for (Json const& line : kernel["lines"]) {
       if (line["worst"].is_null()) continue;
       ASSERT_LT(row, report["lines"].size());
@@ -350,7 +350,7 @@ void expect_trace_page_agrees(std::string const& trace, unsigned width) {
   }
   EXPECT_EQ(row, report["lines"].size());
   EXPECT_EQ(opened, report["opened"].size());
-  EXPECT_EQ(report["first"], opened > 0 ? 1 : 0) << "the dearest line is open when the page opens";
+  EXPECT_EQ(report["first"], opened > 0 ? 1 : 0) << "the most expensive line is open when the page opens";
   EXPECT_TRUE(report["closed"]);
   std::string const notes = report["notes"], dropped = report["dropped"];
   EXPECT_EQ(dropped.find(ours["dropped"].dump() + " execution") != std::string::npos, ours["dropped"] > 0)
@@ -395,7 +395,7 @@ void expect_same_listing(Json const& file, Json const& kernel, std::vector<std::
   BySource const ours = by_source(kernel);
   std::map<std::uint64_t, Json> below;  // of the line that was last seen
   std::set<std::uint64_t> shown;
-  bool dear = false;
+  bool costly = false;
   for (Json const& row : file["rows"]) {
     SCOPED_TRACE(row.dump());
     if (row["kind"] == "gap") continue;
@@ -404,7 +404,7 @@ void expect_same_listing(Json const& file, Json const& kernel, std::vector<std::
       EXPECT_EQ(std::stoull(row["pc"].get<std::string>(), nullptr, 16), below.begin()->first)
           << "in the order of the program";
       expect_same_sums(row, 0, below.begin()->second, all_excess);
-      EXPECT_EQ(row["seen"], dear) << "those of a line without an excess are folded";
+      EXPECT_EQ(row["seen"], costly) << "those of a line without an excess are folded";
       std::string const cell = row["cells"][6];
       EXPECT_TRUE(cell.ends_with(below.begin()->second["sass"].get<std::string>()));
       below.erase(below.begin());
@@ -419,8 +419,8 @@ void expect_same_listing(Json const& file, Json const& kernel, std::vector<std::
     below = ours.at(number);
     for (auto const& [pc, line] : below) EXPECT_EQ(line["source"], text.at(number - 1));
     expect_same_sums(row, 0, sums_of(below), all_excess);
-    dear = sums_of(below)["excess"] > 0;
-    EXPECT_EQ(row["dear"], dear);
+    costly = sums_of(below)["excess"] > 0;
+    EXPECT_EQ(row["costly"], costly);
   }
   EXPECT_TRUE(below.empty()) << "an instruction is missing at the end";
   for (auto const& [number, lines] : ours)
@@ -458,7 +458,7 @@ void expect_source_page_agrees(std::string const& name, unsigned width) {
   }
   EXPECT_GT(opened, 0U);
   EXPECT_EQ(opened, report["opened"].size());
-  EXPECT_EQ(report["first"], 1) << "the dearest instruction is open when the page opens";
+  EXPECT_EQ(report["first"], 1) << "the most expensive instruction is open when the page opens";
   EXPECT_TRUE(report["closed"]);
 }
 

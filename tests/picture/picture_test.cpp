@@ -34,7 +34,7 @@ pugi::xml_document read(std::string const& figure) {
   return document;
 }
 
-/// What is read, written down again with all that must be escaped: of a well-formed text with one root, the text itself.
+/// Text that is read, written again with all escapes: of a well-formed text with one root, the text itself.
 std::string read_and_written(std::string const& figure) {
   pugi::xml_document const document = read(figure);
   std::ostringstream out;
@@ -190,10 +190,10 @@ TEST(Picture, ShowsTheWorstPhaseUnlessToldOtherwise) {
 }
 
 TEST(Picture, TellsLanesThatAreTornFromThoseThatCollide) {
-  Mapping const torn = mapping("Sw<3,0,3> o _0 o (8,64):(64,1)", 16);
-  EXPECT_NE(picture_of(torn, "ldmatrix.x1").sides[1].torn, 0U);
-  EXPECT_EQ(picture_of(torn, "ldmatrix.x1").sides[0].torn, 0U);
-  EXPECT_EQ(picture_of(mapping(sw128), "ldmatrix.x1").sides[1].torn, 0U);
+  Mapping const split = mapping("Sw<3,0,3> o _0 o (8,64):(64,1)", 16);
+  EXPECT_NE(picture_of(split, "ldmatrix.x1").sides[1].split, 0U);
+  EXPECT_EQ(picture_of(split, "ldmatrix.x1").sides[0].split, 0U);
+  EXPECT_EQ(picture_of(mapping(sw128), "ldmatrix.x1").sides[1].split, 0U);
 }
 
 TEST(Picture, GivesTheFullestBankTheDegreeOfItsPhase) {
@@ -271,7 +271,7 @@ TEST(Html, LeavesOutWhatDoesNotFit) {
   EXPECT_TRUE(offers(other, "column.b32.load"));
 }
 
-/// Lane l asks for `first` + `step` * l.
+/// Lane l accesses `first` + `step` * l.
 WarpAccess<std::uint32_t> addresses(std::uint32_t first, std::uint32_t step) {
   WarpAccess<std::uint32_t> access{};
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
@@ -315,7 +315,7 @@ TEST(Memory, DrawsTheRowsThatAreTouchedByTheirAddresses) {
   EXPECT_EQ(read_and_written(figure), figure);
   for (char const* label : {"0x200", "0x3ff80", "a <b>", "bank"})
     EXPECT_TRUE(document.select_node(("//text[text()='" + std::string(label) + "']").c_str())) << label;
-  EXPECT_FALSE(document.select_node("//text[text()='0x280']")) << "nobody asks for it";
+  EXPECT_FALSE(document.select_node("//text[text()='0x280']")) << "no lane accesses it";
   EXPECT_LT(svg(make_picture(sm_90, "LDS", {}, addresses(1024, 128))).size(), 40000U);
 }
 
@@ -339,7 +339,7 @@ TEST(Memory, HasTheBanksOfTheArchitecture) {
   for (char const* label : {"0x1e00", "60", "banks 56-63"})
     EXPECT_TRUE(figure.select_node(("//text[text()='" + std::string(label) + "']").c_str())) << label;
   EXPECT_FALSE(figure.select_node("//text[.='banks 60-63']"));
-  // Two lanes to a bank of 8 bytes, in one word of it: nobody collides.
+  // Two lanes to a bank of 8 bytes, in one word of it: no collision.
   Picture const eight = make_picture(with({32, 8}), "LDS", {}, addresses(0, 4));
   EXPECT_EQ(eight.sides[0].cost.wavefronts, 1U);
   EXPECT_EQ(eight.lanes_in(0, 15), 3U << 30);

@@ -83,7 +83,7 @@ class Installed(unittest.TestCase):
             self.assertRegex(cmake, rf"(option|set)\({name}\b")
         self.assertEqual(build["cmake"]["targets"], ["swizproof_python_package"])
         self.assertIn("COMPONENT " + build["install"]["components"][0], cmake)
-        # From the prefix, whoever gives it: a cached PATH would be made absolute where cmake is called.
+        # From the prefix, given in any way: a cached PATH would be made absolute where cmake is called.
         self.assertIn('CACHE STRING "Where `cmake --install` puts', cmake)
 
 

@@ -104,7 +104,7 @@ class Arrays(unittest.TestCase):
         said = [looped("ld.shared.b32", row)["wavefronts"] for row in rows]
         negative = numpy.array([[-1 if one is None else one for one in row] for row in rows])
         masked = numpy.ma.masked_less(negative, 0)
-        masked.data[masked.mask] = 12345678  # whatever lies below the mask
+        masked.data[masked.mask] = 12345678  # any value below the mask
         for array in (negative, masked, negative.astype(numpy.int16)):
             self.assertEqual(swizproof.predict("ld.shared.b32", array).wavefronts.tolist(), said)
         self.assertNotEqual(said, swizproof.predict("ld.shared.b32", abs(negative) * 4).wavefronts.tolist())

@@ -1,4 +1,4 @@
-"""Several threads ask at a time, and Ctrl-C is answered at once, whatever is being solved."""
+"""Several threads ask at a time, and Ctrl-C is answered at once, during any query."""
 
 import concurrent.futures
 import os

@@ -78,7 +78,7 @@ TEST(Let, NamesAPartOfAnExpression) {
   EXPECT_EQ(error_of(deep + "a59").message, "the expression has more than 1000 operations");
 }
 
-/// The coordinates that each lane asks for.
+/// The coordinates that each lane accesses.
 std::vector<std::uint64_t> rows_of(std::string_view access, std::uint64_t warp) {
   Access const parsed = parse_access(access);
   std::vector<std::uint64_t> rows;

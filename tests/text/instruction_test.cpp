@@ -69,7 +69,7 @@ TEST(InstructionNames, OfPtxSassAndCutlassAreThoseOfTheTable) {
     EXPECT_EQ(name(parse_instruction(s.text)), s.name) << s.text;
 }
 
-// What ptxas 13.0 makes of every vector of shared memory, for sm_75 to sm_120: one instruction of all its bytes.
+// ptxas 13.0 compiles every vector of shared memory, for sm_75 to sm_120, to one instruction of all its bytes.
 TEST(InstructionNames, OfVectorsAreWhatPtxasMakesOfThem) {
   struct Compiled {
     char const *type, *alone, *pair, *four;  ///< suffixes of LDS and STS; none: 16 bytes at most
@@ -140,7 +140,7 @@ TEST(InstructionNames, StandBeforeAColonOrForTheirPattern) {
     (void)parse_access("LDS.128");
     ADD_FAILURE();
   } catch (InputError const& error) {
-    EXPECT_EQ(error.message, "what each lane asks for is missing: ld.shared.b128 has no pattern of its own");
+    EXPECT_EQ(error.message, "what each lane accesses is missing: ld.shared.b128 has no pattern of its own");
   }
 }
 

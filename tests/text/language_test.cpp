@@ -1,4 +1,4 @@
-// What `swizproof language` prints is the language: every form is read, and every name that a parser knows is printed.
+// The output of `swizproof language` is the language: every form is read, and every name that a parser knows is printed.
 #include <swizproof/text/language.hpp>
 
 #include <swizproof/hardware/element.hpp>

@@ -100,16 +100,16 @@ TEST(Obligations, AMapThatLosesDataIsRefutedBeforeItsBanks) {
 }
 
 TEST(Obligations, AnAccessThatDoesNotFitIsRefutedAndMayBeExpected) {
-  std::string const torn =
-      "[[obligation]]\nname = \"torn\"\nlayout = \"Sw<3,1,3> o _0 o (64,64):(64,1)\"\nelement = \"f16\"\n"
+  std::string const split =
+      "[[obligation]]\nname = \"split\"\nlayout = \"Sw<3,1,3> o _0 o (64,64):(64,1)\"\nelement = \"f16\"\n"
       "access = \"copy.row128\"\n";
-  ObligationReport const report = decide(read(torn)[0], {});
+  ObligationReport const report = decide(read(split)[0], {});
   EXPECT_TRUE(std::holds_alternative<Refuted>(report.outcome));
   EXPECT_FALSE(report.error);
   ASSERT_EQ(report.accesses.size(), 1U);
   ASSERT_TRUE(report.accesses[0].misfit.has_value());
   EXPECT_EQ(report.accesses[0].misfit->lane, 2U);
-  ObligationReport const expected = decide(read(torn + "expect = \"refuted\"\n")[0], {});
+  ObligationReport const expected = decide(read(split + "expect = \"refuted\"\n")[0], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(expected.outcome));
   EXPECT_TRUE(std::holds_alternative<Refuted>(expected.found));
 }
@@ -238,7 +238,7 @@ TEST(Obligations, ABudgetCountsNothingThatDoesNotFit) {
 }
 
 TEST(Obligations, BudgetsAndWeightsAreRefusedWithThePlace) {
-  // What stands twice is not counted as once.
+  // An entry that is there twice is not counted once.
   expect_refusal(
       "[[obligation]]\nname = 'a'\nkernel = 'k'\nlayout = '(8,64):(72,1)'\nelement = 'f16'\naccess = "
       "'ldmatrix.x1'\n"

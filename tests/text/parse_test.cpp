@@ -247,7 +247,7 @@ TEST(Parse, KnowsTheTmaModes) {
   EXPECT_EQ(at("128B_ATOM_64B", 0x80), 0xc0U);
 }
 
-// What stands behind the function says what x is.
+// The text after the function says what x is.
 TEST(Parse, PutsAFunctionOnALayout) {
   auto const at = [](std::string_view text, std::uint64_t index) {
     return bit_address(parse_mapping(text, {16}), Address<std::uint64_t>{0}, index) / 8;

@@ -1,4 +1,4 @@
-// What machines read: JUnit, and JSON of any bytes.
+// Reports for machines: JUnit, and JSON of any bytes.
 #include "text/report.hpp"
 #include "text/sarif.hpp"
 #include "text/xml.hpp"
@@ -54,7 +54,7 @@ TEST(JUnit, SaysWhatCouldNotBeAsked) {
   JUnitCase const cases[] = {{"good", "f:1", 0, Proved{}, ""},
                              {"bad", "f:2", 0, Refuted{"x is 0", {{"x", 3}}}, "why"},
                              {"late", "f:3", 0, Unknown{"time-out"}, ""},
-                             {"torn", "f:4", 0, Unknown{}, "", "f:4: no such layout"}};
+                             {"split", "f:4", 0, Unknown{}, "", "f:4: no such layout"}};
   pugi::xml_document document;
   ASSERT_TRUE(document.load_string(junit_xml("s", cases).c_str()));
   pugi::xml_node const suite = document.child("testsuites").child("testsuite");
@@ -69,7 +69,8 @@ TEST(JUnit, SaysWhatCouldNotBeAsked) {
   EXPECT_STREQ(failure.attribute("message").value(), "refuted: x is 0: x = 3");
   EXPECT_STREQ(failure.child_value(), "why");
   EXPECT_STREQ(in_case("late").child("error").attribute("message").value(), "unknown: time-out");
-  EXPECT_STREQ(in_case("torn").child("error").attribute("message").value(), "bad input: f:4: no such layout");
+  EXPECT_STREQ(in_case("split").child("error").attribute("message").value(),
+               "bad input: f:4: no such layout");
 }
 
 TEST(JsonText, TakesAnyBytes) {
@@ -77,8 +78,7 @@ TEST(JsonText, TakesAnyBytes) {
   EXPECT_EQ(json_text({{"name", "Größe"}}), "{\"name\":\"Größe\"}");
 }
 
-constexpr SarifRule rules[] = {{"rule", "It is slow.", "Do."},
-                               {"other", "It is wrong.", "Mend it.", "error"}};
+constexpr SarifRule rules[] = {{"rule", "It is slow.", "Do."}, {"other", "It is wrong.", "Fix it.", "error"}};
 
 TEST(Sarif, HasWhatTheSchemaRequires) {
   SarifFinding const findings[] = {{"slow", "src/k.cu", 12, "k<32>(int)"},

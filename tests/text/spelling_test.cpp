@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B", "tma:128B_ATOM_64B"},
         Pair{"CU_TENSOR_MAP_SWIZZLE_64B<half> (64,32)", "tma:64B<f16> (64,32)"}));
 
-// What stands before a layout in a program, and what it names.
+// Text before a layout in a program, and what it names.
 INSTANTIATE_TEST_SUITE_P(
     Program, Spelling,
     testing::Values(
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"SM75_U32x4_LDSM_N", "'SM75_U32x4_LDSM_N' names an instruction, and a layout is needed",
                 "an instruction reads a layout"},
         Refused{"TiledMMA<MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>>",
-                "a TiledMMA computes on registers: it lays out no shared memory and asks for none",
+                "a TiledMMA computes on registers: it lays out no shared memory and accesses none",
                 "'swizproof fragment' tells which register"},
         Refused{"Shape<_8,_64>{}", "this is (_8,_64), not a layout",
                 "as the shape of a layout: make_layout((_8,_64))"},

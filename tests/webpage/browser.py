@@ -82,11 +82,11 @@ class Browser:
         return result["result"].get("value")
 
     def loaded(self):
-        """The addresses that the page has asked for, but its own and those that it has made itself."""
+        """The addresses that the page has requested, except its own and those that it has made itself."""
         asked = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
         return [url for url in asked if not url.startswith(("blob:", "data:"))]
 
     def complaints(self):
-        """Errors of the console and exceptions that nobody has caught."""
+        """Errors of the console and uncaught exceptions."""
         return [e for e in self.events if e.get("method") == "Runtime.exceptionThrown"
                 or (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error")]

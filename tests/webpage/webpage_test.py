@@ -123,7 +123,7 @@ class Webpage(unittest.TestCase):
         self.assertEqual(fields["accesses"], "ldmatrix.x4\nld.shared.b32: row = lane, col = 0")
         self.assertEqual((fields["arch"], fields["options"], fields["line"]), ("sm_80", "--at-most 8", line))
         self.assertIsNone(difference(program_says(line)[0][1], json.loads(seen["json"])))
-        # What is typed stands in the address bar at once, as another link.
+        # Typed text is in the address bar at once, as another link.
         self.browser.run(TYPE, "layout", "(64,64):(64,1)")
         self.browser.run(TYPE, "element", "f16")
         line = self.browser.run(FIELDS)["line"]

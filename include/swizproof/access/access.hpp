@@ -1,4 +1,4 @@
-// Accesses: which warp instruction, and what place each lane asks for.
+// Accesses: a warp instruction, and the coordinate or address that each lane accesses.
 //
 //   ldmatrix.x4                                            a named pattern of real kernels
 //   ld.shared.b128: row = lane/8 + 4*i, col = 8*(lane%8) for i in 0..31
@@ -60,7 +60,7 @@ struct ThreadValues {
   IntTuple tile{};
 };
 
-/// A warp instruction and the place that each lane asks for. Variables of all expressions: `lane`,
+/// A warp instruction and the coordinate or address that each lane accesses. Variables of all expressions: `lane`,
 /// then `variables` in their order: `for i in 0..31` is one; `for v` alone is every natural number below 2^32, the
 /// addresses that shared memory has.
 struct Access {
@@ -70,7 +70,7 @@ struct Access {
   std::vector<Variable> variables{};
   std::optional<Expression> active{};  ///< which lanes take part; all if empty
 
-  /// Of a named pattern. Precondition: it is one.
+  /// Description of a named pattern. Precondition: it is one.
   [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }
   /// The name in one line: of a pasted TiledCopy `ldmatrix.x4: tv ((_16,_2),(_8,_1)):((_1,_128),(_16,_0)) tile (_16,_16)`, which
   /// is the same access. Checked by golden.tiler_of_layouts.

@@ -22,15 +22,15 @@ struct NamedFragment {
   std::optional<swizproof::Instruction> memory{};  ///< ldmatrix or stmatrix: one side of it is shared memory
   Fragment fragment{};
   std::string needs{};        ///< the first architecture that has the instruction
-  bool addend = false;        ///< C was asked for, which is held as D is
+  bool addend = false;        ///< true for C, which is held as D is
   bool block_scaled = false;  ///< A and B have a scale for each block of k: mma of e2m1
 
-  /// `a`, `b`, `c` or `d`, as it was asked for. Precondition: there is an operand.
+  /// `a`, `b`, `c` or `d`, as it was named. Precondition: there is an operand.
   [[nodiscard]] char operand_letter() const;
 
   /// `mma.m16n8k16.f16:a`, `ldmatrix.x4`.
   [[nodiscard]] std::string name() const;
-  /// What the rows and the columns count: `m` and `k` of A, `k` and `n` of B, `m` and `n` of D, `row` and `column`.
+  /// Names of rows and columns: `m` and `k` of A, `k` and `n` of B, `m` and `n` of D, `row` and `column`.
   [[nodiscard]] std::string_view row_index() const;
   [[nodiscard]] std::string_view column_index() const;
 };

@@ -27,7 +27,7 @@ struct ElementPlace {
   W swizzled;                   ///< after the swizzles that act on elements, in elements
 };
 
-/// What one lane asks for.
+/// Access of one lane.
 template <class W>
 struct LanePlace {
   truth_of<W> active;                        ///< takes part, and gives an address that the hardware uses
@@ -46,15 +46,15 @@ class Placement {
   [[nodiscard]] Map const& map() const { return map_; }
   [[nodiscard]] Access const& access() const { return access_; }
   [[nodiscard]] Instruction const& instruction() const { return access_.instruction; }
-  /// What a verdict quantifies over, beside the base address.
+  /// Variables of a verdict, other than the base address.
   [[nodiscard]] std::vector<Variable> const& variables() const { return variables_; }
   /// Assignments of all variables, or 2^63 if there are more.
   [[nodiscard]] std::uint64_t assignments() const;
 
-  /// What lane `l` asks for under `values`, one for each variable. `w` gives the kind of word.
+  /// Access of lane `l` under `values`, one for each variable. `w` gives the kind of word.
   template <Word W>
   [[nodiscard]] LanePlace<W> lane(std::span<W const> values, unsigned l, W const& w) const;
-  /// True if the coordinate that the lane asks for lies in the tile.
+  /// True if the coordinate that the lane accesses lies in the tile.
   template <Word W>
   [[nodiscard]] truth_of<W> starts_inside(LanePlace<W> const& place) const {
     return place.element ? holds(place.element->coordinate) : truth_of<W>(true);
@@ -80,18 +80,18 @@ class Placement {
     return all;
   }
   /// The bit address at which the layout keeps bit `bit` of the vector of lane `l`, element by element. The
-  /// instruction reads and writes bit 8 * address + `bit`: where the two differ, the vector is torn apart.
+  /// instruction reads and writes bit 8 * address + `bit`: where the two differ, the vector is split.
   template <Word W>
   [[nodiscard]] W bit_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
                                 unsigned bit, W const& base) const;
-  /// Where the innermost layout keeps that bit, from the tile's origin: before any swizzle, in bits.
+  /// Position of that bit in the innermost layout, from the tile's origin: before any swizzle, in bits.
   template <Word W>
   [[nodiscard]] W place_of_vector(std::span<W const> values, unsigned l, LanePlace<W> const& place,
                                   unsigned bit) const;
-  /// True if no vector inside the tile that starts at a multiple of its bytes can be torn apart: its elements lie
+  /// True if no vector inside the tile that starts at a multiple of its bytes can be split: its elements lie
   /// side by side in the layout, and the swizzles move vectors as a whole.
   [[nodiscard]] bool whole_vectors() const { return whole_vectors_; }
-  /// Steps of bit_of_vector() that find every tear, in bits: 8, less for elements below a byte.
+  /// Steps of bit_of_vector() that find every split, in bits: 8, less for elements below a byte.
   [[nodiscard]] unsigned grain() const;
   /// Elements that one lane of the instruction takes or gives: 8 for 16 bytes of f16.
   [[nodiscard]] std::uint64_t vector_elements() const;
@@ -101,10 +101,10 @@ class Placement {
  private:
   void place_pattern(RowAndByte const& pattern);
   void place_thread_values(ThreadValues const& values);
-  [[nodiscard]] bool never_torn() const;
+  [[nodiscard]] bool never_split() const;
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
 
-  /// The coordinate that lane `l` asks for, and the bits beyond the start of that element.
+  /// The coordinate that lane `l` accesses, and the bits beyond the start of that element.
   template <Word W>
   [[nodiscard]] std::pair<std::vector<W>, W> coordinate(std::span<W const> values, unsigned l, W const& w,
                                                         std::uint64_t j = 0) const;

@@ -1,4 +1,4 @@
-// What CuTe prints for a TiledCopy: which element of a tile each value of each thread is.
+// A TiledCopy as CuTe prints it: which element of a tile each value of each thread is.
 #pragma once
 
 #include <swizproof/layout/layout.hpp>
@@ -7,10 +7,10 @@ namespace swizproof {
 
 /// A TiledCopy's thread-value layouts: (thread, value) -> column-major index into the tile.
 ///
-/// They are CuTe's get_layoutS_TV() and get_layoutD_TV(): TiledLayout_TV speaks of the atom's reference
+/// They are CuTe's get_layoutS_TV() and get_layoutD_TV(): TiledLayout_TV is about the atom's reference
 /// side, so it is composed with right_inverse(ValLayoutRef) o ValLayoutSrc (or Dst). For ldmatrix the
 /// source side says which address a lane gives, the destination side which elements it receives.
-/// Where Tiler_MN holds layouts, CuTe's index counts in the tiler's own order; here it has gone through
+/// If Tiler_MN holds layouts, CuTe's index counts in the tiler's own order; here it has gone through
 /// the tiler, and counts in the order of the tensor that is copied; a tiler with gaps, such as
 /// `(_8,_2):(_1,_16)`, is repeated into them, and the copies are further values of each thread.
 /// Checked by tests/oracle/cute_oracle.cpp.

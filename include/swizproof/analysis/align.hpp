@@ -28,7 +28,7 @@ struct Alignment {
   std::vector<std::uint64_t> witnesses{};  ///< x that refute every other base (functions without a shape)
   std::string domain{};
 
-  /// Whether `base` is in the set. Precondition: Proved.
+  /// True if `base` is in the set. Precondition: Proved.
   [[nodiscard]] bool holds(std::uint64_t base) const;
 };
 

@@ -30,7 +30,7 @@ struct TmaBoxes {
 struct TmaAnswer {
   std::optional<TmaBoxes> writes{};
   std::string reason{};  ///< empty iff `writes` is not
-  /// Of the elements that `writes` counts, where TMA has none of the tile's: those of tma_recasts(); else 0.
+  /// Bits of the elements that `writes` counts, if TMA has none of the tile's: those of tma_recasts(); else 0.
   unsigned element_bits = 0;
 };
 
@@ -92,7 +92,7 @@ struct TmaCopies {
   /// Fewer boxes than plans.front() has, or some where that is none, by a split along the layout's own modes, at the width
   /// of a swizzle, or at 256 elements.
   std::optional<TmaSplit> split{};
-  /// Of a refutation: there are no copies from any base that is a multiple of this many bytes. An element's bytes where all
+  /// For a refutation: there are no copies from any base that is a multiple of this many bytes. An element's bytes where all
   /// were tried, which is all that a base can be; a period of the swizzles where they are too many.
   std::uint64_t none_from = 1;
   /// The same bytes as elements that TMA has, where its own are none; all that is said here is said of this tile.

@@ -23,7 +23,7 @@ namespace swizproof {
 /// Cases (assignments times bases) that exhaustion and the searches look at.
 inline constexpr std::uint64_t most_cases = std::uint64_t{1} << 18;
 
-/// What a check is asked.
+/// Question of a check.
 struct CheckOptions {
   std::optional<unsigned> at_most{};     ///< wavefronts allowed; the ideal if empty
   std::optional<std::uint64_t> align{};  ///< bases are its multiples, in bytes; see base_alignment()
@@ -32,7 +32,7 @@ struct CheckOptions {
   bool every_engine = false;  ///< SMT too where every case was tried: slower, and one more opinion
 };
 
-/// The element that a lane of a counterexample asks for.
+/// The element that a lane of a counterexample accesses.
 struct ElementAtFault {
   std::vector<std::uint64_t> coordinate{};
   std::int64_t offset = 0;    ///< elements, before any swizzle
@@ -58,12 +58,12 @@ struct Conflict {
   std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest that has it; all if by_lane
 };
 
-/// A lane that the instruction cannot serve: outside the tile, misaligned, or its vector torn apart.
+/// A lane that the instruction cannot serve: outside the tile, misaligned, or its vector split.
 struct Misfit {
   std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
   std::uint64_t base = 0;
   unsigned lane = 0;
-  std::string why{};  ///< "asks for (8,0), outside the tile (_8,_64)"
+  std::string why{};  ///< "accesses (8,0), outside the tile (_8,_64)"
 };
 
 /// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
@@ -83,7 +83,7 @@ struct AccessVerdict {
   unsigned allowed = 0;
   std::vector<unsigned> degree{};  ///< of each phase of the worst case
   std::optional<std::uint64_t>
-      total{};                         ///< wavefronts of all cases together, at the dearest base; if counted
+      total{};  ///< wavefronts of all cases together, at the most expensive base; if counted
   std::optional<Coverage> coverage{};  ///< if counted, and there is a tile
   std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
   std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
@@ -102,8 +102,8 @@ struct AccessVerdict {
                                                           Limits const& limits);
 
 /// Decides whether the access costs at most `at_most` wavefronts in every case. Refuted with a Misfit, if a lane
-/// asks for a place outside the tile, an address that is no multiple of its width, or a vector that the layout
-/// tears apart. Unknown where a limit is reached. Throws InputError if no lane takes part in any case: then
+/// accesses an element outside the tile, an address that is no multiple of its width, or a vector that the layout
+/// splits. Unknown where a limit is reached. Throws InputError if no lane takes part in any case: then
 /// nothing is accessed. Throws Disagreement.
 [[nodiscard]] AccessVerdict check(Placement const& placement, CheckOptions const& options);
 

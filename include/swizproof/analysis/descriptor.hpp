@@ -19,7 +19,7 @@
 
 namespace swizproof {
 
-/// What is asked beside the tile; nothing: what fits.
+/// Restrictions of the question, besides the tile; nothing: any that fits.
 struct DescriptorQuestion {
   OperandReader reader = OperandReader::wgmma;
   bool integers = false;  ///< the elements are integers, of which fewer n are read
@@ -85,12 +85,12 @@ struct DescriptorAnswer {
 [[nodiscard]] DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question,
                                               Limits const& limits);
 
-/// What one instruction reads through a descriptor, as a LAYOUT of (rows, depth): `Sw<3,4,3> o smem_ptr[16b](unset) o
+/// Elements that one instruction reads through a descriptor, as a LAYOUT of (rows, depth): `Sw<3,4,3> o smem_ptr[16b](unset) o
 /// _512 o (_64,_16):(_64,_1)` with its start as the offset. Nothing where a length is no whole number of elements.
 [[nodiscard]] std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major,
                                             unsigned element_bits, std::uint64_t rows);
 
-/// What is probably wrong with a descriptor that is read so, in words; the numbers alone make it valid.
+/// Probable mistakes in a descriptor that is read so, in words; the numbers alone make it valid.
 [[nodiscard]] std::vector<std::string> suspicions(MatrixDescriptor const& descriptor, Major major,
                                                   unsigned element_bits, std::uint64_t rows);
 

@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// Where two functions differ.
+/// Input at which two functions differ.
 struct Difference {
   std::uint64_t input = 0;  ///< index, element offset or byte address; `what` says which
   std::uint64_t base = 0;   ///< of the tile, if the functions see it

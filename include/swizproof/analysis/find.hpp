@@ -19,7 +19,7 @@
 
 namespace swizproof {
 
-/// What the accesses cost on one layout.
+/// Cost of the accesses on one layout.
 struct Bill {
   std::uint64_t total = 0;              ///< wavefronts over all cases, times the access's weight, summed
   unsigned excess = 0;                  ///< of the worst case of each access, summed
@@ -37,12 +37,12 @@ struct Candidate {
   std::uint64_t memory = 0;    ///< bytes from the lowest to the highest that the swizzled tile touches
 };
 
-/// What was searched, and all that is best, the most useful first.
+/// Result of a search: what was searched, and all that is best, the most useful first.
 struct SwizzleSearch {
   std::vector<Candidate> best{};  ///< all of the least total; empty iff some access does not fit the tile
   Candidate gentlest{};           ///< the least total among those of the least excess
   std::uint64_t searched = 0;     ///< swizzles, the identity in every spelling included
-  std::uint64_t unusable = 0;     ///< of them: tear the vectors of an access apart
+  std::uint64_t unusable = 0;     ///< of them: split the vectors of an access apart
   std::uint64_t patterns = 0;     ///< different patterns of lanes, all accesses together
   std::uint64_t cases = 0;        ///< origins and variables that they stand for
   std::vector<AccessVerdict> misfits{};  ///< accesses that do not fit the tile as it is
@@ -80,7 +80,7 @@ struct XorSearch {
   std::vector<AccessVerdict> misfits{};
 };
 
-/// What find_*() look at: a tile without its outermost swizzle, and accesses to it.
+/// Input of find_*(): a tile without its outermost swizzle, and accesses to it.
 struct SearchProblem {
   Map tile{};  ///< of searched_tile(): element_bits known
   std::vector<Access> accesses{};

@@ -24,18 +24,18 @@ namespace swizproof {
 /// Every element is held in exactly one place, the one that the layout's inverse names.
 [[nodiscard]] Question held_once(std::string name, Fragment const& f, Layout const& layout);
 
-/// Who holds an element: the thread and the number of its value. Precondition: row and column lie in the fragment.
+/// Holder of an element: the thread and the number of its value. Precondition: row and column lie in the fragment.
 struct Holder {
   unsigned thread = 0;
   unsigned value = 0;
 };
 [[nodiscard]] Holder holder_of(Fragment const& f, unsigned row, unsigned column);
 
-/// What a row's start may depend on, by the variable's number: the lane that gives the address, its warp in the warpgroup
+/// Variables of a row's start, by the variable's number: the lane that gives the address, its warp in the warpgroup
 /// (0 of an mma's warp), the thread 32 warp + lane, and the number i of the instruction.
 enum class RowVariable : std::uint8_t { lane, warp, thread, instruction };
 
-/// Where the rows of ldmatrix or stmatrix begin, as functions of the RowVariables: elements along the index that is not
+/// Starts of the rows of ldmatrix or stmatrix, as functions of the RowVariables: elements along the index that is not
 /// contiguous, and along the one that is. Computed in unsigned words of 64 bits.
 struct RowStarts {
   Expression strided{};
@@ -104,13 +104,13 @@ struct MisalignedRow {
 
 /// Two values that the instruction takes from one row, or puts there, so many elements apart, and that do not lie so in
 /// the tile; or one, twice, whose row would not start at a multiple of 16 bytes.
-struct TornRow {
+struct SplitRow {
   std::array<Holder, 2> holders{};
   std::array<MatrixElement, 2> wanted{};
   int apart = 0;
 };
 
-/// What is delivered is what is wanted after these changes: value i is value `values[i]` of the same thread; k and the
+/// Changes after which the delivered values are the wanted ones: value i is value `values[i]` of the same thread; k and the
 /// other index are permuted, the same for all threads: where `p` is wanted, `k[p]` is. Empty: unchanged.
 struct UpTo {
   std::vector<unsigned> values{};
@@ -119,22 +119,22 @@ struct UpTo {
   Answer answer{};  ///< that it is so
 };
 
-/// Whether every thread gets what is wanted.
+/// True if every thread gets the wanted values.
 struct Delivery {
   Answer answer{};
   std::string domain{};
   std::optional<WrongValue> first{};
   std::optional<MisalignedRow>
-      misaligned{};             ///< the first such row; then nothing that mends the values is looked for
+      misaligned{};             ///< the first such row; then nothing that fixes the values is looked for
   std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
-  bool nothing_mends = false;   ///< no such changes exist: all were tried
+  bool nothing_fixes = false;   ///< no such changes exist: all were tried
 };
 
-/// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or what stands in the way: for every warp of
+/// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or the obstacle: for every warp of
 /// a warpgroup's operand. The tile starts at an address that is a multiple of 16. Checked by tests/analysis/fragment_test.cpp.
 struct Solution {
   std::optional<RowStarts> rows{};
-  std::optional<TornRow> torn{};
+  std::optional<SplitRow> split{};
 };
 [[nodiscard]] Solution solve_rows(Fragment const& memory, FragmentSide const& wanted,
                                   bool columns_contiguous);

@@ -1,4 +1,4 @@
-// What kind of map a LAYOUT is: each property with the engine that decided it, and a counterexample
+// Properties of a LAYOUT: each with the engine that decided it, and a counterexample
 // where it does not hold.
 #pragma once
 
@@ -24,11 +24,11 @@ struct Quantity {
   std::optional<std::uint64_t> value{};
   Engine engine = Engine::exhaustive;
   std::string note{};              ///< why there is no value; else what the number says, if that needs saying
-  bool unknown = false;            ///< nobody knows whether there is a value: a limit was reached
+  bool unknown = false;            ///< it is not known if there is a value: a limit was reached
   std::optional<Engine> second{};  ///< another one that said the same
 };
 
-/// What inspect() found. `unit` is what the function counts: "bytes" or "elements". A tile whose elements a
+/// Result of inspect(). `unit` is what the function counts: "bytes" or "elements". A tile whose elements a
 /// swizzle of bytes splits is a map of its bytes (of bits, where elements are no whole bytes).
 struct Inspection {
   std::string domain{};
@@ -39,7 +39,7 @@ struct Inspection {
   Fact linear{};
   Quantity kept_low_bits{};  ///< the most low bits that every f(x) shares with x
   Quantity span{};           ///< least aligned block that f maps into itself, in `unit`
-  Quantity period{};         ///< least P > 0 with f(x+P) = f(x)+P wherever both are defined, in `unit`
+  Quantity period{};         ///< least P > 0 with f(x+P) = f(x)+P if both are defined, in `unit`
   Quantity alignment{};  ///< its multiples are bases from which relative = absolute, in bytes; see align.hpp
   std::optional<BitMatrix> matrix{};  ///< if linear
 };
@@ -51,11 +51,11 @@ inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
 /// enumeration and, where it is affine in the bits of its index, by linear algebra. Throws Disagreement.
 [[nodiscard]] Inspection inspect(Map const& map, Limits const& limits);
 
-/// Whether different inputs have different images: indices of a tile by enumeration (Unknown beyond
+/// Do different inputs have different images? indices of a tile by enumeration (Unknown beyond
 /// most_enumerated), all 64-bit numbers for a function without a shape. Throws Disagreement.
 [[nodiscard]] Fact is_one_to_one(Map const& map, Limits const& limits);
 
-/// Whether it is one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
+/// Is it one-to-one and onto: a tile's indices fill 0..size-1, all 64-bit numbers are permuted.
 [[nodiscard]] Fact is_bijective(Map const& map, Limits const& limits);
 
 /// The least P > 0 with f(x+P) = f(x)+P for all x, of the stages as a function of 64-bit words: a power

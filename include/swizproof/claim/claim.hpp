@@ -21,7 +21,7 @@ struct Statement {
   std::function<std::vector<Question>()> questions;
 };
 
-/// Where a claim about wavefronts stands in the table of them.
+/// Position of a claim about wavefronts in their table.
 struct TableCell {
   std::string access;
   unsigned pitch;       ///< bytes from row to row

@@ -29,7 +29,7 @@ struct CountedAccesses {
   AccessesHold hold{};
 };
 
-/// `budget`: the accesses of all obligations of one kernel, each in all its cases at its dearest base and as often as its
+/// `budget`: the accesses of all obligations of one kernel, each in all its cases at its most expensive base and as often as its
 /// weight says, cost at most so many wavefronts together.
 struct StaysWithin {
   std::uint64_t wavefronts = 0;
@@ -65,7 +65,7 @@ struct Malformed {
   InputError error{""};
 };
 
-/// What a text that others wrote says, where an obligation is a public claim under test; in own words.
+/// Statement of a public text, if an obligation tests one; in own words.
 struct PublicClaim {
   std::string says{};      ///< the statement, as the text means it
   std::string cites{};     ///< text and line
@@ -93,11 +93,11 @@ struct Obligation {
   }
 };
 
-/// What one access costs a budget, in wavefronts.
+/// Share of one access in a budget, in wavefronts.
 struct Expense {
   std::string obligation{};
   std::uint64_t weight = 1;
-  std::uint64_t total = 0;  ///< of all cases, at the dearest base, times the weight
+  std::uint64_t total = 0;  ///< of all cases, at the most expensive base, times the weight
   std::uint64_t ideal = 0;  ///< the least for the bytes of all cases, times the weight
 };
 

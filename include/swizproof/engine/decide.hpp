@@ -1,4 +1,4 @@
-// Who decides a question, in which order, and what counts as an answer.
+// Engines that decide a question, their order, and what counts as an answer.
 //
 //   exhaustive   every value of a finite domain                      exact up to 2^20 cases
 //   linear       linear algebra over GF(2)                           exact where everything is affine in the bits
@@ -30,7 +30,7 @@ enum class Effort : std::uint8_t {
   refute,  ///< the simplest counterexample that is quickly found; else as `one`
 };
 
-/// What the engines found, all of them in agreement.
+/// Result of the engines, all of them in agreement.
 struct Answer {
   Outcome outcome{};
   std::vector<Engine> engines{};  ///< that decided it, in the order smt, search, linear, exhaustive

@@ -117,12 +117,11 @@ template <std::size_t N, class Statement>
 /// Limits of one solver query. A limit that is reached gives Unknown with its name, never a wait.
 struct Limits {
   double seconds = 30;
-  unsigned megabytes = 900;  ///< of this query, whatever else the process does: see smt.cpp
+  unsigned megabytes = 900;  ///< of this query alone: see smt.cpp
   unsigned seed = 0;
   unsigned threads = 1;     ///< that one decision over many questions may use
   std::uint64_t steps = 0;  ///< by Z3's own count of its work (`rlimit`): equal on all machines; 0: no limit
-  std::stop_token
-      stop{};  ///< whoever asked wants no answer any more: the query ends soon, as Unknown{"stopped"}
+  std::stop_token stop{};   ///< cancellation: the query ends soon, as Unknown{"stopped"}
 };
 
 /// The same question with the conclusion "false": refuted iff something satisfies the hypothesis. A

@@ -1,4 +1,4 @@
-// What an engine answers: proved, refuted with a counterexample, or unknown with a reason.
+// Answer of an engine: proved, refuted with a counterexample, or unknown with a reason.
 //
 // There are three outcomes and never two. A time-out is not a proof, and a model that a solver found
 // is not a counterexample until the same template, run on plain numbers, has confirmed it.
@@ -32,7 +32,7 @@ struct Unknown {
 /// The reason of an Outcome that no engine has filled in.
 inline constexpr std::string_view not_decided = "not decided";
 
-/// One of the three. Made of nothing it is Unknown: what nobody decided is never proved.
+/// One of the three. Default: Unknown.
 struct Outcome : std::variant<Unknown, Proved, Refuted> {
   Outcome() : variant(Unknown{std::string(not_decided)}) {}
   using variant::variant;
@@ -72,8 +72,8 @@ struct Verdict {
   return std::holds_alternative<Refuted>(outcome) ? "refuted" : "unknown";
 }
 
-/// The outcome of "all of these hold": the first refutation, else the first that nobody knows, else
-/// proved. Of nothing: nobody decided.
+/// The outcome of "all of these hold": the first Refuted, else the first Unknown, else
+/// Proved; Unknown if there are none.
 [[nodiscard]] inline Outcome conjunction(std::span<Outcome const> outcomes) {
   Outcome all;
   for (Outcome const& outcome : outcomes) {

@@ -19,7 +19,7 @@ struct Banks {
     return a.count == b.count && a.bytes == b.bytes;
   }
 };
-inline constexpr unsigned most_banks = 64;  ///< that the law counts in
+inline constexpr unsigned most_banks = 64;  ///< that the cost model counts in
 
 /// All lanes in the order in which they are served: the first phase's lanes first.
 using LaneOrder = std::array<std::uint8_t, warp_lanes>;
@@ -27,7 +27,7 @@ using LaneOrder = std::array<std::uint8_t, warp_lanes>;
 /// Partners l^1 and l^2 (H4), as a set of the bits that they differ in.
 inline constexpr unsigned partners_1_and_2 = 3;
 
-/// How the lanes of an instruction are served. What differs between architectures stands here, as data; the law that reads it
+/// How the lanes of an instruction are served. What differs between architectures stands here, as data; the cost model that reads it
 /// is one (bank.hpp).
 struct Phase {
   unsigned lanes = 0;         ///< served together (H3, H6); 0: the architecture has no such instruction
@@ -73,7 +73,7 @@ inline constexpr PhaseTable sm_90_phases{{
 inline constexpr PhaseTable sm_70_phases = as_of(70, sm_90_phases), sm_75_phases = as_of(75, sm_90_phases),
                             sm_80_phases = as_of(80, sm_90_phases);
 
-/// What a table of phases rests on: a device was measured, a manual says so, or nobody has looked.
+/// Basis of a table of phases: measured on a device, documented in a manual, or assumed.
 enum class Support : std::uint8_t { measured, documented, assumed };
 
 /// Its name in text and JSON (`"evidence"`).
@@ -135,19 +135,19 @@ inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes;
   return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];
 }
 
-/// Whether the architecture has the instruction: sm_80 has no stmatrix. Precondition of all that costs one.
+/// True if the architecture has the instruction: sm_80 has no stmatrix. Precondition of all that costs one.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool has(Architecture const& arch, Instruction i) {
   return phase(arch, i).lanes != 0;
 }
 
-/// What the model rests on for an instruction: nobody documents how cp.async counts its lanes (H7), so it is assumed wherever it has
+/// Basis of the model for an instruction: no document says how cp.async counts its lanes (H7), so it is assumed where it has
 /// not been measured.
 [[nodiscard]] constexpr Support support_of(Architecture const& arch, Operation operation) {
   bool const assumed = operation == Operation::cp_async && arch.support == Support::documented;
   return assumed ? Support::assumed : arch.support;
 }
 
-/// Whether two architectures serve everything alike.
+/// True if two architectures serve everything alike.
 [[nodiscard]] constexpr bool same_law(Architecture const& a, Architecture const& b) {
   if (!(a.banks == b.banks)) return false;
   for (std::size_t operation = 0; operation < operation_count; ++operation)
@@ -165,7 +165,7 @@ namespace detail {
 }
 }  // namespace detail
 
-/// What an access must cost at least for the bytes it moves, one wavefront a phase: on sm_90 1, 2, 4 for up to 4, 8, 16
+/// Least cost of an access for the bytes it moves, one wavefront a phase: on sm_90 1, 2, 4 for up to 4, 8, 16
 /// bytes a lane; N for ldmatrix and stmatrix xN. A phase of more than all banks hold takes as many as fill them: ld.shared.b32
 /// costs 2 on 16 banks of 4 bytes. Merged loads (H4), and there lanes at one word, may cost less. Checked by Ideal.*.
 [[nodiscard]] constexpr unsigned ideal_wavefronts(Architecture const& arch, Instruction i) {

@@ -5,10 +5,10 @@
 
 namespace swizproof {
 
-/// What an atomic or reduction does, as far as its cost goes.
+/// Kinds of atomics and reductions that differ in cost.
 enum class Atomic : std::uint8_t {
   arithmetic,
-  counting,  ///< an addition of the constant 1 whose result nobody takes: SASS ATOMS.POPC.INC
+  counting,  ///< an addition of the constant 1 whose result is not used: SASS ATOMS.POPC.INC
   compare_and_swap
 };
 
@@ -24,7 +24,7 @@ enum class Atomic : std::uint8_t {
 /// taken, each lane by which the bank that is asked most has more lanes than words costs a sixteenth of a cycle more: 32 at one word take 2.94.
 /// [Measured on an H200 by the clock: campaign `atomics`, whose record tests/evidence/evidence_test.cpp recomputes.]
 ///
-/// Not covered, and no law of the banks: what the multiprocessor does not have is a loop of compare-and-swap, whose time depends on
+/// Not covered, and no cost model of the banks: what the multiprocessor does not have is a loop of compare-and-swap, whose time depends on
 /// who wins (12 to 704 cycles): .add of f32, f16x2 and f64, .add, .min and .or of 64 bits; .max, .and and .xor of 64 bits and .cas of 16 are
 /// taken to be alike.
 [[nodiscard]] constexpr std::uint32_t atomic_wavefronts(WarpAccess<std::uint32_t> const& warp,

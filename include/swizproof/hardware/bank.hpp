@@ -1,6 +1,6 @@
-// Banks of shared memory, and the law that says how many wavefronts a warp instruction costs.
+// Banks of shared memory, and the cost model that says how many wavefronts a warp instruction costs.
 //
-// Every assumption about hardware that this project makes has a number. Those that the law rests on stand in this file; beside it
+// Every assumption about hardware that this project makes has a number. Those of the cost model are in this file; next to it
 // stand H8 (tma.hpp), H9 (wgmma.hpp), H10 (fragment.hpp), H11 (counter.hpp: what the profiler counts), H12 (timing.hpp: cycles), H13
 // (descriptor.hpp), H14 (atomic.hpp), H15 (cluster.hpp: other blocks' memory) and H16 (contention.hpp: who else takes bandwidth).
 //
@@ -28,8 +28,8 @@
 //      cost of a bank is its number of *lanes*. 32 lanes to one address cost 32.
 //      [found by measurement; global addresses consecutive]      campaigns counters, wavefronts (3 on)
 //
-// Confirmed on an H200 (sm_90) by the campaigns named, whose records stand in gpu/evidence; gpu/README.md
-// has the figures and the dates. What other architectures rest on stands in architecture.hpp. The numbers above are data there (banks,
+// Confirmed on an H200 (sm_90) by the campaigns named, whose records are in gpu/evidence; gpu/README.md
+// has the figures and the dates. The basis of other architectures is in architecture.hpp. The numbers above are data there (banks,
 // phases, partners, which lanes count), and `swizproof-gpu learn` finds them on any card.
 #pragma once
 
@@ -66,7 +66,7 @@ struct Phases {
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lane(unsigned place) const {
     return in_order() ? place : row->order[place];
   }
-  /// Whether its phases are consecutive lanes. An order is one of all 32 lanes: ldmatrix.x1 has none.
+  /// True if its phases are consecutive lanes. An order is one of all 32 lanes: ldmatrix.x1 has none.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool in_order() const {
     return row == nullptr || row->in_order || count * size != warp_lanes;
   }
@@ -80,7 +80,7 @@ struct Phases {
   return wavefronts > ideal ? wavefronts - ideal : 0;
 }
 
-/// Phases that the law counts: sm_90 has up to 4, 32 lanes by 8.
+/// Phases that the cost model counts: sm_90 has up to 4, 32 lanes by 8.
 inline constexpr unsigned most_phases = 8;
 
 /// A warp's addresses of kind W: what each lane accesses, and whether it takes part.
@@ -90,7 +90,7 @@ struct WarpAccess {
   std::array<truth_of<W>, warp_lanes> active;
 };
 
-/// What an access costs (H5). `degree[g]` is the most distinct words that phase g has in one bank.
+/// Cost of an access (H5). `degree[g]` is the most distinct words that phase g has in one bank.
 template <class Count>
 struct Cost {
   Count wavefronts;
@@ -287,7 +287,7 @@ template <class W>
 
 }  // namespace detail
 
-/// The law H5 with every phase's degree, for numbers. Precondition: each active address is a
+/// The cost model H5 with every phase's degree, for numbers. Precondition: each active address is a
 /// multiple of `instruction.bytes`. For ldmatrix and stmatrix the lanes that give addresses must be
 /// active. 32 lanes reading one column of 128-byte rows with ld.shared.b32 cost 32 wavefronts.
 template <class W, if_number<W> = 0>
@@ -299,7 +299,7 @@ template <class W, if_number<W> = 0>
   return detail::serve(access, detail::phases_of(arch, instruction, merged), instruction);
 }
 
-/// The law H5 for any word: the wavefronts of one warp instruction, as a formula. Preconditions as
+/// The cost model H5 for any word: the wavefronts of one warp instruction, as a formula. Preconditions as
 /// for cost(). Engines: SMT through W = Term; the number itself through cost().
 template <class W>
 [[nodiscard]] constexpr count_of<W> wavefronts(Architecture const& arch, Instruction instruction,

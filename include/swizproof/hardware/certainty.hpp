@@ -2,7 +2,7 @@
 //
 //   proved for the model          engines proved it, for all inputs, of the formulas in this folder: every verdict says so itself
 //   the model is measured         on these devices, on these days, of so many patterns none costs anything else
-//   the model is documented       a manual or an engineer of the vendor says so, and nobody here has looked
+//   the model is documented       a manual or an engineer of the vendor says so; it was not measured
 //   the model is assumed          it is taken from another architecture
 #pragma once
 
@@ -20,7 +20,7 @@ namespace swizproof {
   return text;
 }
 
-/// What the model of an architecture rests on: "sm_90: measured on an H200, 2026-11-21; 1,896,130,619 patterns, none costs anything
+/// Basis of the model of an architecture: "sm_90: measured on an H200, 2026-11-21; 1,896,130,619 patterns, none costs anything
 /// else". Checked by Certainty.*.
 [[nodiscard]] inline std::string certainty(Architecture const& arch) {
   std::string text = std::string(arch.name) + ": " + std::string(arch.evidence);
@@ -29,13 +29,13 @@ namespace swizproof {
   return text;
 }
 
-/// The same of one operation: nobody documents what cp.async costs.
+/// The same for one operation: the cost of cp.async is not documented.
 [[nodiscard]] inline std::string certainty(Architecture const& arch, Operation operation) {
   if (support_of(arch, operation) == arch.support) return certainty(arch);
   return std::string(arch.name) + ": assumed as on sm_90, neither documented nor measured";
 }
 
-/// Throws InputError if the architecture has no such instruction. `text` is what asked for it.
+/// Throws InputError if the architecture has no such instruction. `text` is the input that named it.
 inline void require(Architecture const& arch, Instruction const& instruction, std::string const& text = {}) {
   if (has(arch, instruction)) return;
   std::string const asked = text.empty() ? to_string(instruction) : text;

@@ -13,7 +13,7 @@
 // cycles more.
 // [Found by measurement on an H200: campaign `cluster`, with clusters of two; the bounds are those of remote_time().]
 //
-// Not covered, and no law found: accesses of 1 and 2 bytes; atomics and reductions of another block's memory (2 to 173 cycles).
+// Not covered, and no cost model found: accesses of 1 and 2 bytes; atomics and reductions of another block's memory (2 to 173 cycles).
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>
@@ -68,7 +68,7 @@ struct RemoteTime {
   std::uint32_t most;
 };
 
-/// What campaign `cluster` allows. Precondition: some lane is active, `bytes` is 4, 8 or 16, and addresses are multiples of it. 32 lanes that load consecutive
+/// Bounds of campaign `cluster`. Precondition: some lane is active, `bytes` is 4, 8 or 16, and addresses are multiples of it. 32 lanes that load consecutive
 /// words: 6 cycles, from 5 to 7.5.
 [[nodiscard]] constexpr RemoteTime remote_time(Remote what, unsigned bytes,
                                                WarpAccess<std::uint32_t> const& warp) {

@@ -1,4 +1,4 @@
-// Who meets whom in a bank: what a verdict, a prediction and a picture show of a phase.
+// Collisions in a bank: the part of a phase that a verdict, a prediction and a picture show.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>
@@ -9,7 +9,7 @@
 
 namespace swizproof {
 
-/// What the lanes of one phase ask of one bank. `lanes[i]` asks for `words[i]`, lanes in their order.
+/// Use of one bank by the lanes of one phase. `lanes[i]` accesses `words[i]`, lanes in their order.
 template <class W>
 struct BankUse {
   std::vector<unsigned> lanes{};
@@ -68,7 +68,7 @@ template <class W, if_number<W> = 0>
   return {phase, static_cast<unsigned>(bank - uses.begin()), *bank};
 }
 
-/// Who collides at `cost`, which is that of the access.
+/// Colliding lanes at `cost`, which is that of the access.
 template <class W, if_number<W> = 0>
 [[nodiscard]] Collision<W> fullest(Instruction const& instruction, WarpAccess<W> const& access,
                                    Cost<std::uint32_t> const& cost) {

@@ -2,7 +2,7 @@
 //
 //   wavefronts of the LSU + bytes that wgmma reads of its operands / 128  <=  cycles
 //
-// A wgmma m64nNk16 reads 32 N bytes of B, and 2,048 of A if A is in shared memory: m64n256k16 of two shared operands asks for 80 of the 128
+// A wgmma m64nNk16 reads 32 N bytes of B, and 2,048 of A if A is in shared memory: m64n256k16 of two shared operands needs 80 of the 128
 // cycles that it takes. Beside stores, from 64 columns on, the sum is 0.94 to 0.99 of the cycles: what the ones move is taken from the others. Beside
 // loads, with conflicts or without, it is 0.76 to 1.00. Where the bytes of an operand lie costs wgmma nothing: every mode and major, 8 starts,
 // 2 LBO and 5 SBO take the same time, so an operand has no bank conflicts.

@@ -1,13 +1,13 @@
-// H11: what the profiler counts as wavefronts of shared memory, beside the law (H5).
+// H11: what the profiler counts as wavefronts of shared memory, beside the cost model (H5).
 //
 //   instruction, a warp of it                               the counter shows
 //   ld, st of 8 and 16 bytes a lane: see below
-//   every other                                             wavefronts of the law
-//   st, all lanes active                                    wavefronts of the law
-//   st, some lane inactive                                  the sum of the phases' degrees: idle phases are free, so at most the law
-//   ld, all lanes active at addresses that all differ       wavefronts of the law
+//   every other                                             wavefronts of the cost model
+//   st, all lanes active                                    wavefronts of the cost model
+//   st, some lane inactive                                  the sum of the phases' degrees: idle phases are free, so at most the cost model
+//   ld, all lanes active at addresses that all differ       wavefronts of the cost model
 //   ld, else                                                from 1 to the sum of the degrees of phases that never merge (H3), which
-//                                                           may be more than the law: what the counter merges is not what H4 merges
+//                                                           may be more than the cost model: what the counter merges is not what H4 merges
 //
 // Unit: wavefronts of one executed warp instruction. Counters: smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_* of
 // Nsight Compute and CUPTI. [found by measurement] Campaign `counters` on an H200: 2,352 patterns, of which 2,107 show the
@@ -23,15 +23,15 @@
 
 namespace swizproof {
 
-/// What the counter shows of an access: the law's number, the sum of the phases' degrees, or what H11 gives bounds of alone.
+/// Value of the counter for an access: the cost model's number, the sum of the phases' degrees, or what H11 gives bounds of alone.
 enum class Counted : std::uint8_t { law, degrees, bounded };
 
-/// Whether the counter may show more than the law's wavefronts of this instruction, at some addresses.
+/// True if the counter may show more than the cost model's wavefronts of this instruction, at some addresses.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool counted_above_law(Instruction const& instruction) {
   return instruction.operation == Operation::ld_shared && instruction.bytes >= 8;
 }
 
-/// What the counter shows of an access. `counted(ld.shared.b128, 32 lanes at one address) == Counted::bounded`
+/// Value of the counter for an access. `counted(ld.shared.b128, 32 lanes at one address) == Counted::bounded`
 template <class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Counted counted(Instruction const& instruction,
                                                               WarpAccess<W> const& access) {
@@ -47,7 +47,7 @@ template <class W, if_number<W> = 0>
 }
 
 /// The sum of the phases' degrees, wavefronts without H4's merging and with idle phases free: what the counter shows of
-/// Counted::degrees, and the most that it shows of Counted::bounded. One lane's st.shared.b128: 1, where the law says 4.
+/// Counted::degrees, and the most that it shows of Counted::bounded. One lane's st.shared.b128: 1, where the cost model says 4.
 template <class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t sum_of_degrees(Architecture const& arch,
                                                                            Instruction const& instruction,
@@ -58,7 +58,7 @@ template <class W, if_number<W> = 0>
   return sum;
 }
 
-/// What the profiler calls an operation in the names of its counters, by Operation.
+/// Profiler's name of an operation in its counters, by Operation.
 inline constexpr std::array<std::string_view, 5> counter_operations{"ld", "st", "ldsm", "stsm", "ldgsts"};
 
 /// The counter of H11 without its unit (`smsp__`, `sm__`). `wavefront_counter("ld")` is

@@ -48,7 +48,7 @@ using Constant = std::integral_constant<unsigned, N>;
   return Fields{32, 40, 48, 56, 33, 41, 49, 57} + static_cast<std::int16_t>(2 * word);
 }
 
-/// Where the truth holds, a; else b.
+/// a if the truth holds, else b.
 [[nodiscard, gnu::always_inline]] inline Fields where(Fields truth, Fields a, Fields b) {
   return (truth & a) | (~truth & b);
 }
@@ -99,7 +99,7 @@ template <class W>
       __builtin_shufflevector(reinterpret_cast<Fields>(pairs), Fields{}, 0, 8, 1, 9, 2, 10, 3, 11));
 }
 
-/// Whether every lane takes part.
+/// True if every lane takes part.
 [[nodiscard, gnu::always_inline]] inline bool all_present(std::array<bool, warp_lanes> const& active) {
   std::uint64_t eight[4];
   __builtin_memcpy(&eight, active.data(), sizeof eight);
@@ -148,7 +148,7 @@ template <unsigned Lanes, class F>
     at_turn<2>(pairs, visit), at_turn<3>(pairs, visit), at_turn<6>(pairs, visit), at_turn<7>(pairs, visit);
 }
 
-/// Whether no two lanes of the warp have one slot: each sets the bit of its own.
+/// True if no two lanes of the warp have one slot: each sets the bit of its own.
 [[nodiscard, gnu::always_inline]] inline bool apart(WarpFields const& slot) {
   std::array<std::uint16_t, warp_lanes> number;
   __builtin_memcpy(&number, &slot, sizeof number);
@@ -167,7 +167,7 @@ template <unsigned Lanes>
   return met;
 }
 
-/// Whether an earlier lane of its phase has a lane's unit, of which each `part` holds 16 bits.
+/// True if an earlier lane of its phase has a lane's unit, of which each `part` holds 16 bits.
 template <unsigned Lanes, class... Warp>
 [[nodiscard, gnu::always_inline]] inline WarpFields repeated(Warp const&... part) {
   WarpFields found{};

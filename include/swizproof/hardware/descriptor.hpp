@@ -4,7 +4,7 @@
 //   wgmma    [mode]*                   [base offset]           [SBO >> 4]  [LBO >> 4]  [start >> 4]     * bits 63 and 62 alone
 //   tcgen05  [mode]          [LBO is]  [base offset]  [001]    [SBO >> 4]  [LBO >> 4]  [start >> 4]     all other bits 0
 //
-// What is read where is one formula for both, operand_offset() of wgmma.hpp: of wgmma it is measured (H9), of tcgen05
+// The address that is read is one formula for both, operand_offset() of wgmma.hpp: of wgmma it is measured (H9), of tcgen05
 // documented [PTX ISA 9.1, 9.7.16.4.1; CUTLASS mma_sm100_desc.hpp, mma_traits_sm100.hpp] and not measured. What is new there:
 // other numbers of the modes; a version in bits 48..46; bit 52, with which LBO is an address; and 128B_ATOM_32B, MN-major
 // alone, the only mode of transposed 32-bit elements, whose atoms have 4 lines of k under Sw<2,5,2>.
@@ -50,7 +50,7 @@ inline constexpr OperandMode operand_modes[] = {
     {"128B_ATOM_32B", "SW128_32B", {2, 5, 2}, {128, 4}, -1, 1},
 };
 
-/// Bytes of an operand along k that one dense instruction reads, whatever the elements are.
+/// Bytes of an operand along k that one dense instruction reads, for elements of any type.
 inline constexpr std::uint32_t operand_k_bytes = 32;
 
 /// A field of a descriptor: bits first .. first + bits - 1.
@@ -76,7 +76,7 @@ inline constexpr DescriptorField leading_is_field{"LBO mode", 52, 1};  ///< of t
                                         : DescriptorField{"swizzle mode", 61, 3};
 }
 
-/// Whose descriptor these bits are, by the version that tcgen05's has.
+/// Reader of these bits, by the version that tcgen05's has.
 [[nodiscard]] constexpr OperandReader reader_of(std::uint64_t descriptor) {
   return version_field.of(descriptor) == 1 ? OperandReader::tcgen05 : OperandReader::wgmma;
 }
@@ -111,7 +111,7 @@ struct MatrixDescriptor {
   }
 };
 
-/// What 64 bits say, or which of them say nothing.
+/// Fields of 64 bits, or the bits that have no meaning.
 struct DecodedDescriptor {
   MatrixDescriptor descriptor{};
   std::uint64_t reserved = 0;  ///< bits that are not 0 and belong to no field
@@ -176,7 +176,7 @@ template <class W>
   return "";
 }
 
-/// Whether one instruction reads as many rows (m of A, n of B): 64 of A, of tcgen05 also 128; of B multiples of 8 up to 256, of
+/// True if one instruction reads as many rows (m of A, n of B): 64 of A, of tcgen05 also 128; of B multiples of 8 up to 256, of
 /// integers beyond 24 multiples of 16. tcgen05 reads odd multiples of 8 with 64 rows of A alone. [PTX ISA 9.1: 9.7.15.2; 9.7.16.2.1]
 [[nodiscard]] constexpr bool reads_rows(OperandReader reader, bool operand_a, bool integers,
                                         std::uint64_t rows) {

@@ -6,7 +6,7 @@
 
 namespace swizproof {
 
-/// What the bits of an element mean.
+/// Meaning of the bits of an element.
 enum class ElementKind : std::uint8_t { floating, with_sign, without_sign };
 
 /// An element type: the name that text and JSON have for it, and its other spellings.
@@ -52,7 +52,7 @@ inline constexpr ElementType element_types[] = {
     {"u4", 4, ElementKind::without_sign, "uint4b_t,uint4_t,Uint4"},
 };
 
-/// What may stand before a type's name.
+/// Prefixes of a type's name.
 inline constexpr std::string_view element_namespaces[] = {
     "::",     "cutlass::", "cute::",           "std::", "at::", "c10::",  "cutlass.",
     "torch.", "tl.",       "triton.language.", "jnp.",  "np.",  "DType.", "CU_TENSOR_MAP_DATA_TYPE_"};

@@ -76,7 +76,7 @@ enum class FragmentFormula : std::uint8_t {
 /// Which operand of mma or wgmma. The accumulators C and D are held alike.
 enum class Operand : std::uint8_t { a, b, d };
 
-/// What the threads of one instruction hold of one operand: `values` elements each of a matrix of rows x columns.
+/// Fragment of one operand in the threads of one instruction: `values` elements each of a matrix of rows x columns.
 /// A is m x k, B is k x n, D is m x n. The matrix of ldmatrix and stmatrix has a row for each address, of 16 bytes.
 struct Fragment {
   FragmentFormula formula = FragmentFormula::d_m16;
@@ -177,7 +177,7 @@ template <class W>
   return {bit / 32 * 8 + unit.row, (unit.column * 16 + bit % 16) / f.bits};
 }
 
-/// What ldmatrix leaves in the registers, or stmatrix takes from them, as elements of so many bits.
+/// Elements that ldmatrix writes to the registers, or stmatrix reads from them, as elements of so many bits.
 /// Precondition: bits is 4, 8 or 16; or 32 without .trans, which moves units of 16 bits.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Fragment fragment_of(Instruction const& i, unsigned bits) {
   return {i.transposed ? FragmentFormula::matrices_trans : FragmentFormula::matrices,
@@ -254,7 +254,7 @@ struct WgmmaShape {
   std::string_view types;
   FragmentFormula a;
 
-  /// Of A from registers, or of D with elements of `d_bits`. Precondition: `operand` is not b; n is 8, 16, .., 256.
+  /// Fragment of A from registers, or of D with elements of `d_bits`. Precondition: `operand` is not b; n is 8, 16, .., 256.
   [[nodiscard]] constexpr Fragment fragment(Operand operand, unsigned n, unsigned d_bits) const {
     if (operand == Operand::a) return {a, 128, 64 * k / 128, bits, 64, k};
     return {FragmentFormula::d_m64, 128, 64 * n / 128, d_bits, 64, n};

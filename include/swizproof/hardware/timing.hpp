@@ -35,7 +35,7 @@ struct Eighths {
   return {first, 8 * longest + 10};
 }
 
-/// Whether `instructions` of them may take `cycles` behind the overhead, if each is `wavefronts`.
+/// True if `instructions` of them may take `cycles` behind the overhead, if each is `wavefronts`.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool may_take(Operation operation, std::int64_t cycles,
                                                             std::int64_t instructions, int wavefronts) {
   Eighths const time = eighths_of(operation, wavefronts);
@@ -48,12 +48,12 @@ struct Eighths {
   return (8 * cycles + instructions) / (8 * instructions);
 }
 
-/// Whether the time tells how many wavefronts there are: below 3, that of a cp.async does not.
+/// True if the time determines the number of wavefronts: below 3, that of a cp.async does not.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool time_tells(Operation operation, int wavefronts) {
   return operation != Operation::cp_async || wavefronts >= cp_async_least;
 }
 
-/// What no time that tells is above its wavefronts by, in cycles: 0.875, of cp.async 2.25.
+/// Most cycles of a determining time above its wavefronts: 0.875, of cp.async 2.25.
 [[nodiscard]] constexpr double farthest_above(Operation operation) {
   constexpr int most = warp_lanes;
   return (eighths_of(operation, most).end - 8 * most) / 8.0;

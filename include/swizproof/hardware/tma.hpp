@@ -69,7 +69,7 @@ inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,     
 [[nodiscard]] constexpr std::uint32_t tma_pitch(TmaMode mode, std::uint32_t line_bytes) {
   return tma_pitch(tma_width(mode), line_bytes);
 }
-/// Where byte `x` of a line of a box lies: the formula above. `tma_address(TmaMode::b128, 0, 1, 32, 16) == 128`
+/// Address of byte `x` of a line of a box: the formula above. `tma_address(TmaMode::b128, 0, 1, 32, 16) == 128`
 [[nodiscard]] constexpr std::uint32_t tma_address(TmaMode mode, std::uint32_t destination, std::uint32_t line,
                                                   std::uint32_t line_bytes, std::uint32_t x) {
   return swizzle_of(mode)(destination + line * tma_pitch(mode, line_bytes) + x);
@@ -146,7 +146,7 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
   return nullptr;
 }
 
-/// What supports H8 for an architecture: nothing where there is no TMA, before compute capability 9.0. On sm_90 elements of 8 to
+/// Basis of H8 for an architecture: nothing where there is no TMA, before compute capability 9.0. On sm_90 elements of 8 to
 /// 64 bits were copied in one to five dimensions: campaigns `tma` and `tiles`.
 [[nodiscard]] constexpr std::optional<Support> tma_support(Architecture const& arch) {
   if (arch.capability < 90) return std::nullopt;
@@ -170,16 +170,16 @@ struct TmaModes {
   return {std::begin(tma_modes_sm_100), std::size(tma_modes_sm_100)};
 }
 
-/// What keeps a line of a box from being copied.
+/// Reason why a line of a box cannot be copied.
 enum class TmaLine : std::uint8_t { fits, no_whole_units, too_wide };
 
-/// Whether a line of as many bits can be copied under a swizzle of `width` bytes; a width of 0 bounds nothing.
+/// True if a line of as many bits can be copied under a swizzle of `width` bytes; a width of 0 bounds nothing.
 [[nodiscard]] constexpr TmaLine tma_line(std::uint32_t width, std::uint64_t line_bits) {
   if (line_bits % (8 * tma_line_unit) != 0) return TmaLine::no_whole_units;
   return width != 0 && line_bits > std::uint64_t{8} * width ? TmaLine::too_wide : TmaLine::fits;
 }
 
-/// Whether cuTensorMapEncodeTiled refuses a tensor at this address, for compute capability 9.0, in boxes of such lines. `mode`
+/// True if cuTensorMapEncodeTiled refuses a tensor at this address, for compute capability 9.0, in boxes of such lines. `mode`
 /// is a CUtensorMapSwizzle; those from 4 on are for 10.0.
 [[nodiscard]] constexpr bool tma_refuses(unsigned mode, std::uint64_t line_bytes, std::uint64_t tensor) {
   if (mode > static_cast<unsigned>(TmaMode::b128) || tensor % tma_tensor_unit != 0) return true;

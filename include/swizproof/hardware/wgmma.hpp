@@ -93,7 +93,7 @@ template <class W, class N>
   return bytes ^ (row ^ swizzle(row));
 }
 
-/// What the formulas above take of a swizzle mode.
+/// Parameters of a swizzle mode in the formulas above.
 struct OperandAtom {
   std::uint32_t row_bytes;    ///< 16W
   std::uint32_t k_lines = 8;  ///< of an MN-major atom along k

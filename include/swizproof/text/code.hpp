@@ -22,7 +22,7 @@ enum class Language : std::uint8_t {
 [[nodiscard]] std::string_view name(Language language);
 [[nodiscard]] std::optional<Language> parse_language(std::string_view text);
 
-/// What stands beside a layout in its code.
+/// Additional parts of a layout's code.
 struct CodeFacts {
   std::uint64_t alignment = 16;  ///< bytes that the tile's base is a multiple of
   std::string element{};         ///< the type's name, `f16`; empty where only its size is known

@@ -14,7 +14,7 @@ struct LanguageForm {
   std::vector<std::string> names{};  ///< other spellings of the same
 };
 
-/// What belongs together: `algebra`, "CuTe's functions of layouts, with CuTe's results", and the functions.
+/// A group of entries: `algebra`, "CuTe's functions of layouts, with CuTe's results", and the functions.
 struct LanguagePart {
   std::string name;
   std::string about;

@@ -17,10 +17,10 @@
 
 namespace swizproof {
 
-/// Where no architecture is asked for.
+/// Architecture if none is given.
 inline constexpr Architecture const* default_architectures[] = {&sm_90};
 
-/// Reads a file; an entry that cannot be read is Malformed. `archs` are those of entries which name none; what speaks of banks
+/// Reads a file; an entry that cannot be read is Malformed. `archs` are those of entries which name none; what is about banks
 /// comes once for each of its architectures. A budget has what it counts: the accesses of every obligation of the file
 /// whose `kernel` is the same text. Throws InputError with file, line and column for a file that cannot be read, is no TOML, or
 /// holds something else than obligations. Checked by tests/text/obligation_test.cpp.

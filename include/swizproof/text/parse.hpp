@@ -24,7 +24,7 @@
 
 namespace swizproof {
 
-/// What --element and the command say about a LAYOUT.
+/// Facts about a LAYOUT from --element and the command.
 struct MappingOptions {
   std::optional<unsigned> element_bits{};  ///< makes bare functions act on element offsets
   /// False: CuTe's algebra takes `8` for `_8`. True: `8` is an integer that CuTe's compiler does not know,
@@ -35,7 +35,7 @@ struct MappingOptions {
 /// LAYOUT of the command line. Throws InputError.
 [[nodiscard]] Mapping parse_mapping(std::string_view text, MappingOptions const& options = {});
 
-/// What a text denotes: a Mapping; an integer or a shape, which some functions of the algebra return; or
+/// Meaning of a text: a Mapping; an integer or a shape, which some functions of the algebra return; or
 /// a coordinate map, a Layout with strides such as `_1@0`.
 using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 

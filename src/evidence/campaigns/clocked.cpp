@@ -11,7 +11,7 @@ void check_clocked_row(Recomputation& r, std::string const& where, gpu::ClockedF
   r.equal(where + ", addresses", row.at(4).get<std::string>(), gpu::hexadecimal(asked.pattern, like));
   std::int64_t const rest =
       std::int64_t{integer<std::uint32_t>(row.at(3))} - std::int64_t{integer<std::uint32_t>(row.at(2))};
-  r.equal(where + ", a time that the law allows",
+  r.equal(where + ", a time that the cost model allows",
           gpu::clocked_agrees(form, addresses_of(row.at(4), like), rest), true);
 }
 
@@ -62,7 +62,7 @@ void check_clocked(Recomputation& r, gpu::ClockedForm const (&forms)[N]) {
                         gpu::clocked_instructions);
   (void)r.longest.measured("seconds");
   r.evidence.scope = text_of(r.evidence.rows.size()) + " of " + text_of(all) + " patterns; " +
-                     text_of(lawful) + " of " + text_of(N) + " forms have a law";
+                     text_of(lawful) + " of " + text_of(N) + " forms have a cost model";
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace swizproof {
 
 namespace {
 
-/// What a row of `ldmatrix` is about.
+/// A row of `ldmatrix`.
 std::string name_of(gpu::TileMove const& c) {
   return std::string(c.store ? "stmatrix.x" : "ldmatrix.x") + text_of(c.matrices) +
          (c.transposed ? ".trans" : "") + " under " + to_string(c.swizzle) + ", pitch " + text_of(c.pitch) +

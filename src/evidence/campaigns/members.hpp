@@ -52,7 +52,7 @@ template <class T>
 /// A swizzle as a row has it: [bits, base, shift].
 [[nodiscard]] Swizzle swizzle_of(Json const& row);
 
-/// An object whose every member must be asked for: one that nobody checks is refused.
+/// An object whose every member must be read: an unread one is refused.
 class Members {
  public:
   /// `what` is the noun of messages: "counts". Throws where `object` is none.
@@ -68,7 +68,7 @@ class Members {
   [[nodiscard]] double measured(std::string const& name);
   /// A group of counts; empty where it is missing.
   [[nodiscard]] std::map<std::string, std::uint64_t> group(std::string const& name);
-  /// Throws where a member was not asked for.
+  /// Throws if a member was not read.
   void finish() const;
 
  private:

@@ -12,7 +12,7 @@ struct NumberedProduct {
   gpu::Product const* product;
 };
 
-/// What the first round leaves in the registers of D, by thread and value.
+/// Result of the first round in the registers of D, by thread and value.
 std::vector<std::int32_t> registers_of(NumberedProduct const& p) {
   Fragment const d = p.product->fragment(Operand::d);
   std::vector<std::int32_t> values;

@@ -6,7 +6,7 @@ namespace swizproof {
 
 namespace {
 
-/// What a row of `operands` is about.
+/// A row of `operands`.
 std::string described(gpu::OperandStepRead const& c) {
   return std::string(c.operand.operand_a ? "A" : "B") + ", " + (c.operand.mn_major ? "mn" : "k") +
          "-major, " + c.operand.layout + " of " + c.operand.element + ", descriptor " +
@@ -14,7 +14,7 @@ std::string described(gpu::OperandStepRead const& c) {
          text_of(c.step.k);
 }
 
-/// Where the layout has each 16 bytes of an instruction's elements, from a base: its own function, and none of wgmma.
+/// Address in the layout of each 16 bytes of an instruction's elements, from a base: its own function, and none of wgmma.
 std::vector<std::int64_t> stored_columns(gpu::OperandStepRead const& c) {
   Mapping const map = parse_mapping(c.operand.layout, {parse_element(c.operand.element)});
   auto const rows = static_cast<std::uint64_t>(map.domain()->shape.mode(0).product());

@@ -6,13 +6,13 @@ namespace swizproof {
 
 namespace {
 
-/// What a row of `tiles` is about.
+/// A row of `tiles`.
 std::string name_of(gpu::TileCopy const& c) {
   return std::string(c.store ? "store" : "load") + ", " + c.tile.layout + " of " + c.tile.element + ", at " +
          text_of(c.base);
 }
 
-/// Where the layout has each 16 bytes of the boxes' lines, from a base: its own function, and none of TMA.
+/// Address in the layout of each 16 bytes of the boxes' lines, from a base: its own function, and none of TMA.
 std::vector<std::int64_t> places_of(gpu::TileCopy const& c) {
   Mapping const map = parse_mapping(c.tile.layout, {parse_element(c.tile.element)});
   std::vector<std::int64_t> places;

@@ -6,7 +6,7 @@ namespace swizproof {
 
 namespace {
 
-/// What a row of `tma` is about.
+/// A row of `tma`.
 std::string name_of(gpu::BoxCopy const& c) {
   return std::string(c.store ? "store" : "load") + ", mode " + text_of(static_cast<unsigned>(c.mode)) +
          ", box [" + text_of(c.box[0]) + "," + text_of(c.box[1]) + "," + text_of(c.box[2]) + "], at " +
@@ -17,7 +17,7 @@ bool refused(gpu::BoxCopy const& c) {
   return tma_refuses(static_cast<unsigned>(c.mode), c.line_bytes(), c.global_offset);
 }
 
-/// Where each 16 bytes of a box stand.
+/// Address of each 16 bytes of a box.
 std::vector<std::int64_t> places_of(gpu::BoxCopy const& c) {
   std::vector<std::int64_t> places;
   for (std::uint32_t line = 0; line < c.box[1] * c.box[2]; ++line)

@@ -27,7 +27,7 @@ std::uint64_t sum_of(std::map<std::string, std::uint64_t> const& group) {
 /// Instructions of a measurement.
 constexpr std::int64_t issued = gpu::measuring_rounds * gpu::pages * gpu::measuring_warps;
 
-/// What the kept rows of one instruction are: overheads, and numbers by kind.
+/// Recorded rows of one instruction: overheads, and numbers by kind.
 struct KeptRows {
   std::set<std::int64_t> overheads{};
   std::map<gpu::Kind, std::set<std::uint64_t>> numbers{};
@@ -35,7 +35,7 @@ struct KeptRows {
 };
 
 /// Rows [kind, number, cycles, overhead, addresses] of an instruction: the pattern is the one of its number, and costs
-/// what the law says.
+/// what the cost model says.
 KeptRows check_kept_rows(Recomputation& r, std::string const& op, Json const& rows,
                          std::set<std::string>& seen) {
   Instruction const instruction = parse_instruction(op);
@@ -164,7 +164,7 @@ void check_wavefronts(Recomputation& r) {
     check_sample(r, op, kept[op], stride);
     r.equal(op + ", overheads: one a part", kept[op].overheads.size() <= r.share.parts(), true);
     double const far = farthest.measured(op);
-    r.equal(op + ", farthest from the law",
+    r.equal(op + ", farthest from the cost model",
             far < farthest_above(instruction.operation) && far > kept[op].farthest - 1e-5, true);
     double& farthest_here = instruction.operation == Operation::cp_async ? most_async : most;
     farthest_here = std::max(farthest_here, far);
@@ -176,11 +176,11 @@ void check_wavefronts(Recomputation& r) {
   until.finish();
   r.equal("times in their order", calibrated <= drawn && drawn <= r.longest.measured("seconds"), true);
   char text[200];
-  std::snprintf(
-      text, sizeof text,
-      "%zu measurements kept of %llu patterns; cycles are rounded down: up to %.2f wavefronts above the law, "
-      "cp.async %.2f",
-      seen.size(), static_cast<unsigned long long>(r.counts.count("patterns")), most, most_async);
+  std::snprintf(text, sizeof text,
+                "%zu measurements kept of %llu patterns; cycles are rounded down: up to %.2f wavefronts "
+                "above the cost model, "
+                "cp.async %.2f",
+                seen.size(), static_cast<unsigned long long>(r.counts.count("patterns")), most, most_async);
   r.evidence.scope = text;
 }
 

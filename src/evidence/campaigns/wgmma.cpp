@@ -6,7 +6,7 @@ namespace swizproof {
 
 namespace {
 
-/// What a row of `wgmma` is about.
+/// A row of `wgmma`.
 std::string name_of(gpu::OperandRead const& c) {
   WgmmaDescriptor const& d = c.descriptor;
   return std::string(c.operand_a ? "A" : "B") + ", " + (c.major == Major::k ? "k" : "mn") + "-major, " +

@@ -273,7 +273,7 @@ class WorstConflict(Record):
 
 @record
 class Worst(Record):
-    """The dearest execution of a traced line: `address` has None for inactive lanes."""
+    """The most expensive execution of a traced line: `address` has None for inactive lanes."""
 
     address: List[Optional[int]]
     wavefronts: int
@@ -302,7 +302,7 @@ class Line(Record):
 
 @record
 class Padding(Record):
-    """A mend by another pitch, in bytes."""
+    """A fix by another pitch, in bytes."""
 
     pitch: int
     padding: int
@@ -311,7 +311,7 @@ class Padding(Record):
 
 
 @record
-class Mend(Record):
+class Fix(Record):
     """What makes the accesses to a region of shared memory cheaper: wavefronts before and after."""
 
     region: List[List[int]]
@@ -343,7 +343,7 @@ class Kernel(Record):
     excess: int
     unseen: List[str]
     lines: List[Line]
-    mends: List[Mend]
+    fixes: List[Fix]
 
 
 @record
@@ -485,7 +485,7 @@ class Find(Answer):
     weights: List[int]
     ideal_total: Optional[int]
     accesses: List[AccessVerdict]
-    tearing: Optional[int] = None
+    splitting: Optional[int] = None
     cases: Optional[int] = None
     patterns: Optional[int] = None
     least_excess: Optional[Candidate] = None
@@ -657,7 +657,7 @@ class Tma(Answer):
 
 @record
 class Explain(Answer):
-    """What each line of a traced kernel costs, who collides, and what mends it."""
+    """What each line of a traced kernel costs, who collides, and what fixes it."""
 
     verdict: str
     arch: str
@@ -707,7 +707,7 @@ class Fragment(Answer):
     conversion: Optional[str] = None
     counterexample: Optional[Dict[str, Any]] = None
     misaligned: Optional[Dict[str, int]] = None
-    torn: Optional[Dict[str, Any]] = None
+    split: Optional[Dict[str, Any]] = None
     up_to: Optional[Dict[str, Any]] = None
     hint: Optional[str] = None
     instead: Optional[str] = None
@@ -733,7 +733,7 @@ class Crosscheck(Answer):
 
 @record
 class Expense(Record):
-    """What one access costs a budget: all its cases at its dearest base, as often as its weight says."""
+    """What one access costs a budget: all its cases at its most expensive base, as often as its weight says."""
 
     obligation: str
     access: str

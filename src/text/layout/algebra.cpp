@@ -87,7 +87,7 @@ Value inside(Arguments const& in, F const& f) {
   return result(with_layout(map, f(*map.domain())));
 }
 
-/// What CuTe's functions compose for a mode, left o right, and what they make of it.
+/// Composition of one mode by CuTe's functions, left o right, and its result.
 struct Composed {
   Layout left, right, theirs;
   [[nodiscard]] std::optional<std::uint64_t> difference(bool inside) const {
@@ -298,7 +298,7 @@ constexpr Function functions[] = {
      }},
     {"complement", 1, 2,
      [](Arguments const& in) {
-       // Of a composed layout CuTe takes the inner layout's complement.
+       // CuTe's complement of a composed layout is the inner layout's.
        Mapping const map = in.map(0);
        if (map.domain() == nullptr) refuse("a swizzle alone has no complement");
        Layout const& l = *map.domain();

@@ -27,7 +27,7 @@ char LayoutParser::take_opening() {
 
 namespace {
 
-/// Whether the text is between < and > of a type, as long as it lives.
+/// Marks the text between < and > of a type, as long as it lives.
 class Angles {
  public:
   Angles(bool& now, bool here) : now_(now), before_(std::exchange(now, here)) {}
@@ -258,7 +258,7 @@ std::int64_t LayoutParser::constant() {
   return holds ? yes : no;
 }
 
-/// `>>` closes two templates where it stands in the arguments of one.
+/// `>>` closes two templates in the arguments of one.
 std::int64_t LayoutParser::shift() {
   std::size_t const from = in_.at();
   std::int64_t value = sum();

@@ -12,7 +12,7 @@
 
 namespace swizproof {
 
-/// What is wrong with a layout as a Layout, whose numbers have bounds.
+/// Fault of a layout as a Layout, whose numbers have bounds.
 enum class Defect : std::uint8_t { none, extent, size, reach };
 [[nodiscard]] Defect defect(Layout const& layout);
 [[nodiscard]] std::string_view explain(Defect defect);

@@ -55,7 +55,7 @@ Swizzle MappingParser::parse_swizzle() {
   return s;
 }
 
-/// What every Mapping ends with: the element of --element, and what is to be said about it.
+/// Final step of every Mapping: applies --element and adds notes.
 void MappingParser::finish(Mapping& map) {
   if (options_.element_bits) {
     if (map.element_bits && map.element_bits != options_.element_bits)
@@ -67,7 +67,7 @@ void MappingParser::finish(Mapping& map) {
   if (!map.element_bits && plain_swizzle(map) != nullptr && !map.on_elements.empty())
     map.on_bytes = std::exchange(map.on_elements, {});
   if (auto const index = index_below_zero(map))
-    in_.fail("a layout in " + map.text + " is asked for its index " + std::to_string(*index) +
+    in_.fail("a layout in " + map.text + " is evaluated at its index " + std::to_string(*index) +
                  ", and indices begin with 0",
              0, in_.text_size());
   for (std::string& note : notes_)
@@ -462,7 +462,7 @@ Value MappingParser::call() {
   }
 }
 
-/// What begins with a letter inside a tiler.
+/// A word inside a tiler.
 Tiler MappingParser::call_in_tiler() {
   std::size_t const from = in_.at();
   if (!at_call()) {

@@ -18,7 +18,7 @@
 
 namespace swizproof {
 
-/// What a function of the algebra takes and returns.
+/// Argument or result of a function of the algebra.
 using Value = std::variant<Tiler, Mapping, Order>;
 
 /// A value, and where in the text it stands.
@@ -67,9 +67,9 @@ struct Call {
                                                            std::string& type);
 /// The extents behind an atom or a descriptor, all static: numbers that kernels know when they are compiled.
 [[nodiscard]] IntTuple parse_extents(Scanner& in);
-/// What a swizzle written in the wrong unit, bytes or elements, was probably meant to be; nothing if none seems so.
+/// Probable meaning of a swizzle that is written in the wrong unit, bytes or elements; nothing if none seems so.
 [[nodiscard]] std::optional<std::string> note_of_unit(Mapping const& map);
-/// What std::cout makes of a wgmma atom, which loses the flag; nothing if the map is not one.
+/// Output of std::cout for a wgmma atom, which loses the flag; nothing if the map is not one.
 [[nodiscard]] std::optional<std::string> note_of_lost_flag(Mapping const& map);
 
 /// Passes the table that follows a printed layout or tensor, if the rest of the text is one.
@@ -84,7 +84,7 @@ class MappingParser {
   [[nodiscard]] Value parse();
   /// The whole text as a swizzle.
   [[nodiscard]] Swizzle parse_swizzle();
-  /// What parse() has to say about an integer or a shape; a Mapping has its own notes.
+  /// Notes of parse() about an integer or a shape; a Mapping has its own notes.
   [[nodiscard]] std::vector<std::string> const& notes() const { return notes_; }
   /// The whole text as a function of offsets or addresses.
   [[nodiscard]] Mapping parse_mapping();
@@ -102,7 +102,7 @@ class MappingParser {
     Mapping map{};
     std::vector<std::size_t> places{};
     bool flagged = false;  ///< smem_ptr[..](unset) has come
-    bool bound = false;    ///< a pointer stands in front
+    bool bound = false;    ///< a pointer precedes it
   };
 
   Value line();

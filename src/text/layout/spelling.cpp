@@ -17,7 +17,7 @@ int log2_floor(std::int64_t x) { return static_cast<int>(std::bit_width(static_c
 
 constexpr std::string_view swizzle_names[] = {"Sw", "S", "Swizzle", "make_swizzle", "make_ldmatrix_swizzle"};
 
-/// What a LAYOUT may begin with, beside the algebra's names.
+/// Words with which a LAYOUT may begin, besides the algebra's names.
 std::vector<std::string> layout_names() {
   std::vector<std::string> names = algebra_names();
   for (std::string_view const name : swizzle_names) names.emplace_back(name);
@@ -123,7 +123,7 @@ void MappingParser::define(std::string const& name, Value value, std::size_t fro
   definitions_.insert_or_assign(name, std::move(value));
 }
 
-/// What a name of take_definition() or of a layout before this one stands for; nothing for others.
+/// Value of a name of take_definition() or of a layout before this one; nothing for others.
 std::optional<Value> MappingParser::defined() {
   if (!in_.at_letter()) return {};
   std::size_t const from = in_.at();

@@ -64,7 +64,7 @@ class TritonParser {
   }
 
  private:
-  // What is written
+  // Text
 
   /// `#shared = #ttg.swizzled_shared<{...}>`, any number of them. What behind them stands for is the last one's shape, or a
   /// type that names them.
@@ -296,7 +296,7 @@ class TritonParser {
     return out;
   }
 
-  // What it means
+  // Meaning
 
   [[nodiscard]] TritonField const* find(std::string_view name) const {
     auto const found = std::find_if(encoding_.fields.begin(), encoding_.fields.end(),
@@ -444,7 +444,7 @@ class TritonParser {
     return map;
   }
 
-  /// Where the bits of each mode lie if the axes follow each other in `order`, without a swizzle.
+  /// Positions of the bits of each mode if the axes follow each other in `order`, without a swizzle.
   static BitPlaces in_order(std::vector<std::int64_t> const& shape, std::vector<std::size_t> const& order) {
     std::vector<std::uint64_t> start(shape.size());
     std::uint64_t next = 1;

@@ -141,7 +141,7 @@ void swizzles(Campaign& c, Question const& q, std::vector<Searched> const& searc
         optimum.take(p);
       }
   c.same(got.at("searched"), count, "searched");
-  if (got.contains("tearing")) c.same(got.at("tearing"), split, "tearing");
+  if (got.contains("splitting")) c.same(got.at("splitting"), split, "splitting");
   compare_best(c, got.at("best"), optimum);
   for (auto const& entry : got.at("best")) {
     auto const name = entry.at("swizzle").get<std::string>();
@@ -164,7 +164,7 @@ void pitches(Campaign& c, Question const& q, std::vector<Searched> const& search
     optimum.take(here);
   }
   c.same(got.at("searched"), all, "searched");
-  if (got.contains("tearing")) c.same(got.at("tearing"), misaligned, "misaligned pitches");
+  if (got.contains("splitting")) c.same(got.at("splitting"), misaligned, "misaligned pitches");
   compare_best(c, got.at("best"), optimum);
   for (auto const& entry : got.at("best")) {
     auto const p = entry.at("pitch").get<long long>();

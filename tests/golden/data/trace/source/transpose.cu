@@ -1,4 +1,4 @@
-// What the trace transpose.jsonl was recorded of.
+// Program of the trace transpose.jsonl.
 constexpr int side = 1024, rows = 8;
 
 template <int tile>

@@ -1,11 +1,11 @@
-#include "evidence/mends.hpp"
+#include "evidence/fixes.hpp"
 
 #include <algorithm>
 
 namespace swizproof {
 
-KernelMends mends_of(std::span<TracedInstruction const* const> kernel, Architecture const& arch) {
-  KernelMends out;
+KernelFixes fixes_of(std::span<TracedInstruction const* const> kernel, Architecture const& arch) {
+  KernelFixes out;
   std::vector<WeightedAccess> accesses;
   for (TracedInstruction const* const traced : kernel) {
     TracedInstruction const& i = *traced;
@@ -17,7 +17,7 @@ KernelMends mends_of(std::span<TracedInstruction const* const> kernel, Architect
       out.no_law.push_back(i.op);
     }
   }
-  out.mends = mends_of(accesses, arch);
+  out.fixes = fixes_of(accesses, arch);
   return out;
 }
 

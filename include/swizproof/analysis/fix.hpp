@@ -1,4 +1,4 @@
-// What mends the shared memory of a kernel, from what its warps asked and without its source.
+// Fixes of the shared memory of a kernel, from the accesses of its warps and without its source.
 //
 //   accesses, weighted  -->  regions  -->  every swizzle of addresses, every padding of rows  -->  the best
 //
@@ -6,8 +6,8 @@
 // instruction, since they share its arithmetic. Every access of a region counts as often as it ran, good ones too, so that
 // a load is never freed by breaking a store. Memory that a kernel uses twice, for one tile and then another, is one region.
 //
-// A mend is about addresses in the shared window as they are. Whatever else touches the region must take it, too: atomics,
-// TMA and wgmma, of which the law does not speak, and executions that were not kept.
+// A fix is about addresses in the shared window as they are. Whatever else touches the region must take it, too: atomics,
+// TMA and wgmma, of which the cost model does not speak, and executions that were not kept.
 #pragma once
 
 #include <swizproof/core/swizzle.hpp>
@@ -38,31 +38,32 @@ struct ByteRange {
 };
 
 /// The best swizzle of a region's addresses.
-struct SwizzleMend {
+struct SwizzleFix {
   Swizzle swizzle{};                     ///< of byte addresses
-  std::optional<Swizzle> on_elements{};  ///< the same of Mend::element_bytes each, where it is a Swizzle
+  std::optional<Swizzle> on_elements{};  ///< the same of Fix::element_bytes each, where it is a Swizzle
   std::uint64_t after = 0;               ///< wavefronts
-  bool on_offsets = false;  ///< of bytes from the region's start it is no dearer, and stays there as well
+  bool on_offsets =
+      false;  ///< of bytes from the region's start it is no more expensive, and stays there as well
 };
 
 /// The best padding of a region's rows: `padding` bytes more behind each `pitch` bytes.
-struct PaddingMend {
+struct PaddingFix {
   std::uint64_t pitch = 0;
   std::uint64_t padding = 0;
   std::uint64_t after = 0;   ///< wavefronts
   std::uint64_t memory = 0;  ///< bytes more
 };
 
-/// A region that has accesses dearer than their ideal, and what mends it.
-struct Mend {
+/// A region that has accesses more expensive than their ideal, and what fixes it.
+struct Fix {
   std::vector<ByteRange> region{};  ///< in order, apart from each other
   std::uint64_t before = 0;         ///< wavefronts of all accesses to the region
   std::uint64_t ideal = 0;
-  unsigned element_bytes = 4;            ///< of the narrowest access; 2 for matrices
-  std::uint64_t patterns = 0;            ///< different accesses up to XOR with an address
-  std::uint64_t searched = 0;            ///< swizzles; none where there are more than 2^16 patterns
-  std::optional<SwizzleMend> swizzle{};  ///< nothing where none is better
-  std::optional<PaddingMend> padding{};  ///< nothing where none is better, or no pitch shows
+  unsigned element_bytes = 4;           ///< of the narrowest access; 2 for matrices
+  std::uint64_t patterns = 0;           ///< different accesses up to XOR with an address
+  std::uint64_t searched = 0;           ///< swizzles; none where there are more than 2^16 patterns
+  std::optional<SwizzleFix> swizzle{};  ///< nothing where none is better
+  std::optional<PaddingFix> padding{};  ///< nothing where none is better, or no pitch shows
 
   /// Wavefronts after the better of the two; `before` if nothing helps.
   [[nodiscard]] std::uint64_t after() const {
@@ -73,15 +74,15 @@ struct Mend {
   }
 };
 
-/// The mends of a kernel's regions that have excess, those that save most first.
+/// The fixes of a kernel's regions that have excess, those that save most first.
 ///
 /// A swizzle is searched among all valid ones of bits > 0 within the bits of the region's addresses that keep the widest
 /// access whole and the region within its own lines of 128 bytes, clear of what other accesses touch; of the cheapest it
 /// is the one of the fewest bits, Sw<.,4,3> first. A padding is a multiple of the widest access, below 128 bytes, at a
 /// pitch that differences of lanes show; of the cheapest it is the least at the pitch that shows most often. Both must be
 /// cheaper than what is. A column of 32 floats, 128 bytes apart, and its rows: Sw<5,2,5>, or 4 bytes a row.
-/// Checked by tests/analysis/mend_test.cpp against plain loops.
-[[nodiscard]] std::vector<Mend> mends_of(std::span<WeightedAccess const> accesses,
-                                         Architecture const& arch = sm_90);
+/// Checked by tests/analysis/fix_test.cpp against plain loops.
+[[nodiscard]] std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses,
+                                        Architecture const& arch = sm_90);
 
 }  // namespace swizproof

@@ -1,9 +1,9 @@
-// What mends a traced kernel.
+// Fixes of a traced kernel.
 #pragma once
 
 #include "evidence/trace.hpp"
 
-#include <swizproof/analysis/mend.hpp>
+#include <swizproof/analysis/fix.hpp>
 
 #include <cstdint>
 #include <span>
@@ -12,16 +12,16 @@
 
 namespace swizproof {
 
-/// The mends of a kernel, and what of the kernel they do not know.
-struct KernelMends {
-  std::vector<Mend> mends{};
+/// The fixes of a kernel, and what of the kernel they do not know.
+struct KernelFixes {
+  std::vector<Fix> fixes{};
   std::uint64_t not_kept = 0;  ///< executions whose addresses the trace did not keep
   std::vector<std::string>
       no_law{};  ///< instructions of which no cost is known: if they touch a region, they must change too
 };
 
-/// Searches the mends of one kernel's instructions, from the patterns that the trace kept.
-[[nodiscard]] KernelMends mends_of(std::span<TracedInstruction const* const> kernel,
+/// Searches the fixes of one kernel's instructions, from the patterns that the trace kept.
+[[nodiscard]] KernelFixes fixes_of(std::span<TracedInstruction const* const> kernel,
                                    Architecture const& arch);
 
 }  // namespace swizproof

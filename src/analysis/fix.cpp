@@ -1,6 +1,6 @@
 #include "analysis/shapes.hpp"
 
-#include <swizproof/analysis/mend.hpp>
+#include <swizproof/analysis/fix.hpp>
 #include <swizproof/core/every_swizzle.hpp>
 
 #include <bit>
@@ -17,7 +17,7 @@ constexpr std::uint64_t most_patterns = std::uint64_t{1} << 16;
 constexpr std::uint64_t least_pitch = 32;
 constexpr std::size_t most_pitches = 8;
 
-/// Calls visit(address) for each lane that asks for one.
+/// Calls visit(address) for each active lane.
 template <class Visit>
 void for_each_address(WeightedAccess const& a, Visit const& visit) {
   for (unsigned l = 0; l < a.instruction.lanes(); ++l)
@@ -35,13 +35,13 @@ std::optional<ByteRange> range_of(WeightedAccess const& a) {
   return range;
 }
 
-/// Memory that one mend is about.
+/// Memory that one fix is about.
 struct Region {
   std::vector<ByteRange> ranges{};
   std::vector<ByteRange>
       rooms{};  ///< where a swizzle may lead: each range with the rest of its lines that is free
   std::vector<WeightedAccess const*> accesses{};
-  bool bad = false;         ///< some access is dearer than its ideal
+  bool bad = false;         ///< some access is more expensive than its ideal
   unsigned widest = 1;      ///< bytes
   unsigned narrowest = 16;  ///< bytes
   unsigned element = 16;    ///< bytes
@@ -164,7 +164,7 @@ ByteRange const* holder(std::vector<ByteRange> const& ranges, std::uint64_t byte
 
 // ------------------------------------------------------------------------------------------ swizzles
 
-/// Every swizzle that may mend a region, in the order of preference among equals.
+/// Every swizzle that may fix a region, in the order of preference among equals.
 std::vector<Swizzle> swizzles_for(Region const& region) {
   auto const bits = static_cast<unsigned>(std::bit_width(region.ranges.back().end - 1));
   int const whole = std::countr_zero(region.widest);
@@ -180,7 +180,7 @@ std::vector<Swizzle> swizzles_for(Region const& region) {
   return all;
 }
 
-/// What the accesses touch, in units of the narrowest one: the addresses of these.
+/// Memory of the accesses, in units of the narrowest one: the addresses of these.
 std::vector<std::uint64_t> units_of(Region const& region) {
   std::vector<std::uint64_t> units;
   for (WeightedAccess const* a : region.accesses)
@@ -192,10 +192,10 @@ std::vector<std::uint64_t> units_of(Region const& region) {
   return units;
 }
 
-std::optional<SwizzleMend> best_swizzle(Region const& region, Architecture const& arch, Mend const& mend,
-                                        std::vector<WarpShapes> const& exact,
-                                        std::vector<WarpShapes> const& all,
-                                        std::vector<Swizzle> const& swizzles) {
+std::optional<SwizzleFix> best_swizzle(Region const& region, Architecture const& arch, Fix const& fix,
+                                       std::vector<WarpShapes> const& exact,
+                                       std::vector<WarpShapes> const& all,
+                                       std::vector<Swizzle> const& swizzles) {
   std::vector<std::uint64_t> const units = units_of(region);
   // Units move as a whole and stay apart from each other, so each needs a place for its first byte.
   auto const stays = [&](auto const& f) {
@@ -204,15 +204,15 @@ std::optional<SwizzleMend> best_swizzle(Region const& region, Architecture const
       return room != nullptr && f(unit) + region.narrowest <= room->end;
     });
   };
-  std::optional<SwizzleMend> best;
+  std::optional<SwizzleFix> best;
   for (Swizzle const& s : swizzles) {
     if (s.target_mask() % arch.banks.row() == 0) continue;  // it changes no bank
-    std::uint64_t const least = best ? best->after : mend.before;
+    std::uint64_t const least = best ? best->after : fix.before;
     auto const total = total_of(arch, all, s.formula(), least - 1);
-    if (total && stays(s.formula())) best = SwizzleMend{s, {}, *total, false};
+    if (total && stays(s.formula())) best = SwizzleFix{s, {}, *total, false};
   }
   if (!best) return best;
-  best->on_elements = recast(best->swizzle, std::countr_zero(mend.element_bytes));
+  best->on_elements = recast(best->swizzle, std::countr_zero(fix.element_bytes));
   auto const from_start = [&](std::uint64_t address) {
     ByteRange const* const range = holder(region.ranges, address);
     return range == nullptr ? address : range->begin + best->swizzle(address - range->begin);
@@ -225,7 +225,7 @@ std::optional<SwizzleMend> best_swizzle(Region const& region, Architecture const
 
 // ------------------------------------------------------------------------------------------- padding
 
-/// Pitches that the lanes of dear accesses show: how far lanes l and l ^ 2^i lie apart, the most frequent first, of these the
+/// Pitches that the lanes of expensive accesses show: how far lanes l and l ^ 2^i lie apart, the most frequent first, of these the
 /// least.
 std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& arch) {
   std::map<std::uint64_t, std::uint64_t> times;
@@ -251,14 +251,14 @@ std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& 
   return pitches;
 }
 
-/// Where the rows of a range begin: with the vector that its first byte is of. So no vector reaches into the next row.
+/// Start of the rows of a range: with the vector that its first byte is of. So no vector reaches into the next row.
 std::uint64_t first_row(Region const& region, ByteRange const& range) {
   return range.begin / region.widest * region.widest;
 }
 
-std::optional<PaddingMend> best_padding(Region const& region, Architecture const& arch, Mend const& mend,
-                                        std::vector<WarpShapes> const& exact) {
-  std::optional<PaddingMend> best;
+std::optional<PaddingFix> best_padding(Region const& region, Architecture const& arch, Fix const& fix,
+                                       std::vector<WarpShapes> const& exact) {
+  std::optional<PaddingFix> best;
   for (std::uint64_t const pitch : pitches_of(region, arch)) {
     std::uint64_t rows = 0;  // that have another behind them
     for (ByteRange const& range : region.ranges) rows += (range.end - 1 - first_row(region, range)) / pitch;
@@ -267,40 +267,40 @@ std::optional<PaddingMend> best_padding(Region const& region, Architecture const
         ByteRange const* const range = holder(region.ranges, address);
         return range == nullptr ? address : address + (address - first_row(region, *range)) / pitch * padding;
       };
-      if (auto const total = total_of(arch, exact, padded, (best ? best->after : mend.before) - 1))
-        best = PaddingMend{pitch, padding, *total, rows * padding};
+      if (auto const total = total_of(arch, exact, padded, (best ? best->after : fix.before) - 1))
+        best = PaddingFix{pitch, padding, *total, rows * padding};
     }
   }
   return best;
 }
 
-Mend mend_of(Region const& region, Architecture const& arch) {
-  Mend mend;
-  mend.region = region.ranges;
-  mend.element_bytes = region.element;
+Fix fix_of(Region const& region, Architecture const& arch) {
+  Fix fix;
+  fix.region = region.ranges;
+  fix.element_bytes = region.element;
   std::vector<WarpShapes> const exact = shapes_of(region, false);
   for (WarpShapes const& shapes : exact)
-    mend.ideal += shapes.cases * ideal_wavefronts(arch, shapes.instruction);
-  mend.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
-  mend.padding = best_padding(region, arch, mend, exact);
+    fix.ideal += shapes.cases * ideal_wavefronts(arch, shapes.instruction);
+  fix.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
+  fix.padding = best_padding(region, arch, fix, exact);
   std::vector<WarpShapes> const linear = shapes_of(region, true);
-  for (WarpShapes const& shapes : linear) mend.patterns += shapes.distinct.size();
-  if (mend.patterns > most_patterns) return mend;
+  for (WarpShapes const& shapes : linear) fix.patterns += shapes.distinct.size();
+  if (fix.patterns > most_patterns) return fix;
   std::vector<Swizzle> const swizzles = swizzles_for(region);
-  mend.searched = swizzles.size();
-  mend.swizzle = best_swizzle(region, arch, mend, exact, linear, swizzles);
-  return mend;
+  fix.searched = swizzles.size();
+  fix.swizzle = best_swizzle(region, arch, fix, exact, linear, swizzles);
+  return fix;
 }
 
 }  // namespace
 
-std::vector<Mend> mends_of(std::span<WeightedAccess const> accesses, Architecture const& arch) {
-  std::vector<Mend> mends;
+std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses, Architecture const& arch) {
+  std::vector<Fix> fixes;
   for (Region const& region : regions_of(accesses, arch))
-    if (region.bad) mends.push_back(mend_of(region, arch));
-  std::stable_sort(mends.begin(), mends.end(),
-                   [](Mend const& a, Mend const& b) { return a.before - a.after() > b.before - b.after(); });
-  return mends;
+    if (region.bad) fixes.push_back(fix_of(region, arch));
+  std::stable_sort(fixes.begin(), fixes.end(),
+                   [](Fix const& a, Fix const& b) { return a.before - a.after() > b.before - b.after(); });
+  return fixes;
 }
 
 }  // namespace swizproof

@@ -1,8 +1,8 @@
-// mends_of(): what frees a kernel's accesses, and that nothing frees more.
+// fixes_of(): what frees a kernel's accesses, and that nothing frees more.
 #include "generators/dumb_law.hpp"
 #include "generators/generators.hpp"
 
-#include <swizproof/analysis/mend.hpp>
+#include <swizproof/analysis/fix.hpp>
 #include <swizproof/layout/map.hpp>
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ std::vector<WeightedAccess> transposition(std::uint32_t start, std::uint64_t sto
   return all;
 }
 
-/// What accesses cost with other addresses, by the plain law.
+/// Cost of accesses with other addresses, by the plain cost model.
 template <class F>
 std::uint64_t total(std::span<WeightedAccess const> accesses, F const& f) {
   std::uint64_t sum = 0;
@@ -53,30 +53,30 @@ std::uint64_t total(std::span<WeightedAccess const> accesses, F const& f) {
 
 std::vector<ByteRange> bytes(std::uint64_t begin, std::uint64_t end) { return {{begin, end}}; }
 
-TEST(Mend, ATranspositionIsFreedByASwizzleOrByPadding) {
-  std::vector<Mend> const mends = mends_of(transposition(0x400, 32, 32));
-  ASSERT_EQ(mends.size(), 1U);
-  Mend const& mend = mends[0];
-  EXPECT_EQ(mend.region, bytes(0x400, 0x1400));
-  EXPECT_EQ(mend.before, 1024U + 32768U);
-  EXPECT_EQ(mend.ideal, 2048U);
-  EXPECT_EQ(mend.patterns, 2U) << "of stores and of loads one each, up to XOR";
-  EXPECT_EQ(mend.element_bytes, 4U);
-  ASSERT_TRUE(mend.swizzle);
-  EXPECT_EQ(mend.swizzle->swizzle, (Swizzle{5, 2, 5}));
-  EXPECT_EQ(mend.swizzle->on_elements, (Swizzle{5, 0, 5}));
-  EXPECT_EQ(mend.swizzle->after, 2048U);
-  EXPECT_TRUE(mend.swizzle->on_offsets) << "tile[r][c ^ r] is as good";
-  ASSERT_TRUE(mend.padding);
-  EXPECT_EQ(mend.padding->pitch, 128U);
-  EXPECT_EQ(mend.padding->padding, 4U);
-  EXPECT_EQ(mend.padding->after, 2048U);
-  EXPECT_EQ(mend.padding->memory, 31U * 4);
-  EXPECT_EQ(mend.after(), 2048U);
+TEST(Fix, ATranspositionIsFreedByASwizzleOrByPadding) {
+  std::vector<Fix> const fixes = fixes_of(transposition(0x400, 32, 32));
+  ASSERT_EQ(fixes.size(), 1U);
+  Fix const& fix = fixes[0];
+  EXPECT_EQ(fix.region, bytes(0x400, 0x1400));
+  EXPECT_EQ(fix.before, 1024U + 32768U);
+  EXPECT_EQ(fix.ideal, 2048U);
+  EXPECT_EQ(fix.patterns, 2U) << "of stores and of loads one each, up to XOR";
+  EXPECT_EQ(fix.element_bytes, 4U);
+  ASSERT_TRUE(fix.swizzle);
+  EXPECT_EQ(fix.swizzle->swizzle, (Swizzle{5, 2, 5}));
+  EXPECT_EQ(fix.swizzle->on_elements, (Swizzle{5, 0, 5}));
+  EXPECT_EQ(fix.swizzle->after, 2048U);
+  EXPECT_TRUE(fix.swizzle->on_offsets) << "tile[r][c ^ r] is as good";
+  ASSERT_TRUE(fix.padding);
+  EXPECT_EQ(fix.padding->pitch, 128U);
+  EXPECT_EQ(fix.padding->padding, 4U);
+  EXPECT_EQ(fix.padding->after, 2048U);
+  EXPECT_EQ(fix.padding->memory, 31U * 4);
+  EXPECT_EQ(fix.after(), 2048U);
 }
 
 // ldmatrix.x4 on rows of 128 bytes, filled by rows of 16 bytes a lane.
-TEST(Mend, TheSwizzleOfTmaComesFirst) {
+TEST(Fix, TheSwizzleOfTmaComesFirst) {
   std::vector<WeightedAccess> all;
   for (std::uint32_t row = 0; row < 64; row += 16)
     for (std::uint32_t byte = 0; byte < 128; byte += 32)
@@ -86,43 +86,43 @@ TEST(Mend, TheSwizzleOfTmaComesFirst) {
   for (std::uint32_t row = 0; row < 64; row += 4)
     all.push_back(access(cp_b128, 1, [&](std::uint32_t l) { return 0x2000 + 128 * row + 16 * l; }));
   for (WeightedAccess& a : all) a.pc = a.instruction == cp_b128 ? 16 : 32;
-  std::vector<Mend> const mends = mends_of(all);
-  ASSERT_EQ(mends.size(), 1U) << "one tile, since its instructions reach all of it";
-  EXPECT_EQ(mends[0].region, bytes(0x2000, 0x4000));
-  EXPECT_EQ(mends[0].before, 16U * 7 * 32 + 16 * 4);
-  ASSERT_TRUE(mends[0].swizzle);
-  EXPECT_EQ(mends[0].swizzle->swizzle, swizzle_128B);
-  EXPECT_EQ(mends[0].swizzle->on_elements, (Swizzle{3, 3, 3}));
-  EXPECT_EQ(mends[0].swizzle->after, 16U * 7 * 4 + 16 * 4);
-  EXPECT_EQ(mends[0].element_bytes, 2U);
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U) << "one tile, since its instructions reach all of it";
+  EXPECT_EQ(fixes[0].region, bytes(0x2000, 0x4000));
+  EXPECT_EQ(fixes[0].before, 16U * 7 * 32 + 16 * 4);
+  ASSERT_TRUE(fixes[0].swizzle);
+  EXPECT_EQ(fixes[0].swizzle->swizzle, swizzle_128B);
+  EXPECT_EQ(fixes[0].swizzle->on_elements, (Swizzle{3, 3, 3}));
+  EXPECT_EQ(fixes[0].swizzle->after, 16U * 7 * 4 + 16 * 4);
+  EXPECT_EQ(fixes[0].element_bytes, 2U);
 }
 
 // Without the instructions, rows 0-15 and rows 16-31 are two regions: no access reaches both.
-TEST(Mend, AccessesOfOneInstructionAreOfOneRegion) {
+TEST(Fix, AccessesOfOneInstructionAreOfOneRegion) {
   std::vector<WeightedAccess> two;
   for (std::uint32_t tile : {0x400U, 0x2400U})
     two.push_back(access(ld_b32, 1, [&](std::uint32_t l) { return tile + 128 * l; }));
-  EXPECT_EQ(mends_of(two).size(), 2U);
+  EXPECT_EQ(fixes_of(two).size(), 2U);
   for (WeightedAccess& a : two) a.pc = 64;
-  std::vector<Mend> const mends = mends_of(two);
-  ASSERT_EQ(mends.size(), 1U);
-  EXPECT_EQ(mends[0].region, (std::vector<ByteRange>{{0x400, 0x1384}, {0x2400, 0x3384}}));
-  EXPECT_EQ(mends[0].before, 64U);
+  std::vector<Fix> const fixes = fixes_of(two);
+  ASSERT_EQ(fixes.size(), 1U);
+  EXPECT_EQ(fixes[0].region, (std::vector<ByteRange>{{0x400, 0x1384}, {0x2400, 0x3384}}));
+  EXPECT_EQ(fixes[0].before, 64U);
 }
 
-TEST(Mend, RegionsApartAreMendedApart) {
+TEST(Fix, RegionsApartAreMendedApart) {
   std::vector<WeightedAccess> all = transposition(0x400);
   std::vector<WeightedAccess> const other = transposition(0x1400, 5, 5);
   all.insert(all.end(), other.begin(), other.end());
   all.push_back(access(ld_b32, 9, [](std::uint32_t l) { return 0x8000 + 4 * l; }));
-  std::vector<Mend> const mends = mends_of(all);
-  ASSERT_EQ(mends.size(), 2U) << "what costs its ideal needs no mend";
-  EXPECT_EQ(mends[0].region, bytes(0x1400, 0x2400)) << "it saves most";
-  EXPECT_EQ(mends[1].region, bytes(0x400, 0x1400));
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 2U) << "what costs its ideal needs no fix";
+  EXPECT_EQ(fixes[0].region, bytes(0x1400, 0x2400)) << "it saves most";
+  EXPECT_EQ(fixes[1].region, bytes(0x400, 0x1400));
 }
 
 // 32 rows of 16 bytes a lane, 128 bytes apart, and columns of words: a load of one is a store of the other.
-TEST(Mend, TheTotalDecidesBetweenALoadAndAStore) {
+TEST(Fix, TheTotalDecidesBetweenALoadAndAStore) {
   auto const with = [](std::uint64_t stores, std::uint64_t loads) {
     std::vector<WeightedAccess> all;
     for (std::uint32_t i = 0; i < 32; ++i) {
@@ -135,28 +135,28 @@ TEST(Mend, TheTotalDecidesBetweenALoadAndAStore) {
   };
   for (auto const& [stores, loads] : {std::pair{1U, 1U}, std::pair{1U, 100U}, std::pair{100U, 1U}}) {
     std::vector<WeightedAccess> const all = with(stores, loads);
-    std::vector<Mend> const mends = mends_of(all);
-    ASSERT_EQ(mends.size(), 1U);
-    ASSERT_TRUE(mends[0].swizzle);
-    Swizzle const s = mends[0].swizzle->swizzle;
+    std::vector<Fix> const fixes = fixes_of(all);
+    ASSERT_EQ(fixes.size(), 1U);
+    ASSERT_TRUE(fixes[0].swizzle);
+    Swizzle const s = fixes[0].swizzle->swizzle;
     EXPECT_GE(s.base, 4) << "stores of 16 bytes stay whole";
-    EXPECT_EQ(mends[0].swizzle->after, total(all, s));
-    EXPECT_LT(mends[0].swizzle->after, mends[0].before);
-    EXPECT_EQ(mends[0].swizzle->after, stores * 8 * 4 + loads * 32 * 4) << "words of a column share 8 chunks";
-    ASSERT_TRUE(mends[0].padding);
-    EXPECT_EQ(mends[0].padding->padding % 16, 0U) << "4 bytes would free the load and misalign the store";
-    EXPECT_EQ(mends[0].padding->after, stores * 8 * 4 + loads * 32 * 4);
+    EXPECT_EQ(fixes[0].swizzle->after, total(all, s));
+    EXPECT_LT(fixes[0].swizzle->after, fixes[0].before);
+    EXPECT_EQ(fixes[0].swizzle->after, stores * 8 * 4 + loads * 32 * 4) << "words of a column share 8 chunks";
+    ASSERT_TRUE(fixes[0].padding);
+    EXPECT_EQ(fixes[0].padding->padding % 16, 0U) << "4 bytes would free the load and misalign the store";
+    EXPECT_EQ(fixes[0].padding->after, stores * 8 * 4 + loads * 32 * 4);
   }
 }
 
 // Lane l stores to word 33 * l and loads word 32 * l. Sw<5,2,5> frees the load and breaks the store, Sw<4,3,4> leaves two
 // wavefronts to the load and none more to the store.
-TEST(Mend, NeverFreesALoadByBreakingAStore) {
+TEST(Fix, NeverFreesALoadByBreakingAStore) {
   auto const with = [](std::uint64_t stores, std::uint64_t loads) {
     return std::vector{access(st_b32, stores, [](std::uint32_t l) { return 4 * (33 * l % 1024); }),
                        access(ld_b32, loads, [](std::uint32_t l) { return 128 * l; })};
   };
-  std::vector<Mend> const load = mends_of(with(1, 40)), store = mends_of(with(40, 1));
+  std::vector<Fix> const load = fixes_of(with(1, 40)), store = fixes_of(with(40, 1));
   ASSERT_EQ(load.size(), 1U);
   ASSERT_TRUE(load[0].swizzle);
   EXPECT_EQ(load[0].swizzle->swizzle, (Swizzle{5, 2, 5}));
@@ -168,10 +168,10 @@ TEST(Mend, NeverFreesALoadByBreakingAStore) {
   EXPECT_EQ(store[0].swizzle->after, 40U + 2);
 }
 
-TEST(Mend, SaysWhenNothingHelps) {
-  // cp.async to one address is served lane by lane, wherever it is.
-  std::vector<Mend> const one =
-      mends_of(std::vector{access(cp_b128, 3, [](std::uint32_t) { return 0x1000U; })});
+TEST(Fix, SaysWhenNothingHelps) {
+  // cp.async to one address is served lane by lane, at any address.
+  std::vector<Fix> const one =
+      fixes_of(std::vector{access(cp_b128, 3, [](std::uint32_t) { return 0x1000U; })});
   ASSERT_EQ(one.size(), 1U);
   EXPECT_EQ(one[0].before, 96U);
   EXPECT_FALSE(one[0].swizzle);
@@ -179,20 +179,20 @@ TEST(Mend, SaysWhenNothingHelps) {
   EXPECT_EQ(one[0].after(), 96U);
   EXPECT_EQ(one[0].region, bytes(0x1000, 0x1010));
   EXPECT_GT(one[0].searched, 100U);
-  EXPECT_TRUE(mends_of(std::vector<WeightedAccess>{}).empty());
+  EXPECT_TRUE(fixes_of(std::vector<WeightedAccess>{}).empty());
 }
 
 // Two words that meet in a bank: one may move to the rest of its line, unless others use that.
-TEST(Mend, ASwizzleKeepsClearOfWhatOthersTouch) {
+TEST(Fix, ASwizzleKeepsClearOfWhatOthersTouch) {
   auto const words = [](std::uint32_t first, std::uint32_t apart, std::uint32_t count) {
     return access(ld_b32, 1, [=](std::uint32_t l) { return first + apart * (l % count); });
   };
-  std::vector<Mend> const free = mends_of(std::vector{words(0x440, 128, 2)});
+  std::vector<Fix> const free = fixes_of(std::vector{words(0x440, 128, 2)});
   ASSERT_EQ(free.size(), 1U);
   ASSERT_TRUE(free[0].swizzle);
   EXPECT_EQ(free[0].swizzle->swizzle, (Swizzle{1, 4, 3})) << "0x4c0 becomes 0x4d0";
-  std::vector<Mend> const hemmed =
-      mends_of(std::vector{words(0x440, 128, 2), words(0x400, 4, 16), words(0x4c4, 4, 15)});
+  std::vector<Fix> const hemmed =
+      fixes_of(std::vector{words(0x440, 128, 2), words(0x400, 4, 16), words(0x4c4, 4, 15)});
   ASSERT_EQ(hemmed.size(), 1U);
   ASSERT_TRUE(hemmed[0].swizzle);
   EXPECT_EQ(hemmed[0].swizzle->swizzle, (Swizzle{1, 6, 1})) << "0x4c0 becomes 0x480";
@@ -200,32 +200,32 @@ TEST(Mend, ASwizzleKeepsClearOfWhatOthersTouch) {
 }
 
 // Sw<1,4,3> would lead 0x4f0 to 0x4e0.
-TEST(Mend, ASwizzleKeepsClearOfWhatLiesBefore) {
-  std::vector<Mend> const mends =
-      mends_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0x4f0 + 128 * (l % 2); }),
+TEST(Fix, ASwizzleKeepsClearOfWhatLiesBefore) {
+  std::vector<Fix> const fixes =
+      fixes_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0x4f0 + 128 * (l % 2); }),
                            access(ld_b32, 1, [](std::uint32_t l) { return 0x4e0 + 4 * (l % 4); })});
-  ASSERT_EQ(mends.size(), 1U);
-  ASSERT_TRUE(mends[0].swizzle);
-  EXPECT_EQ(mends[0].swizzle->after, 1U);
-  EXPECT_GE(mends[0].swizzle->swizzle(0x4f0U), 0x4f0U) << to_string(mends[0].swizzle->swizzle);
+  ASSERT_EQ(fixes.size(), 1U);
+  ASSERT_TRUE(fixes[0].swizzle);
+  EXPECT_EQ(fixes[0].swizzle->after, 1U);
+  EXPECT_GE(fixes[0].swizzle->swizzle(0x4f0U), 0x4f0U) << to_string(fixes[0].swizzle->swizzle);
 }
 
-TEST(Mend, RegionsThatSaveTheSameComeByTheirFirstByte) {
+TEST(Fix, RegionsThatSaveTheSameComeByTheirFirstByte) {
   auto const column = [](std::uint32_t start, std::uint64_t pc, std::uint64_t executed = 1) {
     WeightedAccess a = access(ld_b32, executed, [=](std::uint32_t l) { return start + 128 * l; });
     a.pc = pc;
     return a;
   };
-  std::vector<Mend> const mends = mends_of(std::vector{
+  std::vector<Fix> const fixes = fixes_of(std::vector{
       column(0x9000, 16), column(0x400, 16), column(0x3000, 8), column(0x6000, 8), column(0xc000, 24, 0)});
-  ASSERT_EQ(mends.size(), 2U) << "what never ran is of no region";
-  EXPECT_EQ(mends[0].region[0].begin, 0x400U);
-  EXPECT_EQ(mends[1].region[0].begin, 0x3000U);
+  ASSERT_EQ(fixes.size(), 2U) << "what never ran is of no region";
+  EXPECT_EQ(fixes[0].region[0].begin, 0x400U);
+  EXPECT_EQ(fixes[1].region[0].begin, 0x3000U);
 }
 
-// The first byte that is touched lies within a vector of 16 bytes: offsets from there tear others apart. Rows that do not
+// The first byte that is touched lies within a vector of 16 bytes: offsets from there split others apart. Rows that do not
 // begin with a line of banks have other columns in their lines.
-TEST(Mend, SaysWhenASwizzleIsOfAddressesAlone) {
+TEST(Fix, SaysWhenASwizzleIsOfAddressesAlone) {
   auto const words = [](std::uint32_t start) {
     return access(ld_b32, 1, [=](std::uint32_t l) { return start + 128 * l; });
   };
@@ -233,59 +233,59 @@ TEST(Mend, SaysWhenASwizzleIsOfAddressesAlone) {
   for (auto const& [accesses, on_offsets] :
        {std::pair(std::vector{words(0x1000)}, true), std::pair(std::vector{words(0x1004), vectors}, false),
         std::pair(std::vector{words(0x1000), vectors}, true)}) {
-    std::vector<Mend> const mends = mends_of(accesses);
-    ASSERT_EQ(mends.size(), 1U);
-    ASSERT_TRUE(mends[0].swizzle);
-    EXPECT_EQ(mends[0].swizzle->on_offsets, on_offsets);
+    std::vector<Fix> const fixes = fixes_of(accesses);
+    ASSERT_EQ(fixes.size(), 1U);
+    ASSERT_TRUE(fixes[0].swizzle);
+    EXPECT_EQ(fixes[0].swizzle->on_offsets, on_offsets);
   }
 }
 
 // The first byte that is touched is the third word of a row; vectors of 16 bytes end with their rows.
-TEST(Mend, PaddingLeavesVectorsWhole) {
+TEST(Fix, PaddingLeavesVectorsWhole) {
   std::vector<WeightedAccess> const all{access(ld_b32, 10, [](std::uint32_t l) { return 0x1008 + 128 * l; }),
                                         access(st_b128, 1, [](std::uint32_t l) { return 0x1080 + 16 * l; })};
-  std::vector<Mend> const mends = mends_of(all);
-  ASSERT_EQ(mends.size(), 1U);
-  ASSERT_TRUE(mends[0].padding);
-  EXPECT_EQ(mends[0].padding->pitch, 128U);
-  EXPECT_EQ(mends[0].padding->padding, 16U);
-  EXPECT_EQ(mends[0].padding->after, 10U * 4 + 4);
-  EXPECT_EQ(mends[0].padding->memory, 31U * 16);
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  ASSERT_TRUE(fixes[0].padding);
+  EXPECT_EQ(fixes[0].padding->pitch, 128U);
+  EXPECT_EQ(fixes[0].padding->padding, 16U);
+  EXPECT_EQ(fixes[0].padding->after, 10U * 4 + 4);
+  EXPECT_EQ(fixes[0].padding->memory, 31U * 16);
 }
 
-TEST(Mend, LanesThatTakeNoPartAreNotOfTheRegion) {
+TEST(Fix, LanesThatTakeNoPartAreNotOfTheRegion) {
   WeightedAccess a =
       access(ld_b32, 1, [](std::uint32_t l) { return l == 31 ? 0xfffffffcU : 0x1000 + 128 * l; });
   a.access.active[31] = false;
-  ASSERT_EQ(mends_of(std::vector{a}).size(), 1U);
-  EXPECT_EQ(mends_of(std::vector{a})[0].region, bytes(0x1000, 0x1000 + 30 * 128 + 4));
+  ASSERT_EQ(fixes_of(std::vector{a}).size(), 1U);
+  EXPECT_EQ(fixes_of(std::vector{a})[0].region, bytes(0x1000, 0x1000 + 30 * 128 + 4));
   WeightedAccess matrix{{Operation::ldmatrix, 16, 1}, {}, 1, {}};
   for (std::uint32_t l = 0; l < 32; ++l) {
     matrix.access.active[l] = true;
     matrix.access.address[l] = l < 8 ? 0x1000 + 128 * l : 0x7777;  // beyond lane 8, addresses are ignored
   }
-  EXPECT_EQ(mends_of(std::vector{matrix}).at(0).region, bytes(0x1000, 0x1000 + 7 * 128 + 16));
+  EXPECT_EQ(fixes_of(std::vector{matrix}).at(0).region, bytes(0x1000, 0x1000 + 7 * 128 + 16));
 }
 
-TEST(Mend, TooManyPatternsAreNotSearched) {
+TEST(Fix, TooManyPatternsAreNotSearched) {
   std::vector<WeightedAccess> all;
   for (std::uint32_t i = 0; i <= 1U << 16; ++i)  // each has its own set of lanes
     all.push_back(access(ld_b32, 1, [](std::uint32_t l) { return 128 * l; }));
   for (std::uint32_t i = 0; i <= 1U << 16; ++i)
     for (std::uint32_t l = 2; l < 19; ++l) all[i].access.active[l] = (i >> (l - 2) & 1) != 0;
-  EXPECT_EQ(mends_of(all).at(0).searched, 0U);
-  EXPECT_FALSE(mends_of(all)[0].swizzle);
-  EXPECT_TRUE(mends_of(all)[0].padding);
+  EXPECT_EQ(fixes_of(all).at(0).searched, 0U);
+  EXPECT_FALSE(fixes_of(all)[0].swizzle);
+  EXPECT_TRUE(fixes_of(all)[0].padding);
   all.pop_back();
-  EXPECT_GT(mends_of(all).at(0).searched, 0U);
-  EXPECT_TRUE(mends_of(all)[0].swizzle && mends_of(all)[0].padding);
+  EXPECT_GT(fixes_of(all).at(0).searched, 0U);
+  EXPECT_TRUE(fixes_of(all)[0].swizzle && fixes_of(all)[0].padding);
 }
 
-TEST(Mend, AddressesMayReachTheEndOf32Bits) {
-  std::vector<Mend> const mends =
-      mends_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0xfffff000U + 128 * l; })});
-  ASSERT_EQ(mends.size(), 1U);
-  EXPECT_EQ(mends[0].region, bytes(0xfffff000, 0xffffff84));
+TEST(Fix, AddressesMayReachTheEndOf32Bits) {
+  std::vector<Fix> const fixes =
+      fixes_of(std::vector{access(ld_b32, 1, [](std::uint32_t l) { return 0xfffff000U + 128 * l; })});
+  ASSERT_EQ(fixes.size(), 1U);
+  EXPECT_EQ(fixes[0].region, bytes(0xfffff000, 0xffffff84));
 }
 
 /// Bit by bit, and no line of the library's.
@@ -324,7 +324,7 @@ std::uint64_t least_total(std::span<WeightedAccess const> all, std::uint64_t beg
   return least;
 }
 
-RC_GTEST_PROP(Mend, NoSwizzleAndNoPaddingIsBetter, ()) {
+RC_GTEST_PROP(Fix, NoSwizzleAndNoPaddingIsBetter, ()) {
   std::vector<WeightedAccess> all;
   int const kinds = *evenly(1, 4);
   for (int i = 0; i < kinds; ++i) {
@@ -334,29 +334,29 @@ RC_GTEST_PROP(Mend, NoSwizzleAndNoPaddingIsBetter, ()) {
     all.push_back({instruction, warp, *evenly<std::uint64_t>(1, 50), 8});  // one pc: one region
     for (auto& address : all.back().access.address) address %= 4096;
   }
-  std::vector<Mend> const mends = mends_of(all);
-  RC_CLASSIFY(mends.empty(), "nothing to mend");
-  if (mends.empty()) return;
-  RC_ASSERT(mends.size() == 1U);
-  Mend const& mend = mends[0];
-  RC_ASSERT(mend.before == total(all, std::identity{}));
-  RC_CLASSIFY(mend.swizzle.has_value(), "mended by a swizzle");
-  RC_CLASSIFY(mend.padding.has_value(), "mended by padding");
-  if (mend.region.size() == 1) {
-    std::uint64_t const least = least_total(all, mend.region[0].begin, mend.region[0].end);
-    RC_ASSERT((mend.swizzle ? mend.swizzle->after : mend.before) == least);
+  std::vector<Fix> const fixes = fixes_of(all);
+  RC_CLASSIFY(fixes.empty(), "nothing to fix");
+  if (fixes.empty()) return;
+  RC_ASSERT(fixes.size() == 1U);
+  Fix const& fix = fixes[0];
+  RC_ASSERT(fix.before == total(all, std::identity{}));
+  RC_CLASSIFY(fix.swizzle.has_value(), "fixed by a swizzle");
+  RC_CLASSIFY(fix.padding.has_value(), "fixed by padding");
+  if (fix.region.size() == 1) {
+    std::uint64_t const least = least_total(all, fix.region[0].begin, fix.region[0].end);
+    RC_ASSERT((fix.swizzle ? fix.swizzle->after : fix.before) == least);
   }
-  if (mend.swizzle) {
-    RC_ASSERT(mend.swizzle->after < mend.before);
-    RC_ASSERT(mend.swizzle->after ==
-              total(all, [&](std::uint64_t x) { return by_bits(mend.swizzle->swizzle, x); }));
+  if (fix.swizzle) {
+    RC_ASSERT(fix.swizzle->after < fix.before);
+    RC_ASSERT(fix.swizzle->after ==
+              total(all, [&](std::uint64_t x) { return by_bits(fix.swizzle->swizzle, x); }));
   }
-  if (mend.padding && mend.region.size() == 1) {
-    PaddingMend const& p = *mend.padding;
+  if (fix.padding && fix.region.size() == 1) {
+    PaddingFix const& p = *fix.padding;
     std::uint64_t widest = 1;
     for (WeightedAccess const& a : all) widest = std::max<std::uint64_t>(widest, a.instruction.bytes);
-    std::uint64_t const first = mend.region[0].begin / widest * widest;
-    RC_ASSERT(p.after < mend.before);
+    std::uint64_t const first = fix.region[0].begin / widest * widest;
+    RC_ASSERT(p.after < fix.before);
     RC_ASSERT(p.after == total(all, [&](std::uint64_t x) {
                 return x < first ? x : x + (x - first) / p.pitch * p.padding;
               }));
