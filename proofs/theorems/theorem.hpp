@@ -1,6 +1,6 @@
 // How the theorems about swizzles are stated: one law, three domains.
 //
-// A cost model is a generic lambda law(f, x, y) over a swizzle formula f and words x, y. It becomes four
+// A theorem is a generic lambda law(f, x, y) over a swizzle formula f and words x, y. It becomes four
 // claims: for every valid swizzle within 32 bits, one by one; for the swizzles of public kernels on
 // 64-bit offsets; and as one theorem for each sign of shift in which bits, base and |shift| are
 // variables themselves.

@@ -3,7 +3,7 @@
 
 #include "command/command.hpp"
 
-#include <swizproof/text/code.hpp>
+#include <swizproof/report/code.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -3,8 +3,8 @@
 #include "command/help.hpp"
 
 #include "system/whole_file.hpp"
-#include "text/nearest.hpp"
-#include "text/report.hpp"
+#include "parse/nearest.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 

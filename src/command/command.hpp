@@ -3,7 +3,7 @@
 
 #include "command/run.hpp"
 
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/engine/question.hpp>
 #include <swizproof/engine/verdict.hpp>
 

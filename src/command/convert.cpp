@@ -2,12 +2,12 @@
 #include "command/code.hpp"
 #include "command/command.hpp"
 #include "command/help.hpp"
-#include "text/report.hpp"
+#include "report/report.hpp"
 
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/hardware/architecture.hpp>
 #include <swizproof/layout/composed.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 

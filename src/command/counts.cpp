@@ -112,7 +112,7 @@ std::string describe(Counts const& counts, Style const& style) {
   beside(
       total(counts, &CountedLines::other_launches),
       "more of kernels that were launched more often in one of the two: trace and profile the same launches");
-  beside(total(counts, &CountedLines::no_law), "more of which there is no cost model");
+  beside(total(counts, &CountedLines::no_law), "not modelled");
   beside(total(counts, &CountedLines::not_counted), "more that the profile does not have");
   beside(total(counts, &CountedLines::not_traced), "more that the trace does not have");
   return text;

@@ -1,8 +1,8 @@
 // Traces beside a profile of the same program: what `crosscheck` says of them.
 #pragma once
 
-#include "evidence/counted.hpp"
-#include "text/report.hpp"
+#include "profile/counted.hpp"
+#include "report/report.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -4,13 +4,13 @@
 #include "command/counts.hpp"
 #include "command/traces.hpp"
 
-#include "evidence/comparison.hpp"
-#include "evidence/evidence.hpp"
-#include "evidence/nsight.hpp"
-#include "text/report.hpp"
+#include "profile/comparison.hpp"
+#include "records/evidence.hpp"
+#include "profile/nsight.hpp"
+#include "report/report.hpp"
 #include "system/whole_file.hpp"
 
-#include <swizproof/text/obligations.hpp>
+#include <swizproof/parse/obligations.hpp>
 
 #include <fmt/format.h>
 

@@ -2,15 +2,15 @@
 #include "command/command.hpp"
 #include "command/help.hpp"
 
-#include "evidence/fixes.hpp"
-#include "evidence/source.hpp"
-#include "evidence/trace.hpp"
+#include "profile/fixes.hpp"
+#include "profile/source.hpp"
+#include "profile/trace.hpp"
 #include "picture/picture.hpp"
 #include "system/whole_file.hpp"
-#include "text/fix.hpp"
-#include "text/pattern.hpp"
-#include "text/report.hpp"
-#include "text/sarif.hpp"
+#include "report/fix.hpp"
+#include "parse/pattern.hpp"
+#include "report/report.hpp"
+#include "report/sarif.hpp"
 
 #include <swizproof/hardware/collision.hpp>
 
@@ -549,7 +549,7 @@ void print_worst(Line const& line, bool with_source, Style const& style) {
   for (auto const& conflict : worst.conflicts) print_lanes(conflict, *i.worst);
 }
 
-/// `no cost model: 128 executions of atom.shared.b32, 64 of wgmma`
+/// `not modelled: 128 executions of atom.shared.b32, 64 of wgmma`
 void print_lawless(Kernel const& kernel, Style const& style) {
   std::vector<std::pair<std::string, std::uint64_t>> sums;
   for (Line const& line : kernel.lines) {
@@ -561,7 +561,7 @@ void print_lawless(Kernel const& kernel, Style const& style) {
   }
   std::string text;
   for (auto const& [op, executed] : sums)
-    text += text.empty() ? fmt::format("no cost model: {} of {}", counted(executed, "execution"), op)
+    text += text.empty() ? fmt::format("not modelled: {} of {}", counted(executed, "execution"), op)
                          : fmt::format(", {} of {}", executed, op);
   if (!text.empty()) fmt::print("\n  {}\n", style.doubtful(text));
 }
@@ -644,7 +644,7 @@ void print_text(ExplainResult const& result, Style const& style) {
   if (result.sums.excess != 0 && !result.sourced())
     fmt::print("\nno lines of source: compile the program with nvcc -lineinfo\n");
   print_sources(result, style);
-  if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("nothing with a cost model was traced"));
+  if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("no modelled access was traced"));
   if (trace.dropped != 0)
     fmt::print("\n{}\n",
                style.doubtful(fmt::format(

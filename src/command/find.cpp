@@ -3,7 +3,7 @@
 #include "command/command.hpp"
 #include "command/help.hpp"
 
-#include "text/report.hpp"
+#include "report/report.hpp"
 
 #include <swizproof/analysis/find.hpp>
 #include <swizproof/engine/decide.hpp>

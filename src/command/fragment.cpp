@@ -3,7 +3,7 @@
 #include "command/fragment.hpp"
 #include "command/help.hpp"
 
-#include "text/report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "command/command.hpp"
 #include "command/help.hpp"
 
-#include "text/report.hpp"
+#include "report/report.hpp"
 
 #include <swizproof/analysis/inspect.hpp>
 

@@ -1,9 +1,9 @@
 // swizproof language: what LAYOUT, ACCESS and their parts may be.
 #include "command/help.hpp"
-#include "text/nearest.hpp"
-#include "text/report.hpp"
+#include "parse/nearest.hpp"
+#include "report/report.hpp"
 
-#include <swizproof/text/language.hpp>
+#include <swizproof/parse/language.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

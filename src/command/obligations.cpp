@@ -2,11 +2,11 @@
 #include "command/command.hpp"
 #include "command/prove.hpp"
 
-#include "text/report.hpp"
-#include "text/sarif.hpp"
+#include "report/report.hpp"
+#include "report/sarif.hpp"
 #include "system/whole_file.hpp"
 
-#include <swizproof/text/obligations.hpp>
+#include <swizproof/parse/obligations.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

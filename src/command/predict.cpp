@@ -2,8 +2,8 @@
 #include "command/command.hpp"
 #include "command/help.hpp"
 
-#include "evidence/predictions.hpp"
-#include "evidence/requests.hpp"
+#include "profile/predictions.hpp"
+#include "profile/requests.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -5,7 +5,7 @@
 
 #include "certificate/certificate.hpp"
 #include "system/parallel.hpp"
-#include "text/report.hpp"
+#include "report/report.hpp"
 #include "system/whole_file.hpp"
 
 #include <swizproof/claim/catalog.hpp>

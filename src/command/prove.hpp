@@ -4,7 +4,7 @@
 #include "command/command.hpp"
 
 #include "system/parallel.hpp"
-#include "text/pattern.hpp"
+#include "parse/pattern.hpp"
 
 #include <algorithm>
 #include <sstream>

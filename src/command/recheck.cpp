@@ -5,7 +5,7 @@
 #include "certificate/certificate.hpp"
 #include "system/parallel.hpp"
 #include "system/process.hpp"
-#include "text/report.hpp"
+#include "report/report.hpp"
 
 #include <swizproof/claim/catalog.hpp>
 

@@ -3,9 +3,9 @@
 #include "command/command.hpp"
 #include "command/help.hpp"
 
-#include "text/report.hpp"
+#include "report/report.hpp"
 
-#include <swizproof/analysis/boxes.hpp>
+#include <swizproof/analysis/tma.hpp>
 #include <swizproof/layout/composed.hpp>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Traces beside obligations: what `crosscheck` says of them.
 #pragma once
 
-#include "evidence/conformance.hpp"
-#include "text/report.hpp"
+#include "profile/conformance.hpp"
+#include "report/report.hpp"
 
 #include <nlohmann/json.hpp>
 

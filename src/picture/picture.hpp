@@ -9,7 +9,7 @@
 // The forms (terminal, SVG, HTML, JSON) draw these values and compute nothing of their own.
 #pragma once
 
-#include "text/report.hpp"
+#include "report/report.hpp"
 
 #include <swizproof/layout/map.hpp>
 #include <swizproof/access/placement.hpp>

@@ -9,7 +9,7 @@
 // Colour says the bank, and so does a number in each cell; a lane has a frame and a number, a collision has
 // hatching and an exclamation mark: nothing is said by colour alone.
 #include "picture/picture.hpp"
-#include "text/xml.hpp"
+#include "report/xml.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // The named accesses, beside what the parser makes of their texts.
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "generators/tile_case.hpp"
 
 #include <swizproof/analysis/find.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

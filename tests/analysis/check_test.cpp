@@ -1,6 +1,6 @@
 // check(): verdicts, counterexamples and refusals, on literals worked by hand.
 #include <swizproof/analysis/check.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

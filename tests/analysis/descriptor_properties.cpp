@@ -1,6 +1,6 @@
 // descriptors_of() against loops that share nothing with it: every mode, base offset, stride and start of small tiles.
 #include <swizproof/analysis/descriptor.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // descriptors_of(): the fields of every canonical tile by closed formulas, the steps, and what is refused for which reason.
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/core/error.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

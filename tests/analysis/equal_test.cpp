@@ -1,7 +1,7 @@
 // compare() and alignment_of(), on literals worked by hand.
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/equal.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

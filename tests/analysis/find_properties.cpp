@@ -3,7 +3,7 @@
 
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/find.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // find_*(): the best is found, and nothing better exists.
 #include <swizproof/analysis/find.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

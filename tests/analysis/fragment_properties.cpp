@@ -1,6 +1,6 @@
 // deliver() against a memory of bytes and a loop that moves them as PTX says, on random rows.
 #include <swizproof/analysis/fragment.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,6 +1,6 @@
 // deliver() and solve_rows(), on what kernels do.
 #include <swizproof/analysis/fragment.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/analysis/equal.hpp>
 #include <swizproof/analysis/inspect.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // the cost model by classes of addresses, each beside a naive loop over sets in the same run: `ratio` is how many times
 // as many accesses a second the cost model answers.
 #include <swizproof/hardware/bank.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <benchmark/benchmark.h>
 

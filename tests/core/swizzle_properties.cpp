@@ -1,7 +1,7 @@
 #include "generators/generators.hpp"
 
 #include <swizproof/core/gf2.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

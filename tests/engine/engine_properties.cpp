@@ -1,7 +1,7 @@
 #include "generators/generators.hpp"
 
 #include <swizproof/engine/affine.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/engine/decide.hpp>
 
 #include <gtest/gtest.h>

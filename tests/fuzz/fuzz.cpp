@@ -1,16 +1,16 @@
 // One entry point for each reader of text or files, and one that compares the engines. The first argument chooses. Every
 // input ends in a value or an InputError: no crash, no other exception, no hang.
-#include "evidence/evidence.hpp"
-#include "evidence/nsight.hpp"
-#include "evidence/requests.hpp"
-#include "evidence/trace.hpp"
+#include "records/evidence.hpp"
+#include "profile/nsight.hpp"
+#include "profile/requests.hpp"
+#include "profile/trace.hpp"
 #include "generators/tile_case.hpp"
 
-#include <swizproof/analysis/boxes.hpp>
+#include <swizproof/analysis/tma.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/engine/decide.hpp>
-#include <swizproof/text/obligations.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/obligations.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/certificate/rup.hpp>
 
 #include <fmt/format.h>

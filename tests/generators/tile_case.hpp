@@ -3,7 +3,7 @@
 
 #include "dumb_law.hpp"
 
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include "generators/generators.hpp"
 
 #include <swizproof/layout/composed.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

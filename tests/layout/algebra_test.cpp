@@ -1,5 +1,5 @@
 #include <swizproof/layout/composed.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/access/tiled_copy.hpp>
 
 #include <gtest/gtest.h>

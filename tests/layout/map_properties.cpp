@@ -4,7 +4,7 @@
 
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/equal.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

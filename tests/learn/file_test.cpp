@@ -2,7 +2,7 @@
 #include "simulated.hpp"
 
 #include <swizproof/hardware/certainty.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "oracle.hpp"
 
 #include <swizproof/analysis/check.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "oracle.hpp"
 
 #include <swizproof/layout/algebra.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Ours equals the conflict degrees, swizzle values and validity rules recorded from seven other projects.
 #include "oracle.hpp"
 
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Ours equals what NVIDIA's CuTe headers computed and printed.
 #include "oracle.hpp"
 
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/access/tiled_copy.hpp>
 
 #include <gtest/gtest.h>

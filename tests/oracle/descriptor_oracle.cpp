@@ -4,7 +4,7 @@
 #include "oracle/oracle.hpp"
 
 #include <swizproof/analysis/descriptor.hpp>
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

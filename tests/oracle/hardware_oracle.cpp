@@ -1,6 +1,6 @@
 // Ours equals the table of expected wavefronts that was made by brute force from the documents, for
 // every pattern, pitch and swizzle in it.
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

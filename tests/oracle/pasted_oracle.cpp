@@ -1,7 +1,7 @@
 // Blocks and tilers that CuTe printed, pasted without the name of the instruction.
 #include "oracle/oracle.hpp"
 
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

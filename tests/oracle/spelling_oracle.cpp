@@ -2,7 +2,7 @@
 // 2026-08-20), g++ on the host. tests/cutlass/spellings.cpp prints the file again.
 #include "oracle/oracle.hpp"
 
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The pages that `swizproof show --html` and `explain --html` write, loaded in headless Chromium: their numbers are ours, for
 // every access and swizzle, and they fit a telephone.
-#include <swizproof/text/parse.hpp>
+#include <swizproof/parse/parse.hpp>
 #include <swizproof/access/placement.hpp>
 
 #include <gtest/gtest.h>

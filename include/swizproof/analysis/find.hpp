@@ -11,7 +11,7 @@
 #pragma once
 
 #include <swizproof/analysis/check.hpp>
-#include <swizproof/analysis/boxes.hpp>
+#include <swizproof/analysis/tma.hpp>
 
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// Obligations: a user's own layouts, with what must hold of them. text/obligations.hpp reads them from a file.
+// Obligations: a user's own layouts, with what must hold of them. parse/obligations.hpp reads them from a file.
 #pragma once
 
 #include <swizproof/analysis/align.hpp>

@@ -9,7 +9,7 @@
 //
 // [found by measurement] Campaign `wavefronts` on an H200, eight warps: of 1,896,128,512 patterns none takes another time; the farthest
 // is 0.76 cycles above its wavefronts, of cp.async 2.23. Checked by tests/hardware/timing_test.cpp and, with the record, by
-// tests/evidence/evidence_test.cpp.
+// tests/records/evidence_test.cpp.
 #pragma once
 
 #include <swizproof/hardware/instruction.hpp>

@@ -38,12 +38,12 @@ using BitPlaces = std::vector<std::uint64_t>;
 
 /// The same of a function given by its values, the first index fastest; nothing if it is not linear over GF(2), an extent is no
 /// power of two, or a value is below 0 or needs more than 32 bits. {0, 1, 3, 2} of shape (4): `Sw<1,0,1> o _0 o (_4):(_1)`.
-/// Checked by tests/text/coordinate_test.cpp.
+/// Checked by tests/parse/coordinate_test.cpp.
 [[nodiscard]] std::optional<std::vector<Stage>> linear_stages(std::span<std::int64_t const> shape,
                                                               std::span<std::int64_t const> values);
 
 /// The Swizzle, or else the LinearMap, that leads bit i of a number to images[i]; bits beyond stay. {1, 2, 4, 9}: `Sw<1,0,3>`.
-/// Checked by tests/text/code_test.cpp.
+/// Checked by tests/report/code_test.cpp.
 [[nodiscard]] Stage linear_stage(std::span<std::uint64_t const> images);
 
 }  // namespace swizproof

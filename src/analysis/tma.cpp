@@ -1,0 +1,860 @@
+#include <swizproof/layout/algebra.hpp>
+#include <swizproof/layout/composed.hpp>
+#include <swizproof/analysis/inspect.hpp>
+#include <swizproof/analysis/tma.hpp>
+#include <swizproof/analysis/equal.hpp>
+#include <swizproof/core/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+
+namespace swizproof {
+
+namespace {
+
+/// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular
+/// is the one to tell: its swizzle is the tile's.
+struct Failure {
+  std::uint64_t regular = 0;   ///< elements of the largest block of lines at one distance, for any distance
+  std::uint64_t elements = 0;  ///< of the box that `reason` is about
+  std::string reason{};
+};
+
+/// Boxes of one swizzle mode.
+class BoxSearch {
+ public:
+  BoxSearch(TmaMode mode, std::span<std::uint64_t const> extents, std::uint32_t element_bytes,
+            std::span<std::uint64_t const> addresses)
+      : mode_(mode), extents_(extents), bytes_(element_bytes), runs_(extents.size()) {
+    // Each swizzle is its own inverse: these are the addresses before it, which must be those of lines.
+    Swizzle const sigma = swizzle_of(mode);
+    plain_.reserve(addresses.size());
+    for (std::uint64_t const a : addresses) plain_.push_back(sigma(a));
+    for (std::size_t m = 0, stride = 1; m < extents.size(); stride *= extents[m++])
+      strides_.push_back(stride);
+  }
+
+  void run() {
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      if (extents_[m] < 2 || step(m) != bytes_) continue;
+      for (std::uint32_t const b : runs(m)) {
+        std::uint32_t const line = b * bytes_;
+        if (tma_line(tma_width(mode_), std::uint64_t{8} * line) != TmaLine::fits) continue;
+        extend({b}, {m}, tma_pitch(mode_, line));
+      }
+    }
+    failure_.regular = 1;
+    for (std::size_t m = 0; m < extents_.size(); ++m)
+      if (extents_[m] > 1 && !runs(m).empty()) failure_.regular *= runs(m).front();
+    if (failure_.reason.empty()) failure_.reason = no_lines();
+  }
+  [[nodiscard]] std::optional<TmaBoxes> const& best() const { return best_; }
+  [[nodiscard]] Failure const& failure() const { return failure_; }
+  [[nodiscard]] TmaMode mode() const { return mode_; }
+
+  /// The boxes of a solution from a base, the first mode of the tile fastest.
+  [[nodiscard]] std::vector<TmaCopy> copies(TmaBoxes const& boxes, std::uint64_t base) const {
+    std::vector<TmaCopy> all;
+    for_each_corner(along(boxes), [&](std::vector<std::uint64_t> const& at, std::size_t i) {
+      all.push_back({at, static_cast<std::int64_t>(plain_[i] - base)});
+      return true;
+    });
+    return all;
+  }
+
+  /// The first element that a copy in lines as long as can be puts elsewhere; nothing if the tile has no lines of 16 bytes,
+  /// or if only the boxes' starts are in the way.
+  [[nodiscard]] std::optional<TmaWitness> witness() const {
+    std::vector<std::size_t> order;  // the innermost first
+    for (std::size_t m = 0; m < extents_.size(); ++m)
+      if (extents_[m] > 1) order.push_back(m);
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(step(a) != bytes_, step(a)) < std::pair(step(b) != bytes_, step(b));
+    });
+    if (order.empty()) return std::nullopt;
+    std::uint64_t const widest = mode_ == TmaMode::none ? ~std::uint64_t{0} : tma_width(mode_) / bytes_;
+    std::uint64_t const unit = std::max(1U, tma_line_unit / bytes_);
+    std::uint64_t const line =
+        std::min({extents_[order[0]], std::uint64_t{tma_most_elements}, widest}) / unit * unit;
+    if (line == 0) return std::nullopt;
+    std::uint64_t const pitch = tma_pitch(mode_, static_cast<std::uint32_t>(line * bytes_));
+    std::uint64_t const lines = plain_.size() / extents_[order[0]];
+    for (std::uint64_t first = 0; first < extents_[order[0]]; first += line) {
+      std::uint64_t const destination =
+          plain_[first * strides_[order[0]]] & ~std::uint64_t{tma_destination - 1};
+      for (std::uint64_t y = 0; y < lines; ++y)
+        for (std::uint64_t x = first; x < std::min(first + line, extents_[order[0]]); ++x) {
+          std::vector<std::uint64_t> at(extents_.size(), 0);
+          at[order[0]] = x;
+          for (std::size_t d = 1, rest = y; d < order.size(); rest /= extents_[order[d++]])
+            at[order[d]] = rest % extents_[order[d]];
+          std::size_t i = 0;
+          for (std::size_t m = 0; m < at.size(); ++m) i += at[m] * strides_[m];
+          std::uint64_t const put = destination + y * pitch + (x - first) * bytes_;
+          if (put == plain_[i]) continue;
+          Swizzle const sigma = swizzle_of(mode_);
+          return TmaWitness{std::move(at),
+                            0,
+                            static_cast<std::int64_t>(sigma(put)),
+                            static_cast<std::int64_t>(sigma(plain_[i])),
+                            {}};
+        }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// That no mode has a line of 16 bytes, and why.
+  [[nodiscard]] std::string no_lines() {
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      bool const whole = extents_[m] > 1 && step(m) == bytes_ && extents_[m] <= tma_most_elements &&
+                         !runs(m).empty() && runs(m).front() == extents_[m];
+      if (whole && extents_[m] * bytes_ % tma_line_unit != 0)
+        return fmt::format(
+            "mode {} of the tile is contiguous, but {} bytes long, and a line is a multiple of {}", m,
+            extents_[m] * bytes_, tma_line_unit);
+    }
+    return fmt::format("no mode of the tile consists of contiguous pieces of {} bytes", tma_line_unit);
+  }
+  /// Elements of a box along each mode of the tile.
+  [[nodiscard]] std::vector<std::uint64_t> along(TmaBoxes const& boxes) const {
+    std::vector<std::uint64_t> elements(extents_.size(), 1);
+    for (std::size_t d = 0; d < boxes.box.size(); ++d) elements[boxes.modes[d]] = boxes.box[d];
+    return elements;
+  }
+  /// Bytes from one index of mode m to the next, at the tile's origin.
+  [[nodiscard]] std::uint64_t step(std::size_t m) const { return plain_[strides_[m]] - plain_[0]; }
+
+  /// Extents of boxes along mode m, the largest first: divisors b such that within each b indices, anywhere in
+  /// the tile, every index lies step(m) behind the one before.
+  [[nodiscard]] std::vector<std::uint32_t> const& runs(std::size_t m) {
+    std::optional<std::vector<std::uint32_t>>& known = runs_[m];
+    if (!known) known = find_runs(m);
+    return *known;
+  }
+  [[nodiscard]] std::vector<std::uint32_t> find_runs(std::size_t m) const {
+    std::vector<bool> follows(extents_[m], true);
+    std::size_t const stride = strides_[m];
+    std::uint64_t const apart = step(m);
+    for (std::size_t block = 0; block < plain_.size(); block += stride * extents_[m])
+      for (std::size_t c = 1; c < extents_[m]; ++c)
+        for (std::size_t i = block + c * stride; follows[c] && i < block + (c + 1) * stride; ++i)
+          follows[c] = plain_[i] - plain_[i - stride] == apart;
+    std::vector<std::uint32_t> all;
+    for (auto b = static_cast<std::uint32_t>(std::min<std::uint64_t>(extents_[m], tma_most_elements)); b > 1;
+         --b) {
+      if (extents_[m] % b != 0) continue;
+      bool whole = true;
+      for (std::size_t c = 0; whole && c < extents_[m]; ++c) whole = c % b == 0 || follows[c];
+      if (whole) all.push_back(b);
+    }
+    return all;
+  }
+
+  /// Tries the box, and all that have one more dimension: the mode whose indices lie `next` bytes apart.
+  void extend(std::vector<std::uint32_t> const& box, std::vector<std::size_t> const& modes,
+              std::uint64_t next) {
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      if (extents_[m] < 2 || step(m) != next || std::find(modes.begin(), modes.end(), m) != modes.end())
+        continue;
+      for (std::uint32_t const b : runs(m)) {
+        std::vector<std::uint32_t> more = box;
+        std::vector<std::size_t> and_mode = modes;
+        more.push_back(b);
+        and_mode.push_back(m);
+        extend(more, and_mode, next * b);
+      }
+    }
+    consider(box, modes);
+  }
+
+  /// Keeps the box if each of its copies has a destination, and there are fewer of them than before.
+  void consider(std::vector<std::uint32_t> box, std::vector<std::size_t> modes) {
+    std::vector<std::uint64_t> along(extents_.size(), 1);
+    std::uint64_t elements = 1;
+    for (std::size_t d = 0; d < box.size(); ++d) along[modes[d]] = box[d], elements *= box[d];
+    if (best_ && plain_.size() / elements >= best_->boxes) return;
+    for (std::size_t m = 0; m < extents_.size(); ++m)
+      if (extents_[m] > 1 && std::find(modes.begin(), modes.end(), m) == modes.end())
+        box.push_back(1), modes.push_back(m);
+    std::uint32_t const pitch = tma_pitch(mode_, box[0] * bytes_);
+    if (auto const stray = misplaced(along)) {
+      if (elements > failure_.elements)
+        failure_ = {
+            0, elements,
+            fmt::format("mode {} puts lines {} bytes apart: the largest box that fits is ({}), and one "
+                        "would start at byte {}, no multiple of {}",
+                        name(mode_), pitch, fmt::join(box, ","), *stray, tma_destination)};
+      return;
+    }
+    best_ = TmaBoxes{mode_,
+                     std::move(box),
+                     std::move(modes),
+                     plain_.size() / elements,
+                     pitch,
+                     elements * bytes_,
+                     std::max<std::uint64_t>(tma_destination, swizzle_of(mode_).period())};
+  }
+
+  /// Calls visit(coordinate, index) for the first element of each box until it says false.
+  template <class Visit>
+  void for_each_corner(std::vector<std::uint64_t> const& along, Visit const& visit) const {
+    std::vector<std::uint64_t> at(along.size(), 0);
+    std::size_t i = 0;
+    while (visit(at, i)) {
+      std::size_t m = 0;
+      for (; m < at.size(); ++m) {
+        at[m] += along[m], i += along[m] * strides_[m];
+        if (at[m] < extents_[m]) break;
+        i -= at[m] * strides_[m], at[m] = 0;
+      }
+      if (m == at.size()) return;
+    }
+  }
+
+  /// Start of a box at which TMA cannot start, from the tile's base.
+  [[nodiscard]] std::optional<std::int64_t> misplaced(std::vector<std::uint64_t> const& along) const {
+    std::optional<std::int64_t> stray;
+    for_each_corner(along, [&](std::vector<std::uint64_t> const&, std::size_t i) {
+      if (plain_[i] % tma_destination != 0) stray = static_cast<std::int64_t>(plain_[i]);
+      return !stray;
+    });
+    return stray;
+  }
+
+  TmaMode mode_;
+  std::span<std::uint64_t const> extents_;
+  std::uint32_t bytes_;                 // of an element
+  std::vector<std::uint64_t> plain_{};  // addresses before the swizzle
+  std::vector<std::size_t> strides_{};  // of plain indices
+  std::vector<std::optional<std::vector<std::uint32_t>>> runs_{};
+  std::optional<TmaBoxes> best_{};
+  Failure failure_{};
+};
+
+bool is_tma_element(unsigned bits) { return bits == 8 || bits == 16 || bits == 32 || bits == 64; }
+
+/// That TMA has no such elements; empty if it has.
+std::string unfit_element(unsigned bits) {
+  if (is_tma_element(bits)) return {};
+  return fmt::format("TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", bits,
+                     bits == 4 || bits == 6
+                         ? "; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, 16U4_ALIGN16B and 16U6_ALIGN16B, which "
+                           "pack 16 of them into 8 "
+                           "or 16 bytes, are not modelled: give the tile in bytes, --element u8"
+                         : "");
+}
+
+/// Why no box has so many dimensions; empty if one has.
+std::string unfit_modes(std::span<std::uint64_t const> extents) {
+  auto const long_modes =
+      std::count_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
+  if (static_cast<std::size_t>(long_modes) > tma_most_dimensions)
+    return fmt::format("the tile has {} modes, a box has at most {} dimensions", long_modes,
+                       tma_most_dimensions);
+  return {};
+}
+
+/// A byte of an element that does not follow the byte before it.
+struct Split {
+  std::uint64_t index = 0;
+  unsigned byte = 0;
+};
+
+/// Address of byte j of the element at an index, from a base. Precondition: elements are whole bytes.
+std::uint64_t byte_address(Map const& map, std::uint64_t base, std::uint64_t element_offset, unsigned j) {
+  return value(map.on_bytes, std::uint64_t{base + element_offset * (*map.element_bits / 8) + j});
+}
+
+/// A tile's elements: offsets, and addresses of the first bytes from a base.
+struct Tile {
+  std::vector<std::uint64_t> extents{};
+  std::vector<std::uint64_t> offsets{};
+  std::vector<std::uint64_t> addresses{};
+  std::optional<Split> split{};
+
+  [[nodiscard]] std::vector<std::uint64_t> coordinate(std::uint64_t index) const {
+    std::vector<std::uint64_t> at;
+    for (std::uint64_t const e : extents) at.push_back(index % e), index /= e;
+    return at;
+  }
+};
+
+/// The offsets, once; then the addresses from a base.
+void read_elements(Map const& map, Tile& tile, std::uint64_t base) {
+  unsigned const bytes = *map.element_bits / 8;
+  if (tile.offsets.empty())
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
+      tile.offsets.push_back(offset(map, i).elements);
+  tile.addresses.clear();
+  tile.split.reset();
+  for (std::uint64_t i = 0; i < tile.offsets.size(); ++i) {
+    tile.addresses.push_back(byte_address(map, base, tile.offsets[i], 0));
+    for (unsigned j = 1; j < bytes && !tile.split; ++j)
+      if (byte_address(map, base, tile.offsets[i], j) != tile.addresses.back() + j) tile.split = Split{i, j};
+  }
+}
+
+/// Two elements of which one begins where the other does.
+std::optional<TmaWitness> shared_place(Tile const& tile) {
+  std::unordered_map<std::uint64_t, std::uint64_t> first;
+  for (std::uint64_t i = 0; i < tile.addresses.size(); ++i)
+    if (auto const [known, fresh] = first.try_emplace(tile.addresses[i], i); !fresh)
+      return TmaWitness{tile.coordinate(known->second), 0, std::nullopt,
+                        static_cast<std::int64_t>(tile.addresses[i]), tile.coordinate(i)};
+  return std::nullopt;
+}
+
+/// Result of each mode: the best of those that write the tile, the fewest boxes first; and the search that tells best why the
+/// others do not.
+struct AllModes {
+  std::vector<BoxSearch> searches{};
+  std::vector<std::size_t> writing{};  ///< places in `searches`
+  std::size_t nearest = 0;
+};
+
+AllModes search_all(std::span<TmaMode const> modes, std::span<std::uint64_t const> extents,
+                    unsigned element_bits, std::span<std::uint64_t const> addresses) {
+  AllModes all;
+  for (TmaMode const mode : modes) {
+    BoxSearch& search = all.searches.emplace_back(mode, extents, element_bits / 8, addresses);
+    search.run();
+    if (search.best()) all.writing.push_back(all.searches.size() - 1);
+    if (search.failure().regular > all.searches[all.nearest].failure().regular)
+      all.nearest = all.searches.size() - 1;
+  }
+  std::stable_sort(all.writing.begin(), all.writing.end(), [&](std::size_t a, std::size_t b) {
+    return all.searches[a].best()->boxes < all.searches[b].best()->boxes;
+  });
+  return all;
+}
+
+/// Why addresses reach too far; empty if they do not.
+std::string too_far(unsigned element_bits, std::span<std::uint64_t const> addresses) {
+  auto const below = [](std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
+  };
+  auto const [low, high] = std::minmax_element(addresses.begin(), addresses.end(), below);
+  std::uint64_t const bytes = *high - *low + element_bits / 8;
+  if (bytes <= most_shared_bytes) return {};
+  return fmt::format("the tile reaches over {} bytes, more than the {} of a block", bytes, most_shared_bytes);
+}
+
+// ---------------------------------------------------------------------------------------- from which bases
+
+constexpr std::uint64_t most_base_steps = std::uint64_t{1} << 28;   ///< bytes that are looked at
+constexpr std::uint64_t longest_period = std::uint64_t{1} << 19;    ///< bytes, more than a block has
+constexpr std::uint64_t most_other_steps = std::uint64_t{1} << 24;  ///< elements, over all bases and modes
+
+/// True if the copies put every byte of every element where the tile has it from this base. `plain` are the addresses before
+/// the swizzle, from the base.
+bool writes_from(Map const& map, Tile const& tile, std::span<std::uint64_t const> plain, Swizzle sigma,
+                 std::uint64_t base) {
+  unsigned const bytes = *map.element_bits / 8;
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    for (unsigned j = 0; j < bytes; ++j)
+      if (sigma(base + plain[i] + j) != byte_address(map, base, tile.offsets[i], j)) return false;
+  return true;
+}
+
+/// A multiple of the tile's period with which what a mode writes repeats, too.
+std::uint64_t common_period(TmaMode mode, std::uint64_t period) {
+  return std::max({period, std::uint64_t{swizzle_of(mode).period()}, std::uint64_t{tma_destination}});
+}
+
+/// Finds the bases from which the copies write the tile. They do from `known`, where `tile` was read; each box starts at a
+/// multiple of 128 bytes from there, so only bases that lie multiples of 128 apart will do, and one period of both swizzles
+/// tells of all. `period` is the tile's.
+void find_bases(Map const& map, Tile const& tile, std::uint64_t period, std::uint64_t known, TmaPlan& plan) {
+  Swizzle const sigma = swizzle_of(plan.mode);
+  plan.period = common_period(plan.mode, period);
+  std::uint64_t const count = plan.period / tma_destination, first = known % tma_destination;
+  std::uint64_t const cost = tile.addresses.size() * (*map.element_bits / 8);
+  plan.exact = plan.period <= longest_period && count <= most_base_steps / cost;
+  plan.destination_alignment = known % plan.period == 0 ? plan.period : 0;
+  if (!plan.exact) {
+    if (plan.destination_alignment == 0) plan.also.push_back(known % plan.period);
+    return;
+  }
+  std::vector<std::uint64_t> plain;  // each swizzle is its own inverse
+  plain.reserve(tile.addresses.size());
+  for (std::uint64_t const a : tile.addresses) plain.push_back(sigma(a) - known);
+  std::vector<bool> good(count);
+  for (std::uint64_t k = 0; k < count; ++k)
+    good[k] = writes_from(map, tile, plain, sigma, first + k * tma_destination);
+  std::uint64_t least = 0;  // all its multiples are good
+  for (std::uint64_t step = count; step > 0 && first == 0; step /= 2) {
+    bool all = true;
+    for (std::uint64_t k = 0; k < count; k += step) all = all && good[k];
+    if (all) least = step;
+  }
+  plan.destination_alignment = least * tma_destination;
+  for (std::uint64_t k = 0; k < count; ++k)
+    if (good[k] && (least == 0 || k % least != 0)) plan.also.push_back(first + k * tma_destination);
+  // Without multiples the residues are all there is to say: of the least period.
+  while (least == 0 && plan.period > tma_destination) {
+    std::uint64_t const half = plan.period / 2;
+    auto const upper = std::lower_bound(plan.also.begin(), plan.also.end(), half);
+    if (!std::equal(plan.also.begin(), upper, upper, plan.also.end(),
+                    [&](std::uint64_t low, std::uint64_t high) { return low + half == high; }))
+      break;
+    plan.also.erase(upper, plan.also.end());
+    plan.period = half;
+  }
+}
+
+// ---------------------------------------------------------------------------------------- the copies as a layout
+
+/// The addresses of the copies as a Map; nothing where the boxes' destinations are no sum of a layout for each mode.
+std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> const& extents,
+                            unsigned element_bits) {
+  auto const bytes = static_cast<std::int64_t>(element_bits / 8);
+  std::vector<std::int64_t> box(extents.size(), 1), within(extents.size(), 0);
+  std::int64_t line = plan.pitch;
+  for (std::size_t d = 0; d < plan.box.size(); ++d) {
+    box[plan.modes[d]] = plan.box[d];
+    within[plan.modes[d]] = d == 0 ? 1 : line / bytes;
+    if (d != 0) line *= plan.box[d];
+  }
+  std::int64_t const start = plan.copies.front().destination;
+  if (start % bytes != 0) return std::nullopt;
+  std::vector<std::vector<std::int64_t>> steps(extents.size());  // of the boxes along each mode alone
+  for (std::size_t m = 0; m < extents.size(); ++m)
+    for (TmaCopy const& copy : plan.copies) {
+      bool alone = true;
+      for (std::size_t n = 0; n < extents.size(); ++n) alone = alone && (n == m || copy.at[n] == 0);
+      if (alone) steps[m].push_back((copy.destination - start) / bytes);
+    }
+  for (TmaCopy const& copy : plan.copies) {
+    std::int64_t sum = start / bytes;
+    for (std::size_t m = 0; m < extents.size(); ++m)
+      sum += steps[m][copy.at[m] / static_cast<std::uint64_t>(box[m])];
+    if (sum * bytes != copy.destination) return std::nullopt;
+  }
+  std::vector<IntTuple> shapes, strides;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    std::optional<Layout> const outer = layout_of_values(steps[m]);
+    if (!outer) return std::nullopt;
+    std::vector<IntTuple> shape = outer->shape.modes, stride = outer->stride.modes;
+    if (box[m] > 1 || shape.empty()) {
+      shape.insert(shape.begin(), IntTuple(box[m]));
+      stride.insert(stride.begin(), IntTuple(within[m]));
+    }
+    bool const single = shape.size() == 1;
+    shapes.push_back(single ? shape[0] : IntTuple(shape));
+    strides.push_back(single ? stride[0] : IntTuple(stride));
+  }
+  Map image;
+  if (start != 0) image.on_elements.emplace_back(Displacement{start / bytes});
+  image.on_elements.emplace_back(Layout{IntTuple(shapes), IntTuple(strides)});
+  if (swizzle_of(plan.mode).bits != 0) image.on_bytes = {swizzle_of(plan.mode)};
+  image.element_bits = element_bits;
+  return image;
+}
+
+/// The plan of a search that found boxes from a base, where `tile` was read: their places and all bases.
+TmaPlan plan_of(BoxSearch const& search, Map const& map, Tile const& tile, std::uint64_t period,
+                std::uint64_t base) {
+  TmaPlan plan{*search.best(), {}, 0, {}, true, {Engine::exhaustive}, {}};
+  plan.copies = search.copies(*search.best(), base);
+  find_bases(map, tile, period, base, plan);
+  plan.image = image_of(plan, tile.extents, *map.element_bits);
+  return plan;
+}
+
+/// The swizzle of bytes, if it is all that acts on them.
+Swizzle const* only_swizzle(Map const& map) {
+  return map.on_bytes.size() == 1 ? std::get_if<Swizzle>(&map.on_bytes.front()) : nullptr;
+}
+
+/// Asks the other engines, of copies that are a layout. Where both end in one swizzle, what stands before it is compared:
+/// if that is the same, so are the addresses from every base.
+void confirm_plan(TmaPlan& plan, Map const& map, Limits const& limits) {
+  if (!plan.image) return;
+  Map image = *plan.image, tile = map;
+  Swizzle const *const a = only_swizzle(image), *const b = only_swizzle(tile);
+  bool const alike = a != nullptr && b != nullptr && *a == *b;
+  if (alike) image.on_bytes.clear(), tile.on_bytes.clear();
+  bool const by_bytes = image.acts_on_bytes() || tile.acts_on_bytes();
+  std::uint64_t step = plan.destination_alignment;
+  if (by_bytes && step == 0) {  // the first good base, and the multiples of the period from there
+    step = plan.period;
+    for (Map* map_of : {&image, &tile})
+      map_of->on_bytes.emplace_back(Displacement{static_cast<std::int64_t>(plan.also.front())});
+  }
+  Equality const same = compare(image, tile, by_bytes ? std::optional(step) : std::nullopt, limits);
+  if (std::holds_alternative<Refuted>(same.outcome))
+    throw Disagreement("the copies of TMA: enumeration finds the tile's addresses, " +
+                       std::string(name(same.engines.front())) + " does not, in " + to_string(map));
+  if (std::holds_alternative<Proved>(same.outcome)) {
+    plan.engines = same.engines;
+    if (std::find(plan.engines.begin(), plan.engines.end(), Engine::exhaustive) == plan.engines.end())
+      plan.engines.push_back(Engine::exhaustive);
+  }
+}
+
+/// Extents, and what can be refused before the elements are looked at.
+TmaCopies begin_copies(Map const& map, Tile& tile) {
+  auto const refuse = [&](std::string message, std::string hint) {
+    std::string const text = to_string(map);
+    return InputError{std::move(message), text, 0, text.size(), std::move(hint)};
+  };
+  if (map.domain() == nullptr) throw refuse("TMA writes a tile with a shape", "such as (128,64):(64,1)");
+  if (!map.element_bits)
+    throw refuse("the element size is not known", "give --element, such as --element f16");
+  Layout const& layout = *map.domain();
+  for (std::size_t m = 0; m < layout.rank(); ++m)
+    tile.extents.push_back(static_cast<std::uint64_t>(layout.shape.mode(m).product()));
+  TmaCopies out;
+  out.none_from = std::max(1U, *map.element_bits / 8);
+  out.reason = unfit_modes(tile.extents);
+  if (out.reason.empty() && layout.size() > most_enumerated)
+    out.reason = fmt::format(
+        "of the tile's {} elements two share a place, or they reach over more than the {} bytes of a block",
+        layout.size(), most_shared_bytes);
+  return out;
+}
+
+/// Makes `out` a refutation.
+TmaCopies refuted(TmaCopies out, std::string reason, std::optional<TmaWitness> witness = {}) {
+  out.reason = std::move(reason);
+  out.outcome = Refuted{out.reason, {}};
+  out.witness = std::move(witness);
+  return out;
+}
+
+/// Adds the plans that write the tile from a base, or refutes that there are any from there.
+TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes, Tile& tile,
+                   std::uint64_t period, std::uint64_t base) {
+  read_elements(map, tile, base);
+  if (tile.split) {
+    auto const [i, byte] = *tile.split;
+    auto const address = static_cast<std::int64_t>(tile.addresses[i]);
+    return refuted(std::move(out), "the layout splits elements, TMA keeps them whole",
+                   TmaWitness{tile.coordinate(i),
+                              byte,
+                              address + byte,
+                              static_cast<std::int64_t>(byte_address(map, base, tile.offsets[i], byte)),
+                              {}});
+  }
+  if (std::string reason = too_far(*map.element_bits, tile.addresses); !reason.empty())
+    return refuted(std::move(out), std::move(reason));
+  AllModes const all = search_all(modes, tile.extents, *map.element_bits, tile.addresses);
+  if (all.writing.empty()) {
+    BoxSearch const& nearest = all.searches[all.nearest];
+    return refuted(std::move(out), nearest.failure().reason, nearest.witness());
+  }
+  for (std::size_t const i : all.writing)
+    out.plans.push_back(plan_of(all.searches[i], map, tile, period, base));
+  out.outcome = Proved{};
+  return out;
+}
+
+/// Tries the bases that are no multiples of the period. Element 0 begins a box, so a mode has only those that put it at a
+/// multiple of 128 before the swizzle. `none` is the refutation from the multiples, which stays if no other base will do.
+TmaCopies try_other_bases(TmaCopies none, Map const& map, std::span<TmaMode const> modes, Tile& tile,
+                          std::uint64_t period) {
+  std::uint64_t const bytes = *map.element_bits / 8;
+  std::uint64_t whole = period;
+  for (TmaMode const mode : modes) whole = std::max(whole, common_period(mode, period));
+  std::map<std::uint64_t, std::vector<TmaMode>> bases;
+  std::uint64_t steps = 0;
+  for (TmaMode const mode : modes)
+    for (std::uint64_t base = bytes; whole <= longest_period && base < whole; base += bytes)
+      if (swizzle_of(mode)(byte_address(map, base, tile.offsets.front(), 0)) % tma_destination == 0)
+        bases[base].push_back(mode), steps += tile.offsets.size();
+  if (whole > longest_period || steps > most_other_steps) {
+    none.none_from = whole;
+    return none;
+  }
+  std::vector<std::uint64_t> order;  // what is aligned most is used most
+  for (auto const& [base, of_base] : bases) order.push_back(base);
+  std::stable_sort(order.begin(), order.end(), [](std::uint64_t a, std::uint64_t b) {
+    return std::countr_zero(a) > std::countr_zero(b);
+  });
+  for (std::uint64_t const base : order) {
+    TmaCopies found = try_base({}, map, bases[base], tile, period, base);
+    if (!found.plans.empty()) return found;
+  }
+  return none;
+}
+
+/// From which bases copies are looked for.
+enum class TriedBases : std::uint8_t { multiples, all };
+
+/// tma_copies() by enumeration alone, of elements that TMA has.
+TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, TriedBases bases,
+                           Limits const& limits) {
+  Tile tile;
+  TmaCopies out = begin_copies(map, tile);
+  auto const unknown = [&](std::string reason) {
+    out.reason = std::move(reason);
+    out.outcome = Unknown{out.reason};
+    return out;
+  };
+  if (std::string reason = unfit_element(*map.element_bits); !reason.empty())
+    return unknown(std::move(reason));
+  if (std::string reason = out.reason; !reason.empty()) return refuted(std::move(out), std::move(reason));
+  read_elements(map, tile, 0);
+  Fact const one_to_one = is_one_to_one(map, limits);
+  if (std::holds_alternative<Refuted>(one_to_one.outcome))
+    return refuted(std::move(out), "two elements share a place, which two boxes would write",
+                   shared_place(tile));
+  if (auto const* undecided = std::get_if<Unknown>(&one_to_one.outcome)) return unknown(undecided->reason);
+  Quantity const period = some_period(map.on_bytes, limits);
+  if (!period.value) return unknown("the function of the addresses has no period that is known");
+  TmaCopies found = try_base(std::move(out), map, modes, tile, *period.value, 0);
+  if (!found.plans.empty() || bases == TriedBases::multiples) return found;
+  return try_other_bases(std::move(found), map, modes, tile, *period.value);
+}
+
+// ---------------------------------------------------------------------------------------- other elements
+
+/// Modulo 2^64, as addresses are.
+std::int64_t times(std::int64_t a, std::int64_t n) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(n));
+}
+
+IntTuple times(IntTuple const& tree, std::int64_t n) {
+  if (!tree.is_tuple) return IntTuple(times(tree.value, n), tree.is_static);
+  std::vector<IntTuple> modes;
+  for (IntTuple const& mode : tree.modes) modes.push_back(times(mode, n));
+  return IntTuple(modes);
+}
+
+/// The mode whose first elements are contiguous, as the layout alone has it.
+std::optional<std::size_t> contiguous_mode(Layout const& layout) {
+  for (std::size_t m = 0; m < layout.rank(); ++m) {
+    Layout const mode = coalesce(layout.mode(m));
+    if (mode.shape.leaves().front() > 1 && mode.stride.leaves().front() == 1) return m;
+  }
+  return std::nullopt;
+}
+
+/// The layout with another one in place of mode m, or as a first mode.
+Layout with_mode(Layout const& layout, std::optional<std::size_t> m, Layout const& mode) {
+  std::vector<IntTuple> shape, stride;
+  if (!m) shape.push_back(mode.shape), stride.push_back(mode.stride);
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    shape.push_back(i == m ? mode.shape : layout.shape.mode(i));
+    stride.push_back(i == m ? mode.stride : layout.stride.mode(i));
+  }
+  return {IntTuple(shape), IntTuple(stride)};
+}
+
+/// The functions behind the layout in units n times finer (n > 0) or -n times coarser; false where they have none.
+bool change_unit_of_functions(Map& map, std::int64_t n) {
+  auto const factor = static_cast<std::uint64_t>(std::abs(n));
+  for (std::size_t i = 0; i + 1 < map.on_elements.size(); ++i) {
+    if (auto* swizzle = std::get_if<Swizzle>(&map.on_elements[i])) {
+      if (swizzle->bits == 0) continue;
+      if (!std::has_single_bit(factor)) return false;
+      swizzle->base += (n > 0 ? 1 : -1) * std::countr_zero(factor);
+      if (!swizzle->valid()) return false;
+    } else if (auto* plus = std::get_if<Displacement>(&map.on_elements[i])) {
+      if (n < 0 && plus->elements % n != 0) return false;
+      *plus = Displacement{n > 0 ? times(plus->elements, n) : plus->elements / -n};
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Elements of several parts of `part` bits.
+std::vector<Map> in_parts(Map map, unsigned part) {
+  std::int64_t const n = *map.element_bits / part;
+  Layout const layout = *map.domain();
+  if (!change_unit_of_functions(map, n)) return {};
+  map.element_bits = part;
+  Layout const finer{layout.shape, times(layout.stride, n)};
+  std::vector<Map> all;
+  auto const add_merged = [&](std::size_t m) {
+    std::vector<IntTuple> const shape{IntTuple(n), finer.shape.mode(m)};
+    std::vector<IntTuple> const stride{IntTuple(1), finer.stride.mode(m)};
+    all.push_back(map);
+    all.back().on_elements.back() = with_mode(finer, m, coalesce(Layout{IntTuple(shape), IntTuple(stride)}));
+  };
+  std::optional<std::size_t> const contiguous = contiguous_mode(layout);
+  if (contiguous) add_merged(*contiguous);
+  all.push_back(map);
+  all.back().on_elements.back() = with_mode(finer, std::nullopt, Layout{IntTuple(n), IntTuple(1)});
+  std::size_t dimensions = 1;
+  for (std::size_t m = 0; m < layout.rank(); ++m) dimensions += layout.shape.mode(m).product() > 1;
+  for (std::size_t m = 0; m < layout.rank() && dimensions > tma_most_dimensions; ++m)
+    if (m != contiguous) add_merged(m);
+  return all;
+}
+
+/// Elements of which several fill a byte.
+std::vector<Map> in_bytes(Map map) {
+  std::int64_t const n = 8 / *map.element_bits;
+  Layout const layout = *map.domain();
+  auto const m = contiguous_mode(layout);
+  if (!m || !change_unit_of_functions(map, -n)) return {};
+  Layout const mode = coalesce(layout.mode(*m));
+  std::vector<std::int64_t> extents = mode.shape.leaves(), steps = mode.stride.leaves();
+  if (extents.front() % n != 0) return {};
+  extents.front() /= n;
+  std::vector<IntTuple> shape, stride;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (i > 0 && steps[i] % n != 0) return {};
+    shape.emplace_back(extents[i]);
+    stride.emplace_back(i == 0 ? 1 : steps[i] / n);
+  }
+  std::vector<IntTuple> shapes, strides;
+  for (std::size_t i = 0; i < layout.rank(); ++i) {
+    Layout const other = coalesce(layout.mode(i));
+    if (i == *m) {
+      shapes.push_back(shape.size() == 1 ? shape[0] : IntTuple(shape));
+      strides.push_back(stride.size() == 1 ? stride[0] : IntTuple(stride));
+      continue;
+    }
+    std::vector<std::int64_t> const e = other.shape.leaves(), s = other.stride.leaves();
+    std::vector<IntTuple> coarser;
+    for (std::size_t l = 0; l < e.size(); ++l) {
+      if (e[l] > 1 && s[l] % n != 0) return {};
+      coarser.emplace_back(e[l] > 1 ? s[l] / n : 0);
+    }
+    shapes.push_back(other.shape);
+    strides.push_back(other.shape.is_tuple ? IntTuple(coarser) : coarser[0]);
+  }
+  map.on_elements.back() = Layout{IntTuple(shapes), IntTuple(strides)};
+  map.element_bits = 8;
+  return {map};
+}
+
+/// The tile with each mode's own modes as modes of the tile, those beyond 256 elements cut there, and contiguous ones cut at
+/// `width` elements if that is not 0; nothing if it has no more modes than before, or that cut does not divide.
+std::optional<Map> split_tile(Map map, std::int64_t width) {
+  Layout const whole = *map.domain();
+  std::vector<IntTuple> shape, stride;
+  constexpr std::int64_t most = tma_most_elements;
+  auto const add = [&](std::int64_t extent, std::int64_t step) {
+    bool const cut = extent > most && extent % most == 0;
+    shape.emplace_back(cut ? most : extent);
+    stride.emplace_back(step);
+    if (cut) shape.emplace_back(extent / most), stride.emplace_back(step * most);
+  };
+  for (std::size_t m = 0; m < whole.rank(); ++m) {
+    Layout const mode = coalesce(whole.mode(m));
+    std::vector<std::int64_t> const extents = mode.shape.leaves(), steps = mode.stride.leaves();
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      bool const cut = width != 0 && steps[i] == 1 && extents[i] > width;
+      if (cut && extents[i] % width != 0) return std::nullopt;
+      add(cut ? width : extents[i], steps[i]);
+      if (cut) add(extents[i] / width, width);
+    }
+  }
+  if (shape.size() <= whole.rank()) return std::nullopt;
+  map.on_elements.back() = Layout{IntTuple(shape), IntTuple(stride)};
+  return map;
+}
+
+/// The split with the fewest boxes, if they are fewer than `than`.
+std::optional<TmaSplit> best_split(Map const& map, std::uint64_t than, std::span<TmaMode const> modes,
+                                   Limits const& limits) {
+  std::optional<TmaSplit> best;
+  for (std::int64_t const bytes : {0, 128, 64, 32}) {
+    std::optional<Map> const tile = split_tile(map, bytes * 8 / *map.element_bits);
+    if (!tile) continue;
+    TmaCopies found = enumerate_copies(*tile, modes, TriedBases::multiples, limits);
+    if (found.plans.empty() || found.plans.front().boxes >= than) continue;
+    than = found.plans.front().boxes;
+    best = TmaSplit{*tile, std::move(found.plans.front())};
+  }
+  return best;
+}
+
+/// tma_copies() of elements that TMA has.
+TmaCopies copies_of(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
+  TmaCopies out = enumerate_copies(map, modes, TriedBases::all, limits);
+  for (TmaPlan& plan : out.plans) confirm_plan(plan, map, limits);
+  bool const small =
+      is_tma_element(*map.element_bits) && map.domain()->size() <= std::int64_t{most_shared_bytes};
+  bool const from_multiples = !out.plans.empty() && out.plans.front().destination_alignment != 0;
+  if (small && !std::holds_alternative<Unknown>(out.outcome))
+    out.split = best_split(map, from_multiples ? out.plans.front().boxes : ~std::uint64_t{0}, modes, limits);
+  if (out.split) confirm_plan(out.split->plan, out.split->map, limits);
+  return out;
+}
+
+constexpr char const* no_modes = "the architecture has no TMA, which came with compute capability 9.0";
+
+/// tma_recasts(), of any map.
+std::vector<Map> recasts_of(Map const& map) {
+  return map.domain() != nullptr && map.element_bits ? tma_recasts(map) : std::vector<Map>{};
+}
+
+}  // namespace
+
+std::string reason_of_recast(unsigned element_bits, std::string reason) {
+  if (element_bits >= 8) return reason;
+  return fmt::format("no boxes of bytes write the tile: {}; TMA's packed types are not modelled", reason);
+}
+
+TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,
+                    std::span<std::uint64_t const> addresses, std::span<TmaMode const> modes) {
+  if (modes.empty()) return {{}, no_modes, 0};
+  for (std::string& reason :
+       std::array{unfit_element(element_bits), unfit_modes(extents), too_far(element_bits, addresses)})
+    if (!reason.empty()) return {{}, std::move(reason), 0};
+  AllModes const all = search_all(modes, extents, element_bits, addresses);
+  if (all.writing.empty()) return {{}, all.searches[all.nearest].failure().reason, 0};
+  return {all.searches[all.writing.front()].best(), {}, 0};
+}
+
+TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
+  if (modes.empty()) return {{}, no_modes, 0};
+  auto const answer_of = [&](Map const& tile, unsigned element_bits) -> TmaAnswer {
+    TmaCopies const found = enumerate_copies(tile, modes, TriedBases::multiples, limits);
+    if (found.plans.empty()) return {{}, found.reason, element_bits};
+    return {TmaBoxes(found.plans.front()), {}, element_bits};
+  };
+  std::vector<Map> const recasts = recasts_of(map);
+  if (recasts.empty()) return answer_of(map, 0);
+  std::optional<TmaAnswer> first;
+  for (Map const& recast : recasts) {
+    TmaAnswer answer = answer_of(recast, *recast.element_bits);
+    if (!first || (!first->writes && answer.writes)) first = std::move(answer);
+  }
+  if (!first->writes) first->reason = reason_of_recast(*map.element_bits, std::move(first->reason));
+  return *std::move(first);
+}
+
+std::vector<Map> tma_recasts(Map const& map) {
+  unsigned const bits = *map.element_bits;
+  if (is_tma_element(bits)) return {};
+  for (unsigned const part : {64U, 32U, 16U, 8U})
+    if (bits % part == 0) return in_parts(map, part);
+  return 8 % bits == 0 ? in_bytes(map) : std::vector<Map>{};
+}
+
+TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
+  std::vector<Map> const recasts = recasts_of(map);
+  if (recasts.empty()) return copies_of(map, modes, limits);
+  std::optional<TmaCopies> first;
+  for (Map const& recast : recasts) {
+    TmaCopies found = copies_of(recast, modes, limits);
+    found.recast = recast;
+    if (!first || (first->plans.empty() && !found.plans.empty())) first = std::move(found);
+  }
+  // Elements below a byte have types of their own, which may write what bytes do not.
+  if (*map.element_bits < 8 && first->plans.empty()) {
+    first->reason = reason_of_recast(*map.element_bits, std::move(first->reason));
+    first->outcome = Unknown{first->reason};
+    first->witness.reset();
+  }
+  return std::move(*first);
+}
+
+}  // namespace swizproof

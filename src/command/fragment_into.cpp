@@ -1,0 +1,580 @@
+// swizproof fragment FRAGMENT --into FRAGMENT: does what is loaded, computed or stored lie where it belongs?
+#include "command/fragment.hpp"
+
+#include "report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// FRAGMENT, or INSTRUCTION: row = ..., col = ....
+struct Mover {
+  std::string text;                ///< without the rows
+  std::optional<Access> access{};  ///< with them
+};
+
+Mover mover_of(std::string const& text) {
+  if (text.find('=') == std::string::npos) return {text, {}};
+  static std::string const of_warpgroups[] = {"warp", "thread"};  // as RowVariable numbers them
+  Access access = parse_access(text, of_warpgroups);
+  auto const refuse = [&](std::string message) {
+    throw InputError{std::move(message), text, 0, text.size(),
+                     "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)"};
+  };
+  if (access.instruction.matrices == 0) refuse("only ldmatrix and stmatrix have rows");
+  auto const* const where = std::get_if<Coordinate>(&access.where);
+  if (where == nullptr || where->modes.size() != 2 || access.active)
+    refuse("rows are given as row = ..., col = ... of the tile, of all lanes");
+  if (access.variables.size() > 1 ||
+      (!access.variables.empty() && (access.variables[0].first != 0 || access.variables[0].step != 1)))
+    refuse("of several instructions the first is number 0: for i in 0..3");
+  return {std::string(name(access.instruction)), std::move(access)};
+}
+
+struct MovementResult {
+  NamedFragment from, into;
+  NamedFragment const* operand = nullptr;  ///< whose indices are meant: from or into
+  Movement movement{};
+  std::string tile{};         ///< how it is stored, for ldmatrix and stmatrix
+  std::string instruction{};  ///< with its rows
+  bool given = false;         ///< the rows, by the user
+  std::optional<SplitRow> split{};
+  std::string element{};  ///< --element: what results are stored as
+  std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
+  unsigned computed_bits =
+      0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
+  Delivery found{};
+  std::string_view evidence{};
+  [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
+};
+
+[[noreturn]] void refuse_movement(NamedFragment const& from, NamedFragment const& into, std::string message,
+                                  std::string hint = {}) {
+  throw InputError{std::move(message), from.name() + " --into " + into.name(), 0, 1, std::move(hint)};
+}
+
+/// True if rows are given by the warp or the thread of a warpgroup.
+bool speaks_of_warps(RowStarts const& rows) {
+  auto const speaks = [](Expression const& e) {
+    return std::any_of(e.nodes().begin(), e.nodes().end(), [](Expression::Node const& n) {
+      return n.op == Expression::Op::variable && (n.value == static_cast<std::uint64_t>(RowVariable::warp) ||
+                                                  n.value == static_cast<std::uint64_t>(RowVariable::thread));
+    });
+  };
+  return speaks(rows.strided) || speaks(rows.contiguous);
+}
+
+/// Refuses rows that no tile has: what is below 0 has wrapped in unsigned words.
+void refuse_far_rows(Movement const& m, RowStarts const& rows, std::string const& text) {
+  for (std::uint64_t i = 0; i < m.delivered.copies; ++i)
+    for (std::uint64_t thread = 0; thread < m.wanted.fragment.threads; ++thread) {
+      std::uint64_t const lane = thread % warp_lanes;
+      if (lane >= m.delivered.fragment.rows) continue;
+      auto const at = rows.at(lane, std::uint64_t{thread / warp_lanes}, i);
+      for (std::size_t index = 0; index < 2; ++index)
+        if (at[index] >= 1U << 20)
+          throw InputError{fmt::format("lane {}{}{} gives {} {}, outside of any tile: rows and columns are "
+                                       "from 0 to 2^20 - 1",
+                                       lane,
+                                       m.wanted.fragment.threads > warp_lanes
+                                           ? fmt::format(" of warp {}", thread / warp_lanes)
+                                           : "",
+                                       m.delivered.copies > 1 ? fmt::format(", i = {},", i) : "",
+                                       index == 0 ? "row" : "col", static_cast<std::int64_t>(at[index])),
+                           text, 0, text.size(), "row and col are computed in unsigned words of 64 bits"};
+    }
+}
+
+/// The index that is contiguous in memory: as asked; else the one along which a register's elements lie, or with .trans the other.
+bool columns_contiguous(MovementResult const& r, std::string const& asked, bool transposed) {
+  NamedFragment const& operand = *r.operand;
+  if (asked.empty()) return transposed == is_b(operand.fragment);
+  if (asked == operand.column_index()) return true;
+  if (asked == operand.row_index()) return false;
+  throw InputError{fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()),
+                   asked,
+                   0,
+                   asked.size(),
+                   {}};
+}
+
+/// ldmatrix into an operand, or an operand into stmatrix.
+void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& options,
+               Limits const& limits) {
+  NamedFragment const& memory = r.from.memory ? r.from : r.into;
+  Fragment const held = r.operand->fragment;
+  Fragment const moved = fragment_of(*memory.memory, held.bits);
+  if (held.values % moved.values != 0 && moved.values % held.values != 0)
+    refuse_movement(r.from, r.into, "neither holds a whole number of the other's registers");
+  unsigned const operands = std::max(1U, moved.values / held.values);
+  unsigned const instructions = std::max(1U, held.values / moved.values);
+  bool const contiguous = columns_contiguous(r, options.contiguous, memory.memory->transposed);
+  r.movement.operand = *r.operand->operand;
+  r.movement.wanted = FragmentSide{held, operands, r.movement.operand != Operand::a, {}, false};
+  r.movement.delivered = FragmentSide{moved, instructions, false, {}, contiguous};
+  std::string_view const indices[] = {r.operand->row_index(), r.operand->column_index()};
+  r.tile = fmt::format("row: {}, col: {}, which is contiguous", indices[contiguous ? 0 : 1],
+                       indices[contiguous ? 1 : 0]);
+  auto const with = [&](RowStarts rows) {
+    r.instruction = memory.instruction + ": " + rows.text;
+    r.movement.delivered.rows = std::move(rows);
+    r.found = deliver(r.movement, limits);
+  };
+  if (mover.access) {
+    Access const& access = *mover.access;
+    std::uint64_t const count = access.variables.empty() ? 1 : access.variables[0].count;
+    if (count != instructions)
+      refuse_movement(
+          r.from, r.into,
+          fmt::format("{} instruction{} for one operand", instructions,
+                      instructions == 1 ? " does" : "s are needed"),
+          instructions == 1 ? "leave 'for' out" : fmt::format("write 'for i in 0..{}'", instructions - 1));
+    auto const& modes = std::get<Coordinate>(access.where).modes;
+    r.given = true;
+    std::string const text = access.name.substr(access.name.find(':') + 1);
+    RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
+    bool const of_warps = speaks_of_warps(rows);
+    if (of_warps && held.threads == warp_lanes)
+      refuse_movement(r.from, r.into, "warp and thread are of wgmma's four warps; this operand is one warp's",
+                      "write the rows by lane, of the tile that this warp reads or writes");
+    refuse_far_rows(r.movement, rows, access.name);
+    with(rows);
+    if (r.outcome().index() == Outcome(Refuted{}).index() && held.threads > warp_lanes && !of_warps)
+      if (auto const found = solve_rows(moved, r.movement.wanted, contiguous).rows)
+        r.instead = memory.instruction + ": " + found->text;
+    if (r.outcome().index() == Outcome(Refuted{}).index() &&
+        operands > 1) {  // the operands may lie the other way
+      MovementResult other = r;
+      other.movement.wanted.along_columns = !r.movement.wanted.along_columns;
+      other.movement.delivered.rows = rows;
+      other.found = deliver(other.movement, limits);
+      if (other.found.answer.proved()) r.movement = other.movement, r.found = other.found;
+    }
+    return;
+  }
+  Solution solution = solve_rows(moved, r.movement.wanted, contiguous);
+  r.split = solution.split;
+  Instruction other = *memory.memory;
+  other.transposed = !other.transposed;
+  if (r.split && held.bits <= 16)
+    if (auto const rows = solve_rows(fragment_of(other, held.bits), r.movement.wanted, contiguous).rows)
+      r.instead = to_string(other) + ": " + rows->text;
+  with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
+}
+
+/// Registers into registers: the results of one product are an operand of the next.
+void move_registers(MovementResult& r, Limits const& limits) {
+  Fragment from = r.from.fragment;
+  Fragment const into = r.into.fragment;
+  if (from.bits > into.bits) r.computed_bits = from.bits;
+  from.bits = into.bits;  // values are converted one by one
+  r.movement.operand = *r.into.operand;
+  bool const along_columns = from.rows == into.rows;
+  if (from.threads != into.threads)
+    refuse_movement(r.from, r.into, "one is held by a warp, the other by a warpgroup");
+  if (!along_columns && from.columns != into.columns)
+    refuse_movement(r.from, r.into,
+                    fmt::format("{} x {} results make no operand of {} x {}", from.rows, from.columns,
+                                into.rows, into.columns),
+                    "repeated side by side they must have the same rows or the same columns");
+  unsigned const a = along_columns ? from.columns : from.rows, b = along_columns ? into.columns : into.rows;
+  unsigned const extent = std::lcm(a, b);
+  r.movement.delivered = FragmentSide{from, extent / a, along_columns, {}, false};
+  r.movement.wanted = FragmentSide{into, extent / b, along_columns, {}, false};
+  r.found = deliver(r.movement, limits);
+}
+
+MovementResult compute_movement(Common const& common, FragmentArguments const& options) {
+  Mover const from = mover_of(options.fragment), into = mover_of(*options.into);
+  MovementResult r;
+  std::string const suffix = options.operand.empty() ? "" : ":" + options.operand;
+  auto const is_memory = [](std::string const& text) {
+    return text.find("matrix") != std::string::npos || text.find("_LDSM_") != std::string::npos ||
+           text.find("_STSM_") != std::string::npos;
+  };
+  bool const loads = is_memory(from.text), stores = is_memory(into.text);
+  std::optional<unsigned> const bits = options.element_bits();
+  if (bits) r.element = parse_element_type(options.element).name;
+  if (loads && stores) {
+    NamedFragment const a = parse_fragment(from.text), b = parse_fragment(into.text);
+    refuse_movement(a, b,
+                    "ldmatrix fills registers and stmatrix empties them: name the operand between them");
+  }
+  if (loads) {
+    r.into = parse_fragment(into.text);
+    if (bits && *bits != r.into.fragment.bits)
+      throw InputError{fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
+                       options.element, 0, options.element.size(), "leave --element out"};
+    r.from = parse_fragment(from.text, r.into.fragment.bits);
+    if (r.from.memory->operation != Operation::ldmatrix)
+      refuse_movement(r.from, r.into, "stmatrix does not fill registers", "ldmatrix does");
+    r.operand = &r.into;
+    move_rows(r, from, options, common.limits());
+  } else if (stores) {
+    r.from = parse_fragment(from.text + suffix, bits);
+    if (bits)
+      if (unsigned const computed = parse_fragment(from.text + suffix).fragment.bits; computed > *bits)
+        r.computed_bits = computed;
+    r.into = parse_fragment(into.text, r.from.fragment.bits);
+    if (r.into.memory->operation != Operation::stmatrix)
+      refuse_movement(r.from, r.into, "ldmatrix does not empty registers", "stmatrix does");
+    r.operand = &r.from;
+    move_rows(r, into, options, common.limits());
+  } else {
+    r.from = parse_fragment(from.text + suffix);
+    r.into = parse_fragment(into.text);
+    if (bits && *bits != r.into.fragment.bits)
+      throw InputError{fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
+                       options.element, 0, options.element.size(), "leave --element out"};
+    if (!options.contiguous.empty())
+      refuse_movement(r.from, r.into, "nothing is stored here", "leave --contiguous out");
+    r.operand = &r.into;
+    move_registers(r, common.limits());
+  }
+  r.evidence = name(Support::documented);
+  return r;
+}
+
+/// True if one product's registers are another's, with no memory between them.
+bool between_registers(MovementResult const& r) { return !r.from.memory && !r.into.memory; }
+
+/// Indices of the operand that are the source's rows and columns: the first index of one is the first of the other.
+std::array<std::array<std::string, 2>, 2> matched_indices(MovementResult const& r) {
+  return {{{std::string(r.from.row_index()), std::string(r.into.row_index())},
+           {std::string(r.from.column_index()), std::string(r.into.column_index())}}};
+}
+
+/// How a register is filled with converted results, lowest bits first; nothing where none are converted.
+std::string packing(MovementResult const& r) {
+  unsigned const bits = r.movement.wanted.fragment.bits;
+  if (r.computed_bits == 0 || bits >= 32) return {};
+  unsigned const each = 32 / bits;
+  std::string text = "Rr = {";
+  for (unsigned i = 0; i < each; ++i) {
+    std::string const part =
+        bits == 16 ? i == 0 ? "lo" : "hi" : fmt::format("{}{}", bits == 8 ? 'b' : 'n', i);
+    text +=
+        fmt::format("{}{}: d[{}r{}]", i == 0 ? "" : ", ", part, each, i == 0 ? "" : fmt::format("+{}", i));
+  }
+  return text + "}";
+}
+
+/// PTX's instruction for two results of f32 that become f16, bf16, e4m3 or e5m2, whose first source goes to the high half;
+/// nothing for other types. [PTX ISA 9.1, cvt]
+std::string conversion(MovementResult const& r) {
+  if (packing(r).empty() || r.computed_bits != 32) return {};
+  for (char const* integers : {".s8", ".u8", ".i8", ".s4", ".u4", ".i4", ".s32", ".i32"})
+    if (r.from.instruction.find(integers) != std::string::npos) return {};
+  std::string const& type = r.into.memory ? r.element : r.into.instruction;
+  auto const is = [&](char const* name) { return type.find(name) != std::string::npos; };
+  unsigned const bits = r.movement.wanted.fragment.bits;
+  if (bits == 16 && (is("bf16") || is("bfloat16"))) return "cvt.rn.bf16x2.f32 Rr, d[2r+1], d[2r]";
+  if (bits == 16 && (is("f16") || is("half"))) return "cvt.rn.f16x2.f32 Rr, d[2r+1], d[2r]";
+  if (bits == 8 && (is("e4m3") || is("e5m2")))
+    return fmt::format("cvt.rn.satfinite.{}x2.f32 lo, d[4r+1], d[4r]; the same for hi, d[4r+3], d[4r+2]",
+                       is("e4m3") ? "e4m3" : "e5m2");
+  return {};
+}
+
+/// How a permutation of k meets blocks of k that share a scale.
+enum class Blocks : std::uint8_t { kept, moved, split };
+Blocks blocks_under(std::vector<unsigned> const& k, unsigned block) {
+  bool kept = true;
+  for (std::size_t i = 0; i < k.size(); ++i) {
+    if (k[i] / block != k[i / block * block] / block) return Blocks::split;
+    kept = kept && k[i] / block == i / block;
+  }
+  return kept ? Blocks::kept : Blocks::moved;
+}
+std::string_view name_of(Blocks b) {
+  return b == Blocks::kept ? "kept" : b == Blocks::moved ? "moved" : "split";
+}
+
+/// When results with k permuted so are right.
+std::string harmless(MovementResult const& r) {
+  std::string const alike = "harmless if and only if the other operand's k is permuted alike";
+  if (!r.operand->block_scaled) return alike;
+  std::string text = alike + " and each element keeps its scale:";
+  for (unsigned const block : {32U, 16U}) {
+    Blocks const blocks = blocks_under(r.found.up_to->k, block);
+    text += fmt::format(
+        "\n             one scale for {} k ({}): {}", block, block == 32 ? "mxf4, mxf4nvf4" : "mxf4nvf4",
+        blocks == Blocks::kept ? "every element stays in its block, the scales stay"
+        : blocks == Blocks::moved
+            ? "blocks move as wholes, the scales of both operands must be permuted with them"
+            : "blocks are split, no scales are right unless those of a split block are equal");
+  }
+  return text;
+}
+
+/// True if registers are emptied.
+bool stores(MovementResult const& r) { return r.into.memory.has_value(); }
+
+/// ` (2 side by side along n)`, or nothing.
+std::string repeated(unsigned copies, bool along_columns, NamedFragment const& f) {
+  if (copies == 1) return {};
+  return fmt::format(" ({} side by side along {})", copies, along_columns ? f.column_index() : f.row_index());
+}
+
+/// The words for what must change.
+std::string words_for(UpTo const& up_to, NamedFragment const& f) {
+  std::vector<std::string> words;
+  if (!up_to.values.empty()) words.emplace_back("the order of the values within each lane");
+  if (!up_to.k.empty()) words.emplace_back("a permutation of k");
+  if (!up_to.other.empty())
+    words.push_back(fmt::format("a permutation of {}", is_b(f.fragment) ? f.column_index() : f.row_index()));
+  std::string text = words[0];
+  for (std::size_t i = 1; i < words.size(); ++i) text += (i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+/// Option to add to the command if results of 32 bits are stored; or nothing.
+std::string element_hint(MovementResult const& r) {
+  if (!stores(r) || r.found.answer.refuted() == nullptr || r.movement.wanted.fragment.bits != 32) return {};
+  return "stmatrix is for results that are converted first: --element f16";
+}
+
+Json up_to_json(MovementResult const& r, UpTo const& up_to) {
+  Json out{{"values", up_to.values},
+           {"k", up_to.k},
+           {"other", up_to.other},
+           {"verdict", name(up_to.answer.outcome)},
+           {"engine", names_of(up_to.answer.engines)}};
+  if (r.operand->block_scaled && !up_to.k.empty())
+    for (unsigned const block : {32U, 16U})
+      out["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
+  return out;
+}
+
+Json to_json(MovementResult const& r) {
+  NamedFragment const& f = *r.operand;
+  Fragment const& held = r.movement.wanted.fragment;
+  auto const coordinates = [&](MatrixElement const& e) {
+    return Json{{std::string(f.row_index()), e.row}, {std::string(f.column_index()), e.column}};
+  };
+  auto const place = [&](unsigned thread, unsigned value) {
+    Json out{{"lane", thread},
+             {"register", value * held.bits / held.register_bits()},
+             {"bit", value * held.bits % held.register_bits()}};
+    if (held.threads > warp_lanes) out["warp"] = thread / warp_lanes;
+    return out;
+  };
+  Json out{{"verdict", name(r.outcome())},
+           {"from", r.from.name()},
+           {"into", r.into.name()},
+           {"domain", r.found.domain},
+           {"engine", names_of(r.found.answer.engines)},
+           {"evidence", r.evidence}};
+  if (!r.instruction.empty()) {
+    out["access"] = r.instruction;
+    out["tile"] = r.tile;
+    out["every_address"] = r.split.has_value();
+  }
+  if (between_registers(r)) {
+    out["indices"] = Json::object();
+    for (auto const& [source, operand] : matched_indices(r)) out["indices"][source] = operand;
+  }
+  if (std::string const how = packing(r); !how.empty()) {
+    out["packing"] = how;
+    out["conversion"] = conversion(r).empty() ? Json() : Json(conversion(r));
+  }
+  out["counterexample"] = nullptr;
+  if (r.found.first) {
+    WrongValue const& w = *r.found.first;
+    out["counterexample"] = place(w.thread, w.value);
+    out["counterexample"]["got"] = coordinates(w.got);
+    out["counterexample"]["wanted"] = coordinates(w.wanted);
+  }
+  if (r.found.misaligned) {
+    MisalignedRow const& row = *r.found.misaligned;
+    out["misaligned"] = {{"lane", row.thread},
+                         {"instruction", row.instruction},
+                         {"column", row.start},
+                         {"bytes", row.start * held.bits / 8},
+                         {"multiple_of", 16}};
+  }
+  if (r.split)
+    out["split"] = {{"one", place(r.split->holders[0].thread, r.split->holders[0].value)},
+                    {"other", place(r.split->holders[1].thread, r.split->holders[1].value)},
+                    {"wanted", {coordinates(r.split->wanted[0]), coordinates(r.split->wanted[1])}}};
+  out["up_to"] = nullptr;
+  if (r.found.up_to) out["up_to"] = up_to_json(r, *r.found.up_to);
+  if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
+  if (!r.instead.empty()) out["instead"] = r.instead;
+  if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
+  return out;
+}
+
+void print_split(MovementResult const& r) {
+  SplitRow const& split = *r.split;
+  Fragment const& held = r.movement.wanted.fragment;
+  NamedFragment const& f = *r.operand;
+  std::string names[2], elements[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    names[i] = fmt::format("T{} {}", split.holders[i].thread,
+                           register_name(held, split.holders[i].value, held.bits));
+    elements[i] = element_text(f, split.wanted[i]);
+  }
+  if (names[0] == names[1])
+    fmt::print(
+        "           for all addresses that the lanes give: the row with {} would not start at a multiple of "
+        "16 "
+        "bytes\n",
+        elements[0]);
+  else
+    fmt::print(
+        "           for all addresses that the lanes give: {} and {} are of one row, {} element{} apart;\n"
+        "           the operand has {} and {} there\n",
+        names[0], names[1], split.apart, split.apart == 1 ? "" : "s", elements[0], elements[1]);
+}
+
+/// The least multiple of `step` by which a table goes on as it began; its size if there is none.
+std::size_t period_of(std::vector<unsigned> const& table, std::size_t step) {
+  for (std::size_t period = step; period < table.size(); period += step) {
+    bool goes_on = table.size() % period == 0;
+    for (std::size_t i = period; goes_on && i < table.size(); ++i)
+      goes_on = table[i] == table[i - period] + period;
+    if (goes_on) return period;
+  }
+  return table.size();
+}
+
+/// `0 1 8 9 2 3 10 11 ..`: its first period, with dots where there are more.
+std::string list_of(std::vector<unsigned> const& table) {
+  std::size_t const period = period_of(table, 1);
+  return fmt::format("{}{}",
+                     fmt::join(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(period), " "),
+                     period < table.size() ? fmt::format(", and so on from {} on", period) : "");
+}
+
+void print_up_to(MovementResult const& r, Style const& style) {
+  UpTo const& up_to = *r.found.up_to;
+  NamedFragment const& f = *r.operand;
+  Fragment const& held = r.movement.wanted.fragment;
+  fmt::print("\n  {}   up to {}  {}\n", style.outcome(up_to.answer.outcome), words_for(up_to, f),
+             style.faint(names_of(up_to.answer.engines)));
+  if (!up_to.values.empty()) {
+    fmt::print(
+        "           no value has to change its lane; the operand's registers, lowest bits first, are\n");
+    std::size_t const each = held.register_bits() / held.bits, period = period_of(up_to.values, each);
+    for (std::size_t from = 0; from < period; from += each) {
+      fmt::print("             R{} =", from / each);
+      for (std::size_t i = from; i < from + each; ++i)
+        fmt::print(" {}", register_name(held, up_to.values[i], held.bits));
+      fmt::print("\n");
+    }
+    if (period < up_to.values.size()) fmt::print("             and so on from R{} on\n", period / each);
+  }
+  if (!up_to.k.empty())
+    fmt::print(
+        "           in place of k 0, 1, 2, ..: {}\n"
+        "           {}\n",
+        list_of(up_to.k), harmless(r));
+  if (!up_to.other.empty()) {
+    std::string_view const other = is_b(f.fragment) ? f.column_index() : f.row_index();
+    fmt::print(
+        "           in place of {} 0, 1, 2, ..: {}\n"
+        "           the results come out with {} permuted so\n",
+        other, list_of(up_to.other), other);
+  }
+}
+
+/// A movement, and how its values are matched and packed.
+void print_movement(MovementResult const& r, Style const& style) {
+  NamedFragment const& f = *r.operand;
+  FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
+  bool const rows = !r.instruction.empty();
+  std::string const from_text =
+      rows ? (r.from.memory ? r.from.instruction
+                            : r.from.name() + repeated(into.copies, into.along_columns, f))
+           : r.from.name() + repeated(from.copies, from.along_columns, f);
+  std::string const into_text = rows && !r.from.memory
+                                    ? r.into.instruction
+                                    : r.into.name() + repeated(into.copies, into.along_columns, f);
+  fmt::print("{}\n", style.strong(fmt::format("{} into {}, elements of {} bits", from_text, into_text,
+                                              into.fragment.bits)));
+  if (rows)
+    fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.split ? "" : "  (found)", style.faint(r.tile));
+  if (between_registers(r)) {
+    auto const [rows_are, columns_are] = matched_indices(r);
+    fmt::print("  {}\n",
+               style.faint(fmt::format("by position: {} of the source is {} of the operand, {} is {}",
+                                       rows_are[0], rows_are[1], columns_are[0], columns_are[1])));
+  }
+  if (std::string const how = packing(r); !how.empty()) {
+    fmt::print(
+        "  d[i], value i of a thread's results{}, converted and packed {}\n",
+        from.copies > 1 && !rows ? fmt::format(", of {} products one after the other", from.copies) : "",
+        how);
+    if (std::string const by = conversion(r); !by.empty())
+      fmt::print("  as {}: the first source becomes the high half\n", by);
+  }
+}
+
+/// The row that starts where none may.
+void print_misaligned(MovementResult const& r, MisalignedRow const& row) {
+  FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
+  NamedFragment const& f = *r.operand;
+  fmt::print(
+      "           the row that T{} gives{} starts at byte {} along {}: every row of {} must start at a "
+      "multiple "
+      "of 16 bytes, as the tile does\n",
+      row.thread, from.copies > 1 ? fmt::format(" for i = {}", row.instruction) : "",
+      row.start * into.fragment.bits / 8, from.columns_contiguous ? f.column_index() : f.row_index(),
+      r.from.memory ? "ldmatrix" : "stmatrix");
+}
+
+void print_text(MovementResult const& r, Style const& style) {
+  NamedFragment const& f = *r.operand;
+  FragmentSide const& into = r.movement.wanted;
+  bool const rows = !r.instruction.empty();
+  print_movement(r, style);
+  std::string_view const says =
+      r.found.answer.refuted() != nullptr ? stores(r) ? "elements are stored in others' places"
+                                                      : "the operand's registers hold other elements"
+      : r.found.answer.proved()
+          ? stores(r) ? "every element is stored in its place" : "every register holds what the operand wants"
+          : "not known";
+  fmt::print("  {}  {}  {}\n           on {}; {}\n", style.outcome(r.outcome()), says,
+             style.faint(names_of(r.found.answer.engines)), r.found.domain, r.evidence);
+  if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
+  if (r.split) print_split(r);
+  std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
+                               ? fmt::format("warp {}'s ", r.found.first->thread / warp_lanes)
+                               : "";
+  if (r.found.misaligned) print_misaligned(r, *r.found.misaligned);
+  if (r.found.first) {
+    WrongValue const& w = *r.found.first;
+    fmt::print("           {}{}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", warp, w.thread,
+               register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
+               element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
+  }
+  if (std::string const hint = element_hint(r); !hint.empty()) fmt::print("           {}\n", hint);
+  if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
+  if (r.found.up_to) print_up_to(r, style);
+  if (r.found.nothing_fixes && r.instead.empty())
+    fmt::print("           no order of the values within the lanes and no permutation of k and {} fixes it\n",
+               is_b(f.fragment) ? f.column_index() : f.row_index());
+}
+
+}  // namespace
+
+void run_movement(Common& common, FragmentArguments const& options) {
+  MovementResult const result = compute_movement(common, options);
+  common.exit_code = exit_code_of(result.outcome());
+  if (common.json)
+    print_json(common, to_json(result));
+  else
+    print_text(result, Style(common.color, STDOUT_FILENO));
+}
+
+}  // namespace swizproof::command

@@ -1,0 +1,344 @@
+// FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
+#include "parse/nearest.hpp"
+#include "parse/scanner.hpp"
+#include "parse/tiled_mma.hpp"
+
+#include <swizproof/hardware/element.hpp>
+#include <swizproof/parse/parse.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace swizproof {
+
+namespace {
+
+constexpr char const* fragment_forms =
+    "mma.SHAPE.TYPE:a|b|d, wgmma.m64nNkK.TYPE:a|d, ldmatrix or stmatrix .x1 .x2 .x4 [.trans]; PTX's whole "
+    "names and "
+    "CuTe's atoms too";
+
+/// An element type of mma: its name for PTX, or ours, and its bits.
+struct MmaType {
+  std::string_view name;
+  unsigned bits;
+};
+std::optional<MmaType> mma_type(std::string_view name) {
+  for (std::string_view const known : {"f64", "f32", "tf32", "s32", "i32", "f16", "bf16", "e4m3", "e5m2",
+                                       "fp8", "s8", "u8", "i8", "s4", "u4", "i4", "e2m1", "fp4"})
+    if (known == name) return MmaType{known, element_type(name)->bits};
+  return std::nullopt;
+}
+
+/// The types of a shape that `name` may stand for: itself, and of fp8, i8, i4, fp4 every one of its kind.
+bool has_type(std::string_view types, std::string_view name) {
+  std::string_view const kinds[][2] = {{"fp8", "e4m3"}, {"i8", "s8"}, {"i4", "s4"}, {"fp4", "e2m1"}};
+  for (auto const& kind : kinds)
+    if (name == kind[0]) name = kind[1];
+  return (" " + std::string(types) + " ").find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+/// Every name that may be meant, without operands.
+std::vector<std::string> fragment_names() {
+  std::vector<std::string> names;
+  auto const each_type = [&](std::string const& shape, std::string_view types) {
+    while (!types.empty()) {
+      std::size_t const end = std::min(types.find(' '), types.size());
+      names.push_back(shape + "." + std::string(types.substr(0, end)));
+      types.remove_prefix(std::min(end + 1, types.size()));
+    }
+  };
+  for (InstructionName const& known : instruction_names)
+    if (known.instruction.matrices != 0) names.emplace_back(known.text);
+  for (MmaShape const& s : mma_shapes) each_type("mma." + std::string(s.shape), s.types);
+  for (WgmmaShape const& s : wgmma_shapes)
+    for (unsigned const n : {8U, 16U, 32U, 64U, 96U, 128U, 192U, 256U})
+      each_type("wgmma.m64n" + std::to_string(n) + "k" + std::to_string(s.k), s.types);
+  return names;
+}
+
+/// `m16n8k16`: the numbers after m, n and k; n may be the letter N, which gives 0.
+struct MmaExtents {
+  unsigned m = 0, n = 0, k = 0;
+};
+std::optional<MmaExtents> mma_extents(std::string_view text) {
+  MmaExtents extents;
+  unsigned* const numbers[] = {&extents.m, &extents.n, &extents.k};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (text.empty() || text[0] != "mnk"[i]) return {};
+    text.remove_prefix(1);
+    if (i == 1 && !text.empty() && text[0] == 'N') {
+      text.remove_prefix(1);
+      continue;
+    }
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), *numbers[i]);
+    if (error != std::errc{}) return {};
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return text.empty() ? std::optional(extents) : std::nullopt;
+}
+
+class FragmentParser {
+ public:
+  FragmentParser(std::string_view text, std::optional<unsigned> element_bits)
+      : text_(text), element_bits_(element_bits) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    name_ = text;
+    if (std::size_t const space = name_.find(".shared::cta"); space != name_.npos) name_.erase(space + 7, 5);
+    plain_cute();
+    std::size_t const colon = name_.find(':');
+    if (colon != name_.npos && name_.find("::") == colon)
+      fail("kinds of mma are not known", "leave .kind::... out");
+    if (colon == name_.npos) return;
+    read_operand(std::string_view(name_).substr(colon + 1));
+    name_.resize(colon);
+  }
+
+  [[nodiscard]] NamedFragment parse() {
+    NamedFragment f = fragment();
+    f.addend = operand_ && addend_;
+    return f;
+  }
+
+ private:
+  [[nodiscard]] NamedFragment fragment() {
+    std::string const ptx = name_.rfind("SM", 0) == 0 ? from_cute() : name_;
+    split(ptx);
+    if (words_.empty()) unknown();
+    if (words_[0] == "mma") return mma();
+    if (words_[0] == "wgmma") return wgmma();
+    if (words_[0] == "ldmatrix" || words_[0] == "stmatrix") return matrices();
+    unknown();
+  }
+  [[noreturn]] void fail(std::string message, std::string hint) const {
+    throw InputError{std::move(message), text_, 0, text_.size(), std::move(hint)};
+  }
+  [[noreturn]] void unknown() const {
+    fail("unknown fragment", did_you_mean(name_, fragment_names(), fragment_forms));
+  }
+  void read_operand(std::string_view letters) {
+    if (letters == "a")
+      operand_ = Operand::a;
+    else if (letters == "b")
+      operand_ = Operand::b;
+    else if (letters == "c" || letters == "d")
+      operand_ = Operand::d, addend_ = letters == "c";
+    else
+      fail("an operand is a, b, c or d", "such as mma.m16n8k16.f16:b");
+  }
+  /// `cute::SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::K>` as SM90_64x128x16_F32F16F16_SS.
+  void plain_cute() {
+    for (std::string_view const space : {"cute::", "SM90::", "GMMA::"})
+      if (name_.rfind(space, 0) == 0) name_.erase(0, space.size());
+    if (name_.rfind("MMA_", 0) == 0) name_.replace(0, 4, "SM90_");
+    std::size_t const open = name_.find('<'), close = name_.rfind('>');
+    if (name_.rfind("SM", 0) == 0 && open < close && close != name_.npos) name_.erase(open, close - open + 1);
+  }
+  /// The words between the points, without those that change nothing here.
+  void split(std::string const& ptx) {
+    std::size_t from = 0;
+    while (from <= ptx.size()) {
+      std::size_t const end = std::min(ptx.find('.', from), ptx.size());
+      std::string word = ptx.substr(from, end - from);
+      from = end + 1;
+      if (word.empty()) unknown();
+      static constexpr std::string_view idle[] = {"sync",   "aligned", "row",       "col",
+                                                  "shared", "cta",     "mma_async", "satfinite"};
+      if (words_.empty() || std::find(std::begin(idle), std::end(idle), word) == std::end(idle))
+        words_.push_back(std::move(word));
+    }
+  }
+  /// `SM80_16x8x16_F32F16F16F32_TN`, `SM90_64x128x16_F32F16F16_RS`, `SM75_U16x8_LDSM_T` as PTX writes them.
+  [[nodiscard]] std::string from_cute() {
+    std::vector<std::string> parts{""};
+    for (char const c : name_)
+      if (c == '_')
+        parts.emplace_back();
+      else
+        parts.back() += c;
+    if (parts.size() == 4 && (parts[2] == "LDSM" || parts[2] == "STSM") && parts[1].size() == 5 &&
+        parts[1][0] == 'U') {
+      std::string const kind = parts[2] == "LDSM" ? "ldmatrix.x" : "stmatrix.x";
+      unsigned const count = static_cast<unsigned>(parts[1][4] - '0');
+      if (parts[3] == "N" && parts[1].substr(0, 4) == "U32x") return kind + std::to_string(count);
+      if (parts[3] == "T" && parts[1].substr(0, 4) == "U16x" && count % 2 == 0)
+        return kind + std::to_string(count / 2) + ".trans";
+    }
+    std::size_t const first = parts.size() > 1 ? parts[1].find('x') : std::string::npos;
+    std::size_t const second = first == std::string::npos ? first : parts[1].find('x', first + 1);
+    if (parts.size() < 3 || second == std::string::npos) unknown();
+    std::string const shape = "m" + parts[1].substr(0, first) + "n" +
+                              parts[1].substr(first + 1, second - first - 1) + "k" +
+                              parts[1].substr(second + 1);
+    std::string types;
+    for (std::size_t i = 0; i < parts[2].size();) {
+      std::size_t longest = 0;
+      std::string lower;
+      for (std::size_t n = 2; n <= 4 && i + n <= parts[2].size(); ++n) {
+        std::string word = parts[2].substr(i, n);
+        std::transform(word.begin(), word.end(), word.begin(),
+                       [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+        if (mma_type(word)) longest = n, lower = word;
+      }
+      if (longest == 0) unknown();
+      types += "." + lower;
+      i += longest;
+    }
+    a_is_shared_ = parts.size() > 3 && parts[3] == "SS";
+    return (parts[0] == "SM90" && parts[1].rfind("64x", 0) == 0 ? "wgmma." : "mma.") + shape + types;
+  }
+
+  // ------------------------------------------------------------------------------------------ instructions
+
+  /// The types behind the shape: that of A and B, and the bits of D. One type, or D, A, B and, of mma, C.
+  struct Types {
+    MmaType operands;
+    unsigned d_bits;
+    std::string text;
+  };
+  [[nodiscard]] Types types(std::size_t all) const {
+    std::vector<MmaType> found;
+    std::string text;
+    for (std::size_t i = 2; i < words_.size(); ++i) {
+      for (std::string_view const known : {"b1", "e3m2", "e2m3"})
+        if (words_[i] == known)
+          fail(words_[0] + " of " + words_[i] + " is not modelled",
+               "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
+      std::optional<MmaType> const type = mma_type(words_[i]);
+      if (!type)
+        fail("unknown element type " + words_[i], did_you_mean(name_, fragment_names(), fragment_forms));
+      found.push_back(*type);
+      text += "." + words_[i];
+    }
+    if (found.empty()) fail("the element type is missing", "such as mma.m16n8k16.f16");
+    if (found.size() == 1) return {found[0], found[0].bits == 64 ? 64U : 32U, text};
+    if (found.size() != all)
+      fail("the types are that of A and B alone, or those of D, A, B" + std::string(all == 4 ? " and C" : ""),
+           "such as mma.m16n8k16.f32.f16.f16.f32 or wgmma.m64n64k16.f32.f16.f16");
+    if (found[1].bits != found[2].bits) fail("A and B have elements of different sizes", "");
+    return {found[1], found[0].bits, text};
+  }
+  /// With the size of the elements that D is converted to.
+  [[nodiscard]] unsigned d_bits(unsigned bits) const {
+    if (!element_bits_) return bits;
+    if (operand_ != Operand::d)
+      fail("the instruction says how large elements of A and B are", "leave --element out");
+    if (*element_bits_ > 32 || *element_bits_ < 4 || *element_bits_ > bits)
+      fail("results are converted to elements of 4 to 32 bits, not more than they have",
+           "--element f16, fp8");
+    return *element_bits_;
+  }
+  [[nodiscard]] Operand operand(std::string_view letters) const {
+    if (!operand_) fail("which operand is missing", "write it behind a colon: " + name_ + letters.data());
+    return *operand_;
+  }
+  NamedFragment named(std::string instruction, Operand operand, Fragment const& fragment,
+                      std::string_view needs) const {
+    return {std::move(instruction), operand, {}, fragment, std::string(needs), false, false};
+  }
+
+  [[nodiscard]] NamedFragment mma() const {
+    if (words_.size() < 2 || !mma_extents(words_[1])) unknown();
+    Types const type = types(4);
+    std::string known;
+    for (MmaShape const& shape : mma_shapes) {
+      if (shape.shape != words_[1]) continue;
+      known += (known.empty() ? "" : " ") + std::string(shape.types);
+      if (!has_type(shape.types, type.operands.name)) continue;
+      Operand const which = operand(":a, :b or :d");
+      bool const float8 = type.operands.bits == 8 && type.operands.name[0] != 's' &&
+                          type.operands.name[0] != 'u' && type.operands.name[0] != 'i';
+      bool const bfloat16 = shape.k == 8 && type.operands.name == "bf16";
+      NamedFragment found =
+          named("mma." + words_[1] + type.text, which, shape.fragment(which, d_bits(type.d_bits)),
+                float8     ? "sm_89"
+                : bfloat16 ? "sm_80"
+                           : shape.needs);
+      found.block_scaled = has_type("e2m1", type.operands.name);
+      return found;
+    }
+    if (known.empty()) unknown();
+    std::string_view const operands = type.operands.name;
+    std::string const exists = words_[1] == "m8n8k4" && operands == "f16"
+                                   ? "sm_70 has it, as four products of a warp; "
+                               : words_[1] == "m16n8k32" && operands == "e2m1"
+                                   ? "sm_120a has it, as kind::f8f6f4 in units of 8 bits; "
+                                   : "";
+    fail("mma." + words_[1] + " of " + std::string(operands) + " is not modelled",
+         exists + "modelled of this shape: " + known);
+  }
+  [[nodiscard]] NamedFragment wgmma() const {
+    auto const extents = words_.size() < 2 ? std::nullopt : mma_extents(words_[1]);
+    if (!extents) unknown();
+    Types const type = types(3);
+    Operand const which = operand(":a or :d");
+    if (extents->m != 64) fail("wgmma has m64", "such as wgmma.m64n128k16.f16");
+    if (which == Operand::b)
+      fail("wgmma reads B from shared memory, no register holds it",
+           "in registers it has A, which may also be in shared memory, and D: :a or :d");
+    if (which == Operand::a && a_is_shared_)
+      fail("this atom reads A from shared memory, as SS says: no register holds it",
+           "the atom of A in registers ends with _RS; in registers this one has D: :d");
+    if (which == Operand::d && (extents->n < 8 || extents->n > 256 || extents->n % 8 != 0))
+      fail("n of wgmma is 8, 16, .., 256", "such as wgmma.m64n128k16.f16");
+    char const kind = type.operands.name[0];
+    if (which == Operand::d && (kind == 's' || kind == 'u' || kind == 'i') && extents->n > 32 &&
+        extents->n % 16 != 0)
+      fail("n of wgmma with integers is 8, 16, 24, 32, 48, 64, .., 256", "such as wgmma.m64n128k32.s8");
+    std::string known;
+    for (WgmmaShape const& shape : wgmma_shapes) {
+      known += (known.empty() ? "k" : ", k") + std::to_string(shape.k) + " " + std::string(shape.types);
+      if (shape.k == extents->k && has_type(shape.types, type.operands.name))
+        return named("wgmma." + words_[1] + type.text, which,
+                     shape.fragment(which, extents->n, d_bits(type.d_bits)), "sm_90a");
+    }
+    fail("wgmma of " + std::string(type.operands.name) + " with k" + std::to_string(extents->k) +
+             " is not modelled",
+         "modelled: " + known);
+  }
+  [[nodiscard]] NamedFragment matrices() const {
+    std::string name;
+    for (std::string const& word : words_) {
+      if (word == "m16n16" || word == "m8n16" || word == "m16n8" || word == "b8")
+        fail("ldmatrix of " + word + " is not known",
+             "the 8x8 matrices of 16 bits are: ldmatrix.x4, ldmatrix.x4.trans");
+      if (word != "m8n8" && word != "b16") name += (name.empty() ? "" : ".") + word;
+    }
+    auto const* const known =
+        std::find_if(instruction_names.begin(), instruction_names.end(),
+                     [&](InstructionName const& i) { return i.text == name && i.instruction.matrices != 0; });
+    if (known == instruction_names.end()) unknown();
+    if (operand_) fail("ldmatrix and stmatrix have no operands", "--into says which operand is meant");
+    unsigned const bits = element_bits_.value_or(16);
+    if (bits < 4 || bits > 32)
+      fail("ldmatrix and stmatrix move elements of 4 to 32 bits here", "--element f16, fp8, f32");
+    if (known->instruction.transposed && bits > 16)
+      fail("elements of " + std::to_string(bits) + " bits are split: .trans moves units of 16 bits",
+           "without .trans they stay whole");
+    return {name,
+            {},
+            known->instruction,
+            fragment_of(known->instruction, bits),
+            known->instruction.operation == Operation::stmatrix ? "sm_90" : "sm_75",
+            false,
+            false};
+  }
+
+  std::string text_;
+  std::string name_;
+  std::optional<unsigned> element_bits_;
+  std::optional<Operand> operand_;
+  bool addend_ = false;       ///< C
+  bool a_is_shared_ = false;  ///< of CuTe's atoms for two operands in shared memory
+  std::vector<std::string> words_{};
+};
+
+}  // namespace
+
+NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits) {
+  if (looks_like_tiled_mma(text)) return parse_tiled_mma(text, element_bits);
+  return FragmentParser(text, element_bits).parse();
+}
+
+}  // namespace swizproof

@@ -1,0 +1,440 @@
+// CuTe's algebra by name: from arguments to the library's functions.
+#include "layout/integer.hpp"
+#include "parse/layout/mapping_parser.hpp"
+
+#include <numeric>
+
+namespace swizproof {
+
+namespace {
+
+/// The arguments of a call as the types that the functions want.
+class Arguments {
+ public:
+  Arguments(Call const& call, std::vector<std::string>& notes) : call_(call), notes_(notes) {}
+
+  /// Says something about the result.
+  void note(std::string text) const { notes_.push_back(std::move(text)); }
+
+  [[nodiscard]] std::size_t count() const { return call_.arguments.size(); }
+  [[nodiscard]] bool has(std::size_t i) const { return i < count(); }
+
+  [[nodiscard]] Tiler const* tiler_at(std::size_t i) const { return std::get_if<Tiler>(&at(i)); }
+  /// A tiler, or a layout without a swizzle as one.
+  [[nodiscard]] Tiler tiler(std::size_t i) const {
+    if (auto const* t = tiler_at(i)) return *t;
+    return {layout(i)};
+  }
+  [[nodiscard]] IntTuple shape(std::size_t i) const {
+    if (auto const* t = tiler_at(i))
+      if (auto const integers_of = integers(*t)) return *integers_of;
+    refuse("argument " + std::to_string(i + 1) + " must be a shape such as (8,64)");
+  }
+  /// A shape, or the shape of a layout, as CuTe's shape() takes it.
+  [[nodiscard]] IntTuple shape_of(std::size_t i) const {
+    auto const* t = tiler_at(i);
+    if (t != nullptr && integers(*t)) return *integers(*t);
+    return layout(i).shape;
+  }
+  [[nodiscard]] Layout layout(std::size_t i) const {
+    if (auto const* t = tiler_at(i))
+      if (auto const* l = std::get_if<Layout>(&t->value)) return *l;
+    if (auto const* map = std::get_if<Mapping>(&at(i)))
+      if (Layout const* l = plain_layout(*map)) return *l;
+    refuse("argument " + std::to_string(i + 1) + " must be a layout without a swizzle");
+  }
+  /// A layout in any form, coordinate maps included.
+  [[nodiscard]] Mapping map(std::size_t i) const {
+    if (auto const* m = std::get_if<Mapping>(&at(i))) return *m;
+    if (auto const* t = tiler_at(i))
+      if (auto const* l = std::get_if<Layout>(&t->value)) return mapping(*l);
+    refuse("argument " + std::to_string(i + 1) + " must be a layout");
+  }
+  [[nodiscard]] std::int64_t number(std::size_t i) const { return call_.numbers[i]; }
+  [[nodiscard]] std::size_t numbers() const { return call_.numbers.size(); }
+  [[nodiscard]] std::optional<Order> major(std::size_t i) const {
+    auto const* m = std::get_if<Order>(&at(i));
+    return m != nullptr ? std::optional(*m) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] Value const& at(std::size_t i) const { return call_.arguments[i].value; }
+  Call const& call_;
+  std::vector<std::string>& notes_;
+};
+
+/// A layout of the algebra as a value: checked, because CuTe's results are not always layouts.
+Value result(Layout layout) {
+  if (Defect const found = defect(layout); found != Defect::none)
+    refuse("CuTe's result " + to_string(layout) + " is no layout: " + std::string(explain(found)));
+  if (layout.stride.has_basis()) return Tiler{std::move(layout)};
+  return mapping(std::move(layout));
+}
+Value result(Mapping map) {
+  if (Layout const* layout = map.domain())
+    if (Defect const found = defect(*layout); found != Defect::none)
+      refuse("CuTe's result " + map.text + " is no layout: " + std::string(explain(found)));
+  return map;
+}
+Value result(IntTuple integers_of) { return tiler(integers_of); }
+
+/// f of a layout, or of the innermost layout of a composed one.
+template <class F>
+Value inside(Arguments const& in, F const& f) {
+  Mapping const map = in.map(0);
+  if (plain_layout(map) != nullptr) return result(f(*plain_layout(map)));
+  if (map.domain() == nullptr) refuse(map.text + " has no layout inside");
+  return result(with_layout(map, f(*map.domain())));
+}
+
+/// Composition of one mode by CuTe's functions, left o right, and its result.
+struct Composed {
+  Layout left, right, theirs;
+  [[nodiscard]] std::optional<std::uint64_t> difference(bool inside) const {
+    if (left.stride.has_basis() || right.stride.has_basis() || defect(theirs) != Defect::none ||
+        defect(right) != Defect::none || defect(left) != Defect::none)
+      return std::nullopt;
+    auto const end = inside ? static_cast<std::uint64_t>(left.size()) : ~std::uint64_t{0};
+    return swizproof::difference(left, right, theirs, end);
+  }
+  /// Why CuTe's result, printed as `printed`, is not i -> left(right(i)): it differs `at` an index, in the
+  /// mode that `mode` names or, without a name, as a whole.
+  [[nodiscard]] std::string another_function(std::uint64_t at, std::string const& printed,
+                                             std::string const& mode = {}) const {
+    std::string const start = "CuTe prints " + printed +
+                              (mode.empty() ? ", which" : ", in which mode " + mode) +
+                              " is another function: ";
+    if (theirs.size() != right.size())
+      return start + "it has " + std::to_string(theirs.size()) + " elements, not " +
+             std::to_string(right.size());
+    return start + "at " + std::to_string(at) + " it gives " +
+           std::to_string(static_cast<std::int64_t>(theirs(at).elements)) + ", not " +
+           std::to_string(static_cast<std::int64_t>(left(right(at).elements).elements));
+  }
+};
+
+Layout tile_of(Tiler const& t) {
+  auto const* n = std::get_if<IntTuple>(&t.value);
+  return n != nullptr ? make_layout(*n) : std::get<Layout>(t.value);
+}
+Composed composed_tile(Layout const& l, Tiler const& t) { return {l, tile_of(t), composition(l, t)}; }
+Composed composed_divide(Layout const& l, Tiler const& t) {
+  Layout const tile = tile_of(t);
+  return {l, make_layout({tile, complement(tile, coalesce(l).shape)}), logical_divide(l, t)};
+}
+Composed composed_product(Layout const& l, Tiler const& t) {
+  Layout const tile = tile_of(t), places = complement(l, size(l.shape) * size(coshape(tile)));
+  return {places, tile, composition(places, tile)};
+}
+
+/// How CuTe prints its result for the first argument: with that argument's swizzle in front.
+std::string printed(Arguments const& in, Layout const& theirs) { return with_layout(in.map(0), theirs).text; }
+
+/// CuTe checks divisibility only between static integers, and not enough even there: refuses where a
+/// mode's part of the result, which is printed as `printed`, is another function.
+void check_modes(Layout const& l, Tiler const& t, Composed (*compose)(Layout const&, Tiler const&),
+                 bool inside, std::string const& printed, std::string const& mode = {}) {
+  if (std::holds_alternative<Underscore>(t.value)) return;
+  if (auto const* modes = std::get_if<std::vector<Tiler>>(&t.value)) {
+    for (std::size_t i = 0; i < modes->size() && i < l.rank(); ++i)
+      check_modes(l.mode(i), (*modes)[i], compose, inside, printed,
+                  (mode.empty() ? "" : mode + ",") + std::to_string(i));
+    return;
+  }
+  Composed const parts = compose(l, t);
+  if (auto const at = parts.difference(inside)) refuse(parts.another_function(*at, printed, mode));
+}
+
+/// A divide by one tile can be given as the function it stands for, where CuTe's is another.
+Value divide(Arguments const& in, Layout (*f)(Layout const&, Tiler const&)) {
+  Tiler const t = in.tiler(1);
+  bool const one_tile = !t.is_tuple() && !std::holds_alternative<Underscore>(t.value);
+  Mapping const map = in.map(0);
+  if (map.domain() == nullptr) refuse(map.text + " has no layout inside");
+  Layout const l = *map.domain();
+  if (one_tile && !l.stride.has_basis())
+    if (Composed const parts = composed_divide(l, t); auto const at = parts.difference(true)) {
+      Layout const arranged = f(Layout{size(l.shape), 1}, t);
+      Mapping right = composition(mapping(l), Displacement{}, mapping(arranged));
+      right.on_elements.insert(right.on_elements.begin(), map.on_elements.begin(), map.on_elements.end() - 1);
+      right.on_bytes = map.on_bytes;
+      right.element_bits = map.element_bits;
+      right.text = to_string(right);
+      right.notes = {parts.another_function(*at, printed(in, f(l, t)))};
+      return result(std::move(right));
+    }
+  Layout const theirs = f(l, t);
+  check_modes(l, t, composed_divide, true, printed(in, theirs));
+  return inside(in, [&](Layout const&) { return theirs; });
+}
+Value product(Arguments const& in, Layout (*f)(Layout const&, Tiler const&)) {
+  return inside(in, [&](Layout const& l) {
+    Layout theirs = f(l, in.tiler(1));
+    check_modes(l, in.tiler(1), composed_product, false, printed(in, theirs));
+    return theirs;
+  });
+}
+template <class F>
+Value ranked_product(Arguments const& in, F const& f) {
+  return inside(in, [&](Layout const& block) {
+    Layout const t = in.layout(1);
+    std::size_t const rank = std::max(block.rank(), t.rank());
+    Layout theirs = f(block, t);
+    check_modes(append(block, rank), {append(t, rank)}, composed_product, false, printed(in, theirs));
+    return theirs;
+  });
+}
+
+Value compose(Arguments const& in) {
+  if (in.count() == 3) {
+    auto const offset = in.shape(1);
+    if (offset.is_tuple) refuse("the offset must be an integer");
+    return result(composition(in.map(0), Displacement{offset.value, offset.is_static}, in.map(2)));
+  }
+  auto const* tiler_of = in.tiler_at(1);
+  bool const by_tiler = tiler_of != nullptr && !std::holds_alternative<Layout>(tiler_of->value);
+  if (by_tiler) {
+    return inside(in, [&](Layout const& l) {
+      Layout theirs = composition(l, *tiler_of);
+      check_modes(l, *tiler_of, composed_tile, false, printed(in, theirs));
+      return theirs;
+    });
+  }
+  auto const* from = in.tiler_at(0);
+  auto const* l = from != nullptr ? std::get_if<Layout>(&from->value) : nullptr;
+  bool const coordinates =
+      l != nullptr && (l->stride.has_basis() || (tiler_of != nullptr && in.layout(1).stride.has_basis()));
+  if (coordinates) return result(composition(*l, in.layout(1)));
+  return result(composition(in.map(0), in.map(1)));
+}
+
+Value make(Arguments const& in) {
+  auto const* t = in.tiler_at(0);
+  bool const of_shape = (in.has(1) && in.major(1)) || (t != nullptr && integers(*t));
+  if (of_shape && in.has(2))
+    refuse("a shape takes one argument more, its strides, LayoutLeft or LayoutRight");
+  if (in.has(1) && in.major(1)) return result(make_layout(in.shape(0), *in.major(1)));
+  if (of_shape) {
+    if (!in.has(1)) return result(make_layout(in.shape(0)));
+    if (!congruent(in.shape(0), in.shape(1))) refuse("the strides must have the shape's nesting");
+    return result(Layout{in.shape(0), in.shape(1)});
+  }
+  std::vector<Layout> modes;
+  for (std::size_t i = 0; i < in.count(); ++i) modes.push_back(in.layout(i));
+  return result(make_layout(modes));
+}
+
+Value recast_units(Arguments const& in) {
+  std::int64_t const from = in.number(0), to = in.number(1);
+  if (from < 1 || to < 1) refuse("elements have 1 bit or more");
+  Mapping const map = in.map(0);
+  if (from == to) return map;
+  if (to % from == 0) return result(upcast(map, to / from));
+  if (from % to == 0) return result(downcast(map, from / to));
+  std::int64_t const common = std::gcd(from, to);
+  return result(downcast(upcast(map, to / common), from / common));
+}
+
+/// f(a, b) in elements, with a note where CuTe's count of a flagged layout is another.
+template <class F>
+Value in_elements(Arguments const& in, F const& f) {
+  Mapping const a = in.map(0), b = in.map(in.count() - 1);
+  auto const ours = f(a, b);
+  if (is_flagged(a) || is_flagged(b)) {
+    auto const theirs = f(as_cute_counts(a), as_cute_counts(b));
+    if (theirs != ours)
+      in.note("CuTe prints " + to_string(theirs) +
+              ": it takes the bytes that the swizzle keeps together for elements");
+  }
+  return result(ours);
+}
+
+struct Function {
+  std::string_view name;
+  std::size_t least, most;  ///< how many arguments
+  Value (*call)(Arguments const&);
+  std::size_t least_numbers = 0, most_numbers = 0;  ///< how many numbers in <>
+};
+
+Value tile(Arguments const& in) {
+  return inside(in, [&](Layout const& block) {
+    IntTuple const shape = in.shape_of(1);
+    bool const ordered = in.has(2) && !in.major(2);
+    std::optional<IntTuple> order = ordered ? std::optional(in.shape(2)) : std::nullopt;
+    if (in.has(2) && in.major(2) == Order::right) {
+      std::vector<IntTuple> backwards;
+      for (std::size_t i = shape.rank(); i-- > 0;) backwards.emplace_back(static_cast<std::int64_t>(i));
+      order = IntTuple(std::move(backwards));
+    }
+    return tile_to_shape(block, shape, order);
+  });
+}
+
+template <Layout (*f)(Layout const&)>
+Value plain(Arguments const& in) {
+  return result(f(in.layout(0)));
+}
+template <Layout (*f)(Layout const&)>
+Value composed(Arguments const& in) {
+  return inside(in, [](Layout const& l) { return f(l); });
+}
+
+constexpr Function functions[] = {
+    {"append", 1, 2,
+     [](Arguments const& in) {
+       Layout const x = in.has(1) ? in.layout(1) : Layout{};
+       return inside(in, [&](Layout const& l) {
+         return append(l, in.numbers() != 0 ? static_cast<std::size_t>(in.number(0)) : l.rank() + 1, x);
+       });
+     },
+     0, 1},
+    {"as_position_independent_swizzle_layout", 1, 1,
+     [](Arguments const& in) { return result(position_independent(in.map(0))); }},
+    {"blocked_product", 2, 2, [](Arguments const& in) { return ranked_product(in, blocked_product); }},
+    {"coalesce", 1, 2,
+     [](Arguments const& in) {
+       return inside(in,
+                     [&](Layout const& l) { return in.has(1) ? coalesce(l, in.shape_of(1)) : coalesce(l); });
+     }},
+    {"complement", 1, 2,
+     [](Arguments const& in) {
+       // CuTe's complement of a composed layout is the inner layout's.
+       Mapping const map = in.map(0);
+       if (map.domain() == nullptr) refuse("a swizzle alone has no complement");
+       Layout const& l = *map.domain();
+       if (in.has(1)) return result(complement(l, in.shape_of(1)));
+       return result(is_flagged(map) || plain_layout(map) == nullptr ? complement(l, coshape(l))
+                                                                     : complement(l));
+     }},
+    {"compose", 2, 2, compose},
+    {"composition", 2, 3, compose},
+    {"coshape", 1, 1, [](Arguments const& in) { return result(coshape(in.layout(0))); }},
+    {"cosize", 1, 1,
+     [](Arguments const& in) {
+       auto const* t = in.tiler_at(0);
+       if (t != nullptr) return result(size(coshape(in.layout(0))));
+       Mapping const map = in.map(0);
+       if (map.domain() == nullptr) refuse("a swizzle alone has no cosize");
+       return result(size(coshape(*map.domain())));
+     }},
+    {"domain_distribute", 2, 2,
+     [](Arguments const& in) { return result(domain_distribute(in.shape_of(0), in.shape(1))); }},
+    {"downcast", 1, 1, [](Arguments const& in) { return result(downcast(in.map(0), in.number(0))); }, 1, 1},
+    {"filter", 1, 2,
+     [](Arguments const& in) {
+       if (!in.has(1)) return result(filter(in.layout(0)));
+       return inside(in, [&](Layout const& l) { return filter(l, in.shape_of(1)); });
+     }},
+    {"filter_zeros", 1, 1, plain<filter_zeros>},
+    {"flat_divide", 2, 2, [](Arguments const& in) { return divide(in, flat_divide); }},
+    {"flat_product", 2, 2, [](Arguments const& in) { return product(in, flat_product); }},
+    {"flatten", 1, 1, composed<flatten>},
+    {"group", 1, 1,
+     [](Arguments const& in) {
+       return inside(in, [&](Layout const& l) {
+         return group(l, static_cast<std::size_t>(in.number(0)), static_cast<std::size_t>(in.number(1)));
+       });
+     },
+     2, 2},
+    {"left_inverse", 1, 1, [](Arguments const& in) { return result(left_inverse(in.map(0))); }},
+    {"logical_divide", 2, 2, [](Arguments const& in) { return divide(in, logical_divide); }},
+    {"logical_product", 2, 2, [](Arguments const& in) { return product(in, logical_product); }},
+    {"make_composed_layout", 3, 3, compose},
+    {"make_fragment_like", 1, 1, composed<make_fragment_like>},
+    {"make_layout", 1, 8, make},
+    {"make_layout_like", 1, 1, plain<make_layout_like>},
+    {"make_ordered_layout", 2, 2,
+     [](Arguments const& in) { return result(make_ordered_layout(in.shape(0), in.shape(1))); }},
+    {"max_alignment", 1, 1,
+     [](Arguments const& in) {
+       return in_elements(in, [](auto const& a, auto const&) { return max_alignment(a); });
+     }},
+    {"max_common_layout", 2, 2,
+     [](Arguments const& in) {
+       return in_elements(in, [](auto const& a, auto const& b) { return max_common_layout(a, b); });
+     }},
+    {"max_common_vector", 2, 2,
+     [](Arguments const& in) {
+       return in_elements(in, [](auto const& a, auto const& b) { return max_common_vector(a, b); });
+     }},
+    {"nullspace", 1, 1, plain<nullspace>},
+    {"prepend", 1, 2,
+     [](Arguments const& in) {
+       Layout const x = in.has(1) ? in.layout(1) : Layout{};
+       return result(
+           prepend(in.layout(0),
+                   in.numbers() != 0 ? static_cast<std::size_t>(in.number(0)) : in.layout(0).rank() + 1, x));
+     },
+     0, 1},
+    {"raked_product", 2, 2, [](Arguments const& in) { return ranked_product(in, raked_product); }},
+    {"recast_layout", 1, 1, recast_units, 2, 2},
+    {"right_inverse", 1, 1, [](Arguments const& in) { return result(right_inverse(in.map(0))); }},
+    {"size", 1, 1,
+     [](Arguments const& in) {
+       if (in.tiler_at(0) != nullptr) return result(size(in.shape_of(0)));
+       Mapping const map = in.map(0);
+       if (map.domain() == nullptr) refuse("a swizzle alone has no size");
+       return result(size(map.domain()->shape));
+     }},
+    {"slice", 2, 9,
+     [](Arguments const& in) {
+       if (in.count() == 2) return result(slice(in.map(0), in.tiler(1)));
+       std::vector<Tiler> coordinate;  // slice(L, i, j) is slice(L, (i,j)), as L(i,j) is L((i,j))
+       for (std::size_t i = 1; i < in.count(); ++i) coordinate.push_back(in.tiler(i));
+       return result(slice(in.map(0), {coordinate}));
+     }},
+    {"tile_to_shape", 2, 3, tile},
+    {"tiled_divide", 2, 2, [](Arguments const& in) { return divide(in, tiled_divide); }},
+    {"tiled_product", 2, 2, [](Arguments const& in) { return product(in, tiled_product); }},
+    {"upcast", 1, 1, [](Arguments const& in) { return result(upcast(in.map(0), in.number(0))); }, 1, 1},
+    {"zip", 2, 2, [](Arguments const& in) { return result(zip(in.layout(0), in.layout(1))); }},
+    {"zipped_divide", 2, 2, [](Arguments const& in) { return divide(in, zipped_divide); }},
+    {"zipped_product", 2, 2, [](Arguments const& in) { return product(in, zipped_product); }},
+};
+
+Function const* find(std::string_view name) {
+  auto const* found = std::find_if(std::begin(functions), std::end(functions),
+                                   [&](Function const& f) { return f.name == name; });
+  return found == std::end(functions) ? nullptr : found;
+}
+
+}  // namespace
+
+bool is_algebra(std::string_view name) { return find(name) != nullptr; }
+
+std::vector<std::string> algebra_names() {
+  std::vector<std::string> names;
+  for (Function const& f : functions) names.emplace_back(f.name);
+  return names;
+}
+
+namespace {
+
+/// Refuses a count outside least..most.
+void refuse_count(std::size_t count, std::size_t least, std::size_t most, std::string const& what,
+                  std::string const& example = {}) {
+  if (count >= least && count <= most) return;
+  refuse("takes " + (most == 0 ? "no" : std::to_string(least)) +
+         (most != least ? " to " + std::to_string(most) : "") + " " + what + (most == 1 ? "" : "s") +
+         (most == 0 && !example.empty() ? " in <>" : example) + ", not " + std::to_string(count));
+}
+
+}  // namespace
+
+Value evaluate(Call const& call, std::vector<std::string>& notes) {
+  Function const& function = *find(call.name);
+  refuse_count(call.arguments.size(), function.least, function.most, "argument");
+  refuse_count(call.numbers.size(), function.least_numbers, function.most_numbers, "number",
+               " in <>, such as " + std::string(call.name) +
+                   (call.name == "recast_layout" ? "<16b,32b>(L): from elements of 16 bits to 32"
+                    : function.most_numbers == 2 ? "<0,2>(L)"
+                                                 : "<2>(L)"));
+  Value value = function.call(Arguments(call, notes));
+  if (auto* const map = std::get_if<Mapping>(&value)) {
+    for (std::string& note : map->notes) notes.push_back(std::move(note));
+    map->notes.clear();
+  }
+  return value;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,158 @@
+// LAYOUT in all its forms: what CuTe prints, CuTe's algebra, atoms by name, functions.
+//
+//   mapping.cpp         the whole text; compositions f o offset o g; flags; calls
+//   pointer.cpp         tensors: bound pointers and coordinates before a layout
+//   algebra.cpp         composition(L, L) and its kin
+//   atom.cpp            tma:..., gmma:..., umma:...
+//   descriptor.cpp      desc:...
+//   coordinate.cpp      fn(row, col) = ... (64,64)
+//   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
+//   table.cpp           what print_layout and print_tensor print below their first line
+//   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
+//   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
+#pragma once
+
+#include "parse/layout/layout_parser.hpp"
+
+#include <swizproof/layout/composed.hpp>
+
+namespace swizproof {
+
+/// Argument or result of a function of the algebra.
+using Value = std::variant<Tiler, Mapping, Order>;
+
+/// A value, and where in the text it stands.
+struct Argument {
+  Value value;
+  std::size_t at = 0;
+  std::size_t length = 0;
+};
+
+/// A call as it was written: `upcast<2>(L)`.
+struct Call {
+  std::string_view name;
+  std::vector<std::int64_t> numbers{};  ///< in angle brackets
+  std::vector<Argument> arguments{};
+};
+
+/// True for the name of a function of the algebra.
+[[nodiscard]] bool is_algebra(std::string_view name);
+/// All of these names.
+[[nodiscard]] std::vector<std::string> algebra_names();
+/// The result of a call; what it says about the result goes to `notes`. Throws AlgebraError.
+[[nodiscard]] Value evaluate(Call const& call, std::vector<std::string>& notes);
+
+/// True before the name of a mode of TMA: `tma:`, `CU_TENSOR_MAP_SWIZZLE_`, Mojo's `TensorMapSwizzle.SWIZZLE_`.
+[[nodiscard]] bool at_tma(Scanner& in);
+/// True before the name of an atom of wgmma or tcgen05: `gmma:`, `umma:`, CUTLASS's `GMMA::Layout_`.
+[[nodiscard]] bool at_operand_atom(Scanner& in);
+
+/// `tma:128B`, `tma:128B<f16> (128,64)`; `CU_TENSOR_MAP_SWIZZLE_128B` for the mode.
+[[nodiscard]] Mapping parse_tma(Scanner& in, MappingOptions const& options);
+/// `gmma:K_SW128<f16>`, `umma:MN_SW128_32B<tf32> (128,64,3)`: the atoms of wgmma and of tcgen05; as CUTLASS names them,
+/// `GMMA::Layout_K_SW128_Atom<half_t>{}`, `UMMA::Layout_SW128_Atom<half_t, UMMA::Major::K>`.
+[[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
+/// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
+[[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
+/// `#ttg.swizzled_shared<{vec = 8, ...}> (64,64)`, `#shared = #ttg...`, `!ttg.memdesc<64x64xf16, #ttg..., #smem>`.
+[[nodiscard]] Mapping parse_triton(Scanner& in, MappingOptions const& options);
+/// fn(row, col) = expression (64,64): element offsets by coordinate. A layout, or a swizzle on one, where it is one; else the
+/// expression on a compact layout. `text` is how it is written.
+[[nodiscard]] Mapping coordinate_function(Expression const& expression,
+                                          std::vector<std::int64_t> const& shape, std::string text);
+/// The element type that comes next, up to a '>', ',' or ')'.
+[[nodiscard]] Element parse_element_here(Scanner& in);
+/// `<f16>` behind a name, or what --element says; `type` becomes its first name.
+[[nodiscard]] std::optional<unsigned> parse_angled_element(Scanner& in, MappingOptions const& options,
+                                                           std::string& type);
+/// The extents behind an atom or a descriptor, all static: numbers that kernels know when they are compiled.
+[[nodiscard]] IntTuple parse_extents(Scanner& in);
+/// Probable meaning of a swizzle that is written in the wrong unit, bytes or elements; nothing if none seems so.
+[[nodiscard]] std::optional<std::string> note_of_unit(Mapping const& map);
+/// Output of std::cout for a wgmma atom, which loses the flag; nothing if the map is not one.
+[[nodiscard]] std::optional<std::string> note_of_lost_flag(Mapping const& map);
+
+/// Passes the table that follows a printed layout or tensor, if the rest of the text is one.
+void skip_table(Scanner& in, Mapping const& map, bool of_tensor);
+
+class MappingParser {
+ public:
+  MappingParser(std::string_view text, MappingOptions const& options)
+      : in_(text), layouts_(in_, [this] { return call_in_tiler(); }), options_(options) {}
+
+  /// The whole text. A Tiler holds an integer, a shape, or a layout that is a coordinate map.
+  [[nodiscard]] Value parse();
+  /// The whole text as a swizzle.
+  [[nodiscard]] Swizzle parse_swizzle();
+  /// Notes of parse() about an integer or a shape; a Mapping has its own notes.
+  [[nodiscard]] std::vector<std::string> const& notes() const { return notes_; }
+  /// The whole text as a function of offsets or addresses.
+  [[nodiscard]] Mapping parse_mapping();
+
+ private:
+  /// A pointer before a layout: what it says about the layout behind it.
+  struct Pointer {
+    std::optional<unsigned> bits{};
+    std::optional<std::uint64_t> address{};
+    std::optional<Swizzle> swizzle{};
+    std::optional<Displacement> start{};
+  };
+  /// Stages as they are read, and where each of map.on_elements begins.
+  struct Chain {
+    Mapping map{};
+    std::vector<std::size_t> places{};
+    bool flagged = false;  ///< smem_ptr[..](unset) has come
+    bool bound = false;    ///< a pointer precedes it
+  };
+
+  Value line();
+  Value composition();
+  Value composed_type();
+  Value inside_decltype();
+  std::string take_declaration();
+  std::string take_declared_name();
+  bool at_type();
+  bool take_definition(std::string const& name);
+  void define(std::string const& name, Value value, std::size_t from);
+  std::optional<Value> defined();
+  void take_keyword(std::string_view function, std::size_t position);
+  std::optional<Swizzle> mojo_swizzle(std::string_view name);
+  bool at_swizzle();
+  bool at_call();
+  [[noreturn]] void fail_at_name();
+  Value rest_of(Chain chain);
+  void add_stage(Chain& chain);
+  void add_value(Chain& chain, Value value, std::size_t from);
+  void check_order(Chain const& chain);
+  bool take_flag(Chain& chain);
+  void flag(Chain& chain, unsigned bits, std::size_t from);
+  Swizzle swizzle();
+  Swizzle valid(Swizzle s, std::size_t from);
+  Order mojo_order();
+  Displacement displacement(std::int64_t value, bool is_static, std::size_t from);
+  Displacement mixed_bits();
+  unsigned pointer_bits();
+  std::optional<Pointer> pointer();
+  void read_address(Pointer& pointer);
+  Value tensor(Pointer const& pointer);
+  Value coordinates();
+  Value call();
+  std::vector<std::int64_t> numbers(std::string_view name);
+  Tiler call_in_tiler();
+  Argument argument();
+  Mapping function();
+  Mapping function_on_layout(Expression expression, std::string const& text);
+  void take_latex();
+  void finish(Mapping& map);
+
+  Scanner in_;
+  LayoutParser layouts_;
+  MappingOptions options_;
+  std::vector<std::string> notes_{};
+  std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
+  std::map<std::string, Value, std::less<>> definitions_{};
+  bool is_tensor_ = false;
+  int depth_ = 0;
+};
+
+}  // namespace swizproof

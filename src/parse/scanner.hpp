@@ -1,0 +1,226 @@
+// A text and a place in it: what every parser of this folder reads from.
+#pragma once
+
+#include <swizproof/parse/parse.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace swizproof {
+
+constexpr int deepest_nesting = 200;
+constexpr std::size_t longest_text = 1 << 20;
+constexpr std::size_t most_operations = 1000;
+
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+inline bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
+/// A text and a place in it.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {
+    if (text.size() > longest_text)
+      throw InputError{"the text is longer than 1 MiB", std::string(text.substr(0, 60)), 0, 1, {}};
+  }
+
+  [[noreturn]] void fail(std::string message, std::size_t at, std::size_t length = 1,
+                         std::string hint = {}) const {
+    throw InputError{std::move(message), std::string(text_), at, std::max<std::size_t>(length, 1),
+                     std::move(hint)};
+  }
+  [[noreturn]] void fail_here(std::string message, std::string hint = {}) {
+    skip_space();
+    fail(std::move(message), at_, word_length(), std::move(hint));
+  }
+  void skip_space() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+  [[nodiscard]] std::size_t at() {
+    skip_space();
+    return at_;
+  }
+  /// Behind the last token, before any space.
+  [[nodiscard]] std::size_t at_end_of_token() const { return at_; }
+  void back_to(std::size_t at) { at_ = at; }
+  [[nodiscard]] bool done() { return at() == text_.size(); }
+  [[nodiscard]] char peek() { return done() ? '\0' : text_[at_]; }
+  [[nodiscard]] bool looking_at(std::string_view token) { return text_.substr(at()).starts_with(token); }
+  /// Passes `token` if it comes next.
+  [[nodiscard]] bool take(std::string_view token) {
+    if (!looking_at(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  void expect(std::string_view token, std::string_view where) {
+    if (!take(token)) fail_here("expected '" + std::string(token) + "' " + std::string(where));
+  }
+  /// At the o that joins two functions.
+  [[nodiscard]] bool looking_at_joint() {
+    return looking_at("o") && (at_ + 1 == text_.size() || is_space(text_[at_ + 1]));
+  }
+  /// Passes the o that joins two functions.
+  [[nodiscard]] bool take_joint() {
+    bool const found = looking_at_joint();
+    at_ += found ? 1 : 0;
+    return found;
+  }
+  /// Passes a name: letters, digits and _.
+  [[nodiscard]] std::string_view take_name() {
+    std::size_t const from = at();
+    while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+    return text_.substr(from, at_ - from);
+  }
+  /// At this name, and not at a longer one.
+  [[nodiscard]] bool looking_at_name(std::string_view name) {
+    return looking_at(name) && peek_name() == name;
+  }
+  [[nodiscard]] bool take_word(std::string_view name) { return looking_at_name(name) && take(name); }
+  /// Passes the namespaces and modules of CuTe before a name: `cute::`, `cute.`, `cutlass::`, `SM90::`, and `typename`.
+  void skip_namespaces() {
+    static constexpr std::string_view spaces[] = {"cutlass", "cute",  "std",       "SM90",    "SM100",
+                                                  "nvgpu",   "utils", "warpgroup", "tcgen05", "typename"};
+    (void)take("::");
+    for (bool again = true; again;) {
+      std::size_t const from = at();
+      std::string_view const name = take_name();
+      again = std::find(std::begin(spaces), std::end(spaces), name) != std::end(spaces) &&
+              (take("::") || take(".") || (name == "typename" && at_letter()));
+      if (!again) back_to(from);
+    }
+  }
+  /// Passes what makes a value of a type: `{}` or `()`.
+  void skip_braces() {
+    std::size_t const from = at();
+    bool const empty = (take("{") && take("}"));
+    if (empty) return;
+    back_to(from);
+    if (!(take("(") && take(")"))) back_to(from);
+  }
+  /// Passes a type's name as C++ and Python write it: `cutlass::half_t`, `unsigned char`, `torch.float16`.
+  [[nodiscard]] std::string_view take_type_name() {
+    std::size_t const from = at();
+    while (at_ < text_.size() &&
+           (is_name(text_[at_]) || std::string_view(": .").find(text_[at_]) != std::string_view::npos))
+      ++at_;
+    return trimmed(from, at_);
+  }
+  [[nodiscard]] bool at_number() {
+    std::size_t const from = at();
+    std::size_t const sign = from < text_.size() && text_[from] == '-' ? 1 : 0;
+    return from + sign < text_.size() && is_digit(text_[from + sign]);
+  }
+  [[nodiscard]] bool at_letter() {
+    char const c = peek();
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  }
+  /// The name that comes next, which is not passed.
+  [[nodiscard]] std::string_view peek_name() {
+    std::size_t const from = at();
+    std::string_view const name = take_name();
+    back_to(from);
+    return name;
+  }
+  /// True if a line break stands between the last token and the next.
+  [[nodiscard]] bool at_new_line() {
+    std::size_t from = at();
+    while (from > 0 && is_space(text_[from - 1])) --from;
+    return text_.substr(from, at_ - from).find('\n') != text_.npos;
+  }
+  /// Position of the next `c`, or the end of the text.
+  [[nodiscard]] std::size_t find(char c) const { return std::min(text_.find(c, at_), text_.size()); }
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  [[nodiscard]] std::size_t text_size() const { return text_.size(); }
+  /// The text without what surrounds it.
+  [[nodiscard]] std::string_view trimmed(std::size_t from, std::size_t to) const {
+    while (to > from && is_space(text_[to - 1])) --to;
+    while (from < to && is_space(text_[from])) ++from;
+    return text_.substr(from, to - from);
+  }
+  /// At a `_` that no number follows.
+  [[nodiscard]] bool looking_at_underscore() {
+    std::size_t const from = at();
+    return peek() == '_' &&
+           (from + 1 == text_.size() || !(is_name(text_[from + 1]) || text_[from + 1] == '-'));
+  }
+  /// At `0:`, the coordinate of a stride as CuTe 3.0 printed it.
+  [[nodiscard]] bool looking_at_old_basis() {
+    std::size_t end = at();
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    return end != at_ && end < text_.size() && text_[end] == ':';
+  }
+  /// An integer of at most 63 bits: decimal with an optional sign, or 0x hexadecimal; with C's suffixes.
+  [[nodiscard]] std::int64_t take_integer(std::string_view what) {
+    std::size_t const from = at();
+    std::int64_t value = 0;
+    if (!at_number()) fail_here("expected " + std::string(what));
+    bool const hexadecimal = take("0x") || take("0X");
+    auto const [end, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, hexadecimal ? 16 : 10);
+    at_ = static_cast<std::size_t>(end - text_.data());
+    if (error == std::errc::result_out_of_range)
+      fail("this number needs more than 63 bits", from, at_ - from);
+    if (error != std::errc{}) fail("expected digits", at_);
+    std::size_t suffix = at_;
+    while (suffix < text_.size() && std::string_view("uUlL").find(text_[suffix]) != std::string_view::npos)
+      ++suffix;
+    if (suffix == text_.size() || !is_name(text_[suffix])) at_ = suffix;  // 8u, 64ul
+    return value;
+  }
+  /// A C literal: decimal, 0x hexadecimal, 0b binary or 0 octal, with u, l suffixes.
+  [[nodiscard]] std::uint64_t take_literal() {
+    std::size_t const from = at();
+    int base = 10;
+    if (take("0x") || take("0X"))
+      base = 16;
+    else if (take("0b") || take("0B"))
+      base = 2;
+    else if (peek() == '0' && from + 1 < text_.size() && is_digit(text_[from + 1]))
+      base = 8;
+    std::uint64_t value = 0;
+    auto const [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, base);
+    at_ = static_cast<std::size_t>(end - text_.data());
+    if (error == std::errc::result_out_of_range)
+      fail("this number needs more than 64 bits", from, at_ - from);
+    if (error != std::errc{}) fail("expected digits", at_);
+    std::size_t const digits_end = at_;
+    while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+    static constexpr std::string_view suffixes[] = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"};
+    std::string suffix(text_.substr(digits_end, at_ - digits_end));
+    for (char& c : suffix) c = c == 'U' ? 'u' : c == 'L' ? 'l' : c;
+    if (std::find(std::begin(suffixes), std::end(suffixes), suffix) == std::end(suffixes))
+      fail("this is not a number", from, at_ - from);
+    return value;
+  }
+  [[nodiscard]] std::string_view text(std::size_t from, std::size_t to) const {
+    return text_.substr(from, to - from);
+  }
+
+ private:
+  [[nodiscard]] std::size_t word_length() const {
+    std::size_t end = at_;
+    while (end < text_.size() && is_name(text_[end])) ++end;
+    return end - at_;
+  }
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+/// Counts nesting; deeper than any real text is refused before the stack is at risk.
+class Nesting {
+ public:
+  Nesting(Scanner& in, int& depth) : depth_(depth) {
+    if (++depth_ > deepest_nesting) in.fail_here("nested more than 200 deep");
+  }
+  Nesting(Nesting const&) = delete;
+  Nesting& operator=(Nesting const&) = delete;
+  ~Nesting() { --depth_; }
+
+ private:
+  int& depth_;
+};
+
+}  // namespace swizproof

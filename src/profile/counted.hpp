@@ -1,0 +1,49 @@
+// Profiler counts of a program's lines, compared with the cost model on the addresses that they accessed.
+//
+// The program is traced and profiled by the same arguments; a line of the one is a line of the other by kernel, pc and opcode (by kernel
+// and pc where the program was not disassembled). Kernels that were launched more often in one of the two are not compared: which
+// of their executions belong together is unknown.
+// Three things are known to differ, and are no mismatch:
+//   - the profiler counts a warp as having executed an instruction that a predicate switches off in all its lanes;
+//   - what it merges of loads of 8 and 16 bytes, and idle phases of stores (H11, hardware/counter.hpp);
+//   - of cp.async the source page counts more than the write to shared memory: never less. [found by measurement]
+#pragma once
+
+#include "profile/nsight.hpp"
+#include "profile/trace.hpp"
+
+namespace swizproof {
+
+/// A line that was traced and counted.
+struct CountedLine {
+  TracedInstruction const* traced = nullptr;
+  std::uint64_t executed = 0, wavefronts = 0;  ///< as counted
+  std::uint64_t
+      least = 0,
+      most =
+          0;  ///< wavefronts that the counter may show; `most` is the largest number where nothing is known
+  /// `equal`: the cost model's number and as often; `predicated`: the cost model's number, and warps that a predicate switched off; `bounded`:
+  /// within what H11 gives bounds of alone; `different`: a mismatch.
+  enum class Outcome : std::uint8_t { equal, predicated, bounded, different } outcome = Outcome::equal;
+};
+
+/// A trace beside a profile.
+struct CountedLines {
+  std::vector<CountedLine> lines{};
+  std::size_t other_launches =
+      0;                   ///< lines with a cost model, of kernels that were not traced as often as profiled
+  std::size_t no_law = 0;  ///< traced and counted lines of which there is no cost model, as atomics
+  std::size_t not_counted = 0;  ///< traced lines with a cost model that the profile does not have
+  std::size_t not_traced = 0;   ///< counted lines that the trace does not have
+  [[nodiscard]] std::size_t count(CountedLine::Outcome outcome) const;
+};
+
+/// Compares. `trace` must outlive the result. Lines with executions whose addresses were not kept are bounded by their
+/// distribution. Checked by tests/profile/counted_test.cpp and with the records of gpu/evidence/traces.
+[[nodiscard]] CountedLines compare_counted(Trace const& trace, Profile const& profile);
+
+/// A kernel's name without its arguments and what demanglers write in their own ways: `void (anonymous namespace)::k<(int)4>(float
+/// *)` is unnamed::k<4>, and so is k<4u>; k<true> is k<(bool)1>.
+[[nodiscard]] std::string comparable_kernel_name(std::string const& name);
+
+}  // namespace swizproof

@@ -1,0 +1,47 @@
+// The sources that a trace names, as far as they can be read on this machine. A trace is often read on another machine than
+// it was recorded on, and says nothing of what a file contained: what is shown is what stands there today.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// One source file.
+struct SourceFile {
+  std::string name{};    ///< as the trace has it
+  std::string path{};    ///< where it was read; empty where it was not
+  std::string reason{};  ///< why it was not read; empty where it was
+  bool newer = false;    ///< whether it was last written after the trace was recorded
+  std::string text{};
+  std::vector<std::uint32_t> starts{};  ///< where each line begins
+
+  [[nodiscard]] bool read() const { return !path.empty(); }
+  /// The text of a line, from 1, without its end; "..." stands for what is beyond 400 bytes. Nothing where there is no such
+  /// line.
+  [[nodiscard]] std::optional<std::string> line(std::uint64_t number) const;
+};
+
+/// Finds and reads each file once. Checked by tests/profile/source_test.cpp.
+class Sources {
+ public:
+  /// `folders` are looked through before the path itself is tried: in them for the longest tail of the path, so that
+  /// /build/app/src/k.cu is app/src/k.cu of a folder if that is there, else src/k.cu, else k.cu. `recorded` is the trace's time.
+  /// Throws InputError for what is no folder, and for more than 16.
+  Sources(std::vector<std::string> folders, std::string recorded);
+
+  /// At most 16 MiB a file and 64 MiB of all; a regular file without zero bytes. A path that is not absolute is one from the
+  /// working folder.
+  SourceFile const& file(std::string const& name);
+
+ private:
+  std::vector<std::string> folders_;
+  std::string recorded_;
+  std::size_t bytes_ = 0;
+  std::map<std::string, SourceFile> files_{};
+};
+
+}  // namespace swizproof

@@ -1,0 +1,92 @@
+#include "records/campaigns/recomputation.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace swizproof {
+
+std::uint64_t Share::of(std::uint64_t all) const {
+  std::uint64_t const rest = all % count;
+  return all / count * parts() + std::min(last, std::max(first, rest)) - first;
+}
+
+void Recomputation::row(std::string const& about, std::set<std::string>& seen) {
+  bool const fresh = seen.insert(about).second;
+  equal(about + ", stands once", fresh, true);
+  if (fresh) evidence.rows.push_back(about);
+}
+
+Json const& Recomputation::groups_of_rows(std::string const& key) {
+  static Json const none = Json::object();
+  Json const* const found = rows.find(key);
+  return found == nullptr ? none : *found;
+}
+
+Json const& Recomputation::list_of_rows(std::string const& key) {
+  static Json const none = Json::array();
+  Json const* const found = rows.find(key);
+  if (found != nullptr && !found->is_array()) malformed("'" + key + "' is no list");
+  return found == nullptr ? none : *found;
+}
+
+void Recomputation::check_mismatches_of(std::vector<Instruction> const& all) {
+  std::map<std::string, std::uint64_t> none;
+  for (Instruction const& i : all) none[to_string(i)] = 0;
+  equal("mismatches of each instruction", counts.group("mismatches_of"), none);
+}
+
+void Recomputation::check_units(std::uint64_t all) {
+  equal("units", evidence.units, share.of(all));
+  equal("units of all parts", evidence.units_of_all_parts, evidence.shard == 1 ? all : 0);
+}
+
+WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction const& instruction) {
+  std::size_t const digits = instruction.bytes == 16 ? 2 : 3;
+  if (text.size() != digits * warp_lanes) malformed("a warp has 32 lanes");
+  WarpAccess<std::uint32_t> warp{};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    std::string const unit = text.substr(lane * digits, digits);
+    bool const inactive = unit.find_first_not_of('.') == std::string::npos;
+    if (!inactive && unit.find_first_not_of("0123456789abcdef") != std::string::npos)
+      malformed("addresses are hexadecimal");
+    warp.active[lane] = !inactive && lane < instruction.lanes();
+    warp.address[lane] =
+        inactive ? 0 : static_cast<std::uint32_t>(std::stoul(unit, nullptr, 16)) * instruction.bytes;
+  }
+  return warp;
+}
+
+void recompute_campaign(Recomputation& r) {
+  std::string const& campaign = r.evidence.campaign;
+  bool const any_card = campaign == "wavefronts" || campaign == "exhaustive";
+  if (!any_card && r.evidence.architecture != "sm_90")
+    malformed("campaign '" + campaign + "' is of sm_90 alone, not of " + r.evidence.architecture);
+  if (campaign == "wavefronts")
+    check_wavefronts(r);
+  else if (campaign == "counters")
+    check_counters(r);
+  else if (campaign == "exhaustive")
+    check_exhaustive(r);
+  else if (campaign == "ldmatrix")
+    check_ldmatrix(r);
+  else if (campaign == "tma")
+    check_tma(r);
+  else if (campaign == "operands")
+    check_operands(r);
+  else if (campaign == "tiles")
+    check_tiles(r);
+  else if (campaign == "wgmma")
+    check_wgmma(r);
+  else if (campaign == "mma")
+    check_mma(r);
+  else if (campaign == "atomics")
+    check_atomics(r);
+  else if (campaign == "cluster")
+    check_cluster(r);
+  else if (campaign == "contention")
+    check_contention(r);
+  else
+    malformed("unknown campaign '" + campaign + "'");
+}
+
+}  // namespace swizproof

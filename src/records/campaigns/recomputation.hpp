@@ -1,0 +1,87 @@
+// A record of a campaign beside the model and beside what the campaign asks (gpu/campaigns/cases.hpp): the part that all
+// campaigns share. A file of this folder has what one of them must say.
+#pragma once
+
+#include "parse/members.hpp"
+#include "records/evidence.hpp"
+
+#include "../../../gpu/campaigns/cases.hpp"
+
+#include <set>
+
+namespace swizproof {
+
+/// The parts of a campaign that a record holds: as many consecutive ones as devices times ranks took part.
+struct Share {
+  std::uint64_t first = 0, last = 1;  ///< last: behind the last one
+  std::uint64_t count = 1;            ///< of all records
+  [[nodiscard]] bool has(std::uint64_t unit) const { return unit % count >= first && unit % count < last; }
+  /// How many of the units 0 .. `all` - 1.
+  [[nodiscard]] std::uint64_t of(std::uint64_t all) const;
+  [[nodiscard]] std::uint64_t parts() const { return last - first; }
+};
+
+/// A record while it is recomputed.
+struct Recomputation {
+  Law const& law;
+  Evidence& evidence;
+  Share share;
+  Members counts, longest, rows;
+
+  /// Compares, and notes a contradiction.
+  template <class T>
+  void equal(std::string const& where, T const& recorded, T const& predicted) {
+    ++evidence.compared;
+    if (recorded != predicted)
+      evidence.contradictions.push_back({where, Json(recorded).dump(), Json(predicted).dump()});
+  }
+  /// Notes a row by what it is about, which no other row may be.
+  void row(std::string const& about, std::set<std::string>& seen);
+  /// The rows of a campaign that has them in groups, such as by instruction; none where `key` is missing.
+  [[nodiscard]] Json const& groups_of_rows(std::string const& key);
+  /// The rows of a campaign that has one list of them.
+  [[nodiscard]] Json const& list_of_rows(std::string const& key);
+  /// Each of the instructions has its counter of mismatches, and it is 0.
+  void check_mismatches_of(std::vector<Instruction> const& all);
+  /// Units, of this record and of all, where the campaign has `all`.
+  void check_units(std::uint64_t all);
+};
+
+/// Addresses as a record writes them: units of the instruction's bytes in hexadecimal, dots where a lane
+/// is inactive.
+[[nodiscard]] WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction const& instruction);
+
+/// Rows of what a unit is, in any order: each kept unit of the share once, and no other. `about` names a row's unit, `check`
+/// compares the row with it.
+template <class Unit, class Check>
+void check_kept(Recomputation& r, Json const& rows, std::map<std::string, Unit const*> const& kept,
+                std::function<std::string(Json const&)> const& about, Check const& check) {
+  std::set<std::string> seen;
+  for (Json const& row : rows) {
+    std::string const name = about(row);
+    auto const found = kept.find(name);
+    r.row(name, seen);
+    r.equal(name + ", is of this shard", found != kept.end(), true);
+    if (found != kept.end()) check(name, row, *found->second);
+  }
+  for (auto const& [name, unit] : kept) r.equal(name + ", a row", seen.count(name), std::size_t{1});
+}
+
+/// One for each campaign. They throw as reading JSON does.
+void check_wavefronts(Recomputation& r);
+void check_counters(Recomputation& r);
+void check_exhaustive(Recomputation& r);
+void check_ldmatrix(Recomputation& r);
+void check_tma(Recomputation& r);
+void check_operands(Recomputation& r);
+void check_tiles(Recomputation& r);
+void check_wgmma(Recomputation& r);
+void check_mma(Recomputation& r);
+void check_atomics(Recomputation& r);
+void check_cluster(Recomputation& r);
+void check_contention(Recomputation& r);
+
+/// Recomputes the record of a campaign. Throws where the campaign is unknown, or as reading JSON does.
+void recompute_campaign(Recomputation& r);
+
+}  // namespace swizproof

@@ -1,0 +1,100 @@
+// How values look: colour, carets under bad input, counterexamples, numbers.
+#pragma once
+
+#include <swizproof/analysis/check.hpp>
+#include <swizproof/analysis/inspect.hpp>
+#include <swizproof/parse/parse.hpp>
+#include <swizproof/engine/verdict.hpp>
+#include <swizproof/hardware/certainty.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace swizproof {
+
+/// Colours, or none where the output is not a terminal.
+class Style {
+ public:
+  /// `when` is auto, always or never; `file_descriptor` is the output's. NO_COLOR is honoured.
+  Style(std::string_view when, int file_descriptor);
+  [[nodiscard]] bool colored() const { return colored_; }
+  [[nodiscard]] std::string good(std::string_view text) const { return paint("32", text); }
+  [[nodiscard]] std::string bad(std::string_view text) const { return paint("1;31", text); }
+  [[nodiscard]] std::string doubtful(std::string_view text) const { return paint("33", text); }
+  [[nodiscard]] std::string strong(std::string_view text) const { return paint("1", text); }
+  [[nodiscard]] std::string faint(std::string_view text) const { return paint("2", text); }
+  /// The word of an outcome in its colour.
+  [[nodiscard]] std::string outcome(Outcome const& outcome) const;
+
+ private:
+  [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const;
+  bool colored_;
+};
+
+/// A JSON document as text, on one line or indented. Bytes that are no UTF-8, which JSON cannot hold, become U+FFFD.
+[[nodiscard]] inline std::string json_text(nlohmann::ordered_json const& value, int indent = -1) {
+  return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// {"message", "input", "at", "length", "hint"}; `at` is the caret's place in `input`, both are null where there is none.
+[[nodiscard]] nlohmann::ordered_json to_json(InputError const& error);
+
+/// The message of wrong input: what, the line, a caret under the place, a hint.
+[[nodiscard]] std::string describe(InputError const& error, Style const& style);
+
+/// Its second part: the line, a caret under the place, a hint, indented by `indent`.
+[[nodiscard]] std::string marked(InputError const& error, Style const& style, int indent = 2);
+
+/// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too.
+[[nodiscard]] std::string describe(Refuted const& refuted);
+
+/// `1.2 s`, `30 ms`.
+[[nodiscard]] std::string duration(double seconds);
+
+/// Words in lines of at most `width`, each behind `indent` blanks but the first. `wrapped("one two", 2, 5) == "one\n  two"`
+[[nodiscard]] std::string wrapped(std::string const& text, std::size_t indent, std::size_t width);
+
+/// Ascending numbers, runs of them by their ends: `0-7, 9`; `to` stands between the ends.
+[[nodiscard]] std::string runs_of(std::span<unsigned const> numbers, std::string_view to = "-");
+
+/// Text for a cell of a Markdown table: bars, and what would begin a tag, escaped.
+[[nodiscard]] std::string in_table(std::string text);
+
+/// Names of engines: `linear, exhaustive`.
+[[nodiscard]] std::string names_of(std::span<Engine const> engines);
+
+/// Colliding lanes: a line on phase and bank, and one for each lane, indented by `indent`.
+[[nodiscard]] std::string describe(Conflict const& conflict, int indent);
+
+/// Verdict, numbers, domain and, if it is refuted, who collides.
+[[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style);
+
+/// The keys of `check` for one access.
+[[nodiscard]] nlohmann::ordered_json to_json(AccessVerdict const& verdict);
+
+/// One test case of a JUnit file.
+struct JUnitCase {
+  std::string name{};
+  std::string source{};
+  double seconds = 0;
+  Outcome outcome{};
+  std::string detail{};
+  std::string error{};  ///< why it could not be asked; empty where it could
+};
+
+/// A JUnit file: Refuted is a failure, Unknown an error, and so is what could not be asked. Names stay apart: what XML
+/// cannot hold, and bytes that are no UTF-8, are written as `\x1b`. Checked by tests/report/report_test.cpp.
+/// `certainty` is what the bank model rests on, a property of the suite; empty: left out.
+[[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases,
+                                    std::string_view certainty = {});
+
+/// Basis of the bank model (hardware/certainty.hpp), for people.
+[[nodiscard]] std::string certainty_line(Architecture const& arch, Style const& style);
+
+/// {"question": ..., "values": {...}}
+[[nodiscard]] nlohmann::ordered_json to_json(Refuted const& refuted);
+
+}  // namespace swizproof

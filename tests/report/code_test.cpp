@@ -1,0 +1,143 @@
+// Layouts as code: what is printed is the tile. tests/emitted compiles it as well.
+#include <swizproof/report/code.hpp>
+#include <swizproof/parse/parse.hpp>
+
+#include <swizproof/core/error.hpp>
+#include <swizproof/layout/composed.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace swizproof {
+namespace {
+
+std::string code(std::string_view text, Language language, std::string element = "f16") {
+  return code_of(parse_mapping(text, {16}), language, {1024, std::move(element)});
+}
+
+TEST(Code, TritonsParametersAreTheTile) {
+  for (std::string_view const text : {"Sw<3,3,3> o _0 o (64,64):(64,1)", "Sw<2,3,3> o _0 o (64,32):(32,1)",
+                                      "Sw<1,2,4> o _0 o (32,16):(16,1)", "Sw<2,3,3> o _0 o (32,64):(1,32)",
+                                      "Sw<3,1,5> o _0 o (16,16):(16,1)", "(8,32):(32,1)"}) {
+    Mapping const map = parse_mapping(text, {16});
+    std::string const printed = code_of(map, Language::triton, {16, "f16"});
+    int vec = 0, per_phase = 0, max_phase = 0, fast = -1, slow = -1;
+    ASSERT_EQ(
+        std::sscanf(
+            printed.c_str(),
+            "#shared = #ttg.swizzled_shared<{vec = %d, perPhase = %d, maxPhase = %d, order = [%d, %d]}>",
+            &vec, &per_phase, &max_phase, &fast, &slow),
+        5)
+        << printed;
+    std::int64_t const rows = map.domain()->shape.mode(0).product(),
+                       columns = map.domain()->shape.mode(1).product();
+    std::int64_t const line = fast == 1 ? columns : rows;
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+      std::int64_t const row = i % rows, column = i / rows;
+      std::int64_t const along = fast == 1 ? column : row, across = fast == 1 ? row : column;
+      std::int64_t const place =
+          across * line + ((along / vec) ^ (across / per_phase % max_phase)) * vec + along % vec;
+      ASSERT_EQ(static_cast<std::int64_t>(
+                    swizzle_bit_address(map, offset(map, static_cast<std::uint64_t>(i)).elements * 16) / 16),
+                place)
+          << text << " at " << i;
+    }
+  }
+}
+
+TEST(Code, CuteDslIsReadBack) {
+  for (std::string_view const text :
+       {"Sw<3,3,3> o _128 o ((8,8),64):((64,512),1)", "(8,64):(72,1)", "Sw<2,3,3> o _0 o (8,8,2):(8,1,64)"}) {
+    Mapping const map = parse_mapping(text, {16});
+    std::string const printed = code_of(map, Language::dsl, {16, "f16"});
+    Mapping const back = parse_mapping(printed.substr(9, printed.find('\n') - 9), {16});
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
+      ASSERT_EQ(offset(back, i).elements, offset(map, i).elements) << printed;
+  }
+}
+
+TEST(Code, ModesBecomeDivisionsAndRemainders) {
+  EXPECT_NE(code("Sw<3,3,3> o _128 o ((8,8),(4,2,8)):((8,512),(1,4,64))", Language::cuda)
+                .find("unsigned x = row % 8 * 8 + row / 8 * 512 + column % 4 + column / 4 % 2 * 4 + column / "
+                      "8 * 64 + 128;"),
+            std::string::npos);
+  EXPECT_NE(code("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cuda)
+                .find("x = x ^ ((x >> 3) & 0x38);"),
+            std::string::npos);
+  EXPECT_NE(code("(8,64):(0,1)", Language::cuda).find("return column;"), std::string::npos);
+  EXPECT_NE(code("64:2", Language::cuda).find("offset(unsigned i0) {\n  return i0 * 2;"), std::string::npos);
+}
+
+TEST(Code, BytesBecomeElements) {
+  EXPECT_NE(code("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute)
+                .find("cute::Swizzle<3, 3, 3>{}"),
+            std::string::npos);
+  EXPECT_NE(code("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::dsl)
+                .find("cute.make_swizzle(3, 3, 3)"),
+            std::string::npos);
+}
+
+TEST(Code, ArithmeticThatIsLinearIsWrittenAsTheSwizzleThatItIs) {
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x70) o smem_ptr[16b](unset) o (64,64):(64,1)", Language::triton),
+            code("Sw<3,3,3> o _0 o (64,64):(64,1)", Language::triton));
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x38) o (64,64):(64,1)", Language::cute),
+            code("Sw<3,3,3> o _0 o (64,64):(64,1)", Language::cute));
+  EXPECT_NE(code("fn(x) = x ^ ((x >> 3) & 0x38) ^ ((x >> 9) & 3) o (32,64):(64,1)", Language::cuda)
+                .find("  x = x ^ ((x >> 3) & 0x38) ^ ((x >> 9) & 0x3);\n"),
+            std::string::npos);
+}
+
+TEST(Code, AFunctionIsReadBeforeItsTile) {
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x38) o (60,64):(64,1)", Language::cuda),
+            code("Sw<3,3,3> o _0 o (60,64):(64,1)", Language::cuda));
+  EXPECT_EQ(code("fn(x) = x ^ ((x >> 3) & 0x70) o smem_ptr[16b](unset) o (64,64):(72,1)", Language::cute),
+            code("Sw<3,3,3> o _0 o (64,64):(72,1)", Language::cute));
+}
+
+TEST(Code, TheArrayHoldsWhatTheSwizzleLeadsTo) {
+  // 63*72 + 63 = 4599 is led to 4607, beyond CuTe's cosize of 4600.
+  EXPECT_NE(code("Sw<3,3,3> o _0 o (64,64):(72,1)", Language::cute).find(" tile[4608];"), std::string::npos);
+  EXPECT_NE(
+      code("Sw<3,3,3> o _0 o (64,64):(64,1)", Language::cute).find(" tile[cute::cosize_v<SmemLayout>];"),
+      std::string::npos);
+}
+
+TEST(Code, SharedPlacesAreSaid) {
+  std::string const shared = "// elements share places: indices 0 and 8 both lie at 0\n";
+  EXPECT_EQ(
+      code("fn(x) = x ^ ((x & 2) >> 1) ^ (x & 1) o (8,8):(8,1)", Language::cuda).substr(0, shared.size()),
+      shared);
+  EXPECT_EQ(code("(8,4):(4,1)", Language::cuda).find("share places"), std::string::npos);
+}
+
+TEST(Code, WhatALanguageHasNoWordForIsRefused) {
+  auto const refused = [](std::string_view text, Language language) {
+    try {
+      return "accepted: " + code(text, language);
+    } catch (InputError const& e) {
+      return e.message;
+    }
+  };
+  EXPECT_EQ(refused("(64,64):(72,1)", Language::triton),
+            "Triton's swizzled_shared is not this: its lines have gaps");
+  EXPECT_EQ(refused("(5,8):(8,1)", Language::triton),
+            "Triton's swizzled_shared is not this: an extent is no power of two");
+  EXPECT_EQ(refused("Sw<2,3,2> o _0 o (64,64):(64,1)", Language::triton),
+            "Triton's swizzled_shared is not this: its swizzle takes bits of the place in a line");
+  EXPECT_EQ(refused("Sw<3,4,3>", Language::cuda),
+            "there is no tile to write down: this is a function of all integers");
+  EXPECT_EQ(refused("Sw<3,0,3> o smem_ptr[16b](unset) o (8,64):(64,1)", Language::cute),
+            "elements do not stay whole under this function of byte addresses");
+  EXPECT_EQ(refused("fn(x) = (x * 3) % 128 o (8,16):(16,1)", Language::cuda),
+            "this function is no swizzle, and not linear over GF(2) on this tile");
+  // The bytes of an element apart; an element in the middle of another.
+  for (char const* text : {"fn(x) = x ^ ((x & 1) << 4) o smem_ptr[16b](unset) o (8,16):(16,1)",
+                           "fn(x) = x ^ ((x >> 7) & 1) o smem_ptr[16b](unset) o (128,64):(64,1)"})
+    EXPECT_EQ(refused(text, Language::cuda),
+              "elements do not stay whole under this function of byte addresses")
+        << text;
+}
+
+}  // namespace
+}  // namespace swizproof
