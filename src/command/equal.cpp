@@ -128,7 +128,7 @@ void print_text(AlignResult const& result, Style const& style) {
     fmt::print("  {}  {}\n", style.outcome(found.outcome), unknown->reason);
     return;
   }
-  fmt::print("  {}  relative = absolute addressing if and only if the base is a multiple of {} bytes{}  {}\n",
+  fmt::print("  {}  offsets and addresses agree if and only if base % {} == 0{}  {}\n",
              style.outcome(found.outcome), style.strong(std::to_string(found.bytes)),
              found.also.empty()
                  ? ""

@@ -1,4 +1,4 @@
-// swizproof explain TRACE: what does each line of a traced kernel cost, who collides, and what fixes it?
+// swizproof explain TRACE: what does each line of a traced kernel cost, which lanes conflict, and how to fix it?
 #include "command/command.hpp"
 #include "command/help.hpp"
 
@@ -583,7 +583,7 @@ void print_fixes(Kernel const& kernel, Style const& style) {
     unseen += fmt::format(", {} whose addresses were not kept", counted(fixes.not_kept, "execution"));
   for (std::string const& op : fixes.no_law) unseen += ", " + op;
   for (std::string const& op : kernel.unseen) unseen += ", " + op;
-  fmt::print("  every access to these bytes must take the fix{}{}\n",
+  fmt::print("  apply the fix to every access to these bytes{}{}\n",
              unseen.empty() ? "" : "; not looked at: ", unseen.empty() ? "" : unseen.substr(2));
 }
 
@@ -652,10 +652,9 @@ void print_text(ExplainResult const& result, Style const& style) {
                    "nothing else is known",
                    counted(trace.dropped, "execution"))));
   for (std::string const& failure : trace.failures)
-    fmt::print(
-        "\n{}\n",
-        style.doubtful("the sanitizer failed while this was traced, so kernels may be missing, so often: " +
-                       failure));
+    fmt::print("\n{}\n",
+               style.doubtful("the sanitizer failed during the trace, so kernels may be missing; failures: " +
+                              failure));
   fmt::print("\n{}\n", certainty_line(*trace.arch, style));
 }
 
@@ -681,7 +680,7 @@ void run(Common& common, ExplainArguments const& options) {
 
 void add_explain(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
-      app, "explain", "What does each line of a traced kernel cost, who collides, and what fixes it?",
+      app, "explain", "What does each line of a traced kernel cost, which lanes conflict, and how to fix it?",
       {"swizproof explain transpose.trace --kernel Naive",
        "which lines of this kernel cost too much? Exit code 1: some do (the file: "
        "share/swizproof/examples)"});

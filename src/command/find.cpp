@@ -379,9 +379,9 @@ void print_text(FindResult const& result, bool all, Style const& style) {
     auto const table = [&](auto const& search) { return table_of(search, problem, all); };
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
-    fmt::print(
-        "\n{}\n  {}\n  searched: {}\n  best: the least total, the wavefronts of all cases{}; of these {}\n",
-        std::visit(table, result.search), style.strong(result.conclusion), result.what, weights, result.ties);
+    fmt::print("\n{}\n  {}\n  searched: {}\n  ranked by total wavefronts{}; ties: {}\n",
+               std::visit(table, result.search), style.strong(result.conclusion), result.what, weights,
+               result.ties);
     fmt::print("  {}\n", certainty_line(*problem.arch, style));
     fmt::print("\n{}, checked:\n", style.strong(text_of(result.winner)));
   } else {

@@ -301,7 +301,7 @@ std::string_view name_of(Blocks b) {
 
 /// When results with k permuted so are right.
 std::string harmless(MovementResult const& r) {
-  std::string const alike = "harmless if and only if the other operand's k is permuted alike";
+  std::string const alike = "correct if and only if k of the other operand is permuted the same way";
   if (!r.operand->block_scaled) return alike;
   std::string text = alike + " and each element keeps its scale:";
   for (unsigned const block : {32U, 16U}) {

@@ -229,7 +229,7 @@ constexpr SarifRule obligation_rules[] = {
      "error"},
     {"obligation-undecided", "An obligation about a layout could not be decided.",
      "Give it more time (--timeout), or bounds to its variables.", "warning"},
-    {"obligation-malformed", "An obligation cannot be read.", "Fix the entry; the others were decided.",
+    {"obligation-malformed", "An obligation cannot be read.", "Fix this entry; the others were checked.",
      "error"}};
 
 /// `layouts.toml:12` is the file and the line; without a line it is the first.

@@ -76,7 +76,7 @@ std::string table_in(std::filesystem::path const& path) {
 
 Architecture const& parse_architecture(std::string_view text, std::string const& folder) {
   if (text.find(',') != text.npos)
-    throw InputError{"one architecture is asked of here, not several", std::string(text), 0, text.size(),
+    throw InputError{"expected exactly one architecture", std::string(text), 0, text.size(),
                      "'swizproof prove FILE' takes several"};
   if (text.ends_with(".json") || text.find('/') != std::string_view::npos) {
     std::filesystem::path const path(text);

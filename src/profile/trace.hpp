@@ -72,7 +72,7 @@ struct Trace {
   std::vector<std::string> program{};
   std::vector<TracedInstruction> instructions{};  ///< in the file's order: by kernel, then by pc
   std::uint64_t dropped =
-      0;  ///< executions of instructions beyond the table or outside of a kernel, of which nothing else is known
+      0;  ///< executions of instructions beyond the table or outside of a kernel (no further information)
   std::map<std::string, std::vector<std::string>>
       unseen{};  ///< by kernel: opcodes that it has and that the sanitizer does not report, as UTMALDG.2D
   std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing

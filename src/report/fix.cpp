@@ -29,9 +29,9 @@ std::string describe(SwizzleFix const& fix, unsigned element_bytes) {
                      : "on offsets from the region's start it costs more or leaves the region");
 }
 
-/// `rows of 33 elements of 4 bytes instead of 32; 124 bytes of memory more`
+/// `rows of 33 elements of 4 bytes instead of 32; 124 more bytes of memory`
 std::string describe(PaddingFix const& fix, unsigned element_bytes) {
-  return fmt::format("rows of {} elements of {} bytes instead of {}; {} bytes of memory more\n",
+  return fmt::format("rows of {} elements of {} bytes instead of {}; {} more bytes of memory\n",
                      (fix.pitch + fix.padding) / element_bytes, element_bytes, fix.pitch / element_bytes,
                      fix.memory);
 }

@@ -168,8 +168,8 @@ std::string describe(AccessVerdict const& v, Style const& style) {
     text += fmt::format("         reaches {} of the tile's {} bytes\n", v.coverage->reached, v.coverage->of);
   if (refuted == nullptr) return text;
   text += v.conflict ? describe(*v.conflict, 9)
-                     : fmt::format("         no two lanes collide: {} is what it costs ({})\n", v.wavefronts,
-                                   describe(*refuted));
+                     : fmt::format("         no bank conflict: the access needs {} wavefronts ({})\n",
+                                   v.wavefronts, describe(*refuted));
   return text;
 }
 

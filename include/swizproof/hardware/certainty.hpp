@@ -25,7 +25,7 @@ namespace swizproof {
 [[nodiscard]] inline std::string certainty(Architecture const& arch) {
   std::string text = std::string(arch.name) + ": " + std::string(arch.evidence);
   if (arch.support == Support::measured)
-    text += "; " + with_commas(arch.patterns) + " patterns, none costs anything else";
+    text += "; " + with_commas(arch.patterns) + " access patterns, no mismatch";
   return text;
 }
 

@@ -428,7 +428,7 @@ def explain(
     timeout: Optional[float] = None,
     seed: Optional[int] = None,
 ) -> _results.Explain:
-    """What does each line of a traced kernel cost, who collides, and what fixes it? `trace` is the path of a file that
+    """What does each line of a traced kernel cost, which lanes conflict, and how to fix it? `trace` is the path of a file that
     swizproof-trace wrote."""
     sources = [source] if isinstance(source, str) else None if source is None else [str(one) for one in source]
     words = _options(kernel=kernel, source=sources) + _common(arch, timeout, seed)

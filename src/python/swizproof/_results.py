@@ -657,7 +657,7 @@ class Tma(Answer):
 
 @record
 class Explain(Answer):
-    """What each line of a traced kernel costs, who collides, and what fixes it."""
+    """What each line of a traced kernel costs, which lanes conflict, and how to fix it."""
 
     verdict: str
     arch: str
