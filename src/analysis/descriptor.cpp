@@ -481,20 +481,25 @@ DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& questi
 std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
                               std::uint64_t rows) {
   OperandMode const& mode = descriptor.operand_mode();
-  auto const bytes = std::int64_t{element_bits / 8};
-  std::int64_t const t = 16 / bytes, w = mode.shape.row_bytes / 16, depth = operand_k_bytes / bytes;
-  std::int64_t const leading = descriptor.leading_byte_offset / bytes,
-                     stride = descriptor.stride_byte_offset / bytes;
-  auto const mn = static_cast<std::int64_t>(rows);
-  auto const tuple = [](std::vector<std::int64_t> const& leaves) {
-    return IntTuple(std::vector<IntTuple>(leaves.begin(), leaves.end()));
+  std::uint32_t const bytes = element_bits / 8;
+  // operand_offset() is the sum of a function of the row and one of k: each is a mode, if its values are those of a layout.
+  auto const mode_of = [&](std::uint64_t extent, auto const& offset_at) -> std::optional<Layout> {
+    std::vector<std::int64_t> values;
+    for (std::uint32_t i = 0; i < extent; ++i) {
+      if (offset_at(i) % bytes != 0) return std::nullopt;
+      values.push_back(offset_at(i) / bytes);
+    }
+    std::optional<Layout> const layout = layout_of_values(values);
+    return layout ? std::optional(coalesce(*layout)) : std::nullopt;
   };
-  auto const layout =
-      [&](std::vector<std::int64_t> const& row_shape, std::vector<std::int64_t> const& row_stride,
-          std::vector<std::int64_t> const& k_shape, std::vector<std::int64_t> const& k_stride) {
-        return make_layout({coalesce(Layout{tuple(row_shape), tuple(row_stride)}),
-                            coalesce(Layout{tuple(k_shape), tuple(k_stride)})});
-      };
+  auto const offset_to = [&](std::uint32_t row, std::uint32_t k) {
+    return operand_offset(mode.shape, descriptor.leading_byte_offset, descriptor.stride_byte_offset, major,
+                          bytes, row, k);
+  };
+  std::optional<Layout> const of_rows = mode_of(rows, [&](std::uint32_t i) { return offset_to(i, 0); }),
+                              of_k = mode_of(operand_k_bytes / bytes,
+                                             [&](std::uint32_t i) { return offset_to(0, i); });
+  if (rows == 0 || !of_rows || !of_k) return std::nullopt;
   Mapping map;
   map.element_bits = element_bits;
   if (mode.shape.swizzled) {
@@ -505,17 +510,7 @@ std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, u
     map.on_bytes = {swizzle_none};
   }
   if (descriptor.start != 0) map.on_elements.emplace_back(Displacement{descriptor.start / bytes});
-  if (major == Major::k) {
-    map.on_elements.emplace_back(
-        layout({8, mn / 8}, {t * w, stride}, {t, depth / t}, {1, mode.shape.swizzled ? t : leading}));
-  } else if (mode.shape.swizzled) {
-    if (mn % (t * w) != 0 && mn > t * w) return std::nullopt;
-    std::int64_t const columns = std::min(w, mn / t), lines = mode.shape.k_lines;
-    map.on_elements.emplace_back(
-        layout({t, columns, mn / (t * columns)}, {1, t, leading}, {lines, depth / lines}, {t * w, stride}));
-  } else {
-    map.on_elements.emplace_back(layout({t, mn / t}, {1, stride}, {8, depth / 8}, {t, leading}));
-  }
+  map.on_elements.emplace_back(make_layout({*of_rows, *of_k}));
   map.text = to_string(map);
   if (descriptor.base_offset != 0 && mode.shape.swizzled) {
     // The three stages as one function, as the command line takes them.
