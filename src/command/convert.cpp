@@ -5,6 +5,7 @@
 #include "report/report.hpp"
 
 #include <swizproof/analysis/align.hpp>
+#include <swizproof/analysis/equal.hpp>
 #include <swizproof/hardware/architecture.hpp>
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/parse/parse.hpp>
@@ -113,6 +114,19 @@ bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converte
   return units_of(given, own, unit) == units_of(converted, bits, unit);
 }
 
+/// First difference between a layout with a byte swizzle and the same with a swizzle of elements: what CuTe prints keeps
+/// elements whole where the swizzle of bytes splits them. Nothing where they are proved to be the same, from bases that are multiples of
+/// `alignment`. Throws InputError where that is not decided.
+std::optional<Difference> split_at(Mapping const& given, Mapping const& on_elements, std::uint64_t alignment,
+                                   Limits const& limits) {
+  if (!is_flagged(given)) return std::nullopt;
+  Equality const found = compare(given, on_elements, alignment, limits);
+  if (auto const* const unknown = std::get_if<Unknown>(&found.outcome))
+    throw InputError{"whether the swizzle of bytes is one of elements is not decided: " + unknown->reason,
+                     given.text, 0, given.text.size(), "give more --timeout"};
+  return found.difference;
+}
+
 ConvertResult compute_conversion(Common const& common, ConvertArguments const& options) {
   ConvertResult out;
   out.given = options.layout.parse();
@@ -122,13 +136,24 @@ ConvertResult compute_conversion(Common const& common, ConvertArguments const& o
   bool const in_elements = options.to == "elements";
   out.converted = in_elements && !options.emit.empty() ? out.given : in_units(out.given, out.unit_bits);
   out.converted.text = to_string(static_cast<Map const&>(out.converted));
-  if (unsigned const own = own_unit(out.given); out.unit_bits != own) {
+  unsigned const own = own_unit(out.given);
+  std::optional<Difference> split;
+  if (options.emit.empty() || !in_elements)
+    split = split_at(out.given, in_units(out.given, own), out.alignment, common.limits());
+  if (out.unit_bits != own) {
     bool const recast = out.converted.notes.empty();
     out.same = recast && covers_the_same(in_units(out.given, own), own, out.converted, out.unit_bits);
     if (recast && !out.same)
       out.converted.notes.push_back(
           "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
     out.converted.notes.insert(out.converted.notes.begin(), out.given.notes.begin(), out.given.notes.end());
+  }
+  if (split) {
+    out.same = false;
+    out.converted.notes.push_back(fmt::format(
+        "the swizzle of bytes splits elements, and this layout keeps them whole: bit {} of the element "
+        "at index {} lies in byte {}, here in byte {}",
+        split->bit, split->input, split->left, split->right));
   }
   if (options.emit.empty()) return out;
   std::string const element = in_elements                                     ? options.layout.element

@@ -44,28 +44,36 @@ struct CodeTile {
   }
 };
 
+/// Left by `distance`; right if it is negative.
+std::uint64_t shifted(std::uint64_t mask, int distance) {
+  return distance < 0 ? mask >> -distance : mask << distance;
+}
+
 /// A function of byte addresses as one of element offsets, which it is from bases that are multiples of its period: bits below
-/// an element's address are 0. Throws InputError where it moves bits into them.
+/// an element's address are 0. Elements below a byte count finer than bytes: Sw<3,4,3> of bytes is Sw<3,5,3> of 4-bit elements.
+/// Throws InputError where it moves bits into an element's bytes. Checked by tests/reference/emitted.py.
 Stage on_elements(Stage const& stage, Mapping const& map) {
-  auto const below = static_cast<unsigned>(std::countr_zero(std::max(*map.element_bits / 8, 1U)));
+  int const finer = 3 - std::countr_zero(*map.element_bits);  // log2 of the elements of a byte
+  unsigned const below = finer < 0 ? static_cast<unsigned>(-finer) : 0;
   InputError const no_such{"elements do not stay whole under this function of byte addresses", map.text, 0,
                            map.text.size(), "larger vectors stay whole under a swizzle of a larger base"};
   if (auto const* const swizzle = std::get_if<Swizzle>(&stage)) {
-    if (swizzle->base < static_cast<int>(below)) throw no_such;
-    return Swizzle{swizzle->bits, swizzle->base - static_cast<int>(below), swizzle->shift};
+    if (swizzle->bits == 0) return Swizzle{};
+    if (swizzle->base + finer < 0) throw no_such;
+    return Swizzle{swizzle->bits, swizzle->base + finer, swizzle->shift};
   }
   auto const* const linear = std::get_if<LinearMap>(&stage);
   std::uint64_t const low = (std::uint64_t{1} << below) - 1;
   if (linear == nullptr) throw no_such;  // an offset or a layout, which acts on elements
-  LinearMap out{linear->cleared >> below, {}};
+  LinearMap out{shifted(linear->cleared, finer), {}};
   if ((linear->cleared & low) != 0) throw no_such;
   for (LinearMap::Move const& move : linear->moves) {
     if ((move.mask & low) != 0) throw no_such;
     std::uint64_t mask = 0;  // without the bits that come from below
     for (unsigned bit = below; bit < 64; ++bit)
       if ((move.mask >> bit & 1) != 0 && static_cast<int>(bit) + move.distance >= static_cast<int>(below))
-        mask |= std::uint64_t{1} << (bit - below);
-    out.moves.push_back({move.distance, mask});
+        mask |= std::uint64_t{1} << bit;
+    out.moves.push_back({move.distance, shifted(mask, finer)});
   }
   return out;
 }
@@ -193,27 +201,56 @@ std::string nested(IntTuple const& tuple, Language language, std::string_view ki
   return parts.size() == 1 ? parts.front() : fmt::format("({})", fmt::join(parts, ", "));
 }
 
+/// The name of an element type in each language; empty where it has none. [CUTLASS, include/cute/numeric/int.hpp and
+/// numeric_types.hpp, python/CuTeDSL/cutlass/base_dsl/typing.py; CUDA Math API; MLIR, BuiltinTypes.td] TF32 has no type of its own
+/// in CUDA's and Triton's memory: its words are those of f32.
 struct TypeName {
   std::string_view element, cute, dsl, cuda, triton;
+  std::string_view stands_for{};  ///< an element name that leaves open which type is meant
 };
 constexpr TypeName type_names[] = {
+    {"f64", "double", "cutlass.Float64", "double", "f64"},
+    {"f32", "float", "cutlass.Float32", "float", "f32"},
+    {"tf32", "cute::tfloat32_t", "cutlass.TFloat32", "float", "f32"},
     {"f16", "cute::half_t", "cutlass.Float16", "__half", "f16"},
     {"bf16", "cute::bfloat16_t", "cutlass.BFloat16", "__nv_bfloat16", "bf16"},
-    {"tf32", "cute::tfloat32_t", "cutlass.TFloat32", "float", "f32"},
-    {"f32", "float", "cutlass.Float32", "float", "f32"},
-    {"f64", "double", "cutlass.Float64", "double", "f64"},
-    {"e4m3", "cute::float_e4m3_t", "cutlass.Float8E4M3FN", "__nv_fp8_e4m3", "f8E4M3FN"},
+    {"e4m3", "cute::float_e4m3_t", "cutlass.Float8E4M3FN", "__nv_fp8_e4m3", "f8E4M3FN", "fp8"},
     {"e5m2", "cute::float_e5m2_t", "cutlass.Float8E5M2", "__nv_fp8_e5m2", "f8E5M2"},
+    {"e2m1", "cute::float_e2m1_t", "cutlass.Float4E2M1FN", "", "", "fp4"},
+    {"i64", "cute::int64_t", "cutlass.Int64", "std::int64_t", "i64"},
+    {"i32", "cute::int32_t", "cutlass.Int32", "std::int32_t", "i32"},
+    {"i16", "cute::int16_t", "cutlass.Int16", "std::int16_t", "i16"},
+    {"i8", "cute::int8_t", "cutlass.Int8", "std::int8_t", "i8"},
+    {"i4", "cute::int4b_t", "cutlass.Int4", "", ""},
+    {"128b", "cute::uint128_t", "cutlass.Uint128", "", ""},
+    {"u64", "cute::uint64_t", "cutlass.Uint64", "std::uint64_t", "i64"},
+    {"u32", "cute::uint32_t", "cutlass.Uint32", "std::uint32_t", "i32"},
+    {"u16", "cute::uint16_t", "cutlass.Uint16", "std::uint16_t", "i16"},
+    {"u8", "cute::uint8_t", "cutlass.Uint8", "std::uint8_t", "i8"},
+    {"u4", "cute::uint4b_t", "", "", ""},
+    {"2b", "cute::uint2b_t", "", "", ""},
+    {"1b", "cute::uint1b_t", "", "", ""},
 };
-/// Types that are not known by name are integers of the size, signed if the name says so.
-TypeName type_of(std::string const& element, unsigned bits, std::array<std::string, 4>& made) {
-  for (TypeName const& type : type_names)
-    if (type.element == element) return type;
-  bool const is_signed = element.starts_with("i");
-  made = {fmt::format("cute::{}int{}_t", is_signed ? "" : "u", bits),
-          fmt::format("cutlass.{}{}", is_signed ? "Int" : "Uint", bits),
-          fmt::format("std::{}int{}_t", is_signed ? "" : "u", bits), fmt::format("i{}", bits)};
-  return {element, made[0], made[1], made[2], made[3]};
+
+/// The type's name in a language: `name` is one of TypeName's members. Where only the size is known, integers without a sign.
+/// Throws InputError where the language has no such type.
+std::string_view type_of(CodeTile const& tile, std::string const& element, std::string_view TypeName::*name,
+                         std::string_view language) {
+  unsigned const bits = *tile.map.element_bits;
+  std::string const of_size[] = {fmt::format("u{}", bits), fmt::format("{}b", bits)};
+  for (TypeName const& type : type_names) {
+    bool const is_it = element.empty() ? type.element == of_size[0] || type.element == of_size[1]
+                                       : type.element == element || type.stands_for == element;
+    if (!is_it || (type.*name).empty()) continue;
+    if (type.stands_for == element && !element.empty())
+      throw tile.refuse(fmt::format("{} leaves open which type is meant", element),
+                        fmt::format("say which, such as --element {}", type.element));
+    return type.*name;
+  }
+  throw tile.refuse(
+      fmt::format("{} has no type for {}", language,
+                  element.empty() ? fmt::format("elements of {} bits", bits) : element),
+      "in other elements: 'swizproof convert LAYOUT --to bytes' (or f64) gives the layout to emit");
 }
 
 /// Coordinates whose values the code asserts: of each mode the second and the last, others 0; and all last.
@@ -247,8 +284,7 @@ std::int64_t value_at(CodeTile const& tile, std::vector<std::int64_t> const& at)
 
 std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
   std::optional<Swizzle> const swizzle = tile.swizzle("CuTe");
-  std::array<std::string, 4> made;
-  TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
+  std::string_view const type = type_of(tile, facts.element, &TypeName::cute, "CuTe");
   std::string layout = fmt::format("cute::Layout<{}, {}>", nested(tile.layout.shape, Language::cute, "Shape"),
                                    nested(tile.layout.stride, Language::cute, "Stride"));
   if (swizzle || tile.offset != 0) {
@@ -258,12 +294,18 @@ std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
         s.base, s.shift, tile.offset, layout);
   }
   std::string code = fmt::format("using SmemLayout = {};\n", layout);
-  // CuTe's cosize of a swizzled layout is that of the layout within, which a swizzle may lead beyond.
+  // CuTe's cosize is that of the layout within: without the offset, and without where a swizzle leads beyond.
   std::uint64_t const reach = reach_of(tile);
-  code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type.cute,
-                      reach > static_cast<std::uint64_t>(tile.layout.cosize() + tile.offset)
-                          ? fmt::format("{}", reach)
-                          : "cute::cosize_v<SmemLayout>");
+  std::string const count = reach == static_cast<std::uint64_t>(tile.layout.cosize())
+                                ? "cute::cosize_v<SmemLayout>"
+                                : std::to_string(reach);
+  if (*tile.map.element_bits < 8)  // an array of such a type has a byte for each element
+    code += fmt::format(
+        "alignas({}) __shared__ cute::ArrayEngine<{}, {}> tile;\n"
+        "// its tensor: cute::make_tensor(cute::make_smem_ptr(tile.begin()), SmemLayout{{}})\n",
+        facts.alignment, type, count);
+  else
+    code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type, count);
   for (auto const& at : corners(tile.layout))
     code +=
         fmt::format("static_assert(SmemLayout{{}}({}) == {});\n", fmt::join(at, ", "), value_at(tile, at));
@@ -271,14 +313,21 @@ std::string in_cute(CodeTile const& tile, CodeFacts const& facts) {
       "// with swizproof/cute.hpp: "
       "static_assert(swizproof::conflict_free<swizproof::source_of<YourTiledCopy>, {}, "
       "SmemLayout>);\n",
-      type.cute);
+      type);
   return code;
 }
 
+/// SmemAllocator aligns by no more. [CUTLASS, python/CuTeDSL/cutlass/utils/smem_allocator.py]
+constexpr std::uint64_t most_dsl_alignment = 1024;
+
 std::string in_dsl(CodeTile const& tile, CodeFacts const& facts) {
   std::optional<Swizzle> const swizzle = tile.swizzle("CuTe DSL");
-  std::array<std::string, 4> made;
-  TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
+  std::string_view const type = type_of(tile, facts.element, &TypeName::dsl, "CuTe DSL");
+  if (facts.alignment > most_dsl_alignment)
+    throw tile.refuse(
+        fmt::format("the tile starts at a multiple of {} bytes, and CuTe DSL aligns by {} at most",
+                    facts.alignment, most_dsl_alignment),
+        "");
   std::string const layout =
       fmt::format("cute.make_layout({}, stride={})", nested(tile.layout.shape, Language::dsl, ""),
                   nested(tile.layout.stride, Language::dsl, ""));
@@ -288,8 +337,15 @@ std::string in_dsl(CodeTile const& tile, CodeFacts const& facts) {
     composed = fmt::format("cute.make_composed_layout(cute.make_swizzle({}, {}, {}), {}, {})", s.bits, s.base,
                            s.shift, tile.offset, layout);
   }
-  return fmt::format("layout = {}\ntile = smem.allocate_tensor({}, layout, byte_alignment={})\n", composed,
-                     type.dsl, facts.alignment);
+  // allocate_tensor() takes the cosize, without the offset, and refuses a part of a byte.
+  std::uint64_t const reach = reach_of(tile), bits = reach * *tile.map.element_bits;
+  std::string const tensor =
+      reach == static_cast<std::uint64_t>(tile.layout.cosize()) && bits % 8 == 0
+          ? fmt::format("smem.allocate_tensor({}, layout, byte_alignment={})", type, facts.alignment)
+          : fmt::format(
+                "cute.make_tensor(cute.recast_ptr(smem.allocate({}, byte_alignment={}), dtype={}), layout)",
+                (bits + 7) / 8, facts.alignment, type);
+  return fmt::format("layout = {}\ntile = {}\n", composed, tensor);
 }
 
 // ---------------------------------------------------------------------------------------------- C
@@ -312,12 +368,7 @@ std::string terms(Layout const& mode, std::string const& name) {
 }
 
 std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
-  if (*tile.map.element_bits < 8 || *tile.map.element_bits > 64)
-    throw tile.refuse(
-        fmt::format("C++ has no type of {} bits", *tile.map.element_bits),
-        "in other elements: 'swizproof convert LAYOUT --to bytes' (or f64) gives the layout to emit");
-  std::array<std::string, 4> made;
-  TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
+  std::string_view const type = type_of(tile, facts.element, &TypeName::cuda, "CUDA C++");
   std::vector<std::string> names;
   if (tile.layout.rank() == 2)
     names = {"row", "column"};
@@ -331,7 +382,7 @@ std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
   if (sum.empty()) sum = "0";
   std::vector<std::string> parameters;
   for (std::string const& one : names) parameters.push_back("unsigned " + one);
-  std::string code = type.cuda.starts_with("std::") ? "#include <cstdint>\n" : "";
+  std::string code = type.starts_with("std::") ? "#include <cstdint>\n" : "";
   code += fmt::format("__host__ __device__ constexpr unsigned offset({}) {{\n", fmt::join(parameters, ", "));
   if (tile.functions.empty()) {
     code += fmt::format("  return {};\n}}\n", sum);
@@ -348,7 +399,7 @@ std::string in_c_function(CodeTile const& tile, CodeFacts const& facts) {
     }
     code += "  return x;\n}\n";
   }
-  code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type.cuda, reach_of(tile));
+  code += fmt::format("alignas({}) __shared__ {} tile[{}];\n", facts.alignment, type, reach_of(tile));
   for (auto const& at : corners(tile.layout))
     code += fmt::format("static_assert(offset({}) == {});\n", fmt::join(at, ", "), value_at(tile, at));
   return code;
@@ -363,7 +414,7 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
         "Triton's swizzled_shared is not this: " + std::move(why),
         "it has rows or columns without gaps, and swizzles whole vectors of a row by bits of the row");
   };
-  if (*tile.map.element_bits < 8 || *tile.map.element_bits > 64) throw refuse("elements of 8 to 64 bits are");
+  std::string_view const type = type_of(tile, facts.element, &TypeName::triton, "Triton");
   std::optional<Swizzle> const swizzle = tile.swizzle("Triton");
   if (tile.layout.rank() != 2 || tile.offset != 0) throw refuse("a tile of two modes from offset 0 is");
   std::array<Layout, 2> modes;
@@ -389,12 +440,10 @@ std::string in_triton(CodeTile const& tile, CodeFacts const& facts) {
     per_phase = std::int64_t{1} << (s.base + s.shift - line);
     max_phase = std::int64_t{1} << s.bits;
   }
-  std::array<std::string, 4> made;
-  TypeName const type = type_of(facts.element, *tile.map.element_bits, made);
   return fmt::format(
       "#shared = #ttg.swizzled_shared<{{vec = {}, perPhase = {}, maxPhase = {}, order = [{}, {}]}}>\n"
       "!ttg.memdesc<{}x{}x{}, #shared, #ttg.shared_memory, mutable>\n",
-      vec, per_phase, max_phase, fast, slow, extent(0), extent(1), type.triton);
+      vec, per_phase, max_phase, fast, slow, extent(0), extent(1), type);
 }
 
 /// A comment where two elements have one place: stride 0, or a function that is not one-to-one.

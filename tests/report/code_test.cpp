@@ -103,6 +103,60 @@ TEST(Code, TheArrayHoldsWhatTheSwizzleLeadsTo) {
       std::string::npos);
 }
 
+TEST(Code, TheArrayHoldsADisplacedTile) {
+  // CuTe's cosize of a composed layout leaves the offset out: 1024, and the last offset is 64 + 1023.
+  for (std::string_view const text :
+       {"Sw<0,3,3> o _64 o (16,64):(64,1)", "Sw<2,3,3> o _64 o (16,64):(64,1)"}) {
+    EXPECT_NE(code(text, Language::cute).find(" tile[1088];"), std::string::npos);
+    EXPECT_NE(code(text, Language::dsl)
+                  .find("tile = cute.make_tensor(cute.recast_ptr(smem.allocate(2176, byte_alignment=1024), "
+                        "dtype=cutlass.Float16), layout)\n"),
+              std::string::npos)
+        << code(text, Language::dsl);
+  }
+  // Offsets 512 - 32 * 7 .. 512 + 31, of which cosize says 256.
+  EXPECT_NE(code("Sw<0,3,3> o _512 o (8,32):(-32,1)", Language::cute).find(" tile[544];"), std::string::npos);
+}
+
+std::string code_of_bits(std::string_view text, unsigned bits, Language language, std::string element) {
+  return code_of(parse_mapping(text, {bits}), language, {16, std::move(element)});
+}
+
+TEST(Code, ElementsBelowAByteArePacked) {
+  EXPECT_NE(code_of_bits("(8,32):(32,1)", 4, Language::cute, "e2m1")
+                .find("cute::ArrayEngine<cute::float_e2m1_t, cute::cosize_v<SmemLayout>> tile;"),
+            std::string::npos);
+  EXPECT_NE(code_of_bits("(5,3):(3,1)", 4, Language::dsl, "i4").find("smem.allocate(8, "), std::string::npos);
+  // Bits 4..6 of a byte address are bits 5..7 of the offset of a 4-bit element, 7..9 of a bit's.
+  EXPECT_NE(code_of_bits("Sw<3,4,3> o smem_ptr[4b](unset) o (8,256):(256,1)", 4, Language::cute, "")
+                .find("cute::Swizzle<3, 5, 3>{}"),
+            std::string::npos);
+  EXPECT_NE(code_of_bits("fn(x) = x ^ ((x >> 3) & 0x70) o smem_ptr[1b](unset) o (8,1024):(1024,1)", 1,
+                         Language::cute, "")
+                .find("cute::Swizzle<3, 7, 3>{}"),
+            std::string::npos);
+}
+
+TEST(Code, TypesThatALanguageLacksAreRefused) {
+  auto const refused = [](unsigned bits, Language language, std::string element) {
+    try {
+      return "accepted: " + code_of_bits("(8,32):(32,1)", bits, language, std::move(element));
+    } catch (InputError const& e) {
+      return e.message;
+    }
+  };
+  EXPECT_EQ(refused(4, Language::dsl, "u4"), "CuTe DSL has no type for u4");
+  EXPECT_EQ(refused(4, Language::dsl, ""), "CuTe DSL has no type for elements of 4 bits");
+  EXPECT_EQ(refused(4, Language::cuda, "e2m1"), "CUDA C++ has no type for e2m1");
+  EXPECT_EQ(refused(128, Language::triton, ""), "Triton has no type for elements of 128 bits");
+  EXPECT_EQ(refused(8, Language::cute, "fp8"), "fp8 leaves open which type is meant");
+  for (auto const& [element, type] : {std::pair{"e2m1", "cutlass.Float4E2M1FN"}, {"i4", "cutlass.Int4"}})
+    EXPECT_NE(code_of_bits("(8,32):(32,1)", 4, Language::dsl, element).find(type), std::string::npos);
+  EXPECT_NE(code_of_bits("(8,32):(32,1)", 128, Language::dsl, "").find("cutlass.Uint128"), std::string::npos);
+  EXPECT_NE(code_of_bits("(8,32):(32,1)", 8, Language::cuda, "i8").find("std::int8_t tile[256]"),
+            std::string::npos);
+}
+
 TEST(Code, SharedPlacesAreSaid) {
   std::string const shared = "// elements share places: indices 0 and 8 both lie at 0\n";
   EXPECT_EQ(
