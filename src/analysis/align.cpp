@@ -146,6 +146,14 @@ void enumerate_bases(Function const& f, std::vector<std::uint64_t> places, Grid 
 
 }  // namespace
 
+std::string words_of_bases(std::uint64_t step, bool limited) {
+  std::string text = step == 1 ? "every base" : "every base that is a multiple of " + std::to_string(step);
+  if (limited)
+    text +=
+        (step == 1 ? " below 2^" : " and below 2^") + std::to_string(std::countr_zero(end_of_bases(step)));
+  return text;
+}
+
 bool Alignment::holds(std::uint64_t base) const {
   return base % bytes == 0 || std::binary_search(also.begin(), also.end(), base % period);
 }

@@ -58,6 +58,7 @@ class Checker {
     if (!found) return std::nullopt;
     AccessVerdict out = unanswered();
     out.engines.push_back(Engine::exhaustive);
+    out.domain = domain(bases_of_a_period() > number_of_bases());
     answer(*found, out);
     return out;
   }
@@ -78,6 +79,7 @@ class Checker {
       if (auto const* misfit = std::get_if<Misfit>(&fit)) found = *misfit;
       if (auto const* unknown = std::get_if<Unknown>(&fit)) found = *unknown;
     }
+    out.domain = domain(!exhausted || bases_of_a_period() > number_of_bases());
     if (!found || std::holds_alternative<Worst>(*found)) cost_symbolically(found, out);
     answer(*found, out);
     return out;
@@ -102,12 +104,12 @@ class Checker {
     out.title = placement_.access().title();
     out.ideal = ideal_wavefronts(*options_.arch, instruction_);
     out.allowed = options_.at_most.value_or(out.ideal);
-    out.domain = domain();
+    out.domain = domain(false);
     out.base_step = step_;
     out.support = support_of(*options_.arch, instruction_.operation);
     return out;
   }
-  [[nodiscard]] std::string domain() const {
+  [[nodiscard]] std::string domain(bool limited) const {
     std::string text;
     for (Variable const& v : placement_.variables()) {
       if (v.count == 1) continue;
@@ -118,7 +120,7 @@ class Checker {
       text += "; ";
     }
     if (!knows_bases_) return text + "bases that are not known";
-    text += step_ == 1 ? "every base" : "every base that is a multiple of " + std::to_string(step_);
+    text += words_of_bases(step_, limited);
     if (step_ != asked_)
       text += " (of " + std::to_string(asked_) + ", and of the " + std::to_string(instruction_.bytes) +
               " bytes that " + to_string(instruction_) + " takes)";
@@ -222,10 +224,14 @@ class Checker {
         .wavefronts;
   }
 
-  /// Every assignment, and every base modulo the period.
+  /// Multiples of the step below end_of_bases(), and those after which costs repeat. Precondition of the second: modulus_.
+  [[nodiscard]] std::uint64_t number_of_bases() const { return (end_of_bases(step_) - 1) / step_ + 1; }
+  [[nodiscard]] std::uint64_t bases_of_a_period() const { return *modulus_ / std::gcd(step_, *modulus_); }
+
+  /// Every assignment, and every base modulo the period, or below end_of_bases() where the period is larger.
   [[nodiscard]] std::optional<Found> by_exhaustion() const {
     if (!modulus_) return std::nullopt;
-    std::uint64_t const bases = *modulus_ / std::gcd(step_, *modulus_);
+    std::uint64_t const bases = std::min(bases_of_a_period(), number_of_bases());
     std::uint64_t const all = placement_.assignments();
     if (all > most_cases || bases > most_cases / all) return std::nullopt;
     Worst worst;
@@ -399,13 +405,13 @@ class Checker {
     return all;
   }
 
-  /// For all values of the variables and all bases below 2^32: statement(values, base).
+  /// For all values of the variables and all bases below end_of_bases(): statement(values, base).
   template <class Statement>
   [[nodiscard]] Question question(std::string name, Statement statement) const {
     std::vector<Variable> free;
     for (Variable const& v : placement_.variables())
       if (v.count > 1) free.push_back(v);
-    free.push_back(Variable::steps("base", 0, step_, ((std::uint64_t{1} << 32) - 1) / step_ + 1));
+    free.push_back(Variable::steps("base", 0, step_, number_of_bases()));
     auto const about = [this, statement]<Word V>(std::span<V const> given) {
       std::vector<V> values;
       std::size_t at = 0;

@@ -40,9 +40,6 @@ class Comparison {
         std::optional<std::uint64_t> const step = align ? align : own_step();
         knows_bases_ = step.has_value();
         step_ = step.value_or(1);
-        out_.domain += !knows_bases_ ? ", bases that are not known"
-                       : step_ == 1  ? ", every base"
-                                     : ", every base that is a multiple of " + std::to_string(step_);
       }
       out_.unit = !by_bytes_ ? "elements" : *bits_ % 8 == 0 ? "bytes" : "bits";
     } else {
@@ -56,15 +53,23 @@ class Comparison {
   }
 
   Equality run() {
+    answer();
+    if (shaped() && by_bytes_)
+      out_.domain += ", " + (knows_bases_ ? words_of_bases(step_, out_.limited) : "bases that are not known");
+    return std::move(out_);
+  }
+
+ private:
+  void answer() {
     if (left_.domain() != nullptr && left_.domain()->size() != right_.domain()->size()) {
       auto const a = left_.domain()->size(), b = right_.domain()->size();
       out_.outcome = Refuted{"the sizes differ: " + std::to_string(a) + " and " + std::to_string(b), {}};
       out_.engines = {Engine::exhaustive};
-      return out_;
+      return;
     }
     if (!knows_bases_) {
       out_.outcome = Unknown{unknown_bases};
-      return out_;
+      return;
     }
     Question const q = question();
     std::optional<Difference> found;
@@ -73,16 +78,15 @@ class Comparison {
       if (auto const other = confirm(q, Engine::exhaustive, out_.outcome)) out_.engines.push_back(*other);
       out_.engines.push_back(Engine::exhaustive);
     } else {
+      out_.limited = shaped() && by_bytes_;
       Answer answer = decide(q, limits_);
       if (Refuted const* const refuted = answer.refuted()) found = difference_at(*refuted);
       out_.outcome = std::move(answer.outcome);
       out_.engines = std::move(answer.engines);
     }
     out_.difference = found;
-    return out_;
   }
 
- private:
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const {
     throw InputError{std::move(message), to_string(left_) + "  and  " + to_string(right_), 0, 1,
                      std::move(hint)};
@@ -128,9 +132,7 @@ class Comparison {
       variables.push_back(Variable::steps("input", 0, 1, size_));
     else
       variables.push_back({"input", mixed ? 32U : 64U});
-    if (shaped() && by_bytes_)
-      variables.push_back(
-          {"base", static_cast<unsigned>(std::bit_width((std::uint64_t{1} << 32) / step_)), 0, step_});
+    if (shaped() && by_bytes_) variables.push_back(Variable::steps("base", 0, step_, number_of_bases()));
     return ask_of_all(to_string(left_) + " = " + to_string(right_), 64, variables,
                       [this]<Word W>(std::span<W const> values) {
                         W const base = values.size() > 1 ? values[1] : like(values[0], 0);
@@ -142,8 +144,12 @@ class Comparison {
                       });
   }
 
-  /// True if all indices and bases modulo both periods were compared; `found` is the first difference.
-  bool exhaust(std::optional<Difference>& found) const {
+  /// Multiples of the step below end_of_bases().
+  [[nodiscard]] std::uint64_t number_of_bases() const { return (end_of_bases(step_) - 1) / step_ + 1; }
+
+  /// True if all indices and bases modulo both periods were compared, which are all bases, or those below end_of_bases() where
+  /// the period is larger; `found` is the first difference.
+  bool exhaust(std::optional<Difference>& found) {
     if (!shaped()) return false;
     std::uint64_t bases = 1;
     if (by_bytes_) {
@@ -151,7 +157,8 @@ class Comparison {
                  b = some_period(right_.on_bytes, limits_).value;
       if (!a || !b) return false;
       std::uint64_t const period = std::max(*a, *b);  // powers of two
-      bases = period / std::gcd(step_, period);
+      bases = std::min(period / std::gcd(step_, period), number_of_bases());
+      out_.limited = bases < period / std::gcd(step_, period);
     }
     if (size_ > most_compared || bases > most_compared / size_ / probes_.size()) return false;
     for (std::uint64_t x = 0; x < size_; ++x)

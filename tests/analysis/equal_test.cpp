@@ -45,6 +45,34 @@ TEST(Equal, TilesFromEveryBase) {
   EXPECT_TRUE(same(compare("(8,64):(64,1)", "((2,4),64):((64,128),1)")));
 }
 
+TEST(Equal, BasesAreThoseOfSharedMemory) {
+  constexpr char const* plain = "(8,64):(64,1)";
+  // Differ where bit 28 of an address is set, which no address of shared memory has.
+  Equality const far = compare("Sw<1,4,24> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, 16);
+  EXPECT_TRUE(same(far));
+  EXPECT_TRUE(far.limited);
+  EXPECT_EQ(far.domain, "indices 0..511, every base that is a multiple of 16 and below 2^24");
+  // Bit 23 lies in the domain, and so does the base of the counterexample.
+  Equality const near = compare("Sw<1,4,19> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, 16);
+  ASSERT_TRUE(near.difference);
+  EXPECT_EQ(near.difference->base >> 23, 1U);
+  // A function without a period: the solver is asked.
+  Equality const unmasked =
+      compare("fn(x) = x ^ (((x >> 26) & 1) << 4) ^ (x & 0 & (x * x)) o smem_ptr[16b](unset) o (8,64):(64,1)",
+              plain, 16, 128);
+  EXPECT_TRUE(same(unmasked));
+  EXPECT_NE(unmasked.domain.find("below 2^24"), std::string::npos);
+  // Large steps name larger bases: exactly the multiples of 2^28, of which the odd ones set bit 28.
+  Equality const asked =
+      compare("Sw<1,4,24> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, std::uint64_t{1} << 28);
+  ASSERT_TRUE(asked.difference);
+  EXPECT_EQ(asked.difference->base >> 28 & 1, 1U);
+  // A period is compared whole: all bases, and nothing to be said of a limit.
+  EXPECT_EQ(
+      compare("Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", "Sw<3,3,3> o _0 o (8,64):(64,1)").domain,
+      "indices 0..511, every base that is a multiple of 1024");
+}
+
 TEST(Equal, AFunctionTakesThePlaceOfTheSwizzle) {
   EXPECT_TRUE(
       same(compare("fn(x) = x ^ ((x >> 3) & 0x70)", "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)")));

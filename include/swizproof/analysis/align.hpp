@@ -18,6 +18,17 @@ namespace swizproof {
 /// No shared array of tiles starts at less, in bytes: what every command takes for granted of a base.
 inline constexpr std::uint64_t array_alignment = 16;
 
+/// End of the bases that a question about multiples of `step` quantifies over: 2^24, as addresses of shared memory lie below 16
+/// MiB on every architecture; 2^32 where a step of 2^24 or more names larger ones. `end_of_bases(1024) == 1 << 24`.
+[[nodiscard]] constexpr std::uint64_t end_of_bases(std::uint64_t step) {
+  constexpr std::uint64_t of_shared_memory = std::uint64_t{1} << 24;
+  return step < of_shared_memory ? of_shared_memory : std::uint64_t{1} << 32;
+}
+
+/// The bases of a domain, in words: "every base that is a multiple of 128", or, where `limited` to those below end_of_bases(),
+/// "every base that is a multiple of 128 and below 2^24".
+[[nodiscard]] std::string words_of_bases(std::uint64_t step, bool limited);
+
 /// The set of bases b from which f(b + x) = b + f(x) for every x of the tile (all x, without one).
 struct Alignment {
   Outcome outcome{};  ///< Proved: exactly the bases that the members below say

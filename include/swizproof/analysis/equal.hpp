@@ -23,6 +23,7 @@ struct Equality {
   Outcome outcome{};
   std::vector<Engine> engines{};
   std::string domain{};  ///< what the verdict quantifies over, in words
+  bool limited = false;  ///< bases from end_of_bases() on were not looked at, which `domain` says
   std::string unit{};    ///< of left and right: "elements", "bytes" or "bits"
   std::optional<Difference> difference{};
 };
@@ -30,6 +31,7 @@ struct Equality {
 /// Decides whether two LAYOUTs are one function.
 ///   both with a shape    indices 0..size-1; if one of them swizzles bytes, the address of every byte of every
 ///                        element, from every base that is a multiple of `align` (default: both alignments and 16)
+///                        and lies below end_of_bases(); above it too where one period stands for all
 ///   both without         all 64-bit numbers; every byte of all elements, if one acts on bytes and one on elements
 ///   one of each          the function takes the place of the other's swizzle; offsets and layouts below it stay
 /// Throws InputError where the two cannot be compared. Throws Disagreement.
