@@ -513,20 +513,13 @@ std::vector<std::uint64_t> complete(std::vector<std::uint64_t> const& slots, uns
   return rows;
 }
 
-/// The least that a pattern can cost under any map that keeps different words different.
-unsigned floor_of(SearchProblem const& problem, Instruction instruction, WarpShape const& p) {
-  auto const here = cost_of(*problem.arch, instruction, p, std::identity{});
-  unsigned phases = 0;
-  for (unsigned g = 0; g < here.phases.count; ++g) phases += here.degree[g] != 0 ? 1 : 0;
-  bool const all = phase(*problem.arch, instruction).pays_idle;  // H5: at least the number of phases
-  return std::max(all ? here.phases.count : 1, phases);
-}
-
 std::uint64_t floor_of(SearchProblem const& problem, std::vector<WarpShapes> const& all) {
   std::uint64_t total = 0;
   for (WarpShapes const& p : all)
     for (auto const& [pattern, count] : p.distinct)
-      total += floor_of(problem, p.instruction, pattern) * count * p.weight;
+      total += least_of(*problem.arch, p.instruction,
+                        cost_of(*problem.arch, p.instruction, pattern, std::identity{})) *
+               count * p.weight;
   return total;
 }
 

@@ -1,3 +1,4 @@
+#include "analysis/padding.hpp"
 #include "analysis/shapes.hpp"
 
 #include <swizproof/analysis/fix.hpp>
@@ -251,29 +252,6 @@ std::vector<std::uint64_t> pitches_of(Region const& region, Architecture const& 
   return pitches;
 }
 
-/// Start of the rows of a range: with the vector that its first byte is of. So no vector reaches into the next row.
-std::uint64_t first_row(Region const& region, ByteRange const& range) {
-  return range.begin / region.widest * region.widest;
-}
-
-std::optional<PaddingFix> best_padding(Region const& region, Architecture const& arch, Fix const& fix,
-                                       std::vector<WarpShapes> const& exact) {
-  std::optional<PaddingFix> best;
-  for (std::uint64_t const pitch : pitches_of(region, arch)) {
-    std::uint64_t rows = 0;  // that have another behind them
-    for (ByteRange const& range : region.ranges) rows += (range.end - 1 - first_row(region, range)) / pitch;
-    for (std::uint64_t padding = region.widest; padding < arch.banks.row(); padding += region.widest) {
-      auto const padded = [&](std::uint64_t address) {
-        ByteRange const* const range = holder(region.ranges, address);
-        return range == nullptr ? address : address + (address - first_row(region, *range)) / pitch * padding;
-      };
-      if (auto const total = total_of(arch, exact, padded, (best ? best->after : fix.before) - 1))
-        best = PaddingFix{pitch, padding, *total, rows * padding};
-    }
-  }
-  return best;
-}
-
 Fix fix_of(Region const& region, Architecture const& arch) {
   Fix fix;
   fix.region = region.ranges;
@@ -282,10 +260,15 @@ Fix fix_of(Region const& region, Architecture const& arch) {
   for (WarpShapes const& shapes : exact)
     fix.ideal += shapes.cases * ideal_wavefronts(arch, shapes.instruction);
   fix.before = *total_of(arch, exact, std::identity{}, ~std::uint64_t{0});
-  fix.padding = best_padding(region, arch, fix, exact);
+  PaddingSearch paddings =
+      find_padding_of({region.ranges, region.accesses, pitches_of(region, arch), region.widest}, arch);
+  fix.padding = std::move(paddings.best);
+  fix.paddings = std::move(paddings.family);
   std::vector<WarpShapes> const linear = shapes_of(region, true);
   for (WarpShapes const& shapes : linear) fix.patterns += shapes.distinct.size();
   if (fix.patterns > most_patterns) return fix;
+  fix.widest_bits = std::countr_zero(region.widest);
+  fix.address_bits = std::bit_width(region.ranges.back().end - 1);
   std::vector<Swizzle> const swizzles = swizzles_for(region);
   fix.searched = swizzles.size();
   fix.swizzle = best_swizzle(region, arch, fix, exact, linear, swizzles);

@@ -50,6 +50,15 @@ Cost<std::uint32_t> cost_of(Architecture const& arch, Instruction instruction, W
   return cost(arch, instruction, warp);
 }
 
+/// The least that an access of this cost can cost under any map that keeps different words different and equal addresses equal:
+/// a wavefront for each phase that has an active lane, and for each phase at all where idle ones cost one (H5).
+[[nodiscard]] inline unsigned least_of(Architecture const& arch, Instruction instruction,
+                                       Cost<std::uint32_t> const& here) {
+  unsigned busy = 0;
+  for (unsigned g = 0; g < here.phases.count; ++g) busy += here.degree[g] != 0 ? 1 : 0;
+  return std::max(phase(arch, instruction).pays_idle ? here.phases.count : 1, busy);
+}
+
 /// The bill under a map of bit positions. Stops and says nothing once too_much(total, excess) of what is counted so
 /// far.
 template <class F, class TooMuch>

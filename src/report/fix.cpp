@@ -29,11 +29,50 @@ std::string describe(SwizzleFix const& fix, unsigned element_bytes) {
                      : "on offsets from the region's start it costs more or leaves the region");
 }
 
-/// `rows of 33 elements of 4 bytes instead of 32; 124 more bytes of memory`
+/// `0x400`: the rows' start where one serves all ranges, else those of the ranges in their order.
+std::string starts_of(PaddingFix const& fix) {
+  std::uint64_t const first = fix.starts.empty() ? 0 : fix.starts[0];
+  bool const one = std::all_of(fix.starts.begin(), fix.starts.end(),
+                               [&](std::uint64_t s) { return (s - first) % fix.pitch == 0; });
+  std::string text = fmt::format("{:#x}", first);
+  for (std::size_t i = 1; !one && i < std::min(fix.starts.size(), most_ranges); ++i)
+    text += fmt::format(", {:#x}", fix.starts[i]);
+  return one || fix.starts.size() <= most_ranges
+             ? text
+             : text + fmt::format(" and {} more", fix.starts.size() - most_ranges);
+}
+
+/// `rows of 33 elements of 4 bytes instead of 32, counted from 0x400; 124 more bytes of memory`
 std::string describe(PaddingFix const& fix, unsigned element_bytes) {
-  return fmt::format("rows of {} elements of {} bytes instead of {}; {} more bytes of memory\n",
-                     (fix.pitch + fix.padding) / element_bytes, element_bytes, fix.pitch / element_bytes,
-                     fix.memory);
+  return fmt::format(
+      "rows of {} elements of {} bytes instead of {}, counted from {}; {} more bytes of memory\n",
+      (fix.pitch + fix.padding) / element_bytes, element_bytes, fix.pitch / element_bytes, starts_of(fix),
+      fix.memory);
+}
+
+/// `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 that keep the region in its own lines`
+std::string swizzles_searched(Fix const& fix) {
+  if (fix.searched == 0) return fmt::format("none: {} different accesses are too many", fix.patterns);
+  return fmt::format(
+      "all {} Swizzle<b,m,s> with m >= {} and b + m + |s| <= {}, of these what keeps the region in its own "
+      "lines",
+      fix.searched, fix.widest_bits, fix.address_bits);
+}
+
+/// `rows of any length from any start, in steps of 4 bytes; each longer by 4 to 124 bytes, at most twice as long`
+std::string paddings_searched(PaddingFamily const& family) {
+  if (family.most == 0) return "none: no padding changes a bank";
+  if (family.longest == 0 && family.longer.empty()) return "none: the accesses are too many";
+  std::string rows = "any length";
+  if (!family.all) {
+    rows = family.longest == 0 ? "" : fmt::format("{} to {}", family.step, family.longest);
+    for (std::uint64_t const pitch : family.longer)
+      rows += fmt::format("{}{}", rows.empty() ? "" : ", ", pitch);
+    rows += " bytes";
+  }
+  return fmt::format(
+      "rows of {} from any start, in steps of {} bytes; each longer by {} to {} bytes, at most doubled", rows,
+      family.step, family.step, family.most);
 }
 
 }  // namespace
@@ -53,14 +92,14 @@ std::string describe(Fix const& fix, Style const& style) {
   };
   if (fix.swizzle) line("swizzle", fix.swizzle->after, describe(*fix.swizzle, fix.element_bytes));
   if (fix.padding) line("padding", fix.padding->after, describe(*fix.padding, fix.element_bytes));
-  if (fix.searched == 0)
-    text += fmt::format("  no swizzle was searched: {} different accesses are too many\n", fix.patterns);
-  if (fix.searched != 0 && !fix.swizzle && !fix.padding)
-    text += fmt::format("  nothing helps: none of {} swizzles, and no padding of rows\n", fix.searched);
-  else if (fix.searched != 0 && !fix.swizzle)
-    text += fmt::format("  none of {} swizzles helps\n", fix.searched);
-  else if (!fix.padding)
-    text += "  no padding of rows helps\n";
+  bool const paddings = fix.paddings.longest != 0 || !fix.paddings.longer.empty();
+  if (!fix.swizzle)
+    text += fmt::format("  {}: {}\n", fix.searched == 0 ? "swizzles searched" : "no swizzle helps",
+                        swizzles_searched(fix));
+  if (!fix.padding)
+    text += fmt::format("  {}: {}\n", paddings ? "no padding helps" : "paddings searched",
+                        paddings_searched(fix.paddings));
+  if (!fix.swizzle && !fix.padding) text += "  not searched: a swizzle and another pitch together\n";
   return text;
 }
 
@@ -85,10 +124,16 @@ nlohmann::ordered_json to_json(Fix const& fix) {
     out["padding"] = {{"pitch", fix.padding->pitch},
                       {"padding", fix.padding->padding},
                       {"after", fix.padding->after},
-                      {"memory", fix.padding->memory}};
+                      {"memory", fix.padding->memory},
+                      {"starts", fix.padding->starts}};
   out["element_bytes"] = fix.element_bytes;
   out["patterns"] = fix.patterns;
   out["searched"] = fix.searched;
+  out["searched_what"] = swizzles_searched(fix);
+  PaddingFamily const& family = fix.paddings;
+  out["padding_searched"] = {{"step", family.step},       {"most", family.most},
+                             {"longest", family.longest}, {"longer", family.longer},
+                             {"all", family.all},         {"what", paddings_searched(family)}};
   return out;
 }
 

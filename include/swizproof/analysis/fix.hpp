@@ -46,12 +46,26 @@ struct SwizzleFix {
       false;  ///< of bytes from the region's start it is no more expensive, and stays there as well
 };
 
-/// The best padding of a region's rows: `padding` bytes more behind each `pitch` bytes.
+/// The best padding of a region's rows: `padding` bytes more behind each `pitch` bytes. Address x of range r becomes
+/// x + (x - starts[r]) / pitch * padding; ranges that would meet move apart by multiples of 16 bytes.
 struct PaddingFix {
   std::uint64_t pitch = 0;
   std::uint64_t padding = 0;
   std::uint64_t after = 0;   ///< wavefronts
-  std::uint64_t memory = 0;  ///< bytes more
+  std::uint64_t memory = 0;  ///< bytes more, counted from each range's start
+  std::vector<std::uint64_t>
+      starts{};  ///< of each range: the address that its rows are counted from, at or below its first byte
+};
+
+/// The paddings that were searched: rows of each multiple of `step` bytes up to `longest`, and of `longer`, counted from each
+/// multiple of `step` at or below the first byte of each range, with each multiple of `step` up to `most` more, but not more than
+/// the row is long.
+struct PaddingFamily {
+  unsigned step = 0;          ///< bytes of the widest access
+  unsigned most = 0;          ///< padding, in bytes: a line of all banks less a step; more changes no bank
+  std::uint64_t longest = 0;  ///< bytes; 0 where there are too many accesses to search
+  std::vector<std::uint64_t> longer{};  ///< bytes: pitches that lanes show
+  bool all = false;                     ///< rows of any length: no longer one is cheaper
 };
 
 /// A region that has accesses more expensive than their ideal, and what fixes it.
@@ -63,7 +77,10 @@ struct Fix {
   std::uint64_t patterns = 0;           ///< different accesses up to XOR with an address
   std::uint64_t searched = 0;           ///< swizzles; none where there are more than 2^16 patterns
   std::optional<SwizzleFix> swizzle{};  ///< nothing where none is better
-  std::optional<PaddingFix> padding{};  ///< nothing where none is better, or no pitch shows
+  std::optional<PaddingFix> padding{};  ///< nothing where none that was searched is better
+  PaddingFamily paddings{};             ///< that were searched
+  int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
+  int address_bits = 0;                 ///< of the region's last byte, within which swizzles were searched
 
   /// Wavefronts after the better of the two; `before` if nothing helps.
   [[nodiscard]] std::uint64_t after() const {
@@ -78,10 +95,11 @@ struct Fix {
 ///
 /// A swizzle is searched among all valid ones of bits > 0 within the bits of the region's addresses that keep the widest
 /// access whole and the region within its own lines of 128 bytes, clear of what other accesses touch; of the cheapest it
-/// is the one of the fewest bits, Sw<.,4,3> first. A padding is a multiple of the widest access, below 128 bytes, at a
-/// pitch that differences of lanes show; of the cheapest it is the least at the pitch that shows most often. Both must be
-/// cheaper than what is. A column of 32 floats, 128 bytes apart, and its rows: Sw<5,2,5>, or 4 bytes a row.
-/// Checked by tests/analysis/fix_test.cpp against plain loops.
+/// is the one of the fewest bits, Sw<.,4,3> first. A padding is searched in Fix::paddings, each with every start of its rows; of
+/// the cheapest it is the first by this order: the 8 pitches that lanes of expensive accesses show most often, then the others
+/// from the least; the least padding. Both must be cheaper than what is. A column of 32 floats, 128 bytes apart, and its
+/// rows: Sw<5,2,5>, or 4 bytes a row. The search of paddings ends after 2^22 evaluations: the family says how far it came.
+/// Checked by tests/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
 [[nodiscard]] std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses,
                                         Architecture const& arch = sm_90);
 

@@ -308,6 +308,19 @@ class Padding(Record):
     padding: int
     after: int
     memory: int
+    starts: Optional[List[int]] = None
+
+
+@record
+class PaddingFamily(Record):
+    """The paddings that were searched, in bytes; `what` says it in words."""
+
+    step: int
+    most: int
+    longest: int
+    longer: List[int]
+    all: bool
+    what: str
 
 
 @record
@@ -327,6 +340,8 @@ class Fix(Record):
     element_bytes: Optional[int] = None
     patterns: Optional[int] = None
     searched: Optional[int] = None
+    searched_what: Optional[str] = None
+    padding_searched: Optional[PaddingFamily] = None
 
 
 @record
