@@ -12,7 +12,8 @@ list(REMOVE_ITEM rooms ${headers})
 install(TARGETS ${headers} EXPORT swizproofTargets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT headers)
 install(TARGETS ${rooms} swizproof_proofs swizproof_prover EXPORT swizproofProverTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES include/swizproof/cute.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/swizproof COMPONENT headers)  # needs CuTe's headers
+install(FILES include/swizproof/cute.hpp include/swizproof/cute_partition.hpp include/swizproof/cute_obligation.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/swizproof COMPONENT headers)  # needs CuTe's headers
 
 # For find_package, and for pkg-config.
 configure_package_config_file(cmake/swizproofConfig.cmake.in swizproofConfig.cmake INSTALL_DESTINATION ${package})

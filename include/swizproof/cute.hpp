@@ -19,17 +19,8 @@
 //                 said::lanes<0, 1, 2, 3, 4, 5, 6, 7>, said::addresses<0, 128, 256, 384, 512, 640, 768, 896>>
 #pragma once
 
-#include <cute/atom/copy_atom.hpp>
-#include <cute/layout.hpp>
-#include <cute/layout_composed.hpp>
-#include <cute/pointer_flagged.hpp>
-#include <cute/swizzle_layout.hpp>
-
+#include <swizproof/cute_partition.hpp>
 #include <swizproof/hardware/architecture.hpp>
-#include <swizproof/hardware/bank.hpp>
-
-#include <cstdio>
-#include <utility>
 
 namespace swizproof {
 
@@ -57,13 +48,6 @@ template <unsigned Matrices>
 using stmatrix_trans = Instruction<Operation::stmatrix, 16, Matrices, true>;
 }  // namespace ptx
 
-/// Reasons other than cost for which an access is refused.
-enum class CuteFault : std::uint8_t {
-  none,
-  split,       ///< the elements of a lane's vector do not follow each other
-  misaligned,  ///< an address is no multiple of the vector's bytes
-};
-
 /// The most expensive instruction of an access, the first where several cost as much; or the first that is at fault.
 struct CuteReport {
   unsigned instruction = 0;  ///< which one, in the order of tiles, warps and values
@@ -84,61 +68,19 @@ struct CuteReport {
 
 namespace detail {
 
-/// A layout whose values are element offsets from a tile that begins at 0: swizzles of byte addresses become those of elements.
-template <class Element, class SmemLayout>
-constexpr auto element_layout(SmemLayout const& layout) {
-  return layout;
-}
-template <class Element, class Function, int Bits, class SmemLayout>
-constexpr auto element_layout(
-    cute::ComposedLayout<Function, cute::smem_ptr_flag_bits<Bits>, SmemLayout> const& layout) {
-  static_assert(Bits == 0 || Bits == cute::sizeof_bits<Element>::value,
-                "the layout's smem_ptr flag is of another element type");
-  constexpr int bits = cute::sizeof_bits<Element>::value;
-  return cute::composition(cute::recast_layout<cute::uint8_t, cute::uint_bit_t<bits>>(layout.layout_a()),
-                           cute::Int<0>{}, layout.layout_b());
-}
-
-/// The lowest `bytes` of a lane: contiguous elements from where its first lies.
-struct CuteLane {
-  bool active = true;
-  bool split = false;
-  std::uint32_t address = 0;
-};
-
-/// Accesses of the lanes of one instruction; the first fault, with its lane.
-struct CuteWarp {
-  WarpAccess<std::uint32_t> access{};
-  CuteFault fault = CuteFault::none;
-  unsigned lane = 0;
-};
-
-template <class Lanes>
-constexpr CuteWarp warp_of(Instruction const& instruction, Lanes const& lanes) {
-  CuteWarp warp{};
-  for (unsigned lane = 0; lane < instruction.lanes(); ++lane) {
-    CuteLane const one = lanes(lane);
-    warp.access.active[lane] = one.active;
-    warp.access.address[lane] = one.address;
-    if (!one.active || warp.fault != CuteFault::none) continue;
-    if (one.split || one.address % instruction.bytes != 0) {
-      warp.fault = one.split ? CuteFault::split : CuteFault::misaligned;
-      warp.lane = lane;
-    }
-  }
-  return warp;
-}
-
 /// Wavefronts; more than any instruction takes for one that is at fault.
 constexpr unsigned cost_of(Instruction const& instruction, CuteWarp const& warp) {
   if (warp.fault != CuteFault::none) return 2 * warp_lanes * warp_lanes;
   return swizproof::cost(architectures[0], instruction, warp.access).wavefronts;
 }
 
-/// Cost of instruction `number`, and the colliding lanes.
-constexpr CuteReport report_of(Instruction const& instruction, CuteWarp const& warp, unsigned number) {
+/// The report of instruction `index` of those that are evaluated.
+template <class Instructions>
+constexpr CuteReport report_of(Instructions const& all, unsigned index) {
+  Instruction const& instruction = all.instruction;
+  CuteWarp const warp = all.warp(index);
   CuteReport report{};
-  report.instruction = number;
+  report.instruction = all.number(index);
   report.ideal = ideal_wavefronts(architectures[0], instruction);
   report.fault = warp.fault;
   if (warp.fault != CuteFault::none) {
@@ -180,17 +122,6 @@ constexpr CuteReport report_of(Instruction const& instruction, CuteWarp const& w
   return report;
 }
 
-/// `offset(i)`: the element offset of value i of a lane. The address of the first; split unless the others follow.
-template <class Element, class Offset>
-constexpr CuteLane vector_of(unsigned values, Offset const& offset) {
-  constexpr unsigned bits = cute::sizeof_bits<Element>::value;
-  auto const first = static_cast<std::uint32_t>(offset(0));
-  CuteLane lane{true, first * bits % 8 != 0, first * bits / 8};
-  for (unsigned i = 1; i < values; ++i)
-    if (static_cast<std::uint32_t>(offset(i)) != first + i) lane.split = true;
-  return lane;
-}
-
 /// The instruction of a CopyOp that is one; void for those of which it is not known here.
 template <class Op>
 struct InstructionOf {
@@ -228,7 +159,7 @@ InstructionOf<Op> instruction_of(cute::Copy_Atom<cute::Copy_Traits<Op, Args...>,
 template <class Given, class Known>
 using given_or = std::conditional_t<std::is_void_v<Given>, Known, Given>;
 
-/// One side of a TiledCopy over a layout of shared memory: `Copy::instructions(layout)` of them, each by its number.
+/// One side of a TiledCopy over a layout of shared memory.
 template <class TiledCopy, class Instruction_, bool Source>
 struct CopySide {
   static_assert(!std::is_void_v<Instruction_>,
@@ -242,84 +173,88 @@ struct CopySide {
     else
       return TiledCopy::get_layoutD_TV();
   }
-  static constexpr auto tile() { return cute::product_each(cute::shape(typename TiledCopy::Tiler_MN{})); }
-  /// Elements of a lane in one instruction.
-  template <class Element>
-  static constexpr unsigned values() {
-    constexpr unsigned its = Instruction::value.bytes * 8 / cute::sizeof_bits<Element>::value;
-    static_assert(its >= 1, "the element is larger than the instruction's vector");
-    return its;
-  }
+  static constexpr auto tiler() { return typename TiledCopy::Tiler_MN{}; }
 
-  template <class Element, class Layout>
-  static constexpr unsigned instructions(Layout const& layout) {
-    auto const tv = thread_values();
-    unsigned const threads = static_cast<unsigned>(int(cute::size<0>(tv))),
-                   values_each = static_cast<unsigned>(int(cute::size<1>(tv)));
-    return tiles(layout) * (threads / warp_lanes) * (values_each / values<Element>());
-  }
-
-  template <class Element, class Layout>
-  static constexpr CuteWarp warp(Layout const& layout, unsigned number) {
-    auto const tv = thread_values();
-    unsigned const vectors = static_cast<unsigned>(int(cute::size<1>(tv))) / values<Element>(),
-                   warps = static_cast<unsigned>(int(cute::size<0>(tv))) / warp_lanes;
-    unsigned const vector = number % vectors, warp = number / vectors % warps, at = number / vectors / warps;
-    return warp_of(Instruction::value, [&](unsigned lane) {
-      return vector_of<Element>(values<Element>(), [&](unsigned i) {
-        return offset(layout, at,
-                      int(tv(int(warp * warp_lanes + lane), int(vector * values<Element>() + i))));
-      });
-    });
-  }
-
- private:
-  /// Tiles of the copy in the layout; other modes of the layout, such as stages, are tiles of one.
-  template <class Layout>
-  static constexpr unsigned tiles(Layout const& layout) {
-    return static_cast<unsigned>(int(cute::size(layout))) / static_cast<unsigned>(int(cute::size(tile())));
-  }
-  /// Offset of an index into the tile that is number `at`, in elements.
-  template <class Layout>
-  static constexpr int offset(Layout const& layout, unsigned at, int index) {
-    constexpr int rows = decltype(cute::size<0>(tile()))::value,
-                  columns = decltype(cute::size<1>(tile()))::value;
-    int const m = int(cute::size<0>(layout)), n = int(cute::size<1>(layout)), which = int(at);
-    int const row = index % rows + rows * (which % (m / rows)),
-              column = index / rows + columns * (which / (m / rows) % (n / columns)),
-              rest = which / (m / rows) / (n / columns);
-    return int(layout((rest * n + column) * m + row));
+  /// The instructions of all warps, values and tiles. Refuses by static_assert what has no instructions that swizproof can count.
+  template <class Element, class SmemLayout>
+  static constexpr auto instructions(SmemLayout const& layout) {
+    constexpr swizproof::Instruction its = Instruction::value;
+    constexpr unsigned bits = cute::sizeof_bits<Element>::value, each = 8 * its.bytes / bits;
+    static_assert(cute::sizeof_bits<typename TiledCopy::ValType>::value == bits,
+                  "the copy's ValueType and the element have different sizes");
+    static_assert(each >= 1, "the element is larger than the instruction's vector");
+    static_assert(8 * its.bytes == each * bits, "the elements do not fill the instruction's vector");
+    auto const plain = plain_of(layout);
+    auto const exact = divides<TiledCopy>(plain);
+    if constexpr (cute::is_static<decltype(exact)>::value)
+      static_assert(decltype(exact)::value,
+                    "the copy's tile does not divide the layout's shape: the remainder would not be copied");
+    auto const parts = partitioned<TiledCopy, Source>(plain);
+    auto const thread = strided(cute::get<0>(parts));
+    auto const value = strided(cute::get<1>(parts));
+    auto const rest = strided(cute::get<2>(parts));
+    constexpr unsigned threads = decltype(cute::size<0>(parts))::value,
+                       values = decltype(cute::size<1>(parts))::value;
+    static_assert(values % (each == 0 ? 1 : each) == 0,
+                  "a thread's values are no multiple of those that the instruction takes at once");
+    static_assert(
+        its.matrices == 0 || threads % warp_lanes == 0,
+        "ldmatrix and stmatrix are executed by whole warps: the copy's threads are no multiple of 32");
+    CopyInstructions<Element, SmemLayout, threads, values, decltype(leaves(rest))::value> all{
+        its, {layout}, rest};
+    for (unsigned t = 0; t < threads; ++t) all.thread[t] = thread(t);
+    for (unsigned v = 0; v < values; ++v) all.value[v] = value(v);
+    all.each = each;
+    all.count_distinct();
+    if constexpr (!cute::is_static<decltype(plain)>::value)
+      if (!bool(exact) || !keeps_coordinates<TiledCopy, Source>(plain, parts))
+        all.fault = CuteFault::remainder;
+    return all;
   }
 };
 
-/// One constant expression for each instruction: compilers bound the steps of one, not of all.
-template <class Access, class Element, class SmemLayout, unsigned Number>
-inline constexpr unsigned one_cost =
-    cost_of(Access::Instruction::value,
-            Access::template warp<Element>(element_layout<Element>(SmemLayout{}), Number));
+/// The instructions of one side; the first that costs most is found in portions, since compilers bound the steps of one constant expression.
+template <class Access, class Element, class SmemLayout>
+inline constexpr auto instructions = Access::template instructions<Element>(SmemLayout{});
 
-/// The most expensive instruction, the first of several.
+struct Dearest {
+  unsigned index = 0;
+  unsigned wavefronts = 0;
+};
+template <class Instructions>
+constexpr Dearest dearest_of(Instructions const& all, unsigned from, unsigned to) {
+  Dearest found{};
+  for (unsigned i = from; i < to; ++i) {
+    unsigned const wavefronts = cost_of(all.instruction, all.warp(i));
+    if (wavefronts > found.wavefronts) found = {i, wavefronts};
+  }
+  return found;
+}
+
+inline constexpr unsigned portion = 16;
+template <class Access, class Element, class SmemLayout, unsigned Number>
+inline constexpr Dearest dearest_in = dearest_of(instructions<Access, Element, SmemLayout>, Number* portion,
+                                                 (Number + 1) * portion <
+                                                         instructions<Access, Element, SmemLayout>.count()
+                                                     ? (Number + 1) * portion
+                                                     : instructions<Access, Element, SmemLayout>.count());
+
 template <class Access, class Element, class SmemLayout, unsigned... Numbers>
 constexpr unsigned most expensive(std::integer_sequence<unsigned, Numbers...>) {
-  static_assert(sizeof...(Numbers) != 0, "the access has no instruction: the copy is larger than the layout");
-  unsigned const costs[] = {one_cost<Access, Element, SmemLayout, Numbers>...};
-  unsigned number = 0;
-  for (unsigned i = 1; i < sizeof...(Numbers); ++i)
-    if (costs[i] > costs[number]) number = i;
-  return number;
+  static_assert(sizeof...(Numbers) != 0, "the access has no instruction");
+  Dearest const portions[] = {dearest_in<Access, Element, SmemLayout, Numbers>...};
+  Dearest found = portions[0];
+  for (Dearest const& each : portions)
+    if (each.wavefronts > found.wavefronts) found = each;
+  return found.index;
 }
 
 template <class Access, class Element, class SmemLayout>
-inline constexpr unsigned worst_number = most expensive<Access, Element, SmemLayout>(
-    std::make_integer_sequence<
-        unsigned, Access::template instructions<Element>(element_layout<Element>(SmemLayout{}))>{});
-
-template <class Access, class Element, class SmemLayout>
-inline constexpr CuteReport worst =
-    report_of(Access::Instruction::value,
-              Access::template warp<Element>(element_layout<Element>(SmemLayout{}),
-                                             worst_number<Access, Element, SmemLayout>),
-              worst_number<Access, Element, SmemLayout>);
+inline constexpr CuteReport worst = report_of(
+    instructions<Access, Element, SmemLayout>,
+    most expensive<Access, Element, SmemLayout>(
+        std::make_integer_sequence<
+            unsigned, (instructions<Access, Element, SmemLayout>.count() + portion - 1) / portion>{}));
 
 }  // namespace detail
 
@@ -343,21 +278,14 @@ using destination_of =
 template <class Map, class Instruction_>
 struct lanes_of {
   using Instruction = Instruction_;
-  template <class Element, class Layout>
-  static constexpr unsigned instructions(Layout const&) {
-    return Map::instructions;
-  }
-  template <class Element, class Layout>
-  static constexpr detail::CuteWarp warp(Layout const& layout, unsigned number) {
-    return detail::warp_of(Instruction::value, [&](unsigned lane) {
-      constexpr unsigned values = Instruction::value.bytes * 8 / cute::sizeof_bits<Element>::value;
-      static_assert(values >= 1, "the element is larger than the instruction's vector");
-      return detail::vector_of<Element>(values, [&](unsigned i) {
-        auto const at = Map::coordinate(int(number), int(lane));
-        int const row = int(cute::get<0>(at)), column = int(cute::get<1>(at));
-        return int(Map::along_row ? layout(row, column + int(i)) : layout(row + int(i), column));
-      });
-    });
+  template <class Element, class SmemLayout>
+  static constexpr auto instructions(SmemLayout const& layout) {
+    constexpr unsigned bits = cute::sizeof_bits<Element>::value;
+    static_assert(8 * Instruction::value.bytes >= bits,
+                  "the element is larger than the instruction's vector");
+    static_assert(8 * Instruction::value.bytes % bits == 0,
+                  "the elements do not fill the instruction's vector");
+    return detail::MappedInstructions<Map, Element, SmemLayout>{Instruction::value, {layout}};
   }
 };
 
@@ -381,6 +309,8 @@ template <unsigned>
 struct split_vector_of_lane;  ///< its elements do not follow each other
 template <unsigned>
 struct misaligned_address_of_lane;
+template <unsigned>
+struct vector_outside_of_the_tile_of_lane;  ///< of a lane map
 }  // namespace said
 
 /// An access as it was found. Not `Fine`: an error whose text has the numbers.
@@ -399,6 +329,9 @@ auto told(std::index_sequence<I...>) {
   if constexpr (found.fault == CuteFault::split)
     return bank_conflict<Fine, said::instruction<found.instruction>,
                          said::split_vector_of_lane<found.lane[0]>>{};
+  else if constexpr (found.fault == CuteFault::outside)
+    return bank_conflict<Fine, said::instruction<found.instruction>,
+                         said::vector_outside_of_the_tile_of_lane<found.lane[0]>>{};
   else if constexpr (found.fault == CuteFault::misaligned)
     return bank_conflict<Fine, said::instruction<found.instruction>,
                          said::misaligned_address_of_lane<found.lane[0]>,
@@ -430,84 +363,18 @@ inline constexpr bool conflict_free =
     detail::told_of<Access, Element, SmemLayout,
                     report_of<Access, Element, SmemLayout>.conflict_free()>::value;
 
-/// The most expensive instruction of an access to a tile whose layout is known when the program runs.
+/// The most expensive instruction of an access to a tile whose layout is known when the program runs. CuteFault::remainder where the copy's
+/// tile does not divide it.
 template <class Access, class Element, class SmemLayout>
 [[nodiscard]] CuteReport examine(SmemLayout const& layout) {
-  auto const elements = detail::element_layout<Element>(layout);
-  unsigned const count = Access::template instructions<Element>(elements);
-  unsigned most expensive = 0, most = 0;
-  for (unsigned number = 0; number < count; ++number) {
-    unsigned const cost =
-        detail::cost_of(Access::Instruction::value, Access::template warp<Element>(elements, number));
-    if (cost > most) most = cost, most expensive = number;
-  }
-  return detail::report_of(Access::Instruction::value,
-                           Access::template warp<Element>(elements, most expensive), most expensive);
-}
-
-namespace detail {
-
-/// A text between double quotes, as TOML has it.
-inline void print_quoted(char const* text) {
-  std::putchar('"');
-  for (; *text != 0; ++text) {
-    if (*text == '"' || *text == '\\') std::putchar('\\');
-    std::putchar(static_cast<unsigned char>(*text) < ' ' ? ' ' : *text);
-  }
-  std::putchar('"');
-}
-
-}  // namespace detail
-
-/// The name of an obligation, and where in the source it is printed: so that code hosts show what breaks beside that line.
-struct ObligationName {
-  char const* name;
-  char const* file;
-  int line;
-  // NOLINTNEXTLINE(google-explicit-constructor): a name is what one writes
-  ObligationName(char const* called, char const* in = __builtin_FILE(), int at = __builtin_LINE())
-      : name(called), file(in), line(at) {}
-};
-
-namespace detail {
-
-/// Name and source of an obligation, and its layout, as CuTe prints it.
-template <class Element, class SmemLayout>
-void print_head(ObligationName const& name, SmemLayout const& layout) {
-  std::printf("[[obligation]]\nname = ");
-  print_quoted(name.name);
-  std::printf("\nsource = ");
-  char place[4096];
-  std::snprintf(place, sizeof place, "%s:%d", name.file, name.line);
-  print_quoted(place);
-  std::printf("\nlayout = '");
-  cute::print(layout);
-  std::printf("'\nelement = '%db'\naccess = [", int(cute::sizeof_bits<Element>::value));
-}
-
-}  // namespace detail
-
-/// Prints an obligation (TOML) on standard output: this layout, as CuTe prints it, and these accesses in swizproof's words.
-/// A program of such lines is what swizproof_add_obligations(SOURCES ...) takes.
-template <class Element, class SmemLayout, class... Accesses>
-void print_obligation(ObligationName const& name, SmemLayout const& layout, char const* access,
-                      Accesses... more) {
-  detail::print_head<Element>(name, layout);
-  detail::print_quoted(access);
-  ((std::printf(", "), detail::print_quoted(more)), ...);
-  std::printf("]\n\n");
-}
-
-/// The same of one side of a TiledCopy: every instruction of every warp.
-template <class Access, class Element, class SmemLayout>
-void print_obligation(ObligationName const& name, SmemLayout const& layout) {
-  detail::print_head<Element>(name, layout);
-  auto const instruction = swizproof::name(Access::Instruction::value);
-  std::printf("'%.*s: tv ", static_cast<int>(instruction.size()), instruction.data());
-  cute::print(Access::thread_values());
-  std::printf(" tile ");
-  cute::print(Access::tile());
-  std::printf("']\n\n");
+  auto const all = Access::template instructions<Element>(layout);
+  if (all.fault == CuteFault::none)
+    return detail::report_of(all, detail::dearest_of(all, 0, all.count()).index);
+  CuteReport refused{};
+  refused.fault = all.fault;
+  return refused;
 }
 
 }  // namespace swizproof
+
+#include <swizproof/cute_obligation.hpp>

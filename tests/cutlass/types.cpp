@@ -63,7 +63,53 @@ static_assert(sp::report_of<sp::source_of<LoadA>, half_t, Rows>.lanes == 8);
 static_assert(sp::at_most<31, ReadColumn, float, Square>);
 #endif
 
+// Tilers with strides, as make_tiled_copy_C_atom gives: (_8:_1,_4:_2), and blocks of two warps by two.
+using Scattered = decltype(make_tiled_copy_C_atom(Copy_Atom<UniversalCopy<uint32_t>, float>{},
+                                                  make_tiled_mma(SM80_16x8x8_F32TF32TF32F32_TN{})));
+using Rows36 = Layout<Shape<_16, _8>, Stride<Int<36>, _1>>;
+static_assert(sp::report_of<sp::destination_of<Scattered>, float, Rows36>.wavefronts == 2);
+using Blocks = decltype(make_tiled_copy_C_atom(Copy_Atom<SM90_U32x4_STSM_N, half_t>{}, Mma{}));
+static_assert(
+    sp::conflict_free<sp::destination_of<Blocks>, half_t, Layout<Shape<_32, _32>, Stride<_40, _1>>>);
+
+// 48 threads: lanes 3 and 11 of the second warp collide, and no others.
+template <int Threads, class Op, class Value, int Values = 1>
+using Line = decltype(make_tiled_copy(Copy_Atom<Op, Value>{}, Layout<Shape<Int<Threads>, _1>>{},
+                                      Layout<Shape<_1, Int<Values>>>{}));
+using Word = UniversalCopy<uint32_t>;
+using Steps =
+    decltype(composition(Swizzle<1, 3, 4>{}, Int<0>{}, Layout<Shape<Int<48>, _1>, Stride<_3, _0>>{}));
+static_assert(sp::report_of<sp::source_of<Line<48, Word, float>>, float, Steps>.wavefronts == 2);
+static_assert(sp::report_of<sp::source_of<Line<48, Word, float>>, float, Steps>.instruction == 1);
+#if BREAK == 7
+static_assert(sp::conflict_free<sp::source_of<Line<32, Word, float>>, float, Steps>);
+#elif BREAK == 8
+using Twelve = Layout<Shape<_32, Int<12>>, Stride<_16, _1>>;
+static_assert(
+    sp::conflict_free<sp::source_of<Line<32, UniversalCopy<uint16_t>, half_t, 12>, sp::ptx::ld_shared<16>>,
+                      half_t, Twelve>);
+#elif BREAK == 9
+using Split =
+    ComposedLayout<Swizzle<2, 0, 3>, smem_ptr_flag_bits<16>, Layout<Shape<_32, _1>, Stride<_1, _0>>>;
+static_assert(sp::conflict_free<sp::source_of<Line<32, UniversalCopy<uint16_t>, half_t>>, half_t, Split>);
+#elif BREAK == 10
+static_assert(sp::conflict_free<sp::source_of<Line<48, Word, float>>, half_t, Steps>);
+#elif BREAK == 11
+static_assert(
+    sp::conflict_free<sp::source_of<Line<48, UniversalCopy<uint128_t>, half_t, 8>, sp::ptx::ldmatrix<4>>,
+                      half_t, Layout<Shape<Int<48>, _8>, Stride<_8, _1>>>);
+#endif
+// A lane map that leaves the tile.
+struct Beyond : Column {
+  static constexpr auto coordinate(int i, int lane) { return make_coord(lane + 1, i); }
+};
+#if BREAK == 12
+static_assert(sp::conflict_free<sp::lanes_of<Beyond, sp::ptx::ld_shared<4>>, float, Wider>);
+#endif
+
 int main() {
+  sp::print_obligation<sp::destination_of<Blocks>, half_t>("blocks",
+                                                           make_layout(Shape<_32, _32>{}, Stride<_40, _1>{}));
   sp::print_obligation<sp::source_of<LoadA>, half_t>("A", Smem{});
   sp::print_obligation<sp::source_of<LoadA>, half_t>("A, on byte addresses", OnBytes{});
   sp::print_obligation<sp::destination_of<Store>, half_t>("the copy to shared memory", Smem{});
@@ -74,4 +120,10 @@ int main() {
         make_layout(make_shape(_64{}, _64{}), make_stride(pitch, _1{})));
     std::printf("# pitch %d: %u wavefronts\n", pitch, found.wavefronts);
   }
+  // What is known when the program runs and is not divided by the tile is refused, as what CuTe's composition makes another function of.
+  auto const refuses = [](auto const& layout) {
+    return sp::examine<sp::source_of<LoadA>, half_t>(layout).fault == sp::CuteFault::remainder;
+  };
+  if (!refuses(make_layout(make_shape(48, _64{}), make_stride(64, _1{}))))
+    std::printf("# a remainder is not refused\n");
 }
