@@ -1,10 +1,11 @@
+#include "system/cpu_time.hpp"
+
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/engine/decide.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <numeric>
 
 namespace swizproof {
@@ -109,7 +110,7 @@ std::vector<std::uint64_t> places_of(Map const& map, std::uint64_t period) {
 /// The bases of one period, tried one by one on every place of the tile. What refuted the last one is tried first.
 void enumerate_bases(Function const& f, std::vector<std::uint64_t> places, Grid const& grid, Alignment& out,
                      Limits const& limits) {
-  auto const deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(limits.seconds);
+  ThreadClock const clock;
   std::uint64_t const count = out.period / std::gcd(out.period, grid.step);
   std::vector<bool> good(count, false);
   std::uint64_t steps = 0;
@@ -120,7 +121,7 @@ void enumerate_bases(Function const& f, std::vector<std::uint64_t> places, Grid 
     good[k] = bad == places.end();
     if (!good[k]) std::iter_swap(bad, places.begin());
     auto const tried = static_cast<std::uint64_t>(bad - places.begin());
-    if (steps >> 20 != (steps + tried) >> 20 && std::chrono::steady_clock::now() > deadline) {
+    if (steps >> 20 != (steps + tried) >> 20 && clock.seconds() > limits.seconds) {
       out.outcome = Unknown{"time-out"};
       return;
     }

@@ -111,7 +111,7 @@ void add_common(CLI::App& app, Common& common) {
   app.require_subcommand(1);
   app.fallthrough();
   app.add_flag("--json", common.json, "one JSON document on standard output")->disable_flag_override();
-  app.add_option("--timeout", common.timeout, "seconds for one solver query")
+  app.add_option("--timeout", common.timeout, "CPU seconds for one solver query")
       ->envname("SWIZPROOF_TIMEOUT")
       ->check([](std::string const& text) {
         double const seconds = std::strtod(text.c_str(), nullptr);

@@ -1,4 +1,5 @@
 // Translates graphs of terms to Z3 and asks. The only file that knows Z3.
+#include "system/cpu_time.hpp"
 #include "system/parallel.hpp"
 #include "engine/engines.hpp"
 #include "engine/violations.hpp"
@@ -23,8 +24,6 @@ namespace swizproof::engine {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// A call of Z3 that did not do what it was asked.
 struct Failure {
   Z3_error_code code;
@@ -37,19 +36,31 @@ struct Stop {
   bool memory = false;
 };
 
-/// Interrupts a query from its deadline on, or on cancellation. Z3 forgets an interruption that comes
+/// The CPU seconds that a query may take, counted from its construction on the thread that made it: Z3 works on that thread, and
+/// its own limit counts time on the wall.
+class Budget {
+ public:
+  explicit Budget(double seconds) : seconds_(std::max(seconds, 0.001)) {}
+  [[nodiscard]] bool spent() const { return clock_.seconds() >= seconds_; }
+
+ private:
+  ThreadClock clock_{};
+  double seconds_;
+};
+
+/// Interrupts a query when its budget is spent, or when its answer is not wanted any more. Z3 forgets an interruption that comes
 /// before the query has begun, that of its own timer too: this one comes again until the query has ended.
 class Watch {
  public:
-  Watch(Z3_context context, Clock::time_point deadline, std::stop_token stop)
-      : thread_([context, deadline, stop = std::move(stop)](std::stop_token const& ended) {
+  Watch(Z3_context context, Budget const& budget, std::stop_token stop)
+      : thread_([context, &budget, stop = std::move(stop)](std::stop_token const& ended) {
           constexpr std::chrono::milliseconds step{10};
           std::mutex mutex;
           std::condition_variable_any wake;
           std::unique_lock lock(mutex);
           while (!ended.stop_requested()) {
             wake.wait_for(lock, ended, step, [] { return false; });
-            bool const over = stop.stop_requested() || Clock::now() >= deadline;
+            bool const over = stop.stop_requested() || budget.spent();
             if (over && !ended.stop_requested()) Z3_interrupt(context);
           }
         }) {}
@@ -99,12 +110,10 @@ class Solver {
   }
 
   [[nodiscard]] Z3_lbool check(double seconds) {
-    constexpr double most = std::numeric_limits<unsigned>::max();
     set_parameters();
-    deadline_ = Clock::now() +
-                std::chrono::milliseconds(static_cast<unsigned>(std::clamp(seconds * 1000, 1.0, most)));
+    budget_.emplace(seconds);
     Z3_lbool const answer = check_until_stopped();
-    if (Clock::now() >= deadline_) return Z3_L_UNDEF;  // a model may have been interrupted as well
+    if (budget_->spent()) return Z3_L_UNDEF;  // a model may have been interrupted as well
     check_error();
     if (answer == Z3_L_TRUE) {
       model_ = checked(Z3_solver_get_model(context_, solver_));
@@ -117,7 +126,7 @@ class Solver {
   [[nodiscard]] Stop why_unknown() { return why(Z3_solver_get_reason_unknown(context_, solver_)); }
   [[nodiscard]] Stop why(std::string const& text) const {
     if (limits_.stop.stop_requested()) return {"stopped"};
-    if (Clock::now() >= deadline_) return {"time-out"};
+    if (budget_ && budget_->spent()) return {"time-out"};
     if (text.find("memory") != text.npos || Z3_get_estimated_alloc_size() >> 20 >= megabytes_)
       return {"out of memory: more than " + std::to_string(megabytes_) + " MiB", true};
     bool const canceled = text.find("cancel") != text.npos || text.find("resource") != text.npos;
@@ -140,7 +149,7 @@ class Solver {
 
  private:
   [[nodiscard]] Z3_lbool check_until_stopped() {
-    Watch const watch(context_, deadline_, limits_.stop);
+    Watch const watch(context_, *budget_, limits_.stop);
     return limits_.stop.stop_requested() ? Z3_L_UNDEF : Z3_solver_check(context_, solver_);
   }
   struct Delete {
@@ -241,7 +250,7 @@ class Solver {
 
   Limits const& limits_;
   std::uint64_t megabytes_;
-  Clock::time_point deadline_ = Clock::time_point::max();
+  std::optional<Budget> budget_{};
   std::unique_ptr<std::remove_pointer_t<Z3_context>, Delete> owned_{};
   Z3_context context_ = nullptr;
   Z3_solver solver_ = nullptr;
@@ -371,16 +380,20 @@ Finding smt(std::span<Question const> questions, Limits const& limits) {
   // over a family of thousands than a query each. Chunks bound the memory and feed the threads.
   // A few questions are each of another kind, and cheaper apart.
   constexpr std::size_t largest_chunk = 1024, few = 8;
-  auto const deadline = Clock::now() + std::chrono::duration<double>(limits.seconds);
+  std::atomic<double> spent = 0;  // CPU seconds, by all threads
   std::size_t const share = (questions.size() + limits.threads - 1) / std::max(limits.threads, 1U);
   std::size_t const chunk = questions.size() <= few ? 1 : std::clamp<std::size_t>(share, 1, largest_chunk);
   std::size_t const chunks = (questions.size() + chunk - 1) / chunk;
+  auto const workers =
+      static_cast<double>(std::clamp<std::size_t>(limits.threads, 1, std::max<std::size_t>(chunks, 1)));
   std::vector<Finding> found(chunks, Unknown{std::string(not_decided)});
   std::atomic<bool> open = true;
   auto const decide_one = [&](std::size_t i) {
     if (!open) return;
     auto const part = questions.subspan(i * chunk, std::min(chunk, questions.size() - i * chunk));
-    found[i] = decide_chunk(part, limits, std::chrono::duration<double>(deadline - Clock::now()).count());
+    ThreadClock const clock;
+    found[i] = decide_chunk(part, limits, limits.seconds - spent / workers);
+    spent += clock.seconds();
     if (auto* failed = std::get_if<std::vector<Candidate>>(&found[i]))
       for (Candidate& candidate : *failed) candidate.question += i * chunk;
     if (!std::holds_alternative<Proved>(found[i])) open = false;

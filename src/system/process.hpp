@@ -14,7 +14,8 @@ struct ProcessResult {
   std::string output{};  ///< the first 64 KiB of its standard output and error; or why it was not started
 };
 
-/// Runs `arguments[0]` from the PATH, for at most `seconds` and with at most `megabytes` of memory. Its
+/// Runs `arguments[0]` from the PATH, with at most `seconds` of CPU time and `megabytes` of memory. Time in which it waits or is
+/// stopped does not count, so that a busy machine changes no result; after ten minutes without any work it is timed out. Its
 /// whole process group is killed when the time is over, and the program itself when the calling thread ends. Throws
 /// std::system_error if no process can be made. A program that exits with 127 was found: tests/recheck.
 [[nodiscard]] ProcessResult run_process(std::vector<std::string> const& arguments, double seconds,

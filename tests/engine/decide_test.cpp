@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace swizproof {
 namespace {
 
@@ -27,6 +30,16 @@ TEST(Decide, OneEngineWillDoIfOneIsAsked) {
   EXPECT_EQ(decide(period(64), {}).engines, Engines{Engine::smt});
   for (Question const& q : {low_bits(4, 12), low_bits(4, 64), period(64)})
     EXPECT_TRUE(decide(q, {}).proved());
+}
+
+TEST(Decide, TimeInWhichAnEngineWaitsIsNotCounted) {
+  // 2048 cases that sleep for 0.2 ms each are 0.4 s on the wall, and little CPU time.
+  Question const slow = ask("slow", 64, {{"x", 11}}, [](auto x) {
+    if constexpr (std::is_same_v<decltype(x), std::uint64_t>)
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    return states(x == x);
+  });
+  EXPECT_EQ(decide(slow, {.seconds = 0.2}).engines, Engines{Engine::exhaustive});
 }
 
 TEST(Decide, TwoAreAskedWhereTwoAreExact) {

@@ -116,7 +116,7 @@ template <std::size_t N, class Statement>
 
 /// Limits of one solver query. A limit that is reached gives Unknown with its name, never a wait.
 struct Limits {
-  double seconds = 30;
+  double seconds = 30;       ///< of CPU time, of each thread that works on a query
   unsigned megabytes = 900;  ///< of this query alone: see smt.cpp
   unsigned seed = 0;
   unsigned threads = 1;     ///< that one decision over many questions may use
