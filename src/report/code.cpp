@@ -238,18 +238,19 @@ std::string_view type_of(CodeTile const& tile, std::string const& element, std::
                          std::string_view language) {
   unsigned const bits = *tile.map.element_bits;
   std::string const of_size[] = {fmt::format("u{}", bits), fmt::format("{}b", bits)};
+  bool const only_size = element.empty() || element == of_size[1];
   for (TypeName const& type : type_names) {
-    bool const is_it = element.empty() ? type.element == of_size[0] || type.element == of_size[1]
-                                       : type.element == element || type.stands_for == element;
+    bool const is_it = only_size ? type.element == of_size[0] || type.element == of_size[1]
+                                 : type.element == element || type.stands_for == element;
     if (!is_it || (type.*name).empty()) continue;
-    if (type.stands_for == element && !element.empty())
+    if (!only_size && type.stands_for == element)
       throw tile.refuse(fmt::format("{} leaves open which type is meant", element),
                         fmt::format("say which, such as --element {}", type.element));
     return type.*name;
   }
   throw tile.refuse(
       fmt::format("{} has no type for {}", language,
-                  element.empty() ? fmt::format("elements of {} bits", bits) : element),
+                  only_size ? fmt::format("elements of {} bits", bits) : element),
       "in other elements: 'swizproof convert LAYOUT --to bytes' (or f64) gives the layout to emit");
 }
 

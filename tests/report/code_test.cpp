@@ -148,6 +148,9 @@ TEST(Code, TypesThatALanguageLacksAreRefused) {
   EXPECT_EQ(refused(4, Language::dsl, "u4"), "CuTe DSL has no type for u4");
   EXPECT_EQ(refused(4, Language::dsl, ""), "CuTe DSL has no type for elements of 4 bits");
   EXPECT_EQ(refused(4, Language::cuda, "e2m1"), "CUDA C++ has no type for e2m1");
+  EXPECT_EQ(refused(4, Language::dsl, "4b"), "CuTe DSL has no type for elements of 4 bits");
+  EXPECT_NE(code_of_bits("(8,32):(32,1)", 16, Language::cute, "16b").find("cute::uint16_t tile"),
+            std::string::npos);
   EXPECT_EQ(refused(128, Language::triton, ""), "Triton has no type for elements of 128 bits");
   EXPECT_EQ(refused(8, Language::cute, "fp8"), "fp8 leaves open which type is meant");
   for (auto const& [element, type] : {std::pair{"e2m1", "cutlass.Float4E2M1FN"}, {"i4", "cutlass.Int4"}})
