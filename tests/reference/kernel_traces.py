@@ -77,13 +77,15 @@ def main(trace, path, block, seeds=6):
                     entry = table.setdefault((source, seen.kind, seen.size, seen.matrices), [set(), 0])
                     entry[0] |= seen.patterns
                     entry[1] = max(entry[1], seen.most)
+    with_shared = [table for table in kernels.values() if table]
+    alone = with_shared[0] if len(with_shared) == 1 else None  # names of templates differ between demanglers
     found = missing = skipped = instructions = worse = merged = 0
     with open(trace, encoding="utf-8") as file:
         for row in map(json.loads, file):
             if "patterns" not in row:
                 continue
             what = kind_of(row["op"])
-            table = kernels.get(key(row["kernel"]))
+            table = kernels.get(key(row["kernel"]), alone)
             if what is None or table is None:
                 skipped += 1
                 continue

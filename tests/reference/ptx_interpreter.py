@@ -518,6 +518,8 @@ class Machine:
     def __init__(self, module, function):
         self.module, self.entry = module, function
         self.programs = {}
+        texts = [i.text for f in module.functions.values() if f is function or not f.entry for i in f.code]
+        self.named = set(re.findall(r"[\w$%]+", " ".join(texts)))  # variables of other kernels have no place here
         self.R = []
         self.S = {}
         self.seen = {}
@@ -592,7 +594,7 @@ class Machine:
         """Gives each variable an address: shared ones at random multiples of their alignment, with gaps."""
         rng = self.rng
         self.address, self.space = {}, {}
-        shared = [v for v in self.module.variables.values() if v.space == "shared"]
+        shared = [v for v in self.module.variables.values() if v.space == "shared" and v.name in self.named]
         fixed = [v for v in shared if v.size]
         at = 1024 if base is None else base
         gaps = rng.random() < 0.7 and base is None and sum(v.size for v in fixed) < 150000
@@ -735,7 +737,7 @@ class Machine:
             inside |= (a >= begin) & (a + size <= end)
         if (on & ~inside).any():
             seen.outside = True
-        costs = wavefronts(kind if kind != "atom" else "st", size, a, on, matrices)
+        costs = wavefronts(kind if kind != "atom" else "st", size, a & 0xFFFFFFFF, on, matrices)
         best = int(costs.argmax())
         if costs[best] > seen.most:
             seen.most = int(costs[best])

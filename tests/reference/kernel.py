@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""kernel.py --cases N --seed S: a reference model of `swizproof kernel`, written from the PTX ISA and hardware facts H1 to H7 alone.
+
+Random kernels (ptx_cases.py), written ones (ptx/*.ptx) or given files go to the command and to an interpreter of PTX (ptx_interpreter.py),
+which runs all threads of one block several times with random parameters, data and places of variables. For each access:
+  - the most wavefronts seen are at most the command's bound (proved, refuted, and data with a bound);
+  - a bound that is called reached is seen, or its counterexample replays: its lanes cost it, and a run shows it where the values say how;
+  - addresses that are seen misaligned or outside of every variable are not called aligned or in bounds;
+  - each access that is executed is listed.
+The last line has the numbers of cases, of compared accesses, of odd ones by kind, and of differences; exit code 1 if there are some.
+--binary PATH asks a program in place of the Python module; --keep DIR keeps the file of each difference there.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("kernel.py: not run (numpy is not installed)")
+    sys.exit(77)
+
+import ptx_cases
+import ptx_interpreter as ptx
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+IDEAL = {"ld": lambda size, n: max(1, size // 4), "st": lambda size, n: max(1, size // 4), "cp": lambda size, n: max(1, size // 4),
+         "matrix": lambda size, n: n, "atom": lambda size, n: max(1, size // 4)}
+
+
+def ask(binary, words):
+    """Exit code, document and complaint."""
+    if binary:
+        r = subprocess.run([binary] + words, capture_output=True, text=True)
+        return r.returncode, r.stdout, r.stderr
+    from swizproof import _swizproof
+    code, document, complaint = _swizproof.answer([w.encode() for w in words])
+    return code, document.decode(), complaint.decode()
+
+
+class Tally:
+    def __init__(self, keep, stop):
+        self.count, self.odd, self.verdicts, self.reasons = collections.Counter(), collections.Counter(), collections.Counter(), collections.Counter()
+        self.keep, self.differences, self.stop = keep, 0, stop
+        self.kinds = collections.Counter()
+
+    def differ(self, kind, path, words, what):
+        self.differences += 1
+        self.kinds[kind] += 1
+        if self.kinds[kind] <= self.stop:
+            print(f"DIFFERENT ({kind}): swizproof {' '.join(words)}: {what}", flush=True)
+            if self.keep:
+                os.makedirs(self.keep, exist_ok=True)
+                with open(path, encoding="utf-8") as source, open(os.path.join(self.keep, os.path.basename(path)), "w", encoding="utf-8") as to:
+                    to.write(source.read())
+
+
+def truth(value):
+    """Whether a claim such as aligned or in_bounds is made."""
+    return value is True or value in ("proved", "yes")
+
+
+def merged(runs):
+    """The union of what several runs saw, by line."""
+    total = {}
+    for seen in runs:
+        for line, s in seen.items():
+            t = total.get(line)
+            if t is None:
+                total[line] = s
+                continue
+            t.warps += s.warps
+            t.misaligned |= s.misaligned
+            t.outside |= s.outside
+            if s.most > t.most:
+                t.most, t.worst = s.most, s.worst
+    return total
+
+
+def lanes_of(example):
+    """The byte addresses of a counterexample's lanes, None where a lane is off; or None."""
+    lanes = example.get("lanes")
+    if isinstance(lanes, dict):
+        lanes = lanes.get("address")
+    if not isinstance(lanes, list) or not lanes:
+        return None
+    result = [None] * 32
+    for i, lane in enumerate(lanes):
+        if isinstance(lane, dict):
+            at = lane.get("address")
+            if lane.get("lane", i) < 32 and isinstance(at, int):
+                result[lane.get("lane", i)] = at
+        elif isinstance(lane, int) and i < 32:
+            result[i] = lane
+    return result
+
+
+def replayed(access, seen, machine, block, steps, tally):
+    """Shows a bound that is called reached: 'seen', 'replayed' or 'lanes' (its lanes cost it); or None."""
+    bound = access["wavefronts"]
+    if seen is not None and seen.most == bound:
+        return "seen"
+    example = access.get("counterexample") or {}
+    values = example.get("values") or {}
+    params, choose = {}, {}
+    for name, value in values.items():
+        if not isinstance(value, int):
+            continue
+        plain = re.sub(r"^(param|parameter)[ .:]*", "", name)
+        if any(p.name == plain for p in machine.entry.params):
+            params[plain] = value
+        elif plain.startswith("%"):
+            choose[plain] = value
+        elif plain.startswith(("ctaid", "nctaid", "tid")):
+            choose["%" + plain] = value
+    if params or choose:
+        for seed in range(4):
+            again = machine.run(block, 77 + seed, steps, params=params, choose=choose).get(access["ptx_line"])
+            if again is not None and again.most == bound:
+                return "replayed"
+    for seed in range(100, 112):
+        again = machine.run(block, seed, 4 * steps).get(access["ptx_line"])
+        if again is not None and again.most == bound:
+            return "seen"
+    lanes = lanes_of(example)
+    if lanes and any(a is not None for a in lanes) and seen is not None:
+        address = np.array([[0 if a is None else a for a in lanes]])
+        active = np.array([[a is not None for a in lanes]])
+        if seen.kind == "matrix":
+            active &= np.arange(32) < 8 * seen.matrices
+        if int(ptx.wavefronts(seen.kind, seen.size, address, active, seen.matrices)[0]) == bound:
+            return "lanes"
+    return None
+
+
+def compare(kernel, seen, machine, block, path, words, steps, tally):
+    listed = {}
+    for access in kernel["accesses"]:
+        listed.setdefault(access["ptx_line"], []).append(access)
+        s = seen.get(access["ptx_line"])
+        verdict = access["verdict"]
+        tally.verdicts[verdict] += 1
+        if verdict in ("unknown", "data"):
+            tally.reasons[f"{verdict}: {re.sub(r'[0-9]+', 'N', str(access.get('reason')))[:70]}"] += 1
+        tally.count["accesses"] += 1
+        bound = access.get("wavefronts")
+        where = f"{kernel['kernel']} line {access['ptx_line']} ({access.get('op')}, {verdict})"
+        if s is not None:
+            tally.count["executed"] += 1
+            if isinstance(bound, int) and verdict != "unknown":
+                tally.count["compared"] += 1
+                if s.most > bound and s.kind != "atom":
+                    outside = " (addresses outside of shared memory seen)" if s.outside else ""
+                    tally.differ("bound too low", path, words, f"{where}: bound {bound}, seen {s.most} in warp {s.worst[0]}{outside}: {s.worst[1]}")
+                if s.most == bound:
+                    tally.count["bounds seen"] += 1
+                if s.misaligned and "misaligned" not in where and truth(access.get("aligned")):
+                    tally.differ("aligned", path, words, f"{where}: called aligned, a misaligned address was seen")
+            elif s.misaligned and truth(access.get("aligned")):
+                tally.differ("aligned", path, words, f"{where}: called aligned, a misaligned address was seen")
+            if s.outside and truth(access.get("in_bounds")):
+                tally.differ("in bounds", path, words, f"{where}: called in bounds, an address outside of every variable was seen")
+            ideal = access.get("ideal")
+            if s.kind != "atom" and isinstance(ideal, int) and ideal != IDEAL[s.kind](s.size, s.matrices):
+                tally.differ("ideal", path, words, f"{where}: ideal {ideal}, expected {IDEAL[s.kind](s.size, s.matrices)}")
+        if access.get("reached") is True and isinstance(bound, int) and bound > 0 and not (s is not None and s.kind == "atom"):
+            how = replayed(access, s, machine, block, steps, tally)
+            tally.count[f"reached: {how}"] += 1
+            if how is None:
+                tally.differ("not reached", path, words,
+                             f"{where}: {bound} called reached, seen {s.most if s is not None else 'never'}; counterexample {json.dumps(access.get('counterexample'))[:300]}")
+    for line, s in seen.items():
+        if line not in listed and s.kind != "atom":
+            tally.differ("missing", path, words, f"{kernel['kernel']} line {line} ({s.text[:60]}): executed, not listed")
+
+
+def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=None):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    words = ["kernel", path, "--json"] + (["--block", ",".join(map(str, block))] if block else []) + (["--kernel", pattern] if pattern else [])
+    code, document, complaint = ask(binary, words)
+    try:
+        answer = json.loads(document)
+    except ValueError:
+        tally.differ("no answer", path, words, f"exit code {code}: {complaint.strip()[:300]}")
+        return
+    counts = collections.Counter(a["verdict"] for k in answer["kernels"] for a in k["accesses"])
+    expected = 1 if counts["refuted"] else 3 if counts["unknown"] else 0
+    if code not in (expected, 3 if counts["data"] and not counts["refuted"] else expected):
+        tally.differ("exit code", path, words, f"exit code {code}, verdicts {dict(counts)}")
+    try:
+        module = ptx.Module(text)
+    except ptx.Unreadable as error:
+        tally.count["not read by the interpreter"] += 1
+        print(f"interpreter: {path}: {error}")
+        return
+    named = {k["kernel"]: k for k in answer["kernels"]}
+    for function in module.functions.values():
+        if not function.entry or (pattern and not re.search(pattern, function.name)):
+            continue
+        kernel = named.get(function.name)
+        machine = ptx.Machine(module, function)
+        machine.program(function)
+        shape = tuple(kernel["block"]) if kernel and isinstance(kernel.get("block"), list) and kernel["block"] else block
+        shape = tuple(shape or (128,)) + (1,) * (3 - len(shape or (128,)))
+        seen = merged(machine.run(shape, seed * 1000 + r, steps) for r in range(runs))
+        tally.count["kernels"] += 1
+        tally.count["runs finished"] += machine.finished
+        if odd:
+            for what in odd.get(function.name, ()):
+                tally.odd[what] += 1
+            if shape[0] * shape[1] * shape[2] % 32:
+                tally.odd["partial warps"] += 1
+        if kernel is None:
+            if seen:
+                tally.differ("missing", path, words, f"kernel {function.name} accesses shared memory and is not listed")
+            continue
+        compare(kernel, seen, machine, shape, path, words, steps, tally)
+
+
+def hand_written(folder, binary, tally):
+    """The kernels of ptx/*.ptx: `// block X,Y,Z` in the head, and `// worst N`, `// at most N` or `// never` behind accesses."""
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith(".ptx"):
+            continue
+        path = os.path.join(folder, name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        block = tuple(int(x) for x in re.search(r"// block ([\d,]+)", text).group(1).split(","))
+        block += (1,) * (3 - len(block))
+        module = ptx.Module(text)
+        expected = {}
+        for number, line in enumerate(text.split("\n"), 1):
+            match = re.search(r"// (worst|at most|never|misaligned|outside)\s*(\d*)", line)
+            if match and not line.startswith("//"):
+                expected[number] = (match.group(1), int(match.group(2) or 0))
+        found = {}
+        for function in module.functions.values():
+            if function.entry:
+                machine = ptx.Machine(module, function)
+                machine.program(function)
+                found.update(merged(machine.run(block, 500 + r, 20000) for r in range(24)))
+        for line, (what, value) in expected.items():
+            tally.count["hand-worked"] += 1
+            most = found[line].most if line in found else 0
+            right = {"worst": most == value, "at most": most <= value, "never": line not in found,
+                     "misaligned": line in found and found[line].misaligned, "outside": line in found and found[line].outside}[what]
+            if not right:
+                tally.differ("interpreter", path, [name], f"line {line}: {what} {value} by hand, the interpreter saw {most}")
+        if binary is not False:
+            check_file(path, block, binary, tally, 12, 20000, 3)
+
+
+def corpus(paths, blocks, binary, tally, runs, steps, seed):
+    """Files, each with the block shape that blocks.tsv (file, kernel regex, shape) has for it, else 256 threads."""
+    shapes = collections.defaultdict(list)
+    if blocks:
+        with open(blocks, encoding="utf-8") as file:
+            for row in file:
+                name, pattern, shape = row.rstrip("\n").split("\t")
+                shapes[name].append((pattern, tuple(int(x) for x in shape.split(","))))
+    for path in paths:
+        key = "/".join(path.split("/")[-2:])
+        for pattern, shape in shapes.get(key, [(None, (256,))]):
+            check_file(path, shape + (1,) * (3 - len(shape)), binary, tally, runs, steps, seed, None if pattern == ".*" else pattern)
+
+
+def random_cases(count, seed, binary, tally, runs, steps, data):
+    rng = np.random.default_rng(seed)
+    done = 0
+    with tempfile.TemporaryDirectory() as folder:
+        while done < count:
+            many = min(20, count - done)
+            block = ptx_cases.BLOCKS[int(rng.integers(0, len(ptx_cases.BLOCKS)))]
+            text, odd = ptx_cases.cases(rng, many, block, data)
+            path = os.path.join(folder, f"case_{seed}_{done}.ptx")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            check_file(path, block, binary, tally, runs, steps, seed + done, None, odd)
+            os.remove(path)
+            done += many
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--data", type=float, default=0.12, help="share of accesses with loaded values")
+    parser.add_argument("--binary")
+    parser.add_argument("--keep")
+    parser.add_argument("--show", type=int, default=12, help="differences of a kind to print")
+    parser.add_argument("--blocks")
+    parser.add_argument("--alone", action="store_true", help="the interpreter on the written kernels alone, without the command")
+    parser.add_argument("files", nargs="*")
+    o = parser.parse_args()
+    tally = Tally(o.keep, o.show)
+    if o.files:
+        corpus(o.files, o.blocks, o.binary, tally, o.runs, o.steps, o.seed)
+    else:
+        hand_written(os.path.join(HERE, "ptx"), False if o.alone else o.binary, tally)
+        if not o.alone:
+            random_cases(o.cases, o.seed, o.binary, tally, o.runs, o.steps, o.data)
+    for title, counter in (("verdicts", tally.verdicts), ("reasons", tally.reasons), ("odd", tally.odd), ("differences by kind", tally.kinds)):
+        if counter:
+            print(f"{title}: " + ", ".join(f"{k} {v}" for k, v in counter.most_common(25)))
+    print(", ".join(f"{v} {k}" for k, v in tally.count.items()) + f"; {tally.differences} differences")
+    return 1 if tally.differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
