@@ -14,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 
 namespace swizproof {
@@ -389,13 +390,20 @@ PitchSearch find_padding(SearchProblem const& problem) {
   PitchSearch out;
   out.own = problem.tile.domain()->stride.mode(rows.row).value;
   out.misfits = misfits_of(problem, problem.tile);
-  for (std::int64_t pitch = out.own; pitch <= out.own + 1024 / *problem.tile.element_bits; ++pitch) {
+  // Rows that are whole lines of banks further apart meet in the same banks, in as many words or more: they share none.
+  std::int64_t const line = std::lcm(std::int64_t{8} * problem.arch->banks.row(), *problem.tile.element_bits);
+  out.line_bytes = line / 8;
+  out.first = problem.tile.domain()->shape.mode(rows.along).product();
+  out.last = out.first + line / *problem.tile.element_bits - 1;
+  auto const try_pitch = [&](std::int64_t pitch) {
     ++out.searched;
     Map const map = padded(problem, pitch);
     if (auto bill = bill_by_check(problem, map))
       out.fitting.push_back(
           {pitch, reach_of(Elements(map), std::identity{}).bytes(), *std::move(bill), tma_boxes(map, modes)});
-  }
+  };
+  for (std::int64_t pitch = out.first; pitch <= out.last; ++pitch) try_pitch(pitch);
+  if (out.own > out.last) try_pitch(out.own);
   std::stable_sort(out.fitting.begin(), out.fitting.end(), [](Pitch const& a, Pitch const& b) {
     return std::tie(a.cost.total, a.memory, a.cost.excess) < std::tie(b.cost.total, b.memory, b.cost.excess);
   });

@@ -210,17 +210,23 @@ std::optional<SwizzleFix> best_swizzle(Region const& region, Architecture const&
     if (s.target_mask() % arch.banks.row() == 0) continue;  // it changes no bank
     std::uint64_t const least = best ? best->after : fix.before;
     auto const total = total_of(arch, all, s.formula(), least - 1);
-    if (total && stays(s.formula())) best = SwizzleFix{s, {}, *total, false};
+    if (total && stays(s.formula())) best = SwizzleFix{s, {}, *total, {}};
   }
   if (!best) return best;
   best->on_elements = recast(best->swizzle, std::countr_zero(fix.element_bytes));
-  auto const from_start = [&](std::uint64_t address) {
-    ByteRange const* const range = holder(region.ranges, address);
-    return range == nullptr ? address : range->begin + best->swizzle(address - range->begin);
-  };
-  bool const whole = std::all_of(region.ranges.begin(), region.ranges.end(),
-                                 [&](ByteRange const& r) { return r.begin % region.widest == 0; });
-  best->on_offsets = whole && total_of(arch, exact, from_start, best->after) && stays(from_start);
+  for (std::uint64_t aligned = 1; aligned <= arch.banks.row() && best->offset_starts.empty(); aligned *= 2) {
+    bool const whole = std::all_of(region.ranges.begin(), region.ranges.end(), [&](ByteRange const& r) {
+      return r.begin / aligned * aligned % region.widest == 0;
+    });
+    auto const from_start = [&](std::uint64_t address) {
+      ByteRange const* const range = holder(region.ranges, address);
+      if (range == nullptr) return address;
+      std::uint64_t const start = range->begin / aligned * aligned;
+      return start + best->swizzle(address - start);
+    };
+    if (whole && total_of(arch, exact, from_start, best->after) && stays(from_start))
+      for (ByteRange const& r : region.ranges) best->offset_starts.push_back(r.begin / aligned * aligned);
+  }
   return best;
 }
 
@@ -266,7 +272,8 @@ Fix fix_of(Region const& region, Architecture const& arch) {
   fix.paddings = std::move(paddings.family);
   std::vector<WarpShapes> const linear = shapes_of(region, true);
   for (WarpShapes const& shapes : linear) fix.patterns += shapes.distinct.size();
-  if (fix.patterns > most_patterns) return fix;
+  fix.too_many = fix.patterns > most_patterns;
+  if (fix.too_many) return fix;
   fix.widest_bits = std::countr_zero(region.widest);
   fix.address_bits = std::bit_width(region.ranges.back().end - 1);
   std::vector<Swizzle> const swizzles = swizzles_for(region);

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <tuple>
 
-// Why every start is searched by a few evaluations: an access costs the same wherever it lies, if it moves by whole vectors and bank
+// Why every start is searched by a few evaluations: an access costs the same if it moves by whole vectors and bank
 // words. So accesses are shapes (lanes' offsets from such an address), and what a shape costs depends on how far behind a row's
 // start it lies, modulo the pitch. As that distance grows, the rows of its lanes change only where a lane reaches the next row: at
 // most once a lane and pitch. Between two such distances the cost is one number, which counts for a run of starts.
@@ -22,7 +22,7 @@ constexpr std::uint64_t most_work = std::uint64_t{1} << 22;    ///< evaluations 
 constexpr std::uint64_t most_totals = std::uint64_t{1} << 21;  ///< starts of all ranges at one pitch
 constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
-/// Where a shape lies, and how often it ran there.
+/// An address of a shape, and how often it ran there.
 struct Occurrence {
   std::size_t range = 0;
   std::uint64_t address = 0;  ///< a multiple of the step and of a bank word
@@ -39,7 +39,7 @@ struct Shape {
   unsigned least = 0;  ///< that any padding leaves
 };
 
-/// How the rows of a shape's lanes change as it moves behind a row's start, at one pitch.
+/// Rows of a shape's lanes as it moves behind a row's start, at one pitch.
 struct Crossing {
   std::array<std::uint64_t, warp_lanes> row{};  ///< where the shape lies at the start
   std::array<std::uint64_t, warp_lanes>
@@ -72,6 +72,7 @@ class PaddingSearcher {
     }
     collect();
     unsigned const row = arch.banks.row();
+    longest_ = std::max<std::uint64_t>(longest_, row / problem.step - 1);  // which may grow by every padding
     out_.family = {problem.step, row > problem.step ? row - problem.step : 0, 0, {}, false};
   }
 
@@ -86,8 +87,8 @@ class PaddingSearcher {
             try_pitch(pitch + 1)))
       ++pitch;
     PaddingFamily& family = out_.family;
-    family.all =
-        is_least() || pitch == longest_;  // a longer row ends in no place where a row of the longest does not
+    // A longer row ends nowhere where a row of the longest does not.
+    family.all = is_least() || pitch == longest_;
     family.longest = pitch * step_;
     for (std::uint64_t const p : likely)
       if (p > family.longest) family.longer.push_back(p);
@@ -193,7 +194,7 @@ class PaddingSearcher {
     return out;
   }
 
-  /// What a shape costs by its distance behind a row's start, over all laps.
+  /// Wavefronts of a shape by its distance behind a row's start, over all laps.
   void find_levels(std::size_t index, std::uint64_t pitch, std::uint64_t padding, std::uint64_t laps) {
     Shape const& shape = shapes_[index];
     auto& known = crossings_[index];
@@ -217,7 +218,7 @@ class PaddingSearcher {
       }
   }
 
-  /// Adds what a shape costs to the totals of all starts, which are kept as differences from one start to the next.
+  /// Adds the cost of a shape to the totals of all starts, which are kept as differences from one start to the next.
   void add(std::size_t index, std::uint64_t pitch, std::uint64_t padding, std::uint64_t laps) {
     find_levels(index, pitch, padding, laps);
     std::uint64_t const starts = pitch * laps;

@@ -118,11 +118,12 @@ void search_pitches(FindResult& out) {
   out.accesses = found.misfits;
   if (found.fitting.empty()) return;
   out.searched = found.searched;
-  std::int64_t const last = found.own + static_cast<std::int64_t>(found.searched) - 1;
   out.what = fmt::format(
-      "all {} row pitches from {} to {} elements, {} of which misalign an access: 128 bytes more change no "
+      "all {} row pitches from {} to {} elements{}, {} of which misalign an access: {} bytes more change no "
       "bank",
-      found.searched, found.own, last, found.searched - found.fitting.size());
+      found.last - found.first + 1, found.first, found.last,
+      found.own > found.last ? fmt::format(" and the tile's own {}", found.own) : "",
+      found.searched - found.fitting.size(), found.line_bytes);
   out.bill = found.fitting.front().cost;
   out.conclusion = out.bill.excess == 0 ? "conflict-free"
                                         : fmt::format("no pitch takes fewer than {} (ideal {})",

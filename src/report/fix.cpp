@@ -18,28 +18,39 @@ std::string in_source(Swizzle const& s) { return fmt::format("Swizzle<{},{},{}>"
 /// `fn(x) = x ^ ((x >> 5) & 0x7c)`, as the command line takes it.
 std::string in_c(Swizzle const& s) { return to_string(LinearMap{0, {{s.shift, s.target_mask()}}}); }
 
-std::string describe(SwizzleFix const& fix, unsigned element_bytes) {
+/// `0x400, 0x1400, 0x2400 and 1 more`
+std::string list_of(std::span<std::uint64_t const> addresses) {
+  std::string text;
+  for (std::uint64_t const a : addresses.first(std::min(addresses.size(), most_ranges)))
+    text += fmt::format("{}{:#x}", text.empty() ? "" : ", ", a);
+  return addresses.size() > most_ranges ? text + fmt::format(" and {} more", addresses.size() - most_ranges)
+                                        : text;
+}
+
+/// Where offsets are counted from that the swizzle serves as well as addresses.
+std::string offsets_of(SwizzleFix const& swizzle, Fix const& fix) {
+  if (swizzle.offset_starts.empty())
+    return "of offsets from the region's start, or from it rounded down to a line, it costs more or leads "
+           "out";
+  if (swizzle.starts_with(fix.region)) return "also on offsets from the region's start";
+  return fmt::format("as good of offsets from {}", list_of(swizzle.offset_starts));
+}
+
+std::string describe(SwizzleFix const& swizzle, Fix const& fix) {
   std::string const elements =
-      fix.on_elements && element_bytes > 1
-          ? fmt::format("{} of elements of {} bytes; ", in_source(*fix.on_elements), element_bytes)
+      swizzle.on_elements && fix.element_bytes > 1
+          ? fmt::format("{} of elements of {} bytes; ", in_source(*swizzle.on_elements), fix.element_bytes)
           : "";
-  return fmt::format(
-      "{} of byte addresses: {}\n{:34}{}{}\n", in_source(fix.swizzle), in_c(fix.swizzle), "", elements,
-      fix.on_offsets ? "also on offsets from the region's start"
-                     : "on offsets from the region's start it costs more or leaves the region");
+  return fmt::format("{} of byte addresses: {}\n{:34}{}{}\n", in_source(swizzle.swizzle),
+                     in_c(swizzle.swizzle), "", elements, offsets_of(swizzle, fix));
 }
 
 /// `0x400`: the rows' start where one serves all ranges, else those of the ranges in their order.
 std::string starts_of(PaddingFix const& fix) {
-  std::uint64_t const first = fix.starts.empty() ? 0 : fix.starts[0];
-  bool const one = std::all_of(fix.starts.begin(), fix.starts.end(),
-                               [&](std::uint64_t s) { return (s - first) % fix.pitch == 0; });
-  std::string text = fmt::format("{:#x}", first);
-  for (std::size_t i = 1; !one && i < std::min(fix.starts.size(), most_ranges); ++i)
-    text += fmt::format(", {:#x}", fix.starts[i]);
-  return one || fix.starts.size() <= most_ranges
-             ? text
-             : text + fmt::format(" and {} more", fix.starts.size() - most_ranges);
+  std::span<std::uint64_t const> const all = fix.starts;
+  bool const one =
+      std::all_of(all.begin(), all.end(), [&](std::uint64_t s) { return (s - all[0]) % fix.pitch == 0; });
+  return list_of(one ? all.first(1) : all);
 }
 
 /// `rows of 33 elements of 4 bytes instead of 32, counted from 0x400; 124 more bytes of memory`
@@ -50,29 +61,32 @@ std::string describe(PaddingFix const& fix, unsigned element_bytes) {
       fix.memory);
 }
 
-/// `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 that keep the region in its own lines`
+/// What was searched, of the swizzles: `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 (...)`
 std::string swizzles_searched(Fix const& fix) {
-  if (fix.searched == 0) return fmt::format("none: {} different accesses are too many", fix.patterns);
+  if (fix.too_many) return fmt::format("none: {} different accesses are too many", fix.patterns);
   return fmt::format(
-      "all {} Swizzle<b,m,s> with m >= {} and b + m + |s| <= {}, of these what keeps the region in its own "
-      "lines",
+      "all {} Swizzle<b,m,s> with m >= {} and b + m + |s| <= {} (one that leaves the region's lines does not "
+      "count)",
       fix.searched, fix.widest_bits, fix.address_bits);
 }
 
-/// `rows of any length from any start, in steps of 4 bytes; each longer by 4 to 124 bytes, at most twice as long`
+/// `4 to 812 bytes`, `4 to 812, 1024, 4096 bytes` or `any length`
+std::string rows_searched(PaddingFamily const& family) {
+  if (family.all) return "any length";
+  std::string rows = family.longest == 0 ? "" : fmt::format("{} to {}", family.step, family.longest);
+  for (std::uint64_t const pitch : family.longer)
+    rows += fmt::format("{}{}", rows.empty() ? "" : ", ", pitch);
+  return rows + " bytes";
+}
+
+/// What was searched, of the paddings: `rows of any length, counted from any address, in steps of 4 bytes; ...`
 std::string paddings_searched(PaddingFamily const& family) {
   if (family.most == 0) return "none: no padding changes a bank";
-  if (family.longest == 0 && family.longer.empty()) return "none: the accesses are too many";
-  std::string rows = "any length";
-  if (!family.all) {
-    rows = family.longest == 0 ? "" : fmt::format("{} to {}", family.step, family.longest);
-    for (std::uint64_t const pitch : family.longer)
-      rows += fmt::format("{}{}", rows.empty() ? "" : ", ", pitch);
-    rows += " bytes";
-  }
+  if (family.is_empty()) return "none: the different accesses are too many";
   return fmt::format(
-      "rows of {} from any start, in steps of {} bytes; each longer by {} to {} bytes, at most doubled", rows,
-      family.step, family.step, family.most);
+      "rows of {}, counted from any address, in steps of {} bytes; each longer by {} to {} bytes, at most "
+      "doubled",
+      rows_searched(family), family.step, family.step, family.most);
 }
 
 }  // namespace
@@ -90,14 +104,15 @@ std::string describe(Fix const& fix, Style const& style) {
   auto const line = [&](std::string_view what, std::uint64_t after, std::string const& how) {
     text += fmt::format("  {}  {:>10} wavefronts  {}", what, after, how);
   };
-  if (fix.swizzle) line("swizzle", fix.swizzle->after, describe(*fix.swizzle, fix.element_bytes));
+  if (fix.swizzle) line("swizzle", fix.swizzle->after, describe(*fix.swizzle, fix));
   if (fix.padding) line("padding", fix.padding->after, describe(*fix.padding, fix.element_bytes));
-  bool const paddings = fix.paddings.longest != 0 || !fix.paddings.longer.empty();
   if (!fix.swizzle)
-    text += fmt::format("  {}: {}\n", fix.searched == 0 ? "swizzles searched" : "no swizzle helps",
+    text += fmt::format("  {}searched: {}\n", fix.too_many ? "swizzles " : "no swizzle helps; ",
                         swizzles_searched(fix));
+  if (fix.padding && !fix.paddings.all)
+    text += fmt::format("  paddings searched: {}\n", paddings_searched(fix.paddings));
   if (!fix.padding)
-    text += fmt::format("  {}: {}\n", paddings ? "no padding helps" : "paddings searched",
+    text += fmt::format("  {}searched: {}\n", fix.paddings.is_empty() ? "paddings " : "no padding helps; ",
                         paddings_searched(fix.paddings));
   if (!fix.swizzle && !fix.padding) text += "  not searched: a swizzle and another pitch together\n";
   return text;
@@ -117,7 +132,8 @@ nlohmann::ordered_json to_json(Fix const& fix) {
     out["c"] = in_c(s.swizzle);
     out["on_elements"] = nullptr;
     if (s.on_elements) out["on_elements"] = to_string(*s.on_elements);
-    out["on_offsets"] = s.on_offsets;
+    out["on_offsets"] = s.starts_with(fix.region);
+    out["offset_starts"] = s.offset_starts;
   }
   out["padding"] = nullptr;
   if (fix.padding)
@@ -129,6 +145,7 @@ nlohmann::ordered_json to_json(Fix const& fix) {
   out["element_bytes"] = fix.element_bytes;
   out["patterns"] = fix.patterns;
   out["searched"] = fix.searched;
+  out["too_many"] = fix.too_many;
   out["searched_what"] = swizzles_searched(fix);
   PaddingFamily const& family = fix.paddings;
   out["padding_searched"] = {{"step", family.step},       {"most", family.most},

@@ -361,7 +361,11 @@ TEST(FindProperties, EveryPitchCostsWhatAPlainLoopSays) {
     std::map<Int, Pitch> fitting;
     for (Pitch const& p : found.fitting) fitting.emplace(p.elements, p);
     std::uint64_t least = ~std::uint64_t{0};
-    for (; pitch <= own + 1024 / d.tile.bits; ++pitch) {
+    EXPECT_EQ(found.first, d.problem.tile.domain()->shape.mode(d.tile.column == 1 ? 1 : 0).product());
+    EXPECT_EQ(found.last, found.first + 1024 / d.tile.bits - 1) << "128 bytes";
+    EXPECT_EQ(found.searched,
+              static_cast<std::uint64_t>(found.last - found.first + 1 + (own > found.last ? 1 : 0)));
+    for (pitch = found.first; pitch <= found.last; ++pitch) {
       Loop loop(d.tile, d.asks, d.weights, false);
       auto const sums = loop.of({});
       ASSERT_EQ(sums.has_value(), fitting.contains(pitch)) << d.tile.text() << "  " << d.asks[0].text(d.tile);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 namespace swizproof {
 namespace {
@@ -190,6 +191,35 @@ TEST(Find, PaddingFindsThePitchOf33) {
   EXPECT_EQ(found.fitting.front().cost.total, 32U * 2);
   EXPECT_EQ(found.fitting.back().cost.excess, 31U);
   EXPECT_TRUE(found.misfits.empty());
+}
+
+// A tile that is padded already: less padding may do, and is searched.
+TEST(Find, PaddingSearchesPitchesBelowTheTilesOwn) {
+  auto const found = find_padding(problem("(32,32):(40,1)", 32, {"column.b32.load", "row.b32.load"}));
+  EXPECT_EQ(found.own, 40);
+  EXPECT_EQ(found.first, 32);
+  EXPECT_EQ(found.last, 63);
+  EXPECT_EQ(found.searched, 32U);
+  EXPECT_EQ(found.fitting.front().elements, 33) << "of the cheapest what takes the least memory";
+  auto const wide = find_padding(problem("(32,32):(100,1)", 32, {"column.b32.load"}));
+  EXPECT_EQ(wide.searched, 33U) << "and the tile's own";
+  EXPECT_TRUE(std::any_of(wide.fitting.begin(), wide.fitting.end(),
+                          [](Pitch const& p) { return p.elements == 100; }));
+}
+
+// A pitch that is a line of all banks larger costs no less: 256 bytes on a card of 64 banks.
+TEST(Find, PaddingSearchesALineOfAllBanks) {
+  Architecture card = sm_90;
+  card.banks.count = 64;
+  SearchProblem p = problem("(32,32):(32,1)", 32, {"column.b32.load"});
+  p.arch = &card;
+  auto const found = find_padding(p);
+  EXPECT_EQ(found.last, 32 + 63);
+  EXPECT_EQ(found.line_bytes, 256);
+  std::map<std::int64_t, std::uint64_t> totals;
+  for (Pitch const& pitch : found.fitting) totals[pitch.elements] = pitch.cost.total;
+  EXPECT_EQ(totals.at(64), 32U * 32) << "64 floats are a line there";
+  EXPECT_EQ(totals.at(32), 32U * 16);
 }
 
 TEST(Find, PaddingLeavesMisalignedPitchesOut) {

@@ -60,7 +60,9 @@ struct Pitch {
 struct PitchSearch {
   std::vector<Pitch> fitting{};          ///< those that keep every access aligned, the best first
   std::int64_t own = 0;                  ///< the tile's own pitch, in elements
-  std::uint64_t searched = 0;            ///< pitches, from `own` on
+  std::int64_t first = 0, last = 0;      ///< that were searched, in elements: from rows without a gap on
+  std::int64_t line_bytes = 0;           ///< from first to behind last: so many bytes more change no bank
+  std::uint64_t searched = 0;            ///< pitches, `own` among them
   std::vector<AccessVerdict> misfits{};  ///< accesses that do not fit the tile at its own pitch
 };
 
@@ -105,8 +107,9 @@ struct SearchProblem {
 /// The tile under `swizzle`.
 [[nodiscard]] Map swizzled(SearchProblem const& problem, Swizzle swizzle);
 
-/// Costs every pitch of the rows from the tile's own up to 128 bytes more. Throws InputError if the tile's rows
-/// are not contiguous lines at one pitch.
+/// Costs every pitch of the rows: from rows without a gap up to a line of all banks more (128 bytes; for elements that do not
+/// divide a line, the least multiple that they divide). A larger pitch is one of these and whole lines, and costs no less. Throws
+/// InputError if the tile's rows are not contiguous lines at one pitch. Checked by FindPadding in tests/analysis/find_test.cpp.
 [[nodiscard]] PitchSearch find_padding(SearchProblem const& problem);
 
 /// The tile with another pitch.

@@ -42,8 +42,16 @@ struct SwizzleFix {
   Swizzle swizzle{};                     ///< of byte addresses
   std::optional<Swizzle> on_elements{};  ///< the same of Fix::element_bytes each, where it is a Swizzle
   std::uint64_t after = 0;               ///< wavefronts
-  bool on_offsets =
-      false;  ///< of bytes from the region's start it is no more expensive, and stays there as well
+  /// Of bytes from these starts of the ranges it costs no more, and stays in the region as well: each range's first byte, else
+  /// that rounded down to a multiple of 2, 4, .. or 128 bytes, the least that will do. Empty where none will.
+  std::vector<std::uint64_t> offset_starts{};
+
+  /// Whether offsets from the first byte of each range will do.
+  [[nodiscard]] bool starts_with(std::span<ByteRange const> region) const {
+    for (std::size_t i = 0; i < offset_starts.size(); ++i)
+      if (offset_starts[i] != region[i].begin) return false;
+    return !offset_starts.empty();
+  }
 };
 
 /// The best padding of a region's rows: `padding` bytes more behind each `pitch` bytes. Address x of range r becomes
@@ -66,6 +74,8 @@ struct PaddingFamily {
   std::uint64_t longest = 0;  ///< bytes; 0 where there are too many accesses to search
   std::vector<std::uint64_t> longer{};  ///< bytes: pitches that lanes show
   bool all = false;                     ///< rows of any length: no longer one is cheaper
+
+  [[nodiscard]] bool is_empty() const { return longest == 0 && longer.empty(); }
 };
 
 /// A region that has accesses more expensive than their ideal, and what fixes it.
@@ -79,6 +89,7 @@ struct Fix {
   std::optional<SwizzleFix> swizzle{};  ///< nothing where none is better
   std::optional<PaddingFix> padding{};  ///< nothing where none that was searched is better
   PaddingFamily paddings{};             ///< that were searched
+  bool too_many = false;                ///< patterns: no swizzle was searched
   int widest_bits = 0;                  ///< log2 of the bytes of the widest access, which swizzles keep whole
   int address_bits = 0;                 ///< of the region's last byte, within which swizzles were searched
 

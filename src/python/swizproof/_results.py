@@ -336,10 +336,12 @@ class Fix(Record):
     c: Optional[str] = None
     on_elements: Optional[str] = None
     on_offsets: Optional[bool] = None
+    offset_starts: Optional[List[int]] = None
     padding: Optional[Padding] = None
     element_bytes: Optional[int] = None
     patterns: Optional[int] = None
     searched: Optional[int] = None
+    too_many: Optional[bool] = None
     searched_what: Optional[str] = None
     padding_searched: Optional[PaddingFamily] = None
 
