@@ -301,6 +301,9 @@ def main():
     parser.add_argument("files", nargs="*")
     o = parser.parse_args()
     tally = Tally(o.keep, o.show)
+    if not o.alone and ask(o.binary, ["kernel", "--help"])[0] != 0:
+        print("kernel.py: not run (the tool has no command `kernel`)")
+        return 77
     if o.files:
         corpus(o.files, o.blocks, o.binary, tally, o.runs, o.steps, o.seed)
     else:

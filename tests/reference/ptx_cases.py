@@ -410,7 +410,7 @@ class Kernel:
         if self.chance(0.5):
             self.pool.append(self.pick(self.uniform))
             self.odd.add("parameter")
-        self.body(self.number(1, 5))
+        self.body(self.number(2, 7))
         self.emit("ret;")
         dynamic = self.chance(0.1)
         align = self.pick([16, 16, 128, 1024])
