@@ -30,7 +30,7 @@ import ptx_interpreter as ptx
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 IDEAL = {"ld": lambda size, n: max(1, size // 4), "st": lambda size, n: max(1, size // 4), "cp": lambda size, n: max(1, size // 4),
-         "matrix": lambda size, n: n, "atom": lambda size, n: max(1, size // 4)}
+         "matrix": lambda size, n: n}
 
 
 def ask(binary, words):
@@ -154,7 +154,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             tally.count["executed"] += 1
             if isinstance(bound, int) and verdict != "unknown":
                 tally.count["compared"] += 1
-                if s.most > bound and s.kind != "atom":
+                if s.most > bound:
                     outside = " (addresses outside of shared memory seen)" if s.outside else ""
                     tally.differ("bound too low", path, words, f"{where}: bound {bound}, seen {s.most} in warp {s.worst[0]}{outside}: {s.worst[1]}")
                 if s.most == bound:
@@ -166,16 +166,16 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             if s.outside and truth(access.get("in_bounds")):
                 tally.differ("in bounds", path, words, f"{where}: called in bounds, an address outside of every variable was seen")
             ideal = access.get("ideal")
-            if s.kind != "atom" and isinstance(ideal, int) and ideal != IDEAL[s.kind](s.size, s.matrices):
+            if s.kind in IDEAL and isinstance(ideal, int) and ideal != IDEAL[s.kind](s.size, s.matrices):
                 tally.differ("ideal", path, words, f"{where}: ideal {ideal}, expected {IDEAL[s.kind](s.size, s.matrices)}")
-        if access.get("reached") is True and isinstance(bound, int) and bound > 0 and not (s is not None and s.kind == "atom"):
+        if access.get("reached") is True and isinstance(bound, int) and bound > 0:
             how = replayed(access, s, machine, block, steps, tally)
             tally.count[f"reached: {how}"] += 1
             if how is None:
                 tally.differ("not reached", path, words,
                              f"{where}: {bound} called reached, seen {s.most if s is not None else 'never'}; counterexample {json.dumps(access.get('counterexample'))[:300]}")
     for line, s in seen.items():
-        if line not in listed and s.kind != "atom":
+        if line not in listed and s.kind in IDEAL:
             tally.differ("missing", path, words, f"{kernel['kernel']} line {line} ({s.text[:60]}): executed, not listed")
 
 
@@ -186,8 +186,9 @@ def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=
     code, document, complaint = ask(binary, words)
     try:
         answer = json.loads(document)
-    except ValueError:
-        tally.differ("no answer", path, words, f"exit code {code}: {complaint.strip()[:300]}")
+        answer["kernels"]
+    except (ValueError, KeyError, TypeError):
+        tally.differ("no answer", path, words, f"exit code {code}: {(complaint or document).strip()[:300]}")
         return
     counts = collections.Counter(a["verdict"] for k in answer["kernels"] for a in k["accesses"])
     expected = 1 if counts["refuted"] else 3 if counts["unknown"] else 0
@@ -301,7 +302,7 @@ def main():
     parser.add_argument("files", nargs="*")
     o = parser.parse_args()
     tally = Tally(o.keep, o.show)
-    if not o.alone and ask(o.binary, ["kernel", "--help"])[0] != 0:
+    if not o.alone and "--block" not in ask(o.binary, ["kernel", "--help"])[1]:
         print("kernel.py: not run (the tool has no command `kernel`)")
         return 77
     if o.files:

@@ -80,7 +80,8 @@ def paired(address, active, bit):
 
 
 def wavefronts(kind, size, address, active, matrices=0):
-    """Wavefronts of warps (rows of 32 addresses): kind ld, st, cp (cp.async) or matrix. Addresses are multiples of `size`."""
+    """Wavefronts of warps (rows of 32 addresses): kind ld, st, cp (cp.async), matrix, or an atomic (H14): atom, count (adds the constant 1),
+    cas. Addresses are multiples of `size`."""
     address = np.asarray(address).astype(np.int64)
     warps = address.shape[0]
     words = max(1, size // 4)
@@ -88,15 +89,19 @@ def wavefronts(kind, size, address, active, matrices=0):
     if kind == "matrix":
         return sum(most_words(each[:, 8 * i:8 * i + 8], active[:, 8 * i:8 * i + 8], False) for i in range(matrices))
 
+    by_lane = kind in ("cp", "atom", "cas")
+
     def total(lanes):
         split = each.reshape(warps * (32 // lanes), lanes, words)
-        degrees = most_words(split, active.reshape(-1, lanes), kind == "cp").reshape(warps, -1)
+        degrees = most_words(split, active.reshape(-1, lanes), by_lane).reshape(warps, -1)
         return degrees.sum(axis=1)
 
     lanes = 32 if size <= 4 else 128 // size
     result = total(lanes)
     if kind == "cp":
         return result
+    if by_lane:
+        return np.maximum(result, size // 4) * (2 if kind == "cas" else 1)
     result = np.maximum(result, 32 // lanes)
     if kind == "ld" and size >= 8:
         merges = paired(address, active, 1) | paired(address, active, 2)
@@ -737,7 +742,7 @@ class Machine:
             inside |= (a >= begin) & (a + size <= end)
         if (on & ~inside).any():
             seen.outside = True
-        costs = wavefronts(kind if kind != "atom" else "st", size, a & 0xFFFFFFFF, on, matrices)
+        costs = wavefronts(kind, size, a & 0xFFFFFFFF, on, matrices)
         best = int(costs.argmax())
         if costs[best] > seen.most:
             seen.most = int(costs[best])
@@ -1608,15 +1613,16 @@ class Program:
         unknown = self.unknown(ins) if has_result else (lambda mask: None)
         generic = self.space_of(ins) is None
         window = WINDOWS["shared"]
+        what = "cas" if "cas" in ins.parts else "count" if "add" in ins.parts and ins.operands[-1] == "1" else "atom"
         def run(mask):
             a = np.broadcast_to(address(), (m.n,))
             if generic:
                 here = (a >> U(32)) == (window >> U(32))
                 here = here & m.alive if mask is None else here & mask
                 if here.any():
-                    m.record(ins.line, ins.text, "atom", width // 8, a - window, here)
+                    m.record(ins.line, ins.text, what, width // 8, a - window, here)
             else:
-                m.record(ins.line, ins.text, "atom", width // 8, a, mask)
+                m.record(ins.line, ins.text, what, width // 8, a, mask)
             unknown(mask)
         return run
 
