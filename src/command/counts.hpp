@@ -18,6 +18,7 @@ struct Counts {
   [[nodiscard]] std::size_t count(CountedLine::Outcome which) const;
   [[nodiscard]] std::size_t said() const;
   [[nodiscard]] std::size_t mismatches() const { return count(CountedLine::Outcome::different); }
+  [[nodiscard]] bool undecided() const { return said() == 0 || count(CountedLine::Outcome::undecided) != 0; }
 };
 
 /// The key `counted`: how many lines of each kind, and those that differ.

@@ -32,12 +32,14 @@ std::string_view name_of(Comparison comparison) {
   switch (comparison) {
     case Comparison::as_proved:
       return "as proved";
+    case Comparison::as_expected:
+      return "as expected of a refuted layout";
     case Comparison::below:
       return "below the worst case";
     case Comparison::above:
       return "MORE than proved";
-    case Comparison::noisy:
-      return "more, undecided";
+    case Comparison::undecided:
+      return "undecided";
     case Comparison::not_covered:
       return "no obligation";
     case Comparison::atomic:
@@ -50,14 +52,14 @@ std::string_view name_of(Comparison comparison) {
 
 /// The same as a key of JSON.
 std::string_view key_of(Comparison comparison) {
-  constexpr std::string_view keys[] = {"as_proved",   "below",  "above",       "undecided",
-                                       "not_covered", "atomic", "not_modelled"};
+  constexpr std::string_view keys[] = {"as_proved", "as_expected", "below",  "above",
+                                       "undecided", "not_covered", "atomic", "not_modelled"};
   return keys[static_cast<std::size_t>(comparison)];
 }
 
-constexpr Comparison kinds[] = {Comparison::as_proved,   Comparison::below,       Comparison::above,
-                                Comparison::noisy,       Comparison::not_covered, Comparison::atomic,
-                                Comparison::not_modelled};
+constexpr Comparison kinds[] = {Comparison::as_proved, Comparison::as_expected, Comparison::below,
+                                Comparison::above,     Comparison::undecided,   Comparison::not_covered,
+                                Comparison::atomic,    Comparison::not_modelled};
 
 // ------------------------------------------------------------------------------------ the result
 
@@ -87,10 +89,11 @@ struct Profiles {
   }
   /// Comparisons that say something.
   [[nodiscard]] std::size_t said() const {
-    return count({Comparison::as_proved, Comparison::below, Comparison::above, Comparison::noisy});
+    return count({Comparison::as_proved, Comparison::as_expected, Comparison::below, Comparison::above,
+                  Comparison::undecided});
   }
   [[nodiscard]] std::size_t mismatches() const { return count({Comparison::above}); }
-  [[nodiscard]] bool undecided() const { return said() == 0 || count({Comparison::noisy}) != 0; }
+  [[nodiscard]] bool undecided() const { return said() == 0 || count({Comparison::undecided}) != 0; }
 };
 
 /// Result of all files together.
@@ -131,7 +134,7 @@ struct CrosscheckResult {
   }
   [[nodiscard]] int exit_code() const {
     bool const open = (profiles && profiles->undecided()) || (traces && traces->undecided()) ||
-                      (counts && counts->said() == 0);
+                      (counts && counts->undecided()) || (proofs && !proofs->accesses.left_out.empty());
     return mismatches() != 0 ? refuted : open ? undecided : holds;
   }
   [[nodiscard]] std::string_view verdict() const {
@@ -151,6 +154,12 @@ struct Files {
   std::vector<std::string> obligations{};
 };
 
+/// A text as it is compared with others: the same record may be written with other blanks.
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+  return text;
+}
+
 Files sorted(std::vector<std::string> const& names) {
   Files files;
   for (std::string const& name : names) {
@@ -159,6 +168,11 @@ Files sorted(std::vector<std::string> const& names) {
       continue;
     }
     File file{name, read_file(name)};
+    for (auto const* const known : {&files.records, &files.profiles, &files.traces})
+      for (File const& other : *known)
+        if (without_blanks(other.text) == without_blanks(file.text))
+          throw InputError{"the same text as " + other.name + ": a file counts once", name, 0, name.size(),
+                           "give each file once"};
     (name.ends_with(".csv") ? files.profiles
      : is_trace(file.text)  ? files.traces
                             : files.records)
@@ -173,7 +187,7 @@ void add(Profile& sum, Profile profile) {
   sum.no_count += profile.no_count;
   sum.repeated += profile.repeated;
   sum.added_up += profile.added_up;
-  for (auto const& [kernel, times] : profile.launches) sum.launches[kernel] += times;
+  for (SourceTable& table : profile.tables) sum.tables.push_back(std::move(table));
 }
 
 /// Whichever of the two has less support.
@@ -239,8 +253,9 @@ Profiles compare_profiles(Profile profile, Proofs const& proofs) {
 
 Traces compare_traces(std::vector<Trace> const& traces, Proofs const& proofs, Limits const& limits) {
   Traces found{traces, {}};
+  CpuBudget budget(limits);
   for (Trace const& trace : traces)
-    found.reports.push_back(conformance(trace, proofs.accesses.proved, limits));
+    found.reports.push_back(conformance(trace, proofs.accesses.proved, limits, budget));
   return found;
 }
 
@@ -289,7 +304,8 @@ Json to_json(Evidence const& e) {
           {"units", e.units},
           {"scope", e.scope},
           {"compared", e.compared},
-          {"mismatches", e.contradictions.size()}};
+          {"mismatches", e.contradictions.size()},
+          {"not_compared", e.not_compared}};
 }
 
 Json measurements(Profiles const& user) {
@@ -300,6 +316,9 @@ Json measurements(Profiles const& user) {
     Json one{{"kernel", m.kernel},          {"where", m.where},
              {"executed", m.executed},      {"wavefronts", m.wavefronts},
              {"wavefronts_each", m.each()}, {"comparison", name_of(c.comparison)}};
+    if (m.pc) one["pc"] = *m.pc;
+    if (m.ideal) one["ideal"] = *m.ideal;
+    if (!c.why.empty()) one["why"] = c.why;
     if (!c.candidates.empty()) one["proved"] = c.most;
     one["obligations"] = Json::array();
     for (ProvedAccess const* p : c.candidates)
@@ -331,6 +350,7 @@ Json to_json(CrosscheckResult const& result) {
   for (std::size_t i = 0; i < std::min(f.contradictions.size(), most_printed); ++i)
     out["contradictions"].push_back(to_json(f.contradictions[i]));
   if (!f.records.empty()) {
+    out["never_compared"] = never_compared();
     out["records"] = Json::array();
     for (Evidence const& e : f.records) out["records"].push_back(to_json(e));
   }
@@ -354,7 +374,8 @@ std::string shorten(std::string const& text) { return text.size() <= 44 ? text :
 
 std::string paint(Style const& style, Comparison c) {
   if (c == Comparison::above) return style.bad(name_of(c));
-  if (c == Comparison::as_proved || c == Comparison::below) return style.good(name_of(c));
+  if (c == Comparison::as_proved || c == Comparison::as_expected || c == Comparison::below)
+    return style.good(name_of(c));
   return style.doubtful(name_of(c));
 }
 
@@ -366,18 +387,20 @@ void print_meanings(Profiles const& user) {
         "lane map or\n"
         "base address. These counters belong to the instruction alone; other traffic does not change "
         "them.\n");
-  if (user.count({Comparison::noisy}) != 0)
+  if (user.count({Comparison::undecided}) != 0)
     fmt::print(
-        "\nmore, undecided: l1tex counters also count slots lost in arbitration with other clients of the "
-        "L1 (global fills,\n"
-        "TMA, tensor cores), and 8- and 16-byte loads of equal addresses are counted in another way than "
-        "they are timed.\n"
-        "Export smsp__sass_* metrics or the source page, which count the instruction alone.\n");
+        "\nundecided: a count is a sum over executions, which several ways to distribute it explain. The "
+        "source "
+        "page with the\ncolumn \"L1 Wavefronts Shared Ideal\" says more than sums of a kernel; a trace "
+        "(swizproof-trace) decides it.\n");
+  if (user.count({Comparison::as_expected}) != 0)
+    fmt::print(
+        "\nas expected of a refuted layout: what an obligation with expect = \"refuted\" costs. No budget "
+        "holds "
+        "here.\n");
   if (user.count({Comparison::below}) != 0)
     fmt::print(
-        "\nbelow the worst case: consistent. The proof is about every origin; these lines met cheaper "
-        "ones, or had lanes or\n"
-        "phases without work, which the clock pays for and the counter does not.\n");
+        "\nbelow the worst case: no execution can have cost more than is proved, and some cost less.\n");
   if (user.count({Comparison::not_covered}) != 0)
     fmt::print(
         "\nno obligation: no access of this instruction and width in the obligations for this kernel.\n");
@@ -406,24 +429,31 @@ void print_text(Profiles const& user, Style const& style) {
     Measurement const& m = user.profile.measurements[i];
     Compared const& c = user.compared[i];
     if (m.kernel != kernel || i == 0) fmt::print("{}\n", style.strong(kernel = m.kernel));
-    std::string const proved = c.candidates.empty() ? "-" : fmt::format("{}", c.most);
-    fmt::print("  {:<44} {:>9} times  {:>6.2f} wavefronts each, proved {:>2}  {}\n", shorten(m.where),
-               m.executed, m.each(), proved, paint(style, c.comparison));
-    if (c.comparison != Comparison::above && c.comparison != Comparison::noisy) continue;
+    std::string const proved = c.most == 0 ? "-" : fmt::format("{}", c.most);
+    fmt::print("  {:<44} {:>9} times  {:>6.2f} wavefronts each, proved {:>2}  {}{}\n", shorten(m.where),
+               m.executed, m.each(), proved, paint(style, c.comparison), c.why.empty() ? "" : ": " + c.why);
+    if (c.comparison != Comparison::above && c.comparison != Comparison::undecided) continue;
     for (ProvedAccess const* p : c.candidates)
-      fmt::print("      {}: {}, at most {}\n", p->obligation, p->access, p->wavefronts);
+      fmt::print("      {}: {}, {}\n", p->obligation, p->access,
+                 p->why_not.empty() ? fmt::format("at most {}", p->wavefronts) : "not proved");
   }
   print_meanings(user);
   print_sums(user);
 }
 
+void print_text(Evidence const& e, Style const& style) {
+  fmt::print("{:<11} {}, {}: {} compared, {}\n            {}\n", e.campaign, e.device, e.date, e.compared,
+             e.contradictions.empty() ? style.good("0 mismatches")
+                                      : style.bad(fmt::format("{} mismatches", e.contradictions.size())),
+             e.scope);
+  if (!e.not_compared.empty())
+    fmt::print("            {} {}\n", style.faint("not compared:"), fmt::join(e.not_compared, "; "));
+}
+
 void print_text(CrosscheckResult const& result, Style const& style) {
   Findings const& f = result.records;
-  for (Evidence const& e : f.records)
-    fmt::print("{:<11} {}, {}: {} compared, {}\n            {}\n", e.campaign, e.device, e.date, e.compared,
-               e.contradictions.empty() ? style.good("0 mismatches")
-                                        : style.bad(fmt::format("{} mismatches", e.contradictions.size())),
-               e.scope);
+  for (Evidence const& e : f.records) print_text(e, style);
+  if (!f.records.empty()) fmt::print("not compared of any record: {}\n", fmt::join(never_compared(), " "));
   for (std::size_t i = 0; i < std::min(f.contradictions.size(), most_printed); ++i)
     fmt::print("  {}\n    recorded {}, the model says {}\n", f.contradictions[i].where,
                f.contradictions[i].recorded, f.contradictions[i].predicted);
@@ -433,8 +463,7 @@ void print_text(CrosscheckResult const& result, Style const& style) {
   if (result.counts) fmt::print("{}", describe(*result.counts, style));
   if (result.traces) fmt::print("{}", describe(*result.traces, style));
   if (result.proofs)
-    for (std::string const& name : result.proofs->accesses.left_out)
-      fmt::print("\nnot proved, so compared with nothing: {}\n", name);
+    for (std::string const& name : result.proofs->accesses.left_out) fmt::print("\nnot proved: {}\n", name);
   if (result.arch->support != Support::measured) fmt::print("{}\n", certainty(*result.arch));
 }
 

@@ -10,18 +10,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Conformance conformances[] = {Conformance::as_proved, Conformance::differs, Conformance::undecided,
+constexpr Conformance conformances[] = {Conformance::as_proved,     Conformance::as_expected,
+                                        Conformance::differs,       Conformance::undecided,
                                         Conformance::no_obligation, Conformance::not_modelled};
 
 std::string_view name_of(Conformance conformance) {
-  constexpr std::string_view names[] = {"as proved", "DIFFERS from what is proved", "undecided",
-                                        "no obligation", "not modelled"};
+  constexpr std::string_view names[] = {"as proved",
+                                        "as expected of a refuted layout",
+                                        "DIFFERS from what is proved",
+                                        "undecided",
+                                        "no obligation",
+                                        "not modelled"};
   return names[static_cast<std::size_t>(conformance)];
 }
 
 /// The same as a key of JSON.
 std::string_view key_of(Conformance conformance) {
-  constexpr std::string_view keys[] = {"as_proved", "differs", "undecided", "not_covered", "not_modelled"};
+  constexpr std::string_view keys[] = {"as_proved", "as_expected", "differs",
+                                       "undecided", "not_covered", "not_modelled"};
   return keys[static_cast<std::size_t>(conformance)];
 }
 
@@ -51,6 +57,9 @@ Json to_json(ConformingInstruction const& of) {
            {"file", i.file.empty() ? Json() : Json(i.file)},
            {"line", i.file.empty() ? Json() : Json(i.source_line)},
            {"op", i.op},
+           {"launches", i.launches},
+           {"grid", i.grid},
+           {"block", i.block},
            {"executed", i.executed},
            {"comparison", name_of(of.conformance)},
            {"as_proved", of.as_proved},
@@ -58,6 +67,7 @@ Json to_json(ConformingInstruction const& of) {
            {"not_kept", i.not_kept}};
   if (of.conformance == Conformance::undecided) out["why"] = of.why;
   if (of.conformance == Conformance::differs) out["nearest"] = of.nearest ? to_json(*of.nearest) : Json();
+  if (!of.searched) out["nearest_searched"] = false;
   out["obligations"] = Json::array();
   for (ProvedAccess const* p : of.candidates)
     out["obligations"].push_back(
@@ -74,7 +84,8 @@ std::string where(TracedInstruction const& i) {
 }
 
 std::string paint(Style const& style, Conformance conformance) {
-  if (conformance == Conformance::as_proved) return style.good(name_of(conformance));
+  if (conformance == Conformance::as_proved || conformance == Conformance::as_expected)
+    return style.good(name_of(conformance));
   return conformance == Conformance::differs ? style.bad(name_of(conformance))
                                              : style.doubtful(name_of(conformance));
 }
@@ -97,6 +108,8 @@ std::string describe_difference(ConformingInstruction const& of) {
   std::string text;
   if (of.as_proved != 0)
     text = fmt::format("      {} of its executions are as proved, {} differ\n", of.as_proved, of.differing);
+  if (!of.searched) text += "      time-out: the nearest of the instances that were looked at is shown\n";
+  if (!of.nearest && !of.searched) return text;
   if (!of.nearest) return text + "      no lane accesses its proved address, from any base of the proof\n";
   NearestInstance const& n = *of.nearest;
   if (n.base_not_proved)
@@ -154,6 +167,13 @@ Json to_json(Traces const& traces) {
              {"arch", trace.arch->name},
              {"dropped", trace.dropped},
              {"failures", trace.failures}};
+    one["driver"] = trace.driver;
+    one["toolkit"] = trace.toolkit;
+    one["commit"] = trace.commit;
+    one["recorded"] = trace.recorded;
+    one["program"] = trace.program;
+    one["digest"] = trace.digest;
+    one["unseen"] = trace.unseen;
     one["instructions"] = Json::array();
     for (ConformingInstruction const& i : traces.reports[t].instructions)
       one["instructions"].push_back(to_json(i));
@@ -180,6 +200,9 @@ std::string describe(Traces const& traces, Style const& style) {
   std::size_t lines = 0;
   for (std::size_t t = 0; t < traces.traces.size(); ++t) {
     if (traces.traces.size() > 1) text += style.faint(traces.traces[t].name) + "\n";
+    if (!traces.traces[t].digest)
+      text += style.doubtful("the trace has no digest: whether a line was changed or doubled is not known") +
+              "\n";
     text += describe(traces.reports[t], style);
     lines += traces.reports[t].instructions.size();
   }

@@ -20,7 +20,7 @@ struct Traces {
   [[nodiscard]] std::size_t count(Conformance which) const;
   /// Instructions of which something is said.
   [[nodiscard]] std::size_t said() const {
-    return count(Conformance::as_proved) + count(Conformance::differs);
+    return count(Conformance::as_proved) + count(Conformance::as_expected) + count(Conformance::differs);
   }
   [[nodiscard]] std::size_t mismatches() const { return count(Conformance::differs); }
   /// Executions that the traces know nothing of.

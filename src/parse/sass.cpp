@@ -77,4 +77,14 @@ bool is_atomic(std::string_view line) {
   return op == "ATOMS" || op == "ATOM" || op == "ATOMG" || op == "RED" || op == "REDG" || op == "REDAS";
 }
 
+bool is_predicated(std::string_view line) {
+  (void)take_while(line, is_space);
+  return line.starts_with('@') || line.find(", P") != line.npos || line.find(", !P") != line.npos;
+}
+
+bool is_generic(std::string_view line) {
+  auto const words = mnemonic(line);
+  return words && (words->first == "LD" || words->first == "ST" || words->first == "ATOM");
+}
+
 }  // namespace swizproof

@@ -15,4 +15,12 @@ namespace swizproof {
 /// True if a SASS line is an atomic operation or a reduction: ATOMS.ADD, ATOM, RED, REDAS.
 [[nodiscard]] bool is_atomic(std::string_view line);
 
+/// Returns whether a predicate can switch the line off for a whole warp: `@!P0 LDS R2, [R3]`, `LDGSTS.E desc[UR4][R2.64], P0, [R3]`.
+/// Nsight Compute counts such a warp as having executed the line, at no wavefronts.
+[[nodiscard]] bool is_predicated(std::string_view line);
+
+/// Returns whether the line accesses memory through a generic pointer: LD, ST, ATOM. Nsight Compute counts every warp of it;
+/// the trace has the lanes whose pointer is shared.
+[[nodiscard]] bool is_generic(std::string_view line);
+
 }  // namespace swizproof

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,30 @@ namespace swizproof {
 inline constexpr std::uint64_t most_instances = std::uint64_t{1} << 24;
 
 /// How a traced instruction stands to the obligations.
-enum class Conformance : std::uint8_t { as_proved, differs, undecided, no_obligation, not_modelled };
+/// `as_expected`: an instance of an access whose obligation is refuted, as it expects: no budget holds there.
+enum class Conformance : std::uint8_t {
+  as_proved,
+  as_expected,
+  differs,
+  undecided,
+  no_obligation,
+  not_modelled
+};
+
+/// The time that comparing may take: CPU time of the calling thread, so that a busy machine changes no verdict.
+class CpuBudget {
+ public:
+  /// So many seconds from now; ends with the limits' stop token too.
+  explicit CpuBudget(Limits const& limits);
+  /// Returns whether it is spent. Looks at the clock once in 1,024 calls.
+  [[nodiscard]] bool spent();
+
+ private:
+  double end_;
+  std::stop_token stop_;
+  std::uint64_t calls_ = 0;
+  bool spent_ = false;
+};
 
 /// The instance that has most lanes like those of a traced access. Both sides: the address relative to the base, or nothing
 /// where the lane takes no part.
@@ -44,8 +68,9 @@ struct ConformingInstruction {
   std::uint64_t as_proved = 0;                    ///< executions
   std::uint64_t differing = 0;                    ///< executions that are no instance
   std::optional<NearestInstance>
-      nearest{};      ///< to the most expensive of these; nothing if no lane is as proved from any base
-  std::string why{};  ///< it is undecided
+      nearest{};         ///< to the most expensive of these; nothing if no lane is as proved from any base
+  std::string why{};     ///< it is undecided
+  bool searched = true;  ///< `nearest` was searched to the end
 };
 
 /// A whole trace beside what is proved. It points into both.
@@ -58,9 +83,16 @@ struct ConformanceReport {
   [[nodiscard]] std::size_t count(Conformance which) const;
 };
 
-/// Compares each instruction of a trace with the accesses that are proved of its kernel and of its kind. `.trans` is no
-/// difference: it changes no address. Undecided where no candidate is met but one has more than 2^24 instances or bases
-/// without a period, and where executions were not kept. Throws InputError for what is no regular expression.
+/// Compares each instruction of a trace with the accesses that are proved of its kernel, on its architecture. Undecided:
+///   - where executions were not kept;
+///   - where no candidate is met, but one is not proved, has more than 2^24 instances, bases without a period, or instances
+///     that the budget did not allow to look at;
+///   - of ldmatrix and stmatrix, where what is proved has `.trans` and the trace has not, or the other way round: the same
+///     addresses, but other data.
+/// Throws InputError for what is no regular expression.
+[[nodiscard]] ConformanceReport conformance(Trace const& trace, std::vector<ProvedAccess> const& proved,
+                                            Limits const& limits, CpuBudget& budget);
+/// The same within the limits' time.
 [[nodiscard]] ConformanceReport conformance(Trace const& trace, std::vector<ProvedAccess> const& proved,
                                             Limits const& limits);
 

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <array>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -174,32 +175,36 @@ class Reader {
     for (std::string const& text : row.fields) table_text_ += text + '\x1f';
     table_text_ += '\n';
     auto const wavefronts = count(row, one(wavefront_names)), executed = count(row, one(executed_names));
-    std::string sass = row.fields[column(header_, "Source")];
+    std::size_t const ideal_column = one(ideal_names), address_column = one("Address");
+    std::string sass = row.fields[one("Source")];
     sass.erase(0, sass.find_first_not_of(" \t"));
     sass.erase(sass.find_last_not_of(" \t;") + 1);
-    auto const instruction = parse_sass(sass);
-    std::size_t const address_column = column(header_, "Address");
-    auto const address = address_column == absent ? std::nullopt : hexadecimal(row.fields[address_column]);
-    if (!first_address_) first_address_ = address;
-    bool const shared = instruction || (is_atomic(sass) && sass.find("ATOMS") != std::string::npos);
-    if (!wavefronts || !executed) {
-      of_table_.no_count += shared ? 1 : 0;
-    } else if (*wavefronts == 0) {
-      of_table_.never_ran += shared ? 1 : 0;  // or in no lane, as the padding @!PT LDS RZ, [RZ]
-    } else if (*executed == 0) {
-      refuse("wavefronts of an instruction that did not run", row.line, {});
-    } else {
-      of_table_.measurements.push_back({plain_kernel_name(kernel_),
-                                        kernel_,
-                                        sass,
-                                        instruction,
-                                        {},
-                                        *executed,
-                                        *wavefronts,
-                                        is_atomic(sass),
-                                        false,
-                                        address ? std::optional(*address - *first_address_) : std::nullopt});
+    std::optional<std::uint64_t> address;
+    if (address_column != absent) {
+      address = hexadecimal(row.fields[address_column]);
+      if (!address) refuse("'" + row.fields[address_column].substr(0, 40) + "' is no address", row.line, {});
+      if (!first_address_) first_address_ = address;
+      if (!lines_seen_.insert(*address).second || *address < *first_address_)
+        refuse("the address is that of an earlier line, or below the table's first", row.line,
+               "was the file changed? export it once more");
     }
+    if (wavefronts.value_or(0) != 0 && executed && *executed == 0)
+      refuse("wavefronts of an instruction that did not run", row.line, {});
+    auto const instruction = parse_sass(sass);
+    bool const shared = instruction || (is_atomic(sass) && sass.find("ATOMS") != std::string::npos);
+    if (!shared && !is_generic(sass) && wavefronts.value_or(0) == 0) return;
+    Measurement m;
+    m.kernel = plain_kernel_name(kernel_);
+    m.kernel_as_written = kernel_;
+    m.where = std::move(sass);
+    m.instruction = instruction;
+    m.executed = executed.value_or(0);
+    m.wavefronts = wavefronts.value_or(0);
+    m.ideal = ideal_column == absent ? std::nullopt : count(row, ideal_column);
+    m.atomic = is_atomic(m.where);
+    m.pc = address ? std::optional(*address - *first_address_) : std::nullopt;
+    m.counted = wavefronts && executed;
+    lines_.push_back(std::move(m));
   }
   /// `0x7fdc8f7ac200`; nothing if it is none.
   static std::optional<std::uint64_t> hexadecimal(std::string_view text) {
@@ -208,21 +213,34 @@ class Reader {
     auto const [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
     return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
   }
-  /// Takes over what the table holds. A launch stands there twice, and another one of the same counts twice again.
+  /// Takes over what the table holds; of equal tables the first.
   void finish_table() {
     first_address_.reset();
-    if (table_ == Table::source && !table_text_.empty()) {
-      bool const fresh = ++tables_[kernel_ + '\n' + table_text_] % 2 == 1;
-      out_.repeated += fresh ? 0 : 1;
-      if (fresh) {
-        ++out_.launches[kernel_];
-        out_.never_ran += of_table_.never_ran;
-        out_.no_count += of_table_.no_count;
-        for (Measurement& m : of_table_.measurements) out_.measurements.push_back(std::move(m));
-      }
+    lines_seen_.clear();
+    std::vector<Measurement> lines = std::exchange(lines_, {});
+    std::string const text = std::exchange(table_text_, {});
+    if (table_ != Table::source || text.empty()) return;
+    auto const [at, fresh] = tables_.try_emplace(kernel_ + '\n' + text, out_.tables.size());
+    if (!fresh) {
+      ++out_.repeated;
+      ++out_.tables[at->second].copies;
+      return;
     }
-    of_table_ = {};
-    table_text_.clear();
+    for (Measurement const& m : lines) take_line(m);
+    out_.tables.push_back({kernel_, 1, std::move(lines)});
+  }
+  /// A line of a table: a measurement, or one that did not run in any lane.
+  void take_line(Measurement const& m) {
+    bool const shared = m.instruction || m.where.find("ATOMS") != std::string::npos;
+    if (!m.counted) {
+      out_.no_count += shared ? 1 : 0;
+      if (m.instruction) out_.measurements.push_back(m);
+    } else if (m.wavefronts != 0 ||
+               (m.instruction && m.executed != 0 && (!is_predicated(m.where) || m.ideal.value_or(0) != 0))) {
+      out_.measurements.push_back(m);  // no execution of what nothing switches off costs 0
+    } else {
+      out_.never_ran += shared ? 1 : 0;  // as the padding @!PT LDS RZ, [RZ]
+    }
   }
 
   // ------------------------------------------------------------------------------ sums of kernels
@@ -268,15 +286,11 @@ class Reader {
   void finish(Launch const& launch, Sum const& sum) {
     auto const* const wavefronts = value_of(launch, sum.wavefronts);
     if (wavefronts == nullptr) return;
-    Measurement m{plain_kernel_name(launch.kernel),
-                  launch.kernel,
-                  sum.name,
-                  {},
-                  {},
-                  0,
-                  0,
-                  false,
-                  sum.shared_with_others};
+    Measurement m;
+    m.kernel = plain_kernel_name(launch.kernel);
+    m.kernel_as_written = launch.kernel;
+    m.where = sum.name;
+    m.shared_with_others = sum.shared_with_others;
     bool counted = wavefronts->has_value();
     for (Sum::Part const& part : sum.parts) {
       auto const* const executed = value_of(launch, part.executed);
@@ -288,6 +302,12 @@ class Reader {
     }
     if (!counted) {
       out_.no_count += 1;
+      m.counted = false;
+      m.executed = 0;
+      m.operations.clear();
+      for (Sum::Part const& part : sum.parts)
+        if (part.operation) m.operations.push_back({*part.operation, 0});
+      if (!m.operations.empty()) out_.measurements.push_back(std::move(m));
     } else if (m.executed == 0 || **wavefronts == 0) {
       if (**wavefronts != 0 && !sum.shared_with_others)
         refuse("wavefronts of instructions that did not run: " + sum.name + " of " + launch.kernel, 0, {});
@@ -301,15 +321,19 @@ class Reader {
   static constexpr std::array<std::string_view, 2> executed_names{"Instructions Executed", "inst_executed"};
   static constexpr std::array<std::string_view, 2> wavefront_names{"L1 Wavefronts Shared",
                                                                    "memory_l1_wavefronts_shared"};
+  static constexpr std::array<std::string_view, 2> ideal_names{"L1 Wavefronts Shared Ideal",
+                                                               "memory_l1_wavefronts_shared_ideal"};
   std::string const& name_;
   Rows rows_;
-  Profile out_{}, of_table_{};
+  Profile out_{};
+  std::vector<Measurement> lines_{};  ///< of the table
   Table table_ = Table::none;
   Row header_{};
   std::size_t section_ = 0;  ///< tables so far: concatenated exports use the same numbers for other launches
   std::optional<std::uint64_t> first_address_{};  ///< of the table
+  std::set<std::uint64_t> lines_seen_{};          ///< addresses of the table
   std::string kernel_{}, table_text_{};
-  std::map<std::string, unsigned> tables_{};  ///< how often each was met
+  std::map<std::string, std::size_t> tables_{};  ///< index of each in out_
   std::vector<Launch> launches_{};
   std::map<std::string, std::size_t> places_{};
   bool found_ = false, source_ = false;

@@ -1,6 +1,6 @@
 // Nsight Compute's CSV export, read.
 //
-//   ncu --page source --csv -i REPORT     one line of SASS after the other, the table of each launch twice, word for word
+//   ncu --page source --csv -i REPORT     one line of SASS after the other, a table for each launch, once or twice word for word
 //   ncu --page raw --csv -i REPORT        sums of each kernel, a column a metric, units in a second row
 //   ncu --csv --metrics ... PROGRAM       sums of each kernel, a line a metric
 //
@@ -32,25 +32,36 @@ struct Measurement {
   std::string where{};                       ///< the SASS line, or "all LDSM"
   std::optional<Instruction> instruction{};  ///< of a SASS line that the model knows
   std::vector<Executed> operations{};        ///< that the sum is over, those that ran; empty for a SASS line
-  std::uint64_t executed = 0;                ///< warp instructions
+  std::uint64_t executed = 0;  ///< warp instructions, those included that a predicate switched off
   std::uint64_t wavefronts = 0;
-  bool atomic = false;                ///< adds, exchanges and their like, of which no cost is modelled
+  std::optional<std::uint64_t>
+      ideal{};          ///< of a SASS line: the column "L1 Wavefronts Shared Ideal", where it has a number
+  bool atomic = false;  ///< adds, exchanges and their like, of which no cost is modelled
   bool shared_with_others = false;    ///< l1tex counters: what other clients of the L1 cost, too
   std::optional<std::uint64_t> pc{};  ///< of a SASS line: bytes from the first line of its kernel
+  bool counted = true;                ///< both numbers are there; false for an empty field, `-` and `N/A`
   [[nodiscard]] double each() const {
-    return static_cast<double>(wavefronts) / static_cast<double>(executed);
+    return executed == 0 ? 0 : static_cast<double>(wavefronts) / static_cast<double>(executed);
   }
+};
+
+/// One table of the source page: the lines of a launch.
+struct SourceTable {
+  std::string kernel{};  ///< as written
+  std::uint64_t copies =
+      1;  ///< how often the export has it, word for word: launches of equal counts, or prints of one
+  std::vector<Measurement>
+      lines{};  ///< all that are an access to shared memory, have wavefronts, or access generic memory
 };
 
 /// An export, and what of it is no measurement.
 struct Profile {
-  std::vector<Measurement> measurements{};
+  std::vector<Measurement> measurements{};  ///< of each distinct table once
+  std::vector<SourceTable> tables{};        ///< the distinct ones
   std::size_t never_ran = 0;  ///< accesses to shared memory that did not run, or not in any lane
   std::size_t no_count = 0;   ///< of which the profiler has no number
   std::size_t repeated = 0;   ///< tables of the source page that stand there once more, word for word
   std::size_t added_up = 0;   ///< rows of one kernel and metric that were added to earlier ones
-  std::map<std::string, std::uint64_t>
-      launches{};  ///< tables of the source page by kernel as written, those that stand once more left out
 };
 
 /// Reads an export of any of the three forms. Rows of one process, launch, kernel and metric are added up; a sum that

@@ -232,7 +232,7 @@ void read_head(Trace& trace, Json const& json) {
   trace.arch = &parse_architecture(architecture);
   trace.driver = possibly_empty(head, "driver");
   trace.toolkit = head.text("toolkit");
-  (void)possibly_empty(head, "commit");
+  trace.commit = possibly_empty(head, "commit");
   trace.recorded = head.text("recorded");
   if (!matches(trace.recorded, time)) malformed("'recorded' is no time such as 2026-11-22T08:00:00Z");
   Json const& program = head.at("program");
@@ -294,9 +294,11 @@ class TraceReader {
         trace_.failures = texts_of(*failures, "failures");
       if (Json const* const digest = end.find("digest")) check_digest(*digest, line);
       end.finish();
+      if (!trace_.digest) refuse_doubled();
       return true;
     } else {
       trace_.instructions.push_back(instruction_of(json, *trace_.arch));
+      if (!texts_.emplace(line, line_).second && doubled_ == 0) doubled_ = line_;
       trace_.instructions.back().line = line_;
       executed_ += trace_.instructions.back().executed;
       if (executed_ > most_executed) malformed("more than 2^56 executions in all");
@@ -317,6 +319,13 @@ class TraceReader {
     if (digest != digest_.text())
       malformed("the digest is " + digest.dump().substr(0, 60) + ", but that of the text is \"" +
                 digest_.text() + "\": the file was changed");
+    trace_.digest = true;
+  }
+  /// Two functions of one name may have two equal lines; whether they are that, only the digest tells.
+  void refuse_doubled() const {
+    if (doubled_ != 0)
+      malformed(
+          fmt::format("line {} is there twice, and no digest shows that the tracer wrote both", doubled_));
   }
   [[noreturn]] void refuse(std::string const& message, std::string hint = {}) const {
     std::string const& name = trace_.name;
@@ -328,7 +337,8 @@ class TraceReader {
   Trace trace_{};
   std::string_view rest_;
   trace::Digest digest_{};
-  std::size_t line_ = 0;
+  std::size_t line_ = 0, doubled_ = 0;
+  std::map<std::string_view, std::size_t> texts_{};  ///< the lines of instructions
   std::uint64_t executed_ = 0;
 };
 

@@ -67,6 +67,7 @@ struct TracedInstruction {
 struct Trace {
   std::string name{};  ///< of the file
   std::string device{}, driver{}, toolkit{};
+  std::string commit{};    ///< of the tracer's source; may be empty
   std::string recorded{};  ///< when, in UTC: 2026-11-22T08:00:00Z
   Architecture const* arch = &sm_90;
   std::vector<std::string> program{};
@@ -76,13 +77,14 @@ struct Trace {
   std::map<std::string, std::vector<std::string>>
       unseen{};  ///< by kernel: opcodes that it has and that the sanitizer does not report, as UTMALDG.2D
   std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing
+  bool digest = false;                  ///< it has one, and it is that of the text
 };
 
 /// True if a text begins as a trace does.
 [[nodiscard]] bool is_trace(std::string_view text);
 
 /// Reads a trace. Throws InputError with the line where it is truncated, a number contradicts another or the cost model, a key is
-/// missing, given twice or unknown, or where the digest is another.
+/// missing, given twice or unknown, or where the digest is another; without a digest, where a line stands there twice.
 [[nodiscard]] Trace read_trace(std::string const& name, std::string_view text);
 
 }  // namespace swizproof

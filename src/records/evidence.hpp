@@ -36,7 +36,13 @@ struct Evidence {
   bool every_unit_kept = false;          ///< the rows are the units, not a sample of them
   std::vector<std::string> rows{};       ///< what each row is about, each once
   std::vector<Contradiction> contradictions{};
+  /// Numbers and names of the record that nothing is compared with, as JSON pointers, `*` for any member; in parentheses what of
+  /// them is compared all the same: "/rows/sample/*/*/2 (cycles, within what the model allows)".
+  std::vector<std::string> not_compared{};
 };
+
+/// The names and times of a run, which nothing is compared with in any record.
+[[nodiscard]] std::vector<std::string> const& never_compared();
 
 /// The cost model under test: wavefronts of a warp instruction.
 using Law = std::function<unsigned(Instruction const&, WarpAccess<std::uint32_t> const&)>;

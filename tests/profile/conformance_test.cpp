@@ -207,16 +207,78 @@ TEST(Conformance, LanesThatTakePartMust) {
   EXPECT_EQ(report.instructions[0].nearest->asked, std::nullopt);
 }
 
-// ldmatrix.x1 takes the addresses of 8 lanes, and .trans changes none.
+// ldmatrix.x1 takes the addresses of 8 lanes.
 TEST(Conformance, OnlyAddressesThatTheInstructionUsesCount) {
   Case c;
   c.oblige(swizzled, "ldmatrix.x1");
-  Instruction const x1{Operation::ldmatrix, 16, 1, true};
+  Instruction const x1{Operation::ldmatrix, 16, 1};
   TracedInstruction& i = c.trace_of("gemm", x1);
   WarpAccess<std::uint32_t> access = instance(c.placement(), {8, 16}, 0x2000);
   for (unsigned l = 8; l < warp_lanes; ++l) access.active[l] = true, access.address[l] = 16 * l;
   add(i, access);
   EXPECT_EQ(c.report().instructions.at(0).conformance, Conformance::as_proved);
+}
+
+// H18: .trans changes no address, and what each lane gets.
+TEST(Conformance, AForgottenTransIsUndecided) {
+  for (bool const traced_transposed : {false, true}) {
+    Case c;
+    c.oblige(swizzled, traced_transposed ? "ldmatrix.x4" : "ldmatrix.x4.trans");
+    TracedInstruction& i = c.trace_of("gemm", {Operation::ldmatrix, 16, 4, traced_transposed});
+    add(i, instance(c.placement(), {16, 32}, 0x2000));
+    ConformanceReport const report = c.report();
+    EXPECT_EQ(report.instructions.at(0).conformance, Conformance::undecided);
+    EXPECT_NE(report.instructions[0].why.find("the same addresses, but other data"), std::string::npos);
+    EXPECT_EQ(report.never_traced.size(), 1U);
+  }
+}
+
+// H7: an access of a refuted obligation is no proved one; if it expects that, it is said.
+TEST(Conformance, WhatIsRefutedIsNotAsProved) {
+  for (bool const expected : {false, true}) {
+    Case c;
+    c.oblige("-", "ld.shared.b32: address = 128*lane", {}, 128);
+    c.obligations[0].expect_refuted = expected;
+    TracedInstruction& i = c.trace_of("k", {Operation::ld_shared, 4});
+    add(i, instance(c.placement(), {}, 0x400));
+    ProvedAccesses const all = prove_accesses(c.obligations, {});
+    EXPECT_EQ(all.left_out.size(), expected ? 0U : 1U);
+    ConformanceReport const report = conformance(c.trace, all.proved, {});
+    EXPECT_EQ(report.instructions.at(0).conformance,
+              expected ? Conformance::as_expected : Conformance::undecided);
+  }
+}
+
+TEST(Conformance, AnotherArchitectureProvesNothingHere) {
+  Case c;
+  c.oblige(swizzled, "ldmatrix.x4");
+  TracedInstruction& i = c.trace_of("gemm", ldsm_x4);
+  add(i, instance(c.placement(), {16, 32}, 0x2000));
+  c.trace.arch = &parse_architecture("sm_80");
+  EXPECT_EQ(c.report().instructions.at(0).conformance, Conformance::undecided);
+}
+
+// H9: comparing ends, says how far it came, and contradicts nothing that it did not look at.
+TEST(Conformance, EndsWithItsBudget) {
+  Case c;
+  c.oblige("-", "ld.shared.b32: address = 4*lane + 0*i for i in 0..1048575");
+  TracedInstruction& i = c.trace_of("k", {Operation::ld_shared, 4});
+  WarpAccess<std::uint32_t> access = instance(c.placement(), {0}, 0x400);
+  access.address[31] += 4;
+  add(i, access);
+  ProvedAccesses const all = prove_accesses(c.obligations, {});
+  Limits none;
+  none.seconds = 0;
+  ConformanceReport const report = conformance(c.trace, all.proved, none);
+  EXPECT_EQ(report.instructions.at(0).conformance, Conformance::undecided);
+  EXPECT_NE(report.instructions[0].why.find("time-out: 0 of its 1048576 instances were compared"),
+            std::string::npos)
+      << report.instructions[0].why;
+  std::stop_source stop;
+  stop.request_stop();
+  Limits stopped;
+  stopped.stop = stop.get_token();
+  EXPECT_EQ(conformance(c.trace, all.proved, stopped).instructions.at(0).conformance, Conformance::undecided);
 }
 
 TEST(Conformance, IsAboutTheKernelsAndInstructionsThatAreNamed) {

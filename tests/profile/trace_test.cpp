@@ -373,6 +373,21 @@ TEST(Trace, WhatWasChangedIsToldByItsDigest) {
   }
 }
 
+// H16: two functions of one name may have two equal lines; without a digest it may be one line twice.
+TEST(Trace, ALineThatIsThereTwiceNeedsADigest) {
+  std::vector<Json> lines = small();
+  lines.insert(lines.begin() + 2, lines[1]);
+  lines.back()["lines"] = lines.size() - 1;
+  std::string text;
+  for (Json const& line : lines) text += line.dump() + "\n";
+  try {
+    (void)read_trace("t", text);
+    ADD_FAILURE() << "it was read";
+  } catch (InputError const& error) {
+    EXPECT_NE(error.message.find("line 3 is there twice"), std::string::npos) << error.message;
+  }
+}
+
 TEST(Trace, FailuresOfTheTracerAreRead) {
   EXPECT_TRUE(read_trace("t", with_digest()).failures.empty());
   std::vector<std::string> const failures{"2 sanitizerPatchModule: not supported"};

@@ -367,6 +367,33 @@ std::string kind_of(Json::json_pointer const& at) {
   return out;
 }
 
+std::vector<std::string> tokens_of(std::string const& pointer) {
+  std::vector<std::string> out;
+  std::istringstream all(pointer);
+  for (std::string token; std::getline(all, token, '/');) out.push_back(token);
+  return out;
+}
+
+/// Whether a kind of place is one that a record's list names: `*` is any member.
+bool is_named(std::string const& kind, std::string const& named) {
+  auto const a = tokens_of(kind), b = tokens_of(named.substr(0, named.find(" (")));
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](auto const& x, auto const& y) { return y == "*" || x == y; });
+}
+
+/// H17: what goes unseen is what the output names as not compared, no more and no less.
+void expect_named(Json const& record, std::set<std::string> const& unseen) {
+  std::vector<std::string> named = recompute("record", record.dump()).not_compared;
+  for (std::string const& one : named)
+    EXPECT_TRUE(std::any_of(unseen.begin(), unseen.end(), [&](auto const& u) { return is_named(u, one); }))
+        << one << " is compared";
+  named.insert(named.end(), never_compared().begin(), never_compared().end());
+  for (std::string const& u : unseen)
+    if (!u.ends_with(" may be missing"))
+      EXPECT_TRUE(std::any_of(named.begin(), named.end(), [&](auto const& one) { return is_named(u, one); }))
+          << u << " is not named";
+}
+
 /// Parts of a record that can be another number, or missing, without being contradicted.
 std::set<std::string> unseen(Json const& record) {
   EXPECT_FALSE(seen(record)) << record["campaign"];
@@ -385,6 +412,7 @@ std::set<std::string> unseen(Json const& record) {
       from.erase(std::stoul(at.back()));
     if (!seen(less)) out.insert(kind_of(at) + " may be missing");
   }
+  expect_named(record, out);
   return out;
 }
 
@@ -635,6 +663,21 @@ TEST(EvidenceOfCluster, IsOneAndAHalfCyclesASector) {
   EXPECT_GT(near(record, "ld.shared::cluster.b64", 8, read_sectors), 0.9);
   EXPECT_GT(near(record, "st.shared::cluster.b32", 4, in_packets), 0.95);
   EXPECT_LT(near(record, "ld.shared::cluster.b32", 4, by_banks), 0.05);
+}
+
+// H17: with no neighbour nothing worked, and every form took time, one that is not modelled too.
+TEST(Evidence, NoticesTimesAndOperationsThatCannotBe) {
+  Json record = Json::parse(read("h200-contention.json"));
+  for (Json& row : record["rows"]["pairs"])
+    if (row.at(0) == "nobody") {
+      row[4] = 4;
+      break;
+    }
+  EXPECT_EQ(contradictions(record), 1U);
+  Json cluster = Json::parse(read("h200-cluster.json"));
+  Json& row = cluster["rows"]["sample"]["red.async.add.u32"][0];
+  row[3] = row[2];
+  EXPECT_EQ(contradictions(cluster), 1U);
 }
 
 // Lanes at one word count each (H14); where they count one, they do not.

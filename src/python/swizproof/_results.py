@@ -740,6 +740,7 @@ class Crosscheck(Answer):
     mismatches: int
     evidence: str
     contradictions: List[Contradiction]
+    never_compared: Optional[List[str]] = None
     records: Optional[List[Dict[str, Any]]] = None
     measurements: Optional[List[Dict[str, Any]]] = None
     sums: Optional[Dict[str, Any]] = None

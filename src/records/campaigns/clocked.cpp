@@ -11,6 +11,7 @@ void check_clocked_row(Recomputation& r, std::string const& where, gpu::ClockedF
   r.equal(where + ", addresses", row.at(4).get<std::string>(), gpu::hexadecimal(asked.pattern, like));
   std::int64_t const rest =
       std::int64_t{integer<std::uint32_t>(row.at(3))} - std::int64_t{integer<std::uint32_t>(row.at(2))};
+  r.equal(where + ", it took time", rest > 0, true);
   r.equal(where + ", a time that the cost model allows",
           gpu::clocked_agrees(form, addresses_of(row.at(4), like), rest), true);
 }

@@ -56,8 +56,49 @@ WarpAccess<std::uint32_t> addresses_of(std::string const& text, Instruction cons
   return warp;
 }
 
+std::vector<std::string> const& never_compared() {
+  static std::vector<std::string> const all{"/commit", "/compiler", "/cuda_driver", "/date",
+                                            "/device", "/driver",   "/toolkit",     "/longest/seconds"};
+  return all;
+}
+
+namespace {
+
+/// Returns the numbers that nothing is compared with, campaign by campaign. tests/records/evidence_test.cpp changes every kind of number, and
+/// compares what goes unnoticed with this list.
+std::vector<std::string> not_compared_of(std::string const& campaign) {
+  std::vector<std::string> out;
+  bool const clocked = campaign == "atomics" || campaign == "cluster";
+  bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters";
+  if (!drawn) out = {"/seed (nothing is drawn)"};
+  if (clocked || !drawn)
+    out.insert(out.end(), {"/devices (one record, all units)", "/ranks (one record, all units)"});
+  if (campaign == "exhaustive") out.emplace_back("/longest/integer_pipe_percent/* (at most 100)");
+  if (campaign == "contention")
+    for (char const* cell : {"/rows/layouts/*/5 (cycles, as the others within 1 %)",
+                             "/rows/pairs/*/2 (cycles, a share that H16 allows)",
+                             "/rows/pairs/*/3 (cycles of the neighbour, a share that H16 allows)",
+                             "/rows/pairs/*/4 (operations of the neighbour, a share that H16 allows)"})
+      out.emplace_back(cell);
+  if (clocked)
+    for (char const* cell :
+         {"/rows/sample/*/*/2 (cycles, within what the model allows; of a form that is not modelled, any)",
+          "/rows/sample/*/*/3 (cycles, within what the model allows; of a form that is not modelled, any)"})
+      out.emplace_back(cell);
+  if (clocked || campaign == "wavefronts") out.emplace_back("/counts/measured_again (at most all patterns)");
+  if (campaign == "wavefronts")
+    for (char const* cell :
+         {"/longest/until/* (in their order)", "/longest/farthest_from_law/* (within the rounding)",
+          "/rows/sample/*/*/2 (cycles, within their rounding)"})
+      out.emplace_back(cell);
+  return out;
+}
+
+}  // namespace
+
 void recompute_campaign(Recomputation& r) {
   std::string const& campaign = r.evidence.campaign;
+  r.evidence.not_compared = not_compared_of(campaign);
   bool const any_card = campaign == "wavefronts" || campaign == "exhaustive";
   if (!any_card && r.evidence.architecture != "sm_90")
     malformed("campaign '" + campaign + "' is of sm_90 alone, not of " + r.evidence.architecture);
