@@ -195,6 +195,7 @@ class Blaster {
         return shift(a, b, false);
       case Op::ite:
         return choose(a[0], b, bits_[n.c]);
+      case Op::truncate:
       case Op::zero_extend: {
         Bits out = a;
         out.resize(n.width, no);

@@ -74,6 +74,9 @@ class Printer {
         return n.value != 0 ? "true" : "false";
       case Op::variable:
         return known_[id] = fmt::format("|{}|", terms_.unknowns()[n.value].name);
+      case Op::truncate:
+        text = fmt::format("((_ extract {} 0) {})", n.width - 1, define(n.a, out));
+        break;
       case Op::zero_extend:
         text = fmt::format("((_ zero_extend {}) {})", n.width - terms_.nodes()[n.a].width, define(n.a, out));
         break;
@@ -94,7 +97,7 @@ class Printer {
     Node const& n = terms_.nodes()[id];
     if (n.op == Op::constant || n.op == Op::variable || n.op == Op::truth) return;
     visit(n.a);
-    if (n.op == Op::zero_extend || n.op == Op::negation) return;
+    if (n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::negation) return;
     visit(n.b);
     if (n.op == Op::ite) visit(n.c);
   }

@@ -232,6 +232,8 @@ class Solver {
         unsigned const from = Z3_get_bv_sort_size(context_, Z3_get_sort(context_, a));
         return Z3_mk_zero_ext(context_, n.width - from, a);
       }
+      case Op::truncate:
+        return Z3_mk_extract(context_, n.width - 1U, 0, a);
       case Op::eq:
         return Z3_mk_eq(context_, a, b);
       case Op::ult:

@@ -148,6 +148,11 @@ std::uint32_t Terms::add(Node n) {
     if (nodes_[n.a].op == Op::truth) return nodes_[n.a].value != 0 ? n.b : n.c;
     if (n.b == n.c) return n.b;
   }
+  if (n.op == Op::zero_extend || n.op == Op::truncate) {
+    Node const a = nodes_[n.a];
+    if (a.op == Op::constant) return constant(n.width, a.value).id;
+    if (n.op == Op::truncate && a.op == Op::zero_extend && nodes_[a.a].width == n.width) return a.a;
+  }
   auto const [at, fresh] = known_.try_emplace(n, static_cast<std::uint32_t>(nodes_.size()));
   if (fresh) nodes_.push_back(n);
   return at->second;
@@ -166,6 +171,13 @@ Term shl(Term a, Term n) { return binary(Op::bv_shl, a, n); }
 Term shr(Term a, Term n) { return binary(Op::bv_lshr, a, n); }
 Term shl(Term a, std::uint64_t n) { return n < a.width() ? shl(a, like(a, n)) : like(a, 0); }
 Term shr(Term a, std::uint64_t n) { return n < a.width() ? shr(a, like(a, n)) : like(a, 0); }
+
+Term resized(Term x, unsigned width) {
+  unsigned const from = x.width();
+  if (width == from) return x;
+  Op const op = width > from ? Op::zero_extend : Op::truncate;
+  return {x.terms, x.terms->add({op, static_cast<std::uint8_t>(width), x.id})};
+}
 
 Term select(Formula condition, Term yes, Term no) {
   Terms* const terms = yes.terms;

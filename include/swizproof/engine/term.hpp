@@ -30,6 +30,7 @@ enum class Op : std::uint8_t {
   bv_lshr,
   ite,
   zero_extend,
+  truncate,  ///< the low bits of a wider word
   eq,
   ult,
   truth,
@@ -107,6 +108,8 @@ class Terms {
 [[nodiscard]] Term shr(Term a, Term n);
 [[nodiscard]] Term shl(Term a, std::uint64_t n);
 [[nodiscard]] Term shr(Term a, std::uint64_t n);
+/// x as a word of `width` bits: zeros are added, or the high bits dropped.
+[[nodiscard]] Term resized(Term x, unsigned width);
 [[nodiscard]] Term select(Formula condition, Term yes, Term no);
 [[nodiscard]] Formula operator==(Term a, Term b);
 [[nodiscard]] Formula operator<(Term a, Term b);

@@ -1,0 +1,82 @@
+// Worst case of every shared-memory access of a compiled kernel, over all its warps, blocks, iterations and parameters.
+//
+//   PTX  -->  terms (ptx/execution.hpp)  -->  each warp's lanes (ptx/warp.hpp)  -->  the cost model (hardware/bank.hpp)
+//
+// Addresses that differ by a whole number of an access's units cost the same, since banks and words rotate together
+// (tests/analysis/kernel_test.cpp, KernelCost.IsTheSameAfterRotation): so a part that all lanes share drops out. A lane that is
+// switched off never adds wavefronts (KernelCost.GrowsWithTheLanes): where a guard is not decided the lanes stay on, and the
+// result is what the access costs at most.
+#pragma once
+
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/ptx/module.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace swizproof {
+
+/// What is asked of a kernel.
+struct KernelOptions {
+  Architecture const* arch = &sm_90;
+  std::optional<std::array<std::uint32_t, 3>> block{};
+  std::map<std::string, std::uint64_t> params{};  ///< values of parameters by name; `#0` is the first
+  std::optional<std::uint64_t> shared_bytes{};    ///< of dynamic shared memory
+  std::optional<unsigned> at_most{};              ///< wavefronts that are allowed; else the ideal ones
+  std::uint64_t steps = 4'000'000;                ///< of evaluation, for one kernel
+};
+
+/// One verdict.
+enum class KernelVerdict : std::uint8_t {
+  proved,   ///< at most the wavefronts that are allowed, in every execution
+  refuted,  ///< more, and a warp that takes them is known; or misaligned or out of bounds
+  data,     ///< the lanes' addresses, or which lanes take part, depend on loaded data: `wavefronts` still bounds the cost
+  unknown
+};
+
+/// A warp that takes the most.
+struct KernelWorst {
+  unsigned warp = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< of what was tried: `low 3 bits of ..`
+  WarpAccess<std::uint32_t> lanes{};                            ///< addresses but for a part that all lanes share
+};
+
+/// What was found of one instruction.
+struct KernelAccess {
+  std::string op{};
+  std::optional<Instruction> instruction{};
+  std::uint32_t ptx_line = 0;
+  std::string file{};       ///< of the source; empty without -lineinfo
+  std::uint32_t line = 0;
+  KernelVerdict verdict = KernelVerdict::unknown;
+  std::optional<unsigned> wavefronts{};  ///< at most
+  bool reached = false;                  ///< whether an execution takes as many
+  bool executed = true;                  ///< false: no lane of any warp executes it
+  unsigned ideal = 0;
+  std::string address{};  ///< as an expression
+  std::string reason{};
+  std::optional<KernelWorst> worst{};
+  std::optional<bool> aligned{}, in_bounds{};
+};
+
+/// What was found of one kernel.
+struct KernelReport {
+  std::string kernel{};
+  std::string block{};    ///< `128,1,1`, or `32n,1,1`
+  std::string refused{};  ///< why none of its accesses was decided
+  std::vector<KernelAccess> accesses{};
+};
+
+/// The shape of a kernel's block needs --block.
+[[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function, KernelOptions const& options);
+
+/// Decides every access of an entry or a function. Throws Disagreement if a replay costs more than was proved. Checked by
+/// tests/analysis/kernel_test.cpp and tests/reference/kernel.py.
+[[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function, KernelOptions const& options);
+
+}  // namespace swizproof

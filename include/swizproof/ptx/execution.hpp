@@ -1,0 +1,83 @@
+// Symbolic execution of a lowered function: the value of each register at each access as a term over the thread, parameters,
+// loop counters and what is loaded.
+//
+//   blocks  -->  joins gated by the conditions of their edges, loops closed where a proof allows it  -->  terms
+//
+// Every term is exact modulo 2^width. A leaf is a variable of the graph, and `Leaf` says what it stands for.
+#pragma once
+
+#include <swizproof/engine/term.hpp>
+#include <swizproof/ptx/flow.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// What a variable of the graph stands for.
+struct Leaf {
+  enum class Kind : std::uint8_t {
+    special,    ///< `extra` is the Special, or from 100 on another register that all threads of a block share
+    symbol,     ///< the address of a variable: `extra` is its index
+    param,      ///< `extra` is the parameter's symbol, `offset` the bytes into it
+    load,       ///< from memory that all threads share; args: the address
+    opaque,     ///< a function of its args that is not modelled
+    varying,    ///< any value in any lane
+    voted,      ///< any value, the same in all lanes if the mask (args) is full
+    shuffle,    ///< args: value, lane, bounds; `extra` is the mode
+    counter,    ///< how often the loop's body has run to its end
+    phi,        ///< a register at a loop's header: see Phi
+    exit,       ///< args: a term of loop `left`, in the iteration in which the thread leaves it
+    undefined   ///< a register that nothing has written
+  };
+  Kind kind = Kind::varying;
+  std::uint8_t width = 32;
+  std::int32_t loop = -1;  ///< innermost loop in which it takes new values
+  std::int32_t left = -1;
+  std::uint32_t line = 0;
+  std::uint32_t extra = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::uint32_t> args{};  ///< nodes
+};
+
+/// A register at the header of a loop, as far as it is closed.
+struct Phi {
+  enum class Kind : std::uint8_t {
+    same,    ///< never changes: `init`
+    affine,  ///< init + counter * step, exactly, modulo 2^width; `step` does not change in the loop
+    orbit,   ///< takes the values of `values`, all that a machine of constants reaches
+    drift,   ///< init + something; that is the same in all lanes if `step` is
+    other
+  };
+  Kind kind = Kind::other;
+  std::uint32_t node = 0, init = 0, back = 0, step = 0;
+  std::int32_t loop = -1;
+  std::vector<std::uint64_t> values{};
+};
+
+/// One access, executed.
+struct ExecutedAccess {
+  std::uint32_t address = 0;  ///< node: base + offset
+  std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
+  std::int32_t loop = -1;
+  bool reached = false;       ///< whether its block is reached at all
+};
+
+/// A function's values.
+struct Execution {
+  Terms terms{};
+  std::vector<Leaf> leaves{};             ///< by the number of the variable
+  std::vector<std::int32_t> phi_of{};     ///< of each leaf, an index of `phis`, or -1
+  std::vector<Phi> phis{};
+  std::vector<std::uint32_t> counters{};  ///< node of each loop's counter, 64 bits
+  /// For each loop, the truth with which an iteration takes each exit.
+  std::vector<std::vector<std::uint32_t>> exits{};
+  std::vector<ExecutedAccess> accesses{};
+  std::string refused{};  ///< why nothing was executed; empty where it was
+};
+
+/// Executes a program. `most_nodes` bounds the graph: beyond it `refused` says so.
+void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes = 3'000'000);
+
+}  // namespace swizproof::ptx

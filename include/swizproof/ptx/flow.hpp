@@ -1,0 +1,49 @@
+// Control flow of a lowered function: dominators, postdominators and natural loops.
+#pragma once
+
+#include <swizproof/ptx/program.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// One natural loop: the blocks from which its header is reached again without leaving it.
+struct Loop {
+  std::uint32_t header = 0;
+  std::int32_t parent = -1;  ///< the loop around it
+  std::uint32_t depth = 1;
+  std::vector<std::uint32_t> latches{};  ///< blocks with an edge back to the header
+  /// Edges that leave it.
+  struct Exit {
+    std::uint32_t from, to;
+  };
+  std::vector<Exit> exits{};
+};
+
+/// The flow of a program. Blocks that are not reached have no order.
+struct Flow {
+  std::vector<std::uint32_t> order{};              ///< reached blocks, each after its dominators (reverse postorder)
+  std::vector<std::int32_t> number{};              ///< of each block in `order`, or -1
+  std::vector<std::int32_t> idom{};                ///< immediate dominator, or -1
+  std::vector<std::int32_t> ipdom{};               ///< immediate postdominator; -1: the end, or no end is reached
+  std::vector<std::vector<std::uint32_t>> before{};  ///< predecessors that are reached
+  std::vector<std::int32_t> loop{};                ///< innermost loop of each block, or -1
+  std::vector<Loop> loops{};                       ///< outer loops before inner ones
+  bool reducible = true;
+
+  /// Whether a dominates b. Checked by Flow.Dominators.
+  [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const;
+  /// Whether every path from `a` to the end passes `b`.
+  [[nodiscard]] bool postdominates(std::uint32_t b, std::uint32_t a) const;
+  /// Whether a block lies in a loop (-1: no loop, where every block lies).
+  [[nodiscard]] bool within(std::uint32_t block, std::int32_t loop_index) const;
+};
+
+/// Successors of a block, at most two; the same one twice counts once.
+[[nodiscard]] std::vector<std::uint32_t> successors(Block const& block);
+
+/// Finds the flow. An irreducible one (a loop with two entries) is named by `reducible`.
+[[nodiscard]] Flow flow_of(Program const& program);
+
+}  // namespace swizproof::ptx

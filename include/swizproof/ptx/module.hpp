@@ -1,0 +1,94 @@
+// PTX as read from a file: functions, their variables and instructions, each with its line. PTX ISA 9.x.
+//
+// The reader keeps every instruction, also one whose opcode it has never seen: what an instruction does is decided where it
+// is lowered (lower.cpp), and an unknown opcode there only makes its destinations unknown. Names of inline assembly's scopes
+// ({ .reg .pred p; ... }) are resolved here: a register of an inner scope is another register.
+#pragma once
+
+#include <swizproof/core/error.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// State spaces of variables and addresses.
+enum class Space : std::uint8_t { generic, reg, shared, global, constant, local, param };
+
+/// A variable in memory. `extern_array` has no size: dynamic shared memory.
+struct Variable {
+  std::string name{};
+  Space space = Space::generic;
+  std::uint32_t align = 1;  ///< bytes
+  std::uint64_t bytes = 0;
+  bool extern_array = false;
+};
+
+/// One operand. Vectors and groups have parts; an address is a base (its only part) and a constant offset in bytes.
+struct Operand {
+  enum class Kind : std::uint8_t { reg, immediate, symbol, special, address, vector, other };
+  Kind kind = Kind::other;
+  bool negated = false;          ///< !%p
+  std::uint32_t reg = 0;         ///< of a register: its number in the function
+  std::uint64_t value = 0;       ///< of an immediate, and the offset of a symbol or an address
+  std::string_view text{};       ///< of a symbol, a special register, a label
+  std::vector<Operand> parts{};  ///< of a vector, a group (..) or an address; of `a|b`: b
+};
+
+/// One source position: `.loc`, with the place that the function was inlined at.
+struct Location {
+  std::uint32_t file = 0;
+  std::uint32_t line = 0;
+  std::int32_t inlined_at = -1;  ///< index of a location, or -1
+};
+
+/// One instruction. `guard` is -1 where it has none.
+struct Instruction {
+  std::string_view opcode{};
+  std::vector<Operand> operands{};
+  std::int32_t guard = -1;
+  bool guard_negated = false;
+  std::uint32_t line = 0;       ///< of the PTX file, from 1
+  std::int32_t location = -1;   ///< index of Module::locations
+  std::uint32_t label = 0;      ///< 1 + index of Function::labels if this is a label, which is no instruction
+};
+
+/// A declared register.
+struct Register {
+  std::string name{};
+  std::uint8_t bits = 32;  ///< 1 for predicates
+};
+
+/// An entry or a device function.
+struct Function {
+  std::string name{};
+  bool entry = false;
+  std::uint32_t line = 0;
+  std::vector<Variable> params{};
+  std::vector<Variable> variables{};  ///< declared in its body
+  std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< 0: not given
+  unsigned maxntid_dims = 0;
+  std::vector<Register> registers{};
+  std::vector<std::string> labels{};
+  std::vector<Instruction> body{};
+};
+
+/// A file of PTX. Views into its text stay valid as long as the module, or a copy of it, lives.
+struct Module {
+  std::shared_ptr<std::string const> text{};
+  std::string version{}, target{};
+  std::vector<Variable> variables{};
+  std::vector<Function> functions{};
+  std::vector<std::string> files{};  ///< by the number of `.file`; empty where there is none
+  std::vector<Location> locations{};
+  std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
+};
+
+/// Reads PTX. `name` is the file's in messages. Throws InputError with the line. Checked by tests/ptx/reader_test.cpp.
+[[nodiscard]] Module read_module(std::string text, std::string const& name);
+
+}  // namespace swizproof::ptx

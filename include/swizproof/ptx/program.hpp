@@ -1,0 +1,114 @@
+// The small language that the executor runs: assignments of operations to registers, accesses, and branches between blocks.
+//
+// A reader of PTX, or later of SASS, lowers its instructions to it, so that the executor knows no instruction set. Registers
+// have a width of 1 (predicates) to 64 bits. Every operation is exact modulo 2^width, as the engine's terms are.
+#pragma once
+
+#include <swizproof/hardware/instruction.hpp>
+#include <swizproof/ptx/module.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// What a step computes from its sources a, b and c.
+enum class Action : std::uint8_t {
+  copy,
+  add,
+  sub,
+  mul,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shl,
+  lshr,
+  udiv,
+  urem,
+  zext,
+  trunc,
+  equal,     ///< a == b, a predicate
+  below,     ///< a < b, unsigned
+  both,      ///< predicates
+  either,
+  differ,
+  negate,
+  choose,    ///< a ? b : c
+  opaque,    ///< a function of its sources that is not modelled: equal sources, equal results
+  varying,   ///< any value in any lane
+  voted,     ///< any value, the same in all lanes if a is the full mask of lanes (a vote, a reduction)
+  load,      ///< from space `extra`, address a + b
+  special,   ///< special register `extra`
+  symbol,    ///< address of symbol `extra`
+  shuffle,   ///< a from the lane that b and c name; `extra` is the mode
+  access     ///< Program::accesses[extra]
+};
+
+/// Special registers that are functions of the thread or the launch.
+enum class Special : std::uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, mask_eq, mask_lt, mask_le, mask_gt, mask_ge, uniform
+};
+
+/// Modes of a shuffle.
+enum class Shuffle : std::uint8_t { up, down, bfly, idx };
+
+/// A register or a constant.
+struct Source {
+  bool constant = true;
+  std::uint64_t value = 0;
+};
+
+/// One step. `dst` is -1 where it has none.
+struct Step {
+  Action action = Action::copy;
+  std::uint8_t width = 32;
+  std::int32_t dst = -1;
+  Source a{}, b{}, c{};
+  std::uint32_t extra = 0;
+  std::uint32_t line = 0;
+};
+
+/// A warp instruction that touches shared memory, or may.
+struct MemoryAccess {
+  std::string op{};                                       ///< as PTX writes it
+  std::optional<swizproof::Instruction> instruction{};    ///< nothing: not modelled, and `reason` says why
+  std::string reason{};
+  bool generic = false;   ///< by a generic address: of shared memory only if its symbol is
+  std::uint32_t bytes = 0;  ///< of each lane
+  Source address{};
+  std::uint64_t offset = 0;
+  std::int32_t guard = -1;
+  bool guard_negated = false;
+  std::uint32_t line = 0;
+  std::int32_t location = -1;
+};
+
+/// Steps [first, last), then a branch: to `taken` if the predicate `condition` is true (or is -1), else to `next`. -1: the end.
+struct Block {
+  std::uint32_t first = 0, last = 0;
+  std::int32_t condition = -1;
+  bool negated = false;
+  std::int32_t taken = -1, next = -1;
+  std::uint32_t line = 0;
+};
+
+/// A function, lowered.
+struct Program {
+  std::string name{};
+  std::vector<std::uint8_t> widths{};  ///< of registers
+  std::vector<Step> steps{};
+  std::vector<Block> blocks{};  ///< the first is the entry
+  std::vector<MemoryAccess> accesses{};
+  std::vector<Variable> symbols{};
+  bool uses_y_or_z = false;   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
+  bool uses_ntid_x = false;
+  std::string refused{};      ///< why it is not executed; empty where it is
+};
+
+/// Lowers a function of a module. Never throws: what is not modelled makes its destinations unknown.
+[[nodiscard]] Program lower(Module const& module, Function const& function);
+
+}  // namespace swizproof::ptx

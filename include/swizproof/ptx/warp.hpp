@@ -1,0 +1,157 @@
+// Terms of an execution, seen by one warp: 32 numbers plus a sum that all lanes share.
+//
+//   value of lane l = lane[l] + sum of coefficient * atom   (mod 2^bits)
+//
+// An atom is a node whose value is the same in all lanes, and not known. The rules are those of arithmetic modulo 2^bits; a
+// rule that needs more (no carry, no wrap, a multiple of a power of two) is applied where it is shown from known zero bits and
+// upper bounds, and nowhere else. Where it is not, the value is `stuck`, and `request` names the atom whose low bits, or value,
+// would settle it: the caller tries all of them.
+#pragma once
+
+#include <swizproof/ptx/execution.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// Shape of a block, and what was given on the command line.
+struct Launch {
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  bool any_multiple = false;  ///< block.x stands for every multiple of 32 up to it: %ntid.x is not known
+  std::map<std::string, std::uint64_t> params{};  ///< values of parameters, by name
+};
+
+/// Facts that hold for every value of a node.
+struct Facts {
+  std::uint64_t zeros = 0;                   ///< bits that are 0
+  std::uint64_t most = ~std::uint64_t{0};    ///< upper bound
+};
+
+/// Value of a word in the lanes of a warp.
+struct Lanes {
+  enum class State : std::uint8_t { split, varying, stuck };
+  State state = State::split;
+  std::uint32_t why = 0;  ///< of a value that varies: the leaf that it comes from
+  std::array<std::uint64_t, 32> lane{};
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> terms{};  ///< atom, coefficient; by atom
+
+  [[nodiscard]] bool split() const { return state == State::split; }
+  [[nodiscard]] bool pure() const { return split() && terms.empty(); }
+  [[nodiscard]] bool uniform() const;
+};
+
+/// Truth in the lanes: yes, no, or for the rest `atom` (0: they may differ).
+struct LaneTruths {
+  std::uint32_t yes = 0, no = 0;
+  std::uint32_t atom = 0;
+  std::uint32_t why = 0;  ///< a leaf that the rest comes from, if they may differ
+  bool stuck = false;
+  [[nodiscard]] std::uint32_t rest() const { return ~(yes | no); }
+};
+
+/// What would settle a stuck value.
+struct Request {
+  enum class Kind : std::uint8_t { none, residue, value, truth };
+  Kind kind = Kind::none;
+  std::uint32_t atom = 0;
+  unsigned bits = 0;     ///< of a residue: how many low bits
+  std::string reason{};  ///< in words, for a verdict
+};
+
+/// What a caller assumes of an atom: its value, or its value modulo 2^bits.
+struct Assumption {
+  std::uint32_t atom = 0;
+  bool truth = false;
+  unsigned bits = 64;  ///< 64: the whole value
+  std::uint64_t value = 0;
+};
+
+/// One warp of a block. Not shared between threads.
+class Warp {
+ public:
+  Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number);
+
+  /// Value of a node modulo 2^bits (at most its width).
+  Lanes const& value(std::uint32_t node, unsigned bits);
+  LaneTruths truth(std::uint32_t node);
+  /// Known of a node in every warp.
+  Facts facts(std::uint32_t node);
+  /// Trailing zeros that a node surely has.
+  unsigned trailing_zeros(std::uint32_t node);
+
+  /// Starts again, under other assumptions.
+  void assume(std::vector<Assumption> assumptions);
+  [[nodiscard]] Request const& request() const { return request_; }
+  void forget_request() { request_ = {}; }
+  /// All values that an atom can have, if they are at most `most`; nothing if they are more, or not known.
+  std::optional<std::vector<std::uint64_t>> domain(std::uint32_t atom, std::size_t most);
+  /// Lanes that exist: the last warp of a block may have fewer.
+  [[nodiscard]] std::uint32_t present() const { return present_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_ + (clean_ ? clean_->steps() : 0); }
+  /// Values of the special registers of a lane, for a replay.
+  [[nodiscard]] std::uint64_t special(Special s, unsigned lane) const;
+
+ private:
+  using Id = std::uint32_t;
+  [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
+  [[nodiscard]] unsigned width(Id id) const { return node(id).width; }
+  Lanes compute(Id id, unsigned bits);
+  Lanes leaf(Id id, unsigned bits);
+  Lanes of_phi(Id id, Phi const& phi, unsigned bits);
+  Lanes shuffled(Id id, Leaf const& l, unsigned bits);
+  Lanes atom(Id id, unsigned bits);
+  Lanes varying(std::uint32_t why) const;
+  Lanes stuck(Request request);
+  Lanes sum(Lanes const& a, Lanes const& b, std::uint64_t factor, unsigned bits);
+  Lanes scaled(Lanes const& a, std::uint64_t factor, unsigned bits);
+  Lanes product(Id id, unsigned bits);
+  Lanes shifted_left(Id id, unsigned bits);
+  Lanes shifted_right(Id id, unsigned bits);
+  Lanes bitwise(Id id, unsigned bits);
+  Lanes masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, unsigned exact);
+  Lanes divided(Id id, unsigned bits);
+  Lanes chosen(Id id, unsigned bits);
+  Lanes extended(Id id, unsigned bits);
+  Lanes as_atom(Id id, std::initializer_list<Lanes const*> operands, unsigned bits);
+  Lanes missing_bits(Lanes const& a, unsigned bits, std::string reason);
+  Lanes missing_value(Lanes const& a, std::string reason);
+  Id node_of(Lanes const& v, unsigned width);
+  void reduce(Lanes& v, unsigned bits);
+  [[nodiscard]] unsigned zeros_of(Lanes const& v, unsigned bits);
+  [[nodiscard]] std::optional<std::uint64_t> bound(Lanes const& v, unsigned width);
+  bool exits_together(std::int32_t loop);
+  bool decide_phi(std::size_t index);
+  LaneTruths relation(Id id);
+  LaneTruths compute_truth(Id id);
+  LaneTruths atom_truth(Id id);
+  Warp& clean();
+
+  Program const& program_;
+  Flow const& flow_;
+  Execution& execution_;
+  Launch const& launch_;
+  unsigned number_;
+  std::uint32_t present_ = 0;
+  std::array<std::array<std::uint64_t, 32>, 3> tid_{};
+  std::unordered_map<std::uint64_t, Lanes> memo_{};
+  std::unordered_map<Id, LaneTruths> truths_{};
+  std::unordered_map<Id, Facts> facts_{};
+  std::unordered_map<Id, Assumption> assumed_{};
+  std::unordered_map<Id, bool> assumed_truths_{};
+  std::map<std::int32_t, int> together_{};       ///< 1 yes, 0 no, 2 being decided
+  std::map<std::size_t, int> phi_state_{};       ///< 1 the same in all lanes, 0 not, 2 being decided
+  std::unordered_map<std::uint64_t, Id> rests_{};
+  Request request_{};
+  std::unique_ptr<Warp> clean_{};  ///< the same warp without assumptions: what holds in all iterations is decided there
+  std::uint64_t steps_ = 0;
+  unsigned depth_ = 0;
+};
+
+}  // namespace swizproof::ptx

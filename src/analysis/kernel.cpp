@@ -1,0 +1,930 @@
+#include <swizproof/analysis/kernel.hpp>
+
+#include <swizproof/ptx/execution.hpp>
+#include <swizproof/ptx/warp.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+#include <set>
+#include <unordered_map>
+
+namespace swizproof {
+
+namespace kernel_detail {
+namespace {
+
+using ptx::Assumption;
+using ptx::Block;
+using ptx::ExecutedAccess;
+using ptx::Execution;
+using ptx::Flow;
+using ptx::Function;
+using ptx::LaneTruths;
+using ptx::Lanes;
+using ptx::Launch;
+using ptx::Leaf;
+using ptx::Location;
+using ptx::MemoryAccess;
+using ptx::Module;
+using ptx::Operand;
+using ptx::Phi;
+using ptx::Program;
+using ptx::Request;
+using ptx::Space;
+using ptx::Special;
+using ptx::Variable;
+using ptx::Warp;
+using Id = std::uint32_t;
+using HardwareAccess = WarpAccess<std::uint32_t>;
+
+constexpr unsigned most_warps = 32;
+constexpr std::size_t most_cases = 2048;  ///< of one access in one warp
+constexpr std::size_t longest_address = 240;
+
+// --------------------------------------------------------------------------------------- expressions as text
+
+/// Prints a term as C would write it, up to a length.
+class Printer {
+ public:
+  Printer(Program const& program, Execution const& execution) : program_(program), execution_(execution) {}
+
+  std::string text(Id id) {
+    std::string const out = print(id, 0, 0);
+    return out.size() <= longest_address ? out : out.substr(0, longest_address) + "...";
+  }
+
+ private:
+  std::string print(Id id, int outer, int depth) {
+    if (depth > 40 || (budget_ += 1) > 200) return "...";
+    Node const& n = execution_.terms.nodes()[id];
+    auto const infix = [&](char const* op, int strength) {
+      std::string const t = print(n.a, strength, depth + 1) + op + print(n.b, strength + 1, depth + 1);
+      return strength < outer ? "(" + t + ")" : t;
+    };
+    switch (n.op) {
+      case Op::constant:
+        return number(n);
+      case Op::variable:
+        return leaf(n, depth);
+      case Op::bv_add:
+        if (Node const& b = execution_.terms.nodes()[n.b]; b.op == Op::constant && b.value >> (b.width - 1) != 0)
+          return parenthesized(print(n.a, 5, depth + 1) + fmt::format(" - {}", (0 - b.value) & mask(b.width)), 5 < outer);
+        if (Node const& a = execution_.terms.nodes()[n.a]; a.op == Op::constant && a.value >> (a.width - 1) == 0)
+          return parenthesized(print(n.b, 5, depth + 1) + " + " + number(a), 5 < outer);
+        return infix(" + ", 5);
+      case Op::bv_sub:
+        return infix(" - ", 5);
+      case Op::bv_mul:
+        return infix(" * ", 6);
+      case Op::bv_udiv:
+        return infix(" / ", 6);
+      case Op::bv_urem:
+        return infix(" % ", 6);
+      case Op::bv_shl:
+        return infix(" << ", 4);
+      case Op::bv_lshr:
+        return infix(" >> ", 4);
+      case Op::bv_and:
+        return infix(" & ", 3);
+      case Op::bv_xor:
+        return infix(" ^ ", 2);
+      case Op::bv_or:
+        return infix(" | ", 1);
+      case Op::eq:
+        return infix(" == ", 3);
+      case Op::ult:
+        return infix(" < ", 3);
+      case Op::conjunction:
+        return infix(" && ", 1);
+      case Op::disjunction:
+        return infix(" || ", 0);
+      case Op::negation:
+        return "!(" + print(n.a, 0, depth + 1) + ")";
+      case Op::ite:
+        return parenthesized(print(n.a, 1, depth + 1) + " ? " + print(n.b, 1, depth + 1) + " : " + print(n.c, 0, depth + 1), outer > 0);
+      case Op::zero_extend:
+      case Op::truncate:
+        return print(n.a, outer, depth + 1);
+      case Op::truth:
+        break;
+    }
+    return n.value != 0 ? "true" : "false";
+  }
+  static std::string parenthesized(std::string t, bool wrap) { return wrap ? "(" + t + ")" : t; }
+  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
+  static std::string number(Node const& n) {
+    return n.value < 1024 ? fmt::format("{}", n.value) : fmt::format("{:#x}", n.value);
+  }
+
+  std::string leaf(Node const& n, int depth) {
+    Leaf const& l = execution_.leaves[n.value];
+    static constexpr char const* specials[] = {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
+                                               "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"};
+    switch (l.kind) {
+      case Leaf::Kind::special:
+        return l.extra < std::size(specials) ? specials[l.extra] : "launch";
+      case Leaf::Kind::symbol:
+        return short_name(program_.symbols[l.extra].name);
+      case Leaf::Kind::param:
+        return short_name(program_.symbols[l.extra].name) + (l.offset == 0 ? "" : fmt::format("[{}]", l.offset));
+      case Leaf::Kind::counter:
+        return fmt::format("i{}", l.loop);
+      case Leaf::Kind::load:
+        return fmt::format("load@{}", l.line);
+      case Leaf::Kind::phi: {
+        Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+        if (p.kind == Phi::Kind::same) return print(p.init, 9, depth + 1);
+        if (p.kind == Phi::Kind::affine)
+          return "(" + print(p.init, 5, depth + 1) + fmt::format(" + i{} * ", p.loop) + print(p.step, 7, depth + 1) + ")";
+        return fmt::format("loop@{}", l.line);
+      }
+      case Leaf::Kind::exit:
+        return print(l.args[0], 9, depth + 1);
+      case Leaf::Kind::shuffle:
+        return fmt::format("shfl@{}", l.line);
+      default:
+        return fmt::format("value@{}", l.line);
+    }
+  }
+  /// `..4gemmE..6memory` is memory; `.._param_0` is param_0.
+  static std::string short_name(std::string const& name) {
+    if (std::size_t const p = name.rfind("_param_"); p != name.npos) return name.substr(p + 1);
+    if (!name.starts_with("_Z")) return name;
+    std::size_t end = name.size();
+    for (std::size_t at = name.size(); at-- > 2;) {
+      if (std::isdigit(static_cast<unsigned char>(name[at])) == 0) continue;
+      std::size_t first = at;
+      while (first > 2 && std::isdigit(static_cast<unsigned char>(name[first - 1])) != 0) --first;
+      for (std::size_t f = first; f <= at; ++f) {
+        std::size_t const length = std::stoul(name.substr(f, std::min<std::size_t>(at + 1 - f, 4)));
+        if (length != 0 && at + 1 + length == end && std::isalpha(static_cast<unsigned char>(name[at + 1])) != 0) return name.substr(at + 1);
+      }
+      at = first;
+    }
+    return name;
+  }
+
+  Program const& program_;
+  Execution const& execution_;
+  int budget_ = 0;
+};
+
+// --------------------------------------------------------------------------------------- a replay on numbers
+
+/// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
+class Replay {
+ public:
+  Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch, Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style)
+      : program_(program), flow_(flow), execution_(execution), launch_(launch), warp_(warp), loop_(loop), random_(seed), style_(style) {}
+
+  using Values = std::array<std::uint64_t, 32>;
+  Values const& value(Id id) {
+    if (auto const found = memo_.find(id); found != memo_.end()) return found->second;
+    Values const v = compute(id);
+    return memo_[id] = v;
+  }
+  /// Whether the values are ones that an execution can have, as far as they were asked for.
+  [[nodiscard]] bool valid() const { return valid_; }
+  /// Whether they are those of a run that surely exists: parameters, and the first iteration of each loop.
+  [[nodiscard]] bool certain() const { return valid_ && certain_; }
+
+ private:
+  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
+
+  Values compute(Id id) {
+    Node const& n = execution_.terms.nodes()[id];
+    Values out{};
+    if (++depth_ > 3000) valid_ = false;
+    if (!valid_) return --depth_, out;
+    if (n.op == Op::constant || n.op == Op::truth) {
+      out.fill(n.value);
+    } else if (n.op == Op::variable) {
+      out = leaf(n);
+      for (std::uint64_t& x : out) x &= mask(n.width);
+    } else {
+      Values const a = value(n.a);
+      bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
+      Values const b = unary ? a : value(n.b);
+      Values const c = n.op == Op::ite ? value(n.c) : a;
+      for (unsigned l = 0; l < 32; ++l) out[l] = apply(n, a[l], b[l], c[l]);
+    }
+    --depth_;
+    return out;
+  }
+
+  static std::uint64_t apply(Node const& n, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    std::uint64_t const m = mask(n.width);
+    switch (n.op) {
+      case Op::bv_xor:
+        return a ^ b;
+      case Op::bv_and:
+        return a & b;
+      case Op::bv_or:
+        return a | b;
+      case Op::bv_add:
+        return (a + b) & m;
+      case Op::bv_sub:
+        return (a - b) & m;
+      case Op::bv_mul:
+        return (a * b) & m;
+      case Op::bv_udiv:
+        return b == 0 ? m : a / b;
+      case Op::bv_urem:
+        return b == 0 ? a : a % b;
+      case Op::bv_shl:
+        return b < n.width ? (a << b) & m : 0;
+      case Op::bv_lshr:
+        return b < n.width ? a >> b : 0;
+      case Op::ite:
+        return a != 0 ? b : c;
+      case Op::truncate:
+        return a & m;
+      case Op::eq:
+        return a == b;
+      case Op::ult:
+        return a < b;
+      case Op::negation:
+        return a == 0;
+      case Op::conjunction:
+        return a & b;
+      case Op::disjunction:
+        return a | b;
+      default:
+        return a;
+    }
+  }
+
+  [[nodiscard]] bool encloses(std::int32_t l) const {
+    for (std::int32_t at = loop_; at >= 0; at = flow_.loops[static_cast<std::size_t>(at)].parent)
+      if (at == l) return true;
+    return false;
+  }
+
+  Values all(std::uint64_t x) {
+    Values v;
+    v.fill(x);
+    return v;
+  }
+
+  /// A parameter's value: large, small, a power of two or any number.
+  std::uint64_t parameter(Leaf const& l) {
+    std::string const& name = program_.symbols[l.extra].name;
+    if (auto const given = launch_.params.find(name); given != launch_.params.end() && l.offset < 8) return given->second >> 8 * l.offset;
+    switch (style_ % 5) {
+      case 0:
+        return l.width == 64 ? random_() << 8 : std::uint64_t{1} << 20;
+      case 1:
+        return random_() % 4096;
+      case 2:
+        return std::uint64_t{1} << random_() % 16;
+      case 3:
+        return random_();
+      default:
+        return 1 + random_() % 8;
+    }
+  }
+
+  Values leaf(Node const& n) {
+    Leaf const& l = execution_.leaves[n.value];
+    Values out{};
+    switch (l.kind) {
+      case Leaf::Kind::special: {
+        if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
+        auto const s = static_cast<Special>(l.extra);
+        if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
+        if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(s >= Special::nctaid_x ? 64 : style_ < 3 ? 0 : random_() % 64);
+        for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
+        return out;
+      }
+      case Leaf::Kind::param:
+        return all(parameter(l));
+      case Leaf::Kind::symbol: {
+        std::uint64_t const align = program_.symbols[l.extra].align;
+        return all(random_() % 64 * align & 0x3ffff);
+      }
+      case Leaf::Kind::counter:
+        if (!encloses(l.loop)) valid_ = false;
+        if (style_ < 5) return all(0);
+        certain_ = false;
+        return all(random_() % 8);
+      case Leaf::Kind::phi: {
+        Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+        if (!encloses(p.loop)) valid_ = false;
+        if (style_ < 5 || p.kind == Phi::Kind::same) return value(p.init);
+        certain_ = false;
+        if (p.kind == Phi::Kind::orbit) return all(p.values[random_() % p.values.size()]);
+        if (p.kind != Phi::Kind::affine) return valid_ = false, out;
+        Values const init = value(p.init), step = value(p.step), k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
+        for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
+        return out;
+      }
+      case Leaf::Kind::load:
+      case Leaf::Kind::opaque: {
+        certain_ = false;
+        std::array<Values, 3> args{};
+        for (std::size_t i = 0; i < l.args.size(); ++i) args[i] = value(l.args[i]);
+        std::uint64_t const salt = random_();
+        for (unsigned lane = 0; lane < 32; ++lane) out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));
+        return out;
+      }
+      case Leaf::Kind::voted:
+        certain_ = false;
+        return all(random_());
+      case Leaf::Kind::varying:
+        certain_ = false;
+        for (std::uint64_t& x : out) x = random_();
+        return out;
+      default:
+        return valid_ = false, out;
+    }
+  }
+  static std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15U;
+    return x ^ x >> 29;
+  }
+
+  Program const& program_;
+  Flow const& flow_;
+  Execution const& execution_;
+  Launch const& launch_;
+  Warp const& warp_;
+  std::int32_t loop_;
+  std::mt19937_64 random_;
+  unsigned style_;
+  bool valid_ = true, certain_ = true;
+  unsigned depth_ = 0;
+  std::unordered_map<Id, Values> memo_{};
+};
+
+// --------------------------------------------------------------------------------------- one kernel
+
+/// What one access costs in one warp.
+struct Found {
+  unsigned wavefronts = 0;
+  bool reached = false;
+  bool data = false;     ///< depends on data: addresses or lanes
+  std::string reason{};  ///< of what is not decided, or depends on data
+  bool unknown = false;
+  std::optional<KernelWorst> worst{};
+  std::uint32_t active = 0;
+};
+
+class Decision {
+ public:
+  Decision(Module const& module, Function const& function, KernelOptions const& options, Launch launch, unsigned warps)
+      : module_(module), options_(options), launch_(std::move(launch)), program_(ptx::lower(module, function)), flow_(ptx::flow_of(program_)), warps_(warps) {
+    for (auto const& [name, value] : options.params) {
+      for (std::size_t i = 0; i < function.params.size(); ++i)
+        if (name == "#" + std::to_string(i) || name == function.params[i].name || name == "param_" + std::to_string(i))
+          launch_.params[function.params[i].name] = value;
+    }
+  }
+
+  /// The accesses alone, each with the reason why it is not decided.
+  std::vector<KernelAccess> list(std::string const& refused) {
+    execution_.accesses.assign(program_.accesses.size(), {});
+    std::vector<KernelAccess> out;
+    for (std::size_t i = 0; i < program_.accesses.size(); ++i)
+      if (auto access = decide(i, refused)) out.push_back(std::move(*access));
+    return out;
+  }
+
+  std::vector<KernelAccess> run(std::string& refused) {
+    ptx::execute(program_, flow_, execution_);
+    refused = execution_.refused;
+    if (refused.empty() && reads_memory())
+      for (unsigned w = 0; w < warps_; ++w) bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
+    std::vector<KernelAccess> out;
+    for (std::size_t i = 0; i < program_.accesses.size(); ++i) {
+      std::optional<KernelAccess> access = decide(i, refused);
+      if (access) out.push_back(std::move(*access));
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool reads_memory() const {
+    return std::any_of(program_.accesses.begin(), program_.accesses.end(), [](MemoryAccess const& m) { return m.instruction.has_value(); });
+  }
+
+  /// The variable that an address is rooted in, if it is one, and the only one.
+  enum class Root : std::uint8_t { shared, other, none };
+  Root root_of(Id id, std::uint32_t& symbol) {
+    std::set<Id> seen;
+    std::vector<Id> work{id};
+    Root root = Root::none;
+    while (!work.empty() && seen.size() < 2000) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      Node const& n = execution_.terms.nodes()[at];
+      if (n.op == Op::variable) {
+        Leaf const& l = execution_.leaves[n.value];
+        if (l.kind == Leaf::Kind::symbol) {
+          bool const shared = program_.symbols[l.extra].space == Space::shared;
+          if (shared) symbol = l.extra;
+          if (root == Root::none || root == (shared ? Root::shared : Root::other)) root = shared ? Root::shared : Root::other;
+          else root = Root::other;
+        }
+        if (l.kind == Leaf::Kind::phi) work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+        if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+        continue;
+      }
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      if (n.op == Op::ite) {
+        work.push_back(n.b), work.push_back(n.c);
+        continue;
+      }
+      work.push_back(n.a);
+      if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+    }
+    return root;
+  }
+
+  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused) {
+    MemoryAccess const& m = program_.accesses[index];
+    ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
+    KernelAccess out;
+    out.op = m.op;
+    out.instruction = m.instruction;
+    out.ptx_line = m.line;
+    if (m.location >= 0) {
+      Location const& at = module_.locations[static_cast<std::size_t>(m.location)];
+      if (at.file < module_.files.size()) out.file = module_.files[at.file];
+      out.line = at.line;
+    }
+    if (m.instruction) out.ideal = ideal_wavefronts(*options_.arch, *m.instruction);
+    std::uint32_t symbol = ~0U;
+    if (refused.empty() && done.reached) {
+      Root const root = root_of(done.address, symbol);
+      if (m.generic && root != Root::shared) {
+        if (root == Root::other || rooted_in_parameter(done.address)) return std::nullopt;  // not shared memory
+        out.reason = "a generic address that comes from memory: it may be shared memory";
+        out.address = Printer(program_, execution_).text(done.address);
+        return out;
+      }
+      out.address = Printer(program_, execution_).text(done.address);
+    } else if (m.generic) {
+      return std::nullopt;  // of no known root, in code that is not executed
+    }
+    if (!refused.empty()) {
+      out.reason = refused;
+      return out;
+    }
+    if (!done.reached) {
+      out.executed = false;
+      out.reason = "no path leads to it";
+      out.verdict = KernelVerdict::proved;
+      out.wavefronts = 0;
+      return out;
+    }
+    if (!m.instruction) {
+      out.reason = m.reason;
+      return out;
+    }
+    decide_cost(done, m, out, symbol);
+    return out;
+  }
+
+  /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
+  bool rooted_in_parameter(Id id) {
+    std::set<Id> seen;
+    std::vector<Id> work{id};
+    bool parameter = false;
+    while (!work.empty() && seen.size() < 2000) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      Node const& n = execution_.terms.nodes()[at];
+      if (n.op == Op::variable) {
+        Leaf const& l = execution_.leaves[n.value];
+        if (l.kind == Leaf::Kind::param && l.width == 64) parameter = true;
+        if (l.kind == Leaf::Kind::phi) work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+        if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+        if (l.kind == Leaf::Kind::load && l.width == 64) return false;
+        continue;
+      }
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      if (n.op != Op::ite) work.push_back(n.a);
+      if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+      if (n.op == Op::ite) work.push_back(n.c);
+    }
+    return parameter;
+  }
+
+  // ------------------------------------------------------------------------------------- cost
+
+  /// What lanes cost at most, wherever each of them points.
+  unsigned most_of(swizproof::Instruction const& instruction, std::uint32_t active) const {
+    HardwareAccess all{};
+    for (unsigned l = 0; l < 32; ++l) {
+      all.address[l] = l * 4096;
+      all.active[l] = takes_part(instruction, active, l);
+    }
+    return active == 0 ? 0 : cost(*options_.arch, instruction, all).wavefronts;
+  }
+  /// ldmatrix and stmatrix: all lanes must be active, those below 8 N give the addresses.
+  static bool takes_part(swizproof::Instruction const& instruction, std::uint32_t active, unsigned lane) {
+    return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
+  }
+
+  unsigned cost_of(swizproof::Instruction const& instruction, std::uint32_t active, std::array<std::uint64_t, 32> const& address, HardwareAccess& lanes) const {
+    for (unsigned l = 0; l < 32; ++l) {
+      lanes.address[l] = static_cast<std::uint32_t>(address[l]);
+      lanes.active[l] = takes_part(instruction, active, l);
+    }
+    return active == 0 ? 0 : cost(*options_.arch, instruction, lanes).wavefronts;
+  }
+
+  /// What is found of all cases so far.
+  struct Cases {
+    Found found{};
+    std::size_t tried = 0;
+    bool aligned = true, misaligned = false;  ///< all surely aligned; some surely not
+    std::optional<bool> in_bounds{true};
+  };
+
+  void merge(Found& into, Found&& one) {
+    into.unknown |= one.unknown;
+    into.data |= one.data;
+    if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty()) into.reason = one.reason;
+    into.active |= one.active;
+    if (one.wavefronts > into.wavefronts || (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
+      into.wavefronts = one.wavefronts;
+      into.reached = one.reached;
+      into.worst = std::move(one.worst);
+    }
+  }
+
+  std::string why_text(std::uint32_t leaf) const {
+    if (leaf == ~0U) return "a number of the lane is compared with a value that is not known";
+    Leaf const& l = execution_.leaves[leaf];
+    switch (l.kind) {
+      case Leaf::Kind::load:
+        return fmt::format("the load at PTX line {}", l.line);
+      case Leaf::Kind::opaque:
+        return fmt::format("the instruction at PTX line {}, which is not modelled", l.line);
+      case Leaf::Kind::varying:
+        return fmt::format("the instruction at PTX line {}", l.line);
+      case Leaf::Kind::voted:
+        return fmt::format("the vote at PTX line {}", l.line);
+      case Leaf::Kind::shuffle:
+        return fmt::format("the shuffle at PTX line {}", l.line);
+      case Leaf::Kind::phi:
+        return fmt::format("a value that changes in the loop at PTX line {}", loop_line(execution_.phis[static_cast<std::size_t>(execution_.phi_of[leaf])].loop));
+      case Leaf::Kind::exit:
+        return fmt::format("the lanes leave the loop at PTX line {} in different iterations", loop_line(l.left));
+      case Leaf::Kind::undefined:
+        return "a register that may not have been written";
+      default:
+        return "a value that is not known";
+    }
+  }
+  std::uint32_t loop_line(std::int32_t loop) const {
+    Block const& b = program_.blocks[flow_.loops[static_cast<std::size_t>(loop)].header];
+    return b.first < program_.steps.size() ? program_.steps[b.first].line : b.line;
+  }
+  /// Whether a value that varies comes from data, not from what this program does not follow.
+  bool is_data(std::uint32_t leaf) const {
+    if (leaf == ~0U) return false;
+    Leaf const& l = execution_.leaves[leaf];
+    return l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::voted;
+  }
+
+  /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
+  void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth = 0) {
+    Found one;
+    swizproof::Instruction const instruction = *m.instruction;
+    if (++cases.tried > most_cases || spent() > options_.steps) {
+      one.unknown = true;
+      one.reason = spent() > options_.steps ? fmt::format("the limit of {} steps for one kernel", options_.steps) : fmt::format("more than {} cases", most_cases);
+      one.wavefronts = most_of(instruction, warp.present());
+      one.active = warp.present();
+      cases.aligned = false, cases.in_bounds = std::nullopt;
+      return merge(cases.found, std::move(one));
+    }
+    warp.forget_request();
+    LaneTruths const guard = warp.truth(access.guard);
+    std::uint32_t const active = warp.present() & ~guard.no;
+    one.active = active;
+    if (active == 0) return merge(cases.found, std::move(one));
+    bool const certain = (guard.rest() & warp.present()) == 0;
+    warp.forget_request();
+    Lanes const v = warp.value(access.address, 32);
+    if (v.state == Lanes::State::varying) {
+      one.wavefronts = most_of(instruction, active);
+      one.reason = why_text(v.why);
+      (is_data(v.why) ? one.data : one.unknown) = true;
+      cases.aligned = false, cases.in_bounds = std::nullopt;
+      return merge(cases.found, std::move(one));
+    }
+    unsigned const log2_bytes = static_cast<unsigned>(std::countr_zero(instruction.bytes));
+    if (v.split() && instruction.bytes < 4)
+      for (auto const& [atom, factor] : v.terms)
+        if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
+          return split(warp, access, m, assumptions, cases, symbol, depth, {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)), "an address within a word"});
+    if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request());
+    // Lanes' addresses but for a part that all of them share.
+    std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
+    std::uint64_t shift = 0;
+    bool same_residue = true;
+    unsigned zeros = 32;
+    for (auto const& [atom, factor] : v.terms) zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+    bool first = true;
+    for (unsigned l = 0; l < 32; ++l) {
+      if (!takes_part(instruction, active, l)) continue;
+      if (first) shift = v.lane[l] & unit, first = false;
+      same_residue = same_residue && (v.lane[l] & unit) == shift;
+    }
+    bool const known = zeros >= log2_bytes;
+    if (!same_residue || (known && shift != 0)) cases.misaligned = cases.misaligned || certain, cases.aligned = false;
+    if (!known && instruction.bytes > 1) cases.aligned = false;
+    std::array<std::uint64_t, 32> address = v.lane;
+    if (same_residue)
+      for (std::uint64_t& a : address) a -= shift;
+    KernelWorst worst;
+    one.wavefronts = cost_of(instruction, active, address, worst.lanes);
+    worst.warp = number_;
+    for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
+    one.reached = certain && assumptions.empty() && same_residue;
+    if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
+    one.worst = std::move(worst);
+    if (!certain && guard.atom == 0 && guard.why != ~0U) guard_reason_ = why_text(guard.why), guard_data_ = is_data(guard.why);
+    check_bounds(warp, m, v, active, certain, cases, symbol);
+    merge(cases.found, std::move(one));
+  }
+
+  std::string assumption_text(Assumption const& a) {
+    std::string const what = Printer(program_, execution_).text(a.atom);
+    return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
+  }
+
+  void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth, Request request) {
+    auto const give_up = [&](std::string reason) {
+      Found one;
+      one.unknown = true;
+      one.reason = std::move(reason);
+      one.wavefronts = most_of(*m.instruction, warp.present());
+      one.active = warp.present();
+      cases.aligned = false, cases.in_bounds = std::nullopt;
+      merge(cases.found, std::move(one));
+    };
+    if (request.kind == Request::Kind::none || depth >= 6) return give_up(request.reason.empty() ? "a value is not followed" : request.reason);
+    std::vector<Assumption> values;
+    if (request.kind == Request::Kind::truth) {
+      Id atom = request.atom;
+      while (execution_.terms.nodes()[atom].op == Op::negation) atom = execution_.terms.nodes()[atom].a;
+      for (std::uint64_t const v : {0U, 1U}) values.push_back({atom, true, 64, v});
+    } else if (request.kind == Request::Kind::residue) {
+      std::uint64_t const zeros = warp.facts(request.atom).zeros;
+      std::uint64_t const most = warp.facts(request.atom).most;
+      if (request.bits > 16) return give_up(request.reason);
+      for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= most; ++v)
+        if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
+    } else {
+      auto domain = warp.domain(request.atom, 512);
+      if (!domain) domain = trips(warp, request.atom);
+      if (!domain) return give_up(request.reason + ": " + Printer(program_, execution_).text(request.atom));
+      for (std::uint64_t const v : *domain) values.push_back({request.atom, false, 64, v});
+    }
+    if (cases.tried + values.size() > most_cases) return give_up(fmt::format("{}; more than {} cases", request.reason, most_cases));
+    for (Assumption const& v : values) {
+      std::vector<Assumption> next = assumptions;
+      // The same atom to more bits replaces what was assumed of it.
+      std::erase_if(next, [&](Assumption const& a) { return a.atom == v.atom; });
+      if (next.size() + 1 != assumptions.size() + 1 && conflicts(assumptions, v)) continue;
+      next.push_back(v);
+      Warp& scratch = this->scratch();
+      scratch.assume(next);
+      solve(scratch, access, m, next, cases, symbol, depth + 1);
+    }
+  }
+  static bool conflicts(std::vector<Assumption> const& assumptions, Assumption const& v) {
+    for (Assumption const& a : assumptions)
+      if (a.atom == v.atom && a.bits < 64 && ((a.value ^ v.value) & ((std::uint64_t{1} << a.bits) - 1)) != 0) return true;
+    return false;
+  }
+
+  Warp& scratch() {
+    auto& s = scratches_[number_];
+    if (!s) s = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
+    return *s;
+  }
+
+  /// The values that a loop's counter takes in this warp, if all lanes have surely left after at most 256 iterations.
+  std::optional<std::vector<std::uint64_t>> trips(Warp&, Id atom) {
+    auto const at = std::find(execution_.counters.begin(), execution_.counters.end(), atom);
+    if (at == execution_.counters.end()) return std::nullopt;
+    auto const loop = static_cast<std::size_t>(at - execution_.counters.begin());
+    auto const [memo, fresh] = trips_.try_emplace({number_, loop}, std::nullopt);
+    if (!fresh) return memo->second;
+    Warp counting(program_, flow_, execution_, launch_, number_);
+    std::vector<std::uint64_t> values;
+    for (std::uint64_t k = 0; k < 256; ++k) {
+      values.push_back(k);
+      counting.assume({{atom, false, 64, k}});
+      std::uint32_t left = 0;
+      for (Id const e : execution_.exits[loop]) left |= counting.truth(e).yes;
+      extra_steps_ += counting.steps();
+      if (left == ~0U) return trips_[{number_, loop}] = values;
+      if (spent() > options_.steps) break;
+    }
+    return std::nullopt;
+  }
+
+  /// Bounds of the array, for an address that is one symbol and numbers.
+  void check_bounds(Warp& warp, MemoryAccess const& m, Lanes const& v, std::uint32_t active, bool certain, Cases& cases, std::uint32_t symbol) {
+    if (symbol == ~0U || !cases.in_bounds) return;
+    Variable const& array = program_.symbols[symbol];
+    std::uint64_t bytes = array.bytes;
+    if (array.extern_array) bytes = options_.shared_bytes.value_or(0);
+    bool ok = bytes != 0;
+    std::uint64_t most = 0;
+    bool based = false;
+    bool others = false;
+    for (auto const& [atom, factor] : v.terms) {
+      Node const& n = execution_.terms.nodes()[atom];
+      if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::symbol && factor == 1 && execution_.leaves[n.value].extra == symbol && !based) {
+        based = true;
+        continue;
+      }
+      others = true;
+      std::uint64_t const f = warp.facts(atom).most;
+      if (f != 0 && factor > 0xffffffff / f) ok = false;
+      else most += factor * f;
+    }
+    ok = ok && based && most < 0xffffffff;
+    bool outside = false;
+    for (unsigned l = 0; l < 32 && ok; ++l)
+      if (takes_part(*m.instruction, active, l)) outside = outside || v.lane[l] + most + m.bytes > bytes;
+    if (!ok) cases.in_bounds = std::nullopt;
+    else if (outside) cases.in_bounds = !others && certain ? std::optional(false) : std::nullopt;
+    out_of_bounds_ = out_of_bounds_ || (ok && outside && !others && certain);
+  }
+
+  std::uint64_t spent() const {
+    std::uint64_t all = extra_steps_;
+    for (auto const& w : bases_) all += w->steps();
+    for (auto const& [n, w] : scratches_) all += w->steps();
+    return all;
+  }
+
+  void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out, std::uint32_t symbol) {
+    Cases all;
+    guard_reason_.clear(), guard_data_ = false, out_of_bounds_ = false;
+    bool any = false;
+    for (number_ = 0; number_ < warps_; ++number_) {
+      Cases cases;
+      solve(*bases_[number_], access, m, {}, cases, symbol);
+      any = any || cases.found.active != 0;
+      if (cases.found.active != 0) {
+        all.aligned = all.aligned && cases.aligned;
+        all.misaligned = all.misaligned || cases.misaligned;
+        if (all.in_bounds) all.in_bounds = cases.in_bounds;
+      }
+      merge(all.found, std::move(cases.found));
+    }
+    Found& found = all.found;
+    out.wavefronts = found.wavefronts;
+    out.reached = found.reached;
+    out.executed = any;
+    out.worst = std::move(found.worst);
+    if (any) {
+      if (all.misaligned) out.aligned = false;
+      else if (all.aligned) out.aligned = true;
+      out.in_bounds = out_of_bounds_ ? std::optional(false) : all.in_bounds;
+    }
+    if (any) replay(access, m, out);
+    judge(found, out, m);
+  }
+
+  void judge(Found const& found, KernelAccess& out, MemoryAccess const&) {
+    unsigned const allowed = options_.at_most.value_or(out.ideal);
+    out.reason = found.reason;
+    if (out.aligned == false || out.in_bounds == false) {
+      out.verdict = KernelVerdict::refuted;
+      out.reason = out.aligned == false ? "an address is not a multiple of the access's bytes" : "an address lies beyond the array";
+    } else if (*out.wavefronts <= allowed) {
+      out.verdict = KernelVerdict::proved;  // whatever the data: this is what it costs at most
+      out.reason = out.executed ? "" : "no lane executes it";
+    } else if (found.data) {
+      out.verdict = KernelVerdict::data;
+      out.reason = "the address depends on " + found.reason;
+    } else if (found.unknown) {
+      out.verdict = KernelVerdict::unknown;
+    } else if (out.reached) {
+      out.verdict = KernelVerdict::refuted;
+    } else if (guard_data_) {
+      out.verdict = KernelVerdict::data;
+      out.reason = "which lanes take part depends on " + guard_reason_;
+    } else {
+      out.verdict = KernelVerdict::unknown;
+      out.reason = "no execution was found that takes as many" + (guard_reason_.empty() ? "" : "; which lanes take part depends on " + guard_reason_);
+    }
+  }
+
+  /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it.
+  void replay(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out) {
+    std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
+    for (unsigned const w : warps)
+      for (unsigned style = 0; style < 7; ++style) {
+        if (style > 0 && style < 5 && out.reached) continue;
+        Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line * 1000003ULL + style, style);
+        auto const guard = run.value(access.guard);
+        auto const address = run.value(access.address);
+        if (!run.valid()) continue;
+        std::uint32_t active = 0;
+        bool aligned = true;
+        for (unsigned l = 0; l < 32; ++l)
+          if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0) active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
+        if (active == 0 || !aligned) continue;
+        HardwareAccess lanes{};
+        unsigned const wavefronts = cost_of(*m.instruction, active, address, lanes);
+        if (wavefronts > *out.wavefronts)
+          throw Disagreement(fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line, m.op, wavefronts, w, *out.wavefronts));
+        if (run.certain() && wavefronts == *out.wavefronts && !out.reached) {
+          out.reached = true;
+          KernelWorst worst;
+          worst.warp = w;
+          worst.lanes = lanes;
+          out.worst = std::move(worst);
+        }
+      }
+  }
+
+  Module const& module_;
+  KernelOptions const& options_;
+  Launch launch_;
+  Program program_;
+  Flow flow_;
+  unsigned warps_;
+  unsigned number_ = 0;
+  Execution execution_{};
+  std::vector<std::unique_ptr<Warp>> bases_{};
+  std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
+  std::map<std::pair<unsigned, std::size_t>, std::optional<std::vector<std::uint64_t>>> trips_{};
+  std::uint64_t extra_steps_ = 0;
+  std::string guard_reason_{};
+  bool guard_data_ = false, out_of_bounds_ = false;
+};
+
+/// Which registers of the block's shape a function reads.
+struct ShapeUse {
+  bool y_or_z = false, ntid_x = false;
+};
+ShapeUse shape_use(Function const& f) {
+  ShapeUse use;
+  auto const look = [&](auto const& self, Operand const& o) -> void {
+    if (o.kind == Operand::Kind::special) {
+      use.y_or_z |= o.text == "%tid.y" || o.text == "%tid.z" || o.text == "%ntid.y" || o.text == "%ntid.z";
+      use.ntid_x |= o.text == "%ntid.x";
+    }
+    for (Operand const& p : o.parts) self(self, p);
+  };
+  for (ptx::Instruction const& i : f.body)
+    for (Operand const& o : i.operands) look(look, o);
+  return use;
+}
+
+}  // namespace
+}  // namespace kernel_detail
+
+bool needs_block(ptx::Module const&, ptx::Function const& f, KernelOptions const& options) {
+  return !options.block && f.reqntid[0] == 0 && kernel_detail::shape_use(f).y_or_z;
+}
+
+KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
+  KernelReport report;
+  report.kernel = f.name;
+  ptx::Launch launch;
+  if (options.block) {
+    launch.block = *options.block;
+  } else if (f.reqntid[0] != 0) {
+    launch.block = f.reqntid;
+  } else if (!needs_block(module, f, options)) {
+    std::uint64_t const most = f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
+    launch.block = {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1024) + 31) / 32 * 32, 1, 1};
+    launch.any_multiple = true;
+  } else {
+    report.refused = "the shape of its block is not known: give --block X,Y,Z";
+    launch.block = {32, 1, 1};
+  }
+  report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
+                                     : fmt::format("{},{},{}", launch.block[0], launch.block[1], launch.block[2]);
+  if (!report.refused.empty()) report.block = "";
+  std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  auto const warps = static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, kernel_detail::most_warps));
+  kernel_detail::Decision decision(module, f, options, launch, warps);
+  std::string refused = report.refused;
+  if (refused.empty()) {
+    report.accesses = decision.run(report.refused);
+  } else {
+    report.accesses = decision.list(refused);
+  }
+  return report;
+}
+
+}  // namespace swizproof

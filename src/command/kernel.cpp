@@ -1,0 +1,333 @@
+// swizproof kernel: what does each shared-memory instruction of a compiled kernel cost at most?
+#include "command/command.hpp"
+#include "command/help.hpp"
+
+#include "system/whole_file.hpp"
+#include "parse/pattern.hpp"
+#include "report/report.hpp"
+
+#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/hardware/collision.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <filesystem>
+#include <memory>
+#include <unistd.h>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct KernelArguments {
+  std::vector<std::string> files;
+  std::string kernel;
+  std::vector<std::string> blocks, params;
+  std::uint64_t shared_bytes = 0;
+  unsigned at_most = 0;
+};
+
+/// One kernel of one file, with one shape of block.
+struct Result {
+  std::string file{};
+  std::string name{};  ///< demangled
+  KernelReport report{};
+};
+
+struct Sums {
+  std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
+};
+
+std::string demangled(std::string const& name) {
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> const text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? std::string(text.get()) : name;
+}
+
+/// `128`, `32,8` or `16,16,2`.
+std::array<std::uint32_t, 3> parse_block(std::string const& text) {
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::size_t at = 0;
+  std::uint64_t threads = 1;
+  for (unsigned i = 0;; ++i) {
+    char const* const end = text.data() + text.size();
+    auto const [stop, error] = std::from_chars(text.data() + at, end, block[std::min(i, 2U)]);
+    if (i > 2 || error != std::errc{} || block[i] == 0 || block[i] > 1024)
+      throw InputError{"--block takes one to three numbers of threads", text, at, 1,
+                       "for instance --block 128 or --block 32,8"};
+    threads *= block[i];
+    at = static_cast<std::size_t>(stop - text.data());
+    if (at == text.size()) break;
+    if (text[at++] != ',')
+      throw InputError{"--block takes one to three numbers of threads", text, at - 1, 1,
+                       "for instance --block 32,8"};
+  }
+  if (threads > 1024) throw InputError{"a block has at most 1024 threads", text, 0, text.size(), {}};
+  return block;
+}
+
+/// `n=1024`, `param_2=0x10`.
+std::pair<std::string, std::uint64_t> parse_param(std::string const& text) {
+  std::size_t const equal = text.find('=');
+  std::uint64_t value = 0;
+  if (equal != text.npos && equal != 0) {
+    std::string digits = text.substr(equal + 1);
+    bool const hex = digits.starts_with("0x");
+    if (hex) digits = digits.substr(2);
+    auto const [stop, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
+    if (error == std::errc{} && stop == digits.data() + digits.size()) return {text.substr(0, equal), value};
+  }
+  throw InputError{"--param takes NAME=VALUE", text, 0, text.size(),
+                   "the first parameter is #0: --param '#0=1024'"};
+}
+
+/// Every .ptx below a folder, or the file itself.
+std::vector<std::string> files_of(std::vector<std::string> const& names, bool& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  for (std::string const& name : names) {
+    std::error_code error;
+    if (!fs::is_directory(name, error)) {
+      files.push_back(name);
+      continue;
+    }
+    folder = true;
+    std::vector<std::string> found;
+    for (fs::recursive_directory_iterator at(name, fs::directory_options::skip_permission_denied, error), end;
+         at != end && !error; at.increment(error))
+      if (at->path().extension() == ".ptx" && at->is_regular_file(error))
+        found.push_back(at->path().string());
+    if (found.empty())
+      throw InputError{"the folder has no .ptx file", name, 0, name.size(), "nvcc -ptx -lineinfo writes one"};
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+std::vector<Result> compute(Common const& common, KernelArguments const& arguments, KernelOptions options) {
+  Pattern const chosen(arguments.kernel, "--kernel");
+  options.arch = &parse_architecture(common.arch);
+  for (std::string const& p : arguments.params) options.params.insert(parse_param(p));
+  std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks;
+  for (std::string const& b : arguments.blocks) blocks.emplace_back(parse_block(b));
+  if (blocks.empty()) blocks.emplace_back();
+  bool folder = false;
+  std::vector<Result> results;
+  std::size_t kernels = 0;
+  for (std::string const& file : files_of(arguments.files, folder)) {
+    ptx::Module const module = ptx::read_module(read_file(file), file);
+    for (ptx::Function const& f : module.functions) {
+      if (!f.entry) continue;
+      ++kernels;
+      std::string const name = demangled(f.name);
+      if (!chosen.found_in(f.name) && !chosen.found_in(name)) continue;
+      for (auto const& block : blocks) {
+        options.block = block;
+        Result one{file, name, decide_kernel(module, f, options)};
+        if (!folder && !one.report.accesses.empty() && needs_block(module, f, options))
+          throw InputError{
+              "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
+              0, name.size(), "give --block X,Y,Z"};
+        results.push_back(std::move(one));
+      }
+    }
+  }
+  if (results.empty() && kernels != 0)
+    throw InputError{"no kernel has a name that matches", arguments.kernel, 0, arguments.kernel.size(),
+                     "without --kernel all are read"};
+  if (kernels == 0)
+    throw InputError{
+        "there is no kernel (.entry) in it", arguments.files[0], 0, arguments.files[0].size(), {}};
+  return results;
+}
+
+Sums sums_of(std::vector<Result> const& results) {
+  Sums sums;
+  for (Result const& r : results)
+    for (KernelAccess const& a : r.report.accesses)
+      ++(a.verdict == KernelVerdict::proved    ? sums.proved
+         : a.verdict == KernelVerdict::refuted ? sums.refuted
+         : a.verdict == KernelVerdict::data    ? sums.data
+                                               : sums.unknown);
+  return sums;
+}
+
+std::string_view name(KernelVerdict v) {
+  return v == KernelVerdict::proved    ? "proved"
+         : v == KernelVerdict::refuted ? "refuted"
+         : v == KernelVerdict::data    ? "data"
+                                       : "unknown";
+}
+
+// ----------------------------------------------------------------------------------------- JSON
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
+
+Json to_json(KernelWorst const& worst) {
+  Json out{{"warp", worst.warp}, {"values", Json::object()}, {"lanes", Json::array()}};
+  for (auto const& [what, value] : worst.values) out["values"][what] = value;
+  for (unsigned l = 0; l < warp_lanes; ++l)
+    out["lanes"].push_back(worst.lanes.active[l] ? Json(worst.lanes.address[l]) : Json());
+  return out;
+}
+
+Json to_json(KernelAccess const& a) {
+  Json out{{"file", text_or_null(a.file)},
+           {"line", a.file.empty() ? Json() : Json(a.line)},
+           {"ptx_line", a.ptx_line},
+           {"op", a.op}};
+  out["verdict"] = name(a.verdict);
+  out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
+  out["reached"] = a.reached;
+  out["ideal"] = a.instruction ? Json(a.ideal) : Json();
+  out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
+  out["address"] = text_or_null(a.address);
+  out["reason"] = text_or_null(a.reason);
+  out["executed"] = a.executed;
+  out["counterexample"] = a.worst && a.verdict != KernelVerdict::proved ? to_json(*a.worst) : Json();
+  out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
+  out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
+  return out;
+}
+
+Json to_json(std::vector<Result> const& results, Architecture const& arch) {
+  Sums const sums = sums_of(results);
+  Json out{{"verdict", sums.refuted != 0   ? "refuted"
+                       : sums.unknown != 0 ? "unknown"
+                                           : "proved"},
+           {"arch", arch.name},
+           {"kernels", Json::array()}};
+  for (Result const& r : results) {
+    Json kernel{{"kernel", r.name},
+                {"mangled", r.report.kernel},
+                {"file", r.file},
+                {"block", text_or_null(r.report.block)},
+                {"refused", text_or_null(r.report.refused)},
+                {"accesses", Json::array()}};
+    for (KernelAccess const& a : r.report.accesses) kernel["accesses"].push_back(to_json(a));
+    out["kernels"].push_back(std::move(kernel));
+  }
+  out["proved"] = sums.proved;
+  out["refuted"] = sums.refuted;
+  out["data_dependent"] = sums.data;
+  out["unknown"] = sums.unknown;
+  return out;
+}
+
+// ----------------------------------------------------------------------------------------- text
+
+std::string source_of(KernelAccess const& a) {
+  if (a.file.empty()) return fmt::format("PTX {}", a.ptx_line);
+  return fmt::format("{}:{}", a.file.substr(a.file.rfind('/') + 1), a.line);
+}
+
+std::string colored(KernelVerdict v, Style const& style) {
+  std::string const text = fmt::format("{:<8}", name(v));
+  return v == KernelVerdict::proved    ? style.good(text)
+         : v == KernelVerdict::refuted ? style.bad(text)
+                                       : style.doubtful(text);
+}
+
+void print_worst(Common const& common, KernelAccess const& a, Architecture const& arch) {
+  KernelWorst const& w = *a.worst;
+  std::string values;
+  for (auto const& [what, value] : w.values)
+    values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
+  fmt::print(common.streams.out, "      warp {}{}; address: {}\n", w.warp, values, a.address);
+  Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
+  auto const conflict = fullest(*a.instruction, w.lanes, c);
+  std::vector<std::size_t> const served = conflict.use.served();
+  std::string lanes, addresses;
+  for (std::size_t i = 0; i < std::min<std::size_t>(served.size(), 8); ++i) {
+    lanes += fmt::format(" {:>7}", conflict.use.lanes[served[i]]);
+    addresses += fmt::format(" {:>#7x}", w.lanes.address[conflict.use.lanes[served[i]]]);
+  }
+  fmt::print(common.streams.out,
+             "      phase {}, bank {}: {} different words\n        lane    {}{}\n        address {}\n",
+             conflict.phase, conflict.bank, served.size(), lanes,
+             served.size() > 8 ? fmt::format("  and {} more", served.size() - 8) : "", addresses);
+}
+
+void print(Common const& common, Result const& r, Architecture const& arch, Style const& style) {
+  fmt::print(common.streams.out, "{}{}\n", style.strong(r.name),
+             r.report.block.empty() ? "" : "  block " + r.report.block);
+  if (r.report.accesses.empty()) {
+    fmt::print(common.streams.out, "  no access to shared memory\n\n");
+    return;
+  }
+  if (!r.report.refused.empty()) fmt::print(common.streams.out, "  not decided: {}\n", r.report.refused);
+  std::size_t wide = 6, op = 2;
+  for (KernelAccess const& a : r.report.accesses)
+    wide = std::max(wide, source_of(a).size()), op = std::max(op, a.op.size());
+  fmt::print(common.streams.out, "  {}\n",
+             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>6}", "", "source", wide, "op",
+                                     op, "wavefronts", "ideal", "excess")));
+  for (KernelAccess const& a : r.report.accesses) {
+    std::string const number = a.wavefronts ? fmt::format("{}{}", a.reached ? "" : "<=", *a.wavefronts) : "-";
+    std::string const excess =
+        a.wavefronts && a.instruction ? std::to_string(excess_over(a.ideal, *a.wavefronts)) : "-";
+    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>6}{}\n",
+               colored(a.verdict, style), source_of(a), wide, a.op, op, number,
+               a.instruction ? std::to_string(a.ideal) : "-", excess,
+               a.reason.empty() ? "" : "  " + a.reason);
+    if (a.verdict == KernelVerdict::refuted && a.worst && a.instruction) print_worst(common, a, arch);
+  }
+  fmt::print(common.streams.out, "\n");
+}
+
+void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
+  std::vector<Result> const results = compute(common, arguments, options);
+  Sums const sums = sums_of(results);
+  common.exit_code = sums.refuted != 0 ? refuted : sums.unknown != 0 ? undecided : holds;
+  Architecture const& arch = parse_architecture(common.arch);
+  if (common.json) return print_json(common, to_json(results, arch));
+  Style const style(common.color, STDOUT_FILENO);
+  for (Result const& r : results) print(common, r, arch, style);
+  fmt::print(common.streams.out,
+             "{} proved, {} refuted, {} depend on data, {} unknown; of the PTX, over all warps, blocks, "
+             "iterations and parameters\n\n{}\n",
+             sums.proved, sums.refuted, sums.data, sums.unknown, certainty_line(arch, style));
+}
+
+}  // namespace
+
+void add_kernel(CLI::App& app, Common& common) {
+  CLI::App* const sub = add_command(
+      app, "kernel", "What does each shared-memory instruction of a compiled kernel cost at most?",
+      {"swizproof kernel gpu/examples/ptx/transpose.ptx --block 32,8",
+       "which accesses of these kernels have bank conflicts, in any warp and iteration?"});
+  auto const arguments = std::make_shared<KernelArguments>();
+  auto const options = std::make_shared<KernelOptions>();
+  sub->add_option("FILE", arguments->files,
+                  "PTX, as nvcc -ptx -lineinfo writes it, or a folder: every .ptx in it")
+      ->required();
+  sub->add_option("--kernel", arguments->kernel,
+                  "only kernels with a name that this regular expression finds");
+  sub->add_option("--block", arguments->blocks,
+                  "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
+                  "or tid.z and its PTX has no .reqntid")
+      ->allow_extra_args(false);
+  sub->add_option("--param", arguments->params,
+                  "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first")
+      ->allow_extra_args(false);
+  auto* const bytes = sub->add_option("--shared-bytes", arguments->shared_bytes,
+                                      "bytes of dynamic shared memory, for the verdict in_bounds");
+  auto* const most = sub->add_option("--at-most", arguments->at_most,
+                                     "wavefronts that each access may take; else the ideal number");
+  sub->callback([&common, arguments, options, bytes, most] {
+    if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
+    if (most->count() != 0) options->at_most = arguments->at_most;
+    run(common, *arguments, *options);
+  });
+}
+
+}  // namespace swizproof::command

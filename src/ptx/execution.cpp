@@ -1,0 +1,818 @@
+#include <swizproof/ptx/execution.hpp>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace swizproof::ptx {
+
+namespace {
+
+using Id = std::uint32_t;
+
+/// The graph is larger than allowed.
+struct TooLarge {};
+
+class Executor {
+ public:
+  Executor(Program const& program, Flow const& flow, Execution& out, std::size_t most_nodes)
+      : program_(program), flow_(flow), out_(out), terms_(out.terms), most_nodes_(most_nodes) {}
+
+  void run() {
+    collect_definitions();
+    place_joins();
+    reach_.assign(program_.blocks.size(), 1);
+    path_.assign(program_.blocks.size(), 1);
+    stamp_.assign(program_.widths.size(), -1);
+    now_.assign(program_.widths.size(), 0);
+    for (std::size_t l = 0; l < flow_.loops.size(); ++l) {
+      Leaf leaf;
+      leaf.kind = Leaf::Kind::counter;
+      leaf.width = 64;
+      leaf.loop = static_cast<std::int32_t>(l);
+      out_.counters.push_back(add_leaf(leaf, 64));
+    }
+    out_.accesses.resize(program_.accesses.size());
+    for (Id const block : flow_.order) run_block(block);
+    close_loops();
+    close_exits();
+  }
+
+ private:
+  // ------------------------------------------------------------------------------------- nodes
+
+  Id add(Node node) {
+    if (terms_.nodes().size() > most_nodes_) throw TooLarge{};
+    return terms_.add(node);
+  }
+  Id constant(unsigned width, std::uint64_t value) { return terms_.constant(width, value).id; }
+  [[nodiscard]] Node const& node(Id id) const { return terms_.nodes()[id]; }
+  [[nodiscard]] unsigned width(Id id) const { return node(id).width; }
+  [[nodiscard]] bool is_constant(Id id) const { return node(id).op == Op::constant || node(id).op == Op::truth; }
+
+  Id add_leaf(Leaf leaf, unsigned bits) {
+    if (terms_.nodes().size() > most_nodes_) throw TooLarge{};
+    leaf.width = static_cast<std::uint8_t>(bits);
+    Term const t = terms_.variable(bits, bits, {});
+    out_.leaves.push_back(std::move(leaf));
+    out_.phi_of.push_back(-1);
+    return t.id;
+  }
+  /// A leaf for a register: predicates are truths.
+  Id leaf_value(Leaf leaf, unsigned bits) {
+    Id const id = add_leaf(std::move(leaf), bits);
+    return bits == 1 ? truth_of(id) : id;
+  }
+  Id truth_of(Id bit) { return add({Op::eq, 0, bit, constant(1, 1)}); }
+  /// A truth as a word of one bit.
+  Id word_of(Id truth) { return width(truth) == 0 ? add({Op::ite, 1, truth, constant(1, 1), constant(1, 0)}) : truth; }
+
+  Id negate(Id a) { return add({Op::negation, 0, a}); }
+  Id both(Id a, Id b) {
+    if (a == b) return a;
+    if (opposite(a, b)) return 0;
+    return add({Op::conjunction, 0, a, b});
+  }
+  Id either(Id a, Id b) {
+    if (a == b) return a;
+    if (opposite(a, b)) return 1;
+    // (p && q) || (p && !q) is p
+    Node const x = node(a), y = node(b);
+    if (x.op == Op::conjunction && y.op == Op::conjunction)
+      for (auto const& [p, q, r, s] : {std::array<Id, 4>{x.a, x.b, y.a, y.b}, {x.b, x.a, y.a, y.b}, {x.a, x.b, y.b, y.a}, {x.b, x.a, y.b, y.a}})
+        if (p == r && opposite(q, s)) return p;
+    return add({Op::disjunction, 0, a, b});
+  }
+  [[nodiscard]] bool opposite(Id a, Id b) const {
+    return (node(a).op == Op::negation && node(a).a == b) || (node(b).op == Op::negation && node(b).a == a) || (a < 2 && b < 2 && a != b);
+  }
+  Id pick(Id condition, Id yes, Id no) {
+    if (yes == no || condition == 1) return yes;
+    if (condition == 0) return no;
+    // A register that was not written may hold anything, so also the other value.
+    if (is_undefined(no)) return yes;
+    if (is_undefined(yes)) return no;
+    if (width(yes) == 0) return either(both(condition, yes), both(negate(condition), no));
+    if (node(condition).op == Op::negation) return add({Op::ite, static_cast<std::uint8_t>(width(yes)), node(condition).a, no, yes});
+    return add({Op::ite, static_cast<std::uint8_t>(width(yes)), condition, yes, no});
+  }
+  [[nodiscard]] bool is_undefined(Id id) const {
+    if (node(id).op == Op::eq && node(node(id).a).op == Op::variable) id = node(id).a;
+    if (node(id).op == Op::eq && node(node(id).b).op == Op::variable) id = node(id).b;
+    return node(id).op == Op::variable && out_.leaves[node(id).value].kind == Leaf::Kind::undefined;
+  }
+
+  /// a + b with constants gathered: (x + 1) + 2 is x + 3.
+  Id sum(unsigned w, Id a, Id b) {
+    if (is_constant(a)) std::swap(a, b);
+    if (is_constant(b) && node(a).op == Op::bv_add) {
+      Node const n = node(a);
+      if (is_constant(n.a)) return sum(w, n.b, add({Op::bv_add, static_cast<std::uint8_t>(w), n.a, b}));
+      if (is_constant(n.b)) return sum(w, n.a, add({Op::bv_add, static_cast<std::uint8_t>(w), n.b, b}));
+    }
+    return add({Op::bv_add, static_cast<std::uint8_t>(w), a, b});
+  }
+
+  // ------------------------------------------------------------------------------------- which loops a node changes in
+
+  static constexpr std::int32_t several = -2;
+  /// The deepest loop of its leaves, -1 for none, `several` if they do not lie within each other.
+  std::int32_t loop_of(Id id) {
+    while (loop_of_.size() < terms_.nodes().size()) {
+      Node const& n = terms_.nodes()[loop_of_.size()];
+      std::int32_t l = -1;
+      if (n.op == Op::variable) {
+        l = out_.leaves[n.value].loop;
+      } else if (n.op != Op::constant && n.op != Op::truth) {
+        l = deeper(loop_of_[n.a], n.b < loop_of_.size() && uses_b(n.op) ? loop_of_[n.b] : -1);
+        if (n.op == Op::ite) l = deeper(l, loop_of_[n.c]);
+      }
+      loop_of_.push_back(l);
+    }
+    return loop_of_[id];
+  }
+  static bool uses_b(Op op) { return op != Op::negation && op != Op::zero_extend && op != Op::truncate; }
+  [[nodiscard]] bool inside(std::int32_t inner, std::int32_t outer) const {
+    for (; inner >= 0; inner = flow_.loops[static_cast<std::size_t>(inner)].parent)
+      if (inner == outer) return true;
+    return false;
+  }
+  [[nodiscard]] std::int32_t deeper(std::int32_t a, std::int32_t b) const {
+    if (a == several || b == several) return several;
+    if (a < 0 || inside(b, a)) return b < 0 ? a : b;
+    if (b < 0 || inside(a, b)) return a;
+    return several;
+  }
+  bool changes_in(Id id, std::int32_t loop) {
+    std::int32_t const l = loop_of(id);
+    return l == several || inside(l, loop);
+  }
+
+  /// The value in a block outside of loops that it was computed in: that of the iteration in which they are left.
+  Id leave(Id id, Id from, Id to) {
+    std::int32_t left = -1;
+    for (std::int32_t l = flow_.loop[from]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+      if (!flow_.within(to, l)) left = l;
+    return left < 0 ? id : leave_loop(id, left);
+  }
+  Id leave_loop(Id id, std::int32_t left) {
+    if (is_constant(id) || !changes_in(id, left)) return id;
+    auto const [at, fresh] = left_.try_emplace(std::uint64_t{id} << 32 | static_cast<std::uint32_t>(left), 0);
+    if (!fresh) return at->second;
+    Leaf leaf;
+    leaf.kind = Leaf::Kind::exit;
+    leaf.loop = flow_.loops[static_cast<std::size_t>(left)].parent;
+    leaf.left = left;
+    leaf.line = program_.blocks[flow_.loops[static_cast<std::size_t>(left)].header].line;
+    bool const truth = width(id) == 0;
+    leaf.args = {truth ? word_of(id) : id};
+    Id const out = leaf_value(std::move(leaf), truth ? 1 : width(id));
+    left_[std::uint64_t{id} << 32 | static_cast<std::uint32_t>(left)] = out;
+    return out;
+  }
+
+  // ------------------------------------------------------------------------------------- definitions and joins
+
+  void collect_definitions() {
+    std::size_t const n = program_.widths.size();
+    std::vector<std::vector<std::uint32_t>> steps(n);
+    for (Id const b : flow_.order)
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+        if (program_.steps[s].dst >= 0) steps[static_cast<std::size_t>(program_.steps[s].dst)].push_back(s);
+    needed_.assign(n, false);
+    std::vector<std::uint32_t> work;
+    auto const need = [&](std::uint64_t r) {
+      if (!needed_[r]) needed_[r] = true, work.push_back(static_cast<std::uint32_t>(r));
+    };
+    auto const need_source = [&](Source const& s) {
+      if (!s.constant) need(s.value);
+    };
+    for (Id const b : flow_.order)
+      if (program_.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program_.blocks[b].condition));
+    for (MemoryAccess const& m : program_.accesses) {
+      need_source(m.address);
+      if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard));
+    }
+    while (!work.empty()) {
+      std::uint32_t const r = work.back();
+      work.pop_back();
+      for (std::uint32_t const s : steps[r])
+        for (Source const& source : {program_.steps[s].a, program_.steps[s].b, program_.steps[s].c}) need_source(source);
+    }
+    blocks_of_.resize(n);
+    for (Id const b : flow_.order)
+      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
+        if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed_[static_cast<std::size_t>(d)])
+          if (auto& list = blocks_of_[static_cast<std::size_t>(d)]; list.empty() || list.back() != b) list.push_back(b);
+  }
+
+  void place_joins() {
+    std::size_t const n = program_.blocks.size();
+    frontier_.resize(n);
+    for (Id const b : flow_.order) {
+      bool const join = flow_.before[b].size() >= 2 || (b == flow_.order.front() && !flow_.before[b].empty());
+      if (!join) continue;
+      for (Id p : flow_.before[b])
+        while (static_cast<std::int32_t>(p) != flow_.idom[b]) {
+          if (frontier_[p].empty() || frontier_[p].back() != b) frontier_[p].push_back(b);
+          if (flow_.idom[p] < 0) break;
+          p = static_cast<Id>(flow_.idom[p]);
+        }
+    }
+  }
+
+  /// Blocks at which different definitions of a register meet.
+  std::vector<Id> const& joins_of(std::uint32_t reg) {
+    auto const [at, fresh] = joins_.try_emplace(reg);
+    if (!fresh) return at->second;
+    std::vector<Id> found, work = blocks_of_[reg];
+    while (!work.empty()) {
+      Id const b = work.back();
+      work.pop_back();
+      for (Id const j : frontier_[b])
+        if (std::find(found.begin(), found.end(), j) == found.end()) found.push_back(j), work.push_back(j);
+    }
+    std::sort(found.begin(), found.end());
+    return joins_[reg] = std::move(found);
+  }
+
+  static std::uint64_t key(std::uint32_t reg, Id block) { return std::uint64_t{reg} << 32 | block; }
+
+  /// The value of a register at the end of a block.
+  Id at_end(std::uint32_t reg, Id block) {
+    if (auto const found = ends_.find(key(reg, block)); found != ends_.end()) return found->second;
+    return at_start(reg, block);
+  }
+
+  /// The value of a register at the start of a block: of the nearest dominator that writes it or joins writes.
+  Id at_start(std::uint32_t reg, Id block) {
+    std::vector<Id> const& writers = blocks_of_[reg];
+    if (writers.empty()) return undefined(reg);
+    if (writers.size() == 1 && writers[0] != block && flow_.dominates(writers[0], block)) {
+      if (auto const found = ends_.find(key(reg, writers[0])); found != ends_.end()) return leave(found->second, writers[0], block);
+    }
+    std::vector<Id> const& joins = joins_of(reg);
+    for (std::int32_t at = static_cast<std::int32_t>(block); at >= 0;) {
+      Id const b = static_cast<Id>(at);
+      if (b != block)
+        if (auto const found = ends_.find(key(reg, b)); found != ends_.end()) return leave(found->second, b, block);
+      if (std::binary_search(joins.begin(), joins.end(), b)) return leave(join(reg, b), b, block);
+      at = flow_.idom[b];
+    }
+    return undefined(reg);
+  }
+
+  Id undefined(std::uint32_t reg) {
+    auto const [at, fresh] = undefined_.try_emplace(reg, 0);
+    if (!fresh) return at->second;
+    Leaf leaf;
+    leaf.kind = Leaf::Kind::undefined;
+    Id const id = leaf_value(leaf, program_.widths[reg]);
+    return undefined_[reg] = id;
+  }
+
+  [[nodiscard]] bool is_header(Id block) const {
+    return flow_.loop[block] >= 0 && flow_.loops[static_cast<std::size_t>(flow_.loop[block])].header == block;
+  }
+
+  /// The value of a register where definitions meet.
+  Id join(std::uint32_t reg, Id block) {
+    if (auto const found = ends_.find(key(reg, block) | join_bit); found != ends_.end()) return found->second;
+    Id value = 0;
+    if (is_header(block)) {
+      Leaf leaf;
+      leaf.kind = Leaf::Kind::phi;
+      leaf.loop = flow_.loop[block];
+      leaf.line = program_.blocks[block].line;
+      Id const id = add_leaf(leaf, program_.widths[reg]);
+      value = program_.widths[reg] == 1 ? truth_of(id) : id;
+      out_.phi_of.back() = static_cast<std::int32_t>(out_.phis.size());
+      Phi phi;
+      phi.node = id;
+      phi.loop = leaf.loop;
+      out_.phis.push_back(phi);
+      pending_.push_back({reg, block});
+      ends_[key(reg, block) | join_bit] = value;
+      return value;
+    }
+    if (++joining_ > 400) throw TooLarge{};
+    value = gate(reg, block, false);
+    --joining_;
+    ends_[key(reg, block) | join_bit] = value;
+    return value;
+  }
+
+  /// The value over the forward edges into a block, or, of a header, over its back edges.
+  Id gate(std::uint32_t reg, Id block, bool back) {
+    Id value = 0;
+    bool first = true;
+    for (Id const p : flow_.before[block]) {
+      bool const is_back = flow_.number[p] >= flow_.number[block];
+      if (is_back != back) continue;
+      Id const here = leave(at_end(reg, p), p, block);
+      if (first) value = here, first = false;
+      else if (here != value) value = pick(back ? back_condition(p, block) : edge_path(p, block), here, value);
+    }
+    return first ? undefined(reg) : value;
+  }
+
+  // ------------------------------------------------------------------------------------- conditions
+
+  /// The truth with which block `from` goes on to `to`.
+  Id edge(Id from, Id to) {
+    Block const& b = program_.blocks[from];
+    if (b.condition < 0) return 1;
+    auto const target = static_cast<std::int32_t>(to);
+    if (b.taken == target && b.next == target) return 1;
+    Id const c = at_end(static_cast<std::uint32_t>(b.condition), from);
+    return (b.taken == target) != b.negated ? c : negate(c);
+  }
+
+  /// From block `top`, which dominates `block`, to `block`.
+  Id chain(Id block, Id top) {
+    Id all = 1;
+    for (Id at = block; at != top; at = static_cast<Id>(flow_.idom[at])) {
+      all = both(all, reach_[at]);
+      if (flow_.idom[at] < 0) break;
+    }
+    return all;
+  }
+
+  /// From the dominator of `to` by way of the edge from `from`; a term of the iteration in which loops are left.
+  Id edge_path(Id from, Id to) {
+    auto const top = static_cast<Id>(flow_.idom[to]);
+    std::int32_t left = -1;
+    for (std::int32_t l = flow_.loop[from]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+      if (!flow_.within(to, l)) left = l;
+    if (left < 0) return both(chain(from, top), edge(from, to));
+    Loop const& loop = flow_.loops[static_cast<std::size_t>(left)];
+    if (flow_.within(top, left)) return leave_loop(both(chain(from, top), edge(from, to)), left);
+    Id const entered = chain(loop.header, top);
+    if (loop.exits.size() == 1) return entered;  // a thread that enters it leaves it there, or never
+    return both(entered, leave_loop(both(chain(from, loop.header), edge(from, to)), left));
+  }
+  Id back_condition(Id latch, Id header) { return both(chain(latch, header), edge(latch, header)); }
+
+  void find_reach(Id block) {
+    std::int32_t const top = flow_.idom[block];
+    if (top < 0) return;
+    Id reach = 0;
+    bool first = true;
+    if (flow_.postdominates(block, static_cast<Id>(top))) {
+      reach = 1;
+    } else {
+      for (Id const p : flow_.before[block]) {
+        if (flow_.number[p] >= flow_.number[block]) continue;
+        Id const c = edge_path(p, block);
+        reach = first ? c : either(reach, c);
+        first = false;
+      }
+    }
+    reach_[block] = reach;
+    // Conditions within a loop that is left are those of its last iteration: the entry of the loop stands for them.
+    Id base = static_cast<Id>(top);
+    for (std::int32_t l = flow_.loop[base]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+      if (!flow_.within(block, l)) base = flow_.loops[static_cast<std::size_t>(l)].header;
+    path_[block] = both(path_[base], reach);
+  }
+
+  // ------------------------------------------------------------------------------------- steps
+
+  Id read(std::uint32_t reg, Id block) {
+    if (stamp_[reg] == static_cast<std::int32_t>(block)) return now_[reg];
+    return at_start(reg, block);
+  }
+  Id value(Source const& s, Id block, unsigned w) {
+    if (s.constant) return w == 1 ? static_cast<Id>(s.value & 1) : constant(w, s.value);
+    return read(static_cast<std::uint32_t>(s.value), block);
+  }
+  [[nodiscard]] unsigned width_of(Source const& s, unsigned other) const {
+    return s.constant ? other : program_.widths[s.value];
+  }
+
+  void run_block(Id block) {
+    find_reach(block);
+    Block const& b = program_.blocks[block];
+    std::vector<std::uint32_t> written;
+    for (std::uint32_t s = b.first; s < b.last; ++s) {
+      Step const& step = program_.steps[s];
+      if (step.action == Action::access) {
+        run_access(step, block);
+        continue;
+      }
+      if (step.dst < 0 || !needed_[static_cast<std::size_t>(step.dst)]) continue;
+      auto const d = static_cast<std::uint32_t>(step.dst);
+      Id const result = run_step(step, block);
+      if (stamp_[d] != static_cast<std::int32_t>(block)) written.push_back(d);
+      stamp_[d] = static_cast<std::int32_t>(block);
+      now_[d] = result;
+    }
+    for (std::uint32_t const d : written) ends_[key(d, block)] = now_[d];
+  }
+
+  void run_access(Step const& step, Id block) {
+    MemoryAccess const& m = program_.accesses[step.extra];
+    ExecutedAccess& out = out_.accesses[step.extra];
+    unsigned const w = width_of(m.address, 32);
+    Id const base = value(m.address, block, w);
+    out.address = sum(w, base, constant(w, m.offset));
+    out.guard = path_[block];
+    if (m.guard >= 0) {
+      Id const g = read(static_cast<std::uint32_t>(m.guard), block);
+      out.guard = both(out.guard, m.guard_negated ? negate(g) : g);
+    }
+    out.loop = flow_.loop[block];
+    out.reached = true;
+  }
+
+  Id binary(Op op, unsigned w, Id a, Id b) { return add({op, static_cast<std::uint8_t>(w), a, b}); }
+
+  Id run_step(Step const& s, Id block) {
+    unsigned const w = s.width;
+    // Comparisons have a width of 1 and take words: of a register's width.
+    unsigned const of = w == 1 && (s.action == Action::equal || s.action == Action::below)
+                            ? width_of(s.a, width_of(s.b, 32))
+                            : w;
+    auto const a = [&] { return value(s.a, block, of); };
+    auto const b = [&] { return value(s.b, block, of); };
+    switch (s.action) {
+      case Action::copy:
+        return a();
+      case Action::add:
+        return sum(w, a(), b());
+      case Action::sub: {
+        Id const x = a(), y = b();
+        if (is_constant(y)) return sum(w, x, constant(w, 0 - node(y).value));
+        if (x == y) return constant(w, 0);
+        return binary(Op::bv_sub, w, x, y);
+      }
+      case Action::mul: {
+        Id const x = a(), y = b();
+        if (is_constant(x) && node(x).value == 1) return y;
+        if (is_constant(y) && node(y).value == 1) return x;
+        return binary(Op::bv_mul, w, x, y);
+      }
+      case Action::bit_and:
+        return binary(Op::bv_and, w, a(), b());
+      case Action::bit_or:
+        return binary(Op::bv_or, w, a(), b());
+      case Action::bit_xor:
+        return binary(Op::bv_xor, w, a(), b());
+      case Action::shl:
+        return binary(Op::bv_shl, w, a(), b());
+      case Action::lshr:
+        return binary(Op::bv_lshr, w, a(), b());
+      case Action::udiv:
+        return binary(Op::bv_udiv, w, a(), b());
+      case Action::urem:
+        return binary(Op::bv_urem, w, a(), b());
+      case Action::zext:
+      case Action::trunc: {
+        Id const x = value(s.a, block, w);
+        return resized(Term{&terms_, x}, w).id;
+      }
+      case Action::equal:
+        return add({Op::eq, 0, a(), b()});
+      case Action::below:
+        return add({Op::ult, 0, a(), b()});
+      case Action::both:
+        return both(a(), b());
+      case Action::either:
+        return either(a(), b());
+      case Action::differ: {
+        Id const x = a(), y = b();
+        return either(both(x, negate(y)), both(negate(x), y));
+      }
+      case Action::negate:
+        return negate(a());
+      case Action::choose:
+        return pick(value(s.a, block, 1), value(s.b, block, w), value(s.c, block, w));
+      default:
+        return leaf_of(s, block);
+    }
+  }
+
+  Id word(Source const& s, Id block, unsigned w) { return word_of(value(s, block, width_of(s, w))); }
+
+  Id leaf_of(Step const& s, Id block) {
+    Leaf leaf;
+    leaf.line = s.line;
+    leaf.loop = flow_.loop[block];
+    leaf.extra = s.extra;
+    switch (s.action) {
+      case Action::special:
+        leaf.kind = Leaf::Kind::special;
+        leaf.loop = -1;
+        return shared_leaf(leaf, s.width);
+      case Action::symbol:
+        leaf.kind = Leaf::Kind::symbol;
+        leaf.loop = -1;
+        return shared_symbol(leaf, s.width);
+      case Action::opaque:
+        leaf.kind = Leaf::Kind::opaque;
+        leaf.args = {word(s.a, block, 64), word(s.b, block, 64), word(s.c, block, 64)};
+        leaf.loop = deepest_of(leaf.args);
+        return shared_leaf(leaf, s.width);
+      case Action::voted:
+        leaf.kind = Leaf::Kind::voted;
+        leaf.args = {word(s.a, block, 32)};
+        return leaf_value(leaf, s.width);
+      case Action::shuffle:
+        leaf.kind = Leaf::Kind::shuffle;
+        leaf.args = {word(s.a, block, 32), word(s.b, block, 32), word(s.c, block, 32)};
+        return leaf_value(leaf, s.width);
+      case Action::load:
+        return load(leaf, s, block);
+      default:
+        leaf.kind = Leaf::Kind::varying;
+        return leaf_value(leaf, s.width);
+    }
+  }
+
+  /// The innermost loop in which any of the arguments changes; where they do not lie within each other, the block's own is not
+  /// known here: a fresh leaf each time.
+  std::int32_t deepest_of(std::vector<Id> const& args) {
+    std::int32_t l = -1;
+    for (Id const a : args) l = deeper(l, loop_of(a));
+    return l;
+  }
+
+  /// One leaf for equal functions of equal arguments.
+  Id shared_leaf(Leaf const& leaf, unsigned bits) {
+    std::vector<std::uint64_t> name{static_cast<std::uint64_t>(leaf.kind), bits, leaf.extra, leaf.offset};
+    name.insert(name.end(), leaf.args.begin(), leaf.args.end());
+    auto const [at, fresh] = shared_.try_emplace(std::move(name), 0);
+    if (fresh) at->second = leaf_value(leaf, bits);
+    return at->second;
+  }
+
+  /// The address of a variable: a word of 64 bits, so that its halves and its whole are one leaf. Shared addresses have 32.
+  Id shared_symbol(Leaf const& leaf, unsigned bits) {
+    bool const narrow = program_.symbols[leaf.extra].space == Space::shared;
+    Id const base = shared_leaf(leaf, narrow ? 32 : 64);
+    return resized(Term{&terms_, base}, bits).id;
+  }
+
+  Id load(Leaf leaf, Step const& s, Id block) {
+    auto const space = static_cast<Space>(s.extra);
+    unsigned const w = width_of(s.a, 64);
+    Id const address = sum(w, value(s.a, block, w), constant(w, s.b.value));
+    leaf.args = {address};
+    leaf.kind = Leaf::Kind::load;
+    if (space == Space::param) {
+      // Parameters do not change: the same address, the same value.
+      Node const n = node(address);
+      Id const base = n.op == Op::bv_add ? (is_constant(n.a) ? n.b : n.a) : address;
+      std::uint64_t const offset = n.op == Op::bv_add ? (is_constant(n.a) ? node(n.a).value : is_constant(n.b) ? node(n.b).value : 0) : 0;
+      if (node(base).op == Op::variable && out_.leaves[node(base).value].kind == Leaf::Kind::symbol && is_parameter(out_.leaves[node(base).value].extra)) {
+        Leaf param;
+        param.kind = Leaf::Kind::param;
+        param.line = leaf.line;
+        param.extra = out_.leaves[node(base).value].extra;
+        param.offset = offset;
+        return shared_leaf(param, s.width);
+      }
+      leaf.kind = Leaf::Kind::varying;
+    } else if (space == Space::constant) {
+      leaf.loop = loop_of(address) == several ? flow_.loop[block] : loop_of(address);
+      return shared_leaf(leaf, s.width);
+    } else if (space == Space::local || space == Space::generic) {
+      leaf.kind = Leaf::Kind::varying;  // another value in each thread
+    }
+    return leaf_value(leaf, s.width);
+  }
+  [[nodiscard]] bool is_parameter(std::uint32_t symbol) const { return program_.symbols[symbol].space == Space::param; }
+
+  // ------------------------------------------------------------------------------------- loops
+
+  void close_loops() {
+    for (std::size_t i = 0; i < pending_.size(); ++i) {  // grows
+      auto const [reg, header] = pending_[i];
+      Id const init = gate(reg, header, false), back = gate(reg, header, true);
+      Phi& phi = out_.phis[i];
+      phi.init = word_of(init);
+      phi.back = word_of(back);
+    }
+    for (std::size_t i = 0; i < out_.phis.size(); ++i) classify(i);
+    for (Phi& phi : out_.phis)
+      if (phi.kind == Phi::Kind::other || phi.kind == Phi::Kind::drift) find_orbit(phi);
+  }
+
+  /// A sum: constants and coefficients of other nodes, modulo 2^width.
+  struct Linear {
+    std::map<Id, std::uint64_t> terms{};
+    std::uint64_t constant = 0;
+  };
+  bool linear(Id id, std::uint64_t factor, Linear& into, unsigned depth = 0) {
+    if (depth > 200 || into.terms.size() > 64) return false;
+    Node const n = node(id);
+    auto const is = [&](Id x) { return node(x).op == Op::constant; };
+    if (n.op == Op::constant) return into.constant += factor * n.value, true;
+    if (n.op == Op::bv_add) return linear(n.a, factor, into, depth + 1) && linear(n.b, factor, into, depth + 1);
+    if (n.op == Op::bv_sub) return linear(n.a, factor, into, depth + 1) && linear(n.b, 0 - factor, into, depth + 1);
+    if (n.op == Op::bv_mul && is(n.a)) return linear(n.b, factor * node(n.a).value, into, depth + 1);
+    if (n.op == Op::bv_mul && is(n.b)) return linear(n.a, factor * node(n.b).value, into, depth + 1);
+    if (n.op == Op::bv_shl && is(n.b)) return linear(n.a, node(n.b).value < 64 ? factor << node(n.b).value : 0, into, depth + 1);
+    into.terms[id] += factor;
+    return true;
+  }
+
+  void classify(std::size_t index) {
+    Phi const phi = out_.phis[index];
+    unsigned const w = width(phi.node);
+    Phi& out = out_.phis[index];
+    if (phi.back == phi.node) {
+      out.kind = Phi::Kind::same;
+      return;
+    }
+    Linear difference;
+    if (w < 8 || !linear(phi.back, 1, difference)) return;
+    std::uint64_t const mask = w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1;
+    auto const self = difference.terms.find(phi.node);
+    if (self == difference.terms.end() || (self->second & mask) != 1) return;
+    difference.terms.erase(self);
+    bool invariant = true;
+    Id step = constant(w, difference.constant);
+    for (auto const& [id, factor] : difference.terms) {
+      if ((factor & mask) == 0) continue;
+      invariant = invariant && !changes_in(id, phi.loop);
+      step = sum(w, step, add({Op::bv_mul, static_cast<std::uint8_t>(w), id, constant(w, factor)}));
+    }
+    out.step = step;
+    out.kind = invariant ? Phi::Kind::affine : Phi::Kind::drift;
+  }
+
+  /// A phi whose next value depends on constants and on phis like it: all values that it takes, by running the machine.
+  void find_orbit(Phi& phi) {
+    constexpr std::size_t most_steps = 4096;
+    std::vector<std::size_t> machine;
+    std::unordered_map<Id, std::uint64_t> state;
+    std::vector<Id> work{phi.node};
+    while (!work.empty()) {
+      Id const id = work.back();
+      work.pop_back();
+      if (state.count(id) != 0) continue;
+      if (machine.size() > 8) return;
+      std::int32_t const p = out_.phi_of[node(id).value];
+      if (p < 0 || out_.phis[static_cast<std::size_t>(p)].loop != phi.loop) return;
+      Phi const& one = out_.phis[static_cast<std::size_t>(p)];
+      if (node(one.init).op != Op::constant) return;
+      machine.push_back(static_cast<std::size_t>(p));
+      state[id] = node(one.init).value;
+      if (!leaves_of(one.back, work)) return;
+    }
+    std::vector<std::uint64_t> values;
+    std::map<std::vector<std::uint64_t>, bool> seen;
+    for (std::size_t k = 0; k < most_steps; ++k) {
+      std::vector<std::uint64_t> now;
+      for (std::size_t const m : machine) now.push_back(state[out_.phis[m].node]);
+      if (!seen.try_emplace(now, true).second) {
+        std::sort(values.begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        phi.kind = Phi::Kind::orbit;
+        phi.values = std::move(values);
+        return;
+      }
+      values.push_back(state[phi.node]);
+      std::unordered_map<Id, std::uint64_t> memo = state, next;
+      for (std::size_t const m : machine) next[out_.phis[m].node] = number(out_.phis[m].back, memo);
+      state = std::move(next);
+    }
+  }
+
+  /// Appends the leaves of a term; false if they are too many, or other than phis.
+  bool leaves_of(Id id, std::vector<Id>& into) {
+    std::vector<Id> work{id};
+    std::unordered_map<Id, bool> seen;
+    while (!work.empty()) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.try_emplace(at, true).second) continue;
+      if (seen.size() > 300) return false;
+      Node const& n = node(at);
+      if (n.op == Op::variable) {
+        if (out_.leaves[n.value].kind != Leaf::Kind::phi) return false;
+        into.push_back(at);
+        continue;
+      }
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      work.push_back(n.a);
+      if (uses_b(n.op)) work.push_back(n.b);
+      if (n.op == Op::ite) work.push_back(n.c);
+    }
+    return true;
+  }
+
+  /// The number that a term is, its variables given in `memo`.
+  std::uint64_t number(Id id, std::unordered_map<Id, std::uint64_t>& memo) {
+    if (auto const found = memo.find(id); found != memo.end()) return found->second;
+    Node const n = node(id);
+    std::uint64_t value = 0;
+    if (n.op == Op::constant || n.op == Op::truth) {
+      value = n.value;
+    } else if (n.op == Op::ite) {
+      value = number(n.a, memo) != 0 ? number(n.b, memo) : number(n.c, memo);
+    } else {
+      std::uint64_t const a = number(n.a, memo), b = uses_b(n.op) ? number(n.b, memo) : 0;
+      value = number_of(n, a, b);
+    }
+    return memo[id] = value;
+  }
+
+  static std::uint64_t number_of(Node const& n, std::uint64_t a, std::uint64_t b);
+
+  void close_exits() {
+    out_.exits.resize(flow_.loops.size());
+    for (std::size_t l = 0; l < flow_.loops.size(); ++l)
+      for (Loop::Exit const& e : flow_.loops[l].exits) {
+        Id const c = both(chain(e.from, flow_.loops[l].header), edge(e.from, e.to));
+        // An exit from a loop within it is that loop's matter in its last iteration.
+        Id const left = leave(c, e.from, flow_.loops[l].header);
+        out_.exits[l].push_back(left);
+      }
+  }
+
+  static constexpr std::uint64_t join_bit = std::uint64_t{1} << 63;
+
+  Program const& program_;
+  Flow const& flow_;
+  Execution& out_;
+  Terms& terms_;
+  std::size_t most_nodes_;
+  std::vector<bool> needed_{};
+  std::vector<std::vector<Id>> blocks_of_{};  ///< blocks that write each register
+  std::vector<std::vector<Id>> frontier_{};
+  std::unordered_map<std::uint32_t, std::vector<Id>> joins_{};
+  std::unordered_map<std::uint64_t, Id> ends_{};
+  std::unordered_map<std::uint32_t, Id> undefined_{};
+  std::unordered_map<std::uint64_t, Id> left_{};
+  std::map<std::vector<std::uint64_t>, Id> shared_{};
+  std::vector<std::pair<std::uint32_t, Id>> pending_{};
+  std::vector<Id> reach_{}, path_{};
+  std::vector<std::int32_t> stamp_{};
+  std::vector<Id> now_{};
+  std::vector<std::int32_t> loop_of_{};
+  int joining_ = 0;
+};
+
+std::uint64_t Executor::number_of(Node const& n, std::uint64_t a, std::uint64_t b) {
+  std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+  switch (n.op) {
+    case Op::bv_xor:
+      return a ^ b;
+    case Op::bv_and:
+      return a & b;
+    case Op::bv_or:
+      return a | b;
+    case Op::bv_add:
+      return (a + b) & mask;
+    case Op::bv_sub:
+      return (a - b) & mask;
+    case Op::bv_mul:
+      return (a * b) & mask;
+    case Op::bv_udiv:
+      return b == 0 ? mask : a / b;
+    case Op::bv_urem:
+      return b == 0 ? a : a % b;
+    case Op::bv_shl:
+      return b < n.width ? (a << b) & mask : 0;
+    case Op::bv_lshr:
+      return b < n.width ? a >> b : 0;
+    case Op::truncate:
+      return a & mask;
+    case Op::eq:
+      return a == b;
+    case Op::ult:
+      return a < b;
+    case Op::negation:
+      return a == 0;
+    case Op::conjunction:
+      return a & b;
+    case Op::disjunction:
+      return a | b;
+    default:
+      return a;  // zero_extend
+  }
+}
+
+}  // namespace
+
+void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes) {
+  if (!program.refused.empty()) {
+    into.refused = program.refused;
+    return;
+  }
+  if (!flow.reducible) {
+    into.refused = "its control flow has a loop with two entries (irreducible)";
+    return;
+  }
+  try {
+    Executor(program, flow, into, most_nodes).run();
+  } catch (TooLarge const&) {
+    into.refused = "its values need more than " + std::to_string(most_nodes) + " terms";
+    into.accesses.assign(program.accesses.size(), {});
+  }
+}
+
+}  // namespace swizproof::ptx

@@ -1,0 +1,805 @@
+#include <swizproof/ptx/program.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace swizproof::ptx {
+
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+/// `ld.shared::cta.v4.u32` in parts: ld, shared::cta, v4, u32.
+Words parts_of(std::string_view opcode) {
+  Words parts;
+  for (std::size_t from = 0; from <= opcode.size();) {
+    std::size_t const dot = std::min(opcode.find('.', from), opcode.size());
+    parts.push_back(opcode.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return parts;
+}
+
+/// A type of PTX: kind b, s, u, f or p (predicate), and bits. No type: kind 0.
+struct Type {
+  char kind = 0;
+  unsigned bits = 0;
+  [[nodiscard]] bool integer() const { return kind == 'b' || kind == 's' || kind == 'u'; }
+};
+
+Type type_of(std::string_view w) {
+  if (w == "pred") return {'p', 1};
+  static constexpr std::pair<std::string_view, unsigned> sizes[] = {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}};
+  if (w.size() < 2) return {};
+  for (auto const& [text, bits] : sizes)
+    if (w.substr(1) == text && (w[0] == 'b' || w[0] == 's' || w[0] == 'u' || w[0] == 'f')) return {w[0], bits};
+  if (w == "f16x2" || w == "bf16x2" || w == "tf32") return {'f', 32};
+  if (w == "bf16") return {'f', 16};
+  return {};
+}
+
+std::uint64_t mask_of(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+class Lowering {
+ public:
+  Lowering(Module const& module, Function const& function) : module_(module), function_(function) {
+    program_.name = function.name;
+    for (Register const& r : function.registers) program_.widths.push_back(std::min<std::uint8_t>(r.bits, 64));
+    // The later hides the earlier: a function's own variables come last.
+    for (auto const* list : {&module.variables, &function.params, &function.variables})
+      for (Variable const& v : *list) {
+        symbols_[v.name] = static_cast<std::uint32_t>(program_.symbols.size());
+        program_.symbols.push_back(v);
+      }
+  }
+
+  Program run() {
+    find_leaders();
+    for (std::size_t i = 0; i < function_.body.size(); ++i) {
+      if (leader_[i] && !starts_empty()) begin_block();
+      if (leader_[i]) block_of_[i] = current();
+      instruction(function_.body[i], i);
+    }
+    program_.blocks.back().last = here();
+    connect();
+    return std::move(program_);
+  }
+
+ private:
+  using Kind = Operand::Kind;
+
+  // ------------------------------------------------------------------------------------- blocks
+
+  static bool is_branch(std::string_view op) { return op == "bra" || op.starts_with("bra."); }
+  static bool is_end(std::string_view op) { return op == "ret" || op == "ret.uni" || op == "exit" || op == "trap"; }
+
+  void find_leaders() {
+    leader_.assign(function_.body.size() + 1, false);
+    block_of_.assign(function_.body.size() + 1, 0);
+    leader_[0] = true;
+    for (std::size_t i = 0; i < function_.body.size(); ++i) {
+      Instruction const& in = function_.body[i];
+      if (in.label != 0) {
+        leader_[i] = true;
+        label_at_.resize(std::max<std::size_t>(label_at_.size(), in.label), 0);
+        label_at_[in.label - 1] = i;
+      } else if (is_branch(in.opcode) || is_end(in.opcode)) {
+        leader_[i + 1] = true;
+      }
+    }
+    program_.blocks.emplace_back();
+  }
+
+  [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(program_.steps.size()); }
+  [[nodiscard]] std::uint32_t current() const { return static_cast<std::uint32_t>(program_.blocks.size() - 1); }
+  /// Whether the current block has neither steps nor an end: a label may begin there.
+  [[nodiscard]] bool starts_empty() const { return program_.blocks.back().first == here() && !ended_; }
+
+  void begin_block() {
+    program_.blocks.back().last = here();
+    if (!ended_) targets_.push_back({current(), false, current() + 1});
+    ended_ = false;
+    program_.blocks.emplace_back();
+    program_.blocks.back().first = here();
+  }
+
+  /// Ends the block by a branch; with a guard it goes on with the next one otherwise.
+  void branch(Instruction const& in, std::int64_t label) {
+    Block& block = program_.blocks.back();
+    block.condition = in.guard;
+    block.negated = in.guard_negated;
+    block.line = in.line;
+    if (label >= 0) jumps_.push_back({current(), static_cast<std::size_t>(label)});
+    ended_ = true;
+    if (in.guard >= 0) targets_.push_back({current(), true, current() + 1});
+    block.last = here();
+    begin_block_after_end();
+  }
+  void begin_block_after_end() {
+    program_.blocks.emplace_back();
+    program_.blocks.back().first = here();
+    ended_ = false;
+    fresh_ = true;
+  }
+
+  void connect() {
+    auto const last = static_cast<std::int32_t>(program_.blocks.size());
+    for (auto const& t : targets_)
+      if (static_cast<std::int32_t>(t.to) < last) {
+        Block& b = program_.blocks[t.from];
+        (t.conditional ? b.next : b.taken) = static_cast<std::int32_t>(t.to);
+      }
+    for (auto const& j : jumps_) program_.blocks[j.from].taken = static_cast<std::int32_t>(block_of_[label_at_[j.label]]);
+  }
+
+  // ------------------------------------------------------------------------------------- sources and destinations
+
+  std::uint32_t temporary(unsigned width) {
+    program_.widths.push_back(static_cast<std::uint8_t>(width));
+    return static_cast<std::uint32_t>(program_.widths.size() - 1);
+  }
+  static Source constant(std::uint64_t value) { return {true, value}; }
+  static Source reg(std::uint32_t r) { return {false, r}; }
+
+  Source emit(Action action, unsigned width, Source a = {}, Source b = {}, Source c = {}, std::uint32_t extra = 0) {
+    std::uint32_t const to = temporary(width);
+    program_.steps.push_back({action, static_cast<std::uint8_t>(width), static_cast<std::int32_t>(to), a, b, c, extra, line_});
+    return reg(to);
+  }
+
+  [[nodiscard]] unsigned width_of(Source s, unsigned of_constant) const {
+    return s.constant ? of_constant : program_.widths[s.value];
+  }
+
+  Source resize(Source s, unsigned from, unsigned to, bool is_signed) {
+    if (s.constant) {
+      std::uint64_t v = s.value & mask_of(from);
+      if (is_signed && to > from && (v >> (from - 1) & 1) != 0) v |= ~mask_of(from);
+      return constant(v & mask_of(to));
+    }
+    if (from == to) return s;
+    if (to < from) return emit(Action::trunc, to, s);
+    if (!is_signed) return emit(Action::zext, to, s);
+    // sext(x) = zext(x + 2^(w-1)) - 2^(w-1)
+    Source const biased = emit(Action::add, from, s, constant(std::uint64_t{1} << (from - 1)));
+    return emit(Action::sub, to, emit(Action::zext, to, biased), constant(std::uint64_t{1} << (from - 1)));
+  }
+
+  /// The value of an operand as a word of `width` bits.
+  Source in(Operand const& o, unsigned width, bool is_signed = false) {
+    switch (o.kind) {
+      case Kind::immediate:
+        return constant(o.value & mask_of(width));
+      case Kind::reg: {
+        if (function_.registers[o.reg].bits > 64) return emit(Action::varying, width);
+        unsigned const bits = program_.widths[o.reg];
+        if (bits == 1 && width != 1) return emit(Action::varying, width);
+        return resize(reg(o.reg), bits, width, is_signed && bits < width);
+      }
+      case Kind::special:
+        return special(o.text, width);
+      case Kind::symbol:
+        return symbol(o, width);
+      default:
+        return emit(Action::varying, width);
+    }
+  }
+
+  Source predicate(Operand const& o) {
+    if (o.kind == Kind::immediate) return constant(o.value & 1);
+    if (o.kind != Kind::reg || program_.widths[o.reg] != 1) return emit(Action::varying, 1);
+    return o.negated ? emit(Action::negate, 1, reg(o.reg)) : reg(o.reg);
+  }
+
+  Source symbol(Operand const& o, unsigned width) {
+    auto const found = symbols_.find(o.text);
+    if (found == symbols_.end()) return emit(Action::opaque, width, constant(0), constant(0), constant(0), ++opaque_);
+    Source const base = emit(Action::symbol, width, {}, {}, {}, found->second);
+    return o.value == 0 ? base : emit(Action::add, width, base, constant(o.value & mask_of(width)));
+  }
+
+  Source special(std::string_view name, unsigned width) {
+    static std::unordered_map<std::string_view, Special> const known{
+        {"%tid.x", Special::tid_x},       {"%tid.y", Special::tid_y},       {"%tid.z", Special::tid_z},
+        {"%ntid.x", Special::ntid_x},     {"%ntid.y", Special::ntid_y},     {"%ntid.z", Special::ntid_z},
+        {"%ctaid.x", Special::ctaid_x},   {"%ctaid.y", Special::ctaid_y},   {"%ctaid.z", Special::ctaid_z},
+        {"%nctaid.x", Special::nctaid_x}, {"%nctaid.y", Special::nctaid_y}, {"%nctaid.z", Special::nctaid_z},
+        {"%laneid", Special::laneid},     {"%lanemask_eq", Special::mask_eq}, {"%lanemask_lt", Special::mask_lt},
+        {"%lanemask_le", Special::mask_le}, {"%lanemask_gt", Special::mask_gt}, {"%lanemask_ge", Special::mask_ge}};
+    auto const found = known.find(name);
+    if (found == known.end()) {
+      // The same in the whole warp, and as long as the block runs.
+      for (std::string_view uniform : {"%nwarpid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size",
+                                       "%nclusterid", "%clusterid", "%cluster_", "%is_explicit_cluster", "%reserved_smem"})
+        if (name.starts_with(uniform)) return emit(Action::special, width, {}, {}, {}, 100 + uniform_index(name));
+      return emit(Action::varying, width);
+    }
+    Special const s = found->second;
+    program_.uses_ntid_x |= s == Special::ntid_x;
+    program_.uses_y_or_z |= s == Special::tid_y || s == Special::tid_z || s == Special::ntid_y || s == Special::ntid_z;
+    Source const value = emit(Action::special, 32, {}, {}, {}, static_cast<std::uint32_t>(s));
+    return resize(value, 32, width, false);
+  }
+  std::uint32_t uniform_index(std::string_view name) {
+    auto const [at, fresh] = uniform_.try_emplace(name, static_cast<std::uint32_t>(uniform_.size()));
+    return at->second;
+  }
+
+  /// Writes a register, under the instruction's guard.
+  void out(Operand const& o, Source value, unsigned width, bool is_signed = false) {
+    if (o.kind != Kind::reg) return;
+    unsigned const bits = program_.widths[o.reg];
+    if ((bits == 1) != (width == 1)) {
+      value = emit(Action::varying, bits);
+    } else {
+      value = resize(value, width, bits, is_signed);
+    }
+    if (guard_ >= 0) {
+      Source const guard = guard_negated_ ? emit(Action::negate, 1, reg(static_cast<std::uint32_t>(guard_))) : reg(static_cast<std::uint32_t>(guard_));
+      program_.steps.push_back({Action::choose, static_cast<std::uint8_t>(bits), static_cast<std::int32_t>(o.reg), guard, value, reg(o.reg), 0, line_});
+      return;
+    }
+    program_.steps.push_back({Action::copy, static_cast<std::uint8_t>(bits), static_cast<std::int32_t>(o.reg), value, {}, {}, 0, line_});
+  }
+
+  /// All registers of an operand get any values.
+  void unknown(Operand const& o) {
+    if (o.kind == Kind::reg) out(o, emit(Action::varying, program_.widths[o.reg]), program_.widths[o.reg]);
+    if (o.kind == Kind::address) return;
+    for (Operand const& part : o.parts) unknown(part);
+  }
+
+  /// A function of the sources that is not modelled.
+  void opaque(Instruction const& i, std::size_t from = 1) {
+    if (i.operands.empty()) return;
+    Operand const& d = i.operands[0];
+    if (d.kind != Kind::reg || !d.parts.empty() || i.operands.size() > from + 3) return unknown(d);
+    Source sources[3] = {};
+    for (std::size_t k = from; k < i.operands.size(); ++k) {
+      Operand const& o = i.operands[k];
+      if (o.kind == Kind::vector || o.kind == Kind::other || o.kind == Kind::address) return unknown(d);
+      unsigned const bits = o.kind == Kind::reg ? program_.widths[o.reg] : 64;
+      sources[k - from] = bits == 1 ? predicate(o) : in(o, bits);
+    }
+    unsigned const bits = program_.widths[d.reg];
+    // Instructions of one opcode are one function.
+    auto const [at, fresh] = opcodes_.try_emplace(i.opcode, static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
+    out(d, emit(Action::opaque, bits, sources[0], sources[1], sources[2], at->second), bits);
+  }
+
+  // ------------------------------------------------------------------------------------- arithmetic
+
+  Source sign_flip(Source s, unsigned w) { return emit(Action::add, w, s, constant(std::uint64_t{1} << (w - 1))); }
+  Source below(Source a, Source b, unsigned w, bool is_signed) {
+    return is_signed ? emit(Action::below, 1, sign_flip(a, w), sign_flip(b, w)) : emit(Action::below, 1, a, b);
+  }
+  Source negated(Source a, unsigned w) { return emit(Action::sub, w, constant(0), a); }
+
+  Source shifted_right(Source a, Source n, unsigned w, bool is_signed) {
+    if (!is_signed) return emit(Action::lshr, w, a, n);
+    // asr(x, n) = ((x + m) >> n) - (m >> n) for n < w, with m = 2^(w-1); PTX takes w-1 for larger n.
+    Source const m = constant(std::uint64_t{1} << (w - 1));
+    if (n.constant) n.value = std::min<std::uint64_t>(n.value, w - 1);
+    else n = emit(Action::choose, w, emit(Action::below, 1, n, constant(w)), n, constant(w - 1));
+    Source const up = emit(Action::lshr, w, emit(Action::add, w, a, m), n);
+    Source const down = n.constant ? constant(m.value >> n.value) : emit(Action::lshr, w, m, n);
+    return emit(Action::sub, w, up, down);
+  }
+
+  Source divided(Source a, Source b, unsigned w, bool is_signed, bool remainder) {
+    Action const action = remainder ? Action::urem : Action::udiv;
+    if (!is_signed) return emit(action, w, a, b);
+    Source const m = constant(std::uint64_t{1} << (w - 1));
+    // x is negative if and only if x + 2^(w-1) < 2^(w-1), unsigned
+    Source const a_minus = emit(Action::below, 1, emit(Action::add, w, a, m), m);
+    Source const b_minus = emit(Action::below, 1, emit(Action::add, w, b, m), m);
+    Source const a_abs = emit(Action::choose, w, a_minus, negated(a, w), a);
+    Source const b_abs = emit(Action::choose, w, b_minus, negated(b, w), b);
+    Source const q = emit(action, w, a_abs, b_abs);
+    Source const flip = remainder ? a_minus : emit(Action::differ, 1, a_minus, b_minus);
+    return emit(Action::choose, w, flip, negated(q, w), q);
+  }
+
+  Source high_product(Source a, Source b, unsigned w, bool is_signed) {
+    if (w > 32) return emit(Action::opaque, w, a, b, constant(is_signed), 7);
+    Source const product = emit(Action::mul, 2 * w, resize(a, w, 2 * w, is_signed), resize(b, w, 2 * w, is_signed));
+    return emit(Action::trunc, w, emit(Action::lshr, 2 * w, product, constant(w)));
+  }
+
+  /// lop3 by its truth table.
+  Source lop3(Source a, Source b, Source c, unsigned table, unsigned w) {
+    Source result = constant(0);
+    Source const ones = constant(mask_of(w));
+    for (unsigned row = 0; row < 8; ++row) {
+      if ((table >> row & 1) == 0) continue;
+      auto const bit = [&](Source s, unsigned set) { return set != 0 ? s : emit(Action::bit_xor, w, s, ones); };
+      Source const term =
+          emit(Action::bit_and, w, emit(Action::bit_and, w, bit(a, row & 4), bit(b, row & 2)), bit(c, row & 1));
+      result = result.constant ? term : emit(Action::bit_or, w, result, term);
+    }
+    return result;
+  }
+
+  /// Operand k; a missing one is unknown.
+  static Operand const& operand(Instruction const& i, std::size_t k) {
+    static Operand const none{};
+    return k < i.operands.size() ? i.operands[k] : none;
+  }
+  static bool has(Words const& parts, std::string_view what) { return std::find(parts.begin(), parts.end(), what) != parts.end(); }
+
+  /// Integer arithmetic; false: not modelled.
+  bool arithmetic(Instruction const& i, Words const& parts, Type type) {
+    std::string_view const op = parts[0];
+    unsigned const w = type.bits;
+    bool const s = type.kind == 's';
+    if (w > 64 || w < 8 || has(parts, "sat") || has(parts, "cc")) return false;
+    auto const a = [&] { return in(operand(i, 1), w, s); };
+    auto const b = [&] { return in(operand(i, 2), w, s); };
+    Operand const& d = operand(i, 0);
+    auto const put = [&](Source value, unsigned width) { out(d, value, width, s); return true; };
+    auto const two = [&](Action action) { Source const x = a(); Source const y = b(); return put(emit(action, w, x, y), w); };
+    if (op == "add") return two(Action::add);
+    if (op == "sub") return two(Action::sub);
+    if (op == "and") return two(Action::bit_and);
+    if (op == "or") return two(Action::bit_or);
+    if (op == "xor") return two(Action::bit_xor);
+    if (op == "not") return put(emit(Action::bit_xor, w, a(), constant(mask_of(w))), w);
+    if (op == "neg") return put(negated(a(), w), w);
+    if (op == "abs") {
+      Source const x = a();
+      return put(emit(Action::choose, w, below(x, constant(0), w, true), negated(x, w), x), w);
+    }
+    if (op == "min" || op == "max") {
+      if (has(parts, "relu")) return false;
+      Source const x = a(), y = b();
+      Source const less = op == "min" ? below(x, y, w, s) : below(y, x, w, s);
+      return put(emit(Action::choose, w, less, x, y), w);
+    }
+    if (op == "div" || op == "rem") return put(divided(a(), b(), w, s, op == "rem"), w);
+    if (op == "mul" || op == "mad") {
+      Source const x = a(), y = b();
+      bool const wide = has(parts, "wide"), high = has(parts, "hi");
+      if (wide && w > 32) return false;
+      unsigned const to = wide ? 2 * w : w;
+      Source value = high ? high_product(x, y, w, s) : wide ? emit(Action::mul, to, resize(x, w, to, s), resize(y, w, to, s)) : emit(Action::mul, w, x, y);
+      if (op == "mad") value = emit(Action::add, to, value, in(operand(i, 3), to, s));
+      return put(value, to);
+    }
+    if (op == "shl" || op == "shr") {
+      Source const x = a();
+      // The amount has 32 bits, whatever the width of the word: an amount that does not fit the word gives what the width gives.
+      Source n = in(operand(i, 2), 32);
+      n = n.constant ? constant(std::min<std::uint64_t>(n.value, w)) : emit(Action::choose, 32, emit(Action::below, 1, n, constant(w)), n, constant(w));
+      n = resize(n, 32, w, false);
+      return put(op == "shl" ? emit(Action::shl, w, x, n) : shifted_right(x, n, w, s), w);
+    }
+    if (op == "shf" && w == 32) {
+      Source const low = a(), high = b();
+      Source n = in(operand(i, 3), 32);
+      if (has(parts, "wrap")) n = emit(Action::bit_and, 32, n, constant(31));
+      else n = emit(Action::choose, 32, emit(Action::below, 1, n, constant(32)), n, constant(32));
+      Source const both = emit(Action::bit_or, 64, emit(Action::shl, 64, resize(high, 32, 64, false), constant(32)), resize(low, 32, 64, false));
+      Source const by = resize(n, 32, 64, false);
+      if (has(parts, "r")) return put(emit(Action::trunc, 32, emit(Action::lshr, 64, both, by)), 32);
+      return put(emit(Action::trunc, 32, emit(Action::lshr, 64, emit(Action::shl, 64, both, by), constant(32))), 32);
+    }
+    if (op == "lop3" && w == 32 && operand(i, 4).kind == Kind::immediate && d.parts.empty() && !has(parts, "or"))
+      return put(lop3(a(), b(), in(operand(i, 3), w), static_cast<unsigned>(operand(i, 4).value & 255), w), w);
+    if (op == "bfe" && operand(i, 2).kind == Kind::immediate && operand(i, 3).kind == Kind::immediate)
+      return put(bit_field(a(), operand(i, 2).value & 255, operand(i, 3).value & 255, w, s), w);
+    if (op == "bfi" && operand(i, 3).kind == Kind::immediate && operand(i, 4).kind == Kind::immediate) {
+      std::uint64_t const at = operand(i, 3).value & 255, length = operand(i, 4).value & 255;
+      std::uint64_t const field = at >= w || length == 0 ? 0 : (mask_of(static_cast<unsigned>(std::min<std::uint64_t>(length, 64))) << at) & mask_of(w);
+      Source const moved = emit(Action::shl, w, a(), constant(std::min<std::uint64_t>(at, w)));
+      return put(emit(Action::bit_or, w, emit(Action::bit_and, w, moved, constant(field)), emit(Action::bit_and, w, b(), constant(~field & mask_of(w)))), w);
+    }
+    if (op == "prmt" && operand(i, 3).kind == Kind::immediate && parts.size() == 2) return permute(i);
+    if (op == "popc" || op == "clz" || op == "brev" || op == "bfind") return counted(i, parts, w);
+    return false;
+  }
+
+  Source bit_field(Source x, std::uint64_t at, std::uint64_t length, unsigned w, bool is_signed) {
+    if (length == 0) return constant(0);
+    at = std::min<std::uint64_t>(at, w);
+    // A signed field that sticks out repeats the word's sign: as if it ended there.
+    if (is_signed && at + length > w) length = at >= w ? 1 : w - at;
+    if (is_signed && at >= w) at = w - 1;
+    if (at + length >= w) return shifted_right(x, constant(at), w, is_signed);
+    auto const up = static_cast<unsigned>(w - at - length);
+    return shifted_right(emit(Action::shl, w, x, constant(up)), constant(at + up), w, is_signed);
+  }
+
+  /// prmt in its default mode with a constant selector.
+  bool permute(Instruction const& i) {
+    Source const a = in(operand(i, 1), 32), b = in(operand(i, 2), 32);
+    std::uint64_t const selector = operand(i, 3).value;
+    Source result = constant(0);
+    for (unsigned k = 0; k < 4; ++k) {
+      auto const pick = static_cast<unsigned>(selector >> 4 * k & 15);
+      Source byte = emit(Action::bit_and, 32, emit(Action::lshr, 32, pick & 4 ? b : a, constant(8 * (pick & 3))), constant(255));
+      if (pick & 8)  // the byte's sign, eight times
+        byte = emit(Action::mul, 32, emit(Action::lshr, 32, byte, constant(7)), constant(255));
+      result = emit(Action::bit_or, 32, result, emit(Action::shl, 32, byte, constant(8 * k)));
+    }
+    out(operand(i, 0), result, 32);
+    return true;
+  }
+
+  Source ones_of(Source x, unsigned w) {
+    Source count = constant(0);
+    for (unsigned k = 0; k < w; ++k)
+      count = emit(Action::add, w, count, emit(Action::bit_and, w, emit(Action::lshr, w, x, constant(k)), constant(1)));
+    return count;
+  }
+  /// popc, clz, brev and bfind.u, bit by bit.
+  bool counted(Instruction const& i, Words const& parts, unsigned w) {
+    Source x = in(operand(i, 1), w);
+    if (parts[0] == "brev") {
+      Source result = constant(0);
+      for (unsigned k = 0; k < w; ++k)
+        result = emit(Action::bit_or, w, result, emit(Action::shl, w, emit(Action::bit_and, w, emit(Action::lshr, w, x, constant(k)), constant(1)), constant(w - 1 - k)));
+      out(operand(i, 0), result, w);
+      return true;
+    }
+    if (parts[0] == "bfind") return false;
+    if (parts[0] == "clz") {
+      for (unsigned k = 1; k < w; k *= 2) x = emit(Action::bit_or, w, x, emit(Action::lshr, w, x, constant(k)));
+      x = emit(Action::bit_xor, w, x, constant(mask_of(w)));
+    }
+    Source const count = ones_of(x, w);
+    out(operand(i, 0), w == 32 ? count : emit(Action::trunc, 32, count), 32);
+    return true;
+  }
+
+  // ------------------------------------------------------------------------------------- predicates, moves, conversions
+
+  Source compared(std::string_view how, Source a, Source b, unsigned w, Type type) {
+    bool const s = type.kind == 's';
+    if (how == "eq") return emit(Action::equal, 1, a, b);
+    if (how == "ne") return emit(Action::negate, 1, emit(Action::equal, 1, a, b));
+    if (how == "lt" || how == "lo") return below(a, b, w, s && how == "lt");
+    if (how == "gt" || how == "hi") return below(b, a, w, s && how == "gt");
+    if (how == "le" || how == "ls") return emit(Action::negate, 1, below(b, a, w, s && how == "le"));
+    if (how == "ge" || how == "hs") return emit(Action::negate, 1, below(a, b, w, s && how == "ge"));
+    return emit(Action::varying, 1);
+  }
+
+  void set_predicate(Instruction const& i, Words const& parts, Type type) {
+    Operand const& d = operand(i, 0);
+    Source p{};
+    if (type.integer() && type.bits >= 8 && type.bits <= 64) {
+      Source const a = in(operand(i, 1), type.bits, type.kind == 's');
+      p = compared(parts[1], a, in(operand(i, 2), type.bits, type.kind == 's'), type.bits, type);
+    } else {
+      unsigned const w = std::min(std::max(type.bits, 8U), 64U);
+      Source const a = in(operand(i, 1), w);
+      auto const [at, fresh] = opcodes_.try_emplace(parts[1], static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
+      p = emit(Action::opaque, 1, a, in(operand(i, 2), w), constant(type.bits), at->second);
+    }
+    Source q = emit(Action::negate, 1, p);
+    if (i.operands.size() > 3) {
+      Source const c = predicate(operand(i, 3));
+      auto const with = [&](Source x) {
+        if (has(parts, "and")) return emit(Action::both, 1, x, c);
+        if (has(parts, "or")) return emit(Action::either, 1, x, c);
+        if (has(parts, "xor")) return emit(Action::differ, 1, x, c);
+        return emit(Action::varying, 1);
+      };
+      p = with(p), q = with(q);
+    }
+    if (!d.parts.empty()) out(d.parts[0], q, 1);
+    out(d, p, 1);
+  }
+
+  bool logic_of_predicates(Instruction const& i, std::string_view op) {
+    Source const a = predicate(operand(i, 1));
+    Source value = a;
+    if (op == "not") value = emit(Action::negate, 1, a);
+    else if (op == "and") value = emit(Action::both, 1, a, predicate(operand(i, 2)));
+    else if (op == "or") value = emit(Action::either, 1, a, predicate(operand(i, 2)));
+    else if (op == "xor") value = emit(Action::differ, 1, a, predicate(operand(i, 2)));
+    else if (op != "mov") return false;
+    out(operand(i, 0), value, 1);
+    return true;
+  }
+
+  void move(Instruction const& i, Type type) {
+    Operand const& d = operand(i, 0);
+    Operand const& s = operand(i, 1);
+    unsigned const w = type.bits;
+    if (type.kind == 'p') {
+      (void)logic_of_predicates(i, "mov");
+    } else if (w > 64 || w < 8) {
+      unknown(d);
+    } else if (d.kind == Kind::vector) {
+      unsigned const part = w / static_cast<unsigned>(std::max<std::size_t>(d.parts.size(), 1));
+      if (part < 8 || s.kind == Kind::vector) return unknown(d);
+      Source const value = in(s, w);
+      for (unsigned k = 0; k < d.parts.size(); ++k)
+        if (d.parts[k].kind == Kind::reg)
+          out(d.parts[k], emit(Action::trunc, part, emit(Action::lshr, w, value, constant(k * part))), part);
+    } else if (s.kind == Kind::vector) {
+      unsigned const part = w / static_cast<unsigned>(std::max<std::size_t>(s.parts.size(), 1));
+      if (part < 8 || s.parts.size() < 2) return unknown(d);
+      Source value = constant(0);
+      for (unsigned k = 0; k < s.parts.size(); ++k)
+        value = emit(Action::bit_or, w, value, emit(Action::shl, w, resize(in(s.parts[k], part), part, w, false), constant(k * part)));
+      out(d, value, w);
+    } else {
+      out(d, in(s, w), w);
+    }
+  }
+
+  void convert(Instruction const& i, Words const& parts) {
+    Type const from = type_of(parts.back()), to = type_of(parts.size() > 2 ? parts[parts.size() - 2] : "");
+    if (!from.integer() || !to.integer() || has(parts, "sat") || from.bits > 64 || to.bits > 64) return opaque(i);
+    bool const s = from.kind == 's';
+    Source const value = resize(in(operand(i, 1), from.bits), from.bits, to.bits, s);
+    out(operand(i, 0), value, to.bits, to.kind == 's');
+  }
+
+  void choose(Instruction const& i, Type type) {
+    if (type.bits > 64 || type.bits < 8) return unknown(operand(i, 0));
+    Source const a = in(operand(i, 1), type.bits);
+    Source const b = in(operand(i, 2), type.bits);
+    out(operand(i, 0), emit(Action::choose, type.bits, predicate(operand(i, 3)), a, b), type.bits);
+  }
+
+  // ------------------------------------------------------------------------------------- memory
+
+  /// Base and offset of an address operand as a word of 32 (shared) or 64 bits.
+  std::pair<Source, std::uint64_t> address(Operand const& o) {
+    if (o.kind != Kind::address || o.parts.empty()) return {constant(o.value), 0};
+    Operand const& base = o.parts[0];
+    unsigned const w = base.kind == Kind::reg ? program_.widths[base.reg] : base.kind == Kind::symbol ? 64 : 32;
+    if (base.kind == Kind::address) return address(base);
+    return {in(base, w == 1 ? 32 : w), o.value};
+  }
+
+  static Space space_of(Words const& parts) {
+    for (std::string_view p : parts) {
+      if (p == "shared" || p.starts_with("shared::")) return Space::shared;
+      if (p == "global") return Space::global;
+      if (p == "const") return Space::constant;
+      if (p == "local") return Space::local;
+      if (p == "param" || p.starts_with("param::")) return Space::param;
+    }
+    return Space::generic;
+  }
+
+  static unsigned lanes_of(Words const& parts) {
+    for (std::string_view p : parts)
+      if (p == "v2" || p == "v4" || p == "v8") return static_cast<unsigned>(p[1] - '0');
+    return 1;
+  }
+
+  MemoryAccess access_at(Instruction const& i, Operand const& where) {
+    MemoryAccess m;
+    m.op = std::string(i.opcode);
+    std::tie(m.address, m.offset) = address(where);
+    m.guard = guard_;
+    m.guard_negated = guard_negated_;
+    m.line = i.line;
+    m.location = i.location;
+    return m;
+  }
+  void add(MemoryAccess m) {
+    program_.steps.push_back({Action::access, 32, -1, m.address, {}, {}, static_cast<std::uint32_t>(program_.accesses.size()), line_});
+    program_.accesses.push_back(std::move(m));
+  }
+
+  /// ld and st of up to 16 bytes a lane.
+  void load_or_store(Instruction const& i, Words const& parts, Type type, bool load) {
+    Operand const& where = operand(i, load ? 1 : 0);
+    Space const space = space_of(parts);
+    unsigned const lanes = lanes_of(parts), each = std::max(type.bits, 8U) / 8;
+    if (space == Space::shared || space == Space::generic) {
+      MemoryAccess m = access_at(i, where);
+      m.bytes = each * lanes;
+      m.generic = space == Space::generic;
+      if (has(parts, "shared::cluster")) {
+        m.reason = "the memory of another block of the cluster is not modelled";
+      } else if (m.bytes <= 16) {
+        m.instruction = swizproof::Instruction{load ? Operation::ld_shared : Operation::st_shared, m.bytes};
+      } else {
+        m.reason = "accesses of more than 16 bytes a lane are not modelled";
+      }
+      add(std::move(m));
+    }
+    if (!load) return;
+    auto [base, offset] = address(where);
+    if (!base.constant) base = emit(Action::copy, program_.widths[base.value], base);  // a destination may be its register
+    std::vector<Operand> const one{operand(i, 0)};
+    std::vector<Operand> const& into = one[0].kind == Kind::vector ? one[0].parts : one;
+    for (std::size_t k = 0; k < into.size(); ++k) {
+      if (into[k].kind != Kind::reg) continue;
+      if (type.bits > 64 || type.bits == 0) {
+        unknown(into[k]);
+        continue;
+      }
+      unsigned const bits = std::max(type.bits, 8U);
+      // Loads that may change between two executions are told apart by the executor.
+      Source const value = emit(Action::load, bits, base, constant(offset + k * each), {}, static_cast<std::uint32_t>(space));
+      out(into[k], value, bits, type.kind == 's');
+    }
+  }
+
+  void matrices(Instruction const& i, Words const& parts, bool load) {
+    Space const space = space_of(parts);
+    MemoryAccess m = access_at(i, operand(i, load ? 1 : 0));
+    m.generic = space == Space::generic;
+    m.bytes = 16;
+    unsigned const n = has(parts, "x4") ? 4 : has(parts, "x2") ? 2 : has(parts, "x1") ? 1 : 0;
+    if (n == 0 || !has(parts, "m8n8")) {
+      m.reason = "this shape is not modelled";
+    } else {
+      m.instruction = swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, has(parts, "trans")};
+    }
+    if (space == Space::shared || space == Space::generic) add(std::move(m));
+    if (load) unknown(operand(i, 0));
+  }
+
+  void copy_async(Instruction const& i, Words const& parts) {
+    if (has(parts, "bulk") || has(parts, "mbarrier") || !has(parts, "global")) return;  // no lanes' addresses; groups
+    MemoryAccess m = access_at(i, operand(i, 0));
+    std::uint64_t const bytes = operand(i, 2).value;
+    m.bytes = static_cast<std::uint32_t>(bytes);
+    if (operand(i, 2).kind == Kind::immediate && (bytes == 4 || bytes == 8 || bytes == 16)) {
+      m.instruction = swizproof::Instruction{Operation::cp_async, m.bytes};
+    } else {
+      m.reason = "the number of bytes is no constant";
+    }
+    add(std::move(m));
+  }
+
+  void atomic(Instruction const& i, Words const& parts, Type type, bool returns) {
+    Space const space = space_of(parts);
+    MemoryAccess m = access_at(i, operand(i, returns ? 1 : 0));
+    m.generic = space == Space::generic;
+    m.bytes = std::max(type.bits, 8U) / 8 * lanes_of(parts);
+    m.reason = "the cost of atomics on shared memory is not decided yet";
+    if (space == Space::shared || space == Space::generic) add(std::move(m));
+    if (returns) unknown(operand(i, 0));
+  }
+
+  // ------------------------------------------------------------------------------------- the warp
+
+  void shuffle(Instruction const& i, Words const& parts) {
+    Operand const& d = operand(i, 0);
+    Shuffle const mode = has(parts, "up") ? Shuffle::up : has(parts, "down") ? Shuffle::down : has(parts, "bfly") ? Shuffle::bfly : Shuffle::idx;
+    if (!has(parts, "sync")) {
+      unknown(d);
+      return;
+    }
+    Source const a = in(operand(i, 1), 32);
+    Source const b = in(operand(i, 2), 32);
+    Source const c = in(operand(i, 3), 32);
+    for (Operand const& p : d.parts) unknown(p);
+    Operand plain = d;
+    plain.parts.clear();
+    out(plain, emit(Action::shuffle, 32, a, b, c, static_cast<std::uint32_t>(mode)), 32);
+  }
+
+  /// A result that all lanes of the mask share.
+  void voted(Instruction const& i, std::size_t mask) {
+    Operand const& d = operand(i, 0);
+    if (d.kind != Kind::reg || !d.parts.empty()) return unknown(d);
+    unsigned const bits = program_.widths[d.reg];
+    out(d, emit(Action::voted, bits, in(operand(i, mask), 32)), bits);
+  }
+
+  // ------------------------------------------------------------------------------------- one instruction
+
+  void instruction(Instruction const& i, std::size_t index) {
+    if (i.label != 0) {
+      block_of_[index] = current();
+      return;
+    }
+    fresh_ = false;
+    line_ = i.line;
+    guard_ = i.guard;
+    guard_negated_ = i.guard_negated;
+    if (guard_ >= 0 && program_.widths[static_cast<std::size_t>(guard_)] != 1) {
+      program_.refused = "line " + std::to_string(i.line) + ": the guard is no predicate";
+      return;
+    }
+    if (is_branch(i.opcode)) return branch(i, static_cast<std::int64_t>(operand(i, 0).reg) - 1);
+    if (is_end(i.opcode)) return branch(i, -1);
+    if (i.opcode.starts_with("brx")) {
+      program_.refused = "line " + std::to_string(i.line) + ": indirect branches (brx.idx) are not executed";
+      return;
+    }
+    dispatch(i, parts_of(i.opcode));
+  }
+
+  void dispatch(Instruction const& i, Words const& parts) {
+    std::string_view const op = parts[0];
+    Type const type = type_of(parts.back());
+    if (op == "ld" || op == "ldu") return load_or_store(i, parts, type, true);
+    if (op == "st" && !has(parts, "async") && !has(parts, "bulk")) return load_or_store(i, parts, type, false);
+    if (op == "mov") return move(i, type);
+    if (op == "setp") return set_predicate(i, parts, type);
+    if (op == "selp") return choose(i, type);
+    if (op == "cvt") return convert(i, parts);
+    if (op == "cvta") {
+      unsigned const w = type.bits == 32 ? 32 : 64;
+      return out(operand(i, 0), in(operand(i, 1), w), w);
+    }
+    if (op == "ldmatrix") return matrices(i, parts, true);
+    if (op == "stmatrix") return matrices(i, parts, false);
+    if (op == "cp") return copy_async(i, parts);
+    if (op == "atom") return atomic(i, parts, type, true);
+    if (op == "red" && !has(parts, "async")) return atomic(i, parts, type, false);
+    if (op == "shfl") return shuffle(i, parts);
+    if (op == "vote" || op == "redux") return voted(i, op == "redux" ? 2 : has(parts, "sync") ? 2 : 9);
+    if (op == "wmma" && (has(parts, "load") || has(parts, "store"))) return wmma(i, parts);
+    if (op == "call") return call(i);
+    if (type.kind == 'p' && logic_of_predicates(i, op)) return;
+    if (type.integer() && arithmetic(i, parts, type)) return;
+    if (stateless(op)) return opaque(i);
+    if (op == "st" || op == "red") return;
+    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "prefetch" || op == "nanosleep") {
+      if (has(parts, "red")) unknown(operand(i, 0));
+      return;
+    }
+    if (!i.operands.empty()) unknown(i.operands[0]);
+  }
+
+  /// Opcodes whose result depends on their operands alone.
+  static bool stateless(std::string_view op) {
+    static constexpr std::string_view pure[] = {
+        "add", "sub", "mul", "mad", "fma", "div", "rem", "abs", "neg", "min", "max", "rcp", "sqrt", "rsqrt", "sin", "cos", "tanh",
+        "lg2", "ex2", "cvt", "and", "or", "xor", "not", "cnot", "shl", "shr", "shf", "lop3", "bfe", "bfi", "bfind", "prmt", "popc",
+        "clz", "brev", "sad", "dp4a", "dp2a", "mul24", "mad24", "slct", "copysign", "testp", "set", "fns", "szext", "bmsk"};
+    return std::find(std::begin(pure), std::end(pure), op) != std::end(pure);
+  }
+
+  void wmma(Instruction const& i, Words const& parts) {
+    bool const load = has(parts, "load");
+    Space const space = space_of(parts);
+    MemoryAccess m = access_at(i, operand(i, load ? 1 : 0));
+    m.generic = space == Space::generic;
+    m.reason = "how wmma spreads a tile over lanes is not modelled";
+    if (space == Space::shared || space == Space::generic) add(std::move(m));
+    if (load) unknown(operand(i, 0));
+  }
+
+  void call(Instruction const& i) {
+    if (!i.operands.empty() && i.operands[0].kind == Kind::vector) unknown(i.operands[0]);
+  }
+
+  struct Target {
+    std::uint32_t from;
+    bool conditional;
+    std::uint32_t to;
+  };
+  struct Jump {
+    std::uint32_t from;
+    std::size_t label;
+  };
+
+  Module const& module_;
+  Function const& function_;
+  Program program_{};
+  std::unordered_map<std::string_view, std::uint32_t> symbols_{};
+  std::unordered_map<std::string_view, std::uint32_t> uniform_{};
+  std::unordered_map<std::string_view, std::uint32_t> opcodes_{};
+  std::vector<bool> leader_{};
+  std::vector<std::uint32_t> block_of_{};
+  std::vector<std::size_t> label_at_{};
+  std::vector<Target> targets_{};
+  std::vector<Jump> jumps_{};
+  std::uint32_t line_ = 0;
+  std::uint32_t opaque_ = 1000;
+  std::int32_t guard_ = -1;
+  bool guard_negated_ = false;
+  bool ended_ = false;
+  bool fresh_ = false;
+};
+
+}  // namespace
+
+Program lower(Module const& module, Function const& function) { return Lowering(module, function).run(); }
+
+}  // namespace swizproof::ptx

@@ -1,0 +1,993 @@
+#include <swizproof/ptx/warp.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace swizproof::ptx {
+
+namespace {
+
+constexpr unsigned deepest_term = 3000;  ///< nested terms
+
+constexpr std::uint64_t low_bits(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+unsigned bit_length(std::uint64_t x) { return static_cast<unsigned>(std::bit_width(x)); }
+
+std::uint64_t memo_key(std::uint32_t id, unsigned bits) { return std::uint64_t{id} << 7 | bits; }
+
+}  // namespace
+
+bool Lanes::uniform() const {
+  return split() && std::all_of(lane.begin(), lane.end(), [&](std::uint64_t x) { return x == lane[0]; });
+}
+
+Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number)
+    : program_(program), flow_(flow), execution_(execution), launch_(launch), number_(number) {
+  std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    std::uint64_t t = std::uint64_t{number} * 32 + lane;
+    if (t < threads) present_ |= 1U << lane;
+    else t = std::uint64_t{number} * 32;  // a lane that does not exist holds what lane 0 holds
+    tid_[0][lane] = t % launch.block[0];
+    tid_[1][lane] = t / launch.block[0] % launch.block[1];
+    tid_[2][lane] = t / launch.block[0] / launch.block[1];
+  }
+}
+
+std::uint64_t Warp::special(Special s, unsigned lane) const {
+  switch (s) {
+    case Special::tid_x:
+      return tid_[0][lane];
+    case Special::tid_y:
+      return tid_[1][lane];
+    case Special::tid_z:
+      return tid_[2][lane];
+    case Special::ntid_x:
+      return launch_.block[0];
+    case Special::ntid_y:
+      return launch_.block[1];
+    case Special::ntid_z:
+      return launch_.block[2];
+    case Special::laneid:
+      return lane;
+    case Special::mask_eq:
+      return std::uint64_t{1} << lane;
+    case Special::mask_lt:
+      return low_bits(lane);
+    case Special::mask_le:
+      return low_bits(lane + 1);
+    case Special::mask_gt:
+      return ~low_bits(lane + 1) & 0xffffffff;
+    case Special::mask_ge:
+      return ~low_bits(lane) & 0xffffffff;
+    default:
+      return 0;
+  }
+}
+
+void Warp::assume(std::vector<Assumption> assumptions) {
+  memo_.clear();
+  truths_.clear();
+  assumed_.clear();
+  assumed_truths_.clear();
+  together_.clear();
+  request_ = {};
+  for (Assumption const& a : assumptions) {
+    if (a.truth) assumed_truths_[a.atom] = a.value != 0;
+    else assumed_[a.atom] = a;
+  }
+}
+
+// --------------------------------------------------------------------------------------- facts
+
+unsigned Warp::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(facts(id).zeros)); }
+
+Facts Warp::facts(Id id) {
+  if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
+  std::uint64_t const all = low_bits(width(id));
+  facts_[id] = {~all, all};  // what a cycle of phis finds
+  Facts f{~all, all};
+  if (depth_ > deepest_term) return f;
+  ++depth_;
+  Node const n = node(id);
+  auto const a = [&] { return facts(n.a); };
+  auto const b = [&] { return facts(n.b); };
+  auto const low_zeros = [](unsigned count) { return low_bits(std::min(count, 64U)); };
+  bool const by_constant = n.op != Op::variable && n.op != Op::constant && n.b < execution_.terms.nodes().size() && node(n.b).op == Op::constant;
+  std::uint64_t const c = by_constant ? node(n.b).value : 0;
+  switch (n.op) {
+    case Op::constant:
+      f = {~n.value, n.value};
+      break;
+    case Op::variable: {
+      Leaf const& l = execution_.leaves[n.value];
+      if (l.kind == Leaf::Kind::special && l.extra < 100) {
+        auto const s = static_cast<Special>(l.extra);
+        if (s <= Special::tid_z) f.most = launch_.block[static_cast<unsigned>(s)] - 1;
+        else if (s <= Special::ntid_z) f.most = 1024;
+        else if (s <= Special::nctaid_z) f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
+        else if (s == Special::laneid) f.most = 31;
+        if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
+      } else if (l.kind == Leaf::Kind::symbol) {
+        f.zeros |= program_.symbols[l.extra].align - 1;
+      } else if (l.kind == Leaf::Kind::exit) {
+        f = facts(l.args[0]);
+      } else if (l.kind == Leaf::Kind::phi) {
+        Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+        if (p.kind == Phi::Kind::same) f = facts(p.init);
+        if (p.kind == Phi::Kind::affine || p.kind == Phi::Kind::drift)
+          f.zeros |= low_zeros(std::min(trailing_zeros(p.init), trailing_zeros(p.step)));
+        if (p.kind == Phi::Kind::orbit) {
+          std::uint64_t ones = 0;
+          for (std::uint64_t const v : p.values) ones |= v;
+          f = {~ones, p.values.back()};
+        }
+      }
+      break;
+    }
+    case Op::bv_and: {
+      Facts const x = a(), y = b();
+      f = {x.zeros | y.zeros, std::min(x.most, y.most)};
+      break;
+    }
+    case Op::bv_or:
+    case Op::bv_xor: {
+      Facts const x = a(), y = b();
+      f.zeros |= x.zeros & y.zeros;
+      break;
+    }
+    case Op::bv_add: {
+      Facts const x = a(), y = b();
+      f.zeros |= low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
+      if (x.most <= all - y.most) f.most = x.most + y.most;
+      break;
+    }
+    case Op::bv_sub: {
+      Facts const x = a(), y = b();
+      f.zeros |= low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
+      break;
+    }
+    case Op::bv_mul: {
+      Facts const x = a(), y = b();
+      f.zeros |= low_zeros(static_cast<unsigned>(std::countr_one(x.zeros) + std::countr_one(y.zeros)));
+      if (x.most == 0 || y.most <= all / x.most) f.most = x.most * y.most;
+      break;
+    }
+    case Op::bv_shl:
+      if (by_constant && c < 64) {
+        Facts const x = a();
+        f.zeros |= x.zeros << c | low_zeros(static_cast<unsigned>(c));
+        if (x.most <= all >> c) f.most = x.most << c;
+      }
+      break;
+    case Op::bv_lshr: {
+      Facts const x = a();
+      f.most = by_constant ? (c < 64 ? x.most >> c : 0) : x.most;
+      if (by_constant && c < 64) f.zeros |= (x.zeros | ~all) >> c | ~(~std::uint64_t{0} >> c);
+      break;
+    }
+    case Op::bv_udiv:
+      if (by_constant && c != 0) f.most = a().most / c;
+      break;
+    case Op::bv_urem:
+      if (by_constant && c != 0) f.most = std::min(a().most, c - 1);
+      break;
+    case Op::ite: {
+      Facts const x = b(), y = facts(n.c);
+      f = {x.zeros & y.zeros, std::max(x.most, y.most)};
+      break;
+    }
+    case Op::zero_extend:
+      f = a();
+      break;
+    case Op::truncate: {
+      Facts const x = a();
+      f.zeros |= x.zeros;
+      if (x.most <= all) f.most = x.most;
+      break;
+    }
+    default:
+      break;
+  }
+  --depth_;
+  f.zeros |= ~all;
+  f.zeros |= ~low_bits(bit_length(f.most));
+  f.most = std::min(f.most, ~f.zeros);
+  return facts_[id] = f;
+}
+
+// --------------------------------------------------------------------------------------- words
+
+Lanes Warp::varying(std::uint32_t why) const {
+  Lanes v;
+  v.state = Lanes::State::varying;
+  v.why = why;
+  return v;
+}
+
+Lanes Warp::stuck(Request request) {
+  // The first request whose atom can be tried wins.
+  if (request_.kind == Request::Kind::none) request_ = std::move(request);
+  Lanes v;
+  v.state = Lanes::State::stuck;
+  return v;
+}
+
+/// Drops what is a multiple of 2^bits.
+void Warp::reduce(Lanes& v, unsigned bits) {
+  std::uint64_t const mask = low_bits(bits);
+  for (std::uint64_t& x : v.lane) x &= mask;
+  std::erase_if(v.terms, [&](auto& term) {
+    term.second &= mask;
+    return term.second == 0 || static_cast<unsigned>(std::countr_zero(term.second)) + trailing_zeros(term.first) >= bits;
+  });
+}
+
+unsigned Warp::zeros_of(Lanes const& v, unsigned bits) {
+  unsigned least = bits;
+  for (auto const& [atom, factor] : v.terms)
+    least = std::min(least, static_cast<unsigned>(std::countr_zero(factor)) + trailing_zeros(atom));
+  return least;
+}
+
+/// The largest sum of the terms, if neither it nor it with any lane's number wraps in `width` bits.
+std::optional<std::uint64_t> Warp::bound(Lanes const& v, unsigned width) {
+  std::uint64_t const all = low_bits(width);
+  std::uint64_t most = 0;
+  for (auto const& [atom, factor] : v.terms) {
+    std::uint64_t const m = facts(atom).most;
+    if (m != 0 && factor > all / m) return std::nullopt;
+    if (factor * m > all - most) return std::nullopt;
+    most += factor * m;
+  }
+  std::uint64_t const lane = *std::max_element(v.lane.begin(), v.lane.end());
+  if (lane > all - most) return std::nullopt;
+  return most;
+}
+
+/// a + factor * b.
+Lanes Warp::sum(Lanes const& a, Lanes const& b, std::uint64_t factor, unsigned bits) {
+  if (a.state == Lanes::State::stuck) return a;
+  if (b.state == Lanes::State::stuck) return b;
+  if (!a.split()) return a;
+  if (!b.split()) return b;
+  Lanes out;
+  for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] + factor * b.lane[l];
+  out.terms.reserve(a.terms.size() + b.terms.size());
+  auto x = a.terms.begin();
+  auto y = b.terms.begin();
+  while (x != a.terms.end() || y != b.terms.end()) {
+    if (y == b.terms.end() || (x != a.terms.end() && x->first < y->first)) out.terms.push_back(*x++);
+    else if (x == a.terms.end() || y->first < x->first) out.terms.emplace_back(y->first, factor * y->second), ++y;
+    else out.terms.emplace_back(x->first, x->second + factor * y->second), ++x, ++y;
+  }
+  reduce(out, bits);
+  return out;
+}
+
+Lanes Warp::scaled(Lanes const& a, std::uint64_t factor, unsigned bits) { return sum({}, a, factor, bits); }
+
+/// A node of the sum that all lanes share. Precondition: uniform.
+Warp::Id Warp::node_of(Lanes const& v, unsigned w) {
+  Terms& terms = execution_.terms;
+  Id out = terms.constant(w, v.lane[0]).id;
+  for (auto const& [atom, factor] : v.terms) {
+    Term const x = resized(Term{&terms, atom}, w);
+    Term const scaled_x = factor == 1 ? x : x * like(x, factor);
+    out = (Term{&terms, out} + scaled_x).id;
+  }
+  return out;
+}
+
+/// The node as an atom, its operands being the same in all lanes.
+Lanes Warp::atom(Id id, unsigned bits) {
+  Node const n = node(id);
+  Lanes v;
+  if (n.op == Op::constant) {
+    v.lane.fill(n.value & low_bits(bits));
+    return v;
+  }
+  if (auto const found = assumed_.find(id); found != assumed_.end()) {
+    Assumption const& a = found->second;
+    v.lane.fill(a.value & low_bits(bits));
+    if (a.bits < width(id) && a.bits < bits) {
+      auto const [at, fresh] = rests_.try_emplace(memo_key(id, a.bits), 0);
+      if (fresh) {
+        Leaf rest;
+        rest.kind = Leaf::Kind::undefined;  // what is left of the atom: it has no name
+        rest.width = n.width;
+        at->second = execution_.terms.variable(n.width, n.width, {}).id;
+        execution_.leaves.push_back(rest);
+        execution_.phi_of.push_back(-1);
+        facts_[at->second] = {low_bits(a.bits) | ~low_bits(n.width), low_bits(n.width) & ~low_bits(a.bits)};
+      }
+      return sum(v, atom(at->second, bits), 1, bits);
+    }
+    return v;
+  }
+  v.terms.emplace_back(id, 1);
+  reduce(v, bits);
+  return v;
+}
+
+/// An operation on operands that are the same in all lanes: an atom of its own.
+Lanes Warp::as_atom(Id id, std::initializer_list<Lanes const*> operands, unsigned bits) {
+  Node n = node(id);
+  Id* const places[] = {&n.a, &n.b, &n.c};
+  std::size_t k = n.op == Op::ite ? 1 : 0;
+  for (Lanes const* o : operands) *places[k] = node_of(*o, width(*places[k])), ++k;
+  return atom(execution_.terms.add(n), bits);
+}
+
+/// Stuck for want of low bits: of the first atom that has not `bits` zeros.
+Lanes Warp::missing_bits(Lanes const& a, unsigned bits, std::string reason) {
+  for (auto const& [atom, factor] : a.terms) {
+    auto const scale = static_cast<unsigned>(std::countr_zero(factor));
+    if (scale + trailing_zeros(atom) < bits)
+      return stuck({Request::Kind::residue, atom, bits - scale, std::move(reason)});
+  }
+  return stuck({Request::Kind::none, 0, 0, std::move(reason)});
+}
+Lanes Warp::missing_value(Lanes const& a, std::string reason) {
+  for (auto const& [atom, factor] : a.terms) return stuck({Request::Kind::value, atom, 0, std::move(reason)});
+  return stuck({Request::Kind::none, 0, 0, std::move(reason)});
+}
+
+Lanes const& Warp::value(Id id, unsigned bits) {
+  bits = std::min<unsigned>(bits, width(id));
+  auto const found = memo_.find(memo_key(id, bits));
+  if (found != memo_.end()) return found->second;
+  ++steps_;
+  Lanes v;
+  if (depth_ > deepest_term) {
+    v = stuck({Request::Kind::none, 0, 0, "the expression is nested too deeply"});
+  } else {
+    ++depth_;
+    v = compute(id, bits);
+    --depth_;
+  }
+  return memo_.insert_or_assign(memo_key(id, bits), std::move(v)).first->second;
+}
+
+Lanes Warp::compute(Id id, unsigned bits) {
+  Node const n = node(id);
+  if (bits == 0) return {};
+  switch (n.op) {
+    case Op::constant:
+    case Op::truth: {
+      Lanes v;
+      v.lane.fill(n.value & low_bits(bits));
+      return v;
+    }
+    case Op::variable:
+      return leaf(id, bits);
+    case Op::bv_add: {
+      Lanes const a = value(n.a, bits);
+      return sum(a, value(n.b, bits), 1, bits);
+    }
+    case Op::bv_sub: {
+      Lanes const a = value(n.a, bits);
+      return sum(a, value(n.b, bits), ~std::uint64_t{0}, bits);
+    }
+    case Op::bv_mul:
+      return product(id, bits);
+    case Op::bv_shl:
+      return shifted_left(id, bits);
+    case Op::bv_lshr:
+      return shifted_right(id, bits);
+    case Op::bv_and:
+    case Op::bv_or:
+    case Op::bv_xor:
+      return bitwise(id, bits);
+    case Op::bv_udiv:
+    case Op::bv_urem:
+      return divided(id, bits);
+    case Op::ite:
+      return chosen(id, bits);
+    case Op::zero_extend:
+      return extended(id, bits);
+    case Op::truncate:
+      return value(n.a, bits);
+    default:
+      return stuck({Request::Kind::none, 0, 0, "a truth is used as a number"});
+  }
+}
+
+Lanes Warp::product(Id id, unsigned bits) {
+  Node const n = node(id);
+  Lanes const a = value(n.a, bits), b = value(n.b, bits);
+  if (a.state == Lanes::State::stuck) return a;
+  if (b.state == Lanes::State::stuck) return b;
+  if (a.pure() && a.uniform()) return scaled(b, a.lane[0], bits);
+  if (b.pure() && b.uniform()) return scaled(a, b.lane[0], bits);
+  if (!a.split()) return a;
+  if (!b.split()) return b;
+  if (a.uniform() && b.uniform()) {
+    if (a.terms.size() * b.terms.size() > 16) return as_atom(id, {&a, &b}, bits);
+    // (a0 + sum a)(b0 + sum b)
+    Lanes out = sum(scaled(b, a.lane[0], bits), scaled(a, b.lane[0], bits), 1, bits);
+    for (std::uint64_t& x : out.lane) x = a.lane[0] * b.lane[0];
+    for (auto const& [x, f] : a.terms)
+      for (auto const& [y, g] : b.terms) {
+        Terms& terms = execution_.terms;
+        Term const both = resized(Term{&terms, x}, 64) * resized(Term{&terms, y}, 64);
+        out = sum(out, atom(both.id, bits), f * g, bits);
+      }
+    reduce(out, bits);
+    return out;
+  }
+  if (a.pure() && b.pure()) {
+    Lanes out;
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] * b.lane[l];
+    reduce(out, bits);
+    return out;
+  }
+  return missing_value(a.terms.empty() ? b : a, "the lanes' numbers are multiplied by a value that is not known");
+}
+
+Lanes Warp::shifted_left(Id id, unsigned bits) {
+  Node const n = node(id);
+  Lanes const by = value(n.b, width(n.b));
+  if (by.state != Lanes::State::split) return by;
+  if (by.pure() && by.uniform()) {
+    std::uint64_t const k = by.lane[0];
+    if (k >= bits) return {};
+    return scaled(value(n.a, bits - static_cast<unsigned>(k)), std::uint64_t{1} << k, bits);
+  }
+  Lanes const a = value(n.a, bits);
+  if (!a.split()) return a;
+  if (a.uniform() && by.uniform()) return as_atom(id, {&a, &by}, bits);
+  if (by.pure()) {  // another shift in each lane
+    if (!a.pure()) return missing_value(a, "a value that is not known is shifted by another number in each lane");
+    Lanes out;
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = by.lane[l] < bits ? a.lane[l] << by.lane[l] : 0;
+    reduce(out, bits);
+    return out;
+  }
+  return missing_value(by, "the lanes' numbers are shifted by a value that is not known");
+}
+
+Lanes Warp::shifted_right(Id id, unsigned bits) {
+  Node const n = node(id);
+  unsigned const w = n.width;
+  Lanes const by = value(n.b, width(n.b));
+  if (by.state != Lanes::State::split) return by;
+  if (!(by.pure() && by.uniform())) {
+    Lanes const a = value(n.a, w);
+    if (!a.split()) return a;
+    if (a.uniform() && by.uniform()) return as_atom(id, {&a, &by}, bits);
+    if (!by.pure()) return missing_value(by, "the lanes' numbers are shifted by a value that is not known");
+    if (!a.pure()) return missing_value(a, "a value that is not known is shifted by another number in each lane");
+    Lanes out;
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = by.lane[l] < w ? a.lane[l] >> by.lane[l] : 0;
+    reduce(out, bits);
+    return out;
+  }
+  if (by.lane[0] >= w) return {};
+  auto const k = static_cast<unsigned>(by.lane[0]);
+  bool const exact = bits + k <= w;  // what lies above does not matter: sums may wrap
+  unsigned const from = exact ? bits + k : w;
+  Lanes const a = value(n.a, from);
+  if (!a.split()) return a;
+  Lanes out;
+  for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] >> k;
+  if (a.terms.empty()) return reduce(out, bits), out;
+  unsigned const zeros = zeros_of(a, from);
+  if (zeros >= k && (exact || bound(a, w))) {
+    // (lane + 2^k m) >> k = (lane >> k) + m
+    for (auto const& [atom_id, factor] : a.terms) {
+      auto const scale = static_cast<unsigned>(std::countr_zero(factor));
+      if (scale >= k) {
+        out = sum(out, atom(atom_id, bits), factor >> k, bits);
+      } else {
+        Term const x{&execution_.terms, atom_id};
+        out = sum(out, atom(shr(x, std::uint64_t{k - scale}).id, bits), factor >> scale, bits);
+      }
+    }
+    reduce(out, bits);
+    return out;
+  }
+  if (a.uniform()) {
+    Lanes const whole = value(n.a, w);
+    if (whole.uniform()) return as_atom(id, {&whole, &by}, bits);
+  }
+  if (zeros < k) return missing_bits(a, k, "a sum is shifted right, and a part of it is not known to be a multiple of the power of two");
+  return missing_value(a, "a sum may wrap before it is shifted right");
+}
+
+/// a & mask, of which the low `bits` are wanted; `exact` says how many bits of `a` are given.
+Lanes Warp::masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, unsigned exact) {
+  Lanes out;
+  if (a.terms.empty()) {
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] & mask;
+    return out;
+  }
+  unsigned const zeros = zeros_of(a, exact);
+  std::uint64_t const low = low_bits(zeros);
+  // Above the zeros the mask keeps everything that is wanted.
+  if (exact >= bits && ((mask | low) & low_bits(bits)) == low_bits(bits)) {
+    out.terms = a.terms;
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = (a.lane[l] & ~low) + (a.lane[l] & low & mask);
+    reduce(out, bits);
+    return out;
+  }
+  // Or the lanes agree there.
+  bool const agree = std::all_of(a.lane.begin(), a.lane.end(), [&](std::uint64_t x) { return (x & ~low) == (a.lane[0] & ~low); });
+  if (agree) {
+    Lanes high;
+    high.terms = a.terms;
+    high.lane.fill(a.lane[0] & ~low);
+    Term const x{&execution_.terms, node_of(high, width(id))};
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] & low & mask;
+    return sum(out, atom((x & like(x, mask & ~low)).id, bits), 1, bits);
+  }
+  // How far up the mask has a bit that is 0, or ends.
+  std::uint64_t const dropped = ~mask & low_bits(bits);
+  return missing_bits(a, std::min(bit_length(dropped), bit_length(mask & low_bits(bits))), "a sum is masked, and a part of it is not known to be a multiple of the power of two");
+}
+
+Lanes Warp::bitwise(Id id, unsigned bits) {
+  Node const n = node(id);
+  Id x = n.a, y = n.b;
+  if (node(x).op == Op::constant) std::swap(x, y);
+  if (n.op == Op::bv_and && node(y).op == Op::constant) {
+    std::uint64_t const mask = node(y).value;
+    unsigned const from = std::min(bits, bit_length(mask));
+    Lanes const& a = value(x, from);
+    if (!a.split()) return a;
+    return masked(id, Lanes(a), mask, bits, from);
+  }
+  // Bits that no two operands share: a sum.
+  Facts const p = facts(x), q = facts(y);
+  if (n.op != Op::bv_and && ((p.zeros | q.zeros) & low_bits(bits)) == low_bits(bits)) {
+    Lanes const a = value(x, bits);
+    return sum(a, value(y, bits), 1, bits);
+  }
+  if (n.op == Op::bv_xor && node(y).op == Op::constant && (node(y).value & low_bits(bits)) == low_bits(bits)) {
+    Lanes ones;
+    ones.lane.fill(low_bits(bits));
+    return sum(ones, value(x, bits), ~std::uint64_t{0}, bits);  // ~x = -1 - x
+  }
+  Lanes a = value(x, bits), b = value(y, bits);
+  if (a.state == Lanes::State::stuck) return a;
+  if (b.state == Lanes::State::stuck) return b;
+  if (!a.split()) return a;
+  if (!b.split()) return b;
+  if (a.uniform() && b.uniform() && !(a.pure() && b.pure())) {
+    Lanes const whole_a = value(n.a, n.width), whole_b = value(n.b, n.width);
+    if (whole_a.uniform() && whole_b.uniform()) return as_atom(id, {&whole_a, &whole_b}, bits);
+  }
+  auto const apply = [&](std::uint64_t s, std::uint64_t t) { return n.op == Op::bv_and ? s & t : n.op == Op::bv_or ? s | t : s ^ t; };
+  if (b.terms.size() > a.terms.size()) std::swap(a, b);
+  Lanes out;
+  if (a.pure()) {
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = apply(a.lane[l], b.lane[l]);
+    return out;
+  }
+  unsigned const zeros = std::min(zeros_of(a, bits), zeros_of(b, bits));
+  std::uint64_t const low = low_bits(zeros);
+  std::uint64_t most = 0;
+  for (std::uint64_t const s : b.lane) most |= s;
+  if (b.pure() && (most & ~low) == 0) {  // the second operand lies below what is not known of the first
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = apply(a.lane[l] & low, b.lane[l]) + (n.op == Op::bv_and ? 0 : a.lane[l] & ~low);
+    if (n.op != Op::bv_and) out.terms = a.terms;
+    reduce(out, bits);
+    return out;
+  }
+  auto const agree = [&](Lanes const& v) { return std::all_of(v.lane.begin(), v.lane.end(), [&](std::uint64_t s) { return (s & ~low) == (v.lane[0] & ~low); }); };
+  if (agree(a) && agree(b)) {  // the high parts are the same in all lanes
+    Lanes high_a, high_b;
+    high_a.terms = a.terms, high_b.terms = b.terms;
+    high_a.lane.fill(a.lane[0] & ~low), high_b.lane.fill(b.lane[0] & ~low);
+    Node m = n;
+    m.a = node_of(high_a, n.width), m.b = node_of(high_b, n.width);
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = apply(a.lane[l] & low, b.lane[l] & low);
+    return sum(out, atom(execution_.terms.add(m), bits), 1, bits);
+  }
+  unsigned const wanted = b.pure() ? bit_length(most) : bits;
+  if (!b.pure() && zeros_of(b, bits) < wanted && zeros_of(a, bits) >= wanted) return missing_bits(b, wanted, "two sums are combined bit by bit");
+  return missing_bits(a, wanted, "a sum is combined bit by bit with another value");
+}
+
+Lanes Warp::divided(Id id, unsigned bits) {
+  Node const n = node(id);
+  bool const quotient = n.op == Op::bv_udiv;
+  Lanes const a = value(n.a, n.width), b = value(n.b, n.width);
+  if (a.state == Lanes::State::stuck) return a;
+  if (b.state == Lanes::State::stuck) return b;
+  if (!a.split()) return a;
+  if (!b.split()) return b;
+  Lanes out;
+  if (a.pure() && b.pure()) {
+    for (unsigned l = 0; l < 32; ++l) {
+      std::uint64_t const d = b.lane[l];
+      out.lane[l] = quotient ? (d == 0 ? low_bits(n.width) : a.lane[l] / d) : (d == 0 ? a.lane[l] : a.lane[l] % d);
+    }
+    reduce(out, bits);
+    return out;
+  }
+  if (a.uniform() && b.uniform()) return as_atom(id, {&a, &b}, bits);
+  if (!(b.pure() && b.uniform())) return missing_value(b.terms.empty() ? a : b, "the lanes' numbers are divided by a value that is not known");
+  std::uint64_t const d = b.lane[0];
+  if (d == 0) return missing_value(a, "a division by zero");
+  bool const multiple = std::all_of(a.terms.begin(), a.terms.end(), [&](auto const& t) { return t.second % d == 0; });
+  if (multiple && bound(a, n.width)) {  // (lane + d m) / d = lane / d + m
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = quotient ? a.lane[l] / d : a.lane[l] % d;
+    if (quotient)
+      for (auto const& [x, f] : a.terms) out.terms.emplace_back(x, f / d);
+    reduce(out, bits);
+    return out;
+  }
+  if (std::has_single_bit(d)) {
+    auto const k = static_cast<unsigned>(std::countr_zero(d));
+    if (!quotient) return masked(id, a, d - 1, bits, n.width);
+    if (zeros_of(a, n.width) < k) return missing_bits(a, k, "a sum is divided");
+  }
+  return missing_value(a, "a sum is divided, and a part of it is not known");
+}
+
+Lanes Warp::chosen(Id id, unsigned bits) {
+  Node const n = node(id);
+  LaneTruths const t = truth(n.a);
+  if (t.rest() == 0 && t.no == 0) return value(n.b, bits);
+  if (t.rest() == 0 && t.yes == 0) return value(n.c, bits);
+  if (t.stuck) {
+    Lanes v;
+    v.state = Lanes::State::stuck;
+    return v;
+  }
+  Lanes const a = value(n.b, bits), b = value(n.c, bits);
+  if (a.state == Lanes::State::stuck) return a;
+  if (b.state == Lanes::State::stuck) return b;
+  bool const same = a.split() && b.split() && a.terms == b.terms;
+  if (same && a.lane == b.lane) return a;
+  if (t.rest() == 0) {
+    // A lane that takes the side that varies does; the others' side is lost with it.
+    if (!a.split()) return a;
+    if (!b.split()) return b;
+    if (same) {
+      Lanes out = a;
+      for (unsigned l = 0; l < 32; ++l)
+        if ((t.no >> l & 1) != 0) out.lane[l] = b.lane[l];
+      return out;
+    }
+    // Atoms that only some lanes have.
+    Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits);
+    return missing_value(apart, "lanes choose between two values that are not known");
+  }
+  if (t.atom == 0) return varying(t.why);
+  if (!a.split()) return a;
+  if (!b.split()) return b;
+  if (t.rest() == ~0U && a.uniform() && b.uniform()) {
+    Node m = n;
+    m.a = t.atom;
+    m.b = node_of(a, n.width), m.c = node_of(b, n.width);
+    if (bits == n.width) return atom(execution_.terms.add(m), bits);
+    Lanes const whole_a = value(n.b, n.width), whole_b = value(n.c, n.width);
+    if (whole_a.uniform() && whole_b.uniform()) {
+      m.b = node_of(whole_a, n.width), m.c = node_of(whole_b, n.width);
+      return atom(execution_.terms.add(m), bits);
+    }
+  }
+  return stuck({Request::Kind::truth, t.atom, 0, "a condition chooses between two values"});
+}
+
+Lanes Warp::extended(Id id, unsigned bits) {
+  Node const n = node(id);
+  unsigned const w = width(n.a);
+  if (bits <= w) return value(n.a, bits);
+  Lanes const a = value(n.a, w);
+  if (!a.split() || a.pure()) return a;
+  if (bound(a, w)) return a;
+  if (a.uniform()) return as_atom(id, {&a}, bits);
+  return missing_value(a, "a sum of 32 bits may wrap before it is widened");
+}
+
+// --------------------------------------------------------------------------------------- leaves
+
+Lanes Warp::leaf(Id id, unsigned bits) {
+  std::uint32_t const number = static_cast<std::uint32_t>(node(id).value);
+  Leaf const l = execution_.leaves[number];
+  auto const all_uniform = [&] {
+    Request const before = request_;
+    bool all = true;
+    for (Id const arg : l.args) all = all && value(arg, width(arg)).uniform();
+    if (!all) request_ = before;
+    return all;
+  };
+  switch (l.kind) {
+    case Leaf::Kind::special: {
+      if (l.extra >= 100) return atom(id, bits);
+      auto const s = static_cast<Special>(l.extra);
+      bool const launch_known = s == Special::ntid_y || s == Special::ntid_z || (s == Special::ntid_x && !launch_.any_multiple);
+      if (s >= Special::ntid_x && s <= Special::nctaid_z && !launch_known) return atom(id, bits);
+      Lanes v;
+      for (unsigned lane = 0; lane < 32; ++lane) v.lane[lane] = special(s, lane) & low_bits(bits);
+      return v;
+    }
+    case Leaf::Kind::param: {
+      Variable const& p = program_.symbols[l.extra];
+      if (auto const given = launch_.params.find(p.name); given != launch_.params.end() && l.offset < 8) {
+        Lanes v;
+        v.lane.fill(given->second >> 8 * l.offset & low_bits(bits));
+        return v;
+      }
+      return atom(id, bits);
+    }
+    case Leaf::Kind::symbol:
+    case Leaf::Kind::counter:
+      return atom(id, bits);
+    case Leaf::Kind::load:
+    case Leaf::Kind::opaque:
+      return all_uniform() ? atom(id, bits) : varying(number);
+    case Leaf::Kind::voted: {
+      Lanes const& mask = value(l.args[0], 32);
+      return mask.pure() && mask.uniform() && mask.lane[0] == 0xffffffff ? atom(id, bits) : varying(number);
+    }
+    case Leaf::Kind::shuffle:
+      return shuffled(id, l, bits);
+    case Leaf::Kind::phi:
+      return of_phi(id, execution_.phis[static_cast<std::size_t>(execution_.phi_of[number])], bits);
+    case Leaf::Kind::exit: {
+      Lanes const v = value(l.args[0], bits);
+      if (!v.split() || exits_together(l.left)) return v;
+      // Numbers of the lanes alone are those of every iteration, unless one was assumed.
+      return v.pure() && assumed_.empty() && assumed_truths_.empty() ? v : varying(number);
+    }
+    default:
+      return varying(number);
+  }
+}
+
+/// Whether all lanes leave a loop in the same iteration.
+bool Warp::exits_together(std::int32_t loop) {
+  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().exits_together(loop);
+  auto const [at, fresh] = together_.try_emplace(loop, 2);
+  if (!fresh) return at->second == 1;
+  Request const before = request_;
+  bool all = true;
+  for (Id const e : execution_.exits[static_cast<std::size_t>(loop)]) {
+    LaneTruths const t = truth(e);
+    bool const same = t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0;
+    all = all && same && !t.stuck;
+  }
+  request_ = before;
+  together_[loop] = all ? 1 : 0;
+  return all;
+}
+
+Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
+  auto const index = static_cast<std::size_t>(execution_.phi_of[node(id).value]);
+  switch (phi.kind) {
+    case Phi::Kind::same:
+      return value(phi.init, bits);
+    case Phi::Kind::orbit:
+      return atom(id, bits);
+    case Phi::Kind::affine: {
+      Lanes const init = value(phi.init, bits);
+      Lanes const step = value(phi.step, bits);
+      if (init.state != Lanes::State::split) return init;
+      if (!step.split()) return step;
+      if (step.pure() && step.uniform() && step.lane[0] == 0) return init;
+      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
+      Lanes const k = atom(counter, bits);
+      if (step.uniform()) {
+        // init + k * step
+        Lanes out = sum(init, k, step.lane[0], bits);
+        for (auto const& [x, f] : step.terms) {
+          if (k.pure()) {
+            out = sum(out, atom(x, bits), f * k.lane[0], bits);
+            continue;
+          }
+          Terms& terms = execution_.terms;
+          out = sum(out, atom((Term{&terms, counter} * resized(Term{&terms, x}, 64)).id, bits), f, bits);
+        }
+        return out;
+      }
+      if (k.pure()) {
+        Lanes const moved = scaled(step, k.lane[0], bits);
+        return sum(init, moved, 1, bits);
+      }
+      return missing_value(k, "the step of a loop differs in the lanes");
+    }
+    case Phi::Kind::drift:
+    case Phi::Kind::other:
+      break;
+  }
+  auto const leaf_number = static_cast<std::uint32_t>(node(id).value);
+  if (!decide_phi(index)) return varying(leaf_number);
+  if (phi.kind == Phi::Kind::other) return atom(id, bits);
+  // What was added since the loop began is the same in all lanes.
+  Lanes const init = value(phi.init, bits);
+  if (!init.split()) return init;
+  Term const added = Term{&execution_.terms, id} - Term{&execution_.terms, phi.init};
+  facts_[added.id] = {low_bits(trailing_zeros(phi.step)) | ~low_bits(width(id)), low_bits(width(id))};
+  return sum(init, atom(added.id, bits), 1, bits);
+}
+
+Warp& Warp::clean() {
+  if (!clean_) clean_ = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
+  return *clean_;
+}
+
+/// Whether a phi is the same in all lanes: by induction, its first value and, if it and the phis that it needs are, its next.
+bool Warp::decide_phi(std::size_t index) {
+  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().decide_phi(index);
+  auto const [at, fresh] = phi_state_.try_emplace(index, 2);
+  if (!fresh) return at->second != 0;
+  bool const outermost = std::none_of(phi_state_.begin(), phi_state_.end(), [&](auto const& s) { return s.second == 2 && s.first != index; });
+  Phi const phi = execution_.phis[index];
+  Request const before = request_;
+  unsigned const w = width(phi.node);
+  bool const same = phi.kind == Phi::Kind::drift ? value(phi.step, w).uniform()
+                                                 : value(phi.init, w).uniform() && value(phi.back, w).uniform();
+  request_ = before;
+  if (!same) {
+    phi_state_[index] = 0;
+    // What was computed under the assumption is worth nothing; those that leaned on it are decided again.
+    memo_.clear(), truths_.clear(), together_.clear();
+    std::erase_if(phi_state_, [](auto const& s) { return s.second == 3; });
+    return false;
+  }
+  // Inner ones hold only if the outermost does: until then they are 3.
+  phi_state_[index] = outermost ? 1 : 3;
+  if (outermost)
+    for (auto& [i, state] : phi_state_)
+      if (state == 3) state = 1;
+  return true;
+}
+
+Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
+  auto const number = static_cast<std::uint32_t>(node(id).value);
+  Request const before = request_;
+  Lanes const v = value(l.args[0], bits), b = value(l.args[1], 32), c = value(l.args[2], 32);
+  if (v.uniform()) return v;
+  if (v.state == Lanes::State::stuck) return v;
+  request_ = before;
+  bool const full = c.pure() && c.uniform();
+  auto const mode = static_cast<Shuffle>(l.extra);
+  if (!v.split()) {
+    // One lane's value in all of them: not known, but the same.
+    bool const one = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f && b.uniform();
+    return one ? atom(id, bits) : varying(v.why);
+  }
+  if (!full || !b.pure()) return varying(number);
+  Lanes out = v;
+  std::uint32_t const clamp = c.lane[0] & 31, segment = c.lane[0] >> 8 & 31;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    auto const by = static_cast<std::uint32_t>(b.lane[lane] & 31);
+    std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+    std::int32_t j = 0;
+    bool in = false;
+    if (mode == Shuffle::up) j = static_cast<std::int32_t>(lane) - static_cast<std::int32_t>(by), in = j >= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::down) j = static_cast<std::int32_t>(lane + by), in = j <= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::bfly) j = static_cast<std::int32_t>(lane ^ by), in = j <= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::idx) j = static_cast<std::int32_t>(least | (by & ~segment)), in = j <= static_cast<std::int32_t>(most);
+    out.lane[lane] = v.lane[in ? static_cast<unsigned>(j) & 31U : lane];
+  }
+  return out;
+}
+
+std::optional<std::vector<std::uint64_t>> Warp::domain(Id id, std::size_t most) {
+  Node const n = node(id);
+  if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::phi) {
+    Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+    if (p.kind == Phi::Kind::orbit && p.values.size() <= most) return p.values;
+  }
+  Facts const f = facts(id);
+  if (f.most >= most * 64) return std::nullopt;
+  std::vector<std::uint64_t> values;
+  for (std::uint64_t v = 0; v <= f.most; ++v)
+    if ((v & f.zeros) == 0) values.push_back(v);
+  if (values.size() > most) return std::nullopt;
+  return values;
+}
+
+// --------------------------------------------------------------------------------------- truths
+
+LaneTruths Warp::atom_truth(Id id) {
+  LaneTruths t;
+  if (node(id).op == Op::truth) {
+    (node(id).value != 0 ? t.yes : t.no) = ~0U;
+    return t;
+  }
+  bool negated = false;
+  Id at = id;
+  while (node(at).op == Op::negation) at = node(at).a, negated = !negated;
+  if (auto const found = assumed_truths_.find(at); found != assumed_truths_.end()) {
+    (found->second != negated ? t.yes : t.no) = ~0U;
+    return t;
+  }
+  t.atom = id;
+  return t;
+}
+
+LaneTruths Warp::truth(Id id) {
+  if (auto const found = truths_.find(id); found != truths_.end()) return found->second;
+  if (depth_ > deepest_term) return {0, 0, 0, 0, true};
+  ++depth_;
+  ++steps_;
+  LaneTruths const t = compute_truth(id);
+  --depth_;
+  truths_[id] = t;
+  return t;
+}
+
+LaneTruths Warp::compute_truth(Id id) {
+  Node const n = node(id);
+  LaneTruths t;
+  if (n.op == Op::truth) return atom_truth(id);
+  if (n.op == Op::eq || n.op == Op::ult) return relation(id);
+  if (n.op == Op::negation) {
+    t = truth(n.a);
+    std::swap(t.yes, t.no);
+    if (t.atom != 0) t.atom = execution_.terms.add({Op::negation, 0, t.atom});
+    return t;
+  }
+  // Two truths. What one of them settles needs no other.
+  bool const conjunction = n.op == Op::conjunction;
+  LaneTruths const a = truth(n.a), b = truth(n.b);
+  t.yes = conjunction ? a.yes & b.yes : a.yes | b.yes;
+  t.no = conjunction ? a.no | b.no : a.no & b.no;
+  std::uint32_t const rest = t.rest();
+  if (rest == 0) return t;
+  std::uint32_t const only_a = rest & a.rest() & ~b.rest(), only_b = rest & b.rest() & ~a.rest(), both = rest & a.rest() & b.rest();
+  t.stuck = ((only_a | both) != 0 && a.stuck) || ((only_b | both) != 0 && b.stuck);
+  t.why = (only_a | both) != 0 && a.atom == 0 ? a.why : b.why;
+  Id found = 0;
+  bool mixed = false;
+  auto const meet = [&](std::uint32_t lanes, Id atom) {
+    if (lanes == 0) return;
+    mixed = mixed || atom == 0 || (found != 0 && found != atom);
+    found = atom;
+  };
+  meet(only_a, a.atom);
+  meet(only_b, b.atom);
+  if (both != 0) meet(both, a.atom != 0 && b.atom != 0 ? (a.atom == b.atom ? a.atom : execution_.terms.add({n.op, 0, a.atom, b.atom})) : 0);
+  t.atom = mixed ? 0 : found;
+  return t;
+}
+
+LaneTruths Warp::relation(Id id) {
+  Node const n = node(id);
+  unsigned const w = width(n.a);
+  LaneTruths t;
+  Lanes const a = value(n.a, w), b = value(n.b, w);
+  if (!a.split() || !b.split()) {
+    t.stuck = a.state == Lanes::State::stuck || b.state == Lanes::State::stuck;
+    t.why = a.state == Lanes::State::varying ? a.why : b.why;
+    return t;
+  }
+  auto const set = [&](unsigned lane, bool yes) { (yes ? t.yes : t.no) |= 1U << lane; };
+  if (a.pure() && b.pure()) {
+    for (unsigned l = 0; l < 32; ++l) set(l, n.op == Op::eq ? a.lane[l] == b.lane[l] : a.lane[l] < b.lane[l]);
+    return t;
+  }
+  if (n.op == Op::eq) {
+    Lanes const d = sum(a, b, ~std::uint64_t{0}, w);
+    unsigned const zeros = zeros_of(d, w);
+    for (unsigned l = 0; l < 32; ++l) {
+      if (d.terms.empty()) set(l, d.lane[l] == 0);
+      else if ((d.lane[l] & low_bits(zeros)) != 0) set(l, false);
+    }
+    if (t.rest() == 0) return t;
+  } else if (auto const p = bound(a, w), q = bound(b, w); p || q) {
+    for (unsigned l = 0; l < 32; ++l) {
+      std::uint64_t const most_a = p ? a.lane[l] + *p : low_bits(w), least_a = p ? a.lane[l] : 0;
+      std::uint64_t const most_b = q ? b.lane[l] + *q : low_bits(w), least_b = q ? b.lane[l] : 0;
+      if (most_a < least_b) set(l, true);
+      else if (least_a >= most_b) set(l, false);
+    }
+    if (t.rest() == 0) return t;
+  }
+  if (a.uniform() && b.uniform()) {
+    Node m = n;
+    m.a = node_of(a, w), m.b = node_of(b, w);
+    return atom_truth(execution_.terms.add(m));
+  }
+  t.why = ~0U;  // a number of the lane is compared with a value that is not known
+  return t;
+}
+
+}  // namespace swizproof::ptx
