@@ -456,7 +456,8 @@ class Decision {
       if (at.file < module_.files.size()) out.file = module_.files[at.file];
       out.line = at.line;
     }
-    if (m.instruction) out.ideal = ideal_wavefronts(*options_.arch, *m.instruction);
+    if (m.instruction) out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
+    out.atomic = m.atomic.has_value();
     std::uint32_t symbol = ~0U;
     if (refused.empty() && done.reached) {
       Root const root = root_of(done.address, symbol);
@@ -481,8 +482,8 @@ class Decision {
       out.wavefronts = 0;
       return out;
     }
-    if (!m.instruction) {
-      out.reason = m.reason;
+    if (!m.instruction || (m.atomic && !same_law(*options_.arch, sm_90))) {
+      out.reason = m.instruction ? "the cost of atomics was measured for sm_90 alone" : m.reason;
       return out;
     }
     decide_cost(done, m, out, symbol);
@@ -518,25 +519,29 @@ class Decision {
   // ------------------------------------------------------------------------------------- cost
 
   /// What lanes cost at most, wherever each of them points.
-  unsigned most_of(swizproof::Instruction const& instruction, std::uint32_t active) const {
+  unsigned most_of(MemoryAccess const& m, std::uint32_t active) const {
+    swizproof::Instruction const& instruction = *m.instruction;
     HardwareAccess all{};
     for (unsigned l = 0; l < 32; ++l) {
       all.address[l] = l * 4096;
       all.active[l] = takes_part(instruction, active, l);
     }
-    return active == 0 ? 0 : cost(*options_.arch, instruction, all).wavefronts;
+    return active == 0 ? 0 : wavefronts_of(m, all);
+  }
+  unsigned wavefronts_of(MemoryAccess const& m, HardwareAccess const& lanes) const {
+    return m.atomic ? atomic_wavefronts(lanes, m.instruction->bytes, *m.atomic) : cost(*options_.arch, *m.instruction, lanes).wavefronts;
   }
   /// ldmatrix and stmatrix: all lanes must be active, those below 8 N give the addresses.
   static bool takes_part(swizproof::Instruction const& instruction, std::uint32_t active, unsigned lane) {
     return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
   }
 
-  unsigned cost_of(swizproof::Instruction const& instruction, std::uint32_t active, std::array<std::uint64_t, 32> const& address, HardwareAccess& lanes) const {
+  unsigned cost_of(MemoryAccess const& m, std::uint32_t active, std::array<std::uint64_t, 32> const& address, HardwareAccess& lanes) const {
     for (unsigned l = 0; l < 32; ++l) {
       lanes.address[l] = static_cast<std::uint32_t>(address[l]);
-      lanes.active[l] = takes_part(instruction, active, l);
+      lanes.active[l] = takes_part(*m.instruction, active, l);
     }
-    return active == 0 ? 0 : cost(*options_.arch, instruction, lanes).wavefronts;
+    return active == 0 ? 0 : wavefronts_of(m, lanes);
   }
 
   /// What is found of all cases so far.
@@ -601,7 +606,7 @@ class Decision {
     if (++cases.tried > most_cases || spent() > options_.steps) {
       one.unknown = true;
       one.reason = spent() > options_.steps ? fmt::format("the limit of {} steps for one kernel", options_.steps) : fmt::format("more than {} cases", most_cases);
-      one.wavefronts = most_of(instruction, warp.present());
+      one.wavefronts = most_of(m, warp.present());
       one.active = warp.present();
       cases.aligned = false, cases.in_bounds = std::nullopt;
       return merge(cases.found, std::move(one));
@@ -615,7 +620,7 @@ class Decision {
     warp.forget_request();
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
-      one.wavefronts = most_of(instruction, active);
+      one.wavefronts = most_of(m, active);
       one.reason = why_text(v.why);
       (is_data(v.why) ? one.data : one.unknown) = true;
       cases.aligned = false, cases.in_bounds = std::nullopt;
@@ -646,10 +651,10 @@ class Decision {
     if (same_residue)
       for (std::uint64_t& a : address) a -= shift;
     KernelWorst worst;
-    one.wavefronts = cost_of(instruction, active, address, worst.lanes);
+    one.wavefronts = cost_of(m, active, address, worst.lanes);
     worst.warp = number_;
     for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
-    one.reached = certain && assumptions.empty() && same_residue;
+    one.reached = certain && assumptions.empty() && same_residue && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
     if (!certain && guard.atom == 0 && guard.why != ~0U) guard_reason_ = why_text(guard.why), guard_data_ = is_data(guard.why);
@@ -667,7 +672,7 @@ class Decision {
       Found one;
       one.unknown = true;
       one.reason = std::move(reason);
-      one.wavefronts = most_of(*m.instruction, warp.present());
+      one.wavefronts = most_of(m, warp.present());
       one.active = warp.present();
       cases.aligned = false, cases.in_bounds = std::nullopt;
       merge(cases.found, std::move(one));
@@ -761,8 +766,9 @@ class Decision {
     for (unsigned l = 0; l < 32 && ok; ++l)
       if (takes_part(*m.instruction, active, l)) outside = outside || v.lane[l] + most + m.bytes > bytes;
     if (!ok) cases.in_bounds = std::nullopt;
-    else if (outside) cases.in_bounds = !others && certain ? std::optional(false) : std::nullopt;
-    out_of_bounds_ = out_of_bounds_ || (ok && outside && !others && certain);
+    else if (outside) cases.in_bounds = std::nullopt;
+    // Of a block that is not known, only the first warp surely exists.
+    out_of_bounds_ = out_of_bounds_ || (ok && outside && !others && certain && (!launch_.any_multiple || number_ == 0));
   }
 
   std::uint64_t spent() const {
@@ -797,11 +803,11 @@ class Decision {
       else if (all.aligned) out.aligned = true;
       out.in_bounds = out_of_bounds_ ? std::optional(false) : all.in_bounds;
     }
-    if (any) replay(access, m, out);
+    if (any && !m.atomic) replay(access, m, out);
     judge(found, out, m);
   }
 
-  void judge(Found const& found, KernelAccess& out, MemoryAccess const&) {
+  void judge(Found const& found, KernelAccess& out, MemoryAccess const& m) {
     unsigned const allowed = options_.at_most.value_or(out.ideal);
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
@@ -815,6 +821,9 @@ class Decision {
       out.reason = "the address depends on " + found.reason;
     } else if (found.unknown) {
       out.verdict = KernelVerdict::unknown;
+    } else if (m.atomic) {
+      out.verdict = KernelVerdict::unknown;
+      out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
     } else if (out.reached) {
       out.verdict = KernelVerdict::refuted;
     } else if (guard_data_) {
@@ -842,7 +851,7 @@ class Decision {
           if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0) active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
         if (active == 0 || !aligned) continue;
         HardwareAccess lanes{};
-        unsigned const wavefronts = cost_of(*m.instruction, active, address, lanes);
+        unsigned const wavefronts = cost_of(m, active, address, lanes);
         if (wavefronts > *out.wavefronts)
           throw Disagreement(fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line, m.op, wavefronts, w, *out.wavefronts));
         if (run.certain() && wavefronts == *out.wavefronts && !out.reached) {

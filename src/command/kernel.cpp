@@ -21,6 +21,7 @@
 
 namespace swizproof::command {
 
+namespace kernel_detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -299,13 +300,14 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
 }
 
 }  // namespace
+}  // namespace kernel_detail
 
 void add_kernel(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "kernel", "What does each shared-memory instruction of a compiled kernel cost at most?",
       {"swizproof kernel gpu/examples/ptx/transpose.ptx --block 32,8",
        "which accesses of these kernels have bank conflicts, in any warp and iteration?"});
-  auto const arguments = std::make_shared<KernelArguments>();
+  auto const arguments = std::make_shared<kernel_detail::KernelArguments>();
   auto const options = std::make_shared<KernelOptions>();
   sub->add_option("FILE", arguments->files,
                   "PTX, as nvcc -ptx -lineinfo writes it, or a folder: every .ptx in it")
@@ -326,7 +328,7 @@ void add_kernel(CLI::App& app, Common& common) {
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
     if (most->count() != 0) options->at_most = arguments->at_most;
-    run(common, *arguments, *options);
+    kernel_detail::run(common, *arguments, *options);
   });
 }
 

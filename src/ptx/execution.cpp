@@ -582,7 +582,10 @@ class Executor {
     }
     return leaf_value(leaf, s.width);
   }
-  [[nodiscard]] bool is_parameter(std::uint32_t symbol) const { return program_.symbols[symbol].space == Space::param; }
+  /// A parameter of the kernel: not one of a call within it, which changes.
+  [[nodiscard]] bool is_parameter(std::uint32_t symbol) const {
+    return symbol >= program_.first_param && symbol - program_.first_param < program_.params;
+  }
 
   // ------------------------------------------------------------------------------------- loops
 

@@ -47,6 +47,8 @@ class Lowering {
     program_.name = function.name;
     for (Register const& r : function.registers) program_.widths.push_back(std::min<std::uint8_t>(r.bits, 64));
     // The later hides the earlier: a function's own variables come last.
+    program_.first_param = static_cast<std::uint32_t>(module.variables.size());
+    program_.params = function.entry ? static_cast<std::uint32_t>(function.params.size()) : 0;
     for (auto const* list : {&module.variables, &function.params, &function.variables})
       for (Variable const& v : *list) {
         symbols_[v.name] = static_cast<std::uint32_t>(program_.symbols.size());
@@ -658,7 +660,14 @@ class Lowering {
     MemoryAccess m = access_at(i, operand(i, returns ? 1 : 0));
     m.generic = space == Space::generic;
     m.bytes = std::max(type.bits, 8U) / 8 * lanes_of(parts);
-    m.reason = "the cost of atomics on shared memory is not decided yet";
+    bool const swap = has(parts, "cas") || has(parts, "exch");
+    bool const whole = type.integer() && ((type.bits == 32 && !has(parts, "noftz")) || (type.bits == 64 && swap));
+    if (whole && lanes_of(parts) == 1 && !has(parts, "shared::cluster")) {
+      m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
+      m.atomic = has(parts, "cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
+    } else {
+      m.reason = "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not modelled";
+    }
     if (space == Space::shared || space == Space::generic) add(std::move(m));
     if (returns) unknown(operand(i, 0));
   }

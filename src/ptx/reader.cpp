@@ -518,10 +518,9 @@ class Reader {
   }
 
   void read_label(Instruction& i, std::size_t from) {
-    if (peek() == '.') {  // `ts: .branchtargets a, b;`, `p: .callprototype ..;`
-      (void)rest_of_statement();
-      return;
-    }
+    skip();
+    for (std::string_view const table : {".branchtargets", ".calltargets", ".callprototype"})
+      if (view().substr(at_).starts_with(table)) return (void)rest_of_statement();
     auto const [at, fresh] =
         scopes_.back().labels.try_emplace(i.opcode, static_cast<std::uint32_t>(function_->labels.size()));
     if (!fresh) fail("the label " + std::string(i.opcode) + " is defined twice", from);

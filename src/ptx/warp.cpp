@@ -293,15 +293,7 @@ Lanes Warp::atom(Id id, unsigned bits) {
     v.lane.fill(a.value & low_bits(bits));
     if (a.bits < width(id) && a.bits < bits) {
       auto const [at, fresh] = rests_.try_emplace(memo_key(id, a.bits), 0);
-      if (fresh) {
-        Leaf rest;
-        rest.kind = Leaf::Kind::undefined;  // what is left of the atom: it has no name
-        rest.width = n.width;
-        at->second = execution_.terms.variable(n.width, n.width, {}).id;
-        execution_.leaves.push_back(rest);
-        execution_.phi_of.push_back(-1);
-        facts_[at->second] = {low_bits(a.bits) | ~low_bits(n.width), low_bits(n.width) & ~low_bits(a.bits)};
-      }
+      if (fresh) at->second = fresh_atom(n.width, a.bits);
       return sum(v, atom(at->second, bits), 1, bits);
     }
     return v;
@@ -795,15 +787,10 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
     case Phi::Kind::other:
       break;
   }
-  auto const leaf_number = static_cast<std::uint32_t>(node(id).value);
-  if (!decide_phi(index)) return varying(leaf_number);
-  if (phi.kind == Phi::Kind::other) return atom(id, bits);
-  // What was added since the loop began is the same in all lanes.
+  Induction const found = decide_phi(index);
+  if (found.state == 0) return varying(static_cast<std::uint32_t>(node(id).value));
   Lanes const init = value(phi.init, bits);
-  if (!init.split()) return init;
-  Term const added = Term{&execution_.terms, id} - Term{&execution_.terms, phi.init};
-  facts_[added.id] = {low_bits(trailing_zeros(phi.step)) | ~low_bits(width(id)), low_bits(width(id))};
-  return sum(init, atom(added.id, bits), 1, bits);
+  return sum(init, atom(found.added, bits), 1, bits);
 }
 
 Warp& Warp::clean() {
@@ -811,31 +798,58 @@ Warp& Warp::clean() {
   return *clean_;
 }
 
-/// Whether a phi is the same in all lanes: by induction, its first value and, if it and the phis that it needs are, its next.
-bool Warp::decide_phi(std::size_t index) {
+/// A value that all lanes share, a multiple of 2^zeros.
+Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros) {
+  Leaf rest;
+  rest.kind = Leaf::Kind::undefined;  // it has no name
+  rest.width = static_cast<std::uint8_t>(bits);
+  Id const id = execution_.terms.variable(bits, bits, {}).id;
+  execution_.leaves.push_back(rest);
+  execution_.phi_of.push_back(-1);
+  std::uint64_t const low = low_bits(std::min(zeros, bits));
+  facts_[id] = {low | ~low_bits(bits), low_bits(bits) & ~low};
+  return id;
+}
+
+/// Drops what was computed under a hypothesis that failed.
+void Warp::forget() {
+  memo_.clear(), truths_.clear(), together_.clear();
+  std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
+}
+
+/// Whether a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
+/// iterations: if it is so, and the phis that are being decided are, then its next value is so too.
+Warp::Induction Warp::decide_phi(std::size_t index) {
   if (!assumed_.empty() || !assumed_truths_.empty()) return clean().decide_phi(index);
-  auto const [at, fresh] = phi_state_.try_emplace(index, 2);
-  if (!fresh) return at->second != 0;
-  bool const outermost = std::none_of(phi_state_.begin(), phi_state_.end(), [&](auto const& s) { return s.second == 2 && s.first != index; });
+  if (auto const found = inductions_.find(index); found != inductions_.end()) return found->second;
+  bool const outermost = std::none_of(inductions_.begin(), inductions_.end(), [](auto const& one) { return one.second.state == 2; });
   Phi const phi = execution_.phis[index];
-  Request const before = request_;
   unsigned const w = width(phi.node);
-  bool const same = phi.kind == Phi::Kind::drift ? value(phi.step, w).uniform()
-                                                 : value(phi.init, w).uniform() && value(phi.back, w).uniform();
-  request_ = before;
-  if (!same) {
-    phi_state_[index] = 0;
-    // What was computed under the assumption is worth nothing; those that leaned on it are decided again.
-    memo_.clear(), truths_.clear(), together_.clear();
-    std::erase_if(phi_state_, [](auto const& s) { return s.second == 3; });
-    return false;
+  Request const before = request_;
+  bool proved = false;
+  Id added = 0;
+  unsigned zeros = std::min(w, 12U);
+  for (unsigned attempt = 0; attempt < 4; ++attempt) {
+    added = fresh_atom(w, zeros);
+    inductions_[index] = {2, added};
+    Lanes const init = value(phi.init, w);
+    Lanes const moved = init.split() ? sum(value(phi.back, w), init, ~std::uint64_t{0}, w) : init;
+    if (!moved.uniform()) break;
+    unsigned const found = std::min(zeros_of(moved, w), moved.lane[0] == 0 ? w : static_cast<unsigned>(std::countr_zero(moved.lane[0])));
+    proved = found >= zeros;
+    if (proved) break;
+    zeros = attempt == 2 ? 0 : std::min(zeros - 1, found);
+    forget();
   }
-  // Inner ones hold only if the outermost does: until then they are 3.
-  phi_state_[index] = outermost ? 1 : 3;
-  if (outermost)
-    for (auto& [i, state] : phi_state_)
-      if (state == 3) state = 1;
-  return true;
+  request_ = before;
+  if (!proved) {
+    forget();
+    return inductions_[index] = {0, 0};
+  }
+  if (!outermost) return inductions_[index] = {3, added};
+  for (auto& [i, one] : inductions_)
+    if (one.state == 3) one.state = 1;
+  return inductions_[index] = {1, added};
 }
 
 Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {

@@ -50,6 +50,7 @@ struct KernelWorst {
 struct KernelAccess {
   std::string op{};
   std::optional<Instruction> instruction{};
+  bool atomic = false;  ///< `instruction` has its bytes alone
   std::uint32_t ptx_line = 0;
   std::string file{};       ///< of the source; empty without -lineinfo
   std::uint32_t line = 0;

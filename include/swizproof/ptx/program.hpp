@@ -4,6 +4,7 @@
 // have a width of 1 (predicates) to 64 bits. Every operation is exact modulo 2^width, as the engine's terms are.
 #pragma once
 
+#include <swizproof/hardware/atomic.hpp>
 #include <swizproof/hardware/instruction.hpp>
 #include <swizproof/ptx/module.hpp>
 
@@ -76,6 +77,7 @@ struct MemoryAccess {
   std::string op{};                                       ///< as PTX writes it
   std::optional<swizproof::Instruction> instruction{};    ///< nothing: not modelled, and `reason` says why
   std::string reason{};
+  std::optional<Atomic> atomic{};                         ///< of an atomic: `instruction` has its bytes alone
   bool generic = false;   ///< by a generic address: of shared memory only if its symbol is
   std::uint32_t bytes = 0;  ///< of each lane
   Source address{};
@@ -103,6 +105,7 @@ struct Program {
   std::vector<Block> blocks{};  ///< the first is the entry
   std::vector<MemoryAccess> accesses{};
   std::vector<Variable> symbols{};
+  std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;
   std::string refused{};      ///< why it is not executed; empty where it is

@@ -100,6 +100,12 @@ class Warp {
 
  private:
   using Id = std::uint32_t;
+  /// A phi that is no closed form: its first value plus `added`, which all lanes share. 1: proved, 0: not so, 2: being
+  /// decided, 3: proved if those are that are being decided.
+  struct Induction {
+    int state = 2;
+    Id added = 0;
+  };
   [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
   [[nodiscard]] unsigned width(Id id) const { return node(id).width; }
   Lanes compute(Id id, unsigned bits);
@@ -127,7 +133,9 @@ class Warp {
   [[nodiscard]] unsigned zeros_of(Lanes const& v, unsigned bits);
   [[nodiscard]] std::optional<std::uint64_t> bound(Lanes const& v, unsigned width);
   bool exits_together(std::int32_t loop);
-  bool decide_phi(std::size_t index);
+  Induction decide_phi(std::size_t index);
+  Id fresh_atom(unsigned bits, unsigned zeros);
+  void forget();
   LaneTruths relation(Id id);
   LaneTruths compute_truth(Id id);
   LaneTruths atom_truth(Id id);
@@ -146,7 +154,7 @@ class Warp {
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
   std::map<std::int32_t, int> together_{};       ///< 1 yes, 0 no, 2 being decided
-  std::map<std::size_t, int> phi_state_{};       ///< 1 the same in all lanes, 0 not, 2 being decided
+  std::map<std::size_t, Induction> inductions_{};
   std::unordered_map<std::uint64_t, Id> rests_{};
   Request request_{};
   std::unique_ptr<Warp> clean_{};  ///< the same warp without assumptions: what holds in all iterations is decided there
