@@ -119,17 +119,17 @@ struct LineSum {
 };
 
 /// A line of the tables, table by table.
-using Rows = std::vector<std::pair<SourceTable const*, Measurement const*>>;
+using LineRows = std::vector<std::pair<SourceTable const*, Measurement const*>>;
 
 /// Overloads of one name may have other lines at one pc.
-bool one_opcode(Rows const& rows) {
+bool one_opcode(LineRows const& rows) {
   return std::all_of(rows.begin(), rows.end(), [&](auto const& row) {
     return opcode(row.second->where) == opcode(rows[0].second->where);
   });
 }
 
 /// Adds up a line. `launches` were traced, and `tables.copies` is a multiple of them.
-LineSum sum_of(Rows const& rows, Tables const& tables, std::uint64_t launches) {
+LineSum sum_of(LineRows const& rows, Tables const& tables, std::uint64_t launches) {
   LineSum sum;
   std::uint64_t const prints = tables.copies / launches;
   Measurement const& first = *rows[0].second;
@@ -199,7 +199,7 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
   CountedLines out;
   using Key = std::pair<std::string, std::uint64_t>;  // kernel and pc
   std::map<std::string, Tables> tables;
-  std::map<Key, Rows> counted;
+  std::map<Key, LineRows> counted;
   for (SourceTable const& table : profile.tables) {
     std::string const name = comparable_kernel_name(table.kernel);
     tables[name].add(table);
@@ -230,7 +230,7 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
       out.not_counted += traced.instruction ? 1 : 0;
       continue;
     }
-    Rows const rows = std::move(found->second);
+    LineRows const rows = std::move(found->second);
     counted.erase(found);
     if (!traced.instruction) {
       ++out.no_law;
