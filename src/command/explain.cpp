@@ -648,8 +648,8 @@ void print_text(ExplainResult const& result, Style const& style) {
   if (trace.dropped != 0)
     fmt::print("\n{}\n",
                style.doubtful(fmt::format(
-                   "dropped: {} of instructions beyond the tracer's table or outside of a kernel, of which "
-                   "nothing else is known",
+                   "dropped: {} of instructions beyond the tracer's table or outside of a kernel (no further "
+                   "information)",
                    counted(trace.dropped, "execution"))));
   for (std::string const& failure : trace.failures)
     fmt::print("\n{}\n",

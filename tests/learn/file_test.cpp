@@ -35,9 +35,8 @@ TEST(LearnedFile, IsReadAsItWasLearned) {
     EXPECT_EQ(read.support, Support::measured);
     EXPECT_EQ(read.most_shared_bytes, 232448U);
     EXPECT_EQ(certainty(read),
-              "card.json: sm_90, measured by you on NVIDIA \"Test\" 1, 2026-11-22; 1,000 patterns, none "
-              "costs anything "
-              "else");
+              "card.json: sm_90, measured by you on NVIDIA \"Test\" 1, 2026-11-22; 1,000 access patterns, no "
+              "mismatch");
   }
 }
 

@@ -55,8 +55,8 @@ TEST(LearnedTable, IsTheTableThatItSays) {
   EXPECT_EQ(arch.name, "card.json");
   EXPECT_EQ(arch.capability, 90U);
   EXPECT_EQ(certainty(arch),
-            "card.json: sm_90, measured by you on NVIDIA H200, 2026-11-22; 100,000,000 patterns, none costs "
-            "anything else");
+            "card.json: sm_90, measured by you on NVIDIA H200, 2026-11-22; 100,000,000 access patterns, no "
+            "mismatch");
   Json wide = table();
   wide["banks"] = 64;
   wide["instructions"]["st.shared.b64"]["order"] = [] {

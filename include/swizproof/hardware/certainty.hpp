@@ -20,8 +20,8 @@ namespace swizproof {
   return text;
 }
 
-/// Basis of the model of an architecture: "sm_90: measured on an H200, 2026-11-21; 1,896,130,619 patterns, none costs anything
-/// else". Checked by Certainty.*.
+/// Basis of the model of an architecture: "sm_90: measured on an H200, 2026-11-21; 1,896,130,619 access patterns, no
+/// mismatch". Checked by Certainty.*.
 [[nodiscard]] inline std::string certainty(Architecture const& arch) {
   std::string text = std::string(arch.name) + ": " + std::string(arch.evidence);
   if (arch.support == Support::measured)
