@@ -28,6 +28,7 @@ enum class CuteFault : std::uint8_t {
   split,       ///< the elements of a lane's vector do not follow each other
   misaligned,  ///< an address is no multiple of the vector's bytes
   outside,     ///< a lane map's vector leaves the tile
+  shared,      ///< stores to elements that share an address: a stride of 0
   remainder,   ///< the copy's tile does not divide a layout that is known when the program runs
 };
 
@@ -43,6 +44,12 @@ struct Strided {
     std::int64_t all = 1;
     for (int i = 0; i < Leaves; ++i) all *= extent[i];
     return all;
+  }
+  /// True if elements share an offset by a stride of 0.
+  [[nodiscard]] constexpr bool broadcasts() const {
+    for (int i = 0; i < Leaves; ++i)
+      if (extent[i] > 1 && stride[i] == 0) return true;
+    return false;
   }
   /// The offset of a plain index. (4,8):(8,1) of 5 is 9.
   [[nodiscard]] constexpr std::int64_t operator()(std::int64_t index) const {

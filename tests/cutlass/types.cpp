@@ -81,6 +81,20 @@ using Steps =
     decltype(composition(Swizzle<1, 3, 4>{}, Int<0>{}, Layout<Shape<Int<48>, _1>, Stride<_3, _0>>{}));
 static_assert(sp::report_of<sp::source_of<Line<48, Word, float>>, float, Steps>.wavefronts == 2);
 static_assert(sp::report_of<sp::source_of<Line<48, Word, float>>, float, Steps>.instruction == 1);
+// 64 elements in two tiles of 32 threads: the same lanes of the second tile.
+using Tiles = decltype(composition(Swizzle<1, 3, 4>{}, Int<0>{}, Layout<Shape<_64, _1>, Stride<_3, _0>>{}));
+static_assert(sp::report_of<sp::source_of<Line<32, Word, float>>, float, Tiles>.wavefronts == 2);
+static_assert(sp::report_of<sp::source_of<Line<32, Word, float>>, float, Tiles>.instruction == 1);
+// Stores to elements that share an address; loads of them are fine.
+using Broadcast = Layout<Shape<_32, _2>, Stride<_1, _0>>;
+static_assert(sp::report_of<sp::destination_of<Line<32, Word, float>>, float, Broadcast>.fault ==
+              sp::CuteFault::shared);
+static_assert(sp::conflict_free<sp::source_of<Line<32, Word, float>>, float, Broadcast>);
+// The second byte of each element is moved away from the first, which stays where it is.
+using Halved =
+    ComposedLayout<Swizzle<1, 0, -3>, smem_ptr_flag_bits<16>, Layout<Shape<_32, _1>, Stride<_1, _0>>>;
+static_assert(sp::report_of<sp::source_of<Line<32, UniversalCopy<uint16_t>, half_t>>, half_t, Halved>.fault ==
+              sp::CuteFault::split);
 #if BREAK == 7
 static_assert(sp::conflict_free<sp::source_of<Line<32, Word, float>>, float, Steps>);
 #elif BREAK == 8
@@ -103,7 +117,9 @@ static_assert(
 struct Beyond : Column {
   static constexpr auto coordinate(int i, int lane) { return make_coord(lane + 1, i); }
 };
-#if BREAK == 12
+#if BREAK == 13
+static_assert(sp::conflict_free<sp::destination_of<Line<32, Word, float>>, float, Broadcast>);
+#elif BREAK == 12
 static_assert(sp::conflict_free<sp::lanes_of<Beyond, sp::ptx::ld_shared<4>>, float, Wider>);
 #endif
 
