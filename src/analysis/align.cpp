@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <numeric>
 
 namespace swizproof {
@@ -208,6 +209,20 @@ std::optional<std::uint64_t> bytes_of_period(Map const& map, std::uint64_t perio
   std::uint64_t bytes = 0;
   if (__builtin_mul_overflow(period / std::gcd(period, grid.step), grid.bytes, &bytes)) return std::nullopt;
   return bytes;
+}
+
+std::string known_base(std::uint64_t base) {
+  char text[32];
+  std::snprintf(text, sizeof text, "the base 0x%llx", static_cast<unsigned long long>(base));
+  return text;
+}
+
+void refuse_other_bases(Map const& map, std::optional<std::uint64_t> align) {
+  if (!align || !map.base_address) return;
+  std::string const text = to_string(map);
+  throw InputError{
+      "the pointer's address gives " + known_base(*map.base_address) + ", and an alignment other ones", text,
+      0, text.size(), "leave one of them out; without its pointer the layout is " + text};
 }
 
 std::optional<std::uint64_t> own_alignment(Map const& map, Limits const& limits) {

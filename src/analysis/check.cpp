@@ -43,11 +43,15 @@ class Checker {
   Checker(Placement const& placement, CheckOptions const& options)
       : placement_(placement), options_(options), instruction_(placement.instruction()) {
     require(*options.arch, instruction_, placement.access().name);
+    refuse_other_bases(placement.map(), options.align);
+    base_ = placement.map().base_address;
     std::optional<std::uint64_t> const bases =
-        options.align ? options.align : base_alignment(placement.map(), instruction_, options.limits);
+        base_           ? std::uint64_t{1}
+        : options.align ? options.align
+                        : base_alignment(placement.map(), instruction_, options.limits);
     knows_bases_ = bases.has_value();
     asked_ = bases.value_or(array_alignment);
-    step_ = std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
+    step_ = base_ ? 1 : std::lcm(std::max<std::uint64_t>(asked_, 1), std::uint64_t{instruction_.bytes});
     if (auto const period = some_period(placement.map().on_bytes, options.limits).value)
       modulus_ =
           std::max({*period, std::uint64_t{instruction_.bytes}, std::uint64_t{options_.arch->banks.bytes}});
@@ -58,7 +62,7 @@ class Checker {
     if (!found) return std::nullopt;
     AccessVerdict out = unanswered();
     out.engines.push_back(Engine::exhaustive);
-    out.domain = domain(bases_of_a_period() > number_of_bases());
+    out.domain = domain(has_limited_bases());
     answer(*found, out);
     return out;
   }
@@ -79,7 +83,7 @@ class Checker {
       if (auto const* misfit = std::get_if<Misfit>(&fit)) found = *misfit;
       if (auto const* unknown = std::get_if<Unknown>(&fit)) found = *unknown;
     }
-    out.domain = domain(!exhausted || bases_of_a_period() > number_of_bases());
+    out.domain = domain(!exhausted || has_limited_bases());
     if (!found || std::holds_alternative<Worst>(*found)) cost_symbolically(found, out);
     answer(*found, out);
     return out;
@@ -106,6 +110,7 @@ class Checker {
     out.allowed = options_.at_most.value_or(out.ideal);
     out.domain = domain(false);
     out.base_step = step_;
+    out.base = base_;
     out.support = support_of(*options_.arch, instruction_.operation);
     return out;
   }
@@ -119,6 +124,7 @@ class Checker {
         text += (v.step != 1 ? ", .., " : "..") + std::to_string(v.first + v.step * (v.count - 1));
       text += "; ";
     }
+    if (base_) return text + known_base(*base_);
     if (!knows_bases_) return text + "bases that are not known";
     text += words_of_bases(step_, limited);
     if (step_ != asked_)
@@ -228,10 +234,13 @@ class Checker {
   [[nodiscard]] std::uint64_t number_of_bases() const { return (end_of_bases(step_) - 1) / step_ + 1; }
   [[nodiscard]] std::uint64_t bases_of_a_period() const { return *modulus_ / std::gcd(step_, *modulus_); }
 
+  /// True if the period is larger than the bases that are looked at. Precondition: modulus_ or a known base.
+  [[nodiscard]] bool has_limited_bases() const { return !base_ && bases_of_a_period() > number_of_bases(); }
+
   /// Every assignment, and every base modulo the period, or below end_of_bases() where the period is larger.
   [[nodiscard]] std::optional<Found> by_exhaustion() const {
-    if (!modulus_) return std::nullopt;
-    std::uint64_t const bases = std::min(bases_of_a_period(), number_of_bases());
+    if (!modulus_ && !base_) return std::nullopt;
+    std::uint64_t const bases = base_ ? 1 : std::min(bases_of_a_period(), number_of_bases());
     std::uint64_t const all = placement_.assignments();
     if (all > most_cases || bases > most_cases / all) return std::nullopt;
     Worst worst;
@@ -241,7 +250,7 @@ class Checker {
     for_each_assignment(placement_, [&](std::span<W const> values) {
       Case c{{values.begin(), values.end()}, 0};
       for (std::uint64_t b = 0; b < bases && !misfit; ++b) {
-        c.base = b * step_;
+        c.base = base_.value_or(b * step_);
         WarpAccess<W> warp;
         for (unsigned l = 0; l < warp_lanes; ++l) {
           LanePlace<W> const place = placement_.lane(values, l, c.base);
@@ -288,7 +297,7 @@ class Checker {
   /// variables, their values are all the cases there are.
   [[nodiscard]] std::optional<Worst> by_algebra() const {
     // Bases that are multiples of the modulus change no XOR; others would carry into the offsets.
-    if (!modulus_ || step_ % *modulus_ != 0) return std::nullopt;
+    if (!modulus_ || base_.value_or(step_) % *modulus_ != 0) return std::nullopt;
     std::vector<Affine> values;
     unsigned inputs = 0;
     for (Variable const& v : placement_.variables()) {
@@ -374,12 +383,12 @@ class Checker {
   // ------------------------------------------------------------------------------ cases and questions
 
   [[nodiscard]] Worst first_case() const {
-    Case c;
+    Case c{{}, base_.value_or(0)};
     for (Variable const& v : placement_.variables()) c.values.push_back(v.first);
     return {cost_of(c), c, {}};
   }
   [[nodiscard]] Case case_at(std::array<std::uint64_t, 4> const& point) const {
-    Case c;
+    Case c{{}, base_.value_or(0)};
     unsigned at = 0;
     for (Variable const& v : placement_.variables()) {
       std::uint64_t i = 0;
@@ -405,13 +414,14 @@ class Checker {
     return all;
   }
 
-  /// For all values of the variables and all bases below end_of_bases(): statement(values, base).
+  /// For all values of the variables and the known base, or all bases below end_of_bases(): statement(values, base).
   template <class Statement>
   [[nodiscard]] Question question(std::string name, Statement statement) const {
     std::vector<Variable> free;
     for (Variable const& v : placement_.variables())
       if (v.count > 1) free.push_back(v);
-    free.push_back(Variable::steps("base", 0, step_, number_of_bases()));
+    free.push_back(base_ ? Variable::steps("base", *base_, 1, 1)
+                         : Variable::steps("base", 0, step_, number_of_bases()));
     auto const about = [this, statement]<Word V>(std::span<V const> given) {
       std::vector<V> values;
       std::size_t at = 0;
@@ -514,6 +524,7 @@ class Checker {
   CheckOptions const& options_;
   Instruction instruction_;
   bool knows_bases_ = true;
+  std::optional<std::uint64_t> base_{};     // the only one, where the pointer has an address
   std::uint64_t asked_ = 1;                 // bases are its multiples, says who asks
   std::uint64_t step_ = 1;                  // and of what the instruction takes
   std::optional<std::uint64_t> modulus_{};  // adding it to the base changes no cost

@@ -3,6 +3,7 @@
 #include <swizproof/engine/decide.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 
@@ -23,7 +24,11 @@ class Comparison {
              std::to_string(*right_.element_bits) + " bits");
     left_.element_bits = right_.element_bits = bits_;
     bool const shaped_left = left_.domain() != nullptr, shaped_right = right_.domain() != nullptr;
-    by_bytes_ = left_.acts_on_bytes() || right_.acts_on_bytes();
+    refuse_other_bases(left_, align);
+    refuse_other_bases(right_, align);
+    bases_ = {left_.base_address ? left_.base_address : right_.base_address,
+              right_.base_address ? right_.base_address : left_.base_address};
+    by_bytes_ = left_.acts_on_bytes() || right_.acts_on_bytes() || bases_[0] != bases_[1];
     if (shaped_left != shaped_right) {
       (shaped_left ? right_ : left_) =
           in_place_of_swizzle(shaped_left ? left_ : right_, shaped_left ? right_ : left_);
@@ -36,7 +41,10 @@ class Comparison {
     if (shaped_left || shaped_right) {
       size_ = static_cast<std::uint64_t>(left_.domain()->size());
       out_.domain += "indices 0.." + std::to_string(size_ - 1);
-      if (by_bytes_) {
+      if (by_bytes_ && bases_[0]) {
+        out_.domain += ", " + known_base(*bases_[0]);
+        if (bases_[0] != bases_[1]) out_.domain += " and " + known_base(*bases_[1]);
+      } else if (by_bytes_) {
         std::optional<std::uint64_t> const step = align ? align : own_step();
         knows_bases_ = step.has_value();
         step_ = step.value_or(1);
@@ -54,7 +62,7 @@ class Comparison {
 
   Equality run() {
     answer();
-    if (shaped() && by_bytes_)
+    if (shaped() && by_bytes_ && !bases_[0])
       out_.domain += ", " + (knows_bases_ ? words_of_bases(step_, out_.limited) : "bases that are not known");
     return std::move(out_);
   }
@@ -78,7 +86,7 @@ class Comparison {
       if (auto const other = confirm(q, Engine::exhaustive, out_.outcome)) out_.engines.push_back(*other);
       out_.engines.push_back(Engine::exhaustive);
     } else {
-      out_.limited = shaped() && by_bytes_;
+      out_.limited = shaped() && by_bytes_ && !bases_[0];
       Answer answer = decide(q, limits_);
       if (Refuted const* const refuted = answer.refuted()) found = difference_at(*refuted);
       out_.outcome = std::move(answer.outcome);
@@ -108,9 +116,15 @@ class Comparison {
     Map map = function;
     map.on_elements.insert(map.on_elements.end(), bare_.on_elements.begin(), bare_.on_elements.end());
     map.element_bits = bits_;
+    map.base_address = shaped.base_address;
     return map;
   }
   [[nodiscard]] bool shaped() const { return size_ != 0; }
+  /// The base of one of the two: its pointer's, else the other's, else the one that is asked about.
+  template <Word W>
+  [[nodiscard]] W from(std::size_t side, W const& base) const {
+    return bases_[side] ? like(base, *bases_[side]) : base;
+  }
 
   /// True if the functions are compared as numbers of their own unit, not as addresses of elements.
   [[nodiscard]] bool as_numbers() const {
@@ -132,14 +146,15 @@ class Comparison {
       variables.push_back(Variable::steps("input", 0, 1, size_));
     else
       variables.push_back({"input", mixed ? 32U : 64U});
-    if (shaped() && by_bytes_) variables.push_back(Variable::steps("base", 0, step_, number_of_bases()));
+    if (shaped() && by_bytes_ && !bases_[0])
+      variables.push_back(Variable::steps("base", 0, step_, number_of_bases()));
     return ask_of_all(to_string(left_) + " = " + to_string(right_), 64, variables,
                       [this]<Word W>(std::span<W const> values) {
                         W const base = values.size() > 1 ? values[1] : like(values[0], 0);
                         truth_of<W> agree = true;
                         for (unsigned const bit : probes_)
-                          agree = agree &&
-                                  value(left_, values[0], base, bit) == value(right_, values[0], base, bit);
+                          agree = agree && value(left_, values[0], from(0, base), bit) ==
+                                               value(right_, values[0], from(1, base), bit);
                         return states(agree);
                       });
   }
@@ -152,7 +167,7 @@ class Comparison {
   bool exhaust(std::optional<Difference>& found) {
     if (!shaped()) return false;
     std::uint64_t bases = 1;
-    if (by_bytes_) {
+    if (by_bytes_ && !bases_[0]) {
       auto const a = some_period(left_.on_bytes, limits_).value,
                  b = some_period(right_.on_bytes, limits_).value;
       if (!a || !b) return false;
@@ -172,8 +187,9 @@ class Comparison {
   /// Difference of the two at an input; nothing if they agree.
   [[nodiscard]] std::optional<Difference> difference(std::uint64_t x, std::uint64_t base) const {
     for (unsigned const bit : probes_) {
-      std::uint64_t const l = value(left_, x, base, bit), r = value(right_, x, base, bit);
-      if (l != r) return Difference{x, base, static_cast<std::int64_t>(l), static_cast<std::int64_t>(r), bit};
+      std::uint64_t const l = value(left_, x, from(0, base), bit), r = value(right_, x, from(1, base), bit);
+      if (l != r)
+        return Difference{x, from(0, base), static_cast<std::int64_t>(l), static_cast<std::int64_t>(r), bit};
     }
     return std::nullopt;
   }
@@ -187,7 +203,8 @@ class Comparison {
   std::vector<unsigned> probes_{};  // bits of an element that are compared
   std::optional<unsigned> bits_{};
   bool by_bytes_ = false;
-  std::uint64_t size_ = 0;  // 0 without a shape
+  std::array<std::optional<std::uint64_t>, 2> bases_{};  // where a pointer has an address
+  std::uint64_t size_ = 0;                               // 0 without a shape
   bool knows_bases_ = true;
   std::uint64_t step_ = 1;  // bases are its multiples
   Equality out_;

@@ -140,6 +140,10 @@ struct Reach {
   std::int64_t first = 0;
   std::int64_t end = 0;
   [[nodiscard]] std::uint64_t bytes() const { return static_cast<std::uint64_t>(end - first); }
+  /// Bytes of an array that begins at the base: a displaced tile does not start there.
+  [[nodiscard]] std::uint64_t array() const {
+    return static_cast<std::uint64_t>(end - std::min<std::int64_t>(first, 0));
+  }
 };
 
 /// Positions of all bits of all elements, under a map of bit addresses that keeps the bits of a byte together.
@@ -184,7 +188,7 @@ class Effects {
     auto const period = static_cast<std::int64_t>(f.period(std::uint64_t{}) / 8);
     bool const same =
         f.bits == 0 || (dense_ && period != 0 && plain_.first % period == 0 && plain_.end % period == 0);
-    return same ? plain_.bytes() : reach_of(tile_, f).bytes();
+    return same ? plain_.array() : reach_of(tile_, f).array();
   }
   [[nodiscard]] TmaAnswer tma(Elements const& tile, SwizzleFormula<unsigned> const& f,
                               std::uint64_t moved) const {
@@ -400,7 +404,7 @@ PitchSearch find_padding(SearchProblem const& problem) {
     Map const map = padded(problem, pitch);
     if (auto bill = bill_by_check(problem, map))
       out.fitting.push_back(
-          {pitch, reach_of(Elements(map), std::identity{}).bytes(), *std::move(bill), tma_boxes(map, modes)});
+          {pitch, reach_of(Elements(map), std::identity{}).array(), *std::move(bill), tma_boxes(map, modes)});
   };
   for (std::int64_t pitch = out.first; pitch <= out.last; ++pitch) try_pitch(pitch);
   if (out.own > out.last) try_pitch(out.own);

@@ -60,7 +60,13 @@ struct Decide {
                        (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
       add(v);
     }
-    if (fits) report.detail += " wavefronts";
+    bool const decided = std::none_of(tile.accesses.begin(), tile.accesses.end(), [](AccessVerdict const& v) {
+      return std::holds_alternative<Unknown>(v.outcome);
+    });
+    if (!decided)
+      report.detail = "not decided";
+    else if (fits)
+      report.detail += " wavefronts";
   }
   void operator()(StaysWithin const& budget) const {
     Spending spent{budget.wavefronts, 0, 0, {}};
@@ -118,7 +124,7 @@ struct Decide {
     if (auto const* refuted = std::get_if<Refuted>(&fact.outcome)) {
       report.detail += ": " + refuted->question;
       for (auto const& [name, value] : refuted->values)
-        report.detail += ", " + name + " = " + std::to_string(value);
+        report.detail += ", " + name + " = " + std::to_string(static_cast<std::int64_t>(value));
     }
   }
   void operator()(AlwaysHolds const& always) const {

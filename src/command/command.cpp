@@ -6,6 +6,8 @@
 #include "parse/nearest.hpp"
 #include "report/report.hpp"
 
+#include <swizproof/layout/composed.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,6 +43,18 @@ Mapping LayoutArgument::parse() const {
   MappingOptions options;
   if (!element.empty()) options.element_bits = parse_element(element);
   return parse_mapping(text, options);
+}
+
+Mapping LayoutArgument::parse_for_every_base() const {
+  Mapping map = text == "-" ? parse_or_dash() : parse();
+  if (!map.base_address) return map;
+  map.notes.push_back(
+      fmt::format("the answer is not of the pointer's address {:#x} but of every base that is aligned as the "
+                  "layout needs it: check, equal and align answer for the address",
+                  *map.base_address));
+  map.base_address.reset();
+  map.text = to_string(map);
+  return map;
 }
 
 Mapping LayoutArgument::parse_or_dash() const {

@@ -44,6 +44,8 @@ struct LayoutArgument {
   void add_to(CLI::App& app);
   /// Throws InputError.
   [[nodiscard]] Mapping parse() const;
+  /// The same, for a command whose answer is of every base: the address of a tensor's pointer is taken off, and a note says so.
+  [[nodiscard]] Mapping parse_for_every_base() const;
   /// The same; `-` is no layout at all, for accesses by raw address. Throws InputError.
   [[nodiscard]] Mapping parse_or_dash() const;
 };

@@ -129,7 +129,7 @@ std::optional<Difference> split_at(Mapping const& given, Mapping const& on_eleme
 
 ConvertResult compute_conversion(Common const& common, ConvertArguments const& options) {
   ConvertResult out;
-  out.given = options.layout.parse();
+  out.given = options.layout.parse_for_every_base();
   out.unit_bits = bits_of_unit(options.to, out.given);
   out.alignment =
       own_alignment(out.given, common.limits()).value_or(1);  // of layouts and swizzles it is known
@@ -146,7 +146,6 @@ ConvertResult compute_conversion(Common const& common, ConvertArguments const& o
     if (recast && !out.same)
       out.converted.notes.push_back(
           "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
-    out.converted.notes.insert(out.converted.notes.begin(), out.given.notes.begin(), out.given.notes.end());
   }
   if (split) {
     out.same = false;
@@ -155,6 +154,9 @@ ConvertResult compute_conversion(Common const& common, ConvertArguments const& o
         "at index {} lies in byte {}, here in byte {}",
         split->bit, split->input, split->left, split->right));
   }
+  auto& notes = out.converted.notes;
+  for (std::string const& note : out.given.notes)
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   if (options.emit.empty()) return out;
   std::string const element = in_elements                                     ? options.layout.element
                               : options.to == "bytes" || options.to == "bits" ? ""

@@ -453,7 +453,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       print_text(result, style);
     return;
   }
-  TileResult result{options.layout.parse(), question_of(options), {}};
+  TileResult result{options.layout.parse_for_every_base(), question_of(options), {}};
   if (options.reader.empty()) result.question.reader = reader_of_text(options.layout.text);
   result.question.integers =
       names_integers(result.map.element.empty() ? options.layout.element : result.map.element);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <unistd.h>
 
@@ -41,6 +42,15 @@ std::string ranges(std::vector<std::uint64_t> const& numbers) {
 
 // ---------------------------------------------------------------------------------------- equal
 
+/// The notes of one or two layouts, each once.
+void add_notes(Json& out, std::initializer_list<Mapping const*> maps) {
+  std::vector<std::string> notes;
+  for (Mapping const* map : maps)
+    for (std::string const& note : map->notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  if (!notes.empty()) out["notes"] = notes;
+}
+
 struct EqualResult {
   Mapping left, right;
   Equality found;
@@ -68,6 +78,7 @@ Json to_json(EqualResult const& result) {
   else if (auto const* refuted = std::get_if<Refuted>(&found.outcome))
     out["reason"] = refuted->question;
   if (auto const* unknown = std::get_if<Unknown>(&found.outcome)) out["reason"] = unknown->reason;
+  add_notes(out, {&result.left, &result.right});
   return out;
 }
 
@@ -98,25 +109,35 @@ void print_text(EqualResult const& result, Style const& style) {
 struct AlignResult {
   Mapping map;
   Alignment found;
+  Outcome outcome{};  ///< refuted where the pointer's address is no such base
 };
 
 AlignResult compute_alignment(Common const& common, LayoutArgument const& layout) {
   AlignResult result{layout.parse(), {}};
   result.found = alignment_of(result.map, common.limits());
+  result.outcome = result.found.outcome;
+  std::optional<std::uint64_t> const base = result.map.base_address;
+  if (base && std::holds_alternative<Proved>(result.outcome) && !result.found.holds(*base))
+    result.outcome = Refuted{"the pointer's address is no such base", {{"base", *base}}};
   return result;
 }
 
 Json to_json(AlignResult const& result) {
   Alignment const& found = result.found;
   auto const* unknown = std::get_if<Unknown>(&found.outcome);
-  Json out{{"verdict", name(found.outcome)}, {"layout", result.map.text},
-           {"alignment", nullptr},           {"exact", unknown == nullptr && found.also.empty()},
-           {"domain", found.domain},         {"engine", name(found.engine)}};
+  Json out{{"verdict", name(result.outcome)},
+           {"layout", result.map.text},
+           {"alignment", nullptr},
+           {"exact", unknown == nullptr && found.also.empty()},
+           {"domain", found.domain},
+           {"engine", name(found.engine)}};
   if (unknown != nullptr)
     out["reason"] = unknown->reason;
   else
     out["alignment"] = found.bytes, out["period"] = found.period, out["also"] = found.also;
   if (!found.witnesses.empty()) out["witnesses"] = found.witnesses;
+  if (result.map.base_address) out["address"] = *result.map.base_address;
+  add_notes(out, {&result.map});
   return out;
 }
 
@@ -129,7 +150,7 @@ void print_text(AlignResult const& result, Style const& style) {
     return;
   }
   fmt::print("  {}  offsets and addresses agree if and only if base % {} == 0{}  {}\n",
-             style.outcome(found.outcome), style.strong(std::to_string(found.bytes)),
+             style.outcome(Proved{}), style.strong(std::to_string(found.bytes)),
              found.also.empty()
                  ? ""
                  : fmt::format(", or base mod {} is one of {}", found.period, ranges(found.also)),
@@ -137,14 +158,20 @@ void print_text(AlignResult const& result, Style const& style) {
   fmt::print("           f(base + x) = base + f(x) for {}\n", found.domain);
   if (!found.witnesses.empty())
     fmt::print("           every other base fails at one of x = {}\n", fmt::join(found.witnesses, ", "));
+  if (result.map.base_address)
+    fmt::print("  {}  the pointer's address {:#x} is {} such base\n", style.outcome(result.outcome),
+               *result.map.base_address, std::holds_alternative<Proved>(result.outcome) ? "a" : "no");
 }
 
 // ---------------------------------------------------------------------------------------------
 
+Outcome const& outcome_of(EqualResult const& result) { return result.found.outcome; }
+Outcome const& outcome_of(AlignResult const& result) { return result.outcome; }
+
 /// Prints what either command has found.
 template <class Result>
 void report(Common& common, Result const& result) {
-  common.exit_code = exit_code_of(result.found.outcome);
+  common.exit_code = exit_code_of(outcome_of(result));
   if (common.json)
     print_json(common, to_json(result));
   else

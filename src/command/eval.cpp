@@ -184,6 +184,11 @@ Offsets compute(EvalArguments const& options, Mapping const& map) {
   found.bytes = options.bytes || (domain == nullptr && map.acts_on_bytes());
   found.chosen = options.at.has_value();
   found.notes = map.notes;
+  if (map.base_address && !found.bytes && map.acts_on_bytes())
+    found.notes.push_back(
+        fmt::format("offsets are those from a base of 0, whose swizzle begins there: --bytes has the "
+                    "addresses from {:#x}",
+                    *map.base_address));
   found.values.reserve(indices.size());
   for (std::uint64_t const index : indices) {
     found.beyond = found.beyond || (domain != nullptr && index >= static_cast<std::uint64_t>(size));

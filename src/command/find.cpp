@@ -63,6 +63,7 @@ struct LinearSearch {
 
 struct FindResult {
   std::string arch{};
+  std::vector<std::string> notes{};  ///< of the LAYOUT
   SearchProblem problem{};
   /// Nothing where the accesses do not fit the tile itself.
   std::variant<std::monostate, SwizzleSearch, PitchSearch, LinearSearch> search{};
@@ -155,7 +156,8 @@ void search_linear_maps(FindResult& out) {
   out.search = std::move(found);
 }
 
-SearchProblem problem_of(Common const& common, FindArguments const& options) {
+SearchProblem problem_of(Common const& common, FindArguments const& options,
+                         std::vector<std::string>& notes) {
   if (!options.unit.empty() && (options.padding || options.linear))
     throw InputError{
         "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
@@ -165,8 +167,9 @@ SearchProblem problem_of(Common const& common, FindArguments const& options) {
         fmt::format("{}", fmt::join(options.weights, " ")), 0, 1,
         "one weight for each access, in their order: how often it runs over the tile"};
   SearchProblem problem;
-  Mapping const given = options.layout.parse_or_dash();
+  Mapping const given = options.layout.parse_for_every_base();
   problem.tile = searched_tile(given);
+  notes = given.notes;
   if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome)) {
     std::string const text = text_of(problem.tile);
     throw InputError{"two elements of this tile share a place: no swizzle fixes that", text, 0, text.size(),
@@ -183,7 +186,7 @@ SearchProblem problem_of(Common const& common, FindArguments const& options) {
 FindResult compute(Common const& common, FindArguments const& options) {
   FindResult out;
   out.arch = common.arch;
-  out.problem = problem_of(common, options);
+  out.problem = problem_of(common, options, out.notes);
   if (options.padding)
     search_pitches(out);
   else if (options.linear)
@@ -310,6 +313,7 @@ Json to_json(FindResult const& result) {
   out["ideal_total"] = ideal_total(problem);
   out.update(std::visit(more, result.search));
   if (result.code) out["code"] = to_json(*result.code);
+  if (!result.notes.empty()) out["notes"] = result.notes;
   out["accesses"] = Json::array();
   for (AccessVerdict const& v : result.accesses) out["accesses"].push_back(swizproof::to_json(v));
   return out;
@@ -376,6 +380,7 @@ std::string table_of(LinearSearch const& found, SearchProblem const&, bool) {
 void print_text(FindResult const& result, bool all, Style const& style) {
   SearchProblem const& problem = result.problem;
   fmt::print("{}\n", style.strong(text_of(problem.tile)));
+  for (std::string const& note : result.notes) fmt::print("  note: {}\n", note);
   if (result.found()) {
     auto const table = [&](auto const& search) { return table_of(search, problem, all); };
     std::string const weights =

@@ -65,7 +65,8 @@ Layout thread_value_layout(Fragment const& f, std::string const& text) {
                      "such as " + to_string(thread_values(f)) + ", which is CuTe's"};
   };
   auto const* const layout = map.on_elements.empty() ? nullptr : std::get_if<Layout>(&map.on_elements.back());
-  if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2)
+  if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2 ||
+      map.element_bits)
     refuse("--tv takes a layout of two modes, (thread, value)");
   std::int64_t const threads = layout->mode(0).size(), values = layout->mode(1).size();
   if (threads != f.threads || values != counted_values(f))
@@ -144,6 +145,7 @@ Json to_json(FragmentResult const& result) {
            {"engine", names_of(result.answer.engines)},
            {"evidence", result.evidence},
            {"elements", Json::array()}};
+  if (!named.notes.empty()) out["notes"] = named.notes;
   for (unsigned thread = 0; thread < f.threads; ++thread)
     for (unsigned value = 0; value < f.values; ++value)
       if ((!result.lane || *result.lane == thread) &&
@@ -254,6 +256,7 @@ void print_text(FragmentResult const& result, Style const& style) {
   NamedFragment const& named = result.named;
   Fragment const& f = named.fragment;
   fmt::print("{}\n", style.strong(title(named)));
+  for (std::string const& note : named.notes) fmt::print("  note: {}\n", note);
   if (!result.theirs.empty()) {
     print_theirs(result, style);
     return;

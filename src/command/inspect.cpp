@@ -80,6 +80,7 @@ std::string show_matrix(BitMatrix const& matrix) {
 
 struct InspectResult {
   std::string layout{};
+  std::vector<std::string> notes{};
   Inspection found{};
   /// True if some answer is missing.
   [[nodiscard]] bool unknown() const {
@@ -93,8 +94,8 @@ struct InspectResult {
 };
 
 InspectResult compute(Common const& common, LayoutArgument const& layout) {
-  Mapping const map = layout.parse();
-  return {map.text, inspect(map, common.limits())};
+  Mapping const map = layout.parse_for_every_base();
+  return {map.text, map.notes, inspect(map, common.limits())};
 }
 
 Json to_json(InspectResult const& result) {
@@ -121,12 +122,15 @@ Json to_json(InspectResult const& result) {
              {"period", evidence(found.period)},
              {"alignment", evidence(found.alignment)}}}};
   if (found.matrix) out["matrix"] = found.matrix->columns;
+  if (!result.notes.empty()) out["notes"] = result.notes;
   return out;
 }
 
 void print_text(InspectResult const& result, Style const& style) {
   Inspection const& found = result.found;
-  fmt::print("{}\n  acts on {}; domain: {}\n\n", style.strong(result.layout), found.unit, found.domain);
+  fmt::print("{}\n", style.strong(result.layout));
+  for (std::string const& note : result.notes) fmt::print("  note: {}\n", note);
+  fmt::print("  acts on {}; domain: {}\n\n", found.unit, found.domain);
   auto const fact = [&](std::string_view name_of, Fact const& f) {
     fmt::print("  {:<14} {} {:<18} {}\n", name_of, yes_or_no(f, style), engines_of(f), detail_of(f));
   };

@@ -106,6 +106,20 @@ bool speaks_of_banks(Obligation const& o) {
   return std::holds_alternative<AccessesHold>(o.what) || std::holds_alternative<StaysWithin>(o.what);
 }
 
+/// Notes of the layouts of an obligation, each once.
+std::vector<std::string> notes_of(Obligation const& o) {
+  std::vector<Mapping const*> maps;
+  if (auto const* hold = std::get_if<AccessesHold>(&o.what)) maps = {&hold->map};
+  if (auto const* equal = std::get_if<FunctionsEqual>(&o.what)) maps = {&equal->left, &equal->right};
+  if (auto const* bijective = std::get_if<IsBijective>(&o.what)) maps = {&bijective->map};
+  if (auto const* aligned = std::get_if<IsAligned>(&o.what)) maps = {&aligned->map};
+  std::vector<std::string> notes;
+  for (Mapping const* map : maps)
+    for (std::string const& note : map->notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return notes;
+}
+
 Json to_json(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
   Json out{{"at_most", spent.allowed},
            {"total", spent.total},
@@ -137,6 +151,7 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
     out["counterexample"] = swizproof::to_json(*refuted);
   if (r.spending) out["budget"] = to_json(*r.spending, r.accesses);
+  if (std::vector<std::string> const notes = notes_of(o); !notes.empty()) out["notes"] = notes;
   if (!r.accesses.empty()) {
     out["accesses"] = Json::array();
     for (AccessVerdict const& v : r.accesses) out["accesses"].push_back(swizproof::to_json(v));
@@ -164,8 +179,8 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   std::string text;
   for (std::size_t const i : order)
     text += fmt::format("         {:>8}  ideal {:>8}{}  {}: {}\n", e[i].total, e[i].ideal,
-                        e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight), e[i].obligation,
-                        accesses[i].title);
+                        e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight),
+                        printable(e[i].obligation), accesses[i].title);
   auto const lost = [&](std::size_t i) { return e[i].total - std::min(e[i].ideal, e[i].total); };
   std::size_t const worst = *std::max_element(
       order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lost(a) < lost(b); });
@@ -180,7 +195,7 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
 std::string reasons(Obligation const& o, ObligationReport const& r) {
   if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) {
     std::string const expected = o.expect_refuted ? "         it was expected to be refuted\n" : "";
-    return fmt::format("         {}\n", unknown->reason) + expected;
+    return fmt::format("         {}\n", printable(unknown->reason)) + expected;
   }
   if (o.expect_refuted) return "         it was expected to be refuted\n";
   if (r.spending) return overspent(*r.spending, r.accesses);
@@ -203,18 +218,19 @@ std::string plain_reasons(Obligation const& o, ObligationReport const& r) {
 
 void print(Obligation const& o, ObligationReport const& r, std::size_t width, Style const& style) {
   if (r.error) {
-    fmt::print("{}    {}\n         {}\n{}", style.bad("error"), o.name, r.error->message,
-               marked(*r.error, style, 11));
+    fmt::print("{}    {}\n         {}\n{}", style.bad("error"), printable(o.name),
+               printable(r.error->message), marked(*r.error, style, 11));
     return;
   }
   std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", name(r.found)) : "";
   bool const holds = std::holds_alternative<Proved>(r.outcome);
   std::string const pad(7 - name(r.outcome).size(), ' ');
-  fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, o.title(), width,
-             holds ? expected : "", r.detail,
+  fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, printable(o.title()), width,
+             holds ? expected : "", printable(r.detail),
              style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
   if (speaks_of_banks(o) && o.arch != &sm_90) fmt::print("         {}\n", certainty_line(*o.arch, style));
-  if (!holds) fmt::print("         {}\n{}", o.source, reasons(o, r));
+  if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r));
+  for (std::string const& note : notes_of(o)) fmt::print("         note: {}\n", printable(note));
 }
 
 // ------------------------------------------------------------------------------------------------ SARIF
@@ -430,7 +446,7 @@ std::string findings_page(std::vector<Obligation> const& all, std::vector<Obliga
 std::size_t widest_name(std::vector<Obligation> const& all) {
   std::size_t width = 0;
   for (Obligation const& o : all)
-    if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, o.title().size());
+    if (!std::holds_alternative<Malformed>(o.what)) width = std::max(width, printable(o.title()).size());
   return width;
 }
 
@@ -463,17 +479,17 @@ std::vector<JUnitCase> junit_cases(ObligationsResult const& result) {
   return cases;
 }
 
-/// Prints the names of all entries. Throws the InputError of a file that cannot be read at all.
-void list(std::vector<Obligation> const& chosen, std::vector<std::string> const& files) {
+/// Prints the names of all entries. Throws the InputError of a file, or of an entry, that cannot be read.
+void list(Streams const& streams, std::vector<Obligation> const& chosen,
+          std::vector<std::string> const& files) {
   auto const is_file = [&](Obligation const& o) {
     return std::find(files.begin(), files.end(), o.source) != files.end();
   };
   for (Obligation const& o : chosen)  // of each architecture one after the other, under one name
     if (bool const again = &o != &chosen.front() && o.of_several && (&o - 1)->name == o.name;
         !again && !is_file(o))
-      fmt::print("{}\n", o.name);
-  for (Obligation const& o : chosen)
-    if (is_file(o)) refuse_malformed(std::span(&o, 1));
+      fmt::print(streams.out, "{}\n", printable(o.name));
+  refuse_malformed(chosen);
 }
 
 }  // namespace
@@ -482,10 +498,12 @@ void prove_files(Common& common, ProveOptions const& options) {
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
   bool const quiet = common.json || options.sarif == "-";
+  refuse_one_path_twice(
+      {{"--junit", options.junit}, {"--sarif", options.sarif}, {"--page", options.claims_page}});
   if (common.json && options.sarif == "-")
     throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
   std::vector<Obligation> chosen = read_all(common, options);
-  if (options.list) return list(chosen, options.files);
+  if (options.list) return list(common.streams, chosen, options.files);
   std::optional<WholeFile> junit, page, sarif;
   if (!options.sarif.empty() && options.sarif != "-") sarif.emplace(options.sarif, "the SARIF file");
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");

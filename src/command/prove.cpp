@@ -285,6 +285,7 @@ void print_summary(ProveResult const& result, Style const& style) {
 void run(Common& common, ProveOptions const& options) {
   if (!options.sarif.empty())
     throw InputError{"--sarif is for obligations in files", options.sarif, 0, options.sarif.size(), {}};
+  refuse_one_path_twice({{"--junit", options.junit}, {"--page", options.claims_page}});
   Architecture const& arch = parse_architecture(common.arch);
   bool alike = arch.banks == sm_90.banks;  // in all instructions that it has
   for (InstructionName const& known : instruction_names)

@@ -6,7 +6,11 @@
 #include "system/parallel.hpp"
 #include "parse/pattern.hpp"
 
+#include <swizproof/claim/claim.hpp>
+#include <swizproof/claim/obligation.hpp>
+
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -40,6 +44,28 @@ inline std::pair<std::size_t, std::size_t> parse_shard(std::string const& text) 
   return {i, n};
 }
 
+/// Two forms in one file: the second would overwrite the first. Throws InputError.
+inline void refuse_one_path_twice(std::vector<std::pair<std::string, std::string>> const& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      auto const& [option, path] = outputs[i];
+      auto const& [other, first] = outputs[j];
+      auto const whole = [](std::string const& path) {
+        std::error_code ignored;
+        return path.empty() || path == "-" || path == "/dev/null"
+                   ? std::filesystem::path()
+                   : std::filesystem::weakly_canonical(path, ignored);
+      };
+      if (!whole(path).empty() && whole(path) == whole(first))
+        throw InputError{other + " and " + option + " name one file", path, 0, path.size(),
+                         "give each a file of its own"};
+    }
+}
+
+/// The names by which --name and --only find a claim; of an obligation also that with its architecture, which reports print.
+inline std::vector<std::string> names_of(Claim const& claim) { return {claim.name}; }
+inline std::vector<std::string> names_of(Obligation const& o) { return {o.name, o.title()}; }
+
 /// The items that --only, --name and --shard choose. Throws InputError if there are none.
 template <class Item>
 std::vector<Item> select(std::vector<Item> items, ProveOptions const& options) {
@@ -52,7 +78,10 @@ std::vector<Item> select(std::vector<Item> items, ProveOptions const& options) {
   Pattern const pattern(options.only, "--only");
   std::size_t matching = 0;
   for (Item& item : items) {
-    bool const match = (options.name.empty() || item.name == options.name) && pattern.found_in(item.name);
+    std::vector<std::string> const names = names_of(item);
+    bool const match = std::any_of(names.begin(), names.end(), [&](std::string const& name) {
+      return (options.name.empty() || name == options.name) && pattern.found_in(name);
+    });
     if (match && matching++ % shards == shard - 1) chosen.push_back(std::move(item));
   }
   if (matching == 0)

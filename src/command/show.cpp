@@ -143,6 +143,7 @@ Json to_json(ShowResult const& result) {
            {"certainty", certainty(*result.arch)},
            {"pictures", Json::array()}};
   for (Picture const& picture : result.pictures) out["pictures"].push_back(to_json(picture));
+  if (!result.map.notes.empty()) out["notes"] = result.map.notes;
   return out;
 }
 

@@ -515,7 +515,8 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
 }
 
 void run(Common& common, TmaArguments const& options) {
-  TmaResult const result = compute_copies(common, options.layout.parse(), options.layout.element);
+  TmaResult const result =
+      compute_copies(common, options.layout.parse_for_every_base(), options.layout.element);
   common.exit_code = exit_code_of(result.found.outcome);
   if (common.json)
     print_json(common, to_json(result));

@@ -1,6 +1,6 @@
 // ACCESS: a named pattern, or an instruction and what each lane accesses; names of architectures.
 #include "parse/expression_parser.hpp"
-#include "parse/layout/layout_parser.hpp"
+#include "parse/layout/mapping_parser.hpp"
 #include "parse/nearest.hpp"
 #include "parse/tiled_mma.hpp"
 #include "parse/tiler.hpp"
@@ -211,12 +211,13 @@ class AccessParser {
     ThreadValues out;
     try {
       Mapping const map = parse_mapping(trimmed(from, tile));
-      Layout const* const plain = map.base_address ? nullptr : plain_layout(map);
+      Layout const* const plain = map.element_bits ? nullptr : plain_layout(map);
       if (plain == nullptr || plain->rank() != 2)
         in_.fail("a thread-value layout is a plain layout of two modes, (thread, value)", from,
                  trimmed(from, tile).size());
-      if (!map.notes.empty())
-        in_.fail("this layout alone is not all of it: " + map.notes[0], from, trimmed(from, tile).size());
+      for (std::string const& note : map.notes)  // another profile of the same function is no other access
+        if (!note.starts_with(run_time_note) || note.find("another function") != note.npos)
+          in_.fail("this layout alone is not all of it: " + note, from, trimmed(from, tile).size());
       out.tv = *plain;
     } catch (InputError const& error) {  // its position is relative to the layout
       if (error.input == text_) throw;

@@ -138,16 +138,20 @@ class FragmentParser {
   /// The words between the points, without those that change nothing here.
   void split(std::string const& ptx) {
     std::size_t from = 0;
+    std::vector<std::string> orders;
     while (from <= ptx.size()) {
       std::size_t const end = std::min(ptx.find('.', from), ptx.size());
       std::string word = ptx.substr(from, end - from);
       from = end + 1;
       if (word.empty()) unknown();
+      if (word == "row" || word == "col") orders.push_back(word);
       static constexpr std::string_view idle[] = {"sync",   "aligned", "row",       "col",
                                                   "shared", "cta",     "mma_async", "satfinite"};
       if (words_.empty() || std::find(std::begin(idle), std::end(idle), word) == std::end(idle))
         words_.push_back(std::move(word));
     }
+    if (!orders.empty() && orders != std::vector<std::string>{"row", "col"})
+      fail("A is row and B is col in every mma that is modelled", "mma.sync.aligned.m16n8k16.row.col...");
   }
   /// `SM80_16x8x16_F32F16F16F32_TN`, `SM90_64x128x16_F32F16F16_RS`, `SM75_U16x8_LDSM_T` as PTX writes them.
   [[nodiscard]] std::string from_cute() {
@@ -217,6 +221,10 @@ class FragmentParser {
       fail("the types are that of A and B alone, or those of D, A, B" + std::string(all == 4 ? " and C" : ""),
            "such as mma.m16n8k16.f32.f16.f16.f32 or wgmma.m64n64k16.f32.f16.f16");
     if (found[1].bits != found[2].bits) fail("A and B have elements of different sizes", "");
+    if (found.size() == 4 && found[3].name != found[0].name)
+      fail("C and D have one type in every mma that is modelled, and these are " +
+               std::string(found[3].name) + " and " + std::string(found[0].name),
+           "the types are those of D, A, B and C");
     return {found[1], found[0].bits, text};
   }
   /// With the size of the elements that D is converted to.

@@ -44,8 +44,11 @@ LanguagePart layouts() {
           {"make_swizzle[DType.float16, TensorMapSwizzle.SWIZZLE_128B]()",
            "Mojo; also make_swizzle[8, 64, 8](), make_ldmatrix_swizzle"},
           {"#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}> (64,64)",
-           "Triton's encodings, with a shape: also nvmma_shared, padded_shared, shared_linear, memdesc types "
-           "and Gluon's layouts"},
+           "Triton's encodings, with a shape: also nvmma_shared, padded_shared, shared_linear, memdesc "
+           "types"},
+          {"SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0]) (64,64)",
+           "Gluon's layouts: also NVMMASharedLayout, PaddedSharedLayout, SharedLinearLayout, with ttgl. or "
+           "gl."},
           {"fn(x) = x ^ ((x >> 3) & 0x70)",
            "C arithmetic on byte addresses (on element offsets with --element)"},
           {"fn(x) = x ^ ((x >> 3) & 0x38) o (8,64):(64,1)",
@@ -82,12 +85,16 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
     {"flat_divide((8,64):(64,1), (4,8))", "zipped_divide, all modes side by side"},
     {"flat_product((2,2):(1,2), 3:1)", "zipped_product, all modes side by side"},
     {"flatten(((2,4),8):((1,2),8))", "without nesting"},
+    {"get<1>((8,64):(64,1))", "one mode, or a mode of a mode: get<1,0>"},
     {"group<0,2>((2,4,8):(1,2,8))", "modes first..last-1 as one"},
+    {"group_modes((2,4,8):(1,2,8), 0, 2)", "group, as CuTe's DSL writes it"},
+    {"layout<0>(Sw<3,3,3> o _0 o (8,64):(64,1))", "get, of a layout with a swizzle too"},
     {"left_inverse((8,64):(64,1))", "left_inverse(L)(L(i)) = i"},
     {"logical_divide((8,64):(64,1), (4,8))", "(tile, rest), mode by mode"},
     {"logical_product((2,2):(1,2), 3:1)", "(tile, repetitions)"},
     {"make_composed_layout(Swizzle<3,3,3>{}, 0, (8,64):(64,1))", "composition with an offset"},
     {"make_fragment_like((8,64):(64,1))", "the layout of a register fragment of this shape"},
+    {"make_identity_layout((8,64))", "the coordinates themselves"},
     {"make_layout(make_shape(8,64), make_stride(64,1))",
      "from shape and strides, an order, or layouts as modes"},
     {"make_layout_like((8,64):(72,1))", "the same order without gaps"},
@@ -100,10 +107,15 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
     {"nullspace((8,4):(1,0))", "the indices that lead to 0"},
     {"prepend<3>((8,64):(64,1), 2:512)", "modes before, up to so many"},
     {"raked_product((2,2):(1,2), (3,4):(1,3))", "a tile repeated, mode by mode: interleaved"},
-    {"recast_layout<16,32>((8,64):(64,1))", "for elements of another size, in bits"},
+    {"recast_layout<16,32>((8,64):(64,1))",
+     "from elements of 16 bits to 32; CuTe's DSL: recast_layout(32, 16, L)"},
+    {"replace<1>((8,64):(64,1), 4:2)", "another layout as this mode"},
     {"right_inverse((8,64):(64,1))", "L(right_inverse(L)(i)) = i"},
+    {"select<1,0>((8,64):(64,1))", "these modes, in this order"},
     {"size((8,64):(64,1))", "how many elements"},
-    {"slice((8,64):(64,1), (_,3))", "the part with these coordinates; _ keeps a mode"},
+    {"slice((8,64):(64,1), (_,3))",
+     "the part with these coordinates; _ keeps a mode; CuTe's slice((_,3), L) too"},
+    {"take<0,1>((8,64):(64,1))", "modes first..last-1"},
     {"tile_to_shape(gmma:K_SW128<f16>, (128,64))",
      "an atom repeated to a shape, in an order if one is given"},
     {"tiled_divide((8,64):(64,1), (4,8))", "zipped_divide, the rest's modes side by side"},
@@ -115,11 +127,13 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
 };
 
 LanguagePart algebra() {
-  LanguagePart part{"algebra",
-                    "CuTe's functions of layouts, nested as you like. The results are CuTe's; where they are "
-                    "another function than "
-                    "the name promises, a note or a refusal says so.",
-                    {}};
+  LanguagePart part{
+      "algebra",
+      "CuTe's functions of layouts, nested as you like. The results are CuTe's; where they are "
+      "another function than "
+      "the name promises, a note or a refusal says so. Plain integers are static; a note says where CuTe "
+      "makes something else of integers that are known at run time alone.",
+      {}};
   for (auto const& [text, means] : algebra_forms)
     part.forms.push_back({std::string(text), std::string(means)});
   return part;

@@ -2,6 +2,7 @@
 #include "parse/pattern.hpp"
 #include "system/whole_file.hpp"
 
+#include <swizproof/layout/composed.hpp>
 #include <swizproof/parse/obligations.hpp>
 #include <swizproof/parse/parse.hpp>
 
@@ -282,7 +283,7 @@ class Reader {
     if (toml::node const* const node = table.get("align"))
       align = number(*node, "align", 1, std::int64_t{1} << 31);
     toml::node const& node = *table.get(kind);
-    if (kind == "bijective") return IsBijective{mapping(node, kind, options)};
+    if (kind == "bijective") return IsBijective{of_every_base(mapping(node, kind, options), node, kind)};
     if (kind == "always") return always(table, node);
     if (kind == "budget") {
       if (!table.contains("kernel"))
@@ -299,10 +300,18 @@ class Reader {
       toml::table const* const pair = node.as_table();
       if (pair == nullptr || pair->size() != 2 || !pair->contains("layout") || !pair->contains("to"))
         fail("aligned is {layout = \"...\", to = BYTES}", node.source());
-      return IsAligned{mapping(*pair->get("layout"), "layout", options),
+      return IsAligned{of_every_base(mapping(*pair->get("layout"), "layout", options), node, kind),
                        number(*pair->get("to"), "to", 1, std::int64_t{1} << 31)};
     }
     return accesses(table, node, options, align);
+  }
+
+  /// Refuses a pointer with an address where no base, or every one, is meant.
+  [[nodiscard]] Mapping of_every_base(Mapping map, toml::node const& node, std::string_view kind) const {
+    if (map.base_address)
+      fail(std::string(kind) + " is not about one address, and the layout's pointer has one", node.source(),
+           "without its pointer the layout is " + to_string(static_cast<Map const&>(map)));
+    return map;
   }
 
   [[nodiscard]] AlwaysHolds always(toml::table const& table, toml::node const& node) const {

@@ -36,8 +36,13 @@ class Scanner {
     skip_space();
     fail(std::move(message), at_, word_length(), std::move(hint));
   }
+  /// Passes blanks and comments: `/* */`, `//` and, with a blank behind it, Python's `#` to the end of the line.
   void skip_space() {
-    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+    while (at_ < text_.size())
+      if (is_space(text_[at_]))
+        ++at_;
+      else if (!skip_comment())
+        return;
   }
   [[nodiscard]] std::size_t at() {
     skip_space();
@@ -55,6 +60,8 @@ class Scanner {
     at_ += token.size();
     return true;
   }
+  /// Passes ',' before another item of a list. Python's ',' before `closing` is passed too, and ends it.
+  [[nodiscard]] bool take_comma(char closing) { return take(",") && !(closing == ')' && peek() == ')'); }
   void expect(std::string_view token, std::string_view where) {
     if (!take(token)) fail_here("expected '" + std::string(token) + "' " + std::string(where));
   }
@@ -152,40 +159,24 @@ class Scanner {
     while (end < text_.size() && is_digit(text_[end])) ++end;
     return end != at_ && end < text_.size() && text_[end] == ':';
   }
-  /// An integer of at most 63 bits: decimal with an optional sign, or 0x hexadecimal; with C's suffixes.
+  /// An integer of at most 63 bits: a C literal with an optional sign and C's suffixes. `010` is 8.
   [[nodiscard]] std::int64_t take_integer(std::string_view what) {
     std::size_t const from = at();
-    std::int64_t value = 0;
     if (!at_number()) fail_here("expected " + std::string(what));
-    bool const hexadecimal = take("0x") || take("0X");
-    auto const [end, error] =
-        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, hexadecimal ? 16 : 10);
-    at_ = static_cast<std::size_t>(end - text_.data());
-    if (error == std::errc::result_out_of_range)
+    bool const negative = take("-");
+    std::uint64_t const most = std::uint64_t{1} << 63, value = take_digits(from, 63);
+    if (value > most || (value == most && !negative))
       fail("this number needs more than 63 bits", from, at_ - from);
-    if (error != std::errc{}) fail("expected digits", at_);
     std::size_t suffix = at_;
     while (suffix < text_.size() && std::string_view("uUlL").find(text_[suffix]) != std::string_view::npos)
       ++suffix;
     if (suffix == text_.size() || !is_name(text_[suffix])) at_ = suffix;  // 8u, 64ul
-    return value;
+    return static_cast<std::int64_t>(negative ? 0 - value : value);
   }
-  /// A C literal: decimal, 0x hexadecimal, 0b binary or 0 octal, with u, l suffixes.
+  /// A C literal: decimal, 0x hexadecimal, 0b binary or 0 octal, with ' between digits and u, l suffixes.
   [[nodiscard]] std::uint64_t take_literal() {
     std::size_t const from = at();
-    int base = 10;
-    if (take("0x") || take("0X"))
-      base = 16;
-    else if (take("0b") || take("0B"))
-      base = 2;
-    else if (peek() == '0' && from + 1 < text_.size() && is_digit(text_[from + 1]))
-      base = 8;
-    std::uint64_t value = 0;
-    auto const [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value, base);
-    at_ = static_cast<std::size_t>(end - text_.data());
-    if (error == std::errc::result_out_of_range)
-      fail("this number needs more than 64 bits", from, at_ - from);
-    if (error != std::errc{}) fail("expected digits", at_);
+    std::uint64_t const value = take_digits(from, 64);
     std::size_t const digits_end = at_;
     while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     static constexpr std::string_view suffixes[] = {"", "u", "l", "ul", "lu", "ll", "ull", "llu"};
@@ -200,6 +191,56 @@ class Scanner {
   }
 
  private:
+  /// Passes the comment that begins here, if one does.
+  bool skip_comment() {
+    std::string_view const here = rest();
+    if (here.starts_with("/*")) {
+      std::size_t const end = here.find("*/");
+      if (end == here.npos) fail("this comment has no end", at_, 2);
+      at_ += end + 2;
+      return true;
+    }
+    if (!here.starts_with("//") && !here.starts_with("# ")) return false;
+    if (here[0] == '/' && behind_operand())
+      fail("// begins a comment in C++ and divides in Python", at_, 2,
+           "write / for the division, or leave the comment out");
+    at_ += std::min(here.find('\n'), here.size());
+    return true;
+  }
+  /// True if an operand of Python's // may end before this place: `BLOCK // 2`, `f(x) // 2`.
+  [[nodiscard]] bool behind_operand() const {
+    std::size_t from = at_;
+    while (from > 0 && (text_[from - 1] == ' ' || text_[from - 1] == '\t')) --from;
+    return from > 0 && (is_name(text_[from - 1]) || text_[from - 1] == ')');
+  }
+  /// The digits of a C literal that began at `from`: decimal, 0x, 0b, or octal behind a 0. `1'024` is 1024.
+  std::uint64_t take_digits(std::size_t from, int bits) {
+    auto const next_is = [&](std::size_t i, std::string_view set) {
+      return at_ + i < text_.size() && set.find(text_[at_ + i]) != set.npos;
+    };
+    static constexpr std::string_view digits = "0123456789abcdefABCDEF";
+    unsigned base = 10;
+    if (next_is(0, "0") && next_is(1, "xX"))
+      base = 16, at_ += 2;
+    else if (next_is(0, "0") && next_is(1, "bB") && next_is(2, "01"))
+      base = 2, at_ += 2;
+    else if (next_is(0, "0") && (next_is(1, "0123456789") || (next_is(1, "'") && next_is(2, "0123456789"))))
+      base = 8;
+    std::string_view const known = base == 16 ? digits : digits.substr(0, base);
+    std::uint64_t value = 0;
+    bool too_large = false;
+    if (!next_is(0, known)) fail("expected digits", at_);
+    for (; next_is(0, known) || (next_is(0, "'") && next_is(1, known)); ++at_) {
+      std::size_t const digit = digits.find(text_[at_]);
+      if (digit == digits.npos) continue;  // '
+      too_large = too_large || __builtin_mul_overflow(value, std::uint64_t{base}, &value) ||
+                  __builtin_add_overflow(value, digit < 16 ? digit : digit - 6, &value);
+    }
+    if (base == 8 && next_is(0, "89"))
+      fail("a number that begins with 0 is octal, as in C, and has no digit 8 or 9", from, at_ + 1 - from);
+    if (too_large) fail("this number needs more than " + std::to_string(bits) + " bits", from, at_ - from);
+    return value;
+  }
   [[nodiscard]] std::size_t word_length() const {
     std::size_t end = at_;
     while (end < text_.size() && is_name(text_[end])) ++end;

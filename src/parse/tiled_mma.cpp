@@ -25,7 +25,19 @@ class MmaBlockParser {
     Layout const* const c = layout("LayoutC_TV");
     if (c == nullptr) in_.fail("the block has no line LayoutC_TV", 0, 1);
     for (std::string const& name : names(*c))
-      if (is(name)) return parse_fragment(name + operand_, element_bits_);
+      if (is(name)) {
+        refuse_tiling(name);
+        refuse_thread();
+        if (Layout const* a = layout("LayoutA_TV");
+            operand_ == ":a" && name[0] == 'w' && a != nullptr && in_shared_memory(*a, 'a'))
+          refuse("LayoutA_TV", "this atom reads A from shared memory: no register holds it",
+                 "its D is in registers: :d");
+        NamedFragment found = parse_fragment(name + operand_, element_bits_);
+        if (thread_ >= 0)
+          found.notes.push_back("all threads are shown; this ThrMMA is thread " + std::to_string(thread_) +
+                                ": --lane " + std::to_string(thread_));
+        return found;
+      }
     in_.fail("this MMA_Atom is none that is known", lines_.at("LayoutC_TV").at, 1,
              "mma of m8n8k4 to m16n8k64 and wgmma are; 'swizproof fragment' takes their names");
   }
@@ -64,6 +76,81 @@ class MmaBlockParser {
     }
   }
 
+  [[noreturn]] void refuse(std::string_view label, std::string message, std::string hint) const {
+    std::size_t const at = lines_.find(label)->second.at;
+    in_.fail(std::move(message), at, std::max<std::size_t>(in_.trimmed(at, in_.text_size()).find('\n'), 1),
+             std::move(hint));
+  }
+  /// Refuses what holds more than one atom, whose threads and elements are not those of the atom.
+  void refuse_tiling(std::string const& name) const {
+    static constexpr char const* hint =
+        "what one atom holds: paste the block from the line MMA_Atom on; tiles of several atoms are not "
+        "computed";
+    for (char const* label : {"ThrLayoutVMNK", "TiledThr", "TiledVal"}) {
+      Layout const* const threads = layout(label);
+      if (threads == nullptr) continue;
+      bool const with_v = std::string_view(label) == "ThrLayoutVMNK";
+      std::int64_t atoms = threads->size();
+      if (with_v) atoms /= threads->mode(0).size();
+      if (atoms != 1)
+        refuse(label,
+               std::to_string(atoms) + " atoms lie side by side here, and a fragment is that of one atom",
+               hint);
+      if (with_v && threads->mode(0).size() != layout("LayoutC_TV")->mode(0).size())
+        refuse(label,
+               "the atom has " + std::to_string(layout("LayoutC_TV")->mode(0).size()) +
+                   " threads, this line " + std::to_string(threads->mode(0).size()),
+               "");
+    }
+    for (char const* label : {"PermutationMNK", "TiledPerm", "TiledShape_MNK"}) {
+      auto const line = lines_.find(label);
+      if (line == lines_.end()) continue;
+      auto const* const modes = std::get_if<std::vector<Tiler>>(&line->second.value.value);
+      bool plain = modes != nullptr;
+      for (std::size_t i = 0; plain && i < modes->size(); ++i)
+        plain = i < 3 && is_extent((*modes)[i], name, i);
+      if (!plain)
+        refuse(label, "this line permutes or repeats the atom, and a fragment is that of one atom", hint);
+    }
+    auto const shape = lines_.find("Shape_MNK");
+    if (shape == lines_.end()) return;
+    auto const* const modes = std::get_if<std::vector<Tiler>>(&shape->second.value.value);
+    bool same = modes != nullptr && modes->size() == 3;
+    for (std::size_t i = 0; same && i < 3; ++i)
+      same = !std::holds_alternative<Underscore>((*modes)[i].value) && is_extent((*modes)[i], name, i);
+    if (!same) refuse("Shape_MNK", "the layouts of this block are those of " + name, "");
+  }
+  /// `_`, or the atom's own extent.
+  static bool is_extent(Tiler const& t, std::string const& name, std::size_t mode) {
+    if (std::holds_alternative<Underscore>(t.value)) return true;
+    auto const* const n = std::get_if<IntTuple>(&t.value);
+    std::size_t const at = name.find("mnk"[mode], name.find(".m"));
+    return n != nullptr && !n->is_tuple && n->value == std::stoll(name.substr(at + 1));
+  }
+  /// A ThrMMA is one thread's part, and a fragment that of all threads.
+  void refuse_thread() const {
+    auto const id = lines_.find("ThrID");
+    Layout const* const threads = layout("ThrID");
+    std::int64_t const all = layout("LayoutC_TV")->mode(0).size();
+    if (id != lines_.end() &&
+        (threads == nullptr || threads->size() != all || coalesce(*threads).stride.value != 1))
+      refuse("ThrID", "the threads of the atom are 0 to " + std::to_string(all - 1) + " in their order", "");
+    auto const vmnk = lines_.find("VMNK");
+    if (vmnk == lines_.end()) return;
+    auto const* const modes = std::get_if<std::vector<Tiler>>(&vmnk->second.value.value);
+    for (std::size_t i = 1; modes != nullptr && i < modes->size(); ++i)
+      if (auto const* n = std::get_if<IntTuple>(&(*modes)[i].value);
+          n == nullptr || n->is_tuple || n->value != 0)
+        refuse("VMNK", "this thread belongs to another atom than the first", "");
+    auto const* const v =
+        modes == nullptr || modes->empty() ? nullptr : std::get_if<IntTuple>(&(*modes)[0].value);
+    if (v == nullptr || v->is_tuple)
+      refuse("VMNK", "expected the thread's coordinate, such as (5,0,0,_0)", "");
+    if (v->value < 0 || v->value >= all)
+      refuse("VMNK", "the atom has the threads 0 to " + std::to_string(all - 1), "");
+    thread_ = v->value;
+  }
+
   [[nodiscard]] Layout const* layout(std::string_view label) const {
     auto const line = lines_.find(label);
     return line == lines_.end() ? nullptr : std::get_if<Layout>(&line->second.value.value);
@@ -97,7 +184,9 @@ class MmaBlockParser {
     for (auto const& [label, operand] :
          {std::pair("LayoutC_TV", ":d"), {"LayoutA_TV", ":a"}, {"LayoutB_TV", ":b"}}) {
       Layout const* const ours = layout(label);
-      if (ours == nullptr || (!warp && operand[1] != 'd')) continue;
+      if (ours == nullptr) continue;
+      if (!warp && operand[1] != 'd' && in_shared_memory(*ours, operand[1])) continue;
+      if (!warp && operand[1] == 'b') return false;
       Layout const theirs = thread_values(parse_fragment(name + operand).fragment);
       if (ours->rank() != 2 || ours->size() != theirs.size() || ours->mode(0).size() != theirs.mode(0).size())
         return false;
@@ -107,7 +196,18 @@ class MmaBlockParser {
     return true;
   }
 
-  Scanner in_;
+  /// wgmma's operand in shared memory, which all threads read: `(_128,(_64,_16)):(_0,(_1,_64))`.
+  [[nodiscard]] bool in_shared_memory(Layout const& l, char operand) const {
+    std::int64_t const rows = operand == 'a' ? 64 : layout("LayoutC_TV")->size() / 64;
+    bool same = l.rank() == 2 && l.mode(0).size() == 128 && l.mode(0).cosize() == 1 &&
+                l.mode(1).size() == rows * depth(64);
+    for (std::int64_t i = 0; same && i < l.mode(1).size(); ++i)
+      same = l.mode(1)(static_cast<std::uint64_t>(i)).elements == static_cast<std::uint64_t>(i);
+    return same;
+  }
+
+  mutable Scanner in_;
+  mutable std::int64_t thread_ = -1;  ///< of a ThrMMA
   LayoutParser layouts_;
   std::optional<unsigned> element_bits_;
   std::string operand_{};

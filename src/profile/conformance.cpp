@@ -81,6 +81,11 @@ constexpr std::size_t most_kinds = std::size_t{1} << 14;
 class Instances {
  public:
   Instances(ProvedAccess const& proved, Architecture const& arch, Limits const& limits) : proved_(&proved) {
+    if (proved.placement->map().base_address) {
+      why_not_ =
+          "the layout's pointer has an address, and a traced kernel has its own: leave the pointer out";
+      return;
+    }
     auto const period = some_period(proved.placement->map().on_bytes, limits).value;
     if (!proved.why_not.empty()) {
       why_not_ = "nothing is proved of it: " + proved.why_not;

@@ -64,10 +64,27 @@ nlohmann::ordered_json to_json(InputError const& error) {
   return out;
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto const byte = static_cast<unsigned char>(text[i]);
+    bool const second = i + 1 < text.size() && byte == 0xc2;  // C1 controls have two bytes: c2 80 to c2 9f
+    bool const c1 = second && static_cast<unsigned char>(text[i + 1]) >= 0x80 &&
+                    static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (c1)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+    else if (byte < ' ' || byte == 0x7f)
+      out += fmt::format("\\x{:02x}", byte);
+    else
+      out += text[i];
+  }
+  return out;
+}
+
 std::string describe(Refuted const& refuted) {
   std::string text;
   for (auto const& [name, value] : refuted.values) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, static_cast<std::int64_t>(value));
     if (value > 9) text += fmt::format(" ({:#x})", value);
   }
   return text;

@@ -48,7 +48,10 @@ class Style {
 /// Its second part: the line, a caret under the place, a hint, indented by `indent`.
 [[nodiscard]] std::string marked(InputError const& error, Style const& style, int indent = 2);
 
-/// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too.
+/// The text with control characters as `\x1b`, so that a name of a file moves no cursor. Letters of other alphabets stay.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// `x = 0x80, y = 0x90`: small numbers in decimal, others in hexadecimal too; from 2^63 on with a sign, as offsets below 0 are.
 [[nodiscard]] std::string describe(Refuted const& refuted);
 
 /// `1.2 s`, `30 ms`.

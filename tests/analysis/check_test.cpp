@@ -261,5 +261,35 @@ TEST(Check, ColumnMajorTilesHaveTheirRowsInMemory) {
   EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome)) << "rows run along mode 0";
 }
 
+// At 0x40 the rows 0, 1, 4, 5 of 64 bytes lie one below the other after the swizzle: 2 wavefronts. At 0x88 nothing is aligned.
+TEST(Check, APointersAddressIsTheOnlyBase) {
+  std::string const tile = " o (16,32):(32,1)", pointer = "Sw<3,4,3>_smem_ptr[16b]";
+  AccessVerdict const first = check_text(pointer + "(0x400)" + tile, "ldmatrix.x1");
+  EXPECT_TRUE(std::holds_alternative<Proved>(first.outcome));
+  EXPECT_TRUE(first.domain.ends_with("the base 0x400")) << first.domain;
+  EXPECT_EQ(first.base, 0x400U);
+  AccessVerdict const moved = check_text(pointer + "(0x40)" + tile, "ldmatrix.x1");
+  EXPECT_EQ(moved.wavefronts, 2U);
+  ASSERT_TRUE(moved.conflict);
+  EXPECT_EQ(moved.conflict->base, 0x40U);
+  AccessVerdict const misaligned = check_text(pointer + "(0x88)" + tile, "ldmatrix.x1");
+  ASSERT_TRUE(misaligned.misfit);
+  EXPECT_EQ(misaligned.misfit->base, 0x88U);
+  CheckOptions aligned;
+  aligned.align = 64;
+  EXPECT_THROW((void)check_text(pointer + "(0x40)" + tile, "ldmatrix.x1", 16, aligned), InputError);
+}
+
+// Too many cases to be tried: algebra answers where the address is a multiple of the period, SMT elsewhere.
+TEST(Check, APointersAddressCountsForEveryEngine) {
+  std::string const access =
+      "ld.shared.b32: row = (lane + i) & 31, col = j & 63 for i in 0..4095 for j in 0..4095";
+  std::string const tile = " o (32,64):(64,1)", pointer = "Sw<3,4,3>_smem_ptr[32b]";
+  AccessVerdict const first = check_text(pointer + "(0x400)" + tile, access, 32);
+  AccessVerdict const far = check_text(pointer + "(0x7f0000000400)" + tile, access, 32);
+  EXPECT_EQ(first.wavefronts, far.wavefronts);
+  EXPECT_FALSE(used(first, Engine::exhaustive));
+}
+
 }  // namespace
 }  // namespace swizproof

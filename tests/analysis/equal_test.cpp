@@ -182,5 +182,25 @@ TEST(Alignment, OfAFunctionThatIsNoSwizzle) {
   EXPECT_EQ(a.bytes, std::uint64_t{1} << 63);
 }
 
+TEST(Equal, PointersWithAddressesAreComparedThere) {
+  std::string const pointer = "Sw<3,4,3>_smem_ptr[16b]", tile = " o (8,64):(64,1)";
+  std::string const unset = "Sw<3,4,3> o smem_ptr[16b](unset)" + tile;
+  Equality const two = compare(pointer + "(0x80)" + tile, pointer + "(0x400)" + tile);
+  EXPECT_FALSE(same(two));
+  ASSERT_TRUE(two.difference);
+  EXPECT_EQ(two.difference->left, 0x90);
+  EXPECT_EQ(two.difference->right, 0x400);
+  EXPECT_EQ(two.domain, "indices 0..511, the base 0x80 and the base 0x400");
+  EXPECT_TRUE(same(compare(pointer + "(0x80)" + tile, pointer + "(0x80)" + tile)));
+  EXPECT_TRUE(same(compare(pointer + "(0x80)" + tile, unset))) << "the other lies at the same address";
+  EXPECT_EQ(compare(unset, pointer + "(0x80)" + tile).domain, "indices 0..511, the base 0x80");
+  EXPECT_FALSE(same(compare("smem_ptr[16b](0x80)" + tile, "smem_ptr[16b](0x90)" + tile)));
+  // At 0x400 the two swizzles agree on the first 64 bytes; at 0x440 they do not.
+  std::string const line = " o (1,32):(32,1)", other = "Sw<2,4,3> o smem_ptr[16b](unset)" + line;
+  EXPECT_TRUE(same(compare(pointer + "(0x400)" + line, other)));
+  EXPECT_FALSE(same(compare(pointer + "(0x600)" + line, other)));
+  EXPECT_THROW((void)compare(pointer + "(0x80)" + tile, unset, {}, 64), InputError);
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -92,8 +92,9 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
       "((_4,_8),(_2,_2,_2)):((_32,_1),(_16,_8,_128))\n"
       "  LayoutB_TV: ((_4,_8),(_2,_2)):((_16,_1),(_8,_64))\n  LayoutC_TV: "
       "((_4,_8),(_2,_2)):((_32,_1),(_16,_8))\n";
+  std::string const atom = mma.substr(mma.find("MMA_Atom"));
   for (char const* operand : {"a", "b", "c", "d"})
-    EXPECT_EQ(parse_fragment(mma + ":" + operand).name(), std::string("mma.m16n8k16.f16:") + operand);
+    EXPECT_EQ(parse_fragment(atom + ":" + operand).name(), std::string("mma.m16n8k16.f16:") + operand);
   std::string const wgmma =
       "ThrMMA\n  Thr VMNK: (5,0,0,_0)\nTiledMMA\n  ThrLayoutVMNK:  (_128,_1,_1,_1):(_1,_0,_0,_0)\n  "
       "PermutationMNK: (_,_,_)\n"
@@ -102,6 +103,8 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
       "  LayoutB_TV: (_128,(_64,_16)):(_0,(_1,_64))\n  LayoutC_TV: "
       "((_4,_8,_4),(_2,_2,_8)):((_128,_1,_16),(_64,_8,_512))";
   EXPECT_EQ(parse_fragment(wgmma + " :d").name(), "wgmma.m64n64k16.f16:d");
+  EXPECT_EQ(parse_fragment(wgmma + " :d").notes,
+            (std::vector<std::string>{"all threads are shown; this ThrMMA is thread 5: --lane 5"}));
   auto const message = [](std::string const& text) -> std::string {
     try {
       (void)parse_fragment(text);
@@ -111,6 +114,12 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
     return "accepted";
   };
   EXPECT_EQ(message(mma), "which operand is missing");
+  EXPECT_EQ(message(mma + ":a"), "4 atoms lie side by side here, and a fragment is that of one atom");
+  std::string permuted = mma;
+  permuted.replace(permuted.find("(_32,_2,_2,_1):(_1,_32,_64,_0)"), 30, "(_32,_1,_1,_1):(_1,_0,_0,_0)");
+  EXPECT_EQ(message(permuted + ":a"),
+            "this line permutes or repeats the atom, and a fragment is that of one atom");
+  EXPECT_EQ(message(wgmma + ":a"), "this atom reads A from shared memory: no register holds it");
   EXPECT_EQ(message("MMA_Atom\n  ThrID: _32:_1\n  LayoutC_TV: (_4,_8):(_1,_4)\n:d"),
             "this MMA_Atom is none that is known");
   EXPECT_EQ(message("MMA_Atom\n  ThrID: _32:_1\n  LayoutQ_TV: (_4,_8):(_1,_4)\n:d"),

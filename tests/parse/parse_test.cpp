@@ -415,5 +415,83 @@ TEST(ParseAccess, RefusesBadOnes) {
     EXPECT_THROW((void)parse_access(bad), InputError) << bad;
 }
 
+TEST(Parse, NumbersAreCsLiterals) {
+  for (auto const& [text, number] : {std::pair{"010", 8},
+                                     {"0b11", 3},
+                                     {"0B101", 5},
+                                     {"0x1F", 31},
+                                     {"1'024", 1024},
+                                     {"0'17", 15},
+                                     {"0x1'0", 16},
+                                     {"0", 0},
+                                     {"8u", 8},
+                                     {"-8", -8}}) {
+    std::string const written = text;
+    EXPECT_EQ(parse_mapping("(2,2):(1," + written + ")").domain()->stride.leaves()[1], number) << written;
+    if (number >= 0)
+      EXPECT_EQ(value(parse_mapping("fn(x) = x + " + written).on_bytes, std::uint64_t{0}),
+                static_cast<std::uint64_t>(number))
+          << written;
+  }
+  for (char const* wrong : {"(08,2):(1,8)", "(019,2):(1,8)", "(0b2,2):(1,2)", "(1',2):(1,2)", "(0x,2):(1,2)"})
+    EXPECT_THROW((void)parse_mapping(wrong), InputError) << wrong;
+}
+
+TEST(Parse, CommentsAndTrailingCommasAreThoseOfTheirLanguages) {
+  Mapping const plain = parse_mapping("make_layout(make_shape(8,64), make_stride(64,1))");
+  for (char const* same :
+       {"make_layout((8, 64,), stride=(64, 1,),)", "make_layout(  # rows, columns\n  (8, 64), (64, 1))",
+        "make_layout(make_shape(8, /* columns */ 64), // then\n make_stride(64, 1))",
+        "Layout<Shape<_8, _64>,  // rows\n Stride<_64, _1>>{};"})
+    EXPECT_EQ(*parse_mapping(same).domain(), *plain.domain()) << same;
+  EXPECT_THROW((void)parse_mapping("make_layout((128 // 2\n, 64))"), InputError) << "Python divides";
+  EXPECT_THROW((void)parse_mapping("(8,64):(64,1) /* open"), InputError);
+  EXPECT_EQ(parse_mapping("cute.make_layout((8,))").domain()->rank(), 1U);
+}
+
+TEST(Parse, SaysWhereCuTeMakesSomethingElseOfRunTimeIntegers) {
+  auto const notes = [](std::string const& text) { return parse_mapping(text).notes; };
+  EXPECT_TRUE(notes("composition((_2,_3):(_1,_2), (_2,_3):(_3,_1))").empty());
+  auto const other = notes("composition((2,3):(1,2), (2,3):(3,1))");
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_NE(other[0].find("CuTe prints ((1,2),(2,1)):((3,4),(1,2)), which is another function"),
+            std::string::npos)
+      << other[0];
+  auto const profile = notes("coalesce((2,4):(1,2))");
+  ASSERT_EQ(profile.size(), 1U);
+  EXPECT_NE(profile[0].find("CuTe's result is (2,4):(1,2), not _8:_1: the same function"), std::string::npos)
+      << profile[0];
+  auto const inverse = notes("right_inverse(((2,4,2)):((1,2,24)))");
+  ASSERT_EQ(inverse.size(), 1U);
+  EXPECT_NE(inverse[0].find("CuTe's result is _1:_0, not _8:_1: another function"), std::string::npos)
+      << inverse[0];
+  EXPECT_TRUE(notes("logical_divide((8,64):(64,1), (4,8))").empty()) << "the same, but for the marks";
+}
+
+TEST(Parse, AFragmentHasNoSwizzle) {
+  EXPECT_EQ(parse_mapping("make_fragment_like(ComposedLayout<Swizzle<3,0,-3>,C<4>,Layout<Shape<C<1>,_8>,"
+                          "Stride<_2,Int<2>>>>{})")
+                .text,
+            "(_1,(_8)):(_0,(_1))");
+}
+
+TEST(Parse, ModesByTheirNumbers) {
+  for (auto const& [text, result] : {std::pair{"select<1,0>((8,64):(64,1))", "(_64,_8):(_1,_64)"},
+                                     {"get<1>((8,64):(64,1))", "_64:_1"},
+                                     {"layout<0,1>(((2,4),8):((1,2),8))", "_4:_2"},
+                                     {"take<0,2>((8,64,2):(64,1,512))", "(_8,_64):(_64,_1)"},
+                                     {"replace<1>((8,64):(64,1), 4:2)", "(_8,_4):(_64,_2)"},
+                                     {"group_modes((2,4,8):(1,2,8), 0, 2)", "((_2,_4),_8):((_1,_2),_8)"},
+                                     {"layout<0>(Sw<3,3,3> o _0 o (8,64):(64,1))", "Sw<3,3,3> o _0 o _8:_64"},
+                                     {"slice((_,1), (8,64):(64,1))", "(_8):(_64)"},
+                                     {"slice((8,64):(64,1), (_,1))", "(_8):(_64)"},
+                                     {"recast_layout(32, 16, (_8,_64):(_64,_1))", "(_8,_32):(_32,_1)"}})
+    EXPECT_EQ(parse_mapping(text).text, result) << text;
+  for (char const* wrong :
+       {"get<2>((8,64):(64,1))", "select<0,2>((8,64):(64,1))", "take<1,1>((8,64):(64,1))",
+        "take<0,3>((8,64):(64,1))", "replace<2>((8,64):(64,1), 4:2)", "recast_layout(32, (8,64):(64,1))"})
+    EXPECT_THROW((void)parse_mapping(wrong), InputError) << wrong;
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -224,5 +224,67 @@ TEST(Triton, TypesGiveShapeAndElement) {
             "Sw<3,4,3> o smem_ptr[8b](unset) o (_64,(_8,_8)):(_128,(_1,_16))");
 }
 
+std::vector<std::int64_t> offsets_of(std::string const& text) {
+  Mapping const map = parse_mapping(text);
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < map.domain()->size(); ++i)
+    all.push_back(
+        static_cast<std::int64_t>(value(map, Address<std::uint64_t>{0}, static_cast<std::uint64_t>(i),
+                                        map.element_bits ? Unit::bytes : Unit::elements)));
+  return all;
+}
+
+TEST(Triton, WithoutASwizzleTheTransposedAxisIsContiguousAndANoteSaysSinceWhen) {
+  std::string const transposed =
+      "#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = true, elementBitWidth = 16}> (4,2)";
+  Mapping const map = parse_mapping(transposed);
+  EXPECT_EQ(offsets_of(transposed), (std::vector<std::int64_t>{0, 2, 4, 6, 8, 10, 12, 14}));
+  ASSERT_EQ(map.notes.size(), 1U);
+  EXPECT_NE(map.notes[0].find("10453"), std::string::npos);
+  EXPECT_THROW((void)parse_mapping("#ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = true, "
+                                   "elementBitWidth = 16, rank = 3}> (2,4,2)"),
+               InputError);
+}
+
+TEST(Gluon, LayoutsAreTheEncodingsOfTheirNames) {
+  for (auto const& [gluon, encoding] :
+       {std::pair{
+            "NVMMASharedLayout(swizzle_byte_width=64, element_bitwidth=16, rank=2, transposed=True) (32,8)",
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 16}> (32,8)"},
+        {"ttgl.NVMMASharedLayout(128, 8, 2) (8,128)",
+         "#ttg.nvmma_shared<{swizzlingByteWidth = 128, elementBitWidth = 8}> (8,128)"},
+        {"gl.SwizzledSharedLayout(4, 2, max_phase=4, order=[0, 1],) (16,8)",
+         "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 4, order = [0, 1]}> (16,8)"},
+        {"PaddedSharedLayout([[8, 2], [16, 4]], shape=[4, 8], order=[1, 0])",
+         "#ttg.padded_shared<[8:+2, 16:+4] {order = [1, 0], shape = [4, 8]}>"},
+        {"SharedLinearLayout(offset_bases=[[0, 1], [1, 0], [0, 2]], block_bases=None)",
+         "#ttg.shared_linear<{offset = [[0, 1], [1, 0], [0, 2]]}>"}})
+    EXPECT_EQ(offsets_of(gluon), offsets_of(encoding)) << gluon;
+  for (char const* wrong : {"NVMMASharedLayout(swizzle_width=64, element_bitwidth=16, rank=2) (32,8)",
+                            "SwizzledSharedLayout(8, 1, 8, [1, 0], 1, 1, 1, 1, 1) (8,64)",
+                            "SwizzledSharedLayout(8, 1, 8, [1, 0], vec=4) (8,64)",
+                            "NVMMASharedLayout.get_default_for([64, 64], ttgl.float16)",
+                            "SwizzledSharedLayout(vec=08, per_phase=1, max_phase=8, order=[1, 0]) (8,64)",
+                            "PaddedSharedLayout([[8, 3]], shape=[4, 8], order=[1, 0])"})
+    EXPECT_THROW((void)parse_mapping(wrong), InputError) << wrong;
+}
+
+TEST(Triton, WhatHasNoMeaningIsRefusedOrSaid) {
+  for (char const* wrong : {"#ttg.padded_shared<[4:+2] {offset = [[0, 1], [0, 2], [1, 0]], order = [0, 1]}>",
+                            "#ttg.padded_shared<[4:+2] {offset = [[0, 1], [0, 2], [1, 0]], shape = [2, 4]}>",
+                            "#ttg.linear<{register = [[0, 1]], offset = [[0, 1], [1, 0]]}>",
+                            "#ttg.shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0], "
+                            "hasLeadingOffset = true}> 64x64xf16",
+                            "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], "
+                            "CTAOrder = [1, 1]}> (8,64)"})
+    EXPECT_THROW((void)parse_mapping(wrong), InputError) << wrong;
+  Mapping const map = parse_mapping(
+      "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], CTAOrder = [0, 1]}> "
+      "(8,64)");
+  EXPECT_EQ(
+      map.notes,
+      (std::vector<std::string>{"CTAOrder orders the CTAs of a cluster: the layout is that of one CTA"}));
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -155,5 +155,16 @@ TEST(JsonText, AnErrorHasItsPlace) {
   EXPECT_TRUE(to_json(InputError{"no"})["at"].is_null());
 }
 
+TEST(Printable, ControlCharactersAreWrittenOut) {
+  EXPECT_EQ(printable("A tile"), "A tile");
+  EXPECT_EQ(printable("\x1b[1A\x1b[2K."), "\\x1b[1A\\x1b[2K.");
+  EXPECT_EQ(printable(std::string_view("a\0b\x7f", 4)), "a\\x00b\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "2J"),
+            "\\x9b2J")
+      << "a control character of two bytes";
+  EXPECT_EQ(printable("Größe"), "Größe");
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -21,9 +21,10 @@ struct NamedFragment {
   std::optional<Operand> operand{};                ///< of mma and wgmma
   std::optional<swizproof::Instruction> memory{};  ///< ldmatrix or stmatrix: one side of it is shared memory
   Fragment fragment{};
-  std::string needs{};        ///< the first architecture that has the instruction
-  bool addend = false;        ///< true for C, which is held as D is
-  bool block_scaled = false;  ///< A and B have a scale for each block of k: mma of e2m1
+  std::string needs{};               ///< the first architecture that has the instruction
+  bool addend = false;               ///< true for C, which is held as D is
+  bool block_scaled = false;         ///< A and B have a scale for each block of k: mma of e2m1
+  std::vector<std::string> notes{};  ///< what of a pasted text is not in the answer
 
   /// `a`, `b`, `c` or `d`, as it was named. Precondition: there is an operand.
   [[nodiscard]] char operand_letter() const;

@@ -56,6 +56,12 @@ struct Alignment {
 /// the swizzles, else 1. Nothing where no engine knows the period of a function.
 [[nodiscard]] std::optional<std::uint64_t> own_alignment(Map const& map, Limits const& limits);
 
+/// `the base 0x400`: a domain whose only base is known.
+[[nodiscard]] std::string known_base(std::uint64_t base);
+
+/// Refuses bases by their alignment where the map's pointer has an address: it is the only base. Throws InputError.
+void refuse_other_bases(Map const& map, std::optional<std::uint64_t> align);
+
 /// Why a question that names no bases is not decided, where own_alignment() is not known.
 inline constexpr char const* unknown_bases =
     "for which bases is not known, as no engine knows the period of the function: --align says which are "

@@ -25,8 +25,10 @@ inline constexpr std::uint64_t most_cases = std::uint64_t{1} << 18;
 
 /// Question of a check.
 struct CheckOptions {
-  std::optional<unsigned> at_most{};     ///< wavefronts allowed; the ideal if empty
-  std::optional<std::uint64_t> align{};  ///< bases are its multiples, in bytes; see base_alignment()
+  std::optional<unsigned> at_most{};  ///< wavefronts allowed; the ideal if empty
+  std::optional<std::uint64_t>
+      align{};  ///< bases are its multiples, in bytes; see base_alignment(). Not of a
+                ///< map whose base address is known: then that is the only base
   Architecture const* arch = &sm_90;
   Limits limits{};
   bool every_engine = false;  ///< SMT too where every case was tried: slower, and one more opinion
@@ -88,8 +90,10 @@ struct AccessVerdict {
   std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
   std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
   std::string domain{};
-  std::uint64_t base_step = 1;         ///< bases of the domain are its multiples, in bytes
-  std::vector<Engine> engines{};       ///< all that decided it
+  std::uint64_t base_step = 1;  ///< bases of the domain are its multiples, in bytes
+  std::optional<std::uint64_t>
+      base{};                     ///< the only base of the domain, where the layout's pointer has an address
+  std::vector<Engine> engines{};  ///< all that decided it
   Support support = Support::assumed;  ///< of the architecture
 
   [[nodiscard]] unsigned excess() const { return excess_over(ideal, wavefronts); }

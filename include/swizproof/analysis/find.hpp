@@ -34,7 +34,7 @@ struct Candidate {
   Bill cost{};
   TmaAnswer tma{};             ///< the copies that write exactly the tile under this swizzle
   bool whole_vectors = false;  ///< keeps every 16-byte vector in one piece
-  std::uint64_t memory = 0;    ///< bytes from the lowest to the highest that the swizzled tile touches
+  std::uint64_t memory = 0;  ///< bytes from the base, or the lowest below it, to the end of the swizzled tile
 };
 
 /// Result of a search: what was searched, and all that is best, the most useful first.
@@ -51,7 +51,7 @@ struct SwizzleSearch {
 /// A row pitch and what the accesses cost under it.
 struct Pitch {
   std::int64_t elements = 0;
-  std::uint64_t memory = 0;  ///< bytes from the lowest to the highest that the padded tile touches
+  std::uint64_t memory = 0;  ///< bytes from the base, or the lowest below it, to the end of the padded tile
   Bill cost{};
   TmaAnswer tma{};
 };

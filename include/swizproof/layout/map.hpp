@@ -79,9 +79,10 @@ using Stage = std::variant<Swizzle, Displacement, Layout, Expression, LinearMap>
 
 /// A composition of stages. The list that contains a stage is its unit.
 struct Map {
-  std::vector<Stage> on_elements{};        ///< index to element offset, applied last to first
-  std::vector<Stage> on_bytes{};           ///< byte address to byte address, applied last to first
-  std::optional<unsigned> element_bits{};  ///< nothing where neither the text nor --element says
+  std::vector<Stage> on_elements{};             ///< index to element offset, applied last to first
+  std::vector<Stage> on_bytes{};                ///< byte address to byte address, applied last to first
+  std::optional<unsigned> element_bits{};       ///< nothing where neither the text nor --element says
+  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes: the only base that is meant
 
   /// The innermost layout, whose size is the domain; nothing if every integer is in the domain.
   [[nodiscard]] Layout const* domain() const {
@@ -93,10 +94,9 @@ struct Map {
 
 /// A map as a text or CuTe's algebra gives it (composed.hpp): the function, and what is to be said about it.
 struct Mapping : Map {
-  std::string text{};                           ///< as CuTe prints it
-  std::vector<std::string> notes{};             ///< what the user should know about this text
-  std::optional<std::uint64_t> base_address{};  ///< of a bound pointer, in bytes
-  std::string element{};                        ///< the element type's name, where the text has it: "f16"
+  std::string text{};                ///< as CuTe prints it
+  std::vector<std::string> notes{};  ///< what the user should know about this text
+  std::string element{};             ///< the element type's name, where the text has it: "f16"
 };
 
 /// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.

@@ -50,6 +50,17 @@ class Arguments {
       if (auto const* l = std::get_if<Layout>(&t->value)) return mapping(*l);
     refuse("argument " + std::to_string(i + 1) + " must be a layout");
   }
+  /// The layout inside of one with a swizzle; a layout without one itself.
+  [[nodiscard]] Layout inner(std::size_t i) const {
+    Mapping const m = map(i);
+    if (m.domain() == nullptr) refuse(m.text + " has no layout inside");
+    return *m.domain();
+  }
+  [[nodiscard]] bool is_layout(std::size_t i) const {
+    auto const* t = tiler_at(i);
+    return std::holds_alternative<Mapping>(at(i)) ||
+           (t != nullptr && std::holds_alternative<Layout>(t->value));
+  }
   [[nodiscard]] std::int64_t number(std::size_t i) const { return call_.numbers[i]; }
   [[nodiscard]] std::size_t numbers() const { return call_.numbers.size(); }
   [[nodiscard]] std::optional<Order> major(std::size_t i) const {
@@ -224,10 +235,20 @@ Value make(Arguments const& in) {
   return result(make_layout(modes));
 }
 
+/// recast_layout<16b,32b>(L) from 16 bits to 32; CuTe's DSL has the new size first: recast_layout(32, 16, L).
 Value recast_units(Arguments const& in) {
-  std::int64_t const from = in.number(0), to = in.number(1);
-  if (from < 1 || to < 1) refuse("elements have 1 bit or more");
-  Mapping const map = in.map(0);
+  bool const cpp = in.count() == 1 && in.numbers() == 2, dsl = in.count() == 3 && in.numbers() == 0;
+  if (!cpp && !dsl)
+    refuse(
+        "takes the old and the new size of an element, recast_layout<16b,32b>(L), or as CuTe's DSL has it "
+        "the new one first, recast_layout(32, 16, L)");
+  auto const bits = [&](std::size_t i) {
+    IntTuple const n = cpp ? IntTuple(in.number(i)) : in.shape(1 - i);
+    if (n.is_tuple || n.value < 1 || n.value > 1 << 20) refuse("elements have 1 bit or more");
+    return n.value;
+  };
+  std::int64_t const from = bits(0), to = bits(1);
+  Mapping const map = in.map(cpp ? 0 : 2);
   if (from == to) return map;
   if (to % from == 0) return result(upcast(map, to / from));
   if (from % to == 0) return result(downcast(map, from / to));
@@ -247,6 +268,77 @@ Value in_elements(Arguments const& in, F const& f) {
               ": it takes the bytes that the swizzle keeps together for elements");
   }
   return result(ours);
+}
+
+std::size_t checked_mode(Layout const& l, std::int64_t i) {
+  if (i < 0 || static_cast<std::size_t>(i) >= l.rank())
+    refuse("the layout has " + std::to_string(l.rank()) + " modes, and none of number " + std::to_string(i));
+  return static_cast<std::size_t>(i);
+}
+Layout modes_of(Layout const& l, std::vector<std::int64_t> const& which) {
+  std::vector<Layout> modes;
+  for (std::int64_t const i : which) modes.push_back(l.mode(checked_mode(l, i)));
+  return make_layout(modes);
+}
+/// select<0,2>(L): these modes.
+Value some_modes(Arguments const& in) {
+  return inside(in, [&](Layout const& l) {
+    std::vector<std::int64_t> which;
+    for (std::size_t i = 0; i < in.numbers(); ++i) which.push_back(in.number(i));
+    return modes_of(l, which);
+  });
+}
+/// get<1>(L), layout<1,0>(L): a mode, or one inside it; without a number all of it.
+Value mode_of(Arguments const& in) {
+  return inside(in, [&](Layout const& l) {
+    Layout mode = l;
+    for (std::size_t i = 0; i < in.numbers(); ++i) mode = mode.mode(checked_mode(mode, in.number(i)));
+    return mode;
+  });
+}
+/// group<0,2>(L), and DSL's group_modes(L, 0, 2).
+Value group_from(Arguments const& in) {
+  auto const bound = [&](std::size_t i) {
+    IntTuple const n = in.shape(i);
+    if (n.is_tuple || n.value < 0 || n.value > 64) refuse("modes are numbered from 0");
+    return static_cast<std::size_t>(n.value);
+  };
+  bool const by_number = in.numbers() == 2;
+  if (!by_number && !in.has(1)) refuse("which modes? group_modes(L, 0, 2)");
+  return inside(in, [&](Layout const& l) {
+    if (by_number)
+      return group(l, static_cast<std::size_t>(in.number(0)), static_cast<std::size_t>(in.number(1)));
+    return group(l, bound(1), in.has(2) ? bound(2) : l.rank());
+  });
+}
+/// The coordinates themselves: `(2,(3,4))` with the strides (1@0,(1@0@1,1@1@1)).
+IntTuple basis_like(IntTuple const& shape, std::vector<int> const& path) {
+  IntTuple leaf(1, true);
+  leaf.basis = path;
+  if (!shape.is_tuple) return leaf;
+  std::vector<IntTuple> modes;
+  for (std::size_t i = 0; i < shape.modes.size(); ++i) {
+    std::vector<int> inner = path;
+    inner.push_back(static_cast<int>(i));
+    modes.push_back(basis_like(shape.modes[i], inner));
+  }
+  return IntTuple(std::move(modes));
+}
+Value identity_layout(Arguments const& in) {
+  IntTuple const shape = in.shape(0);
+  if (shape.depth() > 16 || shape.leaves().size() > 64) refuse("a shape of at most 64 extents");
+  return result(Layout{shape, basis_like(shape, {})});
+}
+
+/// slice(L, coord) and slice(L, i, j); as CuTe has it, slice(coord, L).
+Value slice_of(Arguments const& in) {
+  std::size_t const last = in.count() - 1;
+  if (!in.is_layout(0) && in.count() == 2 && in.is_layout(last))
+    return result(slice(in.map(last), in.tiler(0)));
+  if (in.count() == 2) return result(slice(in.map(0), in.tiler(1)));
+  std::vector<Tiler> coordinate;  // slice(L, i, j) is slice(L, (i,j)), as L(i,j) is L((i,j))
+  for (std::size_t i = 1; i < in.count(); ++i) coordinate.push_back(in.tiler(i));
+  return result(slice(in.map(0), {coordinate}));
 }
 
 struct Function {
@@ -317,6 +409,28 @@ constexpr Function functions[] = {
        if (map.domain() == nullptr) refuse("a swizzle alone has no cosize");
        return result(size(coshape(*map.domain())));
      }},
+    {"group_modes", 1, 3, group_from},
+    {"get", 1, 1, mode_of, 0, 8},
+    {"layout", 1, 1, mode_of, 0, 8},
+    {"select", 1, 1, some_modes, 1, 8},
+    {"take", 1, 1,
+     [](Arguments const& in) {
+       std::vector<std::int64_t> range;
+       if (in.number(0) >= in.number(1)) refuse("no such range of modes");
+       for (std::int64_t i = in.number(0); i < in.number(1) && i < 64; ++i) range.push_back(i);
+       return inside(in, [&](Layout const& l) { return modes_of(l, range); });
+     },
+     2, 2},
+    {"replace", 2, 2,
+     [](Arguments const& in) {
+       return inside(in, [&](Layout const& l) {
+         std::vector<Layout> modes;
+         for (std::size_t i = 0; i < l.rank(); ++i) modes.push_back(l.mode(i));
+         modes.at(checked_mode(l, in.number(0))) = in.layout(1);
+         return make_layout(modes);
+       });
+     },
+     1, 1},
     {"domain_distribute", 2, 2,
      [](Arguments const& in) { return result(domain_distribute(in.shape_of(0), in.shape(1))); }},
     {"downcast", 1, 1, [](Arguments const& in) { return result(downcast(in.map(0), in.number(0))); }, 1, 1},
@@ -329,18 +443,14 @@ constexpr Function functions[] = {
     {"flat_divide", 2, 2, [](Arguments const& in) { return divide(in, flat_divide); }},
     {"flat_product", 2, 2, [](Arguments const& in) { return product(in, flat_product); }},
     {"flatten", 1, 1, composed<flatten>},
-    {"group", 1, 1,
-     [](Arguments const& in) {
-       return inside(in, [&](Layout const& l) {
-         return group(l, static_cast<std::size_t>(in.number(0)), static_cast<std::size_t>(in.number(1)));
-       });
-     },
-     2, 2},
+    {"group", 1, 1, group_from, 2, 2},
     {"left_inverse", 1, 1, [](Arguments const& in) { return result(left_inverse(in.map(0))); }},
     {"logical_divide", 2, 2, [](Arguments const& in) { return divide(in, logical_divide); }},
     {"logical_product", 2, 2, [](Arguments const& in) { return product(in, logical_product); }},
     {"make_composed_layout", 3, 3, compose},
-    {"make_fragment_like", 1, 1, composed<make_fragment_like>},
+    // Registers have no swizzle: CuTe takes the layout inside.
+    {"make_fragment_like", 1, 1, [](Arguments const& in) { return result(make_fragment_like(in.inner(0))); }},
+    {"make_identity_layout", 1, 1, identity_layout},
     {"make_layout", 1, 8, make},
     {"make_layout_like", 1, 1, plain<make_layout_like>},
     {"make_ordered_layout", 2, 2,
@@ -367,7 +477,7 @@ constexpr Function functions[] = {
      },
      0, 1},
     {"raked_product", 2, 2, [](Arguments const& in) { return ranked_product(in, raked_product); }},
-    {"recast_layout", 1, 1, recast_units, 2, 2},
+    {"recast_layout", 1, 3, recast_units, 0, 2},
     {"right_inverse", 1, 1, [](Arguments const& in) { return result(right_inverse(in.map(0))); }},
     {"size", 1, 1,
      [](Arguments const& in) {
@@ -376,13 +486,7 @@ constexpr Function functions[] = {
        if (map.domain() == nullptr) refuse("a swizzle alone has no size");
        return result(size(map.domain()->shape));
      }},
-    {"slice", 2, 9,
-     [](Arguments const& in) {
-       if (in.count() == 2) return result(slice(in.map(0), in.tiler(1)));
-       std::vector<Tiler> coordinate;  // slice(L, i, j) is slice(L, (i,j)), as L(i,j) is L((i,j))
-       for (std::size_t i = 1; i < in.count(); ++i) coordinate.push_back(in.tiler(i));
-       return result(slice(in.map(0), {coordinate}));
-     }},
+    {"slice", 2, 9, slice_of},
     {"tile_to_shape", 2, 3, tile},
     {"tiled_divide", 2, 2, [](Arguments const& in) { return divide(in, tiled_divide); }},
     {"tiled_product", 2, 2, [](Arguments const& in) { return product(in, tiled_product); }},

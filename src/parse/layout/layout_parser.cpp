@@ -89,7 +89,7 @@ IntTuple LayoutParser::tuple(bool strides, int depth) {
     Angles const angles(in_angles_, closing == '>');
     if (!in_.looking_at(close)) do
         modes.push_back(tuple(strides, depth + 1));
-      while (in_.take(","));
+      while (in_.take_comma(closing));
     in_.expect(close, "or ',' in the tuple");
   }
   if (closing == '>') in_.skip_braces();
@@ -160,7 +160,7 @@ bool LayoutParser::at_constant() {
   bool const called = std::find(std::begin(functions), std::end(functions), name) != std::end(functions) &&
                       (in_.looking_at("(") || in_.looking_at("<"));
   in_.back_to(from);
-  return called || constants_.contains(name);
+  return called || name == "true" || name == "false" || constants_.contains(name);
 }
 
 std::int64_t LayoutParser::factor() {
@@ -179,6 +179,8 @@ std::int64_t LayoutParser::factor() {
   }
   if (auto const named = named_integer(false)) return named->value;
   if (auto const called = function_of_numbers()) return *called;
+  if (in_.take_word("true")) return 1;
+  if (in_.take_word("false")) return 0;
   auto const known = constants_.find(in_.peek_name());
   if (known == constants_.end()) fail_at_name();
   (void)in_.take_name();
@@ -244,18 +246,35 @@ std::int64_t LayoutParser::sum() {
   return value;
 }
 
-/// `a == b ? x : y`, and `!=`: what chooses between the extents of two tiles.
+/// `a == b ? x : y`, and `!=`, `<`, `<=`, `>`, `>=`: what chooses between the extents of two tiles.
 std::int64_t LayoutParser::constant() {
-  std::int64_t const value = shift();
-  bool const equal = in_.looking_at("=="), unequal = in_.looking_at("!=");
-  if (!equal && !unequal) return value;
-  (void)in_.take(equal ? "==" : "!=");
-  bool const holds = (shift() == value) == equal;
-  if (!in_.take("?")) return holds ? 1 : 0;
+  std::int64_t value = shift();
+  static constexpr std::string_view comparisons[] = {"==", "!=", "<=", ">=", "<", ">"};
+  auto const* const found = std::find_if(
+      std::begin(comparisons), std::end(comparisons),
+      [&](std::string_view token) { return (token[0] != '>' || !in_angles_) && in_.looking_at(token); });
+  if (found != std::end(comparisons)) {
+    (void)in_.take(*found);
+    std::int64_t const right = shift();
+    bool const equal = value == right, less = value < right, or_equal = found->size() == 2;
+    char const kind = (*found)[0];
+    value = (kind == '='   ? equal
+             : kind == '!' ? !equal
+             : kind == '<' ? less || (or_equal && equal)
+                           : !less && (or_equal || !equal))
+                ? 1
+                : 0;
+  }
+  if (!in_.take("?")) return value;
   std::int64_t const yes = constant();
   in_.expect(":", "of the conditional");
   std::int64_t const no = constant();
-  return holds ? yes : no;
+  return value != 0 ? yes : no;
+}
+
+std::int64_t LayoutParser::constant_in_angles() {
+  Angles const angles(in_angles_, true);
+  return constant();
 }
 
 /// `>>` closes two templates in the arguments of one.
@@ -310,7 +329,7 @@ IntTuple LayoutParser::leaf(bool strides, bool inside) {
     return {shift(), true};
   }
   if (at_constant()) {
-    IntTuple constant_of(shift(), true);
+    IntTuple constant_of(constant(), true);
     in_.skip_braces();
     return constant_of;
   }
@@ -418,7 +437,7 @@ Tiler LayoutParser::tiler() {
       Angles const angles(in_angles_, closing == '>');
       if (!in_.looking_at(close)) do
           modes.push_back(tiler());
-        while (in_.take(","));
+        while (in_.take_comma(closing));
       in_.expect(close, "or ',' in the tuple");
     }
     if (closing == '>') in_.skip_braces();

@@ -54,6 +54,8 @@ class LayoutParser {
   [[nodiscard]] bool at_constant();
   /// `128`, `64*2`, `1 << 4`, `kBlockM + 8`: numbers and names of numbers in C's arithmetic.
   [[nodiscard]] std::int64_t constant();
+  /// The same between < and > of a type, where > is no comparison.
+  [[nodiscard]] std::int64_t constant_in_angles();
   /// `_`, an integer, a layout, or a tuple of these.
   [[nodiscard]] Tiler tiler();
 

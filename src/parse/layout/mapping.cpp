@@ -101,7 +101,7 @@ Value MappingParser::line() {
   if (in_.looking_at_name("decltype")) return inside_decltype();
   if (auto known = defined()) return std::move(*known);
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
-  if (in_.looking_at("#") || in_.looking_at("!")) return parse_triton(in_, options_);
+  if (in_.looking_at("#") || in_.looking_at("!") || at_gluon(in_)) return parse_triton(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
   refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
@@ -180,7 +180,7 @@ Mapping MappingParser::function_on_layout(Expression expression, std::string con
   }
   Value value;
   if (at_tma(in_) || at_operand_atom(in_) || in_.looking_at("desc:") || in_.looking_at("#") ||
-      in_.looking_at("!")) {
+      in_.looking_at("!") || at_gluon(in_)) {
     value = line();
   } else {
     Chain chain;
@@ -327,8 +327,13 @@ Swizzle MappingParser::swizzle() {
   s.bits = field("bits");
   in_.expect(",", "after bits");
   s.base = field("base");
-  in_.expect(",", "after base: a swizzle has three parameters");
-  s.shift = field("shift");
+  // CuTe's template has a default: SShift = BBits.
+  if (bool const by_default = name == "Swizzle" && !call && in_.looking_at(">"); by_default) {
+    s.shift = s.bits;
+  } else {
+    in_.expect(",", "after base: a swizzle has three parameters");
+    s.shift = field("shift");
+  }
   in_.expect(call ? ")" : ">", "to close the swizzle");
   if (!call && name == "Swizzle") in_.skip_braces();
   return valid(s, from);
@@ -444,7 +449,7 @@ Value MappingParser::call() {
   do {
     take_keyword(call.name, call.arguments.size());
     call.arguments.push_back(argument());
-  } while (in_.take(","));
+  } while (in_.take_comma(')'));
   (void)layouts_.read_all_static(outside);
   in_.expect(")", "or ',' after an argument of " + std::string(call.name));
   if (major) {
@@ -455,6 +460,7 @@ Value MappingParser::call() {
       in_.fail("extents are numbers, and this is a layout", from, in_.at() - from);
     call.arguments = {{Tiler{std::move(modes)}, from, 0}, {*major, from, 0}};
   }
+  calls_algebra_ = true;
   try {
     return evaluate(call, notes_);
   } catch (AlgebraError const& error) {
@@ -494,7 +500,7 @@ Argument MappingParser::argument() {
   }
   if (at_operand_atom(in_)) return here(parse_operand_atom(in_, options_));
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
-  if (in_.looking_at("#") || in_.looking_at("!")) return here(parse_triton(in_, options_));
+  if (in_.looking_at("#") || in_.looking_at("!") || at_gluon(in_)) return here(parse_triton(in_, options_));
   if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
   if (in_.looking_at_name("decltype")) return here(inside_decltype());
   if (auto known = defined()) return here(std::move(*known));
@@ -515,15 +521,80 @@ Argument MappingParser::argument() {
 
 // The interface
 
+namespace {
+
+/// A text without the marks of static integers: `(_8,_64):(_64,_1)` is `(8,64):(64,1)`.
+std::string without_marks(std::string text) {
+  std::erase(text, '_');
+  return text;
+}
+
+/// True if two maps with shapes are one function of the index; nothing beyond 2^20 indices.
+std::optional<bool> same_function(Mapping const& a, Mapping const& b) {
+  if (a.domain() == nullptr || b.domain() == nullptr || a.domain()->size() != b.domain()->size())
+    return false;
+  auto const size = static_cast<std::uint64_t>(a.domain()->size());
+  if (size > std::uint64_t{1} << 20) return std::nullopt;
+  for (std::uint64_t i = 0; i < size; ++i)
+    if (offset(a, i).elements != offset(b, i).elements) return false;
+  return to_string(Map{{}, a.on_bytes}) == to_string(Map{{}, b.on_bytes});
+}
+
+std::string text_of(Value const& value) {
+  if (auto const* map = std::get_if<Mapping>(&value)) return map->text;
+  auto const* tiler = std::get_if<Tiler>(&value);
+  return tiler != nullptr ? to_string(*tiler) : std::string();
+}
+
+/// A note with both results where CuTe's for integers that are known at run time alone is another; nothing where it is the same.
+std::optional<std::string> note_of_run_time(std::string_view text, MappingOptions options,
+                                            Value const& fixed) {
+  options.keep_dynamic = true;
+  std::string const start = std::string(run_time_note) + "known at run time alone, ";
+  try {
+    Value const dynamic = MappingParser(text, options).parse();
+    std::string const theirs = text_of(dynamic), ours = text_of(fixed);
+    if (without_marks(theirs) == without_marks(ours)) return std::nullopt;
+    auto const *a = std::get_if<Mapping>(&fixed), *b = std::get_if<Mapping>(&dynamic);
+    if (b != nullptr)
+      for (std::string const& note : b->notes)
+        if (note.starts_with("CuTe prints") &&
+            (a == nullptr || !std::count(a->notes.begin(), a->notes.end(), note)))
+          return start + note;
+    std::optional<bool> const same =
+        a != nullptr && b != nullptr ? same_function(*a, *b) : std::optional<bool>();
+    return start + "CuTe's result is " + theirs + ", not " + ours +
+           (!same   ? ""
+            : *same ? ": the same function"
+                    : ": another function");
+  } catch (InputError const& error) {
+    return start + "this is refused: " + error.message;
+  }
+}
+
+}  // namespace
+
 Mapping parse_mapping(std::string_view text, MappingOptions const& options) {
-  return MappingParser(text, options).parse_mapping();
+  MappingParser parser(text, options);
+  Mapping map = parser.parse_mapping();
+  if (parser.calls_algebra() && !options.keep_dynamic)
+    if (auto note = note_of_run_time(text, options, map)) map.notes.push_back(*std::move(note));
+  return map;
 }
 
 Evaluated parse_value(std::string_view text, MappingOptions const& options, std::vector<std::string>* notes) {
   MappingParser parser(text, options);
   Value value = parser.parse();
-  if (notes != nullptr && !std::holds_alternative<Mapping>(value)) *notes = parser.notes();
-  if (auto* const map = std::get_if<Mapping>(&value)) return std::move(*map);
+  std::optional<std::string> run_time;
+  if (parser.calls_algebra() && !options.keep_dynamic) run_time = note_of_run_time(text, options, value);
+  if (notes != nullptr && !std::holds_alternative<Mapping>(value)) {
+    *notes = parser.notes();
+    if (run_time) notes->push_back(*run_time);
+  }
+  if (auto* const map = std::get_if<Mapping>(&value)) {
+    if (run_time) map->notes.push_back(*run_time);
+    return std::move(*map);
+  }
   if (auto* const tiler = std::get_if<Tiler>(&value)) {
     if (auto* const layout = std::get_if<Layout>(&tiler->value)) {
       if (layout->stride.has_basis()) return std::move(*layout);

@@ -18,6 +18,9 @@
 
 namespace swizproof {
 
+/// The start of the note on a result that CuTe has otherwise where integers are known at run time alone.
+inline constexpr std::string_view run_time_note = "plain integers are read as static ones here; ";
+
 /// Argument or result of a function of the algebra.
 using Value = std::variant<Tiler, Mapping, Order>;
 
@@ -54,8 +57,11 @@ struct Call {
 [[nodiscard]] Mapping parse_operand_atom(Scanner& in, MappingOptions const& options);
 /// `desc:0x4000004000010000<f16>,K (64,16)`: what one instruction reads.
 [[nodiscard]] Mapping parse_descriptor(Scanner& in, MappingOptions const& options);
-/// `#ttg.swizzled_shared<{vec = 8, ...}> (64,64)`, `#shared = #ttg...`, `!ttg.memdesc<64x64xf16, #ttg..., #smem>`.
+/// `#ttg.swizzled_shared<{vec = 8, ...}> (64,64)`, `#shared = #ttg...`, `!ttg.memdesc<64x64xf16, #ttg..., #smem>`; as Gluon
+/// writes the same, `SwizzledSharedLayout(vec=8, ...) (64,64)`.
 [[nodiscard]] Mapping parse_triton(Scanner& in, MappingOptions const& options);
+/// True before a shared layout of Gluon: `ttgl.NVMMASharedLayout(`.
+[[nodiscard]] bool at_gluon(Scanner& in);
 /// fn(row, col) = expression (64,64): element offsets by coordinate. A layout, or a swizzle on one, where it is one; else the
 /// expression on a compact layout. `text` is how it is written.
 [[nodiscard]] Mapping coordinate_function(Expression const& expression,
@@ -88,6 +94,8 @@ class MappingParser {
   [[nodiscard]] std::vector<std::string> const& notes() const { return notes_; }
   /// The whole text as a function of offsets or addresses.
   [[nodiscard]] Mapping parse_mapping();
+  /// True if the text calls the algebra, whose results for integers that are known at run time alone may be others.
+  [[nodiscard]] bool calls_algebra() const { return calls_algebra_; }
 
  private:
   /// A pointer before a layout: what it says about the layout behind it.
@@ -152,6 +160,7 @@ class MappingParser {
   std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
   std::map<std::string, Value, std::less<>> definitions_{};
   bool is_tensor_ = false;
+  bool calls_algebra_ = false;
   int depth_ = 0;
 };
 

@@ -53,7 +53,9 @@ std::optional<MappingParser::Pointer> MappingParser::pointer() {
   read_address(result);
   if (!known->shared) {
     result.address.reset();
-    notes_.push_back(std::string(known->text) + " is no pointer to shared memory: banks mean nothing there");
+    notes_.push_back(
+        std::string(known->text) +
+        " is no pointer to shared memory: banks mean nothing there, and its address is not used");
   }
   return result;
 }

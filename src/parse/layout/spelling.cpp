@@ -38,6 +38,34 @@ struct Keyword {
 constexpr Keyword keywords[] = {
     {"make_layout", "shape", 0},
     {"make_layout", "stride", 1},
+    {"coalesce", "target_profile", 1},
+    {"coalesce", "trg_profile", 1},
+    {"logical_divide", "target", 0},
+    {"logical_divide", "tiler", 1},
+    {"zipped_divide", "target", 0},
+    {"zipped_divide", "tiler", 1},
+    {"tiled_divide", "target", 0},
+    {"tiled_divide", "tiler", 1},
+    {"flat_divide", "target", 0},
+    {"flat_divide", "tiler", 1},
+    {"logical_product", "block", 0},
+    {"logical_product", "tiler", 1},
+    {"zipped_product", "block", 0},
+    {"zipped_product", "tiler", 1},
+    {"tiled_product", "block", 0},
+    {"tiled_product", "tiler", 1},
+    {"flat_product", "block", 0},
+    {"flat_product", "tiler", 1},
+    {"blocked_product", "block", 0},
+    {"blocked_product", "tiler", 1},
+    {"raked_product", "block", 0},
+    {"raked_product", "tiler", 1},
+    {"recast_layout", "new_type_bits", 0},
+    {"recast_layout", "old_type_bits", 1},
+    {"recast_layout", "src_layout", 2},
+    {"complement", "cotarget", 1},
+    {"group_modes", "begin", 1},
+    {"group_modes", "end", 2},
     {"make_ordered_layout", "shape", 0},
     {"make_ordered_layout", "order", 1},
     {"make_composed_layout", "inner", 0},
@@ -104,6 +132,14 @@ bool MappingParser::take_definition(std::string const& name) {
   bool const by_name = layouts_.at_named_number() && !layouts_.at_constant();
   if (!by_name && !layouts_.at_constant() && !in_.at_number()) return false;
   Tiler value = by_name ? layouts_.tiler() : Tiler{IntTuple(layouts_.constant(), true)};
+  if (!by_name && in_.looking_at(",")) {  // constexpr int M = 8, N = 4;
+    layouts_.define(name, std::get<IntTuple>(value.value).value);
+    (void)in_.take(",");
+    std::string const next(in_.at_letter() ? in_.take_name() : "");
+    if (!next.empty() && in_.take("=") && take_definition(next)) return true;
+    in_.back_to(from);
+    return false;
+  }
   if (!in_.take(";") || in_.done()) {
     in_.back_to(from);
     return false;
@@ -173,8 +209,8 @@ Value MappingParser::composed_type() {
     if (!bits) {
       if (!in_.take_word("smem_ptr_flag_bits")) in_.fail_here("expected smem_ptr_flag_bits<16>");
       in_.expect("<", "of the pointer's element size");
-      std::int64_t const n =
-          layouts_.at_constant() ? layouts_.constant() : in_.take_integer("the element size in bits");
+      std::int64_t const n = layouts_.at_constant() ? layouts_.constant_in_angles()
+                                                    : in_.take_integer("the element size in bits");
       if (n < 1 || n > 128 || !std::has_single_bit(static_cast<std::uint64_t>(n)))
         in_.fail("element sizes are powers of two from 1 to 128 bits", from, in_.at() - from);
       bits = static_cast<unsigned>(n);

@@ -49,11 +49,54 @@ struct TritonShape {
   std::size_t at = 0, length = 0;
 };
 
+/// A shared layout of Gluon (python/triton/experimental/gluon/language/_layouts.py), and the encoding that it is: its arguments in
+/// their order, each as `argument:field`.
+struct GluonLayout {
+  std::string_view name, kind, fields;
+};
+constexpr GluonLayout gluon_layouts[] = {
+    {"NVMMASharedLayout", "nvmma_shared",
+     "swizzle_byte_width:swizzlingByteWidth element_bitwidth:elementBitWidth rank:rank transposed:transposed "
+     "fp4_padded:fp4Padded ctas_per_cga:CTAsPerCGA cta_split_num:CTASplitNum cta_order:CTAOrder "
+     "cga_layout:CGALayout"},
+    {"SwizzledSharedLayout", "swizzled_shared",
+     "vec:vec per_phase:perPhase max_phase:maxPhase order:order ctas_per_cga:CTAsPerCGA "
+     "cta_split_num:CTASplitNum cta_order:CTAOrder cga_layout:CGALayout"},
+    {"PaddedSharedLayout", "padded_shared",
+     "interval_padding_pairs:pads offset_bases:offset cga_layout:CGALayout block_bases:block shape:shape "
+     "order:order"},
+    {"SharedLinearLayout", "shared_linear", "offset_bases:offset block_bases:block alignment:alignment"},
+};
+struct GluonField {
+  std::string_view name, field;
+};
+std::vector<GluonField> fields_of(GluonLayout const& layout) {
+  std::vector<GluonField> all;
+  for (std::string_view rest = layout.fields; !rest.empty();) {
+    std::string_view const one = rest.substr(0, rest.find(' '));
+    all.push_back({one.substr(0, one.find(':')), one.substr(one.find(':') + 1)});
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  return all;
+}
+GluonLayout const* gluon_layout(std::string_view name) {
+  auto const* found = std::find_if(std::begin(gluon_layouts), std::end(gluon_layouts),
+                                   [&](GluonLayout const& l) { return l.name == name; });
+  return found == std::end(gluon_layouts) ? nullptr : found;
+}
+/// Passes the module before a layout's name.
+bool take_gluon_module(Scanner& in) {
+  for (std::string_view const module : {"ttgl.", "gl.", "gluon.language.", "gluon."})
+    if (in.take(module)) return true;
+  return false;
+}
+
 class TritonParser {
  public:
   TritonParser(Scanner& in, MappingOptions const& options) : in_(in), options_(options) {}
 
   [[nodiscard]] Mapping parse() {
+    if (at_gluon(in_)) return gluon();
     std::optional<TritonEncoding> last = definitions();
     if (in_.looking_at("!")) return lay_out(memory_descriptor());
     if (!last) last = encoding();
@@ -208,6 +251,11 @@ class TritonParser {
   IntTuple value(int depth) {
     if (depth > 3) in_.fail_here("nested more than 3 deep");
     if (!in_.take("[")) {
+      in_.skip_space();
+      std::string_view const digits = in_.rest();
+      if (digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]))
+        in_.fail_here("neither MLIR nor Python has numbers that begin with 0 and another digit",
+                      "it would be octal in C and decimal in MLIR: write it without the 0");
       IntTuple const number(in_.take_integer("a number, true, false or a list in brackets"));
       if (in_.take(":")) (void)in_.take_name();
       return number;
@@ -215,7 +263,7 @@ class TritonParser {
     std::vector<IntTuple> modes;
     if (!in_.looking_at("]")) do
         modes.push_back(value(depth + 1));
-      while (in_.take(","));
+      while (in_.take(",") && !in_.looking_at("]"));
     in_.expect("]", "or ',' in the list");
     return IntTuple(std::move(modes));
   }
@@ -296,6 +344,79 @@ class TritonParser {
     return out;
   }
 
+  /// `ttgl.NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=2) (64,64)`: a dataclass of Gluon.
+  Mapping gluon() {
+    encoding_ = {};
+    encoding_.at = in_.at();
+    (void)take_gluon_module(in_);
+    GluonLayout const& layout = *gluon_layout(in_.peek_name());
+    (void)in_.take_name();
+    encoding_.kind = layout.kind;
+    if (in_.take("."))
+      in_.fail(
+          std::string(layout.name) + "." + std::string(in_.peek_name()) + " is computed from its arguments",
+          encoding_.at, in_.at() - encoding_.at, "write the layout that it gives, as print() shows it");
+    in_.expect("(", "of the layout's arguments");
+    std::size_t position = 0;
+    if (!in_.looking_at(")")) do
+        gluon_argument(layout, position++);
+      while (in_.take_comma(')'));
+    in_.expect(")", "or ',' after an argument");
+    encoding_.length = in_.at() - encoding_.at;
+    std::string element;
+    std::optional<unsigned> const bits = parse_angled_element(in_, options_, element);
+    return lay_out(shape(element.empty() ? std::optional<unsigned>() : bits, element));
+  }
+  /// One argument, by its name or its position, as the field of the encoding that it becomes.
+  void gluon_argument(GluonLayout const& layout, std::size_t position) {
+    std::size_t const from = in_.at();
+    std::string name(in_.at_letter() ? in_.take_name() : "");
+    std::vector<GluonField> const fields = fields_of(layout);
+    if (name.empty() || !in_.take("=")) {
+      in_.back_to(from);
+      if (position >= fields.size())
+        in_.fail_here(std::string(layout.name) + " has " + std::to_string(fields.size()) + " arguments");
+      name = fields[position].name;
+    }
+    auto const known =
+        std::find_if(fields.begin(), fields.end(), [&](GluonField const& f) { return f.name == name; });
+    if (known == fields.end()) {
+      std::string names;
+      for (GluonField const& f : fields) names += (names.empty() ? "" : ", ") + std::string(f.name);
+      in_.fail("unknown argument '" + name + "' of " + std::string(layout.name), from, name.size(),
+               "its arguments: " + names);
+    }
+    TritonField out;
+    out.at = in_.at();
+    out.name = known->field;
+    for (TritonField const& f : encoding_.fields)
+      if (f.name == out.name) in_.fail(name + " is given twice", from, name.size());
+    if (in_.take_word("None")) return;
+    bool const yes = in_.take_word("True"), no = !yes && in_.take_word("False");
+    out.is_truth = yes || no;
+    out.value = out.is_truth ? IntTuple(yes ? 1 : 0) : value(0);
+    out.length = in_.at() - out.at;
+    if (out.name == "pads") return gluon_pads(out);
+    bool const nothing = out.value.is_tuple && out.value.modes.empty();
+    if (nothing && (out.name == "block" || out.name == "CGALayout")) return;
+    encoding_.fields.push_back(std::move(out));
+  }
+  /// [[512, 8], [1024, 16]]
+  void gluon_pads(TritonField const& pairs) {
+    for (IntTuple const& pair : pairs.value.modes) {
+      std::vector<std::int64_t> const both = pair.leaves();
+      bool const powers = both.size() == 2 && is_power(both[0]) && is_power(both[1]) && both[0] <= 1 << 20 &&
+                          both[1] <= 1 << 20;
+      if (!powers)
+        in_.fail("an interval and its padding are powers of two (up to 2^20)", pairs.at, pairs.length,
+                 "[[512, 8]]: 8 elements behind each 512");
+      for (auto const& [known, unused] : encoding_.pads)
+        if (known == both[0])
+          in_.fail("the interval " + std::to_string(known) + " is given twice", pairs.at, pairs.length);
+      encoding_.pads.emplace_back(both[0], both[1]);
+    }
+  }
+
   // Meaning
 
   [[nodiscard]] TritonField const* find(std::string_view name) const {
@@ -334,12 +455,16 @@ class TritonParser {
   std::vector<std::size_t> order() {
     TritonField const* const f = find("order");
     if (f == nullptr) missing("order");
+    return axes_of(*f);
+  }
+  std::vector<std::size_t> axes_of(TritonField const& field) {
+    TritonField const* const f = &field;
     std::vector<std::int64_t> const axes = f->value.leaves();
     std::vector<std::int64_t> sorted = axes, wanted(axes.size());
     std::sort(sorted.begin(), sorted.end());
     std::iota(wanted.begin(), wanted.end(), 0);
     if (!f->value.is_tuple || axes.empty() || sorted != wanted)
-      in_.fail("order lists every axis once, the fastest first", f->at, f->length,
+      in_.fail(f->name + " lists every axis once, the fastest first", f->at, f->length,
                "row-major with two axes: order = [1, 0]");
     return {axes.begin(), axes.end()};
   }
@@ -408,6 +533,14 @@ class TritonParser {
 
   Mapping lay_out(TritonShape const& shape) {
     refuse_unknown();
+    Mapping map = lay_out_known(shape);
+    if (TritonField const* const f = find("CTAOrder")) {
+      (void)axes_of(*f);
+      map.notes.push_back("CTAOrder orders the CTAs of a cluster: the layout is that of one CTA");
+    }
+    return map;
+  }
+  Mapping lay_out_known(TritonShape const& shape) {
     std::string_view const kind = encoding_.kind;
     Mapping map = kind == "nvmma_shared"                        ? nvmma(shape)
                   : kind == "padded_shared"                     ? padded(shape)
@@ -520,6 +653,9 @@ class TritonParser {
     if (padded && (bits != 8 || width != 128))
       in_.fail("fp4Padded needs elementBitWidth = 8 and swizzlingByteWidth = 128", find("fp4Padded")->at,
                find("fp4Padded")->length);
+    if (width == 0 && transposed && rank > 2)
+      in_.fail("transposed without a swizzle is read of two axes alone", find("transposed")->at,
+               find("transposed")->length, "give the two axes that one buffer has");
     std::size_t const contiguous = transposed ? 0 : own.size() - 1;
     std::vector<std::int64_t> block = own;
     if (padded) block[contiguous] *= 2;
@@ -536,11 +672,16 @@ class TritonParser {
       block[contiguous] = line;
     }
     if (padded) block[contiguous] /= 2;
-    OffsetBases const bases =
-        width == 0 ? linear_block(own, block) : core_matrices(shape, own, block, transposed, padded);
+    OffsetBases const bases = width == 0 ? linear_block(own, block, transposed && rank > 1)
+                                         : core_matrices(shape, own, block, transposed, padded);
     std::optional<BitPlaces> const found = places(bases);
     if (!found) refuse_shape(shape, "Triton lays out no tensor of this shape so");
     Mapping map = finish(shape, own, *found, std::int64_t{1} << bases.coordinates.size());
+    if (width == 0 && transposed && rank > 1)
+      map.notes.push_back(
+          "Triton before its pull request 10453 (June 2026) ignores transposed where swizzlingByteWidth is "
+          "0: "
+          "there the last axis is contiguous, as with transposed = false");
     map.element_bits = static_cast<unsigned>(bits);
     if (map.on_elements.size() == 3 && std::holds_alternative<Swizzle>(map.on_elements[0])) {
       auto const on_bytes = recast(std::get<Swizzle>(map.on_elements[0]), -log2_of_power(bits / 8));
@@ -552,11 +693,15 @@ class TritonParser {
     return map;
   }
 
+  /// Blocks of TMA one behind the other, in each the last axis fastest; transposed, the first of two.
   static OffsetBases linear_block(std::vector<std::int64_t> const& own,
-                                  std::vector<std::int64_t> const& block) {
+                                  std::vector<std::int64_t> const& block, bool transposed) {
     OffsetBases bases{own, {}};
-    for (std::size_t axis = own.size(); axis-- > 0;) extend(bases, axis, 1, block[axis]);
-    for (std::size_t axis = own.size(); axis-- > 0;) extend(bases, axis, block[axis], own[axis]);
+    std::vector<std::size_t> axes(own.size());
+    std::iota(axes.rbegin(), axes.rend(), 0);  // the last one first
+    if (transposed) std::reverse(axes.begin(), axes.end());
+    for (std::size_t const axis : axes) extend(bases, axis, 1, block[axis]);
+    for (std::size_t const axis : axes) extend(bases, axis, block[axis], own[axis]);
     return bases;
   }
 
@@ -608,6 +753,10 @@ class TritonParser {
     if (own[axes[0]] < line || own[axes[1]] < 8)
       refuse_shape(shape,
                    "the shape is smaller than a tile of 8 rows of " + std::to_string(line) + " elements");
+    if (std::int64_t const vec = power("vec"); vec != 128 / bits)
+      in_.fail("hasLeadingOffset moves 16 bytes at once: vec is " + std::to_string(128 / bits) +
+                   " elements here, not " + std::to_string(vec),
+               find("vec")->at, find("vec")->length);
     CoreMatrix const core{line, 128 / bits, per_phase, phases, false};
     OffsetBases bases{own, {}};
     for (std::vector<std::int64_t> const& base : core.bases()) {
@@ -681,6 +830,10 @@ class TritonParser {
   Mapping linear(TritonShape const& shape) {
     OffsetBases const bases = offset_bases(shape);
     refuse_splits();
+    for (char const* name : {"register", "lane", "warp"})
+      if (TritonField const* const f = find(name))
+        in_.fail(std::string(name) + " says which thread holds an element, and offset where it lies", f->at,
+                 f->length, "of shared memory leave it out");
     std::optional<std::int64_t> alignment;
     if (find("alignment") != nullptr) alignment = power("alignment");
     Mapping map = finish(shape, bases.shape, inverse(bases), std::int64_t{1} << bases.coordinates.size());
@@ -697,6 +850,10 @@ class TritonParser {
     OffsetBases bases;
     BitPlaces places;
     if (find("offset") != nullptr || find("order") == nullptr) {
+      for (char const* name : {"order", "shape"})
+        if (TritonField const* const f = find(name); f != nullptr && find("offset") != nullptr)
+          in_.fail("offset says where every element lies: " + std::string(name) + " has no meaning with it",
+                   f->at, f->length);
       bases = offset_bases(shape);
       for (std::vector<std::int64_t> const& base : bases.coordinates)
         if (std::count(base.begin(), base.end(), 0) + 1 != static_cast<std::ptrdiff_t>(base.size()) ||
@@ -735,6 +892,14 @@ class TritonParser {
 };
 
 }  // namespace
+
+bool at_gluon(Scanner& in) {
+  std::size_t const from = in.at();
+  (void)take_gluon_module(in);
+  bool const found = gluon_layout(in.peek_name()) != nullptr;
+  in.back_to(from);
+  return found;
+}
 
 Mapping parse_triton(Scanner& in, MappingOptions const& options) { return TritonParser(in, options).parse(); }
 

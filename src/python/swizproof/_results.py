@@ -511,6 +511,7 @@ class Find(Answer):
     best_swizzle_total: Optional[int] = None
     beats_every_swizzle: Optional[bool] = None
     code: Optional[Code] = None
+    notes: Optional[List[str]] = None
 
 
 @record
@@ -538,6 +539,7 @@ class Equal(Answer):
     engine: str
     counterexample: Optional[Difference] = None
     reason: Optional[str] = None
+    notes: Optional[List[str]] = None
 
 
 @record
@@ -554,6 +556,8 @@ class Align(Answer):
     period: Optional[int] = None
     also: Optional[List[int]] = None
     witnesses: Optional[List[int]] = None
+    address: Optional[int] = None
+    notes: Optional[List[str]] = None
 
 
 @record
@@ -574,6 +578,7 @@ class Inspect(Answer):
     alignment: Optional[int]
     evidence: FactEvidence
     matrix: Optional[List[int]] = None
+    notes: Optional[List[str]] = None
 
 
 @record
@@ -793,6 +798,7 @@ class Claim(Record):
     counterexample: Optional[Values] = None
     reason: Optional[str] = None
     budget: Optional[Budget] = None
+    notes: Optional[List[str]] = None
     accesses: Optional[List[AccessVerdict]] = None
 
 
@@ -821,6 +827,7 @@ class Show(Answer):
     evidence: str
     certainty: str
     pictures: List[PictureData]
+    notes: Optional[List[str]] = None
 
     def svg(self) -> str:
         """The figure, of one access at most."""
