@@ -50,11 +50,11 @@ inline void refuse_one_path_twice(std::vector<std::pair<std::string, std::string
     for (std::size_t j = 0; j < i; ++j) {
       auto const& [option, path] = outputs[i];
       auto const& [other, first] = outputs[j];
-      auto const whole = [](std::string const& path) {
+      auto const whole = [](std::string const& name) {
         std::error_code ignored;
-        return path.empty() || path == "-" || path == "/dev/null"
+        return name.empty() || name == "-" || name == "/dev/null"
                    ? std::filesystem::path()
-                   : std::filesystem::weakly_canonical(path, ignored);
+                   : std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
       };
       if (!whole(path).empty() && whole(path) == whole(first))
         throw InputError{other + " and " + option + " name one file", path, 0, path.size(),
