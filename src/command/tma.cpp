@@ -531,7 +531,9 @@ std::string tma_code(Common const& common, Mapping const& map, std::string const
   if (result.found.plans.empty())
     throw InputError{"no TMA copies write exactly this tile: " + result.found.reason, map.text, 0,
                      map.text.size(), result.hint};
-  return fmt::format("{}\n", fmt::join(code_of(result, true), "\n"));
+  TmaPlan const& plan = result.found.plans.front();
+  return fmt::format("// writes the tile {}; dimensions are modes {} of the tile\n{}\n", good_bases(plan),
+                     fmt::join(plan.modes, ", "), fmt::join(code_of(result, true), "\n"));
 }
 
 void add_tma(CLI::App& app, Common& common) {

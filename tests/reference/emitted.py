@@ -113,15 +113,25 @@ class Case:
             low = -min(0, min(map(self.layout, range(self.layout.size))))
             self.offset = rng.choice([low, low + rng.randrange(1, 70), low + 64, rng.randrange(0, 200)])
         self.f = None  # (bits, base, shift)
-        self.kind = rng.choice(["plain", "elements", "elements", "bytes", "bytes", "function"])
+        self.kind = "function" if rng.random() < 0.03 else rng.choice(["plain", "elements", "elements", "bytes", "bytes"])
         if self.kind != "plain":
             bits, shift = rng.randrange(0, 4), rng.choice([-4, -3, 3, 3, 3, 4, 5])
             self.f = (bits, rng.randrange(0, 6), shift)
         if self.kind in ("bytes", "function") and rng.random() < 0.7:
             self.f = (self.f[0], max(self.f[1], (self.bits // 8).bit_length() - 1), self.f[2])  # whole elements
+        if rng.random() < 0.15:
+            self.draw_for_tma(rng)
         self.by_bytes = self.kind == "bytes" or (self.kind == "function" and rng.random() < 0.5)
         self.mark()
         self.values = [self.value(i) for i in range(self.layout.size)]
+
+    def draw_for_tma(self, rng):
+        """Rows of whole units of 16 bytes, as wide as a swizzle of the TMA or without one."""
+        mode = rng.randrange(0, 4)
+        width = (16 << mode if mode else 16 * rng.choice([1, 2, 3, 8, 20])) * 8 // self.bits
+        rows = rng.choice([2, 3, 8, 9, 16, 24]) if width <= 64 else 2
+        self.layout = Layout((rows, width), (width, 1)) if rng.random() < 0.7 else Layout((width, rows), (1, width))
+        self.offset, self.kind, self.f = 0, "bytes" if mode else "plain", (mode, 4, 3) if mode else None
 
     def draw_layout(self, rng):
         def extent():
@@ -178,7 +188,7 @@ class Case:
     def value(self, index):
         """The element offset; None where the element is split."""
         x = self.first(index)
-        if self.f is None or x < 0:
+        if self.f is None:
             return x
         if not self.by_bytes:
             return swizzle(*self.f)(x)
@@ -440,35 +450,48 @@ def compare_tma(tally, case, words):
         return
     text = answer["code"]["text"]
     plain = len(case.layout.pairs) == 2 and len(case.layout.extents) == 2 and all(e > 1 for e in case.layout.extents)
-    inner = next((m for m in range(2) if plain and case.layout.pairs[m][1] == 1), None)
     box = re.search(r"box\[2\] = \{(\d+), (\d+)\}", text)
-    if inner is None or not box or case.bits < 8 or case.bits > 64:
+    if not plain or not box or case.bits < 8 or case.bits > 64:
         tally.counts["tma not evaluated"] += 1
         return
     box = [int(x) for x in box.groups()]
+    base = re.search(r"^// writes the tile if (?:and only if )?the tile's base is (?:a multiple of (\d+)|(?:one of )?(\d+).*modulo)", text)
+    order = re.search(r"dimensions are modes (\d), (\d) of the tile", text)
+    if not base or not order:
+        tally.differs(words, "tma: the text names no base, or no order")
+        return
+    base, inner = int(base.group(1) or base.group(2)), int(order.group(1))
     mode = re.search(r"SWIZZLE_(NONE|32B|64B|128B)(_ATOM\w*)?,", text)
     if not mode or mode.group(2):
         tally.counts["tma not evaluated"] += 1
         return
-    f = swizzle({"NONE": 0, "32B": 1, "64B": 2, "128B": 3}[mode.group(1)], 4, 3)
-    size, written = case.bits // 8, {}
+    bits = {"NONE": 0, "32B": 1, "64B": 2, "128B": 3}[mode.group(1)]
+    f, size = swizzle(bits, 4, 3), case.bits // 8
+    pitch = 16 << bits if bits else -(-box[0] * size // 16) * 16  # lines of a swizzled box lie a span apart
+    written = {}
     loop = re.search(r"for \(int i = 0; i < (\d+);", text)
-    copies = re.findall(r"^ *cp\.async[^\n]*\[tile([^\]]*)\], \[map, \{([^}]*)\}\]", text, re.M)
-    for i in range(int(loop.group(1)) if loop else 1):
+    copies = re.findall(r"^ *cp\.async[^\n]*?\[tile(.*?)\], \[map, \{(.*?)\}\]", text, re.M)
+    scope = {"c0": 0, "c1": 0}
+    for name, numbers in re.findall(r"int const (\w+)\[[^=]*= (\{.*?\});", text, re.S):
+        scope[name] = eval(numbers.replace("{", "[").replace("}", "]"))
+    for scope["i"] in range(int(loop.group(1)) if loop else 1):
         for start, at in copies:
-            start = eval("0" + start, {"i": i})
-            at = [eval(x, {"i": i, "c0": 0, "c1": 0}) for x in at.split(",")]
+            start = eval("0" + start, scope)
+            at = [eval(x, scope) for x in at.split(",")]
             for b in range(box[1]):
                 for a in range(box[0]):
                     for byte in range(size):
                         c = [at[1] + b, at[0] + a] if inner == 1 else [at[0] + a, at[1] + b]
-                        written[f(start + (b * box[0] + a) * size + byte)] = (*c, byte)
+                        written[f(base + start + b * pitch + a * size + byte)] = (*c, byte)
     stored = {}
     for c, i in zip(case.coordinates(), range(case.layout.size)):
         for byte in range(size):
-            where = case.bit(i, 8 * byte) // 8 if case.by_bytes else case.values[i] * size + byte
+            where = case.bit(i, 8 * byte, base) // 8 if case.by_bytes else base + case.values[i] * size + byte
             stored[where] = (*c, byte)
     tally.counts["tma"] += 1
+    expected = re.search(r"expect_tx\.shared\.b64 _, \[bar\], (\d+);", text)
+    if int(expected.group(1)) != len(stored):
+        tally.differs(words, f"tma: the barrier expects {expected.group(1)} bytes of {len(stored)}")
     if written != stored:
         tally.differs(words, "tma: the copies write other bytes")
 
@@ -533,17 +556,20 @@ def compare_conversion(tally, case, rng):
 # ------------------------------------------------------------------------------------------ compiled
 
 
-def program(cases, language):
+def program(cases, language, cuda):
     """One file of many cases, which prints a line for each: the values, the size, and how packed elements are read back."""
     head = ["#define __host__", "#define __device__", "#include <cstdio>", "#include <cstdint>", "#include <cstring>"]
     if language == "cute":
         head += ["#include <cute/tensor.hpp>", "#define __shared__ static"]
+    elif not cuda:
+        head += ["#define __shared__ static", "struct __half { short bits; };", "struct __nv_bfloat16 { short bits; };",
+                 "struct __nv_fp8_e4m3 { char bits; };", "struct __nv_fp8_e5m2 { char bits; };"]
     else:
         head += ["#include <cuda_fp16.h>", "#include <cuda_bf16.h>", "#include <cuda_fp8.h>", "#undef __shared__", "#undef __host__",
                  "#undef __device__", "#define __host__", "#define __device__", "#define __shared__ static"]
     if language == "cute":
         head = head[2:]
-    body, main = [], ["int main() {"]
+    body, main = [], ["int main() { std::setvbuf(stdout, nullptr, _IONBF, 0);"]
     for k, (case, text, _) in enumerate(cases):
         text = "\n".join(line for line in text.split("\n") if not line.startswith("#include"))
         call = "SmemLayout{}" if language == "cute" else "offset"
@@ -559,7 +585,7 @@ def program(cases, language):
             lines.append("auto tensor = cute::make_tensor(cute::make_smem_ptr(tile.begin()), SmemLayout{}); int n = 0, wrong = 0;")
             lines.append("using T = cute::remove_cvref_t<decltype(tensor)>::value_type;")
             lines.append(f"{' '.join(loops)} {{ ++n; auto v = std::uint8_t(n & {wide}); tensor({arguments}) = " +
-                         ("T::bitcast(v);" if case.element == "e2m1" else "T(v);") + " }")
+                         {"e2m1": "T::bitcast(v);", "i4": "T(v > 7 ? v - 16 : v);"}.get(case.element, "T(v);") + " }")
             lines.append("auto const* raw = reinterpret_cast<unsigned char const*>(&tile); n = 0;")
             lines.append(f"{' '.join(loops)} {{ ++n; int at = {case.bits} * int(SmemLayout{{}}({arguments})); " +
                          f"wrong += (raw[at / 8] >> at % 8 & {wide}) != (n & {wide}); }}")
@@ -572,7 +598,7 @@ def program(cases, language):
 def compile_batch(tally, cases, language, options):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / "code.cpp"
-        source.write_text(program(cases, language))
+        source.write_text(program(cases, language, options.cuda))
         include = [f for d in ([options.cutlass + "/include"] if options.cutlass else []) + ([options.cuda, options.cuda + "/cccl"]
                    if options.cuda else []) for f in ("-isystem", d)]
         built = subprocess.run([options.compiler, "-std=c++17", "-O0", "-w", *include, str(source), "-o", folder + "/code"],
@@ -585,9 +611,13 @@ def compile_batch(tally, cases, language, options):
                 return
             tally.differs(cases[0][2], f"{language} does not compile: " + built.stderr[:600])
             return
-        lines = subprocess.run([folder + "/code"], capture_output=True, text=True).stdout.splitlines()
+        ran = subprocess.run([folder + "/code"], capture_output=True, text=True)
+        lines = ran.stdout.splitlines()
+        if ran.returncode or len(lines) != len(cases):
+            tally.differs(cases[min(len(lines), len(cases)) - 1][2], f"{language}, compiled: exit {ran.returncode} after {len(lines)} lines")
+            return
     for (case, text, words), line in zip(cases, lines):
-        values, rest = line.split("|")
+        values, rest = line.split("|", 1)
         rest = rest.split()
         tally.counts[language + " compiled"] += 1
         if list(map(int, values.split())) != case.values:
@@ -609,7 +639,7 @@ def compile_batch(tally, cases, language, options):
 
 def compare_find(tally, case, rng, language):
     """The code of find's winner is that of convert for the layout which find names."""
-    if case.kind != "plain" or case.element in ("fp8", "fp4") or case.bits not in (8, 16, 32) or len(case.layout.pairs) != 2:
+    if case.kind != "plain" or case.offset or case.element in ("fp8", "fp4") or case.bits not in (8, 16, 32) or len(case.layout.pairs) != 2:
         return
     words = ["find", case.text(), "--element", case.element, "--access", f"ld.shared.b{case.bits}: row = lane % {case.layout.extents[0]}, col = 0"]
     code, answer, _ = ask(words + ["--emit", language])
@@ -617,10 +647,10 @@ def compare_find(tally, case, rng, language):
         tally.counts["find without code"] += 1
         return
     best = answer["best"][0]
-    winner = best.get("layout") or best.get("text")
-    if winner is None:
+    if best.get("unit") != "elements":
         tally.counts["find without code"] += 1
         return
+    winner = best["swizzle"] + " o _0 o " + case.layout.text() if best["swizzle"] != "Sw<0,0,0>" else case.layout.text()
     other = ask(["convert", winner, "--element", case.element, "--emit", language])[1]
     tally.counts["find"] += 1
     if other.get("code", {}).get("text") != answer["code"]["text"]:
@@ -646,7 +676,7 @@ def main():
         for language in LANGUAGES:
             words = ["convert", case.text(), "--element", case.element, "--emit", language]
             text = compare_text(tally, case, language, words)
-            can = options.cuda if language == "cuda" else options.cutlass and options.cuda if language == "cute" else False
+            can = language == "cuda" or (language == "cute" and options.cutlass and options.cuda)
             if text and can and tally.counts[language + " compiled"] + len(batches[language]) < options.compiled:
                 batches[language].append((case, text, words))
                 if len(batches[language]) == CASES_OF_A_BATCH:
