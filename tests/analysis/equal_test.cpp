@@ -52,6 +52,8 @@ TEST(Equal, BasesAreThoseOfSharedMemory) {
   EXPECT_TRUE(same(far));
   EXPECT_TRUE(far.limited);
   EXPECT_EQ(far.domain, "indices 0..511, every base that is a multiple of 16 and below 2^24");
+  // The same by trying all bases, which are 16 and not those of a period.
+  EXPECT_TRUE(same(compare("Sw<1,4,24> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, 1 << 20)));
   // Bit 23 lies in the domain, and so does the base of the counterexample.
   Equality const near = compare("Sw<1,4,19> o smem_ptr[16b](unset) o (8,64):(64,1)", plain, 16, 16);
   ASSERT_TRUE(near.difference);
