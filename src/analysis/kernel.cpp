@@ -22,8 +22,8 @@ using ptx::ExecutedAccess;
 using ptx::Execution;
 using ptx::Flow;
 using ptx::Function;
-using ptx::LaneTruths;
 using ptx::Lanes;
+using ptx::LaneTruths;
 using ptx::Launch;
 using ptx::Leaf;
 using ptx::Location;
@@ -70,9 +70,12 @@ class Printer {
       case Op::variable:
         return leaf(n, depth);
       case Op::bv_add:
-        if (Node const& b = execution_.terms.nodes()[n.b]; b.op == Op::constant && b.value >> (b.width - 1) != 0)
-          return parenthesized(print(n.a, 5, depth + 1) + fmt::format(" - {}", (0 - b.value) & mask(b.width)), 5 < outer);
-        if (Node const& a = execution_.terms.nodes()[n.a]; a.op == Op::constant && a.value >> (a.width - 1) == 0)
+        if (Node const& b = execution_.terms.nodes()[n.b];
+            b.op == Op::constant && b.value >> (b.width - 1) != 0)
+          return parenthesized(print(n.a, 5, depth + 1) + fmt::format(" - {}", (0 - b.value) & mask(b.width)),
+                               5 < outer);
+        if (Node const& a = execution_.terms.nodes()[n.a];
+            a.op == Op::constant && a.value >> (a.width - 1) == 0)
           return parenthesized(print(n.b, 5, depth + 1) + " + " + number(a), 5 < outer);
         return infix(" + ", 5);
       case Op::bv_sub:
@@ -104,7 +107,9 @@ class Printer {
       case Op::negation:
         return "!(" + print(n.a, 0, depth + 1) + ")";
       case Op::ite:
-        return parenthesized(print(n.a, 1, depth + 1) + " ? " + print(n.b, 1, depth + 1) + " : " + print(n.c, 0, depth + 1), outer > 0);
+        return parenthesized(
+            print(n.a, 1, depth + 1) + " ? " + print(n.b, 1, depth + 1) + " : " + print(n.c, 0, depth + 1),
+            outer > 0);
       case Op::zero_extend:
       case Op::truncate:
         return print(n.a, outer, depth + 1);
@@ -121,15 +126,18 @@ class Printer {
 
   std::string leaf(Node const& n, int depth) {
     Leaf const& l = execution_.leaves[n.value];
-    static constexpr char const* specials[] = {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x", "ctaid.y", "ctaid.z",
-                                               "nctaid.x", "nctaid.y", "nctaid.z", "laneid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"};
+    static constexpr char const* specials[] = {
+        "tid.x",   "tid.y",       "tid.z",       "ntid.x",      "ntid.y",      "ntid.z",
+        "ctaid.x", "ctaid.y",     "ctaid.z",     "nctaid.x",    "nctaid.y",    "nctaid.z",
+        "laneid",  "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"};
     switch (l.kind) {
       case Leaf::Kind::special:
         return l.extra < std::size(specials) ? specials[l.extra] : "launch";
       case Leaf::Kind::symbol:
         return short_name(program_.symbols[l.extra].name);
       case Leaf::Kind::param:
-        return short_name(program_.symbols[l.extra].name) + (l.offset == 0 ? "" : fmt::format("[{}]", l.offset));
+        return short_name(program_.symbols[l.extra].name) +
+               (l.offset == 0 ? "" : fmt::format("[{}]", l.offset));
       case Leaf::Kind::counter:
         return fmt::format("i{}", l.loop);
       case Leaf::Kind::load:
@@ -138,7 +146,8 @@ class Printer {
         Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
         if (p.kind == Phi::Kind::same) return print(p.init, 9, depth + 1);
         if (p.kind == Phi::Kind::affine)
-          return "(" + print(p.init, 5, depth + 1) + fmt::format(" + i{} * ", p.loop) + print(p.step, 7, depth + 1) + ")";
+          return "(" + print(p.init, 5, depth + 1) + fmt::format(" + i{} * ", p.loop) +
+                 print(p.step, 7, depth + 1) + ")";
         return fmt::format("loop@{}", l.line);
       }
       case Leaf::Kind::exit:
@@ -160,7 +169,9 @@ class Printer {
       while (first > 2 && std::isdigit(static_cast<unsigned char>(name[first - 1])) != 0) --first;
       for (std::size_t f = first; f <= at; ++f) {
         std::size_t const length = std::stoul(name.substr(f, std::min<std::size_t>(at + 1 - f, 4)));
-        if (length != 0 && at + 1 + length == end && std::isalpha(static_cast<unsigned char>(name[at + 1])) != 0) return name.substr(at + 1);
+        if (length != 0 && at + 1 + length == end &&
+            std::isalpha(static_cast<unsigned char>(name[at + 1])) != 0)
+          return name.substr(at + 1);
       }
       at = first;
     }
@@ -177,8 +188,16 @@ class Printer {
 /// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
 class Replay {
  public:
-  Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch, Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style)
-      : program_(program), flow_(flow), execution_(execution), launch_(launch), warp_(warp), loop_(loop), random_(seed), style_(style) {}
+  Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
+         Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style)
+      : program_(program),
+        flow_(flow),
+        execution_(execution),
+        launch_(launch),
+        warp_(warp),
+        loop_(loop),
+        random_(seed),
+        style_(style) {}
 
   using Values = std::array<std::uint64_t, 32>;
   Values const& value(Id id) {
@@ -190,6 +209,10 @@ class Replay {
   [[nodiscard]] bool valid() const { return valid_; }
   /// Whether they are those of a run that surely exists: parameters, and the first iteration of each loop.
   [[nodiscard]] bool certain() const { return valid_ && certain_; }
+  /// Parameters, as they were taken.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const {
+    return parameters_;
+  }
 
  private:
   static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
@@ -272,8 +295,9 @@ class Replay {
   /// A parameter's value: large, small, a power of two or any number.
   std::uint64_t parameter(Leaf const& l) {
     std::string const& name = program_.symbols[l.extra].name;
-    if (auto const given = launch_.params.find(name); given != launch_.params.end() && l.offset < 8) return given->second >> 8 * l.offset;
-    switch (style_ % 5) {
+    if (auto const given = launch_.params.find(name); given != launch_.params.end() && l.offset < 8)
+      return given->second >> 8 * l.offset;
+    switch (style_ < 5 ? style_ : random_() % 5) {
       case 0:
         return l.width == 64 ? random_() << 8 : std::uint64_t{1} << 20;
       case 1:
@@ -295,29 +319,37 @@ class Replay {
         if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
         auto const s = static_cast<Special>(l.extra);
         if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
-        if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(s >= Special::nctaid_x ? 64 : style_ < 3 ? 0 : random_() % 64);
+        if (s >= Special::ctaid_x && s <= Special::nctaid_z)
+          return all(s >= Special::nctaid_x ? 64 : style_ < 3 || style_ == 7 ? 0 : random_() % 64);
         for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
         return out;
       }
-      case Leaf::Kind::param:
-        return all(parameter(l));
+      case Leaf::Kind::param: {
+        std::string const& name = program_.symbols[l.extra].name;
+        std::size_t const short_name = name.rfind("_param_");
+        parameters_.emplace_back((short_name == name.npos ? name : name.substr(short_name + 1)) +
+                                     (l.offset == 0 ? "" : fmt::format("[{}]", l.offset)),
+                                 parameter(l) & mask(l.width));
+        return all(parameters_.back().second);
+      }
       case Leaf::Kind::symbol: {
         std::uint64_t const align = program_.symbols[l.extra].align;
         return all(random_() % 64 * align & 0x3ffff);
       }
       case Leaf::Kind::counter:
         if (!encloses(l.loop)) valid_ = false;
-        if (style_ < 5) return all(0);
+        if (style_ < 8) return all(0);
         certain_ = false;
         return all(random_() % 8);
       case Leaf::Kind::phi: {
         Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
         if (!encloses(p.loop)) valid_ = false;
-        if (style_ < 5 || p.kind == Phi::Kind::same) return value(p.init);
+        if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
         certain_ = false;
         if (p.kind == Phi::Kind::orbit) return all(p.values[random_() % p.values.size()]);
         if (p.kind != Phi::Kind::affine) return valid_ = false, out;
-        Values const init = value(p.init), step = value(p.step), k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
+        Values const init = value(p.init), step = value(p.step),
+                     k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
         for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
         return out;
       }
@@ -327,7 +359,8 @@ class Replay {
         std::array<Values, 3> args{};
         for (std::size_t i = 0; i < l.args.size(); ++i) args[i] = value(l.args[i]);
         std::uint64_t const salt = random_();
-        for (unsigned lane = 0; lane < 32; ++lane) out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));
+        for (unsigned lane = 0; lane < 32; ++lane)
+          out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));
         return out;
       }
       case Leaf::Kind::voted:
@@ -356,6 +389,7 @@ class Replay {
   unsigned style_;
   bool valid_ = true, certain_ = true;
   unsigned depth_ = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
   std::unordered_map<Id, Values> memo_{};
 };
 
@@ -374,11 +408,18 @@ struct Found {
 
 class Decision {
  public:
-  Decision(Module const& module, Function const& function, KernelOptions const& options, Launch launch, unsigned warps)
-      : module_(module), options_(options), launch_(std::move(launch)), program_(ptx::lower(module, function)), flow_(ptx::flow_of(program_)), warps_(warps) {
+  Decision(Module const& module, Function const& function, KernelOptions const& options, Launch launch,
+           unsigned warps)
+      : module_(module),
+        options_(options),
+        launch_(std::move(launch)),
+        program_(ptx::lower(module, function)),
+        flow_(ptx::flow_of(program_)),
+        warps_(warps) {
     for (auto const& [name, value] : options.params) {
       for (std::size_t i = 0; i < function.params.size(); ++i)
-        if (name == "#" + std::to_string(i) || name == function.params[i].name || name == "param_" + std::to_string(i))
+        if (name == "#" + std::to_string(i) || name == function.params[i].name ||
+            name == "param_" + std::to_string(i))
           launch_.params[function.params[i].name] = value;
     }
   }
@@ -396,7 +437,8 @@ class Decision {
     ptx::execute(program_, flow_, execution_);
     refused = execution_.refused;
     if (refused.empty() && reads_memory())
-      for (unsigned w = 0; w < warps_; ++w) bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
+      for (unsigned w = 0; w < warps_; ++w)
+        bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
     std::vector<KernelAccess> out;
     for (std::size_t i = 0; i < program_.accesses.size(); ++i) {
       std::optional<KernelAccess> access = decide(i, refused);
@@ -407,7 +449,8 @@ class Decision {
 
  private:
   [[nodiscard]] bool reads_memory() const {
-    return std::any_of(program_.accesses.begin(), program_.accesses.end(), [](MemoryAccess const& m) { return m.instruction.has_value(); });
+    return std::any_of(program_.accesses.begin(), program_.accesses.end(),
+                       [](MemoryAccess const& m) { return m.instruction.has_value(); });
   }
 
   /// The variable that an address is rooted in, if it is one, and the only one.
@@ -426,10 +469,13 @@ class Decision {
         if (l.kind == Leaf::Kind::symbol) {
           bool const shared = program_.symbols[l.extra].space == Space::shared;
           if (shared) symbol = l.extra;
-          if (root == Root::none || root == (shared ? Root::shared : Root::other)) root = shared ? Root::shared : Root::other;
-          else root = Root::other;
+          if (root == Root::none || root == (shared ? Root::shared : Root::other))
+            root = shared ? Root::shared : Root::other;
+          else
+            root = Root::other;
         }
-        if (l.kind == Leaf::Kind::phi) work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+        if (l.kind == Leaf::Kind::phi)
+          work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
         if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
         continue;
       }
@@ -456,13 +502,15 @@ class Decision {
       if (at.file < module_.files.size()) out.file = module_.files[at.file];
       out.line = at.line;
     }
-    if (m.instruction) out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
+    if (m.instruction)
+      out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
     out.atomic = m.atomic.has_value();
     std::uint32_t symbol = ~0U;
     if (refused.empty() && done.reached) {
       Root const root = root_of(done.address, symbol);
       if (m.generic && root != Root::shared) {
-        if (root == Root::other || rooted_in_parameter(done.address)) return std::nullopt;  // not shared memory
+        if (root == Root::other || rooted_in_parameter(done.address))
+          return std::nullopt;  // not shared memory
         out.reason = "a generic address that comes from memory: it may be shared memory";
         out.address = Printer(program_, execution_).text(done.address);
         return out;
@@ -503,7 +551,8 @@ class Decision {
       if (n.op == Op::variable) {
         Leaf const& l = execution_.leaves[n.value];
         if (l.kind == Leaf::Kind::param && l.width == 64) parameter = true;
-        if (l.kind == Leaf::Kind::phi) work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+        if (l.kind == Leaf::Kind::phi)
+          work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
         if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
         if (l.kind == Leaf::Kind::load && l.width == 64) return false;
         continue;
@@ -529,14 +578,16 @@ class Decision {
     return active == 0 ? 0 : wavefronts_of(m, all);
   }
   unsigned wavefronts_of(MemoryAccess const& m, HardwareAccess const& lanes) const {
-    return m.atomic ? atomic_wavefronts(lanes, m.instruction->bytes, *m.atomic) : cost(*options_.arch, *m.instruction, lanes).wavefronts;
+    return m.atomic ? atomic_wavefronts(lanes, m.instruction->bytes, *m.atomic)
+                    : cost(*options_.arch, *m.instruction, lanes).wavefronts;
   }
   /// ldmatrix and stmatrix: all lanes must be active, those below 8 N give the addresses.
   static bool takes_part(swizproof::Instruction const& instruction, std::uint32_t active, unsigned lane) {
     return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
   }
 
-  unsigned cost_of(MemoryAccess const& m, std::uint32_t active, std::array<std::uint64_t, 32> const& address, HardwareAccess& lanes) const {
+  unsigned cost_of(MemoryAccess const& m, std::uint32_t active, std::array<std::uint64_t, 32> const& address,
+                   HardwareAccess& lanes) const {
     for (unsigned l = 0; l < 32; ++l) {
       lanes.address[l] = static_cast<std::uint32_t>(address[l]);
       lanes.active[l] = takes_part(*m.instruction, active, l);
@@ -555,9 +606,11 @@ class Decision {
   void merge(Found& into, Found&& one) {
     into.unknown |= one.unknown;
     into.data |= one.data;
-    if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty()) into.reason = one.reason;
+    if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty())
+      into.reason = one.reason;
     into.active |= one.active;
-    if (one.wavefronts > into.wavefronts || (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
+    if (one.wavefronts > into.wavefronts ||
+        (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
       into.wavefronts = one.wavefronts;
       into.reached = one.reached;
       into.worst = std::move(one.worst);
@@ -579,9 +632,12 @@ class Decision {
       case Leaf::Kind::shuffle:
         return fmt::format("the shuffle at PTX line {}", l.line);
       case Leaf::Kind::phi:
-        return fmt::format("a value that changes in the loop at PTX line {}", loop_line(execution_.phis[static_cast<std::size_t>(execution_.phi_of[leaf])].loop));
+        return fmt::format(
+            "a value that changes in the loop at PTX line {}",
+            loop_line(execution_.phis[static_cast<std::size_t>(execution_.phi_of[leaf])].loop));
       case Leaf::Kind::exit:
-        return fmt::format("the lanes leave the loop at PTX line {} in different iterations", loop_line(l.left));
+        return fmt::format("the lanes leave the loop at PTX line {} in different iterations",
+                           loop_line(l.left));
       case Leaf::Kind::undefined:
         return "a register that may not have been written";
       default:
@@ -596,28 +652,31 @@ class Decision {
   bool is_data(std::uint32_t leaf) const {
     if (leaf == ~0U) return false;
     Leaf const& l = execution_.leaves[leaf];
-    return l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::voted;
+    return l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying || l.kind == Leaf::Kind::opaque ||
+           l.kind == Leaf::Kind::voted;
   }
 
   /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
-  void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth = 0) {
+  void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+             std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
+             unsigned depth = 0) {
     Found one;
     swizproof::Instruction const instruction = *m.instruction;
     if (++cases.tried > most_cases || spent() > options_.steps) {
       one.unknown = true;
-      one.reason = spent() > options_.steps ? fmt::format("the limit of {} steps for one kernel", options_.steps) : fmt::format("more than {} cases", most_cases);
+      one.reason = spent() > options_.steps
+                       ? fmt::format("the limit of {} steps for one kernel", options_.steps)
+                       : fmt::format("more than {} cases", most_cases);
       one.wavefronts = most_of(m, warp.present());
       one.active = warp.present();
       cases.aligned = false, cases.in_bounds = std::nullopt;
       return merge(cases.found, std::move(one));
     }
-    warp.forget_request();
     LaneTruths const guard = warp.truth(access.guard);
     std::uint32_t const active = warp.present() & ~guard.no;
     one.active = active;
     if (active == 0) return merge(cases.found, std::move(one));
     bool const certain = (guard.rest() & warp.present()) == 0;
-    warp.forget_request();
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
       one.wavefronts = most_of(m, active);
@@ -630,14 +689,17 @@ class Decision {
     if (v.split() && instruction.bytes < 4)
       for (auto const& [atom, factor] : v.terms)
         if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
-          return split(warp, access, m, assumptions, cases, symbol, depth, {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)), "an address within a word"});
-    if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request());
+          return split(warp, access, m, assumptions, cases, symbol, depth,
+                       {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
+                        "an address within a word"});
+    if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     // Lanes' addresses but for a part that all of them share.
     std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
     std::uint64_t shift = 0;
     bool same_residue = true;
     unsigned zeros = 32;
-    for (auto const& [atom, factor] : v.terms) zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+    for (auto const& [atom, factor] : v.terms)
+      zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
     bool first = true;
     for (unsigned l = 0; l < 32; ++l) {
       if (!takes_part(instruction, active, l)) continue;
@@ -645,7 +707,8 @@ class Decision {
       same_residue = same_residue && (v.lane[l] & unit) == shift;
     }
     bool const known = zeros >= log2_bytes;
-    if (!same_residue || (known && shift != 0)) cases.misaligned = cases.misaligned || certain, cases.aligned = false;
+    if (!same_residue || (known && shift != 0))
+      cases.misaligned = cases.misaligned || certain, cases.aligned = false;
     if (!known && instruction.bytes > 1) cases.aligned = false;
     std::array<std::uint64_t, 32> address = v.lane;
     if (same_residue)
@@ -657,7 +720,8 @@ class Decision {
     one.reached = certain && assumptions.empty() && same_residue && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
-    if (!certain && guard.atom == 0 && guard.why != ~0U) guard_reason_ = why_text(guard.why), guard_data_ = is_data(guard.why);
+    if (!certain && guard.atom == 0 && guard.why != ~0U && !guard.stuck)
+      guard_reason_ = why_text(guard.why), guard_data_ = is_data(guard.why);
     check_bounds(warp, m, v, active, certain, cases, symbol);
     merge(cases.found, std::move(one));
   }
@@ -667,7 +731,9 @@ class Decision {
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
   }
 
-  void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth, Request request) {
+  void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+             std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
+             Request request) {
     auto const give_up = [&](std::string reason) {
       Found one;
       one.unknown = true;
@@ -677,7 +743,8 @@ class Decision {
       cases.aligned = false, cases.in_bounds = std::nullopt;
       merge(cases.found, std::move(one));
     };
-    if (request.kind == Request::Kind::none || depth >= 6) return give_up(request.reason.empty() ? "a value is not followed" : request.reason);
+    if (request.kind == Request::Kind::none || depth >= 6)
+      return give_up(request.reason.empty() ? "a value is not followed" : request.reason);
     std::vector<Assumption> values;
     if (request.kind == Request::Kind::truth) {
       Id atom = request.atom;
@@ -695,7 +762,8 @@ class Decision {
       if (!domain) return give_up(request.reason + ": " + Printer(program_, execution_).text(request.atom));
       for (std::uint64_t const v : *domain) values.push_back({request.atom, false, 64, v});
     }
-    if (cases.tried + values.size() > most_cases) return give_up(fmt::format("{}; more than {} cases", request.reason, most_cases));
+    if (cases.tried + values.size() > most_cases)
+      return give_up(fmt::format("{}; more than {} cases", request.reason, most_cases));
     for (Assumption const& v : values) {
       std::vector<Assumption> next = assumptions;
       // The same atom to more bits replaces what was assumed of it.
@@ -709,7 +777,8 @@ class Decision {
   }
   static bool conflicts(std::vector<Assumption> const& assumptions, Assumption const& v) {
     for (Assumption const& a : assumptions)
-      if (a.atom == v.atom && a.bits < 64 && ((a.value ^ v.value) & ((std::uint64_t{1} << a.bits) - 1)) != 0) return true;
+      if (a.atom == v.atom && a.bits < 64 && ((a.value ^ v.value) & ((std::uint64_t{1} << a.bits) - 1)) != 0)
+        return true;
     return false;
   }
 
@@ -741,7 +810,8 @@ class Decision {
   }
 
   /// Bounds of the array, for an address that is one symbol and numbers.
-  void check_bounds(Warp& warp, MemoryAccess const& m, Lanes const& v, std::uint32_t active, bool certain, Cases& cases, std::uint32_t symbol) {
+  void check_bounds(Warp& warp, MemoryAccess const& m, Lanes const& v, std::uint32_t active, bool certain,
+                    Cases& cases, std::uint32_t symbol) {
     if (symbol == ~0U || !cases.in_bounds) return;
     Variable const& array = program_.symbols[symbol];
     std::uint64_t bytes = array.bytes;
@@ -752,23 +822,29 @@ class Decision {
     bool others = false;
     for (auto const& [atom, factor] : v.terms) {
       Node const& n = execution_.terms.nodes()[atom];
-      if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::symbol && factor == 1 && execution_.leaves[n.value].extra == symbol && !based) {
+      if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::symbol && factor == 1 &&
+          execution_.leaves[n.value].extra == symbol && !based) {
         based = true;
         continue;
       }
       others = true;
       std::uint64_t const f = warp.facts(atom).most;
-      if (f != 0 && factor > 0xffffffff / f) ok = false;
-      else most += factor * f;
+      if (f != 0 && factor > 0xffffffff / f)
+        ok = false;
+      else
+        most += factor * f;
     }
     ok = ok && based && most < 0xffffffff;
     bool outside = false;
     for (unsigned l = 0; l < 32 && ok; ++l)
       if (takes_part(*m.instruction, active, l)) outside = outside || v.lane[l] + most + m.bytes > bytes;
-    if (!ok) cases.in_bounds = std::nullopt;
-    else if (outside) cases.in_bounds = std::nullopt;
+    if (!ok)
+      cases.in_bounds = std::nullopt;
+    else if (outside)
+      cases.in_bounds = std::nullopt;
     // Of a block that is not known, only the first warp surely exists.
-    out_of_bounds_ = out_of_bounds_ || (ok && outside && !others && certain && (!launch_.any_multiple || number_ == 0));
+    out_of_bounds_ =
+        out_of_bounds_ || (ok && outside && !others && certain && (!launch_.any_multiple || number_ == 0));
   }
 
   std::uint64_t spent() const {
@@ -778,7 +854,8 @@ class Decision {
     return all;
   }
 
-  void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out, std::uint32_t symbol) {
+  void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out,
+                   std::uint32_t symbol) {
     Cases all;
     guard_reason_.clear(), guard_data_ = false, out_of_bounds_ = false;
     bool any = false;
@@ -799,8 +876,10 @@ class Decision {
     out.executed = any;
     out.worst = std::move(found.worst);
     if (any) {
-      if (all.misaligned) out.aligned = false;
-      else if (all.aligned) out.aligned = true;
+      if (all.misaligned)
+        out.aligned = false;
+      else if (all.aligned)
+        out.aligned = true;
       out.in_bounds = out_of_bounds_ ? std::optional(false) : all.in_bounds;
     }
     if (any && !m.atomic) replay(access, m, out);
@@ -812,10 +891,14 @@ class Decision {
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
       out.verdict = KernelVerdict::refuted;
-      out.reason = out.aligned == false ? "an address is not a multiple of the access's bytes" : "an address lies beyond the array";
+      out.reason = out.aligned == false ? "an address is not a multiple of the access's bytes"
+                                        : "an address lies beyond the array";
     } else if (*out.wavefronts <= allowed) {
       out.verdict = KernelVerdict::proved;  // whatever the data: this is what it costs at most
       out.reason = out.executed ? "" : "no lane executes it";
+    } else if (out.reached && !m.atomic) {
+      out.verdict = KernelVerdict::refuted;
+      out.reason = "";
     } else if (found.data) {
       out.verdict = KernelVerdict::data;
       out.reason = "the address depends on " + found.reason;
@@ -824,14 +907,13 @@ class Decision {
     } else if (m.atomic) {
       out.verdict = KernelVerdict::unknown;
       out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
-    } else if (out.reached) {
-      out.verdict = KernelVerdict::refuted;
     } else if (guard_data_) {
       out.verdict = KernelVerdict::data;
       out.reason = "which lanes take part depends on " + guard_reason_;
     } else {
       out.verdict = KernelVerdict::unknown;
-      out.reason = "no execution was found that takes as many" + (guard_reason_.empty() ? "" : "; which lanes take part depends on " + guard_reason_);
+      out.reason = "no execution was found that takes as many" +
+                   (guard_reason_.empty() ? "" : "; which lanes take part depends on " + guard_reason_);
     }
   }
 
@@ -839,26 +921,33 @@ class Decision {
   void replay(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out) {
     std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
     for (unsigned const w : warps)
-      for (unsigned style = 0; style < 7; ++style) {
-        if (style > 0 && style < 5 && out.reached) continue;
-        Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line * 1000003ULL + style, style);
+      for (unsigned attempt = 0; attempt < 28; ++attempt) {
+        // Styles up to 7 run first iterations; 8 and 9 any, for the second opinion alone.
+        unsigned const style = attempt < 10 ? attempt : 7;
+        if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
+        Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop,
+                   m.line * 1000003ULL + attempt, style);
         auto const guard = run.value(access.guard);
         auto const address = run.value(access.address);
         if (!run.valid()) continue;
         std::uint32_t active = 0;
         bool aligned = true;
         for (unsigned l = 0; l < 32; ++l)
-          if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0) active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
+          if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0)
+            active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
         if (active == 0 || !aligned) continue;
         HardwareAccess lanes{};
         unsigned const wavefronts = cost_of(m, active, address, lanes);
         if (wavefronts > *out.wavefronts)
-          throw Disagreement(fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line, m.op, wavefronts, w, *out.wavefronts));
+          throw Disagreement(
+              fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
+                          m.line, m.op, wavefronts, w, *out.wavefronts));
         if (run.certain() && wavefronts == *out.wavefronts && !out.reached) {
           out.reached = true;
           KernelWorst worst;
           worst.warp = w;
           worst.lanes = lanes;
+          worst.values = run.parameters();
           out.worst = std::move(worst);
         }
       }
@@ -914,18 +1003,21 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, Ke
   } else if (f.reqntid[0] != 0) {
     launch.block = f.reqntid;
   } else if (!needs_block(module, f, options)) {
-    std::uint64_t const most = f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
+    std::uint64_t const most =
+        f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
     launch.block = {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1024) + 31) / 32 * 32, 1, 1};
     launch.any_multiple = true;
   } else {
     report.refused = "the shape of its block is not known: give --block X,Y,Z";
     launch.block = {32, 1, 1};
   }
-  report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
-                                     : fmt::format("{},{},{}", launch.block[0], launch.block[1], launch.block[2]);
+  report.block = launch.any_multiple
+                     ? fmt::format("32n,1,1 up to {}", launch.block[0])
+                     : fmt::format("{},{},{}", launch.block[0], launch.block[1], launch.block[2]);
   if (!report.refused.empty()) report.block = "";
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-  auto const warps = static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, kernel_detail::most_warps));
+  auto const warps =
+      static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, kernel_detail::most_warps));
   kernel_detail::Decision decision(module, f, options, launch, warps);
   std::string refused = report.refused;
   if (refused.empty()) {

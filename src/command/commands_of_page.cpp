@@ -25,7 +25,8 @@ void add_commands(CLI::App& app, Common& common) {
     add(app, common);
   add_elsewhere(app, "prove", "a solver");
   add_elsewhere(app, "predict", "requests as JSON lines");
-  for (char const* const name : {"crosscheck", "explain", "kernel", "recheck"}) add_elsewhere(app, name, "files");
+  for (char const* const name : {"crosscheck", "explain", "kernel", "recheck"})
+    add_elsewhere(app, name, "files");
 }
 
 }  // namespace swizproof::command

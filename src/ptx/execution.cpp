@@ -49,7 +49,9 @@ class Executor {
   Id constant(unsigned width, std::uint64_t value) { return terms_.constant(width, value).id; }
   [[nodiscard]] Node const& node(Id id) const { return terms_.nodes()[id]; }
   [[nodiscard]] unsigned width(Id id) const { return node(id).width; }
-  [[nodiscard]] bool is_constant(Id id) const { return node(id).op == Op::constant || node(id).op == Op::truth; }
+  [[nodiscard]] bool is_constant(Id id) const {
+    return node(id).op == Op::constant || node(id).op == Op::truth;
+  }
 
   Id add_leaf(Leaf leaf, unsigned bits) {
     if (terms_.nodes().size() > most_nodes_) throw TooLarge{};
@@ -66,7 +68,9 @@ class Executor {
   }
   Id truth_of(Id bit) { return add({Op::eq, 0, bit, constant(1, 1)}); }
   /// A truth as a word of one bit.
-  Id word_of(Id truth) { return width(truth) == 0 ? add({Op::ite, 1, truth, constant(1, 1), constant(1, 0)}) : truth; }
+  Id word_of(Id truth) {
+    return width(truth) == 0 ? add({Op::ite, 1, truth, constant(1, 1), constant(1, 0)}) : truth;
+  }
 
   Id negate(Id a) { return add({Op::negation, 0, a}); }
   Id both(Id a, Id b) {
@@ -80,12 +84,16 @@ class Executor {
     // (p && q) || (p && !q) is p
     Node const x = node(a), y = node(b);
     if (x.op == Op::conjunction && y.op == Op::conjunction)
-      for (auto const& [p, q, r, s] : {std::array<Id, 4>{x.a, x.b, y.a, y.b}, {x.b, x.a, y.a, y.b}, {x.a, x.b, y.b, y.a}, {x.b, x.a, y.b, y.a}})
+      for (auto const& [p, q, r, s] : {std::array<Id, 4>{x.a, x.b, y.a, y.b},
+                                       {x.b, x.a, y.a, y.b},
+                                       {x.a, x.b, y.b, y.a},
+                                       {x.b, x.a, y.b, y.a}})
         if (p == r && opposite(q, s)) return p;
     return add({Op::disjunction, 0, a, b});
   }
   [[nodiscard]] bool opposite(Id a, Id b) const {
-    return (node(a).op == Op::negation && node(a).a == b) || (node(b).op == Op::negation && node(b).a == a) || (a < 2 && b < 2 && a != b);
+    return (node(a).op == Op::negation && node(a).a == b) || (node(b).op == Op::negation && node(b).a == a) ||
+           (a < 2 && b < 2 && a != b);
   }
   Id pick(Id condition, Id yes, Id no) {
     if (yes == no || condition == 1) return yes;
@@ -94,7 +102,8 @@ class Executor {
     if (is_undefined(no)) return yes;
     if (is_undefined(yes)) return no;
     if (width(yes) == 0) return either(both(condition, yes), both(negate(condition), no));
-    if (node(condition).op == Op::negation) return add({Op::ite, static_cast<std::uint8_t>(width(yes)), node(condition).a, no, yes});
+    if (node(condition).op == Op::negation)
+      return add({Op::ite, static_cast<std::uint8_t>(width(yes)), node(condition).a, no, yes});
     return add({Op::ite, static_cast<std::uint8_t>(width(yes)), condition, yes, no});
   }
   [[nodiscard]] bool is_undefined(Id id) const {
@@ -198,13 +207,15 @@ class Executor {
       std::uint32_t const r = work.back();
       work.pop_back();
       for (std::uint32_t const s : steps[r])
-        for (Source const& source : {program_.steps[s].a, program_.steps[s].b, program_.steps[s].c}) need_source(source);
+        for (Source const& source : {program_.steps[s].a, program_.steps[s].b, program_.steps[s].c})
+          need_source(source);
     }
     blocks_of_.resize(n);
     for (Id const b : flow_.order)
       for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
         if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed_[static_cast<std::size_t>(d)])
-          if (auto& list = blocks_of_[static_cast<std::size_t>(d)]; list.empty() || list.back() != b) list.push_back(b);
+          if (auto& list = blocks_of_[static_cast<std::size_t>(d)]; list.empty() || list.back() != b)
+            list.push_back(b);
   }
 
   void place_joins() {
@@ -250,13 +261,15 @@ class Executor {
     std::vector<Id> const& writers = blocks_of_[reg];
     if (writers.empty()) return undefined(reg);
     if (writers.size() == 1 && writers[0] != block && flow_.dominates(writers[0], block)) {
-      if (auto const found = ends_.find(key(reg, writers[0])); found != ends_.end()) return leave(found->second, writers[0], block);
+      if (auto const found = ends_.find(key(reg, writers[0])); found != ends_.end())
+        return leave(found->second, writers[0], block);
     }
     std::vector<Id> const& joins = joins_of(reg);
     for (std::int32_t at = static_cast<std::int32_t>(block); at >= 0;) {
       Id const b = static_cast<Id>(at);
       if (b != block)
-        if (auto const found = ends_.find(key(reg, b)); found != ends_.end()) return leave(found->second, b, block);
+        if (auto const found = ends_.find(key(reg, b)); found != ends_.end())
+          return leave(found->second, b, block);
       if (std::binary_search(joins.begin(), joins.end(), b)) return leave(join(reg, b), b, block);
       at = flow_.idom[b];
     }
@@ -311,8 +324,10 @@ class Executor {
       bool const is_back = flow_.number[p] >= flow_.number[block];
       if (is_back != back) continue;
       Id const here = leave(at_end(reg, p), p, block);
-      if (first) value = here, first = false;
-      else if (here != value) value = pick(back ? back_condition(p, block) : edge_path(p, block), here, value);
+      if (first)
+        value = here, first = false;
+      else if (here != value)
+        value = pick(back ? back_condition(p, block) : edge_path(p, block), here, value);
     }
     return first ? undefined(reg) : value;
   }
@@ -564,8 +579,12 @@ class Executor {
       // Parameters do not change: the same address, the same value.
       Node const n = node(address);
       Id const base = n.op == Op::bv_add ? (is_constant(n.a) ? n.b : n.a) : address;
-      std::uint64_t const offset = n.op == Op::bv_add ? (is_constant(n.a) ? node(n.a).value : is_constant(n.b) ? node(n.b).value : 0) : 0;
-      if (node(base).op == Op::variable && out_.leaves[node(base).value].kind == Leaf::Kind::symbol && is_parameter(out_.leaves[node(base).value].extra)) {
+      std::uint64_t const offset = n.op == Op::bv_add ? (is_constant(n.a)   ? node(n.a).value
+                                                         : is_constant(n.b) ? node(n.b).value
+                                                                            : 0)
+                                                      : 0;
+      if (node(base).op == Op::variable && out_.leaves[node(base).value].kind == Leaf::Kind::symbol &&
+          is_parameter(out_.leaves[node(base).value].extra)) {
         Leaf param;
         param.kind = Leaf::Kind::param;
         param.line = leaf.line;
@@ -612,11 +631,14 @@ class Executor {
     Node const n = node(id);
     auto const is = [&](Id x) { return node(x).op == Op::constant; };
     if (n.op == Op::constant) return into.constant += factor * n.value, true;
-    if (n.op == Op::bv_add) return linear(n.a, factor, into, depth + 1) && linear(n.b, factor, into, depth + 1);
-    if (n.op == Op::bv_sub) return linear(n.a, factor, into, depth + 1) && linear(n.b, 0 - factor, into, depth + 1);
+    if (n.op == Op::bv_add)
+      return linear(n.a, factor, into, depth + 1) && linear(n.b, factor, into, depth + 1);
+    if (n.op == Op::bv_sub)
+      return linear(n.a, factor, into, depth + 1) && linear(n.b, 0 - factor, into, depth + 1);
     if (n.op == Op::bv_mul && is(n.a)) return linear(n.b, factor * node(n.a).value, into, depth + 1);
     if (n.op == Op::bv_mul && is(n.b)) return linear(n.a, factor * node(n.b).value, into, depth + 1);
-    if (n.op == Op::bv_shl && is(n.b)) return linear(n.a, node(n.b).value < 64 ? factor << node(n.b).value : 0, into, depth + 1);
+    if (n.op == Op::bv_shl && is(n.b))
+      return linear(n.a, node(n.b).value < 64 ? factor << node(n.b).value : 0, into, depth + 1);
     into.terms[id] += factor;
     return true;
   }

@@ -49,7 +49,8 @@ std::vector<std::int32_t> dominators(Lists const& before, std::vector<std::uint3
       std::int32_t found = -1;
       for (std::uint32_t const p : before[block])
         if (number[p] >= 0 && idom[p] >= 0)
-          found = found < 0 ? static_cast<std::int32_t>(p) : static_cast<std::int32_t>(meet(static_cast<std::uint32_t>(found), p));
+          found = found < 0 ? static_cast<std::int32_t>(p)
+                            : static_cast<std::int32_t>(meet(static_cast<std::uint32_t>(found), p));
       if (found != idom[block]) idom[block] = found, changed = true;
     }
   }
@@ -97,8 +98,10 @@ void find_loops(Lists const& next, Flow& flow) {
     loop.header = header;
     for (std::uint32_t const p : flow.before[header]) {
       if (flow.number[p] < flow.number[header]) continue;
-      if (!flow.dominates(header, p)) flow.reducible = false;
-      else loop.latches.push_back(p);
+      if (!flow.dominates(header, p))
+        flow.reducible = false;
+      else
+        loop.latches.push_back(p);
     }
     if (loop.latches.empty()) continue;
     std::vector<bool> const in = body_of(flow, header, loop.latches);
@@ -120,7 +123,8 @@ void find_loops(Lists const& next, Flow& flow) {
 std::vector<std::uint32_t> successors(Block const& block) {
   std::vector<std::uint32_t> out;
   if (block.taken >= 0) out.push_back(static_cast<std::uint32_t>(block.taken));
-  if (block.condition >= 0 && block.next >= 0 && block.next != block.taken) out.push_back(static_cast<std::uint32_t>(block.next));
+  if (block.condition >= 0 && block.next >= 0 && block.next != block.taken)
+    out.push_back(static_cast<std::uint32_t>(block.next));
   return out;
 }
 
@@ -149,7 +153,8 @@ Flow flow_of(Program const& program) {
   Flow flow;
   flow.order = reverse_postorder(next, 0);
   flow.number.assign(n, -1);
-  for (std::size_t i = 0; i < flow.order.size(); ++i) flow.number[flow.order[i]] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < flow.order.size(); ++i)
+    flow.number[flow.order[i]] = static_cast<std::int32_t>(i);
   flow.before.resize(n);
   for (std::uint32_t const b : flow.order)
     for (std::uint32_t const s : next[b]) flow.before[s].push_back(b);

@@ -30,22 +30,27 @@ struct Type {
 
 Type type_of(std::string_view w) {
   if (w == "pred") return {'p', 1};
-  static constexpr std::pair<std::string_view, unsigned> sizes[] = {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}};
+  static constexpr std::pair<std::string_view, unsigned> sizes[] = {
+      {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}};
   if (w.size() < 2) return {};
   for (auto const& [text, bits] : sizes)
-    if (w.substr(1) == text && (w[0] == 'b' || w[0] == 's' || w[0] == 'u' || w[0] == 'f')) return {w[0], bits};
+    if (w.substr(1) == text && (w[0] == 'b' || w[0] == 's' || w[0] == 'u' || w[0] == 'f'))
+      return {w[0], bits};
   if (w == "f16x2" || w == "bf16x2" || w == "tf32") return {'f', 32};
   if (w == "bf16") return {'f', 16};
   return {};
 }
 
-std::uint64_t mask_of(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+std::uint64_t mask_of(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 class Lowering {
  public:
   Lowering(Module const& module, Function const& function) : module_(module), function_(function) {
     program_.name = function.name;
-    for (Register const& r : function.registers) program_.widths.push_back(std::min<std::uint8_t>(r.bits, 64));
+    for (Register const& r : function.registers)
+      program_.widths.push_back(std::min<std::uint8_t>(r.bits, 64));
     // The later hides the earlier: a function's own variables come last.
     program_.first_param = static_cast<std::uint32_t>(module.variables.size());
     program_.params = function.entry ? static_cast<std::uint32_t>(function.params.size()) : 0;
@@ -74,7 +79,9 @@ class Lowering {
   // ------------------------------------------------------------------------------------- blocks
 
   static bool is_branch(std::string_view op) { return op == "bra" || op.starts_with("bra."); }
-  static bool is_end(std::string_view op) { return op == "ret" || op == "ret.uni" || op == "exit" || op == "trap"; }
+  static bool is_end(std::string_view op) {
+    return op == "ret" || op == "ret.uni" || op == "exit" || op == "trap";
+  }
 
   void find_leaders() {
     leader_.assign(function_.body.size() + 1, false);
@@ -94,7 +101,9 @@ class Lowering {
   }
 
   [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(program_.steps.size()); }
-  [[nodiscard]] std::uint32_t current() const { return static_cast<std::uint32_t>(program_.blocks.size() - 1); }
+  [[nodiscard]] std::uint32_t current() const {
+    return static_cast<std::uint32_t>(program_.blocks.size() - 1);
+  }
   /// Whether the current block has neither steps nor an end: a label may begin there.
   [[nodiscard]] bool starts_empty() const { return program_.blocks.back().first == here() && !ended_; }
 
@@ -132,7 +141,8 @@ class Lowering {
         Block& b = program_.blocks[t.from];
         (t.conditional ? b.next : b.taken) = static_cast<std::int32_t>(t.to);
       }
-    for (auto const& j : jumps_) program_.blocks[j.from].taken = static_cast<std::int32_t>(block_of_[label_at_[j.label]]);
+    for (auto const& j : jumps_)
+      program_.blocks[j.from].taken = static_cast<std::int32_t>(block_of_[label_at_[j.label]]);
   }
 
   // ------------------------------------------------------------------------------------- sources and destinations
@@ -144,9 +154,11 @@ class Lowering {
   static Source constant(std::uint64_t value) { return {true, value}; }
   static Source reg(std::uint32_t r) { return {false, r}; }
 
-  Source emit(Action action, unsigned width, Source a = {}, Source b = {}, Source c = {}, std::uint32_t extra = 0) {
+  Source emit(Action action, unsigned width, Source a = {}, Source b = {}, Source c = {},
+              std::uint32_t extra = 0) {
     std::uint32_t const to = temporary(width);
-    program_.steps.push_back({action, static_cast<std::uint8_t>(width), static_cast<std::int32_t>(to), a, b, c, extra, line_});
+    program_.steps.push_back(
+        {action, static_cast<std::uint8_t>(width), static_cast<std::int32_t>(to), a, b, c, extra, line_});
     return reg(to);
   }
 
@@ -196,30 +208,37 @@ class Lowering {
 
   Source symbol(Operand const& o, unsigned width) {
     auto const found = symbols_.find(o.text);
-    if (found == symbols_.end()) return emit(Action::opaque, width, constant(0), constant(0), constant(0), ++opaque_);
+    if (found == symbols_.end())
+      return emit(Action::opaque, width, constant(0), constant(0), constant(0), ++opaque_);
     Source const base = emit(Action::symbol, width, {}, {}, {}, found->second);
     return o.value == 0 ? base : emit(Action::add, width, base, constant(o.value & mask_of(width)));
   }
 
   Source special(std::string_view name, unsigned width) {
     static std::unordered_map<std::string_view, Special> const known{
-        {"%tid.x", Special::tid_x},       {"%tid.y", Special::tid_y},       {"%tid.z", Special::tid_z},
-        {"%ntid.x", Special::ntid_x},     {"%ntid.y", Special::ntid_y},     {"%ntid.z", Special::ntid_z},
-        {"%ctaid.x", Special::ctaid_x},   {"%ctaid.y", Special::ctaid_y},   {"%ctaid.z", Special::ctaid_z},
-        {"%nctaid.x", Special::nctaid_x}, {"%nctaid.y", Special::nctaid_y}, {"%nctaid.z", Special::nctaid_z},
-        {"%laneid", Special::laneid},     {"%lanemask_eq", Special::mask_eq}, {"%lanemask_lt", Special::mask_lt},
-        {"%lanemask_le", Special::mask_le}, {"%lanemask_gt", Special::mask_gt}, {"%lanemask_ge", Special::mask_ge}};
+        {"%tid.x", Special::tid_x},         {"%tid.y", Special::tid_y},
+        {"%tid.z", Special::tid_z},         {"%ntid.x", Special::ntid_x},
+        {"%ntid.y", Special::ntid_y},       {"%ntid.z", Special::ntid_z},
+        {"%ctaid.x", Special::ctaid_x},     {"%ctaid.y", Special::ctaid_y},
+        {"%ctaid.z", Special::ctaid_z},     {"%nctaid.x", Special::nctaid_x},
+        {"%nctaid.y", Special::nctaid_y},   {"%nctaid.z", Special::nctaid_z},
+        {"%laneid", Special::laneid},       {"%lanemask_eq", Special::mask_eq},
+        {"%lanemask_lt", Special::mask_lt}, {"%lanemask_le", Special::mask_le},
+        {"%lanemask_gt", Special::mask_gt}, {"%lanemask_ge", Special::mask_ge}};
     auto const found = known.find(name);
     if (found == known.end()) {
       // The same in the whole warp, and as long as the block runs.
-      for (std::string_view uniform : {"%nwarpid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size",
-                                       "%nclusterid", "%clusterid", "%cluster_", "%is_explicit_cluster", "%reserved_smem"})
-        if (name.starts_with(uniform)) return emit(Action::special, width, {}, {}, {}, 100 + uniform_index(name));
+      for (std::string_view uniform :
+           {"%nwarpid", "%gridid", "%dynamic_smem_size", "%total_smem_size", "%aggr_smem_size", "%nclusterid",
+            "%clusterid", "%cluster_", "%is_explicit_cluster", "%reserved_smem"})
+        if (name.starts_with(uniform))
+          return emit(Action::special, width, {}, {}, {}, 100 + uniform_index(name));
       return emit(Action::varying, width);
     }
     Special const s = found->second;
     program_.uses_ntid_x |= s == Special::ntid_x;
-    program_.uses_y_or_z |= s == Special::tid_y || s == Special::tid_z || s == Special::ntid_y || s == Special::ntid_z;
+    program_.uses_y_or_z |=
+        s == Special::tid_y || s == Special::tid_z || s == Special::ntid_y || s == Special::ntid_z;
     Source const value = emit(Action::special, 32, {}, {}, {}, static_cast<std::uint32_t>(s));
     return resize(value, 32, width, false);
   }
@@ -238,11 +257,20 @@ class Lowering {
       value = resize(value, width, bits, is_signed);
     }
     if (guard_ >= 0) {
-      Source const guard = guard_negated_ ? emit(Action::negate, 1, reg(static_cast<std::uint32_t>(guard_))) : reg(static_cast<std::uint32_t>(guard_));
-      program_.steps.push_back({Action::choose, static_cast<std::uint8_t>(bits), static_cast<std::int32_t>(o.reg), guard, value, reg(o.reg), 0, line_});
+      Source const guard = guard_negated_ ? emit(Action::negate, 1, reg(static_cast<std::uint32_t>(guard_)))
+                                          : reg(static_cast<std::uint32_t>(guard_));
+      program_.steps.push_back({Action::choose, static_cast<std::uint8_t>(bits),
+                                static_cast<std::int32_t>(o.reg), guard, value, reg(o.reg), 0, line_});
       return;
     }
-    program_.steps.push_back({Action::copy, static_cast<std::uint8_t>(bits), static_cast<std::int32_t>(o.reg), value, {}, {}, 0, line_});
+    program_.steps.push_back({Action::copy,
+                              static_cast<std::uint8_t>(bits),
+                              static_cast<std::int32_t>(o.reg),
+                              value,
+                              {},
+                              {},
+                              0,
+                              line_});
   }
 
   /// All registers of an operand get any values.
@@ -266,15 +294,19 @@ class Lowering {
     }
     unsigned const bits = program_.widths[d.reg];
     // Instructions of one opcode are one function.
-    auto const [at, fresh] = opcodes_.try_emplace(i.opcode, static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
+    auto const [at, fresh] =
+        opcodes_.try_emplace(i.opcode, static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
     out(d, emit(Action::opaque, bits, sources[0], sources[1], sources[2], at->second), bits);
   }
 
   // ------------------------------------------------------------------------------------- arithmetic
 
-  Source sign_flip(Source s, unsigned w) { return emit(Action::add, w, s, constant(std::uint64_t{1} << (w - 1))); }
+  Source sign_flip(Source s, unsigned w) {
+    return emit(Action::add, w, s, constant(std::uint64_t{1} << (w - 1)));
+  }
   Source below(Source a, Source b, unsigned w, bool is_signed) {
-    return is_signed ? emit(Action::below, 1, sign_flip(a, w), sign_flip(b, w)) : emit(Action::below, 1, a, b);
+    return is_signed ? emit(Action::below, 1, sign_flip(a, w), sign_flip(b, w))
+                     : emit(Action::below, 1, a, b);
   }
   Source negated(Source a, unsigned w) { return emit(Action::sub, w, constant(0), a); }
 
@@ -282,8 +314,10 @@ class Lowering {
     if (!is_signed) return emit(Action::lshr, w, a, n);
     // asr(x, n) = ((x + m) >> n) - (m >> n) for n < w, with m = 2^(w-1); PTX takes w-1 for larger n.
     Source const m = constant(std::uint64_t{1} << (w - 1));
-    if (n.constant) n.value = std::min<std::uint64_t>(n.value, w - 1);
-    else n = emit(Action::choose, w, emit(Action::below, 1, n, constant(w)), n, constant(w - 1));
+    if (n.constant)
+      n.value = std::min<std::uint64_t>(n.value, w - 1);
+    else
+      n = emit(Action::choose, w, emit(Action::below, 1, n, constant(w)), n, constant(w - 1));
     Source const up = emit(Action::lshr, w, emit(Action::add, w, a, m), n);
     Source const down = n.constant ? constant(m.value >> n.value) : emit(Action::lshr, w, m, n);
     return emit(Action::sub, w, up, down);
@@ -305,7 +339,8 @@ class Lowering {
 
   Source high_product(Source a, Source b, unsigned w, bool is_signed) {
     if (w > 32) return emit(Action::opaque, w, a, b, constant(is_signed), 7);
-    Source const product = emit(Action::mul, 2 * w, resize(a, w, 2 * w, is_signed), resize(b, w, 2 * w, is_signed));
+    Source const product =
+        emit(Action::mul, 2 * w, resize(a, w, 2 * w, is_signed), resize(b, w, 2 * w, is_signed));
     return emit(Action::trunc, w, emit(Action::lshr, 2 * w, product, constant(w)));
   }
 
@@ -315,9 +350,11 @@ class Lowering {
     Source const ones = constant(mask_of(w));
     for (unsigned row = 0; row < 8; ++row) {
       if ((table >> row & 1) == 0) continue;
-      auto const bit = [&](Source s, unsigned set) { return set != 0 ? s : emit(Action::bit_xor, w, s, ones); };
-      Source const term =
-          emit(Action::bit_and, w, emit(Action::bit_and, w, bit(a, row & 4), bit(b, row & 2)), bit(c, row & 1));
+      auto const bit = [&](Source s, unsigned set) {
+        return set != 0 ? s : emit(Action::bit_xor, w, s, ones);
+      };
+      Source const term = emit(Action::bit_and, w, emit(Action::bit_and, w, bit(a, row & 4), bit(b, row & 2)),
+                               bit(c, row & 1));
       result = result.constant ? term : emit(Action::bit_or, w, result, term);
     }
     return result;
@@ -328,7 +365,9 @@ class Lowering {
     static Operand const none{};
     return k < i.operands.size() ? i.operands[k] : none;
   }
-  static bool has(Words const& parts, std::string_view what) { return std::find(parts.begin(), parts.end(), what) != parts.end(); }
+  static bool has(Words const& parts, std::string_view what) {
+    return std::find(parts.begin(), parts.end(), what) != parts.end();
+  }
 
   /// Integer arithmetic; false: not modelled.
   bool arithmetic(Instruction const& i, Words const& parts, Type type) {
@@ -339,8 +378,15 @@ class Lowering {
     auto const a = [&] { return in(operand(i, 1), w, s); };
     auto const b = [&] { return in(operand(i, 2), w, s); };
     Operand const& d = operand(i, 0);
-    auto const put = [&](Source value, unsigned width) { out(d, value, width, s); return true; };
-    auto const two = [&](Action action) { Source const x = a(); Source const y = b(); return put(emit(action, w, x, y), w); };
+    auto const put = [&](Source value, unsigned width) {
+      out(d, value, width, s);
+      return true;
+    };
+    auto const two = [&](Action action) {
+      Source const x = a();
+      Source const y = b();
+      return put(emit(action, w, x, y), w);
+    };
     if (op == "add") return two(Action::add);
     if (op == "sub") return two(Action::sub);
     if (op == "and") return two(Action::bit_and);
@@ -364,7 +410,9 @@ class Lowering {
       bool const wide = has(parts, "wide"), high = has(parts, "hi");
       if (wide && w > 32) return false;
       unsigned const to = wide ? 2 * w : w;
-      Source value = high ? high_product(x, y, w, s) : wide ? emit(Action::mul, to, resize(x, w, to, s), resize(y, w, to, s)) : emit(Action::mul, w, x, y);
+      Source value = high   ? high_product(x, y, w, s)
+                     : wide ? emit(Action::mul, to, resize(x, w, to, s), resize(y, w, to, s))
+                            : emit(Action::mul, w, x, y);
       if (op == "mad") value = emit(Action::add, to, value, in(operand(i, 3), to, s));
       return put(value, to);
     }
@@ -372,29 +420,42 @@ class Lowering {
       Source const x = a();
       // The amount has 32 bits, whatever the width of the word: an amount that does not fit the word gives what the width gives.
       Source n = in(operand(i, 2), 32);
-      n = n.constant ? constant(std::min<std::uint64_t>(n.value, w)) : emit(Action::choose, 32, emit(Action::below, 1, n, constant(w)), n, constant(w));
+      n = n.constant ? constant(std::min<std::uint64_t>(n.value, w))
+                     : emit(Action::choose, 32, emit(Action::below, 1, n, constant(w)), n, constant(w));
       n = resize(n, 32, w, false);
       return put(op == "shl" ? emit(Action::shl, w, x, n) : shifted_right(x, n, w, s), w);
     }
     if (op == "shf" && w == 32) {
       Source const low = a(), high = b();
       Source n = in(operand(i, 3), 32);
-      if (has(parts, "wrap")) n = emit(Action::bit_and, 32, n, constant(31));
-      else n = emit(Action::choose, 32, emit(Action::below, 1, n, constant(32)), n, constant(32));
-      Source const both = emit(Action::bit_or, 64, emit(Action::shl, 64, resize(high, 32, 64, false), constant(32)), resize(low, 32, 64, false));
+      if (has(parts, "wrap"))
+        n = emit(Action::bit_and, 32, n, constant(31));
+      else
+        n = emit(Action::choose, 32, emit(Action::below, 1, n, constant(32)), n, constant(32));
+      Source const both =
+          emit(Action::bit_or, 64, emit(Action::shl, 64, resize(high, 32, 64, false), constant(32)),
+               resize(low, 32, 64, false));
       Source const by = resize(n, 32, 64, false);
       if (has(parts, "r")) return put(emit(Action::trunc, 32, emit(Action::lshr, 64, both, by)), 32);
-      return put(emit(Action::trunc, 32, emit(Action::lshr, 64, emit(Action::shl, 64, both, by), constant(32))), 32);
+      return put(
+          emit(Action::trunc, 32, emit(Action::lshr, 64, emit(Action::shl, 64, both, by), constant(32))), 32);
     }
-    if (op == "lop3" && w == 32 && operand(i, 4).kind == Kind::immediate && d.parts.empty() && !has(parts, "or"))
-      return put(lop3(a(), b(), in(operand(i, 3), w), static_cast<unsigned>(operand(i, 4).value & 255), w), w);
+    if (op == "lop3" && w == 32 && operand(i, 4).kind == Kind::immediate && d.parts.empty() &&
+        !has(parts, "or"))
+      return put(lop3(a(), b(), in(operand(i, 3), w), static_cast<unsigned>(operand(i, 4).value & 255), w),
+                 w);
     if (op == "bfe" && operand(i, 2).kind == Kind::immediate && operand(i, 3).kind == Kind::immediate)
       return put(bit_field(a(), operand(i, 2).value & 255, operand(i, 3).value & 255, w, s), w);
     if (op == "bfi" && operand(i, 3).kind == Kind::immediate && operand(i, 4).kind == Kind::immediate) {
       std::uint64_t const at = operand(i, 3).value & 255, length = operand(i, 4).value & 255;
-      std::uint64_t const field = at >= w || length == 0 ? 0 : (mask_of(static_cast<unsigned>(std::min<std::uint64_t>(length, 64))) << at) & mask_of(w);
+      std::uint64_t const field =
+          at >= w || length == 0
+              ? 0
+              : (mask_of(static_cast<unsigned>(std::min<std::uint64_t>(length, 64))) << at) & mask_of(w);
       Source const moved = emit(Action::shl, w, a(), constant(std::min<std::uint64_t>(at, w)));
-      return put(emit(Action::bit_or, w, emit(Action::bit_and, w, moved, constant(field)), emit(Action::bit_and, w, b(), constant(~field & mask_of(w)))), w);
+      return put(emit(Action::bit_or, w, emit(Action::bit_and, w, moved, constant(field)),
+                      emit(Action::bit_and, w, b(), constant(~field & mask_of(w)))),
+                 w);
     }
     if (op == "prmt" && operand(i, 3).kind == Kind::immediate && parts.size() == 2) return permute(i);
     if (op == "popc" || op == "clz" || op == "brev" || op == "bfind") return counted(i, parts, w);
@@ -419,7 +480,8 @@ class Lowering {
     Source result = constant(0);
     for (unsigned k = 0; k < 4; ++k) {
       auto const pick = static_cast<unsigned>(selector >> 4 * k & 15);
-      Source byte = emit(Action::bit_and, 32, emit(Action::lshr, 32, pick & 4 ? b : a, constant(8 * (pick & 3))), constant(255));
+      Source byte = emit(Action::bit_and, 32,
+                         emit(Action::lshr, 32, pick & 4 ? b : a, constant(8 * (pick & 3))), constant(255));
       if (pick & 8)  // the byte's sign, eight times
         byte = emit(Action::mul, 32, emit(Action::lshr, 32, byte, constant(7)), constant(255));
       result = emit(Action::bit_or, 32, result, emit(Action::shl, 32, byte, constant(8 * k)));
@@ -431,7 +493,8 @@ class Lowering {
   Source ones_of(Source x, unsigned w) {
     Source count = constant(0);
     for (unsigned k = 0; k < w; ++k)
-      count = emit(Action::add, w, count, emit(Action::bit_and, w, emit(Action::lshr, w, x, constant(k)), constant(1)));
+      count = emit(Action::add, w, count,
+                   emit(Action::bit_and, w, emit(Action::lshr, w, x, constant(k)), constant(1)));
     return count;
   }
   /// popc, clz, brev and bfind.u, bit by bit.
@@ -440,13 +503,17 @@ class Lowering {
     if (parts[0] == "brev") {
       Source result = constant(0);
       for (unsigned k = 0; k < w; ++k)
-        result = emit(Action::bit_or, w, result, emit(Action::shl, w, emit(Action::bit_and, w, emit(Action::lshr, w, x, constant(k)), constant(1)), constant(w - 1 - k)));
+        result = emit(
+            Action::bit_or, w, result,
+            emit(Action::shl, w, emit(Action::bit_and, w, emit(Action::lshr, w, x, constant(k)), constant(1)),
+                 constant(w - 1 - k)));
       out(operand(i, 0), result, w);
       return true;
     }
     if (parts[0] == "bfind") return false;
     if (parts[0] == "clz") {
-      for (unsigned k = 1; k < w; k *= 2) x = emit(Action::bit_or, w, x, emit(Action::lshr, w, x, constant(k)));
+      for (unsigned k = 1; k < w; k *= 2)
+        x = emit(Action::bit_or, w, x, emit(Action::lshr, w, x, constant(k)));
       x = emit(Action::bit_xor, w, x, constant(mask_of(w)));
     }
     Source const count = ones_of(x, w);
@@ -476,7 +543,8 @@ class Lowering {
     } else {
       unsigned const w = std::min(std::max(type.bits, 8U), 64U);
       Source const a = in(operand(i, 1), w);
-      auto const [at, fresh] = opcodes_.try_emplace(parts[1], static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
+      auto const [at, fresh] =
+          opcodes_.try_emplace(parts[1], static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
       p = emit(Action::opaque, 1, a, in(operand(i, 2), w), constant(type.bits), at->second);
     }
     Source q = emit(Action::negate, 1, p);
@@ -497,11 +565,16 @@ class Lowering {
   bool logic_of_predicates(Instruction const& i, std::string_view op) {
     Source const a = predicate(operand(i, 1));
     Source value = a;
-    if (op == "not") value = emit(Action::negate, 1, a);
-    else if (op == "and") value = emit(Action::both, 1, a, predicate(operand(i, 2)));
-    else if (op == "or") value = emit(Action::either, 1, a, predicate(operand(i, 2)));
-    else if (op == "xor") value = emit(Action::differ, 1, a, predicate(operand(i, 2)));
-    else if (op != "mov") return false;
+    if (op == "not")
+      value = emit(Action::negate, 1, a);
+    else if (op == "and")
+      value = emit(Action::both, 1, a, predicate(operand(i, 2)));
+    else if (op == "or")
+      value = emit(Action::either, 1, a, predicate(operand(i, 2)));
+    else if (op == "xor")
+      value = emit(Action::differ, 1, a, predicate(operand(i, 2)));
+    else if (op != "mov")
+      return false;
     out(operand(i, 0), value, 1);
     return true;
   }
@@ -526,7 +599,8 @@ class Lowering {
       if (part < 8 || s.parts.size() < 2) return unknown(d);
       Source value = constant(0);
       for (unsigned k = 0; k < s.parts.size(); ++k)
-        value = emit(Action::bit_or, w, value, emit(Action::shl, w, resize(in(s.parts[k], part), part, w, false), constant(k * part)));
+        value = emit(Action::bit_or, w, value,
+                     emit(Action::shl, w, resize(in(s.parts[k], part), part, w, false), constant(k * part)));
       out(d, value, w);
     } else {
       out(d, in(s, w), w);
@@ -535,7 +609,8 @@ class Lowering {
 
   void convert(Instruction const& i, Words const& parts) {
     Type const from = type_of(parts.back()), to = type_of(parts.size() > 2 ? parts[parts.size() - 2] : "");
-    if (!from.integer() || !to.integer() || has(parts, "sat") || from.bits > 64 || to.bits > 64) return opaque(i);
+    if (!from.integer() || !to.integer() || has(parts, "sat") || from.bits > 64 || to.bits > 64)
+      return opaque(i);
     bool const s = from.kind == 's';
     Source const value = resize(in(operand(i, 1), from.bits), from.bits, to.bits, s);
     out(operand(i, 0), value, to.bits, to.kind == 's');
@@ -554,7 +629,9 @@ class Lowering {
   std::pair<Source, std::uint64_t> address(Operand const& o) {
     if (o.kind != Kind::address || o.parts.empty()) return {constant(o.value), 0};
     Operand const& base = o.parts[0];
-    unsigned const w = base.kind == Kind::reg ? program_.widths[base.reg] : base.kind == Kind::symbol ? 64 : 32;
+    unsigned const w = base.kind == Kind::reg      ? program_.widths[base.reg]
+                       : base.kind == Kind::symbol ? 64
+                                                   : 32;
     if (base.kind == Kind::address) return address(base);
     return {in(base, w == 1 ? 32 : w), o.value};
   }
@@ -587,7 +664,14 @@ class Lowering {
     return m;
   }
   void add(MemoryAccess m) {
-    program_.steps.push_back({Action::access, 32, -1, m.address, {}, {}, static_cast<std::uint32_t>(program_.accesses.size()), line_});
+    program_.steps.push_back({Action::access,
+                              32,
+                              -1,
+                              m.address,
+                              {},
+                              {},
+                              static_cast<std::uint32_t>(program_.accesses.size()),
+                              line_});
     program_.accesses.push_back(std::move(m));
   }
 
@@ -611,7 +695,8 @@ class Lowering {
     }
     if (!load) return;
     auto [base, offset] = address(where);
-    if (!base.constant) base = emit(Action::copy, program_.widths[base.value], base);  // a destination may be its register
+    if (!base.constant)
+      base = emit(Action::copy, program_.widths[base.value], base);  // a destination may be its register
     std::vector<Operand> const one{operand(i, 0)};
     std::vector<Operand> const& into = one[0].kind == Kind::vector ? one[0].parts : one;
     for (std::size_t k = 0; k < into.size(); ++k) {
@@ -622,7 +707,8 @@ class Lowering {
       }
       unsigned const bits = std::max(type.bits, 8U);
       // Loads that may change between two executions are told apart by the executor.
-      Source const value = emit(Action::load, bits, base, constant(offset + k * each), {}, static_cast<std::uint32_t>(space));
+      Source const value =
+          emit(Action::load, bits, base, constant(offset + k * each), {}, static_cast<std::uint32_t>(space));
       out(into[k], value, bits, type.kind == 's');
     }
   }
@@ -636,14 +722,16 @@ class Lowering {
     if (n == 0 || !has(parts, "m8n8")) {
       m.reason = "this shape is not modelled";
     } else {
-      m.instruction = swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, has(parts, "trans")};
+      m.instruction = swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n,
+                                             has(parts, "trans")};
     }
     if (space == Space::shared || space == Space::generic) add(std::move(m));
     if (load) unknown(operand(i, 0));
   }
 
   void copy_async(Instruction const& i, Words const& parts) {
-    if (has(parts, "bulk") || has(parts, "mbarrier") || !has(parts, "global")) return;  // no lanes' addresses; groups
+    if (has(parts, "bulk") || has(parts, "mbarrier") || !has(parts, "global"))
+      return;  // no lanes' addresses; groups
     MemoryAccess m = access_at(i, operand(i, 0));
     std::uint64_t const bytes = operand(i, 2).value;
     m.bytes = static_cast<std::uint32_t>(bytes);
@@ -661,12 +749,15 @@ class Lowering {
     m.generic = space == Space::generic;
     m.bytes = std::max(type.bits, 8U) / 8 * lanes_of(parts);
     bool const swap = has(parts, "cas") || has(parts, "exch");
-    bool const whole = type.integer() && ((type.bits == 32 && !has(parts, "noftz")) || (type.bits == 64 && swap));
+    bool const whole =
+        type.integer() && ((type.bits == 32 && !has(parts, "noftz")) || (type.bits == 64 && swap));
     if (whole && lanes_of(parts) == 1 && !has(parts, "shared::cluster")) {
       m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
       m.atomic = has(parts, "cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
     } else {
-      m.reason = "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not modelled";
+      m.reason =
+          "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not "
+          "modelled";
     }
     if (space == Space::shared || space == Space::generic) add(std::move(m));
     if (returns) unknown(operand(i, 0));
@@ -676,7 +767,10 @@ class Lowering {
 
   void shuffle(Instruction const& i, Words const& parts) {
     Operand const& d = operand(i, 0);
-    Shuffle const mode = has(parts, "up") ? Shuffle::up : has(parts, "down") ? Shuffle::down : has(parts, "bfly") ? Shuffle::bfly : Shuffle::idx;
+    Shuffle const mode = has(parts, "up")     ? Shuffle::up
+                         : has(parts, "down") ? Shuffle::down
+                         : has(parts, "bfly") ? Shuffle::bfly
+                                              : Shuffle::idx;
     if (!has(parts, "sync")) {
       unknown(d);
       return;
@@ -726,7 +820,8 @@ class Lowering {
     std::string_view const op = parts[0];
     Type const type = type_of(parts.back());
     if (op == "ld" || op == "ldu") return load_or_store(i, parts, type, true);
-    if (op == "st" && !has(parts, "async") && !has(parts, "bulk")) return load_or_store(i, parts, type, false);
+    if (op == "st" && !has(parts, "async") && !has(parts, "bulk"))
+      return load_or_store(i, parts, type, false);
     if (op == "mov") return move(i, type);
     if (op == "setp") return set_predicate(i, parts, type);
     if (op == "selp") return choose(i, type);
@@ -748,7 +843,8 @@ class Lowering {
     if (type.integer() && arithmetic(i, parts, type)) return;
     if (stateless(op)) return opaque(i);
     if (op == "st" || op == "red") return;
-    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "prefetch" || op == "nanosleep") {
+    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "prefetch" ||
+        op == "nanosleep") {
       if (has(parts, "red")) unknown(operand(i, 0));
       return;
     }
@@ -758,9 +854,11 @@ class Lowering {
   /// Opcodes whose result depends on their operands alone.
   static bool stateless(std::string_view op) {
     static constexpr std::string_view pure[] = {
-        "add", "sub", "mul", "mad", "fma", "div", "rem", "abs", "neg", "min", "max", "rcp", "sqrt", "rsqrt", "sin", "cos", "tanh",
-        "lg2", "ex2", "cvt", "and", "or", "xor", "not", "cnot", "shl", "shr", "shf", "lop3", "bfe", "bfi", "bfind", "prmt", "popc",
-        "clz", "brev", "sad", "dp4a", "dp2a", "mul24", "mad24", "slct", "copysign", "testp", "set", "fns", "szext", "bmsk"};
+        "add",   "sub",   "mul",      "mad",   "fma",  "div",  "rem",   "abs",  "neg",  "min",
+        "max",   "rcp",   "sqrt",     "rsqrt", "sin",  "cos",  "tanh",  "lg2",  "ex2",  "cvt",
+        "and",   "or",    "xor",      "not",   "cnot", "shl",  "shr",   "shf",  "lop3", "bfe",
+        "bfi",   "bfind", "prmt",     "popc",  "clz",  "brev", "sad",   "dp4a", "dp2a", "mul24",
+        "mad24", "slct",  "copysign", "testp", "set",  "fns",  "szext", "bmsk"};
     return std::find(std::begin(pure), std::end(pure), op) != std::end(pure);
   }
 

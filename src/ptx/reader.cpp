@@ -12,10 +12,12 @@ namespace swizproof::ptx {
 
 namespace {
 
-constexpr std::size_t deepest = 200;           ///< nested scopes and operands
+constexpr std::size_t deepest = 200;                 ///< nested scopes and operands
 constexpr std::uint64_t most_registers = 4'000'000;  ///< of one function
 
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%'; }
+bool in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
+}
 
 /// Registers and labels of one pair of braces.
 struct Scope {
@@ -46,7 +48,8 @@ class Reader {
     std::size_t const end = std::min(text_.find('\n', from), text_.size());
     auto const line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(from), '\n');
     std::string shown(text_.substr(from, std::min<std::size_t>(end - from, 160)));
-    throw InputError{name_ + ":" + std::to_string(line) + ": " + what, shown, std::min(at - from, shown.size()), 1, hint};
+    throw InputError{name_ + ":" + std::to_string(line) + ": " + what, shown,
+                     std::min(at - from, shown.size()), 1, hint};
   }
 
   /// Line number of a place; places come in ascending order.
@@ -85,7 +88,8 @@ class Reader {
 
   void expect(char c) {
     if (accept(c)) return;
-    if (at_ >= text_.size()) fail(std::string("the file ends where '") + c + "' is expected", at_, "is it truncated?");
+    if (at_ >= text_.size())
+      fail(std::string("the file ends where '") + c + "' is expected", at_, "is it truncated?");
     fail(std::string("expected '") + c + "'", at_);
   }
 
@@ -340,8 +344,10 @@ class Reader {
         read_shape(f.reqntid);
       } else if (w == ".pragma") {
         (void)rest_of_statement();
-      } else if (w == ".noreturn" || w == ".blocksareclusters" || w == ".explicitcluster" || w == ".abi_preserve" || w == ".abi_preserve_control") {
-      } else if (w.starts_with(".")) {  // .minnctapersm 1, .maxnreg 255, .reqnctapercluster 2, 1, 1 and what comes
+      } else if (w == ".noreturn" || w == ".blocksareclusters" || w == ".explicitcluster" ||
+                 w == ".abi_preserve" || w == ".abi_preserve_control") {
+      } else if (w.starts_with(
+                     ".")) {  // .minnctapersm 1, .maxnreg 255, .reqnctapercluster 2, 1, 1 and what comes
         while (std::isdigit(static_cast<unsigned char>(peek()))) {
           (void)number();
           if (!accept(',')) break;
@@ -448,8 +454,7 @@ class Reader {
         expect('>');
         if (n > most_registers) fail("too many registers", at_);
         auto const first = static_cast<std::uint32_t>(function_->registers.size());
-        for (std::uint64_t i = 0; i < n; ++i)
-          (void)add_register(std::string(name) + std::to_string(i), bits);
+        for (std::uint64_t i = 0; i < n; ++i) (void)add_register(std::string(name) + std::to_string(i), bits);
         scopes_.back().ranges[name] = {first, static_cast<std::uint32_t>(n)};
       } else {
         scopes_.back().names[name] = add_register(name, bits * lanes);
@@ -602,7 +607,8 @@ class Reader {
     std::size_t from = 0;
     for (std::size_t i = 0; i <= text.size(); ++i) {
       char const c = i < text.size() ? text[i] : ',';
-      if (c == '/' && i + 1 < text.size() && text[i + 1] == '/') {  // a comment within: blank it out by copying
+      if (c == '/' && i + 1 < text.size() &&
+          text[i + 1] == '/') {  // a comment within: blank it out by copying
         std::string plain(text);
         std::size_t const end = std::min(plain.find('\n', i), plain.size());
         plain.replace(i, end - i, end - i, ' ');

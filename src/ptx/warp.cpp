@@ -10,7 +10,9 @@ namespace {
 
 constexpr unsigned deepest_term = 3000;  ///< nested terms
 
-constexpr std::uint64_t low_bits(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+constexpr std::uint64_t low_bits(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
 
 unsigned bit_length(std::uint64_t x) { return static_cast<unsigned>(std::bit_width(x)); }
 
@@ -22,13 +24,16 @@ bool Lanes::uniform() const {
   return split() && std::all_of(lane.begin(), lane.end(), [&](std::uint64_t x) { return x == lane[0]; });
 }
 
-Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number)
+Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch,
+           unsigned number)
     : program_(program), flow_(flow), execution_(execution), launch_(launch), number_(number) {
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   for (unsigned lane = 0; lane < 32; ++lane) {
     std::uint64_t t = std::uint64_t{number} * 32 + lane;
-    if (t < threads) present_ |= 1U << lane;
-    else t = std::uint64_t{number} * 32;  // a lane that does not exist holds what lane 0 holds
+    if (t < threads)
+      present_ |= 1U << lane;
+    else
+      t = std::uint64_t{number} * 32;  // a lane that does not exist holds what lane 0 holds
     tid_[0][lane] = t % launch.block[0];
     tid_[1][lane] = t / launch.block[0] % launch.block[1];
     tid_[2][lane] = t / launch.block[0] / launch.block[1];
@@ -72,10 +77,11 @@ void Warp::assume(std::vector<Assumption> assumptions) {
   assumed_.clear();
   assumed_truths_.clear();
   together_.clear();
-  request_ = {};
   for (Assumption const& a : assumptions) {
-    if (a.truth) assumed_truths_[a.atom] = a.value != 0;
-    else assumed_[a.atom] = a;
+    if (a.truth)
+      assumed_truths_[a.atom] = a.value != 0;
+    else
+      assumed_[a.atom] = a;
   }
 }
 
@@ -94,7 +100,8 @@ Facts Warp::facts(Id id) {
   auto const a = [&] { return facts(n.a); };
   auto const b = [&] { return facts(n.b); };
   auto const low_zeros = [](unsigned count) { return low_bits(std::min(count, 64U)); };
-  bool const by_constant = n.op != Op::variable && n.op != Op::constant && n.b < execution_.terms.nodes().size() && node(n.b).op == Op::constant;
+  bool const by_constant = n.op != Op::variable && n.op != Op::constant &&
+                           n.b < execution_.terms.nodes().size() && node(n.b).op == Op::constant;
   std::uint64_t const c = by_constant ? node(n.b).value : 0;
   switch (n.op) {
     case Op::constant:
@@ -104,10 +111,14 @@ Facts Warp::facts(Id id) {
       Leaf const& l = execution_.leaves[n.value];
       if (l.kind == Leaf::Kind::special && l.extra < 100) {
         auto const s = static_cast<Special>(l.extra);
-        if (s <= Special::tid_z) f.most = launch_.block[static_cast<unsigned>(s)] - 1;
-        else if (s <= Special::ntid_z) f.most = 1024;
-        else if (s <= Special::nctaid_z) f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
-        else if (s == Special::laneid) f.most = 31;
+        if (s <= Special::tid_z)
+          f.most = launch_.block[static_cast<unsigned>(s)] - 1;
+        else if (s <= Special::ntid_z)
+          f.most = 1024;
+        else if (s <= Special::nctaid_z)
+          f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
+        else if (s == Special::laneid)
+          f.most = 31;
         if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
       } else if (l.kind == Leaf::Kind::symbol) {
         f.zeros |= program_.symbols[l.extra].align - 1;
@@ -139,13 +150,15 @@ Facts Warp::facts(Id id) {
     }
     case Op::bv_add: {
       Facts const x = a(), y = b();
-      f.zeros |= low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
+      f.zeros |=
+          low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
       if (x.most <= all - y.most) f.most = x.most + y.most;
       break;
     }
     case Op::bv_sub: {
       Facts const x = a(), y = b();
-      f.zeros |= low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
+      f.zeros |=
+          low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
       break;
     }
     case Op::bv_mul: {
@@ -207,10 +220,10 @@ Lanes Warp::varying(std::uint32_t why) const {
 }
 
 Lanes Warp::stuck(Request request) {
-  // The first request whose atom can be tried wins.
-  if (request_.kind == Request::Kind::none) request_ = std::move(request);
+  requests_.push_back(std::move(request));
   Lanes v;
   v.state = Lanes::State::stuck;
+  v.why = static_cast<std::uint32_t>(requests_.size() - 1);
   return v;
 }
 
@@ -220,7 +233,8 @@ void Warp::reduce(Lanes& v, unsigned bits) {
   for (std::uint64_t& x : v.lane) x &= mask;
   std::erase_if(v.terms, [&](auto& term) {
     term.second &= mask;
-    return term.second == 0 || static_cast<unsigned>(std::countr_zero(term.second)) + trailing_zeros(term.first) >= bits;
+    return term.second == 0 ||
+           static_cast<unsigned>(std::countr_zero(term.second)) + trailing_zeros(term.first) >= bits;
   });
 }
 
@@ -258,9 +272,12 @@ Lanes Warp::sum(Lanes const& a, Lanes const& b, std::uint64_t factor, unsigned b
   auto x = a.terms.begin();
   auto y = b.terms.begin();
   while (x != a.terms.end() || y != b.terms.end()) {
-    if (y == b.terms.end() || (x != a.terms.end() && x->first < y->first)) out.terms.push_back(*x++);
-    else if (x == a.terms.end() || y->first < x->first) out.terms.emplace_back(y->first, factor * y->second), ++y;
-    else out.terms.emplace_back(x->first, x->second + factor * y->second), ++x, ++y;
+    if (y == b.terms.end() || (x != a.terms.end() && x->first < y->first))
+      out.terms.push_back(*x++);
+    else if (x == a.terms.end() || y->first < x->first)
+      out.terms.emplace_back(y->first, factor * y->second), ++y;
+    else
+      out.terms.emplace_back(x->first, x->second + factor * y->second), ++x, ++y;
   }
   reduce(out, bits);
   return out;
@@ -316,8 +333,13 @@ Lanes Warp::as_atom(Id id, std::initializer_list<Lanes const*> operands, unsigne
 Lanes Warp::missing_bits(Lanes const& a, unsigned bits, std::string reason) {
   for (auto const& [atom, factor] : a.terms) {
     auto const scale = static_cast<unsigned>(std::countr_zero(factor));
-    if (scale + trailing_zeros(atom) < bits)
-      return stuck({Request::Kind::residue, atom, bits - scale, std::move(reason)});
+    if (scale + trailing_zeros(atom) >= bits) continue;
+    // Low bits of x >> c are bits of x, of which other parts of the sum may depend too.
+    Node const n = node(atom);
+    if (n.op == Op::bv_lshr && node(n.b).op == Op::constant && node(n.a).op == Op::variable)
+      return stuck({Request::Kind::residue, n.a, bits - scale + static_cast<unsigned>(node(n.b).value),
+                    std::move(reason)});
+    return stuck({Request::Kind::residue, atom, bits - scale, std::move(reason)});
   }
   return stuck({Request::Kind::none, 0, 0, std::move(reason)});
 }
@@ -415,7 +437,8 @@ Lanes Warp::product(Id id, unsigned bits) {
     reduce(out, bits);
     return out;
   }
-  return missing_value(a.terms.empty() ? b : a, "the lanes' numbers are multiplied by a value that is not known");
+  return missing_value(a.terms.empty() ? b : a,
+                       "the lanes' numbers are multiplied by a value that is not known");
 }
 
 Lanes Warp::shifted_left(Id id, unsigned bits) {
@@ -431,7 +454,8 @@ Lanes Warp::shifted_left(Id id, unsigned bits) {
   if (!a.split()) return a;
   if (a.uniform() && by.uniform()) return as_atom(id, {&a, &by}, bits);
   if (by.pure()) {  // another shift in each lane
-    if (!a.pure()) return missing_value(a, "a value that is not known is shifted by another number in each lane");
+    if (!a.pure())
+      return missing_value(a, "a value that is not known is shifted by another number in each lane");
     Lanes out;
     for (unsigned l = 0; l < 32; ++l) out.lane[l] = by.lane[l] < bits ? a.lane[l] << by.lane[l] : 0;
     reduce(out, bits);
@@ -450,7 +474,8 @@ Lanes Warp::shifted_right(Id id, unsigned bits) {
     if (!a.split()) return a;
     if (a.uniform() && by.uniform()) return as_atom(id, {&a, &by}, bits);
     if (!by.pure()) return missing_value(by, "the lanes' numbers are shifted by a value that is not known");
-    if (!a.pure()) return missing_value(a, "a value that is not known is shifted by another number in each lane");
+    if (!a.pure())
+      return missing_value(a, "a value that is not known is shifted by another number in each lane");
     Lanes out;
     for (unsigned l = 0; l < 32; ++l) out.lane[l] = by.lane[l] < w ? a.lane[l] >> by.lane[l] : 0;
     reduce(out, bits);
@@ -484,7 +509,9 @@ Lanes Warp::shifted_right(Id id, unsigned bits) {
     Lanes const whole = value(n.a, w);
     if (whole.uniform()) return as_atom(id, {&whole, &by}, bits);
   }
-  if (zeros < k) return missing_bits(a, k, "a sum is shifted right, and a part of it is not known to be a multiple of the power of two");
+  if (zeros < k)
+    return missing_bits(
+        a, k, "a sum is shifted right, and a part of it is not known to be a multiple of the power of two");
   return missing_value(a, "a sum may wrap before it is shifted right");
 }
 
@@ -505,7 +532,8 @@ Lanes Warp::masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, uns
     return out;
   }
   // Or the lanes agree there.
-  bool const agree = std::all_of(a.lane.begin(), a.lane.end(), [&](std::uint64_t x) { return (x & ~low) == (a.lane[0] & ~low); });
+  bool const agree = std::all_of(a.lane.begin(), a.lane.end(),
+                                 [&](std::uint64_t x) { return (x & ~low) == (a.lane[0] & ~low); });
   if (agree) {
     Lanes high;
     high.terms = a.terms;
@@ -516,7 +544,8 @@ Lanes Warp::masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, uns
   }
   // How far up the mask has a bit that is 0, or ends.
   std::uint64_t const dropped = ~mask & low_bits(bits);
-  return missing_bits(a, std::min(bit_length(dropped), bit_length(mask & low_bits(bits))), "a sum is masked, and a part of it is not known to be a multiple of the power of two");
+  return missing_bits(a, std::min(bit_length(dropped), bit_length(mask & low_bits(bits))),
+                      "a sum is masked, and a part of it is not known to be a multiple of the power of two");
 }
 
 Lanes Warp::bitwise(Id id, unsigned bits) {
@@ -536,7 +565,8 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
     Lanes const a = value(x, bits);
     return sum(a, value(y, bits), 1, bits);
   }
-  if (n.op == Op::bv_xor && node(y).op == Op::constant && (node(y).value & low_bits(bits)) == low_bits(bits)) {
+  if (n.op == Op::bv_xor && node(y).op == Op::constant &&
+      (node(y).value & low_bits(bits)) == low_bits(bits)) {
     Lanes ones;
     ones.lane.fill(low_bits(bits));
     return sum(ones, value(x, bits), ~std::uint64_t{0}, bits);  // ~x = -1 - x
@@ -550,7 +580,9 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
     Lanes const whole_a = value(n.a, n.width), whole_b = value(n.b, n.width);
     if (whole_a.uniform() && whole_b.uniform()) return as_atom(id, {&whole_a, &whole_b}, bits);
   }
-  auto const apply = [&](std::uint64_t s, std::uint64_t t) { return n.op == Op::bv_and ? s & t : n.op == Op::bv_or ? s | t : s ^ t; };
+  auto const apply = [&](std::uint64_t s, std::uint64_t t) {
+    return n.op == Op::bv_and ? s & t : n.op == Op::bv_or ? s | t : s ^ t;
+  };
   if (b.terms.size() > a.terms.size()) std::swap(a, b);
   Lanes out;
   if (a.pure()) {
@@ -562,12 +594,16 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
   std::uint64_t most = 0;
   for (std::uint64_t const s : b.lane) most |= s;
   if (b.pure() && (most & ~low) == 0) {  // the second operand lies below what is not known of the first
-    for (unsigned l = 0; l < 32; ++l) out.lane[l] = apply(a.lane[l] & low, b.lane[l]) + (n.op == Op::bv_and ? 0 : a.lane[l] & ~low);
+    for (unsigned l = 0; l < 32; ++l)
+      out.lane[l] = apply(a.lane[l] & low, b.lane[l]) + (n.op == Op::bv_and ? 0 : a.lane[l] & ~low);
     if (n.op != Op::bv_and) out.terms = a.terms;
     reduce(out, bits);
     return out;
   }
-  auto const agree = [&](Lanes const& v) { return std::all_of(v.lane.begin(), v.lane.end(), [&](std::uint64_t s) { return (s & ~low) == (v.lane[0] & ~low); }); };
+  auto const agree = [&](Lanes const& v) {
+    return std::all_of(v.lane.begin(), v.lane.end(),
+                       [&](std::uint64_t s) { return (s & ~low) == (v.lane[0] & ~low); });
+  };
   if (agree(a) && agree(b)) {  // the high parts are the same in all lanes
     Lanes high_a, high_b;
     high_a.terms = a.terms, high_b.terms = b.terms;
@@ -578,7 +614,8 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
     return sum(out, atom(execution_.terms.add(m), bits), 1, bits);
   }
   unsigned const wanted = b.pure() ? bit_length(most) : bits;
-  if (!b.pure() && zeros_of(b, bits) < wanted && zeros_of(a, bits) >= wanted) return missing_bits(b, wanted, "two sums are combined bit by bit");
+  if (!b.pure() && zeros_of(b, bits) < wanted && zeros_of(a, bits) >= wanted)
+    return missing_bits(b, wanted, "two sums are combined bit by bit");
   return missing_bits(a, wanted, "a sum is combined bit by bit with another value");
 }
 
@@ -594,16 +631,20 @@ Lanes Warp::divided(Id id, unsigned bits) {
   if (a.pure() && b.pure()) {
     for (unsigned l = 0; l < 32; ++l) {
       std::uint64_t const d = b.lane[l];
-      out.lane[l] = quotient ? (d == 0 ? low_bits(n.width) : a.lane[l] / d) : (d == 0 ? a.lane[l] : a.lane[l] % d);
+      out.lane[l] =
+          quotient ? (d == 0 ? low_bits(n.width) : a.lane[l] / d) : (d == 0 ? a.lane[l] : a.lane[l] % d);
     }
     reduce(out, bits);
     return out;
   }
   if (a.uniform() && b.uniform()) return as_atom(id, {&a, &b}, bits);
-  if (!(b.pure() && b.uniform())) return missing_value(b.terms.empty() ? a : b, "the lanes' numbers are divided by a value that is not known");
+  if (!(b.pure() && b.uniform()))
+    return missing_value(b.terms.empty() ? a : b,
+                         "the lanes' numbers are divided by a value that is not known");
   std::uint64_t const d = b.lane[0];
   if (d == 0) return missing_value(a, "a division by zero");
-  bool const multiple = std::all_of(a.terms.begin(), a.terms.end(), [&](auto const& t) { return t.second % d == 0; });
+  bool const multiple =
+      std::all_of(a.terms.begin(), a.terms.end(), [&](auto const& t) { return t.second % d == 0; });
   if (multiple && bound(a, n.width)) {  // (lane + d m) / d = lane / d + m
     for (unsigned l = 0; l < 32; ++l) out.lane[l] = quotient ? a.lane[l] / d : a.lane[l] % d;
     if (quotient)
@@ -627,6 +668,7 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   if (t.stuck) {
     Lanes v;
     v.state = Lanes::State::stuck;
+    v.why = t.why;
     return v;
   }
   Lanes const a = value(n.b, bits), b = value(n.c, bits);
@@ -682,17 +724,16 @@ Lanes Warp::leaf(Id id, unsigned bits) {
   std::uint32_t const number = static_cast<std::uint32_t>(node(id).value);
   Leaf const l = execution_.leaves[number];
   auto const all_uniform = [&] {
-    Request const before = request_;
     bool all = true;
     for (Id const arg : l.args) all = all && value(arg, width(arg)).uniform();
-    if (!all) request_ = before;
     return all;
   };
   switch (l.kind) {
     case Leaf::Kind::special: {
       if (l.extra >= 100) return atom(id, bits);
       auto const s = static_cast<Special>(l.extra);
-      bool const launch_known = s == Special::ntid_y || s == Special::ntid_z || (s == Special::ntid_x && !launch_.any_multiple);
+      bool const launch_known =
+          s == Special::ntid_y || s == Special::ntid_z || (s == Special::ntid_x && !launch_.any_multiple);
       if (s >= Special::ntid_x && s <= Special::nctaid_z && !launch_known) return atom(id, bits);
       Lanes v;
       for (unsigned lane = 0; lane < 32; ++lane) v.lane[lane] = special(s, lane) & low_bits(bits);
@@ -737,14 +778,12 @@ bool Warp::exits_together(std::int32_t loop) {
   if (!assumed_.empty() || !assumed_truths_.empty()) return clean().exits_together(loop);
   auto const [at, fresh] = together_.try_emplace(loop, 2);
   if (!fresh) return at->second == 1;
-  Request const before = request_;
   bool all = true;
   for (Id const e : execution_.exits[static_cast<std::size_t>(loop)]) {
     LaneTruths const t = truth(e);
     bool const same = t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0;
     all = all && same && !t.stuck;
   }
-  request_ = before;
   together_[loop] = all ? 1 : 0;
   return all;
 }
@@ -822,10 +861,10 @@ void Warp::forget() {
 Warp::Induction Warp::decide_phi(std::size_t index) {
   if (!assumed_.empty() || !assumed_truths_.empty()) return clean().decide_phi(index);
   if (auto const found = inductions_.find(index); found != inductions_.end()) return found->second;
-  bool const outermost = std::none_of(inductions_.begin(), inductions_.end(), [](auto const& one) { return one.second.state == 2; });
+  bool const outermost = std::none_of(inductions_.begin(), inductions_.end(),
+                                      [](auto const& one) { return one.second.state == 2; });
   Phi const phi = execution_.phis[index];
   unsigned const w = width(phi.node);
-  Request const before = request_;
   bool proved = false;
   Id added = 0;
   unsigned zeros = std::min(w, 12U);
@@ -835,13 +874,13 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
     Lanes const init = value(phi.init, w);
     Lanes const moved = init.split() ? sum(value(phi.back, w), init, ~std::uint64_t{0}, w) : init;
     if (!moved.uniform()) break;
-    unsigned const found = std::min(zeros_of(moved, w), moved.lane[0] == 0 ? w : static_cast<unsigned>(std::countr_zero(moved.lane[0])));
+    unsigned const found = std::min(
+        zeros_of(moved, w), moved.lane[0] == 0 ? w : static_cast<unsigned>(std::countr_zero(moved.lane[0])));
     proved = found >= zeros;
     if (proved) break;
     zeros = attempt == 2 ? 0 : std::min(zeros - 1, found);
     forget();
   }
-  request_ = before;
   if (!proved) {
     forget();
     return inductions_[index] = {0, 0};
@@ -854,11 +893,9 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
 
 Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   auto const number = static_cast<std::uint32_t>(node(id).value);
-  Request const before = request_;
   Lanes const v = value(l.args[0], bits), b = value(l.args[1], 32), c = value(l.args[2], 32);
   if (v.uniform()) return v;
   if (v.state == Lanes::State::stuck) return v;
-  request_ = before;
   bool const full = c.pure() && c.uniform();
   auto const mode = static_cast<Shuffle>(l.extra);
   if (!v.split()) {
@@ -874,10 +911,15 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
     std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;
     std::int32_t j = 0;
     bool in = false;
-    if (mode == Shuffle::up) j = static_cast<std::int32_t>(lane) - static_cast<std::int32_t>(by), in = j >= static_cast<std::int32_t>(most);
-    if (mode == Shuffle::down) j = static_cast<std::int32_t>(lane + by), in = j <= static_cast<std::int32_t>(most);
-    if (mode == Shuffle::bfly) j = static_cast<std::int32_t>(lane ^ by), in = j <= static_cast<std::int32_t>(most);
-    if (mode == Shuffle::idx) j = static_cast<std::int32_t>(least | (by & ~segment)), in = j <= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::up)
+      j = static_cast<std::int32_t>(lane) - static_cast<std::int32_t>(by),
+      in = j >= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::down)
+      j = static_cast<std::int32_t>(lane + by), in = j <= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::bfly)
+      j = static_cast<std::int32_t>(lane ^ by), in = j <= static_cast<std::int32_t>(most);
+    if (mode == Shuffle::idx)
+      j = static_cast<std::int32_t>(least | (by & ~segment)), in = j <= static_cast<std::int32_t>(most);
     out.lane[lane] = v.lane[in ? static_cast<unsigned>(j) & 31U : lane];
   }
   return out;
@@ -919,7 +961,8 @@ LaneTruths Warp::atom_truth(Id id) {
 
 LaneTruths Warp::truth(Id id) {
   if (auto const found = truths_.find(id); found != truths_.end()) return found->second;
-  if (depth_ > deepest_term) return {0, 0, 0, 0, true};
+  if (depth_ > deepest_term)
+    return {0, 0, 0, stuck({Request::Kind::none, 0, 0, "a condition is nested too deeply"}).why, true};
   ++depth_;
   ++steps_;
   LaneTruths const t = compute_truth(id);
@@ -946,9 +989,11 @@ LaneTruths Warp::compute_truth(Id id) {
   t.no = conjunction ? a.no | b.no : a.no & b.no;
   std::uint32_t const rest = t.rest();
   if (rest == 0) return t;
-  std::uint32_t const only_a = rest & a.rest() & ~b.rest(), only_b = rest & b.rest() & ~a.rest(), both = rest & a.rest() & b.rest();
-  t.stuck = ((only_a | both) != 0 && a.stuck) || ((only_b | both) != 0 && b.stuck);
-  t.why = (only_a | both) != 0 && a.atom == 0 ? a.why : b.why;
+  std::uint32_t const only_a = rest & a.rest() & ~b.rest(), only_b = rest & b.rest() & ~a.rest(),
+                      both = rest & a.rest() & b.rest();
+  bool const stuck_a = (only_a | both) != 0 && a.stuck, stuck_b = (only_b | both) != 0 && b.stuck;
+  t.stuck = stuck_a || stuck_b;
+  t.why = stuck_a ? a.why : stuck_b ? b.why : (only_a | both) != 0 && a.atom == 0 ? a.why : b.why;
   Id found = 0;
   bool mixed = false;
   auto const meet = [&](std::uint32_t lanes, Id atom) {
@@ -958,7 +1003,10 @@ LaneTruths Warp::compute_truth(Id id) {
   };
   meet(only_a, a.atom);
   meet(only_b, b.atom);
-  if (both != 0) meet(both, a.atom != 0 && b.atom != 0 ? (a.atom == b.atom ? a.atom : execution_.terms.add({n.op, 0, a.atom, b.atom})) : 0);
+  if (both != 0)
+    meet(both, a.atom != 0 && b.atom != 0
+                   ? (a.atom == b.atom ? a.atom : execution_.terms.add({n.op, 0, a.atom, b.atom}))
+                   : 0);
   t.atom = mixed ? 0 : found;
   return t;
 }
@@ -970,7 +1018,8 @@ LaneTruths Warp::relation(Id id) {
   Lanes const a = value(n.a, w), b = value(n.b, w);
   if (!a.split() || !b.split()) {
     t.stuck = a.state == Lanes::State::stuck || b.state == Lanes::State::stuck;
-    t.why = a.state == Lanes::State::varying ? a.why : b.why;
+    Lanes::State const worst = t.stuck ? Lanes::State::stuck : Lanes::State::varying;
+    t.why = a.state == worst ? a.why : b.why;
     return t;
   }
   auto const set = [&](unsigned lane, bool yes) { (yes ? t.yes : t.no) |= 1U << lane; };
@@ -982,16 +1031,20 @@ LaneTruths Warp::relation(Id id) {
     Lanes const d = sum(a, b, ~std::uint64_t{0}, w);
     unsigned const zeros = zeros_of(d, w);
     for (unsigned l = 0; l < 32; ++l) {
-      if (d.terms.empty()) set(l, d.lane[l] == 0);
-      else if ((d.lane[l] & low_bits(zeros)) != 0) set(l, false);
+      if (d.terms.empty())
+        set(l, d.lane[l] == 0);
+      else if ((d.lane[l] & low_bits(zeros)) != 0)
+        set(l, false);
     }
     if (t.rest() == 0) return t;
   } else if (auto const p = bound(a, w), q = bound(b, w); p || q) {
     for (unsigned l = 0; l < 32; ++l) {
       std::uint64_t const most_a = p ? a.lane[l] + *p : low_bits(w), least_a = p ? a.lane[l] : 0;
       std::uint64_t const most_b = q ? b.lane[l] + *q : low_bits(w), least_b = q ? b.lane[l] : 0;
-      if (most_a < least_b) set(l, true);
-      else if (least_a >= most_b) set(l, false);
+      if (most_a < least_b)
+        set(l, true);
+      else if (least_a >= most_b)
+        set(l, false);
     }
     if (t.rest() == 0) return t;
   }

@@ -8,6 +8,7 @@
 
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/analysis/check.hpp>
+#include <swizproof/analysis/kernel.hpp>
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/parse/obligations.hpp>
 #include <swizproof/parse/parse.hpp>
@@ -125,6 +126,15 @@ void read_proof(std::string_view text) {
   (void)check_proof(text.substr(0, half), text.substr(std::min(half + 3, text.size())));
 }
 
+/// PTX: read, lowered, executed and decided; throws Disagreement if a replay costs more than was proved.
+void read_ptx(std::string_view text) {
+  ptx::Module const module = ptx::read_module(std::string(text), "fuzz");
+  KernelOptions options;
+  options.block = {64, 2, 1};
+  options.steps = 100'000;
+  for (ptx::Function const& f : module.functions) (void)decide_kernel(module, f, options);
+}
+
 /// An entry point, by the name of its corpus.
 struct Entry {
   std::string_view name;
@@ -143,6 +153,7 @@ constexpr Entry entries[] = {
     {"engines", compare_engines},
     {"trace", read_traced_program},
     {"tma", find_copies},
+    {"ptx", read_ptx},
 };
 Entry const* chosen = nullptr;
 

@@ -17,7 +17,7 @@ from swizproof import _record
 
 PROGRAM = os.environ["SWIZPROOF_BINARY"]
 GOLDEN = pathlib.Path(__file__).parent.parent / "golden"
-ASKED = ("align", "check", "convert", "crosscheck", "descriptor", "equal", "eval", "explain", "find", "fragment", "inspect", "prove", "show", "tma")
+ASKED = ("align", "check", "convert", "crosscheck", "descriptor", "equal", "eval", "explain", "find", "fragment", "inspect", "kernel", "prove", "show", "tma")
 FLAGS = ("all", "bytes", "padding", "xor")
 #: Forms of output, and what is no question.
 FORMS = ("certificates", "color", "content", "help", "html", "junit", "list", "memory", "page", "sarif", "svg", "version")

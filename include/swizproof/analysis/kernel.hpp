@@ -35,7 +35,7 @@ struct KernelOptions {
 enum class KernelVerdict : std::uint8_t {
   proved,   ///< at most the wavefronts that are allowed, in every execution
   refuted,  ///< more, and a warp that takes them is known; or misaligned or out of bounds
-  data,     ///< the lanes' addresses, or which lanes take part, depend on loaded data: `wavefronts` still bounds the cost
+  data,  ///< the lanes' addresses, or which lanes take part, depend on loaded data: `wavefronts` still bounds the cost
   unknown
 };
 
@@ -43,7 +43,7 @@ enum class KernelVerdict : std::uint8_t {
 struct KernelWorst {
   unsigned warp = 0;
   std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< of what was tried: `low 3 bits of ..`
-  WarpAccess<std::uint32_t> lanes{};                            ///< addresses but for a part that all lanes share
+  WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
 };
 
 /// What was found of one instruction.
@@ -52,7 +52,7 @@ struct KernelAccess {
   std::optional<Instruction> instruction{};
   bool atomic = false;  ///< `instruction` has its bytes alone
   std::uint32_t ptx_line = 0;
-  std::string file{};       ///< of the source; empty without -lineinfo
+  std::string file{};  ///< of the source; empty without -lineinfo
   std::uint32_t line = 0;
   KernelVerdict verdict = KernelVerdict::unknown;
   std::optional<unsigned> wavefronts{};  ///< at most
@@ -74,10 +74,12 @@ struct KernelReport {
 };
 
 /// The shape of a kernel's block needs --block.
-[[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function, KernelOptions const& options);
+[[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function,
+                               KernelOptions const& options);
 
 /// Decides every access of an entry or a function. Throws Disagreement if a replay costs more than was proved. Checked by
 /// tests/analysis/kernel_test.cpp and tests/reference/kernel.py.
-[[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function, KernelOptions const& options);
+[[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
+                                         KernelOptions const& options);
 
 }  // namespace swizproof

@@ -18,18 +18,18 @@ namespace swizproof::ptx {
 /// What a variable of the graph stands for.
 struct Leaf {
   enum class Kind : std::uint8_t {
-    special,    ///< `extra` is the Special, or from 100 on another register that all threads of a block share
-    symbol,     ///< the address of a variable: `extra` is its index
-    param,      ///< `extra` is the parameter's symbol, `offset` the bytes into it
-    load,       ///< from memory that all threads share; args: the address
-    opaque,     ///< a function of its args that is not modelled
-    varying,    ///< any value in any lane
-    voted,      ///< any value, the same in all lanes if the mask (args) is full
-    shuffle,    ///< args: value, lane, bounds; `extra` is the mode
-    counter,    ///< how often the loop's body has run to its end
-    phi,        ///< a register at a loop's header: see Phi
-    exit,       ///< args: a term of loop `left`, in the iteration in which the thread leaves it
-    undefined   ///< a register that nothing has written
+    special,   ///< `extra` is the Special, or from 100 on another register that all threads of a block share
+    symbol,    ///< the address of a variable: `extra` is its index
+    param,     ///< `extra` is the parameter's symbol, `offset` the bytes into it
+    load,      ///< from memory that all threads share; args: the address
+    opaque,    ///< a function of its args that is not modelled
+    varying,   ///< any value in any lane
+    voted,     ///< any value, the same in all lanes if the mask (args) is full
+    shuffle,   ///< args: value, lane, bounds; `extra` is the mode
+    counter,   ///< how often the loop's body has run to its end
+    phi,       ///< a register at a loop's header: see Phi
+    exit,      ///< args: a term of loop `left`, in the iteration in which the thread leaves it
+    undefined  ///< a register that nothing has written
   };
   Kind kind = Kind::varying;
   std::uint8_t width = 32;
@@ -61,14 +61,14 @@ struct ExecutedAccess {
   std::uint32_t address = 0;  ///< node: base + offset
   std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
   std::int32_t loop = -1;
-  bool reached = false;       ///< whether its block is reached at all
+  bool reached = false;  ///< whether its block is reached at all
 };
 
 /// A function's values.
 struct Execution {
   Terms terms{};
-  std::vector<Leaf> leaves{};             ///< by the number of the variable
-  std::vector<std::int32_t> phi_of{};     ///< of each leaf, an index of `phis`, or -1
+  std::vector<Leaf> leaves{};          ///< by the number of the variable
+  std::vector<std::int32_t> phi_of{};  ///< of each leaf, an index of `phis`, or -1
   std::vector<Phi> phis{};
   std::vector<std::uint32_t> counters{};  ///< node of each loop's counter, 64 bits
   /// For each loop, the truth with which an iteration takes each exit.

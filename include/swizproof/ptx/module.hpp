@@ -52,9 +52,9 @@ struct Instruction {
   std::vector<Operand> operands{};
   std::int32_t guard = -1;
   bool guard_negated = false;
-  std::uint32_t line = 0;       ///< of the PTX file, from 1
-  std::int32_t location = -1;   ///< index of Module::locations
-  std::uint32_t label = 0;      ///< 1 + index of Function::labels if this is a label, which is no instruction
+  std::uint32_t line = 0;      ///< of the PTX file, from 1
+  std::int32_t location = -1;  ///< index of Module::locations
+  std::uint32_t label = 0;     ///< 1 + index of Function::labels if this is a label, which is no instruction
 };
 
 /// A declared register.
@@ -69,7 +69,7 @@ struct Function {
   bool entry = false;
   std::uint32_t line = 0;
   std::vector<Variable> params{};
-  std::vector<Variable> variables{};  ///< declared in its body
+  std::vector<Variable> variables{};                  ///< declared in its body
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< 0: not given
   unsigned maxntid_dims = 0;
   std::vector<Register> registers{};

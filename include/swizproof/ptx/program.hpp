@@ -30,27 +30,44 @@ enum class Action : std::uint8_t {
   urem,
   zext,
   trunc,
-  equal,     ///< a == b, a predicate
-  below,     ///< a < b, unsigned
-  both,      ///< predicates
+  equal,  ///< a == b, a predicate
+  below,  ///< a < b, unsigned
+  both,   ///< predicates
   either,
   differ,
   negate,
-  choose,    ///< a ? b : c
-  opaque,    ///< a function of its sources that is not modelled: equal sources, equal results
-  varying,   ///< any value in any lane
-  voted,     ///< any value, the same in all lanes if a is the full mask of lanes (a vote, a reduction)
-  load,      ///< from space `extra`, address a + b
-  special,   ///< special register `extra`
-  symbol,    ///< address of symbol `extra`
-  shuffle,   ///< a from the lane that b and c name; `extra` is the mode
-  access     ///< Program::accesses[extra]
+  choose,   ///< a ? b : c
+  opaque,   ///< a function of its sources that is not modelled: equal sources, equal results
+  varying,  ///< any value in any lane
+  voted,    ///< any value, the same in all lanes if a is the full mask of lanes (a vote, a reduction)
+  load,     ///< from space `extra`, address a + b
+  special,  ///< special register `extra`
+  symbol,   ///< address of symbol `extra`
+  shuffle,  ///< a from the lane that b and c name; `extra` is the mode
+  access    ///< Program::accesses[extra]
 };
 
 /// Special registers that are functions of the thread or the launch.
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, mask_eq, mask_lt, mask_le, mask_gt, mask_ge, uniform
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  mask_eq,
+  mask_lt,
+  mask_le,
+  mask_gt,
+  mask_ge,
+  uniform
 };
 
 /// Modes of a shuffle.
@@ -74,12 +91,12 @@ struct Step {
 
 /// A warp instruction that touches shared memory, or may.
 struct MemoryAccess {
-  std::string op{};                                       ///< as PTX writes it
-  std::optional<swizproof::Instruction> instruction{};    ///< nothing: not modelled, and `reason` says why
+  std::string op{};                                     ///< as PTX writes it
+  std::optional<swizproof::Instruction> instruction{};  ///< nothing: not modelled, and `reason` says why
   std::string reason{};
-  std::optional<Atomic> atomic{};                         ///< of an atomic: `instruction` has its bytes alone
-  bool generic = false;   ///< by a generic address: of shared memory only if its symbol is
-  std::uint32_t bytes = 0;  ///< of each lane
+  std::optional<Atomic> atomic{};  ///< of an atomic: `instruction` has its bytes alone
+  bool generic = false;            ///< by a generic address: of shared memory only if its symbol is
+  std::uint32_t bytes = 0;         ///< of each lane
   Source address{};
   std::uint64_t offset = 0;
   std::int32_t guard = -1;
@@ -106,9 +123,9 @@ struct Program {
   std::vector<MemoryAccess> accesses{};
   std::vector<Variable> symbols{};
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
-  bool uses_y_or_z = false;   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
+  bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;
-  std::string refused{};      ///< why it is not executed; empty where it is
+  std::string refused{};  ///< why it is not executed; empty where it is
 };
 
 /// Lowers a function of a module. Never throws: what is not modelled makes its destinations unknown.

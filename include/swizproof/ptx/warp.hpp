@@ -30,15 +30,16 @@ struct Launch {
 
 /// Facts that hold for every value of a node.
 struct Facts {
-  std::uint64_t zeros = 0;                   ///< bits that are 0
-  std::uint64_t most = ~std::uint64_t{0};    ///< upper bound
+  std::uint64_t zeros = 0;                 ///< bits that are 0
+  std::uint64_t most = ~std::uint64_t{0};  ///< upper bound
 };
 
 /// Value of a word in the lanes of a warp.
 struct Lanes {
   enum class State : std::uint8_t { split, varying, stuck };
   State state = State::split;
-  std::uint32_t why = 0;  ///< of a value that varies: the leaf that it comes from
+  std::uint32_t why =
+      0;  ///< of a value that varies: the leaf that it comes from; of one that is stuck: Warp::request
   std::array<std::uint64_t, 32> lane{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> terms{};  ///< atom, coefficient; by atom
 
@@ -51,7 +52,7 @@ struct Lanes {
 struct LaneTruths {
   std::uint32_t yes = 0, no = 0;
   std::uint32_t atom = 0;
-  std::uint32_t why = 0;  ///< a leaf that the rest comes from, if they may differ
+  std::uint32_t why = 0;  ///< a leaf that the rest comes from, if they may differ; a request, if it is stuck
   bool stuck = false;
   [[nodiscard]] std::uint32_t rest() const { return ~(yes | no); }
 };
@@ -88,8 +89,8 @@ class Warp {
 
   /// Starts again, under other assumptions.
   void assume(std::vector<Assumption> assumptions);
-  [[nodiscard]] Request const& request() const { return request_; }
-  void forget_request() { request_ = {}; }
+  /// What would settle a stuck value, by its `why`.
+  [[nodiscard]] Request const& request(std::uint32_t why) const { return requests_[why]; }
   /// All values that an atom can have, if they are at most `most`; nothing if they are more, or not known.
   std::optional<std::vector<std::uint64_t>> domain(std::uint32_t atom, std::size_t most);
   /// Lanes that exist: the last warp of a block may have fewer.
@@ -153,11 +154,12 @@ class Warp {
   std::unordered_map<Id, Facts> facts_{};
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
-  std::map<std::int32_t, int> together_{};       ///< 1 yes, 0 no, 2 being decided
+  std::map<std::int32_t, int> together_{};  ///< 1 yes, 0 no, 2 being decided
   std::map<std::size_t, Induction> inductions_{};
   std::unordered_map<std::uint64_t, Id> rests_{};
-  Request request_{};
-  std::unique_ptr<Warp> clean_{};  ///< the same warp without assumptions: what holds in all iterations is decided there
+  std::vector<Request> requests_{};
+  std::unique_ptr<Warp>
+      clean_{};  ///< the same warp without assumptions: what holds in all iterations is decided there
   std::uint64_t steps_ = 0;
   unsigned depth_ = 0;
 };

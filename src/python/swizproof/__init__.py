@@ -29,6 +29,7 @@ from ._questions import (
     find,
     fragment,
     inspect,
+    kernel,
     layout_text,
     predict,
     prove,
@@ -48,6 +49,7 @@ from ._results import (
     Find,
     Fragment,
     Inspect,
+    Kernel,
     Predict,
     Prove,
     Show,
@@ -58,8 +60,8 @@ __version__: str = _swizproof.version
 
 __all__ = [
     "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Disagreement", "Equal", "Eval", "Explain", "Find", "Fragment",
-    "InputError", "Inspect", "Predict", "Prove", "Show", "Tma", "align", "check", "convert", "crosscheck", "descriptor", "equal", "eval",
-    "explain", "find", "fragment", "inspect", "layout_text", "predict", "prove", "show", "tma",
+    "InputError", "Inspect", "Kernel", "Predict", "Prove", "Show", "Tma", "align", "check", "convert", "crosscheck", "descriptor", "equal",
+    "eval", "explain", "find", "fragment", "inspect", "kernel", "layout_text", "predict", "prove", "show", "tma",
 ]  # fmt: skip
 
 

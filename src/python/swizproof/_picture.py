@@ -43,7 +43,7 @@ def _options_of(words: List[str], names: List[str]) -> List[str]:
 def _pictures(answer: "Answer") -> List[str]:
     """The pictures to an answer: the tile, once for each access that is asked about."""
     command, *rest = answer._words
-    if command in ("predict", "crosscheck", "fragment"):
+    if command in ("predict", "crosscheck", "fragment", "kernel"):
         return []
     if command == "explain":
         page = drawn(answer, "html")

@@ -142,7 +142,7 @@ def _listed(numbers: Union[str, int, Iterable[int], None]) -> Optional[str]:
 
 
 #: Options whose values are integers, where True is none.
-_INTEGERS = ("at_most", "align", "base", "lane", "phase", "rows", "cols", "seed", "weight")
+_INTEGERS = ("at_most", "shared_bytes", "align", "base", "lane", "phase", "rows", "cols", "seed", "weight")
 
 
 def _options(**options: Any) -> List[str]:
@@ -433,6 +433,25 @@ def explain(
     sources = [source] if isinstance(source, str) else None if source is None else [str(one) for one in source]
     words = _options(kernel=kernel, source=sources) + _common(arch, timeout, seed)
     return _ask(_results.Explain, "explain", [_path(trace)], words)
+
+
+def kernel(
+    *files: Any,
+    kernel: Optional[str] = None,
+    block: Union[str, Sequence[str], None] = None,
+    param: Union[str, Sequence[str], None] = None,
+    shared_bytes: Optional[int] = None,
+    at_most: Optional[int] = None,
+    arch: str = "sm_90",
+    timeout: Optional[float] = None,
+    seed: Optional[int] = None,
+) -> _results.Kernel:
+    """What does each shared-memory instruction of a compiled kernel cost at most? `files` are paths of PTX or of folders,
+    `block` is "128" or "32,8", or several of them."""
+    blocks = [block] if isinstance(block, str) else block if block is None else list(block)
+    params = [param] if isinstance(param, str) else param if param is None else list(param)
+    words = _options(kernel=kernel, block=blocks, param=params, shared_bytes=shared_bytes, at_most=at_most)
+    return _ask(_results.Kernel, "kernel", [_path(one) for one in files], words + _common(arch, timeout, seed))
 
 
 def fragment(

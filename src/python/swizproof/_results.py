@@ -347,7 +347,7 @@ class Fix(Record):
 
 
 @record
-class Kernel(Record):
+class TracedKernel(Record):
     """A traced kernel, line by line."""
 
     kernel: str
@@ -695,7 +695,62 @@ class Explain(Answer):
     dropped: int
     failures: List[str]
     sources: List[Source]
-    kernels: List[Kernel]
+    kernels: List[TracedKernel]
+
+
+@record
+class KernelWarp(Record):
+    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane."""
+
+    warp: int
+    values: Dict[str, int]
+    lanes: List[Optional[int]]
+
+
+@record
+class KernelAccess(Record):
+    """One shared-memory instruction of a compiled kernel."""
+
+    file: Optional[str] = None
+    line: Optional[int] = None
+    ptx_line: int = 0
+    op: str = ""
+    verdict: str = "unknown"
+    wavefronts: Optional[int] = None
+    reached: bool = False
+    ideal: Optional[int] = None
+    excess: Optional[int] = None
+    address: Optional[str] = None
+    reason: Optional[str] = None
+    executed: bool = True
+    counterexample: Optional[KernelWarp] = None
+    aligned: Optional[bool] = None
+    in_bounds: Optional[bool] = None
+
+
+@record
+class CompiledKernel(Record):
+    """A kernel of a file of PTX."""
+
+    kernel: str
+    mangled: str
+    file: str
+    block: Optional[str] = None
+    refused: Optional[str] = None
+    accesses: Optional[List[KernelAccess]] = None
+
+
+@record
+class Kernel(Answer):
+    """What each shared-memory instruction of compiled kernels costs at most."""
+
+    verdict: str
+    arch: str
+    kernels: List[CompiledKernel]
+    proved: int
+    refuted: int
+    data_dependent: int
+    unknown: int
 
 
 @record

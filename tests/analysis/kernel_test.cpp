@@ -1,0 +1,200 @@
+// Verdicts on small kernels, and the two facts about the cost model that they rest on.
+#include <swizproof/analysis/kernel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <set>
+
+namespace swizproof {
+namespace {
+
+WarpAccess<std::uint32_t> some_lanes(std::mt19937& random, unsigned bytes) {
+  WarpAccess<std::uint32_t> lanes{};
+  unsigned const spread = 1U << (2 + random() % 10);
+  for (unsigned l = 0; l < 32; ++l) {
+    lanes.address[l] = random() % spread * bytes;
+    lanes.active[l] = random() % 4 != 0;
+  }
+  if (random() % 3 == 0)
+    for (unsigned l = 1; l < 32; l += 2) lanes.address[l] = lanes.address[l - 1];  // pairs are merged (H4)
+  return lanes;
+}
+
+TEST(KernelCost, IsTheSameAfterRotation) {
+  std::mt19937 random(7);
+  for (unsigned round = 0; round < 4000; ++round)
+    for (InstructionName const& i : instruction_names) {
+      auto lanes = some_lanes(random, i.instruction.bytes);
+      if (i.instruction.matrices != 0) lanes.active.fill(true);
+      unsigned const before = cost(sm_90, i.instruction, lanes).wavefronts;
+      std::uint32_t const by = random() * std::max(i.instruction.bytes, 4U);
+      for (auto& a : lanes.address) a += by;
+      ASSERT_EQ(cost(sm_90, i.instruction, lanes).wavefronts, before) << i.text << " moved by " << by;
+    }
+}
+
+TEST(KernelCost, GrowsWithTheLanes) {
+  std::mt19937 random(8);
+  for (unsigned round = 0; round < 4000; ++round)
+    for (InstructionName const& i : instruction_names) {
+      if (i.instruction.matrices != 0) continue;  // all of its lanes take part
+      auto lanes = some_lanes(random, i.instruction.bytes);
+      unsigned const most = cost(sm_90, i.instruction, lanes).wavefronts;
+      lanes.active[random() % 32] = false;
+      ASSERT_LE(cost(sm_90, i.instruction, lanes).wavefronts, most) << i.text;
+    }
+}
+
+/// The accesses of one kernel over `tile`, 8 KiB of shared memory, and `dynamic`.
+std::vector<KernelAccess> decided(std::string const& body, KernelOptions options = {}) {
+  if (!options.block) options.block = {64, 1, 1};
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.extern .shared "
+      ".align 16 .b8 dynamic[];\n"
+      ".entry k(.param .u32 n, .param .u64 g)\n{\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<9>;\n"
+      "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; ld.param.u32 %r3, [n];\n" +
+          body + "\nret;\n}\n",
+      "test.ptx");
+  return decide_kernel(m, m.functions.at(0), options).accesses;
+}
+
+KernelAccess one(std::string const& body, KernelOptions options = {}) {
+  auto const all = decided(body, std::move(options));
+  EXPECT_EQ(all.size(), 1U);
+  return all.at(0);
+}
+
+TEST(Kernel, UniformPartsDropOut) {
+  KernelAccess const a = one(
+      "mad.lo.s32 %r4, %r3, 4, %r2; shl.b32 %r5, %r1, 2; add.s32 %r4, %r4, %r5; ld.shared.u32 %r6, [%r4];");
+  EXPECT_EQ(a.verdict, KernelVerdict::proved);
+  EXPECT_EQ(a.wavefronts, 1U);
+  EXPECT_TRUE(a.reached);
+}
+
+TEST(Kernel, BytesWithinAWordTryEveryResidue) {
+  KernelAccess const a = one("add.s32 %r4, %r3, %r2; add.s32 %r4, %r4, %r1; ld.shared.u8 %r6, [%r4];");
+  EXPECT_EQ(a.wavefronts, 1U);
+  // Lane * 127 + n: the worst of the four places in a word that n may have, by a plain count of words.
+  unsigned worst = 0, least = 32;
+  for (unsigned n = 0; n < 4; ++n) {
+    std::array<std::set<unsigned>, 32> words;
+    for (unsigned lane = 0; lane < 32; ++lane) words[(lane * 127 + n) / 4 % 32].insert((lane * 127 + n) / 4);
+    unsigned most = 0;
+    for (auto const& bank : words) most = std::max(most, static_cast<unsigned>(bank.size()));
+    worst = std::max(worst, most), least = std::min(least, most);
+  }
+  EXPECT_LT(least, worst);
+  KernelAccess const b =
+      one("mad.lo.s32 %r4, %r1, 127, %r3; add.s32 %r4, %r4, %r2; ld.shared.u8 %r6, [%r4];", KernelOptions{.block = {{32, 1, 1}}});
+  EXPECT_EQ(b.wavefronts, worst);
+}
+
+TEST(Kernel, LoopsOfAnyLength) {
+  KernelAccess const a =
+      one("mov.u32 %r7, 0; shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2;\nL: ld.shared.u32 %r6, [%r5]; add.s32 "
+          "%r5, %r5, 4; add.s32 %r7, %r7, 1;"
+          "setp.lt.u32 %p1, %r7, %r3; @%p1 bra L;");
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+}
+
+TEST(Kernel, AStepThatDiffersInTheLanesIsTriedForEachIteration) {
+  // Iteration k: lane * 4 * k, for k = 1..4: 4-way conflicts at k = 4.
+  KernelAccess const a =
+      one("mov.u32 %r7, 0; mov.u32 %r5, %r2; shl.b32 %r8, %r1, 2;\nL: add.s32 %r5, %r5, %r8; ld.shared.u32 "
+          "%r6, [%r5]; add.s32 %r7, %r7, 1;"
+          "setp.ne.s32 %p1, %r7, 4; @%p1 bra L;");
+  EXPECT_EQ(a.wavefronts, 4U);
+}
+
+TEST(Kernel, SumsMayWrap) {
+  // (n + 4 lane) >> 2 << 2: n may be near 2^32, where the sum wraps; n & 3 carries into the lanes' part.
+  KernelAccess const a =
+      one("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r3; shr.u32 %r4, %r4, 2; shl.b32 %r4, %r4, 2; add.s32 "
+          "%r4, %r4, %r2; ld.shared.u32 %r6, [%r4];");
+  EXPECT_EQ(a.wavefronts, 1U);
+  // (n + lane) / 3 * 4 needs the whole of n: not decided, and never proved.
+  KernelAccess const b =
+      one("add.s32 %r4, %r1, %r3; div.u32 %r4, %r4, 3; shl.b32 %r4, %r4, 7; add.s32 %r4, %r4, %r2; "
+          "ld.shared.u32 %r6, [%r4];");
+  EXPECT_NE(b.verdict, KernelVerdict::proved);
+  EXPECT_GE(*b.wavefronts, 11U);
+}
+
+TEST(Kernel, GuardsSwitchLanesOff) {
+  std::string const access = "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; @%p1 ld.shared.u32 %r6, [%r4];";
+  EXPECT_EQ(one("setp.lt.u32 %p1, %r1, 4; " + access).wavefronts, 4U);
+  KernelAccess const never = one("setp.lt.u32 %p1, %r1, 0; " + access);
+  EXPECT_FALSE(never.executed);
+  EXPECT_EQ(never.wavefronts, 0U);
+  // A guard by a parameter leaves the lanes on; a run with a large one reaches it.
+  KernelAccess const some = one("setp.lt.u32 %p1, %r1, %r3; " + access);
+  EXPECT_EQ(some.wavefronts, 32U);
+  EXPECT_TRUE(some.reached);
+  // A guard by loaded data: at most.
+  KernelAccess const data =
+      one("ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; ld.global.u32 %r9, "
+          "[%rd1]; setp.lt.u32 %p1, %r1, %r9; " +
+          access);
+  EXPECT_EQ(data.wavefronts, 32U);
+  EXPECT_FALSE(data.reached);
+  EXPECT_EQ(data.verdict, KernelVerdict::data);
+}
+
+TEST(Kernel, AtMostAndParameters) {
+  std::string const body =
+      "mul.lo.s32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];";
+  EXPECT_EQ(one(body).wavefronts, 32U);
+  KernelOptions odd;
+  odd.params["n"] = 33;
+  EXPECT_EQ(one(body, odd).wavefronts, 1U);
+  KernelOptions even;
+  even.params["#0"] = 8;
+  even.at_most = 8;
+  KernelAccess const a = one(body, even);
+  EXPECT_EQ(a.wavefronts, 8U);
+  EXPECT_EQ(a.verdict, KernelVerdict::proved);
+}
+
+TEST(Kernel, ValuesAfterALoopOfDifferentLengthsAreNotTheSameInAllLanes) {
+  // Lane l runs l + 1 iterations, then reads 128 * i: 32 words of one bank.
+  KernelAccess const a =
+      one("mov.u32 %r7, 0;\nL: add.s32 %r7, %r7, 1; setp.le.u32 %p1, %r7, %r1; @%p1 bra L;\nshl.b32 %r4, "
+          "%r7, 7; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];");
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_NE(a.verdict, KernelVerdict::proved);
+}
+
+TEST(Kernel, ValuesOfAThreadsOwnMemoryDiffer) {
+  KernelAccess const a = one(
+      "ld.local.u32 %r9, [%rd5]; and.b32 %r9, %r9, 4092; add.s32 %r9, %r9, %r2; ld.shared.u32 %r6, [%r9];");
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.verdict, KernelVerdict::data);
+}
+
+TEST(Kernel, AlignedAndInBounds) {
+  KernelAccess const a = one("shl.b32 %r4, %r1, 3; add.s32 %r4, %r4, %r2; ld.shared.u64 %rd4, [%r4+4];");
+  EXPECT_EQ(a.aligned, false);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted);
+  KernelAccess const b = one("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4+7936];");
+  EXPECT_EQ(b.in_bounds, true);
+  KernelAccess const c = one("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4+7940];");
+  EXPECT_EQ(c.in_bounds, false);
+}
+
+TEST(Kernel, TheBaseOfASwizzleIsTried) {
+  std::string const sw =
+      "shr.u32 %r5, %r4, 3; and.b32 %r5, %r5, 112; xor.b32 %r4, %r4, %r5; "
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r4];";
+  KernelAccess const known =
+      one("and.b32 %r5, %r1, 31; shl.b32 %r4, %r5, 7; mov.u32 %r5, dynamic; add.s32 %r4, %r4, %r5; " + sw);
+  EXPECT_EQ(known.wavefronts, 4U);
+  EXPECT_EQ(known.verdict, KernelVerdict::proved);
+}
+
+}  // namespace
+}  // namespace swizproof

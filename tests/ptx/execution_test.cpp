@@ -1,0 +1,182 @@
+// The values of a warp: what the rules of warp.cpp say is what plain arithmetic says for every value of the atoms tried.
+#include <swizproof/ptx/warp.hpp>
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace swizproof::ptx {
+namespace {
+
+/// An expression over tid.x and two parameters, and its value by plain arithmetic.
+struct Case {
+  Program program{};
+  Flow flow{};
+  Execution execution{};
+  Launch launch{{64, 1, 1}, false, {}};
+  std::mt19937_64 random;
+  std::vector<std::uint32_t> words{}, truths{};
+  std::uint32_t p = 0, q = 0;
+
+  std::uint32_t leaf(Leaf::Kind kind, std::uint32_t extra, std::uint64_t) {
+    Leaf l;
+    l.kind = kind;
+    l.extra = extra;
+    std::uint32_t const id = execution.terms.variable(32, 32, "v").id;
+    execution.leaves.push_back(l);
+    execution.phi_of.push_back(-1);
+    return id;
+  }
+
+  explicit Case(std::uint64_t seed) : random(seed) {
+    for (std::uint32_t const align : {1U, 64U})
+      program.symbols.push_back({"s", Space::shared, align, 64, false});
+    words.push_back(leaf(Leaf::Kind::special, 0, 0));
+    p = leaf(Leaf::Kind::symbol, 0, 0), q = leaf(Leaf::Kind::symbol, 1, 0);
+    words.push_back(p), words.push_back(q);
+    for (unsigned i = 0; i < 12; ++i) grow();
+  }
+
+  std::uint32_t pick() { return words[random() % words.size()]; }
+  std::uint32_t number(std::uint64_t n) { return execution.terms.constant(32, n).id; }
+  void grow() {
+    static constexpr Op ops[] = {Op::bv_add, Op::bv_sub, Op::bv_mul,  Op::bv_and,  Op::bv_or,
+                                 Op::bv_xor, Op::bv_shl, Op::bv_lshr, Op::bv_udiv, Op::bv_urem};
+    Op const op = ops[random() % std::size(ops)];
+    bool const shift = op == Op::bv_shl || op == Op::bv_lshr;
+    std::uint32_t const a = pick();
+    std::uint64_t const few[] = {1, 3, 4, 7, 16, 63, 112, 992, 0xfffffff0, 0x80000000, 31};
+    std::uint32_t const b =
+        random() % 3 == 0 && !shift ? pick() : number(shift ? random() % 12 : few[random() % std::size(few)]);
+    if (random() % 6 == 0) {
+      std::uint32_t const c = execution.terms.add({random() % 2 == 0 ? Op::ult : Op::eq, 0, a, b});
+      truths.push_back(c);
+      words.push_back(execution.terms.add({Op::ite, 32, c, pick(), pick()}));
+    } else {
+      words.push_back(execution.terms.add({op, 32, a, b}));
+    }
+  }
+
+  /// Plain 32-bit arithmetic.
+  std::uint64_t plain(std::uint32_t id, std::uint64_t tid, std::uint64_t vp, std::uint64_t vq) const {
+    Node const& n = execution.terms.nodes()[id];
+    auto const a = [&] { return static_cast<std::uint32_t>(plain(n.a, tid, vp, vq)); };
+    auto const b = [&] { return static_cast<std::uint32_t>(plain(n.b, tid, vp, vq)); };
+    switch (n.op) {
+      case Op::constant:
+      case Op::truth:
+        return n.value;
+      case Op::variable:
+        return id == p ? vp : id == q ? vq : tid;
+      case Op::bv_add:
+        return a() + b();
+      case Op::bv_sub:
+        return a() - b();
+      case Op::bv_mul:
+        return a() * b();
+      case Op::bv_and:
+        return a() & b();
+      case Op::bv_or:
+        return a() | b();
+      case Op::bv_xor:
+        return a() ^ b();
+      case Op::bv_shl:
+        return b() < 32 ? a() << b() : 0;
+      case Op::bv_lshr:
+        return b() < 32 ? a() >> b() : 0;
+      case Op::bv_udiv:
+        return b() == 0 ? 0xffffffff : a() / b();
+      case Op::bv_urem:
+        return b() == 0 ? a() : a() % b();
+      case Op::ite:
+        return plain(n.a, tid, vp, vq) != 0 ? b() : plain(n.c, tid, vp, vq);
+      case Op::eq:
+        return a() == b();
+      case Op::ult:
+        return a() < b();
+      case Op::negation:
+        return plain(n.a, tid, vp, vq) == 0;
+      case Op::conjunction:
+        return plain(n.a, tid, vp, vq) & plain(n.b, tid, vp, vq);
+      case Op::disjunction:
+        return plain(n.a, tid, vp, vq) | plain(n.b, tid, vp, vq);
+      default:
+        return plain(n.a, tid, vp, vq) &
+               (n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1);
+    }
+  }
+};
+
+TEST(PtxWarp, RulesAreThoseOfPlainArithmetic) {
+  unsigned split = 0, stuck = 0, with_atoms = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Case k(seed);
+    unsigned const number = static_cast<unsigned>(seed & 1);
+    Warp warp(k.program, k.flow, k.execution, k.launch, number);
+    unsigned const bits = seed % 3 == 0 ? 7 : seed % 3 == 1 ? 12 : 32;
+    std::uint32_t const id = k.words.back();
+    Lanes const v = warp.value(id, bits);
+    if (!v.split()) {
+      ++stuck;
+      continue;
+    }
+    ++split;
+    with_atoms += !v.terms.empty();
+    std::uint64_t const mask = (std::uint64_t{1} << bits) - 1;
+    for (unsigned round = 0; round < 4; ++round) {
+      std::uint64_t const vp = round == 0 ? 0 : k.random() & (round == 1 ? 0xff : 0xffffffff),
+                          vq = k.random() & 0xffffffc0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        std::uint64_t const tid = number * 32 + lane;
+        std::uint64_t sum = v.lane[lane];
+        for (auto const& [atom, factor] : v.terms) sum += factor * k.plain(atom, tid, vp, vq);
+        ASSERT_EQ(sum & mask, k.plain(id, tid, vp, vq) & mask)
+            << "seed " << seed << " lane " << lane << " p " << vp << " q " << vq;
+      }
+    }
+  }
+  EXPECT_GT(split, 1000U);
+  EXPECT_GT(stuck, 100U);
+  EXPECT_GT(with_atoms, 300U);
+}
+
+TEST(PtxWarp, FactsHold) {
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Case k(seed);
+    Warp warp(k.program, k.flow, k.execution, k.launch, 0);
+    for (std::uint32_t const id : k.words) {
+      Facts const f = warp.facts(id);
+      for (unsigned round = 0; round < 4; ++round) {
+        std::uint64_t const x =
+            k.plain(id, k.random() % 64, k.random() & 0xffffffff, k.random() & 0xffffffc0);
+        ASSERT_EQ(x & f.zeros, 0U) << "seed " << seed;
+        ASSERT_LE(x, f.most) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(PtxWarp, TruthsHold) {
+  unsigned decided = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Case k(seed);
+    Warp warp(k.program, k.flow, k.execution, k.launch, 1);
+    for (std::uint32_t const id : k.truths) {
+      LaneTruths const t = warp.truth(id);
+      EXPECT_EQ(t.yes & t.no, 0U);
+      decided += t.rest() == 0;
+      std::uint64_t const vp = k.random() & 0xffffffff, vq = k.random() & 0xffffffc0;
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        bool const holds = k.plain(id, 32 + lane, vp, vq) != 0;
+        if ((t.yes >> lane & 1) != 0) ASSERT_TRUE(holds) << "seed " << seed;
+        if ((t.no >> lane & 1) != 0) ASSERT_FALSE(holds) << "seed " << seed;
+        if ((t.rest() >> lane & 1) != 0 && t.atom != 0)
+          ASSERT_EQ(k.plain(t.atom, 32 + lane, vp, vq) != 0, holds) << "seed " << seed;
+      }
+    }
+  }
+  EXPECT_GT(decided, 300U);
+}
+
+}  // namespace
+}  // namespace swizproof::ptx

@@ -1,0 +1,88 @@
+// Dominators and loops, against their definitions on random graphs.
+#include <swizproof/ptx/flow.hpp>
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace swizproof::ptx {
+namespace {
+
+Program graph(std::mt19937& random, unsigned blocks) {
+  Program p;
+  p.blocks.resize(blocks);
+  for (Block& b : p.blocks) {
+    auto const target = [&] { return static_cast<std::int32_t>(random() % (blocks + 1)) - 1; };
+    b.taken = target();
+    if (random() % 2 == 0) b.condition = 0, b.next = target();
+  }
+  return p;
+}
+
+/// Whether `to` is reached from `from` without passing `without`.
+bool reaches(Program const& p, std::uint32_t from, std::int64_t to, std::int64_t without) {
+  std::vector<bool> seen(p.blocks.size(), false);
+  std::vector<std::uint32_t> work;
+  auto const go = [&](std::int32_t b) {
+    if (b >= 0 && b != without && !seen[static_cast<std::size_t>(b)])
+      seen[static_cast<std::size_t>(b)] = true, work.push_back(static_cast<std::uint32_t>(b));
+  };
+  go(static_cast<std::int32_t>(from));
+  bool ends = false;
+  while (!work.empty()) {
+    Block const& b = p.blocks[work.back()];
+    work.pop_back();
+    ends = ends || b.taken < 0 || (b.condition >= 0 && b.next < 0);
+    go(b.taken);
+    if (b.condition >= 0) go(b.next);
+  }
+  return to < 0 ? ends : seen[static_cast<std::size_t>(to)];
+}
+
+TEST(Flow, Dominators) {
+  std::mt19937 random(1);
+  unsigned pairs = 0;
+  for (unsigned round = 0; round < 300; ++round) {
+    Program const p = graph(random, 2 + random() % 9);
+    Flow const flow = flow_of(p);
+    for (std::uint32_t const a : flow.order)
+      for (std::uint32_t const b : flow.order) {
+        bool const dominates = a == b || !reaches(p, 0, b, a);
+        EXPECT_EQ(flow.dominates(a, b), dominates) << round << ": " << a << " " << b;
+        // Postdominance is said of blocks that reach the end.
+        if (reaches(p, b, -1, -1))
+          EXPECT_EQ(flow.postdominates(a, b), a == b || !reaches(p, b, -1, a))
+              << round << ": " << a << " " << b;
+        ++pairs;
+      }
+  }
+  EXPECT_GT(pairs, 3000U);
+}
+
+TEST(Flow, LoopsAndTheirExits) {
+  Program p;
+  p.blocks.resize(5);  // 0 -> 1; 1 -> 2; 2 -> 2 or 3; 3 -> 1 or 4
+  p.blocks[0].taken = 1, p.blocks[1].taken = 2;
+  p.blocks[2].condition = 0, p.blocks[2].taken = 2, p.blocks[2].next = 3;
+  p.blocks[3].condition = 0, p.blocks[3].taken = 1, p.blocks[3].next = 4;
+  Flow const flow = flow_of(p);
+  ASSERT_EQ(flow.loops.size(), 2U);
+  EXPECT_TRUE(flow.reducible);
+  EXPECT_EQ(flow.loops[0].header, 1U);
+  EXPECT_EQ(flow.loops[1].header, 2U);
+  EXPECT_EQ(flow.loops[1].parent, 0);
+  EXPECT_EQ(flow.loop[3], 0);
+  ASSERT_EQ(flow.loops[0].exits.size(), 1U);
+  EXPECT_EQ(flow.loops[0].exits[0].to, 4U);
+}
+
+TEST(Flow, IrreducibleIsNamed) {
+  Program p;
+  p.blocks.resize(3);
+  p.blocks[0].condition = 0, p.blocks[0].taken = 1, p.blocks[0].next = 2;
+  p.blocks[1].taken = 2, p.blocks[2].taken = 1;
+  EXPECT_FALSE(flow_of(p).reducible);
+}
+
+}  // namespace
+}  // namespace swizproof::ptx

@@ -1,0 +1,100 @@
+// The reader of PTX on what compilers and people write.
+#include <swizproof/ptx/module.hpp>
+
+#include <gtest/gtest.h>
+
+namespace swizproof::ptx {
+namespace {
+
+std::string const head = ".version 9.0\n.target sm_90a\n.address_size 64\n";
+Module read(std::string const& body) { return read_module(head + body, "test.ptx"); }
+
+TEST(PtxReader, ReadsDeclarations) {
+  Module const m = read(
+      ".file 1 \"a b.cu\"\n.shared .align 16 .b8 tile[4][256];\n.extern .shared .align 128 .b8 dynamic[];\n"
+      ".visible .entry k(.param .u64 p, .param .align 8 .b8 s[24])\n.maxntid 128, 1, 1\n.minnctapersm 2\n{ "
+      "ret; }\n");
+  ASSERT_EQ(m.variables.size(), 2U);
+  EXPECT_EQ(m.variables[0].bytes, 1024U);
+  EXPECT_EQ(m.variables[0].align, 16U);
+  EXPECT_TRUE(m.variables[1].extern_array);
+  EXPECT_EQ(m.files.at(1), "a b.cu");
+  ASSERT_EQ(m.functions.size(), 1U);
+  EXPECT_TRUE(m.functions[0].entry);
+  EXPECT_EQ(m.functions[0].maxntid[0], 128U);
+  EXPECT_EQ(m.functions[0].params[1].bytes, 24U);
+}
+
+TEST(PtxReader, ReadsOperands) {
+  Module const m = read(
+      ".entry k() {\n.reg .b32 %r<8>; .reg .pred %p<3>; .reg .b64 %rd<2>;\n"
+      "@!%p1 ld.shared::cta.v2.u32 {%r1, %r2}, [%r3+-8];\n mov.u32 %r4, -0x10; // twice\n"
+      "shfl.sync.idx.b32 %r1|%p2, %r2, 0, 31, -1;\n}\n");
+  auto const& body = m.functions.at(0).body;
+  ASSERT_EQ(body.size(), 3U);
+  EXPECT_EQ(body[0].opcode, "ld.shared::cta.v2.u32");
+  EXPECT_TRUE(body[0].guard_negated);
+  EXPECT_EQ(body[0].operands[0].parts.size(), 2U);
+  EXPECT_EQ(body[0].operands[1].value, ~std::uint64_t{0} - 7);
+  EXPECT_EQ(body[0].line, 6U);
+  EXPECT_EQ(body[1].operands[1].value, ~std::uint64_t{0} - 15);
+  EXPECT_EQ(body[2].operands[0].parts.size(), 1U);
+}
+
+TEST(PtxReader, ScopesHaveTheirOwnNames) {
+  Module const m = read(
+      ".entry k() {\n.reg .b32 a;\nmov.u32 a, 1;\n{ .reg .b32 a; mov.u32 a, 2; L: bra L; }\n{ L: bra L; "
+      "}\nmov.u32 a, 3;\n}\n");
+  auto const& body = m.functions.at(0).body;
+  ASSERT_EQ(body.size(), 7U);
+  EXPECT_NE(body[0].operands[0].reg, body[1].operands[0].reg);
+  EXPECT_EQ(body[0].operands[0].reg, body[6].operands[0].reg);
+  EXPECT_NE(body[3].operands[0].reg, body[5].operands[0].reg);
+}
+
+TEST(PtxReader, LinesOfTheSource) {
+  Module const m = read(
+      ".entry k() {\n.loc 1 50 3\n.loc 1 28 3, function_name $L__info0, inlined_at 1 50 3\nL:\n.loc 2 7 "
+      "1\nret;\n}\n");
+  auto const& body = m.functions.at(0).body;
+  Location const at = m.locations.at(static_cast<std::size_t>(body.at(1).location));
+  EXPECT_EQ(at.file, 2U);
+  EXPECT_EQ(at.line, 7U);
+  Location const inlined = m.locations.at(static_cast<std::size_t>(body.at(0).location));
+  EXPECT_EQ(inlined.line, 28U);
+  EXPECT_EQ(m.locations.at(static_cast<std::size_t>(inlined.inlined_at)).line, 50U);
+}
+
+TEST(PtxReader, NamesTheLineOfAnError) {
+  auto const message = [](std::string const& body) -> std::string {
+    try {
+      (void)read(body);
+    } catch (InputError const& error) {
+      return error.message;
+    }
+    return {};
+  };
+  EXPECT_EQ(message(".entry k() {\n bra L;\n}\n"), "test.ptx:5: the label of this branch is not defined");
+  EXPECT_EQ(message(".entry k() {\n ret;\n"), "test.ptx:6: the function k does not end");
+  EXPECT_EQ(message(".entry k() {\n @%p1 ret;\n}\n"), "test.ptx:5: the predicate %p1 is not declared");
+  EXPECT_EQ(message(".entry k() {\n mov.u32\n"), "test.ptx:6: the file ends within a statement");
+  EXPECT_EQ(message("int main() {}\n"), "test.ptx:4: expected a directive");
+}
+
+/// Every prefix of a file ends in a module or in an error with a place.
+TEST(PtxReader, EveryPrefix) {
+  std::string const all = head +
+                          ".shared .align 4 .b8 t[64];\n.entry k(.param .u64 p)\n{\n.reg .b32 %r<4>;\n.loc 1 "
+                          "2 3\nL:\nld.shared.u32 %r1, [t+4];\n{ .reg .pred q; @q bra L; }\nret;\n}\n";
+  std::size_t errors = 0;
+  for (std::size_t n = 0; n <= all.size(); ++n) try {
+      (void)read_module(all.substr(0, n), "test.ptx");
+    } catch (InputError const& error) {
+      ++errors;
+      EXPECT_TRUE(error.message.starts_with("test.ptx:")) << error.message;
+    }
+  EXPECT_GT(errors, all.size() / 2);
+}
+
+}  // namespace
+}  // namespace swizproof::ptx
