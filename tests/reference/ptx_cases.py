@@ -151,7 +151,7 @@ class Kernel:
             self.step()
         kinds = [("ld", 4), ("ld", 4), ("ld", 1), ("ld", 2), ("ld", 8), ("ld", 16), ("st", 4), ("st", 1), ("st", 2), ("st", 8), ("st", 16),
                  ("ldmatrix", 16), ("stmatrix", 16), ("cp", 4), ("cp", 8), ("cp", 16)]
-        kind, size = self.pick(kinds)
+        kind, size = self.pick(kinds if self.whole and self.depth == 0 else [k for k in kinds if "matrix" not in k[0]])  # .aligned
         shift = size.bit_length() - 1
         e = self.pick(self.pool[-4:])
         form = self.number(0, 12)
@@ -278,6 +278,7 @@ class Kernel:
             elif k < 19 and self.depth < 2:
                 self.loop()
             elif k == 19 and self.chance(0.15):
+                self.whole = False
                 self.emit(f"@{self.condition()} {self.pick(['ret', 'exit'])};")
                 self.odd.add("early exit")
             else:
@@ -334,12 +335,14 @@ class Kernel:
         self.odd.add(f"loop {form}" + (" nested" if self.depth > 1 else ""))
         bound = self.bound()
         step = self.pick([1, 1, 1, 2, 3, 4, 8, 32])
+        if form == "ne" and self.chance(0.95):  # else it need not end
+            bound, step = str(self.pick([1, 2, 5, 16])), 1
         kind = self.pick(["s32", "u32", "s32"])
         stages = []
         for _ in range(self.number(0, 3)):
             stages.append((self.word(), self.number(0, 5), self.pick(["1024", "4096", "16", "1", "3"])))
             self.emit(f"mov.u32 {stages[-1][0]}, {self.pick(['0', '0', '16', '1', '%t', self.pick(self.uniform)])};")
-        start = self.pick(["0", "0", "0", "1", "%t", "5", self.pick(self.uniform)])
+        start = self.pick(["0", "0", "0", "1", "%t", "5", self.pick(self.uniform)]) if form != "ne" or step > 1 else "0"
         self.emit(f"mov.u32 {i}, {dict(down=bound, right=self.pick(['512', '128', '16', '1', '0']), left='1').get(form, start)};")
         head = self.chance(0.4)
         self.lines.append(top + ":")
@@ -385,6 +388,7 @@ class Kernel:
 
     def text(self, block):
         x = self.name
+        self.whole = block[0] * block[1] * block[2] % 32 == 0
         self.emit("mov.u32 %t, %tid.x;")
         self.emit(f"ld.param.u32 %a, [{x}_a];")
         self.emit(f"ld.param.u32 %b, [{x}_b];")
