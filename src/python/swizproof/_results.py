@@ -772,6 +772,7 @@ class Fragment(Answer):
     layout: Optional[str] = None
     layout_unit: Optional[str] = None
     elements: Optional[List[HeldElement]] = None
+    notes: Optional[List[str]] = None
     fragment: Optional[str] = None
     tv: Optional[str] = None
     from_: Optional[str] = None
