@@ -184,7 +184,7 @@ __device__ __noinline__ std::uint64_t prepare(Numbers const& numbers, Instructio
 /// Cost of a pattern by the cost model. One function for all instructions: it is compiled once.
 __device__ __noinline__ std::uint32_t predict(Model const& model, Instruction instruction,
                                               Pattern const& pattern) {
-  Architecture const arch{{}, &model.phases, {}, {}, model.banks};
+  Architecture const arch = phases_alone(&model.phases, model.banks);
   return cost(arch, instruction, access(pattern, instruction)).wavefronts;
 }
 
@@ -500,7 +500,7 @@ class Bench {
   Part part_;
   std::uint32_t step_;
   std::uint32_t span_ = page_bytes;
-  Model model_{sm_90_phases, {}};
+  Model model_{sm_90_phases, usual_banks};
   unsigned quarters_ = 4;
   unsigned turn_ = 0;
   std::vector<std::pair<Instruction, Pattern>> contradictions_;

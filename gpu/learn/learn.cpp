@@ -365,7 +365,7 @@ class Learner {
     PhaseTable table{};
     for (auto& widths : table)
       for (Phase& p : widths) p = phase;
-    return cost(Architecture{{}, &table, Support::measured, {}, found_.banks}, i, probe.access(i)).wavefronts;
+    return cost(phases_alone(&table, found_.banks), i, probe.access(i)).wavefronts;
   }
 
   // ------------------------------------------------------------------------------------ equal words

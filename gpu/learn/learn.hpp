@@ -49,7 +49,7 @@ struct Findings {
   Learned outcome = Learned::unclear;
   std::string reason{};  ///< unless a table explains everything
   PhaseTable phases{};
-  Banks banks{};
+  Banks banks = usual_banks;
   double unit = 0;  ///< cycles of a wavefront
   std::vector<Experiment> experiments{};
   Trial trial{};
@@ -58,7 +58,10 @@ struct Findings {
   /// Precondition: these findings outlive it.
   [[nodiscard]] Architecture architecture(std::string_view name = "learned",
                                           std::string_view evidence = {}) const {
-    return {name, &phases, Support::measured, evidence, banks, 227 * 1024, trial.patterns};
+    Architecture arch = phases_alone(&phases, banks);
+    arch.name = name, arch.support = Support::measured, arch.evidence = evidence;
+    arch.patterns = trial.patterns;
+    return arch;
   }
 };
 

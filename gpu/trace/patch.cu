@@ -51,8 +51,7 @@ __device__ Counted* place_of(Table& table, std::uint64_t pc, Code code) {
 /// By one lane: the cost model, with the phases of the table, since constants of the host cannot be read here.
 __device__ std::uint32_t cost_of(Table const& table, Code code, WarpAccess<std::uint32_t> const& access) {
   if (code.kind > Kind::cp_async) return 0;
-  Architecture arch{};
-  arch.phases = &table.phases;
+  Architecture const arch = phases_alone(&table.phases, usual_banks);
   Instruction const instruction{static_cast<Operation>(code.kind), code.bytes, code.matrices};
   return cost(arch, instruction, access).wavefronts;
 }

@@ -480,6 +480,7 @@ DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& questi
 
 std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, unsigned element_bits,
                               std::uint64_t rows) {
+  if (rows == 0) return std::nullopt;
   OperandMode const& mode = descriptor.operand_mode();
   std::uint32_t const bytes = element_bits / 8;
   // operand_offset() is the sum of a function of the row and one of k: each is a mode, if its values are those of a layout.
@@ -499,7 +500,7 @@ std::optional<Mapping> map_of(MatrixDescriptor const& descriptor, Major major, u
   std::optional<Layout> const of_rows = mode_of(rows, [&](std::uint32_t i) { return offset_to(i, 0); }),
                               of_k = mode_of(operand_k_bytes / bytes,
                                              [&](std::uint32_t i) { return offset_to(0, i); });
-  if (rows == 0 || !of_rows || !of_k) return std::nullopt;
+  if (!of_rows || !of_k) return std::nullopt;
   Mapping map;
   map.element_bits = element_bits;
   if (mode.shape.swizzled) {

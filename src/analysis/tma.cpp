@@ -1,3 +1,5 @@
+#include "analysis/box_search.hpp"
+
 #include <swizproof/layout/algebra.hpp>
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/analysis/inspect.hpp>
@@ -21,237 +23,20 @@ namespace swizproof {
 
 namespace {
 
-/// Why a mode does not write the tile. Of all modes' reasons, that of the mode which makes the tile most regular
-/// is the one to tell: its swizzle is the tile's.
-struct Failure {
-  std::uint64_t regular = 0;   ///< elements of the largest block of lines at one distance, for any distance
-  std::uint64_t elements = 0;  ///< of the box that `reason` is about
-  std::string reason{};
-};
-
-/// Boxes of one swizzle mode.
-class BoxSearch {
- public:
-  BoxSearch(TmaMode mode, std::span<std::uint64_t const> extents, std::uint32_t element_bytes,
-            std::span<std::uint64_t const> addresses)
-      : mode_(mode), extents_(extents), bytes_(element_bytes), runs_(extents.size()) {
-    // Each swizzle is its own inverse: these are the addresses before it, which must be those of lines.
-    Swizzle const sigma = swizzle_of(mode);
-    plain_.reserve(addresses.size());
-    for (std::uint64_t const a : addresses) plain_.push_back(sigma(a));
-    for (std::size_t m = 0, stride = 1; m < extents.size(); stride *= extents[m++])
-      strides_.push_back(stride);
-  }
-
-  void run() {
-    for (std::size_t m = 0; m < extents_.size(); ++m) {
-      if (extents_[m] < 2 || step(m) != bytes_) continue;
-      for (std::uint32_t const b : runs(m)) {
-        std::uint32_t const line = b * bytes_;
-        if (tma_line(tma_width(mode_), std::uint64_t{8} * line) != TmaLine::fits) continue;
-        extend({b}, {m}, tma_pitch(mode_, line));
-      }
-    }
-    failure_.regular = 1;
-    for (std::size_t m = 0; m < extents_.size(); ++m)
-      if (extents_[m] > 1 && !runs(m).empty()) failure_.regular *= runs(m).front();
-    if (failure_.reason.empty()) failure_.reason = no_lines();
-  }
-  [[nodiscard]] std::optional<TmaBoxes> const& best() const { return best_; }
-  [[nodiscard]] Failure const& failure() const { return failure_; }
-  [[nodiscard]] TmaMode mode() const { return mode_; }
-
-  /// The boxes of a solution from a base, the first mode of the tile fastest.
-  [[nodiscard]] std::vector<TmaCopy> copies(TmaBoxes const& boxes, std::uint64_t base) const {
-    std::vector<TmaCopy> all;
-    for_each_corner(along(boxes), [&](std::vector<std::uint64_t> const& at, std::size_t i) {
-      all.push_back({at, static_cast<std::int64_t>(plain_[i] - base)});
-      return true;
-    });
-    return all;
-  }
-
-  /// The first element that a copy in lines as long as can be puts elsewhere; nothing if the tile has no lines of 16 bytes,
-  /// or if only the boxes' starts are in the way.
-  [[nodiscard]] std::optional<TmaWitness> witness() const {
-    std::vector<std::size_t> order;  // the innermost first
-    for (std::size_t m = 0; m < extents_.size(); ++m)
-      if (extents_[m] > 1) order.push_back(m);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(step(a) != bytes_, step(a)) < std::pair(step(b) != bytes_, step(b));
-    });
-    if (order.empty()) return std::nullopt;
-    std::uint64_t const widest = mode_ == TmaMode::none ? ~std::uint64_t{0} : tma_width(mode_) / bytes_;
-    std::uint64_t const unit = std::max(1U, tma_line_unit / bytes_);
-    std::uint64_t const line =
-        std::min({extents_[order[0]], std::uint64_t{tma_most_elements}, widest}) / unit * unit;
-    if (line == 0) return std::nullopt;
-    std::uint64_t const pitch = tma_pitch(mode_, static_cast<std::uint32_t>(line * bytes_));
-    std::uint64_t const lines = plain_.size() / extents_[order[0]];
-    for (std::uint64_t first = 0; first < extents_[order[0]]; first += line) {
-      std::uint64_t const destination =
-          plain_[first * strides_[order[0]]] & ~std::uint64_t{tma_destination - 1};
-      for (std::uint64_t y = 0; y < lines; ++y)
-        for (std::uint64_t x = first; x < std::min(first + line, extents_[order[0]]); ++x) {
-          std::vector<std::uint64_t> at(extents_.size(), 0);
-          at[order[0]] = x;
-          for (std::size_t d = 1, rest = y; d < order.size(); rest /= extents_[order[d++]])
-            at[order[d]] = rest % extents_[order[d]];
-          std::size_t i = 0;
-          for (std::size_t m = 0; m < at.size(); ++m) i += at[m] * strides_[m];
-          std::uint64_t const put = destination + y * pitch + (x - first) * bytes_;
-          if (put == plain_[i]) continue;
-          Swizzle const sigma = swizzle_of(mode_);
-          return TmaWitness{std::move(at),
-                            0,
-                            static_cast<std::int64_t>(sigma(put)),
-                            static_cast<std::int64_t>(sigma(plain_[i])),
-                            {}};
-        }
-    }
-    return std::nullopt;
-  }
-
- private:
-  /// That no mode has a line of 16 bytes, and why.
-  [[nodiscard]] std::string no_lines() {
-    for (std::size_t m = 0; m < extents_.size(); ++m) {
-      bool const whole = extents_[m] > 1 && step(m) == bytes_ && extents_[m] <= tma_most_elements &&
-                         !runs(m).empty() && runs(m).front() == extents_[m];
-      if (whole && extents_[m] * bytes_ % tma_line_unit != 0)
-        return fmt::format(
-            "mode {} of the tile is contiguous, but {} bytes long, and a line is a multiple of {}", m,
-            extents_[m] * bytes_, tma_line_unit);
-    }
-    return fmt::format("no mode of the tile consists of contiguous pieces of {} bytes", tma_line_unit);
-  }
-  /// Elements of a box along each mode of the tile.
-  [[nodiscard]] std::vector<std::uint64_t> along(TmaBoxes const& boxes) const {
-    std::vector<std::uint64_t> elements(extents_.size(), 1);
-    for (std::size_t d = 0; d < boxes.box.size(); ++d) elements[boxes.modes[d]] = boxes.box[d];
-    return elements;
-  }
-  /// Bytes from one index of mode m to the next, at the tile's origin.
-  [[nodiscard]] std::uint64_t step(std::size_t m) const { return plain_[strides_[m]] - plain_[0]; }
-
-  /// Extents of boxes along mode m, the largest first: divisors b such that within each b indices, anywhere in
-  /// the tile, every index lies step(m) behind the one before.
-  [[nodiscard]] std::vector<std::uint32_t> const& runs(std::size_t m) {
-    std::optional<std::vector<std::uint32_t>>& known = runs_[m];
-    if (!known) known = find_runs(m);
-    return *known;
-  }
-  [[nodiscard]] std::vector<std::uint32_t> find_runs(std::size_t m) const {
-    std::vector<bool> follows(extents_[m], true);
-    std::size_t const stride = strides_[m];
-    std::uint64_t const apart = step(m);
-    for (std::size_t block = 0; block < plain_.size(); block += stride * extents_[m])
-      for (std::size_t c = 1; c < extents_[m]; ++c)
-        for (std::size_t i = block + c * stride; follows[c] && i < block + (c + 1) * stride; ++i)
-          follows[c] = plain_[i] - plain_[i - stride] == apart;
-    std::vector<std::uint32_t> all;
-    for (auto b = static_cast<std::uint32_t>(std::min<std::uint64_t>(extents_[m], tma_most_elements)); b > 1;
-         --b) {
-      if (extents_[m] % b != 0) continue;
-      bool whole = true;
-      for (std::size_t c = 0; whole && c < extents_[m]; ++c) whole = c % b == 0 || follows[c];
-      if (whole) all.push_back(b);
-    }
-    return all;
-  }
-
-  /// Tries the box, and all that have one more dimension: the mode whose indices lie `next` bytes apart.
-  void extend(std::vector<std::uint32_t> const& box, std::vector<std::size_t> const& modes,
-              std::uint64_t next) {
-    for (std::size_t m = 0; m < extents_.size(); ++m) {
-      if (extents_[m] < 2 || step(m) != next || std::find(modes.begin(), modes.end(), m) != modes.end())
-        continue;
-      for (std::uint32_t const b : runs(m)) {
-        std::vector<std::uint32_t> more = box;
-        std::vector<std::size_t> and_mode = modes;
-        more.push_back(b);
-        and_mode.push_back(m);
-        extend(more, and_mode, next * b);
-      }
-    }
-    consider(box, modes);
-  }
-
-  /// Keeps the box if each of its copies has a destination, and there are fewer of them than before.
-  void consider(std::vector<std::uint32_t> box, std::vector<std::size_t> modes) {
-    std::vector<std::uint64_t> along(extents_.size(), 1);
-    std::uint64_t elements = 1;
-    for (std::size_t d = 0; d < box.size(); ++d) along[modes[d]] = box[d], elements *= box[d];
-    if (best_ && plain_.size() / elements >= best_->boxes) return;
-    for (std::size_t m = 0; m < extents_.size(); ++m)
-      if (extents_[m] > 1 && std::find(modes.begin(), modes.end(), m) == modes.end())
-        box.push_back(1), modes.push_back(m);
-    std::uint32_t const pitch = tma_pitch(mode_, box[0] * bytes_);
-    if (auto const stray = misplaced(along)) {
-      if (elements > failure_.elements)
-        failure_ = {
-            0, elements,
-            fmt::format("mode {} puts lines {} bytes apart: the largest box that fits is ({}), and one "
-                        "would start at byte {}, no multiple of {}",
-                        name(mode_), pitch, fmt::join(box, ","), *stray, tma_destination)};
-      return;
-    }
-    best_ = TmaBoxes{mode_,
-                     std::move(box),
-                     std::move(modes),
-                     plain_.size() / elements,
-                     pitch,
-                     elements * bytes_,
-                     std::max<std::uint64_t>(tma_destination, swizzle_of(mode_).period())};
-  }
-
-  /// Calls visit(coordinate, index) for the first element of each box until it says false.
-  template <class Visit>
-  void for_each_corner(std::vector<std::uint64_t> const& along, Visit const& visit) const {
-    std::vector<std::uint64_t> at(along.size(), 0);
-    std::size_t i = 0;
-    while (visit(at, i)) {
-      std::size_t m = 0;
-      for (; m < at.size(); ++m) {
-        at[m] += along[m], i += along[m] * strides_[m];
-        if (at[m] < extents_[m]) break;
-        i -= at[m] * strides_[m], at[m] = 0;
-      }
-      if (m == at.size()) return;
-    }
-  }
-
-  /// Start of a box at which TMA cannot start, from the tile's base.
-  [[nodiscard]] std::optional<std::int64_t> misplaced(std::vector<std::uint64_t> const& along) const {
-    std::optional<std::int64_t> stray;
-    for_each_corner(along, [&](std::vector<std::uint64_t> const&, std::size_t i) {
-      if (plain_[i] % tma_destination != 0) stray = static_cast<std::int64_t>(plain_[i]);
-      return !stray;
-    });
-    return stray;
-  }
-
-  TmaMode mode_;
-  std::span<std::uint64_t const> extents_;
-  std::uint32_t bytes_;                 // of an element
-  std::vector<std::uint64_t> plain_{};  // addresses before the swizzle
-  std::vector<std::size_t> strides_{};  // of plain indices
-  std::vector<std::optional<std::vector<std::uint32_t>>> runs_{};
-  std::optional<TmaBoxes> best_{};
-  Failure failure_{};
-};
-
 bool is_tma_element(unsigned bits) { return bits == 8 || bits == 16 || bits == 32 || bits == 64; }
 
 /// That TMA has no such elements; empty if it has.
 std::string unfit_element(unsigned bits) {
   if (is_tma_element(bits)) return {};
-  return fmt::format("TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", bits,
-                     bits == 4 || bits == 6
-                         ? "; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, 16U4_ALIGN16B and 16U6_ALIGN16B, which "
-                           "pack 16 of them into 8 "
-                           "or 16 bytes, are not modelled: give the tile in bytes, --element u8"
-                         : "");
+  return fmt::format(
+      "TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", bits,
+      bits == 4
+          ? "; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, which leaves no gaps, and 16U4_ALIGN16B, which leaves 8 "
+            "bytes free behind every 8, are not modelled: give the tile in bytes, --element u8"
+      : bits == 6
+          ? "; CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B, which leaves 4 bytes free behind every 12, is not "
+            "modelled: give the tile in bytes, --element u8"
+          : "");
 }
 
 /// Why no box has so many dimensions; empty if one has.
@@ -259,8 +44,8 @@ std::string unfit_modes(std::span<std::uint64_t const> extents) {
   auto const long_modes =
       std::count_if(extents.begin(), extents.end(), [](std::uint64_t e) { return e > 1; });
   if (static_cast<std::size_t>(long_modes) > tma_most_dimensions)
-    return fmt::format("the tile has {} modes, a box has at most {} dimensions", long_modes,
-                       tma_most_dimensions);
+    return fmt::format("the tile has {} modes, and a tensor map has {} dimensions: one for each at most",
+                       long_modes, tma_most_dimensions);
   return {};
 }
 
@@ -320,6 +105,17 @@ struct AllModes {
   std::vector<BoxSearch> searches{};
   std::vector<std::size_t> writing{};  ///< places in `searches`
   std::size_t nearest = 0;
+
+  /// The search that found the fewest boxes, however their dimensions split the tile's modes, if those are fewer than the best's.
+  [[nodiscard]] BoxSearch const* with_fewer() const {
+    auto const boxes_of = [&](std::size_t i) { return searches[i].fewest()->boxes.boxes; };
+    auto const fewest = std::min_element(writing.begin(), writing.end(), [&](std::size_t a, std::size_t b) {
+      return boxes_of(a) < boxes_of(b);
+    });
+    if (fewest == writing.end() || boxes_of(*fewest) >= searches[writing.front()].best()->boxes.boxes)
+      return nullptr;
+    return &searches[*fewest];
+  }
 };
 
 AllModes search_all(std::span<TmaMode const> modes, std::span<std::uint64_t const> extents,
@@ -333,7 +129,11 @@ AllModes search_all(std::span<TmaMode const> modes, std::span<std::uint64_t cons
       all.nearest = all.searches.size() - 1;
   }
   std::stable_sort(all.writing.begin(), all.writing.end(), [&](std::size_t a, std::size_t b) {
-    return all.searches[a].best()->boxes < all.searches[b].best()->boxes;
+    auto const rank = [&](std::size_t i) {  // of as few boxes those whose dimensions are the tile's modes
+      TmaBoxes const& boxes = all.searches[i].best()->boxes;
+      return std::pair(boxes.boxes, boxes.box.size());
+    };
+    return rank(a) < rank(b);
   });
   return all;
 }
@@ -414,19 +214,56 @@ void find_bases(Map const& map, Tile const& tile, std::uint64_t period, std::uin
 
 // ---------------------------------------------------------------------------------------- the copies as a layout
 
-/// The addresses of the copies as a Map; nothing where the boxes' destinations are no sum of a layout for each mode.
+/// The box along each mode of a tile, in elements; nothing where its dimensions are no split of the mode into equal parts, or the copies no
+/// grid of boxes side by side.
+std::optional<std::vector<std::uint64_t>> grid_of(TmaPlan const& plan,
+                                                  std::vector<std::uint64_t> const& extents) {
+  std::vector<std::uint64_t> box(extents.size(), 1);
+  std::uint64_t copies = 1;
+  for (std::size_t m = 0; m < extents.size(); ++m) {
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t d = 0; d < plan.box.size(); ++d)
+        if (plan.modes[d] == m && plan.box[d] > 1 && plan.steps[d] == box[m])
+          box[m] *= plan.box[d], more = true;
+    }
+    if (extents[m] % box[m] != 0) return std::nullopt;
+    copies *= extents[m] / box[m];
+  }
+  std::uint64_t const elements =
+      std::accumulate(box.begin(), box.end(), std::uint64_t{1}, std::multiplies<>());
+  std::uint64_t of_one = 1;
+  for (std::uint32_t const extent : plan.box) of_one *= extent;
+  if (of_one != elements || copies != plan.copies.size()) return std::nullopt;
+  for (TmaCopy const& copy : plan.copies)
+    for (std::size_t m = 0; m < extents.size(); ++m)
+      if (copy.at[m] % box[m] != 0) return std::nullopt;
+  return box;
+}
+
+/// The dimensions of a box along a mode, the smallest step first, as modes of a layout: extents, and distances in elements.
+Layout within_box(TmaBoxes const& boxes, std::size_t mode, std::int64_t element_bytes) {
+  std::vector<std::array<std::int64_t, 3>> along;  // step, extent, distance
+  std::int64_t line = boxes.pitch;
+  for (std::size_t d = 0; d < boxes.box.size(); ++d) {
+    if (boxes.modes[d] == mode && boxes.box[d] > 1)
+      along.push_back({boxes.steps[d], boxes.box[d], d == 0 ? 1 : line / element_bytes});
+    if (d != 0) line *= boxes.box[d];
+  }
+  std::sort(along.begin(), along.end());
+  std::vector<IntTuple> shape, stride;
+  for (auto const& [step, extent, distance] : along)
+    shape.emplace_back(extent), stride.emplace_back(distance);
+  return {IntTuple(shape), IntTuple(stride)};
+}
+
+/// The addresses of the copies as a Map; nothing where the boxes are no grid, or their destinations no sum of a layout for each mode.
 std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> const& extents,
                             unsigned element_bits) {
   auto const bytes = static_cast<std::int64_t>(element_bits / 8);
-  std::vector<std::int64_t> box(extents.size(), 1), within(extents.size(), 0);
-  std::int64_t line = plan.pitch;
-  for (std::size_t d = 0; d < plan.box.size(); ++d) {
-    box[plan.modes[d]] = plan.box[d];
-    within[plan.modes[d]] = d == 0 ? 1 : line / bytes;
-    if (d != 0) line *= plan.box[d];
-  }
+  std::optional<std::vector<std::uint64_t>> const box = grid_of(plan, extents);
   std::int64_t const start = plan.copies.front().destination;
-  if (start % bytes != 0) return std::nullopt;
+  if (!box || start % bytes != 0) return std::nullopt;
   std::vector<std::vector<std::int64_t>> steps(extents.size());  // of the boxes along each mode alone
   for (std::size_t m = 0; m < extents.size(); ++m)
     for (TmaCopy const& copy : plan.copies) {
@@ -436,19 +273,18 @@ std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> cons
     }
   for (TmaCopy const& copy : plan.copies) {
     std::int64_t sum = start / bytes;
-    for (std::size_t m = 0; m < extents.size(); ++m)
-      sum += steps[m][copy.at[m] / static_cast<std::uint64_t>(box[m])];
+    for (std::size_t m = 0; m < extents.size(); ++m) sum += steps[m][copy.at[m] / (*box)[m]];
     if (sum * bytes != copy.destination) return std::nullopt;
   }
   std::vector<IntTuple> shapes, strides;
   for (std::size_t m = 0; m < extents.size(); ++m) {
     std::optional<Layout> const outer = layout_of_values(steps[m]);
     if (!outer) return std::nullopt;
-    std::vector<IntTuple> shape = outer->shape.modes, stride = outer->stride.modes;
-    if (box[m] > 1 || shape.empty()) {
-      shape.insert(shape.begin(), IntTuple(box[m]));
-      stride.insert(stride.begin(), IntTuple(within[m]));
-    }
+    Layout const inner = within_box(plan, m, bytes);
+    std::vector<IntTuple> shape = inner.shape.modes, stride = inner.stride.modes;
+    shape.insert(shape.end(), outer->shape.modes.begin(), outer->shape.modes.end());
+    stride.insert(stride.end(), outer->stride.modes.begin(), outer->stride.modes.end());
+    if (shape.empty()) shape.emplace_back(1), stride.emplace_back(0);
     bool const single = shape.size() == 1;
     shapes.push_back(single ? shape[0] : IntTuple(shape));
     strides.push_back(single ? stride[0] : IntTuple(stride));
@@ -461,11 +297,11 @@ std::optional<Map> image_of(TmaPlan const& plan, std::vector<std::uint64_t> cons
   return image;
 }
 
-/// The plan of a search that found boxes from a base, where `tile` was read: their places and all bases.
-TmaPlan plan_of(BoxSearch const& search, Map const& map, Tile const& tile, std::uint64_t period,
-                std::uint64_t base) {
-  TmaPlan plan{*search.best(), {}, 0, {}, true, {Engine::exhaustive}, {}};
-  plan.copies = search.copies(*search.best(), base);
+/// The plan of boxes that a search found from a base, where `tile` was read: their places and all bases.
+TmaPlan plan_of(BoxSearch const& search, BoxCover const& cover, Map const& map, Tile const& tile,
+                std::uint64_t period, std::uint64_t base) {
+  TmaPlan plan{cover.boxes, {}, 0, {}, true, {Engine::exhaustive}, {}};
+  plan.copies = search.copies(cover, base);
   find_bases(map, tile, period, base, plan);
   plan.image = image_of(plan, tile.extents, *map.element_bits);
   return plan;
@@ -554,7 +390,9 @@ TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes
     return refuted(std::move(out), nearest.failure().reason, nearest.witness());
   }
   for (std::size_t const i : all.writing)
-    out.plans.push_back(plan_of(all.searches[i], map, tile, period, base));
+    out.plans.push_back(plan_of(all.searches[i], *all.searches[i].best(), map, tile, period, base));
+  if (BoxSearch const* const other = all.with_fewer())
+    out.split = plan_of(*other, *other->fewest(), map, tile, period, base);
   out.outcome = Proved{};
   return out;
 }
@@ -733,62 +571,15 @@ std::vector<Map> in_bytes(Map map) {
   return {map};
 }
 
-/// The tile with each mode's own modes as modes of the tile, those beyond 256 elements cut there, and contiguous ones cut at
-/// `width` elements if that is not 0; nothing if it has no more modes than before, or that cut does not divide.
-std::optional<Map> split_tile(Map map, std::int64_t width) {
-  Layout const whole = *map.domain();
-  std::vector<IntTuple> shape, stride;
-  constexpr std::int64_t most = tma_most_elements;
-  auto const add = [&](std::int64_t extent, std::int64_t step) {
-    bool const cut = extent > most && extent % most == 0;
-    shape.emplace_back(cut ? most : extent);
-    stride.emplace_back(step);
-    if (cut) shape.emplace_back(extent / most), stride.emplace_back(step * most);
-  };
-  for (std::size_t m = 0; m < whole.rank(); ++m) {
-    Layout const mode = coalesce(whole.mode(m));
-    std::vector<std::int64_t> const extents = mode.shape.leaves(), steps = mode.stride.leaves();
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      bool const cut = width != 0 && steps[i] == 1 && extents[i] > width;
-      if (cut && extents[i] % width != 0) return std::nullopt;
-      add(cut ? width : extents[i], steps[i]);
-      if (cut) add(extents[i] / width, width);
-    }
-  }
-  if (shape.size() <= whole.rank()) return std::nullopt;
-  map.on_elements.back() = Layout{IntTuple(shape), IntTuple(stride)};
-  return map;
-}
-
-/// The split with the fewest boxes, if they are fewer than `than`.
-std::optional<TmaSplit> best_split(Map const& map, std::uint64_t than, std::span<TmaMode const> modes,
-                                   Limits const& limits) {
-  std::optional<TmaSplit> best;
-  for (std::int64_t const bytes : {0, 128, 64, 32}) {
-    std::optional<Map> const tile = split_tile(map, bytes * 8 / *map.element_bits);
-    if (!tile) continue;
-    TmaCopies found = enumerate_copies(*tile, modes, TriedBases::multiples, limits);
-    if (found.plans.empty() || found.plans.front().boxes >= than) continue;
-    than = found.plans.front().boxes;
-    best = TmaSplit{*tile, std::move(found.plans.front())};
-  }
-  return best;
-}
-
 /// tma_copies() of elements that TMA has.
 TmaCopies copies_of(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
   TmaCopies out = enumerate_copies(map, modes, TriedBases::all, limits);
   for (TmaPlan& plan : out.plans) confirm_plan(plan, map, limits);
-  bool const small =
-      is_tma_element(*map.element_bits) && map.domain()->size() <= std::int64_t{most_shared_bytes};
-  bool const from_multiples = !out.plans.empty() && out.plans.front().destination_alignment != 0;
-  if (small && !std::holds_alternative<Unknown>(out.outcome))
-    out.split = best_split(map, from_multiples ? out.plans.front().boxes : ~std::uint64_t{0}, modes, limits);
-  if (out.split) confirm_plan(out.split->plan, out.split->map, limits);
+  if (out.split) confirm_plan(*out.split, map, limits);
   return out;
 }
 
-constexpr char const* no_modes = "the architecture has no TMA, which came with compute capability 9.0";
+constexpr char const* no_modes = "no TMA is known of the architecture: it came with compute capability 9.0";
 
 /// tma_recasts(), of any map.
 std::vector<Map> recasts_of(Map const& map) {
@@ -810,7 +601,7 @@ TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bit
     if (!reason.empty()) return {{}, std::move(reason), 0};
   AllModes const all = search_all(modes, extents, element_bits, addresses);
   if (all.writing.empty()) return {{}, all.searches[all.nearest].failure().reason, 0};
-  return {all.searches[all.writing.front()].best(), {}, 0};
+  return {all.searches[all.writing.front()].best()->boxes, {}, 0};
 }
 
 TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
@@ -829,6 +620,42 @@ TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes, Limits const
   }
   if (!first->writes) first->reason = reason_of_recast(*map.element_bits, std::move(first->reason));
   return *std::move(first);
+}
+
+std::optional<Map> split_tile(Map const& map, TmaBoxes const& boxes) {
+  Layout const whole = *map.domain();
+  std::vector<IntTuple> shape, stride;
+  for (std::size_t m = 0; m < whole.rank(); ++m) {
+    std::int64_t const extent = whole.shape.mode(m).product();
+    std::vector<std::int64_t> cuts;
+    for (std::size_t d = 0; d < boxes.box.size(); ++d)
+      if (boxes.modes[d] == m) cuts.push_back(boxes.steps[d]);
+    if (cuts.empty()) cuts.push_back(1);
+    std::sort(cuts.begin(), cuts.end());
+    cuts.push_back(extent);
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+      if (cuts[c + 1] % cuts[c] != 0) return std::nullopt;
+      std::int64_t const parts = cuts[c + 1] / cuts[c];
+      std::vector<std::int64_t> values;
+      for (std::int64_t i = 0; i < parts; ++i)
+        values.push_back(
+            static_cast<std::int64_t>(whole.mode(m)(static_cast<std::uint64_t>(i * cuts[c])).elements));
+      std::optional<Layout> const part = layout_of_values(values);
+      if (!part) return std::nullopt;
+      shape.push_back(part->rank() == 0   ? IntTuple(1)
+                      : part->rank() == 1 ? part->shape.mode(0)
+                                          : part->shape);
+      stride.push_back(part->rank() == 0   ? IntTuple(0)
+                       : part->rank() == 1 ? part->stride.mode(0)
+                                           : part->stride);
+    }
+  }
+  Map out = map;
+  out.on_elements.back() = Layout{IntTuple(shape), IntTuple(stride)};
+  bool same = true;
+  for (std::uint64_t i = 0; same && i < static_cast<std::uint64_t>(whole.size()); ++i)
+    same = offset(map, i).elements == offset(out, i).elements;
+  return same ? std::optional(std::move(out)) : std::nullopt;
 }
 
 std::vector<Map> tma_recasts(Map const& map) {

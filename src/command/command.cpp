@@ -136,6 +136,7 @@ void add_common(CLI::App& app, Common& common) {
   app.add_option("--arch", common.arch,
                  "architecture whose bank model is used; 'prove FILE' takes several: sm_90,sm_100")
       ->delimiter(',')
+      ->each([&common](std::string const&) { common.arch_is_given = true; })
       ->multi_option_policy(CLI::MultiOptionPolicy::Join)
       ->check([](std::string const& text) {
         try {

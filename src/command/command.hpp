@@ -22,6 +22,8 @@ struct Common {
   double timeout = 30;
   unsigned seed = 0;
   std::string arch = "sm_90";
+  bool arch_is_given =
+      false;  ///< on the command line; else the commands that need more than a bank model look at their input
   std::string color = "auto";
   int exit_code = holds;  ///< set by the command that ran
   Streams streams{};

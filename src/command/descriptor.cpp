@@ -67,9 +67,34 @@ bool names_integers(std::string const& element) {
   return type != nullptr && type->is_integer();
 }
 
+/// The reader that --for and --arch name; nothing if neither is given. Throws InputError if the architecture has none, or another.
+std::optional<OperandReader> reader_of_options(Common const& common, std::string const& wanted) {
+  std::optional<OperandReader> reader;
+  if (!wanted.empty()) reader = wanted == "tcgen05" ? OperandReader::tcgen05 : OperandReader::wgmma;
+  if (!common.arch_is_given) return reader;
+  Architecture const& arch = parse_architecture(common.arch);
+  auto const refuse = [&](std::string message, std::string hint) {
+    return InputError{std::move(message), common.arch, 0, common.arch.size(), std::move(hint)};
+  };
+  std::string const whose = "wgmma is of sm_90a, tcgen05 of sm_100a, sm_103a and sm_110a";
+  if (arch.operands == OperandUnit::none)
+    throw refuse(fmt::format("{} has no instruction that reads through descriptors", arch.name), whose);
+  if (arch.operands == OperandUnit::unknown) {
+    if (reader) return reader;
+    throw refuse(
+        fmt::format("it is not known which instruction of compute capability {}.{} reads through descriptors",
+                    arch.capability / 10, arch.capability % 10),
+        "--for wgmma or --for tcgen05 says so");
+  }
+  OperandReader const of_arch =
+      arch.operands == OperandUnit::wgmma ? OperandReader::wgmma : OperandReader::tcgen05;
+  if (reader && *reader != of_arch)
+    throw refuse(fmt::format("{} has no {}", arch.name, name(*reader)), whose);
+  return of_arch;
+}
+
 DescriptorQuestion question_of(DescriptorArguments const& options) {
   DescriptorQuestion question;
-  question.reader = options.reader == "tcgen05" ? OperandReader::tcgen05 : OperandReader::wgmma;
   if (!options.major.empty()) question.major = options.major == "k" ? Major::k : Major::mn;
   if (!options.operand.empty()) question.operand = options.operand == "a" ? Operand::a : Operand::b;
   read_extent(options.extent, question);
@@ -370,14 +395,12 @@ struct NumberResult {
   std::vector<std::string> suspicions{};
 };
 
-NumberResult compute_number(DescriptorArguments const& options) {
+NumberResult compute_number(Common const& common, DescriptorArguments const& options) {
   DescriptorQuestion const question = question_of(options);
-  NumberResult result{
-      parse_matrix_descriptor(options.layout.text,
-                              options.reader.empty() ? std::nullopt : std::optional(question.reader)),
-      question.major.value_or(Major::k),
-      options.layout.element.empty() ? 16 : parse_element(options.layout.element),
-      question.rows.value_or(64)};
+  NumberResult result{parse_matrix_descriptor(options.layout.text, reader_of_options(common, options.reader)),
+                      question.major.value_or(Major::k),
+                      options.layout.element.empty() ? 16 : parse_element(options.layout.element),
+                      question.rows.value_or(64)};
   std::string_view const why =
       why_not(result.descriptor.reader, result.descriptor.operand_mode(), result.major, result.element_bits);
   auto const refuse = [&](std::string message) {
@@ -396,8 +419,7 @@ NumberResult compute_number(DescriptorArguments const& options) {
                              : *question.operand == Operand::a ? " of A"
                                                                : " of B"));
   result.map = map_of(result.descriptor, result.major, result.element_bits, result.rows);
-  if (!result.map)
-    result.why_none = "these rows are neither part of an atom nor a whole number of atoms: no layout";
+  if (!result.map) result.why_none = fmt::format("the addresses of {} rows are no layout", result.rows);
   result.suspicions = suspicions(result.descriptor, result.major, result.element_bits, result.rows);
   return result;
 }
@@ -446,7 +468,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
   if (first != std::string::npos &&
       options.layout.text.find_first_not_of("0123456789abcdefxXABCDEFulUL", first) == std::string::npos &&
       options.layout.text[first] >= '0' && options.layout.text[first] <= '9') {
-    NumberResult const result = compute_number(options);
+    NumberResult const result = compute_number(common, options);
     if (common.json)
       print_json(common, to_json(result));
     else
@@ -454,7 +476,8 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
     return;
   }
   TileResult result{options.layout.parse_for_every_base(), question_of(options), {}};
-  if (options.reader.empty()) result.question.reader = reader_of_text(options.layout.text);
+  std::optional<OperandReader> const reader = reader_of_options(common, options.reader);
+  result.question.reader = reader ? *reader : reader_of_text(options.layout.text);
   result.question.integers =
       names_integers(result.map.element.empty() ? options.layout.element : result.map.element);
   result.found = descriptors_of(result.map, result.question, common.limits());
@@ -480,7 +503,8 @@ void add_descriptor(CLI::App& app, Common& common) {
   sub->add_option("--major", options->major, "which index is contiguous: k or mn; default: what fits")
       ->check(CLI::IsMember({"k", "mn"}));
   sub->add_option("--for", options->reader,
-                  "wgmma (sm_90a) or tcgen05 (sm_100); default: wgmma, of a number what it says")
+                  "wgmma (sm_90a) or tcgen05 (sm_100a); default: of the --arch that is given, of a number "
+                  "what it says, else wgmma")
       ->check(CLI::IsMember({"wgmma", "tcgen05"}));
   sub->add_option("--extent", options->extent,
                   "ROWS,K: elements that one instruction reads; default: the most rows");

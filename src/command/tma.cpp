@@ -93,14 +93,20 @@ void refuse_beyond_block(Mapping const& map, Architecture const& arch) {
                    {}};
 }
 
-/// Copies of compute capability 10.0 that 9.0 does not have.
+/// Modes of compute capability 10.0 that would write the tile where the architecture does not load with them.
 std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
-  if (result.arch->capability != 90 || !result.found.plans.empty()) return {};
+  if (result.arch->tma != TmaLoads::up_to_128b || !result.found.plans.empty()) return {};
   TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
   if (newer.plans.empty()) return {};
+  std::string const mode(name(newer.plans.front().mode));
+  if (result.arch->capability >= 120)
+    return fmt::format(
+        "mode {}, which {} has for stores to global memory alone, loads it on sm_100 (documented, not "
+        "measured)",
+        mode, result.arch->name);
   return fmt::format(
       "mode {}, which compute capability 10.0 has (documented, not measured), writes it: --arch sm_100",
-      name(newer.plans.front().mode));
+      mode);
 }
 
 /// Modes that are longer than 1: each is a dimension of a box.
@@ -114,9 +120,13 @@ std::size_t dimensions_of(Layout const& tile) {
 void take_recast(TmaResult& result) {
   unsigned const before = *result.map.element_bits;
   static_cast<Map&>(result.map) = *result.found.recast;
-  result.map.notes.push_back(fmt::format(
-      "TMA has no elements of {} bits; the answer is that of the same bytes as elements of {} bits: {}",
-      before, *result.map.element_bits, to_string(*result.found.recast)));
+  std::string const types = before == 4 ? "TMA's packed types of 4 bits are not modelled: 16U4_ALIGN8B, "
+                                          "which leaves no gaps, and 16U4_ALIGN16B, which "
+                                          "leaves 8 bytes free behind every 8"
+                                        : fmt::format("TMA has no elements of {} bits", before);
+  result.map.notes.push_back(
+      fmt::format("{}; the answer is that of the same bytes as elements of {} bits: {}", types,
+                  *result.map.element_bits, to_string(*result.found.recast)));
 }
 
 TmaResult compute_copies(Common const& common, Mapping const& map, std::string const& element) {
@@ -124,6 +134,11 @@ TmaResult compute_copies(Common const& common, Mapping const& map, std::string c
   result.map = map;
   result.arch = &parse_architecture(common.arch);
   std::optional<Support> const support = tma_support(*result.arch);
+  if (result.arch->tma == TmaLoads::unknown)
+    throw InputError{fmt::format("it is not known which copies the TMA of compute capability {}.{} makes",
+                                 result.arch->capability / 10, result.arch->capability % 10),
+                     common.arch, 0, common.arch.size(),
+                     "the file is about banks; name an architecture: --arch sm_90"};
   if (!support)
     throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
                      "it came with compute capability 9.0: --arch sm_90"};
@@ -164,8 +179,10 @@ std::optional<std::vector<BoxLoop>> loops_of(TmaPlan const& plan) {
   }
   for (TmaCopy const& copy : plan.copies) {
     std::int64_t sum = start;
-    for (BoxLoop const& loop : loops)
+    for (BoxLoop const& loop : loops) {
+      if (copy.at[loop.mode] % loop.elements != 0) return std::nullopt;
       sum += static_cast<std::int64_t>(copy.at[loop.mode] / loop.elements) * loop.bytes;
+    }
     if (sum != copy.destination) return std::nullopt;
   }
   return loops;
@@ -193,6 +210,24 @@ void add_arrays(std::vector<std::string>& lines, TmaPlan const& plan) {
       [](TmaCopy const& copy) { return fmt::format("{{{}}}", fmt::join(copy.at, ", ")); });
 }
 
+/// True if the box has dimensions that split modes of the tile.
+bool is_split(TmaBoxes const& boxes) {
+  return std::any_of(boxes.steps.begin(), boxes.steps.end(), [](std::uint32_t step) { return step != 1; });
+}
+
+/// Comments: what the tensor map's strides are where its dimensions split modes of the tile.
+std::vector<std::string> strides_of_split(TmaBoxes const& boxes) {
+  std::vector<std::string> lines;
+  for (std::size_t d = 1; d < boxes.box.size(); ++d) {
+    if (boxes.steps[d] == 1) continue;
+    lines.push_back(
+        fmt::format("// dimension {0} has every {1}th index of mode {2}: stride[{3}] = {1} * the stride of "
+                    "mode {2}, extent[{0}] >= {4}",
+                    d, boxes.steps[d], boxes.modes[d], d - 1, boxes.box[d]));
+  }
+  return lines;
+}
+
 /// The call and the copies; with the arrays of irregular boxes if `all` is set, or if they are few.
 std::vector<std::string> code_of(TmaResult const& result, bool all) {
   TmaPlan const& plan = result.found.plans.front();
@@ -200,6 +235,7 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
   std::vector<std::string> ones(rank, "1"), lines;
   lines.push_back(fmt::format("cuuint32_t const box[{0}] = {{{1}}}, step[{0}] = {{{2}}};", rank,
                               fmt::join(plan.box, ", "), fmt::join(ones, ", ")));
+  for (std::string& line : strides_of_split(plan)) lines.push_back(std::move(line));
   lines.push_back(fmt::format("cuTensorMapEncodeTiled(&map, {}, {}, tensor, extent, stride, box, step,",
                               cuda_name(*result.data_types.front()), rank));
   lines.push_back(fmt::format("    CU_TENSOR_MAP_INTERLEAVE_NONE, {},", cuda_name(plan.mode)));
@@ -207,8 +243,8 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
   lines.push_back(fmt::format("mbarrier.arrive.expect_tx.shared.b64 _, [bar], {};", plan.bytes * plan.boxes));
   auto const loops = loops_of(plan);
   std::string indent, terms;
-  std::vector<std::string> at(rank);
-  for (std::size_t d = 0; d < rank; ++d) at[d] = fmt::format("c{}", d);
+  std::vector<std::string> at(rank);  // a dimension of a greater step counts from where that of step 1 is
+  for (std::size_t d = 0; d < rank; ++d) at[d] = plan.steps[d] == 1 ? fmt::format("c{}", d) : "0";
   if (loops) {
     for (std::size_t l = loops->size(); l-- > 0;) {
       BoxLoop const& loop = (*loops)[l];
@@ -217,7 +253,7 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
       indent += "  ";
       terms += fmt::format(" {} {}*{}", loop.bytes < 0 ? '-' : '+', std::abs(loop.bytes), variable);
       for (std::size_t d = 0; d < rank; ++d)
-        if (plan.modes[d] == loop.mode)
+        if (plan.modes[d] == loop.mode && plan.steps[d] == 1)
           at[d] += loop.elements == 1 ? fmt::format(" + {}", variable)
                                       : fmt::format(" + {}*{}", loop.elements, variable);
     }
@@ -229,7 +265,8 @@ std::vector<std::string> code_of(TmaResult const& result, bool all) {
                                 listed ? "" : "; --all prints destination[] and at[][]"));
     indent = "  ";
     terms = "tile + destination[i]";
-    for (std::size_t d = 0; d < rank; ++d) at[d] += fmt::format(" + at[i][{}]", plan.modes[d]);
+    for (std::size_t d = 0; d < rank; ++d)
+      if (plan.steps[d] == 1) at[d] += fmt::format(" + at[i][{}]", plan.modes[d]);
   }
   lines.push_back(
       fmt::format("{}cp.async.bulk.tensor.{}d.shared::cluster.global.mbarrier::complete_tx::bytes [{}], "
@@ -266,6 +303,16 @@ std::string domain_of_refutation(TmaResult const& result) {
   return unit == 1 ? "every base" : fmt::format("every base that is a multiple of {}", unit);
 }
 
+/// The boxes of which none do, in words.
+std::string searched(TmaResult const& result) {
+  std::vector<std::string_view> modes;
+  for (TmaMode const mode : tma_modes_of(*result.arch)) modes.push_back(name(mode));
+  return fmt::format(
+      "all boxes of at most {} dimensions, each along one mode of the tile at any step, in modes {}; they "
+      "may overlap",
+      tma_most_dimensions, fmt::join(modes, ", "));
+}
+
 /// Null where no multiples are good bases.
 Json multiples_of(TmaBoxes const& boxes) {
   return boxes.destination_alignment == 0 ? Json(nullptr) : Json(boxes.destination_alignment);
@@ -276,6 +323,8 @@ Json to_json(TmaBoxes const& boxes) {
   return {{"swizzle", name(boxes.mode)},
           {"interleave", "none"},
           {"box", boxes.box},
+          {"box_modes", boxes.modes},
+          {"box_steps", boxes.steps},
           {"boxes", boxes.boxes},
           {"pitch", boxes.pitch},
           {"bytes", boxes.bytes},
@@ -302,7 +351,7 @@ void add_plan(Json& out, TmaResult const& result) {
   out["data_type_number"] = result.data_types.front()->number;
   out["swizzle_number"] = static_cast<unsigned>(plan.mode);
   out["rank"] = result.rank();
-  out["box_modes"] = plan.modes;
+  out["fewest"] = !result.found.split.has_value();
   out["extents"] = Json::array();
   for (std::size_t m = 0; m < plan.copies.front().at.size(); ++m)
     out["extents"].push_back(result.map.domain()->shape.mode(m).product());
@@ -334,6 +383,7 @@ Json to_json(TmaResult const& result) {
     add_plan(out, result);
   } else {
     out["reason"] = result.found.reason;
+    if (std::holds_alternative<Refuted>(result.found.outcome)) out["searched"] = searched(result);
     if (result.found.witness) out["counterexample"] = to_json(*result.found.witness);
     if (!result.hint.empty()) out["hint"] = result.hint;
     out["engine"] = name(Engine::exhaustive);
@@ -342,9 +392,11 @@ Json to_json(TmaResult const& result) {
   if (result.found.recast)
     out["recast"] = {{"element_bits", *result.map.element_bits}, {"layout", to_string(*result.found.recast)}};
   if (result.found.split) {
-    out["split"] = to_json(static_cast<TmaBoxes const&>(result.found.split->plan));
-    out["split"]["layout"] = to_string(result.found.split->map);
-    out["split"]["engine"] = names_of(result.found.split->plan.engines);
+    TmaPlan const& split = *result.found.split;
+    out["split"] = to_json(static_cast<TmaBoxes const&>(split));
+    std::optional<Map> const modes = split_tile(result.map, split);
+    out["split"]["layout"] = modes ? Json(to_string(*modes)) : Json(nullptr);
+    out["split"]["engine"] = names_of(split.engines);
   }
   out["arch"] = result.arch->name;
   out["evidence"] = name(result.support);
@@ -382,12 +434,40 @@ std::string good_bases(TmaPlan const& plan) {
   return text;
 }
 
-/// `one box of (64,2,64), mode 128B, if a tensor map has these modes: LAYOUT`.
-std::string describe(TmaSplit const& split) {
-  TmaPlan const& plan = split.plan;
-  return fmt::format("{} of ({}), mode {}, if the tensor map has these modes: {}",
-                     plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes),
-                     fmt::join(plan.box, ","), name(plan.mode), to_string(split.map));
+/// `one box`, `2 boxes`.
+std::string count_of(TmaBoxes const& boxes) {
+  return boxes.boxes == 1 ? "one box" : fmt::format("{} boxes", boxes.boxes);
+}
+
+/// `one box of (64,2,64), mode 128B, if the tensor map has these modes: LAYOUT`.
+std::string describe_split(TmaResult const& result) {
+  TmaPlan const& plan = *result.found.split;
+  std::optional<Map> const modes = split_tile(result.map, plan);
+  return fmt::format("{} of ({}), mode {}, if the tensor map has {}", count_of(plan),
+                     fmt::join(plan.box, ","), name(plan.mode),
+                     modes ? "these modes: " + to_string(*modes)
+                           : fmt::format("dimensions along modes {} of the tile, in steps of {}",
+                                         fmt::join(plan.modes, ", "), fmt::join(plan.steps, ", ")));
+}
+
+/// Bytes that are written twice: 0 where boxes lie side by side.
+std::uint64_t written_twice(TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
+  return plan.bytes * plan.boxes -
+         static_cast<std::uint64_t>(result.map.domain()->size()) * *result.map.element_bits / 8;
+}
+
+/// A line on the number of boxes, if there are several.
+std::string minimum_of(TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
+  if (plan.boxes == 1) return {};
+  std::string text =
+      result.found.split
+          ? "the fewest equal boxes whose dimensions are the tile's own modes; the split below takes fewer"
+          : "the fewest equal boxes of one tensor map that write it from these bases";
+  if (std::uint64_t const twice = written_twice(result); twice != 0)
+    text += fmt::format("; they overlap: {} bytes are written twice, with the same values", twice);
+  return text;
 }
 
 /// True if each copy's destination lies so many bytes behind that of the one before it along a mode.
@@ -405,7 +485,8 @@ bool steady_along(TmaPlan const& plan, std::vector<std::uint64_t> const& boxes, 
 /// Why there is a copy for each line of a box; empty if there is not.
 std::string why_lines_alone(TmaResult const& result) {
   TmaPlan const& plan = result.found.plans.front();
-  if (plan.boxes == 1 || std::any_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b != 1; }))
+  if (plan.boxes == 1 || written_twice(result) != 0 ||
+      std::any_of(plan.box.begin() + 1, plan.box.end(), [](auto b) { return b != 1; }))
     return {};
   std::vector<std::uint64_t> extents, boxes;
   for (std::size_t m = 0; m < plan.copies.front().at.size(); ++m)
@@ -423,11 +504,6 @@ std::string why_lines_alone(TmaResult const& result) {
   if (cut && line > tma_most_elements)
     return fmt::format("a copy for each piece of a line: the tile's lines have {} elements, a box at most {}",
                        line, tma_most_elements);
-  for (std::size_t d = 1; d < plan.modes.size(); ++d)
-    if (std::uint64_t const lines = extents[plan.modes[d]];
-        lines > tma_most_elements && steady_along(plan, boxes, plan.modes[d], plan.pitch))
-      return fmt::format("a copy for each line of a box: {} lines are not cut evenly into boxes of 2 to {}",
-                         lines, tma_most_elements);
   return plan.modes.size() == 1 ? "a copy for each piece of the line: it has gaps"
                                 : "a copy for each line of a box: the tile's lines are not a pitch apart";
 }
@@ -462,6 +538,10 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
   line("box", fmt::format("{{{}}}, innermost first, along {} {} of the tile; element strides 1",
                           fmt::join(plan.box, ", "), plan.modes.size() == 1 ? "mode" : "modes",
                           fmt::join(plan.modes, ", ")));
+  if (is_split(plan))
+    line("", fmt::format("in steps of {} indices of these modes: the tensor map splits them",
+                         fmt::join(plan.steps, ", ")));
+  if (std::string const minimum = minimum_of(result); !minimum.empty()) line("number", minimum);
   line("pitch", fmt::format("{} bytes from line to line of a box", plan.pitch));
   line("bytes", fmt::format("{} of one box, {} in all: what the barrier expects", plan.bytes,
                             plan.bytes * plan.boxes));
@@ -484,7 +564,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
                          ? "a base that is " + residues(other)
                          : fmt::format("multiples of {} bytes", other.destination_alignment)));
   }
-  if (result.found.split) line("split", describe(*result.found.split));
+  if (result.found.split) line("split", describe_split(result));
   line("evidence", fmt::format("{}: {}", result.arch->name, evidence_of(result)));
   fmt::print("\n  tile coordinate  destination, bytes from the base\n");
   for (std::size_t i = 0; i < plan.copies.size() && (i < shown_copies || all); ++i)
@@ -502,16 +582,14 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
   if (!result.found.plans.empty()) return print_plan(result, all, style);
   bool const refuted_tile = std::holds_alternative<Refuted>(result.found.outcome);
   fmt::print("  {}  {}{}\n", style.outcome(result.found.outcome),
-             !refuted_tile        ? ""
-             : result.found.split ? "no TMA copies with these modes write exactly this tile: "
-                                  : "no TMA copies write exactly this tile: ",
+             refuted_tile ? "no equal boxes of one tensor map write exactly this tile: " : "",
              result.found.reason);
   if (result.found.witness) fmt::print("           {}\n", describe(*result.found.witness));
-  if (refuted_tile) fmt::print("           on {}\n", domain_of_refutation(result));
+  if (refuted_tile)
+    fmt::print("           on {}\n           tried: {}\n", domain_of_refutation(result), searched(result));
   if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
-  if (result.found.split) fmt::print("           split: {}\n", describe(*result.found.split));
-  fmt::print("           {}: {}; interleaved tensors are not modelled\n", result.arch->name,
-             evidence_of(result));
+  fmt::print("           {}: {}; interleaved tensors and copies without a tensor map are not modelled\n",
+             result.arch->name, evidence_of(result));
 }
 
 void run(Common& common, TmaArguments const& options) {
@@ -529,8 +607,8 @@ void run(Common& common, TmaArguments const& options) {
 std::string tma_code(Common const& common, Mapping const& map, std::string const& element) {
   TmaResult const result = compute_copies(common, map, element);
   if (result.found.plans.empty())
-    throw InputError{"no TMA copies write exactly this tile: " + result.found.reason, map.text, 0,
-                     map.text.size(), result.hint};
+    throw InputError{"no equal boxes of one tensor map write exactly this tile: " + result.found.reason,
+                     map.text, 0, map.text.size(), result.hint};
   TmaPlan const& plan = result.found.plans.front();
   return fmt::format("// writes the tile {}; dimensions are modes {} of the tile\n{}\n", good_bases(plan),
                      fmt::join(plan.modes, ", "), fmt::join(code_of(result, true), "\n"));

@@ -26,7 +26,7 @@ using LearnedJson = nlohmann::json;
 struct Learned {
   std::string name, evidence;
   PhaseTable phases{};
-  Architecture arch{};
+  std::optional<Architecture> arch{};
 };
 
 class TableReader {
@@ -50,22 +50,29 @@ class TableReader {
       fail("'format' is not \"swizproof architecture 1\": swizproof-gpu learn writes such files");
     refuse_unexplained();
     auto out = std::make_unique<Learned>();
-    Architecture& arch = out->arch;
     std::string const card = string(root_, "name", "");
-    arch.capability = capability_of(card);
-    arch.banks.count = power_of_two(root_, "banks", "", 1, most_banks);
-    arch.banks.bytes = power_of_two(root_, "bank_bytes", "", 1, 32);
-    if (arch.banks.row() < 16)
-      fail("'banks' times 'bank_bytes' is less than 16 bytes, one lane's widest access");
-    arch.most_shared_bytes = integer(root_, "most_shared_bytes", "", 1024, 1 << 30);
+    unsigned const capability = capability_of(card);
+    Banks const banks(power_of_two(root_, "banks", "", 1, most_banks),
+                      power_of_two(root_, "bank_bytes", "", 1, 32));
+    if (banks.row() < 16) fail("'banks' times 'bank_bytes' is less than 16 bytes, one lane's widest access");
+    std::uint64_t const most = integer(root_, "most_shared_bytes", "", 1024, 1 << 30);
     read_rows(out->phases);
     out->name = name_;
     out->evidence = fmt::format("{}, measured by you on {}, {}", card, string(root_, "device", ""), date());
-    arch.name = out->name;
-    arch.evidence = out->evidence;
-    arch.phases = &out->phases;
-    arch.support = Support::measured;
-    arch.patterns = integer(root_, "patterns", "", 1, std::uint64_t{1} << 62);
+    // The file is about banks. What copies and reads tiles is that of the architectures of this compute capability, if one is known.
+    auto const known = std::find_if(std::begin(architectures), std::end(architectures),
+                                    [&](Architecture const& a) { return a.capability == capability; });
+    bool const is_known = known != std::end(architectures);
+    out->arch = Architecture{out->name,
+                             &out->phases,
+                             Support::measured,
+                             out->evidence,
+                             banks,
+                             most,
+                             integer(root_, "patterns", "", 1, std::uint64_t{1} << 62),
+                             capability,
+                             is_known ? known->tma.value() : TmaLoads::unknown,
+                             is_known ? known->operands.value() : OperandUnit::unknown};
     return out;
   }
 
@@ -272,7 +279,7 @@ Architecture const& read_architecture(std::string const& text, std::string const
   std::lock_guard const lock(mutex);
   auto& slot = known[{name, text}];
   if (!slot) slot = std::move(read);
-  return slot->arch;
+  return *slot->arch;
 }
 
 }  // namespace swizproof

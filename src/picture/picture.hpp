@@ -91,7 +91,7 @@ struct Grid {
 
 /// The largest cells of at most `bytes` (4, 8 or 16), not less than 4 bytes or, where that is less, a bank: `(8,64):(64,1)` of 16
 /// bits and 16 bytes: 8 lines of 8 cells of 8 elements.
-[[nodiscard]] Grid make_grid(Tile const& tile, unsigned bytes, Banks banks = {});
+[[nodiscard]] Grid make_grid(Tile const& tile, unsigned bytes, Banks banks = usual_banks);
 
 /// Access of one lane.
 struct LaneSpot {
@@ -154,7 +154,7 @@ struct Side {
 /// A tile, and if an access was given, one phase of one of its instructions.
 struct Picture {
   Tile tile{};
-  Banks banks{};
+  Banks banks = usual_banks;
   Grid grid{};
   std::vector<Side> sides{};  ///< no swizzle, then the given one if there is one
 
@@ -175,7 +175,7 @@ struct Picture {
 };
 
 /// The picture of a tile alone.
-[[nodiscard]] Picture make_picture(Tile tile, Banks banks = {}, unsigned cell_bytes = 16);
+[[nodiscard]] Picture make_picture(Tile tile, Banks banks = usual_banks, unsigned cell_bytes = 16);
 
 /// The picture of one phase of an instruction, the worst if none is given. Throws InputError if it has no such phase, or if the
 /// architecture has no such instruction.
@@ -188,7 +188,7 @@ struct Picture {
                                    WarpAccess<std::uint32_t> const& addresses);
 
 /// The bank of the first byte of an element at a bit address.
-[[nodiscard]] unsigned bank_of_bit(std::int64_t bit_address, Banks banks = {});
+[[nodiscard]] unsigned bank_of_bit(std::int64_t bit_address, Banks banks = usual_banks);
 
 /// Pictures have eight colours. Neighbouring banks share one where there are more.
 inline constexpr unsigned most_bank_colors = 8;

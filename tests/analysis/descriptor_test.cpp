@@ -223,6 +223,41 @@ TEST(Descriptor, IsUnknownWhereBasesCannotBeTried) {
   EXPECT_TRUE(std::holds_alternative<Unknown>(found.outcome));
 }
 
+// Every element of every instruction's rows, at the address of the formula: 8-bit rows that fill no 16 bytes too.
+TEST(Descriptor, AsALayoutIsWhatTheInstructionReads) {
+  std::size_t read = 0, no_layout = 0;
+  for (OperandReader const reader : {OperandReader::wgmma, OperandReader::tcgen05})
+    for (std::size_t mode = 0; mode < std::size(operand_modes); ++mode)
+      for (Major const major : {Major::k, Major::mn})
+        for (unsigned const bits : {8U, 16U, 32U}) {
+          if (!why_not(reader, operand_modes[mode], major, bits).empty()) continue;
+          MatrixDescriptor const d{reader, mode, 1024, 2048, 4096, 0};
+          for (std::uint64_t rows = 8; rows <= 256; rows += 8) {
+            std::optional<Mapping> const map = map_of(d, major, bits, rows);
+            if (!map) {
+              ++no_layout;
+              EXPECT_TRUE(major == Major::mn && rows % (16 * 8 / bits) != 0 ||
+                          rows * bits / 8 % operand_modes[mode].shape.row_bytes != 0)
+                  << operand_modes[mode].name << ", " << rows;
+              continue;
+            }
+            std::uint32_t const depth = 8 * operand_k_bytes / bits;
+            ASSERT_EQ(map->domain()->size(), static_cast<std::int64_t>(rows * depth));
+            for (std::uint32_t k = 0; k < depth; ++k)
+              for (std::uint32_t row = 0; row < rows; ++row, ++read)
+                ASSERT_EQ(value(*map, Address<std::uint64_t>{0}, row + rows * k, Unit::bytes),
+                          address_read(d, major, bits / 8, d.start, row, k).bytes)
+                    << operand_modes[mode].name << ", " << name(major) << ", " << rows << " rows: " << row
+                    << ", " << k;
+          }
+        }
+  EXPECT_GT(read, 500'000U);
+  EXPECT_GT(no_layout, 20U);
+  for (std::uint64_t const rows : {8U, 24U, 40U})  // part of one column of 128 bytes
+    EXPECT_TRUE(map_of({OperandReader::tcgen05, 3, 0, 1024, 1024, 0}, Major::mn, 8, rows)) << rows;
+  EXPECT_FALSE(map_of({OperandReader::tcgen05, 3, 0, 1024, 1024, 0}, Major::mn, 8, 0));
+}
+
 TEST(Suspicions, AreOfTheMistakesThatAreMade) {
   auto const about = [](std::uint64_t bits, Major major = Major::k) {
     std::vector<std::string> const all =

@@ -49,7 +49,7 @@ TEST(Find, TheOneSwizzleForA128ByteTile) {
   EXPECT_EQ(best.cost.total, 4U * 32 + 4U * 32);
 }
 
-// Rows of 32 bytes are lines of mode 32B; the wider modes put lines further apart. No mode has rows of 160 bytes.
+// Rows of 32 bytes are lines of mode 32B; the wider modes put lines further apart. Rows of 160 bytes are five lines of mode 32B.
 TEST(Find, TmaIsAboutThisTile) {
   SwizzleSearch const narrow = find_swizzle(problem("(64,16):(16,1)", 16, {"ldmatrix.x4"}));
   EXPECT_EQ(narrow.best.front().swizzle, (Swizzle{1, 3, 3}));
@@ -57,9 +57,10 @@ TEST(Find, TmaIsAboutThisTile) {
   Candidate const* const wide = among(narrow, {3, 3, 3});
   ASSERT_NE(wide, nullptr) << "as good, but not for TMA";
   EXPECT_FALSE(wide->tma.writes);
-  EXPECT_NE(wide->tma.reason.find("mode 128B puts lines 128 bytes apart"), std::string::npos);
+  EXPECT_FALSE(wide->tma.reason.empty());
   SearchProblem const padded_rows = problem("(64,80):(80,1)", 16, {"ldmatrix.x4"});
-  for (Swizzle const s : {Swizzle{1, 3, 3}, Swizzle{2, 3, 3}, Swizzle{3, 3, 3}})
+  EXPECT_EQ(tma_boxes(swizzled(padded_rows, {1, 3, 3})).writes->box, (std::vector<std::uint32_t>{16, 5, 64}));
+  for (Swizzle const s : {Swizzle{2, 3, 3}, Swizzle{3, 3, 3}})
     EXPECT_FALSE(tma_boxes(swizzled(padded_rows, s)).writes) << to_string(s);
 }
 
@@ -104,8 +105,9 @@ TEST(Find, TmaHasTheArchitecturesModes) {
     SwizzleSearch const found = find_swizzle(scattered);
     Candidate const* const wide_atom = among(found, {2, 3, 2});  // of bytes Sw<2,5,2>
     ASSERT_NE(wide_atom, nullptr) << arch;
-    ASSERT_EQ(wide_atom->tma.writes.has_value(), capability >= 100) << arch << ": " << wide_atom->tma.reason;
-    if (capability >= 100) EXPECT_EQ(wide_atom->tma.writes->mode, TmaMode::b128_atom_32b) << arch;
+    bool const loads_atoms = capability >= 100 && capability < 120;  // 12.x has them for stores alone
+    ASSERT_EQ(wide_atom->tma.writes.has_value(), loads_atoms) << arch << ": " << wide_atom->tma.reason;
+    if (loads_atoms) EXPECT_EQ(wide_atom->tma.writes->mode, TmaMode::b128_atom_32b) << arch;
     EXPECT_EQ(find_swizzle(rows).best.front().tma.writes.has_value(), capability >= 90) << arch;
     for (Pitch const& pitch : find_padding(rows).fitting)
       if (pitch.elements == 64) EXPECT_EQ(pitch.tma.writes.has_value(), capability >= 90) << arch;

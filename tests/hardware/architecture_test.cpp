@@ -99,7 +99,7 @@ TEST(Table, OfOtherPartners) {
   PhaseTable table = sm_90_phases;
   for (auto& widths : table)
     for (Phase& p : widths) p.partners = 4;
-  Architecture const arch{"t", &table, Support::measured, {}};
+  Architecture const arch = phases_alone(&table, usual_banks);
   Instruction const load{Operation::ld_shared, 16};
   auto const fours = warp([](std::uint32_t l) { return (l & ~4U) * 16; });
   auto const neighbours = warp([](std::uint32_t l) { return (l & ~1U) * 16; });
@@ -116,7 +116,7 @@ TEST(Table, OfScatteredLanes) {
   row.in_order = false;
   for (unsigned place = 0; place < warp_lanes; ++place)
     row.order[place] = static_cast<std::uint8_t>(place % 16 * 2 + place / 16);
-  Architecture const arch{"t", &table, Support::measured, {}};
+  Architecture const arch = phases_alone(&table, usual_banks);
   Instruction const store{Operation::st_shared, 8};
   auto const halves = [](std::uint32_t l) {
     return l % 2 * 512 + l / 2 * 8;
@@ -134,7 +134,7 @@ TEST(Table, OfScatteredLanes) {
 TEST(Table, OfOnePhaseForAllMatrices) {
   PhaseTable table = sm_90_phases;
   for (Phase& p : table[static_cast<std::size_t>(Operation::ldmatrix)]) p.lanes = 16;
-  Architecture const arch{"t", &table, Support::measured, {}};
+  Architecture const arch = phases_alone(&table, usual_banks);
   for (unsigned const n : {1U, 2U, 4U})
     EXPECT_EQ(ideal_wavefronts(arch, {Operation::ldmatrix, 16, n}), n)
         << "a phase of 16 rows fills the banks twice";

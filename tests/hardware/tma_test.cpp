@@ -34,12 +34,28 @@ TEST(Tma, TheDriverRefusesModesOfOtherDevicesAndWhatIsNotAligned) {
 }
 
 // As ptxas 13.0 takes tensormap.replace.tile.swizzle_atomicity: for sm_100a, sm_103a, sm_110a, sm_120a and sm_121a.
+// 12.x has the 128B_ATOM modes for stores alone. [PTX ISA 9.1, 9.7.10.28.5.1]
 TEST(Tma, ModesAreTheArchitectures) {
-  for (Architecture const& arch : architectures)
-    EXPECT_EQ(tma_modes_of(arch).size(), arch.capability < 90    ? 0U
-                                         : arch.capability < 100 ? 4U
-                                                                 : 6U)
+  for (Architecture const& arch : architectures) {
+    bool const loads_atoms = arch.capability >= 100 && arch.capability < 120;
+    EXPECT_EQ(tma_modes_of(arch).size(), arch.capability < 90 ? 0U : loads_atoms ? 6U : 4U) << arch.name;
+    EXPECT_EQ(arch.operands.value(), arch.capability == 90 ? OperandUnit::wgmma
+                                     : loads_atoms         ? OperandUnit::tcgen05
+                                                           : OperandUnit::none)
         << arch.name;
+  }
+}
+
+// What is not stated is unknown, and a table that is assumed makes nothing that rests on it more than assumed.
+TEST(Tma, SupportIsTheWeakerOfTheTables) {
+  Architecture arch = sm_90;
+  EXPECT_EQ(tma_support(arch), Support::measured);
+  arch.support = Support::assumed;
+  EXPECT_EQ(tma_support(arch), Support::assumed);
+  arch.support = Support::measured, arch.capability = 100;
+  EXPECT_EQ(tma_support(arch), Support::documented);
+  EXPECT_FALSE(tma_support(phases_alone(&sm_90_phases, usual_banks)));
+  EXPECT_EQ(tma_modes_of(phases_alone(&sm_90_phases, usual_banks)).size(), 0U);
 }
 
 TEST(Tma, NarrowLinesLieTheSwizzlesWidthApart) {

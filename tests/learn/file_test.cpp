@@ -27,7 +27,7 @@ TEST(LearnedFile, IsReadAsItWasLearned) {
     return simulated_sm_90().groups(i);
   };
   Simulated old = simulated_sm_90();
-  old.has = [](Instruction i) { return has(Architecture{{}, &sm_70_phases, {}, {}}, i); };
+  old.has = [](Instruction i) { return has(phases_alone(&sm_70_phases, usual_banks), i); };
   for (Simulated const& s : {simulated_sm_90(), wide, scattered, old}) {
     Findings const found = learn(s.device(), 1000);
     Architecture const& read = read_architecture(table_file(found, origin), "card.json");

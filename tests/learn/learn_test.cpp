@@ -25,7 +25,7 @@ TEST(Learner, FindsTheTableThatIsProved) {
   Findings const f = learned(simulated_sm_90());
   EXPECT_TRUE(same_law(f.architecture(), sm_90));
   EXPECT_EQ(f.phases, sm_90_phases);
-  EXPECT_EQ(f.banks, Banks{});
+  EXPECT_EQ(f.banks, usual_banks);
   EXPECT_EQ(f.unit, 1);
 }
 
@@ -177,7 +177,7 @@ TEST(Learner, FindsThatIdlePhasesAreFree) {
 
 TEST(Learner, LeavesOutWhatTheDeviceLacks) {
   Simulated s = simulated_sm_90();
-  s.has = [](Instruction i) { return has(Architecture{{}, &sm_75_phases, {}, {}}, i); };
+  s.has = [](Instruction i) { return has(phases_alone(&sm_75_phases, usual_banks), i); };
   Findings const f = learned(s);
   EXPECT_EQ(f.phases, sm_75_phases);
   EXPECT_FALSE(has(f.architecture(), {Operation::cp_async, 16}));

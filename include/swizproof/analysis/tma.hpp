@@ -13,12 +13,15 @@
 
 namespace swizproof {
 
-/// Equal boxes, side by side in the tensor, that together write each element of a tile to its place and touch
-/// no other element's. (64,128) of 16 bits in atoms of 8 rows of 128 bytes: mode 128B, box {64, 64}, 2 boxes.
+/// Equal boxes of one tensor map that together write each element of a tile to its place and touch no other element's. Boxes may
+/// overlap: what two of them write to a byte is the same. (64,128) of 16 bits in atoms of 8 rows of 128 bytes: mode 128B, box {64, 64},
+/// 2 boxes. (263,64) of 16 bits, row by row: mode none, box {64, 132}, from rows 0 and 131.
 struct TmaBoxes {
   TmaMode mode = TmaMode::none;
   std::vector<std::uint32_t> box{};  ///< elements, innermost first; one for each mode longer than 1
   std::vector<std::size_t> modes{};  ///< the mode of the tile that each of them runs along
+  /// Indices of that mode from one element of the box to the next: 1, or more where the mode is split among dimensions.
+  std::vector<std::uint32_t> steps{};
   std::uint64_t boxes = 1;
   std::uint32_t pitch = 0;  ///< bytes from line to line of a box
   std::uint64_t bytes = 0;  ///< of one box: what its barrier expects
@@ -34,9 +37,10 @@ struct TmaAnswer {
   unsigned element_bits = 0;
 };
 
-/// The boxes that write exactly this tile, the fewest of all these modes, decided on every byte of every
-/// element and on every base that is a multiple of `destination_alignment`. Each mode of the tile is a dimension of the
-/// tensor, whichever of them is the innermost. Nothing is said of bases that are no multiples of the period of the tile's
+/// The boxes that write exactly this tile, decided on every byte of every element and on every base that is a multiple of
+/// `destination_alignment`: of all equal boxes of one tensor map in which each dimension runs along one mode of the tile, at any step, and
+/// each mode longer than 1 has one of step 1. Taken are the fewest with the tile's own modes as dimensions, if they do not overlap or if
+/// no others are fewer; else the fewest. Nothing is said of bases that are no multiples of the period of the tile's
 /// swizzle: those tma_copies() tries. Elements that TMA does not have are taken for those of tma_recasts(). Throws InputError without a shape or an element size.
 /// Checked by tests/analysis/tma_test.cpp against the formula above, and by `equal`.
 [[nodiscard]] TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes = tma_modes,
@@ -77,21 +81,16 @@ struct TmaWitness {
   std::vector<std::uint64_t> other{};  ///< without `tma`: the other element at that place
 };
 
-/// The same tile with its modes split, each part a dimension of the tensor: a tensor map may see 128 columns as 2 times 64.
-struct TmaSplit {
-  Map map{};
-  TmaPlan plan{};
-};
-
 /// All that `swizproof tma` knows of a tile.
 struct TmaCopies {
-  Outcome outcome{};  ///< Proved: plans.front() writes the tile; Refuted: nothing does, see none_from
+  Outcome
+      outcome{};  ///< Proved: plans.front() writes the tile; Refuted: no boxes of that family do, see none_from
   std::vector<TmaPlan> plans{};  ///< the best of each mode, the fewest boxes first
   std::string reason{};          ///< why there are none
   std::optional<TmaWitness> witness{};
-  /// Fewer boxes than plans.front() has, or some where that is none, by a split along the layout's own modes, at the width
-  /// of a swizzle, or at 256 elements.
-  std::optional<TmaSplit> split{};
+  /// Fewer boxes than plans.front() has, from the same bases, whose dimensions split the tile's modes: a tensor map may see 128 columns
+  /// as 2 times 64. They are the fewest that there are; without a split, plans.front() has those.
+  std::optional<TmaPlan> split{};
   /// For a refutation: there are no copies from any base that is a multiple of this many bytes. An element's bytes where all
   /// were tried, which is all that a base can be; a period of the swizzles where they are too many.
   std::uint64_t none_from = 1;
@@ -104,6 +103,10 @@ struct TmaCopies {
 /// those of 4 bits two to a byte, where they are contiguous in pairs. Empty where that cannot be done, or need not be. `(8,8):(8,1)` of 128 bits: `(8,(2,8)):(16,(1,2))` and
 /// `(2,8,8):(1,16,2)` of 64. Preconditions: a shape and an element size. Checked by tests/analysis/tma_test.cpp.
 [[nodiscard]] std::vector<Map> tma_recasts(Map const& map);
+
+/// The tile with its modes split as the dimensions of such boxes split them; nothing where they do not divide the modes. (64,128) in
+/// panels of 64 columns, box {64, 64, 2}: (_64,(_64,_2)) as modes (_64,_64,_2).
+[[nodiscard]] std::optional<Map> split_tile(Map const& map, TmaBoxes const& boxes);
 
 /// Why no boxes of tma_recasts() write a tile of such elements, `reason` being why those of the first do not.
 [[nodiscard]] std::string reason_of_recast(unsigned element_bits, std::string reason);

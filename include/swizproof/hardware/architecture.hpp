@@ -10,16 +10,20 @@
 namespace swizproof {
 
 /// How shared memory is divided (H1): `count` banks of `bytes` bytes, both powers of two, neighbours in neighbouring banks.
+/// There are no banks by default: each table states its own.
 struct Banks {
-  unsigned count = 32;
-  unsigned bytes = 4;
-  /// Bytes that fill all banks once. `Banks{}.row() == 128`
+  unsigned count;
+  unsigned bytes;
+  SWIZPROOF_HOST_DEVICE constexpr Banks(unsigned how_many, unsigned wide) : count(how_many), bytes(wide) {}
+  /// Bytes that fill all banks once. `usual_banks.row() == 128`
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned row() const { return count * bytes; }
   [[nodiscard]] friend constexpr bool operator==(Banks a, Banks b) {
     return a.count == b.count && a.bytes == b.bytes;
   }
 };
 inline constexpr unsigned most_banks = 64;  ///< that the cost model counts in
+/// Banks of every compute capability that is documented. [CUDA C++ Programming Guide 13.1, 20.4.3]
+inline constexpr Banks usual_banks{32, 4};
 
 /// All lanes in the order in which they are served: the first phase's lanes first.
 using LaneOrder = std::array<std::uint8_t, warp_lanes>;
@@ -83,18 +87,58 @@ enum class Support : std::uint8_t { measured, documented, assumed };
                                           : "assumed";
 }
 
+/// The weaker of two: what rests on both rests on no more. `weaker(Support::measured, Support::documented) == Support::documented`
+[[nodiscard]] constexpr Support weaker(Support a, Support b) { return a < b ? b : a; }
+
+/// A hardware fact, which has no default: a table that leaves one out does not compile (tests/compile_fail/missing_fact.cpp).
+template <class T>
+class Stated {
+ public:
+  SWIZPROOF_HOST_DEVICE constexpr Stated(T value) : value_(value) {}
+  [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr T value() const { return value_; }
+  SWIZPROOF_HOST_DEVICE constexpr operator T() const { return value_; }
+
+ private:
+  T value_;
+};
+
+/// Swizzle modes that an architecture's TMA loads with: none of them (no TMA), those up to 128B, or the 128B_ATOM modes too.
+enum class TmaLoads : std::uint8_t { unknown, none, up_to_128b, with_atoms };
+
+/// The instruction of an architecture that reads operands through descriptors in shared memory.
+enum class OperandUnit : std::uint8_t { unknown, none, wgmma, tcgen05 };
+
+/// Of an architecture whose compute capability is not stated.
+inline constexpr unsigned unknown_capability = 0;
+
 /// An architecture: its name on the command line, its phases, and what supports them. A table that a user has learned is one too.
 struct Architecture {
   std::string_view name;
   PhaseTable const* phases;
   Support support;
   std::string_view evidence;  ///< in words
-  Banks banks{};
-  /// Bytes of shared memory that a block may have.
-  std::uint64_t most_shared_bytes = 227 * 1024;
-  std::uint64_t patterns = 0;  ///< that were measured, and cost what the model says
-  unsigned capability = 90;    ///< compute capability: 90 for 9.0
+  Banks banks;
+  Stated<std::uint64_t> most_shared_bytes;  ///< bytes of shared memory that a block may have
+  std::uint64_t patterns;                   ///< that were measured, and cost what the model says
+  Stated<unsigned> capability;              ///< compute capability: 90 for 9.0, or unknown_capability
+  Stated<TmaLoads> tma;
+  Stated<OperandUnit> operands;
 };
+
+/// What costs alone need: phases and banks; everything else is unknown. Precondition: `phases` outlives it.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Architecture phases_alone(PhaseTable const* phases,
+                                                                        Banks banks) {
+  return {{},
+          phases,
+          Support::assumed,
+          {},
+          banks,
+          std::uint64_t{0},
+          0,
+          unknown_capability,
+          TmaLoads::unknown,
+          OperandUnit::unknown};
+}
 
 namespace detail {
 inline constexpr char documented_7[] =
@@ -108,27 +152,41 @@ inline constexpr char documented_8[] =
 /// and H2 are documented [CUDA C++ Programming Guide 13.1, 20.4.3 and the sections "Shared Memory" of 20.5 to 20.10], of 7.0 and 7.5 also
 /// H4 [NVIDIA forum 77228]; the rest is taken from sm_90. Shared memory of a block: 96 KiB on 7.0, 64 on 7.5, 163 on 8.0 and 8.7, 99 on
 /// 8.6, 8.9 and 12.x, 227 on 9.0, 10.x and 11.0 [Programming Guide 13.1, 20.7.3, 20.8.3, 20.9.3, 20.10.3; table 31 of 13.1's appendix 5.1].
-/// ldmatrix came with 7.5, cp.async with 8.0, stmatrix with 9.0 [PTX ISA 9.1].
+/// ldmatrix came with 7.5, cp.async with 8.0, stmatrix with 9.0 [PTX ISA 9.1]. The 128B_ATOM modes came with 10.0; 12.x has them for
+/// stores alone [PTX ISA 9.1, 9.7.10.28.5.1, restrictions on .swizzle_atomicity for sm_120a]. wgmma is of 9.0 alone, tcgen05 of 10.x and 11.0.
 inline constexpr Architecture architectures[] = {
-    {"sm_90", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90, 90},
-    {"sm_70", &sm_70_phases, Support::documented, detail::documented_7, {}, 96 * 1024, 0, 70},
-    {"sm_75", &sm_75_phases, Support::documented, detail::documented_7, {}, 64 * 1024, 0, 75},
-    {"sm_80", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024, 0, 80},
-    {"sm_86", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 86},
-    {"sm_87", &sm_80_phases, Support::documented, detail::documented_8, {}, 163 * 1024, 0, 87},
-    {"sm_89", &sm_80_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 89},
-    {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90, {}, 227 * 1024, patterns_sm_90, 90},
-    {"sm_100", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 100},
-    {"sm_103", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 103},
-    {"sm_110", &sm_90_phases, Support::documented, detail::documented_8, {}, 227 * 1024, 0, 110},
-    {"sm_120", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 120},
-    {"sm_121", &sm_90_phases, Support::documented, detail::documented_8, {}, 99 * 1024, 0, 121},
+    {"sm_90", &sm_90_phases, Support::measured, measured_sm_90, usual_banks, 227 * 1024, patterns_sm_90, 90,
+     TmaLoads::up_to_128b, OperandUnit::wgmma},
+    {"sm_70", &sm_70_phases, Support::documented, detail::documented_7, usual_banks, 96 * 1024, 0, 70,
+     TmaLoads::none, OperandUnit::none},
+    {"sm_75", &sm_75_phases, Support::documented, detail::documented_7, usual_banks, 64 * 1024, 0, 75,
+     TmaLoads::none, OperandUnit::none},
+    {"sm_80", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 163 * 1024, 0, 80,
+     TmaLoads::none, OperandUnit::none},
+    {"sm_86", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 86,
+     TmaLoads::none, OperandUnit::none},
+    {"sm_87", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 163 * 1024, 0, 87,
+     TmaLoads::none, OperandUnit::none},
+    {"sm_89", &sm_80_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 89,
+     TmaLoads::none, OperandUnit::none},
+    {"sm_90a", &sm_90_phases, Support::measured, measured_sm_90, usual_banks, 227 * 1024, patterns_sm_90, 90,
+     TmaLoads::up_to_128b, OperandUnit::wgmma},
+    {"sm_100", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 227 * 1024, 0, 100,
+     TmaLoads::with_atoms, OperandUnit::tcgen05},
+    {"sm_103", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 227 * 1024, 0, 103,
+     TmaLoads::with_atoms, OperandUnit::tcgen05},
+    {"sm_110", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 227 * 1024, 0, 110,
+     TmaLoads::with_atoms, OperandUnit::tcgen05},
+    {"sm_120", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 120,
+     TmaLoads::up_to_128b, OperandUnit::none},
+    {"sm_121", &sm_90_phases, Support::documented, detail::documented_8, usual_banks, 99 * 1024, 0, 121,
+     TmaLoads::up_to_128b, OperandUnit::none},
 };
 
 inline constexpr Architecture const& sm_90 = architectures[0];
 
 /// Bytes of shared memory that a block of sm_90 may have. [CUDA C++ Programming Guide 13.1, 20.8.3, 20.9.3]
-inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes;
+inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes.value();
 
 /// How an architecture serves an instruction.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Phase const& phase(Architecture const& arch, Instruction i) {

@@ -41,18 +41,18 @@
 
 namespace swizproof {
 
-inline constexpr unsigned bank_count = Banks{}.count;  ///< H1
-inline constexpr unsigned bank_bytes = Banks{}.bytes;  ///< H1
+inline constexpr unsigned bank_count = usual_banks.count;  ///< H1
+inline constexpr unsigned bank_bytes = usual_banks.bytes;  ///< H1
 
 /// The bank word that holds a byte (H1). `bank_word(Address{0x84u}).number == 33`
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> bank_word(Address<W> a, Banks banks = {}) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr BankWord<W> bank_word(Address<W> a, Banks banks = usual_banks) {
   return {a.bytes / banks.bytes};
 }
 
 /// The bank of a word (H1). `bank(BankWord{33u}).number == 1`
 template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Bank<W> bank(BankWord<W> w, Banks banks = {}) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Bank<W> bank(BankWord<W> w, Banks banks = usual_banks) {
   return {w.number % banks.count};
 }
 
@@ -60,7 +60,7 @@ template <class W>
 struct Phases {
   unsigned count;
   unsigned size;
-  Banks banks{};
+  Banks banks = usual_banks;
   Phase const* row = nullptr;  ///< of the architecture's table; none: lanes in their order, words (H2)
   /// The lane at a place of the order: the lanes of phase p are those from place p * size on.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned lane(unsigned place) const {
@@ -104,14 +104,15 @@ namespace detail {
 // in units of the access: equal words <=> equal units, equal banks <=> equal slots of units.
 
 /// log2 of the bytes of a unit: at least a bank word.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes, Banks banks = {}) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned log2_unit(unsigned bytes, Banks banks = usual_banks) {
   if (banks.bytes == 4) return bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
   unsigned const most = bytes > banks.bytes ? bytes : banks.bytes;
   return most <= 1 ? 0 : most == 2 ? 1 : most == 4 ? 2 : most == 8 ? 3 : most == 16 ? 4 : 5;
 }
 
 /// Units that fill the banks once: 32, 16 or 8.
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t slots_of(unsigned bytes, Banks banks = {}) {
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t slots_of(unsigned bytes,
+                                                                     Banks banks = usual_banks) {
   return banks.row() >> log2_unit(bytes, banks);
 }
 
@@ -120,7 +121,7 @@ namespace detail {
 template <class W>
 [[nodiscard]] constexpr count_of<W> degree_by_pairs(WarpAccess<W> const& access, unsigned first,
                                                     unsigned lanes, unsigned bytes, bool merging = true,
-                                                    Banks banks = {}) {
+                                                    Banks banks = usual_banks) {
   W const& some = access.address[first];
   std::array<W, warp_lanes> unit = access.address;
   std::array<W, warp_lanes> slot = access.address;
@@ -147,7 +148,7 @@ template <unsigned Lanes, class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
                                                                             unsigned first, unsigned bytes,
                                                                             bool merging = true,
-                                                                            Banks banks = {}) {
+                                                                            Banks banks = usual_banks) {
   unsigned const shift = log2_unit(bytes, banks);
   std::uint32_t const slot_mask = slots_of(bytes, banks) - 1;
   // The common case: a phase has as many lanes as there are slots, and each takes its own.
@@ -179,7 +180,8 @@ template <unsigned Lanes, class W, if_number<W> = 0>
 /// The degrees of the first `count` phases of `Lanes` lanes: by vectors where there are any (degree.hpp), else by the table.
 template <unsigned Lanes, class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::array<std::uint32_t, most_phases> degrees_of(
-    WarpAccess<W> const& access, unsigned count, unsigned bytes, bool merging = true, Banks banks = {}) {
+    WarpAccess<W> const& access, unsigned count, unsigned bytes, bool merging = true,
+    Banks banks = usual_banks) {
   std::array<std::uint32_t, most_phases> degree{};
 #if defined(SWIZPROOF_VECTORS)
   if constexpr (Lanes >= 8)

@@ -146,11 +146,11 @@ inline constexpr TmaDataType tma_data_types[] = {{"UINT8", 0, 8},
   return nullptr;
 }
 
-/// Basis of H8 for an architecture: nothing where there is no TMA, before compute capability 9.0. On sm_90 elements of 8 to
-/// 64 bits were copied in one to five dimensions: campaigns `tma` and `tiles`.
+/// Basis of H8 for an architecture: nothing where there is no TMA, or where that is unknown. On sm_90 elements of 8 to 64 bits
+/// were copied in one to five dimensions: campaigns `tma` and `tiles`. A table that is itself assumed makes it no more than assumed.
 [[nodiscard]] constexpr std::optional<Support> tma_support(Architecture const& arch) {
-  if (arch.capability < 90) return std::nullopt;
-  return arch.capability == 90 ? Support::measured : Support::documented;
+  if (arch.tma == TmaLoads::none || arch.tma == TmaLoads::unknown) return std::nullopt;
+  return weaker(arch.support, arch.capability == 90 ? Support::measured : Support::documented);
 }
 
 /// Modes one behind the other: a std::span<TmaMode const> for C++17.
@@ -163,10 +163,11 @@ struct TmaModes {
   [[nodiscard]] constexpr TmaMode const* end() const { return first + count; }
 };
 
-/// The modes of an architecture that are a Swizzle; none where there is no TMA. `tma_modes_of(sm_90).size() == 4`
+/// The modes that an architecture loads with and that are a Swizzle; none where there is no TMA. `tma_modes_of(sm_90).size() == 4`, and of
+/// sm_120 too, which has the 128B_ATOM modes for stores alone.
 [[nodiscard]] constexpr TmaModes tma_modes_of(Architecture const& arch) {
   if (!tma_support(arch)) return {};
-  if (arch.capability < 100) return {std::begin(tma_modes), std::size(tma_modes)};
+  if (arch.tma == TmaLoads::up_to_128b) return {std::begin(tma_modes), std::size(tma_modes)};
   return {std::begin(tma_modes_sm_100), std::size(tma_modes_sm_100)};
 }
 

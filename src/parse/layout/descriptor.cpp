@@ -86,8 +86,8 @@ Mapping parse_descriptor(Scanner& in, MappingOptions const& options) {
             in.at() - extents_from, "A has 64 rows (of tcgen05 also 128), B a multiple of 8 up to 256");
   std::optional<Mapping> map = map_of(descriptor, major, *bits, rows);
   if (!map)
-    in.fail(fmt::format("{} rows are neither part of an atom nor a whole number of atoms", rows),
-            extents_from, in.at() - extents_from);
+    in.fail(fmt::format("the addresses of {} rows are no layout", rows), extents_from,
+            in.at() - extents_from);
   map->element = std::move(type);
   map->notes.push_back("this is " + map->text);
   map->text = fmt::format("desc:{:#018x}<{}b>,{} ({},{})", descriptor.bits(), *bits, major_name, rows, depth);

@@ -384,7 +384,7 @@ def descriptor(
     major: Optional[str] = None,
     for_: Optional[str] = None,
     extent: Union[str, Sequence[int], None] = None,
-    arch: str = "sm_90",
+    arch: Optional[str] = None,
     timeout: Optional[float] = None,
     seed: Optional[int] = None,
 ) -> _results.Descriptor:
@@ -396,7 +396,7 @@ def descriptor(
     is_number = isinstance(layout, int) and not isinstance(layout, bool)
     place = hex(layout) if is_number else layout_text(layout, shape)
     words = _options(element=_element(element), operand=operand, major=major, for_=for_, extent=_listed(extent))
-    return _ask(_results.Descriptor, "descriptor", [place], words + _common(arch, timeout, seed))
+    return _ask(_results.Descriptor, "descriptor", [place], words + _options(arch=arch, timeout=timeout, seed=seed))
 
 
 def tma(

@@ -188,6 +188,8 @@ class TmaBoxes(Record):
     swizzle: Optional[str] = None
     interleave: Optional[str] = None
     box: Optional[List[int]] = None
+    box_modes: Optional[List[int]] = None
+    box_steps: Optional[List[int]] = None
     boxes: Optional[int] = None
     pitch: Optional[int] = None
     bytes: Optional[int] = None
@@ -658,6 +660,8 @@ class Tma(Answer):
     swizzle_number: Optional[int] = None
     rank: Optional[int] = None
     box_modes: Optional[List[int]] = None
+    box_steps: Optional[List[int]] = None
+    fewest: Optional[bool] = None
     extents: Optional[List[int]] = None
     element_strides: Optional[List[int]] = None
     tensor: Optional[TmaTensor] = None
@@ -670,6 +674,7 @@ class Tma(Answer):
     others: Optional[List[TmaBoxes]] = None
     code: Optional[List[str]] = None
     reason: Optional[str] = None
+    searched: Optional[str] = None
     counterexample: Optional[TmaWitness] = None
     hint: Optional[str] = None
     recast: Optional[Recast] = None
