@@ -119,7 +119,12 @@ bool BoxSearch::read_unit(std::size_t unit, std::span<std::size_t const> element
   for (std::size_t i = 2; contiguous && i < count; ++i)
     contiguous =
         elements[i] == elements[i - 1] + strides_[next->mode] && coordinate(elements[i], next->mode) != 0;
-  if (!contiguous) return fail(no_lines());
+  if (!contiguous)
+    return fail(mode_ == TmaMode::none
+                    ? no_lines()
+                    : fmt::format("mode {0} puts lines {1} bytes apart: what the tile has of the {1} bytes "
+                                  "from byte {2} on is no line",
+                                  name(mode_), unit_bytes_, static_cast<std::int64_t>(address_of(unit))));
   if (present_ == 0) inner_ = next->mode, line_ = count;
   if (inner_ != next->mode || line_ != count)
     return fail(fmt::format(

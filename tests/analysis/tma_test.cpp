@@ -139,8 +139,9 @@ TEST(Tma, LinesTakeTheWidthOfTheSwizzle) {
   expect_written("Sw<3,3,3> o _0 o (64,16):(64,1)", 16, TmaMode::b128, {16, 64}, 1);
   TmaAnswer const narrow = boxes("Sw<3,3,3> o _0 o (64,16):(16,1)", 16);
   EXPECT_FALSE(narrow.writes);
-  EXPECT_EQ(narrow.reason,
-            "the tile does not consist of 16 bytes from multiples of 16 on, each contiguous along one mode");
+  EXPECT_EQ(
+      narrow.reason,
+      "mode 128B puts lines 128 bytes apart: what the tile has of the 128 bytes from byte 0 on is no line");
   EXPECT_FALSE(boxes("Sw<3,3,3> o _0 o (64,80):(80,1)", 16).writes);
 }
 
