@@ -717,7 +717,7 @@ class Decision {
     one.wavefronts = cost_of(m, active, address, worst.lanes);
     worst.warp = number_;
     for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
-    one.reached = certain && assumptions.empty() && same_residue && !m.atomic;
+    one.reached = access.exact && certain && assumptions.empty() && same_residue && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
     if (!certain && guard.atom == 0 && guard.why != ~0U && !guard.stuck)
@@ -942,7 +942,7 @@ class Decision {
           throw Disagreement(
               fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
                           m.line, m.op, wavefronts, w, *out.wavefronts));
-        if (run.certain() && wavefronts == *out.wavefronts && !out.reached) {
+        if (access.exact && run.certain() && wavefronts == *out.wavefronts && !out.reached) {
           out.reached = true;
           KernelWorst worst;
           worst.warp = w;

@@ -273,14 +273,16 @@ void print(Common const& common, Result const& r, Architecture const& arch, Styl
              style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>6}", "", "source", wide, "op",
                                      op, "wavefronts", "ideal", "excess")));
   for (KernelAccess const& a : r.report.accesses) {
-    std::string const number = a.wavefronts ? fmt::format("{}{}", a.reached ? "" : "<=", *a.wavefronts) : "-";
+    std::string const number =
+        a.wavefronts ? fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts) : "-";
     std::string const excess =
         a.wavefronts && a.instruction ? std::to_string(excess_over(a.ideal, *a.wavefronts)) : "-";
     fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>6}{}\n",
                colored(a.verdict, style), source_of(a), wide, a.op, op, number,
                a.instruction ? std::to_string(a.ideal) : "-", excess,
                a.reason.empty() ? "" : "  " + a.reason);
-    if (a.verdict == KernelVerdict::refuted && a.worst && a.instruction) print_worst(common, a, arch);
+    if (a.verdict == KernelVerdict::refuted && a.reason.empty() && a.worst && a.instruction)
+      print_worst(common, a, arch);
   }
   fmt::print(common.streams.out, "\n");
 }

@@ -24,6 +24,8 @@ class Executor {
     place_joins();
     reach_.assign(program_.blocks.size(), 1);
     path_.assign(program_.blocks.size(), 1);
+    exact_.assign(program_.blocks.size(), true);
+    find_ends();
     stamp_.assign(program_.widths.size(), -1);
     now_.assign(program_.widths.size(), 0);
     for (std::size_t l = 0; l < flow_.loops.size(); ++l) {
@@ -179,6 +181,22 @@ class Executor {
     Id const out = leaf_value(std::move(leaf), truth ? 1 : width(id));
     left_[std::uint64_t{id} << 32 | static_cast<std::uint32_t>(left)] = out;
     return out;
+  }
+
+  /// Loops in which a thread may end.
+  void find_ends() {
+    ends_within_.assign(flow_.loops.size(), false);
+    for (Id const b : flow_.order) {
+      Block const& block = program_.blocks[b];
+      if (block.taken >= 0 && (block.condition < 0 || block.next >= 0)) continue;
+      for (std::int32_t l = flow_.loop[b]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+        ends_within_[static_cast<std::size_t>(l)] = true;
+    }
+  }
+  /// Whether every thread that enters a loop comes out by its one exit, if it comes to an end.
+  [[nodiscard]] bool passes(std::int32_t l) const {
+    return !ends_within_[static_cast<std::size_t>(l)] &&
+           flow_.loops[static_cast<std::size_t>(l)].exits.size() == 1;
   }
 
   // ------------------------------------------------------------------------------------- definitions and joins
@@ -362,6 +380,7 @@ class Executor {
       if (!flow_.within(to, l)) left = l;
     if (left < 0) return both(chain(from, top), edge(from, to));
     Loop const& loop = flow_.loops[static_cast<std::size_t>(left)];
+    exact_[to] = exact_[to] && passes(left);
     if (flow_.within(top, left)) return leave_loop(both(chain(from, top), edge(from, to)), left);
     Id const entered = chain(loop.header, top);
     if (loop.exits.size() == 1) return entered;  // a thread that enters it leaves it there, or never
@@ -372,6 +391,7 @@ class Executor {
   void find_reach(Id block) {
     std::int32_t const top = flow_.idom[block];
     if (top < 0) return;
+    exact_[block] = exact_[static_cast<std::size_t>(top)];
     Id reach = 0;
     bool first = true;
     if (flow_.postdominates(block, static_cast<Id>(top))) {
@@ -388,7 +408,10 @@ class Executor {
     // Conditions within a loop that is left are those of its last iteration: the entry of the loop stands for them.
     Id base = static_cast<Id>(top);
     for (std::int32_t l = flow_.loop[base]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
-      if (!flow_.within(block, l)) base = flow_.loops[static_cast<std::size_t>(l)].header;
+      if (!flow_.within(block, l)) {
+        base = flow_.loops[static_cast<std::size_t>(l)].header;
+        exact_[block] = exact_[block] && passes(l);
+      }
     path_[block] = both(path_[base], reach);
   }
 
@@ -439,6 +462,7 @@ class Executor {
     }
     out.loop = flow_.loop[block];
     out.reached = true;
+    out.exact = exact_[block];
   }
 
   Id binary(Op op, unsigned w, Id a, Id b) { return add({op, static_cast<std::uint8_t>(w), a, b}); }
@@ -775,6 +799,7 @@ class Executor {
   std::map<std::vector<std::uint64_t>, Id> shared_{};
   std::vector<std::pair<std::uint32_t, Id>> pending_{};
   std::vector<Id> reach_{}, path_{};
+  std::vector<bool> exact_{}, ends_within_{};
   std::vector<std::int32_t> stamp_{};
   std::vector<Id> now_{};
   std::vector<std::int32_t> loop_of_{};

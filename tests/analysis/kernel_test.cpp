@@ -78,18 +78,18 @@ TEST(Kernel, UniformPartsDropOut) {
 TEST(Kernel, BytesWithinAWordTryEveryResidue) {
   KernelAccess const a = one("add.s32 %r4, %r3, %r2; add.s32 %r4, %r4, %r1; ld.shared.u8 %r6, [%r4];");
   EXPECT_EQ(a.wavefronts, 1U);
-  // Lane * 127 + n: the worst of the four places in a word that n may have, by a plain count of words.
+  // Lane * 97 + n: the worst of the four places in a word that n may have, by a plain count of words.
   unsigned worst = 0, least = 32;
   for (unsigned n = 0; n < 4; ++n) {
     std::array<std::set<unsigned>, 32> words;
-    for (unsigned lane = 0; lane < 32; ++lane) words[(lane * 127 + n) / 4 % 32].insert((lane * 127 + n) / 4);
+    for (unsigned lane = 0; lane < 32; ++lane) words[(lane * 97 + n) / 4 % 32].insert((lane * 97 + n) / 4);
     unsigned most = 0;
     for (auto const& bank : words) most = std::max(most, static_cast<unsigned>(bank.size()));
     worst = std::max(worst, most), least = std::min(least, most);
   }
   EXPECT_LT(least, worst);
-  KernelAccess const b =
-      one("mad.lo.s32 %r4, %r1, 127, %r3; add.s32 %r4, %r4, %r2; ld.shared.u8 %r6, [%r4];", KernelOptions{.block = {{32, 1, 1}}});
+  KernelAccess const b = one("mad.lo.s32 %r4, %r1, 97, %r3; add.s32 %r4, %r4, %r2; ld.shared.u8 %r6, [%r4];",
+                             KernelOptions{.block = {{32, 1, 1}}});
   EXPECT_EQ(b.wavefronts, worst);
 }
 
@@ -143,6 +143,16 @@ TEST(Kernel, GuardsSwitchLanesOff) {
   EXPECT_EQ(data.wavefronts, 32U);
   EXPECT_FALSE(data.reached);
   EXPECT_EQ(data.verdict, KernelVerdict::data);
+}
+
+TEST(Kernel, LanesThatEndWithinALoopAreNotSaidToGoOn) {
+  // Every lane but lane 0 returns within the loop: one lane is left, and 32 are not said to be reached.
+  KernelAccess const a =
+      one("mov.u32 %r7, 0;\nL: setp.gt.u32 %p2, %r1, %r7; @%p2 ret; add.s32 %r7, %r7, 1; setp.ne.s32 %p1, "
+          "%r7, 3; @%p1 bra L;\n"
+          "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];");
+  EXPECT_FALSE(a.reached);
+  EXPECT_NE(a.verdict, KernelVerdict::refuted);
 }
 
 TEST(Kernel, AtMostAndParameters) {

@@ -62,6 +62,7 @@ struct ExecutedAccess {
   std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
   std::int32_t loop = -1;
   bool reached = false;  ///< whether its block is reached at all
+  bool exact = true;     ///< whether `guard` is exactly the lanes that execute it, if loops end
 };
 
 /// A function's values.
