@@ -523,11 +523,14 @@ class Machine:
     def __init__(self, module, function):
         self.module, self.entry = module, function
         self.programs = {}
+        code = " ".join(i.text for i in function.code)
+        self.constants = sorted({int(x) & 0xFFFFFFFF for x in re.findall(r"(?<![\w.$%])-?\d{1,9}(?![\w.])", code)})[:200] or [0]
         texts = [i.text for f in module.functions.values() if f is function or not f.entry for i in f.code]
         self.named = set(re.findall(r"[\w$%]+", " ".join(texts)))  # variables of other kernels have no place here
         self.R = []
         self.S = {}
         self.seen = {}
+        self.all_finished = True  # of the runs so far
         self.program(function)
 
     # -- decoding
@@ -592,7 +595,7 @@ class Machine:
             self.programs[self.entry.name].execute(None)
             self.finished = True
         except Stop:
-            pass
+            self.all_finished = False
         return self.seen
 
     def place(self, base):
@@ -638,7 +641,9 @@ class Machine:
         rng = self.rng
         result = {}
         def number():
-            kind = rng.integers(0, 10)
+            kind = rng.integers(0, 13)
+            if kind >= 10:  # what the kernel compares with
+                return (int(rng.choice(self.constants)) + int(rng.choice([0, 0, 0, 1, -1]))) & 0xFFFFFFFF
             if kind < 3:
                 return int(rng.integers(0, 9))
             if kind < 5:
