@@ -469,12 +469,13 @@ def compare_tma(tally, case, words):
     f, size = swizzle(bits, 4, 3), case.bits // 8
     pitch = 16 << bits if bits else -(-box[0] * size // 16) * 16  # lines of a swizzled box lie a span apart
     written = {}
-    loop = re.search(r"for \(int i = 0; i < (\d+);", text)
+    loops = re.findall(r"for \(int (\w) = 0; \w < (\d+);", text)
     copies = re.findall(r"^ *cp\.async[^\n]*?\[tile(.*?)\], \[map, \{(.*?)\}\]", text, re.M)
     scope = {"c0": 0, "c1": 0}
     for name, numbers in re.findall(r"int const (\w+)\[[^=]*= (\{.*?\});", text, re.S):
         scope[name] = eval(numbers.replace("{", "[").replace("}", "]"))
-    for scope["i"] in range(int(loop.group(1)) if loop else 1):
+    for numbers in itertools.product(*[range(int(count)) for _, count in loops]):
+        scope.update(zip((name for name, _ in loops), numbers))
         for start, at in copies:
             start = eval("0" + start, scope)
             at = [eval(x, scope) for x in at.split(",")]
