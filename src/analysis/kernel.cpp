@@ -205,9 +205,9 @@ class Replay {
     Values const v = compute(id);
     return memo_[id] = v;
   }
-  /// Whether the values are ones that an execution can have, as far as they were asked for.
+  /// True if an execution can have these values, as far as they were needed.
   [[nodiscard]] bool valid() const { return valid_; }
-  /// Whether they are those of a run that surely exists: parameters, and the first iteration of each loop.
+  /// True if they are those of a run that surely exists: parameters, and the first iteration of each loop.
   [[nodiscard]] bool certain() const { return valid_ && certain_; }
   /// Parameters, as they were taken.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const {
@@ -395,7 +395,7 @@ class Replay {
 
 // --------------------------------------------------------------------------------------- one kernel
 
-/// What one access costs in one warp.
+/// Cost of one access in one warp.
 struct Found {
   unsigned wavefronts = 0;
   bool reached = false;
@@ -567,7 +567,7 @@ class Decision {
 
   // ------------------------------------------------------------------------------------- cost
 
-  /// What lanes cost at most, wherever each of them points.
+  /// Most wavefronts that these lanes can take, whatever their addresses.
   unsigned most_of(MemoryAccess const& m, std::uint32_t active) const {
     swizproof::Instruction const& instruction = *m.instruction;
     HardwareAccess all{};
@@ -595,7 +595,7 @@ class Decision {
     return active == 0 ? 0 : wavefronts_of(m, lanes);
   }
 
-  /// What is found of all cases so far.
+  /// Result of all cases so far.
   struct Cases {
     Found found{};
     std::size_t tried = 0;
@@ -648,7 +648,7 @@ class Decision {
     Block const& b = program_.blocks[flow_.loops[static_cast<std::size_t>(loop)].header];
     return b.first < program_.steps.size() ? program_.steps[b.first].line : b.line;
   }
-  /// Whether a value that varies comes from data, not from what this program does not follow.
+  /// True if a value that varies comes from data, not from what this program does not follow.
   bool is_data(std::uint32_t leaf) const {
     if (leaf == ~0U) return false;
     Leaf const& l = execution_.leaves[leaf];
@@ -842,7 +842,7 @@ class Decision {
       cases.in_bounds = std::nullopt;
     else if (outside)
       cases.in_bounds = std::nullopt;
-    // Of a block that is not known, only the first warp surely exists.
+    // If the block is not known, only its first warp surely exists.
     out_of_bounds_ =
         out_of_bounds_ || (ok && outside && !others && certain && (!launch_.any_multiple || number_ == 0));
   }
@@ -894,7 +894,7 @@ class Decision {
       out.reason = out.aligned == false ? "an address is not a multiple of the access's bytes"
                                         : "an address lies beyond the array";
     } else if (*out.wavefronts <= allowed) {
-      out.verdict = KernelVerdict::proved;  // whatever the data: this is what it costs at most
+      out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
     } else if (out.reached && !m.atomic) {
       out.verdict = KernelVerdict::refuted;

@@ -193,7 +193,7 @@ class Executor {
         ends_within_[static_cast<std::size_t>(l)] = true;
     }
   }
-  /// Whether every thread that enters a loop comes out by its one exit, if it comes to an end.
+  /// True if every thread that enters a loop comes out by its one exit, if it comes to an end.
   [[nodiscard]] bool passes(std::int32_t l) const {
     return !ends_within_[static_cast<std::size_t>(l)] &&
            flow_.loops[static_cast<std::size_t>(l)].exits.size() == 1;

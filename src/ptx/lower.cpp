@@ -104,7 +104,7 @@ class Lowering {
   [[nodiscard]] std::uint32_t current() const {
     return static_cast<std::uint32_t>(program_.blocks.size() - 1);
   }
-  /// Whether the current block has neither steps nor an end: a label may begin there.
+  /// True if the current block has neither steps nor an end: a label may begin there.
   [[nodiscard]] bool starts_empty() const { return program_.blocks.back().first == here() && !ended_; }
 
   void begin_block() {
@@ -418,7 +418,7 @@ class Lowering {
     }
     if (op == "shl" || op == "shr") {
       Source const x = a();
-      // The amount has 32 bits, whatever the width of the word: an amount that does not fit the word gives what the width gives.
+      // The amount has 32 bits at any width of the word: an amount that does not fit the word gives what the width gives.
       Source n = in(operand(i, 2), 32);
       n = n.constant ? constant(std::min<std::uint64_t>(n.value, w))
                      : emit(Action::choose, 32, emit(Action::below, 1, n, constant(w)), n, constant(w));

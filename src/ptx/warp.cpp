@@ -336,7 +336,8 @@ Lanes Warp::missing_bits(Lanes const& a, unsigned bits, std::string reason) {
     if (scale + trailing_zeros(atom) >= bits) continue;
     // Low bits of x >> c are bits of x, of which other parts of the sum may depend too.
     Node const n = node(atom);
-    if (n.op == Op::bv_lshr && node(n.b).op == Op::constant && node(n.a).op == Op::variable)
+    bool const near = n.op == Op::bv_lshr && node(n.b).op == Op::constant && node(n.a).op == Op::variable;
+    if (near && bits - scale + node(n.b).value <= 12)
       return stuck({Request::Kind::residue, n.a, bits - scale + static_cast<unsigned>(node(n.b).value),
                     std::move(reason)});
     return stuck({Request::Kind::residue, atom, bits - scale, std::move(reason)});
@@ -773,7 +774,7 @@ Lanes Warp::leaf(Id id, unsigned bits) {
   }
 }
 
-/// Whether all lanes leave a loop in the same iteration.
+/// True if all lanes leave a loop in the same iteration.
 bool Warp::exits_together(std::int32_t loop) {
   if (!assumed_.empty() || !assumed_truths_.empty()) return clean().exits_together(loop);
   auto const [at, fresh] = together_.try_emplace(loop, 2);
@@ -856,7 +857,7 @@ void Warp::forget() {
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 
-/// Whether a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
+/// True if a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
 /// iterations: if it is so, and the phis that are being decided are, then its next value is so too.
 Warp::Induction Warp::decide_phi(std::size_t index) {
   if (!assumed_.empty() || !assumed_truths_.empty()) return clean().decide_phi(index);

@@ -19,7 +19,7 @@ Program graph(std::mt19937& random, unsigned blocks) {
   return p;
 }
 
-/// Whether `to` is reached from `from` without passing `without`.
+/// True if `to` is reached from `from` without passing `without`.
 bool reaches(Program const& p, std::uint32_t from, std::int64_t to, std::int64_t without) {
   std::vector<bool> seen(p.blocks.size(), false);
   std::vector<std::uint32_t> work;

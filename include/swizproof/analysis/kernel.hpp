@@ -21,7 +21,7 @@
 
 namespace swizproof {
 
-/// What is asked of a kernel.
+/// Options of one decision.
 struct KernelOptions {
   Architecture const* arch = &sm_90;
   std::optional<std::array<std::uint32_t, 3>> block{};
@@ -46,7 +46,7 @@ struct KernelWorst {
   WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
 };
 
-/// What was found of one instruction.
+/// Result for one instruction.
 struct KernelAccess {
   std::string op{};
   std::optional<Instruction> instruction{};
@@ -65,7 +65,7 @@ struct KernelAccess {
   std::optional<bool> aligned{}, in_bounds{};
 };
 
-/// What was found of one kernel.
+/// Result for one kernel.
 struct KernelReport {
   std::string kernel{};
   std::string block{};    ///< `128,1,1`, or `32n,1,1`

@@ -15,7 +15,7 @@
 
 namespace swizproof::ptx {
 
-/// What a variable of the graph stands for.
+/// Meaning of a variable of the graph.
 struct Leaf {
   enum class Kind : std::uint8_t {
     special,   ///< `extra` is the Special, or from 100 on another register that all threads of a block share

@@ -32,11 +32,11 @@ struct Flow {
   std::vector<Loop> loops{};                         ///< outer loops before inner ones
   bool reducible = true;
 
-  /// Whether a dominates b. Checked by Flow.Dominators.
+  /// True if a dominates b. Checked by Flow.Dominators.
   [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const;
-  /// Whether every path from `a` to the end passes `b`.
+  /// True if every path from `a` to the end passes `b`.
   [[nodiscard]] bool postdominates(std::uint32_t b, std::uint32_t a) const;
-  /// Whether a block lies in a loop (-1: no loop, where every block lies).
+  /// True if a block lies in a loop (-1: no loop, where every block lies).
   [[nodiscard]] bool within(std::uint32_t block, std::int32_t loop_index) const;
 };
 

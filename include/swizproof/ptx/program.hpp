@@ -15,7 +15,7 @@
 
 namespace swizproof::ptx {
 
-/// What a step computes from its sources a, b and c.
+/// Operation of a step on its sources a, b and c.
 enum class Action : std::uint8_t {
   copy,
   add,

@@ -57,7 +57,7 @@ struct LaneTruths {
   [[nodiscard]] std::uint32_t rest() const { return ~(yes | no); }
 };
 
-/// What would settle a stuck value.
+/// The bits or the value that would settle a stuck value.
 struct Request {
   enum class Kind : std::uint8_t { none, residue, value, truth };
   Kind kind = Kind::none;
@@ -66,7 +66,7 @@ struct Request {
   std::string reason{};  ///< in words, for a verdict
 };
 
-/// What a caller assumes of an atom: its value, or its value modulo 2^bits.
+/// An assumption about an atom: its value, or its value modulo 2^bits.
 struct Assumption {
   std::uint32_t atom = 0;
   bool truth = false;
@@ -89,7 +89,7 @@ class Warp {
 
   /// Starts again, under other assumptions.
   void assume(std::vector<Assumption> assumptions);
-  /// What would settle a stuck value, by its `why`.
+  /// The request of a stuck value, by its `why`.
   [[nodiscard]] Request const& request(std::uint32_t why) const { return requests_[why]; }
   /// All values that an atom can have, if they are at most `most`; nothing if they are more, or not known.
   std::optional<std::vector<std::uint64_t>> domain(std::uint32_t atom, std::size_t most);
