@@ -717,7 +717,14 @@ class Decision {
     one.wavefronts = cost_of(m, active, address, worst.lanes);
     worst.warp = number_;
     for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
-    one.reached = access.exact && certain && assumptions.empty() && same_residue && !m.atomic;
+    // One lane takes as many: then every execution does.
+    bool const tried_alone =
+        std::none_of(assumptions.begin(), assumptions.end(), [](Assumption const& a) { return a.truth; });
+    bool const least = tried_alone && one.wavefronts == most_of(m, 1);
+    // Matrix instructions whose warp is not whole are undefined.
+    bool const whole = instruction.matrices == 0 || active == ~0U;
+    one.reached =
+        access.exact && certain && (assumptions.empty() || least) && same_residue && whole && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
     if (!certain && guard.atom == 0 && guard.why != ~0U && !guard.stuck)
@@ -935,7 +942,7 @@ class Decision {
         for (unsigned l = 0; l < 32; ++l)
           if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0)
             active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
-        if (active == 0 || !aligned) continue;
+        if (active == 0 || !aligned || (m.instruction->matrices != 0 && active != ~0U)) continue;
         HardwareAccess lanes{};
         unsigned const wavefronts = cost_of(m, active, address, lanes);
         if (wavefronts > *out.wavefronts)

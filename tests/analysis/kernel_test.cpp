@@ -153,6 +153,14 @@ TEST(Kernel, LanesThatEndWithinALoopAreNotSaidToGoOn) {
           "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];");
   EXPECT_FALSE(a.reached);
   EXPECT_NE(a.verdict, KernelVerdict::refuted);
+  // The same loop on one of two paths that join behind it.
+  KernelAccess const b =
+      one("setp.gt.u32 %p3, %r1, 1000; @%p3 bra X; mov.u32 %r7, 0;\nL: setp.gt.u32 %p2, %r1, %r7; @%p2 ret; "
+          "add.s32 %r7, %r7, 1;"
+          "setp.ne.s32 %p1, %r7, 3; @%p1 bra L;\nX: shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; "
+          "ld.shared.u32 %r6, [%r4];");
+  EXPECT_FALSE(b.reached);
+  EXPECT_EQ(b.wavefronts, 32U);
 }
 
 TEST(Kernel, AtMostAndParameters) {
@@ -180,10 +188,21 @@ TEST(Kernel, ValuesAfterALoopOfDifferentLengthsAreNotTheSameInAllLanes) {
 }
 
 TEST(Kernel, ValuesOfAThreadsOwnMemoryDiffer) {
-  KernelAccess const a = one(
-      "ld.local.u32 %r9, [%rd5]; and.b32 %r9, %r9, 4092; add.s32 %r9, %r9, %r2; ld.shared.u32 %r6, [%r9];");
+  KernelAccess const a =
+      one(".local .align 4 .b8 own[16]; ld.local.u32 %r9, [own]; and.b32 %r9, %r9, 4092; add.s32 %r9, %r9, "
+          "%r2; ld.shared.u32 %r6, [%r9];");
   EXPECT_EQ(a.wavefronts, 32U);
   EXPECT_EQ(a.verdict, KernelVerdict::data);
+}
+
+TEST(Kernel, AThirdOfASumThatWraps) {
+  // (3 n + lane) / 3 has 11 values in a warp, and 12 where 3 n mod 2^32 is no multiple of 3.
+  std::string const sum = "mul.lo.s32 %r4, %r3, 3; add.s32 %r4, %r4, %r1; ";
+  std::string const load = "shl.b32 %r4, %r4, 7; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];";
+  EXPECT_GE(*one(sum + "div.u32 %r4, %r4, 3; " + load).wavefronts, 12U);
+  EXPECT_GE(
+      *one(sum + "cvt.u64.u32 %rd1, %r4; div.u64 %rd1, %rd1, 3; cvt.u32.u64 %r4, %rd1; " + load).wavefronts,
+      12U);
 }
 
 TEST(Kernel, AlignedAndInBounds) {

@@ -89,13 +89,13 @@ TEST(Algebra, SaysWhereItsResultIsNotWhatCuTePrints) {
       "CuTe prints Sw<2,3,3> o _2147483644 o _4:_1: it takes a negative offset for 32 bits without a sign");
   EXPECT_EQ(note("downcast<2>(Sw<2,3,3> o -16 o 4:1)").find("CuTe prints Sw<2,4,3> o _4294967264 o _8:_1"),
             0U);
-  EXPECT_EQ(note("upcast<2>(Sw<2,4,3> o 8 o 4:2)"), "");
+  EXPECT_EQ(note("upcast<2>(Sw<2,4,3> o _8 o _4:_2)"), "");
   EXPECT_EQ(note("slice(Sw<1,3,1> o 0 o 8:1, 4)"), "CuTe does not compile this slice: no mode is free");
   EXPECT_NE(reason("complement(7:-1)").find("CuTe's result (_-1,_0):(_1,_-7) is no layout"),
             std::string::npos);
   std::vector<std::string> notes;
   Evaluated const vector =
-      parse_value("max_common_vector(16:1, Sw<3,4,4> o smem_ptr[32b](unset) o 8:1)", {}, &notes);
+      parse_value("max_common_vector(_16:_1, Sw<3,4,4> o smem_ptr[32b](unset) o _8:_1)", {}, &notes);
   EXPECT_EQ(to_string(std::get<IntTuple>(vector)), "_4") << "16 bytes";
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0], "CuTe prints _16: it takes the bytes that the swizzle keeps together for elements");

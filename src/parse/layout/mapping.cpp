@@ -529,12 +529,13 @@ std::string without_marks(std::string text) {
   return text;
 }
 
-/// True if two maps with shapes are one function of the index; nothing beyond 2^20 indices.
+/// True if two maps with shapes are one function of the index; nothing beyond 2^20 indices times modes.
 std::optional<bool> same_function(Mapping const& a, Mapping const& b) {
   if (a.domain() == nullptr || b.domain() == nullptr || a.domain()->size() != b.domain()->size())
     return false;
   auto const size = static_cast<std::uint64_t>(a.domain()->size());
-  if (size > std::uint64_t{1} << 20) return std::nullopt;
+  auto const modes = static_cast<std::uint64_t>(std::count(a.text.begin(), a.text.end(), ',')) + 1;
+  if (size > (std::uint64_t{1} << 20) / modes) return std::nullopt;
   for (std::uint64_t i = 0; i < size; ++i)
     if (offset(a, i).elements != offset(b, i).elements) return false;
   return to_string(Map{{}, a.on_bytes}) == to_string(Map{{}, b.on_bytes});
