@@ -307,7 +307,7 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
 void add_kernel(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "kernel", "What does each shared-memory instruction of a compiled kernel cost at most?",
-      {"swizproof kernel gpu/examples/ptx/transpose.ptx --block 32,8",
+      {"swizproof kernel transpose.ptx --block 32,8",
        "which accesses of these kernels have bank conflicts, in any warp and iteration?"});
   auto const arguments = std::make_shared<kernel_detail::KernelArguments>();
   auto const options = std::make_shared<KernelOptions>();

@@ -196,13 +196,14 @@ TEST(Kernel, ValuesOfAThreadsOwnMemoryDiffer) {
 }
 
 TEST(Kernel, AThirdOfASumThatWraps) {
-  // (3 n + lane) / 3 has 11 values in a warp, and 12 where 3 n mod 2^32 is no multiple of 3.
+  // (3 n + lane) / 3 has 11 values in the first warp, and 12 where 3 n mod 2^32 is no multiple of 3.
+  KernelOptions const first{.block = {{32, 1, 1}}};
   std::string const sum = "mul.lo.s32 %r4, %r3, 3; add.s32 %r4, %r4, %r1; ";
   std::string const load = "shl.b32 %r4, %r4, 7; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];";
-  EXPECT_GE(*one(sum + "div.u32 %r4, %r4, 3; " + load).wavefronts, 12U);
-  EXPECT_GE(
-      *one(sum + "cvt.u64.u32 %rd1, %r4; div.u64 %rd1, %rd1, 3; cvt.u32.u64 %r4, %rd1; " + load).wavefronts,
-      12U);
+  EXPECT_GE(*one(sum + "div.u32 %r4, %r4, 3; " + load, first).wavefronts, 12U);
+  EXPECT_GE(*one(sum + "cvt.u64.u32 %rd1, %r4; div.u64 %rd1, %rd1, 3; cvt.u32.u64 %r4, %rd1; " + load, first)
+                 .wavefronts,
+            12U);
 }
 
 TEST(Kernel, AlignedAndInBounds) {
