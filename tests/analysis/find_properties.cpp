@@ -164,14 +164,14 @@ class Loop {
     }
     return sums;
   }
-  /// Bytes from the lowest to the highest that the tile touches.
+  /// Bytes of an array that holds the tile: from the base, or the lowest byte below it, to the highest byte.
   [[nodiscard]] std::uint64_t memory(Swizzle const& s) const {
     std::optional<Int> low, high;
     for (Int r = 0; r < tile_.rows; ++r)
       for (Int c = 0; c < tile_.columns; ++c)
         for (Int const b : bytes_of(tile_, s, on_bytes_, r, c))
           low = std::min(low.value_or(b), b), high = std::max(high.value_or(b), b);
-    return static_cast<std::uint64_t>(*high - *low + 1);
+    return static_cast<std::uint64_t>(*high - std::min(*low, Int{0}) + 1);
   }
 
  private:
