@@ -220,7 +220,7 @@ class Replay {
   Values compute(Id id) {
     Node const& n = execution_.terms.nodes()[id];
     Values out{};
-    if (++depth_ > 3000) valid_ = false;
+    if (++depth_ > 800) valid_ = false;
     if (!valid_) return --depth_, out;
     if (n.op == Op::constant || n.op == Op::truth) {
       out.fill(n.value);

@@ -8,7 +8,7 @@ namespace swizproof::ptx {
 
 namespace {
 
-constexpr unsigned deepest_term = 3000;  ///< nested terms
+constexpr unsigned deepest_term = 800;  ///< nested terms
 
 constexpr std::uint64_t low_bits(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;

@@ -163,5 +163,24 @@ TEST(Smt, AGraphThatZ3RefusesIsOurFaultAndNoAnswer) {
   EXPECT_THROW((void)decide_symbolically(std::span(&q, 1), {}), std::logic_error);
 }
 
+/// The low bits of a word: equal to a mask, and not to one that is a bit longer.
+TEST(Smt, LowBitsOfAWord) {
+  auto const question = [](std::uint64_t mask) {
+    Question q;
+    q.name = "low bits";
+    q.variables = {{"x", 64}};
+    q.on_numbers = [=](std::span<std::uint64_t const> x) {
+      return states((x[0] & 0xffffffff) == (x[0] & mask));
+    };
+    q.on_terms = [=](std::span<Term const> x) {
+      return states(resized(resized(x[0], 32), 64) == (x[0] & like(x[0], mask)));
+    };
+    return q;
+  };
+  Question const right = question(0xffffffff), wrong = question(0x1ffffffff);
+  EXPECT_TRUE(std::holds_alternative<Proved>(decide_symbolically(std::span(&right, 1), {})));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(decide_symbolically(std::span(&wrong, 1), {})));
+}
+
 }  // namespace
 }  // namespace swizproof

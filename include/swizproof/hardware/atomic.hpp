@@ -46,9 +46,11 @@ constexpr WarpAccess<std::uint32_t> all_lanes_at_one_word() {
   return warp;
 }
 }  // namespace detail
+#if !defined(__SANITIZE_ADDRESS__)  // with sanitizers g++ takes no address of a table for a constant
 static_assert(atomic_wavefronts(detail::all_lanes_at_one_word()) == 32);
 static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), 4, Atomic::counting) == 1);
 static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), 4, Atomic::compare_and_swap) == 64);
 static_assert(atomic_wavefronts(detail::all_lanes_at_one_word(), 8) == 32);
+#endif
 
 }  // namespace swizproof
