@@ -4,7 +4,8 @@
 Random kernels (ptx_cases.py), written ones (ptx/*.ptx) or given files go to the command and to an interpreter of PTX (ptx_interpreter.py),
 which runs all threads of one block several times with random parameters, data and places of variables. For each access:
   - the most wavefronts seen are at most the command's bound (proved, refuted, and data with a bound);
-  - a bound that is called reached is seen, or its counterexample replays: its lanes cost it, and a run shows it where the values say how;
+  - a bound that is called reached is seen, or its counterexample replays: its lanes cost it, and a run shows it where the values say how
+    (an access that no run arrives at, without such values, is counted and no difference);
   - addresses that are seen misaligned or outside of every variable are not called aligned or in bounds;
   - each access that is executed is listed.
 The last line has the numbers of cases, of compared accesses, of odd ones by kind, and of differences; exit code 1 if there are some.
@@ -179,7 +180,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             tally.count[f"reached: {how}"] += 1
             if how is None and s is not None and s.misaligned and s.most == 0:
                 tally.count["reached where all addresses are misaligned"] += 1
-            elif how is None and s is None and (not machine.all_finished or not tally.replays):
+            elif how is None and s is None and not (machine.all_finished and (access.get("counterexample") or {}).get("values")):
                 tally.count["reached where the interpreter did not arrive"] += 1
             elif how is None:
                 tally.differ("not reached", path, words,
