@@ -45,10 +45,8 @@ std::string why_not(Obligation const& o, TileVerdict const& tile) {
 /// The most that one execution can cost.
 std::uint64_t most_of(Instruction const& i) { return i.matrices != 0 ? 8U * i.matrices : warp_lanes; }
 
-/// Loads and stores of 8 and 16 bytes, of which idle phases cost the counter nothing.
-bool is_wide(Instruction const& i) {
-  return (i.operation == Operation::ld_shared || i.operation == Operation::st_shared) && i.bytes >= 8;
-}
+/// Accesses of 8 and 16 bytes a lane, of which idle phases cost the counter nothing.
+bool is_wide(Instruction const& i) { return i.matrices == 0 && i.bytes >= 8; }
 
 /// How many executions any warp took part in, and what each of them may have cost. Unit: executions, wavefronts.
 struct Live {
@@ -86,6 +84,7 @@ Live live_of(Measurement const& m, unsigned ideal) {
                          " to " + std::to_string(live.hi);
   if (m.ideal && live.contradiction.empty()) narrow(live, m, ideal, !wide);
   live.fewest = std::max(live.fewest, full);
+  if (live.contradiction.empty()) live.most = std::min(live.most, m.wavefronts / live.lo);
   if (live.contradiction.empty() && (live.fewest > live.most || live.fewest * live.lo > m.wavefronts))
     live.contradiction = "another number of executions than their ideal says";
   return live;
@@ -135,7 +134,12 @@ void compare_line(Compared& out, Measurement const& m, Bounds const& bounds) {
   std::uint64_t const rest = m.wavefronts - live.lo * (live.fewest == 0 ? 0 : live.fewest - 1);
   std::uint64_t const largest = std::min({live.hi, rest, live.largest.value_or(live.hi)});
   if (largest <= bounds.least) {
-    bool const exactly = m.wavefronts == live.most * bounds.most;
+    // All cost as much as they may, if one more would have cost nothing. The counter of a copy may hold a fill of its line
+    // too, but for what is its ideal.
+    std::uint64_t const n = bounds.most == 0 ? 0 : m.wavefronts / bounds.most;
+    bool const one_more = n < live.most && live.lo * (n + 1) <= m.wavefronts;
+    bool const copy = i.operation == Operation::cp_async && m.wavefronts != m.ideal.value_or(live.lo * n);
+    bool const exactly = m.wavefronts == n * bounds.most && !one_more && !copy;
     out.comparison = !exactly         ? Comparison::below
                      : bounds.refuted ? Comparison::as_expected
                                       : Comparison::as_proved;

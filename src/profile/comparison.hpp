@@ -10,9 +10,10 @@
 //
 // n executions were live, which cost at least `lo` and at most `hi` wavefronts each:
 //   n    all executions; of a predicated line fewer (the counter has the warps that the predicate switched off), then n is
-//        known from the column "L1 Wavefronts Shared Ideal" if each execution has one ideal: up to 4 bytes a lane, matrices, cp.async
-//   lo   the ideal, but 1 of loads and stores of 8 and 16 bytes: idle phases cost the counter nothing (H11)
+//        known from the column "L1 Wavefronts Shared Ideal" if each execution has one ideal: up to 4 bytes a lane, and matrices
+//   lo   the ideal, but 1 of accesses of 8 and 16 bytes: idle phases cost the counter nothing (H11, cp.async: H5)
 //   hi   32; 8 for each matrix
+// A copy (cp.async) is never above: the counter may hold the fill of its line too.
 // In a sum over all instructions of one operation in a kernel, n is not known, and every width may have run.
 //
 // Checked by tests/profile/nsight_test.cpp, and against every distribution of small counts by tests/reference/crosscheck.py.

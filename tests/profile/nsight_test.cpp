@@ -96,6 +96,10 @@ TEST(Nsight, WarpsThatAPredicateSwitchedOffHideNoConflict) {
   EXPECT_EQ(outcome(counted("@!P0 LDS R0, [R1]", 1024, 64, 64), 1), Comparison::as_proved);
   EXPECT_EQ(outcome(counted("@!P0 LDS R0, [R1]", 1024, 2048), 1), Comparison::above);
   EXPECT_EQ(outcome(counted("@P0 LDSM.16.M88.4 R0, [R1]", 64, 128, 128), 4), Comparison::as_proved);
+  EXPECT_EQ(outcome(counted("@P0 LDSM.16.M88.4 R0, [R1]", 3, 5), 4), Comparison::above)
+      << "one at most was live";
+  EXPECT_EQ(outcome(counted("@P0 LDSM.16.M88.4 R0, [R1]", 3, 4), 4), Comparison::as_proved)
+      << "exactly one was";
   EXPECT_EQ(outcome(counted("@P0 LDSM.16.M88.4 R0, [R1]", 64, 129, 128), 4), Comparison::above);
   EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64], P0", 4, 16), 4), Comparison::undecided);
   EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64], P0", 4, 16, 16), 4), Comparison::as_proved);
@@ -137,7 +141,10 @@ TEST(Nsight, NoExecutionCostsNothing) {
 
 // Of LDGSTS the fill of the line is counted too: gpu/evidence/traces/gemm_mma.csv has 8 for each where 4 are right.
 TEST(Nsight, ACopyAboveTheProofIsUndecided) {
-  EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 32), 4), Comparison::as_proved);
+  EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 32), 4), Comparison::undecided);
+  EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 32, 32), 4), Comparison::as_proved);
+  EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 1, 4), 4), Comparison::below);
+  EXPECT_EQ(outcome(counted("LDGSTS.E [R0], desc[UR4][R2.64]", 8, 8), 1), Comparison::as_proved);
   EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 64), 4), Comparison::undecided);
   EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 0), 4), Comparison::undecided);
 }
