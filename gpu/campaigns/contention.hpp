@@ -22,7 +22,7 @@ struct Neighbour {
 /// Bytes of a bulk copy.
 inline constexpr unsigned copied_bytes = 8192;
 inline constexpr Neighbour neighbours[] = {
-    {"nobody", Neighbour::Kind::none, 0, false, 0},
+    {"none", Neighbour::Kind::none, 0, false, 0},
     {"m64n8k16, A in shared memory", Neighbour::Kind::wgmma, 8, true, wgmma_bytes(8, true)},
     {"m64n8k16, A in registers", Neighbour::Kind::wgmma, 8, false, wgmma_bytes(8, false)},
     {"m64n64k16, A in shared memory", Neighbour::Kind::wgmma, 64, true, wgmma_bytes(64, true)},

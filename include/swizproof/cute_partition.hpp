@@ -110,7 +110,7 @@ constexpr std::uint64_t larger_period(std::uint64_t a, std::uint64_t b) {
   return a == 0 || b == 0 ? 0 : a > b ? a : b;
 }
 
-/// What a layout does after its innermost layout: functions of element offsets, then functions of byte addresses (smem_ptr).
+/// The functions that a layout applies to its innermost offsets: of elements, then of byte addresses (smem_ptr).
 template <class Layout>
 struct Functions {
   static constexpr std::uint64_t elements = 1, bytes = 1;  ///< periods, in their units

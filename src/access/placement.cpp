@@ -111,6 +111,22 @@ void Placement::place_pattern(RowAndByte const& pattern) {
                                          static_cast<std::uint64_t>(tile.shape.mode(m).product())));
 }
 
+void Placement::refuse_other_values(ThreadValues const& values) const {
+  unsigned const bits = *map_.element_bits, vector = 8 * instruction().bytes;
+  if (values.value_bits != 0 && values.value_bits != bits)
+    refuse("the TiledCopy copies values of " + std::to_string(values.value_bits) +
+               " bits (ValueType), the layout's elements have " + std::to_string(bits) + " bits",
+           "paste the TiledCopy of these elements, or give the layout in elements of " +
+               std::to_string(values.value_bits) + " bits");
+  if (vector % bits != 0)
+    refuse("the " + std::to_string(vector) + " bits of " + to_string(instruction()) +
+           " are no whole number of elements of " + std::to_string(bits) + " bits");
+  std::int64_t const all = values.partition != 0 ? values.partition : values.tv.shape.mode(1).product();
+  if (static_cast<std::uint64_t>(all) % vector_elements() != 0)
+    refuse("a thread has " + std::to_string(all) + " values, the instruction takes " +
+           std::to_string(vector_elements()) + " at once");
+}
+
 void Placement::place_thread_values(ThreadValues const& values) {
   Layout const& tile = *map_.domain();
   tile_modes_ = values.tile.rank();
@@ -120,10 +136,8 @@ void Placement::place_thread_values(ThreadValues const& values) {
   if (access_.instruction.matrices != 0 && threads % warp_lanes != 0)
     refuse("the thread-value layout has " + std::to_string(threads) + " threads, " +
            to_string(access_.instruction) + " is executed by whole warps of 32");
+  refuse_other_values(values);
   auto const each = static_cast<std::uint64_t>(values.tv.shape.mode(1).product());
-  if (each % vector_elements() != 0)
-    refuse("a thread has " + std::to_string(each) + " values, the instruction takes " +
-           std::to_string(vector_elements()) + " at once");
   variables_ = {Variable::steps("warp", 0, 1, (threads + warp_lanes - 1) / warp_lanes),
                 Variable::steps("instruction", 0, 1, each / vector_elements())};
   for (std::size_t m = 0; m < tile.rank(); ++m) {

@@ -567,7 +567,7 @@ class Decision {
 
   // ------------------------------------------------------------------------------------- cost
 
-  /// Most wavefronts that these lanes can take, whatever their addresses.
+  /// Most wavefronts that these lanes can take at any addresses.
   unsigned most_of(MemoryAccess const& m, std::uint32_t active) const {
     swizproof::Instruction const& instruction = *m.instruction;
     HardwareAccess all{};

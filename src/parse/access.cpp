@@ -249,6 +249,7 @@ class AccessParser {
     make_static(out.tv.shape);
     make_static(out.tv.stride);
     Layout* const sides[] = {&out.tv};
+    out.partition = out.tv.mode(1).size();
     try {
       if (out.tv.cosize() > tile_shape(tiler).product())
         in_.fail("the layout reaches index " + std::to_string(out.tv.cosize() - 1) + ", the tiler has " +
@@ -272,7 +273,8 @@ class AccessParser {
                           access_.instruction.operation == Operation::stmatrix ||
                           access_.instruction.operation == Operation::cp_async;
       in_.back_to(text_.size());
-      set({stores ? copy.destination_tv : copy.source_tv, copy.tile}, from);
+      std::int64_t const values = (stores ? copy.layout_d_tv : copy.layout_s_tv).mode(1).size();
+      set({stores ? copy.destination_tv : copy.source_tv, copy.tile, copy.value_bits, values}, from);
     } catch (InputError const& error) {
       if (error.input == text_) throw;
       in_.fail(error.message, from + error.at, error.length, error.hint);

@@ -174,6 +174,10 @@ class BlockParser {
     Layout const& reference = thread_value("ValLayoutRef");
     Tiler const& of_tile = required("Tiler_MN");
     Layout const identity = make_layout(tile_shape(of_tile));
+    if (std::int64_t const reach = thread_value("TiledLayout_TV").cosize(); reach > identity.size())
+      in_.fail("TiledLayout_TV reaches index " + std::to_string(reach - 1) + ", the tile has " +
+                   std::to_string(identity.size()) + " elements",
+               fields_.find("TiledLayout_TV")->at, 1);
     Layout const of_source = thread_value_of(identity, reference, thread_value("ValLayoutSrc"));
     Layout const of_destination = thread_value_of(identity, reference, thread_value("ValLayoutDst"));
     TiledCopy copy{of_source, of_destination, {}, value_bits(), of_source, of_destination};

@@ -27,13 +27,13 @@ std::string list_of(std::span<std::uint64_t const> addresses) {
                                         : text;
 }
 
-/// Where offsets are counted from that the swizzle serves as well as addresses.
+/// Starts of offsets on which the swizzle works as well as on addresses.
 std::string offsets_of(SwizzleFix const& swizzle, Fix const& fix) {
   if (swizzle.offset_starts.empty())
     return "of offsets from the region's start, or from it rounded down to a line, it costs more or leads "
            "out";
   if (swizzle.starts_with(fix.region)) return "also on offsets from the region's start";
-  return fmt::format("as good of offsets from {}", list_of(swizzle.offset_starts));
+  return fmt::format("also on offsets from {}", list_of(swizzle.offset_starts));
 }
 
 std::string describe(SwizzleFix const& swizzle, Fix const& fix) {
@@ -61,7 +61,7 @@ std::string describe(PaddingFix const& fix, unsigned element_bytes) {
       fix.memory);
 }
 
-/// What was searched, of the swizzles: `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 (...)`
+/// Family of swizzles that was searched: `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 (...)`
 std::string swizzles_searched(Fix const& fix) {
   if (fix.too_many) return fmt::format("none: {} different accesses are too many", fix.patterns);
   return fmt::format(
@@ -79,7 +79,7 @@ std::string rows_searched(PaddingFamily const& family) {
   return rows + " bytes";
 }
 
-/// What was searched, of the paddings: `rows of any length, counted from any address, in steps of 4 bytes; ...`
+/// Family of paddings that was searched: `rows of any length, counted from any address, in steps of 4 bytes; ...`
 std::string paddings_searched(PaddingFamily const& family) {
   if (family.most == 0) return "none: no padding changes a bank";
   if (family.is_empty()) return "none: the different accesses are too many";

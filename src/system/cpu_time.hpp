@@ -13,7 +13,7 @@ namespace swizproof {
 /// count. Where a system has no such clock: seconds on its wall. Checked by CpuTime.ASleeperUsesNone.
 class ThreadClock {
  public:
-  /// Of the calling thread.
+  /// Clock of the calling thread.
   ThreadClock() : start_(0) {
 #if !defined(__EMSCRIPTEN__)
     has_clock_ = pthread_getcpuclockid(pthread_self(), &clock_) == 0;

@@ -19,7 +19,7 @@ bool used(AccessVerdict const& v, Engine engine) {
 constexpr char const* swizzled = "Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)";
 
 TEST(Check, BasesAreThoseOfSharedMemory) {
-  // Where bit 26 of an address is set, odd lanes go to the banks of even ones. No address of shared memory has it.
+  // If bit 26 of an address is set, odd lanes go to the banks of even ones. No address of shared memory has it.
   CheckOptions options;
   options.align = 1 << 18;
   AccessVerdict const far =

@@ -256,7 +256,7 @@ TEST(Fix, PaddingLeavesVectorsWhole) {
   EXPECT_EQ(fixes[0].padding->memory, 31U * 16);
 }
 
-/// What accesses cost with rows longer by a padding, by the plain law.
+/// Cost of accesses with rows longer by a padding, by the plain cost model.
 std::uint64_t padded_total(std::span<WeightedAccess const> all, Fix const& fix, PaddingFix const& p) {
   return total(all, [&](std::uint64_t x) {
     for (std::size_t r = 0; r < fix.region.size(); ++r)
@@ -266,7 +266,7 @@ std::uint64_t padded_total(std::span<WeightedAccess const> all, Fix const& fix, 
   });
 }
 
-// A tile of 32 x 32 floats at 0x400 whose first element, first row or first columns nobody touches. [H5 of the third review]
+// A tile of 32 x 32 floats at 0x400 whose first element, first row or first columns are not accessed. [H5 of the third review]
 TEST(Fix, RowsAreCountedFromTheArraysStart) {
   std::vector<WeightedAccess> corner = transposition(0x400);
   for (WeightedAccess& a : corner)

@@ -283,7 +283,7 @@ bool is_named(TmaPlan const& plan, std::uint64_t base) {
          std::count(plan.also.begin(), plan.also.end(), base % plan.period) != 0;
 }
 
-// Random tiles and swizzles: there is an answer wherever boxes side by side, of the tile's own modes, are one, and it has no more boxes;
+// Random tiles and swizzles: there is an answer if boxes side by side, of the tile's own modes, are one, and it has no more boxes;
 // tests/reference/tma_boxes.py tries all boxes of the family.
 TEST(Tma, FindsNoMoreBoxesThanAPlainLoop) {
   std::mt19937 random(7);

@@ -61,7 +61,7 @@ class Case:
         name, self.bits, m, n, k = draw.choice([("SM80_16x8x16_F32F16F16F32_TN", 16, 16, 8, 16), ("SM80_16x8x8_F16F16F16F16_TN", 16, 16, 8, 8),
                                                 ("SM80_16x8x8_F32TF32TF32F32_TN", 32, 16, 8, 8), ("SM80_16x8x32_S32S8S8S32_TN", 8, 16, 8, 32)])
         wm, wn = draw.choice([(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (1, 4), (4, 2), (2, 4)])
-        self.warps = wm * wn
+        self.warps = {"A": wm, "B": wn, "C": wm * wn}  # that share an operand's elements
         pm, pn, pk = draw.choice([1, 1, 2]), draw.choice([2, 2, 4, 1]), draw.choice([1, 1, 2])
         self.k = k * pk
         rows, columns = f"Int<{m * wm * pm}>", f"Int<{n * wn * pn}>"
@@ -89,12 +89,11 @@ class Case:
         if operand == "C":
             self.bits = draw.choice([16, 32])
         self.tile = {"A": [self.mn[0], self.k], "B": [self.mn[1], self.k], "C": self.mn}[operand]
-        # Values of one thread in the smallest operand are at least those of an x1; the larger atoms want their number.
-        values = self.tile[0] * self.tile[1] // 32 // self.warps
+        values = self.tile[0] * self.tile[1] // 32 // self.warps[operand]  # of a thread: the atom takes no more
         if draw.random() < 0.75 and self.bits <= 32:
             op = self.matrices()
-            while int(re.search(r"x(\d)_", op)[1]) * 32 // self.bits > values:
-                op = self.matrices()
+            while int(re.search(r"x(\d)_", op)[1]) * 32 // self.bits > values and "x1" not in op:
+                op = op.replace("x2", "x1").replace("x4", "x2")
         else:
             op = "UniversalCopy<" + WORD[self.bits] + ">"
             self.vector = 1
@@ -105,7 +104,7 @@ class Case:
         mma = self.mma()
         self.bits = self.draw.choice([16, 32])
         self.tile = self.mn
-        values = self.mn[0] * self.mn[1] // 32 // self.warps
+        values = self.mn[0] * self.mn[1] // 32 // self.warps["C"]
         op = self.matrices() if self.draw.random() < 0.7 else "UniversalCopy<" + WORD[self.bits] + ">"
         if "Universal" in op:
             self.vector = 1

@@ -136,7 +136,7 @@ int main() {
         make_layout(make_shape(_64{}, _64{}), make_stride(pitch, _1{})));
     std::printf("# pitch %d: %u wavefronts\n", pitch, found.wavefronts);
   }
-  // What is known when the program runs and is not divided by the tile is refused, as what CuTe's composition makes another function of.
+  // A run-time layout that the tile does not divide is refused, since CuTe's composition makes another function of it.
   auto const refuses = [](auto const& layout) {
     return sp::examine<sp::source_of<LoadA>, half_t>(layout).fault == sp::CuteFault::remainder;
   };

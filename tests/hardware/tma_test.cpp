@@ -46,7 +46,7 @@ TEST(Tma, ModesAreTheArchitectures) {
   }
 }
 
-// What is not stated is unknown, and a table that is assumed makes nothing that rests on it more than assumed.
+// A fact that is not stated is unknown, and a table that is assumed makes nothing that rests on it more than assumed.
 TEST(Tma, SupportIsTheWeakerOfTheTables) {
   Architecture arch = sm_90;
   EXPECT_EQ(tma_support(arch), Support::measured);

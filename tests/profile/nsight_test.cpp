@@ -139,7 +139,7 @@ TEST(Nsight, NoExecutionCostsNothing) {
   EXPECT_EQ(compared.why, "the profile has no count of it");
 }
 
-// Of LDGSTS the fill of the line is counted too: gpu/evidence/traces/gemm_mma.csv has 8 for each where 4 are right.
+// LDGSTS: the fill of the line is counted too: gpu/evidence/traces/gemm_mma.csv has 8 for each where 4 are right.
 TEST(Nsight, ACopyAboveTheProofIsUndecided) {
   EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 32), 4), Comparison::undecided);
   EXPECT_EQ(outcome(counted("LDGSTS.E.128 [R0], desc[UR4][R2.64]", 8, 32, 32), 4), Comparison::as_proved);
@@ -206,7 +206,7 @@ TEST(Nsight, EqualAddressesOfWideLoadsLeaveItOpen) {
   EXPECT_EQ(compare(line(1000, 8000), {merged}).comparison, Comparison::undecided);
 }
 
-// Of a sum, neither the live executions nor the widths are known: an instruction of which nothing is proved costs at most 32.
+// In a sum, neither the live executions nor the widths are known: an unproved instruction costs at most 32.
 TEST(Nsight, ASumIsAboveOnlyWhatEveryInstructionMayCost) {
   auto const of = [](Measurement m, std::vector<ProvedAccess> const& all) {
     m.shared_with_others = false;

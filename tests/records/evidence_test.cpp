@@ -374,7 +374,7 @@ std::vector<std::string> tokens_of(std::string const& pointer) {
   return out;
 }
 
-/// Whether a kind of place is one that a record's list names: `*` is any member.
+/// True if a record's list names a kind of place: `*` is any member.
 bool is_named(std::string const& kind, std::string const& named) {
   auto const a = tokens_of(kind), b = tokens_of(named.substr(0, named.find(" (")));
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -669,7 +669,7 @@ TEST(EvidenceOfCluster, IsOneAndAHalfCyclesASector) {
 TEST(Evidence, NoticesTimesAndOperationsThatCannotBe) {
   Json record = Json::parse(read("h200-contention.json"));
   for (Json& row : record["rows"]["pairs"])
-    if (row.at(0) == "nobody") {
+    if (row.at(0) == "none") {
       row[4] = 4;
       break;
     }

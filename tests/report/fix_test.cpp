@@ -40,9 +40,9 @@ TEST(FixText, SaysWhatDoesNotHelp) {
                  "bytes; each longer by 4 to 124 bytes, at most doubled\n"),
       std::string::npos)
       << alone;
-  EXPECT_NE(alone.find("as good of offsets from 0x380\n"), std::string::npos) << alone;
+  EXPECT_NE(alone.find("also on offsets from 0x380\n"), std::string::npos) << alone;
   fix.swizzle->offset_starts.clear();
-  EXPECT_NE(describe(fix, plain).find("it costs more or leads out"), std::string::npos);
+  EXPECT_NE(describe(fix, plain).find("it costs more or leaves the region"), std::string::npos);
   fix.swizzle.reset();
   fix.paddings.all = false;
   fix.paddings.longest = 812;

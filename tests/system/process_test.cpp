@@ -32,7 +32,7 @@ TEST(Process, OneThatIsStoppedUsesNoneOfItsLimit) {
 
 TEST(Process, OneThatWorksIsEnded) {
   EXPECT_EQ(shell("while :; do :; done", 0.2).end, End::timed_out);
-  // What the program starts has a clock of its own, and the limit of the system.
+  // Programs that the program starts have a clock of their own, and the limit of the system.
   EXPECT_NE(shell("sh -c 'while :; do :; done'; echo \"ends with $?\"", 0.2).output.find("ends with"),
             std::string::npos);
 }

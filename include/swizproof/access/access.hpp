@@ -58,6 +58,8 @@ struct RawAddress {
 struct ThreadValues {
   Layout tv{};
   IntTuple tile{};
+  unsigned value_bits = 0;     ///< ValueType of a pasted TiledCopy, which elements must have; 0: not given
+  std::int64_t partition = 0;  ///< values that vectors stay within: not those of a tiler's gaps; 0: all
 };
 
 /// A warp instruction and the coordinate or address that each lane accesses. Variables of all expressions: `lane`,

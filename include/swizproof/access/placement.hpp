@@ -101,6 +101,8 @@ class Placement {
  private:
   void place_pattern(RowAndByte const& pattern);
   void place_thread_values(ThreadValues const& values);
+  /// Refuses values of other bits than the elements, and vectors that a thread's values do not fill.
+  void refuse_other_values(ThreadValues const& values) const;
   [[nodiscard]] bool never_split() const;
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
 

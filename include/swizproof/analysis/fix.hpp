@@ -42,11 +42,11 @@ struct SwizzleFix {
   Swizzle swizzle{};                     ///< of byte addresses
   std::optional<Swizzle> on_elements{};  ///< the same of Fix::element_bytes each, where it is a Swizzle
   std::uint64_t after = 0;               ///< wavefronts
-  /// Of bytes from these starts of the ranges it costs no more, and stays in the region as well: each range's first byte, else
+  /// Starts of the ranges: on bytes from these it costs no more, and stays in the region as well: each range's first byte, else
   /// that rounded down to a multiple of 2, 4, .. or 128 bytes, the least that will do. Empty where none will.
   std::vector<std::uint64_t> offset_starts{};
 
-  /// Whether offsets from the first byte of each range will do.
+  /// True if offsets from the first byte of each range will do.
   [[nodiscard]] bool starts_with(std::span<ByteRange const> region) const {
     for (std::size_t i = 0; i < offset_starts.size(); ++i)
       if (offset_starts[i] != region[i].begin) return false;

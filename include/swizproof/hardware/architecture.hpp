@@ -108,7 +108,7 @@ enum class TmaLoads : std::uint8_t { unknown, none, up_to_128b, with_atoms };
 /// The instruction of an architecture that reads operands through descriptors in shared memory.
 enum class OperandUnit : std::uint8_t { unknown, none, wgmma, tcgen05 };
 
-/// Of an architecture whose compute capability is not stated.
+/// Architecture without a stated compute capability.
 inline constexpr unsigned unknown_capability = 0;
 
 /// An architecture: its name on the command line, its phases, and what supports them. A table that a user has learned is one too.
@@ -125,7 +125,7 @@ struct Architecture {
   Stated<OperandUnit> operands;
 };
 
-/// What costs alone need: phases and banks; everything else is unknown. Precondition: `phases` outlives it.
+/// Architecture for costs alone: phases and banks; everything else is unknown. Precondition: `phases` outlives it.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Architecture phases_alone(PhaseTable const* phases,
                                                                         Banks banks) {
   return {{},
