@@ -315,15 +315,8 @@ class Replay {
     Leaf const& l = execution_.leaves[n.value];
     Values out{};
     switch (l.kind) {
-      case Leaf::Kind::special: {
-        if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
-        auto const s = static_cast<Special>(l.extra);
-        if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
-        if (s >= Special::ctaid_x && s <= Special::nctaid_z)
-          return all(s >= Special::nctaid_x ? 64 : style_ < 3 || style_ == 7 ? 0 : random_() % 64);
-        for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
-        return out;
-      }
+      case Leaf::Kind::special:
+        return special(l);
       case Leaf::Kind::param: {
         std::string const& name = program_.symbols[l.extra].name;
         std::size_t const short_name = name.rfind("_param_");
@@ -341,28 +334,11 @@ class Replay {
         if (style_ < 8) return all(0);
         certain_ = false;
         return all(random_() % 8);
-      case Leaf::Kind::phi: {
-        Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-        if (!encloses(p.loop)) valid_ = false;
-        if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
-        certain_ = false;
-        if (p.kind == Phi::Kind::orbit) return all(p.values[random_() % p.values.size()]);
-        if (p.kind != Phi::Kind::affine) return valid_ = false, out;
-        Values const init = value(p.init), step = value(p.step),
-                     k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
-        for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
-        return out;
-      }
+      case Leaf::Kind::phi:
+        return loop_value(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])]);
       case Leaf::Kind::load:
-      case Leaf::Kind::opaque: {
-        certain_ = false;
-        std::array<Values, 3> args{};
-        for (std::size_t i = 0; i < l.args.size(); ++i) args[i] = value(l.args[i]);
-        std::uint64_t const salt = random_();
-        for (unsigned lane = 0; lane < 32; ++lane)
-          out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));
-        return out;
-      }
+      case Leaf::Kind::opaque:
+        return data(l);
       case Leaf::Kind::voted:
         certain_ = false;
         return all(random_());
@@ -373,6 +349,38 @@ class Replay {
       default:
         return valid_ = false, out;
     }
+  }
+  Values special(Leaf const& l) {
+    if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
+    auto const s = static_cast<Special>(l.extra);
+    if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
+    if (s >= Special::ctaid_x && s <= Special::nctaid_z)
+      return all(s >= Special::nctaid_x ? 64 : style_ < 3 || style_ == 7 ? 0 : random_() % 64);
+    Values out{};
+    for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
+    return out;
+  }
+  Values loop_value(Phi const& p) {
+    if (!encloses(p.loop)) valid_ = false;
+    if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
+    certain_ = false;
+    if (p.kind == Phi::Kind::orbit) return all(p.values[random_() % p.values.size()]);
+    Values out{};
+    if (p.kind != Phi::Kind::affine) return valid_ = false, out;
+    Values const init = value(p.init), step = value(p.step),
+                 k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
+    for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
+    return out;
+  }
+  Values data(Leaf const& l) {
+    certain_ = false;
+    std::array<Values, 3> args{};
+    for (std::size_t i = 0; i < l.args.size(); ++i) args[i] = value(l.args[i]);
+    std::uint64_t const salt = random_();
+    Values out{};
+    for (unsigned lane = 0; lane < 32; ++lane)
+      out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));
+    return out;
   }
   static std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ x >> 31) * 0x9E3779B97F4A7C15U;
@@ -660,18 +668,13 @@ class Decision {
   void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
              unsigned depth = 0) {
+    if (++cases.tried > most_cases || spent() > options_.steps)
+      return give_up(warp, m, cases,
+                     spent() > options_.steps
+                         ? fmt::format("the limit of {} steps for one kernel", options_.steps)
+                         : fmt::format("more than {} cases", most_cases));
     Found one;
     swizproof::Instruction const instruction = *m.instruction;
-    if (++cases.tried > most_cases || spent() > options_.steps) {
-      one.unknown = true;
-      one.reason = spent() > options_.steps
-                       ? fmt::format("the limit of {} steps for one kernel", options_.steps)
-                       : fmt::format("more than {} cases", most_cases);
-      one.wavefronts = most_of(m, warp.present());
-      one.active = warp.present();
-      cases.aligned = false, cases.in_bounds = std::nullopt;
-      return merge(cases.found, std::move(one));
-    }
     LaneTruths const guard = warp.truth(access.guard);
     std::uint32_t const active = warp.present() & ~guard.no;
     one.active = active;
@@ -685,7 +688,6 @@ class Decision {
       cases.aligned = false, cases.in_bounds = std::nullopt;
       return merge(cases.found, std::move(one));
     }
-    unsigned const log2_bytes = static_cast<unsigned>(std::countr_zero(instruction.bytes));
     if (v.split() && instruction.bytes < 4)
       for (auto const& [atom, factor] : v.terms)
         if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
@@ -693,7 +695,19 @@ class Decision {
                        {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
                         "an address within a word"});
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
-    // Lanes' addresses but for a part that all of them share.
+    cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
+    check_bounds(warp, m, v, active, certain, cases, symbol);
+    merge(cases.found, std::move(one));
+  }
+
+  /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
+  void cost_lanes(ExecutedAccess const& access, MemoryAccess const& m,
+                  std::vector<Assumption> const& assumptions, Cases& cases, LaneTruths const& guard,
+                  Lanes const& v, Warp& warp, Found& one) {
+    swizproof::Instruction const instruction = *m.instruction;
+    std::uint32_t const active = one.active;
+    bool const certain = (guard.rest() & warp.present()) == 0;
+    unsigned const log2_bytes = static_cast<unsigned>(std::countr_zero(instruction.bytes));
     std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
     std::uint64_t shift = 0;
     bool same_residue = true;
@@ -729,7 +743,16 @@ class Decision {
     one.worst = std::move(worst);
     if (!certain && guard.atom == 0 && guard.why != ~0U && !guard.stuck)
       guard_reason_ = why_text(guard.why), guard_data_ = is_data(guard.why);
-    check_bounds(warp, m, v, active, certain, cases, symbol);
+  }
+
+  /// The access is unknown in this case, for this reason.
+  void give_up(Warp& warp, MemoryAccess const& m, Cases& cases, std::string reason) {
+    Found one;
+    one.unknown = true;
+    one.reason = std::move(reason);
+    one.wavefronts = most_of(m, warp.present());
+    one.active = warp.present();
+    cases.aligned = false, cases.in_bounds = std::nullopt;
     merge(cases.found, std::move(one));
   }
 
@@ -741,17 +764,8 @@ class Decision {
   void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
              Request request) {
-    auto const give_up = [&](std::string reason) {
-      Found one;
-      one.unknown = true;
-      one.reason = std::move(reason);
-      one.wavefronts = most_of(m, warp.present());
-      one.active = warp.present();
-      cases.aligned = false, cases.in_bounds = std::nullopt;
-      merge(cases.found, std::move(one));
-    };
     if (request.kind == Request::Kind::none || depth >= 6)
-      return give_up(request.reason.empty() ? "a value is not followed" : request.reason);
+      return give_up(warp, m, cases, request.reason.empty() ? "a value is not followed" : request.reason);
     std::vector<Assumption> values;
     if (request.kind == Request::Kind::truth) {
       Id atom = request.atom;
@@ -760,17 +774,19 @@ class Decision {
     } else if (request.kind == Request::Kind::residue) {
       std::uint64_t const zeros = warp.facts(request.atom).zeros;
       std::uint64_t const most = warp.facts(request.atom).most;
-      if (request.bits > 16) return give_up(request.reason);
+      if (request.bits > 16) return give_up(warp, m, cases, request.reason);
       for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= most; ++v)
         if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
     } else {
       auto domain = warp.domain(request.atom, 512);
       if (!domain) domain = trips(warp, request.atom);
-      if (!domain) return give_up(request.reason + ": " + Printer(program_, execution_).text(request.atom));
+      if (!domain)
+        return give_up(warp, m, cases,
+                       request.reason + ": " + Printer(program_, execution_).text(request.atom));
       for (std::uint64_t const v : *domain) values.push_back({request.atom, false, 64, v});
     }
     if (cases.tried + values.size() > most_cases)
-      return give_up(fmt::format("{}; more than {} cases", request.reason, most_cases));
+      return give_up(warp, m, cases, fmt::format("{}; more than {} cases", request.reason, most_cases));
     for (Assumption const& v : values) {
       std::vector<Assumption> next = assumptions;
       // The same atom to more bits replaces what was assumed of it.
@@ -845,10 +861,7 @@ class Decision {
     bool outside = false;
     for (unsigned l = 0; l < 32 && ok; ++l)
       if (takes_part(*m.instruction, active, l)) outside = outside || v.lane[l] + most + m.bytes > bytes;
-    if (!ok)
-      cases.in_bounds = std::nullopt;
-    else if (outside)
-      cases.in_bounds = std::nullopt;
+    if (!ok || outside) cases.in_bounds = std::nullopt;
     // If the block is not known, only its first warp surely exists.
     out_of_bounds_ =
         out_of_bounds_ || (ok && outside && !others && certain && (!launch_.any_multiple || number_ == 0));

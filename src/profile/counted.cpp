@@ -168,6 +168,20 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
+/// A traced line and what was counted of it.
+CountedLine line_of(Trace const& trace, TracedInstruction const& traced, LineSum const& sum) {
+  CountedLine line{&traced, sum.executed, sum.wavefronts};
+  add_bounds(*trace.arch, line);
+  if (!sum.counted || sum.altered) {
+    line.outcome = LineOutcome::undecided;
+    line.why = sum.counted ? altered : no_count;
+    line.summed = false;
+  } else {
+    decide(line, sum.sass, sum.certain);
+  }
+  return line;
+}
+
 }  // namespace
 
 std::size_t CountedLines::count(CountedLine::Outcome outcome) const {
@@ -210,12 +224,10 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
         ++out.without_address;
   }
   std::vector<Key> keys;
+  std::map<Key, int> times;  // two contexts or overloads of one name: what was counted of them is one sum
   for (TracedInstruction const& traced : trace.instructions)
-    keys.emplace_back(comparable_kernel_name(traced.kernel), traced.pc);
+    ++times[keys.emplace_back(comparable_kernel_name(traced.kernel), traced.pc)];
   auto const launched = launches_by_name(trace);
-  // Two contexts or overloads of one name: what was counted of them is one sum.
-  std::map<Key, int> times;
-  for (Key const& key : keys) ++times[key];
   bool same_runs = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     TracedInstruction const& traced = trace.instructions[i];
@@ -242,16 +254,7 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
       ++out.other_launches;
       continue;
     }
-    LineSum const sum = sum_of(rows, its, launches);
-    CountedLine line{&traced, sum.executed, sum.wavefronts};
-    add_bounds(*trace.arch, line);
-    if (!sum.counted || sum.altered) {
-      line.outcome = LineOutcome::undecided;
-      line.why = sum.counted ? altered : no_count;
-      line.summed = false;
-    } else {
-      decide(line, sum.sass, sum.certain);
-    }
+    CountedLine const line = line_of(trace, traced, sum_of(rows, its, launches));
     same_runs = same_runs && line.why != other_runs;
     out.lines.push_back(line);
   }

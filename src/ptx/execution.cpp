@@ -467,6 +467,16 @@ class Executor {
 
   Id binary(Op op, unsigned w, Id a, Id b) { return add({op, static_cast<std::uint8_t>(w), a, b}); }
 
+  Id difference(unsigned w, Id x, Id y) {
+    if (is_constant(y)) return sum(w, x, constant(w, 0 - node(y).value));
+    return x == y ? constant(w, 0) : binary(Op::bv_sub, w, x, y);
+  }
+  Id product(unsigned w, Id x, Id y) {
+    if (is_constant(x) && node(x).value == 1) return y;
+    if (is_constant(y) && node(y).value == 1) return x;
+    return binary(Op::bv_mul, w, x, y);
+  }
+
   Id run_step(Step const& s, Id block) {
     unsigned const w = s.width;
     // Comparisons have a width of 1 and take words: of a register's width.
@@ -480,17 +490,10 @@ class Executor {
         return a();
       case Action::add:
         return sum(w, a(), b());
-      case Action::sub: {
-        Id const x = a(), y = b();
-        if (is_constant(y)) return sum(w, x, constant(w, 0 - node(y).value));
-        if (x == y) return constant(w, 0);
-        return binary(Op::bv_sub, w, x, y);
-      }
+      case Action::sub:
       case Action::mul: {
         Id const x = a(), y = b();
-        if (is_constant(x) && node(x).value == 1) return y;
-        if (is_constant(y) && node(y).value == 1) return x;
-        return binary(Op::bv_mul, w, x, y);
+        return s.action == Action::sub ? difference(w, x, y) : product(w, x, y);
       }
       case Action::bit_and:
         return binary(Op::bv_and, w, a(), b());

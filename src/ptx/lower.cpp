@@ -369,6 +369,41 @@ class Lowering {
     return std::find(parts.begin(), parts.end(), what) != parts.end();
   }
 
+  /// x shifted by n of 32 bits at any width of the word: an amount that does not fit the word gives what the width gives.
+  Source shifted(Source x, Source n, unsigned w, bool is_signed, bool left) {
+    n = n.constant ? constant(std::min<std::uint64_t>(n.value, w))
+                   : emit(Action::choose, 32, emit(Action::below, 1, n, constant(w)), n, constant(w));
+    n = resize(n, 32, w, false);
+    return left ? emit(Action::shl, w, x, n) : shifted_right(x, n, w, is_signed);
+  }
+
+  /// shf: 32 bits of a pair of words, shifted.
+  Source funnel_shift(Instruction const& i, Words const& parts) {
+    Source const low = in(operand(i, 1), 32), high = in(operand(i, 2), 32);
+    Source n = in(operand(i, 3), 32);
+    if (has(parts, "wrap"))
+      n = emit(Action::bit_and, 32, n, constant(31));
+    else
+      n = emit(Action::choose, 32, emit(Action::below, 1, n, constant(32)), n, constant(32));
+    Source const both =
+        emit(Action::bit_or, 64, emit(Action::shl, 64, resize(high, 32, 64, false), constant(32)),
+             resize(low, 32, 64, false));
+    Source const by = resize(n, 32, 64, false);
+    if (has(parts, "r")) return emit(Action::trunc, 32, emit(Action::lshr, 64, both, by));
+    return emit(Action::trunc, 32, emit(Action::lshr, 64, emit(Action::shl, 64, both, by), constant(32)));
+  }
+
+  /// bfi: the low `length` bits of x in y, from bit `at` on.
+  Source inserted_field(Source x, Source y, std::uint64_t at, std::uint64_t length, unsigned w) {
+    std::uint64_t const field =
+        at >= w || length == 0
+            ? 0
+            : (mask_of(static_cast<unsigned>(std::min<std::uint64_t>(length, 64))) << at) & mask_of(w);
+    Source const moved = emit(Action::shl, w, x, constant(std::min<std::uint64_t>(at, w)));
+    return emit(Action::bit_or, w, emit(Action::bit_and, w, moved, constant(field)),
+                emit(Action::bit_and, w, y, constant(~field & mask_of(w))));
+  }
+
   /// Integer arithmetic; false: not modelled.
   bool arithmetic(Instruction const& i, Words const& parts, Type type) {
     std::string_view const op = parts[0];
@@ -416,47 +451,16 @@ class Lowering {
       if (op == "mad") value = emit(Action::add, to, value, in(operand(i, 3), to, s));
       return put(value, to);
     }
-    if (op == "shl" || op == "shr") {
-      Source const x = a();
-      // The amount has 32 bits at any width of the word: an amount that does not fit the word gives what the width gives.
-      Source n = in(operand(i, 2), 32);
-      n = n.constant ? constant(std::min<std::uint64_t>(n.value, w))
-                     : emit(Action::choose, 32, emit(Action::below, 1, n, constant(w)), n, constant(w));
-      n = resize(n, 32, w, false);
-      return put(op == "shl" ? emit(Action::shl, w, x, n) : shifted_right(x, n, w, s), w);
-    }
-    if (op == "shf" && w == 32) {
-      Source const low = a(), high = b();
-      Source n = in(operand(i, 3), 32);
-      if (has(parts, "wrap"))
-        n = emit(Action::bit_and, 32, n, constant(31));
-      else
-        n = emit(Action::choose, 32, emit(Action::below, 1, n, constant(32)), n, constant(32));
-      Source const both =
-          emit(Action::bit_or, 64, emit(Action::shl, 64, resize(high, 32, 64, false), constant(32)),
-               resize(low, 32, 64, false));
-      Source const by = resize(n, 32, 64, false);
-      if (has(parts, "r")) return put(emit(Action::trunc, 32, emit(Action::lshr, 64, both, by)), 32);
-      return put(
-          emit(Action::trunc, 32, emit(Action::lshr, 64, emit(Action::shl, 64, both, by), constant(32))), 32);
-    }
+    if (op == "shl" || op == "shr") return put(shifted(a(), in(operand(i, 2), 32), w, s, op == "shl"), w);
+    if (op == "shf" && w == 32) return put(funnel_shift(i, parts), w);
     if (op == "lop3" && w == 32 && operand(i, 4).kind == Kind::immediate && d.parts.empty() &&
         !has(parts, "or"))
       return put(lop3(a(), b(), in(operand(i, 3), w), static_cast<unsigned>(operand(i, 4).value & 255), w),
                  w);
     if (op == "bfe" && operand(i, 2).kind == Kind::immediate && operand(i, 3).kind == Kind::immediate)
       return put(bit_field(a(), operand(i, 2).value & 255, operand(i, 3).value & 255, w, s), w);
-    if (op == "bfi" && operand(i, 3).kind == Kind::immediate && operand(i, 4).kind == Kind::immediate) {
-      std::uint64_t const at = operand(i, 3).value & 255, length = operand(i, 4).value & 255;
-      std::uint64_t const field =
-          at >= w || length == 0
-              ? 0
-              : (mask_of(static_cast<unsigned>(std::min<std::uint64_t>(length, 64))) << at) & mask_of(w);
-      Source const moved = emit(Action::shl, w, a(), constant(std::min<std::uint64_t>(at, w)));
-      return put(emit(Action::bit_or, w, emit(Action::bit_and, w, moved, constant(field)),
-                      emit(Action::bit_and, w, b(), constant(~field & mask_of(w)))),
-                 w);
-    }
+    if (op == "bfi" && operand(i, 3).kind == Kind::immediate && operand(i, 4).kind == Kind::immediate)
+      return put(inserted_field(a(), b(), operand(i, 3).value & 255, operand(i, 4).value & 255, w), w);
     if (op == "prmt" && operand(i, 3).kind == Kind::immediate && parts.size() == 2) return permute(i);
     if (op == "popc" || op == "clz" || op == "brev" || op == "bfind") return counted(i, parts, w);
     return false;

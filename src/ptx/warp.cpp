@@ -89,6 +89,71 @@ void Warp::assume(std::vector<Assumption> assumptions) {
 
 unsigned Warp::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(facts(id).zeros)); }
 
+namespace {
+
+/// Facts about two words joined bit by bit; `f` holds for any word of the width.
+Facts facts_of_bits(Op op, Facts const& x, Facts const& y, Facts f) {
+  if (op == Op::bv_and) return {x.zeros | y.zeros, std::min(x.most, y.most)};
+  f.zeros |= x.zeros & y.zeros;
+  return f;
+}
+
+/// Facts about a sum, difference or product of words of the bits `all`, of which `f` holds.
+Facts facts_of_ring(Op op, Facts const& x, Facts const& y, std::uint64_t all, Facts f) {
+  int const zeros_x = std::countr_one(x.zeros), zeros_y = std::countr_one(y.zeros);
+  int const zeros = op == Op::bv_mul ? std::min(zeros_x + zeros_y, 64) : std::min(zeros_x, zeros_y);
+  f.zeros |= low_bits(static_cast<unsigned>(zeros));
+  if (op == Op::bv_add && x.most <= all - y.most) f.most = x.most + y.most;
+  if (op == Op::bv_mul && (x.most == 0 || y.most <= all / x.most)) f.most = x.most * y.most;
+  return f;
+}
+
+/// Facts about x shifted or divided by a constant, for a word of the bits `all`, of which `f` holds.
+Facts facts_by_constant(Op op, Facts const& x, std::uint64_t c, std::uint64_t all, Facts f) {
+  if (op == Op::bv_udiv && c != 0) f.most = x.most / c;
+  if (op == Op::bv_urem && c != 0) f.most = std::min(x.most, c - 1);
+  if (op == Op::bv_lshr) f.most = c < 64 ? x.most >> c : 0;
+  if (op == Op::bv_lshr && c < 64) f.zeros |= (x.zeros | ~all) >> c | ~(~std::uint64_t{0} >> c);
+  if (op == Op::bv_shl && c < 64) {
+    f.zeros |= x.zeros << c | low_bits(static_cast<unsigned>(c));
+    if (x.most <= all >> c) f.most = x.most << c;
+  }
+  return f;
+}
+
+}  // namespace
+
+Facts Warp::leaf_facts(Node const& n, Facts f) {
+  Leaf const& l = execution_.leaves[n.value];
+  if (l.kind == Leaf::Kind::special && l.extra < 100) {
+    auto const s = static_cast<Special>(l.extra);
+    if (s <= Special::tid_z)
+      f.most = launch_.block[static_cast<unsigned>(s)] - 1;
+    else if (s <= Special::ntid_z)
+      f.most = 1024;
+    else if (s <= Special::nctaid_z)
+      f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
+    else if (s == Special::laneid)
+      f.most = 31;
+    if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
+  } else if (l.kind == Leaf::Kind::symbol) {
+    f.zeros |= program_.symbols[l.extra].align - 1;
+  } else if (l.kind == Leaf::Kind::exit) {
+    f = facts(l.args[0]);
+  } else if (l.kind == Leaf::Kind::phi) {
+    Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+    if (p.kind == Phi::Kind::same) f = facts(p.init);
+    if (p.kind == Phi::Kind::affine || p.kind == Phi::Kind::drift)
+      f.zeros |= low_bits(std::min({trailing_zeros(p.init), trailing_zeros(p.step), 64U}));
+    if (p.kind == Phi::Kind::orbit) {
+      std::uint64_t ones = 0;
+      for (std::uint64_t const v : p.values) ones |= v;
+      f = {~ones, p.values.back()};
+    }
+  }
+  return f;
+}
+
 Facts Warp::facts(Id id) {
   if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
   std::uint64_t const all = low_bits(width(id));
@@ -99,92 +164,35 @@ Facts Warp::facts(Id id) {
   Node const n = node(id);
   auto const a = [&] { return facts(n.a); };
   auto const b = [&] { return facts(n.b); };
-  auto const low_zeros = [](unsigned count) { return low_bits(std::min(count, 64U)); };
   bool const by_constant = n.op != Op::variable && n.op != Op::constant &&
                            n.b < execution_.terms.nodes().size() && node(n.b).op == Op::constant;
-  std::uint64_t const c = by_constant ? node(n.b).value : 0;
   switch (n.op) {
     case Op::constant:
       f = {~n.value, n.value};
       break;
-    case Op::variable: {
-      Leaf const& l = execution_.leaves[n.value];
-      if (l.kind == Leaf::Kind::special && l.extra < 100) {
-        auto const s = static_cast<Special>(l.extra);
-        if (s <= Special::tid_z)
-          f.most = launch_.block[static_cast<unsigned>(s)] - 1;
-        else if (s <= Special::ntid_z)
-          f.most = 1024;
-        else if (s <= Special::nctaid_z)
-          f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
-        else if (s == Special::laneid)
-          f.most = 31;
-        if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
-      } else if (l.kind == Leaf::Kind::symbol) {
-        f.zeros |= program_.symbols[l.extra].align - 1;
-      } else if (l.kind == Leaf::Kind::exit) {
-        f = facts(l.args[0]);
-      } else if (l.kind == Leaf::Kind::phi) {
-        Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-        if (p.kind == Phi::Kind::same) f = facts(p.init);
-        if (p.kind == Phi::Kind::affine || p.kind == Phi::Kind::drift)
-          f.zeros |= low_zeros(std::min(trailing_zeros(p.init), trailing_zeros(p.step)));
-        if (p.kind == Phi::Kind::orbit) {
-          std::uint64_t ones = 0;
-          for (std::uint64_t const v : p.values) ones |= v;
-          f = {~ones, p.values.back()};
-        }
-      }
+    case Op::variable:
+      f = leaf_facts(n, f);
       break;
-    }
-    case Op::bv_and: {
-      Facts const x = a(), y = b();
-      f = {x.zeros | y.zeros, std::min(x.most, y.most)};
-      break;
-    }
+    case Op::bv_and:
     case Op::bv_or:
-    case Op::bv_xor: {
-      Facts const x = a(), y = b();
-      f.zeros |= x.zeros & y.zeros;
+    case Op::bv_xor:
+      f = facts_of_bits(n.op, a(), b(), f);
       break;
-    }
-    case Op::bv_add: {
-      Facts const x = a(), y = b();
-      f.zeros |=
-          low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
-      if (x.most <= all - y.most) f.most = x.most + y.most;
-      break;
-    }
-    case Op::bv_sub: {
-      Facts const x = a(), y = b();
-      f.zeros |=
-          low_zeros(static_cast<unsigned>(std::min(std::countr_one(x.zeros), std::countr_one(y.zeros))));
-      break;
-    }
+    case Op::bv_add:
+    case Op::bv_sub:
     case Op::bv_mul: {
-      Facts const x = a(), y = b();
-      f.zeros |= low_zeros(static_cast<unsigned>(std::countr_one(x.zeros) + std::countr_one(y.zeros)));
-      if (x.most == 0 || y.most <= all / x.most) f.most = x.most * y.most;
+      Facts const x = a();
+      f = facts_of_ring(n.op, x, b(), all, f);
       break;
     }
     case Op::bv_shl:
-      if (by_constant && c < 64) {
-        Facts const x = a();
-        f.zeros |= x.zeros << c | low_zeros(static_cast<unsigned>(c));
-        if (x.most <= all >> c) f.most = x.most << c;
-      }
-      break;
-    case Op::bv_lshr: {
-      Facts const x = a();
-      f.most = by_constant ? (c < 64 ? x.most >> c : 0) : x.most;
-      if (by_constant && c < 64) f.zeros |= (x.zeros | ~all) >> c | ~(~std::uint64_t{0} >> c);
-      break;
-    }
+    case Op::bv_lshr:
     case Op::bv_udiv:
-      if (by_constant && c != 0) f.most = a().most / c;
-      break;
     case Op::bv_urem:
-      if (by_constant && c != 0) f.most = std::min(a().most, c - 1);
+      if (by_constant)
+        f = facts_by_constant(n.op, a(), node(n.b).value, all, f);
+      else if (n.op == Op::bv_lshr)
+        f.most = a().most;
       break;
     case Op::ite: {
       Facts const x = b(), y = facts(n.c);
@@ -192,8 +200,6 @@ Facts Warp::facts(Id id) {
       break;
     }
     case Op::zero_extend:
-      f = a();
-      break;
     case Op::truncate: {
       Facts const x = a();
       f.zeros |= x.zeros;
@@ -204,8 +210,7 @@ Facts Warp::facts(Id id) {
       break;
   }
   --depth_;
-  f.zeros |= ~all;
-  f.zeros |= ~low_bits(bit_length(f.most));
+  f.zeros |= ~all | ~low_bits(bit_length(f.most));
   f.most = std::min(f.most, ~f.zeros);
   return facts_[id] = f;
 }
@@ -549,6 +554,15 @@ Lanes Warp::masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, uns
                       "a sum is masked, and a part of it is not known to be a multiple of the power of two");
 }
 
+namespace {
+
+/// AND, OR or XOR of two numbers.
+std::uint64_t bit_by_bit(Op op, std::uint64_t a, std::uint64_t b) {
+  return op == Op::bv_and ? a & b : op == Op::bv_or ? a | b : a ^ b;
+}
+
+}  // namespace
+
 Lanes Warp::bitwise(Id id, unsigned bits) {
   Node const n = node(id);
   Id x = n.a, y = n.b;
@@ -581,15 +595,18 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
     Lanes const whole_a = value(n.a, n.width), whole_b = value(n.b, n.width);
     if (whole_a.uniform() && whole_b.uniform()) return as_atom(id, {&whole_a, &whole_b}, bits);
   }
-  auto const apply = [&](std::uint64_t s, std::uint64_t t) {
-    return n.op == Op::bv_and ? s & t : n.op == Op::bv_or ? s | t : s ^ t;
-  };
   if (b.terms.size() > a.terms.size()) std::swap(a, b);
-  Lanes out;
   if (a.pure()) {
-    for (unsigned l = 0; l < 32; ++l) out.lane[l] = apply(a.lane[l], b.lane[l]);
+    Lanes out;
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = bit_by_bit(n.op, a.lane[l], b.lane[l]);
     return out;
   }
+  return bitwise_of_sums(n, a, b, bits);
+}
+
+Lanes Warp::bitwise_of_sums(Node const& n, Lanes const& a, Lanes const& b, unsigned bits) {
+  auto const apply = [&](std::uint64_t s, std::uint64_t t) { return bit_by_bit(n.op, s, t); };
+  Lanes out;
   unsigned const zeros = std::min(zeros_of(a, bits), zeros_of(b, bits));
   std::uint64_t const low = low_bits(zeros);
   std::uint64_t most = 0;

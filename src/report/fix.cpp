@@ -30,8 +30,8 @@ std::string list_of(std::span<std::uint64_t const> addresses) {
 /// Starts of offsets on which the swizzle works as well as on addresses.
 std::string offsets_of(SwizzleFix const& swizzle, Fix const& fix) {
   if (swizzle.offset_starts.empty())
-    return "of offsets from the region's start, or from it rounded down to a line, it costs more or leads "
-           "out";
+    return "on offsets from the region's start, or from it rounded down to a line, it costs more or leaves "
+           "the region";
   if (swizzle.starts_with(fix.region)) return "also on offsets from the region's start";
   return fmt::format("also on offsets from {}", list_of(swizzle.offset_starts));
 }

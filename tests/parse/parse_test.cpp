@@ -154,7 +154,7 @@ TEST(Parse, RefusesDescriptorsWithThePlace) {
   EXPECT_NE(message("desc:0x4000004000010000<f16>,K (12,16)").find("no instruction of wgmma reads 12 rows"),
             std::string::npos);
   EXPECT_NE(message("desc:0x4000004000010000<tf32>,MN (64,8)").find("K-major alone"), std::string::npos);
-  EXPECT_NE(message("desc:0x4000004000010000<f16>,MN (72,16)").find("72 rows are neither"),
+  EXPECT_NE(message("desc:0x4000004000010000<f16>,MN (72,16)").find("the addresses of 72 rows are no layout"),
             std::string::npos);
   EXPECT_NE(message("desc:0x4000004000010000,K (64,16)").find("element type is missing"), std::string::npos);
 }

@@ -381,7 +381,8 @@ TEST(TracePage, CannotBeLeftByAName) {
 TEST(MemoryImage, ShowsWhatLiesWhere) {
   Style const plain("never", 1);
   Tile const tile = make_tile(mapping("(2,2):(3,1)", 32), 0);
-  EXPECT_EQ(memory_image(tile, {}, {}, false, plain).substr(0, 31), "0,0  0,1    -  1,0  1,1    -   ");
+  EXPECT_EQ(memory_image(tile, usual_banks, {}, false, plain).substr(0, 31),
+            "0,0  0,1    -  1,0  1,1    -   ");
 }
 
 }  // namespace

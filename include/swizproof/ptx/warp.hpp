@@ -122,6 +122,10 @@ class Warp {
   Lanes shifted_left(Id id, unsigned bits);
   Lanes shifted_right(Id id, unsigned bits);
   Lanes bitwise(Id id, unsigned bits);
+  /// Two sums, one of which has terms, combined bit by bit: `a` has at least as many terms as `b`.
+  Lanes bitwise_of_sums(Node const& n, Lanes const& a, Lanes const& b, unsigned bits);
+  /// Facts about a variable, at least `f`.
+  Facts leaf_facts(Node const& n, Facts f);
   Lanes masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, unsigned exact);
   Lanes divided(Id id, unsigned bits);
   Lanes chosen(Id id, unsigned bits);

@@ -52,7 +52,7 @@ def _encoding_of(text: str) -> str:
     """Of a layout of Gluon (`triton.experimental.gluon.language`) the encoding that it stands for, in one block of threads;
     any other text as it is. As Triton 3.4 to 3.6 print them."""
     match = re.fullmatch(r"(\w+)\((.*)\)", text, re.S)
-    if not match:
+    if not match or ")" in match[2]:  # with a shape behind it the program reads it as it is
         return text
     name = match[1]
     fields = dict(re.findall(r"(\w+)=(\[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^,\[]+)", match[2]))

@@ -130,8 +130,9 @@ bool draw_named(Access& access, Tile const& tile, Random& r) {
 }
 
 bool draw_thread_value(Access& access, Tile const& tile, Random& r) {
-  if (tile.rank() != 2) return false;
-  auto const count = std::max(1, access.op.width * 8 / tile.bits);
+  // A copy moves whole elements.
+  if (tile.rank() != 2 || access.op.width * 8 % tile.bits != 0) return false;
+  auto const count = access.op.width * 8 / tile.bits;
   // Threads of a block of rows, each with `count` elements of a row, and `more` such pieces.
   auto const across = 1ll << r.between(0, 3), down = 1ll << r.between(r.chance(20) ? 0 : 2, 5);
   auto const more = 1ll << r.between(0, 1);
