@@ -65,7 +65,7 @@ Proved draw_proved(Campaign& c, Random& r, std::string& toml) {
   return proved;
 }
 
-// What n executions of w wavefronts in all decide, if each costs lo to hi and their ideals, one for each, are in the profile.
+// Verdict of n executions of w wavefronts in all, if each costs lo to hi and their ideals, one for each, are in the profile.
 std::string comparison_of(Instruction const& op, Row const& row, long long least, long long most) {
   bool const wide = !op.is_matrix() && op.width >= 8, copy = op.kind == Instruction::async;
   long long const n = row.executed, w = row.wavefronts, ideal = op.ideal(),

@@ -158,9 +158,14 @@ void pitches(Campaign& c, Question const& q, std::vector<Searched> const& search
   };
   Optimum optimum;
   int all = 0, misaligned = 0;
-  for (long long p = cols; p <= cols + 128 * 8 / tile.bits; ++p, ++all) {
+  for (long long p = cols; p < cols + 128 * 8 / tile.bits; ++p, ++all) {
     auto const here = price_of(p);
     misaligned += here.split;
+    optimum.take(here);
+  }
+  if (pitch >= cols + 128 * 8 / tile.bits) {  // the tile as it is
+    auto const here = price_of(pitch);
+    ++all, misaligned += here.split;
     optimum.take(here);
   }
   c.same(got.at("searched"), all, "searched");
