@@ -207,7 +207,8 @@ std::optional<SwizzleFix> best_swizzle(Region const& region, Architecture const&
   };
   std::optional<SwizzleFix> best;
   for (Swizzle const& s : swizzles) {
-    if (s.target_mask() % arch.banks.row() == 0) continue;  // it changes no bank
+    // Whole words that move by whole lines stay in their banks. Parts of a word may join another word there.
+    if (s.target_mask() % arch.banks.row() == 0 && s.source_mask() % arch.banks.bytes == 0) continue;
     std::uint64_t const least = best ? best->after : fix.before;
     auto const total = total_of(arch, all, s.formula(), least - 1);
     if (total && stays(s.formula())) best = SwizzleFix{s, {}, *total, {}};
