@@ -462,7 +462,7 @@ class Decision {
   }
 
   /// The variable that an address is rooted in, if it is one, and the only one.
-  enum class Root : std::uint8_t { shared, other, none };
+  enum class Root : std::uint8_t { shared, other, mixed, none };
   Root root_of(Id id, std::uint32_t& symbol) {
     std::set<Id> seen;
     std::vector<Id> work{id};
@@ -480,7 +480,7 @@ class Decision {
           if (root == Root::none || root == (shared ? Root::shared : Root::other))
             root = shared ? Root::shared : Root::other;
           else
-            root = Root::other;
+            root = Root::mixed;
         }
         if (l.kind == Leaf::Kind::phi)
           work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
@@ -519,7 +519,9 @@ class Decision {
       if (m.generic && root != Root::shared) {
         if (root == Root::other || rooted_in_parameter(done.address))
           return std::nullopt;  // not shared memory
-        out.reason = "a generic address that comes from memory: it may be shared memory";
+        out.reason = root == Root::mixed
+                         ? "a generic address that is shared memory in one case and other memory in another"
+                         : "a generic address that comes from memory: it may be shared memory";
         out.address = Printer(program_, execution_).text(done.address);
         return out;
       }

@@ -93,6 +93,16 @@ TEST(Kernel, BytesWithinAWordTryEveryResidue) {
   EXPECT_EQ(b.wavefronts, worst);
 }
 
+TEST(Kernel, APointerToSharedOrOtherMemoryIsNotLeftOut) {
+  auto const found = decided(
+      ".local .align 4 .b8 mine[64];\n"
+      "mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; mov.u64 %rd3, mine; cvta.local.u64 %rd4, %rd3;\n"
+      "setp.eq.u32 %p1, %r3, 0; selp.b64 %rd5, %rd2, %rd4, %p1; ld.u32 %r4, [%rd5];");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].verdict, KernelVerdict::unknown);
+  EXPECT_NE(found[0].reason.find("other memory in another"), std::string::npos) << found[0].reason;
+}
+
 TEST(Kernel, LoopsOfAnyLength) {
   KernelAccess const a =
       one("mov.u32 %r7, 0; shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2;\nL: ld.shared.u32 %r6, [%r5]; add.s32 "
