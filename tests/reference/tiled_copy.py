@@ -47,6 +47,19 @@ def tuple_text(modes):
     return "(" + ",".join(p[0] for p in parts) + "):(" + ",".join(p[1] for p in parts) + ")"
 
 
+def gaps_of(extents, strides):
+    """What a tiler leaves out, as (number, stride) of its translations, and the coordinates that all of them take together; None where
+    they meet twice. Leaves of one coordinate leave nothing out."""
+    gaps, reached = [], 1
+    for d, n in sorted((d, n) for n, d in zip(extents, strides) if n > 1):
+        if d % reached or d == 0:
+            return None
+        if d > reached:
+            gaps.append((d // reached, reached))
+        reached = d * n
+    return gaps, reached
+
+
 def swizzled(swizzle, x):
     b, m, s = swizzle
     out = x
@@ -132,12 +145,13 @@ class Case:
                     step *= n
                 strides[j] = step
                 step *= factors[j]
-            if as_layout and len(factors) > 0 and draw.random() < 0.02:
+            if as_layout and draw.random() < 0.02:
                 strides[0] += 1
+            found = gaps_of(factors, strides)
+            if found is None:
                 self.refused = "a tiler that is not one to one"
-                if factors == [1] or factors[0] == 1:
-                    strides[0] -= 1
-                    self.refused = None
+            else:
+                gaps, step = found
             self.modes.append({"factors": factors, "strides": strides, "gaps": gaps, "extent": step, "layout": as_layout})
         if any(m["layout"] for m in self.modes):
             self.odd.append("strides in tilers")

@@ -121,6 +121,9 @@ def difference(program, page, undecided=False, path=""):
         return None
     if undecided and page in (None, "unknown", "", []):
         return None
+    # Without a solver the period may be unknown to the page: its proof then ends with the bases of shared memory, and says so.
+    if path.endswith(".domain") and isinstance(page, str) and page.replace(" and below 2^24", "").replace(" below 2^24", "") == program:
+        return None
     return f"{path}: {program!r} and {page!r}"
 
 
