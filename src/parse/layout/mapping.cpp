@@ -552,6 +552,10 @@ std::optional<std::string> note_of_run_time(std::string_view text, MappingOption
                                             Value const& fixed) {
   options.keep_dynamic = true;
   std::string const start = std::string(run_time_note) + "known at run time alone, ";
+  constexpr std::ptrdiff_t most_commas =
+      1024;  // CuTe's functions take time that grows with the square of the modes
+  if (std::count(text.begin(), text.end(), ',') > most_commas)
+    return start + "CuTe's result was not computed: the text has more than 1024 commas";
   try {
     Value const dynamic = MappingParser(text, options).parse();
     std::string const theirs = text_of(dynamic), ours = text_of(fixed);
