@@ -2,7 +2,7 @@
 // one campaign (devices, ranks) are merged by that rule alone, in every campaign.
 #pragma once
 
-#include "campaigns/cases.hpp"
+#include "campaign/cases.hpp"
 #include "device.hpp"
 
 #include <map>

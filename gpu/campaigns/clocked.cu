@@ -7,7 +7,7 @@
 // The memory of the other block of a cluster of two is reached in the cluster's window. What is asynchronous ends at a barrier there, of
 // each warp its own, and a flag comes back.
 #include "clock.cuh"
-#include "clocked.hpp"
+#include "campaign/clocked.hpp"
 #include "record.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // issues anything, and wgmma reads operands of every layout: the time must be the same.
 #include "campaigns/asynchronous.cuh"
 #include "campaigns/clock.cuh"
-#include "contention.hpp"
+#include "campaign/contention.hpp"
 #include "record.hpp"
 
 #include <algorithm>

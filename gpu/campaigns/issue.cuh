@@ -1,7 +1,7 @@
 // One warp instruction, issued at 16 places: what the campaigns `wavefronts` and `counters` measure.
 #pragma once
 
-#include "pattern.hpp"
+#include "campaign/pattern.hpp"
 
 #include <utility>
 

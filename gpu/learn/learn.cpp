@@ -1,6 +1,6 @@
 #include "learn/learn.hpp"
 
-#include "campaigns/pattern.hpp"
+#include "campaign/pattern.hpp"
 
 #include <swizproof/hardware/timing.hpp>
 

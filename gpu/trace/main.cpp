@@ -3,7 +3,7 @@
 //   PROGRAM with libswizproof-trace.so preloaded -> PID.raw, PID-N.cubin -> nvdisasm -> FILE, a line for each instruction
 #include "record.hpp"
 #include "trace/demangled.hpp"
-#include "trace/digest.hpp"
+#include "campaign/digest.hpp"
 #include "trace/table.hpp"
 
 #include <swizproof/hardware/bank.hpp>

@@ -176,7 +176,7 @@ ExplainResult compute(ExplainArguments const& options) {
   ExplainResult result;
   result.trace = read_trace(options.trace, read_file(options.trace));
   result.trace.arch = &architecture_of(result.trace, options.arch);
-  result.sources = std::make_shared<Sources>(options.source, result.trace.recorded);
+  result.sources = std::make_shared<Sources>(options.source);
   for (Kernel& kernel : kernels_of(*result.trace.arch, std::move(result.trace.instructions))) {
     ++result.all_kernels;
     result.excess_of_all += kernel.sums.excess;
@@ -272,14 +272,13 @@ std::string doubt_of(ExplainResult const& result, SourceFile const& file) {
   if (last > file.starts.size())
     return fmt::format("it has {} line{}, and the trace names line {}: it has changed since",
                        file.starts.size(), file.starts.size() == 1 ? "" : "s", last);
-  return file.newer ? "it was written after the trace was recorded: its lines may have moved since" : "";
+  return {};
 }
 
 Json to_json(ExplainResult const& result, SourceFile const& file) {
   return {{"file", file.name},
           {"path", text_or_null(file.path)},
           {"reason", text_or_null(file.reason)},
-          {"newer", file.read() ? Json(file.newer) : Json()},
           {"doubt", text_or_null(doubt_of(result, file))}};
 }
 
@@ -606,7 +605,7 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
   }
   for (Line const& line : kernel.lines)
     if (line.worst && line.traced.not_kept != 0)
-      fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not kept\n",
+      fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not recorded\n",
                  line.traced.pc, line.traced.not_kept, line.traced.executed);
   print_lawless(kernel, style);
   if (!kernel.unseen.empty())

@@ -117,7 +117,7 @@ Json to_json(Map const& map, Tile const& tile, Access const& access, Architectur
   std::string_view seen_in;
   for (NamedAccess const& named : named_accesses())
     if (named.access.name == access.name) seen_in = named.seen_in;
-  Json out{{"name", access.name},
+  Json out{{"name", access.title()},
            {"instruction", to_string(access.instruction)},
            {"seen_in", seen_in},
            {"bytes", access.instruction.bytes},
@@ -193,7 +193,7 @@ std::string html(Mapping const& map, Tile const& tile, std::span<Access const> a
                   {"byte_swizzles", byte_swizzles},
                   {"arch", certainty(arch)},
                   {"errors", errors},
-                  {"first", accesses.empty() ? "ldmatrix.x4" : accesses[0].name},
+                  {"first", accesses.empty() ? "ldmatrix.x4" : accesses[0].title()},
                   {"accesses", all}};
   return page_with(page_text, data);
 }

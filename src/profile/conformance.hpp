@@ -84,7 +84,7 @@ struct ConformanceReport {
 };
 
 /// Compares each instruction of a trace with the accesses that are proved of its kernel, on its architecture. Undecided:
-///   - where executions were not kept;
+///   - where executions were not recorded;
 ///   - where no candidate is met, but one is not proved, has more than 2^24 instances, bases without a period, or instances
 ///     that the budget did not allow to look at;
 ///   - of ldmatrix and stmatrix, where what is proved has `.trans` and the trace has not, or the other way round: the same

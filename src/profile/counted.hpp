@@ -55,7 +55,7 @@ struct CountedLines {
   [[nodiscard]] std::size_t count(CountedLine::Outcome outcome) const;
 };
 
-/// Compares. `trace` must outlive the result. Lines with executions whose addresses were not kept are bounded by their
+/// Compares. `trace` must outlive the result. Lines with executions with addresses that were not recorded are bounded by their
 /// distribution. Checked by tests/profile/counted_test.cpp and with the records of gpu/evidence/traces.
 [[nodiscard]] CountedLines compare_counted(Trace const& trace, Profile const& profile);
 

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <ctime>
 #include <filesystem>
 #include <string_view>
 
@@ -50,15 +48,6 @@ std::string find_source(std::vector<std::string> const& folders, std::string con
   return name;
 }
 
-/// When a file was last written, in the form of a trace's time; "" if that cannot be told.
-std::string written_at(std::string const& path) {
-  struct stat status {};
-  std::tm parts{};
-  std::array<char, 32> text{};
-  if (stat(path.c_str(), &status) != 0 || gmtime_r(&status.st_mtime, &parts) == nullptr) return {};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 std::vector<std::uint32_t> starts_of(std::string_view text) {
   std::vector<std::uint32_t> starts;
   for (std::size_t at = 0; at < text.size();) {
@@ -70,9 +59,8 @@ std::vector<std::uint32_t> starts_of(std::string_view text) {
 }
 
 /// Reads a file, or says why it is not read.
-SourceFile read_source(std::string const& name, std::string const& path, std::string const& recorded,
-                       std::size_t left) {
-  SourceFile file{name, {}, {}, false, {}, {}};
+SourceFile read_source(std::string const& name, std::string const& path, std::size_t left) {
+  SourceFile file{name, {}, {}, {}, {}};
   std::error_code error;
   if (path.size() > longest_path || !files::exists(path, error))
     file.reason = "it is not on this machine";
@@ -91,7 +79,6 @@ SourceFile read_source(std::string const& name, std::string const& path, std::st
     return file;
   }
   file.path = path;
-  file.newer = written_at(path) > recorded;
   file.starts = starts_of(file.text);
   return file;
 }
@@ -109,8 +96,7 @@ std::optional<std::string> SourceFile::line(std::uint64_t number) const {
   return std::string(line.substr(0, most)) + "...";
 }
 
-Sources::Sources(std::vector<std::string> folders, std::string recorded)
-    : folders_(std::move(folders)), recorded_(std::move(recorded)) {
+Sources::Sources(std::vector<std::string> folders) : folders_(std::move(folders)) {
   if (folders_.size() > most_folders)
     throw InputError{fmt::format("more than {} folders of sources", most_folders), "--source", 0, 8, {}};
   for (std::string const& folder : folders_) {
@@ -124,7 +110,7 @@ Sources::Sources(std::vector<std::string> folders, std::string recorded)
 SourceFile const& Sources::file(std::string const& name) {
   auto const [entry, fresh] = files_.try_emplace(name);
   if (!fresh) return entry->second;
-  entry->second = read_source(name, find_source(folders_, name), recorded_, bytes_of_sources - bytes_);
+  entry->second = read_source(name, find_source(folders_, name), bytes_of_sources - bytes_);
   bytes_ += entry->second.text.size();
   return entry->second;
 }

@@ -15,7 +15,6 @@ struct SourceFile {
   std::string name{};    ///< as the trace has it
   std::string path{};    ///< where it was read; empty where it was not
   std::string reason{};  ///< why it was not read; empty where it was
-  bool newer = false;    ///< whether it was last written after the trace was recorded
   std::string text{};
   std::vector<std::uint32_t> starts{};  ///< where each line begins
 
@@ -29,9 +28,9 @@ struct SourceFile {
 class Sources {
  public:
   /// `folders` are looked through before the path itself is tried: in them for the longest tail of the path, so that
-  /// /build/app/src/k.cu is app/src/k.cu of a folder if that is there, else src/k.cu, else k.cu. `recorded` is the trace's time.
+  /// /build/app/src/k.cu is app/src/k.cu of a folder if that is there, else src/k.cu, else k.cu.
   /// Throws InputError for what is no folder, and for more than 16.
-  Sources(std::vector<std::string> folders, std::string recorded);
+  explicit Sources(std::vector<std::string> folders);
 
   /// At most 16 MiB a file and 64 MiB of all; a regular file without zero bytes. A path that is not absolute is one from the
   /// working folder.
@@ -39,7 +38,6 @@ class Sources {
 
  private:
   std::vector<std::string> folders_;
-  std::string recorded_;
   std::size_t bytes_ = 0;
   std::map<std::string, SourceFile> files_{};
 };

@@ -1,8 +1,7 @@
 #include "profile/trace.hpp"
 
+#include "campaign/digest.hpp"
 #include "parse/members.hpp"
-
-#include "../../gpu/trace/digest.hpp"
 
 #include <swizproof/parse/parse.hpp>
 

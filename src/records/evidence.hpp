@@ -2,7 +2,7 @@
 //
 // Every prediction is made again from the raw record: addresses, descriptors and maps as they were measured. The record's
 // own verdict is never believed: each of its counters is compared with the others, with the rows, and with what the
-// campaign asks (gpu/campaigns/cases.hpp), as far as one follows from the other.
+// campaign asks (campaign/cases.hpp), as far as one follows from the other.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

@@ -2,7 +2,7 @@
 // as plainly as possible, with sets of words, and knows nothing of bank.hpp.
 #pragma once
 
-#include "../../gpu/learn/learn.hpp"
+#include "learn/learn.hpp"
 
 #include <algorithm>
 #include <map>

@@ -11,19 +11,20 @@
     report.first = document.querySelectorAll('tr[data-open]').length;
     document.querySelectorAll('#each section').forEach((section, kernel) => {
       for (const row of section.querySelectorAll('table.costs:not(.code) > tbody > tr:not(.detail)'))
-        report.lines.push({kernel, cells: cells(row), bar: bar(row), opens: row.querySelector('button') !== null});
+        report.lines.push({kernel, cells: cells(row), bar: bar(row), opens: row.querySelector('button') !== null, like: row.matches('.like')});
       for (const listing of section.querySelectorAll('.listing')) {
         const rows = [...listing.querySelectorAll('table.code > tbody > tr:not(.detail)')].map(row => ({
-          kind: row.classList[0], cells: cells(row), bar: bar(row), seen: !row.hidden, costly: row.classList.contains('costly'),
+          kind: row.matches('.like') ? 'like' : row.classList[0], member: row.matches('.member'), count: row.querySelector('.fold')?.textContent ?? '', cells: cells(row), bar: bar(row), seen: !row.hidden, costly: row.classList.contains('costly'),
           pc: row.querySelector('.pc') ? row.querySelector('.pc').textContent : null,
           code: row.querySelector('td.text') ? row.querySelector('td.text').firstChild?.data ?? '' : null}));
         report.files.push({kernel, name: listing.querySelector('b').textContent, said: listing.querySelector('.file').textContent, rows});
         for (const fold of listing.querySelectorAll('button.fold')) {
-          const below = fold.closest('tr').nextElementSibling;
+          const below = fold.closest('tr').nextElementSibling, folded = below.hidden;
+          if (String(!folded) !== fold.getAttribute('aria-expanded')) report.errors.push('a fold is not what it says');
           fold.click();
-          if (below.hidden) report.errors.push('a fold does not open');
+          if (below.hidden === folded) report.errors.push('a fold does not move');
           fold.click();
-          if (!below.hidden) report.errors.push('a fold does not close');
+          if (below.hidden !== folded) report.errors.push('a fold does not move back');
         }
       }
       (report.fixes ??= []).push([...section.querySelectorAll('.fix')].map(div => div.textContent));

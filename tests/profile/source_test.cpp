@@ -1,13 +1,11 @@
 // The sources of a trace are found below the folders that are named, by the longest tail of their path, and read line by line;
-// what cannot be read says why, and what may have changed says so.
+// what cannot be read has a reason.
 #include "profile/source.hpp"
 
 #include <swizproof/core/error.hpp>
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -18,8 +16,6 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr auto recorded = "2026-11-22T08:00:00Z";
-
 /// A folder that goes with the test.
 class SourceTest : public testing::Test {
  protected:
@@ -29,13 +25,10 @@ class SourceTest : public testing::Test {
   }
   ~SourceTest() override { files::remove_all(folder_); }
 
-  /// Writes a file, last changed at a second of 1970.
-  std::string write(std::string const& name, std::string const& text, std::time_t at = 1) const {
+  std::string write(std::string const& name, std::string const& text) const {
     files::path const path = folder_ / name;
     files::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;
-    timespec const times[2] = {{at, 0}, {at, 0}};
-    EXPECT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
     return path.string();
   }
   [[nodiscard]] std::string in(std::string const& name) const { return (folder_ / name).string(); }
@@ -46,7 +39,7 @@ class SourceTest : public testing::Test {
 
 TEST_F(SourceTest, HasTheLinesOfTheFile) {
   std::string const path = write("k.cu", "first\n\tsecond\r\n\nfourth");
-  Sources sources({}, recorded);
+  Sources sources({});
   SourceFile const& file = sources.file(path);
   ASSERT_TRUE(file.read()) << file.reason;
   EXPECT_EQ(file.path, path);
@@ -62,14 +55,14 @@ TEST_F(SourceTest, HasTheLinesOfTheFile) {
 }
 
 TEST_F(SourceTest, EndsWithTheLastLine) {
-  Sources sources({}, recorded);
+  Sources sources({});
   EXPECT_EQ(sources.file(write("a.cu", "one\n")).starts.size(), 1U);
   EXPECT_EQ(sources.file(write("b.cu", "")).starts.size(), 0U);
   EXPECT_EQ(sources.file(write("c.cu", "\n\n")).starts.size(), 2U);
 }
 
 TEST_F(SourceTest, CutsALongLineBetweenTwoCharacters) {
-  Sources sources({}, recorded);
+  Sources sources({});
   SourceFile const& file = sources.file(write(
       "k.cu", std::string(400, 'x') + "\n" + std::string(401, 'x') + "\n" + std::string(398, 'x') + "€€"));
   EXPECT_EQ(file.line(1), std::string(400, 'x'));
@@ -81,21 +74,19 @@ TEST_F(SourceTest, TakesTheLongestTailOfThePath) {
   write("here/k.cu", "short");
   write("there/src/k.cu", "longer");
   std::string const itself = write("build/app/src/k.cu", "itself");
-  EXPECT_EQ(Sources({}, recorded).file(itself).line(1), "itself");
-  EXPECT_EQ(Sources({in("here")}, recorded).file(itself).line(1), "short")
-      << "a folder comes before the path";
-  EXPECT_EQ(Sources({in("here"), in("there")}, recorded).file(itself).line(1), "longer");
-  EXPECT_EQ(Sources({in("there"), in("here")}, recorded).file(itself).line(1), "longer");
-  EXPECT_EQ(Sources({in("build")}, recorded).file("/elsewhere/build/app/src/k.cu").line(1), "itself");
+  EXPECT_EQ(Sources({}).file(itself).line(1), "itself");
+  EXPECT_EQ(Sources({in("here")}).file(itself).line(1), "short") << "a folder comes before the path";
+  EXPECT_EQ(Sources({in("here"), in("there")}).file(itself).line(1), "longer");
+  EXPECT_EQ(Sources({in("there"), in("here")}).file(itself).line(1), "longer");
+  EXPECT_EQ(Sources({in("build")}).file("/elsewhere/build/app/src/k.cu").line(1), "itself");
   write("second/k.cu", "of the second folder");
-  EXPECT_EQ(Sources({in("here"), in("second")}, recorded).file(itself).line(1), "short")
-      << "the first of two";
+  EXPECT_EQ(Sources({in("here"), in("second")}).file(itself).line(1), "short") << "the first of two";
 }
 
 TEST_F(SourceTest, NeverLeavesTheFolder) {
   write("k.cu", "outside");
   write("inside/other.cu", "inside");
-  Sources sources({in("inside")}, recorded);
+  Sources sources({in("inside")});
   EXPECT_EQ(sources.file("../k.cu").line(1), std::nullopt);
   EXPECT_EQ(sources.file("/none/../../k.cu").line(1), std::nullopt);
   EXPECT_EQ(sources.file("/bin/../include/other.cu").line(1), "inside");
@@ -103,7 +94,7 @@ TEST_F(SourceTest, NeverLeavesTheFolder) {
 
 TEST_F(SourceTest, SaysWhyAFileIsNotRead) {
   ASSERT_EQ(mkfifo(in("pipe").c_str(), 0600), 0);
-  Sources sources({}, recorded);
+  Sources sources({});
   auto const reason = [&](std::string const& name) {
     SourceFile const& file = sources.file(name);
     EXPECT_FALSE(file.read());
@@ -124,26 +115,18 @@ TEST_F(SourceTest, SaysWhyAFileIsNotRead) {
 }
 
 TEST_F(SourceTest, ReadsNoMoreThan64MiBInAll) {
-  Sources sources({}, recorded);
+  Sources sources({});
   std::string const text(std::size_t{16} << 20, '\n');
   for (char const* name : {"a.cu", "b.cu", "c.cu", "d.cu"})
     EXPECT_TRUE(sources.file(write(name, text)).read());
   EXPECT_EQ(sources.file(write("e.cu", "x")).reason, "the sources are larger than 64 MiB in all");
 }
 
-TEST_F(SourceTest, KnowsWhatWasWrittenAfterTheTrace) {
-  constexpr std::time_t then = 1795334400;  // 2026-11-22T08:00:00Z
-  Sources sources({}, recorded);
-  EXPECT_FALSE(sources.file(write("older.cu", "x", then - 1)).newer);
-  EXPECT_FALSE(sources.file(write("at_once.cu", "x", then)).newer);
-  EXPECT_TRUE(sources.file(write("newer.cu", "x", then + 1)).newer);
-}
-
 TEST_F(SourceTest, RefusesWhatIsNoFolder) {
-  EXPECT_THROW(Sources({in("none")}, recorded), InputError);
-  EXPECT_THROW(Sources({write("k.cu", "x")}, recorded), InputError);
-  EXPECT_NO_THROW(Sources(std::vector<std::string>(16, in("")), recorded));
-  EXPECT_THROW(Sources(std::vector<std::string>(17, in("")), recorded), InputError);
+  EXPECT_THROW(Sources(std::vector{in("none")}), InputError);
+  EXPECT_THROW(Sources(std::vector{write("k.cu", "x")}), InputError);
+  EXPECT_NO_THROW(Sources(std::vector<std::string>(16, in(""))));
+  EXPECT_THROW(Sources(std::vector<std::string>(17, in(""))), InputError);
 }
 
 }  // namespace

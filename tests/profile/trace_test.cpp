@@ -1,8 +1,8 @@
 // Traces are read whole or refused with their line: each number of one is compared with the others or against the cost model.
 #include "profile/trace.hpp"
 
-#include "../../gpu/trace/digest.hpp"
-#include "../../gpu/trace/generic.hpp"
+#include "campaign/digest.hpp"
+#include "trace/generic.hpp"
 
 #include <swizproof/core/error.hpp>
 

@@ -1,5 +1,5 @@
 // Records of real devices equal the model; a record that was tampered with, or a wrong cost model, does not.
-#include "../../gpu/campaigns/cases.hpp"
+#include "campaign/cases.hpp"
 #include "records/campaigns/recomputation.hpp"
 #include "records/evidence.hpp"
 

@@ -7,7 +7,7 @@
 // a load is never freed by breaking a store. Memory that a kernel uses twice, for one tile and then another, is one region.
 //
 // A fix is about addresses in the shared window as they are. Whatever else touches the region must take it, too: atomics,
-// TMA and wgmma, of which the cost model does not speak, and executions that were not kept.
+// TMA and wgmma, of which the cost model does not speak, and executions that were not recorded.
 #pragma once
 
 #include <swizproof/core/swizzle.hpp>

@@ -372,7 +372,6 @@ class Source(Record):
     file: str
     path: Optional[str] = None
     reason: Optional[str] = None
-    newer: Optional[bool] = None
     doubt: Optional[str] = None
 
 

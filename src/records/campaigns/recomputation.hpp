@@ -1,11 +1,10 @@
-// A record of a campaign beside the model and beside what the campaign asks (gpu/campaigns/cases.hpp): the part that all
+// A record of a campaign beside the model and beside what the campaign asks (campaign/cases.hpp): the part that all
 // campaigns share. A file of this folder has what one of them must say.
 #pragma once
 
+#include "campaign/cases.hpp"
 #include "parse/members.hpp"
 #include "records/evidence.hpp"
-
-#include "../../../gpu/campaigns/cases.hpp"
 
 #include <set>
 

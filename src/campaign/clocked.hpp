@@ -1,10 +1,10 @@
 // Instructions that campaigns `atomics` and `cluster` measure by the clock: they are in no table of the cost model; and the time each may take.
 #pragma once
 
-#include "pattern.hpp"
+#include "campaign/cluster_model.hpp"
+#include "campaign/pattern.hpp"
 
 #include <swizproof/hardware/atomic.hpp>
-#include <swizproof/hardware/cluster.hpp>
 #include <swizproof/hardware/timing.hpp>
 
 #include <limits>

@@ -1,9 +1,9 @@
 // H14 and H15 beside dumb counts: what atomics take, and what another block's memory costs.
-#include "../../gpu/campaigns/contention.hpp"
+#include "campaign/cluster_model.hpp"
+#include "campaign/contention.hpp"
+#include "campaign/contention_model.hpp"
 
 #include <swizproof/hardware/atomic.hpp>
-#include <swizproof/hardware/cluster.hpp>
-#include <swizproof/hardware/contention.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

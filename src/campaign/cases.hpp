@@ -2,11 +2,11 @@
 // what a record must hold. tests/records/evidence_test.cpp compares them with the records.
 #pragma once
 
-#include "clocked.hpp"
-#include "contention.hpp"
-#include "operands.hpp"
-#include "pattern.hpp"
-#include "tiles.hpp"
+#include "campaign/clocked.hpp"
+#include "campaign/contention.hpp"
+#include "campaign/operands.hpp"
+#include "campaign/pattern.hpp"
+#include "campaign/tiles.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
 #include <swizproof/hardware/wgmma.hpp>

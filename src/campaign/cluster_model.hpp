@@ -1,4 +1,4 @@
-// H15: what a warp's access to the shared memory of another block of its cluster takes (sm_90). No command uses it yet.
+// H15: what a warp's access to the shared memory of another block of its cluster takes (sm_90).
 //
 // Such an access goes through the network between multiprocessors, as if to global memory: what counts is not banks but how many pieces of
 // memory the warp touches. With S distinct 32-byte sectors and P packets (below), in cycles of the multiprocessor's clock,

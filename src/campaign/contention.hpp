@@ -1,9 +1,9 @@
 // Cases of campaign `contention`: warps that load and store while a neighbour works by itself, wgmma or the copy engine.
 #pragma once
 
-#include "pattern.hpp"
+#include "campaign/contention_model.hpp"
+#include "campaign/pattern.hpp"
 
-#include <swizproof/hardware/contention.hpp>
 #include <swizproof/hardware/wgmma.hpp>
 
 #include <vector>
