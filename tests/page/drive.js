@@ -44,7 +44,9 @@
         banks: [...document.querySelectorAll('#memory td[data-bank]')].map(td => Number(td.textContent || 0)),
         hits: document.querySelectorAll('#tile td.hit').length, inMemory: document.querySelectorAll('#memory td.hit').length});
       if (access === names[0] || access === names[names.length - 1]) cells(state, 'tile'), cells(state, 'memory');
-      if (document.documentElement.scrollWidth > innerWidth) report.errors.push(`it scrolls sideways: ${access}, ${swizzle}`);
+      const page = document.getElementById('page'), facts = document.getElementById('cell');
+      if (page.getBoundingClientRect().bottom > facts.getBoundingClientRect().top) report.errors.push('the facts cover the page');
+      if (page.scrollWidth > page.clientWidth) report.errors.push(`it scrolls sideways: ${access}, ${swizzle}`);
     };
     names.forEach((access, i) => {
       for (const swizzle of ['none', '32B', '64B', '128B', 'given', '2,4,-3']) {
