@@ -30,10 +30,7 @@ namespace swizproof::command {
 void LayoutArgument::add_to(CLI::App& app) {
   app.add_option(
          "LAYOUT", text,
-         "Sw<3,4,3> | (8,64):(64,1) | Sw<3,3,3> o _0 o (8,64):(64,1) |\n"
-         "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1) | tma:128B | fn(x) = EXPRESSION |\n"
-         "Layout<Shape<_8,_64>,Stride<_64,_1>>{} | GMMA::Layout_K_SW128_Atom<half_t> and what else C++ and\n"
-         "CuTe DSL write")
+         "shape:stride such as (8,64):(64,1), a swizzle, a C++ type, ...; see 'swizproof language layout'")
       ->required();
   app.add_option("--element", element,
                  "element type where LAYOUT does not say: f16 half_t bf16 f32 fp8 i8 ... or Nb");
@@ -69,8 +66,8 @@ Mapping LayoutArgument::parse_or_dash() const {
 void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
   app.add_option(
          "--access", accesses,
-         "a named pattern ('swizproof accesses'), or INSTRUCTION: row = ..., col = ... | coord = (...) |\n"
-         "tv LAYOUT tile SHAPE | address = ..., each with 'for v in a..b' and 'if EXPR'; may be repeated")
+         "a named pattern ('swizproof accesses') or INSTRUCTION: row = ..., col = ... for v in a..b; may be\n"
+         "repeated; see 'swizproof language access'")
       ->required()
       ->allow_extra_args(true);
 }
