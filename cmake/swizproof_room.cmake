@@ -2,11 +2,11 @@
 #                [LINKS library...])
 #
 # A room is a folder in three places and one target: its public headers are include/swizproof/NAME/, its sources and
-# private headers src/NAME/, its tests tests/NAME/. It may include the headers of the rooms that it NEEDS, of no other;
+# private headers src/NAME/, its tests tests/unit/NAME/. It may include the headers of the rooms that it NEEDS, of no other;
 # LINKS are libraries of others. Public headers are compiled alone by `all_verify_interface_header_sets`.
 # A room without SOURCES is headers alone; a MODULE is what Python loads, as `_swizproof`; a PROGRAM is linked. NATIVE are
 # sources that a browser cannot run, since they need a solver, processes, files or libraries that are compiled; BROWSER stand
-# there in their place. tests/rooms reads these calls.
+# there in their place. tests/source/rooms reads these calls.
 function(swizproof_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "MODULE;PROGRAM" "" "NEEDS;HEADERS;SOURCES;NATIVE;BROWSER;LINKS")
   if(room_UNPARSED_ARGUMENTS)

@@ -12,7 +12,7 @@
 namespace {
 
 /// If memory ends, Z3 4.8.12 throws in destructors, which cannot be caught: that is no answer, and no crash either.
-/// Checked by tests/too_large.
+/// Checked by tests/program/too_large.
 [[noreturn]] void end_without_memory() {
   std::type_info const* const thrown = abi::__cxa_current_exception_type();
   if (thrown == nullptr ||

@@ -10,7 +10,7 @@ namespace swizproof::trace {
 
 /// True if the code of a cubin has one; true as well where that cannot be told, so that none is missed. Architectures from sm_75
 /// on: an instruction has 16 bytes, whose lowest 9 bits say what it does. [`nvdisasm -hex` of CUDA 13.0 says so for sm_80, 86, 89,
-/// 90, 100 and 120; on others it is taken to be so] Checked by tests/profile/trace_test.cpp, on a device by `trials`.
+/// 90, 100 and 120; on others it is taken to be so] Checked by tests/unit/profile/trace_test.cpp, on a device by `trials`.
 [[nodiscard]] inline bool has_generic_accesses(std::string_view cubin) {
   Elf64_Ehdr header;
   if (cubin.size() < sizeof header) return true;

@@ -13,7 +13,7 @@
 // the same lines are a longer part of this run. N lines at one step are dimensions of at most 256 each if and only if N is a product of
 // such numbers. So there is one shape for each N of each run. For each, the fewest intervals that cover the tile are
 // found from below: the next line that is not covered takes the box that starts last of those that reach it.
-// Checked by tests/analysis/tma_test.cpp and tests/reference/tma_boxes.py, which tries boxes one by one.
+// Checked by tests/unit/analysis/tma_test.cpp and tests/reference/tma_boxes.py, which tries boxes one by one.
 #pragma once
 
 #include <swizproof/analysis/tma.hpp>

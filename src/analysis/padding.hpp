@@ -26,7 +26,7 @@ struct PaddingSearch {
 
 /// Costs every padding of the family, each with every start. Of the cheapest it is the first in this order: likely pitches, then
 /// the others from the least; the least padding. A padding that reaches the least that any can cost ends the search.
-/// Checked by tests/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
+/// Checked by tests/unit/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
 [[nodiscard]] PaddingSearch find_padding_of(PaddingProblem const& problem, Architecture const& arch);
 
 }  // namespace swizproof

@@ -1,5 +1,5 @@
 // Cases of each campaign, as lists whose places are the units that shards divide: a machine without a GPU reads from them
-// what a record must hold. tests/records/evidence_test.cpp compares them with the records.
+// what a record must hold. tests/unit/records/evidence_test.cpp compares them with the records.
 #pragma once
 
 #include "campaign/clocked.hpp"

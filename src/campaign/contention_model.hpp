@@ -9,7 +9,7 @@
 //
 // With bulk copies the sum comes to 1.07; why is not known. The copy engine gives way: beside warps that store or load without pause a copy
 // takes up to ten times as long, while they take at most a third longer.
-// [Found by measurement on an H200: campaign `contention`, whose record tests/records/evidence_test.cpp recomputes.]
+// [Found by measurement on an H200: campaign `contention`, whose record tests/unit/records/evidence_test.cpp recomputes.]
 #pragma once
 
 #include <swizproof/core/word.hpp>

@@ -80,7 +80,7 @@ struct Solvers {
 /// Makes the scripts and clauses of the folder's claims once more and compares, asks a solver about every script, and checks the proof of every formula, making it with CaDiCaL where the folder says
 /// that it has none. `jobs` at a time, each within `limits`. Throws InputError where the folder holds no certificates,
 /// lists other claims than `catalogue`, lacks one without saying that it is a part, or lists other files than these
-/// claims have, or where a file is missing or not listed. Checked by tests/recheck, which alters certificates in every
+/// claims have, or where a file is missing or not listed. Checked by tests/program/recheck, which alters certificates in every
 /// such way.
 [[nodiscard]] Recheck recheck(std::string const& folder, std::vector<Claim> const& catalogue,
                               Solvers const& solvers, unsigned jobs, Limits const& limits);

@@ -23,7 +23,7 @@ struct Cnf {
 enum class Sharing : std::uint8_t { none, gates };
 
 /// "At least one of the formulas holds": satisfiable iff they are. Constants are folded. Checked by
-/// tests/certificate/cnf_test.cpp, which compares every operator with numbers, and by the controls, whose
+/// tests/unit/certificate/cnf_test.cpp, which compares every operator with numbers, and by the controls, whose
 /// counterexamples must satisfy it.
 [[nodiscard]] Cnf cnf(Terms const& terms, std::span<Formula const> any, Sharing sharing);
 

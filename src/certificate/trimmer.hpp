@@ -11,7 +11,7 @@ namespace swizproof {
 /// removed after its last use (of the formula, and not used: first) where more than `lemmas_a_byte` lemmas are to come for
 /// each of its bytes: unused clauses slow down the check of each, and a removal is as long as its clause. With 500, large
 /// proofs are checked three times as fast and are half as long again. Nothing where the proof does not hold. The result is checked by check_proof like any other proof, so it need not be trusted. Checked by
-/// tests/certificate/trimmer_test.cpp.
+/// tests/unit/certificate/trimmer_test.cpp.
 [[nodiscard]] std::optional<std::string> trimmed(std::string_view dimacs, std::string_view proof,
                                                  std::size_t lemmas_a_byte = 500);
 

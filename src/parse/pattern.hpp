@@ -16,7 +16,7 @@ namespace swizproof {
 class Pattern {
  public:
   /// `what` is its name in messages. Throws InputError for what is none, what is not UTF-8, and what is longer than
-  /// 1,000 characters or would need more than 8 MiB (`((a{99}){99}){99}`). Checked by tests/parse/obligation_test.cpp.
+  /// 1,000 characters or would need more than 8 MiB (`((a{99}){99}){99}`). Checked by tests/unit/parse/obligation_test.cpp.
   Pattern(std::string const& text, std::string const& what) {
     auto const refuse = [&](std::string const& why, std::size_t from, std::size_t count) {
       throw InputError{what + " is not a regular expression: " + why, text, from, count, {}};

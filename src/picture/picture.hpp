@@ -63,7 +63,7 @@ struct Tile {
 
 /// The tile that a layout describes. Throws InputError where there is nothing to draw: a function without a
 /// shape, elements of unknown size, a part outside the layout or of more than 2^16 elements.
-/// Checked by tests/picture/picture_test.cpp.
+/// Checked by tests/unit/picture/picture_test.cpp.
 [[nodiscard]] Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part = {});
 
 /// How a tile is cut into cells. Elements of a cell are neighbours in a line of the tile and lie together, in

@@ -16,7 +16,7 @@
 // A copy (cp.async) is never above: the counter may hold the fill of its line too.
 // In a sum over all instructions of one operation in a kernel, n is not known, and every width may have run.
 //
-// Checked by tests/profile/nsight_test.cpp, and against every distribution of small counts by tests/reference/crosscheck.py.
+// Checked by tests/unit/profile/nsight_test.cpp, and against every distribution of small counts by tests/reference/crosscheck.py.
 #pragma once
 
 #include "profile/nsight.hpp"

@@ -56,7 +56,7 @@ struct CountedLines {
 };
 
 /// Compares. `trace` must outlive the result. Lines with executions with addresses that were not recorded are bounded by their
-/// distribution. Checked by tests/profile/counted_test.cpp and with the records of gpu/evidence/traces.
+/// distribution. Checked by tests/unit/profile/counted_test.cpp and with the records of gpu/evidence/traces.
 [[nodiscard]] CountedLines compare_counted(Trace const& trace, Profile const& profile);
 
 /// A kernel's name without its arguments and what demanglers write in their own ways: `void (anonymous namespace)::k<(int)4>(float

@@ -52,7 +52,7 @@ using Law = std::function<unsigned(Instruction const&, WarpAccess<std::uint32_t>
                                         WarpAccess<std::uint32_t> const& access);
 
 /// Recomputes a record. Throws InputError if `text` is no record, holds nothing, has a key twice or one that no code
-/// knows. Checked by tests/records/evidence_test.cpp, which shows that wrong laws are contradicted, and for each number of
+/// knows. Checked by tests/unit/records/evidence_test.cpp, which shows that wrong laws are contradicted, and for each number of
 /// a record whether a change of it is.
 [[nodiscard]] Evidence recompute(std::string const& name, std::string_view text,
                                  Law const& law = law_of_the_model);

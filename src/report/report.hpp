@@ -89,7 +89,7 @@ struct JUnitCase {
 };
 
 /// A JUnit file: Refuted is a failure, Unknown an error, and so is what could not be asked. Names stay apart: what XML
-/// cannot hold, and bytes that are no UTF-8, are written as `\x1b`. Checked by tests/report/report_test.cpp.
+/// cannot hold, and bytes that are no UTF-8, are written as `\x1b`. Checked by tests/unit/report/report_test.cpp.
 /// `certainty` is what the bank model rests on, a property of the suite; empty: left out.
 [[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases,
                                     std::string_view certainty = {});

@@ -28,7 +28,7 @@ struct SarifFinding {
 };
 
 /// A run of this version of swizproof that found these; `certainty` is what the bank model rests on, a property of the run.
-/// Checked by tests/report/report_test.cpp and tests/package/ci.
+/// Checked by tests/unit/report/report_test.cpp and tests/package/ci.
 [[nodiscard]] nlohmann::ordered_json sarif(std::string_view version, std::span<SarifRule const> rules,
                                            std::span<SarifFinding const> findings,
                                            std::string_view certainty = {});

@@ -30,7 +30,7 @@ namespace detail {
 
 /// The text with markup escaped, for an element or an attribute. What XML 1.0 cannot hold, and bytes that are no UTF-8,
 /// are written as `\x1b`; backslashes are doubled in such a text, and in one that says `\x` itself, so that two texts
-/// never become one. `in_xml("a<\xff")` is `a&lt;\xff`. Checked by tests/report/report_test.cpp.
+/// never become one. `in_xml("a<\xff")` is `a&lt;\xff`. Checked by tests/unit/report/report_test.cpp.
 [[nodiscard]] inline std::string in_xml(std::string_view text) {
   bool plain = text.find("\\x") == text.npos;
   for (std::size_t i = 0, size = 0; plain && i < text.size(); i += size) {

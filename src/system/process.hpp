@@ -17,7 +17,7 @@ struct ProcessResult {
 /// Runs `arguments[0]` from the PATH, with at most `seconds` of CPU time and `megabytes` of memory. Time in which it waits or is
 /// stopped does not count, so that a busy machine changes no result; after ten minutes without any work it is timed out. Its
 /// whole process group is killed when the time is over, and the program itself when the calling thread ends. Throws
-/// std::system_error if no process can be made. A program that exits with 127 was found: tests/recheck.
+/// std::system_error if no process can be made. A program that exits with 127 was found: tests/program/recheck.
 [[nodiscard]] ProcessResult run_process(std::vector<std::string> const& arguments, double seconds,
                                         unsigned megabytes);
 

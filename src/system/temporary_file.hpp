@@ -76,7 +76,7 @@ class Doomed {
 };
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP end the program at once and leave no temporary file. One that was ignored when
-/// the program began (nohup) stays so. Checked by tests/signals.
+/// the program began (nohup) stays so. Checked by tests/program/signals.
 inline void end_at_once_by_signals() {
   for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};

@@ -4,7 +4,7 @@
 crosscheck_fields.py [-v]
 
 Each field of a small profile, trace and their obligations is changed, one at a time. Exit code, JSON or complaint must change. The fields
-of a profile that are not read are listed too, and must change nothing. Of records, tests/records/evidence_test.cpp does the
+of a profile that are not read are listed too, and must change nothing. Of records, tests/unit/records/evidence_test.cpp does the
 same (EvidenceLeaves), and the output names what nothing is compared with.
 """
 import copy

@@ -393,6 +393,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--cases", type=int, default=300)
     arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--largest", type=int, default=6000, help="elements of a tile; larger ones are drawn again")
     options = arguments.parse_args()
     random_ = random.Random(options.seed)
     kinds, outcomes = collections.Counter(), collections.Counter()
@@ -405,8 +406,8 @@ def main():
 
     for case in range(options.cases):
         tile, arch, odd = draw(random_)
-        if tile.size > 6000:
-            continue
+        while tile.size > options.largest:
+            tile, arch, odd = draw(random_)
         asked = below_a_byte(tile) if "below a byte" in odd else tile
         if asked is None:
             odd.discard("below a byte")

@@ -45,7 +45,7 @@ struct Alignment {
 
 /// Finds the set and proves it, both ways. `(8,64):(64,1)` under the 128-byte swizzle: the multiples of
 /// 1024. Unknown where a time limit or 2^28 steps are reached. Throws InputError if the element size is needed
-/// and not known. Checked by tests/layout/map_properties.cpp.
+/// and not known. Checked by tests/unit/layout/map_properties.cpp.
 [[nodiscard]] Alignment alignment_of(Map const& map, Limits const& limits);
 
 /// A period of the map's own unit in bytes: the least number of bytes that is a whole number of periods and of

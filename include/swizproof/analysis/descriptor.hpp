@@ -81,7 +81,7 @@ struct DescriptorAnswer {
 /// `gmma:K_SW128<f16> (128,64)`: 128B, SBO 1024, every base that is a multiple of 16, next k 32 bytes on.
 /// Throws InputError for what is no tile of an instruction: fewer than two modes, elements that no instruction reads, extents
 /// that are no multiple of the instruction's, more than a block's shared memory. Throws Disagreement.
-/// Checked by tests/analysis/descriptor_test.cpp against a search of its own.
+/// Checked by tests/unit/analysis/descriptor_test.cpp against a search of its own.
 [[nodiscard]] DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question,
                                               Limits const& limits);
 

@@ -101,7 +101,7 @@ struct SearchProblem {
 
 /// Costs every valid swizzle. Bases are multiples of base_alignment(), so the cost is that of base 0. Throws
 /// InputError where an access has more than 2^18 cases, or where a swizzle of bytes cannot stand before the tile.
-/// Checked by tests/analysis/find_properties.cpp against a plain loop.
+/// Checked by tests/unit/analysis/find_properties.cpp against a plain loop.
 [[nodiscard]] SwizzleSearch find_swizzle(SearchProblem const& problem);
 
 /// The tile under `swizzle`.
@@ -109,7 +109,7 @@ struct SearchProblem {
 
 /// Costs every pitch of the rows: from rows without a gap up to a line of all banks more (128 bytes; for elements that do not
 /// divide a line, the least multiple that they divide). A larger pitch is one of these and whole lines, and costs no less. Throws
-/// InputError if the tile's rows are not contiguous lines at one pitch. Checked by FindPadding in tests/analysis/find_test.cpp.
+/// InputError if the tile's rows are not contiguous lines at one pitch. Checked by FindPadding in tests/unit/analysis/find_test.cpp.
 [[nodiscard]] PitchSearch find_padding(SearchProblem const& problem);
 
 /// The tile with another pitch.

@@ -110,7 +110,7 @@ struct Fix {
 /// the cheapest it is the first by this order: the 8 pitches that lanes of expensive accesses show most often, then the others
 /// from the least; the least padding. Both must be cheaper than what is. A column of 32 floats, 128 bytes apart, and its
 /// rows: Sw<5,2,5>, or 4 bytes a row. The search of paddings ends after 2^22 evaluations: the family says how far it came.
-/// Checked by tests/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
+/// Checked by tests/unit/analysis/fix_test.cpp and tests/reference/explain.py against plain loops.
 [[nodiscard]] std::vector<Fix> fixes_of(std::span<WeightedAccess const> accesses,
                                         Architecture const& arch = sm_90);
 

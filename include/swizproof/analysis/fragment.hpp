@@ -131,7 +131,7 @@ struct Delivery {
 };
 
 /// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or the obstacle: for every warp of
-/// a warpgroup's operand. The tile starts at an address that is a multiple of 16. Checked by tests/analysis/fragment_test.cpp.
+/// a warpgroup's operand. The tile starts at an address that is a multiple of 16. Checked by tests/unit/analysis/fragment_test.cpp.
 struct Solution {
   std::optional<RowStarts> rows{};
   std::optional<SplitRow> split{};

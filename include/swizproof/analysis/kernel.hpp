@@ -3,7 +3,7 @@
 //   PTX  -->  terms (ptx/execution.hpp)  -->  each warp's lanes (ptx/warp.hpp)  -->  the cost model (hardware/bank.hpp)
 //
 // Addresses that differ by a whole number of an access's units cost the same, since banks and words rotate together
-// (tests/analysis/kernel_test.cpp, KernelCost.IsTheSameAfterRotation): so a part that all lanes share drops out. A lane that is
+// (tests/unit/analysis/kernel_test.cpp, KernelCost.IsTheSameAfterRotation): so a part that all lanes share drops out. A lane that is
 // switched off never adds wavefronts (KernelCost.GrowsWithTheLanes): where a guard is not decided the lanes stay on, and the
 // result is what the access costs at most.
 #pragma once
@@ -78,7 +78,7 @@ struct KernelReport {
                                KernelOptions const& options);
 
 /// Decides every access of an entry or a function. Throws Disagreement if a replay costs more than was proved. Checked by
-/// tests/analysis/kernel_test.cpp and tests/reference/kernel.py.
+/// tests/unit/analysis/kernel_test.cpp and tests/reference/kernel.py.
 [[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
                                          KernelOptions const& options);
 

@@ -42,7 +42,7 @@ struct TmaAnswer {
 /// each mode longer than 1 has one of step 1. Taken are the fewest with the tile's own modes as dimensions, if they do not overlap or if
 /// no others are fewer; else the fewest. Nothing is said of bases that are no multiples of the period of the tile's
 /// swizzle: those tma_copies() tries. Elements that TMA does not have are taken for those of tma_recasts(). Throws InputError without a shape or an element size.
-/// Checked by tests/analysis/tma_test.cpp against the formula above, and by `equal`.
+/// Checked by tests/unit/analysis/tma_test.cpp against the formula above, and by `equal`.
 [[nodiscard]] TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes = tma_modes,
                                   Limits const& limits = {});
 
@@ -101,7 +101,7 @@ struct TmaCopies {
 /// A tile of elements that TMA does not have, as the same bytes in elements that it has: those of 128 bits as pairs of 64, along
 /// the mode that is contiguous, or as a first mode of their own, or, where that is one dimension too many, along each other mode;
 /// those of 4 bits two to a byte, where they are contiguous in pairs. Empty where that cannot be done, or need not be. `(8,8):(8,1)` of 128 bits: `(8,(2,8)):(16,(1,2))` and
-/// `(2,8,8):(1,16,2)` of 64. Preconditions: a shape and an element size. Checked by tests/analysis/tma_test.cpp.
+/// `(2,8,8):(1,16,2)` of 64. Preconditions: a shape and an element size. Checked by tests/unit/analysis/tma_test.cpp.
 [[nodiscard]] std::vector<Map> tma_recasts(Map const& map);
 
 /// The tile with its modes split as the dimensions of such boxes split them; nothing where they do not divide the modes. (64,128) in
@@ -116,7 +116,7 @@ struct TmaCopies {
 /// layout compares it with the tile. Elements that TMA does not have are taken for those of tma_recasts(); Unknown where there
 /// are none. Throws InputError without a shape or an element size, and Disagreement. `(8,64):(72,1)` of f16: Refuted, element
 /// (1,0) is put at byte 128 and not at 144.
-/// Checked by tests/analysis/tma_test.cpp.
+/// Checked by tests/unit/analysis/tma_test.cpp.
 [[nodiscard]] TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes = tma_modes,
                                    Limits const& limits = {});
 

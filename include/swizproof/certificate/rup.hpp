@@ -27,7 +27,7 @@ struct ProofCheck {
 };
 
 /// Checks `proof` (DRAT, textual) of the formula `dimacs`. Text that is neither is not valid; nothing is
-/// thrown, and no input makes it run out of its arrays. Checked by tests/certificate/rup_test.cpp.
+/// thrown, and no input makes it run out of its arrays. Checked by tests/unit/certificate/rup_test.cpp.
 [[nodiscard]] ProofCheck check_proof(std::string_view dimacs, std::string_view proof);
 
 }  // namespace swizproof

@@ -171,7 +171,7 @@ struct Swizzle {
 /// moves bits below the unit. Negative k refines the unit (bytes of an element swizzle), and gives
 /// nothing where the result would leave 32 bits.
 /// Byte swizzle <3,4,3> on 16-bit elements: `recast(Swizzle{3,4,3}, 1) == Swizzle{3,3,3}`.
-/// Checked by proofs/theorems/recast.cpp for k > 0, by tests/core/swizzle_properties.cpp for k < 0.
+/// Checked by proofs/theorems/recast.cpp for k > 0, by tests/unit/core/swizzle_properties.cpp for k < 0.
 [[nodiscard]] constexpr std::optional<Swizzle> recast(Swizzle s, int log2_unit) {
   Swizzle const moved{s.bits, s.base - log2_unit, s.shift};
   if (moved.base >= 0) return moved.valid() ? std::optional(moved) : std::nullopt;

@@ -2,7 +2,7 @@
 //
 // "Sw<3,4,3>" on byte addresses is "Sw<3,3,3>" on 2-byte elements; mixing the two up is the
 // commonest mistake of the field. So the unit is in the type, and a number changes its unit only
-// through one of the named conversions below. Mixing units does not compile (tests/compile_fail).
+// through one of the named conversions below. Mixing units does not compile (tests/source/compile_fail).
 #pragma once
 
 #include <swizproof/core/word.hpp>

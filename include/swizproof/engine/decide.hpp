@@ -41,7 +41,7 @@ struct Answer {
 };
 
 /// Decides whether all questions hold. Refuted names one that does not. Throws Disagreement, and std::logic_error for
-/// a statement that the solver cannot read. Checked by tests/engine/decide_test.cpp.
+/// a statement that the solver cannot read. Checked by tests/unit/engine/decide_test.cpp.
 [[nodiscard]] Answer decide(std::span<Question const> questions, Limits const& limits, Effort effort);
 [[nodiscard]] Answer decide(Question const& question, Limits const& limits, Effort effort = Effort::one);
 
@@ -63,7 +63,7 @@ void must_agree(std::string_view what, Engine a, std::string_view a_says, Engine
 
 /// By SMT, all questions at once: Proved if all hold, else a counterexample of one. The limit of memory is the
 /// query's own: one that reaches it while others run in this process is asked once more when they have ended, alone and with
-/// its whole time. Checked by tests/engine/smt_test.cpp.
+/// its whole time. Checked by tests/unit/engine/smt_test.cpp.
 [[nodiscard]] Outcome decide_symbolically(std::span<Question const> questions, Limits const& limits);
 
 /// A counterexample among the 2^`budget` smallest values of the variables, if there is one: finds the

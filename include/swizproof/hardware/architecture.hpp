@@ -90,7 +90,7 @@ enum class Support : std::uint8_t { measured, documented, assumed };
 /// The weaker of two: what rests on both rests on no more. `weaker(Support::measured, Support::documented) == Support::documented`
 [[nodiscard]] constexpr Support weaker(Support a, Support b) { return a < b ? b : a; }
 
-/// A hardware fact, which has no default: a table that leaves one out does not compile (tests/compile_fail/missing_fact.cpp).
+/// A hardware fact, which has no default: a table that leaves one out does not compile (tests/source/compile_fail/missing_fact.cpp).
 template <class T>
 class Stated {
  public:

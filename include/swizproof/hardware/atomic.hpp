@@ -22,7 +22,7 @@ enum class Atomic : std::uint8_t {
 /// But `atomicAdd(&counter, 1)` without use of what it returns is counting: its lanes at one word are brought together, and it takes what a
 /// store takes. 32 lanes that count at one word take 1, those that add a number that the compiler does not know take 32. Where the result is
 /// taken, each lane by which the bank that is asked most has more lanes than words costs a sixteenth of a cycle more: 32 at one word take 2.94.
-/// [Measured on an H200 by the clock: campaign `atomics`, whose record tests/records/evidence_test.cpp recomputes.]
+/// [Measured on an H200 by the clock: campaign `atomics`, whose record tests/unit/records/evidence_test.cpp recomputes.]
 ///
 /// Not covered, and no cost model of the banks: what the multiprocessor does not have is a loop of compare-and-swap, whose time depends on
 /// who wins (12 to 704 cycles): .add of f32, f16x2 and f64, .add, .min and .or of 64 bits; .max, .and and .xor of 64 bits and .cas of 16 are

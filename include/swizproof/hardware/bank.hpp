@@ -143,7 +143,7 @@ template <class W>
 
 /// The same number for numbers, in one pass: for kernels and constant expressions. A bit of a 64-bit filter remembers each unit,
 /// so that earlier lanes are searched for it only if the bit is taken. Equal to degree_by_pairs()
-/// (tests/hardware/bank_properties.cpp) and many times faster.
+/// (tests/unit/hardware/bank_properties.cpp) and many times faster.
 template <unsigned Lanes, class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t degree_by_table(WarpAccess<W> const& access,
                                                                             unsigned first, unsigned bytes,

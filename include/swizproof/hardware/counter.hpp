@@ -11,8 +11,8 @@
 //
 // Unit: wavefronts of one executed warp instruction. Counters: smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_* of
 // Nsight Compute and CUPTI. [found by measurement] Campaign `counters` on an H200: 2,352 patterns, of which 2,107 show the
-// law's number, 70 stores the sum of degrees, and 175 loads a number within the bounds. Checked by tests/hardware/counter_test.cpp
-// and, with the record, by tests/records/evidence_test.cpp.
+// law's number, 70 stores the sum of degrees, and 175 loads a number within the bounds. Checked by tests/unit/hardware/counter_test.cpp
+// and, with the record, by tests/unit/records/evidence_test.cpp.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

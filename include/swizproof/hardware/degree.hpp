@@ -1,6 +1,6 @@
 // Degrees of a warp's phases, and H4, with vectors of the compiler: the numbers of degree_by_pairs() and paired() in bank.hpp,
 // for plain numbers at run time. Where there are no such vectors, in kernels and in constant expressions, degree_by_table()
-// gives them. That they agree is checked by tests/hardware/bank_properties.cpp.
+// gives them. That they agree is checked by tests/unit/hardware/bank_properties.cpp.
 //
 // A lane is a field of 16 bits, eight fields are a word, four words are the warp:
 //

@@ -121,7 +121,7 @@ struct DecodedDescriptor {
   bool mode_is_wrong = false;     ///< a number that no mode has
 };
 
-/// The fields of a descriptor: the inverse of bits() where nothing is wrong. Checked by tests/hardware/descriptor_test.cpp.
+/// The fields of a descriptor: the inverse of bits() where nothing is wrong. Checked by tests/unit/hardware/descriptor_test.cpp.
 [[nodiscard]] constexpr DecodedDescriptor decode(OperandReader reader, std::uint64_t bits) {
   DecodedDescriptor out;
   MatrixDescriptor& d = out.descriptor;

@@ -102,7 +102,7 @@ struct Fragment {
 
 /// H10: the element that is value i of a thread: the formulas of PTX. Precondition: thread < threads, i < values.
 /// mma.m16n8k16 of f16, A, lane 5, value 3: row 9, column 3. [PTX ISA 9.1, 9.7.14.5.1 to .11 (mma), 9.7.15.5.1.1
-/// (wgmma, figures), 9.7.14.5.15 (ldmatrix)] Checked by tests/hardware/fragment_test.cpp; proved to be CuTe's layouts
+/// (wgmma, figures), 9.7.14.5.15 (ldmatrix)] Checked by tests/unit/hardware/fragment_test.cpp; proved to be CuTe's layouts
 /// by proofs/theorems/fragments.cpp. Confirmed by experiment, but e2m1's: campaigns `mma` and `ldmatrix`.
 template <class W>
 // NOLINTNEXTLINE(readability-function-size): one formula for each kind of fragment

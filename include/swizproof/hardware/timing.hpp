@@ -8,8 +8,8 @@
 //   cp.async, w = 32                     w - 1/8 <= t < 34 + 1/4          all lanes collide so long that the L1 refills meanwhile
 //
 // [found by measurement] Campaign `wavefronts` on an H200, eight warps: of 1,896,128,512 patterns none takes another time; the farthest
-// is 0.76 cycles above its wavefronts, of cp.async 2.23. Checked by tests/hardware/timing_test.cpp and, with the record, by
-// tests/records/evidence_test.cpp.
+// is 0.76 cycles above its wavefronts, of cp.async 2.23. Checked by tests/unit/hardware/timing_test.cpp and, with the record, by
+// tests/unit/records/evidence_test.cpp.
 #pragma once
 
 #include <swizproof/hardware/instruction.hpp>

@@ -10,7 +10,7 @@
 // Guide 13.1, 10.29.3] The addresses, the pitch of narrow boxes included, are measured: campaign `tma`, 316 copies of
 // 16-bit elements in boxes of three dimensions; `tiles`, 232 loads and stores of ten types in one to five dimensions; 0
 // mismatches. So are the refusals of lines, tensors and modes, in eight cases. Interleaved tensors, im2col and multicast are
-// left out. Checked by tests/hardware/tma_test.cpp; tests/records/evidence_test.cpp holds what
+// left out. Checked by tests/unit/hardware/tma_test.cpp; tests/unit/records/evidence_test.cpp holds what
 // users get, layouts `tma:` and tma_boxes(), to the record.
 #pragma once
 

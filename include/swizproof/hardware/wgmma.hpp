@@ -54,7 +54,7 @@ struct WgmmaDescriptor {
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool valid() const {
     return ((start | leading_byte_offset | stride_byte_offset) & ~0x3FFF0U) == 0 && base_offset < 8;
   }
-  /// The 64 bits that the instruction takes. Checked by tests/hardware/wgmma_test.cpp.
+  /// The 64 bits that the instruction takes. Checked by tests/unit/hardware/wgmma_test.cpp.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint64_t bits() const {
     return std::uint64_t{start >> 4} | std::uint64_t{leading_byte_offset >> 4} << 16 |
            std::uint64_t{stride_byte_offset >> 4} << 32 | std::uint64_t{base_offset} << 49 |

@@ -152,7 +152,7 @@ struct Slice {
 [[nodiscard]] IntTuple coordinate(Layout const& map, std::int64_t index);
 
 /// The layout whose values these are, a tuple of as few modes as can be, none for a single 0; nothing if they are those of no layout.
-/// Not of CuTe. 0 32 64 96 8192 8224 8256 8288: `(_4,_2):(_32,_8192)`. Checked by tests/layout/algebra_test.cpp.
+/// Not of CuTe. 0 32 64 96 8192 8224 8256 8288: `(_4,_2):(_32,_8192)`. Checked by tests/unit/layout/algebra_test.cpp.
 [[nodiscard]] std::optional<Layout> layout_of_values(std::span<std::int64_t const> values);
 
 }  // namespace swizproof

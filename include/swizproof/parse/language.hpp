@@ -1,5 +1,5 @@
 // The language of LAYOUT, ACCESS and their parts, as data: what `swizproof language` prints. Names come from the tables that
-// the parsers read; what is written out here is read by the parsers in tests/parse/language_test.cpp.
+// the parsers read; what is written out here is read by the parsers in tests/unit/parse/language_test.cpp.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct LanguagePart {
 };
 
 /// All parts: layout, algebra, atom, expression, access, instruction, element. Every form is accepted, and every name of the
-/// tables is there: checked by tests/parse/language_test.cpp.
+/// tables is there: checked by tests/unit/parse/language_test.cpp.
 [[nodiscard]] std::vector<LanguagePart> language();
 
 }  // namespace swizproof

@@ -65,7 +65,7 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`; as PTX writes it, `ld.shared.v4.f32` and
 /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16`; as SASS does, `LDS.128` and `LDSM.16.MT88.4`; or as CUTLASS names the atom,
 /// `SM75_U32x4_LDSM_N` and `SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>`. Operands behind it are passed over. Throws InputError, with
-/// the reason for what is no access to shared memory. Checked by tests/parse/instruction_test.cpp.
+/// the reason for what is no access to shared memory. Checked by tests/unit/parse/instruction_test.cpp.
 [[nodiscard]] Instruction parse_instruction(std::string_view text);
 
 /// True if the text begins as one of these does; then it is one, or is wrong.

@@ -88,7 +88,7 @@ struct Module {
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
 };
 
-/// Reads PTX. `name` is the file's in messages. Throws InputError with the line. Checked by tests/ptx/reader_test.cpp.
+/// Reads PTX. `name` is the file's in messages. Throws InputError with the line. Checked by tests/unit/ptx/reader_test.cpp.
 [[nodiscard]] Module read_module(std::string text, std::string const& name);
 
 }  // namespace swizproof::ptx

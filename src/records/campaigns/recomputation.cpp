@@ -64,7 +64,7 @@ std::vector<std::string> const& never_compared() {
 
 namespace {
 
-/// Returns the numbers that nothing is compared with, campaign by campaign. tests/records/evidence_test.cpp changes every kind of number, and
+/// Returns the numbers that nothing is compared with, campaign by campaign. tests/unit/records/evidence_test.cpp changes every kind of number, and
 /// compares what goes unnoticed with this list.
 std::vector<std::string> not_compared_of(std::string const& campaign) {
   std::vector<std::string> out;

@@ -1,4 +1,4 @@
-// Layouts as code: what is printed is the tile. tests/emitted compiles it as well.
+// Layouts as code: what is printed is the tile. tests/program/emitted compiles it as well.
 #include <swizproof/report/code.hpp>
 #include <swizproof/parse/parse.hpp>
 
