@@ -36,7 +36,8 @@ struct CheckResult {
 CheckResult compute(Common const& common, CheckArguments const& options) {
   CheckResult result{options.layout.parse_or_dash(), &parse_architecture(common.arch), common.arch};
   std::vector<Placement> placements;
-  for (std::string const& text : options.accesses) placements.emplace_back(result.map, parse_access(text));
+  for (std::string const& text : options.accesses)
+    placements.emplace_back(result.map, parse_noted_access(text, result.map.notes));
   result.found =
       check(result.map, placements, {options.at_most, options.align, result.arch, common.limits()});
   return result;

@@ -178,7 +178,8 @@ SearchProblem problem_of(Common const& common, FindArguments const& options,
   bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
   problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
   problem.arch = &parse_architecture(common.arch);
-  for (std::string const& text : options.accesses) problem.accesses.push_back(parse_access(text));
+  for (std::string const& text : options.accesses)
+    problem.accesses.push_back(parse_noted_access(text, notes));
   problem.weights = options.weights;
   return problem;
 }

@@ -355,6 +355,14 @@ Json up_to_json(MovementResult const& r, UpTo const& up_to) {
   return out;
 }
 
+/// Notes of both fragments, each once.
+std::vector<std::string> notes_of(MovementResult const& r) {
+  std::vector<std::string> notes = r.from.notes;
+  for (std::string const& note : r.into.notes)
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return notes;
+}
+
 Json to_json(MovementResult const& r) {
   NamedFragment const& f = *r.operand;
   Fragment const& held = r.movement.wanted.fragment;
@@ -374,6 +382,7 @@ Json to_json(MovementResult const& r) {
            {"domain", r.found.domain},
            {"engine", names_of(r.found.answer.engines)},
            {"evidence", r.evidence}};
+  if (std::vector<std::string> const notes = notes_of(r); !notes.empty()) out["notes"] = notes;
   if (!r.instruction.empty()) {
     out["access"] = r.instruction;
     out["tile"] = r.tile;
@@ -518,6 +527,7 @@ void print_movement(MovementResult const& r, Style const& style) {
     if (std::string const by = conversion(r); !by.empty())
       fmt::print("  as {}: the first source becomes the high half\n", by);
   }
+  for (std::string const& note : notes_of(r)) fmt::print("  note: {}\n", note);
 }
 
 /// The row that starts where none may.

@@ -130,7 +130,8 @@ ShowResult compute(Common const& common, ShowArguments const& options) {
   result.map = options.layout.parse();
   result.tile = tile_of(result.map, options);
   if (options.wants_memory()) return result;
-  for (std::string const& text : options.accesses) result.accesses.push_back(parse_access(text));
+  for (std::string const& text : options.accesses)
+    result.accesses.push_back(parse_noted_access(text, result.map.notes));
   result.pictures = pictures(result.map, result.tile, result.accesses, options, *result.arch);
   return result;
 }

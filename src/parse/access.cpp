@@ -275,6 +275,9 @@ class AccessParser {
       in_.back_to(text_.size());
       std::int64_t const values = (stores ? copy.layout_d_tv : copy.layout_s_tv).mode(1).size();
       set({stores ? copy.destination_tv : copy.source_tv, copy.tile, copy.value_bits, values}, from);
+      if (copy.thread)
+        access_.note =
+            "this ThrCopy is thread " + std::to_string(*copy.thread) + "; the access is of all threads";
     } catch (InputError const& error) {
       if (error.input == text_) throw;
       in_.fail(error.message, from + error.at, error.length, error.hint);
@@ -340,6 +343,13 @@ static std::size_t find_colon(std::string_view text) {
   std::size_t at = text.find(':');
   while (at != text.npos && at + 1 < text.size() && text[at + 1] == ':') at = text.find(':', at + 2);
   return at;
+}
+
+Access parse_noted_access(std::string_view text, std::vector<std::string>& notes) {
+  Access access = parse_access(text);
+  if (!access.note.empty() && std::find(notes.begin(), notes.end(), access.note) == notes.end())
+    notes.push_back(access.note);
+  return access;
 }
 
 Access parse_access(std::string_view text, std::span<std::string const> more) {

@@ -351,7 +351,8 @@ class Reader {
       out.map = mapping(*layout, "layout", options);
     for (toml::node const* item : list(node, "access")) {
       std::string const text = string(*item, "access");
-      out.placements.push_back(within(*item, [&] { return Placement(out.map, parse_access(text)); }));
+      out.placements.push_back(
+          within(*item, [&] { return Placement(out.map, parse_noted_access(text, out.map.notes)); }));
     }
     if (toml::node const* const weight = table.get("weight"))
       out.weights = weights(*weight, out.placements.size());

@@ -42,7 +42,13 @@ class BlockParser {
   [[nodiscard]] TiledCopy parse() {
     read();
     try {
-      return tiled_ ? tiled_copy() : atom();
+      TiledCopy copy = tiled_ ? tiled_copy() : atom();
+      if (thread_ && *thread_ >= copy.source_tv.mode(0).size())
+        in_.fail("ThrIdx is not below the " + std::to_string(copy.source_tv.mode(0).size()) +
+                     " threads of the TiledCopy",
+                 thread_at_);
+      copy.thread = thread_;
+      return copy;
     } catch (AlgebraError const& error) {
       in_.fail("this is not a TiledCopy that CuTe can make: " + std::string(error.what()), 0, 9);
     }
@@ -79,7 +85,8 @@ class BlockParser {
       in_.expect("ThrIdx", "of the ThrCopy");
       in_.expect(":", "after ThrIdx");
       (void)in_.take("_");
-      (void)in_.take_integer("the number of the thread");
+      thread_at_ = in_.at();
+      thread_ = in_.take_integer("the number of the thread");
       if (!in_.looking_at("TiledCopy")) in_.fail_here("a ThrCopy is followed by its TiledCopy");
     }
     tiled_ = in_.take("TiledCopy");
@@ -207,6 +214,8 @@ class BlockParser {
   LayoutParser layouts_;
   Fields fields_{};
   bool tiled_ = false;
+  std::optional<std::int64_t> thread_{};  ///< of a ThrCopy
+  std::size_t thread_at_ = 0;
 };
 
 }  // namespace

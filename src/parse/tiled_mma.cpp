@@ -34,8 +34,8 @@ class MmaBlockParser {
                  "its D is in registers: :d");
         NamedFragment found = parse_fragment(name + operand_, element_bits_);
         if (thread_ >= 0)
-          found.notes.push_back("all threads are shown; this ThrMMA is thread " + std::to_string(thread_) +
-                                ": --lane " + std::to_string(thread_));
+          found.notes.push_back("this ThrMMA is thread " + std::to_string(thread_) +
+                                "; the answer is of all threads");
         return found;
       }
     in_.fail("this MMA_Atom is none that is known", lines_.at("LayoutC_TV").at, 1,

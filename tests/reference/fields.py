@@ -32,6 +32,7 @@ MMA_ATOM = """MMA_Atom
   LayoutB_TV: ((_4,_8),(_2,_2)):((_16,_1),(_8,_64))
   LayoutC_TV: ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))
 """
+THR_COPY = "ThrCopy\n  ThrIdx: 5\n" + PRINTED_COPY
 TILED_MMA = """ThrMMA
   Thr VMNK: (5,0,0,_0)
 TiledMMA
@@ -253,6 +254,9 @@ fields = [
     # A pasted TiledMMA
     ("tiled mma", "Thr VMNK: thread", ["fragment", TILED_MMA + ":a"], "(5,0", "(6,0"),
     ("tiled mma", "Thr VMNK: atom", ["fragment", TILED_MMA + ":a"], "(5,0", "(5,1"),
+    ("tiled mma", "Thr VMNK: thread, --into", ["fragment", TILED_MMA + ":d", "--into", "mma.m16n8k16.f16:a"], "(5,0", "(6,0"),
+    ("tiled copy", "ThrIdx of an access", checked("Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)", THR_COPY), "ThrIdx: 5", "ThrIdx: 6"),
+    ("tiled copy", "ThrIdx of a layout", ["eval", THR_COPY], "ThrIdx: 5", "ThrIdx: 6"),
     ("tiled mma", "ThrLayoutVMNK", ["fragment", TILED_MMA + ":a"], "(_32,_1,_1,_1):(_1,_0,_0,_0)", "(_32,_2,_2,_1):(_1,_32,_64,_0)"),
     ("tiled mma", "ThrLayoutVMNK's threads", ["fragment", TILED_MMA + ":a"], "(_32,_1,_1,_1)", "(_64,_1,_1,_1)"),
     ("tiled mma", "PermutationMNK", ["fragment", TILED_MMA + ":a"], "(_,_,_)", "(_32,_32,_16)"),

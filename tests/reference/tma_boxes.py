@@ -425,7 +425,11 @@ def main():
         outcomes["proved" if from_multiples else "from other bases" if code == 0 else answer["verdict"]] += 1
         if not isinstance(expected, tuple) and expected is not None:
             outcomes[expected] += 1
-            if code == 0 and not (expected == "single"):
+            if code == 0 and expected == "split" and not from_multiples:  # from base 0 it is; the bases of the answer are others
+                also = [b % answer["bases"]["period"] + answer["bases"]["period"] for b in answer["bases"]["also"][:4]]
+                if not also or any(tile.places(b) is None or check_copies(tile, answer, b) for b in also):
+                    differ("split, but proved from other bases", line)
+            elif code == 0 and expected != "single":
                 differ("%s, but proved" % expected, line)
             continue
         if (expected is not None) != from_multiples:

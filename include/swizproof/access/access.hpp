@@ -71,6 +71,7 @@ struct Access {
   std::variant<RowAndByte, Coordinate, RawAddress, ThreadValues> where{};
   std::vector<Variable> variables{};
   std::optional<Expression> active{};  ///< which lanes take part; all if empty
+  std::string note{};  ///< what the text says and the access does not depend on; empty if nothing
 
   /// Description of a named pattern. Precondition: it is one.
   [[nodiscard]] RowAndByte const& pattern() const { return std::get<RowAndByte>(where); }

@@ -3,6 +3,9 @@
 
 #include <swizproof/layout/layout.hpp>
 
+#include <cstdint>
+#include <optional>
+
 namespace swizproof {
 
 /// A TiledCopy's thread-value layouts: (thread, value) -> column-major index into the tile.
@@ -21,6 +24,7 @@ struct TiledCopy {
   unsigned value_bits = 0;  ///< bits of a value
   Layout layout_s_tv{};     ///< as get_layoutS_TV() prints: source_tv before it went through the tiler
   Layout layout_d_tv{};     ///< as get_layoutD_TV() prints
+  std::optional<std::int64_t> thread{};  ///< of a ThrCopy, less than the copy's threads
 };
 
 }  // namespace swizproof

@@ -62,6 +62,9 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `more` names, and those of `for`, in this order. Throws InputError.
 [[nodiscard]] Access parse_access(std::string_view text, std::span<std::string const> more = {});
 
+/// The same; what the text says and the access does not depend on, such as the thread of a ThrCopy, becomes one of `notes`.
+[[nodiscard]] Access parse_noted_access(std::string_view text, std::vector<std::string>& notes);
+
 /// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`; as PTX writes it, `ld.shared.v4.f32` and
 /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16`; as SASS does, `LDS.128` and `LDSM.16.MT88.4`; or as CUTLASS names the atom,
 /// `SM75_U32x4_LDSM_N` and `SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>`. Operands behind it are passed over. Throws InputError, with

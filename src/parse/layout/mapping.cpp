@@ -107,6 +107,9 @@ Value MappingParser::line() {
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
     in_.back_to(in_.text_size());
+    if (copy.thread)
+      notes_.push_back("this ThrCopy is thread " + std::to_string(*copy.thread) +
+                       "; the layout is of all threads");
     if (copy.source_tv != copy.layout_s_tv)
       notes_.push_back(
           "the tile's index is counted in the order of Tiler_MN, as CuTe's get_layoutS_TV() does");
