@@ -424,12 +424,8 @@ class Decision {
         program_(ptx::lower(module, function)),
         flow_(ptx::flow_of(program_)),
         warps_(warps) {
-    for (auto const& [name, value] : options.params) {
-      for (std::size_t i = 0; i < function.params.size(); ++i)
-        if (name == "#" + std::to_string(i) || name == function.params[i].name ||
-            name == "param_" + std::to_string(i))
-          launch_.params[function.params[i].name] = value;
-    }
+    for (auto const& [name, value] : options.params)
+      if (auto const i = parameter_of(function, name)) launch_.params[function.params[*i].name] = value;
   }
 
   /// The accesses alone, each with the reason why it is not decided.
@@ -438,6 +434,16 @@ class Decision {
     std::vector<KernelAccess> out;
     for (std::size_t i = 0; i < program_.accesses.size(); ++i)
       if (auto access = decide(i, refused)) out.push_back(std::move(*access));
+    return out;
+  }
+
+  /// The accesses alone; generic ones where they are surely shared memory.
+  std::vector<KernelAccess> name_them() {
+    ptx::execute(program_, flow_, execution_);
+    names_only_ = true;
+    std::vector<KernelAccess> out;
+    for (std::size_t i = 0; i < program_.accesses.size(); ++i)
+      if (auto access = decide(i, execution_.refused)) out.push_back(std::move(*access));
     return out;
   }
 
@@ -512,6 +518,7 @@ class Decision {
     }
     if (m.instruction)
       out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
+    out.allowed = allowed(out);
     out.atomic = m.atomic.has_value();
     std::uint32_t symbol = ~0U;
     if (refused.empty() && done.reached) {
@@ -529,7 +536,7 @@ class Decision {
     } else if (m.generic) {
       return std::nullopt;  // of no known root, in code that is not executed
     }
-    if (!refused.empty()) {
+    if (!refused.empty() || names_only_) {
       out.reason = refused;
       return out;
     }
@@ -546,6 +553,12 @@ class Decision {
     }
     decide_cost(done, m, out, symbol);
     return out;
+  }
+
+  [[nodiscard]] unsigned allowed(KernelAccess const& access) const {
+    for (LineAllowance const& a : options_.allow)
+      if (is_at(access, a.line, options_.file)) return a.at_most;
+    return options_.at_most.value_or(access.ideal + options_.excess);
   }
 
   /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
@@ -909,13 +922,12 @@ class Decision {
   }
 
   void judge(Found const& found, KernelAccess& out, MemoryAccess const& m) {
-    unsigned const allowed = options_.at_most.value_or(out.ideal);
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
       out.verdict = KernelVerdict::refuted;
       out.reason = out.aligned == false ? "an address is not a multiple of the access's bytes"
                                         : "an address lies beyond the array";
-    } else if (*out.wavefronts <= allowed) {
+    } else if (*out.wavefronts <= out.allowed) {
       out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
     } else if (out.reached && !m.atomic) {
@@ -988,7 +1000,7 @@ class Decision {
   std::map<std::pair<unsigned, std::size_t>, std::optional<std::vector<std::uint64_t>>> trips_{};
   std::uint64_t extra_steps_ = 0;
   std::string guard_reason_{};
-  bool guard_data_ = false, out_of_bounds_ = false;
+  bool guard_data_ = false, out_of_bounds_ = false, names_only_ = false;
 };
 
 /// Which registers of the block's shape a function reads.
@@ -1011,6 +1023,24 @@ ShapeUse shape_use(Function const& f) {
 
 }  // namespace
 }  // namespace kernel_detail
+
+bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file) {
+  std::string const source = access.file.empty() ? fmt::format("{}:{}", ptx_file, access.ptx_line)
+                                                 : fmt::format("{}:{}", access.file, access.line);
+  return source == line || source.ends_with("/" + std::string(line));
+}
+
+std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name) {
+  for (std::size_t i = 0; i < function.params.size(); ++i)
+    if (name == function.params[i].name || name == fmt::format("#{}", i) ||
+        name == fmt::format("param_{}", i))
+      return i;
+  return std::nullopt;
+}
+
+std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
+  return kernel_detail::Decision(module, function, {}, {.block = {32, 1, 1}}, 0).name_them();
+}
 
 bool needs_block(ptx::Module const&, ptx::Function const& f, KernelOptions const& options) {
   return !options.block && f.reqntid[0] == 0 && kernel_detail::shape_use(f).y_or_z;

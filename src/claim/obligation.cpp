@@ -98,6 +98,36 @@ struct Decide {
           std::to_string(spent.total) + " wavefronts, " + std::to_string(spent.allowed) + " allowed", {}};
     report.spending = std::move(spent);
   }
+  void operator()(KernelHolds const& hold) const {
+    KernelOptions options = hold.options;
+    options.arch = obligation.arch;
+    KernelReport const& found =
+        report.kernel.emplace(decide_kernel(*hold.module, hold.module->functions[hold.function], options));
+    report.domain = "the PTX, over all warps, blocks, iterations and parameters; block " + found.block;
+    std::vector<Outcome> outcomes{Proved{}};
+    unsigned proved = 0, refuted = 0, data = 0, unknown = 0;
+    for (KernelAccess const& a : found.accesses) {
+      bool const accepted = a.verdict == KernelVerdict::data && hold.data_allowed;
+      (a.verdict == KernelVerdict::proved    ? proved
+       : a.verdict == KernelVerdict::refuted ? refuted
+       : a.verdict == KernelVerdict::data    ? data
+                                             : unknown) += 1;
+      std::string const at = "PTX line " + std::to_string(a.ptx_line) + ", " + a.op;
+      if (a.verdict == KernelVerdict::refuted)
+        outcomes.push_back(
+            Refuted{at + (a.reason.empty() ? ": more wavefronts than allowed" : ": " + a.reason), {}});
+      else if (a.verdict != KernelVerdict::proved && !accepted)
+        outcomes.push_back(Unknown{at + ": " + a.reason});
+    }
+    report.found = conjunction(outcomes);
+    auto const part = [&](unsigned count, char const* what) {
+      if (count == 0) return;
+      report.detail += (report.detail.empty() ? "" : ", ") + std::to_string(count) + what;
+    };
+    part(proved, " proved"), part(refuted, " refuted"), part(unknown, " unknown");
+    part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
+    if (found.accesses.empty()) report.detail = "no access to shared memory";
+  }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {
     Equality const found = compare(two.left, two.right, two.align, limits);

@@ -3,18 +3,17 @@
 #include "command/help.hpp"
 
 #include "system/whole_file.hpp"
+#include "parse/kernels.hpp"
 #include "parse/pattern.hpp"
+#include "report/kernel.hpp"
 #include "report/report.hpp"
 
 #include <swizproof/analysis/kernel.hpp>
-#include <swizproof/hardware/collision.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <cxxabi.h>
 #include <filesystem>
 #include <memory>
 #include <unistd.h>
@@ -44,13 +43,6 @@ struct Result {
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
 };
-
-std::string demangled(std::string const& name) {
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> const text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? std::string(text.get()) : name;
-}
 
 /// `128`, `32,8` or `16,16,2`.
 std::array<std::uint32_t, 3> parse_block(std::string const& text) {
@@ -162,43 +154,7 @@ Sums sums_of(std::vector<Result> const& results) {
   return sums;
 }
 
-std::string_view name(KernelVerdict v) {
-  return v == KernelVerdict::proved    ? "proved"
-         : v == KernelVerdict::refuted ? "refuted"
-         : v == KernelVerdict::data    ? "data"
-                                       : "unknown";
-}
-
 // ----------------------------------------------------------------------------------------- JSON
-
-Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
-
-Json to_json(KernelWorst const& worst) {
-  Json out{{"warp", worst.warp}, {"values", Json::object()}, {"lanes", Json::array()}};
-  for (auto const& [what, value] : worst.values) out["values"][what] = value;
-  for (unsigned l = 0; l < warp_lanes; ++l)
-    out["lanes"].push_back(worst.lanes.active[l] ? Json(worst.lanes.address[l]) : Json());
-  return out;
-}
-
-Json to_json(KernelAccess const& a) {
-  Json out{{"file", text_or_null(a.file)},
-           {"line", a.file.empty() ? Json() : Json(a.line)},
-           {"ptx_line", a.ptx_line},
-           {"op", a.op}};
-  out["verdict"] = name(a.verdict);
-  out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
-  out["reached"] = a.reached;
-  out["ideal"] = a.instruction ? Json(a.ideal) : Json();
-  out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
-  out["address"] = text_or_null(a.address);
-  out["reason"] = text_or_null(a.reason);
-  out["executed"] = a.executed;
-  out["counterexample"] = a.worst && a.verdict != KernelVerdict::proved ? to_json(*a.worst) : Json();
-  out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
-  out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
-  return out;
-}
 
 Json to_json(std::vector<Result> const& results, Architecture const& arch) {
   Sums const sums = sums_of(results);
@@ -207,16 +163,7 @@ Json to_json(std::vector<Result> const& results, Architecture const& arch) {
                                            : "proved"},
            {"arch", arch.name},
            {"kernels", Json::array()}};
-  for (Result const& r : results) {
-    Json kernel{{"kernel", r.name},
-                {"mangled", r.report.kernel},
-                {"file", r.file},
-                {"block", text_or_null(r.report.block)},
-                {"refused", text_or_null(r.report.refused)},
-                {"accesses", Json::array()}};
-    for (KernelAccess const& a : r.report.accesses) kernel["accesses"].push_back(to_json(a));
-    out["kernels"].push_back(std::move(kernel));
-  }
+  for (Result const& r : results) out["kernels"].push_back(swizproof::to_json(r.report, r.name, r.file));
   out["proved"] = sums.proved;
   out["refuted"] = sums.refuted;
   out["data_dependent"] = sums.data;
@@ -226,36 +173,11 @@ Json to_json(std::vector<Result> const& results, Architecture const& arch) {
 
 // ----------------------------------------------------------------------------------------- text
 
-std::string source_of(KernelAccess const& a) {
-  if (a.file.empty()) return fmt::format("PTX {}", a.ptx_line);
-  return fmt::format("{}:{}", a.file.substr(a.file.rfind('/') + 1), a.line);
-}
-
 std::string colored(KernelVerdict v, Style const& style) {
   std::string const text = fmt::format("{:<8}", name(v));
   return v == KernelVerdict::proved    ? style.good(text)
          : v == KernelVerdict::refuted ? style.bad(text)
                                        : style.doubtful(text);
-}
-
-void print_worst(Common const& common, KernelAccess const& a, Architecture const& arch) {
-  KernelWorst const& w = *a.worst;
-  std::string values;
-  for (auto const& [what, value] : w.values)
-    values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
-  fmt::print(common.streams.out, "      warp {}{}; address: {}\n", w.warp, values, a.address);
-  Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
-  auto const conflict = fullest(*a.instruction, w.lanes, c);
-  std::vector<std::size_t> const served = conflict.use.served();
-  std::string lanes, addresses;
-  for (std::size_t i = 0; i < std::min<std::size_t>(served.size(), 8); ++i) {
-    lanes += fmt::format(" {:>7}", conflict.use.lanes[served[i]]);
-    addresses += fmt::format(" {:>#7x}", w.lanes.address[conflict.use.lanes[served[i]]]);
-  }
-  fmt::print(common.streams.out,
-             "      phase {}, bank {}: {} different words\n        lane    {}{}\n        address {}\n",
-             conflict.phase, conflict.bank, served.size(), lanes,
-             served.size() > 8 ? fmt::format("  and {} more", served.size() - 8) : "", addresses);
 }
 
 void print(Common const& common, Result const& r, Architecture const& arch, Style const& style) {
@@ -281,8 +203,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Styl
                colored(a.verdict, style), source_of(a), wide, a.op, op, number,
                a.instruction ? std::to_string(a.ideal) : "-", excess,
                a.reason.empty() ? "" : "  " + a.reason);
-    if (a.verdict == KernelVerdict::refuted && a.reason.empty() && a.worst && a.instruction)
-      print_worst(common, a, arch);
+    fmt::print(common.streams.out, "{}", lanes_of(a, arch, 6));
   }
   fmt::print(common.streams.out, "\n");
 }

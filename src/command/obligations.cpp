@@ -2,6 +2,7 @@
 #include "command/command.hpp"
 #include "command/prove.hpp"
 
+#include "report/kernel.hpp"
 #include "report/report.hpp"
 #include "report/sarif.hpp"
 #include "system/whole_file.hpp"
@@ -103,7 +104,8 @@ ObligationsResult compute(std::vector<Obligation> obligations, Common const& com
 // ------------------------------------------------------------------------------------- one obligation
 
 bool speaks_of_banks(Obligation const& o) {
-  return std::holds_alternative<AccessesHold>(o.what) || std::holds_alternative<StaysWithin>(o.what);
+  return std::holds_alternative<AccessesHold>(o.what) || std::holds_alternative<StaysWithin>(o.what) ||
+         std::holds_alternative<KernelHolds>(o.what);
 }
 
 /// Notes of the layouts of an obligation, each once.
@@ -151,6 +153,8 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
     out["counterexample"] = swizproof::to_json(*refuted);
   if (r.spending) out["budget"] = to_json(*r.spending, r.accesses);
+  if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && r.kernel)
+    out["kernel"] = swizproof::to_json(*r.kernel, hold->kernel, hold->file);
   if (std::vector<std::string> const notes = notes_of(o); !notes.empty()) out["notes"] = notes;
   if (!r.accesses.empty()) {
     out["accesses"] = Json::array();
@@ -191,8 +195,45 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   return text;
 }
 
+/// A reason why a kernel fails: an access, and how many instructions of its line fail for the same reason.
+struct FailingAccess {
+  KernelAccess const* access = nullptr;
+  std::string text{};
+  unsigned instructions = 1;
+};
+
+std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport const& r) {
+  std::vector<FailingAccess> all;
+  if (!r.kernel || o.expect_refuted) return all;
+  bool const data = std::get<KernelHolds>(o.what).data_allowed;
+  for (KernelAccess const& a : r.kernel->accesses) {
+    if (a.verdict == KernelVerdict::proved || (a.verdict == KernelVerdict::data && data)) continue;
+    std::string const text = failing(a);
+    auto const same = std::find_if(all.begin(), all.end(), [&](FailingAccess const& f) {
+      return f.access->file == a.file && f.text == text;
+    });
+    if (same == all.end())
+      all.push_back({&a, text});
+    else
+      ++same->instructions;
+  }
+  return all;
+}
+
+/// A line, and the lanes that collide.
+std::string describe(FailingAccess const& f, Architecture const& arch, unsigned indent) {
+  return fmt::format("{:{}}{}{}\n{}", "", indent, printable(f.text),
+                     f.instructions == 1 ? "" : fmt::format(" ({} instructions)", f.instructions),
+                     lanes_of(*f.access, arch, static_cast<int>(indent) + 2));
+}
+
 /// Why it does not hold, down to the lane: lines indented by 9.
 std::string reasons(Obligation const& o, ObligationReport const& r) {
+  if (auto const accesses = failing_of(o, r); !accesses.empty()) {
+    std::string text;
+    for (FailingAccess const& f : accesses) text += describe(f, *o.arch, 9);
+    return text;
+  }
   if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) {
     std::string const expected = o.expect_refuted ? "         it was expected to be refuted\n" : "";
     return fmt::format("         {}\n", printable(unknown->reason)) + expected;
@@ -227,7 +268,7 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
   std::string const pad(7 - name(r.outcome).size(), ' ');
   fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, printable(o.title()), width,
              holds ? expected : "", printable(r.detail),
-             style.faint(fmt::format("{}, {}", names_of(r.engines), duration(r.seconds))));
+             style.faint((r.engines.empty() ? "" : names_of(r.engines) + ", ") + duration(r.seconds)));
   if (speaks_of_banks(o) && o.arch != &sm_90) fmt::print("         {}\n", certainty_line(*o.arch, style));
   if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r));
   for (std::string const& note : notes_of(o)) fmt::print("         note: {}\n", printable(note));
@@ -238,12 +279,11 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
 enum Rule : std::size_t { refuted_rule, undecided_rule, malformed_rule };
 
 constexpr SarifRule obligation_rules[] = {
-    {"obligation-refuted", "An obligation about a layout does not hold.",
+    {"obligation-refuted", "An obligation does not hold.",
      "The message names the lanes that collide or do not fit, or an input: fix the layout or the access, or "
-     "find a better "
-     "swizzle with swizproof find.",
+     "find a better swizzle with swizproof find.",
      "error"},
-    {"obligation-undecided", "An obligation about a layout could not be decided.",
+    {"obligation-undecided", "An obligation could not be decided.",
      "Give it more time (--timeout), or bounds to its variables.", "warning"},
     {"obligation-malformed", "An obligation cannot be read.", "Fix this entry; the others were checked.",
      "error"}};
@@ -293,11 +333,27 @@ std::string certainty_of(ObligationsResult const& result) {
   return fmt::format("{}", fmt::join(all, " / "));
 }
 
+/// One finding for each access of a kernel that fails, at its line of the source.
+std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport const& r) {
+  std::vector<SarifFinding> all;
+  for (FailingAccess const& f : failing_of(o, r)) {
+    KernelAccess const* const a = f.access;
+    SarifFinding finding = finding_of(o, r);
+    finding.message = fmt::format("{}: {}\n{}", o.title(), o.source, describe(f, *o.arch, 0));
+    finding.message.pop_back();
+    finding.rule = a->verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
+    if (!a->file.empty()) finding.file = path_in_checkout(a->file), finding.line = a->line;
+    all.push_back(std::move(finding));
+  }
+  return all.empty() ? std::vector{finding_of(o, r)} : all;
+}
+
 std::string sarif_of(ObligationsResult const& result) {
   std::vector<SarifFinding> findings;
   for (std::size_t i = 0; i < result.obligations.size(); ++i)
     if (result.reports[i].error || !std::holds_alternative<Proved>(result.reports[i].outcome))
-      findings.push_back(finding_of(result.obligations[i], result.reports[i]));
+      for (SarifFinding& f : findings_of(result.obligations[i], result.reports[i]))
+        findings.push_back(std::move(f));
   return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, findings, certainty_of(result)), 2) + "\n";
 }
 
@@ -341,6 +397,8 @@ std::string statement_of(Obligation const& o) {
   } else if (auto const* aligned = std::get_if<IsAligned>(&o.what)) {
     text = fmt::format("{} may be used relative to every multiple of {} bytes", layout(aligned->map),
                        aligned->to);
+  } else if (auto const* kernel = std::get_if<KernelHolds>(&o.what)) {
+    text = fmt::format("every access of {} to shared memory is within its bound", code(kernel->kernel));
   } else if (std::holds_alternative<Malformed>(o.what)) {
     text = "cannot be read";
   } else if (auto const* budget = std::get_if<StaysWithin>(&o.what)) {

@@ -1,3 +1,4 @@
+#include "parse/kernels.hpp"
 #include "parse/nearest.hpp"
 #include "parse/pattern.hpp"
 #include "system/whole_file.hpp"
@@ -5,6 +6,7 @@
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/parse/obligations.hpp>
 #include <swizproof/parse/parse.hpp>
+#include <swizproof/ptx/module.hpp>
 
 #define TOML_EXCEPTIONS 1
 #include <toml++/impl/version.h>
@@ -21,8 +23,12 @@
 #endif
 #include <toml++/toml.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -44,17 +50,27 @@ class Reader {
     } catch (toml::parse_error const& error) {
       fail(std::string(error.description()), error.source());
     }
-    std::vector<Entry> all;
-    for (auto const& [key, value] : root)
-      if (key != "obligation")
-        fail("unknown key '" + std::string(key.str()) + "': a file holds [[obligation]] entries",
+    for (auto const& [key, value] : root) {
+      if (key != "obligation" && key != "kernel")
+        fail("unknown key '" + std::string(key.str()) +
+                 "': a file holds [[obligation]] and [[kernel]] entries",
              key.source());
-    toml::array const* const entries = root["obligation"].as_array();
-    if (entries == nullptr || entries->empty())
-      throw InputError{"the file holds no [[obligation]]", path_, 0, path_.size(), {}};
-    for (toml::node const& entry : *entries) all.push_back(read_entry(entry));
-    for (std::size_t i = 0; i < all.size(); ++i) must_correct(all[i].obligation, all, (*entries)[i]);
-    return for_each_architecture(all, *entries);
+      if (!value.is_array() || value.as_array()->empty())
+        fail(fmt::format("write [[{}]] above the keys of an entry", key.str()), value.source());
+    }
+    std::vector<Obligation> read;
+    if (toml::array const* const entries = root["obligation"].as_array()) {
+      std::vector<Entry> all;
+      for (toml::node const& entry : *entries) all.push_back(read_entry(entry));
+      for (std::size_t i = 0; i < all.size(); ++i) must_correct(all[i].obligation, all, (*entries)[i]);
+      read = for_each_architecture(all, *entries);
+    }
+    if (toml::array const* const kernels = root["kernel"].as_array())
+      for (toml::node const& entry : *kernels)
+        for (Obligation& one : read_kernels(entry)) read.push_back(std::move(one));
+    if (read.empty())
+      throw InputError{"the file holds no [[obligation]] and no [[kernel]]", path_, 0, path_.size(), {}};
+    return read;
   }
 
  private:
@@ -178,28 +194,30 @@ class Reader {
     out.name = name;
   }
 
-  void take_rest(toml::table const& table, Obligation& out) const {
-    static std::set<std::string_view> const known{
-        "name",  "layout",    "element", "access",   "at_most", "align",  "arch",
-        "equal", "bijective", "aligned", "expect",   "kernel",  "always", "for",
-        "says",  "cites",     "note",    "corrects", "budget",  "weight", "source"};
+  void refuse_unknown_keys(toml::table const& table, std::set<std::string_view> const& known) const {
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {
-        std::string names;
-        std::vector<std::string> words;
-        for (std::string_view const k : known) {
-          names += (names.empty() ? "" : ", ") + std::string(k);
-          words.emplace_back(k);
-        }
+        std::vector<std::string> const words(known.begin(), known.end());
         fail("unknown key '" + std::string(key.str()) + "'", key.source(),
-             did_you_mean_of(key.str(), words, "known: " + names));
+             did_you_mean_of(key.str(), words, fmt::format("known: {}", fmt::join(known, ", "))));
       }
+  }
+  void take_expectation(toml::table const& table, Obligation& out) const {
     if (toml::node const* const expect = table.get("expect")) {
       std::string const word = string(*expect, "expect");
       if (word != "proved" && word != "refuted")
         fail("expect must be \"proved\" or \"refuted\"", expect->source());
       out.expect_refuted = word == "refuted";
     }
+  }
+
+  void take_rest(toml::table const& table, Obligation& out) const {
+    static std::set<std::string_view> const known{
+        "name",  "layout",    "element", "access",   "at_most", "align",  "arch",
+        "equal", "bijective", "aligned", "expect",   "kernel",  "always", "for",
+        "says",  "cites",     "note",    "corrects", "budget",  "weight", "source"};
+    refuse_unknown_keys(table, known);
+    take_expectation(table, out);
     if (toml::node const* const kernel = table.get("kernel")) {
       out.kernel = string(*kernel, "kernel");
       (void)within(*kernel, [&] { return Pattern(out.kernel, "kernel").found_in(""); });
@@ -372,7 +390,209 @@ class Reader {
     return all;
   }
 
+  // ------------------------------------------------------------------------------------- compiled kernels
+
+  using Shape = std::array<std::uint32_t, 3>;
+
+  /// One [[kernel]] entry: an obligation for each kernel that it names and each shape of block.
+  std::vector<Obligation> read_kernels(toml::node const& node) {
+    Obligation entry;
+    entry.name = entry.source = place(node.source());
+    try {
+      toml::table const* const table = node.as_table();
+      if (table == nullptr) fail("a kernel is a table: [[kernel]]", node.source());
+      return kernels_of(*table, entry);
+    } catch (InputError const& error) {
+      entry.what = Malformed{error};
+      return {entry};
+    }
+  }
+
+  std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
+    static std::set<std::string_view> const known{"ptx",          "name",   "block",   "param",
+                                                  "shared_bytes", "excess", "at_most", "allow",
+                                                  "data",         "arch",   "expect"};
+    refuse_unknown_keys(table, known);
+    take_expectation(table, entry);
+    toml::node const* const ptx = table.get("ptx");
+    if (ptx == nullptr) fail("the entry has no ptx", table.source(), "ptx = \"build/gemm.ptx\"");
+    KernelHolds hold;
+    hold.file = string(*ptx, "ptx");
+    hold.module = within(*ptx, [&] { return module_of(hold.file); });
+    hold.options = kernel_options(table);
+    hold.options.file = hold.file;
+    hold.data_allowed = data_allowed(table);
+    std::vector<Architecture const*> archs = archs_;
+    if (toml::node const* const arch = table.get("arch")) archs = architectures_in(*arch);
+    std::vector<Shape> const shapes =
+        table.contains("block") ? shapes_in(*table.get("block")) : std::vector<Shape>{};
+    std::vector<std::size_t> const chosen = functions_in(table, *hold.module);
+    must_match(table, hold, chosen);
+    std::vector<Obligation> all;
+    for (std::size_t const i : chosen) {
+      hold.function = i;
+      hold.kernel = demangled(hold.module->functions[i].name);
+      for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
+        hold.options.block = shapes.empty() ? std::optional<Shape>() : shapes[s];
+        add_kernel(table, entry, hold, archs, all);
+      }
+    }
+    return all;
+  }
+
+  /// One kernel with one shape of block, on each architecture.
+  void add_kernel(toml::table const& table, Obligation one, KernelHolds const& hold,
+                  std::vector<Architecture const*> const& archs, std::vector<Obligation>& all) {
+    ptx::Function const& kernel = hold.module->functions[hold.function];
+    auto const& block = hold.options.block;
+    if (std::string const why = block ? why_no_block(kernel, *block) : ""; !why.empty())
+      fail(hold.kernel + " cannot be launched with this block: " + why, table.get("block")->source());
+    if (needs_block(*hold.module, kernel, hold.options))
+      fail("the shape of the block of " + hold.kernel + " is not known", table.source(),
+           "block = [32, 8], or several: block = [[32, 8], [32, 16]]");
+    std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "");
+    one.name = std::filesystem::path(hold.file).filename().string() + ": " + name;
+    if (!names_.insert(one.name).second) {  // that may be of another folder
+      one.name = hold.file + ": " + name;
+      if (!names_.insert(one.name).second)
+        fail("two obligations are called '" + one.name + "'", table.source(),
+             "name each kernel in one entry");
+    }
+    one.what = hold;
+    one.of_several = archs.size() > 1;
+    for (Architecture const* arch : archs) all.emplace_back(one).arch = arch;
+  }
+
+  [[nodiscard]] std::shared_ptr<ptx::Module const> module_of(std::string const& file) {
+    std::shared_ptr<ptx::Module const>& module = modules_[file];
+    std::string const path = (std::filesystem::path(path_).parent_path() / file).string();
+    if (!module) module = std::make_shared<ptx::Module const>(ptx::read_module(read_file(path), path));
+    return module;
+  }
+
+  /// `it has gemm(float*); ...`: at most five.
+  static std::string kernels_in(ptx::Module const& module) {
+    std::vector<std::string> names;
+    for (ptx::Function const& f : module.functions)
+      if (f.entry) names.push_back(demangled(f.name));
+    std::size_t const all = names.size();
+    names.resize(std::min<std::size_t>(all, 5));
+    return all == 0 ? "" : fmt::format("it has {}{}", fmt::join(names, "; "), all > 5 ? "; and more" : "");
+  }
+
+  /// Indices of the kernels that `name` finds; all without it.
+  [[nodiscard]] std::vector<std::size_t> functions_in(toml::table const& table,
+                                                      ptx::Module const& module) const {
+    toml::node const* const name = table.get("name");
+    std::string const text = name == nullptr ? "" : string(*name, "name");
+    auto const matches = [&](Pattern const& pattern) {
+      std::vector<std::size_t> found;
+      for (std::size_t i = 0; i < module.functions.size(); ++i)
+        if (ptx::Function const& f = module.functions[i];
+            f.entry && (pattern.found_in(f.name) || pattern.found_in(demangled(f.name))))
+          found.push_back(i);
+      return found;
+    };
+    toml::node const& at = name == nullptr ? static_cast<toml::node const&>(table) : *name;
+    std::vector<std::size_t> const found = within(at, [&] { return matches(Pattern(text, "name")); });
+    if (found.empty())
+      fail(
+          name == nullptr ? "the PTX has no kernel (.entry)" : "no kernel of the PTX has a name that matches",
+          at.source(), kernels_in(module));
+    return found;
+  }
+
+  [[nodiscard]] KernelOptions kernel_options(toml::table const& table) const {
+    KernelOptions options;
+    if (table.contains("excess") && table.contains("at_most"))
+      fail("excess and at_most both bound an access", table.get("at_most")->source(), "give one of them");
+    if (toml::node const* const excess = table.get("excess"))
+      options.excess = static_cast<unsigned>(number(*excess, "excess", 0, 1024));
+    if (toml::node const* const most = table.get("at_most"))
+      options.at_most = static_cast<unsigned>(number(*most, "at_most", 1, 1024));
+    if (toml::node const* const bytes = table.get("shared_bytes"))
+      options.shared_bytes = number(*bytes, "shared_bytes", 1, 1 << 20);
+    if (toml::node const* const param = table.get("param")) {
+      if (!param->is_table())
+        fail("param is a table: {\"#0\" = 1024}, which is the first, or {NAME = 1024}", param->source());
+      for (auto const& [name, value] : *param->as_table())
+        options.params[std::string(name.str())] =
+            number(value, "the value of a parameter", 0, std::numeric_limits<std::int64_t>::max());
+    }
+    if (toml::node const* const allow = table.get("allow")) options.allow = allowances(*allow);
+    return options;
+  }
+
+  /// `allow = [{line = "gemm.cu:88", at_most = 8}]`
+  [[nodiscard]] std::vector<LineAllowance> allowances(toml::node const& node) const {
+    toml::array const* const array = node.as_array();
+    if (array == nullptr) fail("allow is a list: [{line = \"gemm.cu:88\", at_most = 8}]", node.source());
+    std::vector<LineAllowance> all;
+    for (toml::node const& item : *array) {
+      toml::table const* const one = item.as_table();
+      if (one == nullptr || one->size() != 2 || !one->contains("line") || !one->contains("at_most"))
+        fail("an allowance is {line = \"gemm.cu:88\", at_most = 8}", item.source());
+      all.push_back({string(*one->get("line"), "line"),
+                     static_cast<unsigned>(number(*one->get("at_most"), "at_most", 1, 1024))});
+      if (std::any_of(all.begin(), all.end() - 1, [&](auto const& a) { return a.line == all.back().line; }))
+        fail("this line has an allowance already", item.source());
+    }
+    return all;
+  }
+
+  [[nodiscard]] bool data_allowed(toml::table const& table) const {
+    toml::node const* const data = table.get("data");
+    std::string const word = data == nullptr ? "refuse" : string(*data, "data");
+    if (word != "allow" && word != "refuse") fail("data must be \"allow\" or \"refuse\"", data->source());
+    return word == "allow";
+  }
+
+  /// `128`, `[32, 8]`, or a list of such lists.
+  [[nodiscard]] std::vector<Shape> shapes_in(toml::node const& node) const {
+    auto const shape = [&](toml::node const& one) {
+      Shape block{1, 1, 1};
+      toml::array const* const array = one.as_array();
+      if (array == nullptr)
+        return block[0] = static_cast<std::uint32_t>(number(one, "block", 1, 1024)), block;
+      if (array->empty() || array->size() > 3)
+        fail("a block has one to three numbers of threads", one.source());
+      for (std::size_t i = 0; i < array->size(); ++i)
+        block[i] = static_cast<std::uint32_t>(number((*array)[i], "block", 1, 1024));
+      return block;
+    };
+    toml::array const* const array = node.as_array();
+    if (array == nullptr || array->empty() || !(*array)[0].is_array()) return {shape(node)};
+    std::vector<Shape> all;
+    for (toml::node const& one : *array) {
+      if (!one.is_array()) fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
+      all.push_back(shape(one));
+    }
+    return all;
+  }
+
+  /// Refuses a line of `allow` without an access, and a parameter that no kernel has.
+  void must_match(toml::table const& table, KernelHolds const& hold,
+                  std::vector<std::size_t> const& chosen) const {
+    auto const of_some = [&](auto const& holds) {
+      return std::any_of(chosen.begin(), chosen.end(),
+                         [&](std::size_t i) { return holds(hold.module->functions[i]); });
+    };
+    for (auto const& [name, value] : hold.options.params)
+      if (!of_some([&](ptx::Function const& f) { return parameter_of(f, name).has_value(); }))
+        fail("no kernel has a parameter '" + name + "'", table.get("param")->source(), "\"#0\" is the first");
+    for (std::size_t i = 0; i < hold.options.allow.size(); ++i)
+      if (!of_some([&](ptx::Function const& f) {
+            auto const accesses = shared_accesses(*hold.module, f);
+            return std::any_of(accesses.begin(), accesses.end(), [&](KernelAccess const& a) {
+              return is_at(a, hold.options.allow[i].line, hold.file);
+            });
+          }))
+        fail("no access to shared memory is at '" + hold.options.allow[i].line + "'",
+             (*table.get("allow")->as_array())[i].source(), "'swizproof kernel FILE.ptx' prints the lines");
+  }
+
   std::string path_, text_;
+  std::map<std::string, std::shared_ptr<ptx::Module const>> modules_{};
   std::vector<Architecture const*> archs_;
   std::set<std::string> names_{};
 };

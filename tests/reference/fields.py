@@ -74,6 +74,11 @@ def toml(*lines):
     return ["prove", {"file": "\n".join(["[[obligation]]", *lines]) + "\n"}]
 
 
+def kernel(*lines):
+    ptx = os.path.join(ROOT, "golden", "data", "kernel", "shapes.ptx")
+    return ["prove", {"file": "\n".join(["[[kernel]]", f'ptx = "{ptx}"', *lines]) + "\n"}]
+
+
 ACCESS = 'access = "ld.shared.b32: row = lane, col = i for i in 0..31"'
 TILE = ('name = "tile"', 'layout = "(32,32):(33,1)"', 'element = "f32"', ACCESS, "at_most = 1", "align = 128")
 BAD = ('name = "bad"', 'layout = "(32,32):(32,1)"', 'element = "f32"', ACCESS)
@@ -306,6 +311,24 @@ fields = [
     ("obligations", "source", toml(*CLAIM) + PAGE, "here.cpp:4", "there.cpp:5"),
     ("obligations", "corrects", toml(*[line for line in CLAIM if "source" not in line]) + PAGE, 'corrects = "wrong"', ""),
     ("obligations", "unknown keys", toml(*TILE), "at_most", "atmost"),
+    # [[kernel]]
+    ("kernels", "ptx", kernel('name = "^column$"'), "shapes.ptx", "truncated.ptx"),
+    ("kernels", "name", kernel('name = "^column$"'), "column", "few"),
+    ("kernels", "no name", kernel('name = "^column$"'), 'name = "^column$"', ""),
+    ("kernels", "block", kernel('name = "^column$"', "block = 8"), "= 8", "= 4"),
+    ("kernels", "block's shape", kernel('name = "^column$"', "block = [8, 4]"), "[8, 4]", "[4, 8]"),
+    ("kernels", "shapes of block", kernel('name = "^column$"', "block = [[8], [16]]"), "[8], [16]", "[8]"),
+    ("kernels", "excess", kernel('name = "^few$"', "excess = 3"), "= 3", "= 2"),
+    ("kernels", "at_most", kernel('name = "^few$"', "at_most = 4"), "= 4", "= 3"),
+    ("kernels", "allow's line", kernel('name = "^few$"', 'allow = [{line = "shapes.cu:21", at_most = 4}]'), ":21", ":20"),
+    ("kernels", "allow's at_most", kernel('name = "^few$"', 'allow = [{line = "shapes.cu:21", at_most = 4}]'), "= 4", "= 3"),
+    ("kernels", "data", kernel('name = "^gather$"', 'data = "allow"'), "allow", "refuse"),
+    ("kernels", "param", kernel('name = "^stride$"', 'param = {"#0" = 1}'), "= 1}", "= 2}"),
+    ("kernels", "param's name", kernel('name = "^stride$"', 'param = {"#0" = 1}'), "#0", "#9"),
+    ("kernels", "shared_bytes", kernel('name = "^stride$"', "block = 32", 'param = {"#0" = 1}', "shared_bytes = 128"), "= 128", "= 127"),
+    ("kernels", "arch", kernel('name = "^few$"', 'arch = "sm_90"'), '"sm_90"', '["sm_90", "sm_80"]'),
+    ("kernels", "expect", kernel('name = "^few$"', 'expect = "refuted"'), "refuted", "proved"),
+    ("kernels", "unknown keys", kernel('name = "^few$"', "at_most = 4"), "at_most", "atmost"),
     # --arch FILE
     ("arch", "format", with_card(), "swizproof architecture 1", "swizproof architecture 2"),
     ("arch", "name", with_card(), '"name": "sm_90"', '"name": "sm_80"'),

@@ -16,18 +16,28 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace swizproof {
 
+/// Wavefronts that the accesses of one line of the source may take.
+struct LineAllowance {
+  std::string line{};  ///< `gemm.cu:31`, or a longer end of the path
+  unsigned at_most = 0;
+};
+
 /// Options of one decision.
 struct KernelOptions {
+  std::string file{};  ///< of PTX, for `allow` where there is no -lineinfo
   Architecture const* arch = &sm_90;
   std::optional<std::array<std::uint32_t, 3>> block{};
   std::map<std::string, std::uint64_t> params{};  ///< values of parameters by name; `#0` is the first
   std::optional<std::uint64_t> shared_bytes{};    ///< of dynamic shared memory
-  std::optional<unsigned> at_most{};              ///< wavefronts that are allowed; else the ideal ones
+  std::optional<unsigned> at_most{};              ///< wavefronts that are allowed; else the ideal ones and
+  unsigned excess = 0;                            ///< so many more
+  std::vector<LineAllowance> allow{};             ///< go before both
   std::uint64_t steps = 4'000'000;                ///< of evaluation, for one kernel
 };
 
@@ -59,6 +69,7 @@ struct KernelAccess {
   bool reached = false;                  ///< whether an execution takes as many
   bool executed = true;                  ///< false: no lane of any warp executes it
   unsigned ideal = 0;
+  unsigned allowed = 0;   ///< wavefronts
   std::string address{};  ///< as an expression
   std::string reason{};
   std::optional<KernelWorst> worst{};
@@ -73,6 +84,13 @@ struct KernelReport {
   std::vector<KernelAccess> accesses{};
 };
 
+/// True if the access is of this line: `gemm.cu:31` is the end of its source's path, at a slash; without -lineinfo, of the file
+/// of PTX, whose line is meant then. Checked by tests/parse/kernel_obligation_test.cpp.
+[[nodiscard]] bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file);
+
+/// Index of the parameter of this name: `#0`, `param_0` or the PTX's own; none if there is no such one.
+[[nodiscard]] std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name);
+
 /// The shape of a kernel's block needs --block.
 [[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function,
                                KernelOptions const& options);
@@ -81,5 +99,9 @@ struct KernelReport {
 /// tests/unit/analysis/kernel_test.cpp and tests/reference/kernel.py.
 [[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
                                          KernelOptions const& options);
+
+/// Accesses of a function to shared memory, none of them decided: instruction, source and PTX line of each.
+[[nodiscard]] std::vector<KernelAccess> shared_accesses(ptx::Module const& module,
+                                                        ptx::Function const& function);
 
 }  // namespace swizproof

@@ -4,8 +4,11 @@
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/analysis/equal.hpp>
+#include <swizproof/analysis/kernel.hpp>
 #include <swizproof/core/error.hpp>
+#include <swizproof/ptx/module.hpp>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +63,16 @@ struct AlwaysHolds {
   std::vector<Variable> variables{};
 };
 
+/// `[[kernel]]`: each access of a compiled kernel to shared memory takes at most the wavefronts that `options` allows.
+struct KernelHolds {
+  std::shared_ptr<ptx::Module const> module{};
+  std::size_t function = 0;   ///< index in the module
+  std::string file{};         ///< of PTX, as the entry has it
+  std::string kernel{};       ///< demangled
+  KernelOptions options{};    ///< but the architecture
+  bool data_allowed = false;  ///< accesses that depend on loaded data are no reason to fail
+};
+
 /// An entry that cannot be read, and why.
 struct Malformed {
   InputError error{""};
@@ -78,7 +91,8 @@ struct PublicClaim {
 struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
-  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, Malformed>
+  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, KernelHolds,
+               Malformed>
       what{};
   Architecture const* arch = &sm_90;
   bool of_several = false;  ///< the entry is asked of other architectures, too
@@ -115,7 +129,8 @@ struct ObligationReport {
   std::string detail{};  ///< one line: wavefronts, or what was found
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
-  std::optional<Spending> spending{};  ///< of a budget whose accesses can all be counted
+  std::optional<KernelReport> kernel{};  ///< of a compiled kernel
+  std::optional<Spending> spending{};    ///< of a budget whose accesses can all be counted
   std::optional<InputError>
       error{};  ///< of an entry that is malformed: file, line and place; then `outcome` is Unknown
   double seconds = 0;

@@ -860,6 +860,7 @@ class Claim(Record):
     budget: Optional[Budget] = None
     notes: Optional[List[str]] = None
     accesses: Optional[List[AccessVerdict]] = None
+    kernel: Optional[CompiledKernel] = None
 
 
 @record

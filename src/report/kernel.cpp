@@ -1,0 +1,99 @@
+#include "report/kernel.hpp"
+
+#include <swizproof/hardware/collision.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace swizproof {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json(text); }
+
+Json to_json(KernelWorst const& worst) {
+  Json out{{"warp", worst.warp}, {"values", Json::object()}, {"lanes", Json::array()}};
+  for (auto const& [what, value] : worst.values) out["values"][what] = value;
+  for (unsigned l = 0; l < warp_lanes; ++l)
+    out["lanes"].push_back(worst.lanes.active[l] ? Json(worst.lanes.address[l]) : Json());
+  return out;
+}
+
+}  // namespace
+
+std::string_view name(KernelVerdict v) {
+  return v == KernelVerdict::proved    ? "proved"
+         : v == KernelVerdict::refuted ? "refuted"
+         : v == KernelVerdict::data    ? "data"
+                                       : "unknown";
+}
+
+std::string source_of(KernelAccess const& a) {
+  if (a.file.empty()) return fmt::format("PTX {}", a.ptx_line);
+  return fmt::format("{}:{}", a.file.substr(a.file.rfind('/') + 1), a.line);
+}
+
+nlohmann::ordered_json to_json(KernelAccess const& a) {
+  Json out{{"file", text_or_null(a.file)},
+           {"line", a.file.empty() ? Json() : Json(a.line)},
+           {"ptx_line", a.ptx_line},
+           {"op", a.op}};
+  out["verdict"] = name(a.verdict);
+  out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
+  out["reached"] = a.reached;
+  out["ideal"] = a.instruction ? Json(a.ideal) : Json();
+  out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
+  out["address"] = text_or_null(a.address);
+  out["reason"] = text_or_null(a.reason);
+  out["executed"] = a.executed;
+  out["counterexample"] = a.worst && a.verdict != KernelVerdict::proved ? to_json(*a.worst) : Json();
+  out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
+  out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
+  return out;
+}
+
+nlohmann::ordered_json to_json(KernelReport const& report, std::string const& name, std::string const& file) {
+  Json kernel{{"kernel", name},
+              {"mangled", report.kernel},
+              {"file", file},
+              {"block", text_or_null(report.block)},
+              {"refused", text_or_null(report.refused)},
+              {"accesses", Json::array()}};
+  for (KernelAccess const& a : report.accesses) kernel["accesses"].push_back(to_json(a));
+  return kernel;
+}
+
+std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent) {
+  if (a.verdict != KernelVerdict::refuted || !a.reason.empty() || !a.worst || !a.instruction) return {};
+  KernelWorst const& w = *a.worst;
+  std::string values;
+  for (auto const& [what, value] : w.values)
+    values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
+  Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
+  auto const conflict = fullest(*a.instruction, w.lanes, c);
+  std::vector<std::size_t> const served = conflict.use.served();
+  std::string lanes, addresses;
+  for (std::size_t i = 0; i < std::min<std::size_t>(served.size(), 8); ++i) {
+    lanes += fmt::format(" {:>7}", conflict.use.lanes[served[i]]);
+    addresses += fmt::format(" {:>#7x}", w.lanes.address[conflict.use.lanes[served[i]]]);
+  }
+  std::string const more = served.size() > 8 ? fmt::format("  and {} more", served.size() - 8) : "";
+  std::string const margin(static_cast<std::size_t>(indent), ' ');
+  return fmt::format("{0}warp {1}{2}; address: {3}\n{0}phase {4}, bank {5}: {6} different words\n", margin,
+                     w.warp, values, a.address, conflict.phase, conflict.bank, served.size()) +
+         fmt::format("{0}  lane    {1}{2}\n{0}  address {3}\n", margin, lanes, more, addresses);
+}
+
+std::string failing(KernelAccess const& a) {
+  std::string const what = source_of(a) + ": " + a.op;
+  std::string const cost = a.wavefronts ? fmt::format(": {}{} wavefronts, {} allowed",
+                                                      a.reached ? "" : "at most ", *a.wavefronts, a.allowed)
+                                        : "";
+  if (a.aligned == false || a.in_bounds == false) return what + ": " + a.reason;
+  return what + cost + (a.reason.empty() ? "" : "; " + a.reason);
+}
+
+}  // namespace swizproof

@@ -1,0 +1,33 @@
+// How accesses of a compiled kernel look: JSON, and the lanes of a conflict.
+#pragma once
+
+#include <swizproof/analysis/kernel.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace swizproof {
+
+/// `proved`, `refuted`, `data` or `unknown`.
+[[nodiscard]] std::string_view name(KernelVerdict verdict);
+
+/// Line of the source, as `gemm.cu:31`; without -lineinfo that of the PTX, as `PTX 77`.
+[[nodiscard]] std::string source_of(KernelAccess const& access);
+
+/// The keys of `kernel` for one access.
+[[nodiscard]] nlohmann::ordered_json to_json(KernelAccess const& access);
+
+/// The same for a kernel of this name, from this file of PTX.
+[[nodiscard]] nlohmann::ordered_json to_json(KernelReport const& report, std::string const& name,
+                                             std::string const& file);
+
+/// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
+/// nothing for an access of another kind. Checked by tests/golden/kernel.txt.
+[[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent);
+
+/// Why the access is no proved one: `transpose.cu:31: st.shared.f32: 32 wavefronts, 1 allowed`.
+[[nodiscard]] std::string failing(KernelAccess const& access);
+
+}  // namespace swizproof

@@ -1,0 +1,151 @@
+// [[kernel]] entries: which kernels and shapes they name, what is refused, and the verdicts.
+#include <swizproof/parse/obligations.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace swizproof {
+namespace {
+
+/// Kernels with one access each: `free`, `column` (8 wavefronts in line 5) and `two` (32 in line 7, 1 in line 8).
+constexpr char const* ptx = R"ptx(.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "src/gemm.cu"
+.entry free() {
+.reg .b32 %r<4>;
+.shared .align 4 .b8 tile[4096];
+.loc 1 3 1
+mov.u32 %r1, %tid.x;
+and.b32 %r1, %r1, 31;
+shl.b32 %r1, %r1, 2;
+mov.u32 %r2, tile;
+add.u32 %r3, %r2, %r1;
+ld.shared.u32 %r0, [%r3];
+ret;
+}
+.entry column(.param .u32 column_param_0) {
+.reg .b32 %r<5>;
+.shared .align 4 .b8 tile2[4096];
+.loc 1 5 1
+mov.u32 %r1, %tid.x;
+and.b32 %r1, %r1, 31;
+ld.param.u32 %r4, [column_param_0];
+mul.lo.u32 %r1, %r1, %r4;
+mov.u32 %r2, tile2;
+add.u32 %r3, %r2, %r1;
+ld.shared.u32 %r0, [%r3];
+ret;
+}
+.entry two() {
+.reg .b32 %r<5>;
+.shared .align 4 .b8 tile3[4096];
+.loc 1 7 1
+mov.u32 %r1, %tid.y;
+mov.u32 %r4, %tid.x;
+shl.b32 %r1, %r4, 7;
+mov.u32 %r2, tile3;
+add.u32 %r3, %r2, %r1;
+ld.shared.u32 %r0, [%r3];
+.loc 1 8 1
+ld.shared.u32 %r0, [%r2];
+ret;
+}
+)ptx";
+
+class KernelObligations : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_ / "build");
+    std::ofstream(folder_ / "build" / "gemm.ptx") << ptx;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::vector<Obligation> read(std::string const& text) const {
+    std::ofstream(folder_ / "kernels.toml") << text;
+    return read_obligations((folder_ / "kernels.toml").string());
+  }
+  /// The entry `ptx = "build/gemm.ptx"` with these lines.
+  [[nodiscard]] std::vector<Obligation> entry(std::string const& lines) const {
+    return read("[[kernel]]\nptx = \"build/gemm.ptx\"\n" + lines + "\n");
+  }
+  [[nodiscard]] std::vector<std::string> verdicts(std::string const& lines) const {
+    std::vector<std::string> all;
+    for (Obligation const& o : entry(lines)) all.emplace_back(name(decide(o, {}).outcome));
+    return all;
+  }
+  [[nodiscard]] std::string refusal(std::string const& lines) const {
+    auto const all = entry(lines);
+    auto const* const malformed = std::get_if<Malformed>(&all.at(0).what);
+    return malformed == nullptr ? "accepted" : malformed->error.message;
+  }
+  void expect_refusal(std::string const& lines, std::string const& reason) const {
+    EXPECT_NE(refusal(lines).find(reason), std::string::npos) << lines << ": " << refusal(lines);
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+using Words = std::vector<std::string>;
+
+TEST_F(KernelObligations, NameEachKernelAndShape) {
+  auto const all = entry("name = \"free|two\"\nblock = [[32, 2], [64]]");
+  Words names;
+  for (Obligation const& o : all) names.push_back(o.name);
+  EXPECT_EQ(names, (Words{"gemm.ptx: free block 32,2,1", "gemm.ptx: free block 64,1,1",
+                          "gemm.ptx: two block 32,2,1", "gemm.ptx: two block 64,1,1"}));
+  EXPECT_EQ(all[0].source, (folder_ / "kernels.toml").string() + ":1");
+  EXPECT_EQ(entry("name = \"free\"\narch = [\"sm_80\", \"sm_90\"]").size(), 2U);
+}
+
+TEST_F(KernelObligations, HoldWithinTheirBounds) {
+  EXPECT_EQ(verdicts("name = \"free\""), Words{"proved"});
+  EXPECT_EQ(verdicts("name = \"column\""), Words{"refuted"});
+  EXPECT_EQ(verdicts("name = \"column\"\nparam = {column_param_0 = 4}"), Words{"proved"});
+  EXPECT_EQ(verdicts("name = \"column\"\nparam = {\"#0\" = 32}\nexcess = 7"), Words{"proved"});
+  EXPECT_EQ(verdicts("name = \"column\"\nparam = {\"#0\" = 32}\nexcess = 6"), Words{"refuted"});
+  EXPECT_EQ(verdicts("name = \"column\"\nparam = {\"#0\" = 32}\nat_most = 8"), Words{"proved"});
+  EXPECT_EQ(verdicts("name = \"column\"\nexpect = \"refuted\""), Words{"proved"});
+}
+
+TEST_F(KernelObligations, AllowLinesWhatTheySay) {
+  std::string const two = "name = \"two\"\nblock = 32\n";
+  EXPECT_EQ(verdicts(two), Words{"refuted"});
+  EXPECT_EQ(verdicts(two + "allow = [{line = \"gemm.cu:7\", at_most = 32}]"), Words{"proved"});
+  EXPECT_EQ(verdicts(two + "allow = [{line = \"src/gemm.cu:7\", at_most = 31}]"), Words{"refuted"});
+  EXPECT_EQ(verdicts(two + "at_most = 32\nallow = [{line = \"gemm.cu:7\", at_most = 31}]"), Words{"refuted"})
+      << "an allowance goes before at_most, also where it is less";
+  expect_refusal(two + "allow = [{line = \"gemm.cu:6\", at_most = 8}]", "no access to shared memory is at");
+  expect_refusal(two + "allow = [{line = \"mm.cu:7\", at_most = 8}]", "no access to shared memory is at");
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\"}]", "an allowance is");
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"gemm.cu:7\", at_most = 9}]",
+                 "allowance already");
+}
+
+TEST_F(KernelObligations, AreRefusedWithTheirPlace) {
+  expect_refusal("name = \"gemm_kernel\"", ":3: no kernel of the PTX has a name that matches");
+  expect_refusal("name = \"(\"", ":3: name is not a regular expression");
+  expect_refusal("name = \"two\"", "the shape of the block of two is not known");
+  expect_refusal("name = \"two\"\nblock = [32, 64]", "at most 1024 threads");
+  expect_refusal("name = \"two\"\nblock = []", "one to three numbers");
+  expect_refusal("name = \"two\"\nblock = [[32], 64]", "a list of shapes");
+  expect_refusal("name = \"two\"\nblock = \"32\"", "block must be an integer");
+  expect_refusal("name = \"free\"\nexcess = 1\nat_most = 2", "both bound an access");
+  expect_refusal("name = \"free\"\nparam = {n = 1}", "no kernel has a parameter 'n'");
+  expect_refusal("name = \"free\"\ndata = \"maybe\"", "\"allow\" or \"refuse\"");
+  expect_refusal("name = \"free\"\nlayout = \"(8,8):(8,1)\"", "unknown key 'layout'");
+  auto const missing = read("[[kernel]]\nptx = \"gone.ptx\"\n");
+  EXPECT_NE(std::get<Malformed>(missing.at(0).what).error.message.find("kernels.toml:2"), std::string::npos);
+  auto const twice = read(
+      "[[kernel]]\nptx = \"build/gemm.ptx\"\nname = \"free\"\n[[kernel]]\nptx = "
+      "\"build/gemm.ptx\"\nname = \"^free\"\n[[kernel]]\nptx = \"./build/gemm.ptx\"\nname = \"free\"\n");
+  ASSERT_EQ(twice.size(), 3U);
+  EXPECT_EQ(twice[1].name, "build/gemm.ptx: free");
+  EXPECT_THROW(read("kernel = 3\n"), InputError);
+}
+
+}  // namespace
+}  // namespace swizproof
