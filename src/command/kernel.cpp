@@ -5,8 +5,10 @@
 #include "system/whole_file.hpp"
 #include "parse/kernels.hpp"
 #include "parse/pattern.hpp"
+#include "profile/source.hpp"
 #include "report/kernel.hpp"
 #include "report/report.hpp"
+#include "report/sarif.hpp"
 
 #include <swizproof/analysis/kernel.hpp>
 
@@ -28,7 +30,8 @@ using Json = nlohmann::ordered_json;
 struct KernelArguments {
   std::vector<std::string> files;
   std::string kernel;
-  std::vector<std::string> blocks, params;
+  std::vector<std::string> blocks, params, source;
+  std::string sarif;
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
 };
@@ -109,7 +112,9 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool& f
 std::vector<Result> compute(Common const& common, KernelArguments const& arguments, KernelOptions options) {
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
-  for (std::string const& p : arguments.params) options.params.insert(parse_param(p));
+  std::vector<std::string> unused;  // parameters that no kernel has
+  for (std::string const& p : arguments.params)
+    unused.push_back(options.params.insert(parse_param(p)).first->first);
   std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks;
   for (std::string const& b : arguments.blocks) blocks.emplace_back(parse_block(b));
   if (blocks.empty()) blocks.emplace_back();
@@ -123,6 +128,7 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
       ++kernels;
       std::string const name = demangled(f.name);
       if (!chosen.found_in(f.name) && !chosen.found_in(name)) continue;
+      std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
       for (auto const& block : blocks) {
         options.block = block;
         Result one{file, name, decide_kernel(module, f, options)};
@@ -137,6 +143,9 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
   if (results.empty() && kernels != 0)
     throw InputError{"no kernel has a name that matches", arguments.kernel, 0, arguments.kernel.size(),
                      "without --kernel all are read"};
+  if (!unused.empty() && !results.empty())
+    throw InputError{"no kernel has this parameter", unused[0], 0, unused[0].size(),
+                     "the first parameter is #0: --param '#0=1024'"};
   if (kernels == 0)
     throw InputError{
         "there is no kernel (.entry) in it", arguments.files[0], 0, arguments.files[0].size(), {}};
@@ -156,19 +165,70 @@ Sums sums_of(std::vector<Result> const& results) {
 
 // ----------------------------------------------------------------------------------------- JSON
 
-Json to_json(std::vector<Result> const& results, Architecture const& arch) {
+/// Text of the access's line of source, where it can be read.
+std::optional<std::string> source_text(Sources& sources, KernelAccess const& a) {
+  return a.file.empty() ? std::nullopt : sources.file(a.file).line(a.line);
+}
+
+Json to_json(std::vector<Result> const& results, Architecture const& arch, Sources& sources) {
   Sums const sums = sums_of(results);
   Json out{{"verdict", sums.refuted != 0   ? "refuted"
                        : sums.unknown != 0 ? "unknown"
                                            : "proved"},
            {"arch", arch.name},
            {"kernels", Json::array()}};
-  for (Result const& r : results) out["kernels"].push_back(swizproof::to_json(r.report, r.name, r.file));
+  for (Result const& r : results) {
+    Json kernel = swizproof::to_json(r.report, r.name, r.file);
+    for (std::size_t i = 0; i < r.report.accesses.size(); ++i)
+      if (auto text = source_text(sources, r.report.accesses[i]))
+        kernel["accesses"][i]["source"] = std::move(*text);
+    out["kernels"].push_back(std::move(kernel));
+  }
   out["proved"] = sums.proved;
   out["refuted"] = sums.refuted;
   out["data_dependent"] = sums.data;
   out["unknown"] = sums.unknown;
   return out;
+}
+
+// ---------------------------------------------------------------------------------------- SARIF
+
+enum Rule : std::size_t { conflict_rule, fault_rule, data_rule, unknown_rule };
+
+constexpr SarifRule kernel_rules[] = {
+    {"shared-memory-bank-conflict", "The lanes of a warp need one bank of shared memory for different words.",
+     "The message names the lanes. Pad the rows of the array, or swizzle it: swizproof find.", "error"},
+    {"shared-memory-fault", "An access to shared memory is misaligned, or lies beyond its array.",
+     "Align the array, or correct the index.", "error"},
+    {"shared-memory-data-dependent", "What an access to shared memory costs depends on loaded data.",
+     "The message has the bound for all data.", "note"},
+    {"shared-memory-not-decided", "An access to shared memory was not decided.",
+     "Give --param, --block or --shared-bytes if the reason names them.", "warning"}};
+
+Rule rule_of(KernelAccess const& a) {
+  if (a.verdict == KernelVerdict::data) return data_rule;
+  if (a.verdict == KernelVerdict::unknown) return unknown_rule;
+  return a.aligned == false || a.in_bounds == false ? fault_rule : conflict_rule;
+}
+
+/// Path of a source where it was found, else as the PTX has it.
+std::string found_at(Sources& sources, std::string const& file) {
+  SourceFile const& found = sources.file(file);
+  return path_in_checkout(found.read() ? found.path : file);
+}
+
+std::string sarif_of(std::vector<Result> const& results, Architecture const& arch, Sources& sources) {
+  std::vector<SarifFinding> findings;
+  for (Result const& r : results)
+    for (FailingAccess const& f : failing_of(r.report, true)) {
+      KernelAccess const& a = *f.access;
+      std::string text = describe(f, arch, 0);
+      text.pop_back();
+      bool const mapped = !a.file.empty();
+      findings.push_back({std::move(text), mapped ? found_at(sources, a.file) : path_in_checkout(r.file),
+                          mapped ? a.line : a.ptx_line, r.name, rule_of(a)});
+    }
+  return json_text(sarif(SWIZPROOF_VERSION, kernel_rules, findings, certainty(arch)), 2) + "\n";
 }
 
 // ----------------------------------------------------------------------------------------- text
@@ -180,7 +240,16 @@ std::string colored(KernelVerdict v, Style const& style) {
                                        : style.doubtful(text);
 }
 
-void print(Common const& common, Result const& r, Architecture const& arch, Style const& style) {
+/// `      31 | staged[i] = 0;`, where the source can be read.
+std::string line_of(Sources& sources, KernelAccess const& a) {
+  std::optional<std::string> const text = source_text(sources, a);
+  if (!text) return {};
+  std::size_t const first = std::min(text->find_first_not_of(" \t"), text->size());
+  return fmt::format("      {} | {}\n", a.line, printable(text->substr(first)));
+}
+
+void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
+           Style const& style) {
   fmt::print(common.streams.out, "{}{}\n", style.strong(r.name),
              r.report.block.empty() ? "" : "  block " + r.report.block);
   if (r.report.accesses.empty()) {
@@ -203,19 +272,26 @@ void print(Common const& common, Result const& r, Architecture const& arch, Styl
                colored(a.verdict, style), source_of(a), wide, a.op, op, number,
                a.instruction ? std::to_string(a.ideal) : "-", excess,
                a.reason.empty() ? "" : "  " + a.reason);
-    fmt::print(common.streams.out, "{}", lanes_of(a, arch, 6));
+    if (std::string const lanes = lanes_of(a, arch, 6); !lanes.empty())
+      fmt::print(common.streams.out, "{}{}", line_of(sources, a), lanes);
   }
   fmt::print(common.streams.out, "\n");
 }
 
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
+  if (common.json && arguments.sarif == "-")
+    throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
+  Sources sources(arguments.source);
   std::vector<Result> const results = compute(common, arguments, options);
   Sums const sums = sums_of(results);
   common.exit_code = sums.refuted != 0 ? refuted : sums.unknown != 0 ? undecided : holds;
   Architecture const& arch = parse_architecture(common.arch);
-  if (common.json) return print_json(common, to_json(results, arch));
+  if (!arguments.sarif.empty())
+    write_output(common, arguments.sarif, "the SARIF file", sarif_of(results, arch, sources), true);
+  if (common.json) return print_json(common, to_json(results, arch, sources));
+  if (arguments.sarif == "-") return;
   Style const style(common.color, STDOUT_FILENO);
-  for (Result const& r : results) print(common, r, arch, style);
+  for (Result const& r : results) print(common, r, arch, sources, style);
   fmt::print(common.streams.out,
              "{} proved, {} refuted, {} depend on data, {} unknown; of the PTX, over all warps, blocks, "
              "iterations and parameters\n\n{}\n",
@@ -248,6 +324,12 @@ void add_kernel(CLI::App& app, Common& common) {
                                       "bytes of dynamic shared memory, for the verdict in_bounds");
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
+  sub->add_option("--source", arguments->source,
+                  "a folder to look for the sources in, for the longest tail of each path of the PTX that is "
+                  "there,\nbefore the path itself; may be repeated")
+      ->allow_extra_args(false);
+  add_output_to(*sub, "--sarif", arguments->sarif,
+                "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
     if (most->count() != 0) options->at_most = arguments->at_most;

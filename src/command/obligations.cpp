@@ -195,36 +195,9 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   return text;
 }
 
-/// A reason why a kernel fails: an access, and how many instructions of its line fail for the same reason.
-struct FailingAccess {
-  KernelAccess const* access = nullptr;
-  std::string text{};
-  unsigned instructions = 1;
-};
-
 std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport const& r) {
-  std::vector<FailingAccess> all;
-  if (!r.kernel || o.expect_refuted) return all;
-  bool const data = std::get<KernelHolds>(o.what).data_allowed;
-  for (KernelAccess const& a : r.kernel->accesses) {
-    if (a.verdict == KernelVerdict::proved || (a.verdict == KernelVerdict::data && data)) continue;
-    std::string const text = failing(a);
-    auto const same = std::find_if(all.begin(), all.end(), [&](FailingAccess const& f) {
-      return f.access->file == a.file && f.text == text;
-    });
-    if (same == all.end())
-      all.push_back({&a, text});
-    else
-      ++same->instructions;
-  }
-  return all;
-}
-
-/// A line, and the lanes that collide.
-std::string describe(FailingAccess const& f, Architecture const& arch, unsigned indent) {
-  return fmt::format("{:{}}{}{}\n{}", "", indent, printable(f.text),
-                     f.instructions == 1 ? "" : fmt::format(" ({} instructions)", f.instructions),
-                     lanes_of(*f.access, arch, static_cast<int>(indent) + 2));
+  if (!r.kernel || o.expect_refuted) return {};
+  return swizproof::failing_of(*r.kernel, !std::get<KernelHolds>(o.what).data_allowed);
 }
 
 /// Why it does not hold, down to the lane: lines indented by 9.

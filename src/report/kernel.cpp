@@ -1,5 +1,7 @@
 #include "report/kernel.hpp"
 
+#include "report/report.hpp"
+
 #include <swizproof/hardware/collision.hpp>
 
 #include <fmt/format.h>
@@ -94,6 +96,28 @@ std::string failing(KernelAccess const& a) {
                                         : "";
   if (a.aligned == false || a.in_bounds == false) return what + ": " + a.reason;
   return what + cost + (a.reason.empty() ? "" : "; " + a.reason);
+}
+
+std::vector<FailingAccess> failing_of(KernelReport const& report, bool data) {
+  std::vector<FailingAccess> all;
+  for (KernelAccess const& a : report.accesses) {
+    if (a.verdict == KernelVerdict::proved || (a.verdict == KernelVerdict::data && !data)) continue;
+    std::string const text = failing(a);
+    auto const same = std::find_if(all.begin(), all.end(), [&](FailingAccess const& f) {
+      return f.access->file == a.file && f.text == text;
+    });
+    if (same == all.end())
+      all.push_back({&a, text});
+    else
+      ++same->instructions;
+  }
+  return all;
+}
+
+std::string describe(FailingAccess const& f, Architecture const& arch, int indent) {
+  return fmt::format("{:{}}{}{}\n{}", "", indent, printable(f.text),
+                     f.instructions == 1 ? "" : fmt::format(" ({} instructions)", f.instructions),
+                     lanes_of(*f.access, arch, indent + 2));
 }
 
 }  // namespace swizproof

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace swizproof {
 
@@ -26,6 +27,19 @@ namespace swizproof {
 /// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
 /// nothing for an access of another kind. Checked by tests/golden/kernel.txt.
 [[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent);
+
+/// A reason why a kernel fails: an access, and how many instructions of its line fail for the same reason.
+struct FailingAccess {
+  KernelAccess const* access = nullptr;
+  std::string text{};  ///< `failing(*access)`
+  unsigned instructions = 1;
+};
+
+/// Accesses that are not proved, those of one line together; without `data`, none that depends on data alone.
+[[nodiscard]] std::vector<FailingAccess> failing_of(KernelReport const& report, bool data);
+
+/// A line on the access, and the lanes that collide, indented by `indent`.
+[[nodiscard]] std::string describe(FailingAccess const& failing, Architecture const& arch, int indent);
 
 /// Why the access is no proved one: `transpose.cu:31: st.shared.f32: 32 wavefronts, 1 allowed`.
 [[nodiscard]] std::string failing(KernelAccess const& access);

@@ -442,6 +442,7 @@ def kernel(
     param: Union[str, Sequence[str], None] = None,
     shared_bytes: Optional[int] = None,
     at_most: Optional[int] = None,
+    source: Union[str, Sequence[str], None] = None,
     arch: str = "sm_90",
     timeout: Optional[float] = None,
     seed: Optional[int] = None,
@@ -450,7 +451,10 @@ def kernel(
     `block` is "128" or "32,8", or several of them."""
     blocks = [block] if isinstance(block, str) else block if block is None else list(block)
     params = [param] if isinstance(param, str) else param if param is None else list(param)
-    words = _options(kernel=kernel, block=blocks, param=params, shared_bytes=shared_bytes, at_most=at_most)
+    sources = [source] if isinstance(source, str) else None if source is None else [str(one) for one in source]
+    words = _options(
+        kernel=kernel, block=blocks, param=params, shared_bytes=shared_bytes, at_most=at_most, source=sources
+    )
     return _ask(_results.Kernel, "kernel", [_path(one) for one in files], words + _common(arch, timeout, seed))
 
 

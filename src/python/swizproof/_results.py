@@ -717,6 +717,7 @@ class KernelAccess(Record):
 
     file: Optional[str] = None
     line: Optional[int] = None
+    source: Optional[str] = None
     ptx_line: int = 0
     op: str = ""
     verdict: str = "unknown"
