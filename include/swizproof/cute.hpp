@@ -224,13 +224,13 @@ struct CopySide {
 template <class Access, class Element, class SmemLayout>
 inline constexpr auto instructions = Access::template instructions<Element>(SmemLayout{});
 
-struct Dearest {
+struct Peak {
   unsigned index = 0;
   unsigned wavefronts = 0;
 };
 template <class Instructions>
-constexpr Dearest dearest_of(Instructions const& all, unsigned from, unsigned to) {
-  Dearest found{};
+constexpr Peak peak_of(Instructions const& all, unsigned from, unsigned to) {
+  Peak found{};
   for (unsigned i = from; i < to; ++i) {
     unsigned const wavefronts = cost_of(all.instruction, all.warp(i));
     if (wavefronts > found.wavefronts) found = {i, wavefronts};
@@ -240,18 +240,18 @@ constexpr Dearest dearest_of(Instructions const& all, unsigned from, unsigned to
 
 inline constexpr unsigned portion = 16;
 template <class Access, class Element, class SmemLayout, unsigned Number>
-inline constexpr Dearest dearest_in = dearest_of(instructions<Access, Element, SmemLayout>, Number* portion,
-                                                 (Number + 1) * portion <
-                                                         instructions<Access, Element, SmemLayout>.count()
-                                                     ? (Number + 1) * portion
-                                                     : instructions<Access, Element, SmemLayout>.count());
+inline constexpr Peak peak_in = peak_of(instructions<Access, Element, SmemLayout>, Number* portion,
+                                        (Number + 1) * portion <
+                                                instructions<Access, Element, SmemLayout>.count()
+                                            ? (Number + 1) * portion
+                                            : instructions<Access, Element, SmemLayout>.count());
 
 template <class Access, class Element, class SmemLayout, unsigned... Numbers>
-constexpr unsigned most expensive(std::integer_sequence<unsigned, Numbers...>) {
+constexpr unsigned peak_index(std::integer_sequence<unsigned, Numbers...>) {
   static_assert(sizeof...(Numbers) != 0, "the access has no instruction");
-  Dearest const portions[] = {dearest_in<Access, Element, SmemLayout, Numbers>...};
-  Dearest found = portions[0];
-  for (Dearest const& each : portions)
+  Peak const portions[] = {peak_in<Access, Element, SmemLayout, Numbers>...};
+  Peak found = portions[0];
+  for (Peak const& each : portions)
     if (each.wavefronts > found.wavefronts) found = each;
   return found.index;
 }
@@ -259,7 +259,7 @@ constexpr unsigned most expensive(std::integer_sequence<unsigned, Numbers...>) {
 template <class Access, class Element, class SmemLayout>
 inline constexpr CuteReport worst = report_of(
     instructions<Access, Element, SmemLayout>,
-    most expensive<Access, Element, SmemLayout>(
+    peak_index<Access, Element, SmemLayout>(
         std::make_integer_sequence<
             unsigned, (instructions<Access, Element, SmemLayout>.count() + portion - 1) / portion>{}));
 
@@ -379,7 +379,7 @@ template <class Access, class Element, class SmemLayout>
 [[nodiscard]] CuteReport examine(SmemLayout const& layout) {
   auto const all = Access::template instructions<Element>(layout);
   bool const fine = all.fault == CuteFault::none;
-  return detail::report_of(all, fine ? detail::dearest_of(all, 0, all.count()).index : 0);
+  return detail::report_of(all, fine ? detail::peak_of(all, 0, all.count()).index : 0);
 }
 
 }  // namespace swizproof
