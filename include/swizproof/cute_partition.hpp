@@ -166,7 +166,7 @@ struct CuteTile {
 
   /// Elements after which all addresses repeat, a multiple of all banks further on; 0 where that is not known.
   [[nodiscard]] static constexpr std::int64_t period() {
-    std::uint64_t const row_bits = 8 * larger_period(Banks{}.row(), Function::bytes);
+    std::uint64_t const row_bits = 8 * larger_period(usual_banks.row(), Function::bytes);
     std::uint64_t shared = 1;  // with row_bits, a power of two
     while (shared < row_bits && bits % (2 * shared) == 0) shared *= 2;
     std::uint64_t const all = larger_period(row_bits / shared, Function::elements);

@@ -104,7 +104,7 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
       "((_4,_8,_4),(_2,_2,_8)):((_128,_1,_16),(_64,_8,_512))";
   EXPECT_EQ(parse_fragment(wgmma + " :d").name(), "wgmma.m64n64k16.f16:d");
   EXPECT_EQ(parse_fragment(wgmma + " :d").notes,
-            (std::vector<std::string>{"all threads are shown; this ThrMMA is thread 5: --lane 5"}));
+            (std::vector<std::string>{"this ThrMMA is thread 5; the answer is of all threads"}));
   auto const message = [](std::string const& text) -> std::string {
     try {
       (void)parse_fragment(text);

@@ -1,0 +1,1 @@
+#include <cute/layout.hpp>
