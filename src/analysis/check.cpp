@@ -172,7 +172,7 @@ class Checker {
   [[nodiscard]] std::optional<Misfit> misfit_at(Case const& c, unsigned l, LanePlace<W> const& place) const {
     std::string wrong = misfit(c, l, place);
     if (wrong.empty()) return std::nullopt;
-    return Misfit{named(c), c.base, l, std::move(wrong)};
+    return Misfit{named(c), l, std::move(wrong)};
   }
   /// True if some lane of some case does not fit, by algebra or SMT.
   [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> does_not_fit(AccessVerdict& out) const {
@@ -407,11 +407,12 @@ class Checker {
     c.base = refuted.values[at].second;
     return c;
   }
-  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> named(Case const& c) const {
-    std::vector<std::pair<std::string, std::uint64_t>> all;
+  [[nodiscard]] Origin named(Case const& c) const {
+    Origin origin{{}, c.base};
     for (std::size_t i = 0; i < c.values.size(); ++i)
-      if (placement_.variables()[i].count > 1) all.emplace_back(placement_.variables()[i].name, c.values[i]);
-    return all;
+      if (placement_.variables()[i].count > 1)
+        origin.variables.emplace_back(placement_.variables()[i].name, c.values[i]);
+    return origin;
   }
 
   /// For all values of the variables and the known base, or all bases below end_of_bases(): statement(values, base).
@@ -435,32 +436,34 @@ class Checker {
   // ------------------------------------------------------------------------------------- the answer
 
   void answer(Found const& found, AccessVerdict& out) const {
-    if (auto const* unknown = std::get_if<Unknown>(&found)) {
-      out.outcome = *unknown;
-    } else if (auto const* misfit = std::get_if<Misfit>(&found)) {
-      Refuted refuted{"lane " + std::to_string(misfit->lane) + " " + misfit->why, misfit->origin, false};
-      refuted.values.emplace_back("base", misfit->base);
-      out.outcome = std::move(refuted);
-      out.misfit = *misfit;
-    } else {
-      answer(std::get<Worst>(found), out);
-    }
+    if (auto const* unknown = std::get_if<Unknown>(&found))
+      out.found = *unknown;
+    else if (auto const* misfit = std::get_if<Misfit>(&found))
+      out.found = *misfit;
+    else
+      out.found = cost_of(std::get<Worst>(found));
   }
-  void answer(Worst const& worst, AccessVerdict& out) const {
-    WarpAccess<W> const warp = placement_.warp(std::span<W const>(worst.where.values), worst.where.base);
-    auto const cost_there = cost(*options_.arch, instruction_, warp);
+  [[nodiscard]] WorstCost cost_of(Worst const& worst) const {
+    Case const& c = worst.where;
+    WarpAccess<W> const warp = placement_.warp(std::span<W const>(c.values), c.base);
+    auto const there = cost(*options_.arch, instruction_, warp);
+    WorstCost out;
     out.wavefronts = worst.wavefronts;
+    out.degree.assign(there.degree.begin(), there.degree.begin() + there.phases.count);
+    out.origin = named(c);
+    out.collision = fullest(instruction_, warp, there);
+    for (CollidingLane const& lane : out.collision.lanes)
+      out.elements.push_back(element_at(placement_.lane(std::span<W const>(c.values), lane.lane, c.base),
+                                        static_cast<std::int64_t>(lane.address - c.base)));
     out.total = worst.total;
     out.coverage = coverage();
-    out.degree.assign(cost_there.degree.begin(), cost_there.degree.begin() + cost_there.phases.count);
-    out.conflict = conflict(worst.where, warp, cost_there);
-    if (out.wavefronts <= out.allowed) {
-      out.outcome = Proved{};
-      return;
-    }
-    Refuted refuted{out.access, named(worst.where), false};
-    refuted.values.emplace_back("base", worst.where.base);
-    out.outcome = std::move(refuted);
+    return out;
+  }
+  /// `relative`: the lane's address, relative to the base.
+  [[nodiscard]] ElementAtFault element_at(LanePlace<W> const& place, std::int64_t relative) const {
+    if (!place.element) return {{}, static_cast<std::int64_t>(place.byte), relative};
+    return {place.element->coordinate, static_cast<std::int64_t>(place.element->offset),
+            relative * 8 / static_cast<int>(*placement_.map().element_bits)};
   }
 
   /// The places of the tile that some lane of some case reaches: places before any swizzle, in grains.
@@ -500,26 +503,6 @@ class Checker {
     return Coverage{(count * grain + 7) / 8, (places.size() * grain + 7) / 8};
   }
 
-  /// The fullest bank of the fullest phase: the lowest where there are several.
-  [[nodiscard]] std::optional<Conflict> conflict(Case const& c, WarpAccess<W> const& warp,
-                                                 Cost<std::uint32_t> const& found) const {
-    if (*std::max_element(found.degree.begin(), found.degree.end()) < 2) return std::nullopt;
-    Collision<W> const most = fullest(instruction_, warp, found);
-    Conflict out{named(c), c.base, most.phase, most.bank, most.use.by_lane, {}};
-    for (std::size_t const i : most.use.served()) {
-      unsigned const l = most.use.lanes[i];
-      LanePlace<W> const place = placement_.lane(std::span<W const>(c.values), l, c.base);
-      std::uint64_t const address = warp.address[l];
-      LaneAtFault& lane = out.lanes.emplace_back(LaneAtFault{l, static_cast<std::int64_t>(place.byte),
-                                                             address, address / options_.arch->banks.bytes});
-      if (!place.element) continue;
-      auto const relative = static_cast<std::int64_t>(address - c.base);
-      lane.element = {place.element->coordinate, static_cast<std::int64_t>(place.element->offset),
-                      relative * 8 / static_cast<int>(*placement_.map().element_bits)};
-    }
-    return out;
-  }
-
   Placement const& placement_;
   CheckOptions const& options_;
   Instruction instruction_;
@@ -536,6 +519,21 @@ std::optional<std::uint64_t> base_alignment(Map const& map, Instruction instruct
   std::optional<std::uint64_t> const own = own_alignment(map, limits);
   if (!own) return std::nullopt;
   return std::lcm(std::lcm(*own, array_alignment), std::uint64_t{instruction.bytes});
+}
+
+Outcome AccessVerdict::outcome() const {
+  auto const refuted = [](std::string what, Origin const& origin) {
+    Refuted out{std::move(what), origin.variables, false};
+    out.values.emplace_back("base", origin.base);
+    return out;
+  };
+  if (auto const* unknown = std::get_if<Unknown>(&found)) return *unknown;
+  if (auto const* misfit = std::get_if<Misfit>(&found))
+    return refuted("lane " + std::to_string(misfit->lane) + " " + misfit->why, misfit->origin);
+  if (auto const* lost = std::get_if<LostStore>(&found))
+    return Refuted{"it stores to elements that share a place: one of them is lost", lost->values, true};
+  if (cost()->wavefronts <= allowed) return Proved{};
+  return refuted(access, cost()->origin);
 }
 
 AccessVerdict check(Placement const& placement, CheckOptions const& options) {
@@ -581,7 +579,7 @@ AccessVerdict lossy_store(Placement const& placement, CheckOptions const& option
   out.allowed = options.at_most.value_or(out.ideal);
   out.support = support_of(*options.arch, placement.instruction().operation);
   out.engines = {Engine::exhaustive};
-  out.outcome = Refuted{"it stores to elements that share a place: one of them is lost", shared.values, true};
+  out.found = LostStore{shared.values};
   return out;
 }
 
@@ -603,7 +601,7 @@ TileVerdict check(Map const& map, std::span<Placement const> placements, CheckOp
   for (Placement const& placement : placements) {
     bool const lossy = out.broadcast && stores(placement.instruction());
     out.accesses.push_back(lossy ? lossy_store(placement, options, *shared) : check(placement, options));
-    outcomes.push_back(out.accesses.back().outcome);
+    outcomes.push_back(out.accesses.back().outcome());
   }
   out.outcome = conjunction(outcomes);
   return out;

@@ -44,14 +44,11 @@ AccessVerdict verdict_of(SearchProblem const& problem, Map const& map, Access co
   return *std::move(verdict);
 }
 
-/// True if the access can be executed on the layout: no lane is outside, misaligned or split, and some is active.
-bool fits(AccessVerdict const& verdict) { return !verdict.misfit && verdict.wavefronts != 0; }
-
 /// The accesses that do not fit a layout.
 std::vector<AccessVerdict> misfits_of(SearchProblem const& problem, Map const& map) {
   std::vector<AccessVerdict> misfits;
   for (Access const& access : problem.accesses)
-    if (AccessVerdict verdict = verdict_of(problem, map, access); !fits(verdict))
+    if (AccessVerdict verdict = verdict_of(problem, map, access); verdict.cost() == nullptr)
       misfits.push_back(std::move(verdict));
   return misfits;
 }
@@ -369,9 +366,9 @@ std::optional<Bill> bill_by_check(SearchProblem const& problem, Map const& map) 
   Bill bill;
   for (std::size_t i = 0; i < problem.accesses.size(); ++i) {
     AccessVerdict const verdict = verdict_of(problem, map, problem.accesses[i]);
-    if (!fits(verdict)) return std::nullopt;
-    bill.wavefronts.push_back(verdict.wavefronts);
-    bill.totals.push_back(verdict.total.value());
+    if (verdict.cost() == nullptr) return std::nullopt;
+    bill.wavefronts.push_back(verdict.cost()->wavefronts);
+    bill.totals.push_back(verdict.cost()->total.value());
     bill.excess += verdict.excess();
     bill.total += bill.totals.back() * weight_of(problem, i);
   }

@@ -23,17 +23,25 @@ struct Decide {
         report.engines.push_back(e);
     report.accesses.push_back(v);
   }
+  /// The cost of an access, or why it has none, in a few words.
+  static std::string brief(AccessVerdict const& v) {
+    if (std::holds_alternative<LostStore>(v.found)) return "a store that loses elements";
+    if (v.cost() == nullptr) return "an access that does not fit";
+    return std::to_string(v.cost()->wavefronts) +
+           (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
+  }
   /// Counts an access of a budget. Proved if it can be counted, at any cost.
   static Outcome spend(AccessVerdict const& v, CountedAccesses const& part, std::size_t i, Spending& spent) {
-    if (std::holds_alternative<Unknown>(v.outcome) || v.wavefronts == 0) return v.outcome;
+    WorstCost const* const cost = v.cost();
+    if (cost == nullptr) return v.outcome();
     auto const uncountable = [&](std::string const& why) {
       return Unknown{"'" + part.obligation + "', " + v.access + ": " + why};
     };
-    if (!v.total) return uncountable("its cases are too many to be counted");
+    if (!cost->total) return uncountable("its cases are too many to be counted");
     std::uint64_t const weight = part.hold.weights.empty() ? 1 : part.hold.weights[i];
     Expense of{part.obligation, weight, 0, 0};
     std::uint64_t cases = 0;
-    bool const large = __builtin_mul_overflow(weight, *v.total, &of.total) ||
+    bool const large = __builtin_mul_overflow(weight, *cost->total, &of.total) ||
                        __builtin_mul_overflow(weight, part.hold.placements[i].assignments(), &cases) ||
                        __builtin_mul_overflow(cases, v.ideal, &of.ideal) ||
                        __builtin_add_overflow(spent.total, of.total, &spent.total) ||
@@ -52,20 +60,17 @@ struct Decide {
       report.detail = "not one-to-one: two elements share a place";
       return;
     }
-    bool fits = true;
+    auto const any = [&]<class Case>(std::in_place_type_t<Case>) {
+      return std::any_of(tile.accesses.begin(), tile.accesses.end(),
+                         [](AccessVerdict const& v) { return std::holds_alternative<Case>(v.found); });
+    };
     for (AccessVerdict const& v : tile.accesses) {
-      fits = fits && !v.misfit;
-      report.detail += (report.detail.empty() ? "" : " + ") +
-                       (v.misfit ? "an access that does not fit" : std::to_string(v.wavefronts)) +
-                       (v.excess() > 0 ? " (excess " + std::to_string(v.excess()) + ")" : "");
+      report.detail += (report.detail.empty() ? "" : " + ") + brief(v);
       add(v);
     }
-    bool const decided = std::none_of(tile.accesses.begin(), tile.accesses.end(), [](AccessVerdict const& v) {
-      return std::holds_alternative<Unknown>(v.outcome);
-    });
-    if (!decided)
-      report.detail = "not decided";
-    else if (fits)
+    if (any(std::in_place_type<Unknown>))
+      report.detail = not_decided;
+    else if (!any(std::in_place_type<Misfit>) && !any(std::in_place_type<LostStore>))
       report.detail += " wavefronts";
   }
   void operator()(StaysWithin const& budget) const {

@@ -267,7 +267,7 @@ Json to_json(TileResult const& result) {
                              {"rest", found.misread->rest}, {"base", found.misread->base},
                              {"read", found.misread->read}, {"stored", found.misread->stored}};
   out["domain"] = found.domain;
-  out["engine"] = names_of(found.engines);
+  out["engines"] = list_of(found.engines);
   out["evidence"] = name(support_of(result.question.reader));
   if (!result.map.notes.empty()) out["notes"] = result.map.notes;
   return out;

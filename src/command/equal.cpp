@@ -67,7 +67,7 @@ EqualResult compute_equality(Common const& common, EqualArguments const& options
 Json to_json(EqualResult const& result) {
   Equality const& found = result.found;
   Json out{{"verdict", name(found.outcome)}, {"left", result.left.text}, {"right", result.right.text},
-           {"domain", found.domain},         {"unit", found.unit},       {"engine", names_of(found.engines)}};
+           {"domain", found.domain},         {"unit", found.unit},       {"engines", list_of(found.engines)}};
   out["counterexample"] = nullptr;
   if (found.difference)
     out["counterexample"] = {{"input", found.difference->input},
@@ -130,7 +130,7 @@ Json to_json(AlignResult const& result) {
            {"alignment", nullptr},
            {"exact", unknown == nullptr && found.also.empty()},
            {"domain", found.domain},
-           {"engine", name(found.engine)}};
+           {"engines", {name(found.engine)}}};
   if (unknown != nullptr)
     out["reason"] = unknown->reason;
   else

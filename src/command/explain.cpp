@@ -55,7 +55,7 @@ struct Sums {
 struct Worst {
   Cost<std::uint32_t> cost{};
   unsigned ideal = 0;
-  std::vector<Collision<std::uint32_t>> conflicts{};
+  std::vector<Collision> conflicts{};
 };
 
 /// One instruction, and what it costs.
@@ -198,15 +198,6 @@ ExplainResult compute(ExplainArguments const& options) {
 
 // ----------------------------------------------------------------------------------------- JSON
 
-Json to_json(Collision<std::uint32_t> const& conflict, WarpAccess<std::uint32_t> const& access) {
-  Json lanes = Json::array();
-  for (std::size_t const i : conflict.use.served()) {
-    unsigned const lane = conflict.use.lanes[i];
-    lanes.push_back({{"lane", lane}, {"address", access.address[lane]}, {"word", conflict.use.words[i]}});
-  }
-  return {{"phase", conflict.phase}, {"bank", conflict.bank}, {"lanes", std::move(lanes)}};
-}
-
 Json to_json(Worst const& worst, WarpAccess<std::uint32_t> const& access) {
   Json out{{"address", Json::array()}, {"wavefronts", worst.cost.wavefronts}, {"ideal", worst.ideal}};
   for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -214,7 +205,7 @@ Json to_json(Worst const& worst, WarpAccess<std::uint32_t> const& access) {
   auto const* const degree = worst.cost.degree.data();
   out["degree"] = std::vector<std::uint32_t>(degree, degree + worst.cost.phases.count);
   out["conflicts"] = Json::array();
-  for (auto const& conflict : worst.conflicts) out["conflicts"].push_back(to_json(conflict, access));
+  for (Collision const& conflict : worst.conflicts) out["conflicts"].push_back(swizproof::to_json(conflict));
   return out;
 }
 
@@ -393,9 +384,9 @@ SarifFinding finding_of(ExplainResult const& result, Line const& line) {
                                  i.pc, i.sass.empty() ? "" : " (" + i.sass + ")", sums.executed,
                                  sums.wavefronts, sums.ideal, sums.excess);
   std::string joint = fmt::format(" The worst execution takes {}: ", line.worst->cost.wavefronts);
-  for (auto const& conflict : line.worst->conflicts) {
+  for (Collision const& conflict : line.worst->conflicts) {
     std::vector<unsigned> lanes;
-    for (std::size_t const at : conflict.use.served()) lanes.push_back(conflict.use.lanes[at]);
+    for (CollidingLane const& at : conflict.lanes) lanes.push_back(at.lane);
     text +=
         fmt::format("{}phase {}, bank {}, lanes {}", joint, conflict.phase, conflict.bank, runs_of(lanes));
     joint = "; ";
@@ -509,23 +500,6 @@ void print_lines(Kernel const& kernel, std::uint64_t all_excess, Style const& st
     fmt::print("{}\n", bad[i] ? style.bad(lines[i + 1]) : lines[i + 1]);
 }
 
-/// The lanes that a bank serves one after the other, and their addresses below them.
-void print_lanes(Collision<std::uint32_t> const& conflict, WarpAccess<std::uint32_t> const& access) {
-  constexpr std::size_t shown = 8;
-  std::vector<std::size_t> const served = conflict.use.served();
-  std::string lanes, addresses;
-  for (std::size_t i = 0; i < std::min(served.size(), shown); ++i) {
-    unsigned const lane = conflict.use.lanes[served[i]];
-    lanes += fmt::format(" {:>7}", lane);
-    addresses += fmt::format(" {:>#7x}", access.address[lane]);
-  }
-  std::string const more =
-      served.size() > shown ? fmt::format("  and {} more lanes", served.size() - shown) : "";
-  fmt::print("          phase {}, bank {}: {} {}\n            lane    {}{}\n            address {}\n",
-             conflict.phase, conflict.bank, served.size(),
-             conflict.use.by_lane ? "lanes, each for itself" : "different words", lanes, more, addresses);
-}
-
 /// Text of a file for a terminal: without the blanks around it, and without what would move the cursor.
 std::string shown_source(std::string text) {
   for (char& c : text)
@@ -545,7 +519,7 @@ void print_worst(Line const& line, bool with_source, Style const& style) {
       style.bad(fmt::format("excess {}", excess_over(worst.ideal, wavefronts))));
   if (with_source && line.source)
     fmt::print("          {:>5} | {}\n", i.source_line, shown_source(*line.source));
-  for (auto const& conflict : worst.conflicts) print_lanes(conflict, *i.worst);
+  for (Collision const& conflict : worst.conflicts) fmt::print("{}", describe(conflict, 10));
 }
 
 /// `not modelled: 128 executions of atom.shared.b32, 64 of wgmma`

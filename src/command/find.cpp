@@ -43,12 +43,14 @@ std::vector<AccessVerdict> check_again(SearchProblem const& problem, Map const& 
     verdicts.push_back(
         check(Placement(map, problem.accesses[i]), {bill.wavefronts[i], {}, problem.arch, limits}));
     AccessVerdict const& v = verdicts.back();
-    if (std::holds_alternative<Unknown>(v.outcome)) continue;
+    if (std::holds_alternative<Unknown>(v.found)) continue;
     auto const bill_says = [](unsigned most, std::uint64_t total) {
       return fmt::format("{} wavefronts at the most and {} in all", most, total);
     };
     must_agree(v.access, Engine::search, bill_says(bill.wavefronts[i], bill.totals[i]), v.engines.front(),
-               v.misfit ? "that it does not fit" : bill_says(v.wavefronts, v.total.value_or(bill.totals[i])));
+               v.cost() == nullptr
+                   ? "that it has no cost"
+                   : bill_says(v.cost()->wavefronts, v.cost()->total.value_or(bill.totals[i])));
   }
   return verdicts;
 }
@@ -196,7 +198,7 @@ FindResult compute(Common const& common, FindArguments const& options) {
     search_swizzles(out);
   if (out.found()) out.accesses = check_again(out.problem, out.winner, common.limits(), out.bill);
   std::vector<Outcome> outcomes;
-  for (AccessVerdict const& v : out.accesses) outcomes.push_back(v.outcome);
+  for (AccessVerdict const& v : out.accesses) outcomes.push_back(v.outcome());
   out.outcome = conjunction(outcomes);
   if (out.found() && !options.emit.empty()) {
     Mapping winner;
@@ -367,7 +369,7 @@ std::string table_of(PitchSearch const& found, SearchProblem const&, bool all) {
   }
   for (AccessVerdict const& misfit : found.misfits)
     table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.title,
-                         std::get<Refuted>(misfit.outcome).question);
+                         std::get<Refuted>(misfit.outcome()).question);
   return table;
 }
 

@@ -119,7 +119,7 @@ Json to_json(FragmentResult const& result) {
              {"fragment", named.name()},
              {"tv", result.theirs},
              {"layout", to_string(thread_values(f))},
-             {"engine", names_of(result.answer.engines)},
+             {"engines", list_of(result.answer.engines)},
              {"evidence", result.evidence},
              {"counterexample", nullptr}};
     if (Refuted const* const refuted = result.answer.refuted()) {
@@ -142,7 +142,7 @@ Json to_json(FragmentResult const& result) {
            {"register_bits", f.register_bits()},
            {"layout", to_string(result.layout)},
            {"layout_unit", counts_bits(f) ? "bits" : "elements"},
-           {"engine", names_of(result.answer.engines)},
+           {"engines", list_of(result.answer.engines)},
            {"evidence", result.evidence},
            {"elements", Json::array()}};
   if (!named.notes.empty()) out["notes"] = named.notes;

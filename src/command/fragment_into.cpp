@@ -348,7 +348,7 @@ Json up_to_json(MovementResult const& r, UpTo const& up_to) {
            {"k", up_to.k},
            {"other", up_to.other},
            {"verdict", name(up_to.answer.outcome)},
-           {"engine", names_of(up_to.answer.engines)}};
+           {"engines", list_of(up_to.answer.engines)}};
   if (r.operand->block_scaled && !up_to.k.empty())
     for (unsigned const block : {32U, 16U})
       out["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
@@ -380,7 +380,7 @@ Json to_json(MovementResult const& r) {
            {"from", r.from.name()},
            {"into", r.into.name()},
            {"domain", r.found.domain},
-           {"engine", names_of(r.found.answer.engines)},
+           {"engines", list_of(r.found.answer.engines)},
            {"evidence", r.evidence}};
   if (std::vector<std::string> const notes = notes_of(r); !notes.empty()) out["notes"] = notes;
   if (!r.instruction.empty()) {

@@ -17,10 +17,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// `linear, SMT`: who said so.
+/// Engines that decided a fact or a quantity.
 template <class Found>
-std::string engines_of(Found const& found) {
-  return std::string(name(found.engine)) + (found.second ? ", " + std::string(name(*found.second)) : "");
+std::vector<Engine> engines_of(Found const& found) {
+  std::vector<Engine> engines{found.engine};
+  if (found.second) engines.push_back(*found.second);
+  return engines;
 }
 
 Json fact_json(Fact const& fact) {
@@ -29,14 +31,14 @@ Json fact_json(Fact const& fact) {
 }
 
 Json evidence(Fact const& fact) {
-  Json e{{"verdict", name(fact.outcome)}, {"engine", engines_of(fact)}};
+  Json e{{"verdict", name(fact.outcome)}, {"engines", list_of(engines_of(fact))}};
   if (auto const* refuted = std::get_if<Refuted>(&fact.outcome)) e["counterexample"] = to_json(*refuted);
   if (auto const* unknown = std::get_if<Unknown>(&fact.outcome)) e["reason"] = unknown->reason;
   return e;
 }
 
 Json evidence(Quantity const& quantity) {
-  Json e{{"verdict", quantity.unknown ? "unknown" : "proved"}, {"engine", engines_of(quantity)}};
+  Json e{{"verdict", quantity.unknown ? "unknown" : "proved"}, {"engines", list_of(engines_of(quantity))}};
   if (!quantity.note.empty()) e["reason"] = quantity.note;
   return e;
 }
@@ -132,12 +134,13 @@ void print_text(InspectResult const& result, Style const& style) {
   for (std::string const& note : result.notes) fmt::print("  note: {}\n", note);
   fmt::print("  acts on {}; domain: {}\n\n", found.unit, found.domain);
   auto const fact = [&](std::string_view name_of, Fact const& f) {
-    fmt::print("  {:<14} {} {:<18} {}\n", name_of, yes_or_no(f, style), engines_of(f), detail_of(f));
+    fmt::print("  {:<14} {} {:<18} {}\n", name_of, yes_or_no(f, style), names_of(engines_of(f)),
+               detail_of(f));
   };
   auto const quantity = [&](std::string_view name_of, Quantity const& q, std::string const& unit,
                             std::string const& means) {
     fmt::print("  {:<14} {:<12} {:<18} {}\n", name_of, q.value ? fmt::format("{} {}", *q.value, unit) : "-",
-               engines_of(q), q.note.empty() ? means : q.note);
+               names_of(engines_of(q)), q.note.empty() ? means : q.note);
   };
   fact("one-to-one", found.injective);
   fact("bijective", found.bijective);

@@ -139,9 +139,13 @@ Json to_json(Spending const& spent, std::vector<AccessVerdict> const& accesses) 
 }
 
 Json to_json(Obligation const& o, ObligationReport const& r) {
-  Json out{{"name", o.name},       {"verdict", name(r.outcome)},
-           {"domain", r.domain},   {"engine", names_of(r.engines)},
-           {"seconds", r.seconds}, {"source", o.source},
+  Json out{{"name", o.name},
+           {"verdict", name(r.outcome)},
+           {"domain", r.domain},
+           {"engine", names_of(r.engines)},
+           {"engines", list_of(r.engines)},
+           {"seconds", r.seconds},
+           {"source", o.source},
            {"detail", r.detail}};
   if (r.error)
     out["error"] = swizproof::to_json(*r.error);
@@ -165,12 +169,11 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
 
 /// Why an access is refuted: it does not fit its tile, or costs too much.
 std::string failing(AccessVerdict const& v, Refuted const& refuted) {
-  std::string text =
-      v.misfit ? fmt::format("         {}: it does not fit: {}\n           {}\n", v.title, refuted.question,
-                             describe(refuted))
-               : fmt::format("         {}: {} wavefronts, {} allowed\n", v.title, v.wavefronts, v.allowed);
-  if (v.conflict) text += describe(*v.conflict, 11);
-  return text;
+  if (WorstCost const* const cost = v.cost())
+    return fmt::format("         {}: {} wavefronts, {} allowed\n", v.title, cost->wavefronts, v.allowed) +
+           (cost->has_conflict() ? describe(*cost, 11) : "");
+  return fmt::format("         {}: it does not fit: {}\n           {}\n", v.title, refuted.question,
+                     describe(refuted));
 }
 
 /// Accesses of a budget, the most expensive first; and the lanes that collide where most is lost.
@@ -188,10 +191,11 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   auto const lost = [&](std::size_t i) { return e[i].total - std::min(e[i].ideal, e[i].total); };
   std::size_t const worst = *std::max_element(
       order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lost(a) < lost(b); });
-  if (auto const& conflict = accesses[worst].conflict)
-    text += fmt::format("         {}: {} wavefronts, ideal {}\n", accesses[worst].title,
-                        accesses[worst].wavefronts, accesses[worst].ideal) +
-            describe(*conflict, 11);
+  AccessVerdict const& most = accesses[worst];
+  if (most.cost()->has_conflict())
+    text += fmt::format("         {}: {} wavefronts, ideal {}\n", most.title, most.cost()->wavefronts,
+                        most.ideal) +
+            describe(*most.cost(), 11);
   return text;
 }
 
@@ -214,8 +218,10 @@ std::string reasons(Obligation const& o, ObligationReport const& r) {
   if (o.expect_refuted) return "         it was expected to be refuted\n";
   if (r.spending) return overspent(*r.spending, r.accesses);
   std::string text;
-  for (AccessVerdict const& v : r.accesses)
-    if (auto const* refuted = std::get_if<Refuted>(&v.outcome)) text += failing(v, *refuted);
+  for (AccessVerdict const& v : r.accesses) {
+    Outcome const outcome = v.outcome();
+    if (auto const* refuted = std::get_if<Refuted>(&outcome)) text += failing(v, *refuted);
+  }
   auto const* refuted = std::get_if<Refuted>(&r.outcome);
   if (r.accesses.empty() && refuted != nullptr && !refuted->values.empty())
     text += fmt::format("         {}\n", describe(*refuted));
@@ -389,14 +395,16 @@ std::string statement_of(Obligation const& o) {
 /// Counterexample, on plain numbers.
 std::string counterexample_of(ObligationReport const& r) {
   for (AccessVerdict const& v : r.accesses) {
-    if (v.misfit) return fmt::format("lane {} {}", v.misfit->lane, v.misfit->why);
-    if (v.wavefronts <= v.allowed) continue;
-    std::string text = fmt::format("{} wavefronts instead of {}", v.wavefronts, v.allowed);
-    if (v.conflict) {
-      text += fmt::format("; in bank {} meet lanes", v.conflict->bank);
-      for (LaneAtFault const& l : v.conflict->lanes)
-        text +=
-            fmt::format("{} {} (address {})", &l == &v.conflict->lanes.front() ? "" : ",", l.lane, l.address);
+    Outcome const outcome = v.outcome();
+    auto const* const refuted = std::get_if<Refuted>(&outcome);
+    if (refuted == nullptr) continue;
+    if (v.cost() == nullptr) return refuted->question;
+    std::string text = fmt::format("{} wavefronts instead of {}", v.cost()->wavefronts, v.allowed);
+    if (v.cost()->has_conflict()) {
+      Collision const& c = v.cost()->collision;
+      text += fmt::format("; in bank {} meet lanes", c.bank);
+      for (CollidingLane const& l : c.lanes)
+        text += fmt::format("{} {} (address {})", &l == &c.lanes.front() ? "" : ",", l.lane, l.address);
     }
     return text;
   }

@@ -190,6 +190,7 @@ Json to_json(Claim const& claim, ClaimReport const& report, Architecture const& 
            {"statement", claim.statement.text},
            {"domain", claim.domain},
            {"engine", names_of(report.engines)},
+           {"engines", list_of(report.engines)},
            {"seconds", report.verdict.seconds},
            {"source", claim.source},
            {"arch", arch.name},

@@ -369,7 +369,7 @@ void add_plan(Json& out, TmaResult const& result) {
   for (TmaCopy const& copy : plan.copies)
     out["copies"].push_back({{"at", copy.at}, {"destination", copy.destination}});
   if (plan.image) out["image"] = to_string(*plan.image);
-  out["engine"] = names_of(plan.engines);
+  out["engines"] = list_of(plan.engines);
   out["domain"] = domain_of(result);
   out["others"] = Json::array();
   for (std::size_t i = 1; i < result.found.plans.size(); ++i)
@@ -386,7 +386,7 @@ Json to_json(TmaResult const& result) {
     if (std::holds_alternative<Refuted>(result.found.outcome)) out["searched"] = searched(result);
     if (result.found.witness) out["counterexample"] = to_json(*result.found.witness);
     if (!result.hint.empty()) out["hint"] = result.hint;
-    out["engine"] = name(Engine::exhaustive);
+    out["engines"] = {name(Engine::exhaustive)};
     if (std::holds_alternative<Refuted>(result.found.outcome)) out["domain"] = domain_of_refutation(result);
   }
   if (result.found.recast)
@@ -396,7 +396,7 @@ Json to_json(TmaResult const& result) {
     out["split"] = to_json(static_cast<TmaBoxes const&>(split));
     std::optional<Map> const modes = split_tile(result.map, split);
     out["split"]["layout"] = modes ? Json(to_string(*modes)) : Json(nullptr);
-    out["split"]["engine"] = names_of(split.engines);
+    out["split"]["engines"] = list_of(split.engines);
   }
   out["arch"] = result.arch->name;
   out["evidence"] = name(result.support);

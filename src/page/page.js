@@ -266,13 +266,13 @@ function table(heads, rows) {
 /// The lanes at fault, step by step.
 function counterexample(found) {
   const origin = Object.entries(found.origin ?? {}).map(([name, value]) => `${name} = ${value}`);
-  if (!found.lanes) return el('p', {}, [...origin, `base = ${found.base}`].join(', '));
+  if (!found.lanes?.length) return el('p', {}, [...origin, `base = ${found.base}`].join(', '));
   const shown = 8;
   const row = lane => [lane.lane, lane.coordinate ? tuple(lane.coordinate) : '', lane.offset, lane.swizzled_offset, hex(lane.address), lane.word];
   const heads = [['lane'], ['coordinate'], ['offset'], ['swizzled'], ['address'], ['bank word']];
   const where = [...origin, `base ${found.base}`].join(', ');
-  const rest = found.lanes.slice(shown), words = new Set(found.lanes.map(lane => String(lane.word))).size;
-  const each = words === found.lanes.length ? `${words} different words` : `${found.lanes.length} lanes, each for itself`;  // cp.async
+  const rest = found.lanes.slice(shown);
+  const each = `${found.lanes.length} ${found.by_lane ? 'lanes, each for itself' : 'different words'}`;
   return el('div', {},
     el('p', {}, el('b', {}, `Phase ${found.phase}, bank ${found.bank}`), `: ${each} (${where})`),
     table(heads, found.lanes.slice(0, shown).map(row)),
@@ -288,7 +288,7 @@ function accessCard(access, _, all) {
       ['degree', (access.degree ?? []).join(' '), 'words mono']);
   return el('div', {className: 'access'}, el('h3', {}, access.access), figures(numbers),
     access.reason ? el('p', {className: kind}, access.reason) : null,
-    el('p', {className: 'soft'}, `for ${access.domain}`, access.engine ? ` · by ${access.engine}` : ''),
+    el('p', {className: 'soft'}, `for ${access.domain}`, access.engines ? ` · by ${access.engines.join(', ')}` : ''),
     access.counterexample ? counterexample(access.counterexample) : null);
 }
 

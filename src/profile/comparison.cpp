@@ -34,10 +34,10 @@ std::string why_not(Obligation const& o, TileVerdict const& tile) {
   if (!refuted) return {};
   if (tile.accesses.empty()) return "refuted: two elements share an address";
   for (AccessVerdict const& v : tile.accesses) {
-    if (v.misfit || v.wavefronts == 0) return "refuted: an access does not fit its tile";
-    if (v.wavefronts > v.allowed && !o.expect_refuted)
-      return "refuted: " + std::to_string(v.wavefronts) + " wavefronts, " + std::to_string(v.allowed) +
-             " allowed";
+    if (v.cost() == nullptr) return "refuted: an access does not fit its tile";
+    if (v.cost()->wavefronts > v.allowed && !o.expect_refuted)
+      return "refuted: " + std::to_string(v.cost()->wavefronts) + " wavefronts, " +
+             std::to_string(v.allowed) + " allowed";
   }
   return o.expect_refuted ? std::string() : "refuted";
 }
@@ -217,7 +217,7 @@ ProvedAccesses prove_accesses(std::vector<Obligation> const& obligations, Limits
       p.refuted = o.expect_refuted;
       p.why_not = reason;
       if (reason.empty()) {
-        p.wavefronts = tile.accesses[i].wavefronts;
+        p.wavefronts = tile.accesses[i].cost()->wavefronts;
         p.base_step = tile.accesses[i].base_step;
         p.counts_as_cycles = counts_as_cycles(placement);
       } else {

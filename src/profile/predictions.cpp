@@ -71,25 +71,13 @@ class Lines {
   bool ended_ = false, dropping_ = false, endless_ = false;
 };
 
-/// Every bank in which a phase's lanes meet: with different words, or, where each lane counts for itself (H7), at all.
+/// Every bank in which a phase's lanes collide.
 void explain(fmt::memory_buffer& out, Request const& request, Phases phases) {
-  fmt::format_to(std::back_inserter(out), ", \"conflicts\": [");
-  bool first = true;
-  for (unsigned p = 0; p < phases.count; ++p) {
-    auto const uses = bank_uses(request.instruction, request.access, phases, p);
-    for (std::size_t b = 0; b < uses.size(); ++b) {
-      auto const served = uses[b].served();
-      if (served.size() < 2) continue;
-      std::vector<std::uint32_t> words;  // each once
-      for (std::uint32_t const w : uses[b].words)
-        if (std::find(words.begin(), words.end(), w) == words.end()) words.push_back(w);
-      fmt::format_to(std::back_inserter(out),
-                     "{}{{\"group\": {}, \"bank\": {}, \"words\": [{}], \"lanes\": [{}]}}", first ? "" : ", ",
-                     p, b, fmt::join(words, ", "), fmt::join(uses[b].lanes, ", "));
-      first = false;
-    }
-  }
-  fmt::format_to(std::back_inserter(out), "]");
+  nlohmann::ordered_json conflicts = nlohmann::ordered_json::array();
+  for (unsigned p = 0; p < phases.count; ++p)
+    for (Collision const& collision : collisions(request.instruction, request.access, phases, p))
+      conflicts.push_back(to_json(collision));
+  fmt::format_to(std::back_inserter(out), ", \"conflicts\": {}", json_text(conflicts));
 }
 
 /// Cost of a request, and its ideal.

@@ -75,18 +75,8 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   for (auto const& [what, value] : w.values)
     values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
-  auto const conflict = fullest(*a.instruction, w.lanes, c);
-  std::vector<std::size_t> const served = conflict.use.served();
-  std::string lanes, addresses;
-  for (std::size_t i = 0; i < std::min<std::size_t>(served.size(), 8); ++i) {
-    lanes += fmt::format(" {:>7}", conflict.use.lanes[served[i]]);
-    addresses += fmt::format(" {:>#7x}", w.lanes.address[conflict.use.lanes[served[i]]]);
-  }
-  std::string const more = served.size() > 8 ? fmt::format("  and {} more", served.size() - 8) : "";
-  std::string const margin(static_cast<std::size_t>(indent), ' ');
-  return fmt::format("{0}warp {1}{2}; address: {3}\n{0}phase {4}, bank {5}: {6} different words\n", margin,
-                     w.warp, values, a.address, conflict.phase, conflict.bank, served.size()) +
-         fmt::format("{0}  lane    {1}{2}\n{0}  address {3}\n", margin, lanes, more, addresses);
+  return fmt::format("{:{}}warp {}{}; address: {}\n", "", indent, w.warp, values, a.address) +
+         describe(fullest(*a.instruction, w.lanes, c), indent);
 }
 
 std::string failing(KernelAccess const& a) {

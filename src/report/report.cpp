@@ -141,53 +141,77 @@ std::string names_of(std::span<Engine const> engines) {
   return text;
 }
 
-std::string describe(Conflict const& conflict, int indent) {
-  std::string at;
-  for (auto const& [name, value] : conflict.origin) at += fmt::format("{} = {}, ", name, value);
-  std::string text =
-      fmt::format("{:{}}phase {}, bank {}: {} {} ({}base {})\n", "", indent, conflict.phase, conflict.bank,
-                  conflict.lanes.size(), conflict.by_lane ? "lanes, each for itself" : "different words", at,
-                  conflict.base);
-  constexpr std::size_t shown = 8;
-  for (std::size_t i = 0; i < conflict.lanes.size(); ++i) {
-    if (i == shown) {
-      text += fmt::format("{:{}}  and {} more lanes\n", "", indent, conflict.lanes.size() - shown);
-      break;
-    }
-    LaneAtFault const& lane = conflict.lanes[i];
-    text += fmt::format("{:{}}  lane {:>2}  ", "", indent, lane.lane);
-    if (auto const& e = lane.element)
-      text += fmt::format("({})  offset {} -> {}  ", fmt::join(e->coordinate, ","), e->offset, e->swizzled);
-    text += fmt::format("address {:#x}  word {}\n", lane.address, lane.word);
-  }
-  return text;
+nlohmann::ordered_json list_of(std::span<Engine const> engines) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (Engine const e : engines) list.push_back(name(e));
+  return list;
 }
 
-std::string describe(AccessVerdict const& v, Style const& style) {
-  std::string const pad(7 - name(v.outcome).size(), ' ');
-  std::string text = fmt::format("{}{}  {}\n", style.outcome(v.outcome), pad, style.strong(v.title));
-  if (auto const* unknown = std::get_if<Unknown>(&v.outcome))
-    return text + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
-  auto const* const refuted = std::get_if<Refuted>(&v.outcome);
-  if (v.misfit)
-    return text + fmt::format("         it does not fit: {}  {}\n         {}\n         for {}\n",
-                              refuted->question, style.faint(names_of(v.engines)), describe(*refuted),
-                              v.domain);
-  if (v.wavefronts == 0 && refuted != nullptr)
-    return text + fmt::format("         {}: {}\n", refuted->question, describe(*refuted));
-  text += fmt::format("         {} wavefront{} in the worst case, ideal {}", v.wavefronts,
-                      v.wavefronts == 1 ? "" : "s", v.ideal);
+std::string describe(Collision const& collision, int indent, std::string_view where,
+                     std::span<ElementAtFault const> elements) {
+  constexpr std::size_t shown = 8;
+  std::vector<CollidingLane> const& all = collision.lanes;
+  bool const has_elements = !elements.empty() && !elements.front().coordinate.empty();
+  std::string lanes, addresses, lines;
+  for (std::size_t i = 0; i < std::min(all.size(), shown); ++i) {
+    lanes += fmt::format(" {:>7}", all[i].lane);
+    addresses += fmt::format(" {:>#7x}", all[i].address);
+    if (has_elements)
+      lines += fmt::format("{:{}}  lane {:>2}  ({})  offset {} -> {}  address {:#x}  word {}\n", "", indent,
+                           all[i].lane, fmt::join(elements[i].coordinate, ","), elements[i].offset,
+                           elements[i].swizzled, all[i].address, all[i].word);
+  }
+  std::string const more = all.size() > shown ? fmt::format("  and {} more lanes", all.size() - shown) : "";
+  std::string const first =
+      fmt::format("{:{}}phase {}, bank {}: {} {}{}\n", "", indent, collision.phase, collision.bank,
+                  all.size(), collision.by_lane ? "lanes, each for itself" : "different words",
+                  where.empty() ? "" : fmt::format(" ({})", where));
+  if (has_elements) return first + lines + (more.empty() ? "" : fmt::format("{:{}}{}\n", "", indent, more));
+  return first +
+         fmt::format("{0:{1}}  lane    {2}{3}\n{0:{1}}  address {4}\n", "", indent, lanes, more, addresses);
+}
+
+std::string describe(WorstCost const& cost, int indent) {
+  std::string where;
+  for (auto const& [name, value] : cost.origin.variables) where += fmt::format("{} = {}, ", name, value);
+  return describe(cost.collision, indent, where + fmt::format("base {}", cost.origin.base), cost.elements);
+}
+
+namespace {
+
+std::string describe_cost(AccessVerdict const& v, Style const& style) {
+  WorstCost const& cost = *v.cost();
+  std::string text = fmt::format("         {} wavefront{} in the worst case, ideal {}", cost.wavefronts,
+                                 cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}  {}\n         for {}\n", fmt::join(v.degree, " "),
+  text += fmt::format("; degree {}  {}\n         for {}\n", fmt::join(cost.degree, " "),
                       style.faint(names_of(v.engines)), v.domain);
-  if (v.coverage && v.coverage->reached < v.coverage->of)
-    text += fmt::format("         reaches {} of the tile's {} bytes\n", v.coverage->reached, v.coverage->of);
+  if (cost.coverage && cost.coverage->reached < cost.coverage->of)
+    text += fmt::format("         reaches {} of the tile's {} bytes\n", cost.coverage->reached,
+                        cost.coverage->of);
+  Outcome const outcome = v.outcome();
+  auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;
-  text += v.conflict ? describe(*v.conflict, 9)
-                     : fmt::format("         no bank conflict: the access needs {} wavefronts ({})\n",
-                                   v.wavefronts, describe(*refuted));
-  return text;
+  if (cost.has_conflict()) return text + describe(cost, 9);
+  return text + fmt::format("         no bank conflict: the access needs {} wavefronts ({})\n",
+                            cost.wavefronts, describe(*refuted));
+}
+
+}  // namespace
+
+std::string describe(AccessVerdict const& v, Style const& style) {
+  Outcome const outcome = v.outcome();
+  std::string const pad(7 - name(outcome).size(), ' ');
+  std::string const first = fmt::format("{}{}  {}\n", style.outcome(outcome), pad, style.strong(v.title));
+  if (v.cost() != nullptr) return first + describe_cost(v, style);
+  if (auto const* unknown = std::get_if<Unknown>(&outcome))
+    return first + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
+  Refuted const& refuted = std::get<Refuted>(outcome);
+  if (std::holds_alternative<LostStore>(v.found))
+    return first + fmt::format("         {}: {}\n", refuted.question, describe(refuted));
+  return first + fmt::format("         it does not fit: {}  {}\n         {}\n         for {}\n",
+                             refuted.question, style.faint(names_of(v.engines)), describe(refuted), v.domain);
 }
 
 namespace {
@@ -200,85 +224,88 @@ Json values_json(std::span<std::pair<std::string, std::uint64_t> const> values) 
   return out;
 }
 
-/// Colliding lanes; without a conflict, where fewer wavefronts are allowed than an access without a collision costs.
-Json counterexample(AccessVerdict const& v, Refuted const& refuted) {
-  Json lanes = Json::array();
-  if (!v.conflict) {
-    Json origin = values_json(refuted.values);
-    std::uint64_t const base = origin["base"];
-    origin.erase("base");
-    return {{"origin", origin}, {"base", base}, {"lanes", lanes}};
-  }
-  for (LaneAtFault const& lane : v.conflict->lanes) {
-    // Raw addresses are of bytes: their offsets are, too.
-    auto const place = lane.element.value_or(
-        ElementAtFault{{}, lane.byte, static_cast<std::int64_t>(lane.address - v.conflict->base)});
-    lanes.push_back({{"lane", lane.lane},
-                     {"coordinate", place.coordinate},
-                     {"offset", place.offset},
-                     {"swizzled_offset", place.swizzled},
-                     {"address", lane.address},
-                     {"word", lane.word}});
-  }
-  return {{"origin", values_json(v.conflict->origin)},
-          {"base", v.conflict->base},
-          {"phase", v.conflict->phase},
-          {"bank", v.conflict->bank},
-          {"lanes", lanes}};
-}
-
-/// Access without a cost: a lane does not fit, or there is nothing to cost.
-void add_refusal(Json& out, AccessVerdict const& v, Refuted const& refuted) {
-  out["reason"] = refuted.question;
-  out["wavefronts"] = nullptr;
+/// Keys that every case but Unknown has.
+void add_common(Json& out, AccessVerdict const& v) {
   out["ideal"] = v.ideal;
   out["at_most"] = v.allowed;
   out["domain"] = v.domain;
-  out["engine"] = names_of(v.engines);
+  out["engines"] = list_of(v.engines);
   out["evidence"] = name(v.support);
-  if (v.misfit) {
-    Json origin = values_json(refuted.values);
-    origin.erase("base");
-    out["counterexample"] = {
-        {"origin", origin}, {"base", v.misfit->base}, {"lane", v.misfit->lane}, {"reason", v.misfit->why}};
-  } else {
-    out["counterexample"] = values_json(refuted.values);
-  }
 }
 
-void add_cost(Json& out, AccessVerdict const& v) {
-  out["wavefronts"] = v.wavefronts;
-  out["ideal"] = v.ideal;
+/// The worst case: the lanes of its fullest bank; none where no two collide.
+Json counterexample(WorstCost const& cost) {
+  Json out{{"origin", values_json(cost.origin.variables)}, {"base", cost.origin.base}};
+  if (cost.has_conflict())
+    out.update(to_json(cost.collision, cost.elements));
+  else
+    out["lanes"] = Json::array();
+  return out;
+}
+
+void add(Json& out, AccessVerdict const& v, WorstCost const& cost) {
+  out["wavefronts"] = cost.wavefronts;
   out["excess"] = v.excess();
-  out["at_most"] = v.allowed;
-  out["degree"] = v.degree;
+  out["degree"] = cost.degree;
+  add_common(out, v);
+  out["total"] = cost.total ? Json(*cost.total) : Json();
+  out["coverage"] =
+      cost.coverage ? Json{{"reached", cost.coverage->reached}, {"of", cost.coverage->of}} : Json();
+  out["counterexample"] = cost.wavefronts > v.allowed ? counterexample(cost) : Json();
+}
+
+void add(Json& out, AccessVerdict const& v, Misfit const& misfit) {
+  add_common(out, v);
+  out["counterexample"] = {{"origin", values_json(misfit.origin.variables)},
+                           {"base", misfit.origin.base},
+                           {"lane", misfit.lane},
+                           {"reason", misfit.why}};
+}
+
+void add(Json& out, AccessVerdict const& v, LostStore const& lost) {
+  add_common(out, v);
+  out["counterexample"] = values_json(lost.values);
+}
+
+void add(Json& out, AccessVerdict const& v, Unknown const&) {
   out["domain"] = v.domain;
-  out["engine"] = names_of(v.engines);
   out["evidence"] = name(v.support);
-  out["total"] = nullptr;
-  if (v.total) out["total"] = *v.total;
-  out["coverage"] = nullptr;
-  if (v.coverage) out["coverage"] = {{"reached", v.coverage->reached}, {"of", v.coverage->of}};
+}
+
+constexpr std::string_view kind_of(AccessVerdict const& v) {
+  constexpr std::array<std::string_view, 4> kinds{"unknown", "cost", "misfit", "lost_store"};
+  return kinds[v.found.index()];
 }
 
 }  // namespace
 
+nlohmann::ordered_json to_json(Collision const& collision, std::span<ElementAtFault const> elements) {
+  Json lanes = Json::array();
+  for (std::size_t i = 0; i < collision.lanes.size(); ++i) {
+    CollidingLane const& at = collision.lanes[i];
+    Json& lane = lanes.emplace_back(Json{{"lane", at.lane}});
+    if (!elements.empty()) {
+      lane["coordinate"] = elements[i].coordinate;
+      lane["offset"] = elements[i].offset;
+      lane["swizzled_offset"] = elements[i].swizzled;
+    }
+    lane["address"] = at.address;
+    lane["word"] = at.word;
+  }
+  return {{"phase", collision.phase},
+          {"bank", collision.bank},
+          {"by_lane", collision.by_lane},
+          {"lanes", std::move(lanes)}};
+}
+
 nlohmann::ordered_json to_json(AccessVerdict const& v) {
-  Json out{{"access", v.access}, {"verdict", name(v.outcome)}};
-  if (auto const* unknown = std::get_if<Unknown>(&v.outcome)) {
+  Outcome const outcome = v.outcome();
+  Json out{{"access", v.access}, {"verdict", name(outcome)}, {"kind", kind_of(v)}};
+  if (auto const* unknown = std::get_if<Unknown>(&outcome))
     out["reason"] = unknown->reason;
-    out["domain"] = v.domain;
-    out["evidence"] = name(v.support);
-    return out;
-  }
-  auto const* const refuted = std::get_if<Refuted>(&v.outcome);
-  if (refuted != nullptr && v.wavefronts == 0) {
-    add_refusal(out, v, *refuted);
-    return out;
-  }
-  add_cost(out, v);
-  out["counterexample"] = nullptr;
-  if (refuted != nullptr) out["counterexample"] = counterexample(v, *refuted);
+  else if (v.cost() == nullptr)
+    out["reason"] = std::get<Refuted>(outcome).question;
+  std::visit([&](auto const& found) { add(out, v, found); }, v.found);
   return out;
 }
 

@@ -69,10 +69,23 @@ class Style {
 /// Names of engines: `linear, exhaustive`.
 [[nodiscard]] std::string names_of(std::span<Engine const> engines);
 
-/// Colliding lanes: a line on phase and bank, and one for each lane, indented by `indent`.
-[[nodiscard]] std::string describe(Conflict const& conflict, int indent);
+/// The same as a JSON list: `["linear", "exhaustive"]`.
+[[nodiscard]] nlohmann::ordered_json list_of(std::span<Engine const> engines);
 
-/// Verdict, numbers, domain and, if it is refuted, who collides.
+/// {"phase", "bank", "by_lane", "lanes": [{"lane", "address", "word"}]}: the form of every document. Where the elements are
+/// known, a lane has "coordinate", "offset" and "swizzled_offset" too.
+[[nodiscard]] nlohmann::ordered_json to_json(Collision const& collision,
+                                             std::span<ElementAtFault const> elements = {});
+
+/// `phase 0, bank 4: 8 different words`, then the lanes with their addresses, indented by `indent`: in two rows, or, where
+/// the elements are known, one lane a line. `where` stands behind the first line, in parentheses.
+[[nodiscard]] std::string describe(Collision const& collision, int indent, std::string_view where = {},
+                                   std::span<ElementAtFault const> elements = {});
+
+/// The same of a worst case, with its origin and base.
+[[nodiscard]] std::string describe(WorstCost const& cost, int indent);
+
+/// Verdict, numbers, domain and, if it is refuted, which lanes conflict.
 [[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style);
 
 /// The keys of `check` for one access.

@@ -57,12 +57,12 @@ void compare_engines(std::string_view bytes) {
   bool const every_base = next(2) == 1;
   if (!every_base) ask.align = 1U << 20;
   AccessVerdict const verdict = check(placement, ask);  // throws Disagreement if its engines do not agree
-  if (std::holds_alternative<Unknown>(verdict.outcome) || verdict.misfit) return;
+  if (verdict.cost() == nullptr) return;
   // The plain loop knows base 0: what the tool says of every base is at least that.
   unsigned const worst = k.worst();
-  if (every_base ? verdict.wavefronts < worst : verdict.wavefronts != worst) {
+  if (every_base ? verdict.cost()->wavefronts < worst : verdict.cost()->wavefronts != worst) {
     std::string const said = fmt::format("{} {}: the tool says {}, a plain loop {}\n", k.layout(), k.access(),
-                                         verdict.wavefronts, worst);
+                                         verdict.cost()->wavefronts, worst);
     std::fputs(said.c_str(), stderr);
     std::abort();
   }

@@ -53,7 +53,8 @@ void expect_record(nlohmann::json const& record, Access const& access) {
     worst = std::max(worst, record["derived_wavefronts"][i].get<unsigned>());
   }
   AccessVerdict const verdict = check(placement, {});
-  EXPECT_GE(verdict.wavefronts, worst) << record["name"];
+  ASSERT_NE(verdict.cost(), nullptr) << record["name"];
+  EXPECT_GE(verdict.cost()->wavefronts, worst) << record["name"];
   EXPECT_EQ(verdict.ideal, record["derived_ideal"].get<unsigned>()) << record["name"];
   WarpAccess<std::uint64_t> warp{};
   for (std::size_t i = 0; i < ours.size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include <swizproof/analysis/inspect.hpp>
 #include <swizproof/access/placement.hpp>
+#include <swizproof/hardware/collision.hpp>
 #include <swizproof/engine/question.hpp>
 
 #include <optional>
@@ -37,35 +38,27 @@ struct CheckOptions {
 /// The element that a lane of a counterexample accesses.
 struct ElementAtFault {
   std::vector<std::uint64_t> coordinate{};
-  std::int64_t offset = 0;    ///< elements, before any swizzle
-  std::int64_t swizzled = 0;  ///< elements, after all of them; relative to the base
+  std::int64_t offset =
+      0;  ///< before any swizzle: elements; of a raw address, which has no coordinate, bytes
+  std::int64_t swizzled = 0;  ///< after all of them, relative to the base: in the same unit
 };
 
-/// One lane of a counterexample.
-struct LaneAtFault {
-  unsigned lane = 0;
-  std::int64_t byte = 0;                    ///< relative to the base, before the swizzles that act on bytes
-  std::uint64_t address = 0;                ///< bytes
-  std::uint64_t word = 0;                   ///< bank word of the first byte
-  std::optional<ElementAtFault> element{};  ///< nothing for raw addresses
-};
-
-/// Lanes of one phase that meet in one bank, on different words.
-struct Conflict {
-  std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
+/// Values of an access's variables, by name, and a base address in bytes.
+struct Origin {
+  std::vector<std::pair<std::string, std::uint64_t>> variables{};
   std::uint64_t base = 0;
-  unsigned phase = 0;
-  unsigned bank = 0;
-  bool by_lane = false;              ///< lanes conflict at one word too (cp.async, H7)
-  std::vector<LaneAtFault> lanes{};  ///< one for each distinct word, the lowest that has it; all if by_lane
 };
 
 /// A lane that the instruction cannot serve: outside the tile, misaligned, or its vector split.
 struct Misfit {
-  std::vector<std::pair<std::string, std::uint64_t>> origin{};  ///< values of the variables
-  std::uint64_t base = 0;
+  Origin origin{};
   unsigned lane = 0;
   std::string why{};  ///< "accesses (8,0), outside the tile (_8,_64)"
+};
+
+/// A store to elements that share a place: one of them is lost.
+struct LostStore {
+  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< two indices, x and y, and their place
 };
 
 /// How much of the tile all cases of an access reach together, in bytes of shared memory (rounded up).
@@ -75,20 +68,27 @@ struct Coverage {
   friend bool operator==(Coverage const&, Coverage const&) = default;
 };
 
-/// The verdict on one access.
-struct AccessVerdict {
-  std::string access{};
-  std::string title{};      ///< of the access, in one line
-  Outcome outcome{};        ///< Proved: never more than `allowed`; Refuted: see `conflict` and `misfit`
-  unsigned wavefronts = 0;  ///< the most that any case costs: the least N that `--at-most` accepts
-  unsigned ideal = 0;       ///< the least that the bytes need
-  unsigned allowed = 0;
-  std::vector<unsigned> degree{};  ///< of each phase of the worst case
+/// The cost of an access in the worst case.
+struct WorstCost {
+  unsigned wavefronts = 0;                 ///< the least N that `--at-most` accepts
+  std::vector<unsigned> degree{};          ///< of each phase
+  Origin origin{};                         ///< the case
+  Collision collision{};                   ///< its fullest bank; of less than two lanes where none collide
+  std::vector<ElementAtFault> elements{};  ///< those that the lanes of `collision` access, in their order
   std::optional<std::uint64_t>
       total{};  ///< wavefronts of all cases together, at the most expensive base; if counted
   std::optional<Coverage> coverage{};  ///< if counted, and there is a tile
-  std::optional<Conflict> conflict{};  ///< of the worst case, if two lanes collide there
-  std::optional<Misfit> misfit{};      ///< Refuted since the access does not fit its tile; then no wavefronts
+
+  [[nodiscard]] bool has_conflict() const { return collision.lanes.size() > 1; }
+};
+
+/// The verdict on one access: what it costs, or why it has no cost.
+struct AccessVerdict {
+  std::string access{};
+  std::string title{};  ///< of the access, in one line
+  std::variant<Unknown, WorstCost, Misfit, LostStore> found{Unknown{std::string(not_decided)}};
+  unsigned ideal = 0;  ///< the least wavefronts that the bytes need
+  unsigned allowed = 0;
   std::string domain{};
   std::uint64_t base_step = 1;  ///< bases of the domain are its multiples, in bytes
   std::optional<std::uint64_t>
@@ -96,7 +96,12 @@ struct AccessVerdict {
   std::vector<Engine> engines{};  ///< all that decided it
   Support support = Support::assumed;  ///< of the architecture
 
-  [[nodiscard]] unsigned excess() const { return excess_over(ideal, wavefronts); }
+  /// Nothing where the access has no cost.
+  [[nodiscard]] WorstCost const* cost() const { return std::get_if<WorstCost>(&found); }
+  /// Wavefronts above the ideal; 0 where the access has no cost.
+  [[nodiscard]] unsigned excess() const { return cost() ? excess_over(ideal, cost()->wavefronts) : 0; }
+  /// Proved: no case costs more than `allowed`. Refuted: the worst case costs more, or the access has no cost.
+  [[nodiscard]] Outcome outcome() const;
 };
 
 /// Bases that every command quantifies over if it is not told, in bytes: multiples of the layout's own alignment

@@ -4,7 +4,8 @@
 #include <swizproof/hardware/bank.hpp>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace swizproof {
@@ -49,32 +50,61 @@ template <class W, if_number<W> = 0>
   return uses;
 }
 
-/// The fullest bank of the fullest phase, the lowest where there are several, and what it serves.
-template <class W>
+/// One lane of a collision.
+struct CollidingLane {
+  unsigned lane = 0;
+  std::uint64_t address = 0;  ///< bytes, of the lane
+  std::uint64_t word = 0;     ///< bank word, one of this bank
+};
+
+/// Lanes of one phase that one bank serves one after the other. Text and JSON of every command show this value
+/// (report.hpp).
 struct Collision {
   unsigned phase = 0;
   unsigned bank = 0;
-  BankUse<W> use{};
+  bool by_lane = false;                ///< lanes that share a word count each (cp.async, H7)
+  std::vector<CollidingLane> lanes{};  ///< the lowest lane of each distinct word; all lanes if by_lane
 };
 
-/// The same of one phase.
 template <class W, if_number<W> = 0>
-[[nodiscard]] Collision<W> fullest_of_phase(Instruction const& instruction, WarpAccess<W> const& access,
-                                            Phases phases, unsigned phase) {
+[[nodiscard]] Collision collision_of(WarpAccess<W> const& access, unsigned phase, unsigned bank,
+                                     BankUse<W> const& use) {
+  Collision out{phase, bank, use.by_lane, {}};
+  for (std::size_t const i : use.served())
+    out.lanes.push_back({use.lanes[i], access.address[use.lanes[i]], use.words[i]});
+  return out;
+}
+
+/// The fullest bank of a phase, the lowest where there are several.
+template <class W, if_number<W> = 0>
+[[nodiscard]] Collision fullest_of_phase(Instruction const& instruction, WarpAccess<W> const& access,
+                                         Phases phases, unsigned phase) {
   auto const uses = bank_uses(instruction, access, phases, phase);
   auto const bank = std::max_element(uses.begin(), uses.end(), [](auto const& a, auto const& b) {
     return a.served().size() < b.served().size();
   });
-  return {phase, static_cast<unsigned>(bank - uses.begin()), *bank};
+  return collision_of(access, phase, static_cast<unsigned>(bank - uses.begin()), *bank);
 }
 
-/// Colliding lanes at `cost`, which is that of the access.
+/// The fullest bank of the fullest phase at `cost`, which is that of the access.
 template <class W, if_number<W> = 0>
-[[nodiscard]] Collision<W> fullest(Instruction const& instruction, WarpAccess<W> const& access,
-                                   Cost<std::uint32_t> const& cost) {
+[[nodiscard]] Collision fullest(Instruction const& instruction, WarpAccess<W> const& access,
+                                Cost<std::uint32_t> const& cost) {
   auto const phase = std::max_element(cost.degree.begin(), cost.degree.begin() + cost.phases.count);
   return fullest_of_phase(instruction, access, cost.phases,
                           static_cast<unsigned>(phase - cost.degree.begin()));
+}
+
+/// Every bank of a phase that serves more than one lane.
+template <class W, if_number<W> = 0>
+[[nodiscard]] std::vector<Collision> collisions(Instruction const& instruction, WarpAccess<W> const& access,
+                                                Phases phases, unsigned phase) {
+  std::vector<Collision> all;
+  auto const uses = bank_uses(instruction, access, phases, phase);
+  for (unsigned bank = 0; bank < uses.size(); ++bank)
+    if (Collision here = collision_of(access, phase, bank, uses[bank]); here.lanes.size() > 1)
+      all.push_back(std::move(here));
+  return all;
 }
 
 }  // namespace swizproof

@@ -37,6 +37,9 @@ from ._questions import (
     tma,
 )
 from ._results import (
+    AccessCost,
+    AccessMisfit,
+    AccessVerdict,
     Align,
     Answer,
     Check,
@@ -50,18 +53,20 @@ from ._results import (
     Fragment,
     Inspect,
     Kernel,
+    LostStore,
     Predict,
     Prove,
     Show,
     Tma,
+    UndecidedAccess,
 )
 
 __version__: str = _swizproof.version
 
 __all__ = [
-    "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Disagreement", "Equal", "Eval", "Explain", "Find", "Fragment",
-    "InputError", "Inspect", "Kernel", "Predict", "Prove", "Show", "Tma", "align", "check", "convert", "crosscheck", "descriptor", "equal",
-    "eval", "explain", "find", "fragment", "inspect", "kernel", "layout_text", "predict", "prove", "show", "tma",
+    "AccessCost", "AccessMisfit", "AccessVerdict", "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Disagreement", "Equal",
+    "Eval", "Explain", "Find", "Fragment", "InputError", "Inspect", "Kernel", "LostStore", "Predict", "Prove", "Show", "Tma",
+    "UndecidedAccess", "align", "check", "convert", "crosscheck", "descriptor", "equal", "eval", "explain", "find", "fragment", "inspect", "kernel", "layout_text", "predict", "prove", "show", "tma",
 ]  # fmt: skip
 
 

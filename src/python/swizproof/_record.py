@@ -55,8 +55,10 @@ class Record:
     """What every dataclass of this package is: an object of a JSON document.
 
     A key that a document may leave out is `None` where it does. A key of a later swizproof that the class does not declare
-    is an attribute all the same.
+    is an attribute all the same. A class of several cases has the class of each by the value of the key `kind`.
     """
+
+    _cases: typing.ClassVar[dict[str, type]] = {}
 
     def _shown(self, indent: int) -> str:
         fields = [(name, value) for name, value in vars(self).items() if value is not None and not name.startswith("_")]
@@ -103,7 +105,8 @@ def _declares(kind: type, document: dict[str, Any]) -> bool:
 
 
 def read(kind: type[T], document: dict[str, Any]) -> T:
-    """The record of this kind that a JSON object is."""
+    """The record of this kind that a JSON object is; of a class of several cases, the case that it names."""
+    kind = kind._cases.get(document.get("kind"), kind) if kind._cases else kind  # type: ignore[attr-defined]
     hints = hints_of(kind)
     values = {attribute_of(key): value for key, value in document.items()}
     out = kind(**{name: _value(hints[name], value) for name, value in values.items() if name in hints})

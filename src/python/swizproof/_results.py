@@ -29,48 +29,105 @@ class Coverage(Record):
 
 
 @record
-class LaneAtFault(Record):
-    """A lane that collides, and the way from its coordinate to its bank word."""
+class CollidingLane(Record):
+    """A lane of a collision: its address in bytes, the bank word it requests, and its element if the tile is known."""
 
     lane: int
+    address: int
+    word: int
     coordinate: Optional[List[int]] = None
     offset: Optional[int] = None
     swizzled_offset: Optional[int] = None
-    address: Optional[int] = None
-    word: Optional[int] = None
 
 
 @record
-class Conflict(Record):
-    """A counterexample to "free of conflicts": the lanes that meet in a bank; or the one lane that does not fit, and why."""
+class Collision(Record):
+    """Lanes of one phase that one bank serves one after the other: one for each word, or each lane for itself (`by_lane`)."""
 
-    origin: Optional[Dict[str, int]] = None
-    base: Optional[int] = None
+    phase: int
+    bank: int
+    by_lane: bool
+    lanes: List[CollidingLane]
+
+
+@record
+class WorstCase(Record):
+    """Where an access costs most: `phase`, `bank` and `lanes` are those of a collision, if two lanes collide."""
+
+    origin: Dict[str, int]
+    base: int
+    lanes: List[CollidingLane]
     phase: Optional[int] = None
     bank: Optional[int] = None
-    lanes: Optional[List[LaneAtFault]] = None
-    lane: Optional[int] = None
-    reason: Optional[str] = None
+    by_lane: Optional[bool] = None
+
+
+@record
+class Misfit(Record):
+    """The lane that the instruction cannot serve, and why."""
+
+    origin: Dict[str, int]
+    base: int
+    lane: int
+    reason: str
 
 
 @record
 class AccessVerdict(Record):
-    """What one access costs, in the worst case over all origins and bases. `wavefronts` is None where it does not fit."""
+    """The verdict on one access. Its class says which case it is: AccessCost, AccessMisfit, LostStore or UndecidedAccess."""
 
     access: str
     verdict: str
-    wavefronts: Optional[int] = None
-    ideal: Optional[int] = None
-    excess: Optional[int] = None
-    at_most: Optional[int] = None
-    degree: Optional[List[int]] = None
-    domain: Optional[str] = None
-    engine: Optional[str] = None
-    evidence: Optional[str] = None
+    kind: str
+    domain: str
+    evidence: str
+
+
+@record
+class AccessCost(AccessVerdict):
+    """What an access costs in the worst case over all origins and bases."""
+
+    wavefronts: int
+    ideal: int
+    excess: int
+    at_most: int
+    degree: List[int]
+    engines: List[str]
     total: Optional[int] = None
     coverage: Optional[Coverage] = None
-    reason: Optional[str] = None
-    counterexample: Union[Conflict, Dict[str, int], None] = None
+    counterexample: Optional[WorstCase] = None
+
+
+@record
+class AccessMisfit(AccessVerdict):
+    """An access that does not fit its tile: a lane is outside, misaligned, or its vector is split."""
+
+    reason: str
+    ideal: int
+    at_most: int
+    engines: List[str]
+    counterexample: Misfit
+
+
+@record
+class LostStore(AccessVerdict):
+    """A store to elements that share a place; `counterexample` names two of them."""
+
+    reason: str
+    ideal: int
+    at_most: int
+    engines: List[str]
+    counterexample: Dict[str, int]
+
+
+@record
+class UndecidedAccess(AccessVerdict):
+    """An access that no engine decided, and why."""
+
+    reason: str
+
+
+AccessVerdict._cases = {"cost": AccessCost, "misfit": AccessMisfit, "lost_store": LostStore, "unknown": UndecidedAccess}
 
 
 @record
@@ -114,7 +171,7 @@ class Fact(Record):
     """How a fact of `inspect` was decided, and by which engines."""
 
     verdict: str
-    engine: Optional[str] = None
+    engines: Optional[List[str]] = None
     reason: Optional[str] = None
     counterexample: Optional[Values] = None
 
@@ -195,7 +252,7 @@ class TmaBoxes(Record):
     bytes: Optional[int] = None
     destination_alignment: Optional[int] = None
     layout: Optional[str] = None
-    engine: Optional[str] = None
+    engines: Optional[List[str]] = None
 
 
 @record
@@ -251,26 +308,7 @@ class Prediction(Record):
     ideal: int
     excess: int
     degree: List[int]
-    conflicts: Optional[List["PredictedConflict"]] = None
-
-
-@record
-class PredictedConflict(Record):
-    """Words that meet in a bank within a group of lanes."""
-
-    group: int
-    bank: int
-    words: List[int]
-    lanes: List[int]
-
-
-@record
-class WorstConflict(Record):
-    """Lanes that meet in a bank, of a traced execution."""
-
-    phase: int
-    bank: int
-    lanes: List[LaneAtFault]
+    conflicts: Optional[List[Collision]] = None
 
 
 @record
@@ -281,7 +319,7 @@ class Worst(Record):
     wavefronts: int
     ideal: int
     degree: List[int]
-    conflicts: List[WorstConflict]
+    conflicts: List[Collision]
 
 
 @record
@@ -537,7 +575,7 @@ class Equal(Answer):
     right: str
     domain: str
     unit: str
-    engine: str
+    engines: List[str]
     counterexample: Optional[Difference] = None
     reason: Optional[str] = None
     notes: Optional[List[str]] = None
@@ -552,7 +590,7 @@ class Align(Answer):
     alignment: Optional[int]
     exact: bool
     domain: str
-    engine: str
+    engines: List[str]
     reason: Optional[str] = None
     period: Optional[int] = None
     also: Optional[List[int]] = None
@@ -631,7 +669,7 @@ class Descriptor(Answer):
     reason: Optional[str] = None
     counterexample: Optional[Misread] = None
     domain: Optional[str] = None
-    engine: Optional[str] = None
+    engines: Optional[List[str]] = None
     notes: Optional[List[str]] = None
     reads: Optional[str] = None
     suspicions: Optional[List[str]] = None
@@ -668,7 +706,7 @@ class Tma(Answer):
     bases: Optional[Bases] = None
     copies: Optional[List[TmaCopy]] = None
     image: Optional[str] = None
-    engine: Optional[str] = None
+    engines: Optional[List[str]] = None
     domain: Optional[str] = None
     others: Optional[List[TmaBoxes]] = None
     code: Optional[List[str]] = None
@@ -764,7 +802,7 @@ class Fragment(Answer):
 
     verdict: str
     evidence: Optional[str] = None
-    engine: Optional[str] = None
+    engines: Optional[List[str]] = None
     instruction: Optional[str] = None
     operand: Optional[str] = None
     needs: Optional[str] = None
@@ -844,6 +882,7 @@ class Claim(Record):
     verdict: str
     domain: str
     engine: str
+    engines: List[str]
     seconds: float
     source: str
     arch: Optional[str] = None

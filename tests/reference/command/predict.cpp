@@ -70,11 +70,15 @@ void compare_line(Campaign& c, Line const& line, Json const& got, std::string co
   c.same(got.at("excess"), std::max(0, model.wavefronts - line.op.ideal()), where + "excess");
   if (!explain) return;
   std::map<std::pair<int, int>, Json> mine, theirs;
-  for (auto const& m : model.meetings) mine[{m.group, m.bank}] = Json{{"words", m.words}, {"lanes", m.lanes}};
-  for (auto const& m : got.at("conflicts"))
-    theirs[{m.at("group").get<int>(), m.at("bank").get<int>()}] =
-        Json{{"words", m.at("words").get<std::set<long long>>()},
-             {"lanes", m.at("lanes").get<std::set<long long>>()}};
+  for (auto const& m : model.meetings) {
+    Json& lanes = mine[{m.group, m.bank}] = Json::array();
+    for (auto const& [lane, word] : m.served)
+      lanes.push_back({{"lane", lane}, {"address", *line.warp[lane]}, {"word", word}});
+  }
+  for (auto const& m : got.at("conflicts")) {
+    c.same(m.at("by_lane"), line.op.kind == Instruction::async, where + "by_lane");
+    theirs[{m.at("phase").get<int>(), m.at("bank").get<int>()}] = m.at("lanes");
+  }
   c.same(theirs, mine, where + "conflicts");
 }
 

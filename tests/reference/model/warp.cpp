@@ -1,7 +1,6 @@
 #include "reference/model/warp.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace reference {
 namespace {
@@ -51,28 +50,21 @@ Cost cost(Instruction const& op, Warp const& warp, bool meetings) {
   int const used = op.is_matrix() ? 8 * op.matrices : 32;
   int sum = 0;
   for (int first = 0; first < used; first += group) {
-    struct Bank {
-      std::set<long long> words;
-      std::set<long long> lanes;
-    };
-    Bank banks[32];
+    // Lanes that each bank serves, and their words: one lane a word; with cp.async every lane.
+    std::vector<std::pair<int, long long>> banks[32];
     for (int l = first; l < first + group; ++l) {
       if (!warp[l]) continue;
       for (auto w = floor_div(*warp[l], 4); w <= floor_div(*warp[l] + op.width - 1, 4); ++w) {
         auto& bank = banks[((w % 32) + 32) % 32];
-        bank.words.insert(w);
-        bank.lanes.insert(l);
+        auto const same =
+            std::find_if(bank.begin(), bank.end(), [w](auto const& b) { return b.second == w; });
+        if (op.kind == Instruction::async || same == bank.end()) bank.emplace_back(l, w);
       }
     }
     std::size_t degree = 0;
     for (int b = 0; b < 32; ++b) {
-      auto const here = op.kind == Instruction::async ? banks[b].lanes.size() : banks[b].words.size();
-      degree = std::max(degree, here);
-      if (meetings && here > 1)
-        c.meetings.push_back({first / group,
-                              b,
-                              {banks[b].words.begin(), banks[b].words.end()},
-                              {banks[b].lanes.begin(), banks[b].lanes.end()}});
+      degree = std::max(degree, banks[b].size());
+      if (meetings && banks[b].size() > 1) c.meetings.push_back({first / group, b, banks[b]});
     }
     c.degree.push_back(static_cast<int>(degree));
     sum += static_cast<int>(degree);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference/model/expression.hpp"
@@ -34,7 +35,7 @@ using Warp = std::array<std::optional<long long>, 32>;
 /// Lanes of one group that meet in one bank.
 struct Meeting {
   int group = 0, bank = 0;
-  std::vector<long long> words, lanes;
+  std::vector<std::pair<int, long long>> served;  ///< lane and word: one lane a word, of cp.async every lane
 };
 
 struct Cost {

@@ -90,9 +90,9 @@ RC_GTEST_PROP(Check, FindsTheWorstCaseOfADumbLoop, ()) {
   RC_CLASSIFY(v.excess() > 0, "conflicts");
   RC_CLASSIFY(v.engines.front() == Engine::linear, "decided by linear algebra");
   RC_CLASSIFY(v.engines.front() == Engine::smt, "decided by SMT");
-  RC_ASSERT(v.wavefronts == k.worst());
-  RC_ASSERT(std::holds_alternative<Proved>(v.outcome) == (v.wavefronts <= v.ideal));
-  RC_ASSERT(v.conflict.has_value() || v.excess() == 0);
+  RC_ASSERT(v.cost()->wavefronts == k.worst());
+  RC_ASSERT(std::holds_alternative<Proved>(v.outcome()) == (v.cost()->wavefronts <= v.ideal));
+  RC_ASSERT(v.cost()->has_conflict() || v.excess() == 0);
 }
 
 // Assumptions of find_swizzle() and by_algebra().

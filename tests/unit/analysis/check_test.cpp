@@ -25,7 +25,7 @@ TEST(Check, BasesAreThoseOfSharedMemory) {
   AccessVerdict const far =
       check_text("fn(x) = x ^ (((x >> 26) & 1) * (x & 4) * 33) o smem_ptr[32b](unset) o (1,32):(32,1)",
                  "ld.shared.b32: row = 0, col = lane", 32, options);
-  EXPECT_TRUE(std::holds_alternative<Proved>(far.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(far.outcome()));
   EXPECT_NE(far.domain.find("every base that is a multiple of 262144 and below 2^24"), std::string::npos)
       << far.domain;
   AccessVerdict const period =
@@ -35,28 +35,30 @@ TEST(Check, BasesAreThoseOfSharedMemory) {
 
 TEST(Check, ASwizzledTileIsConflictFreeByAlgebraAndExhaustion) {
   AccessVerdict const v = check_text(swizzled, "ldmatrix.x4");
-  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
-  EXPECT_EQ(v.wavefronts, 4U);
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
+  EXPECT_EQ(v.cost()->wavefronts, 4U);
   EXPECT_EQ(v.excess(), 0U);
-  EXPECT_EQ(v.degree, (std::vector<unsigned>{1, 1, 1, 1}));
+  EXPECT_EQ(v.cost()->degree, (std::vector<unsigned>{1, 1, 1, 1}));
   EXPECT_TRUE(used(v, Engine::linear));
   EXPECT_TRUE(used(v, Engine::exhaustive));
-  EXPECT_FALSE(v.conflict);
+  EXPECT_FALSE(v.cost()->has_conflict());
 }
 
 TEST(Check, TheCounterexampleNamesPhaseBankLanesAndAddresses) {
   AccessVerdict const v = check_text("(128,64):(64,1)", "ldmatrix.x4");
-  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome));
-  EXPECT_EQ(v.wavefronts, 32U);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome()));
+  EXPECT_EQ(v.cost()->wavefronts, 32U);
   EXPECT_EQ(v.excess(), 28U);
-  ASSERT_TRUE(v.conflict);
-  EXPECT_EQ(v.conflict->phase, 0U);
-  EXPECT_EQ(v.conflict->bank, 0U);
-  ASSERT_EQ(v.conflict->lanes.size(), 8U);
-  LaneAtFault const& second = v.conflict->lanes[1];
+  ASSERT_TRUE(v.cost()->has_conflict());
+  Collision const& collision = v.cost()->collision;
+  EXPECT_EQ(collision.phase, 0U);
+  EXPECT_EQ(collision.bank, 0U);
+  ASSERT_EQ(collision.lanes.size(), 8U);
+  CollidingLane const& second = collision.lanes[1];
+  ElementAtFault const& element = v.cost()->elements[1];
   EXPECT_EQ(second.lane, 1U);
-  EXPECT_EQ(second.element->coordinate, (std::vector<std::uint64_t>{1, 0}));
-  EXPECT_EQ(second.element->offset, 64);
+  EXPECT_EQ(element.coordinate, (std::vector<std::uint64_t>{1, 0}));
+  EXPECT_EQ(element.offset, 64);
   EXPECT_EQ(second.address, 128U);
   EXPECT_EQ(second.word, 32U);
 }
@@ -67,7 +69,7 @@ TEST(Check, PaddingIsDecidedBySmtAndExhaustion) {
     options.every_engine = every;
     AccessVerdict const v =
         check_text("(32,32):(33,1)", "ld.shared.b32: row = lane, col = i for i in 0..31", 32, options);
-    EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+    EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
     EXPECT_EQ(used(v, Engine::smt), every);
     EXPECT_TRUE(used(v, Engine::exhaustive));
   }
@@ -77,37 +79,37 @@ TEST(Check, AnUnboundedVariableIsLeftToSmt) {
   Mapping none;
   AccessVerdict const odd =
       check(Placement(none, parse_access("ld.shared.b32: address = 4*lane*(2*v+1) for v")), {});
-  EXPECT_TRUE(std::holds_alternative<Proved>(odd.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(odd.outcome()));
   EXPECT_EQ(odd.engines, (std::vector<Engine>{Engine::smt}));
   AccessVerdict const any =
       check(Placement(none, parse_access("ld.shared.b32: address = 4*lane*v for v")), {});
-  EXPECT_TRUE(std::holds_alternative<Refuted>(any.outcome));
-  EXPECT_EQ(any.wavefronts, 32U) << "v = 32, for instance";
+  EXPECT_TRUE(std::holds_alternative<Refuted>(any.outcome()));
+  EXPECT_EQ(any.cost()->wavefronts, 32U) << "v = 32, for instance";
 }
 
 TEST(Check, ABoundIsProvedAndTheLeastOneReported) {
   CheckOptions options;
   options.at_most = 8;
   AccessVerdict const v = check_text("(32,32):(36,1)", "ld.shared.b32: row = lane, col = 0", 32, options);
-  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
-  EXPECT_EQ(v.wavefronts, 4U);
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
+  EXPECT_EQ(v.cost()->wavefronts, 4U);
   options.at_most = 3;
   EXPECT_TRUE(std::holds_alternative<Refuted>(
-      check_text("(32,32):(36,1)", "ld.shared.b32: row = lane, col = 0", 32, options).outcome));
+      check_text("(32,32):(36,1)", "ld.shared.b32: row = lane, col = 0", 32, options).outcome()));
 }
 
 TEST(Check, ABaseOutsideTheSwizzlesPeriodIsSeen) {
   // 32-byte rows: Sw<3,4,3> spreads them as well as Sw<1,4,3> does, but only from aligned bases.
   constexpr char const* narrow = "Sw<3,4,3> o smem_ptr[16b](unset) o (8,16):(16,1)";
-  EXPECT_TRUE(std::holds_alternative<Proved>(check_text(narrow, "ldmatrix.x1").outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(check_text(narrow, "ldmatrix.x1").outcome()));
   CheckOptions options;
   options.align = 16;
   AccessVerdict const v = check_text(narrow, "ldmatrix.x1", 16, options);
   EXPECT_FALSE(used(v, Engine::linear)) << "a base of 16 carries into the offsets";
   EXPECT_TRUE(used(v, Engine::exhaustive));
-  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome));
-  ASSERT_TRUE(v.conflict);
-  EXPECT_NE(v.conflict->base % 1024, 0U);
+  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome()));
+  ASSERT_TRUE(v.cost()->has_conflict());
+  EXPECT_NE(v.cost()->origin.base % 1024, 0U);
 }
 
 void expect_refusal(std::string_view layout, std::string_view access, std::string_view reason,
@@ -124,10 +126,11 @@ void expect_refusal(std::string_view layout, std::string_view access, std::strin
 void expect_misfit(std::string_view layout, std::string_view access, unsigned lane, std::string_view reason,
                    unsigned bits = 16) {
   AccessVerdict const v = check_text(layout, access, bits);
-  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome)) << layout << "  " << access;
-  ASSERT_TRUE(v.misfit) << layout << "  " << access << ": " << v.wavefronts << " wavefronts";
-  EXPECT_EQ(v.misfit->lane, lane) << v.misfit->why;
-  EXPECT_NE(v.misfit->why.find(reason), std::string::npos) << v.misfit->why;
+  ASSERT_TRUE(std::holds_alternative<Refuted>(v.outcome())) << layout << "  " << access;
+  auto const* const misfit = std::get_if<Misfit>(&v.found);
+  ASSERT_NE(misfit, nullptr) << layout << "  " << access;
+  EXPECT_EQ(misfit->lane, lane) << misfit->why;
+  EXPECT_NE(misfit->why.find(reason), std::string::npos) << misfit->why;
 }
 
 TEST(Check, RefutesWhatDoesNotFitWithTheLaneNamed) {
@@ -149,9 +152,9 @@ TEST(Check, RefutesVectorsWhoseElementsDoNotLieSideBySide) {
   // The vector may run along either mode, and across leaves that follow each other.
   AccessVerdict const v =
       check_text("(64,(4,16)):(1,(64,256))", "ld.shared.b128: row = 8*(lane%8), col = lane/8");
-  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
   AccessVerdict const carried = check_text("(4,2,2):(1,8,12)", "ld.shared.b64: coord = 4 if lane < 1");
-  EXPECT_TRUE(std::holds_alternative<Proved>(carried.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(carried.outcome()));
 }
 
 TEST(Check, RefusesWhatCannotBeAsked) {
@@ -173,22 +176,22 @@ TEST(Check, RefusesToProveThatNothingIsFree) {
       << "by SMT";
   AccessVerdict const some =
       check_text("(8,64):(64,1)", "ld.shared.b32: row = 0, col = 2*lane if lane < i for i in 0..3");
-  EXPECT_TRUE(std::holds_alternative<Proved>(some.outcome)) << "no lane for i = 0, but for i = 1";
+  EXPECT_TRUE(std::holds_alternative<Proved>(some.outcome())) << "no lane for i = 0, but for i = 1";
 }
 
 TEST(Check, RefutesWhatDoesNotFitWithoutEnumeration) {
   AccessVerdict const v = check_text("(8,64):(64,1)", "ld.shared.b32: row = lane%8, col = 2*v for v");
-  ASSERT_TRUE(v.misfit);
-  EXPECT_NE(v.misfit->why.find("outside the tile"), std::string::npos);
+  ASSERT_TRUE(std::holds_alternative<Misfit>(v.found));
+  EXPECT_NE(std::get<Misfit>(v.found).why.find("outside the tile"), std::string::npos);
 }
 
 TEST(Check, SaysHowMuchOfTheTileIsReachedAndWhatItCosts) {
   AccessVerdict const whole = check_text(swizzled, "ldmatrix.x4");
-  EXPECT_EQ(whole.coverage, (Coverage{16384, 16384}));
-  EXPECT_EQ(whole.total, 4U * 8 * 4) << "8 x 4 origins of 4 wavefronts";
-  EXPECT_EQ(check_text("(8,72):(72,1)", "copy.row128").coverage, (Coverage{1024, 1152}));
-  EXPECT_EQ(check_text("(127,64):(64,1)", "ldmatrix.x4").coverage, (Coverage{112 * 128, 127 * 128}));
-  EXPECT_EQ(check_text("(8,64):(64,1)", "ld.shared.b32: row = 0, col = 8*lane%64", 4).coverage,
+  EXPECT_EQ(whole.cost()->coverage, (Coverage{16384, 16384}));
+  EXPECT_EQ(whole.cost()->total, 4U * 8 * 4) << "8 x 4 origins of 4 wavefronts";
+  EXPECT_EQ(check_text("(8,72):(72,1)", "copy.row128").cost()->coverage, (Coverage{1024, 1152}));
+  EXPECT_EQ(check_text("(127,64):(64,1)", "ldmatrix.x4").cost()->coverage, (Coverage{112 * 128, 127 * 128}));
+  EXPECT_EQ(check_text("(8,64):(64,1)", "ld.shared.b32: row = 0, col = 8*lane%64", 4).cost()->coverage,
             (Coverage{32, 256}));
 }
 
@@ -201,7 +204,7 @@ TEST(Check, ABroadcastViewCanBeReadAndNotWritten) {
   TileVerdict const read = both("ld.shared.b32: row = 0, col = lane");
   EXPECT_TRUE(read.broadcast);
   EXPECT_TRUE(std::holds_alternative<Proved>(read.outcome));
-  EXPECT_EQ(read.accesses.at(0).wavefronts, 1U);
+  EXPECT_EQ(read.accesses.at(0).cost()->wavefronts, 1U);
   TileVerdict const written = both("st.shared.b32: row = 0, col = lane");
   EXPECT_TRUE(std::holds_alternative<Refuted>(written.outcome));
   Mapping const folded = parse_mapping("(4,4):(1,2)", {32});
@@ -212,9 +215,9 @@ TEST(Check, BasesAreMultiplesOfSixteenUnlessToldOtherwise) {
   CheckOptions options;
   constexpr char const* access = "ld.shared.b16: row = lane/4, col = lane%4";
   EXPECT_NE(check_text("(32,34):(34,1)", access).domain.find("multiple of 16"), std::string::npos);
-  EXPECT_TRUE(std::holds_alternative<Proved>(check_text("(32,34):(34,1)", access).outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(check_text("(32,34):(34,1)", access).outcome()));
   options.align = 2;
-  EXPECT_TRUE(std::holds_alternative<Refuted>(check_text("(32,34):(34,1)", access, 16, options).outcome));
+  EXPECT_TRUE(std::holds_alternative<Refuted>(check_text("(32,34):(34,1)", access, 16, options).outcome()));
   options.align = 8;
   EXPECT_NE(
       check_text(swizzled, "ldmatrix.x4", 16, options).domain.find("multiple of 16 (of 8, and of the 16"),
@@ -228,53 +231,53 @@ TEST(Check, ALimitIsUnknown) {
   AccessVerdict const v = check_text(
       "(1024,4096):(4096,1)",
       "ld.shared.b32: row = (lane*i*j) % 1021, col = 0 for i in 0..65535 for j in 0..65535", 32, options);
-  EXPECT_TRUE(std::holds_alternative<Unknown>(v.outcome));
+  EXPECT_TRUE(std::holds_alternative<Unknown>(v.outcome()));
 }
 
 TEST(Check, ASwizzleOfBytesTearsVectorsThatAreContiguousWithoutIt) {
   AccessVerdict const split =
       check_text("Sw<1,1,1> o smem_ptr[16b](unset) o (32,64):(64,1)", "ld.shared.b128: row = lane, byte = 0");
-  ASSERT_TRUE(split.misfit);
-  EXPECT_NE(split.misfit->why.find("splits the vector"), std::string::npos) << split.misfit->why;
+  ASSERT_TRUE(std::holds_alternative<Misfit>(split.found));
+  EXPECT_NE(std::get<Misfit>(split.found).why.find("splits the vector"), std::string::npos)
+      << std::get<Misfit>(split.found).why;
   AccessVerdict const whole =
       check_text("Sw<1,4,3> o smem_ptr[16b](unset) o (32,64):(64,1)", "ld.shared.b128: row = lane, byte = 0");
-  EXPECT_FALSE(whole.misfit);
+  EXPECT_FALSE(std::holds_alternative<Misfit>(whole.found));
 }
 
 TEST(Check, SubByteElementsHaveByteAddresses) {
   AccessVerdict const v =
       check_text("Sw<2,4,3> o smem_ptr[4b](unset) o ((_8,_4),(_128,_1)):((_128,_1024),(_1,_0))",
                  "ldmatrix.x4: row = lane%16, col = 32*(lane/16) + 64*k for k in 0..1", 4);
-  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome));
-  EXPECT_EQ(v.wavefronts, 4U);
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome()));
+  EXPECT_EQ(v.cost()->wavefronts, 4U);
 }
 
 TEST(Check, CpAsyncNamesEveryLaneOfTheBank) {
   AccessVerdict const v = check_text("(32,32):(32,1)", "cp.async.b32: row = 0, col = 0", 32);
-  EXPECT_EQ(v.wavefronts, 32U) << "lanes at one word do conflict (H7)";
-  ASSERT_TRUE(v.conflict);
-  EXPECT_EQ(v.conflict->lanes.size(), 32U);
+  EXPECT_EQ(v.cost()->wavefronts, 32U) << "lanes at one word do conflict (H7)";
+  ASSERT_TRUE(v.cost()->has_conflict());
+  EXPECT_EQ(v.cost()->collision.lanes.size(), 32U);
 }
 
 TEST(Check, ColumnMajorTilesHaveTheirRowsInMemory) {
   AccessVerdict const v = check_text("Sw<3,3,3> o _0 o (64,32):(1,64)", "ldmatrix.x4.trans");
-  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome)) << "rows run along mode 0";
+  EXPECT_TRUE(std::holds_alternative<Proved>(v.outcome())) << "rows run along mode 0";
 }
 
 // At 0x40 the rows 0, 1, 4, 5 of 64 bytes lie one below the other after the swizzle: 2 wavefronts. At 0x88 nothing is aligned.
 TEST(Check, APointersAddressIsTheOnlyBase) {
   std::string const tile = " o (16,32):(32,1)", pointer = "Sw<3,4,3>_smem_ptr[16b]";
   AccessVerdict const first = check_text(pointer + "(0x400)" + tile, "ldmatrix.x1");
-  EXPECT_TRUE(std::holds_alternative<Proved>(first.outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(first.outcome()));
   EXPECT_TRUE(first.domain.ends_with("the base 0x400")) << first.domain;
   EXPECT_EQ(first.base, 0x400U);
   AccessVerdict const moved = check_text(pointer + "(0x40)" + tile, "ldmatrix.x1");
-  EXPECT_EQ(moved.wavefronts, 2U);
-  ASSERT_TRUE(moved.conflict);
-  EXPECT_EQ(moved.conflict->base, 0x40U);
+  EXPECT_EQ(moved.cost()->wavefronts, 2U);
+  EXPECT_EQ(moved.cost()->origin.base, 0x40U);
   AccessVerdict const misaligned = check_text(pointer + "(0x88)" + tile, "ldmatrix.x1");
-  ASSERT_TRUE(misaligned.misfit);
-  EXPECT_EQ(misaligned.misfit->base, 0x88U);
+  ASSERT_TRUE(std::holds_alternative<Misfit>(misaligned.found));
+  EXPECT_EQ(std::get<Misfit>(misaligned.found).origin.base, 0x88U);
   CheckOptions aligned;
   aligned.align = 64;
   EXPECT_THROW((void)check_text(pointer + "(0x40)" + tile, "ldmatrix.x1", 16, aligned), InputError);
@@ -287,7 +290,7 @@ TEST(Check, APointersAddressCountsForEveryEngine) {
   std::string const tile = " o (32,64):(64,1)", pointer = "Sw<3,4,3>_smem_ptr[32b]";
   AccessVerdict const first = check_text(pointer + "(0x400)" + tile, access, 32);
   AccessVerdict const far = check_text(pointer + "(0x7f0000000400)" + tile, access, 32);
-  EXPECT_EQ(first.wavefronts, far.wavefronts);
+  EXPECT_EQ(first.cost()->wavefronts, far.cost()->wavefronts);
   EXPECT_FALSE(used(first, Engine::exhaustive));
 }
 

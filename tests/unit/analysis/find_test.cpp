@@ -129,7 +129,7 @@ TEST(Find, EveryBestSwizzleIsBestByCheck) {
        {Swizzle{2, 3, 3}, Swizzle{1, 3, 3}, Swizzle{3, 3, 3}, Swizzle{0, 3, 3}, Swizzle{2, 3, 4}}) {
     std::uint64_t total = 0;
     for (Access const& access : p.accesses)
-      total += check_exhaustively(Placement(swizzled(p, s), access), {})->total.value();
+      total += check_exhaustively(Placement(swizzled(p, s), access), {})->cost()->total.value();
     least = std::min(least, total);
     EXPECT_GE(total, found.best.front().cost.total) << to_string(s);
   }
@@ -234,7 +234,7 @@ TEST(Find, PaddingMendsATileThatDoesNotFit) {
   PitchSearch const found =
       find_padding(problem("(32,36):(36,1)", 16, {"ld.shared.b128: row = lane, col = 8*i for i in 0..3"}));
   ASSERT_EQ(found.misfits.size(), 1U);
-  EXPECT_EQ(found.misfits[0].misfit->lane, 1U);
+  EXPECT_EQ(std::get<Misfit>(found.misfits[0].found).lane, 1U);
   EXPECT_EQ(found.own, 36);
   ASSERT_FALSE(found.fitting.empty());
   EXPECT_EQ(found.fitting.front().elements, 40);
@@ -328,7 +328,7 @@ TEST(Find, AccessesOf8And16BitsHaveTheBasesOfCheck) {
       Candidate const& found = best[i];
       auto const verdict = check_exhaustively(Placement(swizzled(p, found.swizzle), p.accesses[0]), {});
       ASSERT_TRUE(verdict);
-      EXPECT_EQ(verdict->wavefronts, found.cost.wavefronts[0])
+      EXPECT_EQ(verdict->cost()->wavefronts, found.cost.wavefronts[0])
           << c.layout << " under " << to_string(found.swizzle);
     }
   }
@@ -351,7 +351,7 @@ TEST(Find, WhatDoesNotFitIsNotSearched) {
       find_swizzle(problem("(8,64):(64,1)", 16, {"ld.shared.b128: row = lane, col = 0", "copy.row128"}));
   EXPECT_TRUE(outside.best.empty());
   ASSERT_EQ(outside.misfits.size(), 1U);
-  EXPECT_EQ(outside.misfits[0].misfit->lane, 8U);
+  EXPECT_EQ(std::get<Misfit>(outside.misfits[0].found).lane, 8U);
   SearchProblem const split = problem("(16,64):(136,2)", 16, {"ldmatrix.x4"});
   EXPECT_EQ(find_swizzle(split).misfits.size(), 1U) << "the 8 halves of a row lie 4 bytes apart";
   EXPECT_EQ(find_xor(split).misfits.size(), 1U);

@@ -75,10 +75,10 @@ TEST(Align, WhatIsNotKnownIsNotOne) {
   EXPECT_EQ(own_alignment(map, no_solver()), std::nullopt);
   CheckOptions options;
   Access const access = parse_access("ldmatrix.x4");
-  EXPECT_TRUE(std::holds_alternative<Proved>(check(Placement(map, access), options).outcome));
+  EXPECT_TRUE(std::holds_alternative<Proved>(check(Placement(map, access), options).outcome()));
   options.limits = no_solver();
   AccessVerdict const undecided = check(Placement(map, access), options);
-  auto const* const unknown = std::get_if<Unknown>(&undecided.outcome);
+  auto const* const unknown = std::get_if<Unknown>(&undecided.found);
   ASSERT_NE(unknown, nullptr);
   EXPECT_EQ(unknown->reason, unknown_bases);
   EXPECT_NE(undecided.domain.find("bases that are not known"), std::string::npos);

@@ -36,13 +36,13 @@ RC_GTEST_PROP(Collision, IsTheDegree, ()) {
     RC_ASSERT(most == c.degree[g]);
   }
   auto const here = fullest(i, warp, c);
-  RC_ASSERT(here.use.served().size() == *std::max_element(c.degree.begin(), c.degree.end()));
-  for (std::size_t n = 0; n < here.use.lanes.size(); ++n) {
-    unsigned const lane = here.use.lanes[n];
-    RC_ASSERT(warp.active[lane] && lane / c.phases.size == here.phase);
-    RC_ASSERT(here.use.words[n] % bank_count == here.bank);
-    RC_ASSERT(here.use.words[n] * bank_bytes + bank_bytes > warp.address[lane]);
-    RC_ASSERT(here.use.words[n] * bank_bytes < warp.address[lane] + i.bytes);
+  RC_ASSERT(here.lanes.size() == *std::max_element(c.degree.begin(), c.degree.end()));
+  for (CollidingLane const& at : here.lanes) {
+    RC_ASSERT(warp.active[at.lane] && at.lane / c.phases.size == here.phase);
+    RC_ASSERT(at.address == warp.address[at.lane]);
+    RC_ASSERT(at.word % bank_count == here.bank);
+    RC_ASSERT(at.word * bank_bytes + bank_bytes > at.address);
+    RC_ASSERT(at.word * bank_bytes < at.address + i.bytes);
   }
 }
 

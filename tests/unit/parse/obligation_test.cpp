@@ -107,8 +107,8 @@ TEST(Obligations, AnAccessThatDoesNotFitIsRefutedAndMayBeExpected) {
   EXPECT_TRUE(std::holds_alternative<Refuted>(report.outcome));
   EXPECT_FALSE(report.error);
   ASSERT_EQ(report.accesses.size(), 1U);
-  ASSERT_TRUE(report.accesses[0].misfit.has_value());
-  EXPECT_EQ(report.accesses[0].misfit->lane, 2U);
+  ASSERT_TRUE(std::holds_alternative<Misfit>(report.accesses[0].found));
+  EXPECT_EQ(std::get<Misfit>(report.accesses[0].found).lane, 2U);
   ObligationReport const expected = decide(read(split + "expect = \"refuted\"\n")[0], {});
   EXPECT_TRUE(std::holds_alternative<Proved>(expected.outcome));
   EXPECT_TRUE(std::holds_alternative<Refuted>(expected.found));
@@ -202,7 +202,7 @@ TEST(Obligations, ABudgetIsTheSumOfAllCasesOfAllAccesses) {
   auto const all = read(budget_of("640"));
   ObligationReport const part = decide(all[0], {});
   ASSERT_EQ(part.accesses.size(), 2U);
-  std::uint64_t const spent = 2 * *part.accesses[0].total + 3 * *part.accesses[1].total;
+  std::uint64_t const spent = 2 * *part.accesses[0].cost()->total + 3 * *part.accesses[1].cost()->total;
   EXPECT_EQ(spent, 2U * 8 * 4 * 4 + 3 * 32 * 4)
       << "the origins of ldmatrix.x4 and copy.row128 in (128,64), 4 wavefronts each";
   ObligationReport const exact = decide(all[1], {});
