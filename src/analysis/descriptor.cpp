@@ -356,38 +356,39 @@ class DescriptorSearch {
           fmt::format("{}, mode {}", way.major == Major::k ? "K-major" : "MN-major", mode.name);
       MatrixDescriptor const& fields = fitted.found.fields;
       if (!forbidden.empty())
-        answer.reason = fmt::format("the tile is {}, and {}", as, forbidden);
+        answer.reasons = {fmt::format("the tile is {}, and {}", as, forbidden)};
       else if (!fitted.misfit.empty())
-        answer.reason = fmt::format("{}: {}", as, fitted.misfit);
+        answer.reasons = {fmt::format("{}: {}", as, fitted.misfit)};
       else
-        answer.reason = fmt::format(
+        answer.reasons = {fmt::format(
             "nearest is {}{}{}, which reads {} of {} elements from where they are stored", as,
             fitted.found.stride_is_read ? fmt::format(", {} {}", stride_field.name, fields.stride_byte_offset)
                                         : "",
             fitted.found.leading_is_read
                 ? fmt::format(", {} {}", leading_field.name, fields.leading_byte_offset)
                 : "",
-            reading.right, tile_.places.size());
+            reading.right, tile_.places.size())};
     }
     bool const is_of_the_other = own && std::any_of(std::begin(operand_modes), std::end(operand_modes),
                                                     [&](OperandMode const& m) { return m.swizzle == *own; });
-    if (answer.reason.empty())  // no mode reads such elements in this order
-      answer.reason = why_not(question_.reader, operand_modes[1], question_.major.value_or(Major::k),
-                              8 * tile_.element_bytes);
+    if (answer.reasons.empty())  // no mode reads such elements in this order
+      answer.reasons.emplace_back(why_not(question_.reader, operand_modes[1],
+                                          question_.major.value_or(Major::k), 8 * tile_.element_bytes));
     if (question_.major) {
       DescriptorQuestion other = question_;
       other.major = *question_.major == Major::k ? Major::mn : Major::k;
       if (!DescriptorSearch(tile_, other, period_).solutions().empty())
-        answer.reason += fmt::format("; {}-major it is read", other.major == Major::k ? "K" : "MN");
+        answer.reasons.push_back(fmt::format("{}-major it is read", other.major == Major::k ? "K" : "MN"));
     }
     if (own && !own_is_a_mode)
-      answer.reason =
-          fmt::format("its swizzle, {} of bytes, is no mode of {}{}; {}", to_string(*own),
-                      name(question_.reader), is_of_the_other ? ", but one of tcgen05" : "", answer.reason);
+      answer.reasons.insert(
+          answer.reasons.begin(),
+          fmt::format("its swizzle, {} of bytes, is no mode of {}{}", to_string(*own), name(question_.reader),
+                      is_of_the_other ? ", but one of tcgen05" : ""));
     else if (own && own->bits == 0 && answer.misread)
-      answer.reason +=
-          fmt::format("; it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
-                      name(question_.reader));
+      answer.reasons.push_back(
+          fmt::format("it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
+                      name(question_.reader)));
   }
 
  private:

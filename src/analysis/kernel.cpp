@@ -1046,12 +1046,31 @@ bool needs_block(ptx::Module const&, ptx::Function const& f, KernelOptions const
   return !options.block && f.reqntid[0] == 0 && kernel_detail::shape_use(f).y_or_z;
 }
 
+namespace {
+
+/// Why no block of this shape can be launched; empty if one can.
+std::string why_no_launch(ptx::Function const& f, std::array<std::uint32_t, 3> const& block) {
+  auto const threads = [](std::array<std::uint32_t, 3> const& shape) {
+    return std::uint64_t{shape[0]} * shape[1] * shape[2];
+  };
+  if (f.reqntid[0] != 0 && f.reqntid != block)
+    return fmt::format("no block of {}: the kernel requires {} (.reqntid)", fmt::join(block, ","),
+                       fmt::join(f.reqntid, ","));
+  if (f.maxntid[0] != 0 && threads(block) > threads(f.maxntid))
+    return fmt::format("no block of {} threads: the kernel allows {} (.maxntid)", threads(block),
+                       threads(f.maxntid));
+  return {};
+}
+
+}  // namespace
+
 KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
   KernelReport report;
   report.kernel = f.name;
   ptx::Launch launch;
   if (options.block) {
     launch.block = *options.block;
+    report.refused = why_no_launch(f, launch.block);
   } else if (f.reqntid[0] != 0) {
     launch.block = f.reqntid;
   } else if (!needs_block(module, f, options)) {

@@ -80,7 +80,7 @@ void print_text(CheckResult const& result, Style const& style) {
   if (auto const* unknown = std::get_if<Unknown>(&one_to_one))
     fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one), unknown->reason);
   for (AccessVerdict const& v : found.accesses) fmt::print("\n{}", describe(v, style));
-  if (!found.accesses.empty()) fmt::print("\n{}\n", certainty_line(*result.arch, style));
+  if (!found.accesses.empty()) fmt::print("\n{}\n", evidence_line(found.accesses, *result.arch, style));
 }
 
 void run(Common& common, CheckArguments const& options) {

@@ -259,7 +259,7 @@ Json to_json(TileResult const& result) {
                                   "k_step", "mn_step", "descriptor", "bases"})
       out[key] = nullptr;
     auto const* unknown = std::get_if<Unknown>(&found.outcome);
-    out["reason"] = unknown != nullptr ? unknown->reason : found.reason;
+    out["reasons"] = unknown != nullptr ? std::vector<std::string>{unknown->reason} : found.reasons;
   }
   out["counterexample"] = nullptr;
   if (found.misread)
@@ -310,7 +310,7 @@ void print_solutions(TileResult const& result, Style const& style) {
   Instructions const& cut = found.instructions;
   TileDescriptor const& best = found.solutions.front();
   auto const length = [](std::uint32_t bytes, bool is_read, std::string const& of) {
-    return is_read ? fmt::format("{} bytes, {}", bytes, of) : "any: it is not read";
+    return is_read ? fmt::format("{} bytes, {}", bytes, of) : "not read in this mode";
   };
   fmt::print("\n");
   print_fields(best.fields, length(best.fields.leading_byte_offset, best.leading_is_read, leading_of(best)),
@@ -345,8 +345,7 @@ void print_solutions(TileResult const& result, Style const& style) {
                  more[i]->fields.base_offset, in_words(more[i]->bases));
   }
   if (std::size_t const rest = found.solutions.size() - more.size(); rest != 0)
-    fmt::print("\n  {} other descriptor{} for bases among these: see --json\n", rest,
-               rest == 1 ? " is" : "s are");
+    fmt::print("\n  {} more descriptor{} for some of these bases: --json\n", rest, rest == 1 ? "" : "s");
 }
 
 void print_text(TileResult const& result, Style const& style) {
@@ -361,26 +360,27 @@ void print_text(TileResult const& result, Style const& style) {
     fmt::print("  {}  {}\n", style.outcome(found.outcome), unknown->reason);
     return;
   }
+  std::string const evidence = style.faint(
+      fmt::format("evidence: {}; {}", names_of(found.engines), support_in_words(result.question.reader)));
   if (found.solutions.empty()) {
-    fmt::print("  {}  no descriptor of {} reads it as {}, in {}  {}\n", style.outcome(found.outcome),
-               name(result.question.reader), operand, instructions, style.faint(names_of(found.engines)));
-    for (std::size_t from = 0, to = 0; to != found.reason.npos; from = to + 2) {
-      to = found.reason.find("; ", from);
-      fmt::print("           {}\n", found.reason.substr(from, to - from));
-    }
+    fmt::print("  {}  no descriptor of {} reads it as {}, in {}\n", style.outcome(found.outcome),
+               name(result.question.reader), operand, instructions);
+    for (std::string const& reason : found.reasons) fmt::print("           {}\n", reason);
     if (found.misread)
       fmt::print("           at row {}, k {}{}: read from byte {}, stored at byte {}\n", found.misread->row,
                  found.misread->k, cut.rest > 1 ? fmt::format(", stage {}", found.misread->rest) : "",
                  found.misread->read, found.misread->stored);
     fmt::print("           for {}\n", found.domain);
+    fmt::print("  {}\n", evidence);
     return;
   }
-  fmt::print("  {}  {} reads it as {}, {}, in {}  {}\n           for {}; {}\n", style.outcome(found.outcome),
+  fmt::print("  {}  {} reads it as {}, {}, in {}\n           for {}\n", style.outcome(found.outcome),
              name(result.question.reader), operand, in_words(found.solutions.front().major), instructions,
-             style.faint(names_of(found.engines)), found.domain, support_in_words(result.question.reader));
+             found.domain);
   if (result.question.reader == OperandReader::tcgen05 && cut.operand == Operand::b && cut.rows % 16 != 0)
     fmt::print("  note: {} rows of B are read with 64 rows of A alone\n", cut.rows);
   print_solutions(result, style);
+  fmt::print("\n  {}\n", evidence);
 }
 
 // ---------------------------------------------------------------------------------------- a number's

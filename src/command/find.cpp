@@ -105,12 +105,10 @@ void search_swizzles(FindResult& out) {
   if (found.best.empty()) return;
   out.searched = found.searched;
   out.what = fmt::format(
-      "all {} valid swizzles of {}, {} of which split a vector, in all {} cases ({} different "
-      "pattern{})",
-      found.searched, unit_name(out.problem), found.unusable, found.cases, found.patterns,
-      found.patterns == 1 ? "" : "s");
+      "all {} valid swizzles of {} ({} split a vector), in all {} cases ({} different modulo the banks)",
+      found.searched, unit_name(out.problem), found.unusable, found.cases, found.patterns);
   out.conclusion = conclusion_of(found, out.problem);
-  out.ties = "what has no conflicts, takes the fewest boxes of TMA, has the least excess";
+  out.ties = "conflict-free, fewest TMA boxes, least excess in the worst cases";
   out.bill = found.best.front().cost;
   out.winner = swizzled(out.problem, found.best.front().swizzle);
   out.search = std::move(found);
@@ -131,7 +129,7 @@ void search_pitches(FindResult& out) {
   out.conclusion = out.bill.excess == 0 ? "conflict-free"
                                         : fmt::format("no pitch takes fewer than {} (ideal {})",
                                                       in_all(out.bill.total), ideal_total(out.problem));
-  out.ties = "the least memory";
+  out.ties = "least memory";
   out.winner = padded(out.problem, found.fitting.front().elements);
   out.search = std::move(found);
 }
@@ -153,7 +151,7 @@ void search_linear_maps(FindResult& out) {
                   found.beats_every_swizzle() ? "it beats every Swizzle" : "no better than the best Swizzle",
                   in_all(found.least_total), found.least_excess);
   out.bill = found.maps.best.cost;
-  out.ties = "the least excess";
+  out.ties = "least excess in the worst cases";
   out.winner = under(out.problem, found.maps.best.function);
   out.search = std::move(found);
 }
@@ -388,15 +386,15 @@ void print_text(FindResult const& result, bool all, Style const& style) {
     auto const table = [&](auto const& search) { return table_of(search, problem, all); };
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
-    fmt::print("\n{}\n  {}\n  searched: {}\n  ranked by total wavefronts{}; ties: {}\n",
+    fmt::print("\n{}\n  {}\n  searched  {}\n  ranked    by total wavefronts{}; ties: {}\n",
                std::visit(table, result.search), style.strong(result.conclusion), result.what, weights,
                result.ties);
-    fmt::print("  {}\n", certainty_line(*problem.arch, style));
     fmt::print("\n{}, checked:\n", style.strong(text_of(result.winner)));
   } else {
     fmt::print("  nothing was searched: the tile itself does not fit\n");
   }
   for (AccessVerdict const& v : result.accesses) fmt::print("\n{}", swizproof::describe(v, style));
+  if (!result.accesses.empty()) fmt::print("\n{}\n", evidence_line(result.accesses, *problem.arch, style));
   if (result.code) fmt::print("\n{}", result.code->text);
 }
 

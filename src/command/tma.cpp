@@ -406,7 +406,7 @@ Json to_json(TmaResult const& result) {
 
 std::string evidence_of(TmaResult const& result) {
   std::string text(name(result.support));
-  if (result.support == Support::measured) text += ", campaigns tma and tiles";
+  if (result.support == Support::measured) text += " (campaigns tma and tiles)";
   return text;
 }
 
@@ -421,17 +421,18 @@ std::string describe(TmaWitness const& witness) {
 }
 
 std::string good_bases(TmaPlan const& plan) {
+  std::string_view const exactness = plan.exact ? "necessary and sufficient" : "sufficient";
   if (plan.destination_alignment == 0)
-    return fmt::format("{} the tile's base is {}", plan.exact ? "if and only if" : "if", residues(plan));
-  std::string text = fmt::format("{} the tile's base is a multiple of {} bytes",
-                                 plan.exact ? "if and only if" : "if", plan.destination_alignment);
-  if (plan.also.empty()) return text;
+    return fmt::format("the tile's base is {} ({})", residues(plan), exactness);
+  std::string text = fmt::format("the tile's base is a multiple of {} bytes", plan.destination_alignment);
+  std::string const how = fmt::format(" ({})", exactness);
+  if (plan.also.empty()) return text + how;
   std::size_t const count = std::min(plan.also.size(), shown_copies);
   text +=
       fmt::format(", or base mod {} is one of {}", plan.period,
                   fmt::join(plan.also.begin(), plan.also.begin() + static_cast<std::ptrdiff_t>(count), ", "));
   if (plan.also.size() > count) text += fmt::format(" and {} more (--json)", plan.also.size() - count);
-  return text;
+  return text + how;
 }
 
 /// `one box`, `2 boxes`.
@@ -461,10 +462,9 @@ std::uint64_t written_twice(TmaResult const& result) {
 std::string minimum_of(TmaResult const& result) {
   TmaPlan const& plan = result.found.plans.front();
   if (plan.boxes == 1) return {};
-  std::string text =
-      result.found.split
-          ? "the fewest equal boxes whose dimensions are the tile's own modes; the split below takes fewer"
-          : "the fewest equal boxes of one tensor map that write it from these bases";
+  std::string text = result.found.split
+                         ? "no fewer equal boxes along the tile's own modes; see split for fewer along others"
+                         : "no fewer equal boxes of one tensor map write it from these bases";
   if (std::uint64_t const twice = written_twice(result); twice != 0)
     text += fmt::format("; they overlap: {} bytes are written twice, with the same values", twice);
   return text;
@@ -509,12 +509,13 @@ std::string why_lines_alone(TmaResult const& result) {
 }
 
 /// Conditions of a wgmma descriptor on the base beyond those of the copies; empty if there are none.
-std::string base_of_wgmma(TmaPlan const& plan) {
+std::string base_of_wgmma(TmaResult const& result) {
+  TmaPlan const& plan = result.found.plans.front();
   std::uint64_t const pattern = swizzle_of(plan.mode).period();
-  if (plan.mode == TmaMode::none || (plan.destination_alignment % pattern == 0 && plan.also.empty()))
+  if (plan.mode == TmaMode::none || result.map.acts_on_bytes() ||
+      (plan.destination_alignment % pattern == 0 && plan.also.empty()))
     return {};
-  return fmt::format(
-      "wgmma: base offset 0 only from multiples of {}, unless the layout is absolute (smem_ptr)", pattern);
+  return fmt::format("wgmma reads it with base offset 0 from multiples of {} bytes alone", pattern);
 }
 
 void print_plan(TmaResult const& result, bool all, Style const& style) {
@@ -522,31 +523,30 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
   auto const line = [&](std::string_view what, std::string const& text) {
     fmt::print("  {:<13}{}\n", what, text);
   };
-  fmt::print("  {}  TMA writes exactly this tile: mode {}, {} of ({})  {}\n           on {}\n\n",
+  fmt::print("  {}  TMA writes exactly this tile: mode {}, {} of ({})\n           on {}\n\n",
              style.outcome(result.found.outcome), style.strong(name(plan.mode)),
              plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes), fmt::join(plan.box, ","),
-             style.faint(names_of(plan.engines)), domain_of(result));
+             domain_of(result));
   std::vector<std::string> types;
   for (TmaDataType const* type : result.data_types)
     types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
   line("data type", fmt::format("{}", fmt::join(types, " or ")));
   if (!result.data_types.front()->keeps_bits)
     line("", "converts f32 to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
-  line("swizzle",
-       fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0), the only one that is modelled",
-                   cuda_name(plan.mode), static_cast<unsigned>(plan.mode)));
+  line("swizzle", fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0)", cuda_name(plan.mode),
+                              static_cast<unsigned>(plan.mode)));
   line("box", fmt::format("{{{}}}, innermost first, along {} {} of the tile; element strides 1",
                           fmt::join(plan.box, ", "), plan.modes.size() == 1 ? "mode" : "modes",
                           fmt::join(plan.modes, ", ")));
   if (is_split(plan))
     line("", fmt::format("in steps of {} indices of these modes: the tensor map splits them",
                          fmt::join(plan.steps, ", ")));
-  if (std::string const minimum = minimum_of(result); !minimum.empty()) line("number", minimum);
+  if (std::string const minimum = minimum_of(result); !minimum.empty()) line("minimum", minimum);
   line("pitch", fmt::format("{} bytes from line to line of a box", plan.pitch));
   line("bytes", fmt::format("{} of one box, {} in all: what the barrier expects", plan.bytes,
                             plan.bytes * plan.boxes));
   line("destination", good_bases(plan));
-  if (std::string const wgmma = base_of_wgmma(plan); !wgmma.empty()) line("", wgmma);
+  if (std::string const wgmma = base_of_wgmma(result); !wgmma.empty()) line("", wgmma);
   line("tensor", fmt::format("its address and its strides are multiples of {} bytes", tma_tensor_unit));
   line("limits",
        fmt::format("a box: {} elements a dimension, {} dimensions; a line: multiples of {} bytes{}",
@@ -565,7 +565,8 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
                          : fmt::format("multiples of {} bytes", other.destination_alignment)));
   }
   if (result.found.split) line("split", describe_split(result));
-  line("evidence", fmt::format("{}: {}", result.arch->name, evidence_of(result)));
+  line("evidence", fmt::format("{}; TMA model of {}: {}", names_of(plan.engines), result.arch->name,
+                               evidence_of(result)));
   fmt::print("\n  tile coordinate  destination, bytes from the base\n");
   for (std::size_t i = 0; i < plan.copies.size() && (i < shown_copies || all); ++i)
     fmt::print("  {:<15}  {}\n", fmt::format("({})", fmt::join(plan.copies[i].at, ",")),

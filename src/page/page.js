@@ -322,7 +322,7 @@ function gistOf(name, document) {
     return document.one_to_one === 'refuted' ? 'two elements share a place' : '';
   }
   if (name === 'find') return document.conclusion ?? document.reason ?? '';
-  return document.reason ?? '';
+  return document.reason ?? document.reasons?.join('; ') ?? '';
 }
 
 function showVerdict(outcome, gist) {

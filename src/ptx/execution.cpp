@@ -562,7 +562,8 @@ class Executor {
         return leaf_value(leaf, s.width);
       case Action::shuffle:
         leaf.kind = Leaf::Kind::shuffle;
-        leaf.args = {word(s.a, block, 32), word(s.b, block, 32), word(s.c, block, 32)};
+        leaf.args = {word(s.a, block, 32), word(s.b, block, 32), word(s.c, block, 32), path_[block]};
+        leaf.offset = exact_[block] ? 1 : 0;
         return leaf_value(leaf, s.width);
       case Action::load:
         return load(leaf, s, block);

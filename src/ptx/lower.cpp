@@ -775,7 +775,7 @@ class Lowering {
                          : has(parts, "down") ? Shuffle::down
                          : has(parts, "bfly") ? Shuffle::bfly
                                               : Shuffle::idx;
-    if (!has(parts, "sync")) {
+    if (!has(parts, "sync") || guard_ >= 0) {  // lanes that a guard switches off give no value
       unknown(d);
       return;
     }

@@ -912,14 +912,30 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
 Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   auto const number = static_cast<std::uint32_t>(node(id).value);
   Lanes const v = value(l.args[0], bits), b = value(l.args[1], 32), c = value(l.args[2], 32);
-  if (v.uniform()) return v;
   if (v.state == Lanes::State::stuck) return v;
+  // A lane that the warp lacks, or that does not execute the shuffle, gives any value.
+  LaneTruths const on = truth(l.args[3]);
+  if (on.stuck) {
+    Lanes out;
+    out.state = Lanes::State::stuck;
+    out.why = on.why;
+    return out;
+  }
+  bool const exact = l.offset != 0;
+  std::uint32_t const together = on.atom != 0 ? on.rest() : 0, readers = present_ & ~on.no;
+  auto const gives = [&](unsigned from, unsigned to) {
+    if (from == to) return true;
+    if (!exact || (present_ >> from & 1) == 0) return false;
+    return (on.yes >> from & 1) != 0 || (together >> from & together >> to & 1) != 0;
+  };
+  bool const all_give = exact && present_ == ~0U && (on.yes == ~0U || together == ~0U);
+  if (v.uniform() && all_give) return v;
   bool const full = c.pure() && c.uniform();
   auto const mode = static_cast<Shuffle>(l.extra);
   if (!v.split()) {
     // One lane's value in all of them: not known, but the same.
     bool const one = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f && b.uniform();
-    return one ? atom(id, bits) : varying(v.why);
+    return one && all_give ? atom(id, bits) : varying(v.why);
   }
   if (!full || !b.pure()) return varying(number);
   Lanes out = v;
@@ -938,7 +954,9 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
       j = static_cast<std::int32_t>(lane ^ by), in = j <= static_cast<std::int32_t>(most);
     if (mode == Shuffle::idx)
       j = static_cast<std::int32_t>(least | (by & ~segment)), in = j <= static_cast<std::int32_t>(most);
-    out.lane[lane] = v.lane[in ? static_cast<unsigned>(j) & 31U : lane];
+    unsigned const from = in ? static_cast<unsigned>(j) & 31U : lane;
+    if ((readers >> lane & 1) != 0 && !gives(from, lane)) return varying(number);
+    out.lane[lane] = v.lane[from];
   }
   return out;
 }

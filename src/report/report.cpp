@@ -152,14 +152,19 @@ std::string describe(Collision const& collision, int indent, std::string_view wh
   constexpr std::size_t shown = 8;
   std::vector<CollidingLane> const& all = collision.lanes;
   bool const has_elements = !elements.empty() && !elements.front().coordinate.empty();
+  bool const is_swizzled = std::any_of(elements.begin(), elements.end(),
+                                       [](ElementAtFault const& e) { return e.offset != e.swizzled; });
+  auto const offset = [&](ElementAtFault const& e) {
+    return is_swizzled ? fmt::format("{} -> {}", e.offset, e.swizzled) : fmt::format("{}", e.offset);
+  };
   std::string lanes, addresses, lines;
   for (std::size_t i = 0; i < std::min(all.size(), shown); ++i) {
     lanes += fmt::format(" {:>7}", all[i].lane);
     addresses += fmt::format(" {:>#7x}", all[i].address);
     if (has_elements)
-      lines += fmt::format("{:{}}  lane {:>2}  ({})  offset {} -> {}  address {:#x}  word {}\n", "", indent,
-                           all[i].lane, fmt::join(elements[i].coordinate, ","), elements[i].offset,
-                           elements[i].swizzled, all[i].address, all[i].word);
+      lines += fmt::format("{:{}}  lane {:>2}  ({})  offset {}  address {:#x}  word {}\n", "", indent,
+                           all[i].lane, fmt::join(elements[i].coordinate, ","), offset(elements[i]),
+                           all[i].address, all[i].word);
   }
   std::string const more = all.size() > shown ? fmt::format("  and {} more lanes", all.size() - shown) : "";
   std::string const first =
@@ -179,14 +184,13 @@ std::string describe(WorstCost const& cost, int indent) {
 
 namespace {
 
-std::string describe_cost(AccessVerdict const& v, Style const& style) {
+std::string describe_cost(AccessVerdict const& v) {
   WorstCost const& cost = *v.cost();
   std::string text = fmt::format("         {} wavefront{} in the worst case, ideal {}", cost.wavefronts,
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}  {}\n         for {}\n", fmt::join(cost.degree, " "),
-                      style.faint(names_of(v.engines)), v.domain);
+  text += fmt::format("; degree {}\n         for {}\n", fmt::join(cost.degree, " "), v.domain);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes\n", cost.coverage->reached,
                         cost.coverage->of);
@@ -204,14 +208,14 @@ std::string describe(AccessVerdict const& v, Style const& style) {
   Outcome const outcome = v.outcome();
   std::string const pad(7 - name(outcome).size(), ' ');
   std::string const first = fmt::format("{}{}  {}\n", style.outcome(outcome), pad, style.strong(v.title));
-  if (v.cost() != nullptr) return first + describe_cost(v, style);
+  if (v.cost() != nullptr) return first + describe_cost(v);
   if (auto const* unknown = std::get_if<Unknown>(&outcome))
     return first + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
   Refuted const& refuted = std::get<Refuted>(outcome);
   if (std::holds_alternative<LostStore>(v.found))
     return first + fmt::format("         {}: {}\n", refuted.question, describe(refuted));
-  return first + fmt::format("         it does not fit: {}  {}\n         {}\n         for {}\n",
-                             refuted.question, style.faint(names_of(v.engines)), describe(refuted), v.domain);
+  return first + fmt::format("         it does not fit: {}\n         {}\n         for {}\n", refuted.question,
+                             describe(refuted), v.domain);
 }
 
 namespace {
@@ -307,6 +311,16 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
     out["reason"] = std::get<Refuted>(outcome).question;
   std::visit([&](auto const& found) { add(out, v, found); }, v.found);
   return out;
+}
+
+std::string evidence_line(std::span<AccessVerdict const> accesses, Architecture const& arch,
+                          Style const& style) {
+  std::vector<Engine> engines;
+  for (AccessVerdict const& v : accesses)
+    for (Engine const e : v.engines)
+      if (std::find(engines.begin(), engines.end(), e) == engines.end()) engines.push_back(e);
+  std::string const by = engines.empty() ? "" : style.faint(names_of(engines) + "; ");
+  return style.faint("evidence: ") + by + style.faint("bank model of ") + certainty_line(arch, style);
 }
 
 std::string certainty_line(Architecture const& arch, Style const& style) {

@@ -107,6 +107,10 @@ struct JUnitCase {
 [[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases,
                                     std::string_view certainty = {});
 
+/// Basis of an answer, one line: `evidence: linear, exhaustive; bank model of sm_90: measured on ...`.
+[[nodiscard]] std::string evidence_line(std::span<AccessVerdict const> accesses, Architecture const& arch,
+                                        Style const& style);
+
 /// Basis of the bank model (hardware/certainty.hpp), for people.
 [[nodiscard]] std::string certainty_line(Architecture const& arch, Style const& style);
 

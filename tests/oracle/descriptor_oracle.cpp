@@ -121,7 +121,8 @@ TEST(CutlassDescriptors, AreOurs) {
     if (!made.taken()) continue;
     SCOPED_TRACE(made.name());
     DescriptorAnswer const answer = answer_to(made);
-    ASSERT_FALSE(answer.solutions.empty()) << answer.reason;
+    ASSERT_FALSE(answer.solutions.empty())
+        << (answer.reasons.empty() ? std::string() : answer.reasons.front());
     TileDescriptor const& ours = answer.solutions.front();
     EXPECT_EQ(ours.major, made.major);
     EXPECT_EQ(ours.fields.mode, made.fields().mode);

@@ -1692,6 +1692,10 @@ class Program:
                 good = j <= top
             j = np.where(good, j, lane) & 31
             result = np.take_along_axis(values, j, axis=1)
+            # A lane that does not execute the shuffle gives any value: here one that no lane holds.
+            on = self.lanes_on(mask) & self.by_warp(m.alive)
+            gives = np.take_along_axis(on, j, axis=1) | (j == lane)
+            result = np.where(gives, result, U(0x5A5A5A50) + (lane * 20).astype(U))
             puts[0](result.reshape(-1)[:m.n], mask)
             if len(puts) > 1:
                 puts[1](good.reshape(-1)[:m.n], mask)

@@ -73,7 +73,7 @@ struct DescriptorAnswer {
   std::string domain{};
   Instructions instructions{};
   std::vector<TileDescriptor> solutions{};
-  std::string reason{};
+  std::vector<std::string> reasons{};  ///< why there is none
   std::optional<Misread> misread{};
 };
 

@@ -18,14 +18,14 @@ namespace swizproof::ptx {
 /// Meaning of a variable of the graph.
 struct Leaf {
   enum class Kind : std::uint8_t {
-    special,   ///< `extra` is the Special, or from 100 on another register that all threads of a block share
-    symbol,    ///< the address of a variable: `extra` is its index
-    param,     ///< `extra` is the parameter's symbol, `offset` the bytes into it
-    load,      ///< from memory that all threads share; args: the address
-    opaque,    ///< a function of its args that is not modelled
-    varying,   ///< any value in any lane
-    voted,     ///< any value, the same in all lanes if the mask (args) is full
-    shuffle,   ///< args: value, lane, bounds; `extra` is the mode
+    special,  ///< `extra` is the Special, or from 100 on another register that all threads of a block share
+    symbol,   ///< the address of a variable: `extra` is its index
+    param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
+    load,     ///< from memory that all threads share; args: the address
+    opaque,   ///< a function of its args that is not modelled
+    varying,  ///< any value in any lane
+    voted,    ///< any value, the same in all lanes if the mask (args) is full
+    shuffle,  ///< args: value, lane, bounds, and which lanes execute it, exactly if `offset`; `extra` is the mode
     counter,   ///< how often the loop's body has run to its end
     phi,       ///< a register at a loop's header: see Phi
     exit,      ///< args: a term of loop `left`, in the iteration in which the thread leaves it

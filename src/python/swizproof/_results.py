@@ -667,6 +667,7 @@ class Descriptor(Answer):
     bases: Optional[Bases] = None
     solutions: Optional[List[TileDescriptor]] = None
     reason: Optional[str] = None
+    reasons: Optional[List[str]] = None
     counterexample: Optional[Misread] = None
     domain: Optional[str] = None
     engines: Optional[List[str]] = None

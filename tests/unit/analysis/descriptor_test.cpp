@@ -23,6 +23,12 @@ std::string refusal(std::string const& layout, DescriptorQuestion question = {},
   }
 }
 
+std::string joined(DescriptorAnswer const& answer) {
+  std::string text;
+  for (std::string const& reason : answer.reasons) text += (text.empty() ? "" : "; ") + reason;
+  return text;
+}
+
 TEST(Descriptor, OfEveryCanonicalTileIsTheOneOfTheManual) {
   struct Atom {
     char const* name;
@@ -164,30 +170,31 @@ TEST(Descriptor, OfAPaddedRowIsNone) {
 TEST(Descriptor, NamesASwizzleThatNoModeHas) {
   DescriptorAnswer const found = ask_about("Sw<2,5,2> o smem_ptr[16b](unset) o (64,64):(64,1)");
   EXPECT_TRUE(found.solutions.empty());
-  EXPECT_NE(found.reason.find("Sw<2,5,2> of bytes, is no mode of wgmma, but one of tcgen05"),
+  EXPECT_NE(joined(found).find("Sw<2,5,2> of bytes, is no mode of wgmma, but one of tcgen05"),
             std::string::npos)
-      << found.reason;
+      << joined(found);
   EXPECT_TRUE(found.misread.has_value());
-  EXPECT_NE(ask_about("Sw<3,3,4> o _0 o (64,64):(64,1)", {}, 16).reason.find("Sw<3,4,4> of bytes"),
+  EXPECT_NE(joined(ask_about("Sw<3,3,4> o _0 o (64,64):(64,1)", {}, 16)).find("Sw<3,4,4> of bytes"),
             std::string::npos);
 }
 
 TEST(Descriptor, NamesTheOrderThatNoInstructionReads) {
-  EXPECT_EQ(ask_about("gmma:MN_SW128<fp8> (128,64)").reason,
+  EXPECT_EQ(joined(ask_about("gmma:MN_SW128<fp8> (128,64)")),
             "the tile is MN-major, mode 128B, and wgmma reads elements of 8 and 32 bits K-major alone");
-  EXPECT_EQ(ask_about("((8,8),(16,2)):((16,128),(1,1024))", {.major = Major::mn}, 8).reason,
+  EXPECT_EQ(joined(ask_about("((8,8),(16,2)):((16,128),(1,1024))", {.major = Major::mn}, 8)),
             "wgmma reads elements of 8 and 32 bits K-major alone; K-major it is read");
 }
 
 TEST(Descriptor, NamesTheFieldThatHoldsNoSuchStride) {
-  EXPECT_NE(ask_about("Sw<3,4,3> o smem_ptr[16b](unset) o ((8,8),16):((64,-512),1)", {})
-                .reason.find("K-major, mode 128B: stride byte offset would be -1024 bytes, to row 8, k 0"),
+  EXPECT_NE(joined(ask_about("Sw<3,4,3> o smem_ptr[16b](unset) o ((8,8),16):((64,-512),1)", {}))
+                .find("K-major, mode 128B: stride byte offset would be -1024 bytes, to row 8, k 0"),
             std::string::npos)
       << "its own mode, though another reads some elements";
-  EXPECT_NE(ask_about("((8,8),16):((8,-64),1)", {}, 16).reason.find("stride byte offset would be -128 bytes"),
-            std::string::npos);
-  EXPECT_NE(ask_about("((8,8),(8,2)):((8,68),(1,1024))", {}, 16)
-                .reason.find("stride byte offset would be 136 bytes"),
+  EXPECT_NE(
+      joined(ask_about("((8,8),16):((8,-64),1)", {}, 16)).find("stride byte offset would be -128 bytes"),
+      std::string::npos);
+  EXPECT_NE(joined(ask_about("((8,8),(8,2)):((8,68),(1,1024))", {}, 16))
+                .find("stride byte offset would be 136 bytes"),
             std::string::npos);
 }
 

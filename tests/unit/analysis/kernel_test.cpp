@@ -173,6 +173,56 @@ TEST(Kernel, LanesThatEndWithinALoopAreNotSaidToGoOn) {
   EXPECT_EQ(b.wavefronts, 32U);
 }
 
+// Rows of 128 bytes: a lane that reads lane 31's row number finds it in its own warp, or nothing that is known.
+TEST(Kernel, AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue) {
+  auto const after = [](std::string const& shuffle, std::uint32_t threads, std::string const& before = "") {
+    return one(before + shuffle + " shl.b32 %r5, %r4, 2; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];",
+               {.block = std::array<std::uint32_t, 3>{threads, 1, 1}});
+  };
+  std::string const last = "shfl.sync.idx.b32 %r4, %r1, 31, 31, -1;",
+                    up = "shfl.sync.up.b32 %r4, %r1, 1, 0, -1;",
+                    down = "shfl.sync.down.b32 %r4, %r1, 1, 31, -1;";
+  EXPECT_EQ(after(last, 64).wavefronts, 1U);
+  EXPECT_EQ(after(last, 64).verdict, KernelVerdict::proved);
+  EXPECT_NE(after(last, 40).verdict, KernelVerdict::proved) << "the second warp has no lane 31";
+  EXPECT_EQ(after(up, 40).verdict, KernelVerdict::proved);
+  EXPECT_NE(after(down, 40).verdict, KernelVerdict::proved) << "lane 7 of the second warp reads lane 8";
+  std::string const ends = "setp.ge.u32 %p1, %r1, 20; @%p1 bra out; ", out = " out: ";
+  EXPECT_NE(
+      decided(ends + down + " shl.b32 %r5, %r4, 2; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];" + out)
+          .at(0)
+          .verdict,
+      KernelVerdict::proved)
+      << "lane 19 reads lane 20, which has left";
+  EXPECT_EQ(
+      decided(ends + up + " shl.b32 %r5, %r4, 2; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];" + out)
+          .at(0)
+          .verdict,
+      KernelVerdict::proved);
+  std::string const uniform = "setp.ge.u32 %p1, %r3, 20; @%p1 bra out; ";
+  EXPECT_EQ(
+      decided(uniform + down + " shl.b32 %r5, %r4, 2; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5];" + out)
+          .at(0)
+          .verdict,
+      KernelVerdict::proved)
+      << "all lanes execute it, or none";
+}
+
+TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
+  auto const refused = [](std::string const& directive, std::array<std::uint32_t, 3> block) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k()\n" + directive + "\n{\nret;\n}\n",
+        "test.ptx");
+    return decide_kernel(m, m.functions.at(0), {.block = block}).refused;
+  };
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {64, 1, 1}), "");
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {8, 8, 1}), "") << "the threads count, not the shape";
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {96, 1, 1}),
+            "no block of 96 threads: the kernel allows 64 (.maxntid)");
+  EXPECT_EQ(refused(".reqntid 64", {64, 1, 1}), "");
+  EXPECT_EQ(refused(".reqntid 64", {32, 2, 1}), "no block of 32,2,1: the kernel requires 64,1,1 (.reqntid)");
+}
+
 TEST(Kernel, AtMostAndParameters) {
   std::string const body =
       "mul.lo.s32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];";
