@@ -209,7 +209,8 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int ar
   std::string const word = argc > 1 ? argv[1] : "";
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
   InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
-  std::string const all = "see swizproof --help";
+  bool const known = !word.empty() && is_command(app, word);
+  std::string const all = known ? "see swizproof " + word + " --help" : "see swizproof --help";
   if (unknown) {
     out.hint = did_you_mean_of(word, command_names(app), all);
   } else if (std::vector<std::string> const values = values_in(out.message); !values.empty()) {

@@ -469,19 +469,20 @@ void print_up_to(MovementResult const& r, Style const& style) {
   UpTo const& up_to = *r.found.up_to;
   NamedFragment const& f = *r.operand;
   Fragment const& held = r.movement.wanted.fragment;
-  fmt::print("\n  {}   up to {}  {}\n", style.outcome(up_to.answer.outcome), words_for(up_to, f),
-             style.faint(names_of(up_to.answer.engines)));
+  fmt::print("\n  {}   with a fix: right up to {}  {}\n", style.outcome(up_to.answer.outcome),
+             words_for(up_to, f), style.faint(names_of(up_to.answer.engines)));
   if (!up_to.values.empty()) {
     fmt::print(
-        "           no value has to change its lane; the operand's registers, lowest bits first, are\n");
+        "           no value has to change its lane; the operand's registers R', lowest bits first, take "
+        "from the source's R\n");
     std::size_t const each = held.register_bits() / held.bits, period = period_of(up_to.values, each);
     for (std::size_t from = 0; from < period; from += each) {
-      fmt::print("             R{} =", from / each);
+      fmt::print("             R{}' =", from / each);
       for (std::size_t i = from; i < from + each; ++i)
         fmt::print(" {}", register_name(held, up_to.values[i], held.bits));
       fmt::print("\n");
     }
-    if (period < up_to.values.size()) fmt::print("             and so on from R{} on\n", period / each);
+    if (period < up_to.values.size()) fmt::print("             and so on from R{}' on\n", period / each);
   }
   if (!up_to.k.empty())
     fmt::print(

@@ -352,6 +352,26 @@ Access parse_noted_access(std::string_view text, std::vector<std::string>& notes
   return access;
 }
 
+/// A hint for a name that is no access.
+static std::string hint_for_unknown(std::string_view text) {
+  if (text.starts_with("wgmma") || text.starts_with("tcgen05"))
+    return "it reads through a descriptor, not by lanes: swizproof descriptor LAYOUT";
+  if (text.starts_with("mma")) return "it reads registers: swizproof fragment " + std::string(text) + ":a";
+  std::vector<std::string> names, longer;
+  for (NamedAccess const& known : named_accesses()) {
+    names.emplace_back(known.access.name);
+    if (names.back().starts_with(std::string(text) + ".")) longer.push_back(names.back());
+  }
+  if (!longer.empty()) {
+    std::string hint = "did you mean " + longer.front();
+    for (std::size_t i = 1; i < std::min<std::size_t>(longer.size(), 4); ++i)
+      hint += (i + 1 == std::min<std::size_t>(longer.size(), 4) ? " or " : ", ") + longer[i];
+    return hint + "?";
+  }
+  return did_you_mean(
+      text, names, "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ...");
+}
+
 Access parse_access(std::string_view text, std::span<std::string const> more) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
@@ -363,13 +383,7 @@ Access parse_access(std::string_view text, std::span<std::string const> more) {
     return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more).parse();
   if (Access const* const named = named_access(text)) return *named;
   if (!looks_like_instruction(text)) {
-    std::vector<std::string> names;
-    for (NamedAccess const& known : named_accesses()) names.emplace_back(known.access.name);
-    throw InputError{
-        "unknown access", std::string(text), 0, text.size(),
-        did_you_mean(text, names,
-                     "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., "
-                     "col = ...")};
+    throw InputError{"unknown access", std::string(text), 0, text.size(), hint_for_unknown(text)};
   }
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
   std::string_view const known = name(parse_instruction(text));

@@ -238,7 +238,7 @@ class FragmentParser {
     return *element_bits_;
   }
   [[nodiscard]] Operand operand(std::string_view letters) const {
-    if (!operand_) fail("which operand is missing", "write it behind a colon: " + name_ + letters.data());
+    if (!operand_) fail("the operand is missing", "write it behind a colon: " + name_ + letters.data());
     return *operand_;
   }
   NamedFragment named(std::string instruction, Operand operand, Fragment const& fragment,

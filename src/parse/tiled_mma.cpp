@@ -21,7 +21,8 @@ class MmaBlockParser {
   [[nodiscard]] NamedFragment parse() {
     read();
     if (operand_.empty())
-      in_.fail("which operand is missing", 0, in_.peek_name().size(), "write :a, :b or :d behind the block");
+      in_.fail("the operand is missing", 0, in_.peek_name().size(),
+               "write :a, :b, :c or :d behind the block");
     Layout const* const c = layout("LayoutC_TV");
     if (c == nullptr) in_.fail("the block has no line LayoutC_TV", 0, 1);
     for (std::string const& name : names(*c))

@@ -113,7 +113,7 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
     }
     return "accepted";
   };
-  EXPECT_EQ(message(mma), "which operand is missing");
+  EXPECT_EQ(message(mma), "the operand is missing");
   EXPECT_EQ(message(mma + ":a"), "4 atoms lie side by side here, and a fragment is that of one atom");
   std::string permuted = mma;
   permuted.replace(permuted.find("(_32,_2,_2,_1):(_1,_32,_64,_0)"), 30, "(_32,_1,_1,_1):(_1,_0,_0,_0)");
