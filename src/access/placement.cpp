@@ -74,7 +74,7 @@ unsigned Placement::grain() const {
 }
 
 void Placement::refuse(std::string message, std::string hint) const {
-  throw InputError{std::move(message), access_.name, 0, access_.name.size(), std::move(hint)};
+  throw InputError::whole(std::move(message), access_.name, std::move(hint));
 }
 
 std::uint64_t Placement::assignments() const {

@@ -173,8 +173,7 @@ Alignment alignment_of(Map const& map, Limits const& limits) {
   if (!map.acts_on_bytes()) {
     if (!map.element_bits) {
       std::string const text = to_string(map);
-      throw InputError{"the element size is not known", text, 0, text.size(),
-                       "give --element, such as --element f16"};
+      throw InputError::whole("the element size is not known", text, "give --element, such as --element f16");
     }
     out.domain = bare ? "all elements, bases that are multiples of one"
                       : "every element of the tile, bases that are multiples of one";
@@ -220,9 +219,9 @@ std::string known_base(std::uint64_t base) {
 void refuse_other_bases(Map const& map, std::optional<std::uint64_t> align) {
   if (!align || !map.base_address) return;
   std::string const text = to_string(map);
-  throw InputError{
+  throw InputError::whole(
       "the pointer's address gives " + known_base(*map.base_address) + ", and an alignment other ones", text,
-      0, text.size(), "leave one of them out; without its pointer the layout is " + text};
+      "leave one of them out; without its pointer the layout is " + text);
 }
 
 std::optional<std::uint64_t> own_alignment(Map const& map, Limits const& limits) {

@@ -34,8 +34,8 @@ using Found = std::variant<Worst, Misfit, Unknown>;
 /// Names what is accessed where no case accesses anything.
 [[noreturn]] void refuse_nothing(Placement const& placement) {
   std::string const& text = placement.access().name;
-  throw InputError{"no lane takes part in any case: nothing is accessed", text, 0, text.size(),
-                   "the condition after 'if' is never true"};
+  throw InputError::whole("no lane takes part in any case: nothing is accessed", text,
+                          "the condition after 'if' is never true");
 }
 
 class Checker {

@@ -232,52 +232,10 @@ class Replay {
       bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
       Values const b = unary ? a : value(n.b);
       Values const c = n.op == Op::ite ? value(n.c) : a;
-      for (unsigned l = 0; l < 32; ++l) out[l] = apply(n, a[l], b[l], c[l]);
+      for (unsigned l = 0; l < 32; ++l) out[l] = value_of(n, a[l], b[l], c[l]);
     }
     --depth_;
     return out;
-  }
-
-  static std::uint64_t apply(Node const& n, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-    std::uint64_t const m = mask(n.width);
-    switch (n.op) {
-      case Op::bv_xor:
-        return a ^ b;
-      case Op::bv_and:
-        return a & b;
-      case Op::bv_or:
-        return a | b;
-      case Op::bv_add:
-        return (a + b) & m;
-      case Op::bv_sub:
-        return (a - b) & m;
-      case Op::bv_mul:
-        return (a * b) & m;
-      case Op::bv_udiv:
-        return b == 0 ? m : a / b;
-      case Op::bv_urem:
-        return b == 0 ? a : a % b;
-      case Op::bv_shl:
-        return b < n.width ? (a << b) & m : 0;
-      case Op::bv_lshr:
-        return b < n.width ? a >> b : 0;
-      case Op::ite:
-        return a != 0 ? b : c;
-      case Op::truncate:
-        return a & m;
-      case Op::eq:
-        return a == b;
-      case Op::ult:
-        return a < b;
-      case Op::negation:
-        return a == 0;
-      case Op::conjunction:
-        return a & b;
-      case Op::disjunction:
-        return a | b;
-      default:
-        return a;
-    }
   }
 
   [[nodiscard]] bool encloses(std::int32_t l) const {

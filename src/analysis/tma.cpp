@@ -342,7 +342,7 @@ void confirm_plan(TmaPlan& plan, Map const& map, Limits const& limits) {
 TmaCopies begin_copies(Map const& map, Tile& tile) {
   auto const refuse = [&](std::string message, std::string hint) {
     std::string const text = to_string(map);
-    return InputError{std::move(message), text, 0, text.size(), std::move(hint)};
+    return InputError::whole(std::move(message), text, std::move(hint));
   };
   if (map.domain() == nullptr) throw refuse("TMA writes a tile with a shape", "such as (128,64):(64,1)");
   if (!map.element_bits)

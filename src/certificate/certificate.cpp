@@ -139,17 +139,14 @@ CertificateWriter::CertificateWriter(std::string folder, std::size_t catalogue)
   fs::create_directories(folder_, error);
   bool const empty = !error && fs::is_empty(folder_, error);
   if (error || !empty)
-    throw InputError{
+    throw InputError::whole(
         error ? "cannot make the folder: " + error.message() : "the folder for certificates is not empty",
-        folder_,
-        0,
-        folder_.size(),
-        {}};
+        folder_);
 }
 
 void CertificateWriter::write(Entry& entry, std::string const& name, std::string const& text) {
   if (fs::exists(folder_ + "/" + name))
-    throw InputError{"two certificates have one name: " + name, folder_, 0, folder_.size(), {}};
+    throw InputError::whole("two certificates have one name: " + name, folder_);
   WholeFile(folder_ + "/" + name, "a certificate").write(text);
   entry.files.push_back(name);
 }
@@ -252,9 +249,9 @@ class Scratch {
     if (error || mkdtemp(path_.data()) == nullptr) {
       char const* const set = std::getenv("TMPDIR");
       std::string const place = set == nullptr ? "/tmp" : set;
-      throw InputError{"cannot make a temporary folder: " +
-                           (error ? error.message() : std::generic_category().message(errno)),
-                       place, 0, place.size(), "TMPDIR names the folder for it"};
+      throw InputError::whole("cannot make a temporary folder: " +
+                                  (error ? error.message() : std::generic_category().message(errno)),
+                              place, "TMPDIR names the folder for it");
     }
     doomed_ = Doomed(path_);
   }
@@ -378,8 +375,8 @@ class ClaimList {
     }
   }
   [[noreturn]] void refuse(std::string const& message) const {
-    throw InputError{message, folder_, 0, folder_.size(),
-                     "certificates are written by: swizproof prove --certificates DIR"};
+    throw InputError::whole(message, folder_,
+                            "certificates are written by: swizproof prove --certificates DIR");
   }
   [[nodiscard]] std::vector<Listed> const& claims() const { return claims_; }
   /// No file of the folder is missing, and none is too many.

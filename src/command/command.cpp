@@ -56,8 +56,7 @@ Mapping LayoutArgument::parse_for_every_base() const {
 
 Mapping LayoutArgument::parse_or_dash() const {
   if (text != "-") return parse();
-  if (!element.empty())
-    throw InputError{"- has no elements", element, 0, element.size(), "leave --element out"};
+  if (!element.empty()) throw InputError::whole("- has no elements", element, "leave --element out");
   Mapping none;
   none.text = "-";
   return none;

@@ -12,8 +12,8 @@ void add_elsewhere(CLI::App& app, std::string const& name, std::string const& ne
   CLI::App* const sub = app.add_subcommand(name, "of the program alone: it needs " + needs);
   sub->allow_extras()->fallthrough(false);
   sub->callback([name, needs] {
-    throw InputError{"this page cannot " + name + ", which needs " + needs, name, 0, name.size(),
-                     "ask the program: ./run prove builds it"};
+    throw InputError::whole("this page cannot " + name + ", which needs " + needs, name,
+                            "ask the program: ./run prove builds it");
   });
 }
 

@@ -40,7 +40,7 @@ struct ConvertResult {
 unsigned own_unit(Mapping const& map) {
   if (plain_swizzle(map) != nullptr && map.acts_on_bytes()) return 8;
   if (!map.element_bits)
-    throw InputError{"the size of an element is missing", map.text, 0, map.text.size(), "--element f16"};
+    throw InputError::whole("the size of an element is missing", map.text, "--element f16");
   return *map.element_bits;
 }
 
@@ -72,9 +72,7 @@ IntTuple as_static(IntTuple tuple) {
 
 /// The map in units of so many bits. Its swizzle is one of those units as well.
 Mapping in_units(Mapping const& map, unsigned bits) {
-  auto const refuse = [&](std::string message) {
-    return InputError{std::move(message), map.text, 0, map.text.size(), {}};
-  };
+  auto const refuse = [&](std::string message) { return InputError::whole(std::move(message), map.text); };
   for (std::vector<Stage> const* const stages : {&map.on_elements, &map.on_bytes})
     for (Stage const& stage : *stages)
       if (std::holds_alternative<Expression>(stage) || std::holds_alternative<LinearMap>(stage))
@@ -103,13 +101,10 @@ Mapping in_units(Mapping const& map, unsigned bits) {
 bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converted, unsigned bits) {
   if (given.domain() == nullptr) return true;
   if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
-    throw InputError{
+    throw InputError::whole(
         fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
                     given.domain()->size(), most_shared_bytes),
-        given.text,
-        0,
-        given.text.size(),
-        {}};
+        given.text);
   unsigned const unit = std::min(own, bits);
   return units_of(given, own, unit) == units_of(converted, bits, unit);
 }
@@ -122,8 +117,9 @@ std::optional<Difference> split_at(Mapping const& given, Mapping const& on_eleme
   if (!is_flagged(given)) return std::nullopt;
   Equality const found = compare(given, on_elements, alignment, limits);
   if (auto const* const unknown = std::get_if<Unknown>(&found.outcome))
-    throw InputError{"whether the swizzle of bytes is one of elements is not decided: " + unknown->reason,
-                     given.text, 0, given.text.size(), "give more --timeout"};
+    throw InputError::whole(
+        "whether the swizzle of bytes is one of elements is not decided: " + unknown->reason, given.text,
+        "give more --timeout");
   return found.difference;
 }
 
@@ -206,9 +202,9 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
   CodeFacts facts;
   std::optional<std::uint64_t> const own = own_alignment(map, common.limits());
   if (!own)
-    throw InputError{
+    throw InputError::whole(
         "the alignment of this array is not known, as no engine knows the period of its function", map.text,
-        0, map.text.size(), "give more --timeout"};
+        "give more --timeout");
   facts.alignment = std::max(*own, array_alignment);
   facts.element = map.element.empty() && !element.empty() ? parse_element_type(element).name : map.element;
   return {language, code_of(map, *parse_language(language), facts)};

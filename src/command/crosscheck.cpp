@@ -171,8 +171,8 @@ Files sorted(std::vector<std::string> const& names) {
     for (auto const* const known : {&files.records, &files.profiles, &files.traces})
       for (File const& other : *known)
         if (without_blanks(other.text) == without_blanks(file.text))
-          throw InputError{"the same text as " + other.name + ": a file counts once", name, 0, name.size(),
-                           "give each file once"};
+          throw InputError::whole("the same text as " + other.name + ": a file counts once", name,
+                                  "give each file once");
     (name.ends_with(".csv") ? files.profiles
      : is_trace(file.text)  ? files.traces
                             : files.records)

@@ -45,7 +45,7 @@ void read_extent(std::string const& text, DescriptorQuestion& question) {
   if (text.empty()) return;
   std::string const wanted = "an extent is ROWS,K in elements of one instruction, such as 64,16";
   std::size_t const comma = text.find(',');
-  if (comma == text.npos) throw InputError{wanted, text, 0, text.size()};
+  if (comma == text.npos) throw InputError::whole(wanted, text);
   question.rows = parse_number(text, 0, comma, wanted);
   question.depth = parse_number(text, comma + 1, text.size(), wanted);
 }
@@ -74,7 +74,7 @@ std::optional<OperandReader> reader_of_options(Common const& common, std::string
   if (!common.arch_is_given) return reader;
   Architecture const& arch = parse_architecture(common.arch);
   auto const refuse = [&](std::string message, std::string hint) {
-    return InputError{std::move(message), common.arch, 0, common.arch.size(), std::move(hint)};
+    return InputError::whole(std::move(message), common.arch, std::move(hint));
   };
   std::string const whose = "wgmma is of sm_90a, tcgen05 of sm_100a, sm_103a and sm_110a";
   if (arch.operands == OperandUnit::none)
@@ -404,7 +404,7 @@ NumberResult compute_number(Common const& common, DescriptorArguments const& opt
   std::string_view const why =
       why_not(result.descriptor.reader, result.descriptor.operand_mode(), result.major, result.element_bits);
   auto const refuse = [&](std::string message) {
-    return InputError{std::move(message), options.layout.text, 0, options.layout.text.size()};
+    return InputError::whole(std::move(message), options.layout.text);
   };
   if (!why.empty()) throw refuse(std::string(why));
   if (question.depth && *question.depth != 8 * operand_k_bytes / result.element_bits)

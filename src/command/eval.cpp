@@ -139,7 +139,7 @@ std::optional<std::uint64_t> base_of(EvalArguments const& options, Mapping const
 void refuse_contradictions(EvalArguments const& options, Mapping const& map, bool has_base) {
   bool const bare = map.domain() == nullptr;
   auto const refuse = [&](std::string message, std::string hint) {
-    throw InputError{std::move(message), map.text, 0, map.text.size(), std::move(hint)};
+    throw InputError::whole(std::move(message), map.text, std::move(hint));
   };
   if (has_base && !options.bytes && !(bare && map.acts_on_bytes()))
     throw InputError{"--base goes with --bytes", "", 0, 1, {}};
@@ -163,9 +163,9 @@ std::uint64_t value_at(Mapping const& map, bool bytes, std::uint64_t base, std::
   std::uint64_t const address = bit_address(map, origin, index);
   std::uint64_t const unit = bytes ? 8 : bits;
   if (address % unit != 0)
-    throw InputError{
+    throw InputError::whole(
         fmt::format("index {} lies at bit {}, inside {}", index, address, bytes ? "a byte" : "an element"),
-        map.text, 0, map.text.size(), bytes ? "leave --bytes out for element offsets" : "use --bytes"};
+        map.text, bytes ? "leave --bytes out for element offsets" : "use --bytes");
   // Offsets may be negative, and stay so when bits become elements.
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(address) / static_cast<std::int64_t>(unit));
 }
@@ -176,8 +176,8 @@ Offsets compute(EvalArguments const& options, Mapping const& map) {
   Layout const* const domain = map.domain();
   std::int64_t const size = domain == nullptr ? 0 : domain->size();
   auto const indices = indices_of(options, size, [&] {
-    throw InputError{fmt::format("the layout has {} elements, more than 2^22", size), map.text, 0,
-                     map.text.size(), "give --at 0,1,2,..."};
+    throw InputError::whole(fmt::format("the layout has {} elements, more than 2^22", size), map.text,
+                            "give --at 0,1,2,...");
   });
   Offsets found{map.text};
   if (domain != nullptr) found.domain = *domain;

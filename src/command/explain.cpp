@@ -164,10 +164,10 @@ Architecture const& architecture_of(Trace const& trace, std::string const& wante
   if (wanted.empty()) return *trace.arch;
   Architecture const& arch = parse_architecture(wanted);
   if (!same_law(arch, *trace.arch))
-    throw InputError{
+    throw InputError::whole(
         fmt::format("the wavefronts of this trace were counted by the table of {}, this one has others",
                     trace.arch->name),
-        wanted, 0, wanted.size(), "leave --arch out; 'swizproof predict' counts addresses by any table"};
+        wanted, "leave --arch out; 'swizproof predict' counts addresses by any table");
   return arch;
 }
 
@@ -189,8 +189,8 @@ ExplainResult compute(ExplainArguments const& options) {
     result.kernels.push_back(std::move(kernel));
   }
   if (result.kernels.empty() && result.all_kernels != 0)
-    throw InputError{"no kernel of the trace has a name that matches", options.kernel, 0,
-                     options.kernel.size(), "without --kernel all are shown"};
+    throw InputError::whole("no kernel of the trace has a name that matches", options.kernel,
+                            "without --kernel all are shown");
   std::stable_sort(result.kernels.begin(), result.kernels.end(), by_excess);
   read_sources(result);
   return result;
@@ -634,7 +634,7 @@ void print_text(ExplainResult const& result, Style const& style) {
 void refuse_contradictions(Common const& common, ExplainArguments const& options) {
   if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} < 2) return;
   std::string const one = common.json ? "--json" : "--sarif - --html -";
-  throw InputError{"standard output takes one form", one, 0, one.size(), "write the others to files"};
+  throw InputError::whole("standard output takes one form", one, "write the others to files");
 }
 
 void run(Common& common, ExplainArguments const& options) {

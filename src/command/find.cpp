@@ -159,8 +159,7 @@ void search_linear_maps(FindResult& out) {
 SearchProblem problem_of(Common const& common, FindArguments const& options,
                          std::vector<std::string>& notes) {
   if (!options.unit.empty() && (options.padding || options.linear))
-    throw InputError{
-        "--unit is for swizzles: it has no meaning here", options.unit, 0, options.unit.size(), {}};
+    throw InputError::whole("--unit is for swizzles: it has no meaning here", options.unit);
   if (!options.weights.empty() && options.weights.size() != options.accesses.size())
     throw InputError{
         fmt::format("{} --weight for {} --access", options.weights.size(), options.accesses.size()),
@@ -172,8 +171,8 @@ SearchProblem problem_of(Common const& common, FindArguments const& options,
   notes = given.notes;
   if (std::holds_alternative<Refuted>(is_one_to_one(problem.tile, common.limits()).outcome)) {
     std::string const text = text_of(problem.tile);
-    throw InputError{"two elements of this tile share a place: no swizzle fixes that", text, 0, text.size(),
-                     "'swizproof inspect' names the two"};
+    throw InputError::whole("two elements of this tile share a place: no swizzle fixes that", text,
+                            "'swizproof inspect' names the two");
   }
   bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
   problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";

@@ -50,10 +50,10 @@ Holder asked_for(Fragment const& f, std::string const& text) {
   std::size_t const comma = text.find(',');
   std::string const wanted =
       fmt::format("--at takes ROW,COLUMN, from 0,0 to {},{}", f.rows - 1, f.columns - 1);
-  if (comma == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
+  if (comma == std::string::npos) throw InputError::whole(wanted, text);
   std::uint64_t const row = parse_number(text, 0, comma, wanted);
   std::uint64_t const column = parse_number(text, comma + 1, text.size(), wanted);
-  if (row >= f.rows || column >= f.columns) throw InputError{wanted, text, 0, text.size(), {}};
+  if (row >= f.rows || column >= f.columns) throw InputError::whole(wanted, text);
   return holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
 }
 
@@ -61,8 +61,8 @@ Holder asked_for(Fragment const& f, std::string const& text) {
 Layout thread_value_layout(Fragment const& f, std::string const& text) {
   Mapping const map = parse_mapping(text);
   auto const refuse = [&](std::string message) {
-    throw InputError{std::move(message), text, 0, text.size(),
-                     "such as " + to_string(thread_values(f)) + ", which is CuTe's"};
+    throw InputError::whole(std::move(message), text,
+                            "such as " + to_string(thread_values(f)) + ", which is CuTe's");
   };
   auto const* const layout = map.on_elements.empty() ? nullptr : std::get_if<Layout>(&map.on_elements.back());
   if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2 ||
@@ -287,13 +287,13 @@ void run(Common& common, FragmentArguments const& options) {
     return;
   }
   if (!options.contiguous.empty())
-    throw InputError{"--contiguous goes with --into", options.contiguous, 0, options.contiguous.size(), {}};
+    throw InputError::whole("--contiguous goes with --into", options.contiguous);
   if (options.fragment.find('=') != std::string::npos)
-    throw InputError{
+    throw InputError::whole(
         "rows say where an operand's elements lie in memory: --into, the operand, is missing",
-        options.fragment, 0, options.fragment.size(),
+        options.fragment,
         "INSTRUCTION: row = .. --into mma.m16n8k16.f16:a loads; mma.m16n8k16.f16:d --element f16 --into "
-        "INSTRUCTION: row = .. stores"};
+        "INSTRUCTION: row = .. stores");
   std::string const text = options.fragment + (options.operand.empty() ? "" : ":" + options.operand);
   FragmentResult const result = compute(common, options, parse_fragment(text, options.element_bits()));
   common.exit_code = exit_code_of(result.answer.outcome);

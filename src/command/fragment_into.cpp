@@ -27,8 +27,8 @@ Mover mover_of(std::string const& text) {
   static std::string const of_warpgroups[] = {"warp", "thread"};  // as RowVariable numbers them
   Access access = parse_access(text, of_warpgroups);
   auto const refuse = [&](std::string message) {
-    throw InputError{std::move(message), text, 0, text.size(),
-                     "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)"};
+    throw InputError::whole(std::move(message), text,
+                            "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)");
   };
   if (access.instruction.matrices == 0) refuse("only ldmatrix and stmatrix have rows");
   auto const* const where = std::get_if<Coordinate>(&access.where);
@@ -82,15 +82,16 @@ void refuse_far_rows(Movement const& m, RowStarts const& rows, std::string const
       auto const at = rows.at(lane, std::uint64_t{thread / warp_lanes}, i);
       for (std::size_t index = 0; index < 2; ++index)
         if (at[index] >= 1U << 20)
-          throw InputError{fmt::format("lane {}{}{} gives {} {}, outside of any tile: rows and columns are "
-                                       "from 0 to 2^20 - 1",
-                                       lane,
-                                       m.wanted.fragment.threads > warp_lanes
-                                           ? fmt::format(" of warp {}", thread / warp_lanes)
-                                           : "",
-                                       m.delivered.copies > 1 ? fmt::format(", i = {},", i) : "",
-                                       index == 0 ? "row" : "col", static_cast<std::int64_t>(at[index])),
-                           text, 0, text.size(), "row and col are computed in unsigned words of 64 bits"};
+          throw InputError::whole(
+              fmt::format("lane {}{}{} gives {} {}, outside of any tile: rows and columns are "
+                          "from 0 to 2^20 - 1",
+                          lane,
+                          m.wanted.fragment.threads > warp_lanes
+                              ? fmt::format(" of warp {}", thread / warp_lanes)
+                              : "",
+                          m.delivered.copies > 1 ? fmt::format(", i = {},", i) : "",
+                          index == 0 ? "row" : "col", static_cast<std::int64_t>(at[index])),
+              text, "row and col are computed in unsigned words of 64 bits");
     }
 }
 
@@ -100,11 +101,8 @@ bool columns_contiguous(MovementResult const& r, std::string const& asked, bool 
   if (asked.empty()) return transposed == is_b(operand.fragment);
   if (asked == operand.column_index()) return true;
   if (asked == operand.row_index()) return false;
-  throw InputError{fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()),
-                   asked,
-                   0,
-                   asked.size(),
-                   {}};
+  throw InputError::whole(
+      fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()), asked);
 }
 
 /// ldmatrix into an operand, or an operand into stmatrix.
@@ -212,8 +210,8 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   if (loads) {
     r.into = parse_fragment(into.text);
     if (bits && *bits != r.into.fragment.bits)
-      throw InputError{fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
-                       options.element, 0, options.element.size(), "leave --element out"};
+      throw InputError::whole(fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
+                              options.element, "leave --element out");
     r.from = parse_fragment(from.text, r.into.fragment.bits);
     if (r.from.memory->operation != Operation::ldmatrix)
       refuse_movement(r.from, r.into, "stmatrix does not fill registers", "ldmatrix does");
@@ -233,8 +231,8 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
     r.from = parse_fragment(from.text + suffix);
     r.into = parse_fragment(into.text);
     if (bits && *bits != r.into.fragment.bits)
-      throw InputError{fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
-                       options.element, 0, options.element.size(), "leave --element out"};
+      throw InputError::whole(fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
+                              options.element, "leave --element out");
     if (!options.contiguous.empty())
       refuse_movement(r.from, r.into, "nothing is stored here", "leave --contiguous out");
     r.operand = &r.into;

@@ -65,7 +65,7 @@ std::array<std::uint32_t, 3> parse_block(std::string const& text) {
       throw InputError{"--block takes one to three numbers of threads", text, at - 1, 1,
                        "for instance --block 32,8"};
   }
-  if (threads > 1024) throw InputError{"a block has at most 1024 threads", text, 0, text.size(), {}};
+  if (threads > 1024) throw InputError::whole("a block has at most 1024 threads", text);
   return block;
 }
 
@@ -81,8 +81,7 @@ std::pair<std::string, std::uint64_t> parse_param(std::string const& text) {
         std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
     if (error == std::errc{} && stop == digits.data() + digits.size()) return {text.substr(0, equal), value};
   }
-  throw InputError{"--param takes NAME=VALUE", text, 0, text.size(),
-                   "the first parameter is #0: --param '#0=1024'"};
+  throw InputError::whole("--param takes NAME=VALUE", text, "the first parameter is #0: --param '#0=1024'");
 }
 
 /// Every .ptx below a folder, or the file itself.
@@ -102,7 +101,7 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool& f
       if (at->path().extension() == ".ptx" && at->is_regular_file(error))
         found.push_back(at->path().string());
     if (found.empty())
-      throw InputError{"the folder has no .ptx file", name, 0, name.size(), "nvcc -ptx -lineinfo writes one"};
+      throw InputError::whole("the folder has no .ptx file", name, "nvcc -ptx -lineinfo writes one");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
@@ -133,22 +132,20 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
         options.block = block;
         Result one{file, name, decide_kernel(module, f, options)};
         if (!folder && !one.report.accesses.empty() && needs_block(module, f, options))
-          throw InputError{
+          throw InputError::whole(
               "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
-              0, name.size(), "give --block X,Y,Z"};
+              "give --block X,Y,Z");
         results.push_back(std::move(one));
       }
     }
   }
   if (results.empty() && kernels != 0)
-    throw InputError{"no kernel has a name that matches", arguments.kernel, 0, arguments.kernel.size(),
-                     "without --kernel all are read"};
+    throw InputError::whole("no kernel has a name that matches", arguments.kernel,
+                            "without --kernel all are read");
   if (!unused.empty() && !results.empty())
-    throw InputError{"no kernel has this parameter", unused[0], 0, unused[0].size(),
-                     "the first parameter is #0: --param '#0=1024'"};
-  if (kernels == 0)
-    throw InputError{
-        "there is no kernel (.entry) in it", arguments.files[0], 0, arguments.files[0].size(), {}};
+    throw InputError::whole("no kernel has this parameter", unused[0],
+                            "the first parameter is #0: --param '#0=1024'");
+  if (kernels == 0) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
   return results;
 }
 

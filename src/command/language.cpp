@@ -27,8 +27,8 @@ std::vector<LanguagePart> parts_of(std::string const& wanted) {
     if (part.name == wanted) return {std::move(part)};
     names.push_back(part.name);
   }
-  throw InputError{"the language has no such part", wanted, 0, wanted.size(),
-                   did_you_mean_of(wanted, names, fmt::format("known: {}", fmt::join(names, ", ")))};
+  throw InputError::whole("the language has no such part", wanted,
+                          did_you_mean_of(wanted, names, fmt::format("known: {}", fmt::join(names, ", "))));
 }
 
 Json to_json(std::vector<LanguagePart> const& parts) {

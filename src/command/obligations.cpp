@@ -56,7 +56,7 @@ std::vector<Architecture const*> architectures_of(Common const& common) {
   for (std::string one; std::getline(names, one, ',');) {
     archs.push_back(&parse_architecture(one));
     if (std::count(archs.begin(), archs.end(), archs.back()) > 1)
-      throw InputError{"--arch names an architecture twice", common.arch, 0, common.arch.size(), {}};
+      throw InputError::whole("--arch names an architecture twice", common.arch);
   }
   return archs;
 }

@@ -23,7 +23,7 @@ std::FILE* open_input(Common const& common, std::string const& name) {
   if (name == "-") return common.streams.in;
   std::FILE* const file = std::fopen(name.c_str(), "rb");
   if (file == nullptr)
-    throw InputError{"cannot open the file: " + std::string(std::strerror(errno)), name, 0, name.size(), {}};
+    throw InputError::whole("cannot open the file: " + std::string(std::strerror(errno)), name);
   return file;
 }
 

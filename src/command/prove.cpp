@@ -284,8 +284,7 @@ void print_summary(ProveResult const& result, Style const& style) {
 }
 
 void run(Common& common, ProveOptions const& options) {
-  if (!options.sarif.empty())
-    throw InputError{"--sarif is for obligations in files", options.sarif, 0, options.sarif.size(), {}};
+  if (!options.sarif.empty()) throw InputError::whole("--sarif is for obligations in files", options.sarif);
   refuse_one_path_twice({{"--junit", options.junit}, {"--page", options.claims_page}});
   Architecture const& arch = parse_architecture(common.arch);
   bool alike = arch.banks == sm_90.banks;  // in all instructions that it has
@@ -293,8 +292,8 @@ void run(Common& common, ProveOptions const& options) {
     alike = alike && (!has(arch, known.instruction) ||
                       phase(arch, known.instruction) == phase(sm_90, known.instruction));
   if (!alike)
-    throw InputError{"the catalogue states the wavefronts of sm_90, this table has others", common.arch, 0,
-                     common.arch.size(), "obligations are proved for any table: prove FILE.toml --arch"};
+    throw InputError::whole("the catalogue states the wavefronts of sm_90, this table has others",
+                            common.arch, "obligations are proved for any table: prove FILE.toml --arch");
   std::vector<Claim> const all_claims = catalog();
   std::vector<Claim> claims = select(all_claims, options);
   std::optional<WholeFile> page, junit;

@@ -40,7 +40,7 @@ inline std::pair<std::size_t, std::size_t> parse_shard(std::string const& text) 
   char slash = 0, extra = 0;
   std::istringstream in(text);
   if (!(in >> i >> slash >> n) || slash != '/' || in >> extra || i < 1 || i > n)
-    throw InputError{"--shard takes i/n with 1 <= i <= n", text, 0, text.size(), {}};
+    throw InputError::whole("--shard takes i/n with 1 <= i <= n", text);
   return {i, n};
 }
 
@@ -57,8 +57,8 @@ inline void refuse_one_path_twice(std::vector<std::pair<std::string, std::string
                    : std::filesystem::weakly_canonical(std::filesystem::absolute(name, ignored), ignored);
       };
       if (!whole(path).empty() && whole(path) == whole(first))
-        throw InputError{other + " and " + option + " name one file", path, 0, path.size(),
-                         "give each a file of its own"};
+        throw InputError::whole(other + " and " + option + " name one file", path,
+                                "give each a file of its own");
     }
 }
 
@@ -73,7 +73,7 @@ std::vector<Item> select(std::vector<Item> items, ProveOptions const& options) {
   auto const [shard, shards] = parse_shard(options.shard);
   std::string const& only = options.name.empty() ? options.only : options.name;
   auto const refuse = [](std::string message, std::string const& text, std::string hint = {}) {
-    throw InputError{std::move(message), text, 0, text.size(), std::move(hint)};
+    throw InputError::whole(std::move(message), text, std::move(hint));
   };
   Pattern const pattern(options.only, "--only");
   std::size_t matching = 0;

@@ -39,7 +39,7 @@ struct ShowArguments {
 std::pair<std::uint64_t, std::uint64_t> two_numbers(std::string const& text, std::string const& joint,
                                                     std::string const& wanted) {
   std::size_t const at = text.find(joint);
-  if (at == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
+  if (at == std::string::npos) throw InputError::whole(wanted, text);
   return {parse_number(text, 0, at, wanted), parse_number(text, at + joint.size(), text.size(), wanted)};
 }
 
@@ -58,8 +58,8 @@ void choose(Shots& shots, ShowArguments const& options, unsigned element_bits) {
     auto const [row, col] =
         two_numbers(options.origin, ",", "--origin takes ROW,COLUMN of the tile, in elements");
     if (!std::holds_alternative<RowAndByte>(shots.placement().access().where))
-      throw InputError{"--origin goes with patterns of row and byte", options.origin, 0,
-                       options.origin.size(), "choose with --set NAME=VALUE"};
+      throw InputError::whole("--origin goes with patterns of row and byte", options.origin,
+                              "choose with --set NAME=VALUE");
     bool const down = shots.placement().row_mode() == 1 && shots.placement().map().domain()->rank() > 1;
     shots.set("row", down ? col : row);
     shots.set("byte", (down ? row : col) * element_bits / 8);
@@ -67,7 +67,7 @@ void choose(Shots& shots, ShowArguments const& options, unsigned element_bits) {
   for (std::string const& text : options.set) {
     std::size_t const at = text.find('=');
     std::string const wanted = "--set takes NAME=VALUE";
-    if (at == std::string::npos) throw InputError{wanted, text, 0, text.size(), {}};
+    if (at == std::string::npos) throw InputError::whole(wanted, text);
     shots.set(text.substr(0, at), parse_number(text, at + 1, text.size(), wanted));
   }
 }
@@ -86,7 +86,7 @@ std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<
 }
 
 [[noreturn]] void refuse(std::string message, std::string const& input, std::string hint = {}) {
-  throw InputError{std::move(message), input, 0, input.size(), std::move(hint)};
+  throw InputError::whole(std::move(message), input, std::move(hint));
 }
 
 void refuse_contradictions(Common const& common, ShowArguments const& options) {

@@ -85,12 +85,10 @@ void refuse_beyond_block(Mapping const& map, Architecture const& arch) {
   if (map.domain() == nullptr || !map.element_bits || arch.most_shared_bytes >= most_shared_bytes) return;
   auto const elements = static_cast<std::uint64_t>(map.domain()->size());
   if (elements <= 8 * arch.most_shared_bytes / *map.element_bits) return;
-  throw InputError{fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}",
-                               elements, *map.element_bits, arch.most_shared_bytes, arch.name),
-                   map.text,
-                   0,
-                   map.text.size(),
-                   {}};
+  throw InputError::whole(
+      fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}", elements,
+                  *map.element_bits, arch.most_shared_bytes, arch.name),
+      map.text);
 }
 
 /// Modes of compute capability 10.0 that would write the tile where the architecture does not load with them.
@@ -135,13 +133,13 @@ TmaResult compute_copies(Common const& common, Mapping const& map, std::string c
   result.arch = &parse_architecture(common.arch);
   std::optional<Support> const support = tma_support(*result.arch);
   if (result.arch->tma == TmaLoads::unknown)
-    throw InputError{fmt::format("it is not known which copies the TMA of compute capability {}.{} makes",
-                                 result.arch->capability / 10, result.arch->capability % 10),
-                     common.arch, 0, common.arch.size(),
-                     "the file is about banks; name an architecture: --arch sm_90"};
+    throw InputError::whole(
+        fmt::format("it is not known which copies the TMA of compute capability {}.{} makes",
+                    result.arch->capability / 10, result.arch->capability % 10),
+        common.arch, "the file is about banks; name an architecture: --arch sm_90");
   if (!support)
-    throw InputError{"this architecture has no TMA", common.arch, 0, common.arch.size(),
-                     "it came with compute capability 9.0: --arch sm_90"};
+    throw InputError::whole("this architecture has no TMA", common.arch,
+                            "it came with compute capability 9.0: --arch sm_90");
   refuse_beyond_block(result.map, *result.arch);
   result.found = tma_copies(result.map, tma_modes_of(*result.arch), common.limits());
   if (result.found.recast) take_recast(result);
@@ -608,8 +606,9 @@ void run(Common& common, TmaArguments const& options) {
 std::string tma_code(Common const& common, Mapping const& map, std::string const& element) {
   TmaResult const result = compute_copies(common, map, element);
   if (result.found.plans.empty())
-    throw InputError{"no equal boxes of one tensor map write exactly this tile: " + result.found.reason,
-                     map.text, 0, map.text.size(), result.hint};
+    throw InputError::whole(
+        "no equal boxes of one tensor map write exactly this tile: " + result.found.reason, map.text,
+        result.hint);
   TmaPlan const& plan = result.found.plans.front();
   return fmt::format("// writes the tile {}; dimensions are modes {} of the tile\n{}\n", good_bases(plan),
                      fmt::join(plan.modes, ", "), fmt::join(code_of(result, true), "\n"));

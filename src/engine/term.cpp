@@ -16,45 +16,6 @@ bool commutes(Op op) {
          op == Op::eq || op == Op::conjunction || op == Op::disjunction;
 }
 
-/// The value of an operation on constants.
-std::uint64_t evaluate(Op op, unsigned width, std::uint64_t p, std::uint64_t q) {
-  std::uint64_t const mask = mask_of(width);
-  switch (op) {
-    case Op::bv_xor:
-      return p ^ q;
-    case Op::bv_and:
-      return p & q;
-    case Op::bv_or:
-      return p | q;
-    case Op::bv_add:
-      return (p + q) & mask;
-    case Op::bv_sub:
-      return (p - q) & mask;
-    case Op::bv_mul:
-      return (p * q) & mask;
-    case Op::bv_udiv:
-      return q == 0 ? mask : p / q;
-    case Op::bv_urem:
-      return q == 0 ? p : p % q;
-    case Op::bv_shl:
-      return q < width ? (p << q) & mask : 0;
-    case Op::bv_lshr:
-      return q < width ? p >> q : 0;
-    case Op::eq:
-      return p == q;
-    case Op::ult:
-      return p < q;
-    case Op::conjunction:
-      return p & q;
-    case Op::disjunction:
-      return p | q;
-    default:
-      break;
-  }
-  assert(false && "not a binary operation");
-  return 0;
-}
-
 Terms* owner(Formula a, Formula b) { return a.terms != nullptr ? a.terms : b.terms; }
 
 Term binary(Op op, Term a, Term b) {
@@ -68,6 +29,52 @@ Formula relation(Op op, Term a, Term b) {
 }
 
 }  // namespace
+
+std::uint64_t value_of(Node const& n, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  std::uint64_t const mask = mask_of(n.width);
+  switch (n.op) {
+    case Op::bv_xor:
+      return a ^ b;
+    case Op::bv_and:
+    case Op::conjunction:
+      return a & b;
+    case Op::bv_or:
+    case Op::disjunction:
+      return a | b;
+    case Op::bv_add:
+      return (a + b) & mask;
+    case Op::bv_sub:
+      return (a - b) & mask;
+    case Op::bv_mul:
+      return (a * b) & mask;
+    case Op::bv_udiv:
+      return b == 0 ? mask : a / b;
+    case Op::bv_urem:
+      return b == 0 ? a : a % b;
+    case Op::bv_shl:
+      return b < n.width ? (a << b) & mask : 0;
+    case Op::bv_lshr:
+      return b < n.width ? a >> b : 0;
+    case Op::truncate:
+      return a & mask;
+    case Op::zero_extend:
+      return a;
+    case Op::eq:
+      return a == b;
+    case Op::ult:
+      return a < b;
+    case Op::negation:
+      return a == 0;
+    case Op::ite:
+      return a != 0 ? b : c;
+    case Op::constant:
+    case Op::truth:
+    case Op::variable:
+      break;
+  }
+  assert(false && "a leaf has no operands");
+  return n.value;
+}
 
 unsigned Term::width() const { return terms->nodes()[id].width; }
 
@@ -106,7 +113,7 @@ std::uint32_t Terms::add(Node n) {
     bool const a_known = a.op == Op::constant || a.op == Op::truth;
     bool const b_known = b.op == Op::constant || b.op == Op::truth;
     if (a_known && b_known) {
-      std::uint64_t const value = evaluate(n.op, n.width, a.value, b.value);
+      std::uint64_t const value = value_of(n, a.value, b.value);
       if (!is_binary) return static_cast<std::uint32_t>(value);
       return constant(n.width, value).id;
     }

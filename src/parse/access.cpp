@@ -18,7 +18,7 @@ namespace {
 /// Sets the footprint; refuses positions that the instruction cannot take.
 void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
   auto const refuse = [&](std::string message) {
-    throw InputError{std::move(message), std::string(text), 0, text.size(), {}};
+    throw InputError::whole(std::move(message), std::string(text));
   };
   for (std::uint64_t lane = 0; lane < access.instruction.lanes(); ++lane) {
     std::span<std::uint64_t const> const variables(&lane, 1);
@@ -383,15 +383,15 @@ Access parse_access(std::string_view text, std::span<std::string const> more) {
     return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more).parse();
   if (Access const* const named = named_access(text)) return *named;
   if (!looks_like_instruction(text)) {
-    throw InputError{"unknown access", std::string(text), 0, text.size(), hint_for_unknown(text)};
+    throw InputError::whole("unknown access", std::string(text), hint_for_unknown(text));
   }
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
   std::string_view const known = name(parse_instruction(text));
   if (Access const* const named = named_access(known)) return *named;
-  throw InputError{
+  throw InputError::whole(
       "what each lane accesses is missing: " + std::string(known) + " has no pattern of its own",
-      std::string(text), 0, text.size(),
-      "write " + std::string(known) + ": row = ..., col = ...; 'swizproof accesses' lists the named ones"};
+      std::string(text),
+      "write " + std::string(known) + ": row = ..., col = ...; 'swizproof accesses' lists the named ones");
 }
 
 }  // namespace swizproof

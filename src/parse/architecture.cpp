@@ -76,8 +76,8 @@ std::string table_in(std::filesystem::path const& path) {
 
 Architecture const& parse_architecture(std::string_view text, std::string const& folder) {
   if (text.find(',') != text.npos)
-    throw InputError{"expected exactly one architecture", std::string(text), 0, text.size(),
-                     "'swizproof prove FILE' takes several"};
+    throw InputError::whole("expected exactly one architecture", std::string(text),
+                            "'swizproof prove FILE' takes several");
   if (text.ends_with(".json") || text.find('/') != std::string_view::npos) {
     std::filesystem::path const path(text);
     return read_architecture(table_in(path.is_absolute() ? path : folder / path), std::string(text));
@@ -89,7 +89,7 @@ Architecture const& parse_architecture(std::string_view text, std::string const&
     list += " " + known.back();
   }
   auto const refuse = [&](std::string hint) {
-    throw InputError{"unknown architecture", std::string(text), 0, text.size(), std::move(hint)};
+    throw InputError::whole("unknown architecture", std::string(text), std::move(hint));
   };
   std::string lower(text);
   for (char& c : lower)

@@ -112,7 +112,7 @@ class FragmentParser {
     unknown();
   }
   [[noreturn]] void fail(std::string message, std::string hint) const {
-    throw InputError{std::move(message), text_, 0, text_.size(), std::move(hint)};
+    throw InputError::whole(std::move(message), text_, std::move(hint));
   }
   [[noreturn]] void unknown() const {
     fail("unknown fragment", did_you_mean(name_, fragment_names(), fragment_forms));

@@ -68,8 +68,7 @@ class Reader {
     if (toml::array const* const kernels = root["kernel"].as_array())
       for (toml::node const& entry : *kernels)
         for (Obligation& one : read_kernels(entry)) read.push_back(std::move(one));
-    if (read.empty())
-      throw InputError{"the file holds no [[obligation]] and no [[kernel]]", path_, 0, path_.size(), {}};
+    if (read.empty()) throw InputError::whole("the file holds no [[obligation]] and no [[kernel]]", path_);
     return read;
   }
 

@@ -81,26 +81,23 @@ void refuse_misaligned(Placement const& placement, Tile const& tile) {
   for (std::int64_t row = 0; row < tile.rows; row += down ? step : 1)
     for (std::int64_t col = 0; col < tile.cols; col += down ? 1 : step)
       if (tile.plain[tile.place(row, col)] % std::min<std::int64_t>(bits, step * tile.element_bits) != 0)
-        throw InputError{"the access is not aligned in every origin of the tile",
-                         placement.access().name,
-                         0,
-                         placement.access().name.size(),
-                         {}};
+        throw InputError::whole("the access is not aligned in every origin of the tile",
+                                placement.access().name);
 }
 
 /// The place of each lane of each instruction, -1 for idle lanes.
 void add_places(Json& out, Shots const& shots, Tile const& tile) {
   std::string const& name = shots.placement().access().name;
   if (shots.count() > most_shots)
-    throw InputError{
+    throw InputError::whole(
         fmt::format("{} instructions are more than the {} that a page holds", shots.count(), most_shots),
-        name, 0, name.size(), "give its variables shorter ranges"};
+        name, "give its variables shorter ranges");
   std::vector<std::int64_t> places;
   for (std::uint64_t i = 0; i < shots.count(); ++i)
     for (std::optional<LaneSpot> const& spot : shots.at(i).lane) {
       if (spot && !tile.holds(spot->row, spot->col))
-        throw InputError{"a lane lies outside the part that is shown", name, 0, name.size(),
-                         "leave --rows and --cols out, or the access"};
+        throw InputError::whole("a lane lies outside the part that is shown", name,
+                                "leave --rows and --cols out, or the access");
       places.push_back(spot ? static_cast<std::int64_t>(tile.place(spot->row, spot->col)) : -1);
     }
   out["places"] = packed(places);
@@ -111,8 +108,7 @@ Json to_json(Map const& map, Tile const& tile, Access const& access, Architectur
   Shots const shots(map, access, tile.base);
   auto const fit = misfit_of(Placement(without_swizzle(map), access), {{}, {}, &arch, {}});
   if (auto const* misfit = std::get_if<Misfit>(&fit))
-    throw InputError{
-        fmt::format("lane {} {}", misfit->lane, misfit->why), access.name, 0, access.name.size(), {}};
+    throw InputError::whole(fmt::format("lane {} {}", misfit->lane, misfit->why), access.name);
   Phase const row = phase(arch, access.instruction);
   std::string_view seen_in;
   for (NamedAccess const& named : named_accesses())

@@ -41,18 +41,18 @@ std::pair<std::int64_t, std::int64_t> shown(std::optional<std::pair<std::int64_t
   auto const [first, last] = *part;
   if (first < 0 || last < first || last >= all) {
     std::string const text = fmt::format("{}..{}", first, last);
-    throw InputError{fmt::format("{} must lie within 0..{}", option, all - 1), text, 0, text.size(), {}};
+    throw InputError::whole(fmt::format("{} must lie within 0..{}", option, all - 1), text);
   }
   return {first, last - first + 1};
 }
 
 void refuse_undrawable(Mapping const& map) {
   if (map.domain() == nullptr)
-    throw InputError{"a function without a shape has no picture", map.text, 0, map.text.size(),
-                     "give it a tile, such as Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"};
+    throw InputError::whole("a function without a shape has no picture", map.text,
+                            "give it a tile, such as Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)");
   if (!map.element_bits)
-    throw InputError{"the element size is not known", map.text, 0, map.text.size(),
-                     "give --element, such as --element f16"};
+    throw InputError::whole("the element size is not known", map.text,
+                            "give --element, such as --element f16");
 }
 
 /// True if the elements of every cell follow each other in an aligned block of `bits`.
@@ -153,9 +153,9 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
   std::tie(tile.col0, tile.cols) = shown(part.cols, tile.all_cols, "--cols");
   if (tile.rows > most_elements_shown || tile.cols > most_elements_shown ||
       tile.rows * tile.cols > most_elements_shown)
-    throw InputError{
+    throw InputError::whole(
         fmt::format("{} x {} elements are more than the 2^16 that a picture holds", tile.rows, tile.cols),
-        map.text, 0, map.text.size(), "choose a part with --rows A..B and --cols A..B"};
+        map.text, "choose a part with --rows A..B and --cols A..B");
   Map const plain = without_swizzle(map);
   Address<std::uint64_t> const origin{base};
   for (std::int64_t row = tile.row0; row < tile.row0 + tile.rows; ++row)
@@ -166,10 +166,10 @@ Tile make_tile(Mapping const& map, std::uint64_t base, Part const& part) {
       tile.plain.push_back(signed_word(bit_address(plain, origin, index)));
       tile.swizzled.push_back(signed_word(bit_address(map, origin, index)));
       if (std::abs(tile.plain.back()) >= farthest_bit || std::abs(tile.swizzled.back()) >= farthest_bit)
-        throw InputError{
+        throw InputError::whole(
             fmt::format("the element at row {}, column {} lies further than 2^28 bytes from address 0", row,
                         col),
-            map.text, 0, map.text.size(), "shared memory of a block holds at most 227 KiB"};
+            map.text, "shared memory of a block holds at most 227 KiB");
     }
   return tile;
 }
@@ -248,12 +248,9 @@ Picture make_picture(Tile tile, Architecture const& arch, std::string access, In
   picture.phase = phase.value_or(static_cast<unsigned>(worst - given.degree.begin()));
   if (picture.phase >= picture.phases) {
     std::string const text = std::to_string(picture.phase);
-    throw InputError{fmt::format("{} has {} phase{} here, numbered from 0", picture.access, picture.phases,
-                                 picture.phases == 1 ? "" : "s"),
-                     text,
-                     0,
-                     text.size(),
-                     {}};
+    throw InputError::whole(fmt::format("{} has {} phase{} here, numbered from 0", picture.access,
+                                        picture.phases, picture.phases == 1 ? "" : "s"),
+                            text);
   }
   for (unsigned i = 0; i < given.phases.size; ++i)
     picture.lanes.push_back(given.phases.lane(picture.phase * given.phases.size + i));

@@ -13,8 +13,8 @@ constexpr std::uint64_t most_tried = std::uint64_t{1} << 18;
 
 Access const& drawable(Access const& access) {
   if (std::holds_alternative<RawAddress>(access.where))
-    throw InputError{"an access by address has no coordinates to draw", access.name, 0, access.name.size(),
-                     "write row = ..., col = ... ; 'swizproof check' takes addresses"};
+    throw InputError::whole("an access by address has no coordinates to draw", access.name,
+                            "write row = ..., col = ... ; 'swizproof check' takes addresses");
   return access;
 }
 
@@ -40,8 +40,8 @@ void Shots::set(std::string_view name, std::uint64_t value) {
     return;
   }
   std::string const text = fmt::format("{}={}", name, value);
-  throw InputError{fmt::format("{} has no {} = {}", given_.access().name, name, value), text, 0, text.size(),
-                   known.empty() ? "this access has no variables" : "variables: " + known};
+  throw InputError::whole(fmt::format("{} has no {} = {}", given_.access().name, name, value), text,
+                          known.empty() ? "this access has no variables" : "variables: " + known);
 }
 
 std::uint64_t Shots::count() const {
@@ -74,8 +74,8 @@ Shot Shots::at(std::uint64_t i) const {
     if (!place.active) continue;
     if (!given_.starts_inside(place)) {
       std::string const& name = given_.access().name;
-      throw InputError{fmt::format("lane {} lies outside the tile for {}", l, describe(shot)), name, 0,
-                       name.size(), "the tile has the shape " + to_string(tile.shape)};
+      throw InputError::whole(fmt::format("lane {} lies outside the tile for {}", l, describe(shot)), name,
+                              "the tile has the shape " + to_string(tile.shape));
     }
     // The first index is the row, the others are digits of the column; a single one is CuTe's plain index.
     std::uint64_t row = place.element->coordinate[0] % rows, col = place.element->coordinate[0] / rows,
@@ -91,13 +91,10 @@ Shot Shots::at(std::uint64_t i) const {
     // A swizzle that splits lanes is drawn as such; an access that is misaligned without one is a mistake.
     if (plain % given_.instruction().bytes != 0) {
       std::string const& name = given_.access().name;
-      throw InputError{
+      throw InputError::whole(
           fmt::format("lane {} accesses byte {} for {}: not a multiple of the {} bytes that it takes", l,
                       plain, describe(shot), given_.instruction().bytes),
-          name,
-          0,
-          name.size(),
-          {}};
+          name);
     }
   }
   return shot;
@@ -105,8 +102,9 @@ Shot Shots::at(std::uint64_t i) const {
 
 Shot Shots::worst(Architecture const& arch) const {
   if (count() > most_tried)
-    throw InputError{fmt::format("{} has more than 2^18 instructions to choose from", given_.access().name),
-                     given_.access().name, 0, given_.access().name.size(), "choose with --set NAME=VALUE"};
+    throw InputError::whole(
+        fmt::format("{} has more than 2^18 instructions to choose from", given_.access().name),
+        given_.access().name, "choose with --set NAME=VALUE");
   // Lanes whose bytes a swizzle takes apart are worse than any cost: it does not apply to them.
   auto const apart = [&](Shot const& shot) {
     return std::any_of(shot.lane.begin(), shot.lane.end(), [&](std::optional<LaneSpot> const& spot) {

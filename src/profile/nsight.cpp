@@ -111,7 +111,7 @@ class Reader {
 
   [[noreturn]] void refuse(std::string const& message, std::size_t line, std::string hint) const {
     std::string const place = line == 0 ? name_ : name_ + ":" + std::to_string(line);
-    throw InputError{place + ": " + message, name_, 0, name_.size(), std::move(hint)};
+    throw InputError::whole(place + ": " + message, name_, std::move(hint));
   }
   [[nodiscard]] std::optional<std::uint64_t> count(Row const& row, std::size_t at) const {
     try {

@@ -152,8 +152,8 @@ class Answers {
 
 /// Why the input ended before its end.
 std::optional<InputError> broken_off(Lines const& lines, std::string const& file) {
-  if (lines.failed()) return InputError{"cannot read the input", file, 0, file.size(), {}};
-  if (lines.endless()) return InputError{"a line of the input does not end", file, 0, file.size(), {}};
+  if (lines.failed()) return InputError::whole("cannot read the input", file);
+  if (lines.endless()) return InputError::whole("a line of the input does not end", file);
   return std::nullopt;
 }
 

@@ -102,8 +102,8 @@ Sources::Sources(std::vector<std::string> folders) : folders_(std::move(folders)
   for (std::string const& folder : folders_) {
     std::error_code error;
     if (!files::is_directory(folder, error))
-      throw InputError{"there is no such folder", folder, 0, folder.size(),
-                       "--source names a folder to look for the sources in"};
+      throw InputError::whole("there is no such folder", folder,
+                              "--source names a folder to look for the sources in");
   }
 }
 

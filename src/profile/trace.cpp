@@ -329,8 +329,8 @@ class TraceReader {
   [[noreturn]] void refuse(std::string const& message, std::string hint = {}) const {
     std::string const& name = trace_.name;
     if (hint.empty()) hint = "traces are written by swizproof-trace --out FILE -- PROGRAM";
-    throw InputError{fmt::format("{}:{}: {}", name, std::max<std::size_t>(line_, 1), message), name, 0,
-                     name.size(), std::move(hint)};
+    throw InputError::whole(fmt::format("{}:{}: {}", name, std::max<std::size_t>(line_, 1), message), name,
+                            std::move(hint));
   }
 
   Trace trace_{};

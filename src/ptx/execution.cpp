@@ -768,12 +768,10 @@ class Executor {
       value = number(n.a, memo) != 0 ? number(n.b, memo) : number(n.c, memo);
     } else {
       std::uint64_t const a = number(n.a, memo), b = uses_b(n.op) ? number(n.b, memo) : 0;
-      value = number_of(n, a, b);
+      value = value_of(n, a, b);
     }
     return memo[id] = value;
   }
-
-  static std::uint64_t number_of(Node const& n, std::uint64_t a, std::uint64_t b);
 
   void close_exits() {
     out_.exits.resize(flow_.loops.size());
@@ -809,46 +807,6 @@ class Executor {
   std::vector<std::int32_t> loop_of_{};
   int joining_ = 0;
 };
-
-std::uint64_t Executor::number_of(Node const& n, std::uint64_t a, std::uint64_t b) {
-  std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
-  switch (n.op) {
-    case Op::bv_xor:
-      return a ^ b;
-    case Op::bv_and:
-      return a & b;
-    case Op::bv_or:
-      return a | b;
-    case Op::bv_add:
-      return (a + b) & mask;
-    case Op::bv_sub:
-      return (a - b) & mask;
-    case Op::bv_mul:
-      return (a * b) & mask;
-    case Op::bv_udiv:
-      return b == 0 ? mask : a / b;
-    case Op::bv_urem:
-      return b == 0 ? a : a % b;
-    case Op::bv_shl:
-      return b < n.width ? (a << b) & mask : 0;
-    case Op::bv_lshr:
-      return b < n.width ? a >> b : 0;
-    case Op::truncate:
-      return a & mask;
-    case Op::eq:
-      return a == b;
-    case Op::ult:
-      return a < b;
-    case Op::negation:
-      return a == 0;
-    case Op::conjunction:
-      return a & b;
-    case Op::disjunction:
-      return a | b;
-    default:
-      return a;  // zero_extend
-  }
-}
 
 }  // namespace
 

@@ -87,8 +87,8 @@ unsigned law_of_the_model(Instruction const& instruction, WarpAccess<std::uint32
 
 Evidence recompute(std::string const& name, std::string_view text, Law const& law) {
   auto const refuse = [&](std::string const& why) {
-    return InputError{"not a record of swizproof-gpu: " + why, name, 0, name.size(),
-                      "records are written by swizproof-gpu --out FILE; see gpu/README.md"};
+    return InputError::whole("not a record of swizproof-gpu: " + why, name,
+                             "records are written by swizproof-gpu --out FILE; see gpu/README.md");
   };
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw refuse("the file is empty");
   Evidence evidence;

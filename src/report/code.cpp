@@ -32,7 +32,7 @@ struct CodeTile {
   std::vector<Stage> functions{};
 
   [[nodiscard]] InputError refuse(std::string message, std::string hint) const {
-    return InputError{std::move(message), map.text, 0, map.text.size(), std::move(hint)};
+    return InputError::whole(std::move(message), map.text, std::move(hint));
   }
   /// The only function, if it is a swizzle; nothing if there is none. Throws InputError for anything else.
   [[nodiscard]] std::optional<Swizzle> swizzle(std::string_view language) const {
@@ -146,7 +146,7 @@ Mapping as_linear(Mapping const& map) {
 
 CodeTile code_tile(Mapping const& map) {
   auto const refuse = [&](std::string message, std::string hint) {
-    return InputError{std::move(message), map.text, 0, map.text.size(), std::move(hint)};
+    return InputError::whole(std::move(message), map.text, std::move(hint));
   };
   if (map.domain() == nullptr)
     throw refuse("there is no tile to write down: this is a function of all integers",

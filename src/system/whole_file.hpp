@@ -27,7 +27,7 @@ namespace swizproof {
 [[nodiscard]] inline std::string read_file(std::string const& name, std::size_t mebibytes = 256) {
   std::size_t const most = mebibytes << 20;
   std::ifstream file(name, std::ios::binary);
-  if (!file) throw InputError{"cannot read the file", name, 0, name.size(), {}};
+  if (!file) throw InputError::whole("cannot read the file", name);
   std::string text;
   std::vector<char> part(std::size_t{1} << 16);
   while (file && text.size() <= most) {
@@ -35,10 +35,9 @@ namespace swizproof {
     text.append(part.data(), static_cast<std::size_t>(file.gcount()));
   }
   if (!file.eof() && text.size() <= most)
-    throw InputError{"cannot read the file", name, 0, name.size(), "is it a directory?"};
+    throw InputError::whole("cannot read the file", name, "is it a directory?");
   if (text.size() > most)
-    throw InputError{
-        "the file is larger than " + std::to_string(mebibytes) + " MiB", name, 0, name.size(), {}};
+    throw InputError::whole("the file is larger than " + std::to_string(mebibytes) + " MiB", name);
   return text;
 }
 
@@ -114,7 +113,7 @@ class WholeFile {
   void fail_unless(bool good) const {
     if (good) return;
     std::string const why = std::strerror(errno);
-    throw InputError{"cannot write " + what_ + ": " + why, path_, 0, path_.size(), {}};
+    throw InputError::whole("cannot write " + what_ + ": " + why, path_);
   }
 
   std::string path_, what_, target_;

@@ -24,6 +24,13 @@ struct InputError : std::runtime_error {
         length(marked),
         hint(std::move(advice)) {}
 
+  /// Wrong input that is marked from its first to its last character.
+  [[nodiscard]] static InputError whole(std::string what_is_wrong, std::string text,
+                                        std::string advice = {}) {
+    std::size_t const all = text.size();
+    return {std::move(what_is_wrong), std::move(text), 0, all, std::move(advice)};
+  }
+
   std::string message;
   std::string input;   ///< the text, or empty where there is none
   std::size_t at;      ///< byte position in it

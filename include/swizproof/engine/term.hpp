@@ -48,6 +48,11 @@ struct Node {
   friend bool operator==(Node const&, Node const&) = default;
 };
 
+/// Value of an operation on numbers of `width` bits, as SMT-LIB has it: a division by 0 gives all ones, its remainder the dividend.
+/// Truths are 0 and 1. Not of leaves. Checked by Smt.EveryOperatorIsThatOfNumbers and Term.FoldsConstants.
+[[nodiscard]] std::uint64_t value_of(Node const& operation, std::uint64_t a, std::uint64_t b = 0,
+                                     std::uint64_t c = 0);
+
 class Terms;
 
 /// A word whose value is not known yet. Copies are cheap; the `Terms` it came from must live on.

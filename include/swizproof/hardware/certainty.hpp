@@ -43,8 +43,7 @@ inline void require(Architecture const& arch, Instruction const& instruction, st
                             : instruction.operation == Operation::cp_async ? "cp.async came with sm_80"
                             : instruction.operation == Operation::stmatrix ? "stmatrix came with sm_90"
                                                                            : "its table does not have it";
-  throw InputError{std::string(arch.name) + " has no " + to_string(instruction), asked, 0, asked.size(),
-                   since};
+  throw InputError::whole(std::string(arch.name) + " has no " + to_string(instruction), asked, since);
 }
 
 }  // namespace swizproof

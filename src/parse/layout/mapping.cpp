@@ -610,7 +610,7 @@ Evaluated parse_value(std::string_view text, MappingOptions const& options, std:
     }
     if (auto const integer = integers(*tiler)) return *integer;
   }
-  throw InputError{"this is not a layout", std::string(text), 0, text.size(), {}};
+  throw InputError::whole("this is not a layout", std::string(text));
 }
 
 std::uint64_t parse_number(std::string const& text, std::size_t from, std::size_t to,
@@ -637,14 +637,15 @@ Element parse_element_type(std::string_view text) {
       std::has_single_bit(bits) && bits <= 128)
     return {std::to_string(bits) + "b", bits};
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_digit))
-    throw InputError{"unknown element type", std::string(text), 0, text.size(),
-                     "a size is written in bits with a b behind them, 16b, and elements of 2 bytes are 16b"};
+    throw InputError::whole(
+        "unknown element type", std::string(text),
+        "a size is written in bits with a b behind them, 16b, and elements of 2 bytes are 16b");
   std::string_view const plain = plain_element_name(text);
   if (plain.find("e2m3") != plain.npos || plain.find("e3m2") != plain.npos || text == "6b")
-    throw InputError{
-        "elements of 6 bits have no address of their own", std::string(text), 0, text.size(),
+    throw InputError::whole(
+        "elements of 6 bits have no address of their own", std::string(text),
         "shared memory holds 16 of them in 16 bytes, the last 4 padding: give the tile in bytes, "
-        "as u8"};
+        "as u8");
   std::vector<std::string> known;
   for (ElementType const& type : element_types) {
     known.emplace_back(type.name);
@@ -654,12 +655,12 @@ Element parse_element_type(std::string_view text) {
       rest.remove_prefix(std::min(comma + 1, rest.size()));
     }
   }
-  throw InputError{
-      "unknown element type", std::string(text), 0, text.size(),
+  throw InputError::whole(
+      "unknown element type", std::string(text),
       did_you_mean_of(
           plain, known,
           "known: f64 f32 tf32 f16 bf16 fp8 e4m3 e5m2 fp4 e2m1 i64 .. i4 (or s) u64 .. u4, as C, CUDA, "
-          "CUTLASS, Triton and PyTorch write them too, or Nb with N a power of two up to 128")};
+          "CUTLASS, Triton and PyTorch write them too, or Nb with N a power of two up to 128"));
 }
 
 unsigned parse_element(std::string_view text) { return parse_element_type(text).bits; }
