@@ -205,7 +205,9 @@ std::string style_of_errors(Streams const& streams) { return streams.err == stde
 
 /// Error for a command line that cannot be read. "unknown command" is ours: CLI11 is about missing subcommands.
 InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
-  std::string const word = argc > 1 ? argv[1] : "";
+  std::string word = argc > 1 ? argv[1] : "";
+  for (int i = argc - 1; i > 0; --i)  // the first command, behind options of all
+    if (is_command(app, argv[i])) word = argv[i];
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
   InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
   bool const known = !word.empty() && is_command(app, word);

@@ -160,6 +160,7 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && r.kernel)
     out["kernel"] = swizproof::to_json(*r.kernel, hold->kernel, hold->file);
   if (std::vector<std::string> const notes = notes_of(o); !notes.empty()) out["notes"] = notes;
+  for (auto const& [key, text] : o.about) out["about"][key] = text;
   if (!r.accesses.empty()) {
     out["accesses"] = Json::array();
     for (AccessVerdict const& v : r.accesses) out["accesses"].push_back(swizproof::to_json(v));
@@ -336,149 +337,6 @@ std::string sarif_of(ObligationsResult const& result) {
   return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, findings, certainty_of(result)), 2) + "\n";
 }
 
-// ---------------------------------------------------------------------------------- the ledger as a page
-
-/// The file of an obligation's source: "proofs/literature/mojo.toml:12" is mojo.
-std::string file_of(Obligation const& o) {
-  std::string const path = o.source.substr(0, o.source.rfind(':'));
-  std::string const name = path.substr(path.rfind('/') + 1);
-  return name.substr(0, name.rfind('.'));
-}
-
-/// Title of a file: its first comment line.
-std::string title_of(Obligation const& o) {
-  std::string line;
-  try {
-    std::istringstream lines(read_file(o.source.substr(0, o.source.rfind(':')), 16));
-    std::getline(lines, line);
-  } catch (InputError const&) {  // said where the file was read
-  }
-  return line.starts_with("# ") ? line.substr(2) : file_of(o);
-}
-
-std::string code(std::string const& text) { return "`" + text + "`"; }
-
-/// The formal statement of an obligation, shortened.
-std::string statement_of(Obligation const& o) {
-  auto const layout = [](Mapping const& map) { return code(map.text); };
-  std::string text;
-  if (auto const* always = std::get_if<AlwaysHolds>(&o.what)) {
-    text = always->text.size() > 160 ? code(always->text.substr(0, 150) + " ...") : code(always->text);
-    for (Variable const& v : always->variables)
-      text += (&v == &always->variables.front() ? " for " : ", ") +
-              (v.unlimited()         ? "every " + v.name
-               : v.first == v.last() ? fmt::format("{} = {}", v.name, v.first)
-                                     : fmt::format("{} = {}..{}", v.name, v.first, v.last()));
-  } else if (auto const* equal = std::get_if<FunctionsEqual>(&o.what)) {
-    text = layout(equal->left) + " is " + layout(equal->right);
-  } else if (auto const* bijective = std::get_if<IsBijective>(&o.what)) {
-    text = layout(bijective->map) + " is bijective";
-  } else if (auto const* aligned = std::get_if<IsAligned>(&o.what)) {
-    text = fmt::format("{} may be used relative to every multiple of {} bytes", layout(aligned->map),
-                       aligned->to);
-  } else if (auto const* kernel = std::get_if<KernelHolds>(&o.what)) {
-    text = fmt::format("every access of {} to shared memory is within its bound", code(kernel->kernel));
-  } else if (std::holds_alternative<Malformed>(o.what)) {
-    text = "cannot be read";
-  } else if (auto const* budget = std::get_if<StaysWithin>(&o.what)) {
-    text = fmt::format("all accesses of {} together in at most {} wavefronts", code(o.kernel),
-                       budget->wavefronts);
-  } else {
-    auto const& hold = std::get<AccessesHold>(o.what);
-    for (Placement const& p : hold.placements) text += (text.empty() ? "" : ", ") + code(p.access().name);
-    text += " on " + layout(hold.map) +
-            (hold.at_most ? fmt::format(" in at most {} wavefronts", *hold.at_most) : " without conflicts");
-  }
-  return text;
-}
-
-/// Counterexample, on plain numbers.
-std::string counterexample_of(ObligationReport const& r) {
-  for (AccessVerdict const& v : r.accesses) {
-    Outcome const outcome = v.outcome();
-    auto const* const refuted = std::get_if<Refuted>(&outcome);
-    if (refuted == nullptr) continue;
-    if (v.cost() == nullptr) return refuted->question;
-    std::string text = fmt::format("{} wavefronts instead of {}", v.cost()->wavefronts, v.allowed);
-    if (v.cost()->has_conflict()) {
-      Collision const& c = v.cost()->collision;
-      text += fmt::format("; in bank {} meet lanes", c.bank);
-      for (CollidingLane const& l : c.lanes)
-        text += fmt::format("{} {} (address {})", &l == &c.lanes.front() ? "" : ",", l.lane, l.address);
-    }
-    return text;
-  }
-  auto const* refuted = std::get_if<Refuted>(&r.found);
-  std::string values = refuted == nullptr || refuted->values.empty() ? "" : describe(*refuted);
-  bool const said = r.detail.find(": ") != std::string::npos && r.detail.find("Sw<") == std::string::npos;
-  if (values.empty() || (said && r.detail.starts_with("two functions")))
-    return said ? r.detail.substr(r.detail.find(": ") + 2) : values;
-  return values;
-}
-
-/// The obligations that say what is true instead of a false claim, formally.
-std::string corrections_of(Obligation const& wrong, std::vector<Obligation> const& all) {
-  std::string text;
-  for (Obligation const& o : all)
-    if (file_of(o) == file_of(wrong) && o.claim.corrects == wrong.name)
-      text += (text.empty() ? "" : "<br>") +
-              in_table((o.claim.says.empty() ? o.name : o.claim.says) + ": " + statement_of(o));
-  return text;
-}
-
-/// The heading of a file's claims, and of the table of the false ones.
-std::string heading_of(Obligation const& first, std::vector<Obligation> const& all) {
-  std::string const file = file_of(first);
-  std::size_t wrong = 0, here = 0;
-  for (Obligation const& o : all)
-    if (file_of(o) == file && !o.claim.cites.empty()) ++here, wrong += o.expect_refuted ? 1 : 0;
-  return fmt::format(
-             "\n## {}\n\n{}\n\n{} statements, {} false. [All of them]({}.toml), with their formulas.\n", file,
-             title_of(first), here, wrong, file) +
-         (wrong == 0 ? "" : "\n| where | says | but | true instead |\n| --- | --- | --- | --- |\n");
-}
-
-/// Head of the page of findings.
-std::string introduction(std::size_t right, std::size_t wrong) {
-  return fmt::format(
-      "# What public texts say about swizzles, checked\n\n"
-      "Written by `swizproof prove proofs/literature/*.toml --page proofs/literature/FINDINGS.md`; do not "
-      "edit.\n\n"
-      "A *swizzle* `Sw<B,M,S>` XORs B bits of an address, S places higher, into the B bits that start at bit "
-      "M. CUDA kernels use\n"
-      "it so that the lanes of a warp find their words in different *banks* of shared memory (32 banks of 4 "
-      "bytes; lanes at\n"
-      "different words of one bank wait for each other, and each round is a *wavefront*). Much has been "
-      "written about it. Here\n"
-      "{} statements of five public texts and of a list of well-known errors are claims that a prover "
-      "decided, each for all values\n"
-      "of its variables: **{} hold, {} do not.** A statement that can be read in two ways stands here twice. "
-      "Every false one has\n"
-      "its counterexample, which anybody can calculate again by hand, and the statement that is true "
-      "instead, proved.\n",
-      wrong + right, right, wrong);
-}
-
-/// Public claims: what is false, why, and what is true instead; then what is true.
-std::string findings_page(std::vector<Obligation> const& all, std::vector<ObligationReport> const& reports) {
-  std::size_t wrong = 0, right = 0;
-  for (Obligation const& o : all)
-    if (!o.claim.cites.empty()) ++(o.expect_refuted ? wrong : right);
-  std::string page = introduction(right, wrong), malformed, file;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    Obligation const& o = all[i];
-    if (file_of(o) != file) page += heading_of(o, all);
-    file = file_of(o);
-    if (reports[i].error) malformed += fmt::format("- {}: {}\n", o.name, reports[i].error->message);
-    if (!o.expect_refuted || o.claim.cites.empty()) continue;
-    std::string const found = counterexample_of(reports[i]);
-    page += fmt::format("| {} | {}: {} | {}{}{} | {} |\n", in_table(o.claim.cites), in_table(o.claim.says),
-                        in_table(statement_of(o)), in_table(found.empty() ? "false" : found),
-                        o.claim.note.empty() ? "" : "; ", in_table(o.claim.note), corrections_of(o, all));
-  }
-  return malformed.empty() ? page : page + "\n## Not decided, since malformed\n\n" + malformed;
-}
-
 // -------------------------------------------------------------------------------------------- all of them
 
 /// Columns for the names of all that can be read.
@@ -537,15 +395,15 @@ void prove_files(Common& common, ProveOptions const& options) {
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
   bool const quiet = common.json || options.sarif == "-";
-  refuse_one_path_twice(
-      {{"--junit", options.junit}, {"--sarif", options.sarif}, {"--page", options.claims_page}});
+  refuse_one_path_twice({{"--junit", options.junit}, {"--sarif", options.sarif}});
+  if (!options.claims_page.empty())
+    throw InputError::whole("--page is for the built-in catalogue", options.claims_page);
   if (common.json && options.sarif == "-")
     throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
   std::vector<Obligation> chosen = read_all(common, options);
   if (options.list) return list(common.streams, chosen, options.files);
-  std::optional<WholeFile> junit, page, sarif;
+  std::optional<WholeFile> junit, sarif;
   if (!options.sarif.empty() && options.sarif != "-") sarif.emplace(options.sarif, "the SARIF file");
-  if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
   Style const style(common.color, STDOUT_FILENO);
   std::size_t const width = widest_name(chosen);
@@ -557,7 +415,6 @@ void prove_files(Common& common, ProveOptions const& options) {
                                            });
   common.exit_code = result.exit_code();
   if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty_of(result)));
-  if (page) page->write(findings_page(result.obligations, result.reports));
   if (sarif) sarif->write(sarif_of(result));
   if (options.sarif == "-") fmt::print(common.streams.out, "{}", sarif_of(result));
   if (!quiet) return print_summary(result);

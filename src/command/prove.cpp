@@ -349,9 +349,8 @@ void add_prove(CLI::App& app, Common& common) {
   add_output_to(*sub, "--certificates", options->certificates,
                 "also write what other solvers need to check the catalogue into this new folder");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
-  add_output_to(
-      *sub, "--page", options->claims_page,
-      "also write the catalogue, or what FILEs say of public claims, as a Markdown page to this file");
+  add_output_to(*sub, "--page", options->claims_page,
+                "also write the catalogue as a Markdown page to this file");
   sub->callback([&common, options] {
     if (!options->files.empty()) return prove_files(common, *options);
     if (!options->list) return run(common, *options);

@@ -62,7 +62,6 @@ class Reader {
     if (toml::array const* const entries = root["obligation"].as_array()) {
       std::vector<Entry> all;
       for (toml::node const& entry : *entries) all.push_back(read_entry(entry));
-      for (std::size_t i = 0; i < all.size(); ++i) must_correct(all[i].obligation, all, (*entries)[i]);
       read = for_each_architecture(all, *entries);
     }
     if (toml::array const* const kernels = root["kernel"].as_array())
@@ -212,35 +211,23 @@ class Reader {
 
   void take_rest(toml::table const& table, Obligation& out) const {
     static std::set<std::string_view> const known{
-        "name",  "layout",    "element", "access",   "at_most", "align",  "arch",
-        "equal", "bijective", "aligned", "expect",   "kernel",  "always", "for",
-        "says",  "cites",     "note",    "corrects", "budget",  "weight", "source"};
+        "name",    "layout", "element", "access", "at_most", "align", "arch",   "equal",  "bijective",
+        "aligned", "expect", "kernel",  "always", "for",     "about", "budget", "weight", "source"};
     refuse_unknown_keys(table, known);
     take_expectation(table, out);
     if (toml::node const* const kernel = table.get("kernel")) {
       out.kernel = string(*kernel, "kernel");
       (void)within(*kernel, [&] { return Pattern(out.kernel, "kernel").found_in(""); });
     }
-    for (auto const& [key, to] : {std::pair{"says", &out.claim.says},
-                                  {"cites", &out.claim.cites},
-                                  {"note", &out.claim.note},
-                                  {"corrects", &out.claim.corrects},
-                                  {"source", &out.source}})
-      if (toml::node const* const text = table.get(key)) *to = string(*text, key);
+    if (toml::node const* const text = table.get("source")) out.source = string(*text, "source");
+    if (toml::node const* const about = table.get("about")) {
+      if (!about->is_table()) fail("about is a table of texts", about->source());
+      for (auto const& [key, text] : *about->as_table())
+        out.about.emplace_back(key.str(), string(text, "about." + std::string(key.str())));
+    }
     out.what = statement(table);
   }
 
-  /// A correction corrects something that is said to be false.
-  void must_correct(Obligation& o, std::vector<Entry> const& all, toml::node const& entry) const {
-    std::string const& wrong = o.claim.corrects;
-    auto const found = std::find_if(all.begin(), all.end(),
-                                    [&](Entry const& other) { return other.obligation.name == wrong; });
-    if (wrong.empty() || std::holds_alternative<Malformed>(o.what)) return;
-    if (found != all.end() && std::holds_alternative<Malformed>(found->obligation.what))
-      return;  // that is said there
-    if (found != all.end() && found->obligation.expect_refuted && !o.expect_refuted) return;
-    make_malformed(o, "it corrects no obligation that is expected to be refuted: '" + wrong + "'", entry);
-  }
   /// Accesses that a budget counts on an architecture: those of every obligation with its `kernel`, word for word.
   void take_parts(Obligation& o, Architecture const& arch, std::vector<Entry> const& all,
                   toml::node const& entry) const {

@@ -78,15 +78,6 @@ struct Malformed {
   InputError error{""};
 };
 
-/// Statement of a public text, if an obligation tests one; in own words.
-struct PublicClaim {
-  std::string says{};      ///< the statement, as the text means it
-  std::string cites{};     ///< text and line
-  std::string note{};      ///< why it is believed, or what follows
-  std::string corrects{};  ///< name of the false obligation that this one puts right
-  [[nodiscard]] bool empty() const { return cites.empty() && corrects.empty(); }
-};
-
 /// One entry of a file.
 struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
@@ -97,7 +88,8 @@ struct Obligation {
   Architecture const* arch = &sm_90;
   bool of_several = false;  ///< the entry is asked of other architectures, too
   bool expect_refuted = false;
-  PublicClaim claim{};
+  std::vector<std::pair<std::string, std::string>>
+      about{};  ///< words of its author: into the JSON document, unread
   std::string
       kernel{};  ///< `crosscheck`: regular expression of the kernels meant; empty: all. `budget`: whose it is
 

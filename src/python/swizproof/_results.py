@@ -901,6 +901,7 @@ class Claim(Record):
     budget: Optional[Budget] = None
     notes: Optional[List[str]] = None
     accesses: Optional[List[AccessVerdict]] = None
+    about: Optional[Dict[str, str]] = None
     kernel: Optional[CompiledKernel] = None
 
 
