@@ -169,16 +169,17 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
 }
 
 /// Why an access is refuted: it does not fit its tile, or costs too much.
-std::string failing(AccessVerdict const& v, Refuted const& refuted) {
+std::string failing(AccessVerdict const& v, Refuted const& refuted, int indent) {
   if (WorstCost const* const cost = v.cost())
-    return fmt::format("         {}: {} wavefronts, {} allowed\n", v.title, cost->wavefronts, v.allowed) +
-           (cost->has_conflict() ? describe(*cost, 11) : "");
-  return fmt::format("         {}: it does not fit: {}\n           {}\n", v.title, refuted.question,
-                     describe(refuted));
+    return fmt::format("{:{}}{}: {} wavefronts, {} allowed\n", "", indent, v.title, cost->wavefronts,
+                       v.allowed) +
+           (cost->has_conflict() ? describe(*cost, indent + 2) : "");
+  return fmt::format("{0:{1}}{2}: it does not fit: {3}\n{0:{1}}  {4}\n", "", indent, v.title,
+                     refuted.question, describe(refuted));
 }
 
 /// Accesses of a budget, the most expensive first; and the lanes that collide where most is lost.
-std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
+std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& accesses, int indent) {
   std::vector<std::size_t> order(accesses.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   auto const& e = spent.expenses;
@@ -186,7 +187,7 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
                    [&](std::size_t a, std::size_t b) { return e[a].total > e[b].total; });
   std::string text;
   for (std::size_t const i : order)
-    text += fmt::format("         {:>8}  ideal {:>8}{}  {}: {}\n", e[i].total, e[i].ideal,
+    text += fmt::format("{:{}}{:>8}  ideal {:>8}{}  {}: {}\n", "", indent, e[i].total, e[i].ideal,
                         e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight),
                         printable(e[i].obligation), accesses[i].title);
   auto const lost = [&](std::size_t i) { return e[i].total - std::min(e[i].ideal, e[i].total); };
@@ -194,9 +195,9 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
       order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lost(a) < lost(b); });
   AccessVerdict const& most = accesses[worst];
   if (most.cost()->has_conflict())
-    text += fmt::format("         {}: {} wavefronts, ideal {}\n", most.title, most.cost()->wavefronts,
+    text += fmt::format("{:{}}{}: {} wavefronts, ideal {}\n", "", indent, most.title, most.cost()->wavefronts,
                         most.ideal) +
-            describe(*most.cost(), 11);
+            describe(*most.cost(), indent + 2);
   return text;
 }
 
@@ -205,35 +206,35 @@ std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport cons
   return swizproof::failing_of(*r.kernel, !std::get<KernelHolds>(o.what).data_allowed);
 }
 
-/// Why it does not hold, down to the lane: lines indented by 9.
-std::string reasons(Obligation const& o, ObligationReport const& r) {
+/// Why it does not hold, down to the lane.
+std::string reasons(Obligation const& o, ObligationReport const& r, int indent) {
   if (auto const accesses = failing_of(o, r); !accesses.empty()) {
     std::string text;
-    for (FailingAccess const& f : accesses) text += describe(f, *o.arch, 9);
+    for (FailingAccess const& f : accesses) text += describe(f, *o.arch, indent);
     return text;
   }
+  std::string const expected =
+      o.expect_refuted ? fmt::format("{:{}}it was expected to be refuted\n", "", indent) : "";
   if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) {
-    std::string const expected = o.expect_refuted ? "         it was expected to be refuted\n" : "";
-    return fmt::format("         {}\n", printable(unknown->reason)) + expected;
+    return fmt::format("{:{}}{}\n", "", indent, printable(unknown->reason)) + expected;
   }
-  if (o.expect_refuted) return "         it was expected to be refuted\n";
-  if (r.spending) return overspent(*r.spending, r.accesses);
+  if (o.expect_refuted) return expected;
+  if (r.spending) return overspent(*r.spending, r.accesses, indent);
   std::string text;
   for (AccessVerdict const& v : r.accesses) {
     Outcome const outcome = v.outcome();
-    if (auto const* refuted = std::get_if<Refuted>(&outcome)) text += failing(v, *refuted);
+    if (auto const* refuted = std::get_if<Refuted>(&outcome)) text += failing(v, *refuted, indent);
   }
   auto const* refuted = std::get_if<Refuted>(&r.outcome);
   if (r.accesses.empty() && refuted != nullptr && !refuted->values.empty())
-    text += fmt::format("         {}\n", describe(*refuted));
+    text += fmt::format("{:{}}{}\n", "", indent, describe(*refuted));
   return text;
 }
 
 /// The same from the first column, for reports: without a last newline.
 std::string plain_reasons(Obligation const& o, ObligationReport const& r) {
-  std::string text;
-  std::istringstream lines(reasons(o, r));
-  for (std::string line; std::getline(lines, line);) text += (text.empty() ? "" : "\n") + line.substr(9);
+  std::string text = reasons(o, r, 0);
+  while (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
@@ -250,7 +251,7 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
              holds ? expected : "", printable(r.detail),
              style.faint((r.engines.empty() ? "" : names_of(r.engines) + ", ") + duration(r.seconds)));
   if (speaks_of_banks(o) && o.arch != &sm_90) fmt::print("         {}\n", certainty_line(*o.arch, style));
-  if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r));
+  if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r, 9));
   for (std::string const& note : notes_of(o)) fmt::print("         note: {}\n", printable(note));
 }
 
