@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <tuple>
 #include <unistd.h>
 
 namespace swizproof::command {
@@ -245,6 +247,27 @@ std::string line_of(Sources& sources, KernelAccess const& a) {
   return fmt::format("      {} | {}\n", a.line, printable(text->substr(first)));
 }
 
+/// Instructions that a reader cannot tell apart: equal source, operation and verdict. Copies in an unrolled loop, for instance.
+struct Row {
+  KernelAccess const* first = nullptr;
+  std::size_t count = 0;
+};
+
+std::vector<Row> rows_of(std::vector<KernelAccess> const& accesses) {
+  auto const key = [](KernelAccess const& a) {
+    return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.executed, a.ideal, a.reason,
+                      a.instruction.has_value());
+  };
+  std::vector<Row> rows;
+  std::map<decltype(key(accesses.front())), std::size_t> known;
+  for (KernelAccess const& a : accesses) {
+    auto const [at, fresh] = known.try_emplace(key(a), rows.size());
+    if (fresh) rows.push_back({&a, 0});
+    ++rows[at->second].count;
+  }
+  return rows;
+}
+
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style) {
   fmt::print(common.streams.out, "{}{}\n", style.strong(r.name),
@@ -258,15 +281,16 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   for (KernelAccess const& a : r.report.accesses)
     wide = std::max(wide, source_of(a).size()), op = std::max(op, a.op.size());
   fmt::print(common.streams.out, "  {}\n",
-             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>6}", "", "source", wide, "op",
-                                     op, "wavefronts", "ideal", "excess")));
-  for (KernelAccess const& a : r.report.accesses) {
+             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}", "", "source", wide,
+                                     "op", op, "count", "wavefronts", "ideal", "excess")));
+  for (Row const& row : rows_of(r.report.accesses)) {
+    KernelAccess const& a = *row.first;
     std::string const number =
         a.wavefronts ? fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts) : "-";
     std::string const excess =
         a.wavefronts && a.instruction ? std::to_string(excess_over(a.ideal, *a.wavefronts)) : "-";
-    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>10}  {:>5}  {:>6}{}\n",
-               colored(a.verdict, style), source_of(a), wide, a.op, op, number,
+    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}{}\n",
+               colored(a.verdict, style), source_of(a), wide, a.op, op, row.count, number,
                a.instruction ? std::to_string(a.ideal) : "-", excess,
                a.reason.empty() ? "" : "  " + a.reason);
     if (std::string const lanes = lanes_of(a, arch, 6); !lanes.empty())

@@ -563,9 +563,10 @@ class Reader {
       return std::any_of(chosen.begin(), chosen.end(),
                          [&](std::size_t i) { return holds(hold.module->functions[i]); });
     };
-    for (auto const& [name, value] : hold.options.params)
-      if (!of_some([&](ptx::Function const& f) { return parameter_of(f, name).has_value(); }))
-        fail("no kernel has a parameter '" + name + "'", table.get("param")->source(), "\"#0\" is the first");
+    for (auto const& param : hold.options.params)
+      if (!of_some([&](ptx::Function const& f) { return parameter_of(f, param.first).has_value(); }))
+        fail("no kernel has a parameter '" + param.first + "'", table.get("param")->source(),
+             "\"#0\" is the first");
     for (std::size_t i = 0; i < hold.options.allow.size(); ++i)
       if (!of_some([&](ptx::Function const& f) {
             auto const accesses = shared_accesses(*hold.module, f);

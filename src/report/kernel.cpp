@@ -75,7 +75,9 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   for (auto const& [what, value] : w.values)
     values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
-  return fmt::format("{:{}}warp {}{}; address: {}\n", "", indent, w.warp, values, a.address) +
+  constexpr std::size_t most = 100;  // characters; the JSON document has them all
+  std::string const address = a.address.size() <= most ? a.address : a.address.substr(0, most - 3) + "...";
+  return fmt::format("{:{}}warp {}{}; address: {}\n", "", indent, w.warp, values, address) +
          describe(fullest(*a.instruction, w.lanes, c), indent);
 }
 
