@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <random>
 #include <set>
 #include <unordered_map>
@@ -188,8 +189,10 @@ class Printer {
 /// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
 class Replay {
  public:
+  /// For each loop around the access the values that its counter takes, where they are known.
+  using Trips = std::map<std::int32_t, std::vector<std::uint64_t>>;
   Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
-         Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style)
+         Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style, Trips const& trips)
       : program_(program),
         flow_(flow),
         execution_(execution),
@@ -197,7 +200,8 @@ class Replay {
         warp_(warp),
         loop_(loop),
         random_(seed),
-        style_(style) {}
+        style_(style),
+        trips_(trips) {}
 
   using Values = std::array<std::uint64_t, 32>;
   Values const& value(Id id) {
@@ -291,7 +295,7 @@ class Replay {
         if (!encloses(l.loop)) valid_ = false;
         if (style_ < 8) return all(0);
         certain_ = false;
-        return all(random_() % 8);
+        return all(iteration(l.loop));
       case Leaf::Kind::phi:
         return loop_value(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])]);
       case Leaf::Kind::load:
@@ -307,6 +311,11 @@ class Replay {
       default:
         return valid_ = false, out;
     }
+  }
+  /// An iteration that the loop has; where their number is not known, one of the first eight.
+  std::uint64_t iteration(std::int32_t loop) {
+    auto const known = trips_.find(loop);
+    return known != trips_.end() ? known->second[random_() % known->second.size()] : random_() % 8;
   }
   Values special(Leaf const& l) {
     if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
@@ -353,6 +362,7 @@ class Replay {
   std::int32_t loop_;
   std::mt19937_64 random_;
   unsigned style_;
+  Trips const& trips_;
   bool valid_ = true, certain_ = true;
   unsigned depth_ = 0;
   std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
@@ -752,7 +762,7 @@ class Decision {
         if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
     } else {
       auto domain = warp.domain(request.atom, 512);
-      if (!domain) domain = trips(warp, request.atom);
+      if (!domain) domain = trips(request.atom);
       if (!domain)
         return give_up(warp, m, cases,
                        request.reason + ": " + Printer(program_, execution_).text(request.atom));
@@ -785,7 +795,7 @@ class Decision {
   }
 
   /// The values that a loop's counter takes in this warp, if all lanes have surely left after at most 256 iterations.
-  std::optional<std::vector<std::uint64_t>> trips(Warp&, Id atom) {
+  std::optional<std::vector<std::uint64_t>> trips(Id atom) {
     auto const at = std::find(execution_.counters.begin(), execution_.counters.end(), atom);
     if (at == execution_.counters.end()) return std::nullopt;
     auto const loop = static_cast<std::size_t>(at - execution_.counters.begin());
@@ -803,6 +813,16 @@ class Decision {
       if (spent() > options_.steps) break;
     }
     return std::nullopt;
+  }
+
+  /// The same of every loop around `loop`, where it is known.
+  Replay::Trips trips_around(std::int32_t loop, unsigned warp) {
+    Replay::Trips known;
+    number_ = warp;
+    for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
+      if (auto values = trips(execution_.counters[static_cast<std::size_t>(loop)]))
+        known[loop] = std::move(*values);
+    return known;
   }
 
   /// Bounds of the array, for an address that is one symbol and numbers.
@@ -912,13 +932,14 @@ class Decision {
   /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it.
   void replay(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out) {
     std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
-    for (unsigned const w : warps)
+    for (unsigned const w : warps) {
+      Replay::Trips const known = trips_around(access.loop, w);
       for (unsigned attempt = 0; attempt < 28; ++attempt) {
         // Styles up to 7 run first iterations; 8 and 9 any, for the second opinion alone.
         unsigned const style = attempt < 10 ? attempt : 7;
         if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
         Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop,
-                   m.line * 1000003ULL + attempt, style);
+                   m.line * 1000003ULL + attempt, style, known);
         auto const guard = run.value(access.guard);
         auto const address = run.value(access.address);
         if (!run.valid()) continue;
@@ -943,6 +964,7 @@ class Decision {
           out.worst = std::move(worst);
         }
       }
+    }
   }
 
   Module const& module_;

@@ -208,6 +208,16 @@ TEST(Kernel, AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue) {
       << "all lanes execute it, or none";
 }
 
+// Lanes 0 and 1 take the counter, lane l takes l: a third iteration, which does not run, would have three lanes at one word.
+TEST(Kernel, TheReplayTakesIterationsThatTheLoopHas) {
+  KernelAccess const a = one(
+      "mov.u32 %r4, 0;\nloop:\nsetp.le.u32 %p1, %r1, 1; selp.b32 %r5, %r4, %r1, %p1; shl.b32 %r5, %r5, 2; "
+      "add.s32 %r6, %r5, %r2; cp.async.ca.shared.global [%r6], [%rd1], 4; add.s32 %r4, %r4, 1; "
+      "setp.eq.s32 %p2, %r4, 2; @!%p2 bra loop;",
+      {.block = std::array<std::uint32_t, 3>{7, 1, 1}});
+  EXPECT_EQ(a.wavefronts, 2U);
+}
+
 TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
   auto const refused = [](std::string const& directive, std::array<std::uint32_t, 3> block) {
     ptx::Module const m = ptx::read_module(
