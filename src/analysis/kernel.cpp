@@ -484,6 +484,11 @@ class Decision {
       if (at.file < module_.files.size()) out.file = module_.files[at.file];
       out.line = at.line;
     }
+    if (m.instruction && !m.atomic && !has(*options_.arch, *m.instruction)) {
+      out.reason = std::string(options_.arch->name) + " has no " + to_string(*m.instruction);
+      out.instruction.reset();
+      return out;
+    }
     if (m.instruction)
       out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
     out.allowed = allowed(out);

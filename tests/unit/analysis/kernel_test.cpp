@@ -218,6 +218,15 @@ TEST(Kernel, TheReplayTakesIterationsThatTheLoopHas) {
   EXPECT_EQ(a.wavefronts, 2U);
 }
 
+TEST(Kernel, AnInstructionThatTheArchitectureLacksIsNotDecided) {
+  KernelOptions options;
+  for (Architecture const& arch : architectures)
+    if (arch.name == std::string_view("sm_80")) options.arch = &arch;
+  KernelAccess const a = one("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {%r1};", options);
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(a.reason, "sm_80 has no stmatrix.x1");
+}
+
 TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
   auto const refused = [](std::string const& directive, std::array<std::uint32_t, 3> block) {
     ptx::Module const m = ptx::read_module(
