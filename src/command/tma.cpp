@@ -610,7 +610,7 @@ std::string tma_code(Common const& common, Mapping const& map, std::string const
         "no equal boxes of one tensor map write exactly this tile: " + result.found.reason, map.text,
         result.hint);
   TmaPlan const& plan = result.found.plans.front();
-  return fmt::format("// writes the tile {}; dimensions are modes {} of the tile\n{}\n", good_bases(plan),
+  return fmt::format("// writes the tile if {}; dimensions are modes {} of the tile\n{}\n", good_bases(plan),
                      fmt::join(plan.modes, ", "), fmt::join(code_of(result, true), "\n"));
 }
 

@@ -84,7 +84,7 @@ TILE = ('name = "tile"', 'layout = "(32,32):(33,1)"', 'element = "f32"', ACCESS,
 BAD = ('name = "bad"', 'layout = "(32,32):(32,1)"', 'element = "f32"', ACCESS)
 BUDGET = ('name = "a"', 'layout = "(32,32):(33,1)"', 'element = "f32"', ACCESS, 'kernel = "k"', "weight = 2",
           "[[obligation]]", 'name = "all"', 'kernel = "k"', "budget = 64")
-CLAIM = ('name = "right"', 'always = "x < 4"', 'for = {x = "0..3"}', 'about.cites = "page 1"', 'source = "here.cpp:4"')
+CLAIM = ('name = "wrong"', 'always = "x < 3"', 'for = {x = "0..3"}', 'about.cites = "page 1"', 'source = "here.cpp:4"')
 
 
 def with_card(access="ld.shared.b64: row = 0, col = 2*(lane/2)"):
@@ -303,7 +303,7 @@ fields = [
     ("obligations", "weight", toml(*BUDGET), "weight = 2", "weight = 3"),
     ("obligations", "kernel", toml(*BUDGET), 'kernel = "k"\nbudget', 'kernel = "l"\nbudget'),
     ("obligations", "about", toml(*CLAIM), "page 1", "page 2"),
-    ("obligations", "source", toml(*CLAIM), "here.cpp:4", "there.cpp:5"),
+    ("obligations", "source", toml(*CLAIM) + ["--sarif", {"out": "sarif"}], "here.cpp:4", "there.cpp:5"),
     ("obligations", "unknown keys", toml(*TILE), "at_most", "atmost"),
     # [[kernel]]
     ("kernels", "ptx", kernel('name = "^column$"'), "shapes.ptx", "truncated.ptx"),
