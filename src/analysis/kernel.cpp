@@ -688,6 +688,33 @@ class Decision {
     merge(cases.found, std::move(one));
   }
 
+  /// The parameter whose low bits are those of a term, if all values of these bits occur: `n`, `n & 1023`, `n + 4`.
+  std::optional<Id> free_parameter(Id id, std::uint64_t low) const {
+    Node const& n = execution_.terms.nodes()[id];
+    auto const constant = [&](Id at) { return execution_.terms.nodes()[at].op == Op::constant; };
+    if (n.op == Op::truncate || n.op == Op::zero_extend) return free_parameter(n.a, low);
+    if (n.op == Op::bv_and || n.op == Op::bv_add || n.op == Op::bv_xor) {
+      if (constant(n.a) == constant(n.b)) return std::nullopt;
+      Id const rest = constant(n.a) ? n.b : n.a;
+      std::uint64_t const number = execution_.terms.nodes()[constant(n.a) ? n.a : n.b].value;
+      if (n.op == Op::bv_and && (number & low) != low) return std::nullopt;
+      return free_parameter(rest, low);
+    }
+    if (n.op != Op::variable || (n.width < 64 && low >> n.width != 0)) return std::nullopt;
+    Leaf const& l = execution_.leaves[n.value];
+    if (l.kind != Leaf::Kind::param) return std::nullopt;
+    return launch_.params.count(program_.symbols[l.extra].name) == 0 ? std::optional(id) : std::nullopt;
+  }
+  /// True if an execution has these values: low bits of parameters, each of another one.
+  bool surely(std::vector<Assumption> const& assumptions) const {
+    std::set<Id> used;
+    return std::all_of(assumptions.begin(), assumptions.end(), [&](Assumption const& a) {
+      std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
+      auto const parameter = a.truth ? std::nullopt : free_parameter(a.atom, low);
+      return parameter && used.insert(*parameter).second;
+    });
+  }
+
   /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
   void cost_lanes(ExecutedAccess const& access, MemoryAccess const& m,
                   std::vector<Assumption> const& assumptions, Cases& cases, LaneTruths const& guard,
@@ -710,7 +737,8 @@ class Decision {
     }
     bool const known = zeros >= log2_bytes;
     if (!same_residue || (known && shift != 0))
-      cases.misaligned = cases.misaligned || certain, cases.aligned = false;
+      cases.misaligned = cases.misaligned || (certain && access.exact && surely(assumptions)),
+      cases.aligned = false;
     if (!known && instruction.bytes > 1) cases.aligned = false;
     std::array<std::uint64_t, 32> address = v.lane;
     if (same_residue)

@@ -1,6 +1,7 @@
 #include <swizproof/ptx/program.hpp>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -631,6 +632,7 @@ class Lowering {
 
   /// Base and offset of an address operand as a word of 32 (shared) or 64 bits.
   std::pair<Source, std::uint64_t> address(Operand const& o) {
+    if (o.kind == Kind::other) return {emit(Action::varying, 32), 0};
     if (o.kind != Kind::address || o.parts.empty()) return {constant(o.value), 0};
     Operand const& base = o.parts[0];
     unsigned const w = base.kind == Kind::reg      ? program_.widths[base.reg]
@@ -665,9 +667,12 @@ class Lowering {
     m.guard_negated = guard_negated_;
     m.line = i.line;
     m.location = i.location;
+    if (where.kind == Kind::other) m.reason = "this form of an address is not read";
     return m;
   }
+  /// An access with a reason is not modelled.
   void add(MemoryAccess m) {
+    if (!m.reason.empty()) m.instruction.reset(), m.atomic.reset();
     program_.steps.push_back({Action::access,
                               32,
                               -1,
@@ -843,6 +848,7 @@ class Lowering {
     if (op == "vote" || op == "redux") return voted(i, op == "redux" ? 2 : has(parts, "sync") ? 2 : 9);
     if (op == "wmma" && (has(parts, "load") || has(parts, "store"))) return wmma(i, parts);
     if (op == "call") return call(i);
+    if (has(parts, "async") && (op == "st" || op == "red")) return store_async(i);
     if (type.kind == 'p' && logic_of_predicates(i, op)) return;
     if (type.integer() && arithmetic(i, parts, type)) return;
     if (stateless(op)) return opaque(i);
@@ -876,8 +882,54 @@ class Lowering {
     if (load) unknown(operand(i, 0));
   }
 
+  /// st.async and red.async.
+  void store_async(Instruction const& i) {
+    MemoryAccess m = access_at(i, operand(i, 0));
+    m.reason = "the memory of another block of the cluster is not modelled";
+    add(std::move(m));
+  }
+
+  /// A call is not inlined: where its function may access shared memory, that is an access which is not decided.
   void call(Instruction const& i) {
     if (!i.operands.empty() && i.operands[0].kind == Kind::vector) unknown(i.operands[0]);
+    std::string_view name;
+    for (Operand const& o : i.operands)
+      if (name.empty() && o.kind != Kind::vector && !o.text.empty()) name = o.text;
+    std::set<std::string_view> seen;
+    std::string const why = why_call_matters(name, seen);
+    if (why.empty()) return;
+    MemoryAccess m = access_at(i, Operand{});
+    m.reason = why + ": calls are not inlined";
+    add(std::move(m));
+  }
+
+  /// Why a function may access shared memory; empty if it does not.
+  std::string why_call_matters(std::string_view name, std::set<std::string_view>& seen) const {
+    // What the compiler itself calls, and CUDA's run-time system defines.
+    static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
+    if (std::find(std::begin(harmless), std::end(harmless), name) != std::end(harmless)) return {};
+    if (!seen.insert(name).second) return {};
+    auto const callee = std::find_if(module_.functions.begin(), module_.functions.end(),
+                                     [&](Function const& f) { return f.name == name; });
+    if (callee == module_.functions.end() || callee->body.empty())
+      return name.empty() ? "an indirect call" : "the function " + std::string(name) + " is not in this file";
+    for (ptx::Instruction const& i : callee->body) {
+      if (i.label != 0) continue;
+      Words const parts = parts_of(i.opcode);
+      std::string_view const op = parts[0];
+      if (op == "call") {
+        std::string_view inner;
+        for (Operand const& o : i.operands)
+          if (inner.empty() && o.kind != Kind::vector && !o.text.empty()) inner = o.text;
+        if (std::string why = why_call_matters(inner, seen); !why.empty()) return why;
+      }
+      bool const memory = op == "ld" || op == "ldu" || op == "st" || op == "atom" || op == "red" ||
+                          op == "ldmatrix" || op == "stmatrix" || op == "cp" || op == "wmma";
+      Space const space = space_of(parts);
+      if (memory && (space == Space::shared || space == Space::generic || op == "cp"))
+        return "the function " + std::string(name) + " may access shared memory";
+    }
+    return {};
   }
 
   struct Target {

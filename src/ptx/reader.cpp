@@ -674,8 +674,10 @@ class Reader {
     }
     o.kind = Operand::Kind::symbol;
     if (std::size_t const plus = t.find('+'); plus != t.npos) {
+      auto const n = integer(trimmed(t.substr(plus + 1)));
+      if (!n) o.kind = Operand::Kind::other;
       o.text = trimmed(t.substr(0, plus));
-      o.value = integer(trimmed(t.substr(plus + 1))).value_or(0);
+      o.value = n.value_or(0);
     }
     return o;
   }
@@ -700,7 +702,7 @@ class Reader {
     if (!base.empty()) o.parts.push_back(parse_name(base));
     if (plus != inner.npos) {
       auto const n = integer(trimmed(inner.substr(plus + 1)));
-      if (!n) o.parts.push_back(parse_name(trimmed(inner.substr(plus + 1))));
+      if (!n) o.kind = Operand::Kind::other;  // an expression
       o.value = n.value_or(0);
     }
     return o;

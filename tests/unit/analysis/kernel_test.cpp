@@ -218,6 +218,42 @@ TEST(Kernel, TheReplayTakesIterationsThatTheLoopHas) {
   EXPECT_EQ(a.wavefronts, 2U);
 }
 
+TEST(Kernel, MisalignedIsWhatAnExecutionIs) {
+  std::string const load = " add.s32 %r5, %r4, %r2; ld.shared.u16 %r6, [%r5];";
+  EXPECT_EQ(one("and.b32 %r4, %r3, 1023;" + load).aligned, false) << "if n = 1";
+  EXPECT_EQ(one("xor.b32 %r4, %r3, %r3; and.b32 %r4, %r4, 1023;" + load).verdict, KernelVerdict::proved)
+      << "n ^ n is never 1";
+  EXPECT_EQ(one("and.b32 %r4, %r3, 1022;" + load).aligned, true);
+}
+
+TEST(Kernel, AnExpressionInAnAddressIsNotIgnored) {
+  KernelAccess const a = one("st.shared.u32 [%r2+(2)], %r1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(a.reason, "this form of an address is not read");
+}
+
+TEST(Kernel, ACallThatMayAccessSharedMemoryIsListed) {
+  auto const called = [](std::string const& body) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.extern .func "
+        "printing();\n"
+        ".func inner()\n{\n.reg .b32 %r<9>;\n" +
+            body +
+            "\nret;\n}\n.func outer()\n{\ncall.uni inner;\nret;\n}\n.entry k()\n{\ncall.uni "
+            "outer;\nret;\n}\n",
+        "test.ptx");
+    for (ptx::Function const& f : m.functions)
+      if (f.entry) return decide_kernel(m, f, {.block = std::array<std::uint32_t, 3>{32, 1, 1}}).accesses;
+    return std::vector<KernelAccess>{};
+  };
+  auto const shared = called("mov.u32 %r1, tile; ld.shared.u32 %r2, [%r1];");
+  ASSERT_EQ(shared.size(), 1U);
+  EXPECT_EQ(shared[0].verdict, KernelVerdict::unknown);
+  EXPECT_EQ(shared[0].reason, "the function inner may access shared memory: calls are not inlined");
+  EXPECT_TRUE(called("mov.u32 %r1, 0;").empty());
+  EXPECT_EQ(called("call.uni printing;").size(), 1U) << "its body is in another file";
+}
+
 TEST(Kernel, AnInstructionThatTheArchitectureLacksIsNotDecided) {
   KernelOptions options;
   for (Architecture const& arch : architectures)
