@@ -648,8 +648,35 @@ class Decision {
   bool is_data(std::uint32_t leaf) const {
     if (leaf == ~0U) return false;
     Leaf const& l = execution_.leaves[leaf];
-    return l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying || l.kind == Leaf::Kind::opaque ||
-           l.kind == Leaf::Kind::voted;
+    if (l.kind == Leaf::Kind::opaque)  // of an instruction that is not modelled
+      return std::any_of(l.args.begin(), l.args.end(), [&](Id arg) { return depends_on_data(arg); });
+    return l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying || l.kind == Leaf::Kind::voted;
+  }
+  /// True if a term has a leaf that comes from data.
+  bool depends_on_data(Id term) const {
+    std::vector<Id> work{term};
+    std::set<Id> seen;
+    while (!work.empty()) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      Node const& n = execution_.terms.nodes()[at];
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      if (n.op == Op::variable) {
+        Leaf const& l = execution_.leaves[n.value];
+        if (l.kind == Leaf::Kind::phi) {
+          Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+          work.insert(work.end(), {p.init, p.back});
+        } else if (l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying ||
+                   l.kind == Leaf::Kind::voted) {
+          return true;
+        }
+        work.insert(work.end(), l.args.begin(), l.args.end());
+        continue;
+      }
+      work.insert(work.end(), {n.a, n.b, n.c});
+    }
+    return false;
   }
 
   /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
@@ -684,7 +711,7 @@ class Decision {
                         "an address within a word"});
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
-    check_bounds(warp, m, v, active, certain, cases, symbol);
+    check_bounds(warp, m, v, active, certain && access.exact && surely(assumptions), cases, symbol);
     merge(cases.found, std::move(one));
   }
 
@@ -1089,8 +1116,12 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, Ke
   } else if (!needs_block(module, f, options)) {
     std::uint64_t const most =
         f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
-    launch.block = {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1024) + 31) / 32 * 32, 1, 1};
+    launch.block = {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1024)) / 32 * 32, 1, 1};
     launch.any_multiple = true;
+    if (launch.block[0] == 0) {
+      report.refused = fmt::format("its block has at most {} threads (.maxntid): give --block", most);
+      launch.block = {32, 1, 1};
+    }
   } else {
     report.refused = "the shape of its block is not known: give --block X,Y,Z";
     launch.block = {32, 1, 1};

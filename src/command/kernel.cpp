@@ -114,8 +114,11 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
   std::vector<std::string> unused;  // parameters that no kernel has
-  for (std::string const& p : arguments.params)
-    unused.push_back(options.params.insert(parse_param(p)).first->first);
+  for (std::string const& p : arguments.params) {
+    auto const [at, fresh] = options.params.insert(parse_param(p));
+    if (!fresh) throw InputError::whole("this parameter has a value already", p);
+    unused.push_back(at->first);
+  }
   std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks;
   for (std::string const& b : arguments.blocks) blocks.emplace_back(parse_block(b));
   if (blocks.empty()) blocks.emplace_back();
@@ -342,7 +345,8 @@ void add_kernel(CLI::App& app, Common& common) {
                   "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first")
       ->allow_extra_args(false);
   auto* const bytes = sub->add_option("--shared-bytes", arguments->shared_bytes,
-                                      "bytes of dynamic shared memory, for the verdict in_bounds");
+                                      "bytes of dynamic shared memory, for the verdict in_bounds")
+                          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
   auto* const most = sub->add_option("--at-most", arguments->at_most,
                                      "wavefronts that each access may take; else the ideal number");
   sub->add_option("--source", arguments->source,

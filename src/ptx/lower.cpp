@@ -905,7 +905,7 @@ class Lowering {
 
   /// Why a function may access shared memory; empty if it does not.
   std::string why_call_matters(std::string_view name, std::set<std::string_view>& seen) const {
-    // What the compiler itself calls, and CUDA's run-time system defines.
+    // Functions of CUDA's run-time system, which the compiler calls.
     static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
     if (std::find(std::begin(harmless), std::end(harmless), name) != std::end(harmless)) return {};
     if (!seen.insert(name).second) return {};

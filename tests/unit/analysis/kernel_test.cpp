@@ -254,6 +254,26 @@ TEST(Kernel, ACallThatMayAccessSharedMemoryIsListed) {
   EXPECT_EQ(called("call.uni printing;").size(), 1U) << "its body is in another file";
 }
 
+TEST(Kernel, WhatIsNotModelledIsNotData) {
+  std::string const store = " add.s32 %r5, %r4, %r2; st.shared.u32 [%r5], %r1;";
+  EXPECT_EQ(one("mul24.lo.u32 %r4, %r1, 128;" + store).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(one("ld.global.u32 %r6, [%rd1]; mul24.lo.u32 %r4, %r6, %r1;" + store).verdict,
+            KernelVerdict::data);
+}
+
+TEST(Kernel, BeyondTheArrayIsWhatAnExecutionIs) {
+  // (tid + 3 i) & 31 of 3 threads in two iterations is at most 5.
+  KernelAccess const a = decided(
+                             ".shared .align 4 .b8 few[64]; mov.u32 %r2, few; mov.u32 %r6, 0; mov.u32 %r9, "
+                             "%r1;\nloop:\nand.b32 %r4, %r9, 31; "
+                             "shl.b32 %r5, %r4, 3; add.s32 %r7, %r2, %r5; st.shared.u32 [%r7], %r1; add.s32 "
+                             "%r9, %r9, 3; add.s32 %r6, %r6, 4; "
+                             "setp.gt.s32 %p2, %r6, 7; @!%p2 bra loop;",
+                             {.block = std::array<std::uint32_t, 3>{3, 1, 1}})
+                             .at(0);
+  EXPECT_NE(a.in_bounds, false);
+}
+
 TEST(Kernel, AnInstructionThatTheArchitectureLacksIsNotDecided) {
   KernelOptions options;
   for (Architecture const& arch : architectures)
@@ -264,18 +284,22 @@ TEST(Kernel, AnInstructionThatTheArchitectureLacksIsNotDecided) {
 }
 
 TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
-  auto const refused = [](std::string const& directive, std::array<std::uint32_t, 3> block) {
+  auto const refused = [](std::string const& directive, std::optional<std::array<std::uint32_t, 3>> block) {
     ptx::Module const m = ptx::read_module(
         ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k()\n" + directive + "\n{\nret;\n}\n",
         "test.ptx");
     return decide_kernel(m, m.functions.at(0), {.block = block}).refused;
   };
-  EXPECT_EQ(refused(".maxntid 64, 1, 1", {64, 1, 1}), "");
-  EXPECT_EQ(refused(".maxntid 64, 1, 1", {8, 8, 1}), "") << "the threads count, not the shape";
-  EXPECT_EQ(refused(".maxntid 64, 1, 1", {96, 1, 1}),
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{64, 1, 1}}), "");
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{8, 8, 1}}), "") << "the threads count, not the shape";
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{96, 1, 1}}),
             "no block of 96 threads: the kernel allows 64 (.maxntid)");
-  EXPECT_EQ(refused(".reqntid 64", {64, 1, 1}), "");
-  EXPECT_EQ(refused(".reqntid 64", {32, 2, 1}), "no block of 32,2,1: the kernel requires 64,1,1 (.reqntid)");
+  EXPECT_EQ(refused(".maxntid 16, 1, 1", std::nullopt),
+            "its block has at most 16 threads (.maxntid): give --block");
+  EXPECT_EQ(refused(".maxntid 40, 1, 1", std::nullopt), "");
+  EXPECT_EQ(refused(".reqntid 64", {{64, 1, 1}}), "");
+  EXPECT_EQ(refused(".reqntid 64", {{32, 2, 1}}),
+            "no block of 32,2,1: the kernel requires 64,1,1 (.reqntid)");
 }
 
 TEST(Kernel, AtMostAndParameters) {
