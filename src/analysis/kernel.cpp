@@ -4,6 +4,7 @@
 #include <swizproof/ptx/warp.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -1086,23 +1087,17 @@ bool needs_block(ptx::Module const&, ptx::Function const& f, KernelOptions const
   return !options.block && f.reqntid[0] == 0 && kernel_detail::shape_use(f).y_or_z;
 }
 
-namespace {
-
-/// Why no block of this shape can be launched; empty if one can.
-std::string why_no_launch(ptx::Function const& f, std::array<std::uint32_t, 3> const& block) {
-  auto const threads = [](std::array<std::uint32_t, 3> const& shape) {
-    return std::uint64_t{shape[0]} * shape[1] * shape[2];
+std::string why_no_block(ptx::Function const& kernel, std::array<std::uint32_t, 3> const& block) {
+  auto const threads = [](std::array<std::uint32_t, 3> const& b) {
+    return std::uint64_t{b[0]} * b[1] * b[2];
   };
-  if (f.reqntid[0] != 0 && f.reqntid != block)
-    return fmt::format("no block of {}: the kernel requires {} (.reqntid)", fmt::join(block, ","),
-                       fmt::join(f.reqntid, ","));
-  if (f.maxntid[0] != 0 && threads(block) > threads(f.maxntid))
-    return fmt::format("no block of {} threads: the kernel allows {} (.maxntid)", threads(block),
-                       threads(f.maxntid));
+  if (threads(block) > 1024) return "a block has at most 1024 threads";
+  if (kernel.reqntid[0] != 0 && kernel.reqntid != block)
+    return fmt::format("the PTX has .reqntid {}", fmt::join(kernel.reqntid, ", "));
+  if (kernel.maxntid[0] != 0 && threads(kernel.maxntid) < threads(block))
+    return fmt::format("the PTX has .maxntid {}", fmt::join(kernel.maxntid, ", "));
   return {};
 }
-
-}  // namespace
 
 KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
   KernelReport report;
@@ -1110,7 +1105,8 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, Ke
   ptx::Launch launch;
   if (options.block) {
     launch.block = *options.block;
-    report.refused = why_no_launch(f, launch.block);
+    if (std::string const why = why_no_block(f, launch.block); !why.empty())
+      report.refused = fmt::format("no block of {}: {}", fmt::join(launch.block, ","), why);
   } else if (f.reqntid[0] != 0) {
     launch.block = f.reqntid;
   } else if (!needs_block(module, f, options)) {

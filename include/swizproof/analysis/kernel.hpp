@@ -91,6 +91,11 @@ struct KernelReport {
 /// Index of the parameter of this name: `#0`, `param_0` or the PTX's own; none if there is no such one.
 [[nodiscard]] std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name);
 
+/// Reason why a kernel cannot be launched with blocks of this shape: its .reqntid, .maxntid or more than 1024 threads; empty if
+/// it can.
+[[nodiscard]] std::string why_no_block(ptx::Function const& kernel,
+                                       std::array<std::uint32_t, 3> const& block);
+
 /// The shape of a kernel's block needs --block.
 [[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function,
                                KernelOptions const& options);

@@ -292,14 +292,12 @@ TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
   };
   EXPECT_EQ(refused(".maxntid 64, 1, 1", {{64, 1, 1}}), "");
   EXPECT_EQ(refused(".maxntid 64, 1, 1", {{8, 8, 1}}), "") << "the threads count, not the shape";
-  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{96, 1, 1}}),
-            "no block of 96 threads: the kernel allows 64 (.maxntid)");
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{96, 1, 1}}), "no block of 96,1,1: the PTX has .maxntid 64, 1, 1");
   EXPECT_EQ(refused(".maxntid 16, 1, 1", std::nullopt),
             "its block has at most 16 threads (.maxntid): give --block");
   EXPECT_EQ(refused(".maxntid 40, 1, 1", std::nullopt), "");
   EXPECT_EQ(refused(".reqntid 64", {{64, 1, 1}}), "");
-  EXPECT_EQ(refused(".reqntid 64", {{32, 2, 1}}),
-            "no block of 32,2,1: the kernel requires 64,1,1 (.reqntid)");
+  EXPECT_EQ(refused(".reqntid 64", {{32, 2, 1}}), "no block of 32,2,1: the PTX has .reqntid 64, 1, 1");
 }
 
 TEST(Kernel, AtMostAndParameters) {
