@@ -60,17 +60,16 @@ struct Decide {
       report.detail = "not one-to-one: two elements share a place";
       return;
     }
-    auto const any = [&]<class Case>(std::in_place_type_t<Case>) {
-      return std::any_of(tile.accesses.begin(), tile.accesses.end(),
-                         [](AccessVerdict const& v) { return std::holds_alternative<Case>(v.found); });
-    };
+    bool decided = true, all_cost = true;
     for (AccessVerdict const& v : tile.accesses) {
+      decided = decided && !std::holds_alternative<Unknown>(v.found);
+      all_cost = all_cost && v.cost() != nullptr;
       report.detail += (report.detail.empty() ? "" : " + ") + brief(v);
       add(v);
     }
-    if (any(std::in_place_type<Unknown>))
+    if (!decided)
       report.detail = not_decided;
-    else if (!any(std::in_place_type<Misfit>) && !any(std::in_place_type<LostStore>))
+    else if (all_cost)
       report.detail += " wavefronts";
   }
   void operator()(StaysWithin const& budget) const {

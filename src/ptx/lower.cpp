@@ -892,15 +892,20 @@ class Lowering {
   /// A call is not inlined: where its function may access shared memory, that is an access which is not decided.
   void call(Instruction const& i) {
     if (!i.operands.empty() && i.operands[0].kind == Kind::vector) unknown(i.operands[0]);
-    std::string_view name;
-    for (Operand const& o : i.operands)
-      if (name.empty() && o.kind != Kind::vector && !o.text.empty()) name = o.text;
     std::set<std::string_view> seen;
-    std::string const why = why_call_matters(name, seen);
+    std::string const why = why_call_matters(callee_of(i), seen);
     if (why.empty()) return;
     MemoryAccess m = access_at(i, Operand{});
     m.reason = why + ": calls are not inlined";
     add(std::move(m));
+  }
+
+  /// Name of the function that a call names; empty where it is in a register.
+  static std::string_view callee_of(ptx::Instruction const& i) {
+    for (Operand const& o : i.operands)
+      if (o.kind != Kind::vector && !o.text.empty())
+        return o.text.starts_with('%') ? std::string_view{} : o.text;
+    return {};
   }
 
   /// Why a function may access shared memory; empty if it does not.
@@ -917,12 +922,8 @@ class Lowering {
       if (i.label != 0) continue;
       Words const parts = parts_of(i.opcode);
       std::string_view const op = parts[0];
-      if (op == "call") {
-        std::string_view inner;
-        for (Operand const& o : i.operands)
-          if (inner.empty() && o.kind != Kind::vector && !o.text.empty()) inner = o.text;
-        if (std::string why = why_call_matters(inner, seen); !why.empty()) return why;
-      }
+      if (op == "call")
+        if (std::string why = why_call_matters(callee_of(i), seen); !why.empty()) return why;
       bool const memory = op == "ld" || op == "ldu" || op == "st" || op == "atom" || op == "red" ||
                           op == "ldmatrix" || op == "stmatrix" || op == "cp" || op == "wmma";
       Space const space = space_of(parts);

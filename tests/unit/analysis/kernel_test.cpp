@@ -252,6 +252,9 @@ TEST(Kernel, ACallThatMayAccessSharedMemoryIsListed) {
   EXPECT_EQ(shared[0].reason, "the function inner may access shared memory: calls are not inlined");
   EXPECT_TRUE(called("mov.u32 %r1, 0;").empty());
   EXPECT_EQ(called("call.uni printing;").size(), 1U) << "its body is in another file";
+  auto const indirect = called(".reg .b64 %rd<3>; call %rd1, (), proto;");
+  ASSERT_EQ(indirect.size(), 1U);
+  EXPECT_EQ(indirect[0].reason, "an indirect call: calls are not inlined");
 }
 
 TEST(Kernel, WhatIsNotModelledIsNotData) {
