@@ -30,6 +30,7 @@ enum class CuteFault : std::uint8_t {
   outside,     ///< a lane map's vector leaves the tile
   shared,      ///< stores to elements that share an address: a stride of 0
   remainder,   ///< the copy's tile does not divide a layout that is known when the program runs
+  offset,      ///< CuTe's slices of a swizzled layout with this offset address other elements than the layout
 };
 
 namespace detail {
@@ -93,6 +94,7 @@ template <class F>
 struct Composed {
   static constexpr std::uint64_t period = 0;
   static constexpr bool keeps(unsigned) { return false; }
+  static constexpr bool adds_by_xor(std::int64_t, std::int64_t) { return true; }
   static constexpr std::int64_t apply(F const& f, std::int64_t x) { return std::int64_t(f(int(x))); }
 };
 template <int B, int M, int S>
@@ -101,6 +103,9 @@ struct Composed<cute::Swizzle<B, M, S>> {
   static constexpr std::uint64_t period = swizzle.period();
   /// True if every aligned block of `bytes` moves as a whole.
   static constexpr bool keeps(unsigned bytes) { return B == 0 || std::uint64_t{1} << M >= bytes; }
+  static constexpr bool adds_by_xor(std::int64_t a, std::int64_t b) {
+    return swizzle.adds_by_xor(std::uint64_t(a), std::uint64_t(b));
+  }
   static constexpr std::int64_t apply(cute::Swizzle<B, M, S> const&, std::int64_t x) {
     return std::int64_t(std::int32_t(swizzle(std::uint32_t(x))));
   }
@@ -115,7 +120,10 @@ template <class Layout>
 struct Functions {
   static constexpr std::uint64_t elements = 1, bytes = 1;  ///< periods, in their units
   static constexpr int flag = 0;                           ///< bits of the smem_ptr flag
+  static constexpr bool starts_at_0 = true;                ///< no function has an offset before it
   static constexpr bool keeps(unsigned) { return true; }
+  /// True if CuTe's slices address the element that the layout does, whose innermost offset is x.
+  static constexpr bool sliced_right(Layout const&, std::int64_t) { return true; }
   static constexpr std::int64_t on_elements(Layout const&, std::int64_t x) { return x; }
   static constexpr std::int64_t on_bytes(Layout const&, std::int64_t x) { return x; }
 };
@@ -126,7 +134,13 @@ struct Functions<cute::ComposedLayout<F, Offset, Inner>> {
   static constexpr std::uint64_t elements = larger_period(Composed<F>::period, Functions<Inner>::elements),
                                  bytes = 1;
   static constexpr int flag = 0;
+  static constexpr bool starts_at_0 = cute::is_constant<0, Offset>::value && Functions<Inner>::starts_at_0;
   static constexpr bool keeps(unsigned) { return true; }
+  static constexpr bool sliced_right(Layout const& layout, std::int64_t x) {
+    return Functions<Inner>::sliced_right(layout.layout_b(), x) &&
+           Composed<F>::adds_by_xor(std::int64_t(layout.offset()),
+                                    Functions<Inner>::on_elements(layout.layout_b(), x));
+  }
   static constexpr std::int64_t on_elements(Layout const& layout, std::int64_t x) {
     return Composed<F>::apply(layout.layout_a(), std::int64_t(layout.offset()) +
                                                      Functions<Inner>::on_elements(layout.layout_b(), x));
@@ -139,6 +153,10 @@ struct Functions<cute::ComposedLayout<F, cute::smem_ptr_flag_bits<Bits>, Inner>>
   static_assert(Functions<Inner>::flag == 0, "two smem_ptr flags in one layout");
   static constexpr std::uint64_t elements = Functions<Inner>::elements, bytes = Composed<F>::period;
   static constexpr int flag = Bits;
+  static constexpr bool starts_at_0 = Functions<Inner>::starts_at_0;
+  static constexpr bool sliced_right(Layout const& layout, std::int64_t x) {
+    return Functions<Inner>::sliced_right(layout.layout_b(), x);
+  }
   static constexpr bool keeps(unsigned size) { return Composed<F>::keeps(size); }
   static constexpr std::int64_t on_elements(Layout const& layout, std::int64_t x) {
     return Functions<Inner>::on_elements(layout.layout_b(), x);
@@ -258,6 +276,16 @@ struct CopyInstructions {
     });
   }
 
+  /// True if CuTe's slices address the elements that the layout does. Precondition: all tables are set.
+  [[nodiscard]] constexpr bool sliced_right() const {
+    for (std::int64_t r = 0; r < rest.size(); ++r)
+      for (std::int64_t const of_value : value)
+        for (std::int64_t const of_thread : thread)
+          if (!CuteTile<Element, SmemLayout>::Function::sliced_right(tile.layout,
+                                                                     of_thread + of_value + rest(r)))
+            return false;
+    return true;
+  }
   /// Finds what differs. Precondition: all tables are set.
   constexpr void count_distinct() {
     std::int64_t const period = tile.period();

@@ -127,8 +127,36 @@ void Placement::refuse_other_values(ThreadValues const& values) const {
            std::to_string(vector_elements()) + " at once");
 }
 
+void Placement::refuse_other_slices() const {
+  constexpr std::uint64_t most = 1U << 24;  // elements that are looked at
+  Layout const& tile = *map_.domain();
+  for (std::size_t i = 0; i + 1 < outer_.size(); ++i) {
+    auto const* const swizzle = std::get_if<Swizzle>(&outer_[i]);
+    auto const* const offset = std::get_if<Displacement>(&outer_[i + 1]);
+    if (swizzle == nullptr || offset == nullptr) continue;
+    auto const distance = static_cast<std::uint64_t>(offset->elements);
+    if (distance % swizzle->period() == 0) continue;
+    std::vector<Stage> const inner(map_.on_elements.begin() + static_cast<std::ptrdiff_t>(i) + 2,
+                                   map_.on_elements.end());
+    auto const size = static_cast<std::uint64_t>(tile.size());
+    std::uint64_t index = 0;
+    while (index < std::min(size, most) && swizzle->adds_by_xor(distance, value(inner, index))) ++index;
+    if (index == size) continue;
+    if (index == most)
+      refuse(
+          "a layout of more than 2^24 elements with an offset under its swizzle is not compared with CuTe's "
+          "partition of it");
+    refuse("CuTe's partition of this layout is another function: the offset " + to_string(*offset) +
+               " carries into the bits of " + to_string(*swizzle) + ", such as at index " +
+               std::to_string(index),
+           "an offset that is a multiple of " + std::to_string(swizzle->period()) +
+               " elements carries into none; coord = (...) asks about the layout's own addresses");
+  }
+}
+
 void Placement::place_thread_values(ThreadValues const& values) {
   Layout const& tile = *map_.domain();
+  refuse_other_slices();
   tile_modes_ = values.tile.rank();
   if (tile_modes_ > tile.rank())
     refuse("the thread-value layout's tile has more modes than the layout " + to_string(tile.shape));

@@ -16,7 +16,7 @@ namespace sp = swizproof;
 
 namespace reference {
 
-constexpr int split = -1;
+constexpr int split = -1, other_slices = -3;
 
 /// An instruction: load, store, matrices or asynchronous copy, with the bytes of a lane.
 struct Access {
@@ -133,9 +133,23 @@ int worst(Copy const& copy, Layout const& layout, Access const& access, int bits
   return most;
 }
 
+/// True if CuTe's partition is of the elements that the layout has at the coordinates of the same partition.
+template <bool Source, class Copy, class Layout>
+bool slices_are_right(Copy const& copy, Layout const& layout) {
+  auto const tensor = counting(layout);
+  auto const found = offsets<Source>(copy, layout);
+  auto const indices = offsets<Source>(copy, make_layout(product_each(tensor.layout().shape())));
+  for (std::size_t t = 0; t < found.size(); ++t)
+    for (std::size_t r = 0; r < found[t].size(); ++r)
+      for (std::size_t v = 0; v < found[t][r].size(); ++v)
+        if (found[t][r][v] != tensor.layout()(int(indices[t][r][v]))) return false;
+  return true;
+}
+
 }  // namespace reference
 
 inline int wavefronts_of(sp::CuteReport const& report) {
+  if (report.fault == sp::CuteFault::offset) return reference::other_slices;
   return report.fault == sp::CuteFault::none ? int(report.wavefronts) : reference::split;
 }
 
@@ -158,9 +172,10 @@ void run(int number, Copy const& copy, Layout const& layout) {
                     : its.operation == sp::Operation::cp_async  ? 'c'
                     : its.operation == sp::Operation::ld_shared ? 'l'
                                                                 : 's';
-  std::printf("# case %d header %d compiled %d partition %d\n", number,
+  std::printf("# case %d header %d compiled %d partition %d right %d\n", number,
               wavefronts_of(sp::examine<Side, Element>(layout)), compiled<Side, Element, Layout, Asserted>(),
-              reference::worst<Source>(copy, layout, {kind, int(its.bytes), int(its.matrices)}, bits));
+              reference::worst<Source>(copy, layout, {kind, int(its.bytes), int(its.matrices)}, bits),
+              int(reference::slices_are_right<Source>(copy, layout)));
   sp::print_obligation<Side, Element>("case", layout);
   std::printf("# copy\n");
   print(copy);

@@ -103,15 +103,27 @@ static_assert(
     sp::conflict_free<sp::source_of<Line<32, UniversalCopy<uint16_t>, half_t, 12>, sp::ptx::ld_shared<16>>,
                       half_t, Twelve>);
 #elif BREAK == 9
-using Split =
+using SplitLine =
     ComposedLayout<Swizzle<2, 0, 3>, smem_ptr_flag_bits<16>, Layout<Shape<_32, _1>, Stride<_1, _0>>>;
-static_assert(sp::conflict_free<sp::source_of<Line<32, UniversalCopy<uint16_t>, half_t>>, half_t, Split>);
+static_assert(sp::conflict_free<sp::source_of<Line<32, UniversalCopy<uint16_t>, half_t>>, half_t, SplitLine>);
 #elif BREAK == 10
 static_assert(sp::conflict_free<sp::source_of<Line<48, Word, float>>, half_t, Steps>);
 #elif BREAK == 11
 static_assert(
     sp::conflict_free<sp::source_of<Line<48, UniversalCopy<uint128_t>, half_t, 8>, sp::ptx::ldmatrix<4>>,
                       half_t, Layout<Shape<Int<48>, _8>, Stride<_8, _1>>>);
+#endif
+// Offsets under a swizzle: 8 carries into its bits, where CuTe's own partition is another function; a whole period does not.
+template <int Elements>
+using From = decltype(composition(Swizzle<1, 2, 3>{}, Int<Elements>{},
+                                  Layout<Shape<_32, Int<24>>, Stride<Int<24>, _1>>{}));
+using Columns =
+    decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint32_t>, float>{}, Layout<Shape<_8, _4>>{}));
+static_assert(sp::report_of<sp::source_of<Columns>, float, From<160>>.fault == sp::CuteFault::offset);
+static_assert(sp::report_of<sp::source_of<Columns>, float, From<0>>.fault == sp::CuteFault::none);
+static_assert(sp::report_of<sp::source_of<Columns>, float, From<1024>>.fault == sp::CuteFault::none);
+#if BREAK == 14
+static_assert(sp::at_most<32, sp::source_of<Columns>, float, From<160>>);
 #endif
 // A lane map that leaves the tile.
 struct Beyond : Column {

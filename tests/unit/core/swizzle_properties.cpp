@@ -77,6 +77,17 @@ RC_GTEST_PROP(Recast, ToFinerUnitsMovesWholeOldUnits, (Swizzle s, std::uint32_t 
 
 RC_GTEST_PROP(Swizzle, PrintsWhatItParses, (Swizzle s)) { RC_ASSERT(parse_swizzle(to_string(s)) == s); }
 
+// What CuTe's slice computes: the offset's bits under the swizzle, XORed, through it; all other bits added.
+RC_GTEST_PROP(Swizzle, AddsByXorWhereCuteSlicesTheSameFunction,
+              (Swizzle s, std::uint32_t a, std::uint32_t b)) {
+  std::uint64_t const mask = s.source_mask() | s.target_mask(), thin = *rc::gen::arbitrary<std::uint32_t>();
+  std::uint64_t const x = a & thin, y = b & ~(thin & mask);
+  RC_CLASSIFY(s.adds_by_xor(x, y), "adds by XOR");
+  if (s.adds_by_xor(x, y)) RC_ASSERT(s((x ^ y) & mask) + (x & ~mask) + (y & ~mask) == s(x + y));
+  std::uint64_t const one = mask & ~(mask - 1);
+  RC_ASSERT(s.bits == 0 || !s.adds_by_xor(one, one));
+}
+
 RC_GTEST_PROP(Swizzle, IsValidExactlyByTheRule, ()) {
   auto const field = rc::gen::inRange(-40, 41);
   Swizzle const s{*field, *field, *field};
