@@ -77,7 +77,7 @@ RC_GTEST_PROP(Recast, ToFinerUnitsMovesWholeOldUnits, (Swizzle s, std::uint32_t 
 
 RC_GTEST_PROP(Swizzle, PrintsWhatItParses, (Swizzle s)) { RC_ASSERT(parse_swizzle(to_string(s)) == s); }
 
-// What CuTe's slice computes: the swizzle of the XOR of its source and target bits, plus all other bits.
+// CuTe slices so: the source and target bits by XOR, all others by a sum.
 RC_GTEST_PROP(Swizzle, AddsByXorWhereCuteSlicesTheSameFunction,
               (Swizzle s, std::uint32_t a, std::uint32_t b)) {
   std::uint64_t const mask = s.source_mask() | s.target_mask(), thin = *rc::gen::arbitrary<std::uint32_t>();
