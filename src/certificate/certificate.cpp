@@ -1,5 +1,6 @@
 #include "certificate/certificate.hpp"
 
+#include "system/json.hpp"
 #include "system/parallel.hpp"
 #include "system/process.hpp"
 #include "certificate/cnf.hpp"
@@ -10,7 +11,6 @@
 #include <swizproof/certificate/rup.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -369,9 +369,11 @@ class ClaimList {
   ClaimList(std::string const& folder, std::vector<Claim> const& catalogue) : folder_(folder) {
     if (!fs::exists(folder + "/claims.json")) refuse("the folder has no claims.json");
     try {
-      read(Json::parse(read_file(folder + "/claims.json")), catalogue);
-    } catch (Json::exception const& error) {
+      read(parse_json(read_file(folder + "/claims.json")), catalogue);
+    } catch (BadJson const& error) {
       refuse(std::string("claims.json cannot be read: ") + error.what());
+    } catch (Json::exception const&) {
+      refuse("claims.json cannot be read: a value is missing, or of another type than is written there");
     }
   }
   [[noreturn]] void refuse(std::string const& message) const {

@@ -73,7 +73,7 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
 
 CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
                            std::string const& description) {
-  return app.add_option(name, path, description)->check([](std::string const& text) {
+  return app.add_option(name, path, description)->type_name("FILE")->check([](std::string const& text) {
     return std::string(text.empty() ? "the name is empty" : "");
   });
 }

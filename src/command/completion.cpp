@@ -33,7 +33,7 @@ std::vector<std::string> listed_in(std::string const& type) {
   return values;
 }
 
-/// Completions of an option: the words that it takes, where they have names; else what its description is about.
+/// Completions of an option: the words that it takes, where they have names; else what its type says.
 Completed completed(CLI::Option const& option) {
   if (!takes_value(option)) return {};
   std::string const name = option.get_name();
@@ -45,9 +45,9 @@ Completed completed(CLI::Option const& option) {
   if (name == "--element")
     for (ElementType const& element : element_types) choice.emplace_back(element.name);
   if (!choice.empty()) return {Completed::words, std::move(choice)};
-  std::string const& text = option.get_description();
-  if (name == "DIR" || text.find("folder") != text.npos) return {Completed::folders, {}};
-  bool const file = name == "FILE" || name == "TRACE" || text.find("this file") != text.npos;
+  std::string const type = option.get_type_name();
+  if (name == "DIR" || type == "FOLDER") return {Completed::folders, {}};
+  bool const file = name == "FILE" || name == "TRACE" || type == "FILE";
   return {file ? Completed::files : Completed::nothing, {}};
 }
 

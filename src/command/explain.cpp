@@ -670,6 +670,7 @@ void add_explain(CLI::App& app, Common& common) {
                   "a folder to look for the sources in, for the longest tail of each path of the trace that "
                   "is there,\n"
                   "before the path itself; may be repeated")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
   add_output_to(
       *sub, "--sarif", options->sarif,

@@ -196,8 +196,7 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
   MovementResult r;
   std::string const suffix = options.operand.empty() ? "" : ":" + options.operand;
   auto const is_memory = [](std::string const& text) {
-    return text.find("matrix") != std::string::npos || text.find("_LDSM_") != std::string::npos ||
-           text.find("_STSM_") != std::string::npos;
+    return looks_like_instruction(text) && parse_instruction(text).matrices != 0;
   };
   bool const loads = is_memory(from.text), stores = is_memory(into.text);
   std::optional<unsigned> const bits = options.element_bits();

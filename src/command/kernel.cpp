@@ -352,6 +352,7 @@ void add_kernel(CLI::App& app, Common& common) {
   sub->add_option("--source", arguments->source,
                   "a folder to look for the sources in, for the longest tail of each path of the PTX that is "
                   "there,\nbefore the path itself; may be repeated")
+      ->type_name("FOLDER")
       ->allow_extra_args(false);
   add_output_to(*sub, "--sarif", arguments->sarif,
                 "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");

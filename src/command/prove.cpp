@@ -347,7 +347,8 @@ void add_prove(CLI::App& app, Common& common) {
                 "and editors: file, "
                 "line and lanes");
   add_output_to(*sub, "--certificates", options->certificates,
-                "also write what other solvers need to check the catalogue into this new folder");
+                "also write what other solvers need to check the catalogue into this new folder")
+      ->type_name("FOLDER");
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
   add_output_to(*sub, "--page", options->claims_page,
                 "also write the catalogue as a Markdown page to this file");

@@ -1,11 +1,11 @@
 // Tables of architectures that a user has learned from a card: `swizproof-gpu learn --out FILE`, format "swizproof architecture 1".
 #include "parse/nearest.hpp"
 #include "parse/scanner.hpp"
+#include "system/json.hpp"
 
 #include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 
 namespace swizproof {
 
@@ -33,14 +32,12 @@ class TableReader {
  public:
   TableReader(std::string const& text, std::string name) : name_(std::move(name)) {
     try {
-      root_ = parse(text);
-    } catch (LearnedJson::parse_error const& error) {
-      std::string_view const before =
-          std::string_view(text).substr(0, std::max<std::size_t>(error.byte, 1) - 1);
+      root_ = parse_json(text);
+    } catch (BadJson const& error) {
+      if (error.byte == 0) fail(error.what());
+      std::string_view const before = std::string_view(text).substr(0, error.byte - 1);
       fail(fmt::format("no JSON from byte {} of line {} on", before.size() - before.rfind('\n'),
                        std::count(before.begin(), before.end(), '\n') + 1));
-    } catch (LearnedJson::out_of_range const&) {
-      fail("has a number that no JSON reader holds");
     }
     if (!root_.is_object()) fail("is no JSON object");
   }
@@ -77,27 +74,6 @@ class TableReader {
   }
 
  private:
-  /// Refuses keys that are given twice, and nesting deeper than any table.
-  [[nodiscard]] LearnedJson parse(std::string const& text) const {
-    constexpr int deepest = 16;
-    std::vector<std::set<std::string>> open;
-    return LearnedJson::parse(text, [&](int depth, LearnedJson::parse_event_t event, LearnedJson& value) {
-      if (depth > deepest) fail(fmt::format("is nested more than {} deep", deepest));
-      if (event == LearnedJson::parse_event_t::object_start) open.emplace_back();
-      if (event == LearnedJson::parse_event_t::object_end) open.pop_back();
-      if (event == LearnedJson::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-        fail("has " + quoted_key(value.get<std::string>()) + " twice");
-      return true;
-    });
-  }
-  /// A key as a message shows it: on one line, and no longer than a name is.
-  static std::string quoted_key(std::string key) {
-    constexpr std::size_t longest = 40;
-    if (key.size() > longest) key = key.substr(0, longest) + "...";
-    for (char& c : key)
-      if (c < ' ' || c > '~') c = '?';
-    return "'" + key + "'";
-  }
   [[noreturn]] void fail(std::string const& what) const { throw InputError{name_ + ": " + what}; }
 
   /// "'lanes' of ld.shared.b32"

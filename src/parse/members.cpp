@@ -1,20 +1,8 @@
 #include "parse/members.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace swizproof {
-
-Json parse_strictly(std::string_view text) {
-  std::vector<std::set<std::string>> open;
-  return Json::parse(text, [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-      malformed("the key '" + value.get<std::string>().substr(0, 60) + "' appears twice");
-    return true;
-  });
-}
 
 Json const& with_members(Json const& row, std::size_t count) {
   if (!row.is_array() || row.size() != count) malformed("a row has not " + text_of(count) + " members");
@@ -67,7 +55,7 @@ std::map<std::string, std::uint64_t> Members::group(std::string const& name) {
 void Members::finish() const {
   for (auto const& [key, value] : object_.items())
     if (std::find(asked_.begin(), asked_.end(), key) == asked_.end())
-      malformed("'" + what_ + "' has '" + key.substr(0, 60) + "', which this program does not know");
+      malformed("'" + what_ + "' has " + quoted_key(key) + ", which this program does not know");
 }
 
 }  // namespace swizproof

@@ -1,29 +1,20 @@
 // A record's JSON, read so that nothing in it is left unread.
 #pragma once
 
-#include <swizproof/core/swizzle.hpp>
+#include "system/json.hpp"
 
-#include <nlohmann/json.hpp>
+#include <swizproof/core/swizzle.hpp>
 
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <vector>
 
 namespace swizproof {
 
 using Json = nlohmann::json;
-
-/// Why a text is no record. Throws an exception of the JSON library, as reading it does.
-[[noreturn]] inline void malformed(std::string const& why) {
-  throw Json::other_error::create(501, why, nullptr);
-}
-
-/// JSON in which no object has a key twice: of two values a reader would see one. Throws an exception of the JSON library.
-[[nodiscard]] Json parse_strictly(std::string_view text);
 
 /// A number in decimal digits.
 [[nodiscard]] inline std::string text_of(std::uint64_t n) { return std::to_string(n); }

@@ -255,15 +255,13 @@ class TraceReader {
       std::string_view const line = next();
       if (ended) refuse("text behind the end of the trace");
       try {
-        ended = take(parse_strictly(line), line);
+        ended = take(parse_json(line), line);
         digest_.add(line);
         digest_.add("\n");
-      } catch (Json::parse_error const& error) {
-        refuse(rest_.empty() ? "the trace is cut off in this line"
-                             : fmt::format("no JSON from byte {} of the line on", error.byte));
-      } catch (Json::exception const& error) {
-        std::string const why = error.what();  // "[json.exception.other_error.501] 'launches' is 0"
-        refuse(why.substr(why.find("] ") + 2));
+      } catch (BadJson const& error) {
+        refuse(error.byte != 0 && rest_.empty() ? "the trace is cut off in this line" : error.what());
+      } catch (Json::exception const&) {
+        refuse("a value is missing, or of another type than is written there");
       } catch (InputError const& error) {  // an architecture that is not known
         refuse(error.message + " '" + error.input + "'", error.hint);
       }

@@ -93,7 +93,7 @@ Evidence recompute(std::string const& name, std::string_view text, Law const& la
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) throw refuse("the file is empty");
   Evidence evidence;
   try {
-    Json const json = parse_strictly(text);
+    Json const json = parse_json(text);
     Members record(json, "the record");
     Members counts(record.at("counts"), "counts");
     evidence = header(name, record, counts);
@@ -107,8 +107,10 @@ Evidence recompute(std::string const& name, std::string_view text, Law const& la
     r.equal<std::uint64_t>("mismatches that the run itself saw", r.counts.count("mismatches"), 0);
     recompute_campaign(r);
     for (Members const* members : {&record, &r.counts, &r.longest, &r.rows}) members->finish();
-  } catch (Json::exception const& error) {
+  } catch (BadJson const& error) {
     throw refuse(error.what());
+  } catch (Json::exception const&) {
+    throw refuse("a value is missing, or of another type than is written there");
   }
   return evidence;
 }

@@ -167,13 +167,14 @@ TEST(LearnedFile, NamesTheFieldThatIsWrong) {
             "t: 'partners' of ld.shared.b64 has array, none of 1, 2, 4, 8, 16");
   std::string deep = table().dump();  // a million brackets where a word should stand
   deep.replace(deep.find("\"table\""), 7, std::string(1000000, '[') + std::string(1000000, ']'));
-  EXPECT_EQ(refusal_of_text(deep), "t: is nested more than 16 deep");
+  EXPECT_EQ(refusal_of_text(deep), "t: nested more than 16 deep");
   EXPECT_EQ(refusal_of_text("{"), "t: no JSON from byte 2 of line 1 on");
   EXPECT_EQ(refusal_of_text(""), "t: no JSON from byte 1 of line 1 on");
   EXPECT_EQ(refusal_of_text("{\n  \"format\": maybe}"), "t: no JSON from byte 13 of line 2 on");
-  EXPECT_EQ(refusal_of_text("{\"banks\": 1e400}"), "t: has a number that no JSON reader holds");
+  EXPECT_EQ(refusal_of_text("{\"banks\": 1e400}"), "t: a number that no JSON reader holds");
   EXPECT_EQ(refusal_of_text("[]"), "t: is no JSON object");
-  EXPECT_EQ(refusal_of_text("{\"banks\": 32, \"a\": {\"banks\": 1}, \"banks\": 64}"), "t: has 'banks' twice");
+  EXPECT_EQ(refusal_of_text("{\"banks\": 32, \"a\": {\"banks\": 1}, \"banks\": 64}"),
+            "t: the key 'banks' appears twice");
   EXPECT_EQ(with("/date", "2026-02-30"), "t: 'date' is '2026-02-30', no day such as 2026-11-22");
   std::string const long_name = "\x1b[2J\n" + std::string(1000, 'x');
   std::string const shown = "'?[2J?" + std::string(35, 'x') + "...'";
