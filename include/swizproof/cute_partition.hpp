@@ -30,7 +30,7 @@ enum class CuteFault : std::uint8_t {
   outside,     ///< a lane map's vector leaves the tile
   shared,      ///< stores to elements that share an address: a stride of 0
   remainder,   ///< the copy's tile does not divide a layout that is known when the program runs
-  offset,      ///< CuTe's slices of a swizzled layout with this offset address other elements than the layout
+  carries,  ///< offsets of a swizzled layout carry into its bits: CuTe's slices may address other elements than the layout
 };
 
 namespace detail {
@@ -94,7 +94,7 @@ template <class F>
 struct Composed {
   static constexpr std::uint64_t period = 0;
   static constexpr bool keeps(unsigned) { return false; }
-  static constexpr bool adds_by_xor(std::int64_t, std::int64_t) { return true; }
+  static constexpr bool adds_without_carry(std::uint64_t, std::uint64_t) { return true; }
   static constexpr std::int64_t apply(F const& f, std::int64_t x) { return std::int64_t(f(int(x))); }
 };
 template <int B, int M, int S>
@@ -103,8 +103,8 @@ struct Composed<cute::Swizzle<B, M, S>> {
   static constexpr std::uint64_t period = swizzle.period();
   /// True if every aligned block of `bytes` moves as a whole.
   static constexpr bool keeps(unsigned bytes) { return B == 0 || std::uint64_t{1} << M >= bytes; }
-  static constexpr bool adds_by_xor(std::int64_t a, std::int64_t b) {
-    return swizzle.adds_by_xor(std::uint64_t(a), std::uint64_t(b));
+  static constexpr bool adds_without_carry(std::uint64_t a, std::uint64_t b) {
+    return swizzle.adds_without_carry(a, b);
   }
   static constexpr std::int64_t apply(cute::Swizzle<B, M, S> const&, std::int64_t x) {
     return std::int64_t(std::int32_t(swizzle(std::uint32_t(x))));
@@ -120,10 +120,10 @@ template <class Layout>
 struct Functions {
   static constexpr std::uint64_t elements = 1, bytes = 1;  ///< periods, in their units
   static constexpr int flag = 0;                           ///< bits of the smem_ptr flag
-  static constexpr bool starts_at_0 = true;                ///< no function has an offset before it
   static constexpr bool keeps(unsigned) { return true; }
-  /// True if CuTe's slices address the element that the layout does, whose innermost offset is x.
-  static constexpr bool sliced_right(Layout const&, std::int64_t) { return true; }
+  /// True if no sum of offsets that have these bits carries under a swizzle of elements.
+  static constexpr bool adds_without_carry(std::uint64_t, std::uint64_t) { return true; }
+  static constexpr std::uint64_t offset_bits(Layout const&) { return 0; }
   static constexpr std::int64_t on_elements(Layout const&, std::int64_t x) { return x; }
   static constexpr std::int64_t on_bytes(Layout const&, std::int64_t x) { return x; }
 };
@@ -134,12 +134,12 @@ struct Functions<cute::ComposedLayout<F, Offset, Inner>> {
   static constexpr std::uint64_t elements = larger_period(Composed<F>::period, Functions<Inner>::elements),
                                  bytes = 1;
   static constexpr int flag = 0;
-  static constexpr bool starts_at_0 = cute::is_constant<0, Offset>::value && Functions<Inner>::starts_at_0;
   static constexpr bool keeps(unsigned) { return true; }
-  static constexpr bool sliced_right(Layout const& layout, std::int64_t x) {
-    return Functions<Inner>::sliced_right(layout.layout_b(), x) &&
-           Composed<F>::adds_by_xor(std::int64_t(layout.offset()),
-                                    Functions<Inner>::on_elements(layout.layout_b(), x));
+  static constexpr bool adds_without_carry(std::uint64_t a, std::uint64_t b) {
+    return Composed<F>::adds_without_carry(a, b) && Functions<Inner>::adds_without_carry(a, b);
+  }
+  static constexpr std::uint64_t offset_bits(Layout const& layout) {
+    return std::uint64_t(std::int64_t(layout.offset())) | Functions<Inner>::offset_bits(layout.layout_b());
   }
   static constexpr std::int64_t on_elements(Layout const& layout, std::int64_t x) {
     return Composed<F>::apply(layout.layout_a(), std::int64_t(layout.offset()) +
@@ -153,9 +153,11 @@ struct Functions<cute::ComposedLayout<F, cute::smem_ptr_flag_bits<Bits>, Inner>>
   static_assert(Functions<Inner>::flag == 0, "two smem_ptr flags in one layout");
   static constexpr std::uint64_t elements = Functions<Inner>::elements, bytes = Composed<F>::period;
   static constexpr int flag = Bits;
-  static constexpr bool starts_at_0 = Functions<Inner>::starts_at_0;
-  static constexpr bool sliced_right(Layout const& layout, std::int64_t x) {
-    return Functions<Inner>::sliced_right(layout.layout_b(), x);
+  static constexpr bool adds_without_carry(std::uint64_t a, std::uint64_t b) {
+    return Functions<Inner>::adds_without_carry(a, b);
+  }
+  static constexpr std::uint64_t offset_bits(Layout const& layout) {
+    return Functions<Inner>::offset_bits(layout.layout_b());
   }
   static constexpr bool keeps(unsigned size) { return Composed<F>::keeps(size); }
   static constexpr std::int64_t on_elements(Layout const& layout, std::int64_t x) {
@@ -276,16 +278,6 @@ struct CopyInstructions {
     });
   }
 
-  /// True if CuTe's slices address the elements that the layout does. Precondition: all tables are set.
-  [[nodiscard]] constexpr bool sliced_right() const {
-    for (std::int64_t r = 0; r < rest.size(); ++r)
-      for (std::int64_t const of_value : value)
-        for (std::int64_t const of_thread : thread)
-          if (!CuteTile<Element, SmemLayout>::Function::sliced_right(tile.layout,
-                                                                     of_thread + of_value + rest(r)))
-            return false;
-    return true;
-  }
   /// Finds what differs. Precondition: all tables are set.
   constexpr void count_distinct() {
     std::int64_t const period = tile.period();
@@ -384,6 +376,19 @@ constexpr auto divides(Layout const& layout) {
   auto const extents = cute::product_each(layout.shape());
   return cute::size(cute::zipped_divide(cute::make_layout(extents), typename TiledCopy::Tiler_MN{})) ==
          cute::size(layout);
+}
+
+/// True if no bit under a swizzle of elements is reached by two leaves of these, or by one and the layout's offset: CuTe takes each
+/// through the swizzle by itself. Sets `reached` to all bits.
+template <class SmemLayout, int Leaves>
+constexpr bool adds_without_carry(std::uint64_t& reached, Strided<Leaves> const& part) {
+  for (int leaf = 0; leaf < Leaves; ++leaf) {
+    std::uint64_t bits = 0;
+    for (std::int64_t i = 0; i < part.extent[leaf]; ++i) bits |= std::uint64_t(i * part.stride[leaf]);
+    if (!Functions<SmemLayout>::adds_without_carry(reached, bits)) return false;
+    reached |= bits;
+  }
+  return true;
 }
 
 /// True if CuTe's partition is the one of the coordinates: its composition is another function where run-time extents do not divide.

@@ -127,36 +127,40 @@ void Placement::refuse_other_values(ThreadValues const& values) const {
            std::to_string(vector_elements()) + " at once");
 }
 
-void Placement::refuse_other_slices() const {
-  constexpr std::uint64_t most = 1U << 24;  // elements that are looked at
-  Layout const& tile = *map_.domain();
-  for (std::size_t i = 0; i + 1 < outer_.size(); ++i) {
-    auto const* const swizzle = std::get_if<Swizzle>(&outer_[i]);
-    auto const* const offset = std::get_if<Displacement>(&outer_[i + 1]);
-    if (swizzle == nullptr || offset == nullptr) continue;
-    auto const distance = static_cast<std::uint64_t>(offset->elements);
-    if (distance % swizzle->period() == 0) continue;
-    std::vector<Stage> const inner(map_.on_elements.begin() + static_cast<std::ptrdiff_t>(i) + 2,
-                                   map_.on_elements.end());
-    auto const size = static_cast<std::uint64_t>(tile.size());
-    std::uint64_t index = 0;
-    while (index < std::min(size, most) && swizzle->adds_by_xor(distance, value(inner, index))) ++index;
-    if (index == size) continue;
-    if (index == most)
-      refuse(
-          "a layout of more than 2^24 elements with an offset under its swizzle is not compared with CuTe's "
-          "partition of it");
-    refuse("CuTe's partition of this layout is another function: the offset " + to_string(*offset) +
-               " carries into the bits of " + to_string(*swizzle) + ", such as at index " +
-               std::to_string(index),
-           "an offset that is a multiple of " + std::to_string(swizzle->period()) +
-               " elements carries into none; coord = (...) asks about the layout's own addresses");
+void Placement::refuse_carries(ThreadValues const& values) const {
+  std::uint64_t reached = 0;
+  Swizzle const* swizzle = nullptr;
+  for (Stage const& stage : outer_) {
+    auto const* const one = std::get_if<Swizzle>(&stage);
+    if (one != nullptr && one->bits != 0 && (swizzle == nullptr || one->period() > swizzle->period()))
+      swizzle = one;
+    if (auto const* offset = std::get_if<Displacement>(&stage))
+      reached |= static_cast<std::uint64_t>(offset->elements);
   }
+  if (swizzle == nullptr) return;
+  std::vector<Tiler> tiles;
+  for (std::size_t m = 0; m < tile_modes_; ++m) tiles.push_back({IntTuple(values.tile.mode(m).product())});
+  Layout parts;
+  try {
+    Layout const divided = zipped_divide(*map_.domain(), {tiles});
+    parts = make_layout({composition(divided.mode(0), values.tv), divided.mode(1)});
+  } catch (AlgebraError const&) {
+    return;  // CuTe has no such partition
+  }
+  parts.shape.for_each_leaf(parts.stride, [&](std::int64_t extent, std::int64_t stride) {
+    constexpr std::int64_t most = 1 << 20;
+    std::uint64_t bits = extent > most ? ~std::uint64_t{0} : 0;
+    for (std::int64_t i = 0; i < std::min(extent, most); ++i) bits |= static_cast<std::uint64_t>(i * stride);
+    if (!swizzle->adds_without_carry(reached, bits))
+      refuse("CuTe's partition of this layout may be another function: offsets carry into the bits of " +
+                 to_string(*swizzle) + ", and CuTe takes thread, value and tile through it one by one",
+             "coord = (...) asks about the layout's own addresses");
+    reached |= bits;
+  });
 }
 
 void Placement::place_thread_values(ThreadValues const& values) {
   Layout const& tile = *map_.domain();
-  refuse_other_slices();
   tile_modes_ = values.tile.rank();
   if (tile_modes_ > tile.rank())
     refuse("the thread-value layout's tile has more modes than the layout " + to_string(tile.shape));
@@ -177,6 +181,7 @@ void Placement::place_thread_values(ThreadValues const& values) {
     variables_.push_back(
         Variable::steps("tile " + std::to_string(m), 0, 1, static_cast<std::uint64_t>(extent / part)));
   }
+  refuse_carries(values);
 }
 
 }  // namespace swizproof

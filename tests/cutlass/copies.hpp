@@ -149,7 +149,7 @@ bool slices_are_right(Copy const& copy, Layout const& layout) {
 }  // namespace reference
 
 inline int wavefronts_of(sp::CuteReport const& report) {
-  if (report.fault == sp::CuteFault::offset) return reference::other_slices;
+  if (report.fault == sp::CuteFault::carries) return reference::other_slices;
   return report.fault == sp::CuteFault::none ? int(report.wavefronts) : reference::split;
 }
 

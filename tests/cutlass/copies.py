@@ -301,7 +301,7 @@ def ask(answer, layout, bits, access):
     code, document, complaint = answer(["check", layout, "--element", f"{bits}b", "--access", access, "--json"])
     if code == 2:
         message = json.loads(document)["error"]["message"]
-        return OTHER_SLICES if message.startswith("CuTe's partition of this layout is another function") else "refused: " + message
+        return OTHER_SLICES if message.startswith("CuTe's partition of this layout may be another function") else "refused: " + message
     accesses = json.loads(document)["accesses"]
     if not accesses:
         return "no answer: the layout is not one-to-one"
@@ -363,7 +363,7 @@ def main():
                     odd[kind] += 1
                 # Refused: rightly where CuTe's partition is another function than the layout, too early elsewhere.
                 if header == OTHER_SLICES:
-                    counts["offset refused" + (", not needed" if right else "")] += 1
+                    counts["carries refused" + (", not needed" if right else "")] += 1
                 expected = OTHER_SLICES if header == OTHER_SLICES else partition
                 if any(a != expected for a in answers) or (not right and expected != OTHER_SLICES):
                     wrong += 1

@@ -81,10 +81,10 @@ using Steps =
     decltype(composition(Swizzle<1, 3, 4>{}, Int<0>{}, Layout<Shape<Int<48>, _1>, Stride<_3, _0>>{}));
 static_assert(sp::report_of<sp::source_of<Line<48, Word, float>>, float, Steps>.wavefronts == 2);
 static_assert(sp::report_of<sp::source_of<Line<48, Word, float>>, float, Steps>.instruction == 1);
-// 64 elements in two tiles of 32 threads: the same lanes of the second tile.
+// 64 elements in two tiles of 32 threads: the tiles' offsets carry into the lanes'.
 using Tiles = decltype(composition(Swizzle<1, 3, 4>{}, Int<0>{}, Layout<Shape<_64, _1>, Stride<_3, _0>>{}));
-static_assert(sp::report_of<sp::source_of<Line<32, Word, float>>, float, Tiles>.wavefronts == 2);
-static_assert(sp::report_of<sp::source_of<Line<32, Word, float>>, float, Tiles>.instruction == 1);
+static_assert(sp::report_of<sp::source_of<Line<32, Word, float>>, float, Tiles>.fault ==
+              sp::CuteFault::carries);
 // Stores to elements that share an address; loads of them are fine.
 using Broadcast = Layout<Shape<_32, _2>, Stride<_1, _0>>;
 static_assert(sp::report_of<sp::destination_of<Line<32, Word, float>>, float, Broadcast>.fault ==
@@ -113,15 +113,19 @@ static_assert(
     sp::conflict_free<sp::source_of<Line<48, UniversalCopy<uint128_t>, half_t, 8>, sp::ptx::ldmatrix<4>>,
                       half_t, Layout<Shape<Int<48>, _8>, Stride<_8, _1>>>);
 #endif
-// Offsets under a swizzle: 8 carries into its bits, where CuTe's own partition is another function; a whole period does not.
+// Offsets under a swizzle: 160 has a bit of the rows, where CuTe's own partition is another function; a whole period does not. Rows of 24
+// elements carry into each other.
 template <int Elements>
-using From = decltype(composition(Swizzle<1, 2, 3>{}, Int<Elements>{},
-                                  Layout<Shape<_32, Int<24>>, Stride<Int<24>, _1>>{}));
+using From =
+    decltype(composition(Swizzle<1, 2, 3>{}, Int<Elements>{}, Layout<Shape<_32, _32>, Stride<_32, _1>>{}));
 using Columns =
     decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint32_t>, float>{}, Layout<Shape<_8, _4>>{}));
-static_assert(sp::report_of<sp::source_of<Columns>, float, From<160>>.fault == sp::CuteFault::offset);
+static_assert(sp::report_of<sp::source_of<Columns>, float, From<160>>.fault == sp::CuteFault::carries);
 static_assert(sp::report_of<sp::source_of<Columns>, float, From<0>>.fault == sp::CuteFault::none);
 static_assert(sp::report_of<sp::source_of<Columns>, float, From<1024>>.fault == sp::CuteFault::none);
+using Rows24 =
+    decltype(composition(Swizzle<1, 2, 3>{}, Int<0>{}, Layout<Shape<_32, Int<24>>, Stride<Int<24>, _1>>{}));
+static_assert(sp::report_of<sp::source_of<Columns>, float, Rows24>.fault == sp::CuteFault::carries);
 #if BREAK == 14
 static_assert(sp::at_most<32, sp::source_of<Columns>, float, From<160>>);
 #endif

@@ -103,8 +103,8 @@ class Placement {
   void place_thread_values(ThreadValues const& values);
   /// Refuses values of other bits than the elements, and vectors that a thread's values do not fill.
   void refuse_other_values(ThreadValues const& values) const;
-  /// Refuses swizzled layouts with an offset of which CuTe's slices, and so its partition, are another function.
-  void refuse_other_slices() const;
+  /// Refuses swizzled layouts of which CuTe's slices, and so its partition, may be another function (Swizzle::adds_without_carry).
+  void refuse_carries(ThreadValues const& values) const;
   [[nodiscard]] bool never_split() const;
   [[noreturn]] void refuse(std::string message, std::string hint = {}) const;
 

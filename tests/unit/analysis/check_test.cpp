@@ -294,12 +294,14 @@ TEST(Check, APointersAddressCountsForEveryEngine) {
   EXPECT_FALSE(used(first, Engine::exhaustive));
 }
 
-// 160 = 128 + 32, and Sw<1,2,3> moves bit 5 to bit 2: CuTe's slices XOR the offset onto rows that have bit 5 themselves.
-TEST(Check, AnOffsetThatCarriesIntoTheSwizzleIsNotPartitioned) {
+// 160 = 128 + 32, and Sw<1,2,3> moves bit 5 to bit 2: CuTe's slices XOR the offset onto rows that have bit 5 themselves. Without an
+// offset columns carry into rows of 24 elements.
+TEST(Check, OffsetsThatCarryIntoTheSwizzleAreNotPartitioned) {
   std::string const copy = "ld.shared.b32: tv ((_8,_4),_1):((_1,_8),_0) tile (8,4)";
-  EXPECT_THROW((void)check_text("Sw<1,2,3> o _160 o (32,24):(24,1)", copy, 32), InputError);
-  for (char const* fine : {"Sw<1,2,3> o _0 o (32,24):(24,1)", "Sw<1,2,3> o _1024 o (32,24):(24,1)",
-                           "Sw<1,2,3> o _4 o (32,4):(64,1)"})
+  for (char const* carries : {"Sw<1,2,3> o _160 o (32,32):(32,1)", "Sw<1,2,3> o _0 o (32,24):(24,1)"})
+    EXPECT_THROW((void)check_text(carries, copy, 32), InputError) << carries;
+  for (char const* fine : {"Sw<1,2,3> o _0 o (32,32):(32,1)", "Sw<1,2,3> o _1024 o (32,32):(32,1)",
+                           "Sw<1,2,3> o _8 o (32,8):(64,1)", "Sw<0,2,3> o _160 o (32,24):(24,1)"})
     EXPECT_NO_THROW((void)check_text(fine, copy, 32)) << fine;
   EXPECT_NO_THROW(
       (void)check_text("Sw<1,2,3> o _160 o (32,24):(24,1)", "ld.shared.b32: coord = (lane%8, lane/8)", 32));

@@ -16,8 +16,6 @@ template <class T>
 struct sizeof_bits;
 template <class T>
 struct is_static;
-template <int Value, class T>
-struct is_constant;
 template <class... T>
 struct Copy_Atom;
 template <class Operation, class... T>
