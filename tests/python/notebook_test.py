@@ -72,6 +72,22 @@ class Pages(unittest.TestCase):
             with self.subTest(type(answer).__name__):
                 xml.etree.ElementTree.fromstring(answer._repr_html_())
 
+    def test_an_access_without_a_cost_has_its_reason(self):
+        misfit = swizproof.check("(16,64):(65,1)", ["ldmatrix.x4", "ld.shared.b16: row = lane%16, col = 0"], element="f16")
+        page = misfit._repr_html_()
+        xml.etree.ElementTree.fromstring(page)
+        self.assertIn("which is not a multiple of the 16 bytes", page)
+        self.assertIn("<th>reason</th>", page)
+
+    def test_a_notebook_shows_32_rows(self):
+        access = "ld.shared.b32: row = lane%16, col = 2*(lane/16)"
+        for count, rows, more in ((32, 33, "more"), (40, 33, "and 8 more accesses")):
+            page = swizproof.check("(16,64):(64,1)", [access] * count, element="f16")._repr_html_()
+            self.assertEqual(page.count("<tr>"), rows)
+            self.assertEqual(more in page, count > 32)
+        lines = swizproof.eval("4096:1")._repr_html_()
+        self.assertLessEqual(lines.count("\n"), 32)
+
     def test_texts_are_escaped(self):
         page = swizproof.inspect("fn(x) = (x < 3) & (x >> 1)")._repr_html_()
         xml.etree.ElementTree.fromstring(page)

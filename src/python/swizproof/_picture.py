@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 COLOURS = {"proved": "#1a7f37", "refuted": "#cf222e", "unknown": "#9a6700"}
 #: Pages of this many bytes and more are left out of a notebook.
 MOST_BYTES = 4 << 20
+#: Rows of a table, and lines of a text, that a notebook shows.
+MOST_ROWS = 32
 
 
 def drawn(answer: "Answer", form: str) -> str:
@@ -73,9 +75,22 @@ def _cell(value: Any) -> str:
 
 def _table(rows: List[Any]) -> str:
     names = ["access", "verdict", "wavefronts", "ideal", "excess", "domain"]
+    if any(hasattr(row, "reason") for row in rows):  # of what has no cost
+        names.append("reason")
     head = "".join(f"<th>{name}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{_cell(getattr(row, name))}</td>" for name in names) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_cell(getattr(row, name, None))}</td>" for name in names) + "</tr>" for row in rows[:MOST_ROWS]
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_more(len(rows), 'accesses')}"
+
+
+def _more(count: int, what: str) -> str:
+    return f"<p>and {count - MOST_ROWS} more {what}</p>" if count > MOST_ROWS else ""
+
+
+def _text(text: str) -> str:
+    lines = text.split("\n")
+    return f"<pre>{_cell(chr(10).join(lines[:MOST_ROWS]))}</pre>{_more(len(lines), 'lines')}"
 
 
 def page_of(answer: "Answer") -> str:
@@ -91,5 +106,5 @@ def page_of(answer: "Answer") -> str:
     if accesses:
         parts.append(_table(accesses))
     elif not any("<iframe" in one for one in pictures):  # the page of a trace says it all
-        parts.append(f"<pre>{_cell(repr(answer))}</pre>")
+        parts.append(_text(repr(answer)))
     return "<div>" + "".join(parts + pictures) + "</div>"
