@@ -265,8 +265,12 @@ function table(heads, rows) {
 
 /// The lanes at fault, step by step.
 function counterexample(found) {
-  const origin = Object.entries(found.origin ?? {}).map(([name, value]) => `${name} = ${value}`);
-  if (!found.lanes?.length) return el('p', {}, [...origin, `base = ${found.base}`].join(', '));
+  const values = of => Object.entries(of ?? {}).map(([name, value]) => `${name} = ${value}`);
+  const origin = values(found.origin);
+  if (!found.lanes?.length) {  // of a lane that does not fit, or of two stores to one place
+    const {origin: _, lanes, reason, ...others} = found;
+    return el('p', {}, [...origin, ...values(others)].join(', '));
+  }
   const shown = 8;
   const row = lane => [lane.lane, lane.coordinate ? tuple(lane.coordinate) : '', lane.offset, lane.swizzled_offset, hex(lane.address), lane.word];
   const heads = [['lane'], ['coordinate'], ['offset'], ['swizzled'], ['address'], ['bank word']];
@@ -288,7 +292,7 @@ function accessCard(access, _, all) {
       ['degree', (access.degree ?? []).join(' '), 'words mono']);
   return el('div', {className: 'access'}, el('h3', {}, access.access), figures(numbers),
     access.reason ? el('p', {className: kind}, access.reason) : null,
-    el('p', {className: 'soft'}, `for ${access.domain}`, access.engines ? ` · by ${access.engines.join(', ')}` : ''),
+    el('p', {className: 'soft'}, access.domain ? `for ${access.domain}` : '', access.engines ? ` · by ${access.engines.join(', ')}` : ''),
     access.counterexample ? counterexample(access.counterexample) : null);
 }
 

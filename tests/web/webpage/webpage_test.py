@@ -146,6 +146,14 @@ class Webpage(unittest.TestCase):
         self.assertIn("bank 0: 32 lanes, each for itself (", self.ask(line.format("cp.async.b32"))["details"])
         self.assertIn("bank 0: 16 different words (", self.ask(line.format("ld.shared.b32"))["details"])
 
+    def test_an_access_without_a_cost_has_its_values(self):
+        lost = self.ask("check '(16,64):(0,1)' --element f16 --access 'st.shared.b32: row = lane%16, col = 2*(lane/16)'")["details"]
+        self.assertIn("x = 0, y = 1, f(x) = 0", lost)
+        misfit = self.ask("check '(16,64):(65,1)' --element f16 --access ldmatrix.x4")["details"]
+        self.assertIn("lane = 1", misfit)
+        for text in (lost, misfit):
+            self.assertNotIn("undefined", text)
+
     def test_a_program_that_does_not_start_is_not_started_for_ever(self):
         self.assertEqual(self.browser.run("""() => {
           let starts = 0;
