@@ -37,8 +37,8 @@ class Executor {
     }
     out_.accesses.resize(program_.accesses.size());
     for (Id const block : flow_.order) run_block(block);
-    close_loops();
     close_exits();
+    close_loops();
   }
 
  private:
@@ -696,43 +696,54 @@ class Executor {
     out.kind = invariant ? Phi::Kind::affine : Phi::Kind::drift;
   }
 
-  /// A phi whose next value depends on constants and on phis like it: all values that it takes, by running the machine.
-  void find_orbit(Phi& phi) {
-    constexpr std::size_t most_steps = 4096;
-    std::vector<std::size_t> machine;
-    std::unordered_map<Id, std::uint64_t> state;
-    std::vector<Id> work{phi.node};
+  using State = std::unordered_map<Id, std::uint64_t>;
+  /// The phis that those of `work` depend on, with their first values; false if they depend on more than constants.
+  bool machine_of(std::int32_t loop, std::vector<Id> work, State& state) {
     while (!work.empty()) {
       Id const id = work.back();
       work.pop_back();
       if (state.count(id) != 0) continue;
-      if (machine.size() > 8) return;
+      if (state.size() > 8) return false;
       std::int32_t const p = out_.phi_of[node(id).value];
-      if (p < 0 || out_.phis[static_cast<std::size_t>(p)].loop != phi.loop) return;
+      if (p < 0 || out_.phis[static_cast<std::size_t>(p)].loop != loop) return false;
       Phi const& one = out_.phis[static_cast<std::size_t>(p)];
-      if (node(one.init).op != Op::constant) return;
-      machine.push_back(static_cast<std::size_t>(p));
+      if (node(one.init).op != Op::constant) return false;
       state[id] = node(one.init).value;
-      if (!leaves_of(one.back, work)) return;
+      if (!leaves_of(one.back, work)) return false;
     }
+    return true;
+  }
+
+  /// A phi whose next value depends on constants and on phis like it: all values that it takes, by running the machine,
+  /// until the loop ends if that depends on them alone.
+  void find_orbit(Phi& phi) {
+    constexpr std::size_t most_steps = 4096;
+    State state;
+    if (!machine_of(phi.loop, {phi.node}, state)) return;
+    Id const again = again_[static_cast<std::size_t>(phi.loop)];
+    State with_end = state;
+    std::vector<Id> tested;
+    bool const ends = leaves_of(again, tested) && machine_of(phi.loop, tested, with_end);
+    if (ends) state = std::move(with_end);
     std::vector<std::uint64_t> values;
-    std::map<std::vector<std::uint64_t>, bool> seen;
+    std::map<std::map<Id, std::uint64_t>, bool> seen;
     for (std::size_t k = 0; k < most_steps; ++k) {
-      std::vector<std::uint64_t> now;
-      for (std::size_t const m : machine) now.push_back(state[out_.phis[m].node]);
-      if (!seen.try_emplace(now, true).second) {
+      bool over = !seen.try_emplace({state.begin(), state.end()}, true).second;
+      values.push_back(state[phi.node]);
+      State memo = state, next;
+      over = over || (ends && number(again, memo) == 0);
+      if (over) {
         std::sort(values.begin(), values.end());
         values.erase(std::unique(values.begin(), values.end()), values.end());
         phi.kind = Phi::Kind::orbit;
         phi.values = std::move(values);
         return;
       }
-      values.push_back(state[phi.node]);
-      std::unordered_map<Id, std::uint64_t> memo = state, next;
-      for (std::size_t const m : machine) next[out_.phis[m].node] = number(out_.phis[m].back, memo);
+      for (auto const& [id, value] : state) next[id] = number(phi_at(id).back, memo);
       state = std::move(next);
     }
   }
+  Phi const& phi_at(Id id) const { return out_.phis[static_cast<std::size_t>(out_.phi_of[node(id).value])]; }
 
   /// Appends the leaves of a term; false if they are too many, or other than phis.
   bool leaves_of(Id id, std::vector<Id>& into) {
@@ -773,15 +784,21 @@ class Executor {
     return memo[id] = value;
   }
 
+  /// The conditions under which loops end or go on. They may read registers at a header, which are closed afterwards.
   void close_exits() {
     out_.exits.resize(flow_.loops.size());
-    for (std::size_t l = 0; l < flow_.loops.size(); ++l)
+    again_.assign(flow_.loops.size(), 0);
+    for (std::size_t l = 0; l < flow_.loops.size(); ++l) {
+      Id const header = flow_.loops[l].header;
+      for (Id const latch : flow_.loops[l].latches)
+        again_[l] = either(again_[l], back_condition(latch, header));
       for (Loop::Exit const& e : flow_.loops[l].exits) {
-        Id const c = both(chain(e.from, flow_.loops[l].header), edge(e.from, e.to));
+        Id const c = both(chain(e.from, header), edge(e.from, e.to));
         // An exit from a loop within it is that loop's matter in its last iteration.
-        Id const left = leave(c, e.from, flow_.loops[l].header);
+        Id const left = leave(c, e.from, header);
         out_.exits[l].push_back(left);
       }
+    }
   }
 
   static constexpr std::uint64_t join_bit = std::uint64_t{1} << 63;
@@ -801,6 +818,7 @@ class Executor {
   std::map<std::vector<std::uint64_t>, Id> shared_{};
   std::vector<std::pair<std::uint32_t, Id>> pending_{};
   std::vector<Id> reach_{}, path_{};
+  std::vector<Id> again_{};  ///< of each loop: the truth with which an iteration goes on to the next
   std::vector<bool> exact_{}, ends_within_{};
   std::vector<std::int32_t> stamp_{};
   std::vector<Id> now_{};

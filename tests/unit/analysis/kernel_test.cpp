@@ -264,6 +264,17 @@ TEST(Kernel, WhatIsNotModelledIsNotData) {
             KernelVerdict::data);
 }
 
+// Lanes 5 to 31 leave in the first iteration, the others in the tenth: r7 is 1 or 10, two words of one bank.
+TEST(Kernel, APredicateMayComeFromTheIterationBefore) {
+  KernelAccess const a = one(
+      "mov.u32 %r7, 0; setp.lt.u32 %p1, %r1, 5;\nL: add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 3; @%p2 bra "
+      "S; "
+      "setp.lt.u32 %p1, %r7, 10;\nS: @%p1 bra L;\nshl.b32 %r4, %r7, 7; add.u32 %r4, %r4, %r2; ld.shared.u32 "
+      "%r5, [%r4];");
+  EXPECT_GE(*a.wavefronts, 2U);
+  EXPECT_NE(a.verdict, KernelVerdict::proved);
+}
+
 TEST(Kernel, BeyondTheArrayIsWhatAnExecutionIs) {
   // (tid + 3 i) & 31 of 3 threads in two iterations is at most 5.
   KernelAccess const a = decided(

@@ -178,5 +178,19 @@ TEST(PtxWarp, TruthsHold) {
   EXPECT_GT(decided, 300U);
 }
 
+TEST(PtxExecution, AMachineOfConstantsEndsWithItsLoop) {
+  Module const m = read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[64];\n.entry k()\n{\n"
+      ".reg .pred %p<3>; .reg .b32 %r<9>;\nmov.u32 %r2, tile; mov.u32 %r1, 1;\nL: add.u32 %r3, %r2, %r1; "
+      "ld.shared.u32 %r4, [%r3]; shl.b32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 32; @%p1 bra L;\nret;\n}\n",
+      "test.ptx");
+  Program const program = lower(m, m.functions.at(0));
+  Execution execution;
+  execute(program, flow_of(program), execution);
+  ASSERT_EQ(execution.phis.size(), 1U);
+  EXPECT_EQ(execution.phis[0].kind, Phi::Kind::orbit);
+  EXPECT_EQ(execution.phis[0].values, (std::vector<std::uint64_t>{1, 2, 4, 8, 16})) << "32 and 0 never come";
+}
+
 }  // namespace
 }  // namespace swizproof::ptx
