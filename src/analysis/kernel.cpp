@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
@@ -45,6 +46,13 @@ using HardwareAccess = WarpAccess<std::uint32_t>;
 constexpr unsigned most_warps = 32;
 constexpr std::size_t most_cases = 2048;  ///< of one access in one warp
 constexpr std::size_t longest_address = 240;
+
+constexpr std::uint64_t low_bits(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+unsigned bits_of(Variable const& v) {
+  return static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 64));
+}
 
 // --------------------------------------------------------------------------------------- expressions as text
 
@@ -394,7 +402,8 @@ class Decision {
         flow_(ptx::flow_of(program_)),
         warps_(warps) {
     for (auto const& [name, value] : options.params)
-      if (auto const i = parameter_of(function, name)) launch_.params[function.params[*i].name] = value;
+      if (auto const i = parameter_of(function, name))
+        launch_.params[function.params[*i].name] = value.bits & low_bits(bits_of(function.params[*i]));
   }
 
   /// The accesses alone, each with the reason why it is not decided.
@@ -1065,9 +1074,13 @@ ShapeUse shape_use(Function const& f) {
 }  // namespace
 }  // namespace kernel_detail
 
-bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file) {
-  std::string const source = access.file.empty() ? fmt::format("{}:{}", ptx_file, access.ptx_line)
-                                                 : fmt::format("{}:{}", access.file, access.line);
+bool is_at(KernelAccess const& access, std::string_view written, std::string_view ptx_file) {
+  auto const plain = [](std::string_view path) {  // ./gemm.cu:31 is gemm.cu:31
+    return std::filesystem::path(path).lexically_normal().string();
+  };
+  std::string const line = plain(written);
+  std::string const source = plain(access.file.empty() ? fmt::format("{}:{}", ptx_file, access.ptx_line)
+                                                       : fmt::format("{}:{}", access.file, access.line));
   return source == line || source.ends_with("/" + std::string(line));
 }
 
@@ -1077,6 +1090,25 @@ std::optional<std::size_t> parameter_of(ptx::Function const& function, std::stri
         name == fmt::format("param_{}", i))
       return i;
   return std::nullopt;
+}
+
+std::string why_no_parameter(ptx::Function const& kernel,
+                             std::map<std::string, ParameterValue> const& given) {
+  std::map<std::size_t, std::string> seen;
+  for (auto const& [name, value] : given) {
+    std::optional<std::size_t> const i = parameter_of(kernel, name);
+    if (!i) continue;
+    ptx::Variable const& p = kernel.params[*i];
+    auto const [at, fresh] = seen.try_emplace(*i, name);
+    if (!fresh) return fmt::format("{} and {} are one parameter", at->second, name);
+    if (p.array || p.bytes > 8)
+      return fmt::format("{} is a structure or an array of {} bytes: a value is a number", name, p.bytes);
+    unsigned const bits = kernel_detail::bits_of(p);
+    std::uint64_t const half = std::uint64_t{1} << (bits - 1), most = kernel_detail::low_bits(bits);
+    if (value.negative ? value.bits < 0 - half : value.bits > most)
+      return fmt::format("{} has {} bits: -{} to {}", name, bits, half, most);
+  }
+  return {};
 }
 
 std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
@@ -1091,7 +1123,9 @@ std::string why_no_block(ptx::Function const& kernel, std::array<std::uint32_t, 
   auto const threads = [](std::array<std::uint32_t, 3> const& b) {
     return std::uint64_t{b[0]} * b[1] * b[2];
   };
+  if (threads(block) == 0) return "a block has at least one thread";
   if (threads(block) > 1024) return "a block has at most 1024 threads";
+  if (block[2] > 64) return "a block has at most 64 threads in z";
   if (kernel.reqntid[0] != 0 && kernel.reqntid != block)
     return fmt::format("the PTX has .reqntid {}", fmt::join(kernel.reqntid, ", "));
   if (kernel.maxntid[0] != 0 && threads(kernel.maxntid) < threads(block))
@@ -1103,12 +1137,12 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, Ke
   KernelReport report;
   report.kernel = f.name;
   ptx::Launch launch;
-  if (options.block) {
-    launch.block = *options.block;
-    if (std::string const why = why_no_block(f, launch.block); !why.empty())
+  if (options.block || f.reqntid[0] != 0) {
+    launch.block = options.block.value_or(f.reqntid);
+    if (std::string const why = why_no_block(f, launch.block); !why.empty()) {
       report.refused = fmt::format("no block of {}: {}", fmt::join(launch.block, ","), why);
-  } else if (f.reqntid[0] != 0) {
-    launch.block = f.reqntid;
+      launch.block = {32, 1, 1};
+    }
   } else if (!needs_block(module, f, options)) {
     std::uint64_t const most =
         f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
@@ -1122,6 +1156,7 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, Ke
     report.refused = "the shape of its block is not known: give --block X,Y,Z";
     launch.block = {32, 1, 1};
   }
+  if (std::string const why = why_no_parameter(f, options.params); !why.empty()) report.refused = why;
   report.block = launch.any_multiple
                      ? fmt::format("32n,1,1 up to {}", launch.block[0])
                      : fmt::format("{},{},{}", launch.block[0], launch.block[1], launch.block[2]);

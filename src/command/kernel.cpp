@@ -53,35 +53,36 @@ struct Sums {
 std::array<std::uint32_t, 3> parse_block(std::string const& text) {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::size_t at = 0;
-  std::uint64_t threads = 1;
   for (unsigned i = 0;; ++i) {
     char const* const end = text.data() + text.size();
     auto const [stop, error] = std::from_chars(text.data() + at, end, block[std::min(i, 2U)]);
     if (i > 2 || error != std::errc{} || block[i] == 0 || block[i] > 1024)
       throw InputError{"--block takes one to three numbers of threads", text, at, 1,
                        "for instance --block 128 or --block 32,8"};
-    threads *= block[i];
     at = static_cast<std::size_t>(stop - text.data());
     if (at == text.size()) break;
     if (text[at++] != ',')
       throw InputError{"--block takes one to three numbers of threads", text, at - 1, 1,
                        "for instance --block 32,8"};
   }
-  if (threads > 1024) throw InputError::whole("a block has at most 1024 threads", text);
+  if (std::string const why = why_no_block({}, block); !why.empty()) throw InputError::whole(why, text);
   return block;
 }
 
-/// `n=1024`, `param_2=0x10`.
-std::pair<std::string, std::uint64_t> parse_param(std::string const& text) {
+/// `n=1024`, `n=-1`, `param_2=0x10`.
+std::pair<std::string, ParameterValue> parse_param(std::string const& text) {
   std::size_t const equal = text.find('=');
-  std::uint64_t value = 0;
   if (equal != text.npos && equal != 0) {
-    std::string digits = text.substr(equal + 1);
+    std::string_view digits = std::string_view(text).substr(equal + 1);
+    bool const minus = digits.starts_with('-');
+    if (minus) digits.remove_prefix(1);
     bool const hex = digits.starts_with("0x");
-    if (hex) digits = digits.substr(2);
+    if (hex) digits.remove_prefix(2);
+    std::uint64_t n = 0;
     auto const [stop, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-    if (error == std::errc{} && stop == digits.data() + digits.size()) return {text.substr(0, equal), value};
+        std::from_chars(digits.data(), digits.data() + digits.size(), n, hex ? 16 : 10);
+    if (error == std::errc{} && stop == digits.data() + digits.size())
+      return {text.substr(0, equal), {minus ? 0 - n : n, minus && n != 0}};
   }
   throw InputError::whole("--param takes NAME=VALUE", text, "the first parameter is #0: --param '#0=1024'");
 }
@@ -120,7 +121,9 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
     unused.push_back(at->first);
   }
   std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks;
-  for (std::string const& b : arguments.blocks) blocks.emplace_back(parse_block(b));
+  for (std::string const& b : arguments.blocks)
+    if (auto const block = parse_block(b); std::find(blocks.begin(), blocks.end(), block) == blocks.end())
+      blocks.emplace_back(block);
   if (blocks.empty()) blocks.emplace_back();
   bool folder = false;
   std::vector<Result> results;
@@ -133,6 +136,8 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
       std::string const name = demangled(f.name);
       if (!chosen.found_in(f.name) && !chosen.found_in(name)) continue;
       std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
+      if (std::string const why = why_no_parameter(f, options.params); !why.empty())
+        throw InputError::whole(why, name, "--kernel selects kernels");
       for (auto const& block : blocks) {
         options.block = block;
         Result one{file, name, decide_kernel(module, f, options)};
@@ -342,7 +347,8 @@ void add_kernel(CLI::App& app, Common& common) {
                   "or tid.z and its PTX has no .reqntid")
       ->allow_extra_args(false);
   sub->add_option("--param", arguments->params,
-                  "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first")
+                  "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"
+                  "parameter, signed or unsigned: -2147483648 to 4294967295 for 32 bits; of a float its bits")
       ->allow_extra_args(false);
   auto* const bytes = sub->add_option("--shared-bytes", arguments->shared_bytes,
                                       "bytes of dynamic shared memory, for the verdict in_bounds")

@@ -415,20 +415,23 @@ class Reader {
     std::vector<std::size_t> const chosen = functions_in(table, *hold.module);
     must_match(table, hold, chosen);
     std::vector<Obligation> all;
+    std::set<std::string> names = names_;  // those of a refused entry are free
     for (std::size_t const i : chosen) {
       hold.function = i;
       hold.kernel = demangled(hold.module->functions[i].name);
       for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
         hold.options.block = shapes.empty() ? std::optional<Shape>() : shapes[s];
-        add_kernel(table, entry, hold, archs, all);
+        add_kernel(table, entry, hold, archs, names, all);
       }
     }
+    names_ = std::move(names);
     return all;
   }
 
   /// One kernel with one shape of block, on each architecture.
   void add_kernel(toml::table const& table, Obligation one, KernelHolds const& hold,
-                  std::vector<Architecture const*> const& archs, std::vector<Obligation>& all) {
+                  std::vector<Architecture const*> const& archs, std::set<std::string>& names,
+                  std::vector<Obligation>& all) const {
     ptx::Function const& kernel = hold.module->functions[hold.function];
     auto const& block = hold.options.block;
     if (std::string const why = block ? why_no_block(kernel, *block) : ""; !why.empty())
@@ -438,9 +441,9 @@ class Reader {
            "block = [32, 8], or several: block = [[32, 8], [32, 16]]");
     std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "");
     one.name = std::filesystem::path(hold.file).filename().string() + ": " + name;
-    if (!names_.insert(one.name).second) {  // that may be of another folder
+    if (!names.insert(one.name).second) {  // that may be of another folder
       one.name = hold.file + ": " + name;
-      if (!names_.insert(one.name).second)
+      if (!names.insert(one.name).second)
         fail("two obligations are called '" + one.name + "'", table.source(),
              "name each kernel in one entry");
     }
@@ -502,11 +505,16 @@ class Reader {
       if (!param->is_table())
         fail("param is a table: {\"#0\" = 1024}, which is the first, or {NAME = 1024}", param->source());
       for (auto const& [name, value] : *param->as_table())
-        options.params[std::string(name.str())] =
-            number(value, "the value of a parameter", 0, std::numeric_limits<std::int64_t>::max());
+        options.params[std::string(name.str())] = parameter(value);
     }
     if (toml::node const* const allow = table.get("allow")) options.allow = allowances(*allow);
     return options;
+  }
+
+  [[nodiscard]] ParameterValue parameter(toml::node const& node) const {
+    using Limits = std::numeric_limits<std::int64_t>;
+    std::uint64_t const bits = number(node, "the value of a parameter", Limits::min(), Limits::max());
+    return {bits, bits >> 63 != 0};
   }
 
   /// `allow = [{line = "gemm.cu:88", at_most = 8}]`
@@ -520,8 +528,6 @@ class Reader {
         fail("an allowance is {line = \"gemm.cu:88\", at_most = 8}", item.source());
       all.push_back({string(*one->get("line"), "line"),
                      static_cast<unsigned>(number(*one->get("at_most"), "at_most", 1, 1024))});
-      if (std::any_of(all.begin(), all.end() - 1, [&](auto const& a) { return a.line == all.back().line; }))
-        fail("this line has an allowance already", item.source());
     }
     return all;
   }
@@ -552,11 +558,13 @@ class Reader {
     for (toml::node const& one : *array) {
       if (!one.is_array()) fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
       all.push_back(shape(one));
+      if (std::count(all.begin(), all.end(), all.back()) > 1)
+        fail("this block stands there twice", one.source());
     }
     return all;
   }
 
-  /// Refuses a line of `allow` without an access, and a parameter that no kernel has.
+  /// Refuses a line of `allow` without an access, or for an access of another line, and a parameter that no kernel has.
   void must_match(toml::table const& table, KernelHolds const& hold,
                   std::vector<std::size_t> const& chosen) const {
     auto const of_some = [&](auto const& holds) {
@@ -567,15 +575,29 @@ class Reader {
       if (!of_some([&](ptx::Function const& f) { return parameter_of(f, param.first).has_value(); }))
         fail("no kernel has a parameter '" + param.first + "'", table.get("param")->source(),
              "\"#0\" is the first");
-    for (std::size_t i = 0; i < hold.options.allow.size(); ++i)
-      if (!of_some([&](ptx::Function const& f) {
-            auto const accesses = shared_accesses(*hold.module, f);
-            return std::any_of(accesses.begin(), accesses.end(), [&](KernelAccess const& a) {
-              return is_at(a, hold.options.allow[i].line, hold.file);
-            });
-          }))
-        fail("no access to shared memory is at '" + hold.options.allow[i].line + "'",
-             (*table.get("allow")->as_array())[i].source(), "'swizproof kernel FILE.ptx' prints the lines");
+    for (std::size_t const i : chosen)
+      if (std::string const why = why_no_parameter(hold.module->functions[i], hold.options.params);
+          !why.empty())
+        fail(demangled(hold.module->functions[i].name) + ": " + why, table.get("param")->source());
+    std::vector<LineAllowance> const& allow = hold.options.allow;
+    if (allow.empty()) return;
+    std::vector<bool> used(allow.size());
+    for (std::size_t const i : chosen)
+      for (KernelAccess const& a : shared_accesses(*hold.module, hold.module->functions[i])) {
+        std::size_t found = allow.size();
+        for (std::size_t k = 0; k < allow.size(); ++k) {
+          if (!is_at(a, allow[k].line, hold.file)) continue;
+          if (found != allow.size())
+            fail(fmt::format("'{}' and '{}' are one line: it has an allowance already", allow[found].line,
+                             allow[k].line),
+                 (*table.get("allow")->as_array())[k].source());
+          found = k, used[k] = true;
+        }
+      }
+    for (std::size_t k = 0; k < allow.size(); ++k)
+      if (!used[k])
+        fail("no access to shared memory is at '" + allow[k].line + "'",
+             (*table.get("allow")->as_array())[k].source(), "'swizproof kernel FILE.ptx' prints the lines");
   }
 
   std::string path_, text_;

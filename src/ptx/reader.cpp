@@ -303,6 +303,7 @@ class Reader {
       std::uint32_t pointed = 1;
       read_type(pointed, bits, lanes);
       v.name = word();
+      v.array = peek() == '[';
       v.bytes = read_dimensions(std::uint64_t{lanes} * std::max(bits, 8U) / 8);
       into.push_back(std::move(v));
       if (!accept(',') && peek() != ')') fail("expected ',' or ')'", at_);

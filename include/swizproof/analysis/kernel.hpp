@@ -28,17 +28,23 @@ struct LineAllowance {
   unsigned at_most = 0;
 };
 
+/// Value of a parameter: -1 is {~0, true}, 4294967295 is {0xffffffff, false}.
+struct ParameterValue {
+  std::uint64_t bits = 0;  ///< two's complement
+  bool negative = false;
+};
+
 /// Options of one decision.
 struct KernelOptions {
   std::string file{};  ///< of PTX, for `allow` where there is no -lineinfo
   Architecture const* arch = &sm_90;
   std::optional<std::array<std::uint32_t, 3>> block{};
-  std::map<std::string, std::uint64_t> params{};  ///< values of parameters by name; `#0` is the first
-  std::optional<std::uint64_t> shared_bytes{};    ///< of dynamic shared memory
-  std::optional<unsigned> at_most{};              ///< wavefronts that are allowed; else the ideal ones and
-  unsigned excess = 0;                            ///< so many more
-  std::vector<LineAllowance> allow{};             ///< go before both
-  std::uint64_t steps = 4'000'000;                ///< of evaluation, for one kernel
+  std::map<std::string, ParameterValue> params{};  ///< by name; `#0` is the first
+  std::optional<std::uint64_t> shared_bytes{};     ///< of dynamic shared memory
+  std::optional<unsigned> at_most{};               ///< wavefronts that are allowed; else the ideal ones and
+  unsigned excess = 0;                             ///< so many more
+  std::vector<LineAllowance> allow{};              ///< go before both
+  std::uint64_t steps = 4'000'000;                 ///< of evaluation, for one kernel
 };
 
 /// One verdict.
@@ -91,8 +97,13 @@ struct KernelReport {
 /// Index of the parameter of this name: `#0`, `param_0` or the PTX's own; none if there is no such one.
 [[nodiscard]] std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name);
 
-/// Reason why a kernel cannot be launched with blocks of this shape: its .reqntid, .maxntid or more than 1024 threads; empty if
-/// it can.
+/// Reason why these values are not those of a kernel's parameters: two for one, one of a structure, or one that does not fit,
+/// as `n has 32 bits: -2147483648 to 4294967295`; empty if they are. Names that the kernel lacks are left out.
+[[nodiscard]] std::string why_no_parameter(ptx::Function const& kernel,
+                                           std::map<std::string, ParameterValue> const& given);
+
+/// Reason why a kernel cannot be launched with blocks of this shape: its .reqntid, .maxntid, more than 1024 threads or more
+/// than 64 in z; empty if it can.
 [[nodiscard]] std::string why_no_block(ptx::Function const& kernel,
                                        std::array<std::uint32_t, 3> const& block);
 

@@ -26,6 +26,7 @@ struct Variable {
   std::uint32_t align = 1;  ///< bytes
   std::uint64_t bytes = 0;
   bool extern_array = false;
+  bool array = false;  ///< of a parameter: a structure or an array
 };
 
 /// One operand. Vectors and groups have parts; an address is a base (its only part) and a constant offset in bytes.

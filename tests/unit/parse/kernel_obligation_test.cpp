@@ -98,7 +98,20 @@ TEST_F(KernelObligations, NameEachKernelAndShape) {
   EXPECT_EQ(names, (Words{"gemm.ptx: free block 32,2,1", "gemm.ptx: free block 64,1,1",
                           "gemm.ptx: two block 32,2,1", "gemm.ptx: two block 64,1,1"}));
   EXPECT_EQ(all[0].source, (folder_ / "kernels.toml").string() + ":1");
-  EXPECT_EQ(entry("name = \"free\"\narch = [\"sm_80\", \"sm_90\"]").size(), 2U);
+  auto const two = entry("name = \"free\"\narch = [\"sm_80\", \"sm_90\"]");
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two[0].title(), "gemm.ptx: free on sm_80");
+  EXPECT_EQ(two[1].title(), "gemm.ptx: free on sm_90");
+}
+
+TEST_F(KernelObligations, NamesOfARefusedEntryAreFree) {
+  std::string const ptx_entry = "[[kernel]]\nptx = \"build/gemm.ptx\"\n";
+  // `free` of the first entry can be checked, `two` needs a block.
+  auto const all = read(ptx_entry + "name = \"free|two\"\n" + ptx_entry + "name = \"free\"\n");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Malformed>(all[0].what));
+  ASSERT_TRUE(std::holds_alternative<KernelHolds>(all[1].what));
+  EXPECT_EQ(all[1].name, "gemm.ptx: free");
 }
 
 TEST_F(KernelObligations, HoldWithinTheirBounds) {
@@ -109,6 +122,7 @@ TEST_F(KernelObligations, HoldWithinTheirBounds) {
   EXPECT_EQ(verdicts("name = \"column\"\nparam = {\"#0\" = 32}\nexcess = 6"), Words{"refuted"});
   EXPECT_EQ(verdicts("name = \"column\"\nparam = {\"#0\" = 32}\nat_most = 8"), Words{"proved"});
   EXPECT_EQ(verdicts("name = \"column\"\nexpect = \"refuted\""), Words{"proved"});
+  EXPECT_EQ(refusal("name = \"column\"\nparam = {\"#0\" = -4}"), "accepted");
 }
 
 TEST_F(KernelObligations, AllowLinesWhatTheySay) {
@@ -123,6 +137,14 @@ TEST_F(KernelObligations, AllowLinesWhatTheySay) {
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\"}]", "an allowance is");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"gemm.cu:7\", at_most = 9}]",
                  "allowance already");
+  expect_refusal(
+      two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"src/gemm.cu:7\", at_most = 9}]",
+      "'gemm.cu:7' and 'src/gemm.cu:7' are one line: it has an allowance already");
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"./gemm.cu:7\", at_most = 9}]",
+                 "'gemm.cu:7' and './gemm.cu:7' are one line");
+  EXPECT_EQ(
+      verdicts(two + "allow = [{line = \"./gemm.cu:7\", at_most = 32}, {line = \"gemm.cu:8\", at_most = 1}]"),
+      Words{"proved"});
 }
 
 TEST_F(KernelObligations, AreRefusedWithTheirPlace) {
@@ -130,6 +152,11 @@ TEST_F(KernelObligations, AreRefusedWithTheirPlace) {
   expect_refusal("name = \"(\"", ":3: name is not a regular expression");
   expect_refusal("name = \"two\"", "the shape of the block of two is not known");
   expect_refusal("name = \"two\"\nblock = [32, 64]", "at most 1024 threads");
+  expect_refusal("name = \"two\"\nblock = [1, 1, 128]", "at most 64 threads in z");
+  expect_refusal("name = \"two\"\nblock = [[32], [64], [32, 1]]", ":4: this block stands there twice");
+  expect_refusal("name = \"column\"\nparam = {\"#0\" = 4294967296}",
+                 ":4: column: #0 has 32 bits: -2147483648 to 4294967295");
+  expect_refusal("name = \"column\"\nparam = {\"#0\" = 4, column_param_0 = 4}", "are one parameter");
   expect_refusal("name = \"two\"\nblock = []", "one to three numbers");
   expect_refusal("name = \"two\"\nblock = [[32], 64]", "a list of shapes");
   expect_refusal("name = \"two\"\nblock = \"32\"", "block must be an integer");

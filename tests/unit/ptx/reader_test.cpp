@@ -23,6 +23,8 @@ TEST(PtxReader, ReadsDeclarations) {
   EXPECT_TRUE(m.functions[0].entry);
   EXPECT_EQ(m.functions[0].maxntid[0], 128U);
   EXPECT_EQ(m.functions[0].params[1].bytes, 24U);
+  EXPECT_TRUE(m.functions[0].params[1].array);
+  EXPECT_FALSE(m.functions[0].params[0].array);
 }
 
 TEST(PtxReader, ReadsOperands) {
