@@ -264,7 +264,7 @@ struct Row {
 std::vector<Row> rows_of(std::vector<KernelAccess> const& accesses) {
   auto const key = [](KernelAccess const& a) {
     return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.executed, a.ideal, a.reason,
-                      a.instruction.has_value());
+                      a.instruction.has_value(), a.aligned, a.in_bounds);
   };
   std::vector<Row> rows;
   std::map<decltype(key(accesses.front())), std::size_t> known;
@@ -289,17 +289,21 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   for (KernelAccess const& a : r.report.accesses)
     wide = std::max(wide, source_of(a).size()), op = std::max(op, a.op.size());
   fmt::print(common.streams.out, "  {}\n",
-             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}", "", "source", wide,
-                                     "op", op, "count", "wavefronts", "ideal", "excess")));
+             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}", "",
+                                     "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
+                                     "aligned", "bounds")));
   for (Row const& row : rows_of(r.report.accesses)) {
     KernelAccess const& a = *row.first;
     std::string const number =
         a.wavefronts ? fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts) : "-";
     std::string const excess =
         a.wavefronts && a.instruction ? std::to_string(excess_over(a.ideal, *a.wavefronts)) : "-";
-    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}{}\n",
+    auto const fact = [&](std::optional<bool> holds) {
+      return !a.instruction || !a.executed ? "-" : !holds ? "?" : *holds ? "yes" : "no";
+    };
+    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}\n",
                colored(a.verdict, style), source_of(a), wide, a.op, op, row.count, number,
-               a.instruction ? std::to_string(a.ideal) : "-", excess,
+               a.instruction ? std::to_string(a.ideal) : "-", excess, fact(a.aligned), fact(a.in_bounds),
                a.reason.empty() ? "" : "  " + a.reason);
     if (std::string const lanes = lanes_of(a, arch, 6); !lanes.empty())
       fmt::print(common.streams.out, "{}{}", line_of(sources, a), lanes);
