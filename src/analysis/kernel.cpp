@@ -198,8 +198,8 @@ class Printer {
 /// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
 class Replay {
  public:
-  /// For each loop around the access the values that its counter takes, where they are known.
-  using Trips = std::map<std::int32_t, std::vector<std::uint64_t>>;
+  /// For each loop around the access the number of its iterations, where it is known.
+  using Trips = std::map<std::int32_t, std::uint64_t>;
   Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
          Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style, Trips const& trips)
       : program_(program),
@@ -324,7 +324,7 @@ class Replay {
   /// An iteration that the loop has; where their number is not known, one of the first eight.
   std::uint64_t iteration(std::int32_t loop) {
     auto const known = trips_.find(loop);
-    return known != trips_.end() ? known->second[random_() % known->second.size()] : random_() % 8;
+    return random_() % (known != trips_.end() ? known->second : 8);
   }
   Values special(Leaf const& l) {
     if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
@@ -380,16 +380,26 @@ class Replay {
 
 // --------------------------------------------------------------------------------------- one kernel
 
+/// The leaf that a value comes from which is not known: a load, or something that is not modelled. 0: neither.
+struct Origin {
+  Id leaf = 0;
+  bool data = false;
+};
+
 /// Cost of one access in one warp.
 struct Found {
   unsigned wavefronts = 0;
   bool reached = false;
-  bool data = false;     ///< depends on data: addresses or lanes
+  bool data = false;     ///< the address depends on data
   std::string reason{};  ///< of what is not decided, or depends on data
   bool unknown = false;
+  Origin guard{};  ///< of a condition that is not decided
   std::optional<KernelWorst> worst{};
   std::uint32_t active = 0;
 };
+
+/// Iterations of a loop in one warp: the lanes that surely execute each.
+using Iterations = std::vector<std::uint32_t>;
 
 class Decision {
  public:
@@ -614,6 +624,7 @@ class Decision {
     into.data |= one.data;
     if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty())
       into.reason = one.reason;
+    if (one.guard.leaf != 0 && (into.guard.leaf == 0 || into.guard.data)) into.guard = one.guard;
     into.active |= one.active;
     if (one.wavefronts > into.wavefronts ||
         (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
@@ -623,70 +634,129 @@ class Decision {
     }
   }
 
-  std::string why_text(std::uint32_t leaf) const {
-    if (leaf == ~0U) return "a number of the lane is compared with a value that is not known";
-    Leaf const& l = execution_.leaves[leaf];
+  [[nodiscard]] Leaf const* leaf_at(Id id) const {
+    Node const& n = execution_.terms.nodes()[id];
+    return n.op == Op::variable ? &execution_.leaves[n.value] : nullptr;
+  }
+  [[nodiscard]] Phi const& phi_at(Id id) const {
+    Node const& n = execution_.terms.nodes()[id];
+    return execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+  }
+
+  std::string text_of(Id id) const {
+    if (leaf_at(id) == nullptr) return "a number of the lane that is compared with a value that is not known";
+    Leaf const& l = *leaf_at(id);
     switch (l.kind) {
-      case Leaf::Kind::load:
-        return fmt::format("the load at PTX line {}", l.line);
-      case Leaf::Kind::opaque:
-        return fmt::format("the instruction at PTX line {}, which is not modelled", l.line);
-      case Leaf::Kind::varying:
-        return fmt::format("the instruction at PTX line {}", l.line);
-      case Leaf::Kind::voted:
-        return fmt::format("the vote at PTX line {}", l.line);
       case Leaf::Kind::shuffle:
         return fmt::format("the shuffle at PTX line {}", l.line);
       case Leaf::Kind::phi:
-        return fmt::format(
-            "a value that changes in the loop at PTX line {}",
-            loop_line(execution_.phis[static_cast<std::size_t>(execution_.phi_of[leaf])].loop));
+        return fmt::format("a value that changes in the loop at PTX line {}", loop_line(phi_at(id).loop));
       case Leaf::Kind::exit:
-        return fmt::format("the lanes leave the loop at PTX line {} in different iterations",
+        return fmt::format("the iteration in which each lane leaves the loop at PTX line {}",
                            loop_line(l.left));
       case Leaf::Kind::undefined:
-        return "a register that may not have been written";
+        return l.args.empty() ? "a register that may not have been written" : "a value that is not followed";
+      case Leaf::Kind::load:
+        return fmt::format("the load at PTX line {}", l.line);
       default:
-        return "a value that is not known";
+        break;
     }
+    std::string const& name = program_.names[l.extra];
+    if (is_load(l))
+      return fmt::format("the {} at PTX line {}", name.starts_with("atom") ? "atomic" : "load", l.line);
+    return fmt::format("{} at PTX line {}, which is not modelled", name, l.line);
   }
   std::uint32_t loop_line(std::int32_t loop) const {
     Block const& b = program_.blocks[flow_.loops[static_cast<std::size_t>(loop)].header];
     return b.first < program_.steps.size() ? program_.steps[b.first].line : b.line;
   }
-  /// True if a value that varies comes from data, not from what this program does not follow.
-  bool is_data(std::uint32_t leaf) const {
-    if (leaf == ~0U) return false;
-    Leaf const& l = execution_.leaves[leaf];
-    if (l.kind == Leaf::Kind::opaque)  // of an instruction that is not modelled
-      return std::any_of(l.args.begin(), l.args.end(), [&](Id arg) { return depends_on_data(arg); });
-    return l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying || l.kind == Leaf::Kind::voted;
+
+  static bool is_load(Leaf const& l) {
+    return l.kind == Leaf::Kind::load || (l.kind == Leaf::Kind::varying && l.offset != 0);
   }
-  /// True if a term has a leaf that comes from data.
-  bool depends_on_data(Id term) const {
-    std::vector<Id> work{term};
+  /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
+  [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const {
+    std::vector<Id> leaves;
     std::set<Id> seen;
     while (!work.empty()) {
       Id const at = work.back();
       work.pop_back();
-      if (!seen.insert(at).second) continue;
       Node const& n = execution_.terms.nodes()[at];
-      if (n.op == Op::constant || n.op == Op::truth) continue;
-      if (n.op == Op::variable) {
-        Leaf const& l = execution_.leaves[n.value];
-        if (l.kind == Leaf::Kind::phi) {
-          Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-          work.insert(work.end(), {p.init, p.back});
-        } else if (l.kind == Leaf::Kind::load || l.kind == Leaf::Kind::varying ||
-                   l.kind == Leaf::Kind::voted) {
-          return true;
-        }
-        work.insert(work.end(), l.args.begin(), l.args.end());
+      if (n.op == Op::constant || n.op == Op::truth || !seen.insert(at).second) continue;
+      if (n.op != Op::variable) {
+        work.insert(work.end(), {n.a, n.b, n.c});
         continue;
       }
-      work.insert(work.end(), {n.a, n.b, n.c});
+      leaves.push_back(at);
+      Leaf const& l = execution_.leaves[n.value];
+      if (is_load(l)) continue;
+      work.insert(work.end(), l.args.begin(), l.args.end());
+      if (l.kind == Leaf::Kind::shuffle) work.pop_back();  // which lanes execute it
+      if (l.kind == Leaf::Kind::phi) work.insert(work.end(), {phi_at(at).init, phi_at(at).back});
+      if (l.kind == Leaf::Kind::exit) {
+        auto const& exits = execution_.exits[static_cast<std::size_t>(l.left)];
+        work.insert(work.end(), exits.begin(), exits.end());
+      }
     }
-    return false;
+    return leaves;
+  }
+  /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data.
+  Origin origin(Id term) {
+    auto const [memo, fresh] = origins_.try_emplace(term);
+    if (fresh) memo->second = find_origin(term);
+    return memo->second;
+  }
+  Origin find_origin(Id term) const {
+    Origin found;
+    for (Id const id : leaves_of({term})) {
+      Leaf const& l = *leaf_at(id);
+      if (is_load(l) && found.leaf == 0) found = {id, true};
+      bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
+                            l.kind != Leaf::Kind::voted &&
+                            (l.kind != Leaf::Kind::undefined || !l.args.empty());
+      if (is_load(l) || modelled) continue;
+      std::vector<Id> const from = leaves_of(l.args);
+      if (std::none_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); }))
+        return {id, false};
+    }
+    return found;
+  }
+  /// Leaves because of which a term differs in the lanes.
+  void varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const {
+    if (!seen.insert(id).second) return;
+    Node const n = execution_.terms.nodes()[id];
+    if (n.op == Op::constant || n.op == Op::truth) return;
+    if (n.width == 0) {
+      LaneTruths const t = warp.truth(id);
+      if (t.rest() == 0 || t.atom != 0) return;
+    } else {
+      Lanes const v = warp.value(id, n.width);
+      if (v.split()) return;
+      if (n.op == Op::variable && v.state == Lanes::State::varying)  // another leaf's, or its own
+        return v.why == id ? into.push_back(id) : varying_leaves(warp, v.why, seen, into);
+    }
+    for (Id const part : {n.a, n.b, n.c}) varying_leaves(warp, part, seen, into);
+  }
+  /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
+  Origin origin_of_varying(Warp& warp, Id term, Id why) {
+    std::vector<Id> leaves;
+    std::set<Id> seen;
+    varying_leaves(warp, term, seen, leaves);
+    leaves.push_back(why);
+    Origin found;
+    for (Id const id : leaves) {
+      Leaf const* const l = leaf_at(id);
+      // Of a shuffle that is not followed the lanes are not known, or do not execute it.
+      Origin one = origin(l != nullptr && l->kind == Leaf::Kind::shuffle ? l->args[1] : id);
+      if (one.leaf == 0 && l != nullptr) one = {id, false};
+      if (one.leaf != 0 && (found.leaf == 0 || found.data)) found = one;
+    }
+    return found;
+  }
+  /// An address that depends on what is not known.
+  void depends(Found& one, Origin const& on) const {
+    (on.data ? one.data : one.unknown) = true;
+    one.reason = "the address depends on " + text_of(on.leaf);
   }
 
   /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
@@ -704,13 +774,12 @@ class Decision {
     std::uint32_t const active = warp.present() & ~guard.no;
     one.active = active;
     if (active == 0) return merge(cases.found, std::move(one));
-    bool const certain = (guard.rest() & warp.present()) == 0;
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
-      one.wavefronts = most_of(m, active);
-      one.reason = why_text(v.why);
-      (is_data(v.why) ? one.data : one.unknown) = true;
-      cases.aligned = false, cases.in_bounds = std::nullopt;
+      std::optional<unsigned> const few = of_few_values(warp, m, access.address, active);
+      one.wavefronts = few.value_or(most_of(m, active));
+      depends(one, origin_of_varying(warp, access.address, v.why));
+      cases.aligned = cases.aligned && few, cases.in_bounds = std::nullopt;
       return merge(cases.found, std::move(one));
     }
     if (v.split() && instruction.bytes < 4)
@@ -721,8 +790,58 @@ class Decision {
                         "an address within a word"});
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
-    check_bounds(warp, m, v, active, certain && access.exact && surely(assumptions), cases, symbol);
+    check_faults(access, warp, m, v, guard, assumptions, cases, symbol);
     merge(cases.found, std::move(one));
+  }
+
+  /// Wavefronts at most of loads and stores of up to 4 bytes, all aligned, where a part of the address may be any of a few values
+  /// in each lane: a bank has at most its lanes' words, and at most the words that any lane may access.
+  std::optional<unsigned> of_few_values(Warp& warp, MemoryAccess const& m, Id address, std::uint32_t active) {
+    constexpr std::size_t most = 64;
+    std::uint64_t const bytes = m.instruction->bytes;
+    Operation const operation = m.instruction->operation;
+    bool const plain = operation == Operation::ld_shared || operation == Operation::st_shared;
+    if (!plain || m.atomic || bytes > 4 || !same_law(*options_.arch, sm_90)) return std::nullopt;
+    std::array<std::uint64_t, 32> known{};
+    std::set<std::uint64_t> parts{0};
+    std::vector<std::pair<Id, std::uint64_t>> work{{address, 1}};  // times a factor
+    while (!work.empty()) {
+      auto const [id, factor] = work.back();
+      work.pop_back();
+      Node const n = execution_.terms.nodes()[id];
+      bool const by_constant = n.op == Op::bv_shl && execution_.terms.nodes()[n.b].op == Op::constant;
+      Lanes const v = warp.value(id, 32);
+      if (v.split()) {
+        for (unsigned l = 0; l < 32; ++l) known[l] += factor * v.lane[l];
+        for (auto const& [atom, f] : v.terms)  // words and banks rotate together
+          if (static_cast<unsigned>(std::countr_zero(factor * f | 4)) + warp.trailing_zeros(atom) < 2)
+            return std::nullopt;
+      } else if (n.op == Op::bv_add) {
+        work.insert(work.end(), {{n.a, factor}, {n.b, factor}});
+      } else if (by_constant && execution_.terms.nodes()[n.b].value < 32) {
+        work.emplace_back(n.a, factor << execution_.terms.nodes()[n.b].value);
+      } else {
+        auto const domain = warp.domain(id, most);
+        if (!domain || parts.size() * domain->size() > most) return std::nullopt;
+        std::set<std::uint64_t> sums;
+        for (std::uint64_t const p : parts)
+          for (std::uint64_t const x : *domain) sums.insert(p + factor * x);
+        parts = std::move(sums);
+      }
+    }
+    std::array<std::set<std::uint64_t>, bank_count> words;
+    std::array<std::uint32_t, bank_count> lanes{};
+    for (unsigned l = 0; l < 32; ++l)
+      for (std::uint64_t const p : parts) {
+        std::uint64_t const at = known[l] + p & 0xffffffff, word = at / bank_bytes;
+        if ((active >> l & 1) == 0) continue;
+        if (at % bytes != 0) return std::nullopt;
+        words[word % bank_count].insert(word), lanes[word % bank_count] |= 1U << l;
+      }
+    std::size_t fullest = 0;
+    for (unsigned b = 0; b < bank_count; ++b)
+      fullest = std::max(fullest, std::min<std::size_t>(words[b].size(), std::popcount(lanes[b])));
+    return static_cast<unsigned>(fullest);
   }
 
   /// The parameter whose low bits are those of a term, if all values of these bits occur: `n`, `n & 1023`, `n + 4`.
@@ -742,14 +861,20 @@ class Decision {
     if (l.kind != Leaf::Kind::param) return std::nullopt;
     return launch_.params.count(program_.symbols[l.extra].name) == 0 ? std::optional(id) : std::nullopt;
   }
-  /// True if an execution has these values: low bits of parameters, each of another one.
-  bool surely(std::vector<Assumption> const& assumptions) const {
+  /// Lanes that execute these values in one execution: low bits of parameters, each of another one, and iterations.
+  std::uint32_t surely(std::vector<Assumption> const& assumptions) {
     std::set<Id> used;
-    return std::all_of(assumptions.begin(), assumptions.end(), [&](Assumption const& a) {
+    std::uint32_t lanes = ~0U;
+    for (Assumption const& a : assumptions) {
+      if (a.truth) return 0;
       std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
-      auto const parameter = a.truth ? std::nullopt : free_parameter(a.atom, low);
-      return parameter && used.insert(*parameter).second;
-    });
+      if (Iterations const* const all = a.bits >= 64 ? iterations(a.atom) : nullptr)
+        lanes &= a.value < all->size() ? (*all)[a.value] : 0;
+      else if (auto const parameter = free_parameter(a.atom, low);
+               !parameter || !used.insert(*parameter).second)
+        return 0;
+    }
+    return lanes;
   }
 
   /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
@@ -759,24 +884,15 @@ class Decision {
     swizproof::Instruction const instruction = *m.instruction;
     std::uint32_t const active = one.active;
     bool const certain = (guard.rest() & warp.present()) == 0;
-    unsigned const log2_bytes = static_cast<unsigned>(std::countr_zero(instruction.bytes));
     std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
     std::uint64_t shift = 0;
     bool same_residue = true;
-    unsigned zeros = 32;
-    for (auto const& [atom, factor] : v.terms)
-      zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
     bool first = true;
     for (unsigned l = 0; l < 32; ++l) {
       if (!takes_part(instruction, active, l)) continue;
       if (first) shift = v.lane[l] & unit, first = false;
       same_residue = same_residue && (v.lane[l] & unit) == shift;
     }
-    bool const known = zeros >= log2_bytes;
-    if (!same_residue || (known && shift != 0))
-      cases.misaligned = cases.misaligned || (certain && access.exact && surely(assumptions)),
-      cases.aligned = false;
-    if (!known && instruction.bytes > 1) cases.aligned = false;
     std::array<std::uint64_t, 32> address = v.lane;
     if (same_residue)
       for (std::uint64_t& a : address) a -= shift;
@@ -790,19 +906,26 @@ class Decision {
     bool const least = tried_alone && one.wavefronts == most_of(m, 1);
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
-    one.reached =
-        access.exact && certain && (assumptions.empty() || least) && same_residue && whole && !m.atomic;
+    bool const sure = (active & ~surely(assumptions)) == 0;
+    one.reached = access.exact && certain && (sure || least) && same_residue && whole && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
-    if (!certain && guard.atom == 0 && guard.why != ~0U && !guard.stuck)
-      guard_reason_ = why_text(guard.why), guard_data_ = is_data(guard.why);
+    if (!certain && guard.stuck)
+      one.guard = origin(warp.request(guard.why).atom);
+    else if (!certain)
+      one.guard = guard.atom != 0 ? origin(guard.atom) : origin_of_varying(warp, access.guard, guard.why);
+    if (one.wavefronts <= allowed_ || one.reached) return;
+    for (Assumption const& a : assumptions)
+      if (Origin const tried = origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
   }
 
-  /// The access is unknown in this case, for this reason.
-  void give_up(Warp& warp, MemoryAccess const& m, Cases& cases, std::string reason) {
+  /// The access is not decided in this case: for this reason, or because of what the atom comes from.
+  void give_up(Warp& warp, MemoryAccess const& m, Cases& cases, std::string reason, Id atom = 0) {
     Found one;
-    one.unknown = true;
-    one.reason = std::move(reason);
+    if (Origin const from = origin(atom); from.leaf != 0)
+      depends(one, from);
+    else
+      one.unknown = true, one.reason = std::move(reason);
     one.wavefronts = most_of(m, warp.present());
     one.active = warp.present();
     cases.aligned = false, cases.in_bounds = std::nullopt;
@@ -818,7 +941,8 @@ class Decision {
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
              Request request) {
     if (request.kind == Request::Kind::none || depth >= 6)
-      return give_up(warp, m, cases, request.reason.empty() ? "a value is not followed" : request.reason);
+      return give_up(warp, m, cases, request.reason.empty() ? "a value is not followed" : request.reason,
+                     request.atom);
     std::vector<Assumption> values;
     if (request.kind == Request::Kind::truth) {
       Id atom = request.atom;
@@ -827,19 +951,22 @@ class Decision {
     } else if (request.kind == Request::Kind::residue) {
       std::uint64_t const zeros = warp.facts(request.atom).zeros;
       std::uint64_t const most = warp.facts(request.atom).most;
-      if (request.bits > 16) return give_up(warp, m, cases, request.reason);
+      if (request.bits > 16) return give_up(warp, m, cases, request.reason, request.atom);
       for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= most; ++v)
         if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
     } else {
-      auto domain = warp.domain(request.atom, 512);
-      if (!domain) domain = trips(request.atom);
-      if (!domain)
+      auto const domain = warp.domain(request.atom, 512);
+      Iterations const* const all = domain ? nullptr : iterations(request.atom);
+      if (!domain && all == nullptr)
         return give_up(warp, m, cases,
-                       request.reason + ": " + Printer(program_, execution_).text(request.atom));
-      for (std::uint64_t const v : *domain) values.push_back({request.atom, false, 64, v});
+                       request.reason + ": " + Printer(program_, execution_).text(request.atom),
+                       request.atom);
+      for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
+        values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
     }
     if (cases.tried + values.size() > most_cases)
-      return give_up(warp, m, cases, fmt::format("{}; more than {} cases", request.reason, most_cases));
+      return give_up(warp, m, cases, fmt::format("{}; more than {} cases", request.reason, most_cases),
+                     request.atom);
     for (Assumption const& v : values) {
       std::vector<Assumption> next = assumptions;
       // The same atom to more bits replaces what was assumed of it.
@@ -864,70 +991,149 @@ class Decision {
     return *s;
   }
 
-  /// The values that a loop's counter takes in this warp, if all lanes have surely left after at most 256 iterations.
-  std::optional<std::vector<std::uint64_t>> trips(Id atom) {
-    auto const at = std::find(execution_.counters.begin(), execution_.counters.end(), atom);
-    if (at == execution_.counters.end()) return std::nullopt;
-    auto const loop = static_cast<std::size_t>(at - execution_.counters.begin());
-    auto const [memo, fresh] = trips_.try_emplace({number_, loop}, std::nullopt);
-    if (!fresh) return memo->second;
-    Warp counting(program_, flow_, execution_, launch_, number_);
-    std::vector<std::uint64_t> values;
-    for (std::uint64_t k = 0; k < 256; ++k) {
-      values.push_back(k);
-      counting.assume({{atom, false, 64, k}});
-      std::uint32_t left = 0;
-      for (Id const e : execution_.exits[loop]) left |= counting.truth(e).yes;
-      extra_steps_ += counting.steps();
-      if (left == ~0U) return trips_[{number_, loop}] = values;
-      if (spent() > options_.steps) break;
-    }
-    return std::nullopt;
+  /// True if a thread may end within a loop.
+  [[nodiscard]] bool ends_within(std::int32_t loop) const {
+    return std::any_of(flow_.order.begin(), flow_.order.end(), [&](std::uint32_t b) {
+      Block const& block = program_.blocks[b];
+      return flow_.within(b, loop) && (block.taken < 0 || (block.condition >= 0 && block.next < 0));
+    });
   }
 
-  /// The same of every loop around `loop`, where it is known.
+  /// The iterations of the loop with this counter in this warp, if all lanes have surely left after at most 256.
+  Iterations const* iterations(Id counter) {
+    auto const at = std::find(execution_.counters.begin(), execution_.counters.end(), counter);
+    if (at == execution_.counters.end()) return nullptr;
+    auto const loop = static_cast<std::size_t>(at - execution_.counters.begin());
+    auto const [memo, fresh] = iterations_.try_emplace({number_, loop});
+    bool const hopeless = number_ != 0 && iterations_.count({0, loop}) != 0 && iterations_[{0, loop}].empty();
+    if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
+    Warp counting(program_, flow_, execution_, launch_, number_);
+    Iterations all;
+    std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
+    for (std::uint64_t k = 0; k < 256 && left != ~0U && spent() + counting.steps() <= options_.steps; ++k) {
+      all.push_back(stay);
+      counting.assume({{counter, false, 64, k}});
+      for (Id const e : execution_.exits[loop]) {
+        LaneTruths const exit = counting.truth(e);
+        left |= exit.yes, stay &= exit.no;
+      }
+    }
+    extra_steps_ += counting.steps();
+    if (left == ~0U) memo->second = std::move(all);
+    return memo->second.empty() ? nullptr : &memo->second;
+  }
+
+  /// The number of iterations of every loop around `loop`, where it is known.
   Replay::Trips trips_around(std::int32_t loop, unsigned warp) {
     Replay::Trips known;
     number_ = warp;
     for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
-      if (auto values = trips(execution_.counters[static_cast<std::size_t>(loop)]))
-        known[loop] = std::move(*values);
+      if (Iterations const* const all = iterations(execution_.counters[static_cast<std::size_t>(loop)]))
+        known[loop] = all->size();
     return known;
   }
 
-  /// Bounds of the array, for an address that is one symbol and numbers.
-  void check_bounds(Warp& warp, MemoryAccess const& m, Lanes const& v, std::uint32_t active, bool certain,
-                    Cases& cases, std::uint32_t symbol) {
-    if (symbol == ~0U || !cases.in_bounds) return;
-    Variable const& array = program_.symbols[symbol];
-    std::uint64_t bytes = array.bytes;
-    if (array.extern_array) bytes = options_.shared_bytes.value_or(0);
-    bool ok = bytes != 0;
-    std::uint64_t most = 0;
-    bool based = false;
-    bool others = false;
+  /// An address as a sum: counters of loops whose iterations are known, and the rest.
+  struct Sum {
+    struct Counter {
+      Id atom;
+      std::uint64_t factor;
+      Iterations const* all;
+    };
+    std::vector<Counter> counters{};
+    std::uint64_t cases = 1;  ///< iterations of all counters
+    std::uint64_t last = 0;   ///< of the counters, at most; 2^32 if it may wrap
+    std::uint64_t most = 0;   ///< of the rest but the symbol; ~0: not known
+    bool based = false;       ///< on the symbol
+    bool others = false;      ///< the rest has more than it
+    unsigned zeros = 32;      ///< of the rest, at least
+  };
+  /// Counters are followed where they may misalign an access of these bytes, and, if `bounded`, all of them.
+  Sum sum_of(Warp& warp, Lanes const& v, std::uint32_t symbol, std::uint64_t bytes, bool bounded) {
+    constexpr std::uint64_t limit = 0xffffffff;
+    Sum sum;
     for (auto const& [atom, factor] : v.terms) {
-      Node const& n = execution_.terms.nodes()[atom];
-      if (n.op == Op::variable && execution_.leaves[n.value].kind == Leaf::Kind::symbol && factor == 1 &&
-          execution_.leaves[n.value].extra == symbol && !based) {
-        based = true;
+      Iterations const* const all = bounded || factor % bytes != 0 ? iterations(atom) : nullptr;
+      if (all != nullptr && sum.cases * all->size() <= most_cases) {
+        sum.counters.push_back({atom, factor, all});
+        sum.cases *= all->size();
+        sum.last = std::min(sum.last + factor * (all->size() - 1), limit + 1);
         continue;
       }
-      others = true;
+      sum.zeros =
+          std::min(sum.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+      Leaf const* const l = leaf_at(atom);
+      if (l != nullptr && l->kind == Leaf::Kind::symbol && factor == 1 && l->extra == symbol && !sum.based) {
+        sum.based = true;
+        continue;
+      }
+      sum.others = true;
       std::uint64_t const f = warp.facts(atom).most;
-      if (f != 0 && factor > 0xffffffff / f)
-        ok = false;
-      else
-        most += factor * f;
+      sum.most =
+          sum.most > limit || (f != 0 && factor > limit / f) ? ~std::uint64_t{0} : sum.most + factor * f;
     }
-    ok = ok && based && most < 0xffffffff;
-    bool outside = false;
-    for (unsigned l = 0; l < 32 && ok; ++l)
-      if (takes_part(*m.instruction, active, l)) outside = outside || v.lane[l] + most + m.bytes > bytes;
-    if (!ok || outside) cases.in_bounds = std::nullopt;
-    // If the block is not known, only its first warp surely exists.
-    out_of_bounds_ =
-        out_of_bounds_ || (ok && outside && !others && certain && (!launch_.any_multiple || number_ == 0));
+    return sum;
+  }
+
+  /// Alignment, and bounds of the array, over all iterations of loops whose number is known.
+  void check_faults(ExecutedAccess const& access, Warp& warp, MemoryAccess const& m, Lanes const& v,
+                    LaneTruths const& guard, std::vector<Assumption> const& assumptions, Cases& cases,
+                    std::uint32_t symbol) {
+    std::uint64_t const unit = m.instruction->bytes;
+    std::uint64_t bytes = 0;
+    if (symbol != ~0U) {
+      Variable const& array = program_.symbols[symbol];
+      bytes = array.extern_array ? options_.shared_bytes.value_or(0) : array.bytes;
+    }
+    Sum const sum = sum_of(warp, v, symbol, unit, bytes != 0);
+    bool const bounded = bytes != 0 && sum.based && sum.most <= 0xffffffff;
+    bool const aligned = sum.zeros >= static_cast<unsigned>(std::countr_zero(unit));
+    if (!bounded) cases.in_bounds = std::nullopt;
+    if (!aligned) cases.aligned = false;
+    // What holds in all iterations is asked of one.
+    std::uint64_t const top = *std::max_element(v.lane.begin(), v.lane.end());
+    bool const steady = (!bounded || top + sum.last + sum.most + unit <= bytes) &&
+                        std::all_of(sum.counters.begin(), sum.counters.end(),
+                                    [&](Sum::Counter const& c) { return c.factor % unit == 0; });
+    std::uint32_t const certain = access.exact ? surely(assumptions) : 0;
+    auto const some = [&](std::uint32_t lanes, std::uint32_t of) {
+      for (unsigned l = 0; l < 32; ++l)
+        if (takes_part(*m.instruction, lanes, l) && (of >> l & 1) != 0) return true;
+      return false;
+    };
+    for (std::uint64_t c = 0; c < (steady ? 1 : sum.cases) && (bounded || aligned); ++c) {
+      std::vector<Assumption> now = assumptions;
+      std::uint64_t rest = c, moved = 0;
+      std::uint32_t run = certain, outside = 0, odd = 0;
+      for (Sum::Counter const& counter : sum.counters) {
+        std::uint64_t const k = rest % counter.all->size();
+        rest /= counter.all->size();
+        now.push_back({counter.atom, false, 64, k});
+        moved += counter.factor * k;
+        run &= (*counter.all)[k];
+      }
+      for (unsigned l = 0; l < 32; ++l) {
+        std::uint64_t const at = v.lane[l] + moved & 0xffffffff;
+        if (bounded && at + sum.most + unit > bytes) outside |= 1U << l;
+        if (aligned && at % unit != 0) odd |= 1U << l;
+      }
+      LaneTruths here = guard;
+      if (!some(warp.present() & ~here.no, outside | odd)) continue;
+      bool const again = !sum.counters.empty() && (guard.rest() & warp.present()) != 0;
+      if (again && spent() <= options_.steps) {  // the condition in this iteration
+        Warp& scratch = this->scratch();
+        scratch.assume(now);
+        here = scratch.truth(access.guard);
+      }
+      if (m.instruction->matrices != 0 && run != ~0U) run = 0;
+      std::uint32_t const may = warp.present() & ~here.no, does = warp.present() & here.yes & run;
+      if (some(may, outside)) cases.in_bounds = std::nullopt;
+      if (some(may, odd)) cases.aligned = false;
+      // If the block is not known, only its first warp surely exists.
+      bool const exists = !launch_.any_multiple || number_ == 0;
+      out_of_bounds_ = out_of_bounds_ || (!sum.others && exists && some(does, outside));
+      cases.misaligned = cases.misaligned || some(does, odd);
+    }
   }
 
   std::uint64_t spent() const {
@@ -940,7 +1146,7 @@ class Decision {
   void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out,
                    std::uint32_t symbol) {
     Cases all;
-    guard_reason_.clear(), guard_data_ = false, out_of_bounds_ = false;
+    out_of_bounds_ = false, allowed_ = out.allowed;
     bool any = false;
     for (number_ = 0; number_ < warps_; ++number_) {
       Cases cases;
@@ -981,21 +1187,18 @@ class Decision {
     } else if (out.reached && !m.atomic) {
       out.verdict = KernelVerdict::refuted;
       out.reason = "";
-    } else if (found.data) {
-      out.verdict = KernelVerdict::data;
-      out.reason = "the address depends on " + found.reason;
     } else if (found.unknown) {
       out.verdict = KernelVerdict::unknown;
+    } else if (found.data) {
+      out.verdict = KernelVerdict::data;
     } else if (m.atomic) {
       out.verdict = KernelVerdict::unknown;
       out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
-    } else if (guard_data_) {
-      out.verdict = KernelVerdict::data;
-      out.reason = "which lanes take part depends on " + guard_reason_;
     } else {
-      out.verdict = KernelVerdict::unknown;
-      out.reason = "no execution was found that takes as many" +
-                   (guard_reason_.empty() ? "" : "; which lanes take part depends on " + guard_reason_);
+      bool const guarded = found.guard.leaf != 0;
+      out.verdict = guarded && found.guard.data ? KernelVerdict::data : KernelVerdict::unknown;
+      out.reason = guarded ? "which lanes take part depends on " + text_of(found.guard.leaf)
+                           : "no execution was found that takes as many";
     }
   }
 
@@ -1047,10 +1250,11 @@ class Decision {
   Execution execution_{};
   std::vector<std::unique_ptr<Warp>> bases_{};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
-  std::map<std::pair<unsigned, std::size_t>, std::optional<std::vector<std::uint64_t>>> trips_{};
+  std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
+  std::unordered_map<Id, Origin> origins_{};
   std::uint64_t extra_steps_ = 0;
-  std::string guard_reason_{};
-  bool guard_data_ = false, out_of_bounds_ = false, names_only_ = false;
+  unsigned allowed_ = 0;  ///< wavefronts, of the access that is being decided
+  bool out_of_bounds_ = false, names_only_ = false;
 };
 
 /// Which registers of the block's shape a function reads.

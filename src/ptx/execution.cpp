@@ -558,7 +558,7 @@ class Executor {
         return shared_leaf(leaf, s.width);
       case Action::voted:
         leaf.kind = Leaf::Kind::voted;
-        leaf.args = {word(s.a, block, 32)};
+        leaf.args = {word(s.a, block, 32), word(s.b, block, 32)};
         return leaf_value(leaf, s.width);
       case Action::shuffle:
         leaf.kind = Leaf::Kind::shuffle;
@@ -569,6 +569,8 @@ class Executor {
         return load(leaf, s, block);
       default:
         leaf.kind = Leaf::Kind::varying;
+        leaf.offset = s.b.value;
+        leaf.args = {word(s.a, block, 64)};
         return leaf_value(leaf, s.width);
     }
   }
@@ -621,11 +623,13 @@ class Executor {
         return shared_leaf(param, s.width);
       }
       leaf.kind = Leaf::Kind::varying;
+      leaf.extra = static_cast<std::uint32_t>(s.c.value);
     } else if (space == Space::constant) {
       leaf.loop = loop_of(address) == several ? flow_.loop[block] : loop_of(address);
       return shared_leaf(leaf, s.width);
     } else if (space == Space::local || space == Space::generic) {
       leaf.kind = Leaf::Kind::varying;  // another value in each thread
+      leaf.extra = static_cast<std::uint32_t>(s.c.value), leaf.offset = 1;
     }
     return leaf_value(leaf, s.width);
   }

@@ -181,15 +181,44 @@ class Lowering {
     return emit(Action::sub, to, emit(Action::zext, to, biased), constant(std::uint64_t{1} << (from - 1)));
   }
 
+  /// Number of the name of what is not modelled.
+  std::uint32_t named(std::string_view what) {
+    auto const [at, fresh] =
+        names_.try_emplace(std::string(what), static_cast<std::uint32_t>(program_.names.size()));
+    if (fresh) program_.names.emplace_back(what);
+    return at->second;
+  }
+  /// Any value in any lane, which the instruction makes of `from`, or of memory.
+  Source any(unsigned width, Source from = {}, bool memory = false) {
+    return emit(Action::varying, width, from, constant(memory ? 1 : 0), {}, named(opcode_));
+  }
+  /// A function of the sources: of instructions of one opcode the same one.
+  Source function_of(unsigned width, Source a, Source b = {}, Source c = {}) {
+    return emit(Action::opaque, width, a, b, c, named(opcode_));
+  }
+  /// What comes from all registers that the operands from `from` on name.
+  Source registers_of(Instruction const& i, std::size_t from) {
+    Source all{};
+    auto const look = [&](auto const& self, Operand const& o) -> void {
+      if (o.kind == Kind::reg) all = function_of(64, all, reg(o.reg));
+      for (Operand const& part : o.parts) self(self, part);
+    };
+    for (std::size_t k = from; k < i.operands.size(); ++k) look(look, i.operands[k]);
+    return all;
+  }
+
+  void refuse(std::string const& why) {
+    if (program_.refused.empty()) program_.refused = "line " + std::to_string(line_) + ": " + why;
+  }
+
   /// The value of an operand as a word of `width` bits.
   Source in(Operand const& o, unsigned width, bool is_signed = false) {
     switch (o.kind) {
       case Kind::immediate:
         return constant(o.value & mask_of(width));
       case Kind::reg: {
-        if (function_.registers[o.reg].bits > 64) return emit(Action::varying, width);
         unsigned const bits = program_.widths[o.reg];
-        if (bits == 1 && width != 1) return emit(Action::varying, width);
+        if (function_.registers[o.reg].bits > 64 || (bits == 1 && width != 1)) return any(width, reg(o.reg));
         return resize(reg(o.reg), bits, width, is_signed && bits < width);
       }
       case Kind::special:
@@ -197,22 +226,50 @@ class Lowering {
       case Kind::symbol:
         return symbol(o, width);
       default:
-        return emit(Action::varying, width);
+        return any(width);
     }
   }
 
   Source predicate(Operand const& o) {
     if (o.kind == Kind::immediate) return constant(o.value & 1);
-    if (o.kind != Kind::reg || program_.widths[o.reg] != 1) return emit(Action::varying, 1);
+    if (o.kind != Kind::reg) return any(1);
+    if (program_.widths[o.reg] != 1) return any(1, reg(o.reg));
     return o.negated ? emit(Action::negate, 1, reg(o.reg)) : reg(o.reg);
   }
 
   Source symbol(Operand const& o, unsigned width) {
+    if (o.text == "WARP_SZ") return constant(32);
     auto const found = symbols_.find(o.text);
-    if (found == symbols_.end())
-      return emit(Action::opaque, width, constant(0), constant(0), constant(0), ++opaque_);
+    if (found == symbols_.end()) {  // the address of a function
+      if (!is_function(o.text)) refuse(std::string(o.text) + " is not declared");
+      return emit(Action::opaque, width, {}, {}, {}, named(o.text));
+    }
     Source const base = emit(Action::symbol, width, {}, {}, {}, found->second);
     return o.value == 0 ? base : emit(Action::add, width, base, constant(o.value & mask_of(width)));
+  }
+
+  [[nodiscard]] bool is_function(std::string_view name) const {
+    return std::find(module_.declared.begin(), module_.declared.end(), name) != module_.declared.end() ||
+           function_named(name) != nullptr;
+  }
+  [[nodiscard]] Function const* function_named(std::string_view name) const {
+    auto const found = std::find_if(module_.functions.begin(), module_.functions.end(),
+                                    [&](Function const& f) { return f.name == name; });
+    return found == module_.functions.end() ? nullptr : &*found;
+  }
+
+  /// Refuses names with % that are neither registers of the function nor special ones.
+  void check_declared(Operand const& o) {
+    static constexpr std::string_view specials[] = {
+        "%tid",         "%ntid",        "%laneid",     "%warpid",    "%nwarpid",   "%ctaid",
+        "%nctaid",      "%smid",        "%nsmid",      "%gridid",    "%clusterid", "%nclusterid",
+        "%cluster_",    "%is_explicit", "%lanemask_",  "%clock",     "%pm",        "%envreg",
+        "%globaltimer", "%reserved_",   "%total_smem", "%aggr_smem", "%dynamic_",  "%current_"};
+    if (o.kind == Kind::special &&
+        std::none_of(std::begin(specials), std::end(specials),
+                     [&](std::string_view known) { return o.text.starts_with(known); }))
+      refuse(std::string(o.text) + " is not declared");
+    for (Operand const& part : o.parts) check_declared(part);
   }
 
   Source special(std::string_view name, unsigned width) {
@@ -234,7 +291,7 @@ class Lowering {
             "%clusterid", "%cluster_", "%is_explicit_cluster", "%reserved_smem"})
         if (name.starts_with(uniform))
           return emit(Action::special, width, {}, {}, {}, 100 + uniform_index(name));
-      return emit(Action::varying, width);
+      return emit(Action::varying, width, {}, {}, {}, named(name));
     }
     Special const s = found->second;
     program_.uses_ntid_x |= s == Special::ntid_x;
@@ -250,10 +307,11 @@ class Lowering {
 
   /// Writes a register, under the instruction's guard.
   void out(Operand const& o, Source value, unsigned width, bool is_signed = false) {
+    if (o.kind == Kind::symbol) refuse(std::string(o.text) + " is not declared");
     if (o.kind != Kind::reg) return;
     unsigned const bits = program_.widths[o.reg];
     if ((bits == 1) != (width == 1)) {
-      value = emit(Action::varying, bits);
+      value = any(bits, value);
     } else {
       value = resize(value, width, bits, is_signed);
     }
@@ -275,29 +333,30 @@ class Lowering {
   }
 
   /// All registers of an operand get any values.
-  void unknown(Operand const& o) {
-    if (o.kind == Kind::reg) out(o, emit(Action::varying, program_.widths[o.reg]), program_.widths[o.reg]);
+  void unknown(Operand const& o, Source from = {}, bool memory = false) {
+    if (o.kind == Kind::reg) out(o, any(program_.widths[o.reg], from, memory), program_.widths[o.reg]);
     if (o.kind == Kind::address) return;
-    for (Operand const& part : o.parts) unknown(part);
+    for (Operand const& part : o.parts) unknown(part, from, memory);
+  }
+  /// What an instruction that is not modelled writes.
+  void unknown(Instruction const& i, bool memory = false) {
+    if (!i.operands.empty()) unknown(i.operands[0], memory ? Source{} : registers_of(i, 1), memory);
   }
 
   /// A function of the sources that is not modelled.
   void opaque(Instruction const& i, std::size_t from = 1) {
     if (i.operands.empty()) return;
     Operand const& d = i.operands[0];
-    if (d.kind != Kind::reg || !d.parts.empty() || i.operands.size() > from + 3) return unknown(d);
+    if (d.kind != Kind::reg || !d.parts.empty() || i.operands.size() > from + 3) return unknown(i);
     Source sources[3] = {};
     for (std::size_t k = from; k < i.operands.size(); ++k) {
       Operand const& o = i.operands[k];
-      if (o.kind == Kind::vector || o.kind == Kind::other || o.kind == Kind::address) return unknown(d);
+      if (o.kind == Kind::vector || o.kind == Kind::other || o.kind == Kind::address) return unknown(i);
       unsigned const bits = o.kind == Kind::reg ? program_.widths[o.reg] : 64;
       sources[k - from] = bits == 1 ? predicate(o) : in(o, bits);
     }
     unsigned const bits = program_.widths[d.reg];
-    // Instructions of one opcode are one function.
-    auto const [at, fresh] =
-        opcodes_.try_emplace(i.opcode, static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
-    out(d, emit(Action::opaque, bits, sources[0], sources[1], sources[2], at->second), bits);
+    out(d, function_of(bits, sources[0], sources[1], sources[2]), bits);
   }
 
   // ------------------------------------------------------------------------------------- arithmetic
@@ -324,7 +383,14 @@ class Lowering {
     return emit(Action::sub, w, up, down);
   }
 
+  /// A division by 0 gives what the machine gives: PTX does not specify it.
   Source divided(Source a, Source b, unsigned w, bool is_signed, bool remainder) {
+    Source const result = quotient(a, b, w, is_signed, remainder);
+    if (b.constant && b.value != 0) return result;
+    Source const open = emit(Action::opaque, w, a, b, {}, named(std::string(opcode_) + " by 0"));
+    return b.constant ? open : emit(Action::choose, w, emit(Action::equal, 1, b, constant(0)), open, result);
+  }
+  Source quotient(Source a, Source b, unsigned w, bool is_signed, bool remainder) {
     Action const action = remainder ? Action::urem : Action::udiv;
     if (!is_signed) return emit(action, w, a, b);
     Source const m = constant(std::uint64_t{1} << (w - 1));
@@ -339,7 +405,7 @@ class Lowering {
   }
 
   Source high_product(Source a, Source b, unsigned w, bool is_signed) {
-    if (w > 32) return emit(Action::opaque, w, a, b, constant(is_signed), 7);
+    if (w > 32) return function_of(w, a, b);
     Source const product =
         emit(Action::mul, 2 * w, resize(a, w, 2 * w, is_signed), resize(b, w, 2 * w, is_signed));
     return emit(Action::trunc, w, emit(Action::lshr, 2 * w, product, constant(w)));
@@ -536,7 +602,7 @@ class Lowering {
     if (how == "gt" || how == "hi") return below(b, a, w, s && how == "gt");
     if (how == "le" || how == "ls") return emit(Action::negate, 1, below(b, a, w, s && how == "le"));
     if (how == "ge" || how == "hs") return emit(Action::negate, 1, below(a, b, w, s && how == "ge"));
-    return emit(Action::varying, 1);
+    return function_of(1, a, b);
   }
 
   void set_predicate(Instruction const& i, Words const& parts, Type type) {
@@ -548,9 +614,7 @@ class Lowering {
     } else {
       unsigned const w = std::min(std::max(type.bits, 8U), 64U);
       Source const a = in(operand(i, 1), w);
-      auto const [at, fresh] =
-          opcodes_.try_emplace(parts[1], static_cast<std::uint32_t>(opcodes_.size() + (1U << 20)));
-      p = emit(Action::opaque, 1, a, in(operand(i, 2), w), constant(type.bits), at->second);
+      p = function_of(1, a, in(operand(i, 2), w));
     }
     Source q = emit(Action::negate, 1, p);
     if (i.operands.size() > 3) {
@@ -559,7 +623,7 @@ class Lowering {
         if (has(parts, "and")) return emit(Action::both, 1, x, c);
         if (has(parts, "or")) return emit(Action::either, 1, x, c);
         if (has(parts, "xor")) return emit(Action::differ, 1, x, c);
-        return emit(Action::varying, 1);
+        return function_of(1, x, c);
       };
       p = with(p), q = with(q);
     }
@@ -591,17 +655,17 @@ class Lowering {
     if (type.kind == 'p') {
       (void)logic_of_predicates(i, "mov");
     } else if (w > 64 || w < 8) {
-      unknown(d);
+      unknown(i);
     } else if (d.kind == Kind::vector) {
       unsigned const part = w / static_cast<unsigned>(std::max<std::size_t>(d.parts.size(), 1));
-      if (part < 8 || s.kind == Kind::vector) return unknown(d);
+      if (part < 8 || s.kind == Kind::vector) return unknown(i);
       Source const value = in(s, w);
       for (unsigned k = 0; k < d.parts.size(); ++k)
         if (d.parts[k].kind == Kind::reg)
           out(d.parts[k], emit(Action::trunc, part, emit(Action::lshr, w, value, constant(k * part))), part);
     } else if (s.kind == Kind::vector) {
       unsigned const part = w / static_cast<unsigned>(std::max<std::size_t>(s.parts.size(), 1));
-      if (part < 8 || s.parts.size() < 2) return unknown(d);
+      if (part < 8 || s.parts.size() < 2) return unknown(i);
       Source value = constant(0);
       for (unsigned k = 0; k < s.parts.size(); ++k)
         value = emit(Action::bit_or, w, value,
@@ -622,7 +686,7 @@ class Lowering {
   }
 
   void choose(Instruction const& i, Type type) {
-    if (type.bits > 64 || type.bits < 8) return unknown(operand(i, 0));
+    if (type.bits > 64 || type.bits < 8) return unknown(i);
     Source const a = in(operand(i, 1), type.bits);
     Source const b = in(operand(i, 2), type.bits);
     out(operand(i, 0), emit(Action::choose, type.bits, predicate(operand(i, 3)), a, b), type.bits);
@@ -632,7 +696,7 @@ class Lowering {
 
   /// Base and offset of an address operand as a word of 32 (shared) or 64 bits.
   std::pair<Source, std::uint64_t> address(Operand const& o) {
-    if (o.kind == Kind::other) return {emit(Action::varying, 32), 0};
+    if (o.kind == Kind::other) return {any(32), 0};
     if (o.kind != Kind::address || o.parts.empty()) return {constant(o.value), 0};
     Operand const& base = o.parts[0];
     unsigned const w = base.kind == Kind::reg      ? program_.widths[base.reg]
@@ -711,13 +775,13 @@ class Lowering {
     for (std::size_t k = 0; k < into.size(); ++k) {
       if (into[k].kind != Kind::reg) continue;
       if (type.bits > 64 || type.bits == 0) {
-        unknown(into[k]);
+        unknown(into[k], {}, true);
         continue;
       }
       unsigned const bits = std::max(type.bits, 8U);
       // Loads that may change between two executions are told apart by the executor.
-      Source const value =
-          emit(Action::load, bits, base, constant(offset + k * each), {}, static_cast<std::uint32_t>(space));
+      Source const value = emit(Action::load, bits, base, constant(offset + k * each),
+                                constant(named(opcode_)), static_cast<std::uint32_t>(space));
       out(into[k], value, bits, type.kind == 's');
     }
   }
@@ -735,7 +799,7 @@ class Lowering {
                                              has(parts, "trans")};
     }
     if (space == Space::shared || space == Space::generic) add(std::move(m));
-    if (load) unknown(operand(i, 0));
+    if (load) unknown(i, true);
   }
 
   void copy_async(Instruction const& i, Words const& parts) {
@@ -769,7 +833,7 @@ class Lowering {
           "modelled";
     }
     if (space == Space::shared || space == Space::generic) add(std::move(m));
-    if (returns) unknown(operand(i, 0));
+    if (returns) unknown(i, true);
   }
 
   // ------------------------------------------------------------------------------------- the warp
@@ -781,24 +845,24 @@ class Lowering {
                          : has(parts, "bfly") ? Shuffle::bfly
                                               : Shuffle::idx;
     if (!has(parts, "sync") || guard_ >= 0) {  // lanes that a guard switches off give no value
-      unknown(d);
+      unknown(i);
       return;
     }
     Source const a = in(operand(i, 1), 32);
     Source const b = in(operand(i, 2), 32);
     Source const c = in(operand(i, 3), 32);
-    for (Operand const& p : d.parts) unknown(p);
+    for (Operand const& p : d.parts) unknown(p, registers_of(i, 2));
     Operand plain = d;
     plain.parts.clear();
     out(plain, emit(Action::shuffle, 32, a, b, c, static_cast<std::uint32_t>(mode)), 32);
   }
 
-  /// A result that all lanes of the mask share.
-  void voted(Instruction const& i, std::size_t mask) {
+  /// A result that all lanes of the mask share: vote.sync and redux.sync.
+  void voted(Instruction const& i, Words const& parts) {
     Operand const& d = operand(i, 0);
-    if (d.kind != Kind::reg || !d.parts.empty()) return unknown(d);
+    if (d.kind != Kind::reg || !d.parts.empty() || !has(parts, "sync")) return unknown(i);
     unsigned const bits = program_.widths[d.reg];
-    out(d, emit(Action::voted, bits, in(operand(i, mask), 32)), bits);
+    out(d, emit(Action::voted, bits, in(operand(i, 2), 32), registers_of(i, 1), {}, named(opcode_)), bits);
   }
 
   // ------------------------------------------------------------------------------------- one instruction
@@ -810,16 +874,18 @@ class Lowering {
     }
     fresh_ = false;
     line_ = i.line;
+    opcode_ = i.opcode;
+    for (Operand const& o : i.operands) check_declared(o);
     guard_ = i.guard;
     guard_negated_ = i.guard_negated;
     if (guard_ >= 0 && program_.widths[static_cast<std::size_t>(guard_)] != 1) {
-      program_.refused = "line " + std::to_string(i.line) + ": the guard is no predicate";
+      refuse("the guard is no predicate");
       return;
     }
     if (is_branch(i.opcode)) return branch(i, static_cast<std::int64_t>(operand(i, 0).reg) - 1);
     if (is_end(i.opcode)) return branch(i, -1);
     if (i.opcode.starts_with("brx")) {
-      program_.refused = "line " + std::to_string(i.line) + ": indirect branches (brx.idx) are not executed";
+      refuse("indirect branches (brx.idx) are not executed");
       return;
     }
     dispatch(i, parts_of(i.opcode));
@@ -845,7 +911,7 @@ class Lowering {
     if (op == "atom") return atomic(i, parts, type, true);
     if (op == "red" && !has(parts, "async")) return atomic(i, parts, type, false);
     if (op == "shfl") return shuffle(i, parts);
-    if (op == "vote" || op == "redux") return voted(i, op == "redux" ? 2 : has(parts, "sync") ? 2 : 9);
+    if (op == "vote" || op == "redux") return voted(i, parts);
     if (op == "wmma" && (has(parts, "load") || has(parts, "store"))) return wmma(i, parts);
     if (op == "call") return call(i);
     if (has(parts, "async") && (op == "st" || op == "red")) return store_async(i);
@@ -855,10 +921,16 @@ class Lowering {
     if (op == "st" || op == "red") return;
     if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "prefetch" ||
         op == "nanosleep") {
-      if (has(parts, "red")) unknown(operand(i, 0));
+      if (has(parts, "red")) unknown(i);
       return;
     }
-    if (!i.operands.empty()) unknown(i.operands[0]);
+    unknown(i, reads_memory(op, parts));
+  }
+
+  /// Opcodes whose result comes from memory, also by way of a descriptor.
+  static bool reads_memory(std::string_view op, Words const& parts) {
+    return op == "tex" || op == "tld4" || op == "suld" || op == "multimem" || op == "wgmma" ||
+           (op == "tcgen05" && has(parts, "ld"));
   }
 
   /// Opcodes whose result depends on their operands alone.
@@ -879,7 +951,7 @@ class Lowering {
     m.generic = space == Space::generic;
     m.reason = "how wmma spreads a tile over lanes is not modelled";
     if (space == Space::shared || space == Space::generic) add(std::move(m));
-    if (load) unknown(operand(i, 0));
+    if (load) unknown(i, true);
   }
 
   /// st.async and red.async.
@@ -914,9 +986,8 @@ class Lowering {
     static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
     if (std::find(std::begin(harmless), std::end(harmless), name) != std::end(harmless)) return {};
     if (!seen.insert(name).second) return {};
-    auto const callee = std::find_if(module_.functions.begin(), module_.functions.end(),
-                                     [&](Function const& f) { return f.name == name; });
-    if (callee == module_.functions.end() || callee->body.empty())
+    Function const* const callee = function_named(name);
+    if (callee == nullptr || callee->body.empty())
       return name.empty() ? "an indirect call" : "the function " + std::string(name) + " is not in this file";
     for (ptx::Instruction const& i : callee->body) {
       if (i.label != 0) continue;
@@ -948,14 +1019,14 @@ class Lowering {
   Program program_{};
   std::unordered_map<std::string_view, std::uint32_t> symbols_{};
   std::unordered_map<std::string_view, std::uint32_t> uniform_{};
-  std::unordered_map<std::string_view, std::uint32_t> opcodes_{};
+  std::unordered_map<std::string, std::uint32_t> names_{};
   std::vector<bool> leader_{};
   std::vector<std::uint32_t> block_of_{};
   std::vector<std::size_t> label_at_{};
   std::vector<Target> targets_{};
   std::vector<Jump> jumps_{};
   std::uint32_t line_ = 0;
-  std::uint32_t opaque_ = 1000;
+  std::string_view opcode_{};
   std::int32_t guard_ = -1;
   bool guard_negated_ = false;
   bool ended_ = false;

@@ -334,6 +334,7 @@ class Reader {
       char const c = peek();
       if (c == ';') {  // declared alone
         ++at_;
+        module_.declared.push_back(f.name);
         return;
       }
       if (c == '{') break;
@@ -649,6 +650,13 @@ class Reader {
     return parse_name(t);
   }
 
+  /// Fails at a character of a statement; of one with comments in it, at its end.
+  [[noreturn]] void fail_in(std::string_view part, std::size_t at, std::string const& what,
+                            std::string const& hint) const {
+    bool const within = part.data() >= text_.data() && part.data() < text_.data() + text_.size();
+    fail(what, within ? static_cast<std::size_t>(part.data() - text_.data()) + at : at_ - 1, hint);
+  }
+
   Operand parse_name(std::string_view t) {
     Operand o;
     o.text = t;
@@ -700,6 +708,8 @@ class Reader {
     }
     std::size_t const plus = inner.find('+');
     std::string_view const base = trimmed(inner.substr(0, plus));
+    if (std::size_t const minus = base.find('-'); minus != base.npos && minus != 0)
+      fail_in(base, minus, "an address is a base and '+' a number", "write [base+-4] for 4 bytes below");
     if (!base.empty()) o.parts.push_back(parse_name(base));
     if (plus != inner.npos) {
       auto const n = integer(trimmed(inner.substr(plus + 1)));

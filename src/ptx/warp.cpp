@@ -103,8 +103,9 @@ Facts facts_of_ring(Op op, Facts const& x, Facts const& y, std::uint64_t all, Fa
   int const zeros_x = std::countr_one(x.zeros), zeros_y = std::countr_one(y.zeros);
   int const zeros = op == Op::bv_mul ? std::min(zeros_x + zeros_y, 64) : std::min(zeros_x, zeros_y);
   f.zeros |= low_bits(static_cast<unsigned>(zeros));
-  if (op == Op::bv_add && x.most <= all - y.most) f.most = x.most + y.most;
-  if (op == Op::bv_mul && (x.most == 0 || y.most <= all / x.most)) f.most = x.most * y.most;
+  if (op == Op::bv_add && x.most <= all - y.most) f.most = x.most + y.most, f.least = x.least + y.least;
+  if (op == Op::bv_mul && (x.most == 0 || y.most <= all / x.most))
+    f.most = x.most * y.most, f.least = x.least * y.least;
   return f;
 }
 
@@ -135,6 +136,8 @@ Facts Warp::leaf_facts(Node const& n, Facts f) {
       f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
     else if (s == Special::laneid)
       f.most = 31;
+    if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
+      f.least = 1;
     if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
   } else if (l.kind == Leaf::Kind::symbol) {
     f.zeros |= program_.symbols[l.extra].align - 1;
@@ -148,7 +151,7 @@ Facts Warp::leaf_facts(Node const& n, Facts f) {
     if (p.kind == Phi::Kind::orbit) {
       std::uint64_t ones = 0;
       for (std::uint64_t const v : p.values) ones |= v;
-      f = {~ones, p.values.back()};
+      f = {~ones, p.values.back(), p.values.front()};
     }
   }
   return f;
@@ -168,7 +171,7 @@ Facts Warp::facts(Id id) {
                            n.b < execution_.terms.nodes().size() && node(n.b).op == Op::constant;
   switch (n.op) {
     case Op::constant:
-      f = {~n.value, n.value};
+      f = {~n.value, n.value, n.value};
       break;
     case Op::variable:
       f = leaf_facts(n, f);
@@ -196,14 +199,14 @@ Facts Warp::facts(Id id) {
       break;
     case Op::ite: {
       Facts const x = b(), y = facts(n.c);
-      f = {x.zeros & y.zeros, std::max(x.most, y.most)};
+      f = {x.zeros & y.zeros, std::max(x.most, y.most), std::min(x.least, y.least)};
       break;
     }
     case Op::zero_extend:
     case Op::truncate: {
       Facts const x = a();
       f.zeros |= x.zeros;
-      if (x.most <= all) f.most = x.most;
+      if (x.most <= all) f.most = x.most, f.least = x.least;
       break;
     }
     default:
@@ -265,6 +268,17 @@ std::optional<std::uint64_t> Warp::bound(Lanes const& v, unsigned width) {
   return most;
 }
 
+Warp::Range Warp::range(Lanes const& v, unsigned width) {
+  Range r;
+  r.most.fill(low_bits(width));
+  if (std::optional<std::uint64_t> const most = bound(v, width)) {
+    std::uint64_t least = 0;
+    for (auto const& [atom, factor] : v.terms) least += factor * facts(atom).least;
+    for (unsigned l = 0; l < 32; ++l) r.least[l] = v.lane[l] + least, r.most[l] = v.lane[l] + *most;
+  }
+  return r;
+}
+
 /// a + factor * b.
 Lanes Warp::sum(Lanes const& a, Lanes const& b, std::uint64_t factor, unsigned bits) {
   if (a.state == Lanes::State::stuck) return a;
@@ -315,7 +329,7 @@ Lanes Warp::atom(Id id, unsigned bits) {
     v.lane.fill(a.value & low_bits(bits));
     if (a.bits < width(id) && a.bits < bits) {
       auto const [at, fresh] = rests_.try_emplace(memo_key(id, a.bits), 0);
-      if (fresh) at->second = fresh_atom(n.width, a.bits);
+      if (fresh) at->second = fresh_atom(n.width, a.bits, id);
       return sum(v, atom(at->second, bits), 1, bits);
     }
     return v;
@@ -771,10 +785,10 @@ Lanes Warp::leaf(Id id, unsigned bits) {
       return atom(id, bits);
     case Leaf::Kind::load:
     case Leaf::Kind::opaque:
-      return all_uniform() ? atom(id, bits) : varying(number);
+      return all_uniform() ? atom(id, bits) : varying(id);
     case Leaf::Kind::voted: {
       Lanes const& mask = value(l.args[0], 32);
-      return mask.pure() && mask.uniform() && mask.lane[0] == 0xffffffff ? atom(id, bits) : varying(number);
+      return mask.pure() && mask.uniform() && mask.lane[0] == 0xffffffff ? atom(id, bits) : varying(id);
     }
     case Leaf::Kind::shuffle:
       return shuffled(id, l, bits);
@@ -784,10 +798,10 @@ Lanes Warp::leaf(Id id, unsigned bits) {
       Lanes const v = value(l.args[0], bits);
       if (!v.split() || exits_together(l.left)) return v;
       // Numbers of the lanes alone are those of every iteration, unless one was assumed.
-      return v.pure() && assumed_.empty() && assumed_truths_.empty() ? v : varying(number);
+      return v.pure() && assumed_.empty() && assumed_truths_.empty() ? v : varying(id);
     }
     default:
-      return varying(number);
+      return varying(id);
   }
 }
 
@@ -845,7 +859,7 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
       break;
   }
   Induction const found = decide_phi(index);
-  if (found.state == 0) return varying(static_cast<std::uint32_t>(node(id).value));
+  if (found.state == 0) return varying(id);
   Lanes const init = value(phi.init, bits);
   return sum(init, atom(found.added, bits), 1, bits);
 }
@@ -855,10 +869,11 @@ Warp& Warp::clean() {
   return *clean_;
 }
 
-/// A value that all lanes share, a multiple of 2^zeros.
-Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros) {
+/// A value that all lanes share, a multiple of 2^zeros: a part of another one.
+Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros, Id part_of) {
   Leaf rest;
   rest.kind = Leaf::Kind::undefined;  // it has no name
+  rest.args = {part_of};
   rest.width = static_cast<std::uint8_t>(bits);
   Id const id = execution_.terms.variable(bits, bits, {}).id;
   execution_.leaves.push_back(rest);
@@ -887,7 +902,7 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
   Id added = 0;
   unsigned zeros = std::min(w, 12U);
   for (unsigned attempt = 0; attempt < 4; ++attempt) {
-    added = fresh_atom(w, zeros);
+    added = fresh_atom(w, zeros, phi.node);
     inductions_[index] = {2, added};
     Lanes const init = value(phi.init, w);
     Lanes const moved = init.split() ? sum(value(phi.back, w), init, ~std::uint64_t{0}, w) : init;
@@ -910,7 +925,6 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
 }
 
 Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
-  auto const number = static_cast<std::uint32_t>(node(id).value);
   Lanes const v = value(l.args[0], bits), b = value(l.args[1], 32), c = value(l.args[2], 32);
   if (v.state == Lanes::State::stuck) return v;
   // A lane that the warp lacks, or that does not execute the shuffle, gives any value.
@@ -937,7 +951,8 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
     bool const one = mode == Shuffle::idx && full && (c.lane[0] & 0x1f1f) == 0x1f && b.uniform();
     return one && all_give ? atom(id, bits) : varying(v.why);
   }
-  if (!full || !b.pure()) return varying(number);
+  if (!b.split()) return b;
+  if (!full || !b.pure()) return varying(id);
   Lanes out = v;
   std::uint32_t const clamp = c.lane[0] & 31, segment = c.lane[0] >> 8 & 31;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -955,7 +970,7 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
     if (mode == Shuffle::idx)
       j = static_cast<std::int32_t>(least | (by & ~segment)), in = j <= static_cast<std::int32_t>(most);
     unsigned const from = in ? static_cast<unsigned>(j) & 31U : lane;
-    if ((readers >> lane & 1) != 0 && !gives(from, lane)) return varying(number);
+    if ((readers >> lane & 1) != 0 && !gives(from, lane)) return varying(id);
     out.lane[lane] = v.lane[from];
   }
   return out;
@@ -1063,6 +1078,13 @@ LaneTruths Warp::relation(Id id) {
     for (unsigned l = 0; l < 32; ++l) set(l, n.op == Op::eq ? a.lane[l] == b.lane[l] : a.lane[l] < b.lane[l]);
     return t;
   }
+  Range const x = range(a, w), y = range(b, w);
+  for (unsigned l = 0; l < 32; ++l) {
+    if (x.most[l] < y.least[l])
+      set(l, n.op == Op::ult);
+    else if (n.op == Op::ult ? x.least[l] >= y.most[l] : x.least[l] > y.most[l])
+      set(l, false);
+  }
   if (n.op == Op::eq) {
     Lanes const d = sum(a, b, ~std::uint64_t{0}, w);
     unsigned const zeros = zeros_of(d, w);
@@ -1072,24 +1094,14 @@ LaneTruths Warp::relation(Id id) {
       else if ((d.lane[l] & low_bits(zeros)) != 0)
         set(l, false);
     }
-    if (t.rest() == 0) return t;
-  } else if (auto const p = bound(a, w), q = bound(b, w); p || q) {
-    for (unsigned l = 0; l < 32; ++l) {
-      std::uint64_t const most_a = p ? a.lane[l] + *p : low_bits(w), least_a = p ? a.lane[l] : 0;
-      std::uint64_t const most_b = q ? b.lane[l] + *q : low_bits(w), least_b = q ? b.lane[l] : 0;
-      if (most_a < least_b)
-        set(l, true);
-      else if (least_a >= most_b)
-        set(l, false);
-    }
-    if (t.rest() == 0) return t;
   }
+  if (t.rest() == 0) return t;
   if (a.uniform() && b.uniform()) {
     Node m = n;
     m.a = node_of(a, w), m.b = node_of(b, w);
     return atom_truth(execution_.terms.add(m));
   }
-  t.why = ~0U;  // a number of the lane is compared with a value that is not known
+  t.why = id;  // a number of the lane is compared with a value that is not known
   return t;
 }
 

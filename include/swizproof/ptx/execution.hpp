@@ -22,14 +22,14 @@ struct Leaf {
     symbol,   ///< the address of a variable: `extra` is its index
     param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
     load,     ///< from memory that all threads share; args: the address
-    opaque,   ///< a function of its args that is not modelled
-    varying,  ///< any value in any lane
-    voted,    ///< any value, the same in all lanes if the mask (args) is full
+    opaque,   ///< a function of its args that is not modelled; `extra` is its name
+    varying,  ///< any value in any lane; it comes from its args and, if `offset` is 1, from memory; `extra` is its name
+    voted,  ///< args: mask, what is voted on. Any value, the same in all lanes if the mask is full; `extra` is its name
     shuffle,  ///< args: value, lane, bounds, and which lanes execute it, exactly if `offset`; `extra` is the mode
     counter,   ///< how often the loop's body has run to its end
     phi,       ///< a register at a loop's header: see Phi
     exit,      ///< args: a term of loop `left`, in the iteration in which the thread leaves it
-    undefined  ///< a register that nothing has written
+    undefined  ///< a register that nothing has written; with args: a part of them that all lanes share
   };
   Kind kind = Kind::varying;
   std::uint8_t width = 32;

@@ -84,7 +84,8 @@ struct Module {
   std::string version{}, target{};
   std::vector<Variable> variables{};
   std::vector<Function> functions{};
-  std::vector<std::string> files{};  ///< by the number of `.file`; empty where there is none
+  std::vector<std::string> declared{};  ///< names of functions without a body
+  std::vector<std::string> files{};     ///< by the number of `.file`; empty where there is none
   std::vector<Location> locations{};
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
 };

@@ -36,11 +36,11 @@ enum class Action : std::uint8_t {
   either,
   differ,
   negate,
-  choose,   ///< a ? b : c
-  opaque,   ///< a function of its sources that is not modelled: equal sources, equal results
-  varying,  ///< any value in any lane
-  voted,    ///< any value, the same in all lanes if a is the full mask of lanes (a vote, a reduction)
-  load,     ///< from space `extra`, address a + b
+  choose,  ///< a ? b : c
+  opaque,  ///< a function of its sources that is not modelled: equal sources, equal results; `extra` is its name
+  varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
+  voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); `extra` is its name
+  load,     ///< from space `extra`, address a + b; c is its name
   special,  ///< special register `extra`
   symbol,   ///< address of symbol `extra`
   shuffle,  ///< a from the lane that b and c name; `extra` is the mode
@@ -122,6 +122,7 @@ struct Program {
   std::vector<Block> blocks{};  ///< the first is the entry
   std::vector<MemoryAccess> accesses{};
   std::vector<Variable> symbols{};
+  std::vector<std::string> names{};           ///< of what is not modelled: `activemask.b32`, `%clock`
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;

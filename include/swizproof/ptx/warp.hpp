@@ -32,6 +32,7 @@ struct Launch {
 struct Facts {
   std::uint64_t zeros = 0;                 ///< bits that are 0
   std::uint64_t most = ~std::uint64_t{0};  ///< upper bound
+  std::uint64_t least = 0;
 };
 
 /// Value of a word in the lanes of a warp.
@@ -39,7 +40,7 @@ struct Lanes {
   enum class State : std::uint8_t { split, varying, stuck };
   State state = State::split;
   std::uint32_t why =
-      0;  ///< of a value that varies: the leaf that it comes from; of one that is stuck: Warp::request
+      0;  ///< of a value that varies: the node that it comes from; of one that is stuck: Warp::request
   std::array<std::uint64_t, 32> lane{};
   std::vector<std::pair<std::uint32_t, std::uint64_t>> terms{};  ///< atom, coefficient; by atom
 
@@ -52,7 +53,8 @@ struct Lanes {
 struct LaneTruths {
   std::uint32_t yes = 0, no = 0;
   std::uint32_t atom = 0;
-  std::uint32_t why = 0;  ///< a leaf that the rest comes from, if they may differ; a request, if it is stuck
+  std::uint32_t why =
+      0;  ///< the node that the rest comes from, if they may differ; a request, if it is stuck
   bool stuck = false;
   [[nodiscard]] std::uint32_t rest() const { return ~(yes | no); }
 };
@@ -137,9 +139,14 @@ class Warp {
   void reduce(Lanes& v, unsigned bits);
   [[nodiscard]] unsigned zeros_of(Lanes const& v, unsigned bits);
   [[nodiscard]] std::optional<std::uint64_t> bound(Lanes const& v, unsigned width);
+  /// Least and greatest number of each lane.
+  struct Range {
+    std::array<std::uint64_t, 32> least{}, most{};
+  };
+  [[nodiscard]] Range range(Lanes const& v, unsigned width);
   bool exits_together(std::int32_t loop);
   Induction decide_phi(std::size_t index);
-  Id fresh_atom(unsigned bits, unsigned zeros);
+  Id fresh_atom(unsigned bits, unsigned zeros, Id part_of);
   void forget();
   LaneTruths relation(Id id);
   LaneTruths compute_truth(Id id);

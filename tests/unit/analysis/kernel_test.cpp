@@ -48,8 +48,8 @@ TEST(KernelCost, GrowsWithTheLanes) {
     }
 }
 
-/// The accesses of one kernel over `tile`, 8 KiB of shared memory, and `dynamic`.
-std::vector<KernelAccess> decided(std::string const& body, KernelOptions options = {}) {
+/// One kernel over `tile`, 8 KiB of shared memory, and `dynamic`.
+KernelReport report_of(std::string const& body, KernelOptions options = {}) {
   if (!options.block) options.block = {64, 1, 1};
   ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[8192];\n.extern .shared "
@@ -58,7 +58,11 @@ std::vector<KernelAccess> decided(std::string const& body, KernelOptions options
       "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; ld.param.u32 %r3, [n];\n" +
           body + "\nret;\n}\n",
       "test.ptx");
-  return decide_kernel(m, m.functions.at(0), options).accesses;
+  return decide_kernel(m, m.functions.at(0), options);
+}
+
+std::vector<KernelAccess> decided(std::string const& body, KernelOptions options = {}) {
+  return report_of(body, std::move(options)).accesses;
 }
 
 KernelAccess one(std::string const& body, KernelOptions options = {}) {
@@ -264,6 +268,146 @@ TEST(Kernel, WhatIsNotModelledIsNotData) {
             KernelVerdict::data);
 }
 
+/// The load at `tile + 4 * %r4` after these lines; %r6 is a number of global memory, the same in all lanes, %r7 one of each lane.
+KernelAccess load_at(std::string const& body) {
+  return one(
+      "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1];\nmad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 "
+      "%r7, [%rd2];\n" +
+      body + "\nshl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];");
+}
+std::string const uniform_load = "the load at PTX line 10", lane_load = "the load at PTX line 11";
+std::string not_modelled(std::string const& name) { return name + " at PTX line 12, which is not modelled"; }
+
+TEST(Kernel, DataIsWhatComesFromALoad) {
+  struct Row {
+    char const* body;
+    KernelVerdict verdict;
+    std::string source;
+  };
+  constexpr KernelVerdict data = KernelVerdict::data, unknown = KernelVerdict::unknown;
+  Row const rows[] = {
+      {"activemask.b32 %r4;", unknown, not_modelled("activemask.b32")},
+      {"elect.sync %r4|%p1, -1; shl.b32 %r4, %r1, 5; @%p1 mov.u32 %r4, 0;", unknown,
+       not_modelled("elect.sync")},
+      {"match.any.sync.b32 %r4, %r1, -1;", unknown, not_modelled("match.any.sync.b32")},
+      {"match.any.sync.b32 %r4, %r7, -1;", data, lane_load},
+      {"mov.u32 %r4, %clock;", unknown, not_modelled("%clock")},
+      {"mov.u32 %r4, %warpid;", unknown, not_modelled("%warpid")},
+      {"setp.lt.u32 %p1, %r1, 5; vote.sync.ballot.b32 %r4, %p1, -1; mul.lo.u32 %r4, %r4, %r1;", unknown,
+       not_modelled("vote.sync.ballot.b32")},
+      {"setp.lt.u32 %p1, %r7, 5; vote.sync.ballot.b32 %r4, %p1, -1; mul.lo.u32 %r4, %r4, %r1;", data,
+       lane_load},
+      {"setp.lt.u32 %p1, %r7, 5; vote.sync.uni.pred %p2, %p1, -1; selp.b32 %r4, 1, 32, %p2; mul.lo.u32 %r4, "
+       "%r4, %r1;",
+       data, lane_load},
+      {"redux.sync.add.u32 %r4, %r1, -1; mul.lo.u32 %r4, %r4, %r1;", unknown,
+       not_modelled("redux.sync.add.u32")},
+      {"redux.sync.add.u32 %r4, %r7, -1; mul.lo.u32 %r4, %r4, %r1;", data, lane_load},
+      {"activemask.b32 %r8; shfl.sync.idx.b32 %r4, %r8, 0, 31, -1; mul.lo.u32 %r4, %r4, %r1;", unknown,
+       not_modelled("activemask.b32")},
+      {"activemask.b32 %r8; shfl.sync.bfly.b32 %r4, %r8, 1, 31, -1;", unknown,
+       not_modelled("activemask.b32")},
+      {"shfl.sync.bfly.b32 %r4, %r7, 1, 31, -1;", data, lane_load},
+      {"mul24.lo.u32 %r4, %r7, %r1;", data, lane_load},
+      {"activemask.b32 %r8; add.u32 %r4, %r8, %r7;", unknown, not_modelled("activemask.b32")},
+      {"atom.global.add.u32 %r4, [%rd1], 1;", data, "the atomic at PTX line 12"},
+      {"addc.u32 %r4, %r1, %r1;", unknown, not_modelled("addc.u32")}};
+  for (Row const& row : rows) {
+    KernelAccess const a = load_at(row.body);
+    EXPECT_EQ(a.verdict, row.verdict) << row.body;
+    EXPECT_EQ(a.reason, "the address depends on " + row.source) << row.body;
+    EXPECT_EQ(a.wavefronts, 32U) << row.body;
+  }
+}
+
+TEST(Kernel, AConditionDependsOnDataIfALoadIsInIt) {
+  std::string const rows = "shl.b32 %r4, %r1, 5;";
+  auto const guarded = [&](std::string const& test) { return load_at(test + " @%p1 ret; " + rows); };
+  KernelAccess const uniform = guarded("setp.eq.u32 %p1, %r6, 0;");
+  EXPECT_EQ(uniform.verdict, KernelVerdict::data);
+  EXPECT_EQ(uniform.reason, "which lanes take part depends on " + uniform_load);
+  EXPECT_EQ(guarded("setp.lt.u32 %p1, %r1, %r6;").verdict, KernelVerdict::data);
+  KernelAccess const active = guarded("activemask.b32 %r8; setp.lt.u32 %p1, %r1, %r8;");
+  EXPECT_EQ(active.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(active.reason, "which lanes take part depends on " + not_modelled("activemask.b32"));
+}
+
+TEST(Kernel, AUniformLoadIsTriedForAllItsValues) {
+  // 4 lane v for v below 16: 8-way conflicts at v = 8.
+  KernelAccess const few = load_at("and.b32 %r4, %r6, 15; mul.lo.u32 %r4, %r4, %r1;");
+  EXPECT_EQ(few.verdict, KernelVerdict::data);
+  EXPECT_EQ(few.reason, "the address depends on " + uniform_load);
+  EXPECT_EQ(few.wavefronts, 8U);
+  EXPECT_FALSE(few.reached);
+  EXPECT_EQ(load_at("and.b32 %r4, %r6, 1; mul.lo.u32 %r4, %r4, %r1;").verdict, KernelVerdict::proved);
+  KernelAccess const any = load_at("mul.lo.u32 %r4, %r6, %r1;");
+  EXPECT_EQ(any.verdict, KernelVerdict::data);
+  EXPECT_EQ(any.reason, "the address depends on " + uniform_load);
+  EXPECT_EQ(any.wavefronts, 32U);
+}
+
+TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
+  KernelAccess const table = load_at("and.b32 %r4, %r7, 31;");
+  EXPECT_EQ(table.verdict, KernelVerdict::proved) << "32 words are 32 banks";
+  EXPECT_EQ(table.aligned, true);
+  EXPECT_EQ(load_at("and.b32 %r4, %r7, 31; add.u32 %r4, %r4, %r3;").verdict, KernelVerdict::proved);
+  EXPECT_EQ(load_at("activemask.b32 %r4; and.b32 %r4, %r4, 7;").verdict, KernelVerdict::proved);
+  EXPECT_EQ(load_at("and.b32 %r4, %r7, 63;").wavefronts, 2U);
+  EXPECT_EQ(load_at("and.b32 %r4, %r7, 15; mad.lo.u32 %r4, %r1, 32, %r4;").wavefronts, 32U);
+  EXPECT_EQ(load_at("and.b32 %r4, %r7, 15; mad.lo.u32 %r4, %r1, 16, %r4;").wavefronts, 16U)
+      << "16 lanes may meet in a bank";
+  KernelAccess const bytes = one(
+      "ld.param.u64 %rd1, [g]; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r7, [%rd2]; and.b32 %r4, %r7, "
+      "127; add.u32 %r4, %r4, %r2; ld.shared.u32 %r5, [%r4];");
+  EXPECT_EQ(bytes.aligned, std::nullopt) << "an odd byte is no word";
+  EXPECT_EQ(bytes.wavefronts, 32U);
+}
+
+TEST(Kernel, ADivisionByZeroGivesAnyValue) {
+  KernelAccess const zero = load_at("rem.u32 %r4, %r1, 0;");
+  EXPECT_EQ(zero.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(zero.reason, "the address depends on " + not_modelled("rem.u32 by 0"));
+  EXPECT_EQ(load_at("and.b32 %r4, %r1, 1; div.s32 %r4, %r1, %r4;").verdict, KernelVerdict::unknown);
+  EXPECT_EQ(load_at("or.b32 %r4, %r1, 32; div.u32 %r4, %r1, %r4;").verdict, KernelVerdict::proved);
+  KernelOptions given;
+  given.params["n"] = {0};
+  KernelAccess const n = one(
+      "div.u32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; ld.shared.u32 %r6, [%r4];", given);
+  EXPECT_EQ(n.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(n.reason, "the address depends on div.u32 by 0 at PTX line 10, which is not modelled");
+  // The same operands in all lanes, the same result.
+  EXPECT_EQ(load_at("div.u32 %r4, %r3, %r6;").verdict, KernelVerdict::proved);
+  // A grid has at least one block: tid % 1 .. tid % 0x7fffffff, and never tid % 0.
+  EXPECT_EQ(load_at("mov.u32 %r8, %nctaid.x; setp.eq.u32 %p1, %r8, 0; selp.b32 %r4, 32, 1, %p1; mul.lo.u32 "
+                    "%r4, %r4, %r1;")
+                .verdict,
+            KernelVerdict::proved);
+}
+
+TEST(Kernel, NamesThatAreNotDeclaredAreRefused) {
+  auto const refused = [](std::string const& body) {
+    KernelReport const r = report_of(body + " ld.shared.u32 %r6, [%r4];");
+    for (KernelAccess const& a : r.accesses) EXPECT_EQ(a.verdict, KernelVerdict::unknown) << body;
+    return r.refused;
+  };
+  EXPECT_EQ(refused("mov.u32 %r4, %r99;"), "line 10: %r99 is not declared");
+  EXPECT_EQ(refused("mov.u32 %r99, %r4;"), "line 10: %r99 is not declared");
+  EXPECT_EQ(refused("mov.u32 %r4, other;"), "line 10: other is not declared");
+  EXPECT_EQ(refused("mov.u32 other, %r4;"), "line 10: other is not declared");
+  EXPECT_EQ(refused("setp.lt.u32 %p9, %r1, 3;"), "line 10: %p9 is not declared");
+  EXPECT_EQ(refused("mov.u32 %r4, %r2-4;"), "line 10: %r2-4 is not declared");
+  EXPECT_EQ(refused("ld.shared.u32 %r4, [other];"), "line 10: other is not declared");
+  EXPECT_EQ(report_of("mov.u64 %rd1, f; mov.u32 %r4, WARP_SZ; mov.u64 %rd2, %clock64; mov.u32 %r4, "
+                      "%dynamic_smem_size;")
+                .refused,
+            "line 10: f is not declared");
+  EXPECT_EQ(report_of("mov.u64 %rd1, k; mov.u32 %r4, WARP_SZ; mov.u64 %rd2, %clock64; mov.u32 %r4, "
+                      "%dynamic_smem_size;")
+                .refused,
+            "");
+  EXPECT_EQ(load_at("mul.lo.u32 %r4, %r1, WARP_SZ;").wavefronts, 32U);
+}
+
 // Lanes 5 to 31 leave in the first iteration, the others in the tenth: r7 is 1 or 10, two words of one bank.
 TEST(Kernel, APredicateMayComeFromTheIterationBefore) {
   KernelAccess const a = one(
@@ -273,6 +417,55 @@ TEST(Kernel, APredicateMayComeFromTheIterationBefore) {
       "%r5, [%r4];");
   EXPECT_GE(*a.wavefronts, 2U);
   EXPECT_NE(a.verdict, KernelVerdict::proved);
+}
+
+/// A store at `few + 4 * i` or what `step` makes of it, in iterations 0 to 63 that `test` may leave; %r9 was loaded.
+KernelAccess in_iterations(std::string const& guard, std::string const& step, std::string const& last,
+                           std::string const& store = "st.shared.u32 [%r7], %r1;") {
+  return decided(
+             ".shared .align 16 .b8 few[128]; ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; mov.u32 "
+             "%r7, "
+             "few; mov.u32 %r6, 0;\nL: " +
+             guard + store + step + " add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, " + last + " @%p1 bra L;")
+      .at(0);
+}
+
+TEST(Kernel, FaultsOfAnIterationThatSurelyRuns) {
+  std::string const word = " add.u32 %r7, %r7, 4;", half = " add.u32 %r7, %r7, 2;";
+  KernelAccess const beyond = in_iterations("", word, "64;");
+  EXPECT_EQ(beyond.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(beyond.in_bounds, false);
+  EXPECT_EQ(beyond.reason, "an address lies beyond the array");
+  EXPECT_EQ(in_iterations("", word, "32;").in_bounds, true);
+  EXPECT_EQ(in_iterations("", word, "33;").in_bounds, false);
+  EXPECT_EQ(in_iterations("", " add.u32 %r7, %r7, -4;", "2;").in_bounds, false) << "below the array";
+  // The loop may end before, by data; or each iteration is guarded by data.
+  EXPECT_EQ(in_iterations("", word, "64; setp.ne.and.u32 %p1, %r6, %r9, %p1;").in_bounds, std::nullopt);
+  EXPECT_EQ(in_iterations("setp.eq.u32 %p2, %r6, %r9; @%p2 ret; ", word, "64;").in_bounds, std::nullopt);
+  EXPECT_EQ(in_iterations("setp.eq.u32 %p2, %r6, %r9; @%p2 ", word, "64;").in_bounds, std::nullopt);
+  EXPECT_EQ(in_iterations("", word, "%r3;").in_bounds, std::nullopt) << "n iterations";
+  // A guard by the counter.
+  EXPECT_EQ(in_iterations("setp.lt.u32 %p2, %r6, 32; @%p2 ", word, "64;").in_bounds, true);
+  EXPECT_EQ(in_iterations("setp.lt.u32 %p2, %r6, 33; @%p2 ", word, "64;").in_bounds, false);
+  // Two bytes further in each iteration: misaligned in the second.
+  EXPECT_EQ(in_iterations("", half, "2;").aligned, false);
+  EXPECT_EQ(in_iterations("", half, "1;").aligned, true);
+  EXPECT_EQ(in_iterations("and.b32 %r8, %r6, 1; setp.eq.u32 %p2, %r8, 0; @%p2 ", half, "8;").aligned, true);
+  // Two loops: 8 i + j for i in 0..3, j in 0..7 has 32 words.
+  auto const nested = [](std::string const& outer) {
+    return decided(
+               ".shared .align 16 .b8 few[128]; mov.u32 %r7, few; mov.u32 %r6, 0;\nI: mov.u32 %r8, 0; "
+               "mov.u32 "
+               "%r10, %r7;\nJ: st.shared.u32 [%r10], %r1; add.u32 %r10, %r10, 4; add.u32 %r8, %r8, 1; "
+               "setp.lt.u32 %p1, %r8, 8; @%p1 bra J;\nadd.u32 %r7, %r7, 32; add.u32 %r6, %r6, 1; "
+               "setp.lt.u32 %p1, %r6, " +
+               outer + "; @%p1 bra I;")
+        .at(0)
+        .in_bounds;
+  };
+  EXPECT_EQ(nested("4"), true);
+  EXPECT_EQ(nested("5"), false);
+  EXPECT_EQ(one("shl.b32 %r4, %r1, 2; ld.shared.u32 %r5, [%r4];").in_bounds, std::nullopt) << "of no array";
 }
 
 TEST(Kernel, BeyondTheArrayIsWhatAnExecutionIs) {

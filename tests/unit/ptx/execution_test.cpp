@@ -151,6 +151,7 @@ TEST(PtxWarp, FactsHold) {
             k.plain(id, k.random() % 64, k.random() & 0xffffffff, k.random() & 0xffffffc0);
         ASSERT_EQ(x & f.zeros, 0U) << "seed " << seed;
         ASSERT_LE(x, f.most) << "seed " << seed;
+        ASSERT_GE(x, f.least) << "seed " << seed;
       }
     }
   }

@@ -81,6 +81,13 @@ TEST(PtxReader, NamesTheLineOfAnError) {
   EXPECT_EQ(message(".entry k() {\n @%p1 ret;\n}\n"), "test.ptx:5: the predicate %p1 is not declared");
   EXPECT_EQ(message(".entry k() {\n mov.u32\n"), "test.ptx:6: the file ends within a statement");
   EXPECT_EQ(message("int main() {}\n"), "test.ptx:4: expected a directive");
+  // ptxas 13.0 reads [%r1+-4] and not these.
+  for (char const* address : {"[%r1-4]", "[%r1 - 4]", "[%r1--4]", "[tile-4]"})
+    EXPECT_EQ(
+        message(std::string(".entry k() {\n.reg .b32 %r<3>; .shared .b8 tile[8];\nld.shared.u32 %r2, ") +
+                address + ";\n}\n"),
+        "test.ptx:6: an address is a base and '+' a number")
+        << address;
 }
 
 /// Every prefix of a file ends in a module or in an error with a place.
