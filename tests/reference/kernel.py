@@ -6,7 +6,9 @@ which runs all threads of one block several times with random parameters, data a
   - the most wavefronts seen are at most the command's bound (proved, refuted, and data with a bound);
   - a bound that is called reached is seen, or its counterexample replays: its lanes cost it, and a run shows it where the values say how
     (an access that no run arrives at, without such values, is counted and no difference);
-  - addresses that are seen misaligned or outside of every variable are not called aligned or in bounds;
+  - addresses that are seen misaligned or outside of every variable are not called aligned or in bounds, and what is called misaligned or out of
+    bounds is seen in a run;
+  - an access that is said to depend on data names a line that loads;
   - each access that is executed is listed.
 The last line has the numbers of cases, of compared accesses, of odd ones by kind, and of differences; exit code 1 if there are some.
 --binary PATH asks a program in place of the Python module; --keep DIR keeps the file of each difference there.
@@ -145,6 +147,20 @@ def replayed(access, seen, machine, block, steps, tally):
     return None
 
 
+def fault_seen(line, what, seen, machine, block, steps, tally):
+    """Whether a run shows an access misaligned or outside: one of those so far, or of more."""
+    tally.count[f"{what} claimed"] += 1
+    if getattr(seen, what):
+        return True
+    for seed in range(100, 100 + 4 * tally.replays):
+        if seed not in machine.further:
+            machine.further[seed] = machine.run(block, seed, 4 * steps)
+        again = machine.further[seed].get(line)
+        if again is not None and getattr(again, what):
+            return True
+    return False
+
+
 def compare(kernel, seen, machine, block, path, words, steps, tally):
     listed = {}
     for access in kernel["accesses"]:
@@ -172,9 +188,16 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
                 tally.differ("aligned", path, words, f"{where}: called aligned, a misaligned address was seen")
             if s.outside and truth(access.get("in_bounds")):
                 tally.differ("in bounds", path, words, f"{where}: called in bounds, an address outside of every variable was seen")
+            for claim, seen_in in (("aligned", "misaligned"), ("in_bounds", "outside")):
+                if access.get(claim) is False and not fault_seen(access["ptx_line"], seen_in, s, machine, block, steps, tally):
+                    tally.differ(f"no {claim} fault", path, words, f"{where}: {claim} is false, and no run shows it")
             ideal = access.get("ideal")
             if s.kind in IDEAL and isinstance(ideal, int) and ideal != IDEAL[s.kind](s.size, s.matrices):
                 tally.differ("ideal", path, words, f"{where}: ideal {ideal}, expected {IDEAL[s.kind](s.size, s.matrices)}")
+        if verdict == "data":
+            named = re.search(r"the (?:load|atomic) at PTX line (\d+)$", access.get("reason") or "")
+            if not named or not re.search(r"\b(ld|ldu|atom|ldmatrix|tex|wmma)\b", machine.lines[int(named.group(1)) - 1]):
+                tally.differ("data of no load", path, words, f"{where}: {access.get('reason')}")
         if access.get("reached") is True and isinstance(bound, int) and bound > 0:
             how = replayed(access, s, machine, block, steps, tally)
             tally.count[f"reached: {how}"] += 1
@@ -218,6 +241,7 @@ def check_file(path, block, binary, tally, runs, steps, seed, pattern=None, odd=
         kernel = named.get(function.name)
         machine = ptx.Machine(module, function)
         machine.program(function)
+        machine.lines = text.split("\n")
         shape = tuple(kernel["block"]) if kernel and isinstance(kernel.get("block"), list) and kernel["block"] else block
         shape = tuple(shape or (128,)) + (1,) * (3 - len(shape or (128,)))
         machine.further = {}

@@ -10,7 +10,7 @@ class Kernel:
     def __init__(self, rng, name, data=0.12):
         self.rng, self.name, self.lines, self.odd, self.data = rng, name, [], set(), data
         self.words, self.predicates, self.doubles, self.labels = 0, 0, 0, 0
-        self.pool, self.uniform = [], []
+        self.pool, self.uniform, self.counters = [], [], []
         self.depth = 0
 
     def pick(self, items):
@@ -90,10 +90,34 @@ class Kernel:
         elif k < 76:
             p = self.condition()
             self.emit(f"selp.b32 {r}, {a}, {b}, {p};")
+        elif k < 80:
+            self.odd_source(r, a, b)
         else:
             self.rare(r, a, b, c, k)
         self.pool.append(r)
         return r
+
+    def odd_source(self, r, a, b):
+        """A value that comes neither from data nor from what is known, and of which few are used; or a division by what may be 0."""
+        p, q, x = self.predicate(), self.condition(), self.word()
+        reduction = self.pick(["add.u32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32"])
+        text = self.pick([
+            f"activemask.b32 {x};", f"elect.sync {x}|{p}, -1;\n\t@!{p} mov.u32 {x}, {b};", f"match.any.sync.b32 {x}, {a}, -1;",
+            f"vote.sync.ballot.b32 {x}, {q}, -1;", f"vote.sync.{self.pick(['any', 'all', 'uni'])}.pred {p}, {q}, -1;\n\tselp.b32 {x}, {a}, {b}, {p};",
+            f"redux.sync.{reduction} {x}, {a}, -1;", f"mov.u32 {x}, {self.pick(['%clock', '%warpid', '%smid', '%laneid', '%nctaid.x'])};",
+            f"div.{self.pick(['u32', 's32'])} {x}, {a}, {b};", f"rem.{self.pick(['u32', 's32'])} {x}, {a}, {b};",
+            f"rem.u32 {x}, {a}, {self.pick([0, 1, 3])};", f"mul.lo.u32 {x}, {a}, WARP_SZ;"])
+        self.odd.add(text.split()[0].split(".")[0] + (" of a register" if text[:3] in ("div", "rem") else ""))
+        self.emit(text)
+        form = self.number(0, 4)
+        if form == 0:
+            self.emit(f"mov.u32 {r}, {x};")
+        elif form == 1:
+            self.emit(f"and.b32 {r}, {x}, {self.pick([1, 3, 7, 15, 31])};")
+        elif form == 2:
+            self.emit(f"and.b32 {r}, {x}, {self.pick([1, 3, 7, 15])};\n\tmul.lo.u32 {r}, {r}, {a};")
+        else:
+            self.emit(f"mul.lo.u32 {r}, {x}, %t;")
 
     def rare(self, r, a, b, c, k):
         d, e = self.double(), self.double()
@@ -155,6 +179,9 @@ class Kernel:
         shift = size.bit_length() - 1
         e = self.pick(self.pool[-4:])
         form = self.number(0, 12)
+        if self.counters and self.chance(0.3):
+            e, form = self.pick(self.counters), 8
+            self.odd.add("counter as an index")
         low = self.word()
         if form < 6:  # (e mod 2^k) * size
             m = self.word()
@@ -331,7 +358,7 @@ class Kernel:
         i, p = self.word(), self.predicate()
         top, end = self.label(), self.label()
         before = len(self.pool)
-        form = self.pick(["up", "up", "up", "down", "right", "left", "ne", "break"])
+        form = self.pick(["up", "up", "up", "down", "right", "left", "ne", "break", "carried"])
         self.odd.add(f"loop {form}" + (" nested" if self.depth > 1 else ""))
         bound = self.bound()
         step = self.pick([1, 1, 1, 2, 3, 4, 8, 32])
@@ -342,19 +369,25 @@ class Kernel:
         for _ in range(self.number(0, 3)):
             stages.append((self.word(), self.number(0, 5), self.pick(["1024", "4096", "16", "1", "3"])))
             self.emit(f"mov.u32 {stages[-1][0]}, {self.pick(['0', '0', '16', '1', '%t', self.pick(self.uniform)])};")
+        carried = self.predicate()
+        if form == "carried":  # a predicate of the iteration before
+            self.emit(f"setp.{self.pick(TESTS)}.u32 {carried}, {self.pick(['%t', self.pick(self.uniform)])}, {self.number(0, 20)};")
         start = self.pick(["0", "0", "0", "1", "%t", "5", self.pick(self.uniform)]) if form != "ne" or step > 1 else "0"
         self.emit(f"mov.u32 {i}, {dict(down=bound, right=self.pick(['512', '128', '16', '1', '0']), left='1').get(form, start)};")
-        head = self.chance(0.4)
+        head = self.chance(0.4) and form != "carried"
         self.lines.append(top + ":")
         exit_test = {"up": f"setp.{self.pick(['ge', 'gt'])}.{kind} {p}, {i}, {bound};", "break": f"setp.{self.pick(['ge', 'gt'])}.{kind} {p}, {i}, {bound};",
                      "down": f"setp.{self.pick(['le', 'lt'])}.s32 {p}, {i}, {self.pick(['0', '1', '-3'])};", "right": f"setp.eq.s32 {p}, {i}, 0;",
-                     "left": f"setp.gt.u32 {p}, {i}, {self.pick([8, 63, 512])};", "ne": f"setp.eq.s32 {p}, {i}, {bound};"}[form]
+                     "left": f"setp.gt.u32 {p}, {i}, {self.pick([8, 63, 512])};", "ne": f"setp.eq.s32 {p}, {i}, {bound};",
+                     "carried": f"not.pred {p}, {carried};"}[form]
         if head:
             self.emit(exit_test)
             self.emit(f"@{p} bra {end};")
         self.pool.append(i)
+        self.counters.append(i)
         self.pool += [s[0] for s in stages]
         self.body(self.number(1, 3))
+        self.counters.pop()
         if form == "break":
             self.emit(f"@{self.condition()} bra {end};")
         for r, how, by in stages:
@@ -374,6 +407,10 @@ class Kernel:
         change = {"right": f"shr.{kind} {i}, {i}, {self.pick([1, 1, 2])};", "left": f"shl.b32 {i}, {i}, 1;",
                   "down": f"add.s32 {i}, {i}, -{step};"}.get(form, f"add.s32 {i}, {i}, {step};")
         self.emit(change)
+        if form == "carried":
+            skip = self.label()
+            self.emit(f"setp.lt.s32 {p}, {i}, {self.number(0, 8)};\n\t@{p} bra {skip};\n\tsetp.lt.s32 {carried}, {i}, {self.pick(['5', '12', '%t'])};")
+            self.lines.append(skip + ":")
         if head:
             self.emit(f"bra.uni {top};")
         else:
@@ -427,7 +464,7 @@ class Kernel:
             outside = [f".extern .shared .align {align} .b8 buffer_{x}[];"]
             self.odd.add("dynamic")
         else:
-            head.append(f"\t.shared .align {align} .b8 buffer_{x}[{self.pick([1024, 4096, 8192, 16384, 5000])}];")
+            head.append(f"\t.shared .align {align} .b8 buffer_{x}[{self.pick([128, 256, 1024, 4096, 8192, 16384, 5000])}];")
         return "\n".join(outside + head + self.lines + ["}", ""])
 
 

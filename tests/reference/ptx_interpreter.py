@@ -414,12 +414,13 @@ def high(a, b, width, is_signed):
     return result
 
 
-def divided(a, b, width, is_signed, rest):
-    """Quotient or remainder, truncated; by zero all ones (the ISA leaves it open)."""
+def divided(a, b, width, is_signed, rest, open_):
+    """Quotient or remainder, truncated; by zero some function of the dividend (the ISA leaves it open)."""
+    by_zero = mixed(a ^ open_) & mask_of(width)
     if not is_signed:
         zero = b == 0
         safe = np.where(zero, U(1), b)
-        return np.where(zero, mask_of(width), a % safe if rest else a // safe)
+        return np.where(zero, by_zero, a % safe if rest else a // safe)
     x, y = signed(a, width), signed(b, width)
     negative_x, negative_y = x < 0, y < 0
     ux = np.where(negative_x, U(0) - x.view(U), x.view(U))
@@ -429,7 +430,7 @@ def divided(a, b, width, is_signed, rest):
     result = ux % safe if rest else ux // safe
     minus = negative_x if rest else negative_x != negative_y
     result = np.where(minus, U(0) - result, result)
-    return np.where(zero, ONES, result) & mask_of(width)
+    return np.where(zero, by_zero, result) & mask_of(width)
 
 
 def shift_left(a, by, width):
@@ -735,6 +736,11 @@ class Machine:
         if seen is None:
             seen = self.seen[line] = Seen(line, text, kind, size, matrices)
         seen.warps += len(numbers)
+        inside = np.zeros(a.shape, dtype=bool)
+        for begin, end, name in self.placed:
+            inside |= (a >= begin) & (a + size <= end)
+        if (on & ~inside).any():
+            seen.outside = True
         odd = on & (a % size != 0)
         if odd.any():
             seen.misaligned = True
@@ -742,11 +748,6 @@ class Machine:
             a, on, numbers = a[keep], on[keep], numbers[keep]
             if not len(numbers):
                 return
-        inside = np.zeros(a.shape, dtype=bool)
-        for begin, end, name in self.placed:
-            inside |= (a >= begin) & (a + size <= end)
-        if (on & ~inside).any():
-            seen.outside = True
         costs = wavefronts(kind, size, a & 0xFFFFFFFF, on, matrices)
         best = int(costs.argmax())
         if costs[best] > seen.most:
@@ -1173,11 +1174,11 @@ class Program:
         letter, width, kind = self.kind(ins)
         if letter == "f":
             return self.floating(ins, lambda a, b: a / b)
-        return self.binary(ins, lambda a, b: divided(np.asarray(a), np.asarray(b), width, letter == "s", False))
+        return self.binary(ins, lambda a, b: divided(np.asarray(a), np.asarray(b), width, letter == "s", False, self.m.salt))
 
     def op_rem(self, ins):
         letter, width, kind = self.kind(ins)
-        return self.binary(ins, lambda a, b: divided(np.asarray(a), np.asarray(b), width, letter == "s", True))
+        return self.binary(ins, lambda a, b: divided(np.asarray(a), np.asarray(b), width, letter == "s", True, self.m.salt))
 
     def extreme(self, ins, pick):
         letter, width, kind = self.kind(ins)
@@ -1719,6 +1720,35 @@ class Program:
             else:
                 r = (~on | votes).all(axis=1) | (~on | ~votes).all(axis=1)
             put(np.repeat(r, 32)[:m.n], mask)
+        return run
+
+    def op_redux(self, ins):
+        letter, width, kind = self.kind(ins)
+        if letter == "f":
+            return None
+        put, a = self.put(ins, ins.operands[0]), self.value(ins, ins.operands[1], 32)
+        m, how, is_signed = self.m, ins.parts[2], letter == "s"
+        first = {"add": U(0), "or": U(0), "xor": U(0), "and": U(0xFFFFFFFF)}.get(how)
+        def run(mask):
+            on, values = self.lanes_on(mask), self.by_warp(a())
+            if how in ("min", "max"):
+                order = signed(values, 32) if is_signed else values.astype(np.int64)
+                worst = np.int64(1 << 40) if how == "min" else np.int64(-(1 << 40))
+                r = getattr(np, how)(np.where(on, order, worst), axis=1).astype(np.int64).view(U)
+            else:
+                r = {"add": np.add, "or": np.bitwise_or, "xor": np.bitwise_xor, "and": np.bitwise_and}[how].reduce(np.where(on, values, first), axis=1)
+            put(np.repeat(r & U(0xFFFFFFFF), 32)[:m.n], mask)
+        return run
+
+    def op_match(self, ins):
+        if "any" not in ins.parts:
+            return None
+        put, a = self.put(ins, ins.operands[0]), self.value(ins, ins.operands[1], self.kind(ins)[1])
+        m = self.m
+        def run(mask):
+            on, values = self.lanes_on(mask), self.by_warp(a())
+            same = (values[:, :, None] == values[:, None, :]) & on[:, None, :]
+            put((same.astype(U) << np.arange(32, dtype=U)).sum(axis=2).astype(U).reshape(-1)[:m.n], mask)
         return run
 
     def op_activemask(self, ins):
