@@ -746,7 +746,7 @@ class Decision {
     Origin found;
     for (Id const id : leaves) {
       Leaf const* const l = leaf_at(id);
-      // Of a shuffle that is not followed the lanes are not known, or do not execute it.
+      // A shuffle that is not followed reads lanes that are not known, or do not execute it.
       Origin one = origin(l != nullptr && l->kind == Leaf::Kind::shuffle ? l->args[1] : id);
       if (one.leaf == 0 && l != nullptr) one = {id, false};
       if (one.leaf != 0 && (found.leaf == 0 || found.data)) found = one;
@@ -1090,7 +1090,7 @@ class Decision {
     bool const aligned = sum.zeros >= static_cast<unsigned>(std::countr_zero(unit));
     if (!bounded) cases.in_bounds = std::nullopt;
     if (!aligned) cases.aligned = false;
-    // What holds in all iterations is asked of one.
+    // One iteration is checked where all have one answer.
     std::uint64_t const top = *std::max_element(v.lane.begin(), v.lane.end());
     bool const steady = (!bounded || top + sum.last + sum.most + unit <= bytes) &&
                         std::all_of(sum.counters.begin(), sum.counters.end(),

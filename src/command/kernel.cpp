@@ -13,6 +13,7 @@
 #include <swizproof/analysis/kernel.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -137,7 +138,8 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
       if (!chosen.found_in(f.name) && !chosen.found_in(name)) continue;
       std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
       if (std::string const why = why_no_parameter(f, options.params); !why.empty())
-        throw InputError::whole(why, name, "--kernel selects kernels");
+        throw InputError::whole(fmt::format("kernel {}: {}", name, why),
+                                fmt::format("{}", fmt::join(arguments.params, " ")));
       for (auto const& block : blocks) {
         options.block = block;
         Result one{file, name, decide_kernel(module, f, options)};

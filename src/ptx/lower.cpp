@@ -196,7 +196,7 @@ class Lowering {
   Source function_of(unsigned width, Source a, Source b = {}, Source c = {}) {
     return emit(Action::opaque, width, a, b, c, named(opcode_));
   }
-  /// What comes from all registers that the operands from `from` on name.
+  /// Value that comes from all registers that the operands from `from` on name.
   Source registers_of(Instruction const& i, std::size_t from) {
     Source all{};
     auto const look = [&](auto const& self, Operand const& o) -> void {
@@ -338,7 +338,7 @@ class Lowering {
     if (o.kind == Kind::address) return;
     for (Operand const& part : o.parts) unknown(part, from, memory);
   }
-  /// What an instruction that is not modelled writes.
+  /// Writes any values, as an instruction that is not modelled does.
   void unknown(Instruction const& i, bool memory = false) {
     if (!i.operands.empty()) unknown(i.operands[0], memory ? Source{} : registers_of(i, 1), memory);
   }

@@ -1,4 +1,4 @@
-// H14: what shared atomics and reductions on integers take (sm_90). No command uses it yet: an ACCESS names loads, stores and copies.
+// H14: what shared atomics and reductions on integers take (sm_90). The command `kernel` uses it; an ACCESS names loads, stores and copies.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

@@ -442,6 +442,11 @@ TEST(Kernel, FaultsOfAnIterationThatSurelyRuns) {
   // The loop may end before, by data; or each iteration is guarded by data.
   EXPECT_EQ(in_iterations("", word, "64; setp.ne.and.u32 %p1, %r6, %r9, %p1;").in_bounds, std::nullopt);
   EXPECT_EQ(in_iterations("setp.eq.u32 %p2, %r6, %r9; @%p2 ret; ", word, "64;").in_bounds, std::nullopt);
+  EXPECT_EQ(in_iterations(
+                "", word + " setp.lt.u32 %p2, %r6, 10; setp.eq.and.u32 %p2, %r6, %r9, %p2; @%p2 ret;", "64;")
+                .in_bounds,
+            std::nullopt)
+      << "a lane may end in the first ten";
   EXPECT_EQ(in_iterations("setp.eq.u32 %p2, %r6, %r9; @%p2 ", word, "64;").in_bounds, std::nullopt);
   EXPECT_EQ(in_iterations("", word, "%r3;").in_bounds, std::nullopt) << "n iterations";
   // A guard by the counter.
