@@ -33,7 +33,8 @@ void LayoutArgument::add_to(CLI::App& app) {
          "shape:stride such as (8,64):(64,1), a swizzle, a C++ type, ...; see 'swizproof language layout'")
       ->required();
   app.add_option("--element", element,
-                 "element type where LAYOUT does not say: f16 half_t bf16 f32 fp8 i8 ... or Nb");
+                 "element type where LAYOUT does not say: f16 half_t bf16 f32 fp8 i8 ... or Nb")
+      ->type_name("ELEMENT");
 }
 
 Mapping LayoutArgument::parse() const {
@@ -67,6 +68,7 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
          "--access", accesses,
          "a named pattern ('swizproof accesses') or INSTRUCTION: row = ..., col = ... for v in a..b; may be\n"
          "repeated; see 'swizproof language access'")
+      ->type_name("ACCESS")
       ->required()
       ->allow_extra_args(true);
 }
@@ -131,6 +133,7 @@ void add_common(CLI::App& app, Common& common) {
   app.add_option("--seed", common.seed, "random seed of the solver")->capture_default_str();
   app.add_option("--arch", common.arch,
                  "architecture whose bank model is used; 'prove FILE' takes several: sm_90,sm_100")
+      ->type_name("ARCH")
       ->delimiter(',')
       ->each([&common](std::string const&) { common.arch_is_given = true; })
       ->multi_option_policy(CLI::MultiOptionPolicy::Join)
@@ -169,8 +172,7 @@ int fail(Common const& common, bool json, InputError const& error, std::string c
 
 std::vector<std::string> command_names(CLI::App const& app) {
   std::vector<std::string> names;
-  for (CLI::App const* sub : app.get_subcommands([](CLI::App const*) { return true; }))
-    names.push_back(sub->get_name());
+  for (CLI::App const* sub : commands_of(app)) names.push_back(sub->get_name());
   return names;
 }
 
@@ -243,21 +245,27 @@ int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* ar
   return common.exit_code;
 }
 
+/// Adds all that the command line may say.
+void describe_to(CLI::App& app, Common& common) {
+  app.name("swizproof");
+  app.description(
+      "Example: swizproof check '(32,32):(33,1)' --element f32 --access column.b32.load\n"
+      "         is a column of this padded tile read without bank conflicts?\n\n"
+      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
+      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.");
+  show_questions(app);
+  add_common(app, common);
+  add_commands(app, common);
+}
+
 /// A command line on these streams.
 int run(int argc, char const* const* argv, Streams const& streams, std::stop_token stop) {
   std::clearerr(streams.out);
   Common common;
   common.streams = streams;
   common.stop = std::move(stop);
-  CLI::App app{
-      "Example: swizproof check '(32,32):(33,1)' --element f32 --access column.b32.load\n"
-      "         is a column of this padded tile read without bank conflicts?\n\n"
-      "swizproof proves things about CuTe swizzles, layouts and shared-memory banks.\n"
-      "Start with 'swizproof prove', 'swizproof inspect \"Sw<3,4,3>\"' or 'swizproof accesses'.",
-      "swizproof"};
-  show_questions(app);
-  add_common(app, common);
-  add_commands(app, common);
+  CLI::App app;
+  describe_to(app, common);
   // Asked for, also where the command line cannot be read.
   bool const json =
       std::any_of(argv, argv + argc, [](char const* word) { return std::string_view(word) == "--json"; });
@@ -324,6 +332,13 @@ std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream_from(std::string_view tex
 }  // namespace
 
 int run(int argc, char const* const* argv) { return run(argc, argv, Streams{}, {}); }
+
+std::string commands() {
+  Common common;
+  CLI::App app;
+  describe_to(app, common);
+  return description_of(app).dump();
+}
 
 Reply answer(std::vector<std::string> words, std::string_view input, std::stop_token stop) {
   auto const to_output = [](std::string const& word) {

@@ -33,31 +33,19 @@ std::vector<std::string> listed_in(std::string const& type) {
   return values;
 }
 
-/// Completions of an option: the words that it takes, where they have names; else what its type says.
+/// Completions of an option: the words that it takes, where they have names; files and folders.
 Completed completed(CLI::Option const& option) {
   if (!takes_value(option)) return {};
-  std::string const name = option.get_name();
+  std::string const kind = kind_of(option);
   std::vector<std::string> choice = listed_in(option.get_type_name());
-  if (name == "--arch")
+  if (kind == "ARCH")
     for (Architecture const& arch : architectures) choice.emplace_back(arch.name);
-  if (name == "--access")
+  if (kind == "ACCESS")
     for (NamedAccess const& named : named_accesses()) choice.push_back(named.access.name);
-  if (name == "--element")
+  if (kind == "ELEMENT")
     for (ElementType const& element : element_types) choice.emplace_back(element.name);
   if (!choice.empty()) return {Completed::words, std::move(choice)};
-  std::string const type = option.get_type_name();
-  if (name == "DIR" || type == "FOLDER") return {Completed::folders, {}};
-  bool const file = name == "FILE" || name == "TRACE" || type == "FILE";
-  return {file ? Completed::files : Completed::nothing, {}};
-}
-
-std::vector<CLI::App const*> commands_of(CLI::App const& app) {
-  return app.get_subcommands([](CLI::App const*) { return true; });
-}
-
-/// The options of an app, or its arguments.
-std::vector<CLI::Option const*> options_of(CLI::App const& app, bool positional) {
-  return app.get_options([=](CLI::Option const* option) { return option->get_positional() == positional; });
+  return {kind == "FOLDER" ? Completed::folders : kind == "FILE" ? Completed::files : Completed::nothing, {}};
 }
 
 /// `--json --timeout`

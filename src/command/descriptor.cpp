@@ -507,7 +507,8 @@ void add_descriptor(CLI::App& app, Common& common) {
                   "what it says, else wgmma")
       ->check(CLI::IsMember({"wgmma", "tcgen05"}));
   sub->add_option("--extent", options->extent,
-                  "ROWS,K: elements that one instruction reads; default: the most rows");
+                  "ROWS,K: elements that one instruction reads; default: the most rows")
+      ->type_name("INTEGERS");
   sub->callback([&common, options] { run_descriptor(common, *options); });
 }
 

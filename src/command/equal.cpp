@@ -186,7 +186,7 @@ void add_equal(CLI::App& app, Common& common) {
                                      "is my index arithmetic what the TMA does?"});
   auto const options = std::make_shared<EqualArguments>();
   options->left.add_to(*sub);
-  sub->add_option("OTHER", options->right.text, "another LAYOUT")->required();
+  sub->add_option("OTHER", options->right.text, "another LAYOUT")->type_name("LAYOUT")->required();
   sub->add_option("--align", options->align,
                   "bases are multiples of this many bytes (default: both layouts' alignment, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));

@@ -286,10 +286,10 @@ void add_eval(CLI::App& app, Common& common) {
                    "where do the elements 0, 1 and 8 lie?"});
   auto const options = std::make_shared<EvalArguments>();
   options->layout.add_to(*sub);
-  sub->add_option("--at", options->at, "these indices only, separated by commas");
+  sub->add_option("--at", options->at, "these indices only, separated by commas")->type_name("INTEGERS");
   sub->add_flag("--bytes", options->bytes, "byte addresses instead of element offsets")
       ->disable_flag_override();
-  sub->add_option("--base", options->base, "byte address of the tile (with --bytes)");
+  sub->add_option("--base", options->base, "byte address of the tile (with --bytes)")->type_name("INTEGER");
   sub->callback([&common, options] { run(common, *options); });
 }
 

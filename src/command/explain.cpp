@@ -664,6 +664,7 @@ void add_explain(CLI::App& app, Common& common) {
          "architecture, or by a learned table of the same law (--arch FILE).\n"
          "Exit codes: 0 no excess, 1 some, 3 none that was seen, but executions were dropped or the tracer "
          "failed")
+      ->type_name("FILE")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
   sub->add_option("--source", options->source,

@@ -320,10 +320,12 @@ void add_fragment(CLI::App& app, Common& common) {
       ->check(CLI::IsMember({"a", "b", "c", "d"}));
   sub->add_option("--element", options->element,
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
-                  "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..");
-  sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?");
+                  "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..")
+      ->type_name("ELEMENT");
+  sub->add_option("--at", options->at, "ROW,COLUMN: who holds this element?")->type_name("INTEGERS");
   sub->add_option("--lane", options->lane, "what this lane holds");
-  sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?");
+  sub->add_option("--tv", options->tv, "a LAYOUT (thread, value): is it this fragment's?")
+      ->type_name("LAYOUT");
   sub->add_option("--into", options->into,
                   "another FRAGMENT: does what is loaded, or computed, lie as this operand wants it?");
   sub->add_option("--contiguous", options->contiguous,

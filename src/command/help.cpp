@@ -1,4 +1,4 @@
-// --help: each command's begins with an example that works.
+// --help: each command's begins with an example that works. And the same description as a document.
 #include "command/help.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +40,43 @@ std::string example_of(CLI::App const& app) {
   std::string const text = app.get_description();
   std::size_t const blank = text.find(blank_line);
   return blank == text.npos ? "" : text.substr(0, blank);
+}
+
+std::string kind_of(CLI::Option const& option) {
+  if (!takes_value(option)) return "FLAG";
+  std::string const type = option.get_type_name(), kind = type.substr(0, type.find(':'));
+  return kind == "TEXT" && option.get_positional() ? option.get_name() : kind;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The options of an app, or its arguments, without --help.
+Json described_options(CLI::App const& app, bool positional) {
+  Json all = Json::array();
+  for (CLI::Option const* option : options_of(app, positional)) {
+    if (option == app.get_help_ptr()) continue;
+    all.push_back({{"name", option->get_name()},
+                   {"kind", kind_of(*option)},
+                   {"about", option->get_description()},
+                   {"required", option->get_required()},
+                   {"several", takes_several(*option)}});
+    if (!option->get_default_str().empty()) all.back()["default"] = option->get_default_str();
+  }
+  return all;
+}
+
+}  // namespace
+
+Json description_of(CLI::App const& app) {
+  Json commands = Json::array();
+  for (CLI::App const* sub : commands_of(app))
+    commands.push_back({{"name", sub->get_name()},
+                        {"about", question_of(*sub)},
+                        {"arguments", described_options(*sub, true)},
+                        {"options", described_options(*sub, false)}});
+  return {{"commands", std::move(commands)}, {"options", described_options(app, false)}};
 }
 
 void show_questions(CLI::App& app) { app.formatter(std::make_shared<Questions>()); }

@@ -63,8 +63,8 @@ std::string entry(CLI::Option const& option) {
 std::string entries(CLI::App const& app) {
   std::string text;
   for (bool const positional : {true, false})
-    for (CLI::Option const* option : app.get_options())
-      if (option->get_positional() == positional && option != app.get_help_ptr()) text += entry(*option);
+    for (CLI::Option const* option : options_of(app, positional))
+      if (option != app.get_help_ptr()) text += entry(*option);
   return text;
 }
 
@@ -85,7 +85,7 @@ std::string synopsis(CLI::App const& sub) {
 }  // namespace
 
 std::string manual(CLI::App const& app) {
-  auto const commands = app.get_subcommands([](CLI::App const*) { return true; });
+  auto const commands = commands_of(app);
   std::string page = fmt::format(
       ".\\\" Written by swizproof --man; do not edit.\n.TH SWIZPROOF 1 \"\" \"swizproof {0}\" \"User "
       "Commands\"\n"

@@ -189,7 +189,7 @@ void add_recheck(CLI::App& app, Common& common) {
       {"d=$(mktemp -d) && swizproof prove --only '^span/' --certificates $d/c && swizproof recheck $d/c",
        "do other solvers agree? Exit code 3: none is installed"});
   auto const options = std::make_shared<RecheckOptions>();
-  sub->add_option("DIR", options->folder, "the folder of certificates")->required();
+  sub->add_option("DIR", options->folder, "the folder of certificates")->type_name("FOLDER")->required();
   sub->add_option("--solver", options->solver,
                   "cvc5, bitwuzla or boolector (default: cvc5 and boolector, each for its kind of question; "
                   "else the first "

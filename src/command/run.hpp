@@ -16,6 +16,15 @@ enum Exit : int { holds = 0, refuted = 1, bad_input = 2, undecided = 3, disagree
 /// by way of stdout and stderr, and returns the exit code. May be called again and again, not by two threads at a time.
 [[nodiscard]] int run(int argc, char const* const* argv);
 
+/// Description of the command line in JSON, from the options themselves: what src/python/questions.py makes functions of.
+///
+///     {"commands": [{"name": "eval", "about": "Offsets or ...",
+///                    "arguments": [{"name": "LAYOUT", "kind": "LAYOUT", "about": "shape:stride ...",
+///                                   "required": true, "several": false}],
+///                    "options": [{"name": "--at", "kind": "INTEGERS", ...}, ...]}, ...],
+///      "options": [{"name": "--timeout", "kind": "FLOAT", "default": "30", ...}, ...]}
+[[nodiscard]] std::string commands();
+
 /// Streams of a command: requests, documents, errors.
 struct Streams {
   std::FILE* in = stdin;

@@ -190,14 +190,17 @@ void add_show(CLI::App& app, Common& common) {
   options->layout.add_to(*sub);
   sub->add_option("--access", options->accesses,
                   "draw one phase of this access, the worst unless chosen below; may be repeated")
+      ->type_name("ACCESS")
       ->allow_extra_args(false);
-  sub->add_option("--origin", options->origin, "ROW,COLUMN of a named pattern's corner, in elements");
+  sub->add_option("--origin", options->origin, "ROW,COLUMN of a named pattern's corner, in elements")
+      ->type_name("INTEGERS");
   sub->add_option("--set", options->set, "NAME=VALUE of a variable of the access; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--phase", options->phase, "which phase, from 0");
-  sub->add_option("--base", options->base, "byte address of the tile (default: what LAYOUT says, else 0)");
-  sub->add_option("--rows", options->rows, "A..B: these rows only");
-  sub->add_option("--cols", options->cols, "A..B: these columns only");
+  sub->add_option("--base", options->base, "byte address of the tile (default: what LAYOUT says, else 0)")
+      ->type_name("INTEGER");
+  sub->add_option("--rows", options->rows, "A..B: these rows only")->type_name("RANGE");
+  sub->add_option("--cols", options->cols, "A..B: these columns only")->type_name("RANGE");
   sub->add_flag("--memory", options->memory,
                 "print what lies in each slot of shared memory, all banks once (128 bytes) a line")
       ->disable_flag_override();
