@@ -36,12 +36,16 @@ function(swizproof_python_package target)
     add_custom_command(OUTPUT ${package}/${name} DEPENDS ${source} VERBATIM
                        COMMAND ${CMAKE_COMMAND} -E copy ${source} ${package}/${name})
   endforeach()
-  add_custom_target(${target}_package ALL DEPENDS ${copies})
-  add_dependencies(${target}_package ${target})
+  # The functions, written from the description of the command line in the module.
+  set(questions ${package}/_questions.py)
+  set(writer ${PROJECT_SOURCE_DIR}/src/python/questions.py)
+  add_custom_command(OUTPUT ${questions} DEPENDS ${target} ${writer} VERBATIM
+                     COMMAND ${Python_EXECUTABLE} ${writer} ${package})
+  add_custom_target(${target}_package ALL DEPENDS ${copies} ${questions})
   if(SWIZPROOF_INSTALL)
     set(SWIZPROOF_PYTHON_INSTALL_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages
         CACHE STRING "Where `cmake --install` puts the Python package, from the prefix")
     install(TARGETS ${target} LIBRARY DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
-    install(FILES ${sources} DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
+    install(FILES ${sources} ${questions} DESTINATION ${SWIZPROOF_PYTHON_INSTALL_DIR}/swizproof COMPONENT python)
   endif()
 endfunction()

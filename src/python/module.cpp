@@ -111,5 +111,7 @@ PYBIND11_MODULE(_swizproof, module) {
   module.def(
       "left_behind", [] { return swizproof::python::left_behind.load(); },
       "How many calls a signal has left behind that still compute.");
+  module.def("commands", &swizproof::command::commands,
+             "Description of the commands, their arguments and options, in JSON.");
   module.attr("version") = SWIZPROOF_VERSION;
 }

@@ -67,7 +67,7 @@ class Pages(unittest.TestCase):
             swizproof.check("-", raw), swizproof.predict("ld.shared.b32", [0] * 32), swizproof.fragment("mma.m16n8k16.f16:a"),
             swizproof.equal("Sw<3,4,3>", "tma:128B"), swizproof.inspect("Sw<3,4,3>"), swizproof.eval("8:1"),
             swizproof.descriptor(0x4000004000010000), swizproof.tma("gmma:K_SW128<f16> (64,64)"),
-            swizproof.align("gmma:K_SW128<f16> (64,64)"),
+            swizproof.align("gmma:K_SW128<f16> (64,64)"), swizproof.accesses(), swizproof.language("element"),
         ):  # fmt: skip
             with self.subTest(type(answer).__name__):
                 xml.etree.ElementTree.fromstring(answer._repr_html_())

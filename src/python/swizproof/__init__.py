@@ -15,59 +15,17 @@ import atexit as _atexit
 import os as _os
 import time as _time
 
-from . import _swizproof
+from . import _questions, _results, _swizproof
 from ._errors import Disagreement, InputError
-from ._questions import (
-    align,
-    check,
-    convert,
-    crosscheck,
-    descriptor,
-    equal,
-    eval,
-    explain,
-    find,
-    fragment,
-    inspect,
-    kernel,
-    layout_text,
-    predict,
-    prove,
-    show,
-    tma,
-)
-from ._results import (
-    AccessCost,
-    AccessMisfit,
-    AccessVerdict,
-    Align,
-    Answer,
-    Check,
-    Convert,
-    Crosscheck,
-    Descriptor,
-    Equal,
-    Eval,
-    Explain,
-    Find,
-    Fragment,
-    Inspect,
-    Kernel,
-    LostStore,
-    Predict,
-    Prove,
-    Show,
-    Tma,
-    UndecidedAccess,
-)
+from ._questions import *
+from ._results import *
+from ._text import layout_text
 
 __version__: str = _swizproof.version
 
-__all__ = [
-    "AccessCost", "AccessMisfit", "AccessVerdict", "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Disagreement", "Equal",
-    "Eval", "Explain", "Find", "Fragment", "InputError", "Inspect", "Kernel", "LostStore", "Predict", "Prove", "Show", "Tma",
-    "UndecidedAccess", "align", "check", "convert", "crosscheck", "descriptor", "equal", "eval", "explain", "find", "fragment", "inspect", "kernel", "layout_text", "predict", "prove", "show", "tma",
-]  # fmt: skip
+__all__ = ["Disagreement", "InputError", "layout_text"]
+__all__ += _questions.__all__
+__all__ += _results.__all__
 
 
 @_atexit.register

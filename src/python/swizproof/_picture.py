@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: Of verdicts.
 COLOURS = {"proved": "#1a7f37", "refuted": "#cf222e", "unknown": "#9a6700"}
+#: Commands about a tile.
+DRAWN = ("align", "check", "convert", "descriptor", "equal", "eval", "find", "inspect", "show", "tma")
 #: Pages of this many bytes and more are left out of a notebook.
 MOST_BYTES = 4 << 20
 #: Rows of a table, and lines of a text, that a notebook shows.
@@ -19,18 +21,18 @@ MOST_ROWS = 32
 
 def drawn(answer: "Answer", form: str) -> str:
     """The picture to an answer's command line: `svg` or `html`."""
-    from ._questions import _asked
+    from ._ask import asked
 
-    return _asked([*answer._words, f"--{form}=-"])
+    return asked([*answer._words, f"--{form}=-"])
 
 
 def _svg(words: List[str]) -> str:
     """A figure as an image of its own, whose styles and names are not the notebook's; nothing where there is none."""
     from ._errors import InputError
-    from ._questions import _asked
+    from ._ask import asked
 
     try:
-        picture = _asked([*words, "--svg=-"])
+        picture = asked([*words, "--svg=-"])
     except InputError:
         return ""  # no tile, or too large a one to draw
     data = base64.b64encode(picture.encode()).decode()
@@ -45,13 +47,13 @@ def _options_of(words: List[str], names: List[str]) -> List[str]:
 def _pictures(answer: "Answer") -> List[str]:
     """The pictures to an answer: the tile, once for each access that is asked about."""
     command, *rest = answer._words
-    if command in ("predict", "crosscheck", "fragment", "kernel"):
-        return []
     if command == "explain":
         page = drawn(answer, "html")
         if len(page) > MOST_BYTES:
             return []
         return [f'<iframe style="width:100%;height:40em;border:0" srcdoc="{html.escape(page)}"></iframe>']
+    if command not in DRAWN:
+        return []
     layouts = [rest[0]] if command != "equal" else rest[:2]
     winner = getattr(answer, "winner", None)
     if winner:  # a swizzle's picture shows the tile without it, too
@@ -103,7 +105,7 @@ def page_of(answer: "Answer") -> str:
     parts.append(f"<code>{_cell(answer.command)}</code>")
     accesses = getattr(answer, "accesses", None)
     pictures = _pictures(answer)
-    if accesses:
+    if accesses and verdict is not None:
         parts.append(_table(accesses))
     elif not any("<iframe" in one for one in pictures):  # the page of a trace says it all
         parts.append(_text(repr(answer)))

@@ -9,6 +9,12 @@ from typing import Any, Dict, List, Optional, Union
 from . import _picture
 from ._record import Record, record
 
+__all__ = [
+    "AccessCost", "AccessMisfit", "AccessVerdict", "Accesses", "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Equal",
+    "Eval", "Explain", "Find", "Fragment", "Inspect", "Kernel", "Language", "LostStore", "Predict", "Prove", "Show", "Tma",
+    "UndecidedAccess",
+]  # fmt: skip
+
 # ---------------------------------------------------------------------------------- parts of answers
 
 
@@ -971,3 +977,52 @@ class Predict(Answer):
     def _column(self, name: str) -> Any:
         values = [getattr(one, name) for one in self.predictions]
         return self._shaped(values)
+
+
+@record
+class NamedAccess(Record):
+    """A warp access pattern of a name: its lanes, the tile that it takes, its ideal wavefronts and where real code has it."""
+
+    name: str
+    text: str
+    instruction: str
+    rows: int
+    row_bytes: int
+    ideal: int
+    seen_in: str
+
+
+@record
+class Accesses(Answer):
+    """The named warp access patterns."""
+
+    arch: str
+    evidence: str
+    evidence_text: str
+    certainty: str
+    accesses: List[NamedAccess]
+
+
+@record
+class LanguageForm(Record):
+    """A form of the language; `names` are other words, or all words, of it."""
+
+    text: str
+    means: str
+    names: Optional[List[str]] = None
+
+
+@record
+class LanguagePart(Record):
+    """A part of the language, such as LAYOUT."""
+
+    name: str
+    about: str
+    forms: List[LanguageForm]
+
+
+@record
+class Language(Answer):
+    """What LAYOUT, ACCESS and their parts may be."""
+
+    parts: List[LanguagePart]
