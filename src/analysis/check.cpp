@@ -135,44 +135,48 @@ class Checker {
 
   // ------------------------------------------------------------------ does every lane fit the tile?
 
-  /// Fault of lane l of a case, in words; empty if there is none.
-  [[nodiscard]] std::string misfit(Case const& c, unsigned l, LanePlace<W> const& place) const {
+  /// Fault of lane l of a case, and the fault in words; no words if there is none.
+  [[nodiscard]] std::pair<Fault, std::string> fault(Case const& c, unsigned l,
+                                                    LanePlace<W> const& place) const {
     std::span<W const> const values(c.values);
     if (!place.active)
-      return instruction_.matrices != 0 && l < instruction_.lanes()
-                 ? "takes no part, but " + to_string(instruction_) + " needs its address"
-                 : std::string();
+      return {Fault::idle, instruction_.matrices != 0 && l < instruction_.lanes()
+                               ? "takes no part, but " + to_string(instruction_) + " needs its address"
+                               : std::string()};
     if (!placement_.inside(values, l, place, W{0})) {
       std::string at;
       for (W const x : place.element->coordinate)
         at += (at.empty() ? "" : ",") + std::to_string(static_cast<std::int64_t>(x));
       bool const starts = placement_.starts_inside(place);
-      return "accesses " + (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
-             (starts ? ") on, which end" : "),") + " outside the tile " +
-             to_string(placement_.map().domain()->shape);
+      std::string const what = (starts ? std::to_string(instruction_.bytes) + " bytes from (" : "(") + at +
+                               (starts ? ") on, which end" : "),");
+      return {Fault::outside,
+              "accesses " + what + " outside the tile " + to_string(placement_.map().domain()->shape)};
     }
     W const address = placement_.address(place, c.base);
     W const first = placement_.bit_of_vector(values, l, place, 0, c.base);
     bool const within_byte = first % 8 != 0 && placement_.map().element_bits.value_or(8) % 8 != 0;
     if (address % instruction_.bytes != 0 || within_byte)
-      return "has the address " + std::to_string(static_cast<std::int64_t>(address)) +
-             (within_byte ? " and a part of a byte" : "") + ", which is not a multiple of the " +
-             std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes";
+      return {Fault::misaligned,
+              "has the address " + std::to_string(static_cast<std::int64_t>(address)) +
+                  (within_byte ? " and a part of a byte" : "") + ", which is not a multiple of the " +
+                  std::to_string(instruction_.bytes) + " bytes that " + to_string(instruction_) + " takes"};
     if (placement_.whole_vectors()) return {};
     for (unsigned bit = 0; bit < 8 * instruction_.bytes; bit += placement_.grain()) {
       W const there = placement_.bit_of_vector(values, l, place, bit, c.base);
       if (there == shl(address, 3) + bit) continue;
-      return "finds byte " + std::to_string(bit / 8) + " of its vector at " +
-             std::to_string(static_cast<std::int64_t>(asr(there, 3))) + ", not at " +
-             std::to_string(static_cast<std::int64_t>(address + bit / 8)) + ": the layout splits the vector";
+      return {Fault::split, "finds byte " + std::to_string(bit / 8) + " of its vector at " +
+                                std::to_string(static_cast<std::int64_t>(asr(there, 3))) + ", not at " +
+                                std::to_string(static_cast<std::int64_t>(address + bit / 8)) +
+                                ": the layout splits the vector"};
     }
     return {};
   }
   /// The lane of a case that does not fit.
   [[nodiscard]] std::optional<Misfit> misfit_at(Case const& c, unsigned l, LanePlace<W> const& place) const {
-    std::string wrong = misfit(c, l, place);
-    if (wrong.empty()) return std::nullopt;
-    return Misfit{named(c), l, std::move(wrong)};
+    auto [kind, why] = fault(c, l, place);
+    if (why.empty()) return std::nullopt;
+    return Misfit{named(c), l, kind, std::move(why)};
   }
   /// True if some lane of some case does not fit, by algebra or SMT.
   [[nodiscard]] std::variant<std::monostate, Misfit, Unknown> does_not_fit(AccessVerdict& out) const {

@@ -96,7 +96,7 @@ Fact function_is_one_to_one(BareFunction const& f, Limits const& limits) {
 Quantity alignment_quantity(Map const& map, Limits const& limits) {
   if (!map.acts_on_bytes() && !map.element_bits && !map.on_elements.empty() &&
       !(map.domain() != nullptr && map.on_elements.size() == 1))
-    return {{}, Engine::linear, "the element size is not known: give --element"};
+    return {{}, Engine::linear, std::string(needs_element)};
   Alignment const found = alignment_of(map, limits);
   if (auto const* unknown = std::get_if<Unknown>(&found.outcome))
     return {{}, found.engine, unknown->reason, true};
@@ -137,7 +137,7 @@ void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
   out.alignment = out.period;
   if (map.acts_on_bytes() || !out.period.value) return;
   if (!map.element_bits)
-    out.alignment = {{}, out.period.engine, "the element size is not known: give --element"};
+    out.alignment = {{}, out.period.engine, std::string(needs_element)};
   else if (*out.period.value == 1)
     out.alignment = alignment_quantity(map, limits);
   else if (auto const bytes = bytes_of_period(map, *out.period.value))

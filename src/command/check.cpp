@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -65,7 +64,7 @@ Json to_json(CheckResult const& result) {
 void print_text(CheckResult const& result, Style const& style) {
   TileVerdict const& found = result.found;
   Outcome const& one_to_one = found.one_to_one.outcome;
-  fmt::print("{}\n", style.strong(result.map.text));
+  if (!style.brief()) fmt::print("{}\n", style.strong(result.map.text));
   for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
   if (result.shared() != nullptr && !found.broadcast) {
     fmt::print(
@@ -79,8 +78,8 @@ void print_text(CheckResult const& result, Style const& style) {
                describe(*result.shared()));
   if (auto const* unknown = std::get_if<Unknown>(&one_to_one))
     fmt::print("{}  one-to-one: {}\n", style.outcome(one_to_one), unknown->reason);
-  for (AccessVerdict const& v : found.accesses) fmt::print("\n{}", describe(v, style));
-  if (!found.accesses.empty()) fmt::print("\n{}\n", evidence_line(found.accesses, *result.arch, style));
+  for (AccessVerdict const& v : found.accesses) fmt::print("{}{}", style.gap(), describe(v, style));
+  if (!found.accesses.empty()) fmt::print("{}", evidence_footer(found.accesses, *result.arch, style));
 }
 
 void run(Common& common, CheckArguments const& options) {
@@ -89,7 +88,7 @@ void run(Common& common, CheckArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else
-    print_text(result, Style(common.color, STDOUT_FILENO));
+    print_text(result, style_of(common));
 }
 
 }  // namespace
@@ -108,6 +107,7 @@ void add_check(CLI::App& app, Common& common) {
                   "bases are multiples of this many bytes (default: the layout's own alignment,\n"
                   "what the instruction takes, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
+  add_brief_to(*sub, common);
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -80,6 +80,21 @@ CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& 
   });
 }
 
+CLI::Option* add_brief_to(CLI::App& app, Common& common) {
+  return app
+      .add_flag("--brief", common.brief,
+                "print what a person reads first: verdicts, numbers, worst cases, the fix, notes")
+      ->disable_flag_override();
+}
+
+void refuse_brief(Common const& common, std::string const& form) {
+  if (!common.brief) return;
+  throw InputError::whole("--brief shortens the printed text, and none is printed here", form,
+                          "leave --brief out");
+}
+
+Style style_of(Common const& common) { return {common.color, STDOUT_FILENO, common.brief}; }
+
 void print_json(Common const& common, nlohmann::ordered_json const& document, int indent) {
   fmt::print(common.streams.out, "{}\n", json_text(document, indent));
 }
@@ -159,6 +174,9 @@ void add_common(CLI::App& app, Common& common) {
   app.add_flag_callback(
          "--man", [&app] { throw Printed(manual(app)); }, "print the manual page: swizproof --man | man -l -")
       ->trigger_on_parse();
+  app.parse_complete_callback([&common] {  // runs before the command
+    if (common.json) refuse_brief(common, "--json");
+  });
   app.footer("Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 4 two engines disagree.");
 }
 

@@ -3,6 +3,8 @@
 
 #include "command/run.hpp"
 
+#include "report/report.hpp"
+
 #include <swizproof/parse/parse.hpp>
 #include <swizproof/engine/question.hpp>
 #include <swizproof/engine/verdict.hpp>
@@ -16,9 +18,10 @@
 
 namespace swizproof::command {
 
-/// Options of every command.
+/// Options of every command, and --brief of those that have it.
 struct Common {
   bool json = false;
+  bool brief = false;  ///< see Style::brief()
   double timeout = 30;
   unsigned seed = 0;
   std::string arch = "sm_90";
@@ -58,6 +61,15 @@ void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
 /// Adds an option that names a file, or a folder, to write. An empty name is a mistake: not to write it is to leave the option out.
 CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,
                            std::string const& description);
+
+/// Adds --brief to a command whose whole text is longer than what a person reads first.
+CLI::Option* add_brief_to(CLI::App& app, Common& common);
+
+/// Throws InputError if --brief is given where no text is printed that it could shorten, but `form`.
+void refuse_brief(Common const& common, std::string const& form);
+
+/// How the command's text looks.
+[[nodiscard]] Style style_of(Common const& common);
 
 /// 0, 1 or 3.
 [[nodiscard]] inline int exit_code_of(Outcome const& outcome) {

@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <memory>
 #include <set>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -305,17 +304,40 @@ std::string leading_of(TileDescriptor const& d) {
   return atom.swizzled ? fmt::format("{} bytes of rows on", atom.row_bytes) : "8 k on";
 }
 
+/// True if the leading byte offset is not a part of the address: K-major with a swizzle.
+bool ignores_leading(MatrixDescriptor const& d, Major major) {
+  return major == Major::k && d.operand_mode().shape.swizzled;
+}
+std::string ignored_leading(MatrixDescriptor const& d) {
+  return fmt::format("not read in mode {}, K-major", d.operand_mode().name);
+}
+/// True if the leading byte offset steps along rows, and the other stride along k; else the reverse.
+bool leading_is_of_rows(MatrixDescriptor const& d, Major major) {
+  return major == Major::mn && d.operand_mode().shape.swizzled;
+}
+/// Text for a stride along which an instruction has no second atom.
+std::string not_needed(bool along_k, Instructions const& cut) {
+  return along_k ? fmt::format("not read: {} of k lie in one atom", cut.depth)
+                 : fmt::format("not read: {} rows lie in one atom", cut.rows);
+}
+
 void print_solutions(TileResult const& result, Style const& style) {
   DescriptorAnswer const& found = result.found;
   Instructions const& cut = found.instructions;
   TileDescriptor const& best = found.solutions.front();
-  auto const length = [](std::uint32_t bytes, bool is_read, std::string const& of) {
-    return is_read ? fmt::format("{} bytes, {}", bytes, of) : "not read in this mode";
-  };
-  fmt::print("\n");
-  print_fields(best.fields, length(best.fields.leading_byte_offset, best.leading_is_read, leading_of(best)),
-               length(best.fields.stride_byte_offset, best.stride_is_read, stride_of(best)),
-               best.start == 0 ? "the tile's base" : fmt::format("base {:+} bytes", best.start));
+  MatrixDescriptor const& d = best.fields;
+  std::string const leading =
+      best.leading_is_read             ? fmt::format("{} bytes, {}", d.leading_byte_offset, leading_of(best))
+      : ignores_leading(d, best.major) ? ignored_leading(d)
+                                       : not_needed(!leading_is_of_rows(d, best.major), cut);
+  std::string const stride = best.stride_is_read
+                                 ? fmt::format("{} bytes, {}", d.stride_byte_offset, stride_of(best))
+                                 : not_needed(leading_is_of_rows(d, best.major), cut);
+  if (!style.brief()) {
+    fmt::print("\n");
+    print_fields(d, leading, stride,
+                 best.start == 0 ? "the tile's base" : fmt::format("base {:+} bytes", best.start));
+  }
   Starts const starts = starts_of(cut, best.starts);
   auto const next = [](std::string const& what, std::vector<std::int64_t> const& numbers) {
     if (numbers.size() > 1) print_field(what, steps_in_words(numbers), "");
@@ -330,7 +352,8 @@ void print_solutions(TileResult const& result, Style const& style) {
                 "");
   }
   print_field("bases", in_words(best.bases), "");
-  fmt::print("\n  {}\n", style.strong(expression_of(best)));
+  fmt::print("{}  {}\n", style.gap(), style.strong(expression_of(best)));
+  if (style.brief()) return;
   fmt::print("  smem: the tile's shared address, as __cvta_generic_to_shared gives it\n");
   std::vector<TileDescriptor const*> const more = needed(found.solutions);
   if (auto const rows = rows_of_base_offset(more)) {
@@ -348,10 +371,18 @@ void print_solutions(TileResult const& result, Style const& style) {
     fmt::print("\n  {} more descriptor{} for some of these bases: --json\n", rest, rest == 1 ? "" : "s");
 }
 
+/// The last line: engines and basis of the model; with --brief the basis alone, if it is not measured.
+std::string basis_of(std::span<Engine const> engines, OperandReader reader, Style const& style) {
+  std::string const basis(support_in_words(reader));
+  if (!style.brief())
+    return fmt::format("  {}\n", style.faint(fmt::format("evidence: {}; {}", names_of(engines), basis)));
+  return support_of(reader) == Support::measured ? "" : fmt::format("  {}\n", basis);
+}
+
 void print_text(TileResult const& result, Style const& style) {
   DescriptorAnswer const& found = result.found;
   Instructions const& cut = found.instructions;
-  fmt::print("{}\n", style.strong(result.map.text));
+  if (!style.brief()) fmt::print("{}\n", style.strong(result.map.text));
   for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
   std::string const instructions = fmt::format("{} instruction{} of {} rows and {} of k", cut.count(),
                                                cut.count() == 1 ? "" : "s", cut.rows, cut.depth);
@@ -360,8 +391,7 @@ void print_text(TileResult const& result, Style const& style) {
     fmt::print("  {}  {}\n", style.outcome(found.outcome), unknown->reason);
     return;
   }
-  std::string const evidence = style.faint(
-      fmt::format("evidence: {}; {}", names_of(found.engines), support_in_words(result.question.reader)));
+  std::string const evidence = basis_of(found.engines, result.question.reader, style);
   if (found.solutions.empty()) {
     fmt::print("  {}  no descriptor of {} reads it as {}, in {}\n", style.outcome(found.outcome),
                name(result.question.reader), operand, instructions);
@@ -370,17 +400,17 @@ void print_text(TileResult const& result, Style const& style) {
       fmt::print("           at row {}, k {}{}: read from byte {}, stored at byte {}\n", found.misread->row,
                  found.misread->k, cut.rest > 1 ? fmt::format(", stage {}", found.misread->rest) : "",
                  found.misread->read, found.misread->stored);
-    fmt::print("           for {}\n", found.domain);
-    fmt::print("  {}\n", evidence);
+    if (!style.brief()) fmt::print("           for {}\n", found.domain);
+    fmt::print("{}", evidence);
     return;
   }
-  fmt::print("  {}  {} reads it as {}, {}, in {}\n           for {}\n", style.outcome(found.outcome),
-             name(result.question.reader), operand, in_words(found.solutions.front().major), instructions,
-             found.domain);
+  fmt::print("  {}  {} reads it as {}, {}, in {}\n", style.outcome(found.outcome),
+             name(result.question.reader), operand, in_words(found.solutions.front().major), instructions);
+  if (!style.brief()) fmt::print("           for {}\n", found.domain);
   if (result.question.reader == OperandReader::tcgen05 && cut.operand == Operand::b && cut.rows % 16 != 0)
     fmt::print("  note: {} rows of B are read with 64 rows of A alone\n", cut.rows);
   print_solutions(result, style);
-  fmt::print("\n  {}\n", evidence);
+  fmt::print("{}{}", style.gap(), evidence);
 }
 
 // ---------------------------------------------------------------------------------------- a number's
@@ -450,20 +480,27 @@ Json to_json(NumberResult const& r) {
 
 void print_text(NumberResult const& r, Style const& style) {
   MatrixDescriptor const& d = r.descriptor;
-  fmt::print("{}  a descriptor of {}\n\n", style.strong(hexadecimal(d.bits())), name(d.reader));
-  print_fields(d, fmt::format("{} bytes", d.leading_byte_offset),
-               fmt::format("{} bytes", d.stride_byte_offset), fmt::format("{:#x}", d.start));
-  fmt::print("\n  elements of {} bits, {}, {} rows and {} of k (--element, --major, --extent) are read as\n",
+  fmt::print("{}  a descriptor of {}\n", style.strong(hexadecimal(d.bits())), name(d.reader));
+  if (!style.brief()) {
+    fmt::print("\n");
+    print_fields(
+        d, ignores_leading(d, r.major) ? ignored_leading(d) : fmt::format("{} bytes", d.leading_byte_offset),
+        fmt::format("{} bytes", d.stride_byte_offset), fmt::format("{:#x}", d.start));
+    fmt::print("\n");
+  }
+  fmt::print("  elements of {} bits, {}, {} rows and {} of k (--element, --major, --extent) are read as\n",
              r.element_bits, in_words(r.major), r.rows, 8 * operand_k_bytes / r.element_bits);
   fmt::print("  {}\n", r.map ? style.strong(r.map->text) : r.why_none);
-  fmt::print("  {}\n", support_in_words(d.reader));
-  for (std::string const& what : r.suspicions) fmt::print("\n  {}  {}\n", style.doubtful("suspicious"), what);
+  if (!style.brief() || support_of(d.reader) != Support::measured)
+    fmt::print("  {}\n", support_in_words(d.reader));
+  for (std::string const& what : r.suspicions)
+    fmt::print("{}  {}  {}\n", style.gap(), style.doubtful("suspicious"), what);
 }
 
 // ---------------------------------------------------------------------------------------------
 
 void run_descriptor(Common& common, DescriptorArguments const& options) {
-  Style const style(common.color, STDOUT_FILENO);
+  Style const style = style_of(common);
   std::size_t const first = options.layout.text.find_first_not_of(" \t\n");
   if (first != std::string::npos &&
       options.layout.text.find_first_not_of("0123456789abcdefxXABCDEFulUL", first) == std::string::npos &&
@@ -509,6 +546,7 @@ void add_descriptor(CLI::App& app, Common& common) {
   sub->add_option("--extent", options->extent,
                   "ROWS,K: elements that one instruction reads; default: the most rows")
       ->type_name("INTEGERS");
+  add_brief_to(*sub, common);
   sub->callback([&common, options] { run_descriptor(common, *options); });
 }
 

@@ -21,7 +21,6 @@
 #include <memory>
 #include <set>
 #include <span>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -485,7 +484,7 @@ void print_lines(Kernel const& kernel, std::uint64_t all_excess, Style const& st
                {"SASS", '<'}});
   std::vector<bool> bad;
   for (Line const& line : kernel.lines) {
-    if (!line.worst) continue;
+    if (!line.worst || (style.brief() && line.sums.excess == 0)) continue;
     Sums const& sums = line.sums;
     table.add({fmt::format("{:#06x}", line.traced.pc), line.traced.op, std::to_string(sums.executed),
                std::to_string(sums.wavefronts), std::to_string(sums.ideal), std::to_string(sums.excess),
@@ -495,7 +494,7 @@ void print_lines(Kernel const& kernel, std::uint64_t all_excess, Style const& st
   }
   if (bad.empty()) return;
   std::vector<std::string> const lines = table.lines();
-  fmt::print("\n{}\n", style.faint(lines[0]));
+  fmt::print("{}{}\n", style.gap(), style.faint(lines[0]));
   for (std::size_t i = 0; i < bad.size(); ++i)
     fmt::print("{}\n", bad[i] ? style.bad(lines[i + 1]) : lines[i + 1]);
 }
@@ -513,13 +512,19 @@ void print_worst(Line const& line, bool with_source, Style const& style) {
   Worst const& worst = *line.worst;
   unsigned const wavefronts = worst.cost.wavefronts;
   fmt::print(
-      "\n  {:#06x}  {}: {} {}, ideal {}, {}\n", i.pc, i.sass.empty() ? i.op : i.sass,
+      "{}  {:#06x}  {}: {} {}, ideal {}, {}\n", style.gap(), i.pc, i.sass.empty() ? i.op : i.sass,
       i.executed == 1 ? "its execution takes" : fmt::format("the worst of {} executions takes", i.executed),
       counted(wavefronts, "wavefront"), worst.ideal,
       style.bad(fmt::format("excess {}", excess_over(worst.ideal, wavefronts))));
   if (with_source && line.source)
     fmt::print("          {:>5} | {}\n", i.source_line, shown_source(*line.source));
-  for (Collision const& conflict : worst.conflicts) fmt::print("{}", describe(conflict, 10));
+  std::span<Collision const> shown = worst.conflicts;
+  if (style.brief())
+    shown = {std::max_element(
+                 shown.begin(), shown.end(),
+                 [](Collision const& a, Collision const& b) { return a.lanes.size() < b.lanes.size(); }),
+             1};
+  for (Collision const& conflict : shown) fmt::print("{}", describe(conflict, 10, style));
 }
 
 /// `not modelled: 128 executions of atom.shared.b32, 64 of wgmma`
@@ -536,14 +541,14 @@ void print_lawless(Kernel const& kernel, Style const& style) {
   for (auto const& [op, executed] : sums)
     text += text.empty() ? fmt::format("not modelled: {} of {}", counted(executed, "execution"), op)
                          : fmt::format(", {} of {}", executed, op);
-  if (!text.empty()) fmt::print("\n  {}\n", style.doubtful(text));
+  if (!text.empty()) fmt::print("{}  {}\n", style.gap(), style.doubtful(text));
 }
 
 /// Fixes of the kernel's regions, and the accesses that need them too but were not traced.
 void print_fixes(Kernel const& kernel, Style const& style) {
   KernelFixes const& fixes = kernel.fixes;
   for (Fix const& fix : fixes.fixes) {
-    fmt::print("\n");
+    fmt::print("{}", style.gap());
     std::string const text = swizproof::describe(fix, style);
     for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
       end = text.find('\n', at);
@@ -553,7 +558,7 @@ void print_fixes(Kernel const& kernel, Style const& style) {
   if (fixes.fixes.empty()) return;
   std::string unseen;
   if (fixes.not_kept != 0)
-    unseen += fmt::format(", {} whose addresses were not kept", counted(fixes.not_kept, "execution"));
+    unseen += fmt::format(", {} whose addresses were not recorded", counted(fixes.not_kept, "execution"));
   for (std::string const& op : fixes.no_law) unseen += ", " + op;
   for (std::string const& op : kernel.unseen) unseen += ", " + op;
   fmt::print("  apply the fix to every access to these bytes{}{}\n",
@@ -562,9 +567,11 @@ void print_fixes(Kernel const& kernel, Style const& style) {
 
 void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& style) {
   TracedInstruction const& any = kernel.any();
-  fmt::print("\n{}\n  {}, grid {}, block {}\n", style.strong(shortened(any.kernel, longest_name)),
-             any.launches == 1 ? "1 launch" : fmt::format("{} launches", any.launches),
-             fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
+  fmt::print("\n{}\n", style.strong(shortened(any.kernel, longest_name)));
+  if (!style.brief())
+    fmt::print("  {}, grid {}, block {}\n",
+               any.launches == 1 ? "1 launch" : fmt::format("{} launches", any.launches),
+               fmt::join(any.grid, " x "), fmt::join(any.block, " x "));
   if (kernel.sums.executed != 0) fmt::print("  {}\n", describe(kernel.sums, style));
   print_lines(kernel, all_excess, style);
   Line const* before = nullptr;  // two of one line of source: its text stands once
@@ -576,14 +583,16 @@ void print_text(Kernel const& kernel, std::uint64_t all_excess, Style const& sty
         before == nullptr || before->traced.file != i.file || before->traced.source_line != i.source_line,
         style);
     before = &line;
+    if (style.brief()) break;  // the most expensive one
   }
   for (Line const& line : kernel.lines)
     if (line.worst && line.traced.not_kept != 0)
-      fmt::print("\n  {:#06x}  {} of {} executions: counted, but their addresses were not recorded\n",
-                 line.traced.pc, line.traced.not_kept, line.traced.executed);
+      fmt::print("{}  {:#06x}  {} of {} executions: counted, but their addresses were not recorded\n",
+                 style.gap(), line.traced.pc, line.traced.not_kept, line.traced.executed);
   print_lawless(kernel, style);
   if (!kernel.unseen.empty())
-    fmt::print("\n  not traced: {}, which the sanitizer does not report\n", fmt::join(kernel.unseen, ", "));
+    fmt::print("{}  not traced: {}, which the sanitizer does not report\n", style.gap(),
+               fmt::join(kernel.unseen, ", "));
   print_fixes(kernel, style);
 }
 
@@ -607,9 +616,10 @@ void print_sources(ExplainResult const& result, Style const& style) {
 
 void print_text(ExplainResult const& result, Style const& style) {
   Trace const& trace = result.trace;
-  fmt::print("{}  {}\n  {} on {} ({})\n", style.strong(trace.name), trace.recorded,
-             shortened(fmt::format("{}", fmt::join(trace.program, " ")), longest_name), trace.device,
-             trace.arch->name);
+  if (!style.brief())
+    fmt::print("{}  {}\n  {} on {} ({})\n", style.strong(trace.name), trace.recorded,
+               shortened(fmt::format("{}", fmt::join(trace.program, " ")), longest_name), trace.device,
+               trace.arch->name);
   fmt::print("  {}{}: {}\n",
              result.kernels.size() < result.all_kernels ? fmt::format("{} of ", result.kernels.size()) : "",
              counted(result.all_kernels, "kernel"), describe(result.sums, style));
@@ -628,10 +638,12 @@ void print_text(ExplainResult const& result, Style const& style) {
     fmt::print("\n{}\n",
                style.doubtful("the sanitizer failed during the trace, so kernels may be missing; failures: " +
                               failure));
-  fmt::print("\n{}\n", certainty_line(*trace.arch, style));
+  fmt::print("{}", certainty_footer(*trace.arch, style));
 }
 
 void refuse_contradictions(Common const& common, ExplainArguments const& options) {
+  if (options.sarif == "-") refuse_brief(common, "--sarif -");
+  if (options.html == "-") refuse_brief(common, "--html -");
   if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} < 2) return;
   std::string const one = common.json ? "--json" : "--sarif - --html -";
   throw InputError::whole("standard output takes one form", one, "write the others to files");
@@ -646,7 +658,7 @@ void run(Common& common, ExplainArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else if (options.sarif != "-" && options.html != "-")
-    print_text(result, Style(common.color, STDOUT_FILENO));
+    print_text(result, style_of(common));
 }
 
 }  // namespace
@@ -655,15 +667,12 @@ void add_explain(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "explain", "What does each line of a traced kernel cost, which lanes conflict, and how to fix it?",
       {"swizproof explain transpose.trace --kernel Naive",
-       "which lines of this kernel cost too much? Exit code 1: some do (the file: "
-       "share/swizproof/examples)"});
+       "which lines of this kernel cost too much? (the file: share/swizproof/examples)"});
   auto const options = std::make_shared<ExplainArguments>();
   sub->add_option(
          "TRACE", options->trace,
          "what swizproof-trace wrote; costs are computed again, by the model of the traced device's\n"
-         "architecture, or by a learned table of the same law (--arch FILE).\n"
-         "Exit codes: 0 no excess, 1 some, 3 none that was seen, but executions were dropped or the tracer "
-         "failed")
+         "architecture, or by a learned table of the same cost model (--arch FILE)")
       ->type_name("FILE")
       ->required();
   sub->add_option("--kernel", options->kernel, "kernels whose name matches this regular expression");
@@ -680,6 +689,11 @@ void add_explain(CLI::App& app, Common& common) {
       *sub, "--html", options->html,
       "write a page to this file (or -): kernels, their lines of source with what each costs, and a\n"
       "picture of each worst execution");
+  add_brief_to(*sub, common);
+  sub->footer(
+      "Exit codes: 0 no excess, 1 some, 2 bad input, 3 no excess was seen, but executions were dropped or "
+      "the\n"
+      "tracer failed.");
   sub->callback([&app, &common, options] {
     if (app.count("--arch") != 0) options->arch = common.arch;
     run(common, *options);

@@ -13,7 +13,6 @@
 
 #include <memory>
 #include <variant>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -32,7 +31,7 @@ struct FindArguments {
   std::string emit;
 };
 
-constexpr std::size_t shown = 8;
+constexpr std::size_t shown = 8;  ///< candidates of a table without --all
 constexpr std::uint64_t heaviest = 1'000'000;
 
 /// The accesses on the winner, checked as `check` does.
@@ -329,9 +328,11 @@ std::string describe(TmaAnswer const& tma) {
   return fmt::format("{} ({}){}{}", name(tma.writes->mode), fmt::join(tma.writes->box, ","), of, count);
 }
 
-std::string table_of(std::monostate, SearchProblem const&, bool) { return {}; }
+constexpr std::size_t best_alone = 1;  ///< candidates of a table with --brief, which has nothing else
 
-std::string table_of(SwizzleSearch const& found, SearchProblem const& problem, bool all) {
+std::string table_of(std::monostate, SearchProblem const&, std::size_t) { return {}; }
+
+std::string table_of(SwizzleSearch const& found, SearchProblem const& problem, std::size_t most) {
   auto const line = [&](std::string const& own, std::string const& bytes, auto const&... rest) {
     return fmt::format("  {:<14}", own) + (problem.on_bytes ? "" : fmt::format("{:<14}", bytes)) +
            fmt::format("{:>7}  {:>6}  {:<12}{:<17}{:>8}  {}\n", rest...);
@@ -340,60 +341,85 @@ std::string table_of(SwizzleSearch const& found, SearchProblem const& problem, b
                            "bytes", "16-byte vectors");
   for (std::size_t i = 0; i < found.best.size(); ++i) {
     Candidate const& c = found.best[i];
-    if (i < shown || all)
+    if (i < most)
       table += line(to_string(c.swizzle), c.on_bytes ? to_string(*c.on_bytes) : "-", c.cost.total,
                     c.cost.excess, fmt::format("{}", fmt::join(c.cost.wavefronts, " ")), describe(c.tma),
                     c.memory, c.whole_vectors ? "whole" : "split");
   }
-  if (found.best.size() > shown && !all)
-    table += fmt::format("  and {} more that are as good (--all)\n", found.best.size() - shown);
+  if (most == best_alone) return table;
+  if (found.best.size() > most)
+    table += fmt::format("  and {} more that are as good (--all)\n", found.best.size() - most);
   Candidate const& best = found.best.front();
   if (!best.tma.writes)
     table += fmt::format("\n  TMA does not write {}: {}\n", to_string(best.swizzle), best.tma.reason);
   return table;
 }
 
-std::string table_of(PitchSearch const& found, SearchProblem const&, bool all) {
+std::string table_of(PitchSearch const& found, SearchProblem const&, std::size_t most) {
   std::string table = fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}\n", "pitch", "bytes", "total", "excess",
                                   "wavefronts", "TMA");
   std::size_t lines = 0;
   for (Pitch const& p : found.fitting) {
     bool const own = p.elements == found.own;
-    if (lines++ < shown || all || own)
+    if (lines++ < most || (own && most != best_alone))
       table += fmt::format("  {:>7}{:>9}{:>9}{:>8}  {:<12}{}{}\n", p.elements, p.memory, p.cost.total,
                            p.cost.excess, fmt::format("{}", fmt::join(p.cost.wavefronts, " ")),
                            describe(p.tma), own ? "   (the tile as it is)" : "");
   }
+  if (most == best_alone) return table;
   for (AccessVerdict const& misfit : found.misfits)
     table += fmt::format("  {:>7}   the tile as it is does not fit {}: {}\n", found.own, misfit.title,
                          std::get<Refuted>(misfit.outcome()).question);
   return table;
 }
 
-std::string table_of(LinearSearch const& found, SearchProblem const&, bool) {
+std::string table_of(LinearSearch const& found, SearchProblem const&, std::size_t most) {
   XorMap const& best = found.maps.best;
-  return fmt::format("  {}\n  total {}; excess {}; wavefronts {}; TMA {}\n", to_string(best.function),
-                     best.cost.total, best.cost.excess, fmt::join(best.cost.wavefronts, " "),
-                     describe(best.tma));
+  return (most == best_alone ? ""
+                             : fmt::format("  {}\n", to_string(best.function))) +  // the winner's text has it
+         fmt::format("  total {}; excess {}; wavefronts {}; TMA {}\n", best.cost.total, best.cost.excess,
+                     fmt::join(best.cost.wavefronts, " "), describe(best.tma));
 }
 
-void print_text(FindResult const& result, bool all, Style const& style) {
+/// A line on how the first access that does not fit the tile can be made to fit it: `         next: ...`.
+std::string next_step(FindResult const& result, bool padding) {
+  auto const* const misfit = std::get_if<Misfit>(&result.accesses.front().found);
+  if (misfit == nullptr) return {};
+  constexpr std::string_view steps[] = {
+      "let all lanes take part, or take an instruction of fewer matrices",
+      "give a larger tile, or an access that stays inside it ('swizproof accesses' has the footprints)",
+      "let each row, and each access in it, start at a multiple of the access's bytes",
+      "give a tile in which each vector is contiguous, or an access of fewer bytes"};
+  return fmt::format("         next: {}{}\n", steps[static_cast<std::size_t>(misfit->fault)],
+                     misfit->fault == Fault::misaligned && !padding ? "; --padding searches such rows" : "");
+}
+
+void print_text(FindResult const& result, FindArguments const& options, Style const& style) {
   SearchProblem const& problem = result.problem;
-  fmt::print("{}\n", style.strong(text_of(problem.tile)));
+  if (!style.brief()) fmt::print("{}\n", style.strong(text_of(problem.tile)));
   for (std::string const& note : result.notes) fmt::print("  note: {}\n", note);
-  if (result.found()) {
-    auto const table = [&](auto const& search) { return table_of(search, problem, all); };
+  std::size_t const most = options.all ? std::string::npos : style.brief() ? best_alone : shown;
+  auto const table = [&](auto const& search) { return table_of(search, problem, most); };
+  if (!result.found()) {
+    fmt::print("  nothing was searched: an access does not fit the tile\n");
+  } else if (style.brief()) {
+    std::string const pad(7 - name(result.outcome).size(), ' ');
+    fmt::print("{}{}  {}\n         {}\n{}", style.outcome(result.outcome), pad,
+               style.strong(text_of(result.winner)), result.conclusion, std::visit(table, result.search));
+  } else {
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
     fmt::print("\n{}\n  {}\n  searched  {}\n  ranked    by total wavefronts{}; ties: {}\n",
                std::visit(table, result.search), style.strong(result.conclusion), result.what, weights,
                result.ties);
     fmt::print("\n{}, checked:\n", style.strong(text_of(result.winner)));
-  } else {
-    fmt::print("  nothing was searched: the tile itself does not fit\n");
   }
-  for (AccessVerdict const& v : result.accesses) fmt::print("\n{}", swizproof::describe(v, style));
-  if (!result.accesses.empty()) fmt::print("\n{}\n", evidence_line(result.accesses, *problem.arch, style));
+  for (AccessVerdict const& v :
+       result.accesses)  // the line of the best candidate has the wavefronts of a proved one
+    if (!style.brief() || !std::holds_alternative<Proved>(v.outcome()))
+      fmt::print("{}{}", style.gap(), swizproof::describe(v, style));
+  if (!result.found()) fmt::print("{}", next_step(result, options.padding));
+  if (!result.accesses.empty()) fmt::print("{}", evidence_footer(result.accesses, *problem.arch, style));
   if (result.code) fmt::print("\n{}", result.code->text);
 }
 
@@ -403,7 +429,7 @@ void run(Common& common, FindArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else
-    print_text(result, options.all, Style(common.color, STDOUT_FILENO));
+    print_text(result, options, style_of(common));
 }
 
 }  // namespace
@@ -429,8 +455,10 @@ void add_find(CLI::App& app, Common& common) {
   sub->add_flag("--xor", options->linear, "search all linear maps instead")
       ->disable_flag_override()
       ->excludes(padding);
-  sub->add_flag("--all", options->all, "show all that are equally good")->disable_flag_override();
+  auto* const all =
+      sub->add_flag("--all", options->all, "show all that are equally good")->disable_flag_override();
   add_emit_to(*sub, options->emit);
+  add_brief_to(*sub, common)->excludes(all);
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -242,9 +241,10 @@ void print_theirs(FragmentResult const& result, Style const& style) {
   Fragment const& f = result.named.fragment;
   Refuted const* const refuted = result.answer.refuted();
   fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(f)));
-  fmt::print("  {}  {}  {}\n  {}\n", style.outcome(result.answer.outcome),
+  fmt::print("  {}  {}{}\n", style.outcome(result.answer.outcome),
              refuted != nullptr ? "is not the instruction's" : "is the instruction's",
-             style.faint(names_of(result.answer.engines)), result.evidence);
+             style.aside(names_of(result.answer.engines)));
+  if (!style.brief() || result.evidence != name(Support::measured)) fmt::print("  {}\n", result.evidence);
   if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
   if (refuted == nullptr) return;
   OtherNumber const o = other_number(result, *refuted);
@@ -262,10 +262,11 @@ void print_text(FragmentResult const& result, Style const& style) {
     return;
   }
   fmt::print("  {}  {}\n", to_string(result.layout), style.faint(index_text(f)));
-  fmt::print("  {}  PTX's formulas are this layout, and every element is held in exactly one place  {}\n",
-             style.outcome(result.answer.outcome), style.faint(names_of(result.answer.engines)));
+  fmt::print("  {}  PTX's formulas are this layout, and every element is held in exactly one place{}\n",
+             style.outcome(result.answer.outcome), style.aside(names_of(result.answer.engines)));
   if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
-  fmt::print("  {}; needs {}\n\n", result.evidence, named.needs);
+  if (!style.brief() || result.evidence != name(Support::measured))
+    fmt::print("  {}; needs {}\n{}", result.evidence, named.needs, style.gap());
   if (result.holder) {
     Holder const at = *result.holder;
     fmt::print("  {} is in T{} {}, its value {}\n",
@@ -273,7 +274,7 @@ void print_text(FragmentResult const& result, Style const& style) {
                at.thread, register_name(f, at.value, f.bits), at.value);
   }
   if (result.lane) print_lane(named, *result.lane);
-  if (!result.holder && !result.lane) fmt::print("{}", table_of(named));
+  if (!result.holder && !result.lane && !style.brief()) fmt::print("{}", table_of(named));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -300,7 +301,7 @@ void run(Common& common, FragmentArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else
-    print_text(result, Style(common.color, STDOUT_FILENO));
+    print_text(result, style_of(common));
 }
 
 }  // namespace
@@ -331,6 +332,7 @@ void add_fragment(CLI::App& app, Common& common) {
   sub->add_option("--contiguous", options->contiguous,
                   "the operand's index that is contiguous in shared memory: m, n or k\n"
                   "(default: k for a and b, n for d; with .trans the other)");
+  add_brief_to(*sub, common);
   sub->callback([&common, options] { run(common, *options); });
 }
 

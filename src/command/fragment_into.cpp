@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -466,8 +465,12 @@ void print_up_to(MovementResult const& r, Style const& style) {
   UpTo const& up_to = *r.found.up_to;
   NamedFragment const& f = *r.operand;
   Fragment const& held = r.movement.wanted.fragment;
-  fmt::print("\n  {}   with a fix: right up to {}  {}\n", style.outcome(up_to.answer.outcome),
-             words_for(up_to, f), style.faint(names_of(up_to.answer.engines)));
+  fmt::print("{}  {}   with a fix: right up to {}{}\n", style.gap(), style.outcome(up_to.answer.outcome),
+             words_for(up_to, f), style.aside(names_of(up_to.answer.engines)));
+  if (style.brief()) {
+    if (!up_to.k.empty()) fmt::print("           {}\n", harmless(r));
+    return;
+  }
   if (!up_to.values.empty()) {
     fmt::print(
         "           no value has to change its lane; the operand's registers R', lowest bits first, take "
@@ -507,11 +510,12 @@ void print_movement(MovementResult const& r, Style const& style) {
   std::string const into_text = rows && !r.from.memory
                                     ? r.into.instruction
                                     : r.into.name() + repeated(into.copies, into.along_columns, f);
-  fmt::print("{}\n", style.strong(fmt::format("{} into {}, elements of {} bits", from_text, into_text,
-                                              into.fragment.bits)));
-  if (rows)
+  if (!style.brief())
+    fmt::print("{}\n", style.strong(fmt::format("{} into {}, elements of {} bits", from_text, into_text,
+                                                into.fragment.bits)));
+  if (rows && !(style.brief() && r.split))
     fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.split ? "" : "  (found)", style.faint(r.tile));
-  if (between_registers(r)) {
+  if (between_registers(r) && !style.brief()) {
     auto const [rows_are, columns_are] = matched_indices(r);
     fmt::print("  {}\n",
                style.faint(fmt::format("by position: {} of the source is {} of the operand, {} is {}",
@@ -552,22 +556,25 @@ void print_text(MovementResult const& r, Style const& style) {
       : r.found.answer.proved()
           ? stores(r) ? "every element is stored in its place" : "every register holds what the operand wants"
           : "not known";
-  fmt::print("  {}  {}  {}\n           on {}; {}\n", style.outcome(r.outcome()), says,
-             style.faint(names_of(r.found.answer.engines)), r.found.domain, r.evidence);
+  fmt::print("  {}  {}{}\n", style.outcome(r.outcome()), says, style.aside(names_of(r.found.answer.engines)));
+  if (style.brief())
+    fmt::print("           the model is {}\n", r.evidence);
+  else
+    fmt::print("           on {}; {}\n", r.found.domain, r.evidence);
   if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
   if (r.split) print_split(r);
   std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
                                ? fmt::format("warp {}'s ", r.found.first->thread / warp_lanes)
                                : "";
   if (r.found.misaligned) print_misaligned(r, *r.found.misaligned);
-  if (r.found.first) {
+  if (r.found.first && !(style.brief() && r.split)) {
     WrongValue const& w = *r.found.first;
     fmt::print("           {}{}T{} {} {} {}, {} {}\n", rows ? "with these rows " : "", warp, w.thread,
                register_name(into.fragment, w.value, into.fragment.bits), stores(r) ? "goes to" : "is",
                element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
   if (std::string const hint = element_hint(r); !hint.empty()) fmt::print("           {}\n", hint);
-  if (!r.instead.empty()) fmt::print("\n  {} does it\n", r.instead);
+  if (!r.instead.empty()) fmt::print("{}  {} does it\n", style.gap(), r.instead);
   if (r.found.up_to) print_up_to(r, style);
   if (r.found.nothing_fixes && r.instead.empty())
     fmt::print("           no order of the values within the lanes and no permutation of k and {} fixes it\n",
@@ -582,7 +589,7 @@ void run_movement(Common& common, FragmentArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else
-    print_text(result, Style(common.color, STDOUT_FILENO));
+    print_text(result, style_of(common));
 }
 
 }  // namespace swizproof::command

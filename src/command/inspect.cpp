@@ -97,7 +97,11 @@ struct InspectResult {
 
 InspectResult compute(Common const& common, LayoutArgument const& layout) {
   Mapping const map = layout.parse_for_every_base();
-  return {map.text, map.notes, inspect(map, common.limits())};
+  InspectResult result{map.text, map.notes, inspect(map, common.limits())};
+  if (result.found.alignment.note == needs_element)
+    result.notes.emplace_back(
+        "the alignment, in bytes, is not computed: it needs the element type, such as --element f16");
+  return result;
 }
 
 Json to_json(InspectResult const& result) {

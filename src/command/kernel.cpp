@@ -231,7 +231,7 @@ std::string sarif_of(std::vector<Result> const& results, Architecture const& arc
   for (Result const& r : results)
     for (FailingAccess const& f : failing_of(r.report, true)) {
       KernelAccess const& a = *f.access;
-      std::string text = describe(f, arch, 0);
+      std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
       text.pop_back();
       bool const mapped = !a.file.empty();
       findings.push_back({std::move(text), mapped ? found_at(sources, a.file) : path_in_checkout(r.file),
@@ -280,6 +280,10 @@ std::vector<Row> rows_of(std::vector<KernelAccess> const& accesses) {
 
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style) {
+  std::vector<Row> rows = rows_of(r.report.accesses);
+  if (style.brief())
+    std::erase_if(rows, [](Row const& row) { return row.first->verdict == KernelVerdict::proved; });
+  if (style.brief() && rows.empty() && r.report.refused.empty()) return;
   fmt::print(common.streams.out, "{}{}\n", style.strong(r.name),
              r.report.block.empty() ? "" : "  block " + r.report.block);
   if (r.report.accesses.empty()) {
@@ -294,7 +298,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
              style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}", "",
                                      "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
                                      "aligned", "bounds")));
-  for (Row const& row : rows_of(r.report.accesses)) {
+  for (Row const& row : rows) {
     KernelAccess const& a = *row.first;
     std::string const number =
         a.wavefronts ? fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts) : "-";
@@ -307,7 +311,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
                colored(a.verdict, style), source_of(a), wide, a.op, op, row.count, number,
                a.instruction ? std::to_string(a.ideal) : "-", excess, fact(a.aligned), fact(a.in_bounds),
                a.reason.empty() ? "" : "  " + a.reason);
-    if (std::string const lanes = lanes_of(a, arch, 6); !lanes.empty())
+    if (std::string const lanes = lanes_of(a, arch, 6, style); !lanes.empty())
       fmt::print(common.streams.out, "{}{}", line_of(sources, a), lanes);
   }
   fmt::print(common.streams.out, "\n");
@@ -316,6 +320,7 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   if (common.json && arguments.sarif == "-")
     throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
+  if (arguments.sarif == "-") refuse_brief(common, "--sarif -");
   Sources sources(arguments.source);
   std::vector<Result> const results = compute(common, arguments, options);
   Sums const sums = sums_of(results);
@@ -325,12 +330,12 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
     write_output(common, arguments.sarif, "the SARIF file", sarif_of(results, arch, sources), true);
   if (common.json) return print_json(common, to_json(results, arch, sources));
   if (arguments.sarif == "-") return;
-  Style const style(common.color, STDOUT_FILENO);
+  Style const style = style_of(common);
   for (Result const& r : results) print(common, r, arch, sources, style);
   fmt::print(common.streams.out,
              "{} proved, {} refuted, {} depend on data, {} unknown; of the PTX, over all warps, blocks, "
-             "iterations and parameters\n\n{}\n",
-             sums.proved, sums.refuted, sums.data, sums.unknown, certainty_line(arch, style));
+             "iterations and parameters\n{}",
+             sums.proved, sums.refuted, sums.data, sums.unknown, certainty_footer(arch, style));
 }
 
 }  // namespace
@@ -368,6 +373,7 @@ void add_kernel(CLI::App& app, Common& common) {
       ->allow_extra_args(false);
   add_output_to(*sub, "--sarif", arguments->sarif,
                 "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
+  add_brief_to(*sub, common);
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;
     if (most->count() != 0) options->at_most = arguments->at_most;

@@ -99,6 +99,7 @@ std::string manual(CLI::App const& app) {
   for (CLI::App const* sub : commands) {
     page += fmt::format(".SS swizproof {}\n{}\n", sub->get_name(), in_roff(question_of(*sub)));
     page += verbatim(example_of(*sub)) + entries(*sub);
+    if (sub->get_footer() != app.get_footer()) page += ".PP\n" + in_roff(sub->get_footer()) + "\n";
   }
   page += ".SH OPTIONS OF EVERY COMMAND\n" + entries(app);
   page += ".SH EXIT STATUS\n" + in_roff(app.get_footer()) + "\n";

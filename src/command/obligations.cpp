@@ -169,27 +169,30 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
 }
 
 /// Why an access is refuted: it does not fit its tile, or costs too much.
-std::string failing(AccessVerdict const& v, Refuted const& refuted, int indent) {
+std::string failing(AccessVerdict const& v, Refuted const& refuted, int indent, Style const& style) {
   if (WorstCost const* const cost = v.cost())
     return fmt::format("{:{}}{}: {} wavefronts, {} allowed\n", "", indent, v.title, cost->wavefronts,
                        v.allowed) +
-           (cost->has_conflict() ? describe(*cost, indent + 2) : "");
+           (cost->has_conflict() ? describe(*cost, indent + 2, style) : "");
   return fmt::format("{0:{1}}{2}: it does not fit: {3}\n{0:{1}}  {4}\n", "", indent, v.title,
                      refuted.question, describe(refuted));
 }
 
-/// Accesses of a budget, the most expensive first; and the lanes that collide where most is lost.
-std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& accesses, int indent) {
+/// Accesses of a budget, the most expensive first; and the lanes that collide where most is lost. With --brief the latter.
+std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& accesses, int indent,
+                      Style const& style) {
   std::vector<std::size_t> order(accesses.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   auto const& e = spent.expenses;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return e[a].total > e[b].total; });
   std::string text;
-  for (std::size_t const i : order)
+  for (std::size_t const i : order) {
+    if (style.brief()) break;
     text += fmt::format("{:{}}{:>8}  ideal {:>8}{}  {}: {}\n", "", indent, e[i].total, e[i].ideal,
                         e[i].weight == 1 ? "" : fmt::format(", weight {}", e[i].weight),
                         printable(e[i].obligation), accesses[i].title);
+  }
   auto const lost = [&](std::size_t i) { return e[i].total - std::min(e[i].ideal, e[i].total); };
   std::size_t const worst = *std::max_element(
       order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return lost(a) < lost(b); });
@@ -197,7 +200,7 @@ std::string overspent(Spending const& spent, std::vector<AccessVerdict> const& a
   if (most.cost()->has_conflict())
     text += fmt::format("{:{}}{}: {} wavefronts, ideal {}\n", "", indent, most.title, most.cost()->wavefronts,
                         most.ideal) +
-            describe(*most.cost(), indent + 2);
+            describe(*most.cost(), indent + 2, style);
   return text;
 }
 
@@ -207,10 +210,10 @@ std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport cons
 }
 
 /// Why it does not hold, down to the lane.
-std::string reasons(Obligation const& o, ObligationReport const& r, int indent) {
+std::string reasons(Obligation const& o, ObligationReport const& r, int indent, Style const& style) {
   if (auto const accesses = failing_of(o, r); !accesses.empty()) {
     std::string text;
-    for (FailingAccess const& f : accesses) text += describe(f, *o.arch, indent);
+    for (FailingAccess const& f : accesses) text += describe(f, *o.arch, indent, style);
     return text;
   }
   std::string const expected =
@@ -219,11 +222,11 @@ std::string reasons(Obligation const& o, ObligationReport const& r, int indent) 
     return fmt::format("{:{}}{}\n", "", indent, printable(unknown->reason)) + expected;
   }
   if (o.expect_refuted) return expected;
-  if (r.spending) return overspent(*r.spending, r.accesses, indent);
+  if (r.spending) return overspent(*r.spending, r.accesses, indent, style);
   std::string text;
   for (AccessVerdict const& v : r.accesses) {
     Outcome const outcome = v.outcome();
-    if (auto const* refuted = std::get_if<Refuted>(&outcome)) text += failing(v, *refuted, indent);
+    if (auto const* refuted = std::get_if<Refuted>(&outcome)) text += failing(v, *refuted, indent, style);
   }
   auto const* refuted = std::get_if<Refuted>(&r.outcome);
   if (r.accesses.empty() && refuted != nullptr && !refuted->values.empty())
@@ -233,7 +236,7 @@ std::string reasons(Obligation const& o, ObligationReport const& r, int indent) 
 
 /// The same from the first column, for reports: without a last newline.
 std::string plain_reasons(Obligation const& o, ObligationReport const& r) {
-  std::string text = reasons(o, r, 0);
+  std::string text = reasons(o, r, 0, Style("never", STDOUT_FILENO));
   while (text.ends_with('\n')) text.pop_back();
   return text;
 }
@@ -246,13 +249,16 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
   }
   std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", name(r.found)) : "";
   bool const holds = std::holds_alternative<Proved>(r.outcome);
+  std::vector<std::string> const notes = notes_of(o);
+  if (style.brief() && holds && notes.empty()) return;
   std::string const pad(7 - name(r.outcome).size(), ' ');
-  fmt::print("{}{}  {:<{}}  {}{}  {}\n", style.outcome(r.outcome), pad, printable(o.title()), width,
-             holds ? expected : "", printable(r.detail),
-             style.faint((r.engines.empty() ? "" : names_of(r.engines) + ", ") + duration(r.seconds)));
-  if (speaks_of_banks(o) && o.arch != &sm_90) fmt::print("         {}\n", certainty_line(*o.arch, style));
-  if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r, 9));
-  for (std::string const& note : notes_of(o)) fmt::print("         note: {}\n", printable(note));
+  std::string const by = (r.engines.empty() ? "" : names_of(r.engines) + ", ") + duration(r.seconds);
+  fmt::print("{}{}  {:<{}}  {}{}{}\n", style.outcome(r.outcome), pad, printable(o.title()), width,
+             holds ? expected : "", printable(r.detail), style.aside(by));
+  if (speaks_of_banks(o) && o.arch != &sm_90 && !style.brief())
+    fmt::print("         {}\n", certainty_line(*o.arch, style));
+  if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r, 9, style));
+  for (std::string const& note : notes) fmt::print("         note: {}\n", printable(note));
 }
 
 // ------------------------------------------------------------------------------------------------ SARIF
@@ -320,7 +326,8 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
   for (FailingAccess const& f : failing_of(o, r)) {
     KernelAccess const* const a = f.access;
     SarifFinding finding = finding_of(o, r);
-    finding.message = fmt::format("{}: {}\n{}", o.title(), o.source, describe(f, *o.arch, 0));
+    finding.message = fmt::format("{}: {}\n{}", o.title(), o.source,
+                                  describe(f, *o.arch, 0, Style("never", STDOUT_FILENO)));
     finding.message.pop_back();
     finding.rule = a->verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
     if (!a->file.empty()) finding.file = path_in_checkout(a->file), finding.line = a->line;
@@ -348,10 +355,17 @@ std::size_t widest_name(std::vector<Obligation> const& all) {
   return width;
 }
 
-void print_summary(ObligationsResult const& result) {
-  fmt::print("\n{} obligations: {} proved, {} refuted, {} unknown{}\n", result.obligations.size(),
-             result.proved, result.refuted, result.unknown,
+/// The counts; with --brief also the bank models that are not measured, which the lines of the obligations have else.
+void print_summary(ObligationsResult const& result, Style const& style) {
+  std::size_t const all = result.obligations.size();
+  fmt::print("{}{} obligation{}: {} proved, {} refuted, {} unknown{}\n", style.gap(), all,
+             all == 1 ? "" : "s", result.proved, result.refuted, result.unknown,
              result.errors == 0 ? "" : fmt::format(", {} malformed", result.errors));
+  if (!style.brief()) return;
+  std::vector<Architecture const*> archs;
+  for (Obligation const& o : result.obligations)
+    if (speaks_of_banks(o) && std::find(archs.begin(), archs.end(), o.arch) == archs.end())
+      archs.push_back(o.arch), fmt::print("{}", certainty_footer(*o.arch, style));
 }
 
 Json to_json(ObligationsResult const& result) {
@@ -402,12 +416,13 @@ void prove_files(Common& common, ProveOptions const& options) {
   if (common.json && options.sarif == "-")
     throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
   std::vector<Obligation> chosen = read_all(common, options);
+  if (options.sarif == "-") refuse_brief(common, "--sarif -");
   if (options.list) return list(common.streams, chosen, options.files);
   std::optional<WholeFile> junit, sarif;
   if (!options.sarif.empty() && options.sarif != "-") sarif.emplace(options.sarif, "the SARIF file");
   if (!options.junit.empty()) junit.emplace(options.junit, "the JUnit file");
-  Style const style(common.color, STDOUT_FILENO);
-  std::size_t const width = widest_name(chosen);
+  Style const style = style_of(common);
+  std::size_t const width = style.brief() ? 0 : widest_name(chosen);
   ObligationsResult const result = compute(std::move(chosen), common, options,
                                            [&](Obligation const& obligation, ObligationReport const& report) {
                                              if (quiet) return;
@@ -418,7 +433,7 @@ void prove_files(Common& common, ProveOptions const& options) {
   if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty_of(result)));
   if (sarif) sarif->write(sarif_of(result));
   if (options.sarif == "-") fmt::print(common.streams.out, "{}", sarif_of(result));
-  if (!quiet) return print_summary(result);
+  if (!quiet) return print_summary(result, style);
   for (ObligationReport const& r : result.reports)
     if (r.error)
       std::fputs(describe(*r.error, Style(common.color, STDERR_FILENO)).c_str(), common.streams.err);

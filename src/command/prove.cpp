@@ -100,20 +100,24 @@ class Printer {
   explicit Printer(Style const& style) : style_(style) {}
 
   void add(Claim const& claim, ClaimReport const& report) {
+    if (style_.brief() && report.verdict.proved()) return;
     if (claim.cell && report.verdict.proved()) {
       add_cell(*claim.cell);
       return;
     }
     finish_row();
     if (claim.statement.text != statement_) {
-      if (group_of(claim) != group_) fmt::print("\n{}\n", style_.strong(group_of(claim)));
+      if (group_of(claim) != group_) fmt::print("{}{}\n", style_.gap(), style_.strong(group_of(claim)));
       group_ = group_of(claim);
       statement_ = claim.statement.text;
       print_wrapped(statement_, 2);
     }
-    fmt::print("    {}  {:<92} {:<12} {:>6}\n", style_.outcome(report.verdict.outcome),
-               shorten(claim.domain, 92), style_.faint(fmt::format("{:<12}", names_of(report.engines))),
-               duration(report.verdict.seconds));
+    if (style_.brief())
+      fmt::print("    {}  {}\n", style_.outcome(report.verdict.outcome), claim.domain);
+    else
+      fmt::print("    {}  {:<92} {:<12} {:>6}\n", style_.outcome(report.verdict.outcome),
+                 shorten(claim.domain, 92), style_.faint(fmt::format("{:<12}", names_of(report.engines))),
+                 duration(report.verdict.seconds));
     if (auto const* refuted = std::get_if<Refuted>(&report.verdict.outcome))
       fmt::print("             counterexample: {}: {}\n", refuted->question, describe(*refuted));
     if (auto const* unknown = std::get_if<Unknown>(&report.verdict.outcome))
@@ -271,16 +275,20 @@ Json to_json(ProveResult const& result) {
 
 /// Text below the claims.
 void print_summary(ProveResult const& result, Style const& style) {
-  fmt::print("\nwavefronts: proved for the model; {}\n", certainty_line(*result.arch, style));
+  if (!style.brief())
+    fmt::print("\nwavefronts: proved for the model; {}\n\n{}\n", certainty_line(*result.arch, style),
+               cutlass_note());
   auto const count = [](std::size_t n, std::string const& text) { return n == 0 ? std::string("0") : text; };
   std::size_t const claims = result.claims.size();
   fmt::print(
-      "\n{}\n{} claims: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted, {} domains "
-      "not empty; {}\n",
-      cutlass_note(), claims, count(result.proved, style.good(std::to_string(result.proved))),
+      "{} claim{}: {} proved, {} refuted, {} unknown; {} of {} negative controls refuted, {} domains "
+      "not empty{}\n",
+      claims, claims == 1 ? "" : "s", count(result.proved, style.good(std::to_string(result.proved))),
       count(result.refuted, style.bad(std::to_string(result.refuted))),
       count(result.unknown, style.doubtful(std::to_string(result.unknown))), result.controls, claims,
-      result.inhabited == claims ? "all" : std::to_string(result.inhabited), duration(result.seconds));
+      result.inhabited == claims ? "all" : std::to_string(result.inhabited),
+      style.brief() ? "" : "; " + duration(result.seconds));
+  if (style.brief()) fmt::print("{}", certainty_footer(*result.arch, style));
 }
 
 void run(Common& common, ProveOptions const& options) {
@@ -301,7 +309,7 @@ void run(Common& common, ProveOptions const& options) {
   if (!options.claims_page.empty()) page.emplace(options.claims_page, "the page");
   std::optional<CertificateWriter> certificates;
   if (!options.certificates.empty()) certificates.emplace(options.certificates, all_claims.size());
-  Style const style(common.color, STDOUT_FILENO);
+  Style const style = style_of(common);
   Printer printer(style);
   Stopwatch const watch;
   auto const print_claim = [&](Claim const& claim, ClaimReport const& report) {
@@ -352,7 +360,9 @@ void add_prove(CLI::App& app, Common& common) {
   sub->add_flag("--list", options->list, "print the names and decide nothing")->disable_flag_override();
   add_output_to(*sub, "--page", options->claims_page,
                 "also write the catalogue as a Markdown page to this file");
+  add_brief_to(*sub, common);
   sub->callback([&common, options] {
+    if (options->list) refuse_brief(common, "--list");
     if (!options->files.empty()) return prove_files(common, *options);
     if (!options->list) return run(common, *options);
     for (Claim const& claim : select(catalog(), *options)) fmt::print("{}\n", claim.name);

@@ -181,15 +181,13 @@ void run(Common& common, RecheckOptions const& options) {
 void add_recheck(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "recheck",
-      "Are the certificates of 'prove --certificates DIR' those of the "
-      "catalogue, and do a second solver and a proof\n"
-      "checker agree with them? Exit codes: 0 all agree, 1 a file is "
-      "not what the catalogue says, 3 not decided,\n"
-      "4 they disagree.",
+      "Are certificates those of the catalogue, and do a second solver and a proof checker agree with them?",
       {"d=$(mktemp -d) && swizproof prove --only '^span/' --certificates $d/c && swizproof recheck $d/c",
-       "do other solvers agree? Exit code 3: none is installed"});
+       "do other solvers agree?"});
   auto const options = std::make_shared<RecheckOptions>();
-  sub->add_option("DIR", options->folder, "the folder of certificates")->type_name("FOLDER")->required();
+  sub->add_option("DIR", options->folder, "the folder that 'prove --certificates' wrote")
+      ->type_name("FOLDER")
+      ->required();
   sub->add_option("--solver", options->solver,
                   "cvc5, bitwuzla or boolector (default: cvc5 and boolector, each for its kind of question; "
                   "else the first "
@@ -198,6 +196,10 @@ void add_recheck(CLI::App& app, Common& common) {
   sub->add_option("--jobs", options->jobs,
                   "files at the same time (default: one a core that has memory for it)")
       ->check(CLI::Range(1U, 1024U));
+  sub->footer(
+      "Exit codes: 0 all agree, 1 a file is not what the catalogue says, 2 bad input, 3 not decided, or no "
+      "solver "
+      "is\ninstalled, 4 they disagree.");
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -15,7 +15,6 @@
 #include <bit>
 #include <cctype>
 #include <memory>
-#include <unistd.h>
 
 namespace swizproof::command {
 
@@ -480,7 +479,7 @@ bool steady_along(TmaPlan const& plan, std::vector<std::uint64_t> const& boxes, 
   return true;
 }
 
-/// Why there is a copy for each line of a box; empty if there is not.
+/// Reason why each box is one line or a part of one; empty if it is not.
 std::string why_lines_alone(TmaResult const& result) {
   TmaPlan const& plan = result.found.plans.front();
   if (plan.boxes == 1 || written_twice(result) != 0 ||
@@ -497,13 +496,13 @@ std::string why_lines_alone(TmaResult const& result) {
       steady_along(plan, boxes, plan.modes.front(), static_cast<std::int64_t>(plan.box.front() * element));
   if (cut && tma_width(plan.mode) != 0 && line * element > tma_width(plan.mode))
     return fmt::format(
-        "a copy for each piece of a line: the tile's lines of {} bytes are wider than the {} of the swizzle",
+        "each piece of a line is a box: the tile's lines of {} bytes are wider than the swizzle's {}",
         line * element, tma_width(plan.mode));
   if (cut && line > tma_most_elements)
-    return fmt::format("a copy for each piece of a line: the tile's lines have {} elements, a box at most {}",
+    return fmt::format("each piece of a line is a box: the tile's lines have {} elements, a box at most {}",
                        line, tma_most_elements);
-  return plan.modes.size() == 1 ? "a copy for each piece of the line: it has gaps"
-                                : "a copy for each line of a box: the tile's lines are not a pitch apart";
+  return plan.modes.size() == 1 ? "each piece of the line is a box: the line has gaps"
+                                : "each line is a box: the tile's lines are not at one distance";
 }
 
 /// Conditions of a wgmma descriptor on the base beyond those of the copies; empty if there are none.
@@ -521,50 +520,53 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
   auto const line = [&](std::string_view what, std::string const& text) {
     fmt::print("  {:<13}{}\n", what, text);
   };
-  fmt::print("  {}  TMA writes exactly this tile: mode {}, {} of ({})\n           on {}\n\n",
-             style.outcome(result.found.outcome), style.strong(name(plan.mode)),
-             plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes), fmt::join(plan.box, ","),
-             domain_of(result));
+  auto const detail = [&](std::string_view what, std::string const& text) {
+    if (!style.brief()) line(what, text);
+  };
+  fmt::print("  {}  TMA writes exactly this tile: mode {}, {} of ({})\n", style.outcome(result.found.outcome),
+             style.strong(name(plan.mode)), count_of(plan), fmt::join(plan.box, ","));
+  if (!style.brief()) fmt::print("           on {}\n\n", domain_of(result));
   std::vector<std::string> types;
   for (TmaDataType const* type : result.data_types)
     types.push_back(fmt::format("{} ({})", cuda_name(*type), type->number));
   line("data type", fmt::format("{}", fmt::join(types, " or ")));
   if (!result.data_types.front()->keeps_bits)
     line("", "converts f32 to tf32 on the way, as CUTLASS says (not measured); FLOAT32 (7) keeps the bits");
-  line("swizzle", fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0)", cuda_name(plan.mode),
-                              static_cast<unsigned>(plan.mode)));
+  detail("swizzle", fmt::format("{} ({}); interleave CU_TENSOR_MAP_INTERLEAVE_NONE (0)", cuda_name(plan.mode),
+                                static_cast<unsigned>(plan.mode)));
   line("box", fmt::format("{{{}}}, innermost first, along {} {} of the tile; element strides 1",
                           fmt::join(plan.box, ", "), plan.modes.size() == 1 ? "mode" : "modes",
                           fmt::join(plan.modes, ", ")));
   if (is_split(plan))
     line("", fmt::format("in steps of {} indices of these modes: the tensor map splits them",
                          fmt::join(plan.steps, ", ")));
-  if (std::string const minimum = minimum_of(result); !minimum.empty()) line("minimum", minimum);
-  line("pitch", fmt::format("{} bytes from line to line of a box", plan.pitch));
-  line("bytes", fmt::format("{} of one box, {} in all: what the barrier expects", plan.bytes,
-                            plan.bytes * plan.boxes));
+  if (std::string const why = why_lines_alone(result); !why.empty()) line("why", why);
+  if (std::string const minimum = minimum_of(result); !minimum.empty()) detail("minimum", minimum);
+  detail("pitch", fmt::format("{} bytes from line to line of a box", plan.pitch));
+  detail("bytes", fmt::format("{} of one box, {} in all: what the barrier expects", plan.bytes,
+                              plan.bytes * plan.boxes));
   line("destination", good_bases(plan));
   if (std::string const wgmma = base_of_wgmma(result); !wgmma.empty()) line("", wgmma);
-  line("tensor", fmt::format("its address and its strides are multiples of {} bytes", tma_tensor_unit));
-  line("limits",
-       fmt::format("a box: {} elements a dimension, {} dimensions; a line: multiples of {} bytes{}",
-                   tma_most_elements, tma_most_dimensions, tma_line_unit,
-                   tma_width(plan.mode) == 0 ? "" : fmt::format(", at most {}", tma_width(plan.mode))));
-  if (plan.image) line("as a layout", to_string(*plan.image));
-  if (std::string const why = why_lines_alone(result); !why.empty()) line("", why);
+  detail("tensor", fmt::format("its address and its strides are multiples of {} bytes", tma_tensor_unit));
+  detail("limits",
+         fmt::format("a box: {} elements a dimension, {} dimensions; a line: multiples of {} bytes{}",
+                     tma_most_elements, tma_most_dimensions, tma_line_unit,
+                     tma_width(plan.mode) == 0 ? "" : fmt::format(", at most {}", tma_width(plan.mode))));
+  if (plan.image) detail("as a layout", to_string(*plan.image));
   for (std::size_t i = 1; i < result.found.plans.size(); ++i) {
     TmaPlan const& other = result.found.plans[i];
-    line(i == 1 ? "others" : "",
-         fmt::format("mode {}, {} of ({}), from {}", name(other.mode),
-                     other.boxes == 1 ? "one box" : fmt::format("{} boxes", other.boxes),
-                     fmt::join(other.box, ","),
-                     other.destination_alignment == 0
-                         ? "a base that is " + residues(other)
-                         : fmt::format("multiples of {} bytes", other.destination_alignment)));
+    detail(i == 1 ? "others" : "",
+           fmt::format("mode {}, {} of ({}), from {}", name(other.mode), count_of(other),
+                       fmt::join(other.box, ","),
+                       other.destination_alignment == 0
+                           ? "a base that is " + residues(other)
+                           : fmt::format("multiples of {} bytes", other.destination_alignment)));
   }
   if (result.found.split) line("split", describe_split(result));
-  line("evidence", fmt::format("{}; TMA model of {}: {}", names_of(plan.engines), result.arch->name,
-                               evidence_of(result)));
+  if (!style.brief() || result.support != Support::measured)
+    line("evidence", fmt::format("{}TMA model of {}: {}", style.brief() ? "" : names_of(plan.engines) + "; ",
+                                 result.arch->name, evidence_of(result)));
+  if (style.brief()) return;
   fmt::print("\n  tile coordinate  destination, bytes from the base\n");
   for (std::size_t i = 0; i < plan.copies.size() && (i < shown_copies || all); ++i)
     fmt::print("  {:<15}  {}\n", fmt::format("({})", fmt::join(plan.copies[i].at, ",")),
@@ -576,7 +578,7 @@ void print_plan(TmaResult const& result, bool all, Style const& style) {
 }
 
 void print_text(TmaResult const& result, bool all, Style const& style) {
-  fmt::print("{}\n", style.strong(result.map.text));
+  if (!style.brief()) fmt::print("{}\n", style.strong(result.map.text));
   for (std::string const& note : result.map.notes) fmt::print("  note: {}\n", note);
   if (!result.found.plans.empty()) return print_plan(result, all, style);
   bool const refuted_tile = std::holds_alternative<Refuted>(result.found.outcome);
@@ -584,11 +586,12 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
              refuted_tile ? "no equal boxes of one tensor map write exactly this tile: " : "",
              result.found.reason);
   if (result.found.witness) fmt::print("           {}\n", describe(*result.found.witness));
-  if (refuted_tile)
+  if (refuted_tile && !style.brief())
     fmt::print("           on {}\n           tried: {}\n", domain_of_refutation(result), searched(result));
   if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
-  fmt::print("           {}: {}; interleaved tensors and copies without a tensor map are not modelled\n",
-             result.arch->name, evidence_of(result));
+  if (!style.brief() || result.support != Support::measured)
+    fmt::print("           {}: {}; interleaved tensors and copies without a tensor map are not modelled\n",
+               result.arch->name, evidence_of(result));
 }
 
 void run(Common& common, TmaArguments const& options) {
@@ -598,7 +601,7 @@ void run(Common& common, TmaArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else
-    print_text(result, options.all, Style(common.color, STDOUT_FILENO));
+    print_text(result, options.all, style_of(common));
 }
 
 }  // namespace
@@ -620,7 +623,8 @@ void add_tma(CLI::App& app, Common& common) {
       {"swizproof tma 'gmma:K_SW128<f16> (64,128)'", "which copies of the TMA write exactly this tile?"});
   auto const options = std::make_shared<TmaArguments>();
   options->layout.add_to(*sub);
-  sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();
+  auto* const all = sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();
+  add_brief_to(*sub, common)->excludes(all);
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -64,6 +64,7 @@ class Printer {
     }
     hidden();
     if (picture_.has_access) banks(), verdict();
+    if (text_.ends_with("\n\n")) text_.pop_back();
     return std::move(text_);
   }
 

@@ -24,6 +24,7 @@ LEFT_OUT = {
     "--content": "a text, which has no JSON form",
     "--list": "names, which have no JSON form",
     "--json": "an answer is the JSON document",
+    "--brief": "a shorter text: an answer is the whole document",
     "--color": "an answer has no colours",
     "--help": "help(swizproof.check)",
     "--man": "help(swizproof)",

@@ -106,6 +106,7 @@ std::string describe(Fix const& fix, Style const& style) {
   };
   if (fix.swizzle) line("swizzle", fix.swizzle->after, describe(*fix.swizzle, fix));
   if (fix.padding) line("padding", fix.padding->after, describe(*fix.padding, fix.element_bytes));
+  if (style.brief() && (fix.swizzle || fix.padding)) return text;
   if (!fix.swizzle)
     text += fmt::format("  {}searched: {}\n", fix.too_many ? "swizzles " : "no swizzle helps; ",
                         swizzles_searched(fix));

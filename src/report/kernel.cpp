@@ -68,7 +68,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
   return kernel;
 }
 
-std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent) {
+std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent, Style const& style) {
   if (a.verdict != KernelVerdict::refuted || !a.reason.empty() || !a.worst || !a.instruction) return {};
   KernelWorst const& w = *a.worst;
   std::string values;
@@ -77,8 +77,10 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
   constexpr std::size_t most = 100;  // characters; the JSON document has them all
   std::string const address = a.address.size() <= most ? a.address : a.address.substr(0, most - 3) + "...";
+  Collision const worst = fullest(*a.instruction, w.lanes, c);
+  if (style.brief()) return describe(worst, indent, style, fmt::format("warp {}{}", w.warp, values));
   return fmt::format("{:{}}warp {}{}; address: {}\n", "", indent, w.warp, values, address) +
-         describe(fullest(*a.instruction, w.lanes, c), indent);
+         describe(worst, indent, style);
 }
 
 std::string failing(KernelAccess const& a) {
@@ -106,10 +108,10 @@ std::vector<FailingAccess> failing_of(KernelReport const& report, bool data) {
   return all;
 }
 
-std::string describe(FailingAccess const& f, Architecture const& arch, int indent) {
+std::string describe(FailingAccess const& f, Architecture const& arch, int indent, Style const& style) {
   return fmt::format("{:{}}{}{}\n{}", "", indent, printable(f.text),
                      f.instructions == 1 ? "" : fmt::format(" ({} instructions)", f.instructions),
-                     lanes_of(*f.access, arch, indent + 2));
+                     lanes_of(*f.access, arch, indent + 2, style));
 }
 
 }  // namespace swizproof

@@ -25,8 +25,9 @@ namespace swizproof {
                                              std::string const& file);
 
 /// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
-/// nothing for an access of another kind. Checked by tests/golden/kernel.txt.
-[[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent);
+/// nothing for an access of another kind. With --brief the bank alone. Checked by tests/golden/kernel.txt.
+[[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent,
+                                   Style const& style);
 
 /// A reason why a kernel fails: an access, and how many instructions of its line fail for the same reason.
 struct FailingAccess {
@@ -39,7 +40,8 @@ struct FailingAccess {
 [[nodiscard]] std::vector<FailingAccess> failing_of(KernelReport const& report, bool data);
 
 /// A line on the access, and the lanes that collide, indented by `indent`.
-[[nodiscard]] std::string describe(FailingAccess const& failing, Architecture const& arch, int indent);
+[[nodiscard]] std::string describe(FailingAccess const& failing, Architecture const& arch, int indent,
+                                   Style const& style);
 
 /// Why the access is no proved one: `transpose.cu:31: st.shared.f32: 32 wavefronts, 1 allowed`.
 [[nodiscard]] std::string failing(KernelAccess const& access);

@@ -12,9 +12,10 @@
 
 namespace swizproof {
 
-Style::Style(std::string_view when, int file_descriptor)
+Style::Style(std::string_view when, int file_descriptor, bool brief)
     : colored_(when == "always" ||
-               (when == "auto" && isatty(file_descriptor) != 0 && std::getenv("NO_COLOR") == nullptr)) {}
+               (when == "auto" && isatty(file_descriptor) != 0 && std::getenv("NO_COLOR") == nullptr)),
+      brief_(brief) {}
 
 std::string Style::paint(std::string_view code, std::string_view text) const {
   return colored_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
@@ -147,7 +148,7 @@ nlohmann::ordered_json list_of(std::span<Engine const> engines) {
   return list;
 }
 
-std::string describe(Collision const& collision, int indent, std::string_view where,
+std::string describe(Collision const& collision, int indent, Style const& style, std::string_view where,
                      std::span<ElementAtFault const> elements) {
   constexpr std::size_t shown = 8;
   std::vector<CollidingLane> const& all = collision.lanes;
@@ -171,33 +172,40 @@ std::string describe(Collision const& collision, int indent, std::string_view wh
       fmt::format("{:{}}phase {}, bank {}: {} {}{}\n", "", indent, collision.phase, collision.bank,
                   all.size(), collision.by_lane ? "lanes, each for itself" : "different words",
                   where.empty() ? "" : fmt::format(" ({})", where));
+  if (style.brief()) return first;
   if (has_elements) return first + lines + (more.empty() ? "" : fmt::format("{:{}}{}\n", "", indent, more));
   return first +
          fmt::format("{0:{1}}  lane    {2}{3}\n{0:{1}}  address {4}\n", "", indent, lanes, more, addresses);
 }
 
-std::string describe(WorstCost const& cost, int indent) {
+std::string describe(WorstCost const& cost, int indent, Style const& style) {
   std::string where;
   for (auto const& [name, value] : cost.origin.variables) where += fmt::format("{} = {}, ", name, value);
-  return describe(cost.collision, indent, where + fmt::format("base {}", cost.origin.base), cost.elements);
+  return describe(cost.collision, indent, style, where + fmt::format("base {}", cost.origin.base),
+                  cost.elements);
 }
 
 namespace {
 
-std::string describe_cost(AccessVerdict const& v) {
+/// `         for i = 0..31; every base that is a multiple of 16`
+std::string domain_line(AccessVerdict const& v, Style const& style) {
+  return style.brief() ? "" : fmt::format("         for {}\n", v.domain);
+}
+
+std::string describe_cost(AccessVerdict const& v, Style const& style) {
   WorstCost const& cost = *v.cost();
   std::string text = fmt::format("         {} wavefront{} in the worst case, ideal {}", cost.wavefronts,
                                  cost.wavefronts == 1 ? "" : "s", v.ideal);
   if (v.excess() > 0) text += fmt::format(", excess {}", v.excess());
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
-  text += fmt::format("; degree {}\n         for {}\n", fmt::join(cost.degree, " "), v.domain);
+  text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
     text += fmt::format("         reaches {} of the tile's {} bytes\n", cost.coverage->reached,
                         cost.coverage->of);
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;
-  if (cost.has_conflict()) return text + describe(cost, 9);
+  if (cost.has_conflict()) return text + describe(cost, 9, style);
   return text + fmt::format("         no bank conflict: the access needs {} wavefronts ({})\n",
                             cost.wavefronts, describe(*refuted));
 }
@@ -208,14 +216,15 @@ std::string describe(AccessVerdict const& v, Style const& style) {
   Outcome const outcome = v.outcome();
   std::string const pad(7 - name(outcome).size(), ' ');
   std::string const first = fmt::format("{}{}  {}\n", style.outcome(outcome), pad, style.strong(v.title));
-  if (v.cost() != nullptr) return first + describe_cost(v);
+  if (v.cost() != nullptr) return first + describe_cost(v, style);
   if (auto const* unknown = std::get_if<Unknown>(&outcome))
-    return first + fmt::format("         {}\n         for {}\n", unknown->reason, v.domain);
+    return first + fmt::format("         {}\n", unknown->reason) + domain_line(v, style);
   Refuted const& refuted = std::get<Refuted>(outcome);
   if (std::holds_alternative<LostStore>(v.found))
     return first + fmt::format("         {}: {}\n", refuted.question, describe(refuted));
-  return first + fmt::format("         it does not fit: {}\n         {}\n         for {}\n", refuted.question,
-                             describe(refuted), v.domain);
+  return first +
+         fmt::format("         it does not fit: {}\n         {}\n", refuted.question, describe(refuted)) +
+         domain_line(v, style);
 }
 
 namespace {
@@ -313,14 +322,21 @@ nlohmann::ordered_json to_json(AccessVerdict const& v) {
   return out;
 }
 
-std::string evidence_line(std::span<AccessVerdict const> accesses, Architecture const& arch,
-                          Style const& style) {
+std::string evidence_footer(std::span<AccessVerdict const> accesses, Architecture const& arch,
+                            Style const& style) {
+  if (style.brief()) return certainty_footer(arch, style);
   std::vector<Engine> engines;
   for (AccessVerdict const& v : accesses)
     for (Engine const e : v.engines)
       if (std::find(engines.begin(), engines.end(), e) == engines.end()) engines.push_back(e);
   std::string const by = engines.empty() ? "" : style.faint(names_of(engines) + "; ");
-  return style.faint("evidence: ") + by + style.faint("bank model of ") + certainty_line(arch, style);
+  return "\n" + style.faint("evidence: ") + by + style.faint("bank model of ") + certainty_line(arch, style) +
+         "\n";
+}
+
+std::string certainty_footer(Architecture const& arch, Style const& style) {
+  if (style.brief() && arch.support == Support::measured) return {};
+  return fmt::format("{}{}\n", style.gap(), certainty_line(arch, style));
 }
 
 std::string certainty_line(Architecture const& arch, Style const& style) {

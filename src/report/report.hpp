@@ -15,12 +15,19 @@
 
 namespace swizproof {
 
-/// Colours, or none where the output is not a terminal.
+/// How text looks: in colours, or without where the output is not a terminal; whole, or brief.
 class Style {
  public:
   /// `when` is auto, always or never; `file_descriptor` is the output's. NO_COLOR is honoured.
-  Style(std::string_view when, int file_descriptor);
+  Style(std::string_view when, int file_descriptor, bool brief = false);
   [[nodiscard]] bool colored() const { return colored_; }
+  /// True with --brief: verdicts, numbers, the line of each worst case, the fix, and what qualifies them: notes, and a model
+  /// that is not measured. Domains, engines, evidence, lists of lanes, candidates and pictures are left out.
+  [[nodiscard]] bool brief() const { return brief_; }
+  /// Text behind a line, faint: `  linear, exhaustive`; nothing with --brief.
+  [[nodiscard]] std::string aside(std::string const& text) const { return brief_ ? "" : "  " + faint(text); }
+  /// Blank line between parts of a text; nothing with --brief.
+  [[nodiscard]] std::string_view gap() const { return brief_ ? "" : "\n"; }
   [[nodiscard]] std::string good(std::string_view text) const { return paint("32", text); }
   [[nodiscard]] std::string bad(std::string_view text) const { return paint("1;31", text); }
   [[nodiscard]] std::string doubtful(std::string_view text) const { return paint("33", text); }
@@ -32,6 +39,7 @@ class Style {
  private:
   [[nodiscard]] std::string paint(std::string_view code, std::string_view text) const;
   bool colored_;
+  bool brief_;
 };
 
 /// A JSON document as text, on one line or indented. Bytes that are no UTF-8, which JSON cannot hold, become U+FFFD.
@@ -78,12 +86,13 @@ class Style {
                                              std::span<ElementAtFault const> elements = {});
 
 /// `phase 0, bank 4: 8 different words`, then the lanes with their addresses, indented by `indent`: in two rows, or, where
-/// the elements are known, one lane a line. `where` stands behind the first line, in parentheses.
-[[nodiscard]] std::string describe(Collision const& collision, int indent, std::string_view where = {},
+/// the elements are known, one lane a line. `where` stands behind the first line, in parentheses. With --brief the first line.
+[[nodiscard]] std::string describe(Collision const& collision, int indent, Style const& style,
+                                   std::string_view where = {},
                                    std::span<ElementAtFault const> elements = {});
 
 /// The same of a worst case, with its origin and base.
-[[nodiscard]] std::string describe(WorstCost const& cost, int indent);
+[[nodiscard]] std::string describe(WorstCost const& cost, int indent, Style const& style);
 
 /// Verdict, numbers, domain and, if it is refuted, which lanes conflict.
 [[nodiscard]] std::string describe(AccessVerdict const& verdict, Style const& style);
@@ -107,9 +116,13 @@ struct JUnitCase {
 [[nodiscard]] std::string junit_xml(std::string_view suite, std::span<JUnitCase const> cases,
                                     std::string_view certainty = {});
 
-/// Basis of an answer, one line: `evidence: linear, exhaustive; bank model of sm_90: measured on ...`.
-[[nodiscard]] std::string evidence_line(std::span<AccessVerdict const> accesses, Architecture const& arch,
-                                        Style const& style);
+/// Basis of an answer behind a blank line: `evidence: linear, exhaustive; bank model of sm_90: measured on ...`. With --brief
+/// the basis of the model, without a blank line, and only if it is not measured.
+[[nodiscard]] std::string evidence_footer(std::span<AccessVerdict const> accesses, Architecture const& arch,
+                                          Style const& style);
+
+/// The last line of a text on wavefronts: `certainty_line` behind a blank line. With --brief as `evidence_footer`.
+[[nodiscard]] std::string certainty_footer(Architecture const& arch, Style const& style);
 
 /// Basis of the bank model (hardware/certainty.hpp), for people.
 [[nodiscard]] std::string certainty_line(Architecture const& arch, Style const& style);

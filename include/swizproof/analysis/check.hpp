@@ -49,10 +49,15 @@ struct Origin {
   std::uint64_t base = 0;
 };
 
-/// A lane that the instruction cannot serve: outside the tile, misaligned, or its vector split.
+/// Kind of a Misfit: a lane without the address that ldmatrix or stmatrix needs of it, an element outside the tile, an
+/// address that is no multiple of the instruction's bytes, a vector whose elements are not contiguous.
+enum class Fault : std::uint8_t { idle, outside, misaligned, split };
+
+/// A lane that the instruction cannot serve.
 struct Misfit {
   Origin origin{};
   unsigned lane = 0;
+  Fault fault{};
   std::string why{};  ///< "accesses (8,0), outside the tile (_8,_64)"
 };
 

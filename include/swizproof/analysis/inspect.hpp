@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace swizproof {
 
@@ -43,6 +44,9 @@ struct Inspection {
   Quantity alignment{};  ///< its multiples are bases from which relative = absolute, in bytes; see align.hpp
   std::optional<BitMatrix> matrix{};  ///< if linear
 };
+
+/// Note of an alignment, which is in bytes, where the elements of the layout have no known size.
+inline constexpr std::string_view needs_element = "needs the element size";
 
 /// Largest domain that inspect() enumerates.
 inline constexpr std::int64_t most_enumerated = std::int64_t{1} << 22;
