@@ -351,7 +351,7 @@ def main():
             random_cases(o.cases, o.seed, o.binary, tally, o.runs, o.steps, o.data)
     for title, counter in (("verdicts", tally.verdicts), ("reasons", tally.reasons), ("odd", tally.odd), ("differences by kind", tally.kinds)):
         if counter:
-            print(f"{title}: " + ", ".join(f"{k} {v}" for k, v in counter.most_common(25)))
+            print(f"{title}: " + ", ".join(f"{k} {v}" for k, v in counter.most_common(70 if title == "odd" else 25)))
     print(", ".join(f"{v} {k}" for k, v in tally.count.items()) + f"; {tally.differences} differences")
     return 1 if tally.differences else 0
 
