@@ -51,8 +51,18 @@ KINDS = {
     "PART": ("str", "plain_text"),
 }
 
-#: Parameters in place of a command's arguments, and the call with them.
-ARGUMENTS = {"predict": (["op: Union[str, Sequence[str]]", "address: Any"], "predicted(op, address, ")}
+#: Of a command that takes lines: its words in Python, the parameters with their words, and the function that asks.
+ROWS = {
+    "predict": (
+        "Wavefronts of instructions whose lanes access these byte addresses",
+        {
+            "op: Union[str, Sequence[str]]": "one instruction for all rows, or one for each",
+            "address: Any": "a NumPy array of integers, or a list, of shape (32,) or (n, 32). A lane is inactive where its address is "
+            "masked (numpy.ma), negative or None",
+        },
+        "predicted(\n        op, address,",
+    )
+}
 
 #: The functions that write a LAYOUT which is more than one.
 LAYOUTS = {"descriptor": "descriptor_text"}
@@ -105,10 +115,6 @@ NOTES = {
         >>> swizproof.fragment("ldmatrix.x4", into="mma.m16n8k16.f16:a").verdict
         'proved'""",
     "predict": """
-        address: byte addresses, a NumPy array of integers, or a list, of shape (32,) or (n, 32). A lane is inactive where its
-            address is masked (numpy.ma), negative or None.
-        op: one instruction for all rows, or one for each
-
         >>> swizproof.predict("ld.shared.b32", [128 * lane for lane in range(32)]).wavefronts
         32
         >>> swizproof.predict("ld.shared.b32", [[4 * lane for lane in range(32)], [-1] * 31 + [0]]).wavefronts
@@ -200,16 +206,13 @@ def in_python(about):
     return re.sub(r"--([a-z-]+)", lambda one: one[1].replace("-", "_"), about).replace("\n", " ").replace("\\", "\\\\")
 
 
-def documented(command, options, has_shape):
-    about = in_python(command["about"])
+def documented(name, about, entries):
+    """The docstring of a function: what it asks, an entry for each parameter, notes."""
     lines = textwrap.wrap(about if about[-1] in ".?" else about + ".", 116)
-    entries = [f"{parameter_of(one)}: {in_python(one['about'])}" for one in options]
-    if has_shape:
-        entries.insert(1, SHAPE)
     lines.append("")
     for entry in entries:
         lines += textwrap.wrap(entry, 116, subsequent_indent="    ", break_long_words=False)
-    notes = textwrap.dedent(NOTES.get(command["name"], "")).strip("\n")
+    notes = textwrap.dedent(NOTES.get(name, "")).strip("\n")
     lines += ["", *notes.split("\n")] if notes else []
     return f'"""{lines[0]}\n' + "".join(f"    {one}\n" if one else "\n" for one in lines[1:]) + '    """'
 
@@ -218,14 +221,17 @@ def function(command, common):
     """The function of a command."""
     name = command["name"]
     options = [one for one in command["options"] + common if one["name"] not in LEFT_OUT]
-    if name in ARGUMENTS:
-        arguments, (parameters, call) = [], ARGUMENTS[name]
+    about, arguments = in_python(command["about"]), command["arguments"]
+    if name in ROWS:
+        about, rows, call = ROWS[name]
+        arguments, parameters = [], list(rows)
+        entries = [f"{one.partition(':')[0]}: {words}" for one, words in rows.items()]
     else:
-        arguments = command["arguments"]
         pairs = [argument(one, name) for one in arguments]
         parameters = [one for one, _ in pairs]
         words = " + ".join(words for _, words in pairs) or "[]"
-        call = f'ask(\n        _results.{name.capitalize()}, "{name}", {words},\n        '
+        call = f'ask(\n        _results.{name.capitalize()}, "{name}", {words},'
+        entries = []
     has_shape = any(one["kind"] == "LAYOUT" for one in arguments)
     first = [one for one in options if one["kind"] == "ACCESS"]
     parameters = parameters + [declared(one, name) for one in first]
@@ -235,10 +241,13 @@ def function(command, common):
         parameters.append("shape: Optional[Sequence[int]] = None")
     parameters += [declared(one, name) for one in options if one not in first]
     signature = "".join(f"    {one},\n" for one in parameters)
+    entries += [f"{parameter_of(one)}: {in_python(one['about'])}" for one in arguments + options]
+    if has_shape:
+        entries.insert(len(arguments), SHAPE)
     calls = "".join(f"        {written(one, name)},\n" for one in options)
     return (
-        f"\n\ndef {name}(\n{signature}) -> _results.{name.capitalize()}:\n    {documented(command, arguments + options, has_shape)}\n"
-        f"    return {call.rstrip()}\n{calls}    )\n"
+        f"\n\ndef {name}(\n{signature}) -> _results.{name.capitalize()}:\n    {documented(name, about, entries)}\n"
+        f"    return {call}\n{calls}    )\n"
     )
 
 
@@ -256,4 +265,4 @@ if __name__ == "__main__":
     sys.path.insert(0, str(folder))
     import _swizproof
 
-    (folder / "_questions.py").write_text(module_of(json.loads(_swizproof.commands())))
+    (folder / "_questions.py").write_text(module_of(json.loads(_swizproof.commands())), encoding="utf-8")

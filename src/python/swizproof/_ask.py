@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any, Callable, Iterable, List, Sequence, Type, TypeVar
 
@@ -26,7 +27,7 @@ def options(name: str, text: Callable[[Any, str], str], values: Any, required: b
     """The option once for each value; a value alone is one."""
     if values is None and not required:
         return []
-    words = []
+    words: List[str] = []
     for value in [values] if isinstance(values, str) or not isinstance(values, Iterable) else values:
         word = text(value, name.replace("-", "_"))
         words += [f"--{name}={word}"] if word else [f"--{name}", ""]  # an empty word behind `=` is none
@@ -73,7 +74,7 @@ def ask(kind: Type[A], command: str, places: Sequence[str], *options: List[str])
     for word in places:
         if word.startswith("-") and word != "-":
             raise InputError(f"'{word}' is an option", word, 0, len(word.encode()), "give a layout here")
-    words = [command, *places, *sum(options, [])]
+    words = [command, *places, *itertools.chain(*options)]
     return answer_of(kind, words, asked(words))
 
 

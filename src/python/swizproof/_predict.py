@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
 
@@ -53,7 +54,7 @@ def predicted(op: Union[str, Sequence[str]], address: Any, *options: List[str]) 
         raise InputError("there are no rows of addresses", hint=_HINT)
     dumps = json.JSONEncoder(separators=(",", ":")).encode
     lines = "".join(f'{{"op":{dumps(one)},"address":{dumps(row)}}}\n' for one, row in zip(ops, rows)).encode()
-    words = ["predict", *sum(options, [])]
+    words = ["predict", *itertools.chain(*options)]
     document = asked(words, lines, answers_bad_lines=True)
     for row, one in enumerate(json.loads(document)["predictions"]):
         if "error" in one:

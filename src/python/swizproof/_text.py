@@ -130,9 +130,9 @@ def path_text(value: Any, name: str) -> str:
     return os.fsdecode(value)
 
 
-def names_text(value: Union[str, Iterable[str]], name: str) -> str:
+def names_text(value: object, name: str) -> str:
     """`sm_90,sm_100` of several."""
-    return value if isinstance(value, str) else ",".join(value)
+    return ",".join(value) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
 
 
 def number_text(value: object, name: str) -> str:
