@@ -1,6 +1,8 @@
 // How accesses of a compiled kernel look: JSON, and the lanes of a conflict.
 #pragma once
 
+#include "report/report.hpp"
+
 #include <swizproof/analysis/kernel.hpp>
 
 #include <nlohmann/json.hpp>
