@@ -1,5 +1,10 @@
 #include <swizproof/analysis/kernel.hpp>
 
+#include "kernel_address.hpp"
+#include "kernel_launch.hpp"
+#include "kernel_origin.hpp"
+#include "kernel_replay.hpp"
+
 #include <swizproof/ptx/execution.hpp>
 #include <swizproof/ptx/warp.hpp>
 
@@ -10,9 +15,8 @@
 #include <bit>
 #include <filesystem>
 #include <map>
-#include <random>
 #include <set>
-#include <unordered_map>
+#include <memory>
 
 namespace swizproof {
 
@@ -32,359 +36,15 @@ using ptx::Leaf;
 using ptx::Location;
 using ptx::MemoryAccess;
 using ptx::Module;
-using ptx::Operand;
-using ptx::Phi;
 using ptx::Program;
 using ptx::Request;
-using ptx::Space;
-using ptx::Special;
 using ptx::Variable;
 using ptx::Warp;
-using Id = std::uint32_t;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
-constexpr unsigned most_warps = 32;
 constexpr std::size_t most_cases = 2048;  ///< of one access in one warp
-constexpr std::size_t longest_address = 240;
-
-constexpr std::uint64_t low_bits(unsigned bits) {
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-unsigned bits_of(Variable const& v) {
-  return static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 64));
-}
-
-// --------------------------------------------------------------------------------------- expressions as text
-
-/// Prints a term as C would write it, up to a length.
-class Printer {
- public:
-  Printer(Program const& program, Execution const& execution) : program_(program), execution_(execution) {}
-
-  std::string text(Id id) {
-    std::string const out = print(id, 0, 0);
-    return out.size() <= longest_address ? out : out.substr(0, longest_address) + "...";
-  }
-
- private:
-  std::string print(Id id, int outer, int depth) {
-    if (depth > 40 || (budget_ += 1) > 200) return "...";
-    Node const& n = execution_.terms.nodes()[id];
-    auto const infix = [&](char const* op, int strength) {
-      std::string const t = print(n.a, strength, depth + 1) + op + print(n.b, strength + 1, depth + 1);
-      return strength < outer ? "(" + t + ")" : t;
-    };
-    switch (n.op) {
-      case Op::constant:
-        return number(n);
-      case Op::variable:
-        return leaf(n, depth);
-      case Op::bv_add:
-        if (Node const& b = execution_.terms.nodes()[n.b];
-            b.op == Op::constant && b.value >> (b.width - 1) != 0)
-          return parenthesized(print(n.a, 5, depth + 1) + fmt::format(" - {}", (0 - b.value) & mask(b.width)),
-                               5 < outer);
-        if (Node const& a = execution_.terms.nodes()[n.a];
-            a.op == Op::constant && a.value >> (a.width - 1) == 0)
-          return parenthesized(print(n.b, 5, depth + 1) + " + " + number(a), 5 < outer);
-        return infix(" + ", 5);
-      case Op::bv_sub:
-        return infix(" - ", 5);
-      case Op::bv_mul:
-        return infix(" * ", 6);
-      case Op::bv_udiv:
-        return infix(" / ", 6);
-      case Op::bv_urem:
-        return infix(" % ", 6);
-      case Op::bv_shl:
-        return infix(" << ", 4);
-      case Op::bv_lshr:
-        return infix(" >> ", 4);
-      case Op::bv_and:
-        return infix(" & ", 3);
-      case Op::bv_xor:
-        return infix(" ^ ", 2);
-      case Op::bv_or:
-        return infix(" | ", 1);
-      case Op::eq:
-        return infix(" == ", 3);
-      case Op::ult:
-        return infix(" < ", 3);
-      case Op::conjunction:
-        return infix(" && ", 1);
-      case Op::disjunction:
-        return infix(" || ", 0);
-      case Op::negation:
-        return "!(" + print(n.a, 0, depth + 1) + ")";
-      case Op::ite:
-        return parenthesized(
-            print(n.a, 1, depth + 1) + " ? " + print(n.b, 1, depth + 1) + " : " + print(n.c, 0, depth + 1),
-            outer > 0);
-      case Op::zero_extend:
-      case Op::truncate:
-        return print(n.a, outer, depth + 1);
-      case Op::truth:
-        break;
-    }
-    return n.value != 0 ? "true" : "false";
-  }
-  static std::string parenthesized(std::string t, bool wrap) { return wrap ? "(" + t + ")" : t; }
-  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
-  static std::string number(Node const& n) {
-    return n.value < 1024 ? fmt::format("{}", n.value) : fmt::format("{:#x}", n.value);
-  }
-
-  std::string leaf(Node const& n, int depth) {
-    Leaf const& l = execution_.leaves[n.value];
-    static constexpr char const* specials[] = {
-        "tid.x",   "tid.y",       "tid.z",       "ntid.x",      "ntid.y",      "ntid.z",
-        "ctaid.x", "ctaid.y",     "ctaid.z",     "nctaid.x",    "nctaid.y",    "nctaid.z",
-        "laneid",  "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge"};
-    switch (l.kind) {
-      case Leaf::Kind::special:
-        return l.extra < std::size(specials) ? specials[l.extra] : "launch";
-      case Leaf::Kind::symbol:
-        return short_name(program_.symbols[l.extra].name);
-      case Leaf::Kind::param:
-        return short_name(program_.symbols[l.extra].name) +
-               (l.offset == 0 ? "" : fmt::format("[{}]", l.offset));
-      case Leaf::Kind::counter:
-        return fmt::format("i{}", l.loop);
-      case Leaf::Kind::load:
-        return fmt::format("load@{}", l.line);
-      case Leaf::Kind::phi: {
-        Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-        if (p.kind == Phi::Kind::same) return print(p.init, 9, depth + 1);
-        if (p.kind == Phi::Kind::affine)
-          return "(" + print(p.init, 5, depth + 1) + fmt::format(" + i{} * ", p.loop) +
-                 print(p.step, 7, depth + 1) + ")";
-        return fmt::format("loop@{}", l.line);
-      }
-      case Leaf::Kind::exit:
-        return print(l.args[0], 9, depth + 1);
-      case Leaf::Kind::shuffle:
-        return fmt::format("shfl@{}", l.line);
-      default:
-        return fmt::format("value@{}", l.line);
-    }
-  }
-  /// `..4gemmE..6memory` is memory; `.._param_0` is param_0.
-  static std::string short_name(std::string const& name) {
-    if (std::size_t const p = name.rfind("_param_"); p != name.npos) return name.substr(p + 1);
-    if (!name.starts_with("_Z")) return name;
-    std::size_t end = name.size();
-    for (std::size_t at = name.size(); at-- > 2;) {
-      if (std::isdigit(static_cast<unsigned char>(name[at])) == 0) continue;
-      std::size_t first = at;
-      while (first > 2 && std::isdigit(static_cast<unsigned char>(name[first - 1])) != 0) --first;
-      for (std::size_t f = first; f <= at; ++f) {
-        std::size_t const length = std::stoul(name.substr(f, std::min<std::size_t>(at + 1 - f, 4)));
-        if (length != 0 && at + 1 + length == end &&
-            std::isalpha(static_cast<unsigned char>(name[at + 1])) != 0)
-          return name.substr(at + 1);
-      }
-      at = first;
-    }
-    return name;
-  }
-
-  Program const& program_;
-  Execution const& execution_;
-  int budget_ = 0;
-};
-
-// --------------------------------------------------------------------------------------- a replay on numbers
-
-/// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
-class Replay {
- public:
-  /// For each loop around the access the number of its iterations, where it is known.
-  using Trips = std::map<std::int32_t, std::uint64_t>;
-  Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
-         Warp const& warp, std::int32_t loop, std::uint64_t seed, unsigned style, Trips const& trips)
-      : program_(program),
-        flow_(flow),
-        execution_(execution),
-        launch_(launch),
-        warp_(warp),
-        loop_(loop),
-        random_(seed),
-        style_(style),
-        trips_(trips) {}
-
-  using Values = std::array<std::uint64_t, 32>;
-  Values const& value(Id id) {
-    if (auto const found = memo_.find(id); found != memo_.end()) return found->second;
-    Values const v = compute(id);
-    return memo_[id] = v;
-  }
-  /// True if an execution can have these values, as far as they were needed.
-  [[nodiscard]] bool valid() const { return valid_; }
-  /// True if they are those of a run that surely exists: parameters, and the first iteration of each loop.
-  [[nodiscard]] bool certain() const { return valid_ && certain_; }
-  /// Parameters, as they were taken.
-  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const {
-    return parameters_;
-  }
-
- private:
-  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
-
-  Values compute(Id id) {
-    Node const& n = execution_.terms.nodes()[id];
-    Values out{};
-    if (++depth_ > 800) valid_ = false;
-    if (!valid_) return --depth_, out;
-    if (n.op == Op::constant || n.op == Op::truth) {
-      out.fill(n.value);
-    } else if (n.op == Op::variable) {
-      out = leaf(n);
-      for (std::uint64_t& x : out) x &= mask(n.width);
-    } else {
-      Values const a = value(n.a);
-      bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
-      Values const b = unary ? a : value(n.b);
-      Values const c = n.op == Op::ite ? value(n.c) : a;
-      for (unsigned l = 0; l < 32; ++l) out[l] = value_of(n, a[l], b[l], c[l]);
-    }
-    --depth_;
-    return out;
-  }
-
-  [[nodiscard]] bool encloses(std::int32_t l) const {
-    for (std::int32_t at = loop_; at >= 0; at = flow_.loops[static_cast<std::size_t>(at)].parent)
-      if (at == l) return true;
-    return false;
-  }
-
-  Values all(std::uint64_t x) {
-    Values v;
-    v.fill(x);
-    return v;
-  }
-
-  /// A parameter's value: large, small, a power of two or any number.
-  std::uint64_t parameter(Leaf const& l) {
-    std::string const& name = program_.symbols[l.extra].name;
-    if (auto const given = launch_.params.find(name); given != launch_.params.end() && l.offset < 8)
-      return given->second >> 8 * l.offset;
-    switch (style_ < 5 ? style_ : random_() % 5) {
-      case 0:
-        return l.width == 64 ? random_() << 8 : std::uint64_t{1} << 20;
-      case 1:
-        return random_() % 4096;
-      case 2:
-        return std::uint64_t{1} << random_() % 16;
-      case 3:
-        return random_();
-      default:
-        return 1 + random_() % 8;
-    }
-  }
-
-  Values leaf(Node const& n) {
-    Leaf const& l = execution_.leaves[n.value];
-    Values out{};
-    switch (l.kind) {
-      case Leaf::Kind::special:
-        return special(l);
-      case Leaf::Kind::param: {
-        std::string const& name = program_.symbols[l.extra].name;
-        std::size_t const short_name = name.rfind("_param_");
-        parameters_.emplace_back((short_name == name.npos ? name : name.substr(short_name + 1)) +
-                                     (l.offset == 0 ? "" : fmt::format("[{}]", l.offset)),
-                                 parameter(l) & mask(l.width));
-        return all(parameters_.back().second);
-      }
-      case Leaf::Kind::symbol: {
-        std::uint64_t const align = program_.symbols[l.extra].align;
-        return all(random_() % 64 * align & 0x3ffff);
-      }
-      case Leaf::Kind::counter:
-        if (!encloses(l.loop)) valid_ = false;
-        if (style_ < 8) return all(0);
-        certain_ = false;
-        return all(iteration(l.loop));
-      case Leaf::Kind::phi:
-        return loop_value(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])]);
-      case Leaf::Kind::load:
-      case Leaf::Kind::opaque:
-        return data(l);
-      case Leaf::Kind::voted:
-        certain_ = false;
-        return all(random_());
-      case Leaf::Kind::varying:
-        certain_ = false;
-        for (std::uint64_t& x : out) x = random_();
-        return out;
-      default:
-        return valid_ = false, out;
-    }
-  }
-  /// An iteration that the loop has; where their number is not known, one of the first eight.
-  std::uint64_t iteration(std::int32_t loop) {
-    auto const known = trips_.find(loop);
-    return random_() % (known != trips_.end() ? known->second : 8);
-  }
-  Values special(Leaf const& l) {
-    if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
-    auto const s = static_cast<Special>(l.extra);
-    if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
-    if (s >= Special::ctaid_x && s <= Special::nctaid_z)
-      return all(s >= Special::nctaid_x ? 64 : style_ < 3 || style_ == 7 ? 0 : random_() % 64);
-    Values out{};
-    for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
-    return out;
-  }
-  Values loop_value(Phi const& p) {
-    if (!encloses(p.loop)) valid_ = false;
-    if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
-    certain_ = false;
-    if (p.kind == Phi::Kind::orbit) return all(p.values[random_() % p.values.size()]);
-    Values out{};
-    if (p.kind != Phi::Kind::affine) return valid_ = false, out;
-    Values const init = value(p.init), step = value(p.step),
-                 k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
-    for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
-    return out;
-  }
-  Values data(Leaf const& l) {
-    certain_ = false;
-    std::array<Values, 3> args{};
-    for (std::size_t i = 0; i < l.args.size(); ++i) args[i] = value(l.args[i]);
-    std::uint64_t const salt = random_();
-    Values out{};
-    for (unsigned lane = 0; lane < 32; ++lane)
-      out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));
-    return out;
-  }
-  static std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15U;
-    return x ^ x >> 29;
-  }
-
-  Program const& program_;
-  Flow const& flow_;
-  Execution const& execution_;
-  Launch const& launch_;
-  Warp const& warp_;
-  std::int32_t loop_;
-  std::mt19937_64 random_;
-  unsigned style_;
-  Trips const& trips_;
-  bool valid_ = true, certain_ = true;
-  unsigned depth_ = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
-  std::unordered_map<Id, Values> memo_{};
-};
 
 // --------------------------------------------------------------------------------------- one kernel
-
-/// The leaf that a value comes from which is not known: a load, or something that is not modelled. 0: neither.
-struct Origin {
-  Id leaf = 0;
-  bool data = false;
-};
 
 /// Cost of one access in one warp.
 struct Found {
@@ -455,43 +115,6 @@ class Decision {
                        [](MemoryAccess const& m) { return m.instruction.has_value(); });
   }
 
-  /// The variable that an address is rooted in, if it is one, and the only one.
-  enum class Root : std::uint8_t { shared, other, mixed, none };
-  Root root_of(Id id, std::uint32_t& symbol) {
-    std::set<Id> seen;
-    std::vector<Id> work{id};
-    Root root = Root::none;
-    while (!work.empty() && seen.size() < 2000) {
-      Id const at = work.back();
-      work.pop_back();
-      if (!seen.insert(at).second) continue;
-      Node const& n = execution_.terms.nodes()[at];
-      if (n.op == Op::variable) {
-        Leaf const& l = execution_.leaves[n.value];
-        if (l.kind == Leaf::Kind::symbol) {
-          bool const shared = program_.symbols[l.extra].space == Space::shared;
-          if (shared) symbol = l.extra;
-          if (root == Root::none || root == (shared ? Root::shared : Root::other))
-            root = shared ? Root::shared : Root::other;
-          else
-            root = Root::mixed;
-        }
-        if (l.kind == Leaf::Kind::phi)
-          work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
-        if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
-        continue;
-      }
-      if (n.op == Op::constant || n.op == Op::truth) continue;
-      if (n.op == Op::ite) {
-        work.push_back(n.b), work.push_back(n.c);
-        continue;
-      }
-      work.push_back(n.a);
-      if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
-    }
-    return root;
-  }
-
   std::optional<KernelAccess> decide(std::size_t index, std::string const& refused) {
     MemoryAccess const& m = program_.accesses[index];
     ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
@@ -515,17 +138,17 @@ class Decision {
     out.atomic = m.atomic.has_value();
     std::uint32_t symbol = ~0U;
     if (refused.empty() && done.reached) {
-      Root const root = root_of(done.address, symbol);
-      if (m.generic && root != Root::shared) {
-        if (root == Root::other || rooted_in_parameter(done.address))
+      Origins::Root const root = origins_.root_of(done.address, symbol);
+      if (m.generic && root != Origins::Root::shared) {
+        if (root == Origins::Root::other || origins_.rooted_in_parameter(done.address))
           return std::nullopt;  // not shared memory
-        out.reason = root == Root::mixed
+        out.reason = root == Origins::Root::mixed
                          ? "a generic address that is shared memory in one case and other memory in another"
                          : "a generic address that comes from memory: it may be shared memory";
-        out.address = Printer(program_, execution_).text(done.address);
+        out.address = text_of_term(program_, execution_, done.address);
         return out;
       }
-      out.address = Printer(program_, execution_).text(done.address);
+      out.address = text_of_term(program_, execution_, done.address);
     } else if (m.generic) {
       return std::nullopt;  // of no known root, in code that is not executed
     }
@@ -552,33 +175,6 @@ class Decision {
     for (LineAllowance const& a : options_.allow)
       if (is_at(access, a.line, options_.file)) return a.at_most;
     return options_.at_most.value_or(access.ideal + options_.excess);
-  }
-
-  /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
-  bool rooted_in_parameter(Id id) {
-    std::set<Id> seen;
-    std::vector<Id> work{id};
-    bool parameter = false;
-    while (!work.empty() && seen.size() < 2000) {
-      Id const at = work.back();
-      work.pop_back();
-      if (!seen.insert(at).second) continue;
-      Node const& n = execution_.terms.nodes()[at];
-      if (n.op == Op::variable) {
-        Leaf const& l = execution_.leaves[n.value];
-        if (l.kind == Leaf::Kind::param && l.width == 64) parameter = true;
-        if (l.kind == Leaf::Kind::phi)
-          work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
-        if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
-        if (l.kind == Leaf::Kind::load && l.width == 64) return false;
-        continue;
-      }
-      if (n.op == Op::constant || n.op == Op::truth) continue;
-      if (n.op != Op::ite) work.push_back(n.a);
-      if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
-      if (n.op == Op::ite) work.push_back(n.c);
-    }
-    return parameter;
   }
 
   // ------------------------------------------------------------------------------------- cost
@@ -634,129 +230,10 @@ class Decision {
     }
   }
 
-  [[nodiscard]] Leaf const* leaf_at(Id id) const {
-    Node const& n = execution_.terms.nodes()[id];
-    return n.op == Op::variable ? &execution_.leaves[n.value] : nullptr;
-  }
-  [[nodiscard]] Phi const& phi_at(Id id) const {
-    Node const& n = execution_.terms.nodes()[id];
-    return execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-  }
-
-  std::string text_of(Id id) const {
-    if (leaf_at(id) == nullptr) return "a number of the lane that is compared with a value that is not known";
-    Leaf const& l = *leaf_at(id);
-    switch (l.kind) {
-      case Leaf::Kind::shuffle:
-        return fmt::format("the shuffle at PTX line {}", l.line);
-      case Leaf::Kind::phi:
-        return fmt::format("a value that changes in the loop at PTX line {}", loop_line(phi_at(id).loop));
-      case Leaf::Kind::exit:
-        return fmt::format("the iteration in which each lane leaves the loop at PTX line {}",
-                           loop_line(l.left));
-      case Leaf::Kind::undefined:
-        return l.args.empty() ? "a register that may not have been written" : "a value that is not followed";
-      case Leaf::Kind::load:
-        return fmt::format("the load at PTX line {}", l.line);
-      default:
-        break;
-    }
-    std::string const& name = program_.names[l.extra];
-    if (is_load(l))
-      return fmt::format("the {} at PTX line {}", name.starts_with("atom") ? "atomic" : "load", l.line);
-    return fmt::format("{} at PTX line {}, which is not modelled", name, l.line);
-  }
-  std::uint32_t loop_line(std::int32_t loop) const {
-    Block const& b = program_.blocks[flow_.loops[static_cast<std::size_t>(loop)].header];
-    return b.first < program_.steps.size() ? program_.steps[b.first].line : b.line;
-  }
-
-  static bool is_load(Leaf const& l) {
-    return l.kind == Leaf::Kind::load || (l.kind == Leaf::Kind::varying && l.offset != 0);
-  }
-  /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
-  [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const {
-    std::vector<Id> leaves;
-    std::set<Id> seen;
-    while (!work.empty()) {
-      Id const at = work.back();
-      work.pop_back();
-      Node const& n = execution_.terms.nodes()[at];
-      if (n.op == Op::constant || n.op == Op::truth || !seen.insert(at).second) continue;
-      if (n.op != Op::variable) {
-        work.insert(work.end(), {n.a, n.b, n.c});
-        continue;
-      }
-      leaves.push_back(at);
-      Leaf const& l = execution_.leaves[n.value];
-      if (is_load(l)) continue;
-      work.insert(work.end(), l.args.begin(), l.args.end());
-      if (l.kind == Leaf::Kind::shuffle) work.pop_back();  // which lanes execute it
-      if (l.kind == Leaf::Kind::phi) work.insert(work.end(), {phi_at(at).init, phi_at(at).back});
-      if (l.kind == Leaf::Kind::exit) {
-        auto const& exits = execution_.exits[static_cast<std::size_t>(l.left)];
-        work.insert(work.end(), exits.begin(), exits.end());
-      }
-    }
-    return leaves;
-  }
-  /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data.
-  Origin origin(Id term) {
-    auto const [memo, fresh] = origins_.try_emplace(term);
-    if (fresh) memo->second = find_origin(term);
-    return memo->second;
-  }
-  Origin find_origin(Id term) const {
-    Origin found;
-    for (Id const id : leaves_of({term})) {
-      Leaf const& l = *leaf_at(id);
-      if (is_load(l) && found.leaf == 0) found = {id, true};
-      bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
-                            l.kind != Leaf::Kind::voted &&
-                            (l.kind != Leaf::Kind::undefined || !l.args.empty());
-      if (is_load(l) || modelled) continue;
-      std::vector<Id> const from = leaves_of(l.args);
-      if (std::none_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); }))
-        return {id, false};
-    }
-    return found;
-  }
-  /// Leaves because of which a term differs in the lanes.
-  void varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const {
-    if (!seen.insert(id).second) return;
-    Node const n = execution_.terms.nodes()[id];
-    if (n.op == Op::constant || n.op == Op::truth) return;
-    if (n.width == 0) {
-      LaneTruths const t = warp.truth(id);
-      if (t.rest() == 0 || t.atom != 0) return;
-    } else {
-      Lanes const v = warp.value(id, n.width);
-      if (v.split()) return;
-      if (n.op == Op::variable && v.state == Lanes::State::varying)  // another leaf's, or its own
-        return v.why == id ? into.push_back(id) : varying_leaves(warp, v.why, seen, into);
-    }
-    for (Id const part : {n.a, n.b, n.c}) varying_leaves(warp, part, seen, into);
-  }
-  /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
-  Origin origin_of_varying(Warp& warp, Id term, Id why) {
-    std::vector<Id> leaves;
-    std::set<Id> seen;
-    varying_leaves(warp, term, seen, leaves);
-    leaves.push_back(why);
-    Origin found;
-    for (Id const id : leaves) {
-      Leaf const* const l = leaf_at(id);
-      // A shuffle that is not followed reads lanes that are not known, or do not execute it.
-      Origin one = origin(l != nullptr && l->kind == Leaf::Kind::shuffle ? l->args[1] : id);
-      if (one.leaf == 0 && l != nullptr) one = {id, false};
-      if (one.leaf != 0 && (found.leaf == 0 || found.data)) found = one;
-    }
-    return found;
-  }
   /// An address that depends on what is not known.
   void depends(Found& one, Origin const& on) const {
     (on.data ? one.data : one.unknown) = true;
-    one.reason = "the address depends on " + text_of(on.leaf);
+    one.reason = "the address depends on " + origins_.text_of(on.leaf);
   }
 
   /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
@@ -778,7 +255,7 @@ class Decision {
     if (v.state == Lanes::State::varying) {
       std::optional<unsigned> const few = of_few_values(warp, m, access.address, active);
       one.wavefronts = few.value_or(most_of(m, active));
-      depends(one, origin_of_varying(warp, access.address, v.why));
+      depends(one, origins_.origin_of_varying(warp, access.address, v.why));
       cases.aligned = cases.aligned && few, cases.in_bounds = std::nullopt;
       return merge(cases.found, std::move(one));
     }
@@ -911,18 +388,19 @@ class Decision {
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
     if (!certain && guard.stuck)
-      one.guard = origin(warp.request(guard.why).atom);
+      one.guard = origins_.origin(warp.request(guard.why).atom);
     else if (!certain)
-      one.guard = guard.atom != 0 ? origin(guard.atom) : origin_of_varying(warp, access.guard, guard.why);
+      one.guard = guard.atom != 0 ? origins_.origin(guard.atom)
+                                  : origins_.origin_of_varying(warp, access.guard, guard.why);
     if (one.wavefronts <= allowed_ || one.reached) return;
     for (Assumption const& a : assumptions)
-      if (Origin const tried = origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
+      if (Origin const tried = origins_.origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
   }
 
   /// The access is not decided in this case: for this reason, or because of what the atom comes from.
   void give_up(Warp& warp, MemoryAccess const& m, Cases& cases, std::string reason, Id atom = 0) {
     Found one;
-    if (Origin const from = origin(atom); from.leaf != 0)
+    if (Origin const from = origins_.origin(atom); from.leaf != 0)
       depends(one, from);
     else
       one.unknown = true, one.reason = std::move(reason);
@@ -933,7 +411,7 @@ class Decision {
   }
 
   std::string assumption_text(Assumption const& a) {
-    std::string const what = Printer(program_, execution_).text(a.atom);
+    std::string const what = text_of_term(program_, execution_, a.atom);
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
   }
 
@@ -959,7 +437,7 @@ class Decision {
       Iterations const* const all = domain ? nullptr : iterations(request.atom);
       if (!domain && all == nullptr)
         return give_up(warp, m, cases,
-                       request.reason + ": " + Printer(program_, execution_).text(request.atom),
+                       request.reason + ": " + text_of_term(program_, execution_, request.atom),
                        request.atom);
       for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
         values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
@@ -1062,7 +540,7 @@ class Decision {
       }
       sum.zeros =
           std::min(sum.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
-      Leaf const* const l = leaf_at(atom);
+      Leaf const* const l = origins_.leaf_at(atom);
       if (l != nullptr && l->kind == Leaf::Kind::symbol && factor == 1 && l->extra == symbol && !sum.based) {
         sum.based = true;
         continue;
@@ -1197,7 +675,7 @@ class Decision {
     } else {
       bool const guarded = found.guard.leaf != 0;
       out.verdict = guarded && found.guard.data ? KernelVerdict::data : KernelVerdict::unknown;
-      out.reason = guarded ? "which lanes take part depends on " + text_of(found.guard.leaf)
+      out.reason = guarded ? "which lanes take part depends on " + origins_.text_of(found.guard.leaf)
                            : "no execution was found that takes as many";
     }
   }
@@ -1248,32 +726,14 @@ class Decision {
   unsigned warps_;
   unsigned number_ = 0;
   Execution execution_{};
+  Origins origins_{program_, flow_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
-  std::unordered_map<Id, Origin> origins_{};
   std::uint64_t extra_steps_ = 0;
   unsigned allowed_ = 0;  ///< wavefronts, of the access that is being decided
   bool out_of_bounds_ = false, names_only_ = false;
 };
-
-/// Which registers of the block's shape a function reads.
-struct ShapeUse {
-  bool y_or_z = false, ntid_x = false;
-};
-ShapeUse shape_use(Function const& f) {
-  ShapeUse use;
-  auto const look = [&](auto const& self, Operand const& o) -> void {
-    if (o.kind == Operand::Kind::special) {
-      use.y_or_z |= o.text == "%tid.y" || o.text == "%tid.z" || o.text == "%ntid.y" || o.text == "%ntid.z";
-      use.ntid_x |= o.text == "%ntid.x";
-    }
-    for (Operand const& p : o.parts) self(self, p);
-  };
-  for (ptx::Instruction const& i : f.body)
-    for (Operand const& o : i.operands) look(look, o);
-  return use;
-}
 
 }  // namespace
 }  // namespace kernel_detail
@@ -1288,93 +748,20 @@ bool is_at(KernelAccess const& access, std::string_view written, std::string_vie
   return source == line || source.ends_with("/" + std::string(line));
 }
 
-std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name) {
-  for (std::size_t i = 0; i < function.params.size(); ++i)
-    if (name == function.params[i].name || name == fmt::format("#{}", i) ||
-        name == fmt::format("param_{}", i))
-      return i;
-  return std::nullopt;
-}
-
-std::string why_no_parameter(ptx::Function const& kernel,
-                             std::map<std::string, ParameterValue> const& given) {
-  std::map<std::size_t, std::string> seen;
-  for (auto const& [name, value] : given) {
-    std::optional<std::size_t> const i = parameter_of(kernel, name);
-    if (!i) continue;
-    ptx::Variable const& p = kernel.params[*i];
-    auto const [at, fresh] = seen.try_emplace(*i, name);
-    if (!fresh) return fmt::format("{} and {} are one parameter", at->second, name);
-    if (p.array || p.bytes > 8)
-      return fmt::format("{} is a structure or an array of {} bytes: a value is a number", name, p.bytes);
-    unsigned const bits = kernel_detail::bits_of(p);
-    std::uint64_t const half = std::uint64_t{1} << (bits - 1), most = kernel_detail::low_bits(bits);
-    if (value.negative ? value.bits < 0 - half : value.bits > most)
-      return fmt::format("{} has {} bits: -{} to {}", name, bits, half, most);
-  }
-  return {};
-}
-
 std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
   return kernel_detail::Decision(module, function, {}, {.block = {32, 1, 1}}, 0).name_them();
-}
-
-bool needs_block(ptx::Module const&, ptx::Function const& f, KernelOptions const& options) {
-  return !options.block && f.reqntid[0] == 0 && kernel_detail::shape_use(f).y_or_z;
-}
-
-std::string why_no_block(ptx::Function const& kernel, std::array<std::uint32_t, 3> const& block) {
-  auto const threads = [](std::array<std::uint32_t, 3> const& b) {
-    return std::uint64_t{b[0]} * b[1] * b[2];
-  };
-  if (threads(block) == 0) return "a block has at least one thread";
-  if (threads(block) > 1024) return "a block has at most 1024 threads";
-  if (block[2] > 64) return "a block has at most 64 threads in z";
-  if (kernel.reqntid[0] != 0 && kernel.reqntid != block)
-    return fmt::format("the PTX has .reqntid {}", fmt::join(kernel.reqntid, ", "));
-  if (kernel.maxntid[0] != 0 && threads(kernel.maxntid) < threads(block))
-    return fmt::format("the PTX has .maxntid {}", fmt::join(kernel.maxntid, ", "));
-  return {};
 }
 
 KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
   KernelReport report;
   report.kernel = f.name;
-  ptx::Launch launch;
-  if (options.block || f.reqntid[0] != 0) {
-    launch.block = options.block.value_or(f.reqntid);
-    if (std::string const why = why_no_block(f, launch.block); !why.empty()) {
-      report.refused = fmt::format("no block of {}: {}", fmt::join(launch.block, ","), why);
-      launch.block = {32, 1, 1};
-    }
-  } else if (!needs_block(module, f, options)) {
-    std::uint64_t const most =
-        f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
-    launch.block = {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1024)) / 32 * 32, 1, 1};
-    launch.any_multiple = true;
-    if (launch.block[0] == 0) {
-      report.refused = fmt::format("its block has at most {} threads (.maxntid): give --block", most);
-      launch.block = {32, 1, 1};
-    }
-  } else {
-    report.refused = "the shape of its block is not known: give --block X,Y,Z";
-    launch.block = {32, 1, 1};
-  }
-  if (std::string const why = why_no_parameter(f, options.params); !why.empty()) report.refused = why;
-  report.block = launch.any_multiple
-                     ? fmt::format("32n,1,1 up to {}", launch.block[0])
-                     : fmt::format("{},{},{}", launch.block[0], launch.block[1], launch.block[2]);
-  if (!report.refused.empty()) report.block = "";
-  std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-  auto const warps =
-      static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, kernel_detail::most_warps));
+  auto const [launch, warps, refused] = kernel_detail::launch_of(module, f, options);
+  report.refused = refused;
+  if (refused.empty())
+    report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
+                                       : fmt::format("{}", fmt::join(launch.block, ","));
   kernel_detail::Decision decision(module, f, options, launch, warps);
-  std::string refused = report.refused;
-  if (refused.empty()) {
-    report.accesses = decision.run(report.refused);
-  } else {
-    report.accesses = decision.list(refused);
-  }
+  report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
   return report;
 }
 

@@ -1,0 +1,31 @@
+// The launch of a kernel that is proved: the shape of its block, and its parameters.
+#pragma once
+
+#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/ptx/warp.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace swizproof::kernel_detail {
+
+/// The 8 n low bits that a parameter of n bytes has, at most 64.
+[[nodiscard]] unsigned bits_of(ptx::Variable const& parameter);
+
+/// 2^bits - 1.
+[[nodiscard]] constexpr std::uint64_t low_bits(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+/// A launch, or why there is none that can be decided.
+struct DecidedLaunch {
+  ptx::Launch launch{};
+  unsigned warps = 1;
+  std::string refused{};
+};
+
+/// The launch that these options ask for; without a block the PTX's own, or every multiple of 32 threads in one dimension.
+[[nodiscard]] DecidedLaunch launch_of(ptx::Module const& module, ptx::Function const& kernel,
+                                      KernelOptions const& options);
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,204 @@
+#include "kernel_origin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace swizproof::kernel_detail {
+
+using ptx::Block;
+using ptx::Lanes;
+using ptx::LaneTruths;
+using ptx::Leaf;
+using ptx::Phi;
+using ptx::Space;
+using ptx::Warp;
+
+namespace {
+
+bool is_load(Leaf const& l) {
+  return l.kind == Leaf::Kind::load || (l.kind == Leaf::Kind::varying && l.offset != 0);
+}
+
+}  // namespace
+
+Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
+  std::set<Id> seen;
+  std::vector<Id> work{id};
+  Root root = Root::none;
+  while (!work.empty() && seen.size() < 2000) {
+    Id const at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) continue;
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable) {
+      Leaf const& l = execution_.leaves[n.value];
+      if (l.kind == Leaf::Kind::symbol) {
+        bool const shared = program_.symbols[l.extra].space == Space::shared;
+        if (shared) symbol = l.extra;
+        if (root == Root::none || root == (shared ? Root::shared : Root::other))
+          root = shared ? Root::shared : Root::other;
+        else
+          root = Root::mixed;
+      }
+      if (l.kind == Leaf::Kind::phi)
+        work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      continue;
+    }
+    if (n.op == Op::constant || n.op == Op::truth) continue;
+    if (n.op == Op::ite) {
+      work.push_back(n.b), work.push_back(n.c);
+      continue;
+    }
+    work.push_back(n.a);
+    if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+  }
+  return root;
+}
+
+bool Origins::rooted_in_parameter(Id id) const {
+  std::set<Id> seen;
+  std::vector<Id> work{id};
+  bool parameter = false;
+  while (!work.empty() && seen.size() < 2000) {
+    Id const at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) continue;
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable) {
+      Leaf const& l = execution_.leaves[n.value];
+      if (l.kind == Leaf::Kind::param && l.width == 64) parameter = true;
+      if (l.kind == Leaf::Kind::phi)
+        work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      if (l.kind == Leaf::Kind::load && l.width == 64) return false;
+      continue;
+    }
+    if (n.op == Op::constant || n.op == Op::truth) continue;
+    if (n.op != Op::ite) work.push_back(n.a);
+    if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+    if (n.op == Op::ite) work.push_back(n.c);
+  }
+  return parameter;
+}
+
+Leaf const* Origins::leaf_at(Id id) const {
+  Node const& n = execution_.terms.nodes()[id];
+  return n.op == Op::variable ? &execution_.leaves[n.value] : nullptr;
+}
+
+Phi const& Origins::phi_at(Id id) const {
+  Node const& n = execution_.terms.nodes()[id];
+  return execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+}
+
+std::string Origins::text_of(Id id) const {
+  if (leaf_at(id) == nullptr) return "a number of the lane that is compared with a value that is not known";
+  Leaf const& l = *leaf_at(id);
+  switch (l.kind) {
+    case Leaf::Kind::shuffle:
+      return fmt::format("the shuffle at PTX line {}", l.line);
+    case Leaf::Kind::phi:
+      return fmt::format("a value that changes in the loop at PTX line {}", loop_line(phi_at(id).loop));
+    case Leaf::Kind::exit:
+      return fmt::format("the iteration in which each lane leaves the loop at PTX line {}",
+                         loop_line(l.left));
+    case Leaf::Kind::undefined:
+      return l.args.empty() ? "a register that may not have been written" : "a value that is not followed";
+    case Leaf::Kind::load:
+      return fmt::format("the load at PTX line {}", l.line);
+    default:
+      break;
+  }
+  std::string const& name = program_.names[l.extra];
+  if (is_load(l))
+    return fmt::format("the {} at PTX line {}", name.starts_with("atom") ? "atomic" : "load", l.line);
+  return fmt::format("{} at PTX line {}, which is not modelled", name, l.line);
+}
+
+std::uint32_t Origins::loop_line(std::int32_t loop) const {
+  Block const& b = program_.blocks[flow_.loops[static_cast<std::size_t>(loop)].header];
+  return b.first < program_.steps.size() ? program_.steps[b.first].line : b.line;
+}
+
+std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
+  std::vector<Id> leaves;
+  std::set<Id> seen;
+  while (!work.empty()) {
+    Id const at = work.back();
+    work.pop_back();
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::constant || n.op == Op::truth || !seen.insert(at).second) continue;
+    if (n.op != Op::variable) {
+      work.insert(work.end(), {n.a, n.b, n.c});
+      continue;
+    }
+    leaves.push_back(at);
+    Leaf const& l = execution_.leaves[n.value];
+    if (is_load(l)) continue;
+    work.insert(work.end(), l.args.begin(), l.args.end());
+    if (l.kind == Leaf::Kind::shuffle) work.pop_back();  // which lanes execute it
+    if (l.kind == Leaf::Kind::phi) work.insert(work.end(), {phi_at(at).init, phi_at(at).back});
+    if (l.kind == Leaf::Kind::exit) {
+      auto const& exits = execution_.exits[static_cast<std::size_t>(l.left)];
+      work.insert(work.end(), exits.begin(), exits.end());
+    }
+  }
+  return leaves;
+}
+
+Origin Origins::origin(Id term) {
+  auto const [memo, fresh] = origins_.try_emplace(term);
+  if (fresh) memo->second = find_origin(term);
+  return memo->second;
+}
+
+Origin Origins::find_origin(Id term) const {
+  Origin found;
+  for (Id const id : leaves_of({term})) {
+    Leaf const& l = *leaf_at(id);
+    if (is_load(l) && found.leaf == 0) found = {id, true};
+    bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
+                          l.kind != Leaf::Kind::voted && (l.kind != Leaf::Kind::undefined || !l.args.empty());
+    if (is_load(l) || modelled) continue;
+    std::vector<Id> const from = leaves_of(l.args);
+    if (std::none_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); }))
+      return {id, false};
+  }
+  return found;
+}
+
+void Origins::varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const {
+  if (!seen.insert(id).second) return;
+  Node const n = execution_.terms.nodes()[id];
+  if (n.op == Op::constant || n.op == Op::truth) return;
+  if (n.width == 0) {
+    LaneTruths const t = warp.truth(id);
+    if (t.rest() == 0 || t.atom != 0) return;
+  } else {
+    Lanes const v = warp.value(id, n.width);
+    if (v.split()) return;
+    if (n.op == Op::variable && v.state == Lanes::State::varying)  // another leaf's, or its own
+      return v.why == id ? into.push_back(id) : varying_leaves(warp, v.why, seen, into);
+  }
+  for (Id const part : {n.a, n.b, n.c}) varying_leaves(warp, part, seen, into);
+}
+
+Origin Origins::origin_of_varying(Warp& warp, Id term, Id why) {
+  std::vector<Id> leaves;
+  std::set<Id> seen;
+  varying_leaves(warp, term, seen, leaves);
+  leaves.push_back(why);
+  Origin found;
+  for (Id const id : leaves) {
+    Leaf const* const l = leaf_at(id);
+    // A shuffle that is not followed reads lanes that are not known, or do not execute it.
+    Origin one = origin(l != nullptr && l->kind == Leaf::Kind::shuffle ? l->args[1] : id);
+    if (one.leaf == 0 && l != nullptr) one = {id, false};
+    if (one.leaf != 0 && (found.leaf == 0 || found.data)) found = one;
+  }
+  return found;
+}
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,62 @@
+// What a term of a kernel comes from: a variable in shared memory, a load, or something that is not modelled.
+#pragma once
+
+#include <swizproof/ptx/execution.hpp>
+#include <swizproof/ptx/flow.hpp>
+#include <swizproof/ptx/warp.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+using Id = std::uint32_t;
+
+/// The leaf that a value comes from which is not known: a load, or something that is not modelled. 0: neither.
+struct Origin {
+  Id leaf = 0;
+  bool data = false;
+};
+
+/// What the terms of one kernel come from.
+class Origins {
+ public:
+  Origins(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution)
+      : program_(program), flow_(flow), execution_(execution) {}
+
+  /// The variable that an address is rooted in, if it is one, and the only one.
+  enum class Root : std::uint8_t { shared, other, mixed, none };
+  /// Sets `symbol` to the variable in shared memory.
+  [[nodiscard]] Root root_of(Id id, std::uint32_t& symbol) const;
+  /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
+  [[nodiscard]] bool rooted_in_parameter(Id id) const;
+
+  /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data.
+  Origin origin(Id term);
+  /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
+  Origin origin_of_varying(ptx::Warp& warp, Id term, Id why);
+  /// The leaf that a term is; none if it is a sum or another operation.
+  [[nodiscard]] ptx::Leaf const* leaf_at(Id id) const;
+  /// A leaf as a reason names it: `the load at PTX line 12`.
+  [[nodiscard]] std::string text_of(Id id) const;
+
+ private:
+  [[nodiscard]] ptx::Phi const& phi_at(Id id) const;
+  [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
+  /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
+  [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
+  [[nodiscard]] Origin find_origin(Id term) const;
+  /// Leaves because of which a term differs in the lanes.
+  void varying_leaves(ptx::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
+
+  ptx::Program const& program_;
+  ptx::Flow const& flow_;
+  ptx::Execution const& execution_;
+  std::unordered_map<Id, Origin> origins_{};
+};
+
+}  // namespace swizproof::kernel_detail

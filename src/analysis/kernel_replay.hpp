@@ -1,0 +1,81 @@
+// One execution of a warp on numbers: a second opinion on what is proved, and the witness of a bound that is reached.
+#pragma once
+
+#include <swizproof/ptx/execution.hpp>
+#include <swizproof/ptx/warp.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
+class Replay {
+ public:
+  using Id = std::uint32_t;
+  /// For each loop around the access the number of its iterations, where it is known.
+  using Trips = std::map<std::int32_t, std::uint64_t>;
+  Replay(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
+         ptx::Launch const& launch, ptx::Warp const& warp, std::int32_t loop, std::uint64_t seed,
+         unsigned style, Trips const& trips)
+      : program_(program),
+        flow_(flow),
+        execution_(execution),
+        launch_(launch),
+        warp_(warp),
+        loop_(loop),
+        random_(seed),
+        style_(style),
+        trips_(trips) {}
+
+  using Values = std::array<std::uint64_t, 32>;
+  Values const& value(Id id);
+  /// True if an execution can have these values, as far as they were needed.
+  [[nodiscard]] bool valid() const { return valid_; }
+  /// True if they are those of a run that surely exists: parameters, and the first iteration of each loop.
+  [[nodiscard]] bool certain() const { return valid_ && certain_; }
+  /// Parameters, as they were taken.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const;
+
+ private:
+  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
+
+  Values compute(Id id);
+
+  [[nodiscard]] bool encloses(std::int32_t l) const;
+
+  Values all(std::uint64_t x);
+
+  /// A parameter's value: large, small, a power of two or any number.
+  std::uint64_t parameter(ptx::Leaf const& l);
+
+  Values leaf(Node const& n);
+  /// An iteration that the loop has; where their number is not known, one of the first eight.
+  std::uint64_t iteration(std::int32_t loop);
+  Values special(ptx::Leaf const& l);
+  Values loop_value(ptx::Phi const& p);
+  Values data(ptx::Leaf const& l);
+  static std::uint64_t mixed(std::uint64_t x);
+
+  ptx::Program const& program_;
+  ptx::Flow const& flow_;
+  ptx::Execution const& execution_;
+  ptx::Launch const& launch_;
+  ptx::Warp const& warp_;
+  std::int32_t loop_;
+  std::mt19937_64 random_;
+  unsigned style_;
+  Trips const& trips_;
+  bool valid_ = true, certain_ = true;
+  unsigned depth_ = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
+  std::unordered_map<Id, Values> memo_{};
+};
+
+}  // namespace swizproof::kernel_detail
