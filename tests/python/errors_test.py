@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import unittest
 
+import numpy
 import swizproof
 
 PROGRAM = os.environ["SWIZPROOF_BINARY"]
@@ -152,6 +153,17 @@ class Numbers(unittest.TestCase):
                 ask()
             self.assertTrue(caught.exception.message.startswith(name + " is an integer"), caught.exception.message)
             self.assertEqual(caught.exception.input, given)
+
+    def test_a_flag_is_true_or_false(self):
+        for value in ("False", "", 0, 1, None, []):
+            with self.assertRaisesRegex(swizproof.InputError, "padding is True or False, and an object of type .* is neither"):
+                swizproof.find("(16,64):(64,1)", "ldmatrix.x4", element="f16", padding=value)
+        swizproof.find("(16,64):(64,1)", "ldmatrix.x4", element="f16", padding=numpy.bool_(False))
+
+    def test_an_architecture_is_a_name(self):
+        for arch in (90, [1], ["sm_90", None]):
+            with self.assertRaisesRegex(swizproof.InputError, "arch is a name, and an object of type .* is none"):
+                swizproof.prove("proofs/examples/gemm.toml", arch=arch)
 
     def test_an_option_is_no_layout(self):
         for word in ("--json", "--help", "-h"):

@@ -9,12 +9,15 @@ from typing import Any, Callable, Iterable, List, Sequence, Type, TypeVar
 from . import _results, _swizproof
 from ._errors import Disagreement, InputError
 from ._record import read
+from ._text import refused
 
 A = TypeVar("A", bound=_results.Answer)
 
 
 def flag(name: str, value: bool) -> List[str]:
-    """`--all` of True."""
+    """`--all` of True, nothing of False. Refuses other values: "False" of a file of settings would count as True."""
+    if value is not True and value is not False and type(value).__name__ not in ("bool_", "bool"):
+        raise refused(f"{name.replace('-', '_')} is True or False, and TYPE is neither", value)
     return [f"--{name}"] if value else []
 
 

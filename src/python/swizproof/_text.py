@@ -132,7 +132,11 @@ def path_text(value: Any, name: str) -> str:
 
 def names_text(value: object, name: str) -> str:
     """`sm_90,sm_100` of several."""
-    return ",".join(value) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
+    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    for one in several:
+        if not isinstance(one, str):
+            raise refused(f"{name} is a name, and TYPE is none", one, "such as 'sm_90'")
+    return ",".join(several)
 
 
 def number_text(value: object, name: str) -> str:
