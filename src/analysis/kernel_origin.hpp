@@ -1,4 +1,4 @@
-// What a term of a kernel comes from: a variable in shared memory, a load, or something that is not modelled.
+// Origins of the terms of a kernel: a variable in shared memory, a load, or something that is not modelled.
 #pragma once
 
 #include <swizproof/ptx/execution.hpp>
@@ -22,7 +22,7 @@ struct Origin {
   bool data = false;
 };
 
-/// What the terms of one kernel come from.
+/// Origins of the terms of one kernel.
 class Origins {
  public:
   Origins(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution)

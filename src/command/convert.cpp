@@ -174,6 +174,8 @@ Json to_json(ConvertResult const& result) {
 
 void print_text(ConvertResult const& result, Style const& style) {
   if (result.code) {
+    std::string_view const comment = result.code->language == "dsl" ? "#" : "//";
+    for (std::string const& note : result.converted.notes) fmt::print("{} note: {}\n", comment, note);
     fmt::print("{}", result.code->text);
     return;
   }

@@ -627,6 +627,9 @@ void print_text(ExplainResult const& result, Style const& style) {
   if (result.sums.excess != 0 && !result.sourced())
     fmt::print("\nno lines of source: compile the program with nvcc -lineinfo\n");
   print_sources(result, style);
+  if (!trace.digest)
+    fmt::print("\n{}\n",
+               style.doubtful("the trace has no digest: whether a line was changed or doubled is not known"));
   if (result.sums.executed == 0) fmt::print("\n{}\n", style.doubtful("no modelled access was traced"));
   if (trace.dropped != 0)
     fmt::print("\n{}\n",

@@ -412,7 +412,10 @@ void print_text(FindResult const& result, FindArguments const& options, Style co
     fmt::print("\n{}\n  {}\n  searched  {}\n  ranked    by total wavefronts{}; ties: {}\n",
                std::visit(table, result.search), style.strong(result.conclusion), result.what, weights,
                result.ties);
-    fmt::print("\n{}, checked:\n", style.strong(text_of(result.winner)));
+    bool const free = std::all_of(result.accesses.begin(), result.accesses.end(),
+                                  [](AccessVerdict const& v) { return v.excess() == 0; });
+    fmt::print("\n{}, checked{}:\n", style.strong(text_of(result.winner)),
+               free ? "" : "; bank conflicts remain");
   }
   for (AccessVerdict const& v :
        result.accesses)  // the line of the best candidate has the wavefronts of a proved one

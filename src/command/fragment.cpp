@@ -13,6 +13,17 @@
 
 namespace swizproof::command {
 
+void refuse_older(Common const& common, NamedFragment const& f) {
+  Architecture const& arch = parse_architecture(common.arch);
+  if (!common.arch_is_given || arch.capability == unknown_capability) return;
+  std::string const digits(f.needs.substr(3));
+  unsigned const needed = static_cast<unsigned>(std::stoul(digits));
+  bool const alone = digits.back() == 'a';
+  if (alone ? arch.capability / 10 == needed / 10 : arch.capability >= needed) return;
+  throw InputError::whole(fmt::format("{} has no {}", arch.name, f.instruction), common.arch,
+                          fmt::format("it needs {}", f.needs));
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -296,7 +307,9 @@ void run(Common& common, FragmentArguments const& options) {
         "INSTRUCTION: row = .. --into mma.m16n8k16.f16:a loads; mma.m16n8k16.f16:d --element f16 --into "
         "INSTRUCTION: row = .. stores");
   std::string const text = options.fragment + (options.operand.empty() ? "" : ":" + options.operand);
-  FragmentResult const result = compute(common, options, parse_fragment(text, options.element_bits()));
+  NamedFragment const named = parse_fragment(text, options.element_bits());
+  refuse_older(common, named);
+  FragmentResult const result = compute(common, options, named);
   common.exit_code = exit_code_of(result.answer.outcome);
   if (common.json)
     print_json(common, to_json(result));

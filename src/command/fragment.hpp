@@ -42,6 +42,9 @@ struct FragmentArguments {
   return fmt::format("({} {}, {} {})", f.row_index(), e.row, f.column_index(), e.column);
 }
 
+/// Refuses an architecture that was given and lacks the instruction: it has its first one's number or a later, that of `sm_90a` alone.
+void refuse_older(Common const& common, NamedFragment const& f);
+
 /// Does FRAGMENT --into FRAGMENT, and says what it found.
 void run_movement(Common& common, FragmentArguments const& options);
 

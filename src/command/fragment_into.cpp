@@ -119,8 +119,10 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
   r.movement.wanted = FragmentSide{held, operands, r.movement.operand != Operand::a, {}, false};
   r.movement.delivered = FragmentSide{moved, instructions, false, {}, contiguous};
   std::string_view const indices[] = {r.operand->row_index(), r.operand->column_index()};
-  r.tile = fmt::format("row: {}, col: {}, which is contiguous", indices[contiguous ? 0 : 1],
-                       indices[contiguous ? 1 : 0]);
+  std::string_view const across = indices[contiguous ? 0 : 1], along = indices[contiguous ? 1 : 0];
+  r.tile =
+      fmt::format("shared memory: row: {}, col: {}, contiguous along {}{}", across, along, along,
+                  options.contiguous.empty() ? fmt::format(" (assumed; else --contiguous {})", across) : "");
   auto const with = [&](RowStarts rows) {
     r.instruction = memory.instruction + ": " + rows.text;
     r.movement.delivered.rows = std::move(rows);
@@ -236,6 +238,8 @@ MovementResult compute_movement(Common const& common, FragmentArguments const& o
     r.operand = &r.into;
     move_registers(r, common.limits());
   }
+  refuse_older(common, r.from);
+  refuse_older(common, r.into);
   r.evidence = name(Support::documented);
   return r;
 }

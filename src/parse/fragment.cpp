@@ -90,6 +90,10 @@ class FragmentParser {
     std::size_t const colon = name_.find(':');
     if (colon != name_.npos && name_.find("::") == colon)
       fail("kinds of mma are not known", "leave .kind::... out");
+    std::size_t const point = name_.rfind('.');
+    if (colon == name_.npos && point != name_.npos && point + 2 == name_.size() &&
+        std::string_view("abcdABCD").find(name_[point + 1]) != std::string_view::npos)
+      fail("the operand stands behind a colon", name_.substr(0, point) + ":" + name_[point + 1]);
     if (colon == name_.npos) return;
     read_operand(std::string_view(name_).substr(colon + 1));
     name_.resize(colon);
@@ -118,12 +122,12 @@ class FragmentParser {
     fail("unknown fragment", did_you_mean(name_, fragment_names(), fragment_forms));
   }
   void read_operand(std::string_view letters) {
-    if (letters == "a")
+    if (letters == "a" || letters == "A")
       operand_ = Operand::a;
-    else if (letters == "b")
+    else if (letters == "b" || letters == "B")
       operand_ = Operand::b;
-    else if (letters == "c" || letters == "d")
-      operand_ = Operand::d, addend_ = letters == "c";
+    else if (letters == "c" || letters == "C" || letters == "d" || letters == "D")
+      operand_ = Operand::d, addend_ = letters == "c" || letters == "C";
     else
       fail("an operand is a, b, c or d", "such as mma.m16n8k16.f16:b");
   }

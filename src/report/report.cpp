@@ -200,8 +200,8 @@ std::string describe_cost(AccessVerdict const& v, Style const& style) {
   if (v.allowed != v.ideal) text += fmt::format(", {} allowed", v.allowed);
   text += fmt::format("; degree {}\n", fmt::join(cost.degree, " ")) + domain_line(v, style);
   if (cost.coverage && cost.coverage->reached < cost.coverage->of)
-    text += fmt::format("         reaches {} of the tile's {} bytes\n", cost.coverage->reached,
-                        cost.coverage->of);
+    text += fmt::format("         reaches {} of the tile's {} bytes; 'for i in 0..N' moves an access\n",
+                        cost.coverage->reached, cost.coverage->of);
   Outcome const outcome = v.outcome();
   auto const* const refuted = std::get_if<Refuted>(&outcome);
   if (refuted == nullptr) return text;

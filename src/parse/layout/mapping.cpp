@@ -292,9 +292,14 @@ void MappingParser::add_value(Chain& chain, Value value, std::size_t from) {
 }
 
 /// f o offset o g o offset o ... : every second stage is a number, the last one is a function. Behind a
-/// pointer an offset may come first.
-void MappingParser::check_order(Chain const& chain) {
-  auto const& stages = chain.map.on_elements;
+/// pointer an offset may come first. A swizzle right before a layout is `composition(swizzle, layout)`: its offset is _0.
+void MappingParser::check_order(Chain& chain) {
+  auto& stages = chain.map.on_elements;
+  if (!chain.flagged && !chain.bound && stages.size() == 2 && std::holds_alternative<Swizzle>(stages[0]) &&
+      std::holds_alternative<Layout>(stages[1])) {
+    stages.insert(stages.begin() + 1, Displacement{});
+    chain.places.insert(chain.places.begin() + 1, chain.places[1]);
+  }
   bool const shifted =
       (chain.flagged || chain.bound) && !stages.empty() && std::holds_alternative<Displacement>(stages[0]);
   std::size_t const count = stages.size(), first = shifted ? 1 : 0;

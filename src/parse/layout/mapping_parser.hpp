@@ -131,7 +131,7 @@ class MappingParser {
   Value rest_of(Chain chain);
   void add_stage(Chain& chain);
   void add_value(Chain& chain, Value value, std::size_t from);
-  void check_order(Chain const& chain);
+  void check_order(Chain& chain);
   bool take_flag(Chain& chain);
   void flag(Chain& chain, unsigned bits, std::size_t from);
   Swizzle swizzle();
