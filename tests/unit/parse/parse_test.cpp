@@ -277,7 +277,8 @@ TEST(ParseError, PointsAtTheCharacter) {
   EXPECT_EQ(error_of("(8,64):(64,x)").at, 11U);
   EXPECT_EQ(error_of("(8,64):(64,1) junk").at, 14U);
   EXPECT_EQ(error_of("Sw<3,4>").at, 6U);
-  EXPECT_EQ(error_of("Sw<3,3,3> o (8,64):(64,1)").hint.empty(), false);
+  EXPECT_EQ(error_of("(8,64):(64,1) o (8,64):(64,1)").hint.empty(), false);
+  EXPECT_EQ(parse_mapping("Sw<3,3,3> o (8,64):(64,1)").text, "Sw<3,3,3> o _0 o (8,64):(64,1)");
   EXPECT_EQ(error_of("(8,64):((64,2),1)").at, 7U);
   EXPECT_EQ(error_of("fn(x) = x ^ y").at, 12U);
   EXPECT_EQ(error_of("tma:256B").at, 4U);
