@@ -104,6 +104,15 @@ bool columns_contiguous(MovementResult const& r, std::string const& asked, bool 
       fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()), asked);
 }
 
+/// How an operand lies in shared memory, and whether that is assumed.
+std::string memory_text(NamedFragment const& operand, bool columns_contiguous, bool assumed) {
+  std::string_view const row = operand.row_index(), column = operand.column_index();
+  std::string_view const along = columns_contiguous ? column : row,
+                         across = columns_contiguous ? row : column;
+  return fmt::format("shared memory: row: {}, col: {}, contiguous along {}{}", across, along, along,
+                     assumed ? fmt::format(" (assumed; else --contiguous {})", across) : "");
+}
+
 /// ldmatrix into an operand, or an operand into stmatrix.
 void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& options,
                Limits const& limits) {
@@ -118,11 +127,7 @@ void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& o
   r.movement.operand = *r.operand->operand;
   r.movement.wanted = FragmentSide{held, operands, r.movement.operand != Operand::a, {}, false};
   r.movement.delivered = FragmentSide{moved, instructions, false, {}, contiguous};
-  std::string_view const indices[] = {r.operand->row_index(), r.operand->column_index()};
-  std::string_view const across = indices[contiguous ? 0 : 1], along = indices[contiguous ? 1 : 0];
-  r.tile =
-      fmt::format("shared memory: row: {}, col: {}, contiguous along {}{}", across, along, along,
-                  options.contiguous.empty() ? fmt::format(" (assumed; else --contiguous {})", across) : "");
+  r.tile = memory_text(*r.operand, contiguous, options.contiguous.empty());
   auto const with = [&](RowStarts rows) {
     r.instruction = memory.instruction + ": " + rows.text;
     r.movement.delivered.rows = std::move(rows);
