@@ -6,6 +6,7 @@
 #include "kernel_replay.hpp"
 
 #include <swizproof/ptx/execution.hpp>
+#include <swizproof/ptx/inline.hpp>
 #include <swizproof/ptx/warp.hpp>
 
 #include <fmt/format.h>
@@ -122,6 +123,7 @@ class Decision {
     out.op = m.op;
     out.instruction = m.instruction;
     out.ptx_line = m.line;
+    out.calls = m.calls;
     if (m.location >= 0) {
       Location const& at = module_.locations[static_cast<std::size_t>(m.location)];
       if (at.file < module_.files.size()) out.file = module_.files[at.file];
@@ -749,10 +751,15 @@ bool is_at(KernelAccess const& access, std::string_view written, std::string_vie
 }
 
 std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
-  return kernel_detail::Decision(module, function, {}, {.block = {32, 1, 1}}, 0).name_them();
+  std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
+  return kernel_detail::Decision(module, inlined ? *inlined : function, {}, {.block = {32, 1, 1}}, 0)
+      .name_them();
 }
 
-KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
+KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& given,
+                           KernelOptions const& options) {
+  std::optional<ptx::Function> const inlined = ptx::inline_calls(module, given);
+  ptx::Function const& f = inlined ? *inlined : given;
   KernelReport report;
   report.kernel = f.name;
   auto const [launch, warps, refused] = kernel_detail::launch_of(module, f, options);

@@ -1,5 +1,7 @@
 #include "kernel_launch.hpp"
 
+#include <swizproof/ptx/inline.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -96,8 +98,10 @@ std::string why_no_parameter(ptx::Function const& kernel,
   return {};
 }
 
-bool needs_block(ptx::Module const&, ptx::Function const& f, KernelOptions const& options) {
-  return !options.block && f.reqntid[0] == 0 && kernel_detail::shape_use(f).y_or_z;
+bool needs_block(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
+  if (options.block || f.reqntid[0] != 0) return false;
+  std::optional<ptx::Function> const inlined = ptx::inline_calls(module, f);
+  return kernel_detail::shape_use(inlined ? *inlined : f).y_or_z;
 }
 
 std::string why_no_block(ptx::Function const& kernel, std::array<std::uint32_t, 3> const& block) {

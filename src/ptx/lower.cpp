@@ -1,3 +1,4 @@
+#include <swizproof/ptx/inline.hpp>
 #include <swizproof/ptx/program.hpp>
 
 #include <algorithm>
@@ -64,6 +65,18 @@ class Lowering {
 
   Program run() {
     find_leaders();
+    if (fresh_registers() != 0) {  // what a caller gives
+      opcode_ = ".reg";
+      for (std::uint32_t r = 0; r < fresh_registers(); ++r)
+        program_.steps.push_back({Action::copy,
+                                  program_.widths[r],
+                                  static_cast<std::int32_t>(r),
+                                  any(program_.widths[r], {}, true),
+                                  {},
+                                  {},
+                                  0,
+                                  function_.line});
+    }
     for (std::size_t i = 0; i < function_.body.size(); ++i) {
       if (leader_[i] && !starts_empty()) begin_block();
       if (leader_[i]) block_of_[i] = current();
@@ -144,6 +157,14 @@ class Lowering {
       }
     for (auto const& j : jumps_)
       program_.blocks[j.from].taken = static_cast<std::int32_t>(block_of_[label_at_[j.label]]);
+  }
+
+  /// Parameters in registers, which come first.
+  [[nodiscard]] std::uint32_t fresh_registers() const {
+    std::uint32_t count = 0;
+    for (auto const* list : {&function_.returned, &function_.params})
+      for (Variable const& v : *list) count += v.space == Space::reg ? 1 : 0;
+    return count;
   }
 
   // ------------------------------------------------------------------------------------- sources and destinations
@@ -731,6 +752,9 @@ class Lowering {
     m.guard_negated = guard_negated_;
     m.line = i.line;
     m.location = i.location;
+    for (std::uint32_t c = i.call; c != 0; c = function_.calls[c - 1].within)
+      if (function_.calls[c - 1].refused.empty())
+        m.calls.insert(m.calls.begin(), function_.calls[c - 1].line);
     if (where.kind == Kind::other) m.reason = "this form of an address is not read";
     return m;
   }
@@ -961,23 +985,17 @@ class Lowering {
     add(std::move(m));
   }
 
-  /// A call is not inlined: where its function may access shared memory, that is an access which is not decided.
+  /// A call that was not inlined: where its function may access shared memory, that is an access which is not decided.
   void call(Instruction const& i) {
     if (!i.operands.empty() && i.operands[0].kind == Kind::vector) unknown(i.operands[0]);
     std::set<std::string_view> seen;
     std::string const why = why_call_matters(callee_of(i), seen);
     if (why.empty()) return;
     MemoryAccess m = access_at(i, Operand{});
-    m.reason = why + ": calls are not inlined";
+    std::string const refused = i.call == 0 ? "" : function_.calls[i.call - 1].refused;
+    m.reason =
+        why + (refused.empty() ? ": the call is not inlined" : ": the call is not inlined, since " + refused);
     add(std::move(m));
-  }
-
-  /// Name of the function that a call names; empty where it is in a register.
-  static std::string_view callee_of(ptx::Instruction const& i) {
-    for (Operand const& o : i.operands)
-      if (o.kind != Kind::vector && !o.text.empty())
-        return o.text.starts_with('%') ? std::string_view{} : o.text;
-    return {};
   }
 
   /// Why a function may access shared memory; empty if it does not.

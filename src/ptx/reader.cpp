@@ -27,6 +27,7 @@ struct Scope {
   std::unordered_map<std::string_view, std::uint32_t> names{};
   std::unordered_map<std::string_view, Range> ranges{};  ///< by prefix: %r<12>
   std::unordered_map<std::string_view, std::uint32_t> labels{};
+  std::unordered_map<std::string_view, std::string_view> variables{};  ///< names that hide an earlier one
 };
 
 class Reader {
@@ -298,7 +299,7 @@ class Reader {
       std::string_view const w = word();
       if (space_of(w) == Space::generic) fail("expected a parameter", from);
       Variable v;
-      v.space = Space::param;
+      v.space = space_of(w) == Space::reg ? Space::reg : Space::param;
       unsigned bits = 32, lanes = 1;
       std::uint32_t pointed = 1;
       read_type(pointed, bits, lanes);
@@ -324,8 +325,7 @@ class Reader {
   void read_function(bool entry) {
     Function f;
     f.entry = entry;
-    std::vector<Variable> returned;
-    if (!entry && peek() == '(') read_parameters(returned);
+    if (!entry && peek() == '(') read_parameters(f.returned);
     skip();
     f.line = line_of(at_);
     f.name = word();
@@ -362,6 +362,14 @@ class Reader {
     function_ = &f;
     location_ = -1;
     scopes_.assign(1, {});
+    declared_.clear();
+    for (auto const* list : {&f.returned, &f.params})
+      for (Variable const& v : *list) ++declared_[v.name];
+    for (auto const* list : {&f.returned, &f.params})
+      for (Variable const& v : *list)
+        if (v.space == Space::reg)
+          scopes_.back().names[v.name] =
+              add_register(v.name, static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 128)));
     read_body();
     check_labels();
     function_ = nullptr;
@@ -435,8 +443,26 @@ class Reader {
       return skip_braces();
     }
     if (w == ".extern" || w == ".visible" || w == ".weak") return read_directive();
-    if (space_of(w) != Space::generic) return read_variables(space_of(w), function_->variables, false);
-    fail("unknown directive " + std::string(w), from);
+    if (space_of(w) == Space::generic) fail("unknown directive " + std::string(w), from);
+    std::size_t const first = function_->variables.size();
+    read_variables(space_of(w), function_->variables, false);
+    for (std::size_t k = first; k < function_->variables.size(); ++k) hide(function_->variables[k]);
+  }
+
+  /// Gives a variable another name if this one was declared before, as a parameter or in another scope: `param0` of each call.
+  void hide(Variable& v) {
+    std::size_t const times = ++declared_[v.name];
+    if (times == 1) return;
+    auto const old = module_.kept.emplace_back(std::make_shared<std::string const>(v.name));
+    v.name += "'" + std::to_string(times);
+    scopes_.back().variables[*old] = *module_.kept.emplace_back(std::make_shared<std::string const>(v.name));
+  }
+  /// The name of a variable, which may be one that hides another.
+  [[nodiscard]] std::string_view visible(std::string_view name) const {
+    for (std::size_t s = scopes_.size(); s-- > 0;)
+      if (auto const found = scopes_[s].variables.find(name); found != scopes_[s].variables.end())
+        return found->second;
+    return name;
   }
 
   std::uint32_t add_register(std::string_view name, unsigned bits) {
@@ -688,6 +714,7 @@ class Reader {
       o.text = trimmed(t.substr(0, plus));
       o.value = n.value_or(0);
     }
+    o.text = visible(o.text);
     return o;
   }
 
@@ -728,6 +755,8 @@ class Reader {
   Function* function_ = nullptr;
   std::int32_t location_ = -1;
   std::vector<Scope> scopes_{};
+  std::unordered_map<std::string, std::size_t>
+      declared_{};  ///< variables of the function, by name: how often
   std::vector<std::size_t> scope_starts_{};
 };
 

@@ -5,6 +5,7 @@
 #include <swizproof/hardware/collision.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -43,6 +44,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
            {"line", a.file.empty() ? Json() : Json(a.line)},
            {"ptx_line", a.ptx_line},
            {"op", a.op}};
+  if (!a.calls.empty()) out["calls"] = a.calls;
   out["verdict"] = name(a.verdict);
   out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
   out["reached"] = a.reached;
@@ -78,6 +80,9 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   constexpr std::size_t most = 100;  // characters; the JSON document has them all
   std::string const address = a.address.size() <= most ? a.address : a.address.substr(0, most - 3) + "...";
   Collision const worst = fullest(*a.instruction, w.lanes, c);
+  if (!a.calls.empty())
+    values +=
+        fmt::format("; called at PTX line{} {}", a.calls.size() == 1 ? "" : "s", fmt::join(a.calls, ", "));
   if (style.brief()) return describe(worst, indent, style, fmt::format("warp {}{}", w.warp, values));
   return fmt::format("{:{}}warp {}{}; address: {}\n", "", indent, w.warp, values, address) +
          describe(worst, indent, style);

@@ -63,19 +63,24 @@ class Tally:
                     to.write(source.read())
 
 
+def key_of(access):
+    """An access by its line and by the lines of the calls that lead to it: a function's is one for each place that calls it."""
+    return access["ptx_line"], tuple(access.get("calls") or ())
+
+
 def truth(value):
     """Whether a claim such as aligned or in_bounds is made."""
     return value is True or value in ("proved", "yes")
 
 
 def merged(runs):
-    """The union of what several runs saw, by line."""
+    """The union of what several runs saw, by line and calls."""
     total = {}
     for seen in runs:
-        for line, s in seen.items():
-            t = total.get(line)
+        for key, s in seen.items():
+            t = total.get(key)
             if t is None:
-                total[line] = s
+                total[key] = s
                 continue
             t.warps += s.warps
             t.misaligned |= s.misaligned
@@ -123,17 +128,17 @@ def replayed(access, seen, machine, block, steps, tally):
             choose["%" + plain] = value
     if params or choose:
         for seed in range(min(4, tally.replays)):
-            again = machine.run(block, 77 + seed, steps, params=params, choose=choose).get(access["ptx_line"])
+            again = machine.run(block, 77 + seed, steps, params=params, choose=choose).get(key_of(access))
             if again is not None and again.most == bound:
                 return "replayed"
     for seed in range(100, 100 + (tally.replays if seen is not None else 4 * tally.replays)):
         if seed not in machine.further:
             machine.further[seed] = machine.run(block, seed, 4 * steps)
-        again = machine.further[seed].get(access["ptx_line"])
+        again = machine.further[seed].get(key_of(access))
         if again is not None and again.most == bound:
             return "seen"
     for place in range(64 if seen is not None and tally.replays else 0):  # every multiple of 16 below 1024 for the first variable
-        again = machine.run(block, 1000 + place, steps, base=1024 + 16 * place).get(access["ptx_line"])
+        again = machine.run(block, 1000 + place, steps, base=1024 + 16 * place).get(key_of(access))
         if again is not None and again.most == bound:
             return "seen"
     lanes = lanes_of(example)
@@ -147,7 +152,7 @@ def replayed(access, seen, machine, block, steps, tally):
     return None
 
 
-def fault_seen(line, what, seen, machine, block, steps, tally):
+def fault_seen(key, what, seen, machine, block, steps, tally):
     """Whether a run shows an access misaligned or outside: one of those so far, or of more."""
     tally.count[f"{what} claimed"] += 1
     if getattr(seen, what):
@@ -155,17 +160,18 @@ def fault_seen(line, what, seen, machine, block, steps, tally):
     for seed in range(100, 100 + 4 * tally.replays):
         if seed not in machine.further:
             machine.further[seed] = machine.run(block, seed, 4 * steps)
-        again = machine.further[seed].get(line)
+        again = machine.further[seed].get(key)
         if again is not None and getattr(again, what):
             return True
     return False
 
 
 def compare(kernel, seen, machine, block, path, words, steps, tally):
-    listed = {}
+    listed = set()
     for access in kernel["accesses"]:
-        listed.setdefault(access["ptx_line"], []).append(access)
-        s = seen.get(access["ptx_line"])
+        listed.add(key_of(access))
+        s = seen.get(key_of(access))
+        tally.count["in functions"] += bool(access.get("calls"))
         verdict = access["verdict"]
         tally.verdicts[verdict] += 1
         if verdict in ("unknown", "data"):
@@ -189,7 +195,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             if s.outside and truth(access.get("in_bounds")):
                 tally.differ("in bounds", path, words, f"{where}: called in bounds, an address outside of every variable was seen")
             for claim, seen_in in (("aligned", "misaligned"), ("in_bounds", "outside")):
-                if access.get(claim) is False and not fault_seen(access["ptx_line"], seen_in, s, machine, block, steps, tally):
+                if access.get(claim) is False and not fault_seen(key_of(access), seen_in, s, machine, block, steps, tally):
                     tally.differ(f"no {claim} fault", path, words, f"{where}: {claim} is false, and no run shows it")
             ideal = access.get("ideal")
             if s.kind in IDEAL and isinstance(ideal, int) and ideal != IDEAL[s.kind](s.size, s.matrices):
@@ -208,8 +214,11 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             elif how is None:
                 tally.differ("not reached", path, words,
                              f"{where}: {bound} called reached, seen {s.most if s is not None else 'never'}; counterexample {json.dumps(access.get('counterexample'))[:300]}")
-    for line, s in seen.items():
-        if line not in listed and s.kind in IDEAL:
+    for (line, calls), s in seen.items():
+        # A call that is not inlined is listed in place of what its function does.
+        if any((call, calls[:i]) in listed for i, call in enumerate(calls)):
+            tally.count["executed in functions that are not inlined"] += 1
+        elif (line, calls) not in listed and s.kind in IDEAL:
             tally.differ("missing", path, words, f"{kernel['kernel']} line {line} ({s.text[:60]}): executed, not listed")
 
 
@@ -281,7 +290,8 @@ def hand_written(folder, binary, tally):
             if function.entry:
                 machine = ptx.Machine(module, function)
                 machine.program(function)
-                found.update(merged(machine.run(block, 500 + r, 20000) for r in range(48)))
+                by_call = merged(machine.run(block, 500 + r, 20000) for r in range(48))
+                found.update(merged({line: s} for (line, calls), s in by_call.items()))
         for line, (what, value) in expected.items():
             tally.count["hand-worked"] += 1
             most = found[line].most if line in found else 0

@@ -72,7 +72,7 @@ def main(trace, path, block, seeds=6):
         machine.program(function)
         table = kernels[key(demangled(function.name))] = {}
         for seed in range(int(seeds)):
-            for line, seen in machine.run(block, seed, 2000000, base=1024).items():
+            for (line, _), seen in machine.run(block, seed, 2000000, base=1024).items():
                 for source in where[line]:
                     entry = table.setdefault((source, seen.kind, seen.size, seen.matrices), [set(), 0])
                     entry[0] |= seen.patterns

@@ -7,11 +7,13 @@ TESTS = ["lt", "le", "gt", "ge", "eq", "ne"]
 class Kernel:
     """One kernel under construction; `odd` counts what is in it."""
 
-    def __init__(self, rng, name, data=0.12):
+    def __init__(self, rng, name, data=0.12, functions=()):
         self.rng, self.name, self.lines, self.odd, self.data = rng, name, [], set(), data
         self.words, self.predicates, self.doubles, self.labels = 0, 0, 0, 0
         self.pool, self.uniform, self.counters = [], [], []
         self.depth = 0
+        self.functions = list(functions)  # that it may call
+        self.exits = False  # a thread may end in it
 
     def pick(self, items):
         return items[int(self.rng.integers(0, len(items)))]
@@ -295,6 +297,9 @@ class Kernel:
 
     def body(self, statements):
         for _ in range(statements):
+            if self.functions and self.chance(0.25):
+                self.outside() if self.chance(0.06) else self.call(self.pick(self.functions))
+                continue
             k = self.number(0, 20)
             if k < 9:
                 self.access()
@@ -306,10 +311,87 @@ class Kernel:
                 self.loop()
             elif k == 19 and self.chance(0.15):
                 self.whole = False
-                self.emit(f"@{self.condition()} {self.pick(['ret', 'exit'])};")
+                end = self.pick(["ret", "exit"])
+                self.exits |= end == "exit"
+                self.before_return()
+                self.emit(f"@{self.condition()} {end};")
                 self.odd.add("early exit")
             else:
                 self.access()
+
+    def before_return(self):
+        pass
+
+    def outside(self):
+        """A call of a function without a body: what it returns is anything."""
+        r, name = self.word(), self.pick(["vprintf", "elsewhere"])
+        self.emit(f"{{\n\t.param .b32 param0;\n\tst.param.b32 [param0+0], {self.operand()};\n\t.param .b32 retval0;")
+        self.emit(f"call.uni (retval0), {name}, (param0);\n\tld.param.b32 {r}, [retval0+0];\n\t}}")
+        self.pool.append(r)
+        self.odd.add(f"call of {name}")
+
+    def call(self, f, guard="", second=None):
+        """A call of a device function: its parameters in registers, in .param variables, or in one array of bytes."""
+        if f.aligned and not (self.whole and self.depth == 0):
+            return self.access()
+        if not guard and self.chance(0.25) and not f.aligned:
+            guard = f"@{self.pick(['', '!'])}{self.condition()} "
+            self.odd.add("predicated call")
+        self.odd.add(f"call {f.form} of {f.returns}")
+        self.exits |= f.exits
+        self.whole &= not f.exits
+        plain = not guard and not f.exits and not self.depth
+        word = [self.operand(), second or self.pick(self.uniform), self.pick(self.uniform) if self.chance(0.5) else str(self.constant())]
+        given = [self.constant_in_register(x) if f.form != "reg" and self.chance(0.5) else x for x in word] + ["%base", "%global", "%own"]
+        sizes = ["b32", "b32", "b32", "b32", "b64", "b64"]
+        r, merged = self.word(), self.word()
+        self.emit(f"mov.u32 {merged}, {self.operand()};")
+        name = f"call{'.uni' if plain and self.chance(0.8) else ''}"
+        if f.form == "reg":
+            self.emit(f"mov.u32 {r}, {merged};")
+            self.emit(f"{guard}{name} ({r}), {f.name}, ({', '.join(given)});")
+        else:
+            self.emit("{")
+            arguments = []
+            if f.form == "array":
+                self.emit(".param .align 8 .b8 param0[32];")
+                self.emit(f"st.param.v4.b32 [param0], {{{', '.join(given[:4])}}};" if self.chance(0.5) else
+                          "\n\t".join(f"st.param.b32 [param0+{4 * i}], {g};" for i, g in enumerate(given[:4])))
+                self.emit("st.param.b64 [param0+16], %global;\n\tst.param.b64 [param0+24], %own;")
+                arguments = ["param0"]
+            else:
+                for i, (g, size) in enumerate(zip(given, sizes)):
+                    if self.chance(0.15):
+                        arguments.append(g)
+                        continue
+                    self.emit(f".param .{size} param{i};")
+                    self.emit(f"st.param.{size} [param{i}+0], {g};")
+                    arguments.append(f"param{i}")
+            self.emit(f".param .{'align 8 .b8 retval0[16]' if f.returns == 'pair' else 'b32 retval0'};")
+            self.emit(f"{guard}{name} (retval0), {f.name}, ({', '.join(arguments)});")
+            if f.returns == "pair":
+                other = self.word()
+                self.emit(f"ld.param.v2.b32 {{{r}, {other}}}, [retval0+4];" if self.chance(0.5) else
+                          f"ld.param.b32 {r}, [retval0+4];\n\tld.param.b32 {other}, [retval0+8];")
+                if not guard:
+                    self.pool.append(other)
+            else:
+                self.emit(f"ld.param.b32 {r}, [retval0+0];")
+            self.emit("}")
+        if guard and f.form != "reg":
+            self.emit(f"selp.b32 {merged}, {r}, {merged}, {guard[1:].lstrip('!')};" if "!" not in guard else
+                      f"selp.b32 {merged}, {merged}, {r}, {guard[2:]};")
+        else:
+            self.emit(f"mov.u32 {merged}, {r};")
+        if f.returns == "address":  # lanes that did not call it have none
+            at = f"[{merged}+{4 * self.number(0, 9)}]"
+            self.emit(guard + self.pick([f"ld.shared.u32 {self.word()}, {at};", f"st.shared.u32 {at}, %t;"]))
+        self.pool.append(merged)
+
+    def constant_in_register(self, text):
+        r = self.word()
+        self.emit(f"mov.u32 {r}, {text};")
+        return r
 
     def branch(self):
         p, end = self.condition(), self.label()
@@ -432,6 +514,7 @@ class Kernel:
         self.emit(f"ld.param.u64 %gen, [{x}_p];")
         self.emit("cvta.to.global.u64 %global, %gen;")
         self.emit(f"mov.u32 %base, buffer_{x};")
+        self.emit("cvt.u64.u32 %own, %base;\n\tcvta.shared.u64 %own, %own;")
         self.pool, self.uniform = ["%t"], ["%a", "%b"]
         for d in "yz":
             if block["xyz".index(d)] > 1 or self.chance(0.1):
@@ -458,7 +541,7 @@ class Kernel:
         head = [f".visible .entry {x}(.param .u32 {x}_a, .param .u32 {x}_b, .param .u64 {x}_p)", "{",
                 f"\t.reg .pred %p<{self.predicates + 1}>;", "\t.reg .b16 %h<9>;", f"\t.reg .b32 %r<{self.words + 1}>;",
                 f"\t.reg .b64 %rd<{self.doubles + 1}>;", "\t.reg .f32 %f<5>;", "\t.reg .f64 %fd<5>;",
-                "\t.reg .b32 %t, %a, %b, %base;", "\t.reg .b64 %gen, %global;"]
+                "\t.reg .b32 %t, %a, %b, %base;", "\t.reg .b64 %gen, %global, %own;"]
         outside = []
         if dynamic:
             outside = [f".extern .shared .align {align} .b8 buffer_{x}[];"]
@@ -468,11 +551,113 @@ class Kernel:
         return "\n".join(outside + head + self.lines + ["}", ""])
 
 
+class Function(Kernel):
+    """A device function: x, y and z become %t, %a and %b; a base and two pointers, one of them generic and to shared memory."""
+
+    def __init__(self, rng, name, data, functions):
+        super().__init__(rng, name, data, functions)
+        self.form = self.pick(["param", "param", "reg", "array"])
+        self.returns = self.pick(["value", "value", "address"] + (["pair"] if self.form != "reg" else []))
+        self.aligned = self.chance(0.15)  # all lanes must call it
+        self.whole = self.aligned
+        if functions:
+            self.odd.add("function in a function")
+
+    def load(self):
+        """The parameters into registers."""
+        x, names = self.name, ["%t", "%a", "%b", "%base"]
+        if self.form == "reg":
+            for i, to in enumerate(names):
+                self.emit(f"mov.b32 {to}, {x}_{i};")
+            self.emit(f"mov.b64 %global, {x}_4;\n\tmov.b64 %own, {x}_5;")
+            return [".reg .b32"] * 4 + [".reg .b64"] * 2
+        if self.form == "array":
+            for i, to in enumerate(names):
+                self.emit(f"ld.param.u32 {to}, [{x}_0+{4 * i}];")
+            self.emit(f"ld.param.v2.u64 {{%global, %own}}, [{x}_0+16];")
+            return None
+        for i, to in enumerate(names):
+            self.emit(f"ld.param.{self.pick(['u32', 'b32', 's32', 'u16', 's8']) if i == 2 else 'u32'} {to}, [{x}_{i}];")
+        self.emit(f"ld.param.u64 %global, [{x}_4];\n\tld.param.u64 %own, [{x}_5];")
+        return [".param .b32"] * 4 + [".param .b64"] * 2
+
+    def text(self, block):
+        x = self.name
+        kinds = self.load()
+        shared = self.chance(0.4)
+        if shared:
+            self.emit(f"mov.u32 %base, own_{x};")
+            self.odd.add("shared variable of a function")
+        self.pool, self.uniform = ["%t", "%b"], ["%a", "%b"]
+        if self.chance(0.5):
+            r = self.word()
+            self.emit(f"mov.u32 {r}, %tid.x;")
+            self.pool.append(r)
+        if self.chance(0.5):
+            self.generic()
+        if self.chance(0.3):
+            self.before_return()
+            self.emit(f"@{self.condition()} ret;")
+            self.whole = False
+            self.odd.add("return in the middle")
+        self.body(self.number(1, 4))
+        if self.chance(0.3):
+            self.generic()
+        if self.chance(0.06) and not self.aligned:
+            p, deeper = self.predicate(), self.word()
+            self.emit(f"setp.lt.u32 {p}, %a, 3;\n\tadd.u32 {deeper}, %a, 1;")
+            self.call(self, f"@{p} ", deeper)
+            self.odd.add("recursion")
+        self.result(self.pick(self.pool[-4:]))
+        self.emit("ret;")
+        taken = f".param .align 8 .b8 {x}_0[32]" if kinds is None else ", ".join(f"{k} {x}_{i}" for i, k in enumerate(kinds))
+        given = {"reg": f".reg .b32 {x}_r"}.get(self.form, f".param .align 8 .b8 {x}_r[16]" if self.returns == "pair" else f".param .b32 {x}_r")
+        head = [f".func ({given}) {x}({taken})", "{", f"\t.reg .pred %p<{self.predicates + 1}>;", "\t.reg .b16 %h<9>;",
+                f"\t.reg .b32 %r<{self.words + 1}>;", f"\t.reg .b64 %rd<{self.doubles + 1}>;", "\t.reg .f32 %f<5>;", "\t.reg .f64 %fd<5>;",
+                "\t.reg .b32 %t, %a, %b, %base;", "\t.reg .b64 %own, %global;"]
+        if shared:
+            head.append(f"\t.shared .align {self.pick([16, 128])} .b8 own_{x}[{self.pick([256, 1024, 4096, 5000])}];")
+        return "\n".join(head + self.lines + ["}", ""])
+
+    def generic(self):
+        """An access by the generic pointer that the caller has to its shared memory."""
+        d, e, w = self.double(), self.double(), self.word()
+        self.emit(f"and.b32 {w}, {self.pick(self.pool)}, {self.pick([31, 63, 255])};")
+        self.emit(f"mul.wide.u32 {d}, {w}, {self.pick([4, 8, 12, 16, 64, 128, 132])};")
+        self.emit(f"add.s64 {e}, %own, {d};")
+        self.emit(self.pick([f"ld.u32 {self.word()}, [{e}];", f"st.u32 [{e}], %t;", f"ld.v2.u16 {{%h1, %h2}}, [{e}+4];"]))
+        self.odd.add("generic pointer as a parameter")
+
+    def before_return(self):
+        self.result(self.operand())
+
+    def result(self, text):
+        r, w = f"{self.name}_r", self.word()
+        self.emit(f"mov.u32 {w}, {text};")
+        if self.returns == "address":
+            self.emit(f"and.b32 {w}, {w}, {self.pick([31, 63, 255])};")
+            self.emit(f"mul.lo.u32 {w}, {w}, {self.pick([4, 8, 12, 32, 132])};")
+            self.emit(f"add.u32 {w}, {w}, %base;")
+        if self.form == "reg":
+            self.emit(f"mov.b32 {r}, {w};")
+        elif self.returns == "pair":
+            self.emit(f"st.param.v2.b32 [{r}+4], {{{w}, %a}};")
+        else:
+            self.emit(f"st.param.b32 [{r}+0], {w};")
+
+
 def cases(rng, count, block, data=0.12):
     """`count` kernels in one PTX text, and for each its odd features."""
     parts, odd = [".version 8.5", ".target sm_90a", ".address_size 64", ""], {}
+    parts += [f".extern .func (.param .b32 r) {name}(.param .b32 a);" for name in ("vprintf", "elsewhere")]
     for i in range(count):
-        kernel = Kernel(rng, f"k{i}", data)
+        functions = []
+        if rng.random() < 0.4:
+            for j in range(int(rng.integers(1, 4))):
+                f = Function(rng, f"k{i}_f{j}", data, functions)
+                parts.append(f.text(block))
+                functions.append(f)
+        kernel = Kernel(rng, f"k{i}", data, functions)
         parts.append(kernel.text(block))
-        odd[kernel.name] = kernel.odd
+        odd[kernel.name] = kernel.odd.union(*(f.odd for f in functions))
     return "\n".join(parts) + "\n", odd

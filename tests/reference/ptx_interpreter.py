@@ -545,7 +545,8 @@ class Machine:
     # -- one run
 
     def run(self, block, seed, steps=200000, params=None, choose=None, base=None):
-        """Executes a block of threads. `params`: name -> value; `choose`: special register -> value. Returns {line: Seen}."""
+        """Executes a block of threads. `params`: name -> value; `choose`: special register -> value. Returns {(line, lines of the calls that
+        lead to it): Seen}."""
         self.rng = np.random.default_rng(seed)
         rng = self.rng
         nx, ny, nz = block
@@ -586,6 +587,7 @@ class Machine:
         self.clock = 0
         self.small = rng.random() < 0.85
         self.param_bytes = {}
+        self.calls = []  # lines of the calls that are being executed
         self.entry_bytes = self.parameters(params or {})
         self.alive = np.ones(n, dtype=bool)
         self.left = steps
@@ -732,9 +734,10 @@ class Machine:
             return
         a, on = a[rows], on[rows]
         numbers = np.nonzero(rows)[0]
-        seen = self.seen.get(line)
+        key = (line, tuple(self.calls))
+        seen = self.seen.get(key)
         if seen is None:
-            seen = self.seen[line] = Seen(line, text, kind, size, matrices)
+            seen = self.seen[key] = Seen(line, text, kind, size, matrices)
         seen.warps += len(numbers)
         inside = np.zeros(a.shape, dtype=bool)
         for begin, end, name in self.placed:
@@ -1772,55 +1775,78 @@ class Program:
     # -- calls
 
     def op_call(self, ins):
-        m = self.m
-        operands = [t for t in ins.operands]
-        results, arguments = [], []
+        """PTX ISA 7.1 and 9.7.12.5: parameters are passed by value, in registers or in the .param space; each call has its own of both."""
+        m, mine = self.m, self.f.name
+        operands, results, arguments = list(ins.operands), [], []
         if operands[0].startswith("("):
-            results = split(operands[0][1:-1])
-            operands = operands[1:]
-        name = operands[0]
-        if len(operands) > 1 and operands[1].startswith("("):
-            arguments = split(operands[1][1:-1])
+            results = split(operands.pop(0)[1:-1])
+        name = operands.pop(0)
+        if operands and operands[0].startswith("("):
+            arguments = split(operands[0][1:-1])
         function = m.module.functions.get(name)
+        is_register = {r: self.register(ins, r) is not None for r in results + arguments}
         if function is None:
-            puts = [(self.put(ins, r), self.f.widths[self.register(ins, r) - self.first]) for r in results if self.register(ins, r) is not None]
             def outside(mask):
-                for put, width in puts:
-                    put(m.rng.integers(0, 1 << 62, m.n, dtype=np.int64).view(U), mask)
                 for r in results:
-                    m.param_bytes[(self.f.name, r)] = m.rng.integers(0, 256, (m.n, 4096), dtype=np.uint8)
+                    if is_register[r]:
+                        self.put(ins, r)(m.rng.integers(0, 1 << 62, m.n, dtype=np.int64).view(U), mask)
+                    else:
+                        m.param_bytes[(mine, r)] = m.rng.integers(0, 256, (m.n, 4096), dtype=np.uint8)
             return outside
         m.program(function)
-        def parameters():
-            for p, given in zip(function.params, arguments):
-                if p.space == "reg":
-                    yield p, self.value(ins, given, p.size * 8)()
-        mine = self
-        def run(mask):
-            callee = m.programs[function.name]
-            inputs = list(parameters())
-            m.depth = getattr(m, "depth", 0) + 1
-            if m.depth > 20:
-                m.depth = 0
-                raise Stop()
-            saved = list(m.R[callee.first:callee.first + len(function.widths)])
-            for p, given in zip(function.params, arguments):
-                if p.space != "reg":
-                    m.param_bytes[(function.name, p.name)] = m.param_bytes.get((mine.f.name, given), np.zeros((m.n, 4096), dtype=np.uint8))
-            callee.inputs = inputs
-            callee.execute_call(mask, inputs)
-            for p, taken in zip(function.results, results):
-                if p.space == "reg":
-                    mine.put(ins, taken)(m.R[callee.first + p.register], mask)
-                else:
-                    m.param_bytes[(mine.f.name, taken)] = m.param_bytes.get((function.name, p.name), np.zeros((m.n, 4096), dtype=np.uint8))
-            m.R[callee.first:callee.first + len(function.widths)] = saved
-            m.depth -= 1
-        return run
+        if len(results) != len(function.results) or len(arguments) != len(function.params):
+            raise Unreadable(f"line {ins.line}: the call of {name} does not match its parameters")
 
-    def execute_call(self, mask, inputs):
-        self.pending = inputs
-        self.execute(mask)
+        def table(size):
+            return np.zeros((m.n, max(16, size + 8)), dtype=np.uint8)
+
+        def passed(formal, given):
+            """The number in a register, or the bytes, that a formal parameter gets."""
+            words = formal.size <= 8
+            bytes_ = m.param_bytes.get((mine, given))
+            if formal.space == "reg":
+                return m.gather(bytes_, U(0), formal.size) if bytes_ is not None else self.value(ins, given, formal.size * 8)()
+            fresh = table(formal.size)
+            if bytes_ is not None:
+                fresh[:, :formal.size] = bytes_[:, :formal.size]
+            elif words and not re.match(r"[A-Za-z_$]", given):
+                m.scatter(fresh, U(0), formal.size, self.value(ins, given, formal.size * 8)(), None)
+            return fresh
+
+        def run(mask):
+            callee = m.programs[name]
+            values = [passed(formal, given) for formal, given in zip(function.params, arguments)]
+            m.calls.append(ins.line)
+            if len(m.calls) > 20:
+                raise Stop()
+            registers = list(m.R[callee.first:callee.first + len(function.widths)])
+            frame = {key: m.param_bytes.pop(key) for key in list(m.param_bytes) if key[0] == name}
+            for formal, value in zip(function.params, values):
+                if formal.space != "reg":
+                    m.param_bytes[(name, formal.name)] = value
+            for formal in function.results:
+                if formal.space != "reg":
+                    m.param_bytes[(name, formal.name)] = table(formal.size)
+            callee.pending = [(formal, value) for formal, value in zip(function.params, values) if formal.space == "reg"]
+            callee.execute(mask)
+            given = [m.R[callee.first + formal.register] if formal.space == "reg" else m.param_bytes[(name, formal.name)]
+                     for formal in function.results]
+            for key in [key for key in m.param_bytes if key[0] == name]:
+                del m.param_bytes[key]
+            m.param_bytes.update(frame)
+            m.R[callee.first:callee.first + len(function.widths)] = registers
+            m.calls.pop()
+            for formal, value, taken in zip(function.results, given, results):
+                if is_register[taken]:
+                    self.put(ins, taken)(value if formal.space == "reg" else m.gather(value, U(0), formal.size), mask)
+                    continue
+                to = m.param_bytes.setdefault((mine, taken), table(4088))
+                lanes = slice(None) if mask is None else mask
+                if formal.space == "reg":
+                    m.scatter(to, U(0), formal.size, value, mask)
+                else:
+                    to[lanes, :formal.size] = value[lanes, :formal.size]
+        return run
 
 
 FLOAT_NAMES = ("f16", "f32", "f64")

@@ -68,7 +68,8 @@ struct KernelAccess {
   std::optional<Instruction> instruction{};
   bool atomic = false;  ///< `instruction` has its bytes alone
   std::uint32_t ptx_line = 0;
-  std::string file{};  ///< of the source; empty without -lineinfo
+  std::vector<std::uint32_t> calls{};  ///< PTX lines of the calls that lead to it, from the kernel's own on
+  std::string file{};                  ///< of the source; empty without -lineinfo
   std::uint32_t line = 0;
   KernelVerdict verdict = KernelVerdict::unknown;
   std::optional<unsigned> wavefronts{};  ///< at most

@@ -2,7 +2,7 @@
 //
 // The reader keeps every instruction, also one whose opcode it has never seen: what an instruction does is decided where it
 // is lowered (lower.cpp), and an unknown opcode there only makes its destinations unknown. Names of inline assembly's scopes
-// ({ .reg .pred p; ... }) are resolved here: a register of an inner scope is another register.
+// ({ .reg .pred p; ... }) are resolved here: a register or a variable of an inner scope is another one.
 #pragma once
 
 #include <swizproof/core/error.hpp>
@@ -56,6 +56,15 @@ struct Instruction {
   std::uint32_t line = 0;      ///< of the PTX file, from 1
   std::int32_t location = -1;  ///< index of Module::locations
   std::uint32_t label = 0;     ///< 1 + index of Function::labels if this is a label, which is no instruction
+  std::uint32_t call =
+      0;  ///< 1 + index of Function::calls: the call that it was inlined for, or itself if refused
+};
+
+/// A call that was inlined, or one that was not, with the reason.
+struct Call {
+  std::uint32_t line = 0;    ///< of the call, in the PTX file
+  std::uint32_t within = 0;  ///< 1 + index of the call whose function contains it; 0: the function's own
+  std::string refused{};     ///< empty if it was inlined
 };
 
 /// A declared register.
@@ -69,13 +78,16 @@ struct Function {
   std::string name{};
   bool entry = false;
   std::uint32_t line = 0;
-  std::vector<Variable> params{};
-  std::vector<Variable> variables{};                  ///< declared in its body
+  std::vector<Variable> params{};     ///< of a device function: in space `reg` if it is a register
+  std::vector<Variable> returned{};   ///< likewise
+  std::vector<Variable> variables{};  ///< declared in its body
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< 0: not given
   unsigned maxntid_dims = 0;
-  std::vector<Register> registers{};
+  std::vector<Register> registers{};  ///< those of `returned` and `params` come first, in this order
   std::vector<std::string> labels{};
   std::vector<Instruction> body{};
+  std::vector<Call> calls{};                               ///< of what inlining made: see inline.hpp
+  std::vector<std::shared_ptr<std::string const>> kept{};  ///< names that inlining made
 };
 
 /// A file of PTX. Views into its text stay valid as long as the module, or a copy of it, lives.

@@ -103,6 +103,8 @@ struct MemoryAccess {
   bool guard_negated = false;
   std::uint32_t line = 0;
   std::int32_t location = -1;
+  std::vector<std::uint32_t>
+      calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
 };
 
 /// Steps [first, last), then a branch: to `taken` if the predicate `condition` is true (or is -1), else to `next`. -1: the end.

@@ -765,6 +765,7 @@ class KernelAccess(Record):
     source: Optional[str] = None
     ptx_line: int = 0
     op: str = ""
+    calls: Optional[List[int]] = None
     verdict: str = "unknown"
     wavefronts: Optional[int] = None
     reached: bool = False

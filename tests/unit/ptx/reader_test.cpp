@@ -54,6 +54,30 @@ TEST(PtxReader, ScopesHaveTheirOwnNames) {
   EXPECT_NE(body[3].operands[0].reg, body[5].operands[0].reg);
 }
 
+TEST(PtxReader, AVariableOfAScopeIsAnotherOne) {
+  Module const m = read(
+      ".entry k(.param .b32 n) {\n.reg .b32 %r<3>;\n{ .param .b32 param0; st.param.b32 [param0], 1; }\n"
+      "{ .param .b64 param0; st.param.b32 [param0], 2; }\n{ .param .b32 n; st.param.b32 [n], 3; }\n"
+      "ld.param.b32 %r1, [n];\n}\n");
+  Function const& f = m.functions.at(0);
+  ASSERT_EQ(f.variables.size(), 3U);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(f.body[k].operands[0].parts[0].text, f.variables[k].name);
+  EXPECT_NE(f.variables[0].name, f.variables[1].name);
+  EXPECT_NE(f.variables[2].name, "n");
+  EXPECT_EQ(f.body[3].operands[1].parts[0].text, "n") << "the kernel's";
+}
+
+TEST(PtxReader, ParametersInRegisters) {
+  Module const m =
+      read(".func (.reg .b64 r) f(.reg .b32 a, .param .b32 b) {\n.reg .b32 c;\nmov.b32 c, a;\n}\n");
+  Function const& f = m.functions.at(0);
+  EXPECT_EQ(f.returned.at(0).space, Space::reg);
+  EXPECT_EQ(f.params.at(1).space, Space::param);
+  ASSERT_EQ(f.registers.size(), 3U);
+  EXPECT_EQ(f.registers[0].bits, 64U);
+  EXPECT_EQ(f.body[0].operands[1].reg, 1U);
+}
+
 TEST(PtxReader, LinesOfTheSource) {
   Module const m = read(
       ".entry k() {\n.loc 1 50 3\n.loc 1 28 3, function_name $L__info0, inlined_at 1 50 3\nL:\n.loc 2 7 "
