@@ -262,7 +262,7 @@ class Inliner {
   }
 
  private:
-  /// What is known about a function before it is inlined.
+  /// Facts about a function, found before it is inlined.
   struct Facts {
     std::size_t size = 0;  ///< instructions and registers, with all calls in it inlined
     bool active = true;    ///< being looked at: a call of it from there is a recursion
