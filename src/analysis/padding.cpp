@@ -72,22 +72,21 @@ class PaddingSearcher {
     }
     collect();
     unsigned const row = arch.banks.row();
-    longest_ = std::max<std::uint64_t>(longest_, row / problem.step - 1);  // which may grow by every padding
     out_.family = {problem.step, row > problem.step ? row - problem.step : 0, 0, {}, false};
   }
 
   PaddingSearch search() {
     std::vector<std::uint64_t> likely;
     for (std::uint64_t const pitch : problem_.likely)
-      if (pitch % step_ == 0 && pitch / step_ <= longest_ && try_pitch(pitch / step_))
-        likely.push_back(pitch);
+      if (pitch / step_ <= longest_ && try_pitch(pitch / step_)) likely.push_back(pitch);
     std::uint64_t pitch = 0;  // all are tried up to here
     while (pitch < longest_ && !is_least() &&
            (std::find(likely.begin(), likely.end(), (pitch + 1) * step_) != likely.end() ||
             try_pitch(pitch + 1)))
       ++pitch;
     PaddingFamily& family = out_.family;
-    // A longer row ends nowhere where a row of the longest does not.
+    // A longer row ends nowhere where a row of the longest does not, and none needs to be longer to grow by a whole line: lanes that
+    // collide lie a line of the banks apart, or at one address, which no padding parts.
     family.all = is_least() || pitch == longest_;
     family.longest = pitch * step_;
     for (std::uint64_t const p : likely)

@@ -14,8 +14,9 @@ namespace swizproof {
 struct PaddingProblem {
   std::span<ByteRange const> ranges{};            ///< in order, apart from each other
   std::vector<WeightedAccess const*> accesses{};  ///< each touches one range and ran at least once
-  std::vector<std::uint64_t> likely{};            ///< pitches that are tried before the others, in bytes
-  unsigned step = 1;                              ///< bytes of the widest access
+  std::vector<std::uint64_t>
+      likely{};       ///< pitches that are tried before the others, in bytes: multiples of the step
+  unsigned step = 1;  ///< bytes of the widest access
 };
 
 /// The cheapest padding, if one is cheaper than none, and the family that it was searched in.

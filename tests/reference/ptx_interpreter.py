@@ -843,8 +843,12 @@ class Program:
             m.left -= len(body) + 1
             if m.left < 0:
                 raise Stop()
+            alive = m.alive
             for step in body:
                 step(full)
+                if m.alive is not alive:  # lanes have left the kernel in a function
+                    alive = m.alive
+                    full = active = active & alive
             top[0] = b + 1
             if jump is None:
                 continue
@@ -855,7 +859,7 @@ class Program:
                 if kind == "ret":
                     returned |= taken
                 else:
-                    m.alive &= ~taken
+                    m.alive = m.alive & ~taken
                 continue
             if kind == "bra":
                 paths = [(self.at(self.label(jump, jump.operands[0])), taken), (b + 1, active & ~taken)]

@@ -326,6 +326,18 @@ TEST(Fix, PaddingsBelowAWordAreCountedFromTheArraysStart) {
   EXPECT_EQ(fixes[0].paddings.most, 126U);
 }
 
+// Two words that meet in a bank, once: 2 wavefronts, and 1 behind a row that is a word longer.
+TEST(Fix, PaddingSavesASingleWavefront) {
+  std::vector<WeightedAccess> const all{
+      access(ld_b32, 1, [](std::uint32_t l) { return 0x440 + 128 * (l % 2); })};
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  EXPECT_EQ(fixes[0].before, 2U);
+  ASSERT_TRUE(fixes[0].padding);
+  EXPECT_EQ(fixes[0].padding->after, 1U);
+  EXPECT_EQ(padded_total(all, fixes[0], *fixes[0].padding), 1U);
+}
+
 // So many different floats that not every pitch is searched: the family says how far it came.
 TEST(Fix, TheFamilyOfPaddingsSaysWhatWasSearched) {
   std::vector<WeightedAccess> all;
@@ -506,6 +518,31 @@ RC_GTEST_PROP(Fix, NoPaddingIsBetter, ()) {
   RC_CLASSIFY(fix.padding.has_value(), "fixed by padding");
   RC_ASSERT(fix.paddings.all);
   RC_ASSERT((fix.padding ? fix.padding->after : fix.before) == least_padded(all, fix.region[0], widest));
+}
+
+/// Halves on two lines of the banks: paddings below a word move them within their words.
+RC_GTEST_PROP(Fix, NoPaddingOfHalvesIsBetter, ()) {
+  Instruction const ld_b16{Operation::ld_shared, 2};
+  std::uint32_t const begin = 2 * *evenly<std::uint32_t>(0, 12);
+  std::vector<WeightedAccess> all;
+  int const kinds = *evenly(1, 2);
+  for (int i = 0; i < kinds; ++i) {
+    WeightedAccess a{ld_b16, {}, *evenly<std::uint64_t>(1, 3), 8};
+    int const lanes = *evenly(2, 8);
+    for (int l = 0; l < lanes; ++l) {
+      a.access.active[static_cast<std::size_t>(l)] = true;
+      a.access.address[static_cast<std::size_t>(l)] =
+          begin + 2 * *evenly<std::uint32_t>(0, 7) + 128 * *evenly<std::uint32_t>(0, 1);
+    }
+    all.push_back(a);
+  }
+  std::vector<Fix> const fixes = fixes_of(all);
+  if (fixes.empty() || fixes[0].region.size() != 1) return;
+  Fix const& fix = fixes[0];
+  RC_CLASSIFY(fix.padding.has_value(), "fixed by padding");
+  RC_ASSERT(fix.paddings.all);
+  RC_ASSERT((fix.padding ? fix.padding->after : fix.before) == least_padded(all, fix.region[0], 2));
+  if (fix.padding) RC_ASSERT(fix.padding->after == padded_total(all, fix, *fix.padding));
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ TEST(Tma, NarrowLinesLieTheSwizzlesWidthApart) {
   EXPECT_EQ(tma_address(TmaMode::none, 256, 3, 48, 16), 256U + 3 * 48 + 16);
   EXPECT_EQ(tma_address(TmaMode::b64, 0, 1, 32, 0), 64U);
   EXPECT_EQ(tma_address(TmaMode::b64, 0, 2, 32, 0), 128U + 16) << "line 2 of 64 bytes: row 1 of 128";
+  EXPECT_EQ(tma_address(TmaMode::b128_atom_32b, 0, 1, 32, 0), 128U + 32);
+  EXPECT_EQ(tma_pitch(TmaMode::b128_atom_64b, 32), 128U) << "the larger atoms are of 128 bytes too";
   EXPECT_EQ(tma_address(TmaMode::b128, 128, 0, 128, 0), 128U + 16) << "the swizzle is of absolute addresses";
 }
 

@@ -256,6 +256,25 @@ TEST(TiledCopy, ATilerWithGapsIsRepeatedIntoThem) {
   EXPECT_EQ(copy.layout_s_tv(std::uint64_t{8}).elements, 8U) << "CuTe counts in the tiler's order";
 }
 
+TEST(TiledCopy, AThrCopyIsOfAThreadThatTheCopyHas) {
+  std::string const copy =
+      " TiledCopy\n  Tiler_MN:       (_16,_1)\n  TiledLayout_TV: (_16,_1):(_1,_0)\nCopy_Atom\n"
+      "  ThrID:        _1:_0\n  ValLayoutSrc: (_1,_1):(_0,_1)\n  ValLayoutDst: (_1,_1):(_0,_1)\n"
+      "  ValLayoutRef: (_1,_1):(_0,_1)\n  ValueType:    16b\n";
+  EXPECT_EQ(parse_tiled_copy("ThrCopy ThrIdx: 15" + copy).thread, 15);
+  EXPECT_EQ(parse_tiled_copy(copy).thread, std::nullopt);
+  std::vector<std::string> notes;
+  (void)parse_noted_access("ld.shared.b16: ThrCopy ThrIdx: 15" + copy, notes);
+  EXPECT_EQ(notes, std::vector<std::string>{"this ThrCopy is thread 15; the access is of all threads"});
+  try {
+    (void)parse_tiled_copy("ThrCopy ThrIdx: 16" + copy);
+    ADD_FAILURE() << "accepted";
+  } catch (InputError const& e) {
+    EXPECT_EQ(e.message, "ThrIdx is not below the 16 threads of the TiledCopy");
+    EXPECT_EQ(e.at, 16U);
+  }
+}
+
 TEST(TiledCopy, PointsAtTheLineThatIsWrong) {
   auto const error = [](std::string_view block) {
     try {
