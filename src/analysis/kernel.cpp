@@ -1,7 +1,9 @@
 #include <swizproof/analysis/kernel.hpp>
 
 #include "kernel_address.hpp"
+#include "kernel_arrays.hpp"
 #include "kernel_launch.hpp"
+#include "kernel_operand.hpp"
 #include "kernel_origin.hpp"
 #include "kernel_replay.hpp"
 
@@ -16,8 +18,8 @@
 #include <bit>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <memory>
+#include <set>
 
 namespace swizproof {
 
@@ -43,7 +45,8 @@ using ptx::Variable;
 using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
-constexpr std::size_t most_cases = 2048;  ///< of one access in one warp
+constexpr std::size_t most_cases = 2048;                  ///< of one access in one warp
+constexpr std::size_t most_lanes = std::size_t{1} << 18;  ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
 
@@ -57,6 +60,46 @@ struct Found {
   Origin guard{};  ///< of a condition that is not decided
   std::optional<KernelWorst> worst{};
   std::uint32_t active = 0;
+};
+
+/// Costs by the low bits of a parameter, as the cases of an access are decided.
+struct Residues {
+  struct Cost {
+    unsigned bits = 0;
+    std::uint64_t value = 0;  ///< of the low bits
+    unsigned wavefronts = 0;
+  };
+  std::vector<Cost> costs{};
+  std::optional<Id> parameter{};
+  bool others = false;  ///< more than one parameter
+
+  /// A case under assumptions; `parameter_at` names the parameter of an atom, if it is one.
+  template <class ParameterAt>
+  void add(std::vector<Assumption> const& assumptions, unsigned wavefronts, ParameterAt const& parameter_at) {
+    Cost one{0, 0, wavefronts};
+    for (Assumption const& a : assumptions) {
+      std::optional<Id> const of = a.truth || a.bits > 10 ? std::nullopt : parameter_at(a.atom);
+      if (!of) continue;
+      others = others || (parameter && *parameter != *of) || one.bits != 0;
+      parameter = of;
+      one.bits = a.bits, one.value = a.value;
+    }
+    costs.push_back(one);
+  }
+  /// The most of each residue modulo a power of two, the least that parts them; of one entry if the parameter changes nothing.
+  [[nodiscard]] std::vector<unsigned> table() const {
+    if (!parameter || others) return {};
+    unsigned bits = 0;
+    for (Cost const& c : costs) bits = std::max(bits, c.bits);
+    std::vector<unsigned> most(std::size_t{1} << bits, 0);
+    for (Cost const& c : costs)
+      for (std::uint64_t r = c.value; r < most.size(); r += std::uint64_t{1} << c.bits)
+        most[r] = std::max(most[r], c.wavefronts);
+    while (most.size() > 1 &&
+           std::equal(most.begin() + static_cast<std::ptrdiff_t>(most.size() / 2), most.end(), most.begin()))
+      most.resize(most.size() / 2);
+    return most;
+  }
 };
 
 /// Iterations of a loop in one warp: the lanes that surely execute each.
@@ -86,6 +129,17 @@ class Decision {
     return out;
   }
 
+  /// Fixes of the arrays that have a refuted access, after `run`.
+  std::vector<KernelFix> fixes() {
+    for (ArrayAccess const& a : arrays_.to_search())
+      for (number_ = 0; number_ < warps_; ++number_)
+        if (!add_executions(a)) {
+          arrays_.leave_out(a);
+          break;
+        }
+    return arrays_.fixes(*options_.arch);
+  }
+
   /// The accesses alone; generic ones where they are surely shared memory.
   std::vector<KernelAccess> name_them() {
     ptx::execute(program_, flow_, execution_);
@@ -99,7 +153,7 @@ class Decision {
   std::vector<KernelAccess> run(std::string& refused) {
     ptx::execute(program_, flow_, execution_);
     refused = execution_.refused;
-    if (refused.empty() && reads_memory())
+    if (refused.empty() && (reads_memory() || !program_.operands.empty()))
       for (unsigned w = 0; w < warps_; ++w)
         bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
     std::vector<KernelAccess> out;
@@ -110,7 +164,89 @@ class Decision {
     return out;
   }
 
+  /// The operands that no lane accesses itself; after run() or list().
+  std::vector<KernelOperand> operands(std::string const& refused) {
+    if (!refused.empty() || program_.operands.empty()) return list_operands(module_, program_, refused);
+    auto const trips = [this](unsigned warp, Id counter) {
+      number_ = warp;
+      Iterations const* const all = iterations(counter);
+      return all == nullptr ? std::uint64_t{0} : all->size();
+    };
+    auto const surely_in = [this](unsigned warp, std::vector<Assumption> const& assumptions) {
+      number_ = warp;
+      return surely(assumptions);
+    };
+    auto const over = [this](std::uint64_t steps) {
+      extra_steps_ += steps;
+      return spent() > options_.steps;
+    };
+    return decide_operands(
+        {module_, program_, flow_, execution_, launch_, origins_, bases_, trips, surely_in, over});
+  }
+
  private:
+  /// All executions of an access by a warp, in each iteration of the loops around it whose number is known; false if the
+  /// addresses of one are not known, or if they are too many.
+  bool add_executions(ArrayAccess const& a) {
+    ExecutedAccess const& access = execution_.accesses[a.index];
+    std::vector<std::pair<Id, std::uint64_t>> loops;
+    std::uint64_t count = 1;
+    for (auto loop = access.loop; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
+      Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
+      if (Iterations const* const all = iterations(counter)) {
+        loops.emplace_back(counter, all->size());
+        count = std::min<std::uint64_t>(count * all->size(), most_cases + 1);
+      }
+    }
+    if (count > most_cases) return false;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (spent() > options_.steps) return false;
+      std::vector<Assumption> now;
+      std::uint64_t rest = i;
+      for (auto const& [counter, size] : loops)
+        now.push_back({counter, false, 64, rest % size}), rest /= size;
+      Warp& warp = scratch();
+      warp.assume(now);
+      LaneTruths const guard = warp.truth(access.guard);
+      std::uint32_t const on = warp.present() & ~guard.no;
+      // Matrix instructions whose warp is not whole are undefined.
+      if (on == 0) continue;
+      if (a.instruction.matrices != 0 && on != ~0U) return false;
+      if (!add_execution(a, warp, warp.value(access.address, 32), on)) return false;
+    }
+    return true;
+  }
+  /// The same for one iteration. What all lanes share beside the array's start may have a few values.
+  bool add_execution(ArrayAccess const& a, Warp& warp, Lanes const& v, std::uint32_t active) {
+    if (!v.split()) return false;
+    std::optional<Id> start;
+    std::vector<std::uint64_t> moved{0};
+    for (auto const& [atom, factor] : v.terms) {
+      std::uint32_t root = ~0U;
+      if (factor == 1 && !start && origins_.root_of(atom, root) == Origins::Root::shared &&
+          root == a.symbol) {
+        start = atom;
+        continue;
+      }
+      auto const few = origins_.origin(atom).leaf == 0 ? warp.domain(atom, 64) : std::nullopt;
+      if (!few || few->size() * moved.size() > 64) return false;
+      std::vector<std::uint64_t> sums;
+      for (std::uint64_t const m : moved)
+        for (std::uint64_t const x : *few) sums.push_back(m + factor * x);
+      moved = std::move(sums);
+    }
+    return start && std::all_of(moved.begin(), moved.end(), [&](std::uint64_t by) {
+             return arrays_.add_execution(a, *start, v.lane, by, active);
+           });
+  }
+
+  [[nodiscard]] Location const& location(std::int32_t index) const {
+    return module_.locations[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] SourceLine source_line(std::int32_t index) const {
+    Location const& at = location(index);
+    return {at.file < module_.files.size() ? module_.files[at.file] : "", at.line};
+  }
   [[nodiscard]] bool reads_memory() const {
     return std::any_of(program_.accesses.begin(), program_.accesses.end(),
                        [](MemoryAccess const& m) { return m.instruction.has_value(); });
@@ -125,9 +261,10 @@ class Decision {
     out.ptx_line = m.line;
     out.calls = m.calls;
     if (m.location >= 0) {
-      Location const& at = module_.locations[static_cast<std::size_t>(m.location)];
-      if (at.file < module_.files.size()) out.file = module_.files[at.file];
-      out.line = at.line;
+      SourceLine const here = source_line(m.location);
+      out.file = here.file, out.line = here.line;
+      for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
+        out.inlined_at.push_back(source_line(i));
     }
     if (m.instruction && !m.atomic && !has(*options_.arch, *m.instruction)) {
       out.reason = std::string(options_.arch->name) + " has no " + to_string(*m.instruction);
@@ -163,6 +300,7 @@ class Decision {
       out.reason = "no path leads to it";
       out.verdict = KernelVerdict::proved;
       out.wavefronts = 0;
+      if (options_.lanes) out.lanes.emplace();
       return out;
     }
     if (!m.instruction || (m.atomic && !same_law(*options_.arch, sm_90))) {
@@ -170,6 +308,7 @@ class Decision {
       return out;
     }
     decide_cost(done, m, out, symbol);
+    if (options_.fixes && symbol != ~0U && out.executed) arrays_.add(index, symbol, out);
     return out;
   }
 
@@ -253,13 +392,18 @@ class Decision {
     std::uint32_t const active = warp.present() & ~guard.no;
     one.active = active;
     if (active == 0) return merge(cases.found, std::move(one));
+    auto const done = [&] {
+      add_residue(assumptions, one.wavefronts);
+      merge(cases.found, std::move(one));
+    };
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
       std::optional<unsigned> const few = of_few_values(warp, m, access.address, active);
       one.wavefronts = few.value_or(most_of(m, active));
       depends(one, origins_.origin_of_varying(warp, access.address, v.why));
+      open_ = one.reason;
       cases.aligned = cases.aligned && few, cases.in_bounds = std::nullopt;
-      return merge(cases.found, std::move(one));
+      return done();
     }
     if (v.split() && instruction.bytes < 4)
       for (auto const& [atom, factor] : v.terms)
@@ -269,8 +413,9 @@ class Decision {
                         "an address within a word"});
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
+    if (options_.lanes) keep_lanes(access, m, assumptions, guard, v, warp, active);
     check_faults(access, warp, m, v, guard, assumptions, cases, symbol);
-    merge(cases.found, std::move(one));
+    done();
   }
 
   /// Wavefronts at most of loads and stores of up to 4 bytes, all aligned, where a part of the address may be any of a few values
@@ -340,6 +485,17 @@ class Decision {
     if (l.kind != Leaf::Kind::param) return std::nullopt;
     return launch_.params.count(program_.symbols[l.extra].name) == 0 ? std::optional(id) : std::nullopt;
   }
+  /// The parameter that a term is, if its value is not given.
+  std::optional<Id> parameter_at(Id id) const {
+    Node const& n = execution_.terms.nodes()[id];
+    if (n.op == Op::truncate || n.op == Op::zero_extend) return parameter_at(n.a);
+    return n.op == Op::variable ? free_parameter(id, 0) : std::nullopt;
+  }
+
+  void add_residue(std::vector<Assumption> const& assumptions, unsigned wavefronts) {
+    residues_.add(assumptions, wavefronts, [&](Id atom) { return parameter_at(atom); });
+  }
+
   /// Lanes that execute these values in one execution: low bits of parameters, each of another one, and iterations.
   std::uint32_t surely(std::vector<Assumption> const& assumptions) {
     std::set<Id> used;
@@ -399,6 +555,47 @@ class Decision {
       if (Origin const tried = origins_.origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
   }
 
+  /// Lanes that execute every iteration of the loops around an access that any lane executes: all, if they leave them together.
+  std::uint32_t surely_within(std::int32_t loop, std::vector<Assumption> const& assumptions) {
+    std::uint32_t lanes = ~0U;
+    for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
+      if (ends_within(loop)) return 0;
+      if (bases_[number_]->exits_together(loop)) continue;
+      Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
+      auto const known = std::find_if(assumptions.begin(), assumptions.end(),
+                                      [&](Assumption const& a) { return a.atom == counter && a.bits >= 64; });
+      Iterations const* const all = iterations(counter);
+      if (all == nullptr) return 0;
+      for (std::uint64_t k = 0; k < all->size(); ++k)
+        if (known == assumptions.end() || known->value == k) lanes &= (*all)[k];
+    }
+    return lanes;
+  }
+
+  /// Keeps the lanes of a case. All lanes execute a matrix instruction; the first ones give its addresses.
+  void keep_lanes(ExecutedAccess const& access, MemoryAccess const& m,
+                  std::vector<Assumption> const& assumptions, LaneTruths const& guard, Lanes const& v,
+                  Warp& warp, std::uint32_t active) {
+    KernelLanes out;
+    for (unsigned l = 0; l < 32; ++l)
+      if (takes_part(*m.instruction, active, l)) out.may |= 1U << l;
+    std::uint32_t const within = access.exact ? surely_within(access.loop, assumptions) : 0;
+    out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
+    out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
+    out.sure = (active & ~surely(assumptions)) == 0;
+    for (auto const& [atom, factor] : v.terms)
+      out.zeros =
+          std::min(out.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+    std::uint64_t const shared =
+        v.lane[static_cast<unsigned>(std::countr_zero(out.may))] & ~low_bits(out.zeros);
+    for (unsigned l = 0; l < 32; ++l)
+      if ((out.may >> l & 1) != 0) out.lane[l] = static_cast<std::uint32_t>(v.lane[l] - shared);
+    if (lanes_in_all_ >= most_lanes)
+      open_ = fmt::format("the limit of {} lane patterns for one kernel", most_lanes);
+    else
+      lanes_in_all_ += kept_.insert(out).second ? 1 : 0;
+  }
+
   /// The access is not decided in this case: for this reason, or because of what the atom comes from.
   void give_up(Warp& warp, MemoryAccess const& m, Cases& cases, std::string reason, Id atom = 0) {
     Found one;
@@ -406,8 +603,10 @@ class Decision {
       depends(one, from);
     else
       one.unknown = true, one.reason = std::move(reason);
+    open_ = one.reason;
     one.wavefronts = most_of(m, warp.present());
     one.active = warp.present();
+    add_residue({}, one.wavefronts);
     cases.aligned = false, cases.in_bounds = std::nullopt;
     merge(cases.found, std::move(one));
   }
@@ -431,22 +630,23 @@ class Decision {
     } else if (request.kind == Request::Kind::residue) {
       std::uint64_t const zeros = warp.facts(request.atom).zeros;
       std::uint64_t const most = warp.facts(request.atom).most;
-      if (request.bits > 16) return give_up(warp, m, cases, request.reason, request.atom);
+      if (request.bits > 16) return bound_by_bank(warp, access, m, assumptions, cases, request);
       for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= most; ++v)
         if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
     } else {
       auto const domain = warp.domain(request.atom, 512);
       Iterations const* const all = domain ? nullptr : iterations(request.atom);
-      if (!domain && all == nullptr)
-        return give_up(warp, m, cases,
-                       request.reason + ": " + text_of_term(program_, execution_, request.atom),
-                       request.atom);
+      if (!domain && all == nullptr) {
+        request.reason += ": " + text_of_term(program_, execution_, request.atom);
+        return bound_by_bank(warp, access, m, assumptions, cases, request);
+      }
       for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
         values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
     }
-    if (cases.tried + values.size() > most_cases)
-      return give_up(warp, m, cases, fmt::format("{}; more than {} cases", request.reason, most_cases),
-                     request.atom);
+    if (cases.tried + values.size() > most_cases) {
+      request.reason += fmt::format("; more than {} cases", most_cases);
+      return bound_by_bank(warp, access, m, assumptions, cases, request);
+    }
     for (Assumption const& v : values) {
       std::vector<Assumption> next = assumptions;
       // The same atom to more bits replaces what was assumed of it.
@@ -456,6 +656,57 @@ class Decision {
       Warp& scratch = this->scratch();
       scratch.assume(next);
       solve(scratch, access, m, next, cases, symbol, depth + 1);
+    }
+  }
+  /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
+  /// tried: in one bank each lane has a word of its own at most. `unknown` is what is not known of the address.
+  void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+                     std::vector<Assumption> const& assumptions, Cases& cases, Request const& unknown,
+                     unsigned depth = 0) {
+    unsigned const line = options_.arch->banks.row();
+    Lanes const v = m.atomic ? Lanes{Lanes::State::varying, 0, {}, {}}
+                             : warp.value(access.address, static_cast<unsigned>(std::countr_zero(line)));
+    std::uint64_t const unit = std::max<std::uint64_t>(m.instruction->bytes, options_.arch->banks.bytes);
+    bool const steps = std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
+      return static_cast<unsigned>(std::countr_zero(term.second)) + warp.trailing_zeros(term.first) >=
+             static_cast<unsigned>(std::countr_zero(unit));
+    });
+    if (v.split() && steps) {
+      std::uint32_t const active = warp.present() & ~warp.truth(access.guard).no;
+      std::array<std::uint64_t, 32> address{};
+      for (unsigned l = 0; l < 32; ++l) {
+        address[l] = v.lane[l] % line + std::uint64_t{line} * l;
+        cases.aligned = cases.aligned && address[l] % m.instruction->bytes == 0;
+      }
+      if (!cases.aligned) return give_up(warp, m, cases, unknown.reason, unknown.atom);
+      open_ = unknown.reason;
+      Found one;
+      HardwareAccess lanes{};
+      one.active = active;
+      one.wavefronts = cost_of(m, active, address, lanes);
+      if (one.wavefronts > allowed_) {
+        one.unknown = true, one.reason = unknown.reason;
+        if (Origin const from = origins_.origin(unknown.atom); from.leaf != 0)
+          one.unknown = false, depends(one, from);
+      }
+      cases.in_bounds = std::nullopt;
+      add_residue(assumptions, one.wavefronts);
+      return merge(cases.found, std::move(one));
+    }
+    Request const request = v.state == Lanes::State::stuck ? warp.request(v.why) : Request{};
+    if (request.kind != Request::Kind::residue || request.bits > 7 || depth >= 2 ||
+        ++cases.tried > most_cases || spent() > options_.steps)
+      return give_up(warp, m, cases, unknown.reason, unknown.atom);
+    std::uint64_t const zeros = warp.facts(request.atom).zeros;
+    for (std::uint64_t r = 0; r < std::uint64_t{1} << request.bits; ++r) {
+      if ((r & zeros) != 0) continue;
+      Assumption const low{request.atom, false, request.bits, r};
+      if (conflicts(assumptions, low)) continue;
+      std::vector<Assumption> next = assumptions;
+      next.push_back(low);
+      Warp& scratch = this->scratch();
+      scratch.assume(next);
+      bound_by_bank(scratch, access, m, next, cases, unknown, depth + 1);
     }
   }
   static bool conflicts(std::vector<Assumption> const& assumptions, Assumption const& v) {
@@ -627,6 +878,8 @@ class Decision {
                    std::uint32_t symbol) {
     Cases all;
     out_of_bounds_ = false, allowed_ = out.allowed;
+    residues_ = {};
+    open_.clear(), kept_.clear();
     bool any = false;
     for (number_ = 0; number_ < warps_; ++number_) {
       Cases cases;
@@ -644,6 +897,8 @@ class Decision {
     out.reached = found.reached;
     out.executed = any;
     out.worst = std::move(found.worst);
+    if (auto table = residues_.table(); table.size() > 1)
+      out.function = {text_of_term(program_, execution_, *residues_.parameter), std::move(table)};
     if (any) {
       if (all.misaligned)
         out.aligned = false;
@@ -651,6 +906,8 @@ class Decision {
         out.aligned = true;
       out.in_bounds = out_of_bounds_ ? std::optional(false) : all.in_bounds;
     }
+    if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
+    out.open = open_;
     if (any && !m.atomic) replay(access, m, out);
     judge(found, out, m);
   }
@@ -729,12 +986,17 @@ class Decision {
   unsigned number_ = 0;
   Execution execution_{};
   Origins origins_{program_, flow_, execution_};
+  Arrays arrays_{program_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
   std::uint64_t extra_steps_ = 0;
   unsigned allowed_ = 0;  ///< wavefronts, of the access that is being decided
+  Residues residues_{};   ///< of the same
   bool out_of_bounds_ = false, names_only_ = false;
+  std::set<KernelLanes> kept_{};  ///< of the access that is being decided
+  std::string open_{};            ///< why they are not all
+  std::size_t lanes_in_all_ = 0;
 };
 
 }  // namespace
@@ -745,9 +1007,13 @@ bool is_at(KernelAccess const& access, std::string_view written, std::string_vie
     return std::filesystem::path(path).lexically_normal().string();
   };
   std::string const line = plain(written);
-  std::string const source = plain(access.file.empty() ? fmt::format("{}:{}", ptx_file, access.ptx_line)
-                                                       : fmt::format("{}:{}", access.file, access.line));
-  return source == line || source.ends_with("/" + std::string(line));
+  auto const is = [&](std::string_view file, std::uint32_t number) {
+    std::string const source = plain(fmt::format("{}:{}", file, number));
+    return source == line || source.ends_with("/" + line);
+  };
+  return (access.file.empty() ? is(ptx_file, access.ptx_line) : is(access.file, access.line)) ||
+         std::any_of(access.inlined_at.begin(), access.inlined_at.end(),
+                     [&](SourceLine const& at) { return is(at.file, at.line); });
 }
 
 std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
@@ -769,6 +1035,8 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& given
                                        : fmt::format("{}", fmt::join(launch.block, ","));
   kernel_detail::Decision decision(module, f, options, launch, warps);
   report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
+  if (options.fixes) report.fixes = decision.fixes();
+  report.operands = decision.operands(report.refused);
   return report;
 }
 

@@ -14,6 +14,8 @@ using Id = std::uint32_t;
 
 constexpr std::size_t longest_address = 240;
 
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
 /// Prints a term as C would write it, up to a length.
 class TermPrinter {
  public:
@@ -127,32 +129,25 @@ class TermPrinter {
         return fmt::format("value@{}", l.line);
     }
   }
-  /// `..4gemmE..6memory` is memory; `.._param_0` is param_0.
-  static std::string short_name(std::string const& name) {
-    if (std::size_t const p = name.rfind("_param_"); p != name.npos) return name.substr(p + 1);
-    if (!name.starts_with("_Z")) return name;
-    std::size_t end = name.size();
-    for (std::size_t at = name.size(); at-- > 2;) {
-      if (std::isdigit(static_cast<unsigned char>(name[at])) == 0) continue;
-      std::size_t first = at;
-      while (first > 2 && std::isdigit(static_cast<unsigned char>(name[first - 1])) != 0) --first;
-      for (std::size_t f = first; f <= at; ++f) {
-        std::size_t const length = std::stoul(name.substr(f, std::min<std::size_t>(at + 1 - f, 4)));
-        if (length != 0 && at + 1 + length == end &&
-            std::isalpha(static_cast<unsigned char>(name[at + 1])) != 0)
-          return name.substr(at + 1);
-      }
-      at = first;
-    }
-    return name;
-  }
-
   ptx::Program const& program_;
   ptx::Execution const& execution_;
   int budget_ = 0;
 };
 
 }  // namespace
+
+std::string short_name(std::string const& name) {
+  if (std::size_t const p = name.rfind("_param_"); p != name.npos) return name.substr(p + 1);
+  if (!name.starts_with("_Z")) return name;
+  std::size_t const end = name.size() - (name.starts_with("_ZN") && name.ends_with('E') ? 1 : 0);
+  for (std::size_t first = end; first-- > 2;) {  // the number that counts what is left
+    std::size_t length = 0, at = first;
+    while (at < end && at < first + 4 && is_digit(name[at]))
+      length = 10 * length + static_cast<std::size_t>(name[at++] - '0');
+    if (length != 0 && at + length == end && !is_digit(name[at])) return name.substr(at, length);
+  }
+  return name;
+}
 
 std::string text_of_term(ptx::Program const& program, ptx::Execution const& execution, std::uint32_t id) {
   return TermPrinter(program, execution).text(id);

@@ -83,6 +83,15 @@ bool Origins::rooted_in_parameter(Id id) const {
   return parameter;
 }
 
+Id Origins::node_of_symbol(std::uint32_t symbol) {
+  if (symbols_.empty())
+    for (Id id = 0; id < execution_.terms.nodes().size(); ++id)
+      if (Leaf const* const l = leaf_at(id); l != nullptr && l->kind == Leaf::Kind::symbol)
+        symbols_[l->extra] = id;
+  auto const found = symbols_.find(symbol);
+  return found == symbols_.end() ? 0 : found->second;
+}
+
 Leaf const* Origins::leaf_at(Id id) const {
   Node const& n = execution_.terms.nodes()[id];
   return n.op == Op::variable ? &execution_.leaves[n.value] : nullptr;

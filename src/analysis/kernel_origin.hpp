@@ -22,6 +22,11 @@ struct Origin {
   bool data = false;
 };
 
+/// True for the lane that elect.sync elects.
+[[nodiscard]] inline bool elects(ptx::Program const& program, ptx::Leaf const& leaf) {
+  return leaf.kind == ptx::Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
+}
+
 /// Origins of the terms of one kernel.
 class Origins {
  public:
@@ -39,6 +44,10 @@ class Origins {
   Origin origin(Id term);
   /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
   Origin origin_of_varying(ptx::Warp& warp, Id term, Id why);
+  /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
+  [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
+  /// The node of a variable's address; 0 if it has none.
+  [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
   /// The leaf that a term is; none if it is a sum or another operation.
   [[nodiscard]] ptx::Leaf const* leaf_at(Id id) const;
   /// A leaf as a reason names it: `the load at PTX line 12`.
@@ -47,8 +56,6 @@ class Origins {
  private:
   [[nodiscard]] ptx::Phi const& phi_at(Id id) const;
   [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
-  /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
-  [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
   [[nodiscard]] Origin find_origin(Id term) const;
   /// Leaves because of which a term differs in the lanes.
   void varying_leaves(ptx::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
@@ -57,6 +64,7 @@ class Origins {
   ptx::Flow const& flow_;
   ptx::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
+  std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
 };
 
 }  // namespace swizproof::kernel_detail

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "kernel_origin.hpp"
+
 namespace swizproof::kernel_detail {
 
 using ptx::Leaf;
@@ -85,7 +87,9 @@ Replay::Values Replay::leaf(Node const& n) {
     }
     case Leaf::Kind::symbol: {
       std::uint64_t const align = program_.symbols[l.extra].align;
-      return all(random_() % 64 * align & 0x3ffff);
+      std::uint64_t const any = random_() % 64 * align & 0x3ffff;
+      auto const placed = placed_.find(l.extra);
+      return all(placed == placed_.end() ? any : placed->second);
     }
     case Leaf::Kind::counter:
       if (!encloses(l.loop)) valid_ = false;
@@ -98,6 +102,7 @@ Replay::Values Replay::leaf(Node const& n) {
     case Leaf::Kind::opaque:
       return data(l);
     case Leaf::Kind::voted:
+      if (leader_ && elects(program_, l)) return all(*leader_);
       certain_ = false;
       return all(random_());
     case Leaf::Kind::varying:

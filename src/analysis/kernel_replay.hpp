@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>
@@ -33,6 +34,11 @@ class Replay {
         random_(seed),
         style_(style),
         trips_(trips) {}
+
+  /// Puts a variable in shared memory at an address.
+  void place(std::uint32_t symbol, std::uint64_t address) { placed_[symbol] = address; }
+  /// The lane that every elect.sync elects; without it such a run is not certain.
+  void elect(unsigned lane) { leader_ = lane; }
 
   using Values = std::array<std::uint64_t, 32>;
   Values const& value(Id id);
@@ -76,6 +82,8 @@ class Replay {
   unsigned depth_ = 0;
   std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
   std::unordered_map<Id, Values> memo_{};
+  std::map<std::uint32_t, std::uint64_t> placed_{};
+  std::optional<unsigned> leader_{};
 };
 
 }  // namespace swizproof::kernel_detail

@@ -110,18 +110,28 @@ struct Decide {
     report.domain = "the PTX, over all warps, blocks, iterations and parameters; block " + found.block;
     std::vector<Outcome> outcomes{Proved{}};
     unsigned proved = 0, refuted = 0, data = 0, unknown = 0;
+    auto const count = [&](KernelVerdict v) {
+      (v == KernelVerdict::proved    ? proved
+       : v == KernelVerdict::refuted ? refuted
+       : v == KernelVerdict::data    ? data
+                                     : unknown) += 1;
+    };
     for (KernelAccess const& a : found.accesses) {
       bool const accepted = a.verdict == KernelVerdict::data && hold.data_allowed;
-      (a.verdict == KernelVerdict::proved    ? proved
-       : a.verdict == KernelVerdict::refuted ? refuted
-       : a.verdict == KernelVerdict::data    ? data
-                                             : unknown) += 1;
+      count(a.verdict);
       std::string const at = "PTX line " + std::to_string(a.ptx_line) + ", " + a.op;
       if (a.verdict == KernelVerdict::refuted)
         outcomes.push_back(
             Refuted{at + (a.reason.empty() ? ": more wavefronts than allowed" : ": " + a.reason), {}});
       else if (a.verdict != KernelVerdict::proved && !accepted)
         outcomes.push_back(Unknown{at + ": " + a.reason});
+    }
+    for (KernelOperand const& o : found.operands) {
+      count(o.verdict);
+      std::string const at =
+          "PTX line " + std::to_string(o.ptx_line) + ", " + o.what + " of " + o.op + ": " + o.reason;
+      if (o.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{at, {}});
+      if (o.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{at});
     }
     report.found = conjunction(outcomes);
     auto const part = [&](unsigned count, char const* what) {
@@ -130,7 +140,7 @@ struct Decide {
     };
     part(proved, " proved"), part(refuted, " refuted"), part(unknown, " unknown");
     part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
-    if (found.accesses.empty()) report.detail = "no access to shared memory";
+    if (found.accesses.empty() && found.operands.empty()) report.detail = "no access to shared memory";
   }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {

@@ -1,7 +1,9 @@
 // swizproof crosscheck: do recorded device results equal the model, and does a kernel do what was proved?
 #include "command/command.hpp"
 #include "command/help.hpp"
+#include "command/compiled.hpp"
 #include "command/counts.hpp"
+#include "command/launch.hpp"
 #include "command/traces.hpp"
 
 #include "profile/comparison.hpp"
@@ -13,6 +15,7 @@
 #include <swizproof/parse/obligations.hpp>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -122,19 +125,22 @@ struct CrosscheckResult {
   std::optional<Profiles> profiles{};
   std::optional<Traces> traces{};
   std::optional<Counts> counts{};
+  std::optional<Compiled> compiled{};
   Architecture const* arch = nullptr;  ///< the one of the least support that an obligation is about
 
   [[nodiscard]] std::size_t mismatches() const {
     return records.contradictions.size() + (profiles ? profiles->mismatches() : 0) +
-           (traces ? traces->mismatches() : 0) + (counts ? counts->mismatches() : 0);
+           (traces ? traces->mismatches() : 0) + (counts ? counts->mismatches() : 0) +
+           (compiled ? compiled->mismatches() : 0);
   }
   [[nodiscard]] std::size_t compared() const {
     return records.compared + (profiles ? profiles->said() : 0) + (traces ? traces->said() : 0) +
-           (counts ? counts->said() : 0);
+           (counts ? counts->said() : 0) + (compiled ? compiled->said() : 0);
   }
   [[nodiscard]] int exit_code() const {
     bool const open = (profiles && profiles->undecided()) || (traces && traces->undecided()) ||
-                      (counts && counts->undecided()) || (proofs && !proofs->accesses.left_out.empty());
+                      (counts && counts->undecided()) || (compiled && compiled->undecided()) ||
+                      (proofs && !proofs->accesses.left_out.empty());
     return mismatches() != 0 ? refuted : open ? undecided : holds;
   }
   [[nodiscard]] std::string_view verdict() const {
@@ -150,7 +156,7 @@ struct File {
 
 /// The files of a command line, by what they hold.
 struct Files {
-  std::vector<File> records{}, profiles{}, traces{};
+  std::vector<File> records{}, profiles{}, traces{}, ptx{};
   std::vector<std::string> obligations{};
 };
 
@@ -158,6 +164,12 @@ struct Files {
 std::string without_blanks(std::string text) {
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
   return text;
+}
+
+/// True for PTX by its version, which comes before all else but comments.
+bool is_ptx(std::string const& text) {
+  static RE2 const form(R"(^(\s|//[^\n]*\n|/\*(?s:.*?)\*/)*\.version\s)", RE2::Latin1);
+  return RE2::PartialMatch(text, form);
 }
 
 Files sorted(std::vector<std::string> const& names) {
@@ -168,14 +180,15 @@ Files sorted(std::vector<std::string> const& names) {
       continue;
     }
     File file{name, read_file(name)};
-    for (auto const* const known : {&files.records, &files.profiles, &files.traces})
+    for (auto const* const known : {&files.records, &files.profiles, &files.traces, &files.ptx})
       for (File const& other : *known)
         if (without_blanks(other.text) == without_blanks(file.text))
           throw InputError::whole("the same text as " + other.name + ": a file counts once", name,
                                   "give each file once");
-    (name.ends_with(".csv") ? files.profiles
-     : is_trace(file.text)  ? files.traces
-                            : files.records)
+    (name.ends_with(".csv")                        ? files.profiles
+     : name.ends_with(".ptx") || is_ptx(file.text) ? files.ptx
+     : is_trace(file.text)                         ? files.traces
+                                                   : files.records)
         .push_back(std::move(file));
   }
   return files;
@@ -212,12 +225,12 @@ std::vector<Obligation> of_one_architecture(std::vector<Obligation> all, Archite
 std::optional<Proofs> proofs_for(Files const& files, Architecture const& arch, Limits const& limits) {
   bool const measured = !files.profiles.empty() || !files.traces.empty();
   if (!measured && files.obligations.empty()) return std::nullopt;
-  if (!files.profiles.empty() && !files.traces.empty() && files.obligations.empty())
-    return std::nullopt;  // they are compared with each other
+  bool const among_themselves = !files.traces.empty() && (!files.profiles.empty() || !files.ptx.empty());
+  if (among_themselves && files.obligations.empty()) return std::nullopt;
   if (!measured || files.obligations.empty())
     throw InputError{!measured ? "obligations need a profile or a trace beside them"
                      : files.profiles.empty()
-                         ? "a trace needs obligations or a profile beside it: FILE.toml, FILE.csv"
+                         ? "a trace needs obligations, PTX or a profile: FILE.toml, FILE.ptx, FILE.csv"
                          : "a profile needs obligations beside it: FILE.toml",
                      !measured                ? files.obligations[0]
                      : files.profiles.empty() ? files.traces[0].name
@@ -265,18 +278,68 @@ Counts compare_counts(std::vector<Trace> const& traces, Profile const& profile) 
   return found;
 }
 
-CrosscheckResult compute(Common const& common, std::vector<std::string> const& names) {
+/// Words of the command line.
+struct CrosscheckArguments {
+  std::vector<std::string> files, blocks, params;
+};
+
+CompiledOptions options_of(CrosscheckArguments const& arguments) {
+  CompiledOptions options;
+  for (std::string const& b : arguments.blocks) options.blocks.push_back(parse_block(b));
+  for (std::string const& p : arguments.params)
+    if (!options.params.insert(parse_param(p)).second)
+      throw InputError::whole("this parameter has a value already", p);
+  return options;
+}
+
+/// Refuses PTX without a trace, options without PTX, and parameters that no kernel has.
+void refuse_unused(Files const& files, std::vector<PtxFile> const& ptx, CrosscheckArguments const& arguments,
+                   CompiledOptions const& options) {
+  if (!files.ptx.empty() && files.traces.empty())
+    throw InputError::whole("PTX needs a trace of its kernels", files.ptx[0].name,
+                            "swizproof crosscheck kernel.trace kernel.ptx");
+  if (files.ptx.empty() && !(arguments.blocks.empty() && arguments.params.empty()))
+    throw InputError::whole("--block and --param need a file of PTX",
+                            arguments.blocks.empty() ? arguments.params[0] : arguments.blocks[0],
+                            "swizproof crosscheck kernel.trace kernel.ptx --block 128");
+  for (auto const& [name, value] : options.params) {
+    bool used = false;
+    for (PtxFile const& file : ptx)
+      for (ptx::Function const& f : file.module.functions)
+        used = used || (f.entry && parameter_of(f, name).has_value());
+    if (!used)
+      throw InputError::whole("no kernel has this parameter", name,
+                              "the first parameter is #0: --param '#0=1024'");
+  }
+}
+
+std::optional<Compiled> compare_with_ptx(std::vector<Trace> const& traces, Files const& files,
+                                         CrosscheckArguments const& arguments) {
+  CompiledOptions const options = options_of(arguments);
+  std::vector<PtxFile> ptx;
+  for (File const& file : files.ptx) ptx.push_back({file.name, ptx::read_module(file.text, file.name)});
+  refuse_unused(files, ptx, arguments, options);
+  if (files.ptx.empty()) return std::nullopt;
+  Compiled found{traces, {}};
+  for (Trace const& trace : traces) found.reports.push_back(compare_compiled(trace, ptx, options));
+  return found;
+}
+
+CrosscheckResult compute(Common const& common, CrosscheckArguments const& arguments) {
   Architecture const& arch = parse_architecture(common.arch);
   Law const law = [&arch](Instruction const& i, WarpAccess<std::uint32_t> const& access) {
     return cost(arch, i, access).wavefronts;
   };
-  Files const files = sorted(names);
+  Files const files = sorted(arguments.files);
   CrosscheckResult result;
   std::vector<Evidence> records;
   for (File const& file : files.records) records.push_back(recompute(file.name, file.text, law));
   result.proofs = proofs_for(files, arch, common.limits());
   result.arch = result.proofs ? result.proofs->arch : &arch;
   for (File const& file : files.traces) result.read.push_back(read_trace(file.name, file.text));
+  result.compiled = compare_with_ptx(result.read, files, arguments);
+  if (result.compiled)
+    for (Trace const& trace : result.read) result.arch = weaker(result.arch, trace.arch);
   Profile profile = read_profiles(files.profiles);
   if (!files.profiles.empty() && !files.traces.empty())
     result.counts.emplace(compare_counts(result.read, profile));
@@ -360,6 +423,7 @@ Json to_json(CrosscheckResult const& result) {
     out["sums"]["not_proved"] = result.proofs->accesses.left_out;
   }
   if (result.counts) out["counted"] = to_json(*result.counts);
+  if (result.compiled) out["compiled"] = to_json(*result.compiled);
   if (result.traces) {
     out["traces"] = to_json(*result.traces);
     out["trace_sums"] = sums(*result.traces);
@@ -461,14 +525,15 @@ void print_text(CrosscheckResult const& result, Style const& style) {
     fmt::print("  ... and {} more\n", f.contradictions.size() - most_printed);
   if (result.profiles) print_text(*result.profiles, style);
   if (result.counts) fmt::print("{}", describe(*result.counts, style));
+  if (result.compiled) fmt::print("{}", describe(*result.compiled, style));
   if (result.traces) fmt::print("{}", describe(*result.traces, style));
   if (result.proofs)
     for (std::string const& name : result.proofs->accesses.left_out) fmt::print("\nnot proved: {}\n", name);
   if (result.arch->support != Support::measured) fmt::print("{}\n", certainty(*result.arch));
 }
 
-void run(Common& common, std::vector<std::string> const& files) {
-  CrosscheckResult const result = compute(common, files);
+void run(Common& common, CrosscheckArguments const& arguments) {
+  CrosscheckResult const result = compute(common, arguments);
   common.exit_code = result.exit_code();
   if (common.json)
     print_json(common, to_json(result));  // names of kernels may be no UTF-8
@@ -484,18 +549,28 @@ void add_crosscheck(CLI::App& app, Common& common) {
       "Do recorded device results, or a profile or a trace of your own kernel, equal the model?",
       {"swizproof crosscheck transpose.trace transpose.toml",
        "does each lane of the traced kernel ask for what is proved? (both files: share/swizproof/examples)"});
-  auto const files = std::make_shared<std::vector<std::string>>();
+  auto const arguments = std::make_shared<CrosscheckArguments>();
   sub->add_option(
-         "FILE", *files,
+         "FILE", arguments->files,
          "records of swizproof-gpu (FILE.json); shards of one campaign together, so that they are checked\n"
          "to be complete and disjoint. Or Nsight Compute's CSV (FILE.csv) and the obligations of the\n"
          "kernel (FILE.toml): is any instruction more expensive than proved? Or a trace of swizproof-trace "
          "and "
          "these\n"
          "obligations: does any lane ask for another address than was proved? Or a trace and a profile of\n"
-         "one program: does the cost model say what was counted, line by line?")
+         "one program: does the cost model say what was counted, line by line? Or a trace and the PTX of "
+         "its\n"
+         "kernels (FILE.ptx): does the SASS access what `swizproof kernel` proves of the PTX?")
       ->required();
-  sub->callback([&common, files] { run(common, *files); });
+  sub->add_option(
+         "--block", arguments->blocks,
+         "with PTX: threads of a block of later launches: X, X,Y or X,Y,Z; may be repeated. The trace has\n"
+         "the block of each kernel's first launch")
+      ->allow_extra_args(false);
+  sub->add_option("--param", arguments->params,
+                  "with PTX: a parameter's value in all launches: NAME=VALUE, or '#0=VALUE' for the first")
+      ->allow_extra_args(false);
+  sub->callback([&common, arguments] { run(common, *arguments); });
 }
 
 }  // namespace swizproof::command

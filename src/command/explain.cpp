@@ -1,6 +1,7 @@
 // swizproof explain TRACE: what does each line of a traced kernel cost, which lanes conflict, and how to fix it?
 #include "command/command.hpp"
 #include "command/help.hpp"
+#include "command/page_parts.hpp"
 
 #include "profile/fixes.hpp"
 #include "profile/source.hpp"
@@ -50,13 +51,6 @@ struct Sums {
   }
 };
 
-/// The most expensive execution of an instruction, and of each of its phases with a conflict the fullest bank.
-struct Worst {
-  Cost<std::uint32_t> cost{};
-  unsigned ideal = 0;
-  std::vector<Collision> conflicts{};
-};
-
 /// One instruction, and what it costs.
 struct Line {
   TracedInstruction traced{};
@@ -100,15 +94,6 @@ struct ExplainResult {
     return sums.excess != 0 ? "refuted" : known() ? "proved" : "unknown";
   }
 };
-
-Worst worst_of(Architecture const& arch, Instruction const& instruction,
-               WarpAccess<std::uint32_t> const& access) {
-  Worst worst{cost(arch, instruction, access), ideal_wavefronts(arch, instruction), {}};
-  for (unsigned phase = 0; phase < worst.cost.phases.count; ++phase)
-    if (worst.cost.degree[phase] > 1)
-      worst.conflicts.push_back(fullest_of_phase(instruction, access, worst.cost.phases, phase));
-  return worst;
-}
 
 Line line_of(Architecture const& arch, TracedInstruction traced) {
   Line line{std::move(traced), {}, {}, {}};
@@ -197,17 +182,6 @@ ExplainResult compute(ExplainArguments const& options) {
 
 // ----------------------------------------------------------------------------------------- JSON
 
-Json to_json(Worst const& worst, WarpAccess<std::uint32_t> const& access) {
-  Json out{{"address", Json::array()}, {"wavefronts", worst.cost.wavefronts}, {"ideal", worst.ideal}};
-  for (unsigned lane = 0; lane < warp_lanes; ++lane)
-    out["address"].push_back(access.active[lane] ? Json(access.address[lane]) : Json());
-  auto const* const degree = worst.cost.degree.data();
-  out["degree"] = std::vector<std::uint32_t>(degree, degree + worst.cost.phases.count);
-  out["conflicts"] = Json::array();
-  for (Collision const& conflict : worst.conflicts) out["conflicts"].push_back(swizproof::to_json(conflict));
-  return out;
-}
-
 void add_sums(Json& out, Sums const& sums) {
   out["executed"] = sums.executed;
   out["wavefronts"] = sums.wavefronts;
@@ -293,56 +267,13 @@ Json to_json(ExplainResult const& result) {
 
 // ----------------------------------------------------------------------------------------- HTML
 
-constexpr std::size_t most_pictures = 48;  ///< of a page: each takes up to 40 KB
-
-/// The figure of a line's worst execution, for a page that it becomes a part of.
-std::string figure_of(Architecture const& arch, Line const& line) {
-  TracedInstruction const& i = line.traced;
-  std::string const name = i.sass.empty() ? i.op : fmt::format("{}: {}", i.op, i.sass);
-  std::string const text = svg(make_picture(arch, name, *i.instruction, *i.worst));
-  return text.substr(text.find("<svg"));
-}
-
-constexpr unsigned lines_around = 3;  ///< of a line that the kernel's instructions come from
-
-/// Part of one file on a page: the lines that the kernel's instructions come from and those around them, as runs of lines
-/// that follow each other. A run ends where at least two lines are left out.
-Json blocks_of(SourceFile const& file, std::set<unsigned> const& touched) {
-  Json blocks = Json::array();
-  std::uint64_t next = 1;  // the first line that is not yet shown
-  for (unsigned const line : touched) {
-    std::uint64_t from = line > lines_around ? line - lines_around : 1;
-    if (from <= next + 1) from = next;
-    if (blocks.empty() || from != next) blocks.push_back({{"first", from}, {"text", Json::array()}});
-    for (next = std::max(from, next); next <= std::uint64_t{line} + lines_around; ++next) {
-      std::optional<std::string> const text = file.line(next);
-      if (!text) break;
-      blocks.back()["text"].push_back(*text);
-    }
-  }
-  std::erase_if(blocks.get_ref<Json::array_t&>(), [](Json const& block) { return block["text"].empty(); });
-  return blocks;
-}
-
 /// The files of a kernel, the most expensive first, with what a page shows of them; nothing where none of them can be read.
 Json listing_of(ExplainResult const& result, Kernel const& kernel) {
-  std::vector<std::string> names;
-  std::map<std::string, std::set<unsigned>> touched;
-  for (Line const& line : kernel.lines) {
-    TracedInstruction const& i = line.traced;
-    if (i.file.empty() || !line.worst) continue;
-    if (touched[i.file].empty()) names.push_back(i.file);
-    touched[i.file].insert(i.source_line);
-  }
-  Json listing = Json::array();
-  bool any = false;
-  for (std::string const& name : names) {
-    SourceFile const& file = result.sources->file(name);
-    any = any || file.read();
-    listing.push_back(to_json(result, file));
-    listing.back()["blocks"] = blocks_of(file, touched.at(name));
-  }
-  return any ? listing : Json();
+  std::vector<std::pair<std::string, unsigned>> lines;
+  for (Line const& line : kernel.lines)
+    if (line.worst) lines.emplace_back(line.traced.file, line.traced.source_line);
+  return swizproof::command::listing_of(*result.sources, lines,
+                                        [&](SourceFile const& file) { return to_json(result, file); });
 }
 
 std::string page_of(ExplainResult const& result) {
@@ -355,7 +286,11 @@ std::string page_of(ExplainResult const& result) {
     for (std::size_t i = 0; i < result.kernels[k].lines.size(); ++i) {
       Line const& line = result.kernels[k].lines[i];
       if (line.sums.excess != 0 && pictures++ < most_pictures)
-        report["kernels"][k]["lines"][i]["picture"] = figure_of(arch, line);
+        report["kernels"][k]["lines"][i]["picture"] =
+            figure_of(arch,
+                      line.traced.sass.empty() ? line.traced.op
+                                               : fmt::format("{}: {}", line.traced.op, line.traced.sass),
+                      *line.traced.instruction, *line.traced.worst);
     }
   }
   return trace_page(report);
@@ -644,16 +579,8 @@ void print_text(ExplainResult const& result, Style const& style) {
   fmt::print("{}", certainty_footer(*trace.arch, style));
 }
 
-void refuse_contradictions(Common const& common, ExplainArguments const& options) {
-  if (options.sarif == "-") refuse_brief(common, "--sarif -");
-  if (options.html == "-") refuse_brief(common, "--html -");
-  if (int{common.json} + int{options.sarif == "-"} + int{options.html == "-"} < 2) return;
-  std::string const one = common.json ? "--json" : "--sarif - --html -";
-  throw InputError::whole("standard output takes one form", one, "write the others to files");
-}
-
 void run(Common& common, ExplainArguments const& options) {
-  refuse_contradictions(common, options);
+  refuse_two_forms(common, options.sarif, options.html);
   ExplainResult const result = compute(options);
   common.exit_code = result.exit_code();
   if (!options.sarif.empty()) write_output(common, options.sarif, "the SARIF file", sarif_of(result), true);

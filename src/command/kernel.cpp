@@ -1,11 +1,16 @@
 // swizproof kernel: what does each shared-memory instruction of a compiled kernel cost at most?
 #include "command/command.hpp"
+#include "command/fat_binary.hpp"
 #include "command/help.hpp"
+#include "command/launch.hpp"
+#include "command/page_parts.hpp"
 
 #include "system/whole_file.hpp"
 #include "parse/kernels.hpp"
 #include "parse/pattern.hpp"
+#include "picture/picture.hpp"
 #include "profile/source.hpp"
+#include "report/fix.hpp"
 #include "report/kernel.hpp"
 #include "report/report.hpp"
 #include "report/sarif.hpp"
@@ -14,12 +19,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <unistd.h>
 
@@ -34,7 +40,7 @@ struct KernelArguments {
   std::vector<std::string> files;
   std::string kernel;
   std::vector<std::string> blocks, params, source;
-  std::string sarif;
+  std::string sarif, html;
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
 };
@@ -42,51 +48,15 @@ struct KernelArguments {
 /// One kernel of one file, with one shape of block.
 struct Result {
   std::string file{};
+  std::string part{};  ///< of a binary: `gemm.cu, sm_90a`
   std::string name{};  ///< demangled
   KernelReport report{};
 };
 
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
+  std::size_t idle = 0;  ///< of the proved ones, those that no lane executes
 };
-
-/// `128`, `32,8` or `16,16,2`.
-std::array<std::uint32_t, 3> parse_block(std::string const& text) {
-  std::array<std::uint32_t, 3> block{1, 1, 1};
-  std::size_t at = 0;
-  for (unsigned i = 0;; ++i) {
-    char const* const end = text.data() + text.size();
-    auto const [stop, error] = std::from_chars(text.data() + at, end, block[std::min(i, 2U)]);
-    if (i > 2 || error != std::errc{} || block[i] == 0 || block[i] > 1024)
-      throw InputError{"--block takes one to three numbers of threads", text, at, 1,
-                       "for instance --block 128 or --block 32,8"};
-    at = static_cast<std::size_t>(stop - text.data());
-    if (at == text.size()) break;
-    if (text[at++] != ',')
-      throw InputError{"--block takes one to three numbers of threads", text, at - 1, 1,
-                       "for instance --block 32,8"};
-  }
-  if (std::string const why = why_no_block({}, block); !why.empty()) throw InputError::whole(why, text);
-  return block;
-}
-
-/// `n=1024`, `n=-1`, `param_2=0x10`.
-std::pair<std::string, ParameterValue> parse_param(std::string const& text) {
-  std::size_t const equal = text.find('=');
-  if (equal != text.npos && equal != 0) {
-    std::string_view digits = std::string_view(text).substr(equal + 1);
-    bool const minus = digits.starts_with('-');
-    if (minus) digits.remove_prefix(1);
-    bool const hex = digits.starts_with("0x");
-    if (hex) digits.remove_prefix(2);
-    std::uint64_t n = 0;
-    auto const [stop, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), n, hex ? 16 : 10);
-    if (error == std::errc{} && stop == digits.data() + digits.size())
-      return {text.substr(0, equal), {minus ? 0 - n : n, minus && n != 0}};
-  }
-  throw InputError::whole("--param takes NAME=VALUE", text, "the first parameter is #0: --param '#0=1024'");
-}
 
 /// Every .ptx below a folder, or the file itself.
 std::vector<std::string> files_of(std::vector<std::string> const& names, bool& folder) {
@@ -115,6 +85,7 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool& f
 std::vector<Result> compute(Common const& common, KernelArguments const& arguments, KernelOptions options) {
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
+  options.fixes = true;
   std::vector<std::string> unused;  // parameters that no kernel has
   for (std::string const& p : arguments.params) {
     auto const [at, fresh] = options.params.insert(parse_param(p));
@@ -126,11 +97,12 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
     if (auto const block = parse_block(b); std::find(blocks.begin(), blocks.end(), block) == blocks.end())
       blocks.emplace_back(block);
   if (blocks.empty()) blocks.emplace_back();
-  bool folder = false;
+  bool many = false;  // kernels of which one has no shape
   std::vector<Result> results;
   std::size_t kernels = 0;
-  for (std::string const& file : files_of(arguments.files, folder)) {
-    ptx::Module const module = ptx::read_module(read_file(file), file);
+  auto const decide = [&](PtxText& part) {
+    ptx::Module const module = ptx::read_module(std::move(part.text), part.name);
+    many = many || !part.part.empty();
     for (ptx::Function const& f : module.functions) {
       if (!f.entry) continue;
       ++kernels;
@@ -142,18 +114,21 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
                                 fmt::format("{}", fmt::join(arguments.params, " ")));
       for (auto const& block : blocks) {
         options.block = block;
-        Result one{file, name, decide_kernel(module, f, options)};
-        if (!folder && !one.report.accesses.empty() && needs_block(module, f, options))
+        Result one{part.name, part.part, name, decide_kernel(module, f, options)};
+        if (!many && !(one.report.accesses.empty() && one.report.operands.empty()) &&
+            needs_block(module, f, options))
           throw InputError::whole(
               "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
               "give --block X,Y,Z");
         results.push_back(std::move(one));
       }
     }
-  }
+  };
+  for (std::string const& file : files_of(arguments.files, many))
+    for (PtxText& part : ptx_of(file)) decide(part);
   if (results.empty() && kernels != 0)
     throw InputError::whole("no kernel has a name that matches", arguments.kernel,
-                            "without --kernel all are read");
+                            "case matters; without --kernel all are read");
   if (!unused.empty() && !results.empty())
     throw InputError::whole("no kernel has this parameter", unused[0],
                             "the first parameter is #0: --param '#0=1024'");
@@ -163,20 +138,32 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
 
 Sums sums_of(std::vector<Result> const& results) {
   Sums sums;
-  for (Result const& r : results)
-    for (KernelAccess const& a : r.report.accesses)
-      ++(a.verdict == KernelVerdict::proved    ? sums.proved
-         : a.verdict == KernelVerdict::refuted ? sums.refuted
-         : a.verdict == KernelVerdict::data    ? sums.data
-                                               : sums.unknown);
+  auto const count = [&](KernelVerdict v, bool executed) {
+    sums.idle += executed ? 0 : 1;
+    ++(v == KernelVerdict::proved    ? sums.proved
+       : v == KernelVerdict::refuted ? sums.refuted
+       : v == KernelVerdict::data    ? sums.data
+                                     : sums.unknown);
+  };
+  for (Result const& r : results) {
+    for (KernelAccess const& a : r.report.accesses) count(a.verdict, a.executed);
+    for (KernelOperand const& o : r.report.operands) count(o.verdict, o.executed);
+  }
   return sums;
 }
 
 // ----------------------------------------------------------------------------------------- JSON
 
+/// The outermost line of source that the access was inlined for and that can be read, else its own.
+SourceLine outermost_line(Sources& sources, KernelAccess const& a) {
+  auto const at = std::find_if(a.inlined_at.rbegin(), a.inlined_at.rend(),
+                               [&](SourceLine const& line) { return sources.file(line.file).read(); });
+  return at == a.inlined_at.rend() ? SourceLine{a.file, a.line} : *at;
+}
+
 /// Text of the access's line of source, where it can be read.
-std::optional<std::string> source_text(Sources& sources, KernelAccess const& a) {
-  return a.file.empty() ? std::nullopt : sources.file(a.file).line(a.line);
+std::optional<std::string> source_text(Sources& sources, SourceLine const& at) {
+  return at.file.empty() ? std::nullopt : sources.file(at.file).line(at.line);
 }
 
 Json to_json(std::vector<Result> const& results, Architecture const& arch, Sources& sources) {
@@ -189,8 +176,11 @@ Json to_json(std::vector<Result> const& results, Architecture const& arch, Sourc
   for (Result const& r : results) {
     Json kernel = swizproof::to_json(r.report, r.name, r.file);
     for (std::size_t i = 0; i < r.report.accesses.size(); ++i)
-      if (auto text = source_text(sources, r.report.accesses[i]))
+      if (auto text = source_text(sources, {r.report.accesses[i].file, r.report.accesses[i].line}))
         kernel["accesses"][i]["source"] = std::move(*text);
+    for (std::size_t i = 0; i < r.report.operands.size(); ++i)
+      if (auto text = source_text(sources, {r.report.operands[i].file, r.report.operands[i].line}))
+        kernel["operands"][i]["source"] = std::move(*text);
     out["kernels"].push_back(std::move(kernel));
   }
   out["proved"] = sums.proved;
@@ -202,7 +192,14 @@ Json to_json(std::vector<Result> const& results, Architecture const& arch, Sourc
 
 // ---------------------------------------------------------------------------------------- SARIF
 
-enum Rule : std::size_t { conflict_rule, fault_rule, data_rule, unknown_rule };
+enum Rule : std::size_t {
+  conflict_rule,
+  fault_rule,
+  data_rule,
+  unknown_rule,
+  operand_rule,
+  open_operand_rule
+};
 
 constexpr SarifRule kernel_rules[] = {
     {"shared-memory-bank-conflict", "The lanes of a warp need one bank of shared memory for different words.",
@@ -212,7 +209,12 @@ constexpr SarifRule kernel_rules[] = {
     {"shared-memory-data-dependent", "What an access to shared memory costs depends on loaded data.",
      "The message has the bound for all data.", "note"},
     {"shared-memory-not-decided", "An access to shared memory was not decided.",
-     "Give --param, --block or --shared-bytes if the reason names them.", "warning"}};
+     "Give --param, --block or --shared-bytes if the reason names them.", "warning"},
+    {"shared-memory-operand",
+     "A descriptor of wgmma or tcgen05, or an address of a bulk copy, is wrong for a base of its array.",
+     "Declare the array with __align__, or round its address up.", "error"},
+    {"shared-memory-operand-not-decided", "A descriptor or an address of a bulk copy was not decided.",
+     "The message has the reason.", "warning"}};
 
 Rule rule_of(KernelAccess const& a) {
   if (a.verdict == KernelVerdict::data) return data_rule;
@@ -228,16 +230,109 @@ std::string found_at(Sources& sources, std::string const& file) {
 
 std::string sarif_of(std::vector<Result> const& results, Architecture const& arch, Sources& sources) {
   std::vector<SarifFinding> findings;
-  for (Result const& r : results)
+  for (Result const& r : results) {
     for (FailingAccess const& f : failing_of(r.report, true)) {
       KernelAccess const& a = *f.access;
       std::string text = describe(f, arch, 0, Style("never", STDOUT_FILENO));
       text.pop_back();
-      bool const mapped = !a.file.empty();
-      findings.push_back({std::move(text), mapped ? found_at(sources, a.file) : path_in_checkout(r.file),
-                          mapped ? a.line : a.ptx_line, r.name, rule_of(a)});
+      bool const own = a.inlined_at.empty() || sources.file(a.file).read();
+      SourceLine const at = own ? SourceLine{a.file, a.line} : outermost_line(sources, a);
+      bool const mapped = !at.file.empty();
+      findings.push_back({std::move(text), mapped ? found_at(sources, at.file) : path_in_checkout(r.file),
+                          mapped ? at.line : a.ptx_line, r.name, rule_of(a)});
     }
+    for (FailingOperand const& f : failing_operands(r.report)) {
+      KernelOperand const& o = *f.operand;
+      std::string text = describe(f, 0);
+      text.pop_back();
+      bool const mapped = !o.file.empty();
+      findings.push_back({std::move(text), mapped ? found_at(sources, o.file) : path_in_checkout(r.file),
+                          mapped ? o.line : o.ptx_line, r.name,
+                          o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule});
+    }
+  }
   return json_text(sarif(SWIZPROOF_VERSION, kernel_rules, findings, certainty(arch)), 2) + "\n";
+}
+
+// ----------------------------------------------------------------------------------------- HTML
+
+/// Wavefronts, ideal and excess of an instruction, as numbers; nothing is known of one without a bound.
+Json numbers_of(KernelAccess const& a) {
+  bool const known = a.wavefronts && a.instruction;
+  return {{"executed", 1},
+          {"wavefronts", known ? *a.wavefronts : 0},
+          {"ideal", known && a.executed ? a.ideal : 0},
+          {"excess", known ? excess_over(a.ideal, *a.wavefronts) : 0}};
+}
+
+void add_numbers(Json& to, Json const& one) {
+  for (auto const& [key, value] : one.items())
+    to[key] = to.value(key, std::uint64_t{0}) + value.get<std::uint64_t>();
+}
+
+/// One instruction as a line of the page of `explain`.
+Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources, std::size_t& pictures) {
+  SourceLine const at = outermost_line(sources, a);
+  std::string const where = a.inlined_at.empty() ? "" : fmt::format(" ({})", source_of(a));
+  Json line{{"pc", a.ptx_line},
+            {"sass", fmt::format("{}{}{}", name(a.verdict), a.reason.empty() ? "" : ": " + a.reason, where)},
+            {"file", at.file.empty() ? Json() : Json(at.file)},
+            {"line", at.line},
+            {"op", a.op},
+            {"reached", a.reached},
+            {"not_kept", 0},
+            {"worst", nullptr}};
+  line.update(numbers_of(a));
+  if (!a.wavefronts || !a.instruction) return line;
+  line["worst"] = {{"wavefronts", *a.wavefronts},
+                   {"ideal", a.ideal},
+                   {"degree", Json::array()},
+                   {"conflicts", Json::array()}};
+  if (!a.worst || a.atomic || a.verdict == KernelVerdict::proved) return line;
+  line["worst"] = to_json(worst_of(arch, *a.instruction, a.worst->lanes), a.worst->lanes);
+  if (line["excess"] != 0 && pictures++ < most_pictures)
+    line["picture"] = figure_of(arch, a.op, *a.instruction, a.worst->lanes);
+  return line;
+}
+
+std::string page_of(std::vector<std::string> const& files, std::vector<Result> const& results,
+                    Architecture const& arch, Sources& sources) {
+  Json report{
+      {"ptx", true},  {"program", files},          {"arch", arch.name},       {"arch_text", certainty(arch)},
+      {"dropped", 0}, {"failures", Json::array()}, {"kernels", Json::array()}};
+  add_numbers(report, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
+  std::size_t pictures = 0;
+  for (Result const& r : results) {
+    Json kernel{{"kernel", r.name},        {"block", r.report.block}, {"refused", r.report.refused},
+                {"unseen", Json::array()}, {"lines", Json::array()},  {"fixes", Json::array()}};
+    add_numbers(kernel, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
+    std::vector<std::pair<std::string, unsigned>> lines;
+    for (KernelAccess const& a : r.report.accesses) {
+      kernel["lines"].push_back(page_line(a, arch, sources, pictures));
+      add_numbers(kernel, numbers_of(a));
+      if (SourceLine const at = outermost_line(sources, a); a.wavefronts && a.instruction)
+        lines.emplace_back(at.file, at.line);
+    }
+    for (KernelFix const& f : r.report.fixes)
+      for (Fix const& fix : f.fixes) {
+        kernel["fixes"].push_back(to_json(fix));
+        kernel["fixes"].back().update(Json{{"array", f.array}, {"start", f.start}, {"left_out", f.left_out}});
+      }
+    kernel["notes"] = Json::array();
+    for (FailingOperand const& f : failing_operands(r.report)) kernel["notes"].push_back(f.text);
+    kernel["listing"] = listing_of(sources, lines, [](SourceFile const& file) {
+      return Json{{"file", file.name},
+                  {"path", file.path.empty() ? Json() : Json(file.path)},
+                  {"reason", file.reason.empty() ? Json() : Json(file.reason)},
+                  {"doubt", nullptr}};
+    });
+    add_numbers(report, {{"executed", kernel["executed"]},
+                         {"wavefronts", kernel["wavefronts"]},
+                         {"ideal", kernel["ideal"]},
+                         {"excess", kernel["excess"]}});
+    report["kernels"].push_back(std::move(kernel));
+  }
+  return trace_page(report);
 }
 
 // ----------------------------------------------------------------------------------------- text
@@ -251,54 +346,124 @@ std::string colored(KernelVerdict v, Style const& style) {
 
 /// `      31 | staged[i] = 0;`, where the source can be read.
 std::string line_of(Sources& sources, KernelAccess const& a) {
-  std::optional<std::string> const text = source_text(sources, a);
+  SourceLine const at = outermost_line(sources, a);
+  std::optional<std::string> const text = source_text(sources, at);
   if (!text) return {};
   std::size_t const first = std::min(text->find_first_not_of(" \t"), text->size());
-  return fmt::format("      {} | {}\n", a.line, printable(text->substr(first)));
+  return fmt::format("      {} | {}\n", at.line, printable(text->substr(first)));
 }
 
 /// Instructions that a reader cannot tell apart: equal source, operation and verdict. Copies in an unrolled loop, for instance.
+template <class One>
 struct Row {
-  KernelAccess const* first = nullptr;
+  One const* first = nullptr;
   std::size_t count = 0;
+  std::set<std::string> reasons{};  ///< that differ in the PTX line alone
 };
 
-std::vector<Row> rows_of(std::vector<KernelAccess> const& accesses) {
-  auto const key = [](KernelAccess const& a) {
-    return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.executed, a.ideal, a.reason,
-                      a.instruction.has_value(), a.aligned, a.in_bounds);
-  };
-  std::vector<Row> rows;
+/// A reason without the line of PTX that it names.
+std::string kind_of(std::string const& reason) {
+  static RE2 const line("PTX line [0-9]+");
+  std::string kind = reason;
+  RE2::GlobalReplace(&kind, line, "PTX line");
+  return kind;
+}
+
+auto key_of(KernelAccess const& a) {
+  return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.executed, a.ideal,
+                    kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds);
+}
+auto key_of(KernelOperand const& o) {
+  return std::tuple(o.verdict, source_of(o), o.op, o.what, o.executed, o.reason, bits_of(o), o.needed,
+                    o.guaranteed);
+}
+
+template <class One>
+std::vector<Row<One>> rows_of(std::vector<One> const& accesses) {
+  auto const key = [](One const& a) { return key_of(a); };
+  std::vector<Row<One>> rows;
   std::map<decltype(key(accesses.front())), std::size_t> known;
-  for (KernelAccess const& a : accesses) {
+  for (One const& a : accesses) {
     auto const [at, fresh] = known.try_emplace(key(a), rows.size());
-    if (fresh) rows.push_back({&a, 0});
+    if (fresh) rows.push_back({&a});
     ++rows[at->second].count;
+    rows[at->second].reasons.insert(a.reason);
   }
   return rows;
 }
 
-void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
-           Style const& style) {
-  std::vector<Row> rows = rows_of(r.report.accesses);
+/// `2 more, which no lane executes: transpose.cu:31, transpose.cu:33`; empty if one executes each.
+std::string unexecuted(KernelReport const& report) {
+  std::vector<std::string> lines;
+  std::size_t count = 0;
+  auto const add = [&](auto const& all) {
+    for (auto const& a : all) {
+      if (a.executed) continue;
+      ++count;
+      if (std::string line = source_of(a); std::find(lines.begin(), lines.end(), line) == lines.end())
+        lines.push_back(std::move(line));
+    }
+  };
+  add(report.accesses), add(report.operands);
+  if (count == 0) return {};
+  constexpr std::size_t most = 3;
+  std::string const more = lines.size() > most ? fmt::format(" and {} more lines", lines.size() - most) : "";
+  lines.resize(std::min(lines.size(), most));
+  return fmt::format("{} more, which no lane executes: {}{}", count, fmt::join(lines, ", "), more);
+}
+
+/// The rows that a lane executes, with --brief without those that are proved.
+template <class One>
+std::vector<Row<One>> shown_rows(std::vector<One> const& all, Style const& style) {
+  std::vector<Row<One>> rows = rows_of(all);
+  std::erase_if(rows, [](Row<One> const& row) { return !row.first->executed; });
   if (style.brief())
-    std::erase_if(rows, [](Row const& row) { return row.first->verdict == KernelVerdict::proved; });
-  if (style.brief() && rows.empty() && r.report.refused.empty()) return;
-  fmt::print(common.streams.out, "{}{}\n", style.strong(r.name),
-             r.report.block.empty() ? "" : "  block " + r.report.block);
-  if (r.report.accesses.empty()) {
-    fmt::print(common.streams.out, "  no access to shared memory\n\n");
-    return;
-  }
-  if (!r.report.refused.empty()) fmt::print(common.streams.out, "  not decided: {}\n", r.report.refused);
+    std::erase_if(rows, [](Row<One> const& row) { return row.first->verdict == KernelVerdict::proved; });
+  return rows;
+}
+
+/// The opcode without what it arrives at and how it caches: `cp.async.bulk.tensor.2d.shared::cluster.global.tile`.
+std::string short_op(KernelOperand const& o) { return o.op.substr(0, o.op.find(".mbarrier::")); }
+
+void print_operands(Common const& common, std::vector<Row<KernelOperand>> const& rows, Style const& style) {
+  if (rows.empty()) return;
   std::size_t wide = 6, op = 2;
-  for (KernelAccess const& a : r.report.accesses)
+  for (Row<KernelOperand> const& row : rows)
+    wide = std::max(wide, source_of(*row.first).size()), op = std::max(op, short_op(*row.first).size());
+  fmt::print(common.streams.out, "  {}\n  {}\n", "descriptors and bulk copies",
+             style.faint(fmt::format(
+                 "{:<8}  {:<{}}  {:<{}}  {:<12}  {:>5}  {:<13}  {:>5}  {:>5}  {:>11}  {:>6}  {:>5}  {}", "",
+                 "source", wide, "op", op, "operand", "count", "mode", "LBO", "SBO", "base offset", "needed",
+                 "found", "start")));
+  for (Row<KernelOperand> const& row : rows) {
+    KernelOperand const& o = *row.first;
+    auto const field = [&](std::uint32_t MatrixDescriptor::*of) {
+      return o.descriptor ? std::to_string((*o.descriptor).*of) : "-";
+    };
+    fmt::print(common.streams.out,
+               "  {}  {:<{}}  {:<{}}  {:<12}  {:>5}  {:<13}  {:>5}  {:>5}  {:>11}  {:>6}  {:>5}  {}{}\n",
+               colored(o.verdict, style), source_of(o), wide, short_op(o), op, o.what, row.count,
+               o.descriptor ? o.descriptor->operand_mode().name : "-",
+               field(&MatrixDescriptor::leading_byte_offset), field(&MatrixDescriptor::stride_byte_offset),
+               field(&MatrixDescriptor::base_offset), o.needed,
+               o.guaranteed ? std::to_string(*o.guaranteed) : "-", o.start.empty() ? "-" : o.start,
+               row.count == 1 || o.start.empty() ? "" : ", ..");
+    if (!o.reason.empty()) fmt::print(common.streams.out, "      {}\n", printable(o.reason));
+  }
+}
+
+void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& rows,
+                    std::vector<KernelAccess> const& all, Architecture const& arch, Sources& sources,
+                    Style const& style) {
+  if (rows.empty()) return;
+  std::size_t wide = 6, op = 2;
+  for (KernelAccess const& a : all)
     wide = std::max(wide, source_of(a).size()), op = std::max(op, a.op.size());
   fmt::print(common.streams.out, "  {}\n",
              style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}", "",
                                      "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
                                      "aligned", "bounds")));
-  for (Row const& row : rows) {
+  for (Row<KernelAccess> const& row : rows) {
     KernelAccess const& a = *row.first;
     std::string const number =
         a.wavefronts ? fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts) : "-";
@@ -310,17 +475,53 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
     fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}\n",
                colored(a.verdict, style), source_of(a), wide, a.op, op, row.count, number,
                a.instruction ? std::to_string(a.ideal) : "-", excess, fact(a.aligned), fact(a.in_bounds),
-               a.reason.empty() ? "" : "  " + a.reason);
+               a.reason.empty()          ? ""
+               : row.reasons.size() == 1 ? "  " + a.reason
+                                         : fmt::format("  {} and {} more", a.reason, row.reasons.size() - 1));
+    if (a.function) fmt::print(common.streams.out, "{}", describe(*a.function, 6));
     if (std::string const lanes = lanes_of(a, arch, 6, style); !lanes.empty())
       fmt::print(common.streams.out, "{}{}", line_of(sources, a), lanes);
   }
+}
+
+void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
+           Style const& style) {
+  std::vector<Row<KernelAccess>> const rows = shown_rows(r.report.accesses, style);
+  std::vector<Row<KernelOperand>> const operands = shown_rows(r.report.operands, style);
+  if (style.brief() && rows.empty() && operands.empty() && r.report.refused.empty()) return;
+  fmt::print(common.streams.out, "{}{}{}\n", style.strong(r.name),
+             r.report.block.empty() ? "" : "  block " + r.report.block,
+             r.part.empty() ? "" : fmt::format("  ({})", printable(r.part)));
+  if (r.report.accesses.empty() && r.report.operands.empty()) {
+    fmt::print(common.streams.out, "  no access to shared memory\n\n");
+    return;
+  }
+  if (!r.report.refused.empty()) fmt::print(common.streams.out, "  not decided: {}\n", r.report.refused);
+  print_accesses(common, rows, r.report.accesses, arch, sources, style);
+  if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
+    fmt::print(common.streams.out, "  {}\n", style.faint(rest));
+  for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
+  print_operands(common, operands, style);
   fmt::print(common.streams.out, "\n");
 }
 
+/// `not decided beside the cost: bounds of 4, alignment of 1`, as a line, or nothing.
+std::string open_faults(std::vector<Result> const& results) {
+  std::size_t bounds = 0, aligned = 0;
+  for (Result const& r : results)
+    for (KernelAccess const& a : r.report.accesses) {
+      bool const decided = a.executed && a.instruction && a.verdict != KernelVerdict::unknown;
+      bounds += decided && !a.in_bounds ? 1 : 0;
+      aligned += decided && !a.aligned ? 1 : 0;
+    }
+  std::string text;
+  if (bounds != 0) text = fmt::format("bounds of {}", bounds);
+  if (aligned != 0) text += fmt::format("{}alignment of {}", text.empty() ? "" : ", ", aligned);
+  return text.empty() ? "" : fmt::format("not decided beside the cost (?): {}\n", text);
+}
+
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
-  if (common.json && arguments.sarif == "-")
-    throw InputError{"standard output takes one form", "--json", 0, 6, "write the SARIF file to a file"};
-  if (arguments.sarif == "-") refuse_brief(common, "--sarif -");
+  refuse_two_forms(common, arguments.sarif, arguments.html);
   Sources sources(arguments.source);
   std::vector<Result> const results = compute(common, arguments, options);
   Sums const sums = sums_of(results);
@@ -328,14 +529,19 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   Architecture const& arch = parse_architecture(common.arch);
   if (!arguments.sarif.empty())
     write_output(common, arguments.sarif, "the SARIF file", sarif_of(results, arch, sources), true);
+  if (!arguments.html.empty())
+    write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
   if (common.json) return print_json(common, to_json(results, arch, sources));
-  if (arguments.sarif == "-") return;
+  if (arguments.sarif == "-" || arguments.html == "-") return;
   Style const style = style_of(common);
   for (Result const& r : results) print(common, r, arch, sources, style);
   fmt::print(common.streams.out,
-             "{} proved, {} refuted, {} depend on data, {} unknown; of the PTX, over all warps, blocks, "
-             "iterations and parameters\n{}",
-             sums.proved, sums.refuted, sums.data, sums.unknown, certainty_footer(arch, style));
+             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown; of the PTX, over all warps, "
+             "blocks, "
+             "iterations and parameters\n{}{}",
+             sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
+             sums.idle == 0 ? "" : fmt::format(" ({} not executed)", sums.idle), sums.refuted, sums.data,
+             sums.unknown, open_faults(results), certainty_footer(arch, style));
 }
 
 }  // namespace
@@ -349,7 +555,9 @@ void add_kernel(CLI::App& app, Common& common) {
   auto const arguments = std::make_shared<kernel_detail::KernelArguments>();
   auto const options = std::make_shared<KernelOptions>();
   sub->add_option("FILE", arguments->files,
-                  "PTX, as nvcc -ptx -lineinfo writes it, or a folder: every .ptx in it")
+                  "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; or a library, program, "
+                  "object or\n"
+                  "archive with PTX, which cuobjdump of the CUDA toolkit reads")
       ->required();
   sub->add_option("--kernel", arguments->kernel,
                   "only kernels with a name that this regular expression finds");
@@ -373,6 +581,10 @@ void add_kernel(CLI::App& app, Common& common) {
       ->allow_extra_args(false);
   add_output_to(*sub, "--sarif", arguments->sarif,
                 "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
+  add_output_to(
+      *sub, "--html", arguments->html,
+      "write a page to this file (or -): kernels, their lines of source with the wavefronts of each, and a "
+      "picture\nof each worst warp");
   add_brief_to(*sub, common);
   sub->callback([&common, arguments, options, bytes, most] {
     if (bytes->count() != 0) options->shared_bytes = arguments->shared_bytes;

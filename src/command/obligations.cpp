@@ -209,13 +209,17 @@ std::vector<FailingAccess> failing_of(Obligation const& o, ObligationReport cons
   return swizproof::failing_of(*r.kernel, !std::get<KernelHolds>(o.what).data_allowed);
 }
 
+std::vector<FailingOperand> failing_operands_of(Obligation const& o, ObligationReport const& r) {
+  if (!r.kernel || o.expect_refuted) return {};
+  return failing_operands(*r.kernel);
+}
+
 /// Why it does not hold, down to the lane.
 std::string reasons(Obligation const& o, ObligationReport const& r, int indent, Style const& style) {
-  if (auto const accesses = failing_of(o, r); !accesses.empty()) {
-    std::string text;
-    for (FailingAccess const& f : accesses) text += describe(f, *o.arch, indent, style);
-    return text;
-  }
+  std::string lines;
+  for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);
+  for (FailingOperand const& f : failing_operands_of(o, r)) lines += describe(f, indent);
+  if (!lines.empty()) return lines;
   std::string const expected =
       o.expect_refuted ? fmt::format("{:{}}it was expected to be refuted\n", "", indent) : "";
   if (auto const* unknown = std::get_if<Unknown>(&r.outcome)) {
@@ -320,19 +324,20 @@ std::string certainty_of(ObligationsResult const& result) {
   return fmt::format("{}", fmt::join(all, " / "));
 }
 
-/// One finding for each access of a kernel that fails, at its line of the source.
+/// One finding for each access and operand of a kernel that fails, at its line of the source.
 std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport const& r) {
   std::vector<SarifFinding> all;
-  for (FailingAccess const& f : failing_of(o, r)) {
-    KernelAccess const* const a = f.access;
+  auto const add = [&](auto const& what, std::string const& text) {
     SarifFinding finding = finding_of(o, r);
-    finding.message = fmt::format("{}: {}\n{}", o.title(), o.source,
-                                  describe(f, *o.arch, 0, Style("never", STDOUT_FILENO)));
+    finding.message = fmt::format("{}: {}\n{}", o.title(), o.source, text);
     finding.message.pop_back();
-    finding.rule = a->verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
-    if (!a->file.empty()) finding.file = path_in_checkout(a->file), finding.line = a->line;
+    finding.rule = what.verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
+    if (!what.file.empty()) finding.file = path_in_checkout(what.file), finding.line = what.line;
     all.push_back(std::move(finding));
-  }
+  };
+  for (FailingAccess const& f : failing_of(o, r))
+    add(*f.access, describe(f, *o.arch, 0, Style("never", STDOUT_FILENO)));
+  for (FailingOperand const& f : failing_operands_of(o, r)) add(*f.operand, describe(f, 0));
   return all.empty() ? std::vector{finding_of(o, r)} : all;
 }
 

@@ -1,5 +1,7 @@
 #include "command/traces.hpp"
 
+#include "command/traced.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,20 +53,11 @@ Json to_json(NearestInstance const& nearest) {
 
 Json to_json(ConformingInstruction const& of) {
   TracedInstruction const& i = *of.traced;
-  Json out{{"kernel", i.kernel},
-           {"pc", i.pc},
-           {"sass", i.sass.empty() ? Json() : Json(i.sass)},
-           {"file", i.file.empty() ? Json() : Json(i.file)},
-           {"line", i.file.empty() ? Json() : Json(i.source_line)},
-           {"op", i.op},
-           {"launches", i.launches},
-           {"grid", i.grid},
-           {"block", i.block},
-           {"executed", i.executed},
-           {"comparison", name_of(of.conformance)},
-           {"as_proved", of.as_proved},
-           {"differing", of.differing},
-           {"not_kept", i.not_kept}};
+  Json out = traced_json(i);
+  out["comparison"] = name_of(of.conformance);
+  out["as_proved"] = of.as_proved;
+  out["differing"] = of.differing;
+  out["not_kept"] = i.not_kept;
   if (of.conformance == Conformance::undecided) out["why"] = of.why;
   if (of.conformance == Conformance::differs) out["nearest"] = of.nearest ? to_json(*of.nearest) : Json();
   if (!of.searched) out["nearest_searched"] = false;
@@ -121,7 +114,7 @@ std::string describe_difference(ConformingInstruction const& of) {
                     describe(n), n.base, n.equal, warp_lanes, n.lane, address(n.proved), address(n.asked));
 }
 
-std::string describe(ConformanceReport const& report, Style const& style) {
+std::string describe(ConformanceReport const& report, Trace const& trace, Style const& style) {
   std::string text, kernel;
   for (ConformingInstruction const& i : report.instructions) {
     if (i.traced->kernel != kernel || text.empty()) text += style.strong(kernel = i.traced->kernel) + "\n";
@@ -132,10 +125,7 @@ std::string describe(ConformanceReport const& report, Style const& style) {
   }
   for (ProvedAccess const* p : report.never_traced)
     text += fmt::format("proved, and never traced: {}: {}\n", p->obligation, p->access);
-  if (report.dropped != 0)
-    text += fmt::format("undecided: {} executions were dropped by the trace\n", report.dropped);
-  for (std::string const& failure : report.failures)
-    text += "undecided: kernels may be missing, the sanitizer failed so often: " + failure + "\n";
+  text += lost_lines(trace);
   return text;
 }
 
@@ -162,11 +152,7 @@ Json to_json(Traces const& traces) {
   Json all = Json::array();
   for (std::size_t t = 0; t < traces.traces.size(); ++t) {
     Trace const& trace = traces.traces[t];
-    Json one{{"name", trace.name},
-             {"device", trace.device},
-             {"arch", trace.arch->name},
-             {"dropped", trace.dropped},
-             {"failures", trace.failures}};
+    Json one = traced_json(trace);
     one["driver"] = trace.driver;
     one["toolkit"] = trace.toolkit;
     one["commit"] = trace.commit;
@@ -199,11 +185,8 @@ std::string describe(Traces const& traces, Style const& style) {
   std::string text, sum;
   std::size_t lines = 0;
   for (std::size_t t = 0; t < traces.traces.size(); ++t) {
-    if (traces.traces.size() > 1) text += style.faint(traces.traces[t].name) + "\n";
-    if (!traces.traces[t].digest)
-      text += style.doubtful("the trace has no digest: whether a line was changed or doubled is not known") +
-              "\n";
-    text += describe(traces.reports[t], style);
+    text += traced_head(traces.traces[t], traces.traces.size() > 1, style);
+    text += describe(traces.reports[t], traces.traces[t], style);
     lines += traces.reports[t].instructions.size();
   }
   if (traces.mismatches() != 0)

@@ -416,9 +416,13 @@ class Reader {
     must_match(table, hold, chosen);
     std::vector<Obligation> all;
     std::set<std::string> names = names_;  // those of a refused entry are free
+    std::vector<LineAllowance> const allow = std::move(hold.options.allow);
     for (std::size_t const i : chosen) {
       hold.function = i;
       hold.kernel = demangled(hold.module->functions[i].name);
+      hold.options.allow.clear();
+      std::copy_if(allow.begin(), allow.end(), std::back_inserter(hold.options.allow),
+                   [&](LineAllowance const& a) { return is_for(a, hold.module->functions[i]); });
       for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
         hold.options.block = shapes.empty() ? std::optional<Shape>() : shapes[s];
         add_kernel(table, entry, hold, archs, names, all);
@@ -524,12 +528,25 @@ class Reader {
     std::vector<LineAllowance> all;
     for (toml::node const& item : *array) {
       toml::table const* const one = item.as_table();
-      if (one == nullptr || one->size() != 2 || !one->contains("line") || !one->contains("at_most"))
-        fail("an allowance is {line = \"gemm.cu:88\", at_most = 8}", item.source());
+      toml::node const* const kernel = one == nullptr ? nullptr : one->get("kernel");
+      if (one == nullptr || one->size() != (kernel == nullptr ? 2U : 3U) || !one->contains("line") ||
+          !one->contains("at_most"))
+        fail(
+            "an allowance is {line = \"gemm.cu:88\", at_most = 8}, with kernel = \"NAME\" if it is not for "
+            "all",
+            item.source());
       all.push_back({string(*one->get("line"), "line"),
-                     static_cast<unsigned>(number(*one->get("at_most"), "at_most", 1, 1024))});
+                     static_cast<unsigned>(number(*one->get("at_most"), "at_most", 1, 1024)),
+                     kernel == nullptr ? "" : string(*kernel, "kernel")});
+      if (kernel != nullptr)
+        within(*kernel, [&] { return Pattern(all.back().kernel, "kernel").found_in(""); });
     }
     return all;
+  }
+  /// True if an allowance is for this kernel.
+  static bool is_for(LineAllowance const& allowance, ptx::Function const& kernel) {
+    Pattern const pattern(allowance.kernel, "kernel");
+    return pattern.found_in(kernel.name) || pattern.found_in(demangled(kernel.name));
   }
 
   [[nodiscard]] bool data_allowed(toml::table const& table) const {
@@ -586,17 +603,18 @@ class Reader {
       for (KernelAccess const& a : shared_accesses(*hold.module, hold.module->functions[i])) {
         std::size_t found = allow.size();
         for (std::size_t k = 0; k < allow.size(); ++k) {
-          if (!is_at(a, allow[k].line, hold.file)) continue;
+          if (!is_at(a, allow[k].line, hold.file) || !is_for(allow[k], hold.module->functions[i])) continue;
           if (found != allow.size())
-            fail(fmt::format("'{}' and '{}' are one line: it has an allowance already", allow[found].line,
-                             allow[k].line),
+            fail(fmt::format("'{}' and '{}' are of one access: it has an allowance already",
+                             allow[found].line, allow[k].line),
                  (*table.get("allow")->as_array())[k].source());
           found = k, used[k] = true;
         }
       }
     for (std::size_t k = 0; k < allow.size(); ++k)
       if (!used[k])
-        fail("no access to shared memory is at '" + allow[k].line + "'",
+        fail("no access to shared memory is at '" + allow[k].line + "'" +
+                 (allow[k].kernel.empty() ? "" : " in a kernel that '" + allow[k].kernel + "' finds"),
              (*table.get("allow")->as_array())[k].source(), "'swizproof kernel FILE.ptx' prints the lines");
   }
 

@@ -36,6 +36,7 @@ class Executor {
       out_.counters.push_back(add_leaf(leaf, 64));
     }
     out_.accesses.resize(program_.accesses.size());
+    out_.operands.resize(program_.operands.size());
     for (Id const block : flow_.order) run_block(block);
     close_exits();
     close_loops();
@@ -217,9 +218,14 @@ class Executor {
     };
     for (Id const b : flow_.order)
       if (program_.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program_.blocks[b].condition));
-    for (MemoryAccess const& m : program_.accesses) {
+    auto const need_access = [&](MemoryAccess const& m) {
       need_source(m.address);
       if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard));
+    };
+    for (MemoryAccess const& m : program_.accesses) need_access(m);
+    for (SharedOperand const& o : program_.operands) {
+      need_access(o.at);
+      if (o.size) need_source(*o.size);
     }
     while (!work.empty()) {
       std::uint32_t const r = work.back();
@@ -436,7 +442,13 @@ class Executor {
     for (std::uint32_t s = b.first; s < b.last; ++s) {
       Step const& step = program_.steps[s];
       if (step.action == Action::access) {
-        run_access(step, block);
+        run_access(program_.accesses[step.extra], out_.accesses[step.extra], block);
+        continue;
+      }
+      if (step.action == Action::operand) {
+        SharedOperand const& o = program_.operands[step.extra];
+        run_access(o.at, out_.operands[step.extra], block);
+        if (o.size) out_.operands[step.extra].size = value(*o.size, block, 32);
         continue;
       }
       if (step.dst < 0 || !needed_[static_cast<std::size_t>(step.dst)]) continue;
@@ -449,9 +461,7 @@ class Executor {
     for (std::uint32_t const d : written) ends_[key(d, block)] = now_[d];
   }
 
-  void run_access(Step const& step, Id block) {
-    MemoryAccess const& m = program_.accesses[step.extra];
-    ExecutedAccess& out = out_.accesses[step.extra];
+  void run_access(MemoryAccess const& m, ExecutedAccess& out, Id block) {
     unsigned const w = width_of(m.address, 32);
     Id const base = value(m.address, block, w);
     out.address = sum(w, base, constant(w, m.offset));
@@ -846,6 +856,7 @@ void execute(Program const& program, Flow const& flow, Execution& into, std::siz
   } catch (TooLarge const&) {
     into.refused = "its values need more than " + std::to_string(most_nodes) + " terms";
     into.accesses.assign(program.accesses.size(), {});
+    into.operands.assign(program.operands.size(), {});
   }
 }
 

@@ -1,3 +1,4 @@
+#include <swizproof/hardware/tma.hpp>
 #include <swizproof/ptx/inline.hpp>
 #include <swizproof/ptx/program.hpp>
 
@@ -772,6 +773,65 @@ class Lowering {
     program_.accesses.push_back(std::move(m));
   }
 
+  /// A descriptor in a register, or an address in shared memory, that no lane accesses itself.
+  void add_operand(Instruction const& i, Operand const& what, OperandRole role, std::uint32_t unit,
+                   Words const& parts, std::optional<Source> size = {}) {
+    SharedOperand o;
+    o.role = role;
+    o.tcgen05 = parts[0] == "tcgen05";
+    o.tensor = has(parts, "tensor");
+    o.unit = unit;
+    o.size = size;
+    o.at = access_at(i, what);
+    if (o.is_descriptor()) o.at.reason.clear(), o.at.address = in(what, 64);
+    program_.steps.push_back({Action::operand,
+                              32,
+                              -1,
+                              o.at.address,
+                              {},
+                              {},
+                              static_cast<std::uint32_t>(program_.operands.size()),
+                              line_});
+    program_.operands.push_back(std::move(o));
+  }
+
+  static bool takes_descriptors(Words const& parts) {
+    return (parts[0] == "wgmma" && has(parts, "mma_async")) ||
+           (parts[0] == "tcgen05" && (has(parts, "mma") || has(parts, "cp")));
+  }
+
+  /// Descriptors of wgmma.mma_async, tcgen05.mma and tcgen05.cp: A may be in registers, or in tensor memory by an address.
+  void descriptors(Instruction const& i, Words const& parts) {
+    auto const add = [&](std::size_t k, OperandRole role) {
+      Kind const kind = operand(i, k).kind;
+      if (kind == Kind::reg || kind == Kind::immediate) add_operand(i, operand(i, k), role, 16, parts);
+    };
+    if (has(parts, "cp")) return add(1, OperandRole::descriptor_source);
+    add(1, OperandRole::descriptor_a);
+    add(2, OperandRole::descriptor_b);
+  }
+
+  /// cp.async.bulk and cp.reduce.async.bulk, also of tensors: the state spaces of destination and source are in the opcode, in
+  /// this order; behind both are the size of a copy that is none of a tensor, and the mbarrier. Addresses are multiples of 16
+  /// bytes, of tensors of 128 bytes, of mbarriers of 8. [PTX ISA 9.1: cp.async.bulk, cp.async.bulk.tensor, mbarrier.init]
+  void bulk_copy(Instruction const& i, Words const& parts) {
+    bool const tensor = has(parts, "tensor");
+    std::optional<Source> const size =
+        tensor || i.operands.size() < 3 ? std::nullopt : std::optional(in(operand(i, 2), 32));
+    std::size_t k = 0;
+    for (std::string_view const p : parts) {
+      bool const shared = p == "shared" || p.starts_with("shared::");
+      if (shared && k < 2)
+        add_operand(i, operand(i, k), k == 0 ? OperandRole::destination : OperandRole::source,
+                    tensor ? tma_destination : 16, parts, size);
+      if (shared || p == "global") ++k;
+    }
+    if (k != 2 || !has(parts, "mbarrier::complete_tx::bytes")) return;  // a prefetch has one space
+    for (std::size_t at = 2; at < i.operands.size(); ++at)
+      if (operand(i, at).kind == Kind::address || operand(i, at).kind == Kind::other)
+        return add_operand(i, operand(i, at), OperandRole::barrier, 8, parts);
+  }
+
   /// ld and st of up to 16 bytes a lane.
   void load_or_store(Instruction const& i, Words const& parts, Type type, bool load) {
     Operand const& where = operand(i, load ? 1 : 0);
@@ -827,8 +887,8 @@ class Lowering {
   }
 
   void copy_async(Instruction const& i, Words const& parts) {
-    if (has(parts, "bulk") || has(parts, "mbarrier") || !has(parts, "global"))
-      return;  // no lanes' addresses; groups
+    if (has(parts, "bulk")) return bulk_copy(i, parts);
+    if (has(parts, "mbarrier") || !has(parts, "global")) return;  // groups
     MemoryAccess m = access_at(i, operand(i, 0));
     std::uint64_t const bytes = operand(i, 2).value;
     m.bytes = static_cast<std::uint32_t>(bytes);
@@ -889,6 +949,17 @@ class Lowering {
     out(d, emit(Action::voted, bits, in(operand(i, 2), 32), registers_of(i, 1), {}, named(opcode_)), bits);
   }
 
+  /// elect.sync: the lane that is elected is one number for the lanes of the mask.
+  void elect(Instruction const& i) {
+    Operand const& d = operand(i, 0);
+    if (guard_ >= 0 || (d.kind == Kind::reg && d.parts.empty())) return unknown(i);
+    Source const leader = emit(Action::voted, 32, in(operand(i, 1), 32), {}, {}, named(opcode_));
+    Operand lane = d;
+    lane.parts.clear();
+    if (lane.kind == Kind::reg) out(lane, leader, 32);
+    for (Operand const& p : d.parts) out(p, emit(Action::equal, 1, leader, special("%laneid", 32)), 1);
+  }
+
   // ------------------------------------------------------------------------------------- one instruction
 
   void instruction(Instruction const& i, std::size_t index) {
@@ -936,6 +1007,9 @@ class Lowering {
     if (op == "red" && !has(parts, "async")) return atomic(i, parts, type, false);
     if (op == "shfl") return shuffle(i, parts);
     if (op == "vote" || op == "redux") return voted(i, parts);
+    if (op == "elect") return elect(i);
+    if (op == "multimem" && has(parts, "bulk")) return bulk_copy(i, parts);
+    if (takes_descriptors(parts)) descriptors(i, parts);
     if (op == "wmma" && (has(parts, "load") || has(parts, "store"))) return wmma(i, parts);
     if (op == "call") return call(i);
     if (has(parts, "async") && (op == "st" || op == "red")) return store_async(i);
@@ -1016,7 +1090,8 @@ class Lowering {
       bool const memory = op == "ld" || op == "ldu" || op == "st" || op == "atom" || op == "red" ||
                           op == "ldmatrix" || op == "stmatrix" || op == "cp" || op == "wmma";
       Space const space = space_of(parts);
-      if (memory && (space == Space::shared || space == Space::generic || op == "cp"))
+      if (takes_descriptors(parts) ||
+          (memory && (space == Space::shared || space == Space::generic || op == "cp")))
         return "the function " + std::string(name) + " may access shared memory";
     }
     return {};

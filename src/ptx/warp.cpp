@@ -457,8 +457,10 @@ Lanes Warp::product(Id id, unsigned bits) {
     reduce(out, bits);
     return out;
   }
-  return missing_value(a.terms.empty() ? b : a,
-                       "the lanes' numbers are multiplied by a value that is not known");
+  constexpr unsigned few = 8;  // bits, whose values the caller can try
+  std::string const reason = "the lanes' numbers are multiplied by a value that is not known";
+  Lanes const& unknown = a.terms.empty() ? b : a;
+  return bits <= few ? missing_bits(unknown, bits, reason) : missing_value(unknown, reason);
 }
 
 Lanes Warp::shifted_left(Id id, unsigned bits) {

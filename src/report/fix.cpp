@@ -53,12 +53,13 @@ std::string starts_of(PaddingFix const& fix) {
   return list_of(one ? all.first(1) : all);
 }
 
-/// `rows of 33 elements of 4 bytes instead of 32, counted from 0x400; 124 more bytes of memory`
+/// `4 bytes after each 128, counted from 0x400: rows of 33 elements of 4 bytes instead of 32; 124 more bytes of memory`
 std::string describe(PaddingFix const& fix, unsigned element_bytes) {
   return fmt::format(
-      "rows of {} elements of {} bytes instead of {}, counted from {}; {} more bytes of memory\n",
-      (fix.pitch + fix.padding) / element_bytes, element_bytes, fix.pitch / element_bytes, starts_of(fix),
-      fix.memory);
+      "{} bytes after each {}, counted from {}: rows of {} elements of {} bytes instead of {}; {} more bytes "
+      "of memory\n",
+      fix.padding, fix.pitch, starts_of(fix), (fix.pitch + fix.padding) / element_bytes, element_bytes,
+      fix.pitch / element_bytes, fix.memory);
 }
 
 /// Family of swizzles that was searched: `all 140 Swizzle<b,m,s> with m >= 4 and b + m + |s| <= 13 (...)`

@@ -1,5 +1,6 @@
 #include "report/kernel.hpp"
 
+#include "report/fix.hpp"
 #include "report/report.hpp"
 
 #include <swizproof/hardware/collision.hpp>
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace swizproof {
 
@@ -34,9 +36,27 @@ std::string_view name(KernelVerdict v) {
                                        : "unknown";
 }
 
+namespace {
+
+std::string source_at(std::string const& file, std::uint32_t line, std::uint32_t ptx_line) {
+  if (file.empty()) return fmt::format("PTX {}", ptx_line);
+  return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), line);
+}
+
+}  // namespace
+
 std::string source_of(KernelAccess const& a) {
-  if (a.file.empty()) return fmt::format("PTX {}", a.ptx_line);
-  return fmt::format("{}:{}", a.file.substr(a.file.rfind('/') + 1), a.line);
+  std::string const own = source_at(a.file, a.line, a.ptx_line);
+  if (a.file.empty() || a.inlined_at.empty()) return own;
+  SourceLine const& outer = a.inlined_at.back();
+  return fmt::format(
+      "{} from {}", own,
+      outer.file == a.file ? std::to_string(outer.line) : source_at(outer.file, outer.line, 0));
+}
+std::string source_of(KernelOperand const& o) { return source_at(o.file, o.line, o.ptx_line); }
+
+std::string bits_of(KernelOperand const& o) {
+  return o.descriptor ? fmt::format("{:#018x}", o.descriptor->bits()) : "";
 }
 
 nlohmann::ordered_json to_json(KernelAccess const& a) {
@@ -44,6 +64,8 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
            {"line", a.file.empty() ? Json() : Json(a.line)},
            {"ptx_line", a.ptx_line},
            {"op", a.op}};
+  for (SourceLine const& at : a.inlined_at)
+    out["inlined_at"].push_back({{"file", text_or_null(at.file)}, {"line", at.line}});
   if (!a.calls.empty()) out["calls"] = a.calls;
   out["verdict"] = name(a.verdict);
   out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
@@ -56,6 +78,34 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["counterexample"] = a.worst && a.verdict != KernelVerdict::proved ? to_json(*a.worst) : Json();
   out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
   out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
+  if (a.function) out["function"] = {{"parameter", a.function->parameter}, {"at_most", a.function->at_most}};
+  return out;
+}
+
+nlohmann::ordered_json to_json(KernelOperand const& o) {
+  Json out{{"file", text_or_null(o.file)},
+           {"line", o.file.empty() ? Json() : Json(o.line)},
+           {"ptx_line", o.ptx_line},
+           {"op", o.op}};
+  if (!o.calls.empty()) out["calls"] = o.calls;
+  out["operand"] = o.what;
+  out["verdict"] = name(o.verdict);
+  out["descriptor"] = text_or_null(bits_of(o));
+  out["mode"] = o.descriptor ? Json(o.descriptor->operand_mode().name) : Json();
+  out["leading_byte_offset"] = o.descriptor ? Json(o.descriptor->leading_byte_offset) : Json();
+  out["stride_byte_offset"] = o.descriptor ? Json(o.descriptor->stride_byte_offset) : Json();
+  out["base_offset"] = o.descriptor ? Json(o.descriptor->base_offset) : Json();
+  out["start"] = text_or_null(o.start);
+  out["needed"] = o.needed;
+  out["guaranteed"] = o.guaranteed ? Json(*o.guaranteed) : Json();
+  out["reason"] = text_or_null(o.reason);
+  out["executed"] = o.executed;
+  out["array"] = text_or_null(o.array);
+  out["base"] = o.base ? Json(*o.base) : Json();
+  if (!o.values.empty()) {
+    out["values"] = Json::object();
+    for (auto const& [what, value] : o.values) out["values"][what] = value;
+  }
   return out;
 }
 
@@ -65,9 +115,65 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
               {"file", file},
               {"block", text_or_null(report.block)},
               {"refused", text_or_null(report.refused)},
-              {"accesses", Json::array()}};
+              {"accesses", Json::array()},
+              {"operands", Json::array()}};
   for (KernelAccess const& a : report.accesses) kernel["accesses"].push_back(to_json(a));
+  kernel["fixes"] = Json::array();
+  for (KernelFix const& f : report.fixes) {
+    Json regions = Json::array();
+    for (Fix const& fix : f.fixes) regions.push_back(to_json(fix));
+    kernel["fixes"].push_back({{"array", f.array},
+                               {"start", f.start},
+                               {"executions", f.executions},
+                               {"accesses", f.accesses},
+                               {"left_out", f.left_out},
+                               {"fixes", std::move(regions)}});
+  }
+  for (KernelOperand const& o : report.operands) kernel["operands"].push_back(to_json(o));
   return kernel;
+}
+
+std::string describe(KernelFunction const& f, int indent) {
+  std::map<unsigned, std::string> cases;  // by cost: residues to as few bits as have one
+  for (std::size_t modulus = 1; modulus <= f.at_most.size(); modulus *= 2)
+    for (std::size_t r = 0; r < modulus; ++r) {
+      auto const same = [&](std::size_t by) {
+        for (std::size_t i = r % by; i < f.at_most.size(); i += by)
+          if (f.at_most[i] != f.at_most[r % by]) return false;
+        return true;
+      };
+      if (!same(modulus) || (modulus != 1 && same(modulus / 2))) continue;
+      std::string& text = cases[f.at_most[r]];
+      text += fmt::format("{}{} % {} = {}", text.empty() ? "" : " or ", f.parameter, modulus, r);
+    }
+  std::string text;
+  for (auto const& [cost, when] : cases)
+    text += fmt::format("{}{} if {}", text.empty() ? "at most " : ", ", cost, when);
+  constexpr std::size_t most = 240;  // characters; the JSON document has the table
+  if (text.size() > most) text = text.substr(0, most - 3) + "...";
+  return fmt::format("{:{}}{}\n", "", indent, printable(text));
+}
+
+std::string describe(KernelFix const& f, int indent, Style const& style) {
+  std::string const all = f.accesses == 1 ? "the instruction that accesses it"
+                          : f.left_out.empty()
+                              ? fmt::format("all {} instructions that access it", f.accesses)
+                              : fmt::format(
+                                    "{} of {} instructions that access it; of the others the addresses are "
+                                    "not known, or there is no cost model",
+                                    f.accesses - f.left_out.size(), f.accesses);
+  std::string const start = f.start == f.array ? "" : " from " + f.start + " on";
+  std::string text =
+      fmt::format("{:{}}fix of array {}{} for {}; wavefronts of a block, bytes from its start\n", "", indent,
+                  style.strong(printable(f.array)), printable(start), all);
+  for (Fix const& fix : f.fixes) {
+    std::string const lines = describe(fix, style);
+    for (std::size_t at = 0, end = 0; at < lines.size(); at = end + 1) {
+      end = lines.find('\n', at);
+      text += fmt::format("{:{}}{}\n", "", indent + 2, lines.substr(at, end - at));
+    }
+  }
+  return text;
 }
 
 std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent, Style const& style) {
@@ -77,14 +183,14 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   for (auto const& [what, value] : w.values)
     values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
-  constexpr std::size_t most = 100;  // characters; the JSON document has them all
-  std::string const address = a.address.size() <= most ? a.address : a.address.substr(0, most - 3) + "...";
+  constexpr std::size_t most = 100;  // characters; the JSON document has longer ones
+  std::string const address = a.address.size() <= most ? "; address: " + a.address : "";
   Collision const worst = fullest(*a.instruction, w.lanes, c);
   if (!a.calls.empty())
     values +=
         fmt::format("; called at PTX line{} {}", a.calls.size() == 1 ? "" : "s", fmt::join(a.calls, ", "));
   if (style.brief()) return describe(worst, indent, style, fmt::format("warp {}{}", w.warp, values));
-  return fmt::format("{:{}}warp {}{}; address: {}\n", "", indent, w.warp, values, address) +
+  return fmt::format("{:{}}warp {}{}{}\n", "", indent, w.warp, values, address) +
          describe(worst, indent, style);
 }
 
@@ -113,10 +219,35 @@ std::vector<FailingAccess> failing_of(KernelReport const& report, bool data) {
   return all;
 }
 
+std::vector<FailingOperand> failing_operands(KernelReport const& report) {
+  std::vector<FailingOperand> all;
+  for (KernelOperand const& o : report.operands) {
+    if (o.verdict == KernelVerdict::proved) continue;
+    std::string const text = fmt::format("{}: {} of {}: {}", source_of(o), o.what, o.op, o.reason);
+    auto const same = std::find_if(all.begin(), all.end(), [&](FailingOperand const& f) {
+      return f.operand->file == o.file && f.text == text;
+    });
+    if (same == all.end())
+      all.push_back({&o, text});
+    else
+      ++same->instructions;
+  }
+  return all;
+}
+
+namespace {
+
+std::string counted(std::string const& text, unsigned instructions, int indent) {
+  return fmt::format("{:{}}{}{}\n", "", indent, printable(text),
+                     instructions == 1 ? "" : fmt::format(" ({} instructions)", instructions));
+}
+
+}  // namespace
+
+std::string describe(FailingOperand const& f, int indent) { return counted(f.text, f.instructions, indent); }
+
 std::string describe(FailingAccess const& f, Architecture const& arch, int indent, Style const& style) {
-  return fmt::format("{:{}}{}{}\n{}", "", indent, printable(f.text),
-                     f.instructions == 1 ? "" : fmt::format(" ({} instructions)", f.instructions),
-                     lanes_of(*f.access, arch, indent + 2, style));
+  return counted(f.text, f.instructions, indent) + lanes_of(*f.access, arch, indent + 2, style);
 }
 
 }  // namespace swizproof

@@ -16,15 +16,31 @@ namespace swizproof {
 /// `proved`, `refuted`, `data` or `unknown`.
 [[nodiscard]] std::string_view name(KernelVerdict verdict);
 
-/// Line of the source, as `gemm.cu:31`; without -lineinfo that of the PTX, as `PTX 77`.
+/// Line of the source, as `gemm.cu:31`; `copy.hpp:7 from gemm.cu:31` or `gemm.cu:7 from 31` if it was inlined there; without
+/// -lineinfo that of the PTX, as `PTX 77`.
 [[nodiscard]] std::string source_of(KernelAccess const& access);
+
+/// The same of an operand.
+[[nodiscard]] std::string source_of(KernelOperand const& operand);
+
+/// Descriptor without its start, as `0x4000004000010000`; empty if its other bits are not known.
+[[nodiscard]] std::string bits_of(KernelOperand const& operand);
 
 /// The keys of `kernel` for one access.
 [[nodiscard]] nlohmann::ordered_json to_json(KernelAccess const& access);
 
+/// The same for an operand.
+[[nodiscard]] nlohmann::ordered_json to_json(KernelOperand const& operand);
+
 /// The same for a kernel of this name, from this file of PTX.
 [[nodiscard]] nlohmann::ordered_json to_json(KernelReport const& report, std::string const& name,
                                              std::string const& file);
+
+/// `at most 1 if n % 2 = 1, 2 if n % 4 = 2, 4 if n % 4 = 0`, as a line indented by `indent`.
+[[nodiscard]] std::string describe(KernelFunction const& function, int indent);
+
+/// A fix, as `explain` shows it, with how many of the array's accesses it was searched for; in lines indented by `indent`.
+[[nodiscard]] std::string describe(KernelFix const& fix, int indent, Style const& style);
 
 /// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
 /// nothing for an access of another kind. With --brief the bank alone. Checked by tests/golden/kernel.txt.
@@ -40,6 +56,19 @@ struct FailingAccess {
 
 /// Accesses that are not proved, those of one line together; without `data`, none that depends on data alone.
 [[nodiscard]] std::vector<FailingAccess> failing_of(KernelReport const& report, bool data);
+
+/// An operand that is not proved, and how many instructions of its line fail for the same reason.
+struct FailingOperand {
+  KernelOperand const* operand = nullptr;
+  std::string text{};  ///< `gemm.cu:88: descriptor A of wgmma...: the swizzle pattern does not start ..`
+  unsigned instructions = 1;
+};
+
+/// Operands that are not proved, those of one line together.
+[[nodiscard]] std::vector<FailingOperand> failing_operands(KernelReport const& report);
+
+/// A line on the operand, indented by `indent`.
+[[nodiscard]] std::string describe(FailingOperand const& failing, int indent);
 
 /// A line on the access, and the lanes that collide, indented by `indent`.
 [[nodiscard]] std::string describe(FailingAccess const& failing, Architecture const& arch, int indent,

@@ -8,7 +8,9 @@
 // result is what the access costs at most.
 #pragma once
 
+#include <swizproof/analysis/fix.hpp>
 #include <swizproof/hardware/bank.hpp>
+#include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/ptx/module.hpp>
 
 #include <array>
@@ -17,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,8 @@ namespace swizproof {
 struct LineAllowance {
   std::string line{};  ///< `gemm.cu:31`, or a longer end of the path
   unsigned at_most = 0;
+  std::string
+      kernel{};  ///< a regular expression for names of kernels, which the reader of obligations applies; empty: all
 };
 
 /// Value of a parameter: -1 is {~0, true}, 4294967295 is {0xffffffff, false}.
@@ -45,6 +50,8 @@ struct KernelOptions {
   unsigned excess = 0;                             ///< so many more
   std::vector<LineAllowance> allow{};              ///< go before both
   std::uint64_t steps = 4'000'000;                 ///< of evaluation, for one kernel
+  bool fixes = false;                              ///< search them
+  bool lanes = false;                              ///< fill KernelAccess::lanes
 };
 
 /// One verdict.
@@ -62,6 +69,36 @@ struct KernelWorst {
   WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
 };
 
+/// Lanes of one warp that execute an access together, in one case: their addresses are `lane` plus a number that all of them
+/// share, a multiple of 2^zeros, modulo 2^32.
+struct KernelLanes {
+  std::uint32_t may = 0;   ///< lanes that may take part
+  std::uint32_t must = 0;  ///< those that surely do
+  bool together = false;   ///< all of the other lanes of `may` take part, or none
+  bool sure = false;       ///< an execution has these addresses, if the lanes of `must` are all of them
+  unsigned zeros = 32;     ///< at most 32
+  std::array<std::uint32_t, 32> lane{};
+
+  [[nodiscard]] friend bool operator<(KernelLanes const& a, KernelLanes const& b) {
+    auto const all = [](KernelLanes const& x) {
+      return std::tie(x.may, x.must, x.together, x.sure, x.zeros, x.lane);
+    };
+    return all(a) < all(b);
+  }
+};
+
+/// A line of the source.
+struct SourceLine {
+  std::string file{};
+  std::uint32_t line = 0;
+};
+
+/// Wavefronts of an access as a function of a parameter: at_most[n % at_most.size()], for every n.
+struct KernelFunction {
+  std::string parameter{};
+  std::vector<unsigned> at_most{};  ///< a power of two of them, at most 1,024
+};
+
 /// Result for one instruction.
 struct KernelAccess {
   std::string op{};
@@ -71,6 +108,7 @@ struct KernelAccess {
   std::vector<std::uint32_t> calls{};  ///< PTX lines of the calls that lead to it, from the kernel's own on
   std::string file{};                  ///< of the source; empty without -lineinfo
   std::uint32_t line = 0;
+  std::vector<SourceLine> inlined_at{};  ///< lines that the compiler inlined it for, the kernel's own last
   KernelVerdict verdict = KernelVerdict::unknown;
   std::optional<unsigned> wavefronts{};  ///< at most
   bool reached = false;                  ///< whether an execution takes as many
@@ -81,6 +119,47 @@ struct KernelAccess {
   std::string reason{};
   std::optional<KernelWorst> worst{};
   std::optional<bool> aligned{}, in_bounds{};
+  std::optional<KernelFunction> function{};  ///< if the bound differs with the low bits of one parameter
+  /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known, and `reason` or
+  /// `open` says why.
+  std::optional<std::vector<KernelLanes>> lanes{};
+  std::string open{};
+};
+
+/// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
+/// addresses are offsets from the array's start.
+struct KernelFix {
+  std::string array{};           ///< a variable in shared memory
+  std::string start{};           ///< as an address shows it: `staged`, or `memory + 1023 & 0xfffffc00`
+  std::vector<Fix> fixes{};      ///< one of the whole array, or of its parts if that saves more
+  std::uint64_t executions = 0;  ///< of warps, that were searched
+  std::size_t accesses = 0;      ///< instructions that access the variable
+  std::vector<std::uint32_t>
+      left_out{};  ///< PTX lines of those whose addresses are not known, of atomics, and without a cost model
+};
+
+/// Result for one operand in shared memory that no lane accesses itself: a descriptor of wgmma or tcgen05, or an address of a
+/// bulk copy (TMA).
+///
+/// The start of a descriptor, and the destination that one reads, lie in a swizzle pattern of `needed` bytes. The pattern begins
+/// at a multiple of as many bytes where the base offset is 0. It cannot for all bases of the array if it moves with the base.
+struct KernelOperand {
+  std::string op{};
+  std::string what{};  ///< `descriptor A`, `destination`, `mbarrier`
+  std::uint32_t ptx_line = 0;
+  std::vector<std::uint32_t> calls{};  ///< as of an access
+  std::string file{};
+  std::uint32_t line = 0;
+  KernelVerdict verdict = KernelVerdict::unknown;
+  std::optional<MatrixDescriptor> descriptor{};  ///< with a start of 0, if all of its other bits are known
+  std::string start{};                           ///< address as an expression
+  unsigned needed = 0;                   ///< bytes that must divide the start of the pattern, or the address
+  std::optional<unsigned> guaranteed{};  ///< bytes that do in every execution, at most `needed`
+  bool executed = true;                  ///< false: no lane of any warp executes it
+  std::string reason{};
+  std::string array{};                  ///< the variable in shared memory that it is in
+  std::optional<std::uint64_t> base{};  ///< of the array, for which it is refuted
+  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< parameters of that execution
 };
 
 /// Result for one kernel.
@@ -89,10 +168,12 @@ struct KernelReport {
   std::string block{};    ///< `128,1,1`, or `32n,1,1`
   std::string refused{};  ///< why none of its accesses was decided
   std::vector<KernelAccess> accesses{};
+  std::vector<KernelFix> fixes{};  ///< of arrays with an access that is refuted for its cost
+  std::vector<KernelOperand> operands{};
 };
 
-/// True if the access is of this line: `gemm.cu:31` is the end of its source's path, at a slash; without -lineinfo, of the file
-/// of PTX, whose line is meant then. Checked by tests/parse/kernel_obligation_test.cpp.
+/// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without
+/// -lineinfo, of the file of PTX, whose line is meant then. Checked by tests/parse/kernel_obligation_test.cpp.
 [[nodiscard]] bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file);
 
 /// Index of the parameter of this name: `#0`, `param_0` or the PTX's own; none if there is no such one.

@@ -61,8 +61,9 @@ struct ExecutedAccess {
   std::uint32_t address = 0;  ///< node: base + offset
   std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
   std::int32_t loop = -1;
-  bool reached = false;  ///< whether its block is reached at all
-  bool exact = true;     ///< whether `guard` is exactly the lanes that execute it, if loops end
+  bool reached = false;    ///< whether its block is reached at all
+  std::uint32_t size = 0;  ///< node: bytes of a bulk copy, or 0
+  bool exact = true;       ///< whether `guard` is exactly the lanes that execute it, if loops end
 };
 
 /// A function's values.
@@ -75,7 +76,8 @@ struct Execution {
   /// For each loop, the truth with which an iteration takes each exit.
   std::vector<std::vector<std::uint32_t>> exits{};
   std::vector<ExecutedAccess> accesses{};
-  std::string refused{};  ///< why nothing was executed; empty where it was
+  std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
+  std::string refused{};                   ///< why nothing was executed; empty where it was
 };
 
 /// Executes a program. `most_nodes` bounds the graph: beyond it `refused` says so.

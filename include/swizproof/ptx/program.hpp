@@ -44,7 +44,8 @@ enum class Action : std::uint8_t {
   special,  ///< special register `extra`
   symbol,   ///< address of symbol `extra`
   shuffle,  ///< a from the lane that b and c name; `extra` is the mode
-  access    ///< Program::accesses[extra]
+  access,   ///< Program::accesses[extra]
+  operand   ///< Program::operands[extra]
 };
 
 /// Special registers that are functions of the thread or the launch.
@@ -107,6 +108,27 @@ struct MemoryAccess {
       calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
 };
 
+/// Role of a value that names shared memory for a unit other than the warp's own loads and stores.
+enum class OperandRole : std::uint8_t {
+  descriptor_a,
+  descriptor_b,
+  descriptor_source,  ///< of tcgen05.cp
+  destination,        ///< of a bulk copy
+  source,
+  barrier  ///< the mbarrier that a bulk copy arrives at
+};
+
+/// A descriptor of wgmma or tcgen05, or an address of a bulk copy or a copy of a tensor (TMA).
+struct SharedOperand {
+  MemoryAccess at{};  ///< `address` is a descriptor of 64 bits or an address; `bytes` is not used
+  OperandRole role = OperandRole::destination;
+  bool tcgen05 = false;          ///< of a descriptor: read by tcgen05, else by wgmma
+  bool tensor = false;           ///< of an address: a copy of a tensor
+  std::uint32_t unit = 0;        ///< bytes that divide the address, or the start of a descriptor
+  std::optional<Source> size{};  ///< bytes of a bulk copy, 32 bits: a multiple of 16
+  [[nodiscard]] bool is_descriptor() const { return role <= OperandRole::descriptor_source; }
+};
+
 /// Steps [first, last), then a branch: to `taken` if the predicate `condition` is true (or is -1), else to `next`. -1: the end.
 struct Block {
   std::uint32_t first = 0, last = 0;
@@ -123,6 +145,7 @@ struct Program {
   std::vector<Step> steps{};
   std::vector<Block> blocks{};  ///< the first is the entry
   std::vector<MemoryAccess> accesses{};
+  std::vector<SharedOperand> operands{};
   std::vector<Variable> symbols{};
   std::vector<std::string> names{};           ///< of what is not modelled: `activemask.b32`, `%clock`
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters

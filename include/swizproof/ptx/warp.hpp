@@ -89,6 +89,8 @@ class Warp {
   /// Trailing zeros that a node surely has.
   unsigned trailing_zeros(std::uint32_t node);
 
+  /// True if all lanes that enter a loop leave it in the same iteration.
+  bool exits_together(std::int32_t loop);
   /// Starts again, under other assumptions.
   void assume(std::vector<Assumption> assumptions);
   /// The request of a stuck value, by its `why`.
@@ -144,7 +146,6 @@ class Warp {
     std::array<std::uint64_t, 32> least{}, most{};
   };
   [[nodiscard]] Range range(Lanes const& v, unsigned width);
-  bool exits_together(std::int32_t loop);
   Induction decide_phi(std::size_t index);
   Id fresh_atom(unsigned bits, unsigned zeros, Id part_of);
   void forget();

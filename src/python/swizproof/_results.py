@@ -757,6 +757,22 @@ class KernelWarp(Record):
 
 
 @record
+class SourceLine(Record):
+    """A line of a source file."""
+
+    file: Optional[str] = None
+    line: int = 0
+
+
+@record
+class KernelFunction(Record):
+    """Wavefronts of an access for every value n of a parameter: at most `at_most[n % len(at_most)]`."""
+
+    parameter: str
+    at_most: List[int]
+
+
+@record
 class KernelAccess(Record):
     """One shared-memory instruction of a compiled kernel."""
 
@@ -765,6 +781,7 @@ class KernelAccess(Record):
     source: Optional[str] = None
     ptx_line: int = 0
     op: str = ""
+    inlined_at: Optional[List[SourceLine]] = None
     calls: Optional[List[int]] = None
     verdict: str = "unknown"
     wavefronts: Optional[int] = None
@@ -777,6 +794,47 @@ class KernelAccess(Record):
     counterexample: Optional[KernelWarp] = None
     aligned: Optional[bool] = None
     in_bounds: Optional[bool] = None
+    function: Optional[KernelFunction] = None
+
+
+@record
+class KernelFix(Record):
+    """Fixes of an array in shared memory, for `executions` of a kernel's warps; `left_out` has the PTX lines of accesses that it was not searched for."""
+
+    array: str
+    start: str
+    executions: int
+    accesses: int
+    left_out: List[int]
+    fixes: List[Fix]
+
+
+@record
+class KernelOperand(Record):
+    """A descriptor of wgmma or tcgen05, or an address of a bulk copy: `needed` bytes must divide the start of the swizzle pattern, or the address; `guaranteed`
+    bytes do. `base` of `array` refutes it, with these values of parameters."""
+
+    file: Optional[str] = None
+    line: Optional[int] = None
+    source: Optional[str] = None
+    ptx_line: int = 0
+    op: str = ""
+    calls: Optional[List[int]] = None
+    operand: str = ""
+    verdict: str = "unknown"
+    descriptor: Optional[str] = None
+    mode: Optional[str] = None
+    leading_byte_offset: Optional[int] = None
+    stride_byte_offset: Optional[int] = None
+    base_offset: Optional[int] = None
+    start: Optional[str] = None
+    needed: int = 0
+    guaranteed: Optional[int] = None
+    reason: Optional[str] = None
+    executed: bool = True
+    array: Optional[str] = None
+    base: Optional[int] = None
+    values: Optional[Dict[str, int]] = None
 
 
 @record
@@ -789,6 +847,8 @@ class CompiledKernel(Record):
     block: Optional[str] = None
     refused: Optional[str] = None
     accesses: Optional[List[KernelAccess]] = None
+    fixes: Optional[List[KernelFix]] = None
+    operands: Optional[List[KernelOperand]] = None
 
 
 @record
@@ -859,6 +919,7 @@ class Crosscheck(Answer):
     counted: Optional[Dict[str, Any]] = None
     traces: Optional[List[Dict[str, Any]]] = None
     trace_sums: Optional[Dict[str, Any]] = None
+    compiled: Optional[List[Dict[str, Any]]] = None
 
 
 @record

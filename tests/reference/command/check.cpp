@@ -263,6 +263,12 @@ bool may_carry(Tile const& tile) {
   return top != 0 && !tile.flagged && carries;
 }
 
+bool may_be_sliced_otherwise(Question const& q) {
+  bool const copies = std::any_of(q.accesses.begin(), q.accesses.end(),
+                                  [](Access const& a) { return a.form == Access::thread_value; });
+  return copies && q.tile && may_carry(*q.tile);
+}
+
 long long check_case(Campaign& c, Random& r) {
   Question q;
   for (;;) {
@@ -282,11 +288,9 @@ long long check_case(Campaign& c, Random& r) {
     c.drew("a thread-value layout that is none");
     return c.refused(), 1;
   }
-  bool const copies = std::any_of(q.accesses.begin(), q.accesses.end(),
-                                  [](Access const& a) { return a.form == Access::thread_value; });
   bool const sliced =
       answer.out.find("CuTe's partition of this layout may be another function") != std::string::npos;
-  if (answer.code == 2 && sliced && copies && q.tile && may_carry(*q.tile)) {
+  if (answer.code == 2 && sliced && may_be_sliced_otherwise(q)) {
     c.drew("offsets that may carry under a swizzle, which CuTe slices otherwise");
     return c.refused(), 1;
   }

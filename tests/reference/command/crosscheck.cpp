@@ -47,7 +47,7 @@ Proved draw_proved(Campaign& c, Random& r, std::string& toml) {
   int worst = 0;
   do {
     q = draw_question(r, true, false);
-    if (!q.tile || !cheap(q, 100) || malformed(q) || idle(q)) continue;
+    if (!q.tile || !cheap(q, 100) || malformed(q) || idle(q) || may_be_sliced_otherwise(q)) continue;
     q.accesses.resize(1);
     q.at_most.reset();
     q.align.reset();

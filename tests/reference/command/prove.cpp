@@ -23,7 +23,7 @@ Obligation access_obligation(Random& r, Campaign& c) {
   Question q;
   do {
     q = draw_question(r, true, false);
-  } while (!q.tile || !cheap(q, 300) || malformed(q) || idle(q));
+  } while (!q.tile || !cheap(q, 300) || malformed(q) || idle(q) || may_be_sliced_otherwise(q));
   note(c, q);
   Obligation o;
   o.text = "layout = " + toml_string(q.tile->text) + "\n" + element_line(q.tile->options) + "access = ";

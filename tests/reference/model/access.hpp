@@ -32,6 +32,8 @@ bool shares(Tile const&);
 bool idle(Question const&);
 /// A thread-value layout that no warp can execute, or that leaves its own tile: bad input.
 bool malformed(Question const&);
+/// True if a thread-value access is to a swizzled layout whose offsets may carry: CuTe may slice another function, and the tool refuses.
+bool may_be_sliced_otherwise(Question const&);
 /// Compares one access of an answer of check, replays what it shows, and returns whether it is proved.
 bool compare_access(Campaign&, Question const&, Access const&, Json const&);
 

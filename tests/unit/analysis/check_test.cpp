@@ -307,5 +307,26 @@ TEST(Check, OffsetsThatCarryIntoTheSwizzleAreNotPartitioned) {
       (void)check_text("Sw<1,2,3> o _160 o (32,24):(24,1)", "ld.shared.b32: coord = (lane%8, lane/8)", 32));
 }
 
+TEST(Check, VectorsStayWithinTheValuesBeforeATilersGaps) {
+  // One value a thread; the tiler's gap of 8 rows gives each thread a second one, which no vector of two reaches.
+  std::string const copy = ": tv (_32,_1):(_1,_0) tile ((_8,_4):(_1,_16),_1)";
+  EXPECT_NO_THROW((void)check_text("(64,1):(1,64)", "ld.shared.b16" + copy, 16));
+  EXPECT_THROW((void)check_text("(64,1):(1,64)", "ld.shared.b32" + copy, 16), InputError);
+}
+
+TEST(Check, TheValueTypeOfACopyIsTheElement) {
+  std::string const copy =
+      "ld.shared.b32: TiledCopy\n  Tiler_MN:       (_32,_1)\n  TiledLayout_TV: (_32,_1):(_1,_0)\nCopy_Atom\n"
+      "  ThrID:        _1:_0\n  ValLayoutSrc: (_1,_1):(_0,_1)\n  ValLayoutDst: (_1,_1):(_0,_1)\n"
+      "  ValLayoutRef: (_1,_1):(_0,_1)\n  ValueType:    32b";
+  EXPECT_NO_THROW((void)check_text("(32,1):(1,32)", copy, 32));
+  try {
+    (void)check_text("(64,1):(1,64)", copy, 16);
+    ADD_FAILURE() << "it is accepted";
+  } catch (InputError const& error) {
+    EXPECT_NE(error.message.find("values of 32 bits (ValueType)"), std::string::npos) << error.message;
+  }
+}
+
 }  // namespace
 }  // namespace swizproof

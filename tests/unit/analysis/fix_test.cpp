@@ -520,6 +520,36 @@ RC_GTEST_PROP(Fix, NoPaddingIsBetter, ()) {
   RC_ASSERT((fix.padding ? fix.padding->after : fix.before) == least_padded(all, fix.region[0], widest));
 }
 
+/// Word 512 / 4 + w is w. One access has the upper halves of the even words 0 to 30 and the lower ones of 32 to 62, in 16 banks.
+/// 32 others, of 32 neighbouring words each, are free and cost more as soon as padding parts them by a word. What frees the
+/// first and leaves those is a row of all bytes, one row behind the start of rows: all halves move by 2 bytes.
+TEST(Fix, PaddingOfTheRowBeforeMovesHalvesIntoOtherWords) {
+  Instruction const ld_b16{Operation::ld_shared, 2};
+  std::uint32_t const begin = 512;
+  WeightedAccess halves{ld_b16, {}, 1, 8};
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    halves.access.active[l] = true;
+    halves.access.address[l] = begin + (l < 16 ? 8 * l + 2 : 128 + 8 * (l - 16));
+  }
+  std::vector<WeightedAccess> all{halves};
+  for (std::uint32_t first = 0; first < 32; ++first) {
+    all.push_back({ld_b16, {}, 10, 8});
+    for (std::uint32_t l = 0; l < 32; ++l) {
+      all.back().access.active[l] = true;
+      all.back().access.address[l] = begin + 4 * (first + l);
+    }
+  }
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  EXPECT_EQ(fixes[0].before, 2U + 320U);
+  ASSERT_TRUE(fixes[0].padding);
+  PaddingFix const& p = *fixes[0].padding;
+  EXPECT_EQ(p.after, 1U + 320U);
+  EXPECT_EQ(p.padding % 4, 2U);
+  EXPECT_LE(p.starts[0] + p.pitch, begin);
+  EXPECT_EQ(padded_total(all, fixes[0], p), p.after);
+}
+
 /// Halves on two lines of the banks: paddings below a word move them within their words.
 RC_GTEST_PROP(Fix, NoPaddingOfHalvesIsBetter, ()) {
   Instruction const ld_b16{Operation::ld_shared, 2};

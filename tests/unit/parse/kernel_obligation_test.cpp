@@ -9,7 +9,8 @@
 namespace swizproof {
 namespace {
 
-/// Kernels with one access each: `free`, `column` (8 wavefronts in line 5) and `two` (32 in line 7, 1 in line 8).
+/// Kernels with one access each: `free`, `column` (8 wavefronts in line 5) and `two` (32 in line 7, 1 in line 8). `again` has 32
+/// in line 7, too.
 constexpr char const* ptx = R"ptx(.version 8.0
 .target sm_90
 .address_size 64
@@ -51,6 +52,17 @@ add.u32 %r3, %r2, %r1;
 ld.shared.u32 %r0, [%r3];
 .loc 1 8 1
 ld.shared.u32 %r0, [%r2];
+ret;
+}
+.entry again() {
+.reg .b32 %r<5>;
+.shared .align 4 .b8 tile4[4096];
+.loc 1 7 1
+mov.u32 %r4, %tid.x;
+shl.b32 %r1, %r4, 7;
+mov.u32 %r2, tile4;
+add.u32 %r3, %r2, %r1;
+ld.shared.u32 %r0, [%r3];
 ret;
 }
 )ptx";
@@ -134,14 +146,26 @@ TEST_F(KernelObligations, AllowLinesWhatTheySay) {
       << "an allowance goes before at_most, also where it is less";
   expect_refusal(two + "allow = [{line = \"gemm.cu:6\", at_most = 8}]", "no access to shared memory is at");
   expect_refusal(two + "allow = [{line = \"mm.cu:7\", at_most = 8}]", "no access to shared memory is at");
+  // For kernels of a name alone.
+  std::string const both = "name = \"two|again\"\nblock = 32\n";
+  EXPECT_EQ(verdicts(both + "allow = [{line = \"gemm.cu:7\", at_most = 32}]"), (Words{"proved", "proved"}));
+  EXPECT_EQ(verdicts(both + "allow = [{line = \"gemm.cu:7\", at_most = 32, kernel = \"^two\"}]"),
+            (Words{"proved", "refuted"}));
+  EXPECT_EQ(verdicts(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, kernel = \"^tw\"}]"),
+            Words{"proved"});
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, kernel = \"other\"}]",
+                 "no access to shared memory is at 'gemm.cu:7' in a kernel that 'other' finds");
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, kernel = \"(\"}]",
+                 "not a regular expression");
+  expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 32, name = \"two\"}]", "an allowance is");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\"}]", "an allowance is");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"gemm.cu:7\", at_most = 9}]",
                  "allowance already");
   expect_refusal(
       two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"src/gemm.cu:7\", at_most = 9}]",
-      "'gemm.cu:7' and 'src/gemm.cu:7' are one line: it has an allowance already");
+      "'gemm.cu:7' and 'src/gemm.cu:7' are of one access: it has an allowance already");
   expect_refusal(two + "allow = [{line = \"gemm.cu:7\", at_most = 8}, {line = \"./gemm.cu:7\", at_most = 9}]",
-                 "'gemm.cu:7' and './gemm.cu:7' are one line");
+                 "'gemm.cu:7' and './gemm.cu:7' are of one access");
   EXPECT_EQ(
       verdicts(two + "allow = [{line = \"./gemm.cu:7\", at_most = 32}, {line = \"gemm.cu:8\", at_most = 1}]"),
       Words{"proved"});

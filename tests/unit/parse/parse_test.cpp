@@ -466,6 +466,10 @@ TEST(Parse, SaysWhereCuTeMakesSomethingElseOfRunTimeIntegers) {
   ASSERT_EQ(inverse.size(), 1U);
   EXPECT_NE(inverse[0].find("CuTe's result is _1:_0, not _8:_1: another function"), std::string::npos)
       << inverse[0];
+  // 16 elements each; index 2 is at 12 and at 16.
+  auto const values = notes("logical_divide((3,1):(4,12), 8:2)");
+  ASSERT_EQ(values.size(), 1U);
+  EXPECT_NE(values[0].find("not (_8,_2):(_8,_4): another function"), std::string::npos) << values[0];
   EXPECT_TRUE(notes("logical_divide((8,64):(64,1), (4,8))").empty()) << "the same, but for the marks";
 }
 

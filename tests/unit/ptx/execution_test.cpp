@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <random>
 
 namespace swizproof::ptx {
@@ -191,6 +193,17 @@ TEST(PtxExecution, AMachineOfConstantsEndsWithItsLoop) {
   ASSERT_EQ(execution.phis.size(), 1U);
   EXPECT_EQ(execution.phis[0].kind, Phi::Kind::orbit);
   EXPECT_EQ(execution.phis[0].values, (std::vector<std::uint64_t>{1, 2, 4, 8, 16})) << "32 and 0 never come";
+}
+
+TEST(Lower, ParametersInRegistersAreWrittenFirst) {
+  Module const m = read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.func f(.reg .b32 n, .reg .b64 p)\n{\nret;\n}\n",
+      "test.ptx");
+  Program const program = lower(m, m.functions.at(0));
+  for (std::int32_t r : {0, 1})
+    EXPECT_TRUE(std::any_of(program.steps.begin(), program.steps.end(), [&](Step const& s) {
+      return s.action == Action::copy && s.dst == r && !s.a.constant;
+    })) << r;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace swizproof::ptx {
 namespace {
@@ -20,8 +21,9 @@ std::size_t count(Function const& f, std::string_view opcode) {
   }));
 }
 Instruction const& first(Function const& f, std::string_view opcode) {
-  return *std::find_if(f.body.begin(), f.body.end(),
-                       [&](Instruction const& i) { return i.label == 0 && i.opcode == opcode; });
+  for (Instruction const& i : f.body)
+    if (i.label == 0 && i.opcode == opcode) return i;
+  throw std::runtime_error("there is no " + std::string(opcode));
 }
 
 TEST(Inline, NothingToInlineIsNothing) {
@@ -71,6 +73,21 @@ TEST(Inline, ParametersBecomeRegisters) {
   Instruction const& low = first(f, "mov.b32");
   EXPECT_EQ(low.operands[0].kind, Operand::Kind::reg);
   EXPECT_EQ(f.registers[low.operands[0].reg].bits, 32U) << "bytes 0 to 3 are one word";
+}
+
+TEST(Inline, WordsThatAreReadAloneAndTogetherAreRegistersOfTheirOwn) {
+  Module const m = read(
+      ".func f(.param .b64 s) {\n.reg .b32 %r<3>; .reg .b64 %d<2>; ld.param.u32 %r1, [s]; ld.param.u64 %d1, "
+      "[s]; ret; }\n"
+      ".entry k() { .reg .b64 %d<2>;\n{ .param .b64 param0; st.param.b64 [param0], %d1; call f, (param0); } "
+      "ret; }\n");
+  Function const f = inline_calls(m, kernel_of(m)).value();
+  Instruction const& word = first(f, "mov.b32");
+  EXPECT_EQ(f.registers[word.operands[1].reg].bits, 32U);
+  EXPECT_EQ(count(f, "mov.b64"), 2U);
+  for (Instruction const& i : f.body)
+    if (i.label == 0 && i.opcode == "mov.b64")
+      EXPECT_TRUE(i.operands[0].parts.size() == 2 || i.operands[1].parts.size() == 2);
 }
 
 TEST(Inline, AParameterWhoseAddressIsTakenStaysInMemory) {

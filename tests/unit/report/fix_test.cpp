@@ -25,8 +25,8 @@ TEST(FixText, SaysWhatCuTeAndCSay) {
       "  swizzle        2048 wavefronts  Swizzle<5,2,5> of byte addresses: fn(x) = x ^ ((x >> 5) & 0x7c)\n"
       "                                  Swizzle<5,0,5> of elements of 4 bytes; also on offsets from the "
       "region's start\n"
-      "  padding        2048 wavefronts  rows of 33 elements of 4 bytes instead of 32, counted from "
-      "0x400; 124 more bytes of memory\n");
+      "  padding        2048 wavefronts  4 bytes after each 128, counted from 0x400: rows of 33 elements of "
+      "4 bytes instead of 32; 124 more bytes of memory\n");
 }
 
 // A sentence that nothing is better names what was searched.
@@ -73,11 +73,11 @@ TEST(FixText, SaysWhereRowsAreCountedFrom) {
   Fix fix = transposition();
   fix.region = {{0x400, 0x1400}, {0x2410, 0x3410}};
   fix.padding->starts = {0x400, 0x2400};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400; "), std::string::npos) << "one start serves both";
+  EXPECT_NE(describe(fix, plain).find("counted from 0x400: "), std::string::npos) << "one start serves both";
   fix.padding->starts = {0x400, 0x2410};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410; "), std::string::npos);
+  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410: "), std::string::npos);
   fix.padding->starts = {0x400, 0x2410, 0x4410, 0x6420};
-  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410, 0x4410 and 1 more; "), std::string::npos);
+  EXPECT_NE(describe(fix, plain).find("counted from 0x400, 0x2410, 0x4410 and 1 more: "), std::string::npos);
   EXPECT_EQ(describe(fix, plain).find("searched"), std::string::npos) << "all paddings were";
   fix.paddings.all = false;
   EXPECT_NE(describe(fix, plain).find("  paddings searched: rows of 4 to 4096 bytes, "), std::string::npos);

@@ -1,5 +1,5 @@
-// The pages that `swizproof show --html` and `explain --html` write, loaded in headless Chromium: their numbers are ours, for
-// every access and swizzle, and they fit a telephone.
+// The pages that `show --html`, `explain --html` and `kernel --html` write, loaded in headless Chromium: their numbers are ours,
+// for every access and swizzle, and they fit a telephone.
 #include <swizproof/parse/parse.hpp>
 #include <swizproof/access/placement.hpp>
 
@@ -474,6 +474,86 @@ void expect_source_page_agrees(std::string const& name, unsigned width) {
   EXPECT_EQ(opened, report["opened"].size());
   EXPECT_EQ(report["first"], 1) << "the most expensive instruction is open when the page opens";
   EXPECT_TRUE(report["closed"]);
+}
+
+// ---------------------------------------------------------------------- the page of compiled kernels
+
+/// Instructions, wavefronts, ideal and excess of a kernel's accesses; what has no bound counts as one instruction.
+Json bounds_of(Json const& kernel) {
+  Json sums{{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}};
+  for (Json const& a : kernel["accesses"]) {
+    sums["executed"] = sums["executed"].get<int>() + 1;
+    for (char const* key : {"wavefronts", "ideal", "excess"})
+      if (!a[key].is_null() && (a["executed"] || key != std::string("ideal")))
+        sums[key] = sums[key].get<std::uint64_t>() + a[key].get<std::uint64_t>();
+  }
+  return sums;
+}
+
+void expect_kernel_page_agrees(std::string const& arguments, bool with_source, unsigned width) {
+  if (!has_chromium()) GTEST_SKIP() << "page: not run (there is no chromium here)";
+  std::string const command =
+      "kernel " + arguments + (with_source ? " --source " SWIZPROOF_GPU "/examples" : "");
+  Json const report = report_of(command, "drive_trace.js", width);
+  ASSERT_FALSE(report.is_null()) << "the browser gave no report";
+  EXPECT_EQ(report["width"], width);
+  EXPECT_TRUE(report["errors"].empty()) << report["errors"].dump(1);
+  Json const ours = Json::parse(output_of(SWIZPROOF_BINARY " " + command + " --json; true"));
+  ASSERT_EQ(report["kernels"].size(), ours["kernels"].size());
+  std::uint64_t all = 0;
+  for (Json const& kernel : ours["kernels"]) all += bounds_of(kernel)["excess"].get<std::uint64_t>();
+  EXPECT_EQ(number_in(report["sums"]["excess"]), all);
+  std::map<std::pair<std::size_t, std::uint64_t>, Json> opened;  // by kernel and line of the PTX
+  for (Json const& detail : report["opened"])
+    opened[{detail["kernel"], std::stoull(detail["at"].get<std::string>())}] = detail;
+  std::map<std::pair<std::size_t, std::uint64_t>, Json> shown;  // without a listing
+  for (Json const& row : report["lines"])
+    if (!row["like"]) shown[{row["kernel"], std::stoull(row["cells"][0].get<std::string>())}] = row;
+  EXPECT_EQ(report["files"].empty(), !with_source);
+  for (std::size_t k = 0; k < ours["kernels"].size(); ++k) {
+    Json const& kernel = ours["kernels"][k];
+    SCOPED_TRACE(kernel["kernel"].dump());
+    EXPECT_EQ(report["kernels"][k]["cells"][0], kernel["kernel"]);
+    expect_same_sums(report["kernels"][k], 1, bounds_of(kernel), all);
+    Json fixes = Json::array();
+    for (Json const& array : kernel["fixes"])
+      for (Json const& fix : array["fixes"]) fixes.push_back(fix);
+    expect_same_fixes(report["fixes"][k], fixes);
+    for (Json const& a : kernel["accesses"]) {
+      SCOPED_TRACE(a["ptx_line"].dump());
+      auto const at = std::pair(k, a["ptx_line"].get<std::uint64_t>());
+      if (a["wavefronts"].is_null()) continue;
+      EXPECT_EQ(opened.contains(at), a["excess"] > 0);
+      if (!with_source) {
+        ASSERT_TRUE(shown.contains(at));
+        expect_same_sums(shown[at], 2,
+                         {{"executed", 1},
+                          {"wavefronts", a["wavefronts"]},
+                          {"ideal", a["executed"] ? a["ideal"] : Json(0)},
+                          {"excess", a["excess"]}},
+                         all);
+        EXPECT_TRUE(shown[at]["cells"][8].get<std::string>().starts_with(a["verdict"].get<std::string>()));
+      }
+      if (a["excess"] == 0) continue;
+      std::string const text = opened[at]["text"];
+      EXPECT_NE(text.find((a["reached"] ? "a warp takes " : "every warp takes at most ") +
+                          a["wavefronts"].dump() + " wavefronts"),
+                text.npos)
+          << text;
+      EXPECT_EQ(opened[at]["conflicts"].empty(), a["verdict"] != "refuted");
+      EXPECT_EQ(opened[at]["picture"].is_null(), a["verdict"] != "refuted");
+    }
+  }
+}
+
+TEST(KernelPage, AgreesWithItsJson) {
+  expect_kernel_page_agrees(SWIZPROOF_GPU "/examples/ptx/reduction.ptx --block 128", false, 1300);
+}
+TEST(KernelPage, ShowsTheKernelsOwnLines) {
+  expect_kernel_page_agrees(SWIZPROOF_GPU "/examples/ptx/gemm_mma.ptx --block 128", true, 1300);
+}
+TEST(KernelPage, FitsATelephone) {
+  expect_kernel_page_agrees(SWIZPROOF_GPU "/examples/ptx/transpose.ptx --block 32,8", true, 360);
 }
 
 TEST(TracePage, ShowsTheSourceWithWhatEachLineCosts) { expect_source_page_agrees("transpose", 1300); }

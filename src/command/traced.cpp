@@ -1,0 +1,47 @@
+#include "command/traced.hpp"
+
+#include <fmt/format.h>
+
+namespace swizproof::command {
+
+using Json = nlohmann::ordered_json;
+
+Json traced_json(TracedInstruction const& i) {
+  return {{"kernel", i.kernel},
+          {"pc", i.pc},
+          {"sass", i.sass.empty() ? Json() : Json(i.sass)},
+          {"file", i.file.empty() ? Json() : Json(i.file)},
+          {"line", i.file.empty() ? Json() : Json(i.source_line)},
+          {"op", i.op},
+          {"launches", i.launches},
+          {"grid", i.grid},
+          {"block", i.block},
+          {"executed", i.executed}};
+}
+
+Json traced_json(Trace const& trace) {
+  return {{"name", trace.name},
+          {"device", trace.device},
+          {"arch", trace.arch->name},
+          {"dropped", trace.dropped},
+          {"failures", trace.failures}};
+}
+
+std::string traced_head(Trace const& trace, bool several, Style const& style) {
+  std::string text = several ? style.faint(trace.name) + "\n" : "";
+  if (!trace.digest)
+    text +=
+        style.doubtful("the trace has no digest: whether a line was changed or doubled is not known") + "\n";
+  return text;
+}
+
+std::string lost_lines(Trace const& trace) {
+  std::string text;
+  if (trace.dropped != 0)
+    text += fmt::format("undecided: {} executions were dropped by the trace\n", trace.dropped);
+  for (std::string const& failure : trace.failures)
+    text += "undecided: kernels may be missing, the sanitizer failed so often: " + failure + "\n";
+  return text;
+}
+
+}  // namespace swizproof::command

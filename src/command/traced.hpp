@@ -1,0 +1,27 @@
+// Parts that the answers of `crosscheck` on traces have in common.
+#pragma once
+
+#include "profile/trace.hpp"
+#include "report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace swizproof::command {
+
+/// Which instruction it is, and how often it was launched and executed.
+[[nodiscard]] nlohmann::ordered_json traced_json(TracedInstruction const& instruction);
+
+/// Which trace it is, and what it does not have.
+[[nodiscard]] nlohmann::ordered_json traced_json(Trace const& trace);
+
+/// The trace's name, if it is one of several, and a doubt if it has no digest; lines.
+[[nodiscard]] std::string traced_head(Trace const& trace, bool several, Style const& style);
+
+/// Executions and kernels that the trace does not have; lines.
+[[nodiscard]] std::string lost_lines(Trace const& trace);
+
+}  // namespace swizproof::command

@@ -1,0 +1,436 @@
+#include "profile/compiled.hpp"
+
+#include "parse/kernels.hpp"
+#include "profile/counted.hpp"
+#include "profile/nsight.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <set>
+
+namespace swizproof {
+
+namespace {
+
+/// A traced pattern, or the part of it that one of several merged accesses has.
+struct Pattern32 {
+  std::uint32_t active = 0;
+  std::array<std::uint32_t, warp_lanes> address{};
+
+  [[nodiscard]] bool takes_part(unsigned lane) const { return (active >> lane & 1) != 0; }
+  /// The same lanes, so many bytes further.
+  [[nodiscard]] Pattern32 moved(std::uint32_t by) const {
+    Pattern32 out = *this;
+    for (std::uint32_t& a : out.address) a += by;
+    return out;
+  }
+};
+
+Pattern32 pattern_of(Instruction const& i, WarpAccess<std::uint32_t> const& access) {
+  Pattern32 out;
+  for (unsigned l = 0; l < i.lanes(); ++l) {
+    if (access.active[l]) out.active |= 1U << l;
+    out.address[l] = access.address[l];
+  }
+  return out;
+}
+
+/// The recorded patterns, and the worst one, which may not be among them.
+std::vector<Pattern32> patterns_of(TracedInstruction const& i) {
+  std::vector<Pattern32> out;
+  for (TracedPattern const& p : i.patterns) out.push_back(pattern_of(*i.instruction, p.access));
+  if (i.not_kept != 0 && i.worst) out.push_back(pattern_of(*i.instruction, *i.worst));
+  return out;
+}
+
+/// How a pattern compares with one case of an access.
+enum class Match : std::uint8_t {
+  none,
+  fewer_lanes,  ///< its addresses, without lanes that surely take part
+  possible,     ///< it may be it: whether an execution has these lanes or values is not decided
+  exact
+};
+
+Match match(KernelLanes const& can, Pattern32 const& p) {
+  if ((p.active & ~can.may) != 0) return Match::none;
+  auto const first = static_cast<unsigned>(std::countr_zero(p.active));
+  std::uint32_t const by = p.address[first] - can.lane[first];
+  if (can.zeros > 0 && by << (32 - can.zeros) != 0) return Match::none;
+  for (unsigned l = first; l < warp_lanes; ++l)
+    if (p.takes_part(l) && p.address[l] - can.lane[l] != by) return Match::none;
+  std::uint32_t const rest = can.may & ~can.must, on = p.active & rest;
+  if ((can.must & ~p.active) != 0 || (can.together && on != 0 && on != rest)) return Match::fewer_lanes;
+  return rest != 0 || !can.sure ? Match::possible : Match::exact;
+}
+
+Match best_match(KernelAccess const& access, Pattern32 const& p) {
+  Match best = Match::none;
+  for (KernelLanes const& can : *access.lanes) {
+    best = std::max(best, match(can, p));
+    if (best == Match::exact) break;
+  }
+  return best;
+}
+
+/// All patterns of an instruction, or of one part of it, compared with accesses of one width.
+struct Search {
+  std::size_t found = 0;
+  bool certain = true;
+  std::optional<unsigned> proved{};        ///< least bound of an access that has all of them
+  bool reached = false;                    ///< an execution of the PTX takes as many
+  std::vector<std::uint32_t> ptx_lines{};  ///< of these accesses
+  std::vector<Match> best{};               ///< for each pattern
+};
+
+Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess const*> const& accesses) {
+  Search out;
+  out.best.assign(patterns.size(), Match::none);
+  std::set<std::uint32_t> all_lines, some_lines;
+  unsigned most = 0;
+  for (KernelAccess const* a : accesses) {
+    if (!a->lanes) continue;
+    std::size_t its = 0;
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+      Match const here = best_match(*a, patterns[p]);
+      out.best[p] = std::max(out.best[p], here);
+      its += here >= Match::possible ? 1 : 0;
+    }
+    if (its != 0) some_lines.insert(a->ptx_line), most = std::max(most, *a->wavefronts);
+    if (its != patterns.size()) continue;
+    all_lines.insert(a->ptx_line);
+    if (*a->wavefronts >= out.proved.value_or(~0U)) continue;
+    out.proved = a->wavefronts, out.reached = a->reached;
+  }
+  for (Match const m : out.best) {
+    out.found += m >= Match::possible ? 1 : 0;
+    out.certain = out.certain && m == Match::exact;
+  }
+  if (out.found == patterns.size() && !out.proved) out.proved = most;  // each is one of several accesses
+  std::set<std::uint32_t> const& lines = all_lines.empty() ? some_lines : all_lines;
+  out.ptx_lines.assign(lines.begin(), lines.end());
+  return out;
+}
+
+/// A kernel of the PTX, decided for the blocks that it was launched with.
+struct DecidedKernel {
+  ptx::Function const* function = nullptr;
+  bool by_words = false;  ///< its name was not demangled
+  std::string why{};      ///< why it is not decided; empty without a kernel
+  std::vector<KernelReport> reports{};
+  std::set<KernelAccess const*> traced{};
+};
+
+/// The identifiers and numbers in a mangled name: `_ZN1a4gemmILi64EEEv` has a, gemm and 64. Not those that begin with E: the 2 of
+/// an enumerator in `E2Ef` looks like a length.
+std::set<std::string> words_of_mangled(std::string const& name) {
+  static RE2 const reference("S[0-9A-Z]*_|T[0-9]*_"), number("L[a-z]n?([0-9]+)E");
+  std::set<std::string> words;
+  re2::StringPiece rest = name;
+  std::string word;
+  while (!rest.empty()) {
+    std::size_t length = 0;
+    if (RE2::Consume(&rest, reference)) continue;
+    if (RE2::Consume(&rest, number, &word)) {
+      words.insert(word);
+    } else if (RE2::Consume(&rest, "([0-9]+)", &length)) {
+      length = std::min<std::size_t>(length, rest.size());
+      words.emplace(rest.data(), length);
+      rest.remove_prefix(static_cast<int>(length));
+    } else {
+      rest.remove_prefix(1);
+    }
+  }
+  std::erase_if(words, [](std::string const& w) {
+    return w.empty() || w.starts_with('E') || w.starts_with("_GLOBAL__N_");
+  });
+  return words;
+}
+
+/// True if a mangled name has the identifiers of a demangled one, and no other numbers. nvcc mangles names of CUTLASS in a way
+/// that only the toolkit's library reads.
+bool same_words(std::string const& mangled, std::string const& name) {
+  static RE2 const word("([A-Za-z_][A-Za-z_0-9]*|[0-9]+)"),
+      none(
+          "E.*|void|bool|char|signed|unsigned|short|int|long|float|double|const|volatile|anonymous|namespace|"
+          "T[0-"
+          "9]+");
+  std::set<std::string> const words = words_of_mangled(mangled);
+  re2::StringPiece rest = name;
+  std::string one;
+  std::size_t known = 0;
+  std::set<std::string> seen;
+  while (RE2::FindAndConsume(&rest, word, &one)) {
+    bool const number = one[0] >= '0' && one[0] <= '9';
+    if (RE2::FullMatch(one, none) || !seen.insert(one).second) continue;
+    if (words.count(one) == 0 && !number) return false;
+    known += words.count(one);
+  }
+  return known == words.size();
+}
+
+/// The kernels of this name; of several those that have its arguments, too.
+std::vector<std::pair<PtxFile const*, ptx::Function const*>> kernels_of(std::string const& name,
+                                                                        std::vector<PtxFile> const& files) {
+  std::vector<std::pair<PtxFile const*, ptx::Function const*>> all, same;
+  for (PtxFile const& file : files)
+    for (ptx::Function const& f : file.module.functions) {
+      if (!f.entry) continue;
+      std::string const written = demangled(f.name);
+      bool const mangled = written == f.name && f.name.starts_with("_Z");
+      if (mangled ? !same_words(f.name, name) && f.name != name
+                  : comparable_kernel_name(written) != comparable_kernel_name(name))
+        continue;
+      all.emplace_back(&file, &f);
+      if (plain_kernel_name(written) == plain_kernel_name(name)) same.emplace_back(&file, &f);
+    }
+  return all.size() > 1 && !same.empty() ? same : all;
+}
+
+DecidedKernel decide(TracedInstruction const& i, Architecture const& arch, std::vector<PtxFile> const& files,
+                     CompiledOptions const& options) {
+  DecidedKernel out;
+  auto const kernels = kernels_of(i.kernel, files);
+  if (kernels.empty()) return out;
+  out.function = kernels[0].second;
+  out.by_words = demangled(out.function->name) == out.function->name &&
+                 out.function->name.starts_with("_Z") && out.function->name != i.kernel;
+  if (kernels.size() > 1) {
+    out.why = fmt::format("{} kernels of the PTX have this name", kernels.size());
+    return out;
+  }
+  KernelOptions one;
+  one.arch = &arch;
+  one.params = options.params;
+  one.lanes = true;
+  std::vector<std::array<std::uint32_t, 3>> blocks{{i.block[0], i.block[1], i.block[2]}};
+  for (auto const& block : options.blocks)
+    if (block != blocks[0]) blocks.push_back(block);
+  for (auto const& block : blocks) {
+    one.block = block;
+    out.reports.push_back(decide_kernel(kernels[0].first->module, *out.function, one));
+    if (out.why.empty()) out.why = out.reports.back().refused;
+  }
+  return out;
+}
+
+bool same_file(std::string const& a, std::string const& b) {
+  return std::filesystem::path(a).filename() == std::filesystem::path(b).filename();
+}
+
+/// True if an access may be of the traced instruction's line: its own, one that it is inlined at, or none known.
+bool on_line(KernelAccess const& access, TracedInstruction const& i) {
+  if (i.file.empty() || access.file.empty()) return true;
+  if (access.line == i.source_line && same_file(access.file, i.file)) return true;
+  return std::any_of(access.inlined_at.begin(), access.inlined_at.end(), [&](SourceLine const& at) {
+    return at.line == i.source_line && same_file(at.file, i.file);
+  });
+}
+
+/// Compares one instruction with the kernel of its name.
+class Comparer {
+ public:
+  Comparer(TracedInstruction const& traced, DecidedKernel& kernel, CompiledOptions const& options)
+      : kernel_(kernel), options_(options), patterns_(patterns_of(traced)) {
+    out_.traced = &traced;
+  }
+
+  CompiledInstruction run() {
+    TracedInstruction const& i = *out_.traced;
+    if (!i.instruction) return out_;
+    out_.patterns = patterns_.size();
+    for (unsigned w = 1; w < i.distribution.size(); ++w)
+      if (i.distribution[w] != 0) out_.worst = w;
+    out_.outcome = kernel_.function == nullptr ? AsCompiled::no_kernel : AsCompiled::undecided;
+    out_.why = kernel_.why;
+    if (kernel_.function == nullptr || !kernel_.why.empty()) return out_;
+    for (KernelReport const& report : kernel_.reports)
+      for (KernelAccess const& a : report.accesses)
+        if (a.instruction && !a.atomic && *a.instruction == *i.instruction && on_line(a, i))
+          here_.push_back(&a);
+    kernel_.traced.insert(here_.begin(), here_.end());
+    Search const whole = search(patterns_, here_);
+    out_.found = whole.found;
+    out_.why = open(here_);
+    if (out_.why.empty() && whole.found == patterns_.size() && !here_.empty())
+      take(whole);
+    else if (out_.why.empty() && !take_merged())
+      judge(whole);
+    return out_;
+  }
+
+ private:
+  void take(Search const& whole) {
+    out_.outcome = AsCompiled::as_proved;
+    out_.proved = whole.proved, out_.reached = whole.reached;
+    out_.ptx_lines = whole.ptx_lines;
+    out_.certain = whole.certain;
+    if (out_.worst > *whole.proved)
+      throw Disagreement(
+          fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the PTX",
+                      out_.traced->line, out_.traced->op, out_.worst, *whole.proved));
+  }
+
+  /// Accesses of the kernel of this operation and so many bytes.
+  [[nodiscard]] std::vector<KernelAccess const*> of_width(unsigned bytes) const {
+    std::vector<KernelAccess const*> all;
+    for (KernelReport const& report : kernel_.reports)
+      for (KernelAccess const& a : report.accesses)
+        if (a.instruction && !a.atomic && a.instruction->bytes == bytes && a.instruction->matrices == 0 &&
+            a.instruction->operation == out_.traced->instruction->operation)
+          all.push_back(&a);
+    return all;
+  }
+  [[nodiscard]] std::vector<Pattern32> moved(std::uint32_t by) const {
+    std::vector<Pattern32> all;
+    for (Pattern32 const& p : patterns_) all.push_back(p.moved(by));
+    return all;
+  }
+
+  /// Takes the patterns as those of 2, 4, 8 or 16 accesses that ptxas merged, one of which is on the line.
+  bool take_merged() {
+    TracedInstruction const& i = *out_.traced;
+    for (unsigned n = 2; i.instruction->matrices == 0 && n <= i.instruction->bytes; n *= 2) {
+      unsigned const bytes = i.instruction->bytes / n;
+      std::vector<KernelAccess const*> const all = of_width(bytes);
+      std::vector<KernelAccess const*> near;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(near),
+                   [&](KernelAccess const* a) { return on_line(*a, i); });
+      bool on_its_line = false;
+      unsigned part = 0, proved = 0;
+      CompiledInstruction as = out_;
+      for (; part < n; ++part) {
+        std::vector<Pattern32> const its = moved(part * bytes);
+        Search const found = search(its, all);
+        if (found.found != its.size()) break;
+        on_its_line = on_its_line || search(its, near).found == its.size();
+        proved += *found.proved;
+        as.certain = as.certain && found.certain;
+        as.ptx_lines.insert(as.ptx_lines.end(), found.ptx_lines.begin(), found.ptx_lines.end());
+      }
+      if (part != n || !on_its_line) continue;
+      kernel_.traced.insert(near.begin(), near.end());
+      as.merged = n, as.found = patterns_.size(), as.proved = proved;
+      as.outcome = as.worst <= proved ? AsCompiled::as_proved : AsCompiled::undecided;
+      if (as.worst > proved)
+        as.why = fmt::format("{} accesses of the PTX were merged, and cost more than they did apart", n);
+      out_ = std::move(as);
+      return true;
+    }
+    return false;
+  }
+
+  /// Why something may be done on the line that is not known: an access that is not decided, or a call.
+  [[nodiscard]] std::string open(std::vector<KernelAccess const*> const& accesses) const {
+    for (KernelAccess const* a : accesses)
+      if (!a->lanes)
+        return fmt::format("PTX line {}: {}", a->ptx_line, a->open.empty() ? a->reason : a->open);
+    return {};
+  }
+  [[nodiscard]] std::string not_modelled() const {
+    for (KernelReport const& report : kernel_.reports)
+      for (KernelAccess const& a : report.accesses)
+        if (!a.instruction && (a.op.starts_with("call") || on_line(a, *out_.traced)))
+          return fmt::format("PTX line {}: {}", a.ptx_line, a.reason);
+    return {};
+  }
+  /// A wider access on the line that has the patterns as a part of it.
+  [[nodiscard]] std::string wider() const {
+    Instruction const& i = *out_.traced->instruction;
+    for (unsigned bytes = 2 * i.bytes; i.matrices == 0 && bytes <= 16; bytes *= 2)
+      for (KernelAccess const* a : of_width(bytes))
+        for (unsigned at = 0; at < bytes && on_line(*a, *out_.traced); at += i.bytes) {
+          if (a->lanes && search(moved(0 - at), {a}).found != patterns_.size()) continue;
+          return fmt::format("it may be a part of {} at PTX line {}", a->op, a->ptx_line);
+        }
+    return {};
+  }
+  /// An access that is not decided, and may be one of those that were merged.
+  [[nodiscard]] std::string narrower() const {
+    Instruction const& i = *out_.traced->instruction;
+    for (unsigned bytes = i.bytes / 2; i.matrices == 0 && bytes != 0; bytes /= 2)
+      if (std::string const why = open(of_width(bytes)); !why.empty()) return "it may be merged; " + why;
+    return {};
+  }
+
+  /// A pattern was not found.
+  void judge(Search const& whole) {
+    out_.why = not_modelled();
+    if (out_.why.empty()) out_.why = wider();
+    if (out_.why.empty()) out_.why = narrower();
+    if (out_.why.empty() && here_.empty())
+      out_.why = fmt::format("the PTX has no {} on this line", to_string(*out_.traced->instruction));
+    auto const none = std::find(whole.best.begin(), whole.best.end(), Match::none);
+    if (out_.why.empty() && none == whole.best.end())
+      out_.why = "a lane is off that the PTX switches on: the warp may execute it in several parts";
+    if (out_.why.empty() && kernel_.by_words)
+      out_.why = "a pattern is not the PTX's; the kernel's name is not demangled, and it may be another one";
+    if (out_.why.empty() && out_.traced->launches > 1 && options_.blocks.empty())
+      out_.why =
+          fmt::format("a pattern is not the PTX's with the block of the first of {} launches: give --block",
+                      out_.traced->launches);
+    if (!out_.why.empty()) return;
+    out_.outcome = AsCompiled::differs;
+    find_nearest(patterns_[static_cast<std::size_t>(none - whole.best.begin())]);
+  }
+
+  void find_nearest(Pattern32 const& p) {
+    for (KernelAccess const* a : here_)
+      for (KernelLanes const& can : *a->lanes)
+        for (unsigned l = 0; l < warp_lanes; ++l)
+          if (p.takes_part(l) && (can.may >> l & 1) != 0)
+            keep_nearer(p, can, p.address[l] - can.lane[l], a->ptx_line);
+  }
+  /// Keeps a case, moved by so many bytes, if more lanes are alike.
+  void keep_nearer(Pattern32 const& p, KernelLanes const& can, std::uint32_t by, std::uint32_t line) {
+    if (can.zeros > 0 && by << (32 - can.zeros) != 0) return;
+    DifferingLane out;
+    out.ptx_line = line, out.lane = warp_lanes;
+    for (unsigned l = 0; l < warp_lanes; ++l) {
+      std::optional<std::uint32_t> const traced =
+          p.takes_part(l) ? std::optional(p.address[l]) : std::nullopt;
+      bool const may = (can.may >> l & 1) != 0, must = (can.must >> l & 1) != 0;
+      std::optional<std::uint32_t> const of_ptx = may ? std::optional(can.lane[l] + by) : std::nullopt;
+      if (traced == of_ptx || (!traced && !must)) {
+        ++out.equal;
+      } else if (out.lane == warp_lanes) {
+        out.lane = l, out.traced = traced, out.of_ptx = of_ptx;
+      }
+    }
+    if (!out_.nearest || out.equal > out_.nearest->equal) out_.nearest = out;
+  }
+
+  DecidedKernel& kernel_;
+  CompiledOptions const& options_;
+  std::vector<Pattern32> patterns_;
+  std::vector<KernelAccess const*> here_{};  ///< accesses of its operation and width on its line
+  CompiledInstruction out_{};
+};
+
+}  // namespace
+
+std::size_t CompiledReport::count(AsCompiled which) const {
+  return static_cast<std::size_t>(std::count_if(instructions.begin(), instructions.end(),
+                                                [&](auto const& i) { return i.outcome == which; }));
+}
+
+CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,
+                                CompiledOptions const& options) {
+  CompiledReport out;
+  std::map<std::pair<std::string, std::array<unsigned, 3>>, DecidedKernel> kernels;
+  for (TracedInstruction const& i : trace.instructions) {
+    auto const [at, fresh] = kernels.try_emplace({i.kernel, i.block});
+    if (fresh) at->second = decide(i, *trace.arch, files, options);
+    out.instructions.push_back(Comparer(i, at->second, options).run());
+  }
+  for (auto const& [name, kernel] : kernels)
+    for (KernelReport const& report : kernel.reports)
+      for (KernelAccess const& a : report.accesses)
+        out.not_traced += a.instruction && !a.atomic && a.executed && kernel.traced.count(&a) == 0 ? 1 : 0;
+  return out;
+}
+
+}  // namespace swizproof

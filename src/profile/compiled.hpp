@@ -1,0 +1,90 @@
+// A traced kernel compared with its PTX: did the SASS that ran do what `swizproof kernel` proves of the PTX (assumption H17)?
+//
+//   traced patterns + every way in which the PTX's access can be executed  -->  as proved, or the first lane that differs
+//
+// A traced pattern is found if an access of the PTX on the same line of source, of the same operation and width, can have it:
+//   - each lane that takes part may, and has the address of one case of one warp, up to one number for all lanes, as far as the
+//     low bits of that number are known: its multiples of a power of two move all lanes alike, and change no cost;
+//   - each lane that surely takes part does.
+// A traced instruction of N accesses that ptxas merged has the pattern of each of them in its part of the width. The accesses may
+// lie on other lines, but for one of them. Checked by tests/unit/profile/compiled_test.cpp and tests/reference/compiled.py.
+#pragma once
+
+#include "profile/trace.hpp"
+
+#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/ptx/module.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// How a traced instruction compares with the PTX.
+enum class AsCompiled : std::uint8_t {
+  as_proved,  ///< each recorded pattern is found
+  differs,    ///< one is not, and all that the PTX's accesses on this line can do is known
+  undecided,
+  no_kernel,  ///< the PTX has no kernel of this name
+  not_modelled
+};
+
+/// The lane that shows that a pattern is none of the PTX's: compared with the case that has most lanes alike.
+struct DifferingLane {
+  std::uint32_t ptx_line = 0;
+  unsigned equal = 0;                               ///< lanes that are alike
+  unsigned lane = 0;                                ///< the first that is not
+  std::optional<std::uint32_t> traced{}, of_ptx{};  ///< its address in the window; nothing: it takes no part
+};
+
+/// An instruction of the trace compared with the PTX.
+struct CompiledInstruction {
+  TracedInstruction const* traced = nullptr;
+  AsCompiled outcome = AsCompiled::not_modelled;
+  std::vector<std::uint32_t> ptx_lines{};  ///< of the accesses that have its patterns
+  unsigned merged = 1;                     ///< accesses that one execution stands for
+  std::size_t patterns = 0, found = 0;  ///< recorded ones, and those that were found; the worst counts as one
+  unsigned worst = 0;                   ///< most wavefronts that one execution took
+  std::optional<unsigned> proved{};     ///< most that the PTX's access takes; a sum if merged
+  bool reached = false;                 ///< an execution of the PTX takes as many
+  /// No pattern needs lanes or values that may not occur.
+  bool certain = true;
+  std::string why{};                       ///< it is undecided
+  std::optional<DifferingLane> nearest{};  ///< it differs; nothing if no case has a lane like it
+};
+
+/// A file of PTX.
+struct PtxFile {
+  std::string name{};
+  ptx::Module module{};
+};
+
+/// Options of the comparison: those of the kernels' launches.
+struct CompiledOptions {
+  std::vector<std::array<std::uint32_t, 3>>
+      blocks{};  ///< of launches after the first, whose block the trace has
+  std::map<std::string, ParameterValue> params{};
+};
+
+/// A whole trace compared with PTX. It points into the trace.
+struct CompiledReport {
+  std::vector<CompiledInstruction> instructions{};
+  std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be
+
+  [[nodiscard]] std::size_t count(AsCompiled which) const;
+};
+
+/// Compares each instruction of a trace with the kernel of its name. Undecided, with the reason:
+///   - of accesses whose addresses depend on data or are not decided, of calls that are not inlined, and of kernels that are refused;
+///   - where the line has no access of this operation and width, or only a wider one that the traced one is a part of;
+///   - where a lane is off that the PTX switches on: a warp may execute an instruction in two parts;
+///   - where a pattern is not found, the kernel was launched more than once and `blocks` is empty.
+/// Throws Disagreement if a pattern that is found costs more than is proved.
+[[nodiscard]] CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,
+                                              CompiledOptions const& options);
+
+}  // namespace swizproof
