@@ -3,6 +3,7 @@
 #include "kernel_address.hpp"
 #include "kernel_arrays.hpp"
 #include "kernel_launch.hpp"
+#include "kernel_layout.hpp"
 #include "kernel_operand.hpp"
 #include "kernel_origin.hpp"
 #include "kernel_replay.hpp"
@@ -157,9 +158,20 @@ class Decision {
       for (unsigned w = 0; w < warps_; ++w)
         bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
     std::vector<KernelAccess> out;
+    std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::vector<LaneForm>>>> arrays;
     for (std::size_t i = 0; i < program_.accesses.size(); ++i) {
+      forms_ = {};
       std::optional<KernelAccess> access = decide(i, refused);
-      if (access) out.push_back(std::move(*access));
+      if (!access) continue;
+      arrays[forms_.first].emplace_back(out.size(), std::move(forms_.second));
+      out.push_back(std::move(*access));
+    }
+    for (auto& [symbol, accesses] : arrays) {
+      std::vector<std::vector<LaneForm>> forms;
+      for (auto& access : accesses) forms.push_back(std::move(access.second));
+      auto const chosen = common_forms(std::move(forms));
+      for (std::size_t i = 0; i < chosen.size(); ++i)
+        if (chosen[i]) out[accesses[i].first].layout = to_string(*chosen[i]);
     }
     return out;
   }
@@ -414,6 +426,7 @@ class Decision {
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
     if (options_.lanes) keep_lanes(access, m, assumptions, guard, v, warp, active);
+    add_layout(m, v, warp, active, symbol);
     check_faults(access, warp, m, v, guard, assumptions, cases, symbol);
     done();
   }
@@ -594,6 +607,25 @@ class Decision {
       open_ = fmt::format("the limit of {} lane patterns for one kernel", most_lanes);
     else
       lanes_in_all_ += kept_.insert(out).second ? 1 : 0;
+  }
+
+  /// Adds a case to the layout of the access, in bytes from where its array begins.
+  void add_layout(MemoryAccess const& m, Lanes const& v, Warp& warp, std::uint32_t active,
+                  std::uint32_t symbol) {
+    std::uint32_t lanes = 0;
+    for (unsigned l = 0; l < 32; ++l)
+      if (takes_part(*m.instruction, active, l)) lanes |= 1U << l;
+    unsigned zeros = 32;
+    bool started = false;
+    for (auto const& [atom, factor] : v.terms) {
+      std::uint32_t root = ~0U;
+      bool const start =
+          !started && factor == 1 && origins_.root_of(atom, root) == Origins::Root::shared && root == symbol;
+      started = started || start;
+      if (!start)
+        zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+    }
+    layout_.add(v.lane, lanes, zeros);
   }
 
   /// The access is not decided in this case: for this reason, or because of what the atom comes from.
@@ -878,7 +910,7 @@ class Decision {
                    std::uint32_t symbol) {
     Cases all;
     out_of_bounds_ = false, allowed_ = out.allowed;
-    residues_ = {};
+    residues_ = {}, layout_ = {};
     open_.clear(), kept_.clear();
     bool any = false;
     for (number_ = 0; number_ < warps_; ++number_) {
@@ -908,6 +940,7 @@ class Decision {
     }
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
     out.open = open_;
+    if (open_.empty()) forms_ = {symbol, layout_.forms()};
     if (any && !m.atomic) replay(access, m, out);
     judge(found, out, m);
   }
@@ -993,6 +1026,8 @@ class Decision {
   std::uint64_t extra_steps_ = 0;
   unsigned allowed_ = 0;  ///< wavefronts, of the access that is being decided
   Residues residues_{};   ///< of the same
+  LaneLayout layout_{};   ///< of the same
+  std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
   bool out_of_bounds_ = false, names_only_ = false;
   std::set<KernelLanes> kept_{};  ///< of the access that is being decided
   std::string open_{};            ///< why they are not all

@@ -371,7 +371,7 @@ std::string kind_of(std::string const& reason) {
 
 auto key_of(KernelAccess const& a) {
   return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.executed, a.ideal,
-                    kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds);
+                    kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds, a.layout);
 }
 auto key_of(KernelOperand const& o) {
   return std::tuple(o.verdict, source_of(o), o.op, o.what, o.executed, o.reason, bits_of(o), o.needed,
@@ -456,13 +456,16 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
                     std::vector<KernelAccess> const& all, Architecture const& arch, Sources& sources,
                     Style const& style) {
   if (rows.empty()) return;
-  std::size_t wide = 6, op = 2;
+  std::string_view constexpr bytes = "bytes of the lanes";
+  std::size_t wide = 6, op = 2, layout = 0;
   for (KernelAccess const& a : all)
     wide = std::max(wide, source_of(a).size()), op = std::max(op, a.op.size());
+  for (Row<KernelAccess> const& row : rows)
+    if (!row.first->layout.empty()) layout = std::max({layout, bytes.size(), row.first->layout.size()});
   fmt::print(common.streams.out, "  {}\n",
-             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}", "",
+             style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}", "",
                                      "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
-                                     "aligned", "bounds")));
+                                     "aligned", "bounds", layout == 0 ? "" : fmt::format("  {}", bytes))));
   for (Row<KernelAccess> const& row : rows) {
     KernelAccess const& a = *row.first;
     std::string const number =
@@ -472,12 +475,15 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
     auto const fact = [&](std::optional<bool> holds) {
       return !a.instruction || !a.executed ? "-" : !holds ? "?" : *holds ? "yes" : "no";
     };
-    fmt::print(common.streams.out, "  {}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}\n",
-               colored(a.verdict, style), source_of(a), wide, a.op, op, row.count, number,
-               a.instruction ? std::to_string(a.ideal) : "-", excess, fact(a.aligned), fact(a.in_bounds),
-               a.reason.empty()          ? ""
-               : row.reasons.size() == 1 ? "  " + a.reason
-                                         : fmt::format("  {} and {} more", a.reason, row.reasons.size() - 1));
+    std::string const reason =
+        row.reasons.size() == 1 ? a.reason : fmt::format("{} and {} more", a.reason, row.reasons.size() - 1);
+    std::string const named = layout == 0 ? "" : fmt::format("  {:<{}}", a.layout, layout);
+    std::string line =
+        fmt::format("{:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}  {}", source_of(a), wide,
+                    a.op, op, row.count, number, a.instruction ? std::to_string(a.ideal) : "-", excess,
+                    fact(a.aligned), fact(a.in_bounds), named, reason);
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print(common.streams.out, "  {}  {}\n", colored(a.verdict, style), line);
     if (a.function) fmt::print(common.streams.out, "{}", describe(*a.function, 6));
     if (std::string const lanes = lanes_of(a, arch, 6, style); !lanes.empty())
       fmt::print(common.streams.out, "{}{}", line_of(sources, a), lanes);

@@ -73,6 +73,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["ideal"] = a.instruction ? Json(a.ideal) : Json();
   out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
   out["address"] = text_or_null(a.address);
+  out["layout"] = text_or_null(a.layout);
   out["reason"] = text_or_null(a.reason);
   out["executed"] = a.executed;
   out["counterexample"] = a.worst && a.verdict != KernelVerdict::proved ? to_json(*a.worst) : Json();

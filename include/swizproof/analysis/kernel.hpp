@@ -116,6 +116,7 @@ struct KernelAccess {
   unsigned ideal = 0;
   unsigned allowed = 0;   ///< wavefronts
   std::string address{};  ///< as an expression
+  std::string layout{};   ///< bytes of the lanes from the array's start, as CuTe writes a layout
   std::string reason{};
   std::optional<KernelWorst> worst{};
   std::optional<bool> aligned{}, in_bounds{};

@@ -789,6 +789,7 @@ class KernelAccess(Record):
     ideal: Optional[int] = None
     excess: Optional[int] = None
     address: Optional[str] = None
+    layout: Optional[str] = None
     reason: Optional[str] = None
     executed: bool = True
     counterexample: Optional[KernelWarp] = None
