@@ -60,6 +60,8 @@ struct Found {
   bool unknown = false;
   Origin guard{};  ///< of a condition that is not decided
   std::optional<KernelWorst> worst{};
+  std::vector<Assumption> assumptions{};  ///< of the worst
+  std::uint32_t worst_lanes = 0;          ///< that execute it
   std::uint32_t active = 0;
 };
 
@@ -380,6 +382,8 @@ class Decision {
       into.wavefronts = one.wavefronts;
       into.reached = one.reached;
       into.worst = std::move(one.worst);
+      into.assumptions = std::move(one.assumptions);
+      into.worst_lanes = one.worst_lanes;
     }
   }
 
@@ -558,6 +562,8 @@ class Decision {
     one.reached = access.exact && certain && (sure || least) && same_residue && whole && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
+    one.assumptions = assumptions;
+    one.worst_lanes = active;
     if (!certain && guard.stuck)
       one.guard = origins_.origin(warp.request(guard.why).atom);
     else if (!certain)
@@ -941,7 +947,7 @@ class Decision {
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
     out.open = open_;
     if (open_.empty()) forms_ = {symbol, layout_.forms()};
-    if (any && !m.atomic) replay(access, m, out);
+    if (any && !m.atomic) replay(access, m, found, out);
     judge(found, out, m);
   }
 
@@ -973,7 +979,7 @@ class Decision {
   }
 
   /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it.
-  void replay(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out) {
+  void replay(ExecutedAccess const& access, MemoryAccess const& m, Found const& found, KernelAccess& out) {
     std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
     for (unsigned const w : warps) {
       Replay::Trips const known = trips_around(access.loop, w);
@@ -983,31 +989,45 @@ class Decision {
         if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
         Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop,
                    m.line * 1000003ULL + attempt, style, known);
-        auto const guard = run.value(access.guard);
-        auto const address = run.value(access.address);
-        if (!run.valid()) continue;
-        std::uint32_t active = 0;
-        bool aligned = true;
-        for (unsigned l = 0; l < 32; ++l)
-          if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0)
-            active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
-        if (active == 0 || !aligned || (m.instruction->matrices != 0 && active != ~0U)) continue;
-        HardwareAccess lanes{};
-        unsigned const wavefronts = cost_of(m, active, address, lanes);
-        if (wavefronts > *out.wavefronts)
-          throw Disagreement(
-              fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
-                          m.line, m.op, wavefronts, w, *out.wavefronts));
-        if (access.exact && run.certain() && wavefronts == *out.wavefronts && !out.reached) {
-          out.reached = true;
-          KernelWorst worst;
-          worst.warp = w;
-          worst.lanes = lanes;
-          worst.values = run.parameters();
-          out.worst = std::move(worst);
-        }
+        replay_once(run, w, access, m, out);
       }
     }
+    bool const open = !out.reached && *out.wavefronts > out.allowed && access.exact && found.worst;
+    if (!open || found.data || found.unknown || found.guard.data) return;
+    unsigned const w = found.worst->warp;
+    auto const values =
+        witnesses_.find(*bases_[w], w, access.loop, access.guard, found.worst_lanes, found.assumptions);
+    if (!values) return;
+    Replay::Trips const known = trips_around(access.loop, w);
+    Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known);
+    run.give(*values);
+    replay_once(run, w, access, m, out);
+  }
+  /// One run in a warp. It may show that the bound is reached.
+  void replay_once(Replay& run, unsigned w, ExecutedAccess const& access, MemoryAccess const& m,
+                   KernelAccess& out) const {
+    auto const guard = run.value(access.guard);
+    auto const address = run.value(access.address);
+    if (!run.valid()) return;
+    std::uint32_t active = 0;
+    bool aligned = true;
+    for (unsigned l = 0; l < 32; ++l)
+      if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0)
+        active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
+    if (active == 0 || !aligned || (m.instruction->matrices != 0 && active != ~0U)) return;
+    HardwareAccess lanes{};
+    unsigned const wavefronts = cost_of(m, active, address, lanes);
+    if (wavefronts > *out.wavefronts)
+      throw Disagreement(
+          fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line,
+                      m.op, wavefronts, w, *out.wavefronts));
+    if (!access.exact || !run.certain() || wavefronts != *out.wavefronts || out.reached) return;
+    out.reached = true;
+    KernelWorst worst;
+    worst.warp = w;
+    worst.lanes = lanes;
+    worst.values = run.parameters();
+    out.worst = std::move(worst);
   }
 
   Module const& module_;
@@ -1019,6 +1039,7 @@ class Decision {
   unsigned number_ = 0;
   Execution execution_{};
   Origins origins_{program_, flow_, execution_};
+  Witnesses witnesses_{program_, flow_, execution_, launch_};
   Arrays arrays_{program_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};

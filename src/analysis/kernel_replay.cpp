@@ -53,7 +53,26 @@ Replay::Values Replay::all(std::uint64_t x) {
   return v;
 }
 
-std::uint64_t Replay::parameter(Leaf const& l) {
+void Replay::give(LeafValues const& values) {
+  for (auto const& [number, value] : values) {
+    Leaf const& l = execution_.leaves[number];
+    if (l.kind == Leaf::Kind::param) parameter(l, value);
+    if (l.kind == Leaf::Kind::symbol) place(l.extra, value);
+    if (l.kind == Leaf::Kind::special) blocks_[l.extra] = value;
+  }
+}
+
+/// Bytes that two loads of a parameter share have one value.
+std::uint64_t Replay::parameter(Leaf const& l, std::uint64_t value) {
+  std::uint64_t out = 0;
+  for (unsigned i = 0; i < (l.width + 7U) / 8; ++i) {
+    auto const byte = static_cast<std::uint8_t>(value >> 8 * i);
+    out |= std::uint64_t{bytes_.try_emplace({l.extra, l.offset + i}, byte).first->second} << 8 * i;
+  }
+  return out;
+}
+
+std::uint64_t Replay::any_parameter(Leaf const& l) {
   std::string const& name = program_.symbols[l.extra].name;
   if (auto const given = launch_.params.find(name); given != launch_.params.end() && l.offset < 8)
     return given->second >> 8 * l.offset;
@@ -82,7 +101,7 @@ Replay::Values Replay::leaf(Node const& n) {
       std::size_t const short_name = name.rfind("_param_");
       parameters_.emplace_back((short_name == name.npos ? name : name.substr(short_name + 1)) +
                                    (l.offset == 0 ? "" : fmt::format("[{}]", l.offset)),
-                               parameter(l) & mask(l.width));
+                               parameter(l, any_parameter(l)) & mask(l.width));
       return all(parameters_.back().second);
     }
     case Leaf::Kind::symbol: {
@@ -105,6 +124,8 @@ Replay::Values Replay::leaf(Node const& n) {
       if (leader_ && elects(program_, l)) return all(*leader_);
       certain_ = false;
       return all(random_());
+    case Leaf::Kind::shuffle:
+      return shuffled(l);
     case Leaf::Kind::varying:
       certain_ = false;
       for (std::uint64_t& x : out) x = random_();
@@ -122,9 +143,12 @@ std::uint64_t Replay::iteration(std::int32_t loop) {
 Replay::Values Replay::special(Leaf const& l) {
   if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
   auto const s = static_cast<Special>(l.extra);
+  if (auto const given = blocks_.find(l.extra); given != blocks_.end()) return all(given->second);
   if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
   if (s >= Special::ctaid_x && s <= Special::nctaid_z)
-    return all(s >= Special::nctaid_x ? 64 : style_ < 3 || style_ == 7 ? 0 : random_() % 64);
+    return all(s >= Special::nctaid_x      ? witness_blocks
+               : style_ < 3 || style_ == 7 ? 0
+                                           : random_() % witness_blocks);
   Values out{};
   for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
   return out;
@@ -140,6 +164,22 @@ Replay::Values Replay::loop_value(Phi const& p) {
   Values const init = value(p.init), step = value(p.step),
                k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
   for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
+  return out;
+}
+
+Replay::Values Replay::shuffled(Leaf const& l) {
+  Values const v = value(l.args[0]), b = value(l.args[1]), c = value(l.args[2]), on = value(l.args[3]);
+  Values out{};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    unsigned const from =
+        ptx::shuffle_source(static_cast<ptx::Shuffle>(l.extra), lane, static_cast<std::uint32_t>(b[lane]),
+                            static_cast<std::uint32_t>(c[lane]));
+    bool const gives = l.offset != 0 && on[from] != 0 && (warp_.present() >> from & 1) != 0;
+    bool const reads = on[lane] != 0 && (warp_.present() >> lane & 1) != 0;
+    // A lane that does not execute the shuffle gives any value.
+    certain_ = certain_ && (from == lane || gives || !reads);
+    out[lane] = from == lane || gives ? v[from] : random_();
+  }
   return out;
 }
 

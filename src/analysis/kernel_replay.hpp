@@ -2,6 +2,8 @@
 #pragma once
 
 #include <swizproof/ptx/execution.hpp>
+#include "kernel_witness.hpp"
+
 #include <swizproof/ptx/warp.hpp>
 
 #include <array>
@@ -37,6 +39,8 @@ class Replay {
 
   /// Puts a variable in shared memory at an address.
   void place(std::uint32_t symbol, std::uint64_t address) { placed_[symbol] = address; }
+  /// Gives values to leaves, by their number: block numbers, variables' addresses and parameters.
+  void give(LeafValues const& values);
   /// The lane that every elect.sync elects; without it such a run is not certain.
   void elect(unsigned lane) { leader_ = lane; }
 
@@ -58,14 +62,17 @@ class Replay {
 
   Values all(std::uint64_t x);
 
-  /// A parameter's value: large, small, a power of two or any number.
-  std::uint64_t parameter(ptx::Leaf const& l);
+  /// A parameter's value, where it has none yet the given one.
+  std::uint64_t parameter(ptx::Leaf const& l, std::uint64_t value);
+  /// Large, small, a power of two or any number.
+  std::uint64_t any_parameter(ptx::Leaf const& l);
 
   Values leaf(Node const& n);
   /// An iteration that the loop has; where their number is not known, one of the first eight.
   std::uint64_t iteration(std::int32_t loop);
   Values special(ptx::Leaf const& l);
   Values loop_value(ptx::Phi const& p);
+  Values shuffled(ptx::Leaf const& l);
   Values data(ptx::Leaf const& l);
   static std::uint64_t mixed(std::uint64_t x);
 
@@ -83,6 +90,9 @@ class Replay {
   std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
   std::unordered_map<Id, Values> memo_{};
   std::map<std::uint32_t, std::uint64_t> placed_{};
+  std::map<std::uint32_t, std::uint64_t> blocks_{};  ///< numbers of the block, by their Special
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint8_t>
+      bytes_{};  ///< of parameters, by symbol and offset
   std::optional<unsigned> leader_{};
 };
 

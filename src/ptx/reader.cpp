@@ -210,12 +210,21 @@ class Reader {
     return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 ? bits : 64;
   }
 
+  /// The next directive: `.reg` of `.reg.b16`.
+  std::string_view directive() {
+    std::string_view const w = word();
+    std::size_t const next = w.find('.', 1);
+    if (next == w.npos) return w;
+    at_ -= w.size() - next;
+    return w.substr(0, next);
+  }
+
   /// A function or variables, from the linkage on.
   void read_declaration() {
     bool external = false;
     for (;;) {
       std::size_t const from = at_;
-      std::string_view const w = word();
+      std::string_view const w = directive();
       if (w == ".extern") {
         external = true;
       } else if (w == ".visible" || w == ".weak" || w == ".common") {
@@ -431,7 +440,7 @@ class Reader {
 
   void read_directive() {
     std::size_t const from = at_;
-    std::string_view const w = word();
+    std::string_view const w = directive();
     if (w == ".reg") return read_registers();
     if (w == ".loc") return read_location();
     if (w == ".pragma" || w == ".branchtargets" || w == ".calltargets" || w == ".callprototype") {

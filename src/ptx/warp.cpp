@@ -926,6 +926,19 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
   return inductions_[index] = {1, added};
 }
 
+unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
+  std::uint32_t const clamp = c & 31, segment = c >> 8 & 31, by = b & 31;
+  std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+  auto const signed_lane = static_cast<std::int32_t>(lane), signed_most = static_cast<std::int32_t>(most);
+  std::int32_t j = 0;
+  if (mode == Shuffle::up) j = signed_lane - static_cast<std::int32_t>(by);
+  if (mode == Shuffle::down) j = static_cast<std::int32_t>(lane + by);
+  if (mode == Shuffle::bfly) j = static_cast<std::int32_t>(lane ^ by);
+  if (mode == Shuffle::idx) j = static_cast<std::int32_t>(least | (by & ~segment));
+  bool const in = mode == Shuffle::up ? j >= signed_most : j <= signed_most;
+  return in ? static_cast<unsigned>(j) & 31U : lane;
+}
+
 Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   Lanes const v = value(l.args[0], bits), b = value(l.args[1], 32), c = value(l.args[2], 32);
   if (v.state == Lanes::State::stuck) return v;
@@ -956,22 +969,9 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   if (!b.split()) return b;
   if (!full || !b.pure()) return varying(id);
   Lanes out = v;
-  std::uint32_t const clamp = c.lane[0] & 31, segment = c.lane[0] >> 8 & 31;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    auto const by = static_cast<std::uint32_t>(b.lane[lane] & 31);
-    std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;
-    std::int32_t j = 0;
-    bool in = false;
-    if (mode == Shuffle::up)
-      j = static_cast<std::int32_t>(lane) - static_cast<std::int32_t>(by),
-      in = j >= static_cast<std::int32_t>(most);
-    if (mode == Shuffle::down)
-      j = static_cast<std::int32_t>(lane + by), in = j <= static_cast<std::int32_t>(most);
-    if (mode == Shuffle::bfly)
-      j = static_cast<std::int32_t>(lane ^ by), in = j <= static_cast<std::int32_t>(most);
-    if (mode == Shuffle::idx)
-      j = static_cast<std::int32_t>(least | (by & ~segment)), in = j <= static_cast<std::int32_t>(most);
-    unsigned const from = in ? static_cast<unsigned>(j) & 31U : lane;
+    unsigned const from = shuffle_source(mode, lane, static_cast<std::uint32_t>(b.lane[lane]),
+                                         static_cast<std::uint32_t>(c.lane[0]));
     if ((readers >> lane & 1) != 0 && !gives(from, lane)) return varying(id);
     out.lane[lane] = v.lane[from];
   }

@@ -76,6 +76,10 @@ struct Assumption {
   std::uint64_t value = 0;
 };
 
+/// Lane whose value a lane gets by shfl with operands b and c; itself, if it is out of bounds. [PTX ISA 9.1: shfl.sync]
+/// `shuffle_source(Shuffle::down, 3, 2, 31)` is 5. Checked by Kernel.AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue and tests/reference/kernel.py.
+[[nodiscard]] unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c);
+
 /// One warp of a block. Not shared between threads.
 class Warp {
  public:

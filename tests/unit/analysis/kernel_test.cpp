@@ -71,6 +71,70 @@ KernelAccess one(std::string const& body, KernelOptions options = {}) {
   return all.at(0);
 }
 
+/// A column of words behind a condition in %p1.
+KernelAccess behind(std::string const& condition, KernelOptions options = {}) {
+  return one(condition + " shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; @%p1 st.shared.u32 [%r5], %r1;",
+             std::move(options));
+}
+
+TEST(KernelWitness, ParametersThatPassAConditionAreFound) {
+  KernelAccess const a = behind("xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+  ASSERT_TRUE(a.worst);
+  ASSERT_EQ(a.worst->values.size(), 1U);
+  EXPECT_EQ(a.worst->values[0].second, 1515870810U ^ 77U);
+}
+
+TEST(KernelWitness, AConditionThatNoParameterPassesIsNoWitness) {
+  KernelAccess const a =
+      behind("xor.b32 %r6, %r3, 5; setp.eq.u32 %p2, %r6, 77; setp.eq.and.u32 %p1, %r3, 77, %p2;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_FALSE(a.reached);
+  EXPECT_EQ(a.reason, "no execution was found that takes as many");
+  EXPECT_EQ(a.wavefronts, 32U);
+}
+
+TEST(KernelWitness, EachLaneHasItsOwnCondition) {
+  // Lane l needs bit l of n: all of them need n = ~0.
+  KernelAccess const a =
+      behind("and.b32 %r6, %r1, 31; shr.u32 %r7, %r3, %r6; and.b32 %r7, %r7, 1; setp.eq.u32 %p1, %r7, 1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values.at(0).second, 0xffffffffU);
+}
+
+TEST(KernelWitness, BlocksAreThoseOfAGridOf64) {
+  std::string const number = "mov.u32 %r6, %ctaid.x; mul.lo.u32 %r6, %r6, %r3; setp.eq.u32 %p1, %r6, ";
+  EXPECT_EQ(behind(number + "2021;").verdict, KernelVerdict::refuted);  // 43 * 47
+  EXPECT_EQ(behind("mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 63;").verdict, KernelVerdict::refuted);
+  EXPECT_EQ(behind("mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 64;").verdict, KernelVerdict::unknown);
+}
+
+TEST(KernelWitness, GivenParametersAreNotChosen) {
+  std::string const condition = "xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77;";
+  KernelOptions options;
+  options.params["n"] = {1515870810U ^ 77U, false};
+  EXPECT_EQ(behind(condition, options).verdict, KernelVerdict::refuted);
+  options.params["n"] = {1, false};
+  EXPECT_EQ(behind(condition, options).verdict, KernelVerdict::proved);
+}
+
+TEST(KernelWitness, BytesOfAParameterAreThoseOfItsWords) {
+  // The low half of g is 5 and its low byte 6: no parameter is that.
+  std::string const halves =
+      "ld.param.u32 %r6, [g]; ld.param.u8 %r7, [g]; setp.eq.u32 %p2, %r6, 5; setp.eq.and.u32 %p1, %r7, 6, "
+      "%p2;";
+  EXPECT_EQ(behind(halves).verdict, KernelVerdict::unknown);
+}
+
+TEST(KernelWitness, AddressesMayComeFromAnotherLane) {
+  KernelAccess const a =
+      one("xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77; shfl.sync.idx.b32 %r7, %r1, 0, 31, -1;\n"
+          "shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; add.s32 %r5, %r5, %r7; @%p1 st.shared.u8 [%r5], %r1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+}
+
 /// A column of 32 words, 128 bytes apart, in each of two warps and three iterations, and rows that are free.
 constexpr char column[] =
     "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; shl.b32 %r5, %r1, 2; add.s32 %r5, %r5, %r2; mov.u32 %r6, "

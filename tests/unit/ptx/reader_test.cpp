@@ -43,6 +43,13 @@ TEST(PtxReader, ReadsOperands) {
   EXPECT_EQ(body[2].operands[0].parts.size(), 1U);
 }
 
+TEST(PtxReader, ADirectiveAndItsTypeNeedNoBlank) {
+  Module const m =
+      read(".shared.align 8 .b8 tile[16];\n.entry k() {\n{.reg.b16 hl, hu; mov.b32 {hl, hu}, 7;}\n}\n");
+  EXPECT_EQ(m.variables.at(0).align, 8U);
+  EXPECT_EQ(m.functions.at(0).body.size(), 1U);
+}
+
 TEST(PtxReader, ScopesHaveTheirOwnNames) {
   Module const m = read(
       ".entry k() {\n.reg .b32 a;\nmov.u32 a, 1;\n{ .reg .b32 a; mov.u32 a, 2; L: bra L; }\n{ L: bra L; "
