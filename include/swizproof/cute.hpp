@@ -17,7 +17,9 @@
 // layouts whose offsets carry into the swizzle's bits, as `Sw<3,2,3> o _8 o (64,64):(64,1)` has: CuTe takes the parts of a sum through
 // the swizzle one by one, so its partition is of other elements than the layout.
 //
-// An assertion on the layout (128,64,3) of CuTe's sgemm_sm80 takes g++ 12 1.0 s and 0.1 GB above the headers, three 1.6 s and 0.2 GB.
+// An assertion on the layout (128,64,3) of CuTe's sgemm_sm80 takes g++ 12 0.8 s and 0.05 GB above headers and types, three take 1.3 s and
+// 0.12 GB; nvcc 13 2.9 s and 0.15 GB, three 4.1 s and 0.29 GB. CuTe's partition is four fifths of it. Tiles and stages cost nothing:
+// only patterns that differ are evaluated (tests/cutlass/cost).
 //
 // An assertion that fails names what was found in the compiler's message, as the arguments of bank_conflict<>:
 //

@@ -20,6 +20,10 @@ using Split = decltype(composition(Swizzle<3, 2, 3>{}, Rows{}));
 using Padded = Layout<Shape<_64, _64>, Stride<Int<65>, _1>>;
 // Two stages of it.
 using Staged = decltype(tile_to_shape(Smem{}, Shape<_64, _64, _2>{}));
+// The tile of A of CuTe's sgemm_sm80, three stages of it.
+using Sgemm = decltype(tile_to_shape(
+    composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, Shape<_8, _8>>, Stride<_8, Stride<_1, _64>>>{}),
+    Shape<_128, _64, _3>{}));
 
 using Mma = decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
                                     Shape<_32, _32, _16>{}));
@@ -32,6 +36,8 @@ using Vectors = decltype(make_tiled_copy(Copy_Atom<AutoVectorizingCopyWithAssume
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Smem>, "A");
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, OnBytes>, "A, swizzled on byte addresses");
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Staged>, "two stages of A");
+static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Sgemm>, "three stages of sgemm_sm80's A");
+static_assert(sp::conflict_free<sp::destination_of<Store>, half_t, Sgemm>, "the copy to them");
 static_assert(sp::conflict_free<sp::destination_of<Store>, half_t, Smem>, "the copy to shared memory");
 static_assert(sp::conflict_free<sp::source_of<Vectors, sp::ptx::ld_shared<16>>, half_t, Smem>,
               "named by hand");
