@@ -92,7 +92,7 @@ std::optional<OperandReader> reader_of_options(Common const& common, std::string
   return of_arch;
 }
 
-DescriptorQuestion question_of(DescriptorArguments const& options) {
+DescriptorQuestion descriptor_question(DescriptorArguments const& options) {
   DescriptorQuestion question;
   if (!options.major.empty()) question.major = options.major == "k" ? Major::k : Major::mn;
   if (!options.operand.empty()) question.operand = options.operand == "a" ? Operand::a : Operand::b;
@@ -426,7 +426,7 @@ struct NumberResult {
 };
 
 NumberResult compute_number(Common const& common, DescriptorArguments const& options) {
-  DescriptorQuestion const question = question_of(options);
+  DescriptorQuestion const question = descriptor_question(options);
   NumberResult result{parse_matrix_descriptor(options.layout.text, reader_of_options(common, options.reader)),
                       question.major.value_or(Major::k),
                       options.layout.element.empty() ? 16 : parse_element(options.layout.element),
@@ -512,7 +512,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       print_text(result, style);
     return;
   }
-  TileResult result{options.layout.parse_for_every_base(), question_of(options), {}};
+  TileResult result{options.layout.parse_for_every_base(), descriptor_question(options), {}};
   std::optional<OperandReader> const reader = reader_of_options(common, options.reader);
   result.question.reader = reader ? *reader : reader_of_text(options.layout.text);
   result.question.integers =
