@@ -4,7 +4,7 @@
 # Adds one CTest for each [[obligation]] of a TOML file, named <prefix><name of the obligation>; the prefix is the
 # file's name and a dot unless it is given. ctest reads the file when it starts, so that a change of it is seen at once.
 # TIMEOUT bounds each test (default 300) and each solver query within it. ARCH: one architecture, or several, each of which every
-# test is about (default sm_90; an obligation's own goes before).
+# test is about (default sm_90, or what a descriptor's number says; an obligation's own goes before).
 #
 # With SOURCES the obligations are what a program prints: one that includes the header with the kernel's own CuTe types and
 # calls swizproof::print_obligation() for them (swizproof/cute.hpp). So the type that the kernel uses is what is proved. The
@@ -100,9 +100,6 @@ function(swizproof_obligation_tests arg_FILE arg_PREFIX arg_TIMEOUT arg_ARCH)
   get_filename_component(name "${arg_FILE}" NAME_WE)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
-  endif()
-  if(NOT arg_ARCH)
-    set(arg_ARCH sm_90)
   endif()
   string(MD5 digest "${file} ${arg_PREFIX}")
   set(tests "${CMAKE_CURRENT_BINARY_DIR}/${name}_${digest}")

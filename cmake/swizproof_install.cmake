@@ -55,7 +55,7 @@ if(SWIZPROOF_BUILD_COMMAND)
   install(FILES ${said}/swizproof DESTINATION ${share}/bash-completion/completions COMPONENT share)
   install(FILES ${said}/_swizproof DESTINATION ${share}/zsh/site-functions COMPONENT share)
   install(FILES ${said}/swizproof.fish DESTINATION ${share}/fish/vendor_completions.d COMPONENT share)
-  install(FILES proofs/examples/layouts.toml gpu/examples/transpose.cu gpu/examples/transpose.toml gpu/examples/ptx/transpose.ptx gpu/evidence/traces/transpose.trace
+  install(FILES proofs/examples/layouts.toml proofs/examples/operands.toml gpu/examples/transpose.cu gpu/examples/transpose.toml gpu/examples/ptx/transpose.ptx gpu/evidence/traces/transpose.trace
           DESTINATION ${share}/swizproof/examples COMPONENT share)
   install(FILES README.md CHANGELOG.md DESTINATION ${share}/doc/swizproof COMPONENT share)
   install(FILES LICENSE DESTINATION ${share}/doc/swizproof COMPONENT share RENAME copyright)

@@ -115,6 +115,13 @@ Fitted fit(CutTile const& tile, OperandReader reader, Way way, std::vector<std::
   return out;
 }
 
+/// The fields that the kernel hard-codes in place of those that were found.
+void fix(TileDescriptor& d, FixedFields const& fixed) {
+  d.fields.leading_byte_offset = fixed.leading_byte_offset.value_or(d.fields.leading_byte_offset);
+  d.fields.stride_byte_offset = fixed.stride_byte_offset.value_or(d.fields.stride_byte_offset);
+  d.start = fixed.start.value_or(d.start);
+}
+
 /// How many elements are read from where they are stored; the first that is not.
 struct Reading {
   std::uint64_t right = 0;
@@ -292,6 +299,7 @@ class DescriptorSearch {
         if (!why_not(question_.reader, operand_modes[way.mode], way.major, 8 * tile_.element_bytes).empty())
           continue;
         Fitted fitted = fit(tile_, question_.reader, way, stored, base);
+        fix(fitted.found, question_.fixed);
         if (!fitted.misfit.empty() || read_all(tile_, fitted.found, stored, base, false).wrong) continue;
         TileDescriptor& d = fitted.found;
         Key const key{way.mode,
@@ -331,49 +339,69 @@ class DescriptorSearch {
     return all;
   }
 
+  /// The first multiple of the question's `align` from which none of the descriptors reads the tile.
+  [[nodiscard]] std::optional<std::uint64_t> missing_base(std::vector<TileDescriptor> const& found) const {
+    for (std::uint64_t base = 0, i = 0; question_.align && i < period_; base += *question_.align, ++i) {
+      std::uint64_t const residue = base % period_;
+      if (i > 0 && residue == 0) return std::nullopt;
+      bool const reached = std::any_of(found.begin(), found.end(),
+                                       [&](TileDescriptor const& d) { return d.bases.has(residue); });
+      if (!reached) return residue;
+    }
+    return std::nullopt;
+  }
+
   /// Why there is none: of the ways with the tile's own swizzle, else of all, the one that reads most elements right, and the
   /// first that it does not.
-  void explain(DescriptorAnswer& answer) const {
-    std::vector<std::uint64_t> const stored = tile_.stored(origin);
+  void explain(DescriptorAnswer& answer, std::uint64_t residue) const {
+    std::uint64_t const base = origin + residue;
+    std::vector<std::uint64_t> const stored = tile_.stored(base);
     std::optional<Swizzle> const own = own_swizzle(tile_.map);
-    bool own_is_a_mode = false;
+    bool const own_is_a_mode = std::any_of(
+        std::begin(operand_modes), std::end(operand_modes),
+        [&](OperandMode const& m) { return own && m.swizzle == *own && m.number(question_.reader) >= 0; });
+    bool const is_fixed = question_.fixed.any();
     std::optional<std::pair<bool, std::uint64_t>> nearest;
     for (Way const way : ways()) {
       OperandMode const& mode = operand_modes[way.mode];
-      if (way.base_offset != 0 || mode.number(question_.reader) < 0) continue;
+      if (way.base_offset != question_.fixed.base_offset.value_or(0) || mode.number(question_.reader) < 0)
+        continue;
       bool const is_own = own && mode.swizzle == *own;
-      own_is_a_mode = own_is_a_mode || is_own;
       std::string_view const forbidden = why_not(question_.reader, mode, way.major, 8 * tile_.element_bytes);
-      Fitted const fitted = fit(tile_, question_.reader, way, stored, origin);
+      Fitted fitted = fit(tile_, question_.reader, way, stored, base);
+      fix(fitted.found, question_.fixed);
       Reading const reading =
-          read_all(tile_, fitted.found, stored, origin, true);  // also what no field can hold
+          read_all(tile_, fitted.found, stored, base, true);  // also what no field can hold
       bool const reads_it = fitted.misfit.empty() && !reading.wrong;
       std::pair const near{is_own, reads_it ? tile_.places.size() + 1 : reading.right};
       if ((!forbidden.empty() && !reads_it) || (nearest && near <= *nearest)) continue;
       nearest = near;
-      answer.misread = fitted.misfit.empty() ? reading.wrong : std::nullopt;
-      std::string const as =
-          fmt::format("{}, mode {}", way.major == Major::k ? "K-major" : "MN-major", mode.name);
+      answer.misread = fitted.misfit.empty() || is_fixed ? reading.wrong : std::nullopt;
+      std::string as = fmt::format("{}, mode {}", way.major == Major::k ? "K-major" : "MN-major", mode.name);
+      if (question_.fixed.base_offset) as += fmt::format(", {} {}", base_offset_field.name, way.base_offset);
+      if (question_.fixed.start.value_or(0) != 0)
+        as += fmt::format(", {} {}", start_field.name, *question_.fixed.start);
       MatrixDescriptor const& fields = fitted.found.fields;
       if (!forbidden.empty())
         answer.reasons = {fmt::format("the tile is {}, and {}", as, forbidden)};
-      else if (!fitted.misfit.empty())
+      else if (!fitted.misfit.empty() && !is_fixed)
         answer.reasons = {fmt::format("{}: {}", as, fitted.misfit)};
       else
         answer.reasons = {fmt::format(
-            "nearest is {}{}{}, which reads {} of {} elements from where they are stored", as,
+            "{}{}{}{}{} {} of {} elements from where they are stored", is_fixed ? "" : "nearest is ", as,
             fitted.found.stride_is_read ? fmt::format(", {} {}", stride_field.name, fields.stride_byte_offset)
                                         : "",
             fitted.found.leading_is_read
                 ? fmt::format(", {} {}", leading_field.name, fields.leading_byte_offset)
                 : "",
-            reading.right, tile_.places.size())};
+            is_fixed ? " reads" : ", which reads", reading.right, tile_.places.size())};
     }
     bool const is_of_the_other = own && std::any_of(std::begin(operand_modes), std::end(operand_modes),
                                                     [&](OperandMode const& m) { return m.swizzle == *own; });
     if (answer.reasons.empty())  // no mode reads such elements in this order
-      answer.reasons.emplace_back(why_not(question_.reader, operand_modes[1],
+      answer.reasons.emplace_back(why_not(question_.reader, operand_modes[question_.fixed.mode.value_or(1)],
                                           question_.major.value_or(Major::k), 8 * tile_.element_bytes));
+    if (is_fixed) return add_right_one(answer, residue);
     if (question_.major) {
       DescriptorQuestion other = question_;
       other.major = *question_.major == Major::k ? Major::mn : Major::k;
@@ -392,13 +420,33 @@ class DescriptorSearch {
   }
 
  private:
+  /// Modes without a swizzle do not read the base offset: it is 0, or what is hard-coded.
   [[nodiscard]] std::vector<Way> ways() const {
+    FixedFields const& fixed = question_.fixed;
     std::vector<Way> all;
     for (Major const major : {Major::k, Major::mn})
       for (std::size_t mode = 0; mode < std::size(operand_modes); ++mode)
-        for (std::uint32_t b = 0; b < (operand_modes[mode].shape.swizzled ? 8U : 1U); ++b)
-          if (!question_.major || *question_.major == major) all.push_back({mode, b, major});
+        for (std::uint32_t b = 0; b < 8; ++b) {
+          std::uint32_t const other = operand_modes[mode].shape.swizzled ? b : 0;
+          if (question_.major.value_or(major) == major && fixed.mode.value_or(mode) == mode &&
+              fixed.base_offset.value_or(other) == b)
+            all.push_back({mode, b, major});
+        }
     return all;
+  }
+  /// Adds the descriptor that reads the tile from a base where the hard-coded one does not, if there is one.
+  void add_right_one(DescriptorAnswer& answer, std::uint64_t base) const {
+    DescriptorQuestion free = question_;
+    free.fixed = {};
+    for (TileDescriptor const& right : DescriptorSearch(tile_, free, period_).solutions()) {
+      if (!right.bases.has(base)) continue;
+      MatrixDescriptor const& d = right.fields;
+      answer.reasons.push_back(fmt::format("{:#018x} reads it: mode {}, {} {}, {} {}, {} {}",
+                                           number_of(right), d.operand_mode().name, stride_field.name,
+                                           d.stride_byte_offset, leading_field.name, d.leading_byte_offset,
+                                           base_offset_field.name, d.base_offset));
+      return;
+    }
   }
 
   CutTile const& tile_;
@@ -435,7 +483,38 @@ std::string words(Bases const& bases) {
 
 }  // namespace
 
+FixedFields fields_of(MatrixDescriptor const& descriptor) {
+  std::int64_t const start = descriptor.start;
+  return {descriptor.mode, descriptor.leading_byte_offset, descriptor.stride_byte_offset,
+          descriptor.base_offset, descriptor.start >= most_shared_bytes ? start - (1 << 18) : start};
+}
+
+std::optional<OperandReader> reader_on(Architecture const* arch, std::optional<OperandReader> named) {
+  if (arch == nullptr) return named;
+  auto const refuse = [&](std::string message, std::string hint) {
+    return InputError::whole(std::move(message), std::string(arch->name), std::move(hint));
+  };
+  std::string const whose = "wgmma is of sm_90a, tcgen05 of sm_100a, sm_103a and sm_110a";
+  if (arch->operands == OperandUnit::none)
+    throw refuse(fmt::format("{} has no instruction that reads through descriptors", arch->name), whose);
+  if (arch->operands == OperandUnit::unknown) {
+    if (named) return named;
+    throw refuse(
+        fmt::format("it is not known which instruction of compute capability {}.{} reads through descriptors",
+                    arch->capability / 10, arch->capability % 10),
+        "--for wgmma or --for tcgen05 says so");
+  }
+  OperandReader const of_arch =
+      arch->operands == OperandUnit::wgmma ? OperandReader::wgmma : OperandReader::tcgen05;
+  if (named && *named != of_arch) throw refuse(fmt::format("{} has no {}", arch->name, name(*named)), whose);
+  return of_arch;
+}
+
 DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& question, Limits const& limits) {
+  if (question.align.value_or(start_unit) % start_unit != 0)
+    throw bad_tile(
+        map, fmt::format("bases are multiples of {} bytes, and align is {}", start_unit, *question.align),
+        "a descriptor's start is in units of 16 bytes");
   CutTile const tile = cut_tile(map, question);
   DescriptorAnswer answer;
   answer.instructions = tile.cut;
@@ -452,16 +531,22 @@ DescriptorAnswer descriptors_of(Map const& map, DescriptorQuestion const& questi
   DescriptorSearch const search(tile, question, period);
   answer.solutions = search.solutions();
   answer.engines = {Engine::exhaustive};
-  if (answer.solutions.empty()) {
-    search.explain(answer);
+  std::optional<std::uint64_t> const missing = search.missing_base(answer.solutions);
+  if (answer.solutions.empty() || missing) {
+    search.explain(answer, missing.value_or(0));
+    answer.solutions.clear();
     answer.outcome = Refuted{"no descriptor reads the tile", {}};
-    answer.domain = fmt::format("all modes, base offsets, and bases that are multiples of {}", start_unit);
+    answer.domain = fmt::format("{}bases that are multiples of {}",
+                                question.fixed.any() ? "" : "all modes, base offsets, and ",
+                                question.align.value_or(start_unit));
     return answer;
   }
   answer.outcome = Proved{};
   TileDescriptor const& best = answer.solutions.front();
-  answer.domain = fmt::format("every element of {} instruction{}, {}", tile.cut.count(),
-                              tile.cut.count() == 1 ? "" : "s", words(best.bases));
+  answer.domain =
+      fmt::format("every element of {} instruction{}, {}", tile.cut.count(), tile.cut.count() == 1 ? "" : "s",
+                  question.align ? fmt::format("every base that is a multiple of {}", *question.align)
+                                 : words(best.bases));
   // Every base was tried up to the period; the engines that speak of all bases at once say the same, or nothing.
   if (tile.cut.count() * best.bases.residues.size() > most_solver_questions) return answer;
   std::vector<Question> questions;

@@ -389,16 +389,18 @@ Delivery deliver(Movement const& m, Limits const& limits) {
   Delivery out;
   out.domain = fmt::format("{} {}, {} values each", m.wanted.fragment.threads,
                            m.wanted.fragment.threads == warp_lanes ? "lanes" : "threads", m.wanted.values());
-  std::vector<Question> questions{after("every value is the element that is wanted", m, {})};
+  std::vector<Question> questions{
+      after("every value is the element that is wanted", m, UpTo{m.order, {}, {}, {}})};
   if (m.delivered.rows) questions.push_back(aligned_rows(m));
   out.answer = decide(questions, limits, Effort::two);
   if (out.answer.refuted() == nullptr) return out;
   if (m.delivered.rows) out.misaligned = first_misaligned(m);
   for (std::uint32_t t = 0; t < m.wanted.fragment.threads && !out.first; ++t)
     for (std::uint32_t i = 0; i < m.wanted.values() && !out.first; ++i)
-      if (!(delivered_at(m, t, i) == m.wanted.at(t, i)))
-        out.first = WrongValue{t, i, delivered_at(m, t, i), m.wanted.at(t, i)};
-  if (m.operand == Operand::d || out.misaligned) return out;
+      if (MatrixElement const got = delivered_at(m, t, looked_up(m.order, std::uint64_t{i}));
+          !(got == m.wanted.at(t, i)))
+        out.first = WrongValue{t, i, got, m.wanted.at(t, i)};
+  if (m.operand == Operand::d || out.misaligned || !m.order.empty()) return out;
   out.nothing_fixes = true;
   for (Freedom const& freedom :
        {Freedom{false, true, false}, Freedom{true, false, false}, Freedom{false, true, true},

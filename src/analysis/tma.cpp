@@ -1,4 +1,5 @@
 #include "analysis/box_search.hpp"
+#include "analysis/fixed_box.hpp"
 
 #include <swizproof/layout/algebra.hpp>
 #include <swizproof/layout/composed.hpp>
@@ -368,8 +369,40 @@ TmaCopies refuted(TmaCopies out, std::string reason, std::optional<TmaWitness> w
   return out;
 }
 
+/// Adds the plans of the hard-coded box, as try_base().
+TmaCopies try_box(TmaCopies out, Map const& map, TmaQuestion const& question, Tile& tile,
+                  std::uint64_t period, std::uint64_t base) {
+  std::optional<FixedCover> nearest;
+  for (TmaMode const mode : question.modes) {
+    FixedCover cover = cover_with(*question.box, mode, tile.extents, *map.element_bits / 8, tile.addresses);
+    if (!cover.starts.empty()) {
+      TmaPlan plan{cover.boxes, {}, 0, {}, true, {Engine::exhaustive}, {}};
+      for (std::size_t const start : cover.starts)
+        plan.copies.push_back({tile.coordinate(start),
+                               static_cast<std::int64_t>(swizzle_of(mode)(tile.addresses[start]) - base)});
+      find_bases(map, tile, period, base, plan);
+      plan.image = image_of(plan, tile.extents, *map.element_bits);
+      out.plans.push_back(std::move(plan));
+    }
+    if (!nearest || std::pair(cover.covered, cover.right) > std::pair(nearest->covered, nearest->right))
+      nearest = std::move(cover);
+  }
+  if (out.plans.empty()) {
+    std::optional<TmaWitness> witness;
+    if (nearest->element)
+      witness = TmaWitness{tile.coordinate(*nearest->element),
+                           0,
+                           static_cast<std::int64_t>(nearest->tma),
+                           static_cast<std::int64_t>(tile.addresses[*nearest->element]),
+                           {}};
+    return refuted(std::move(out), nearest->reason, std::move(witness));
+  }
+  out.outcome = Proved{};
+  return out;
+}
+
 /// Adds the plans that write the tile from a base, or refutes that there are any from there.
-TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes, Tile& tile,
+TmaCopies try_base(TmaCopies out, Map const& map, TmaQuestion const& question, Tile& tile,
                    std::uint64_t period, std::uint64_t base) {
   read_elements(map, tile, base);
   if (tile.split) {
@@ -384,7 +417,8 @@ TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes
   }
   if (std::string reason = too_far(*map.element_bits, tile.addresses); !reason.empty())
     return refuted(std::move(out), std::move(reason));
-  AllModes const all = search_all(modes, tile.extents, *map.element_bits, tile.addresses);
+  if (question.box) return try_box(std::move(out), map, question, tile, period, base);
+  AllModes const all = search_all(question.modes, tile.extents, *map.element_bits, tile.addresses);
   if (all.writing.empty()) {
     BoxSearch const& nearest = all.searches[all.nearest];
     return refuted(std::move(out), nearest.failure().reason, nearest.witness());
@@ -399,8 +433,9 @@ TmaCopies try_base(TmaCopies out, Map const& map, std::span<TmaMode const> modes
 
 /// Tries the bases that are no multiples of the period. Element 0 begins a box, so a mode has only those that put it at a
 /// multiple of 128 before the swizzle. `none` is the refutation from the multiples, which stays if no other base will do.
-TmaCopies try_other_bases(TmaCopies none, Map const& map, std::span<TmaMode const> modes, Tile& tile,
+TmaCopies try_other_bases(TmaCopies none, Map const& map, TmaQuestion const& question, Tile& tile,
                           std::uint64_t period) {
+  std::span<TmaMode const> const modes = question.modes;
   std::uint64_t const bytes = *map.element_bits / 8;
   std::uint64_t whole = period;
   for (TmaMode const mode : modes) whole = std::max(whole, common_period(mode, period));
@@ -420,7 +455,7 @@ TmaCopies try_other_bases(TmaCopies none, Map const& map, std::span<TmaMode cons
     return std::countr_zero(a) > std::countr_zero(b);
   });
   for (std::uint64_t const base : order) {
-    TmaCopies found = try_base({}, map, bases[base], tile, period, base);
+    TmaCopies found = try_base({}, map, {bases[base], question.box, {}}, tile, period, base);
     if (!found.plans.empty()) return found;
   }
   return none;
@@ -430,7 +465,7 @@ TmaCopies try_other_bases(TmaCopies none, Map const& map, std::span<TmaMode cons
 enum class TriedBases : std::uint8_t { multiples, all };
 
 /// tma_copies() by enumeration alone, of elements that TMA has.
-TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, TriedBases bases,
+TmaCopies enumerate_copies(Map const& map, TmaQuestion const& question, TriedBases bases,
                            Limits const& limits) {
   Tile tile;
   TmaCopies out = begin_copies(map, tile);
@@ -450,9 +485,9 @@ TmaCopies enumerate_copies(Map const& map, std::span<TmaMode const> modes, Tried
   if (auto const* undecided = std::get_if<Unknown>(&one_to_one.outcome)) return unknown(undecided->reason);
   Quantity const period = some_period(map.on_bytes, limits);
   if (!period.value) return unknown("the function of the addresses has no period that is known");
-  TmaCopies found = try_base(std::move(out), map, modes, tile, *period.value, 0);
+  TmaCopies found = try_base(std::move(out), map, question, tile, *period.value, 0);
   if (!found.plans.empty() || bases == TriedBases::multiples) return found;
-  return try_other_bases(std::move(found), map, modes, tile, *period.value);
+  return try_other_bases(std::move(found), map, question, tile, *period.value);
 }
 
 // ---------------------------------------------------------------------------------------- other elements
@@ -571,9 +606,66 @@ std::vector<Map> in_bytes(Map map) {
   return {map};
 }
 
+/// The first multiple of `align` from which a plan's copies do not write the tile; nothing where there is none.
+std::optional<std::uint64_t> missing_base(TmaPlan const& plan, std::uint64_t align) {
+  for (std::uint64_t i = 0; i < plan.period; ++i) {
+    std::uint64_t const residue = i * align % plan.period;
+    bool const is_multiple = plan.destination_alignment != 0 && residue % plan.destination_alignment == 0;
+    if (!is_multiple && !std::binary_search(plan.also.begin(), plan.also.end(), residue)) return residue;
+    if (i > 0 && residue == 0) break;
+  }
+  return std::nullopt;
+}
+
+/// The first element that a plan's copies put elsewhere from a base.
+std::optional<TmaWitness> wrong_from(TmaPlan const& plan, Map const& map, std::uint64_t base) {
+  Tile tile;
+  Layout const& layout = *map.domain();
+  for (std::size_t m = 0; m < layout.rank(); ++m)
+    tile.extents.push_back(static_cast<std::uint64_t>(layout.shape.mode(m).product()));
+  std::uint64_t const known =
+      plan.destination_alignment == 0 ? plan.also.front() : 0;  // a base from which they do
+  read_elements(map, tile, known);
+  std::vector<std::uint64_t> const right = tile.addresses;
+  read_elements(map, tile, base);
+  Swizzle const sigma = swizzle_of(plan.mode);
+  for (std::size_t i = 0; i < right.size(); ++i)
+    if (std::uint64_t const put = sigma(sigma(right[i]) - known + base); put != tile.addresses[i])
+      return TmaWitness{tile.coordinate(i),
+                        0,
+                        static_cast<std::int64_t>(put),
+                        static_cast<std::int64_t>(tile.addresses[i]),
+                        {}};
+  return std::nullopt;
+}
+
+/// Keeps the plans that write the tile from every multiple of `align`; refutes that there are any.
+TmaCopies from_every(std::uint64_t align, TmaCopies found, Map const& map) {
+  if (found.plans.empty()) return found;
+  TmaPlan const first = found.plans.front();
+  std::erase_if(found.plans, [&](TmaPlan const& plan) { return missing_base(plan, align).has_value(); });
+  found.split.reset();
+  if (!found.plans.empty()) return found;
+  std::uint64_t const base = *missing_base(first, align);
+  if (!first.exact) {
+    found.reason =
+        fmt::format("the bases are too many to be tried, and {} is no multiple of {}", align, first.period);
+    found.outcome = Unknown{found.reason};
+    return found;
+  }
+  return refuted(std::move(found),
+                 fmt::format("not from base {}: {}", base,
+                             base % tma_destination != 0
+                                 ? fmt::format("destinations are multiples of {}", tma_destination)
+                                 : fmt::format("mode {} writes it from other multiples of {}",
+                                               name(first.mode), tma_destination)),
+                 base % tma_destination != 0 ? std::nullopt : wrong_from(first, map, base));
+}
+
 /// tma_copies() of elements that TMA has.
-TmaCopies copies_of(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
-  TmaCopies out = enumerate_copies(map, modes, TriedBases::all, limits);
+TmaCopies copies_of(Map const& map, TmaQuestion const& question, Limits const& limits) {
+  TmaCopies out = enumerate_copies(map, question, TriedBases::all, limits);
+  if (question.align) out = from_every(*question.align, std::move(out), map);
   for (TmaPlan& plan : out.plans) confirm_plan(plan, map, limits);
   if (out.split) confirm_plan(*out.split, map, limits);
   return out;
@@ -607,7 +699,7 @@ TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bit
 TmaAnswer tma_boxes(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
   if (modes.empty()) return {{}, no_modes, 0};
   auto const answer_of = [&](Map const& tile, unsigned element_bits) -> TmaAnswer {
-    TmaCopies const found = enumerate_copies(tile, modes, TriedBases::multiples, limits);
+    TmaCopies const found = enumerate_copies(tile, {modes, {}, {}}, TriedBases::multiples, limits);
     if (found.plans.empty()) return {{}, found.reason, element_bits};
     return {TmaBoxes(found.plans.front()), {}, element_bits};
   };
@@ -666,12 +758,33 @@ std::vector<Map> tma_recasts(Map const& map) {
   return 8 % bits == 0 ? in_bytes(map) : std::vector<Map>{};
 }
 
-TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes, Limits const& limits) {
+Support tma_basis(Map const& map, Architecture const& arch) {
+  std::optional<Support> const support = tma_support(arch);
+  if (arch.tma == TmaLoads::unknown)
+    throw InputError::whole(
+        fmt::format("it is not known which copies the TMA of compute capability {}.{} makes",
+                    arch.capability / 10, arch.capability % 10),
+        std::string(arch.name), "the file is about banks; name an architecture: --arch sm_90");
+  if (!support)
+    throw InputError::whole("this architecture has no TMA", std::string(arch.name),
+                            "it came with compute capability 9.0: --arch sm_90");
+  if (map.domain() == nullptr || !map.element_bits || arch.most_shared_bytes >= most_shared_bytes)
+    return *support;
+  auto const elements = static_cast<std::uint64_t>(map.domain()->size());
+  if (elements > 8 * arch.most_shared_bytes / *map.element_bits)
+    throw InputError::whole(
+        fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}", elements,
+                    *map.element_bits, arch.most_shared_bytes, arch.name),
+        to_string(map));
+  return *support;
+}
+
+TmaCopies tma_copies(Map const& map, TmaQuestion const& question, Limits const& limits) {
   std::vector<Map> const recasts = recasts_of(map);
-  if (recasts.empty()) return copies_of(map, modes, limits);
+  if (recasts.empty()) return copies_of(map, question, limits);
   std::optional<TmaCopies> first;
   for (Map const& recast : recasts) {
-    TmaCopies found = copies_of(recast, modes, limits);
+    TmaCopies found = copies_of(recast, question, limits);
     found.recast = recast;
     if (!first || (first->plans.empty() && !found.plans.empty())) first = std::move(found);
   }

@@ -1,3 +1,5 @@
+#include "claim/operand.hpp"
+
 #include <swizproof/claim/obligation.hpp>
 #include <swizproof/engine/decide.hpp>
 
@@ -142,6 +144,9 @@ struct Decide {
     part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
     if (found.accesses.empty() && found.operands.empty()) report.detail = "no access to shared memory";
   }
+  void operator()(DescriptorHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
+  void operator()(TmaHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
+  void operator()(FragmentHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {
     Equality const found = compare(two.left, two.right, two.align, limits);

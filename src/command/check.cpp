@@ -1,5 +1,6 @@
 // swizproof check LAYOUT --access A...: is each access free of bank conflicts, from everywhere?
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/help.hpp"
 
 #include "report/report.hpp"
@@ -21,6 +22,7 @@ struct CheckArguments {
   std::vector<std::string> accesses;
   std::optional<unsigned> at_most;
   std::optional<std::uint64_t> align;
+  std::string emit;
 };
 
 struct CheckResult {
@@ -82,9 +84,21 @@ void print_text(CheckResult const& result, Style const& style) {
   if (!found.accesses.empty()) fmt::print("{}", evidence_footer(found.accesses, *result.arch, style));
 }
 
+std::string obligation_of(Common const& common, CheckArguments const& options) {
+  return command::obligation_of(common, options.layout.text + ": " + options.accesses.front(), true)
+      .add("layout", options.layout.text)
+      .add("element", options.layout.element)
+      .add("access", options.accesses)
+      .add("at_most", options.at_most)
+      .add("align", options.align)
+      .text();
+}
+
 void run(Common& common, CheckArguments const& options) {
   CheckResult const result = compute(common, options);
   common.exit_code = exit_code_of(result.found.outcome);
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options), result.map.notes);
   if (common.json)
     print_json(common, to_json(result));
   else
@@ -107,6 +121,7 @@ void add_check(CLI::App& app, Common& common) {
                   "bases are multiples of this many bytes (default: the layout's own alignment,\n"
                   "what the instruction takes, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
+  add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run(common, *options); });
 }

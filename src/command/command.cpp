@@ -55,6 +55,10 @@ Mapping LayoutArgument::parse_for_every_base() const {
   return map;
 }
 
+std::string LayoutArgument::text_for_every_base(Mapping const& map) const {
+  return parse().base_address ? map.text : text;
+}
+
 Mapping LayoutArgument::parse_or_dash() const {
   if (text != "-") return parse();
   if (!element.empty()) throw InputError::whole("- has no elements", element, "leave --element out");

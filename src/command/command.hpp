@@ -51,6 +51,8 @@ struct LayoutArgument {
   [[nodiscard]] Mapping parse() const;
   /// The same, for a command whose answer is of every base: the address of a tensor's pointer is taken off, and a note says so.
   [[nodiscard]] Mapping parse_for_every_base() const;
+  /// LAYOUT of an obligation whose answer is of every base: as it was typed, or without the pointer's address that was taken off `map`.
+  [[nodiscard]] std::string text_for_every_base(Mapping const& map) const;
   /// The same; `-` is no layout at all, for accesses by raw address. Throws InputError.
   [[nodiscard]] Mapping parse_or_dash() const;
 };

@@ -214,10 +214,13 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
 
 Json to_json(Code const& code) { return {{"language", code.language}, {"text", code.text}}; }
 
-void add_emit_to(CLI::App& app, std::string& language) {
+void add_emit_to(CLI::App& app, std::string& language, bool with_toml) {
+  std::vector<std::string> languages{"cute", "dsl", "cuda", "triton", "tma"};
+  if (with_toml) languages.emplace_back("toml");
   app.add_option("--emit", language,
-                 "print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma")
-      ->check(CLI::IsMember({"cute", "dsl", "cuda", "triton", "tma"}));
+                 std::string("print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma") +
+                     (with_toml ? ",\nor toml: as an obligation for 'swizproof prove'" : ""))
+      ->check(CLI::IsMember(languages));
 }
 
 void add_convert(CLI::App& app, Common& common) {
@@ -228,7 +231,7 @@ void add_convert(CLI::App& app, Common& common) {
   auto const options = std::make_shared<ConvertArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--to", options->to, "bits, bytes, elements (default), or a type such as f32");
-  add_emit_to(*sub, options->emit);
+  add_emit_to(*sub, options->emit, false);
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -1,5 +1,6 @@
 // swizproof descriptor LAYOUT, and swizproof descriptor 0x...: which descriptor reads a tile, what a descriptor reads.
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/help.hpp"
 
 #include "report/report.hpp"
@@ -8,6 +9,7 @@
 #include <swizproof/hardware/architecture.hpp>
 #include <swizproof/hardware/element.hpp>
 #include <swizproof/layout/algebra.hpp>
+#include <swizproof/parse/descriptor_question.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,78 +28,21 @@ using Json = nlohmann::ordered_json;
 
 struct DescriptorArguments {
   LayoutArgument layout;
-  std::string operand, major, reader, extent;
+  std::string operand, major, reader, extent, emit;
 };
-
-/// H9 was measured on elements of 8, 16 and 32 bits; of tcgen05 the model is documented.
-Support support_of(OperandReader reader) {
-  return reader == OperandReader::wgmma ? Support::measured : Support::documented;
-}
 
 std::string_view support_in_words(OperandReader reader) {
   return reader == OperandReader::wgmma ? "the model is measured: campaigns wgmma and operands"
                                         : "tcgen05's model is documented, not measured";
 }
 
-/// `64,16`.
-void read_extent(std::string const& text, DescriptorQuestion& question) {
-  if (text.empty()) return;
-  std::string const wanted = "an extent is ROWS,K in elements of one instruction, such as 64,16";
-  std::size_t const comma = text.find(',');
-  if (comma == text.npos) throw InputError::whole(wanted, text);
-  question.rows = parse_number(text, 0, comma, wanted);
-  question.depth = parse_number(text, comma + 1, text.size(), wanted);
-}
-
-/// Operand that a LAYOUT's own name says.
-OperandReader reader_of_text(std::string_view text) {
-  std::size_t const first = text.find_first_not_of(" \t\n");
-  if (first != text.npos) text.remove_prefix(first);
-  for (std::string_view const atom : {"umma:", "UMMA::Layout_"})
-    if (text.find(atom) != text.npos) return OperandReader::tcgen05;
-  if (!text.starts_with("desc:")) return OperandReader::wgmma;
-  std::string const number(text.substr(5, text.find('<') - 5));
-  return reader_of(parse_number(number, 0, number.size(), "a descriptor"));
-}
-
-/// True if a type's name is that of integers: `i8`, `u8`, `int8_t`.
-bool names_integers(std::string const& element) {
-  ElementType const* const type = element_type(element);
-  return type != nullptr && type->is_integer();
-}
-
 /// The reader that --for and --arch name; nothing if neither is given. Throws InputError if the architecture has none, or another.
 std::optional<OperandReader> reader_of_options(Common const& common, std::string const& wanted) {
-  std::optional<OperandReader> reader;
-  if (!wanted.empty()) reader = wanted == "tcgen05" ? OperandReader::tcgen05 : OperandReader::wgmma;
-  if (!common.arch_is_given) return reader;
-  Architecture const& arch = parse_architecture(common.arch);
-  auto const refuse = [&](std::string message, std::string hint) {
-    return InputError::whole(std::move(message), common.arch, std::move(hint));
-  };
-  std::string const whose = "wgmma is of sm_90a, tcgen05 of sm_100a, sm_103a and sm_110a";
-  if (arch.operands == OperandUnit::none)
-    throw refuse(fmt::format("{} has no instruction that reads through descriptors", arch.name), whose);
-  if (arch.operands == OperandUnit::unknown) {
-    if (reader) return reader;
-    throw refuse(
-        fmt::format("it is not known which instruction of compute capability {}.{} reads through descriptors",
-                    arch.capability / 10, arch.capability % 10),
-        "--for wgmma or --for tcgen05 says so");
-  }
-  OperandReader const of_arch =
-      arch.operands == OperandUnit::wgmma ? OperandReader::wgmma : OperandReader::tcgen05;
-  if (reader && *reader != of_arch)
-    throw refuse(fmt::format("{} has no {}", arch.name, name(*reader)), whose);
-  return of_arch;
+  return reader_on(common.arch_is_given ? &parse_architecture(common.arch) : nullptr, parse_reader(wanted));
 }
 
-DescriptorQuestion descriptor_question(DescriptorArguments const& options) {
-  DescriptorQuestion question;
-  if (!options.major.empty()) question.major = options.major == "k" ? Major::k : Major::mn;
-  if (!options.operand.empty()) question.operand = options.operand == "a" ? Operand::a : Operand::b;
-  read_extent(options.extent, question);
-  return question;
+DescriptorQuestion descriptor_question(DescriptorArguments const& options, std::string const& element) {
+  return parse_descriptor_question({options.operand, options.major, options.extent, element});
 }
 
 std::string hexadecimal(std::uint64_t bits) { return fmt::format("{:#018x}", bits); }
@@ -167,11 +112,6 @@ std::string expression_of(TileDescriptor const& d) {
   return fmt::format("{}ull | ({} & 0x3ffff) >> 4", hexadecimal(d.fields.bits()), address);
 }
 
-/// The 64 bits for a tile at address 0.
-std::uint64_t at_zero(TileDescriptor const& d) {
-  return d.fields.bits() | (static_cast<std::uint64_t>(d.start) & 0x3FFFF) >> 4;
-}
-
 /// The solutions that are needed to reach every base that any of them reaches: each adds some.
 std::vector<TileDescriptor const*> needed(std::vector<TileDescriptor> const& solutions) {
   std::uint64_t period = 1;
@@ -231,7 +171,7 @@ Json to_json(TileDescriptor const& d, Instructions const& cut) {
            {"mn_starts", starts.rows}};
   if (cut.rest > 1) out["rest_starts"] = starts.rest;
   if (!starts.independent) out["starts"] = d.starts;
-  out["descriptor"] = hexadecimal(at_zero(d));
+  out["descriptor"] = hexadecimal(number_of(d));
   out["expression"] = expression_of(d);
   out["bases"] = to_json(d.bases);
   return out;
@@ -426,7 +366,7 @@ struct NumberResult {
 };
 
 NumberResult compute_number(Common const& common, DescriptorArguments const& options) {
-  DescriptorQuestion const question = descriptor_question(options);
+  DescriptorQuestion const question = descriptor_question(options, options.layout.element);
   NumberResult result{parse_matrix_descriptor(options.layout.text, reader_of_options(common, options.reader)),
                       question.major.value_or(Major::k),
                       options.layout.element.empty() ? 16 : parse_element(options.layout.element),
@@ -440,8 +380,9 @@ NumberResult compute_number(Common const& common, DescriptorArguments const& opt
   if (question.depth && *question.depth != 8 * operand_k_bytes / result.element_bits)
     throw refuse(fmt::format("one instruction has {} such elements along k",
                              8 * operand_k_bytes / result.element_bits));
-  bool const integers = names_integers(options.layout.element);
-  auto const reads = [&](bool a) { return reads_rows(result.descriptor.reader, a, integers, result.rows); };
+  auto const reads = [&](bool a) {
+    return reads_rows(result.descriptor.reader, a, question.integers, result.rows);
+  };
   if (question.operand ? !reads(*question.operand == Operand::a) : !reads(true) && !reads(false))
     throw refuse(fmt::format("no instruction of {} reads {} rows{}", name(result.descriptor.reader),
                              result.rows,
@@ -497,6 +438,23 @@ void print_text(NumberResult const& r, Style const& style) {
     fmt::print("{}  {}  {}\n", style.gap(), style.doubtful("suspicious"), what);
 }
 
+std::string obligation_of(Common const& common, DescriptorArguments const& options,
+                          TileResult const& result) {
+  auto const text = [](std::string const& words) { return words.empty() ? "" : toml_text(words); };
+  bool const found = !result.found.solutions.empty();
+  std::string const statement = toml_table(
+      {{"for", toml_text(std::string(name(result.question.reader)))},
+       {"operand", text(options.operand)},
+       {"major", text(options.major)},
+       {"extent", text(options.extent)},
+       {"number", found ? toml_text(hexadecimal(number_of(result.found.solutions.front()))) : ""}});
+  return command::obligation_of(common, options.layout.text + ": descriptor", true)
+      .add("layout", options.layout.text_for_every_base(result.map))
+      .add("element", options.layout.element)
+      .add_value("descriptor", statement)
+      .text();
+}
+
 // ---------------------------------------------------------------------------------------------
 
 void run_descriptor(Common& common, DescriptorArguments const& options) {
@@ -505,6 +463,9 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
   if (first != std::string::npos &&
       options.layout.text.find_first_not_of("0123456789abcdefxXABCDEFulUL", first) == std::string::npos &&
       options.layout.text[first] >= '0' && options.layout.text[first] <= '9') {
+    if (!options.emit.empty())
+      throw InputError::whole("a descriptor alone can be read; an obligation needs the tile that it reads",
+                              options.layout.text, "swizproof descriptor LAYOUT --emit toml");
     NumberResult const result = compute_number(common, options);
     if (common.json)
       print_json(common, to_json(result));
@@ -512,13 +473,15 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       print_text(result, style);
     return;
   }
-  TileResult result{options.layout.parse_for_every_base(), descriptor_question(options), {}};
+  TileResult result{options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
   std::optional<OperandReader> const reader = reader_of_options(common, options.reader);
-  result.question.reader = reader ? *reader : reader_of_text(options.layout.text);
-  result.question.integers =
-      names_integers(result.map.element.empty() ? options.layout.element : result.map.element);
+  result.question.reader = reader ? *reader : reader_of_layout(options.layout.text);
+  if (!result.map.element.empty()) result.question.integers = names_integers(result.map.element);
   result.found = descriptors_of(result.map, result.question, common.limits());
   common.exit_code = exit_code_of(result.found.outcome);
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, result),
+                            result.map.notes);
   if (common.json)
     print_json(common, to_json(result));
   else
@@ -546,6 +509,7 @@ void add_descriptor(CLI::App& app, Common& common) {
   sub->add_option("--extent", options->extent,
                   "ROWS,K: elements that one instruction reads; default: the most rows")
       ->type_name("INTEGERS");
+  add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run_descriptor(common, *options); });
 }

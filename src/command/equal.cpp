@@ -1,5 +1,6 @@
 // swizproof equal LAYOUT LAYOUT, and swizproof align LAYOUT.
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/help.hpp"
 
 #include "report/report.hpp"
@@ -21,6 +22,12 @@ using Json = nlohmann::ordered_json;
 struct EqualArguments {
   LayoutArgument left, right;
   std::optional<std::uint64_t> align;
+  std::string emit;
+};
+
+struct AlignArguments {
+  LayoutArgument layout;
+  std::string emit;
 };
 
 void print_notes(Mapping const& map) {
@@ -104,6 +111,14 @@ void print_text(EqualResult const& result, Style const& style) {
   }
 }
 
+std::string obligation_of(Common const& common, EqualArguments const& options, EqualResult const&) {
+  return command::obligation_of(common, options.left.text + " is " + options.right.text, false)
+      .add("element", options.left.element)
+      .add("equal", {options.left.text, options.right.text})
+      .add("align", options.align)
+      .text();
+}
+
 // ---------------------------------------------------------------------------------------- align
 
 struct AlignResult {
@@ -112,8 +127,8 @@ struct AlignResult {
   Outcome outcome{};  ///< refuted where the pointer's address is no such base
 };
 
-AlignResult compute_alignment(Common const& common, LayoutArgument const& layout) {
-  AlignResult result{layout.parse(), {}};
+AlignResult compute_alignment(Common const& common, AlignArguments const& options) {
+  AlignResult result{options.layout.parse(), {}};
   result.found = alignment_of(result.map, common.limits());
   result.outcome = result.found.outcome;
   std::optional<std::uint64_t> const base = result.map.base_address;
@@ -163,15 +178,42 @@ void print_text(AlignResult const& result, Style const& style) {
                *result.map.base_address, std::holds_alternative<Proved>(result.outcome) ? "a" : "no");
 }
 
+/// Throws InputError for what is of one address, and where no alignment is known.
+std::string obligation_of(Common const& common, AlignArguments const& options, AlignResult const& result) {
+  std::string const& text = options.layout.text;
+  if (result.map.base_address)
+    throw InputError::whole(
+        "an obligation on the alignment is of every base, and this pointer has one", text,
+        "without its pointer the layout is " + swizproof::to_string(static_cast<Map const&>(result.map)));
+  if (!std::holds_alternative<Proved>(result.outcome) || result.found.bytes > std::uint64_t{1} << 31)
+    throw InputError::whole("no alignment up to 2^31 bytes is known that an obligation could name", text);
+  std::string const aligned =
+      toml_table({{"layout", toml_text(text)}, {"to", fmt::format("{}", result.found.bytes)}});
+  return command::obligation_of(common, "alignment of " + text, false)
+      .add("element", options.layout.element)
+      .add_value("aligned", aligned)
+      .text();
+}
+
+std::vector<std::string> notes_of(EqualResult const& result) {
+  std::vector<std::string> notes = result.left.notes;
+  notes.insert(notes.end(), result.right.notes.begin(), result.right.notes.end());
+  return notes;
+}
+std::vector<std::string> notes_of(AlignResult const& result) { return result.map.notes; }
+
 // ---------------------------------------------------------------------------------------------
 
 Outcome const& outcome_of(EqualResult const& result) { return result.found.outcome; }
 Outcome const& outcome_of(AlignResult const& result) { return result.outcome; }
 
 /// Prints what either command has found.
-template <class Result>
-void report(Common& common, Result const& result) {
+template <class Arguments, class Result>
+void report(Common& common, Arguments const& options, Result const& result) {
   common.exit_code = exit_code_of(outcome_of(result));
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, result),
+                            notes_of(result));
   if (common.json)
     print_json(common, to_json(result));
   else
@@ -190,7 +232,8 @@ void add_equal(CLI::App& app, Common& common) {
   sub->add_option("--align", options->align,
                   "bases are multiples of this many bytes (default: both layouts' alignment, and 16)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 31));
-  sub->callback([&common, options] { report(common, compute_equality(common, *options)); });
+  add_emit_toml_to(*sub, options->emit);
+  sub->callback([&common, options] { report(common, *options, compute_equality(common, *options)); });
 }
 
 void add_align(CLI::App& app, Common& common) {
@@ -198,9 +241,10 @@ void add_align(CLI::App& app, Common& common) {
       add_command(app, "align", "From exactly which bases does relative equal absolute addressing?",
                   {"swizproof align tma:128B",
                    "at which addresses may a tile start that the TMA swizzles by 128 bytes?"});
-  auto const layout = std::make_shared<LayoutArgument>();
-  layout->add_to(*sub);
-  sub->callback([&common, layout] { report(common, compute_alignment(common, *layout)); });
+  auto const options = std::make_shared<AlignArguments>();
+  options->layout.add_to(*sub);
+  add_emit_toml_to(*sub, options->emit);
+  sub->callback([&common, options] { report(common, *options, compute_alignment(common, *options)); });
 }
 
 }  // namespace swizproof::command

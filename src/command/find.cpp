@@ -1,6 +1,7 @@
 // swizproof find LAYOUT --access A...: the best swizzle, padding or XOR map, and why none is better.
 #include "command/code.hpp"
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/help.hpp"
 
 #include "report/report.hpp"
@@ -196,7 +197,7 @@ FindResult compute(Common const& common, FindArguments const& options) {
   std::vector<Outcome> outcomes;
   for (AccessVerdict const& v : out.accesses) outcomes.push_back(v.outcome());
   out.outcome = conjunction(outcomes);
-  if (out.found() && !options.emit.empty()) {
+  if (out.found() && !options.emit.empty() && options.emit != "toml") {
     Mapping winner;
     static_cast<Map&>(winner) = out.winner;
     winner.text = text_of(out.winner);
@@ -426,9 +427,33 @@ void print_text(FindResult const& result, FindArguments const& options, Style co
   if (result.code) fmt::print("\n{}", result.code->text);
 }
 
+/// The accesses on the winner, with the wavefronts that were found: one obligation if they are the ideal ones, else one for each. On the
+/// tile itself where nothing fits it.
+std::string obligations_of(Common const& common, FindArguments const& options, FindResult const& result) {
+  std::string const layout = result.found() ? text_of(result.winner) : options.layout.text;
+  std::string const element = result.found() && result.winner.acts_on_bytes() ? "" : options.layout.element;
+  auto const entry = [&](std::vector<std::string> const& accesses, std::optional<unsigned> at_most,
+                         std::string const& number) {
+    return command::obligation_of(common, layout + ": " + number + accesses.front(), true)
+        .add("layout", layout)
+        .add("element", element)
+        .add("access", accesses)
+        .add("at_most", at_most)
+        .text();
+  };
+  if (!result.found() || result.bill.excess == 0) return entry(options.accesses, {}, "");
+  std::string text;
+  for (std::size_t i = 0; i < options.accesses.size(); ++i)
+    text += (i == 0 ? "" : "\n") +
+            entry({options.accesses[i]}, result.bill.wavefronts[i], fmt::format("{}: ", i + 1));
+  return text;
+}
+
 void run(Common& common, FindArguments const& options) {
   FindResult const result = compute(common, options);
   common.exit_code = exit_code_of(result.outcome);
+  if (options.emit == "toml")
+    return print_obligation(common, to_json(result), obligations_of(common, options, result), result.notes);
   if (common.json)
     print_json(common, to_json(result));
   else
@@ -460,7 +485,7 @@ void add_find(CLI::App& app, Common& common) {
       ->excludes(padding);
   auto* const all =
       sub->add_flag("--all", options->all, "show all that are equally good")->disable_flag_override();
-  add_emit_to(*sub, options->emit);
+  add_emit_to(*sub, options->emit, true);
   add_brief_to(*sub, common)->excludes(all);
   sub->callback([&common, options] { run(common, *options); });
 }

@@ -1,9 +1,12 @@
 // swizproof fragment FRAGMENT: which element reaches which register of which lane, and does a movement give an operand
 // what it wants?
+#include "command/emit.hpp"
 #include "command/fragment.hpp"
 #include "command/help.hpp"
 
 #include "report/report.hpp"
+
+#include <swizproof/analysis/movement.hpp>
 
 #include <fmt/format.h>
 
@@ -15,13 +18,7 @@ namespace swizproof::command {
 
 void refuse_older(Common const& common, NamedFragment const& f) {
   Architecture const& arch = parse_architecture(common.arch);
-  if (!common.arch_is_given || arch.capability == unknown_capability) return;
-  std::string const digits(f.needs.substr(3));
-  unsigned const needed = static_cast<unsigned>(std::stoul(digits));
-  bool const alone = digits.back() == 'a';
-  if (alone ? arch.capability / 10 == needed / 10 : arch.capability >= needed) return;
-  throw InputError::whole(fmt::format("{} has no {}", arch.name, f.instruction), common.arch,
-                          fmt::format("it needs {}", f.needs));
+  if (common.arch_is_given) swizproof::refuse_older(arch, f);
 }
 
 namespace {
@@ -298,6 +295,9 @@ void run(Common& common, FragmentArguments const& options) {
     run_movement(common, options);
     return;
   }
+  if (!options.emit.empty())
+    throw InputError::whole("--emit toml goes with --into", options.fragment,
+                            "an obligation says where what is loaded, computed or stored belongs");
   if (!options.contiguous.empty())
     throw InputError::whole("--contiguous goes with --into", options.contiguous);
   if (options.fragment.find('=') != std::string::npos)
@@ -345,6 +345,7 @@ void add_fragment(CLI::App& app, Common& common) {
   sub->add_option("--contiguous", options->contiguous,
                   "the operand's index that is contiguous in shared memory: m, n or k\n"
                   "(default: k for a and b, n for d; with .trans the other)");
+  add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run(common, *options); });
 }

@@ -1,7 +1,11 @@
 // swizproof fragment FRAGMENT --into FRAGMENT: does what is loaded, computed or stored lie where it belongs?
+#include "command/emit.hpp"
 #include "command/fragment.hpp"
 
 #include "report/report.hpp"
+
+#include <swizproof/analysis/movement.hpp>
+#include <swizproof/parse/movement.hpp>
 
 #include <fmt/format.h>
 
@@ -15,251 +19,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// FRAGMENT, or INSTRUCTION: row = ..., col = ....
-struct Mover {
-  std::string text;                ///< without the rows
-  std::optional<Access> access{};  ///< with them
-};
-
-Mover mover_of(std::string const& text) {
-  if (text.find('=') == std::string::npos) return {text, {}};
-  static std::string const of_warpgroups[] = {"warp", "thread"};  // as RowVariable numbers them
-  Access access = parse_access(text, of_warpgroups);
-  auto const refuse = [&](std::string message) {
-    throw InputError::whole(std::move(message), text,
-                            "such as ldmatrix.x4.trans: row = lane%16, col = 8*(lane/16)");
-  };
-  if (access.instruction.matrices == 0) refuse("only ldmatrix and stmatrix have rows");
-  auto const* const where = std::get_if<Coordinate>(&access.where);
-  if (where == nullptr || where->modes.size() != 2 || access.active)
-    refuse("rows are given as row = ..., col = ... of the tile, of all lanes");
-  if (access.variables.size() > 1 ||
-      (!access.variables.empty() && (access.variables[0].first != 0 || access.variables[0].step != 1)))
-    refuse("of several instructions the first is number 0: for i in 0..3");
-  return {std::string(name(access.instruction)), std::move(access)};
-}
-
-struct MovementResult {
-  NamedFragment from, into;
-  NamedFragment const* operand = nullptr;  ///< whose indices are meant: from or into
-  Movement movement{};
-  std::string tile{};         ///< how it is stored, for ldmatrix and stmatrix
-  std::string instruction{};  ///< with its rows
-  bool given = false;         ///< the rows, by the user
-  std::optional<SplitRow> split{};
-  std::string element{};  ///< --element: what results are stored as
-  std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
-  unsigned computed_bits =
-      0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
-  Delivery found{};
-  std::string_view evidence{};
-  [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
-};
-
-[[noreturn]] void refuse_movement(NamedFragment const& from, NamedFragment const& into, std::string message,
-                                  std::string hint = {}) {
-  throw InputError{std::move(message), from.name() + " --into " + into.name(), 0, 1, std::move(hint)};
-}
-
-/// True if rows are given by the warp or the thread of a warpgroup.
-bool speaks_of_warps(RowStarts const& rows) {
-  auto const speaks = [](Expression const& e) {
-    return std::any_of(e.nodes().begin(), e.nodes().end(), [](Expression::Node const& n) {
-      return n.op == Expression::Op::variable && (n.value == static_cast<std::uint64_t>(RowVariable::warp) ||
-                                                  n.value == static_cast<std::uint64_t>(RowVariable::thread));
-    });
-  };
-  return speaks(rows.strided) || speaks(rows.contiguous);
-}
-
-/// Refuses rows that no tile has: what is below 0 has wrapped in unsigned words.
-void refuse_far_rows(Movement const& m, RowStarts const& rows, std::string const& text) {
-  for (std::uint64_t i = 0; i < m.delivered.copies; ++i)
-    for (std::uint64_t thread = 0; thread < m.wanted.fragment.threads; ++thread) {
-      std::uint64_t const lane = thread % warp_lanes;
-      if (lane >= m.delivered.fragment.rows) continue;
-      auto const at = rows.at(lane, std::uint64_t{thread / warp_lanes}, i);
-      for (std::size_t index = 0; index < 2; ++index)
-        if (at[index] >= 1U << 20)
-          throw InputError::whole(
-              fmt::format("lane {}{}{} gives {} {}, outside of any tile: rows and columns are "
-                          "from 0 to 2^20 - 1",
-                          lane,
-                          m.wanted.fragment.threads > warp_lanes
-                              ? fmt::format(" of warp {}", thread / warp_lanes)
-                              : "",
-                          m.delivered.copies > 1 ? fmt::format(", i = {},", i) : "",
-                          index == 0 ? "row" : "col", static_cast<std::int64_t>(at[index])),
-              text, "row and col are computed in unsigned words of 64 bits");
-    }
-}
-
-/// The index that is contiguous in memory: as asked; else the one along which a register's elements lie, or with .trans the other.
-bool columns_contiguous(MovementResult const& r, std::string const& asked, bool transposed) {
-  NamedFragment const& operand = *r.operand;
-  if (asked.empty()) return transposed == is_b(operand.fragment);
-  if (asked == operand.column_index()) return true;
-  if (asked == operand.row_index()) return false;
-  throw InputError::whole(
-      fmt::format("--contiguous is {} or {} here", operand.row_index(), operand.column_index()), asked);
-}
-
-/// How an operand lies in shared memory, and whether that is assumed.
-std::string memory_text(NamedFragment const& operand, bool columns_contiguous, bool assumed) {
-  std::string_view const row = operand.row_index(), column = operand.column_index();
-  std::string_view const along = columns_contiguous ? column : row,
-                         across = columns_contiguous ? row : column;
-  return fmt::format("shared memory: row: {}, col: {}, contiguous along {}{}", across, along, along,
-                     assumed ? fmt::format(" (assumed; else --contiguous {})", across) : "");
-}
-
-/// ldmatrix into an operand, or an operand into stmatrix.
-void move_rows(MovementResult& r, Mover const& mover, FragmentArguments const& options,
-               Limits const& limits) {
-  NamedFragment const& memory = r.from.memory ? r.from : r.into;
-  Fragment const held = r.operand->fragment;
-  Fragment const moved = fragment_of(*memory.memory, held.bits);
-  if (held.values % moved.values != 0 && moved.values % held.values != 0)
-    refuse_movement(r.from, r.into, "neither holds a whole number of the other's registers");
-  unsigned const operands = std::max(1U, moved.values / held.values);
-  unsigned const instructions = std::max(1U, held.values / moved.values);
-  bool const contiguous = columns_contiguous(r, options.contiguous, memory.memory->transposed);
-  r.movement.operand = *r.operand->operand;
-  r.movement.wanted = FragmentSide{held, operands, r.movement.operand != Operand::a, {}, false};
-  r.movement.delivered = FragmentSide{moved, instructions, false, {}, contiguous};
-  r.tile = memory_text(*r.operand, contiguous, options.contiguous.empty());
-  auto const with = [&](RowStarts rows) {
-    r.instruction = memory.instruction + ": " + rows.text;
-    r.movement.delivered.rows = std::move(rows);
-    r.found = deliver(r.movement, limits);
-  };
-  if (mover.access) {
-    Access const& access = *mover.access;
-    std::uint64_t const count = access.variables.empty() ? 1 : access.variables[0].count;
-    if (count != instructions)
-      refuse_movement(
-          r.from, r.into,
-          fmt::format("{} instruction{} for one operand", instructions,
-                      instructions == 1 ? " does" : "s are needed"),
-          instructions == 1 ? "leave 'for' out" : fmt::format("write 'for i in 0..{}'", instructions - 1));
-    auto const& modes = std::get<Coordinate>(access.where).modes;
-    r.given = true;
-    std::string const text = access.name.substr(access.name.find(':') + 1);
-    RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
-    bool const of_warps = speaks_of_warps(rows);
-    if (of_warps && held.threads == warp_lanes)
-      refuse_movement(r.from, r.into, "warp and thread are of wgmma's four warps; this operand is one warp's",
-                      "write the rows by lane, of the tile that this warp reads or writes");
-    refuse_far_rows(r.movement, rows, access.name);
-    with(rows);
-    if (r.outcome().index() == Outcome(Refuted{}).index() && held.threads > warp_lanes && !of_warps)
-      if (auto const found = solve_rows(moved, r.movement.wanted, contiguous).rows)
-        r.instead = memory.instruction + ": " + found->text;
-    if (r.outcome().index() == Outcome(Refuted{}).index() &&
-        operands > 1) {  // the operands may lie the other way
-      MovementResult other = r;
-      other.movement.wanted.along_columns = !r.movement.wanted.along_columns;
-      other.movement.delivered.rows = rows;
-      other.found = deliver(other.movement, limits);
-      if (other.found.answer.proved()) r.movement = other.movement, r.found = other.found;
-    }
-    return;
-  }
-  Solution solution = solve_rows(moved, r.movement.wanted, contiguous);
-  r.split = solution.split;
-  Instruction other = *memory.memory;
-  other.transposed = !other.transposed;
-  if (r.split && held.bits <= 16)
-    if (auto const rows = solve_rows(fragment_of(other, held.bits), r.movement.wanted, contiguous).rows)
-      r.instead = to_string(other) + ": " + rows->text;
-  with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
-}
-
-/// Registers into registers: the results of one product are an operand of the next.
-void move_registers(MovementResult& r, Limits const& limits) {
-  Fragment from = r.from.fragment;
-  Fragment const into = r.into.fragment;
-  if (from.bits > into.bits) r.computed_bits = from.bits;
-  from.bits = into.bits;  // values are converted one by one
-  r.movement.operand = *r.into.operand;
-  bool const along_columns = from.rows == into.rows;
-  if (from.threads != into.threads)
-    refuse_movement(r.from, r.into, "one is held by a warp, the other by a warpgroup");
-  if (!along_columns && from.columns != into.columns)
-    refuse_movement(r.from, r.into,
-                    fmt::format("{} x {} results make no operand of {} x {}", from.rows, from.columns,
-                                into.rows, into.columns),
-                    "repeated side by side they must have the same rows or the same columns");
-  unsigned const a = along_columns ? from.columns : from.rows, b = along_columns ? into.columns : into.rows;
-  unsigned const extent = std::lcm(a, b);
-  r.movement.delivered = FragmentSide{from, extent / a, along_columns, {}, false};
-  r.movement.wanted = FragmentSide{into, extent / b, along_columns, {}, false};
-  r.found = deliver(r.movement, limits);
-}
-
-MovementResult compute_movement(Common const& common, FragmentArguments const& options) {
-  Mover const from = mover_of(options.fragment), into = mover_of(*options.into);
-  MovementResult r;
-  std::string const suffix = options.operand.empty() ? "" : ":" + options.operand;
-  auto const is_memory = [](std::string const& text) {
-    return looks_like_instruction(text) && parse_instruction(text).matrices != 0;
-  };
-  bool const loads = is_memory(from.text), stores = is_memory(into.text);
-  std::optional<unsigned> const bits = options.element_bits();
-  if (bits) r.element = parse_element_type(options.element).name;
-  if (loads && stores) {
-    NamedFragment const a = parse_fragment(from.text), b = parse_fragment(into.text);
-    refuse_movement(a, b,
-                    "ldmatrix fills registers and stmatrix empties them: name the operand between them");
-  }
-  if (loads) {
-    r.into = parse_fragment(into.text);
-    if (bits && *bits != r.into.fragment.bits)
-      throw InputError::whole(fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
-                              options.element, "leave --element out");
-    r.from = parse_fragment(from.text, r.into.fragment.bits);
-    if (r.from.memory->operation != Operation::ldmatrix)
-      refuse_movement(r.from, r.into, "stmatrix does not fill registers", "ldmatrix does");
-    r.operand = &r.into;
-    move_rows(r, from, options, common.limits());
-  } else if (stores) {
-    r.from = parse_fragment(from.text + suffix, bits);
-    if (bits)
-      if (unsigned const computed = parse_fragment(from.text + suffix).fragment.bits; computed > *bits)
-        r.computed_bits = computed;
-    r.into = parse_fragment(into.text, r.from.fragment.bits);
-    if (r.into.memory->operation != Operation::stmatrix)
-      refuse_movement(r.from, r.into, "ldmatrix does not empty registers", "stmatrix does");
-    r.operand = &r.from;
-    move_rows(r, into, options, common.limits());
-  } else {
-    r.from = parse_fragment(from.text + suffix);
-    r.into = parse_fragment(into.text);
-    if (bits && *bits != r.into.fragment.bits)
-      throw InputError::whole(fmt::format("{} has elements of {} bits", r.into.name(), r.into.fragment.bits),
-                              options.element, "leave --element out");
-    if (!options.contiguous.empty())
-      refuse_movement(r.from, r.into, "nothing is stored here", "leave --contiguous out");
-    r.operand = &r.into;
-    move_registers(r, common.limits());
-  }
-  refuse_older(common, r.from);
-  refuse_older(common, r.into);
-  r.evidence = name(Support::documented);
-  return r;
-}
-
 /// True if one product's registers are another's, with no memory between them.
-bool between_registers(MovementResult const& r) { return !r.from.memory && !r.into.memory; }
+bool between_registers(MovementAnswer const& r) { return !r.from.memory && !r.into.memory; }
 
 /// Indices of the operand that are the source's rows and columns: the first index of one is the first of the other.
-std::array<std::array<std::string, 2>, 2> matched_indices(MovementResult const& r) {
+std::array<std::array<std::string, 2>, 2> matched_indices(MovementAnswer const& r) {
   return {{{std::string(r.from.row_index()), std::string(r.into.row_index())},
            {std::string(r.from.column_index()), std::string(r.into.column_index())}}};
 }
 
 /// How a register is filled with converted results, lowest bits first; nothing where none are converted.
-std::string packing(MovementResult const& r) {
+std::string packing(MovementAnswer const& r) {
   unsigned const bits = r.movement.wanted.fragment.bits;
   if (r.computed_bits == 0 || bits >= 32) return {};
   unsigned const each = 32 / bits;
@@ -275,7 +45,7 @@ std::string packing(MovementResult const& r) {
 
 /// PTX's instruction for two results of f32 that become f16, bf16, e4m3 or e5m2, whose first source goes to the high half;
 /// nothing for other types. [PTX ISA 9.1, cvt]
-std::string conversion(MovementResult const& r) {
+std::string conversion(MovementAnswer const& r) {
   if (packing(r).empty() || r.computed_bits != 32) return {};
   for (char const* integers : {".s8", ".u8", ".i8", ".s4", ".u4", ".i4", ".s32", ".i32"})
     if (r.from.instruction.find(integers) != std::string::npos) return {};
@@ -305,9 +75,9 @@ std::string_view name_of(Blocks b) {
 }
 
 /// When results with k permuted so are right.
-std::string harmless(MovementResult const& r) {
+std::string harmless(MovementAnswer const& r) {
   std::string const alike = "correct if and only if k of the other operand is permuted the same way";
-  if (!r.operand->block_scaled) return alike;
+  if (!r.operand().block_scaled) return alike;
   std::string text = alike + " and each element keeps its scale:";
   for (unsigned const block : {32U, 16U}) {
     Blocks const blocks = blocks_under(r.found.up_to->k, block);
@@ -322,7 +92,7 @@ std::string harmless(MovementResult const& r) {
 }
 
 /// True if registers are emptied.
-bool stores(MovementResult const& r) { return r.into.memory.has_value(); }
+bool stores(MovementAnswer const& r) { return r.into.memory.has_value(); }
 
 /// ` (2 side by side along n)`, or nothing.
 std::string repeated(unsigned copies, bool along_columns, NamedFragment const& f) {
@@ -343,33 +113,33 @@ std::string words_for(UpTo const& up_to, NamedFragment const& f) {
 }
 
 /// Option to add to the command if results of 32 bits are stored; or nothing.
-std::string element_hint(MovementResult const& r) {
+std::string element_hint(MovementAnswer const& r) {
   if (!stores(r) || r.found.answer.refuted() == nullptr || r.movement.wanted.fragment.bits != 32) return {};
   return "stmatrix is for results that are converted first: --element f16";
 }
 
-Json up_to_json(MovementResult const& r, UpTo const& up_to) {
+Json up_to_json(MovementAnswer const& r, UpTo const& up_to) {
   Json out{{"values", up_to.values},
            {"k", up_to.k},
            {"other", up_to.other},
            {"verdict", name(up_to.answer.outcome)},
            {"engines", list_of(up_to.answer.engines)}};
-  if (r.operand->block_scaled && !up_to.k.empty())
+  if (r.operand().block_scaled && !up_to.k.empty())
     for (unsigned const block : {32U, 16U})
       out["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
   return out;
 }
 
 /// Notes of both fragments, each once.
-std::vector<std::string> notes_of(MovementResult const& r) {
+std::vector<std::string> notes_of(MovementAnswer const& r) {
   std::vector<std::string> notes = r.from.notes;
   for (std::string const& note : r.into.notes)
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   return notes;
 }
 
-Json to_json(MovementResult const& r) {
-  NamedFragment const& f = *r.operand;
+Json to_json(MovementAnswer const& r) {
+  NamedFragment const& f = r.operand();
   Fragment const& held = r.movement.wanted.fragment;
   auto const coordinates = [&](MatrixElement const& e) {
     return Json{{std::string(f.row_index()), e.row}, {std::string(f.column_index()), e.column}};
@@ -386,7 +156,7 @@ Json to_json(MovementResult const& r) {
            {"into", r.into.name()},
            {"domain", r.found.domain},
            {"engines", list_of(r.found.answer.engines)},
-           {"evidence", r.evidence}};
+           {"evidence", name(movement_support)}};
   if (std::vector<std::string> const notes = notes_of(r); !notes.empty()) out["notes"] = notes;
   if (!r.instruction.empty()) {
     out["access"] = r.instruction;
@@ -428,10 +198,10 @@ Json to_json(MovementResult const& r) {
   return out;
 }
 
-void print_split(MovementResult const& r) {
+void print_split(MovementAnswer const& r) {
   SplitRow const& split = *r.split;
   Fragment const& held = r.movement.wanted.fragment;
-  NamedFragment const& f = *r.operand;
+  NamedFragment const& f = r.operand();
   std::string names[2], elements[2];
   for (std::size_t i = 0; i < 2; ++i) {
     names[i] = fmt::format("T{} {}", split.holders[i].thread,
@@ -470,9 +240,9 @@ std::string list_of(std::vector<unsigned> const& table) {
                      period < table.size() ? fmt::format(", and so on from {} on", period) : "");
 }
 
-void print_up_to(MovementResult const& r, Style const& style) {
+void print_up_to(MovementAnswer const& r, Style const& style) {
   UpTo const& up_to = *r.found.up_to;
-  NamedFragment const& f = *r.operand;
+  NamedFragment const& f = r.operand();
   Fragment const& held = r.movement.wanted.fragment;
   fmt::print("{}  {}   with a fix: right up to {}{}\n", style.gap(), style.outcome(up_to.answer.outcome),
              words_for(up_to, f), style.aside(names_of(up_to.answer.engines)));
@@ -508,8 +278,8 @@ void print_up_to(MovementResult const& r, Style const& style) {
 }
 
 /// A movement, and how its values are matched and packed.
-void print_movement(MovementResult const& r, Style const& style) {
-  NamedFragment const& f = *r.operand;
+void print_movement(MovementAnswer const& r, Style const& style) {
+  NamedFragment const& f = r.operand();
   FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
   bool const rows = !r.instruction.empty();
   std::string const from_text =
@@ -542,9 +312,9 @@ void print_movement(MovementResult const& r, Style const& style) {
 }
 
 /// The row that starts where none may.
-void print_misaligned(MovementResult const& r, MisalignedRow const& row) {
+void print_misaligned(MovementAnswer const& r, MisalignedRow const& row) {
   FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
-  NamedFragment const& f = *r.operand;
+  NamedFragment const& f = r.operand();
   fmt::print(
       "           the row that T{} gives{} starts at byte {} along {}: every row of {} must start at a "
       "multiple "
@@ -554,8 +324,8 @@ void print_misaligned(MovementResult const& r, MisalignedRow const& row) {
       r.from.memory ? "ldmatrix" : "stmatrix");
 }
 
-void print_text(MovementResult const& r, Style const& style) {
-  NamedFragment const& f = *r.operand;
+void print_text(MovementAnswer const& r, Style const& style) {
+  NamedFragment const& f = r.operand();
   FragmentSide const& into = r.movement.wanted;
   bool const rows = !r.instruction.empty();
   print_movement(r, style);
@@ -567,9 +337,9 @@ void print_text(MovementResult const& r, Style const& style) {
           : "not known";
   fmt::print("  {}  {}{}\n", style.outcome(r.outcome()), says, style.aside(names_of(r.found.answer.engines)));
   if (style.brief())
-    fmt::print("           the model is {}\n", r.evidence);
+    fmt::print("           the model is {}\n", name(movement_support));
   else
-    fmt::print("           on {}; {}\n", r.found.domain, r.evidence);
+    fmt::print("           on {}; {}\n", r.found.domain, name(movement_support));
   if (auto const* unknown = r.found.answer.unknown()) fmt::print("           {}\n", unknown->reason);
   if (r.split) print_split(r);
   std::string const warp = into.fragment.threads > warp_lanes && r.found.first && rows
@@ -590,11 +360,32 @@ void print_text(MovementResult const& r, Style const& style) {
                is_b(f.fragment) ? f.column_index() : f.row_index());
 }
 
+std::string obligation_of(Common const& common, FragmentArguments const& options,
+                          MovementAnswer const& result) {
+  bool const lettered = !options.operand.empty() && !result.from.memory;
+  std::string const from = options.fragment + (lettered ? ":" + options.operand : "");
+  std::string const statement =
+      toml_table({{"from", toml_text(from)},
+                  {"into", toml_text(*options.into)},
+                  {"contiguous", options.contiguous.empty() ? "" : toml_text(options.contiguous)}});
+  return command::obligation_of(common, from + " into " + *options.into, true)
+      .add("element", options.element)
+      .add_value("fragment", statement)
+      .text();
+}
+
 }  // namespace
 
 void run_movement(Common& common, FragmentArguments const& options) {
-  MovementResult const result = compute_movement(common, options);
+  MovementQuestion const question = parse_movement(
+      {options.fragment, *options.into, options.operand, options.element, options.contiguous, {}});
+  MovementAnswer const result = decide_movement(question, common.limits());
+  refuse_older(common, result.from);
+  refuse_older(common, result.into);
   common.exit_code = exit_code_of(result.outcome());
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, result),
+                            notes_of(result));
   if (common.json)
     print_json(common, to_json(result));
   else

@@ -1,5 +1,6 @@
 // swizproof kernel: what does each shared-memory instruction of a compiled kernel cost at most?
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/fat_binary.hpp"
 #include "command/help.hpp"
 #include "command/launch.hpp"
@@ -40,7 +41,7 @@ struct KernelArguments {
   std::vector<std::string> files;
   std::string kernel;
   std::vector<std::string> blocks, params, source;
-  std::string sarif, html;
+  std::string sarif, html, emit;
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
 };
@@ -526,6 +527,41 @@ std::string open_faults(std::vector<Result> const& results) {
   return text.empty() ? "" : fmt::format("not decided beside the cost (?): {}\n", text);
 }
 
+/// One [[kernel]] entry for each file that has a kernel. Accesses that depend on data are allowed, as the command allows them.
+std::string obligations_of(Common const& common, KernelArguments const& arguments,
+                           KernelOptions const& options, std::vector<Result> const& results) {
+  std::vector<std::string> blocks;
+  for (std::string const& block : arguments.blocks) {
+    std::vector<std::string> extents;
+    for (std::uint32_t const extent : parse_block(block)) extents.push_back(fmt::format("{}", extent));
+    if (std::string list = toml_list(extents); std::find(blocks.begin(), blocks.end(), list) == blocks.end())
+      blocks.push_back(std::move(list));
+  }
+  std::vector<std::pair<std::string, std::string>> params;
+  for (std::string const& text : arguments.params) {
+    auto const [key, value] = parse_param(text);
+    params.emplace_back(toml_key(key), fmt::format("{}", static_cast<std::int64_t>(value.bits)));
+  }
+  std::vector<std::string> files;
+  for (Result const& r : results) {
+    if (!r.part.empty())
+      throw InputError::whole("a [[kernel]] entry is of a PTX file, and this is a binary", r.file,
+                              "cuobjdump -xptx all writes its PTX");
+    if (std::find(files.begin(), files.end(), r.file) == files.end()) files.push_back(r.file);
+  }
+  std::string text;
+  for (std::string const& file : files) {
+    TomlEntry entry("kernel");
+    entry.add("ptx", file).add("name", arguments.kernel);
+    if (!blocks.empty()) entry.add_value("block", blocks.size() == 1 ? blocks.front() : toml_list(blocks));
+    if (!params.empty()) entry.add_value("param", toml_table(params));
+    entry.add("shared_bytes", options.shared_bytes).add("at_most", options.at_most).add("data", "allow");
+    if (common.arch_is_given) entry.add("arch", common.arch);
+    text += (text.empty() ? "" : "\n") + entry.text();
+  }
+  return text;
+}
+
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   refuse_two_forms(common, arguments.sarif, arguments.html);
   Sources sources(arguments.source);
@@ -537,6 +573,9 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
     write_output(common, arguments.sarif, "the SARIF file", sarif_of(results, arch, sources), true);
   if (!arguments.html.empty())
     write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
+  if (!arguments.emit.empty())
+    return print_obligation(common, to_json(results, arch, sources),
+                            obligations_of(common, arguments, options, results));
   if (common.json) return print_json(common, to_json(results, arch, sources));
   if (arguments.sarif == "-" || arguments.html == "-") return;
   Style const style = style_of(common);
@@ -585,6 +624,7 @@ void add_kernel(CLI::App& app, Common& common) {
                   "there,\nbefore the path itself; may be repeated")
       ->type_name("FOLDER")
       ->allow_extra_args(false);
+  add_emit_toml_to(*sub, arguments->emit);
   add_output_to(*sub, "--sarif", arguments->sarif,
                 "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
   add_output_to(

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <sstream>
 #include <unistd.h>
@@ -49,9 +50,10 @@ struct ObligationsResult {
   [[nodiscard]] int exit_code() const { return errors != 0 ? bad_input : exit_code_of(verdict()); }
 };
 
-/// Architectures of --arch: one, or several. Throws InputError if one is there twice.
+/// Architectures of --arch, if it is given: one, or several. Throws InputError if one is there twice.
 std::vector<Architecture const*> architectures_of(Common const& common) {
   std::vector<Architecture const*> archs;
+  if (!common.arch_is_given) return archs;
   std::istringstream names(common.arch);
   for (std::string one; std::getline(names, one, ',');) {
     archs.push_back(&parse_architecture(one));
@@ -115,11 +117,22 @@ std::vector<std::string> notes_of(Obligation const& o) {
   if (auto const* equal = std::get_if<FunctionsEqual>(&o.what)) maps = {&equal->left, &equal->right};
   if (auto const* bijective = std::get_if<IsBijective>(&o.what)) maps = {&bijective->map};
   if (auto const* aligned = std::get_if<IsAligned>(&o.what)) maps = {&aligned->map};
+  if (auto const* descriptor = std::get_if<DescriptorHolds>(&o.what)) maps = {&descriptor->map};
+  if (auto const* tma = std::get_if<TmaHolds>(&o.what)) maps = {&tma->map};
   std::vector<std::string> notes;
   for (Mapping const* map : maps)
     for (std::string const& note : map->notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   return notes;
+}
+
+/// Basis of the model that a verdict rests on: of an operand, a copy or a fragment, else of the banks.
+std::string certainty_of(Obligation const& o, ObligationReport const& r) {
+  if (!r.basis) return certainty(*o.arch);
+  std::string_view const model = std::holds_alternative<DescriptorHolds>(o.what) ? "descriptors"
+                                 : std::holds_alternative<TmaHolds>(o.what)      ? "the TMA's copies"
+                                                                                 : "fragments";
+  return fmt::format("the model of {} is {}", model, name(*r.basis));
 }
 
 Json to_json(Spending const& spent, std::vector<AccessVerdict> const& accesses) {
@@ -150,8 +163,8 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (r.error)
     out["error"] = swizproof::to_json(*r.error);
   else
-    out["arch"] = o.arch->name, out["evidence"] = name(o.arch->support),
-    out["certainty"] = certainty(*o.arch);
+    out["arch"] = o.arch->name, out["evidence"] = name(r.basis.value_or(o.arch->support)),
+    out["certainty"] = certainty_of(o, r);
   if (o.expect_refuted) out["expect"] = "refuted", out["found"] = name(r.found);
   if (auto const* unknown = std::get_if<Unknown>(&r.found)) out["reason"] = unknown->reason;
   if (auto const* refuted = std::get_if<Refuted>(&r.found))
@@ -261,6 +274,8 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
              holds ? expected : "", printable(r.detail), style.aside(by));
   if (speaks_of_banks(o) && o.arch != &sm_90 && !style.brief())
     fmt::print("         {}\n", certainty_line(*o.arch, style));
+  if (r.basis && *r.basis != Support::measured && !style.brief())
+    fmt::print("         {}\n", style.faint(certainty_of(o, r)));
   if (!holds) fmt::print("         {}\n{}", printable(o.source), reasons(o, r, 9, style));
   for (std::string const& note : notes) fmt::print("         note: {}\n", printable(note));
 }
@@ -315,11 +330,12 @@ SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
   return {text, path_in_checkout(file), line, o.title(), rule, "obligation"};
 }
 
-/// Basis of the bank models in use.
+/// Basis of the models in use.
 std::string certainty_of(ObligationsResult const& result) {
   std::vector<std::string> all;
-  for (Obligation const& o : result.obligations)
-    if (std::string const one = certainty(*o.arch); std::find(all.begin(), all.end(), one) == all.end())
+  for (std::size_t i = 0; i < result.reports.size(); ++i)
+    if (std::string const one = certainty_of(result.obligations[i], result.reports[i]);
+        std::find(all.begin(), all.end(), one) == all.end())
       all.push_back(one);
   return fmt::format("{}", fmt::join(all, " / "));
 }
@@ -371,6 +387,11 @@ void print_summary(ObligationsResult const& result, Style const& style) {
   for (Obligation const& o : result.obligations)
     if (speaks_of_banks(o) && std::find(archs.begin(), archs.end(), o.arch) == archs.end())
       archs.push_back(o.arch), fmt::print("{}", certainty_footer(*o.arch, style));
+  std::set<std::string> bases;
+  for (std::size_t i = 0; i < all; ++i)
+    if (ObligationReport const& r = result.reports[i]; r.basis && *r.basis != Support::measured)
+      bases.insert(certainty_of(result.obligations[i], r));
+  for (std::string const& basis : bases) fmt::print("{}\n", basis);
 }
 
 Json to_json(ObligationsResult const& result) {

@@ -1,6 +1,7 @@
 // swizproof tma LAYOUT: which cuTensorMapEncodeTiled arguments write exactly this tile?
 #include "command/code.hpp"
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/help.hpp"
 
 #include "report/report.hpp"
@@ -27,6 +28,7 @@ constexpr std::size_t shown_copies = 8;
 struct TmaArguments {
   LayoutArgument layout;
   bool all = false;
+  std::string emit;
 };
 
 struct TmaResult {
@@ -79,21 +81,10 @@ std::string hint_of_swizzle(TmaResult const& result) {
                      to_string(swizzle_of(TmaMode::b128)));
 }
 
-/// Throws InputError for a tile that fits no block of the architecture, where that has less shared memory than sm_90.
-void refuse_beyond_block(Mapping const& map, Architecture const& arch) {
-  if (map.domain() == nullptr || !map.element_bits || arch.most_shared_bytes >= most_shared_bytes) return;
-  auto const elements = static_cast<std::uint64_t>(map.domain()->size());
-  if (elements <= 8 * arch.most_shared_bytes / *map.element_bits) return;
-  throw InputError::whole(
-      fmt::format("the tile has {} elements of {} bits, more than the {} bytes of a block of {}", elements,
-                  *map.element_bits, arch.most_shared_bytes, arch.name),
-      map.text);
-}
-
 /// Modes of compute capability 10.0 that would write the tile where the architecture does not load with them.
 std::string hint_of_newer(TmaResult const& result, Limits const& limits) {
   if (result.arch->tma != TmaLoads::up_to_128b || !result.found.plans.empty()) return {};
-  TmaCopies const newer = tma_copies(result.map, tma_modes_sm_100, limits);
+  TmaCopies const newer = tma_copies(result.map, {tma_modes_sm_100, {}, {}}, limits);
   if (newer.plans.empty()) return {};
   std::string const mode(name(newer.plans.front().mode));
   if (result.arch->capability >= 120)
@@ -130,19 +121,9 @@ TmaResult compute_copies(Common const& common, Mapping const& map, std::string c
   TmaResult result;
   result.map = map;
   result.arch = &parse_architecture(common.arch);
-  std::optional<Support> const support = tma_support(*result.arch);
-  if (result.arch->tma == TmaLoads::unknown)
-    throw InputError::whole(
-        fmt::format("it is not known which copies the TMA of compute capability {}.{} makes",
-                    result.arch->capability / 10, result.arch->capability % 10),
-        common.arch, "the file is about banks; name an architecture: --arch sm_90");
-  if (!support)
-    throw InputError::whole("this architecture has no TMA", common.arch,
-                            "it came with compute capability 9.0: --arch sm_90");
-  refuse_beyond_block(result.map, *result.arch);
-  result.found = tma_copies(result.map, tma_modes_of(*result.arch), common.limits());
+  result.support = tma_basis(result.map, *result.arch);
+  result.found = tma_copies(result.map, {tma_modes_of(*result.arch), {}, {}}, common.limits());
   if (result.found.recast) take_recast(result);
-  result.support = *support;
   if (!result.found.recast) result.element = result.map.element;
   if (result.element.empty() && !result.found.recast && !element.empty() &&
       parse_element(element) == result.map.element_bits)
@@ -594,10 +575,38 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
                result.arch->name, evidence_of(result));
 }
 
+/// `[64, 64]`.
+template <class Numbers>
+std::string list_of_numbers(Numbers const& numbers) {
+  std::vector<std::string> texts;
+  for (auto const number : numbers) texts.push_back(fmt::format("{}", number));
+  return toml_list(texts);
+}
+
+std::string obligation_of(Common const& common, TmaArguments const& options, TmaResult const& result) {
+  std::vector<std::pair<std::string, std::string>> statement;
+  if (!result.found.plans.empty()) {
+    TmaPlan const& plan = result.found.plans.front();
+    statement = {{"mode", toml_text(std::string(name(plan.mode)))}, {"box", list_of_numbers(plan.box)}};
+    if (is_split(plan)) {
+      statement.emplace_back("modes", list_of_numbers(plan.modes));
+      statement.emplace_back("steps", list_of_numbers(plan.steps));
+    }
+  }
+  return command::obligation_of(common, options.layout.text + ": tma", true)
+      .add("layout", options.layout.text_for_every_base(result.map))
+      .add("element", options.layout.element)
+      .add_value("tma", toml_table(statement))
+      .text();
+}
+
 void run(Common& common, TmaArguments const& options) {
   TmaResult const result =
       compute_copies(common, options.layout.parse_for_every_base(), options.layout.element);
   common.exit_code = exit_code_of(result.found.outcome);
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, result),
+                            result.map.notes);
   if (common.json)
     print_json(common, to_json(result));
   else
@@ -624,6 +633,7 @@ void add_tma(CLI::App& app, Common& common) {
   auto const options = std::make_shared<TmaArguments>();
   options->layout.add_to(*sub);
   auto* const all = sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();
+  add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common)->excludes(all);
   sub->callback([&common, options] { run(common, *options); });
 }

@@ -2,6 +2,7 @@
 #include "parse/expression_parser.hpp"
 #include "parse/layout/mapping_parser.hpp"
 #include "parse/nearest.hpp"
+#include "parse/no_access.hpp"
 #include "parse/tiled_mma.hpp"
 #include "parse/tiler.hpp"
 
@@ -354,8 +355,6 @@ Access parse_noted_access(std::string_view text, std::vector<std::string>& notes
 
 /// A hint for a name that is no access.
 static std::string hint_for_unknown(std::string_view text) {
-  if (text.starts_with("wgmma") || text.starts_with("tcgen05"))
-    return "it reads through a descriptor, not by lanes: swizproof descriptor LAYOUT";
   if (text.starts_with("mma")) return "it reads registers: swizproof fragment " + std::string(text) + ":a";
   std::vector<std::string> names, longer;
   for (NamedAccess const& known : named_accesses()) {
@@ -377,6 +376,7 @@ Access parse_access(std::string_view text, std::span<std::string const> more) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   Scanner whole(text);
   refuse_tiled_mma(whole);
+  refuse_no_access(text);
   if (looks_like_tiled_copy(text)) return AccessParser(text, 0, copy_instruction(text), more).parse();
   std::size_t const colon = find_colon(text);
   if (colon != std::string_view::npos)

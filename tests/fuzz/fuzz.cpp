@@ -85,7 +85,7 @@ void find_copies(std::string_view text) {
   if (map.domain() == nullptr || map.domain()->size() > 1 << 12) return;
   Limits limits;
   limits.seconds = 0.001;
-  TmaCopies const found = tma_copies(map, tma_modes_sm_100, limits);
+  TmaCopies const found = tma_copies(map, {tma_modes_sm_100, {}, {}}, limits);
   for (TmaPlan const& plan : found.plans)
     if (plan.copies.size() != plan.boxes ||
         plan.boxes * plan.bytes * 8 != static_cast<std::uint64_t>(map.domain()->size()) * *map.element_bits)

@@ -9,15 +9,30 @@
 #pragma once
 
 #include <swizproof/engine/decide.hpp>
+#include <swizproof/hardware/architecture.hpp>
 #include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/hardware/fragment.hpp>
 #include <swizproof/layout/map.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace swizproof {
+
+/// Fields of a descriptor that a kernel hard-codes, lengths in bytes; nothing: any that fits.
+struct FixedFields {
+  std::optional<std::size_t> mode{};  ///< place in operand_modes
+  std::optional<std::uint32_t> leading_byte_offset{}, stride_byte_offset{}, base_offset{};
+  std::optional<std::int64_t> start{};  ///< of the first instruction, bytes from the tile's base
+  [[nodiscard]] bool any() const {
+    return mode || leading_byte_offset || stride_byte_offset || base_offset || start;
+  }
+};
+
+/// All fields of a descriptor whose tile is at address 0. A start beyond a block's shared memory lies below the tile.
+[[nodiscard]] FixedFields fields_of(MatrixDescriptor const& descriptor);
 
 /// Restrictions of the question, besides the tile; nothing: any that fits.
 struct DescriptorQuestion {
@@ -27,12 +42,27 @@ struct DescriptorQuestion {
   std::optional<Operand> operand{};      ///< a, whose rows are m, or b, whose rows are n
   std::optional<std::uint64_t> rows{};   ///< of one instruction
   std::optional<std::uint64_t> depth{};  ///< elements of one instruction along k
+  FixedFields fixed{};
+  std::optional<std::uint64_t> align{};  ///< every base that is a multiple of so many bytes has a descriptor
 };
+
+/// The reader that an architecture and `named` give; nothing if neither says. `arch` is none where no architecture was given. Throws
+/// InputError if the architecture has no such instruction, or another.
+[[nodiscard]] std::optional<OperandReader> reader_on(Architecture const* arch,
+                                                     std::optional<OperandReader> named);
+
+/// Basis of the model of an operand: H9 was measured, tcgen05's is documented.
+[[nodiscard]] constexpr Support support_of(OperandReader reader) {
+  return reader == OperandReader::wgmma ? Support::measured : Support::documented;
+}
 
 /// Bases of a tile in bytes, among the multiples of 16: those with one of these residues.
 struct Bases {
   std::uint64_t period = 16;
-  std::vector<std::uint64_t> residues{};
+  std::vector<std::uint64_t> residues{};  ///< ascending
+  [[nodiscard]] bool has(std::uint64_t base) const {
+    return std::binary_search(residues.begin(), residues.end(), base % period);
+  }
   friend bool operator==(Bases const&, Bases const&) = default;
 };
 
@@ -47,6 +77,11 @@ struct TileDescriptor {
   /// Bytes from the start of the first instruction to that of each, k running first, then rows, then what follows.
   std::vector<std::int64_t> starts{};
 };
+
+/// The 64 bits of the first instruction's descriptor, of a tile at address 0.
+[[nodiscard]] constexpr std::uint64_t number_of(TileDescriptor const& d) {
+  return d.fields.bits() | (static_cast<std::uint64_t>(d.start) & 0x3FFFF) >> 4;
+}
 
 /// An element that is read from a wrong place, the tile being at `base`.
 struct Misread {
@@ -77,7 +112,8 @@ struct DescriptorAnswer {
   std::optional<Misread> misread{};
 };
 
-/// Finds them, each proved for every element of every instruction and exactly the bases that it names.
+/// Finds them, each proved for every element of every instruction and exactly the bases that it names. With fixed fields those that have
+/// them; the first element that they read from elsewhere is the misread one.
 /// `gmma:K_SW128<f16> (128,64)`: 128B, SBO 1024, every base that is a multiple of 16, next k 32 bytes on.
 /// Throws InputError for what is no tile of an instruction: fewer than two modes, elements that no instruction reads, extents
 /// that are no multiple of the instruction's, more than a block's shared memory. Throws Disagreement.

@@ -84,7 +84,8 @@ struct FragmentSide {
 struct Movement {
   FragmentSide delivered{};
   FragmentSide wanted{};
-  Operand operand = Operand::d;  ///< that is wanted
+  Operand operand = Operand::d;   ///< that is wanted
+  std::vector<unsigned> order{};  ///< value i of the operand is value order[i] of what is delivered; empty: i
 };
 
 /// A value that is another element than wanted.

@@ -81,6 +81,22 @@ struct TmaWitness {
   std::vector<std::uint64_t> other{};  ///< without `tma`: the other element at that place
 };
 
+/// A box that a kernel hard-codes.
+struct FixedBox {
+  std::vector<std::uint32_t> box{};  ///< elements, innermost first
+  std::vector<std::size_t>
+      modes{};  ///< of the tile that its dimensions run along; empty: any order of different modes
+  std::vector<std::uint32_t> steps{};  ///< as TmaBoxes; empty: 1 each
+};
+
+/// Restrictions of the copies, besides the tile.
+struct TmaQuestion {
+  std::span<TmaMode const> modes = tma_modes;
+  std::optional<FixedBox> box{};  ///< nothing: any
+  std::optional<std::uint64_t>
+      align{};  ///< the tile is written from every base that is a multiple of so many bytes
+};
+
 /// All that `swizproof tma` knows of a tile.
 struct TmaCopies {
   Outcome
@@ -117,7 +133,10 @@ struct TmaCopies {
 /// are none. Throws InputError without a shape or an element size, and Disagreement. `(8,64):(72,1)` of f16: Refuted, element
 /// (1,0) is put at byte 128 and not at 144.
 /// Checked by tests/unit/analysis/tma_test.cpp.
-[[nodiscard]] TmaCopies tma_copies(Map const& map, std::span<TmaMode const> modes = tma_modes,
+[[nodiscard]] TmaCopies tma_copies(Map const& map, TmaQuestion const& question = {},
                                    Limits const& limits = {});
+
+/// The basis of an architecture's TMA. Throws InputError where it has none or none that is known, and for a tile that fits no block of it.
+[[nodiscard]] Support tma_basis(Map const& map, Architecture const& arch);
 
 }  // namespace swizproof

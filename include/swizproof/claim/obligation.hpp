@@ -3,8 +3,11 @@
 
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/check.hpp>
+#include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/analysis/equal.hpp>
 #include <swizproof/analysis/kernel.hpp>
+#include <swizproof/analysis/movement.hpp>
+#include <swizproof/analysis/tma.hpp>
 #include <swizproof/core/error.hpp>
 #include <swizproof/ptx/module.hpp>
 
@@ -63,6 +66,28 @@ struct AlwaysHolds {
   std::vector<Variable> variables{};
 };
 
+/// `descriptor`: wgmma or tcgen05 reads a tile through a descriptor, the hard-coded one where the question has fixed fields.
+struct DescriptorHolds {
+  Mapping map{};
+  DescriptorQuestion question{};          ///< but the reader
+  std::optional<OperandReader> reader{};  ///< `for`
+  OperandReader of_layout =
+      OperandReader::wgmma;  ///< whose name the layout has; if nothing else says a reader
+};
+
+/// `tma`: copies of the TMA write a tile, by the hard-coded box where there is one.
+struct TmaHolds {
+  Mapping map{};
+  std::optional<TmaMode> mode{};  ///< hard-coded; else all of the architecture
+  std::optional<FixedBox> box{};
+  std::optional<std::uint64_t> align{};
+};
+
+/// `fragment` and `into`: a movement gives every register, or puts in every place, the element that is wanted.
+struct FragmentHolds {
+  MovementQuestion question{};
+};
+
 /// `[[kernel]]`: each access of a compiled kernel to shared memory takes at most the wavefronts that `options` allows.
 struct KernelHolds {
   std::shared_ptr<ptx::Module const> module{};
@@ -82,11 +107,12 @@ struct Malformed {
 struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
-  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds, KernelHolds,
-               Malformed>
+  std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds,
+               DescriptorHolds, TmaHolds, FragmentHolds, KernelHolds, Malformed>
       what{};
   Architecture const* arch = &sm_90;
-  bool of_several = false;  ///< the entry is asked of other architectures, too
+  bool arch_is_given = false;  ///< by the entry or by --arch
+  bool of_several = false;     ///< the entry is asked of other architectures, too
   bool expect_refuted = false;
   std::vector<std::pair<std::string, std::string>>
       about{};  ///< words of its author: into the JSON document, unread
@@ -122,7 +148,9 @@ struct ObligationReport {
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
   std::optional<KernelReport> kernel{};  ///< of a compiled kernel
-  std::optional<Spending> spending{};    ///< of a budget whose accesses can all be counted
+  std::optional<Support>
+      basis{};  ///< of the model of an operand, a copy or a fragment; else the bank model's counts
+  std::optional<Spending> spending{};  ///< of a budget whose accesses can all be counted
   std::optional<InputError>
       error{};  ///< of an entry that is malformed: file, line and place; then `outcome` is Unknown
   double seconds = 0;

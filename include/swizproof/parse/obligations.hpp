@@ -17,15 +17,12 @@
 
 namespace swizproof {
 
-/// Architecture if none is given.
-inline constexpr Architecture const* default_architectures[] = {&sm_90};
-
-/// Reads a file; an entry that cannot be read is Malformed. `archs` are those of entries which name none; what is about banks
-/// comes once for each of its architectures. A budget has what it counts: the accesses of every obligation of the file
+/// Reads a file; an entry that cannot be read is Malformed. `archs` are those of entries which name none, sm_90 if
+/// they are none; what depends on an architecture comes once for each of its own. A budget has what it counts: the accesses of every obligation of the file
 /// whose `kernel` is the same text. Throws InputError with file, line and column for a file that cannot be read, is no TOML, or
 /// holds something else than obligations. Checked by tests/unit/parse/obligation_test.cpp.
-[[nodiscard]] std::vector<Obligation> read_obligations(
-    std::string const& path, std::span<Architecture const* const> archs = default_architectures);
+[[nodiscard]] std::vector<Obligation> read_obligations(std::string const& path,
+                                                       std::span<Architecture const* const> archs = {});
 
 /// Throws the InputError of the first entry that cannot be read.
 void refuse_malformed(std::span<Obligation const> obligations);

@@ -519,6 +519,7 @@ class Check(Answer):
     shared_place: Optional[Values] = None
     broadcast: Optional[bool] = None
     notes: Optional[List[str]] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -557,6 +558,7 @@ class Find(Answer):
     beats_every_swizzle: Optional[bool] = None
     code: Optional[Code] = None
     notes: Optional[List[str]] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -585,6 +587,7 @@ class Equal(Answer):
     counterexample: Optional[Difference] = None
     reason: Optional[str] = None
     notes: Optional[List[str]] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -603,6 +606,7 @@ class Align(Answer):
     witnesses: Optional[List[int]] = None
     address: Optional[int] = None
     notes: Optional[List[str]] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -680,6 +684,7 @@ class Descriptor(Answer):
     notes: Optional[List[str]] = None
     reads: Optional[str] = None
     suspicions: Optional[List[str]] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -724,6 +729,7 @@ class Tma(Answer):
     recast: Optional[Recast] = None
     split: Optional[TmaBoxes] = None
     notes: Optional[List[str]] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -863,6 +869,7 @@ class Kernel(Answer):
     refuted: int
     data_dependent: int
     unknown: int
+    obligation: Optional[str] = None
 
 
 @record
@@ -902,6 +909,7 @@ class Fragment(Answer):
     hint: Optional[str] = None
     instead: Optional[str] = None
     reason: Optional[str] = None
+    obligation: Optional[str] = None
 
 
 @record

@@ -460,12 +460,12 @@ TEST(TmaCopies, DoNotTryBasesBeyondSharedMemory) {
 TEST(TmaCopies, OfCapability10TakeTheModesOfLargerAtoms) {
   Mapping const map = parse_mapping("Sw<2,5,2> o smem_ptr[32b](unset) o (32,32):(32,1)");
   EXPECT_TRUE(tma_copies(map).plans.empty());
-  TmaCopies const found = tma_copies(map, tma_modes_sm_100);
+  TmaCopies const found = tma_copies(map, {tma_modes_sm_100, {}, {}});
   ASSERT_FALSE(found.plans.empty());
   EXPECT_EQ(found.plans.front().mode, TmaMode::b128_atom_32b);
   EXPECT_EQ(found.plans.front().destination_alignment, 128U);
-  TmaCopies const half =
-      tma_copies(parse_mapping("Sw<1,6,1> o smem_ptr[32b](unset) o (32,32):(32,1)"), tma_modes_sm_100);
+  TmaCopies const half = tma_copies(parse_mapping("Sw<1,6,1> o smem_ptr[32b](unset) o (32,32):(32,1)"),
+                                    {tma_modes_sm_100, {}, {}});
   ASSERT_FALSE(half.plans.empty());
   EXPECT_EQ(half.plans.front().mode, TmaMode::b128_atom_64b);
 }

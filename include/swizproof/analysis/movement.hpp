@@ -1,0 +1,53 @@
+// FRAGMENT into FRAGMENT: what is loaded, computed or stored, and the operand that it should be.
+#pragma once
+
+#include <swizproof/access/access.hpp>
+#include <swizproof/analysis/fragment.hpp>
+#include <swizproof/hardware/architecture.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// A movement as it is asked: ldmatrix into an operand, an operand into stmatrix, or registers into registers.
+struct MovementQuestion {
+  NamedFragment from{}, into{};
+  std::string element{};         ///< that results are converted to; empty: as the operand has them
+  unsigned computed_bits = 0;    ///< of results before they are converted; 0: they are not
+  std::optional<Access> rows{};  ///< of ldmatrix or stmatrix; else they are found
+  std::string contiguous{};  ///< index that is contiguous in shared memory; empty: see columns_contiguous()
+  std::vector<unsigned> registers{};  ///< source of each of the operand's registers; empty: the same numbers
+};
+
+/// Basis of the answers: PTX's formulas, which campaigns measured for single fragments.
+inline constexpr Support movement_support = Support::documented;
+
+/// The movement that was decided.
+struct MovementAnswer {
+  NamedFragment from{}, into{};
+  std::string element{};
+  unsigned computed_bits =
+      0;  ///< of results before they are converted to the operand's, or the stored, elements; else 0
+  Movement movement{};
+  std::string tile{};         ///< how it is stored, for ldmatrix and stmatrix
+  std::string instruction{};  ///< with its rows
+  bool given = false;         ///< the rows, by the user
+  std::optional<SplitRow> split{};
+  std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
+  Delivery found{};
+
+  /// The operand whose indices are meant: `from` of a store, else `into`.
+  [[nodiscard]] NamedFragment const& operand() const { return into.memory ? from : into; }
+  [[nodiscard]] Outcome const& outcome() const { return found.answer.outcome; }
+};
+
+/// Decides it, with the first value that is wrong. Throws InputError for what does not fit together.
+/// Checked by tests/unit/analysis/fragment_test.cpp and tests/golden/fragment.txt.
+[[nodiscard]] MovementAnswer decide_movement(MovementQuestion const& question, Limits const& limits);
+
+/// Refuses an architecture that lacks the instruction: it has its first one's number or a later, that of `sm_90a` alone.
+void refuse_older(Architecture const& arch, NamedFragment const& f);
+
+}  // namespace swizproof

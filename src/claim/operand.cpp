@@ -1,0 +1,146 @@
+#include "claim/operand.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace swizproof {
+
+namespace {
+
+using Values = decltype(Refuted::values);
+
+/// `every multiple of 1024 bytes`, `base mod 1024 = 128, 256`.
+std::string words_for(Bases const& bases) {
+  if (bases.residues == std::vector<std::uint64_t>{0})
+    return fmt::format("every multiple of {} bytes", bases.period);
+  return fmt::format("base mod {} = {}", bases.period, fmt::join(bases.residues, ", "));
+}
+
+Values values_of(Misread const& wrong, bool of_stages) {
+  Values values{{"row", wrong.row}, {"k", wrong.k}};
+  if (of_stages) values.emplace_back("stage", wrong.rest);
+  values.emplace_back("base", wrong.base);
+  values.emplace_back("read from byte", static_cast<std::uint64_t>(wrong.read));
+  values.emplace_back("stored at byte", static_cast<std::uint64_t>(wrong.stored));
+  return values;
+}
+
+Values values_of(TmaWitness const& wrong) {
+  Values values;
+  for (std::size_t m = 0; m < wrong.at.size(); ++m)
+    values.emplace_back(fmt::format("mode {}", m), wrong.at[m]);
+  if (wrong.byte != 0) values.emplace_back("byte of the element", wrong.byte);
+  if (wrong.tma) values.emplace_back("TMA puts it at byte", static_cast<std::uint64_t>(*wrong.tma));
+  values.emplace_back("the layout has it at byte", static_cast<std::uint64_t>(wrong.layout));
+  for (std::size_t m = 0; m < wrong.other.size(); ++m)
+    values.emplace_back(fmt::format("mode {} of the other", m), wrong.other[m]);
+  return values;
+}
+
+Values values_of(MovementAnswer const& r) {
+  Fragment const& held = r.movement.wanted.fragment;
+  NamedFragment const& operand = r.operand();
+  if (r.found.misaligned)
+    return {{"lane", r.found.misaligned->thread},
+            {"instruction", r.found.misaligned->instruction},
+            {"its row starts at byte", r.found.misaligned->start * held.bits / 8}};
+  if (!r.found.first) return {};
+  WrongValue const& wrong = *r.found.first;
+  std::string const got = r.into.memory ? "goes to " : "holds ", wanted = r.into.memory ? "is " : "wanted ";
+  return {{held.threads == warp_lanes ? "lane" : "thread", wrong.thread},
+          {"register", wrong.value * held.bits / held.register_bits()},
+          {"bit", wrong.value * held.bits % held.register_bits()},
+          {got + std::string(operand.row_index()), wrong.got.row},
+          {got + std::string(operand.column_index()), wrong.got.column},
+          {wanted + std::string(operand.row_index()), wrong.wanted.row},
+          {wanted + std::string(operand.column_index()), wrong.wanted.column}};
+}
+
+/// The values of a refutation, and why.
+void refute(ObligationReport& report, std::string const& why, Values values) {
+  report.found = Refuted{why, std::move(values)};
+}
+
+}  // namespace
+
+void decide_operand(DescriptorHolds const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report) {
+  DescriptorQuestion question = hold.question;
+  question.reader = reader_on(o.arch_is_given ? o.arch : nullptr, hold.reader).value_or(hold.of_layout);
+  DescriptorAnswer const found = descriptors_of(hold.map, question, limits);
+  report.found = found.outcome;
+  report.engines = found.engines;
+  report.domain = found.domain;
+  report.basis = support_of(question.reader);
+  std::string_view const operand = found.instructions.operand == Operand::a ? "A" : "B";
+  if (std::holds_alternative<Refuted>(found.outcome)) {
+    report.detail =
+        fmt::format("{} it as {} of {}: {}",
+                    question.fixed.any() ? "the hard-coded descriptor does not read" : "no descriptor reads",
+                    operand, name(question.reader), fmt::join(found.reasons, "; "));
+    refute(report, report.detail,
+           found.misread ? values_of(*found.misread, found.instructions.rest > 1) : Values{});
+  } else if (std::holds_alternative<Proved>(found.outcome)) {
+    TileDescriptor const& best = found.solutions.front();
+    report.detail = fmt::format(
+        "{} reads it as {}, {}-major, mode {}, {:#018x}, from {}", name(question.reader), operand,
+        best.major == Major::k ? "K" : "MN", best.fields.operand_mode().name, number_of(best),
+        question.align ? fmt::format("every multiple of {} bytes", *question.align) : words_for(best.bases));
+  }
+}
+
+void decide_operand(TmaHolds const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report) {
+  report.basis = tma_basis(hold.map, *o.arch);
+  TmaModes const all = tma_modes_of(*o.arch);
+  if (hold.mode && std::find(all.begin(), all.end(), *hold.mode) == all.end())
+    throw InputError::whole(fmt::format("{} does not load with mode {}", o.arch->name, name(*hold.mode)),
+                            std::string(name(*hold.mode)));
+  TmaQuestion question{all, hold.box, hold.align};
+  if (hold.mode) question.modes = std::span(&*hold.mode, 1);
+  TmaCopies const found = tma_copies(hold.map, question, limits);
+  report.found = found.outcome;
+  report.engines = {Engine::exhaustive};
+  report.domain = "every byte of the tile";
+  if (std::holds_alternative<Refuted>(found.outcome)) {
+    report.detail =
+        (hold.box ? "the hard-coded box does not write it: " : "no boxes write it: ") + found.reason;
+    refute(report, report.detail, found.witness ? values_of(*found.witness) : Values{});
+  } else if (std::holds_alternative<Proved>(found.outcome)) {
+    TmaPlan const& plan = found.plans.front();
+    report.engines = plan.engines;
+    report.detail = fmt::format("mode {}, {} of ({}), from {}", name(plan.mode),
+                                plan.boxes == 1 ? "one box" : fmt::format("{} boxes", plan.boxes),
+                                fmt::join(plan.box, ","),
+                                hold.align ? fmt::format("every multiple of {} bytes", *hold.align)
+                                : plan.destination_alignment != 0
+                                    ? fmt::format("every multiple of {} bytes", plan.destination_alignment)
+                                    : words_for(Bases{plan.period, plan.also}));
+  }
+}
+
+void decide_operand(FragmentHolds const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report) {
+  if (o.arch_is_given)
+    for (NamedFragment const* f : {&hold.question.from, &hold.question.into}) refuse_older(*o.arch, *f);
+  MovementAnswer const r = decide_movement(hold.question, limits);
+  report.found = r.outcome();
+  report.engines = r.found.answer.engines;
+  report.domain = r.found.domain;
+  report.basis = movement_support;
+  bool const stores = r.into.memory.has_value();
+  std::string const by = r.instruction.empty() ? "" : r.instruction + ": ";
+  if (std::holds_alternative<Refuted>(r.outcome())) {
+    report.detail = by + (r.found.misaligned ? "a row does not start at a multiple of 16 bytes"
+                          : stores           ? "elements are stored in others' places"
+                                             : "the operand's registers hold other elements");
+    refute(report, report.detail, values_of(r));
+  } else if (std::holds_alternative<Proved>(r.outcome())) {
+    report.detail = by + (stores ? "every element is stored in its place"
+                                 : "every register holds what the operand wants");
+  }
+}
+
+}  // namespace swizproof

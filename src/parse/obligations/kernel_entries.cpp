@@ -1,0 +1,281 @@
+#include "parse/obligations/kernel_entries.hpp"
+
+#include "parse/kernels.hpp"
+#include "parse/pattern.hpp"
+
+#include <array>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+namespace swizproof {
+
+namespace {
+
+class KernelEntries {
+ public:
+  using Shape = std::array<std::uint32_t, 3>;
+
+  KernelEntries(TomlFile const& file, std::vector<Architecture const*> const& archs, PtxModules& modules,
+                std::set<std::string>& names)
+      : file_(file), archs_(archs), modules_(modules), names_(names) {}
+
+  std::vector<Obligation> read(toml::node const& node) {
+    Obligation entry;
+    entry.name = entry.source = file_.place(node.source());
+    try {
+      toml::table const* const table = node.as_table();
+      if (table == nullptr) file_.fail("a kernel is a table: [[kernel]]", node.source());
+      return kernels_of(*table, entry);
+    } catch (InputError const& error) {
+      entry.what = Malformed{error};
+      return {entry};
+    }
+  }
+
+ private:
+  std::vector<Obligation> kernels_of(toml::table const& table, Obligation entry) {
+    static std::set<std::string_view> const known{"ptx",          "name",   "block",   "param",
+                                                  "shared_bytes", "excess", "at_most", "allow",
+                                                  "data",         "arch",   "expect"};
+    file_.refuse_unknown_keys(table, known);
+    file_.take_expectation(table, entry);
+    toml::node const* const ptx = table.get("ptx");
+    if (ptx == nullptr) file_.fail("the entry has no ptx", table.source(), "ptx = \"build/gemm.ptx\"");
+    KernelHolds hold;
+    hold.file = file_.string(*ptx, "ptx");
+    hold.module = file_.within(*ptx, [&] { return module_of(hold.file); });
+    hold.options = kernel_options(table);
+    hold.options.file = hold.file;
+    hold.data_allowed = data_allowed(table);
+    std::vector<Architecture const*> archs = archs_;
+    if (toml::node const* const arch = table.get("arch")) archs = file_.architectures_in(*arch);
+    std::vector<Shape> const shapes =
+        table.contains("block") ? shapes_in(*table.get("block")) : std::vector<Shape>{};
+    std::vector<std::size_t> const chosen = functions_in(table, *hold.module);
+    must_match(table, hold, chosen);
+    std::vector<Obligation> all;
+    std::set<std::string> names = names_;  // those of a refused entry are free
+    std::vector<LineAllowance> const allow = std::move(hold.options.allow);
+    for (std::size_t const i : chosen) {
+      hold.function = i;
+      hold.kernel = demangled(hold.module->functions[i].name);
+      hold.options.allow.clear();
+      std::copy_if(allow.begin(), allow.end(), std::back_inserter(hold.options.allow),
+                   [&](LineAllowance const& a) { return is_for(a, hold.module->functions[i]); });
+      for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
+        hold.options.block = shapes.empty() ? std::optional<Shape>() : shapes[s];
+        add_kernel(table, entry, hold, archs, names, all);
+      }
+    }
+    names_ = std::move(names);
+    return all;
+  }
+
+  /// One kernel with one shape of block, on each architecture.
+  void add_kernel(toml::table const& table, Obligation one, KernelHolds const& hold,
+                  std::vector<Architecture const*> const& archs, std::set<std::string>& names,
+                  std::vector<Obligation>& all) const {
+    ptx::Function const& kernel = hold.module->functions[hold.function];
+    auto const& block = hold.options.block;
+    if (std::string const why = block ? why_no_block(kernel, *block) : ""; !why.empty())
+      file_.fail(hold.kernel + " cannot be launched with this block: " + why, table.get("block")->source());
+    if (needs_block(*hold.module, kernel, hold.options))
+      file_.fail("the shape of the block of " + hold.kernel + " is not known", table.source(),
+                 "block = [32, 8], or several: block = [[32, 8], [32, 16]]");
+    std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "");
+    one.name = std::filesystem::path(hold.file).filename().string() + ": " + name;
+    if (!names.insert(one.name).second) {  // that may be of another folder
+      one.name = hold.file + ": " + name;
+      if (!names.insert(one.name).second)
+        file_.fail("two obligations are called '" + one.name + "'", table.source(),
+                   "name each kernel in one entry");
+    }
+    one.what = hold;
+    one.of_several = archs.size() > 1;
+    for (Architecture const* arch : archs) all.emplace_back(one).arch = arch;
+  }
+
+  [[nodiscard]] std::shared_ptr<ptx::Module const> module_of(std::string const& file) {
+    std::shared_ptr<ptx::Module const>& module = modules_[file];
+    std::string const path = (std::filesystem::path(file_.folder()) / file).string();
+    if (!module) module = std::make_shared<ptx::Module const>(ptx::read_module(read_file(path), path));
+    return module;
+  }
+
+  /// `it has gemm(float*); ...`: at most five.
+  static std::string kernels_in(ptx::Module const& module) {
+    std::vector<std::string> names;
+    for (ptx::Function const& f : module.functions)
+      if (f.entry) names.push_back(demangled(f.name));
+    std::size_t const all = names.size();
+    names.resize(std::min<std::size_t>(all, 5));
+    return all == 0 ? "" : fmt::format("it has {}{}", fmt::join(names, "; "), all > 5 ? "; and more" : "");
+  }
+
+  /// Indices of the kernels that `name` finds; all without it.
+  [[nodiscard]] std::vector<std::size_t> functions_in(toml::table const& table,
+                                                      ptx::Module const& module) const {
+    toml::node const* const name = table.get("name");
+    std::string const text = name == nullptr ? "" : file_.string(*name, "name");
+    auto const matches = [&](Pattern const& pattern) {
+      std::vector<std::size_t> found;
+      for (std::size_t i = 0; i < module.functions.size(); ++i)
+        if (ptx::Function const& f = module.functions[i];
+            f.entry && (pattern.found_in(f.name) || pattern.found_in(demangled(f.name))))
+          found.push_back(i);
+      return found;
+    };
+    toml::node const& at = name == nullptr ? static_cast<toml::node const&>(table) : *name;
+    std::vector<std::size_t> const found = file_.within(at, [&] { return matches(Pattern(text, "name")); });
+    if (found.empty())
+      file_.fail(
+          name == nullptr ? "the PTX has no kernel (.entry)" : "no kernel of the PTX has a name that matches",
+          at.source(), kernels_in(module));
+    return found;
+  }
+
+  [[nodiscard]] KernelOptions kernel_options(toml::table const& table) const {
+    KernelOptions options;
+    if (table.contains("excess") && table.contains("at_most"))
+      file_.fail("excess and at_most both bound an access", table.get("at_most")->source(),
+                 "give one of them");
+    if (toml::node const* const excess = table.get("excess"))
+      options.excess = static_cast<unsigned>(file_.number(*excess, "excess", 0, 1024));
+    if (toml::node const* const most = table.get("at_most"))
+      options.at_most = static_cast<unsigned>(file_.number(*most, "at_most", 1, 1024));
+    if (toml::node const* const bytes = table.get("shared_bytes"))
+      options.shared_bytes = file_.number(*bytes, "shared_bytes", 1, 1 << 20);
+    if (toml::node const* const param = table.get("param")) {
+      if (!param->is_table())
+        file_.fail("param is a table: {\"#0\" = 1024}, which is the first, or {NAME = 1024}",
+                   param->source());
+      for (auto const& [name, value] : *param->as_table())
+        options.params[std::string(name.str())] = parameter(value);
+    }
+    if (toml::node const* const allow = table.get("allow")) options.allow = allowances(*allow);
+    return options;
+  }
+
+  [[nodiscard]] ParameterValue parameter(toml::node const& node) const {
+    using Limits = std::numeric_limits<std::int64_t>;
+    std::uint64_t const bits = file_.number(node, "the value of a parameter", Limits::min(), Limits::max());
+    return {bits, bits >> 63 != 0};
+  }
+
+  /// `allow = [{line = "gemm.cu:88", at_most = 8}]`
+  [[nodiscard]] std::vector<LineAllowance> allowances(toml::node const& node) const {
+    toml::array const* const array = node.as_array();
+    if (array == nullptr)
+      file_.fail("allow is a list: [{line = \"gemm.cu:88\", at_most = 8}]", node.source());
+    std::vector<LineAllowance> all;
+    for (toml::node const& item : *array) {
+      toml::table const* const one = item.as_table();
+      toml::node const* const kernel = one == nullptr ? nullptr : one->get("kernel");
+      if (one == nullptr || one->size() != (kernel == nullptr ? 2U : 3U) || !one->contains("line") ||
+          !one->contains("at_most"))
+        file_.fail(
+            "an allowance is {line = \"gemm.cu:88\", at_most = 8}, with kernel = \"NAME\" if it is not for "
+            "all",
+            item.source());
+      all.push_back({file_.string(*one->get("line"), "line"),
+                     static_cast<unsigned>(file_.number(*one->get("at_most"), "at_most", 1, 1024)),
+                     kernel == nullptr ? "" : file_.string(*kernel, "kernel")});
+      if (kernel != nullptr)
+        file_.within(*kernel, [&] { return Pattern(all.back().kernel, "kernel").found_in(""); });
+    }
+    return all;
+  }
+  /// True if an allowance is for this kernel.
+  static bool is_for(LineAllowance const& allowance, ptx::Function const& kernel) {
+    Pattern const pattern(allowance.kernel, "kernel");
+    return pattern.found_in(kernel.name) || pattern.found_in(demangled(kernel.name));
+  }
+
+  [[nodiscard]] bool data_allowed(toml::table const& table) const {
+    toml::node const* const data = table.get("data");
+    std::string const word = data == nullptr ? "refuse" : file_.string(*data, "data");
+    if (word != "allow" && word != "refuse")
+      file_.fail("data must be \"allow\" or \"refuse\"", data->source());
+    return word == "allow";
+  }
+
+  /// `128`, `[32, 8]`, or a list of such lists.
+  [[nodiscard]] std::vector<Shape> shapes_in(toml::node const& node) const {
+    auto const shape = [&](toml::node const& one) {
+      Shape block{1, 1, 1};
+      toml::array const* const array = one.as_array();
+      if (array == nullptr)
+        return block[0] = static_cast<std::uint32_t>(file_.number(one, "block", 1, 1024)), block;
+      if (array->empty() || array->size() > 3)
+        file_.fail("a block has one to three numbers of threads", one.source());
+      for (std::size_t i = 0; i < array->size(); ++i)
+        block[i] = static_cast<std::uint32_t>(file_.number((*array)[i], "block", 1, 1024));
+      return block;
+    };
+    toml::array const* const array = node.as_array();
+    if (array == nullptr || array->empty() || !(*array)[0].is_array()) return {shape(node)};
+    std::vector<Shape> all;
+    for (toml::node const& one : *array) {
+      if (!one.is_array())
+        file_.fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
+      all.push_back(shape(one));
+      if (std::count(all.begin(), all.end(), all.back()) > 1)
+        file_.fail("this block stands there twice", one.source());
+    }
+    return all;
+  }
+
+  /// Refuses a line of `allow` without an access, or for an access of another line, and a parameter that no kernel has.
+  void must_match(toml::table const& table, KernelHolds const& hold,
+                  std::vector<std::size_t> const& chosen) const {
+    auto const of_some = [&](auto const& holds) {
+      return std::any_of(chosen.begin(), chosen.end(),
+                         [&](std::size_t i) { return holds(hold.module->functions[i]); });
+    };
+    for (auto const& param : hold.options.params)
+      if (!of_some([&](ptx::Function const& f) { return parameter_of(f, param.first).has_value(); }))
+        file_.fail("no kernel has a parameter '" + param.first + "'", table.get("param")->source(),
+                   "\"#0\" is the first");
+    for (std::size_t const i : chosen)
+      if (std::string const why = why_no_parameter(hold.module->functions[i], hold.options.params);
+          !why.empty())
+        file_.fail(demangled(hold.module->functions[i].name) + ": " + why, table.get("param")->source());
+    std::vector<LineAllowance> const& allow = hold.options.allow;
+    if (allow.empty()) return;
+    std::vector<bool> used(allow.size());
+    for (std::size_t const i : chosen)
+      for (KernelAccess const& a : shared_accesses(*hold.module, hold.module->functions[i])) {
+        std::size_t found = allow.size();
+        for (std::size_t k = 0; k < allow.size(); ++k) {
+          if (!is_at(a, allow[k].line, hold.file) || !is_for(allow[k], hold.module->functions[i])) continue;
+          if (found != allow.size())
+            file_.fail(fmt::format("'{}' and '{}' are of one access: it has an allowance already",
+                                   allow[found].line, allow[k].line),
+                       (*table.get("allow")->as_array())[k].source());
+          found = k, used[k] = true;
+        }
+      }
+    for (std::size_t k = 0; k < allow.size(); ++k)
+      if (!used[k])
+        file_.fail("no access to shared memory is at '" + allow[k].line + "'" +
+                       (allow[k].kernel.empty() ? "" : " in a kernel that '" + allow[k].kernel + "' finds"),
+                   (*table.get("allow")->as_array())[k].source(),
+                   "'swizproof kernel FILE.ptx' prints the lines");
+  }
+
+  TomlFile const& file_;
+  std::vector<Architecture const*> const& archs_;
+  PtxModules& modules_;
+  std::set<std::string>& names_;
+};
+
+}  // namespace
+
+std::vector<Obligation> kernel_obligations(TomlFile const& file, toml::node const& entry,
+                                           std::vector<Architecture const*> const& archs, PtxModules& modules,
+                                           std::set<std::string>& names) {
+  return KernelEntries(file, archs, modules, names).read(entry);
+}
+
+}  // namespace swizproof
