@@ -11,14 +11,14 @@ namespace swizproof {
 
 namespace {
 
-/// True if one of the words stands in the text.
+/// True if the text has one of the words.
 template <std::size_t N>
 bool has_one_of(std::string_view text, std::array<std::string_view, N> const& words) {
   return std::any_of(words.begin(), words.end(),
                      [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-/// What a shared atomic costs (H14).
+/// Cost of a shared atomic in words (H14).
 std::string cost_of_atomic(std::string_view name) {
   bool const swaps = has_one_of<2>(name, {".exch", ".cas"});
   bool const wide = has_one_of<3>(name, {".u64", ".s64", ".b64"});

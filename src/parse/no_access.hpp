@@ -1,4 +1,4 @@
-// What moves shared memory and is no access of a warp's lanes: wgmma, the TMA, atomics.
+// Movers of shared memory that are no access of a warp's lanes: wgmma, the TMA, atomics.
 #pragma once
 
 #include <string_view>

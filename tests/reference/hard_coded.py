@@ -4,11 +4,11 @@ prove` compared with every element of each.
 
 Models of its own, from the documentation alone. Nothing is searched by an algebra: addresses are computed one by one.
   descriptor  PTX ISA 9.1 (9.7.15.5.1, 9.7.16.4.1): the addresses that an instruction reads, as in descriptors.py; its start is the tile's base plus the
-              start that is hard-coded; later instructions along k start wherever their first element is. A field that is not hard-coded takes any value.
+              start that is hard-coded; later instructions along k start at their first element. A field that is not hard-coded may have every value.
   tma         CUDA's cuTensorMapEncodeTiled: line y of a box lies y * max(line, width of the swizzle) behind a destination that is a multiple of 128, and
               the swizzle XORs bits of the address. Boxes may start anywhere in the tile; each element must be in one that is right as a whole.
   fragment    PTX ISA 9.1 (9.7.14.5): the element that each register of ldmatrix, mma's A and B (m16n8k8, m16n8k16) and mma's D holds.
-A value is right, or wrong in one field. Odd on purpose: 8 to 24 rows, LBO and SBO that leave gaps, bases that are multiples of 16 to 2048 alone,
+A value is right, or wrong in one field. Of a refutation the counterexample is recomputed, and that it is the first. Odd on purpose: 8 to 24 rows, LBO and SBO that leave gaps, bases that are multiples of 16 to 2048 alone,
 boxes that do not divide the tile, dimensions in the other order, rows of ldmatrix that are permuted.
 """
 import argparse
@@ -194,9 +194,26 @@ def descriptor_case(rng, count):
     bases = range(0, PERIOD, 16) if align is None else sorted({i * align % PERIOD for i in range(PERIOD)})
     far = 1 << 20  # bases from which nothing lies below address 0
     right = (any if align is None else all)(works(far + b) for b in bases)
+
+    def check(values):
+        """The first element that the hard-coded descriptor reads from elsewhere, from the base that is named."""
+        base, bits = values["base"], MODES[f["mode"]][1]
+        for k in range(tile.depth * tile.deep):
+            i = k // tile.depth
+            first = xor_from(bits, f["base_offset"], tile.stored(base, 0, i * tile.depth))
+            start = base + f["start"] if i == 0 else first
+            for mn in range(tile.rows):
+                read = xor_from(bits, f["base_offset"], start + operand_offset(f["mode"], major, tile.size, f["lbo"], f["sbo"], mn, k % tile.depth))
+                if read != tile.stored(base, mn, k):
+                    return (mn, k, read, tile.stored(base, mn, k)) == (
+                        values["row"], values["k"], values["read from byte"], values["stored at byte"])
+        return False
+
+    if free or not major or not allowed(tile.reader, major, tile.size):
+        check = None
     text = "layout = '%s'\nelement = '%s'\n%sdescriptor = {%s}\n" % (
         tile.layout(), {1: "f8", 2: "f16", 4: "f32"}[tile.size].replace("f8", "8b"), "align = %d\n" % align if align else "", ", ".join(keys))
-    return text, right
+    return text, right, check
 
 
 # ------------------------------------------------------------------------------------------------ boxes
@@ -278,9 +295,17 @@ def tma_case(rng, count):
 
     bases = range(0, PERIOD, 16) if align is None else sorted({i * align % PERIOD for i in range(PERIOD)})
     right = (any if align is None else all)(works((1 << 20) + b) for b in bases)
+
+    def check(values):
+        """An element that the layout has there, and that the TMA puts elsewhere."""
+        i, j = (values["mode 0"], values["mode 1"]) if row_first else (values["mode 1"], values["mode 0"])
+        place = values["the layout has it at byte"]
+        return "TMA puts it at byte" in values and values["TMA puts it at byte"] != place and any(
+            stored(base, i, j) == place for base in (bases if align else [0]))
+
     text = "layout = '%s'\nelement = '%s'\n%stma = {box = [%s]%s}\n" % (
         layout, {1: "8b", 2: "f16", 4: "f32"}[size], "align = %d\n" % align if align else "", ", ".join(map(str, box)), ', mode = "%s"' % used)
-    return text, right
+    return text, right, check
 
 
 # ------------------------------------------------------------------------------------------------ fragments
@@ -347,11 +372,27 @@ def fragment_case(rng, count):
         orders = [list(order) for order in itertools.permutations(registers) if right(True, order)]
         registers = orders[0] if orders else registers
         count["fragment, order that fixes the rows"] += bool(orders)
+    def check(values):
+        """The first value that is another element than wanted, of products side by side along n."""
+        if "its row starts at byte" in values:
+            return not aligned
+        letters = ["m", "k"] if letter == "a" else ["k", "n"]
+        for lane in range(32):
+            for v in range(loaded):
+                got = element(lane, 2 * registers[v // 2] + v % 2)
+                a, b = holds(lane, v % values_of_one)
+                wanted = (a, b + v // values_of_one * shape[1]) if letter == "b" else (a, b)
+                if got != wanted:
+                    return [lane, v // 2, v % 2 * 16] + list(got) + list(wanted) == [values[name] for name in (
+                        "lane", "register", "bit", "holds " + letters[0], "holds " + letters[1], "wanted " + letters[0], "wanted " + letters[1])]
+        return False
+
+    values_of_one = values
     aligned = all(col(lane) % 8 == 0 for lane in range(min(32, 4 * loaded)))
     holds_it = aligned and (right(True, registers) or (copies > 1 and right(False, registers)))
     text = 'fragment = {from = "%s: row = %s, col = %s", into = "%s", contiguous = "%s"%s}\n' % (
         instruction, terms[0], terms[1], name, contiguous, ", registers = %s" % registers if given else "")
-    return text, holds_it
+    return text, holds_it, check
 
 
 def accumulator_case(rng, count):
@@ -368,7 +409,7 @@ def accumulator_case(rng, count):
 
     right = all(result(lane, 2 * registers[v // 2] + v % 2) == holds(lane, v) for lane in range(32) for v in range(8))
     count["fragment, results into A"] += 1
-    return 'fragment = {from = "mma.m16n8k16.f16:d", into = "%s", registers = %s}\n' % (into, registers), right
+    return 'fragment = {from = "mma.m16n8k16.f16:d", into = "%s", registers = %s}\n' % (into, registers), right, None
 
 
 # ------------------------------------------------------------------------------------------------
@@ -400,11 +441,16 @@ def main():
         for _ in range(min(200, options.cases - cases)):
             kind = options.only or rng.choice(list(kinds))
             batch.append((kind,) + kinds[kind](rng, count))
-        for (kind, text, right), claim in zip(batch, prove(options.binary, [text for _, text, _ in batch])):
+        for (kind, text, right, check), claim in zip(batch, prove(options.binary, [case[1] for case in batch])):
             cases += 1
             expected = "proved" if right else "refuted"
             count["%s %s" % (kind, expected)] += 1
             found = "error" if "error" in claim else claim["verdict"]
+            values = claim.get("counterexample", {}).get("values", {})
+            if found == "refuted" and not right and check and values:
+                count["%s, counterexample recomputed" % kind] += 1
+                if not check(values):
+                    found = "another counterexample %s" % values
             if found != expected:
                 wrong += 1
                 if wrong <= 10:

@@ -3,6 +3,8 @@
 
 #include "parse/obligations/toml_file.hpp"
 
+#include <swizproof/ptx/module.hpp>
+
 #include <map>
 #include <memory>
 #include <set>

@@ -1,4 +1,4 @@
-// What is no access of a warp's lanes says what it costs, and which command answers for it.
+// Names that are no access of a warp's lanes: the message has the cost, the hint the command to use.
 #include <swizproof/parse/parse.hpp>
 
 #include <gtest/gtest.h>
