@@ -16,8 +16,8 @@ struct Code {
   std::string language, text;
 };
 
-/// Adds --emit; `toml` is one of the languages where there is a question that can be an obligation.
-void add_emit_to(CLI::App& app, std::string& language, bool with_toml);
+/// Adds --emit: the languages, and `toml`, which prints an obligation.
+void add_emit_to(CLI::App& app, std::string& language);
 
 /// A tile as code, with the base's alignment; `element` is the type's name where the layout does not say. Throws InputError.
 [[nodiscard]] Code code_in(Common const& common, std::string const& language, Mapping const& map,

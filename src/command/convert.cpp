@@ -1,6 +1,7 @@
 // swizproof convert: a layout in other units, and as code.
 #include "command/code.hpp"
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/help.hpp"
 #include "report/report.hpp"
 
@@ -129,12 +130,13 @@ ConvertResult compute_conversion(Common const& common, ConvertArguments const& o
   out.unit_bits = bits_of_unit(options.to, out.given);
   out.alignment =
       own_alignment(out.given, common.limits()).value_or(1);  // of layouts and swizzles it is known
-  bool const in_elements = options.to == "elements";
-  out.converted = in_elements && !options.emit.empty() ? out.given : in_units(out.given, out.unit_bits);
+  bool const in_elements = options.to == "elements",
+             is_code = !options.emit.empty() && options.emit != "toml";
+  out.converted = in_elements && is_code ? out.given : in_units(out.given, out.unit_bits);
   out.converted.text = to_string(static_cast<Map const&>(out.converted));
   unsigned const own = own_unit(out.given);
   std::optional<Difference> split;
-  if (options.emit.empty() || !in_elements)
+  if (!is_code || !in_elements)
     split = split_at(out.given, in_units(out.given, own), out.alignment, common.limits());
   if (out.unit_bits != own) {
     bool const recast = out.converted.notes.empty();
@@ -153,7 +155,7 @@ ConvertResult compute_conversion(Common const& common, ConvertArguments const& o
   auto& notes = out.converted.notes;
   for (std::string const& note : out.given.notes)
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-  if (options.emit.empty()) return out;
+  if (!is_code) return out;
   std::string const element = in_elements                                     ? options.layout.element
                               : options.to == "bytes" || options.to == "bits" ? ""
                                                                               : options.to;
@@ -187,9 +189,28 @@ void print_text(ConvertResult const& result, Style const& style) {
     fmt::print("  the same addresses for bases that are multiples of {} bytes\n", result.alignment);
 }
 
+/// Both layouts as one function, from the bases for which they are. Throws InputError where their units differ.
+std::string obligation_of(Common const& common, ConvertArguments const& options,
+                          ConvertResult const& result) {
+  if (result.unit_bits != own_unit(result.given))
+    throw InputError::whole("an obligation compares layouts of one unit", options.to,
+                            "leave --to out: the layout as one of elements");
+  std::string const given = options.layout.text_for_every_base(result.given);
+  std::string element = options.layout.element;
+  if (element.empty() && result.given.element_bits) element = fmt::format("{}b", *result.given.element_bits);
+  return command::obligation_of(common, given + " is " + result.converted.text, false)
+      .add("element", element)
+      .add("equal", {given, result.converted.text})
+      .add("align", result.alignment > 1 ? std::optional(result.alignment) : std::nullopt)
+      .text();
+}
+
 void run(Common& common, ConvertArguments const& options) {
   ConvertResult const result = compute_conversion(common, options);
   common.exit_code = result.same ? holds : refuted;
+  if (options.emit == "toml")
+    return print_obligation(common, to_json(result), obligation_of(common, options, result),
+                            result.converted.notes);
   if (common.json)
     print_json(common, to_json(result));
   else
@@ -214,13 +235,11 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
 
 Json to_json(Code const& code) { return {{"language", code.language}, {"text", code.text}}; }
 
-void add_emit_to(CLI::App& app, std::string& language, bool with_toml) {
-  std::vector<std::string> languages{"cute", "dsl", "cuda", "triton", "tma"};
-  if (with_toml) languages.emplace_back("toml");
+void add_emit_to(CLI::App& app, std::string& language) {
   app.add_option("--emit", language,
-                 std::string("print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma") +
-                     (with_toml ? ",\nor toml: as an obligation for 'swizproof prove'" : ""))
-      ->check(CLI::IsMember(languages));
+                 "print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma,\n"
+                 "or toml: the question as an obligation for 'swizproof prove'")
+      ->check(CLI::IsMember({"cute", "dsl", "cuda", "triton", "tma", "toml"}));
 }
 
 void add_convert(CLI::App& app, Common& common) {
@@ -231,7 +250,7 @@ void add_convert(CLI::App& app, Common& common) {
   auto const options = std::make_shared<ConvertArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--to", options->to, "bits, bytes, elements (default), or a type such as f32");
-  add_emit_to(*sub, options->emit, false);
+  add_emit_to(*sub, options->emit);
   sub->callback([&common, options] { run(common, *options); });
 }
 

@@ -485,7 +485,7 @@ void add_find(CLI::App& app, Common& common) {
       ->excludes(padding);
   auto* const all =
       sub->add_flag("--all", options->all, "show all that are equally good")->disable_flag_override();
-  add_emit_to(*sub, options->emit, true);
+  add_emit_to(*sub, options->emit);
   add_brief_to(*sub, common)->excludes(all);
   sub->callback([&common, options] { run(common, *options); });
 }

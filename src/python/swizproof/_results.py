@@ -571,6 +571,7 @@ class Convert(Answer):
     unit_bits: int
     alignment: int
     code: Optional[Code] = None
+    obligation: Optional[str] = None
     notes: Optional[List[str]] = None
 
 
