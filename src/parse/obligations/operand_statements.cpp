@@ -96,11 +96,11 @@ DescriptorHolds descriptor_statement(TomlFile const& file, toml::node const& nod
   Statement const words(file, node, "descriptor", known);
   DescriptorHolds hold;
   hold.of_layout = reader_of_layout(layout_text);
-  hold.question = words.within([&] {
-    return parse_descriptor_question({words.text("operand"), words.text("major"), words.text("extent"),
-                                      map.element.empty() ? element : map.element});
-  });
-  hold.reader = words.within([&] { return parse_reader(words.text("for")); });
+  DescriptorWords const asked{words.text("operand"), words.text("major"), words.text("extent"),
+                              map.element.empty() ? element : map.element};
+  hold.question = words.within([&] { return parse_descriptor_question(asked); });
+  std::string const reader = words.text("for");
+  hold.reader = words.within([&] { return parse_reader(reader); });
   FixedFields& fixed = hold.question.fixed;
   if (toml::node const* const mode = words.get("mode")) fixed.mode = operand_mode(file, *mode);
   constexpr std::int64_t most = (1 << 18) - 16;
@@ -170,10 +170,13 @@ FragmentHolds fragment_statement(TomlFile const& file, toml::node const& node, s
     if (words.get(key) == nullptr)
       file.fail(fmt::format("fragment needs {}", key), node.source(),
                 "fragment = {from = \"ldmatrix.x4\", into = \"mma.m16n8k16.f16:a\"}");
-  return {words.within([&] {
-    return parse_movement({words.text("from"), words.text("into"), "", element, words.text("contiguous"),
-                           words.numbers<unsigned>("registers", 0, 255)});
-  })};
+  MovementWords const movement{words.text("from"),
+                               words.text("into"),
+                               "",
+                               element,
+                               words.text("contiguous"),
+                               words.numbers<unsigned>("registers", 0, 255)};
+  return {words.within([&] { return parse_movement(movement); })};
 }
 
 }  // namespace swizproof

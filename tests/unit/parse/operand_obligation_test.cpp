@@ -172,6 +172,9 @@ TEST(FragmentObligations, RowsAndTheOrderOfRegistersHold) {
             std::string::npos);
   EXPECT_NE(verdict(fragment("", ", registers = [0, 2, 1, 3]")).find("of rows that are given"),
             std::string::npos);
+  EXPECT_EQ(verdict("fragment = {from = \"ldmatrix.x4\", into = 3}").find("3: into must be a string"),
+            verdict("fragment = {from = \"ldmatrix.x4\", into = 3}").rfind("3: "))
+      << "the line is named once";
   EXPECT_NE(verdict("fragment = {from = \"ldmatrix.x4\"}").find("fragment needs into"), std::string::npos);
 }
 
