@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct CheckArguments {
   LayoutArgument layout;
-  std::vector<std::string> accesses;
+  AccessArguments accesses;
   std::optional<unsigned> at_most;
   std::optional<std::uint64_t> align;
   std::string emit;
@@ -37,10 +37,10 @@ struct CheckResult {
 CheckResult compute(Common const& common, CheckArguments const& options) {
   CheckResult result{options.layout.parse_or_dash(), &parse_architecture(common.arch), common.arch};
   std::vector<Placement> placements;
-  for (std::string const& text : options.accesses)
-    placements.emplace_back(result.map, parse_noted_access(text, result.map.notes));
-  result.found =
-      check(result.map, placements, {options.at_most, options.align, result.arch, common.limits()});
+  for (Access& access : options.accesses.parse(result.map.array, result.map.notes))
+    placements.emplace_back(result.map, std::move(access));
+  std::optional<std::uint64_t> const align = options.align ? options.align : declared_alignment(result.map);
+  result.found = check(result.map, placements, {options.at_most, align, result.arch, common.limits()});
   return result;
 }
 
@@ -114,7 +114,7 @@ void add_check(CLI::App& app, Common& common) {
        "does ldmatrix read this swizzled tile without conflicts, from every start?"});
   auto const options = std::make_shared<CheckArguments>();
   options->layout.add_to(*sub);
-  add_accesses_to(*sub, options->accesses);
+  options->accesses.add_to(*sub)->required();
   sub->add_option("--at-most", options->at_most, "wavefronts that are allowed (default: the ideal)")
       ->check(CLI::Range(1U, 32U));
   sub->add_option("--align", options->align,

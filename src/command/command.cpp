@@ -1,6 +1,7 @@
 // Reads the command line and hands over to one subcommand.
 #include "command/command.hpp"
 #include "command/help.hpp"
+#include "command/launch.hpp"
 
 #include "system/whole_file.hpp"
 #include "parse/nearest.hpp"
@@ -67,14 +68,23 @@ Mapping LayoutArgument::parse_or_dash() const {
   return none;
 }
 
-void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses) {
-  app.add_option(
-         "--access", accesses,
-         "a named pattern ('swizproof accesses') or INSTRUCTION: row = ..., col = ... for v in a..b; may be\n"
-         "repeated; see 'swizproof language access'")
-      ->type_name("ACCESS")
-      ->required()
-      ->allow_extra_args(true);
+CLI::Option* AccessArguments::add_to(CLI::App& app, std::string const& description) {
+  CLI::Option* const access =
+      app.add_option("--access", texts, description)->type_name("ACCESS")->allow_extra_args(true);
+  app.add_option("--block", block,
+                 "threads of a block for accesses by threadIdx: X, X,Y or X,Y,Z (default: one warp)");
+  return access;
+}
+
+std::vector<Access> AccessArguments::parse(std::optional<DeclaredArray> const& array,
+                                           std::vector<std::string>& notes) const {
+  AccessOptions options{array, {}};
+  if (!block.empty()) options.block = parse_block(block);
+  if (options.block && texts.empty())
+    throw InputError::whole("--block is for accesses, and there is none", block, "give --access");
+  std::vector<Access> all;
+  for (std::string const& text : texts) all.push_back(parse_noted_access(text, notes, options));
+  return all;
 }
 
 CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,

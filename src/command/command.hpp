@@ -57,8 +57,20 @@ struct LayoutArgument {
   [[nodiscard]] Mapping parse_or_dash() const;
 };
 
-/// Adds --access A..., at least one.
-void add_accesses_to(CLI::App& app, std::vector<std::string>& accesses);
+/// --access and --block, as every command about accesses to a LAYOUT takes them.
+struct AccessArguments {
+  static constexpr char const* usual =
+      "a named pattern ('swizproof accesses'), INSTRUCTION: row = ..., col = ... for v in a..b, or a load "
+      "or\n"
+      "store of the array that LAYOUT declares; may be repeated; see 'swizproof language access'";
+  std::vector<std::string> texts;
+  std::string block;
+
+  CLI::Option* add_to(CLI::App& app, std::string const& description = usual);
+  /// The accesses to a tile. What their texts say and they do not depend on goes to `notes`. Throws InputError.
+  [[nodiscard]] std::vector<Access> parse(std::optional<DeclaredArray> const& array,
+                                          std::vector<std::string>& notes) const;
+};
 
 /// Adds an option that names a file, or a folder, to write. An empty name is a mistake: not to write it is to leave the option out.
 CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& path,

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 struct FindArguments {
   LayoutArgument layout;
-  std::vector<std::string> accesses;
+  AccessArguments accesses;
   std::vector<std::uint64_t> weights;
   std::string unit;
   bool padding = false;
@@ -160,9 +160,9 @@ SearchProblem problem_of(Common const& common, FindArguments const& options,
                          std::vector<std::string>& notes) {
   if (!options.unit.empty() && (options.padding || options.linear))
     throw InputError::whole("--unit is for swizzles: it has no meaning here", options.unit);
-  if (!options.weights.empty() && options.weights.size() != options.accesses.size())
+  if (!options.weights.empty() && options.weights.size() != options.accesses.texts.size())
     throw InputError{
-        fmt::format("{} --weight for {} --access", options.weights.size(), options.accesses.size()),
+        fmt::format("{} --weight for {} --access", options.weights.size(), options.accesses.texts.size()),
         fmt::format("{}", fmt::join(options.weights, " ")), 0, 1,
         "one weight for each access, in their order: how often it runs over the tile"};
   SearchProblem problem;
@@ -177,8 +177,7 @@ SearchProblem problem_of(Common const& common, FindArguments const& options,
   bool const one_layout = problem.tile.on_elements.size() <= 2;  // and its offset
   problem.on_bytes = options.unit.empty() ? given.acts_on_bytes() && one_layout : options.unit == "bytes";
   problem.arch = &parse_architecture(common.arch);
-  for (std::string const& text : options.accesses)
-    problem.accesses.push_back(parse_noted_access(text, notes));
+  problem.accesses = options.accesses.parse(given.array, notes);
   problem.weights = options.weights;
   return problem;
 }
@@ -469,7 +468,7 @@ void add_find(CLI::App& app, Common& common) {
                    "which swizzle makes both accesses free of conflicts, and can TMA write it?"});
   auto const options = std::make_shared<FindArguments>();
   options->layout.add_to(*sub);
-  add_accesses_to(*sub, options->accesses);
+  options->accesses.add_to(*sub)->required();
   sub->add_option("--unit", options->unit, "swizzles act on: elements, or bytes (default: as LAYOUT's does)")
       ->check(CLI::IsMember({"elements", "bytes"}));
   sub->add_option(

@@ -77,8 +77,9 @@ void add_language(CLI::App& app, Common& common) {
   CLI::App* const sub =
       add_command(app, "language", "What LAYOUT, ACCESS and their parts may be, on one page",
                   {"swizproof language access", "which forms has an ACCESS?"});
-  sub->add_option("PART", *wanted,
-                  "layout, algebra, atom, expression, access, instruction or element; all without");
+  sub->add_option(
+      "PART", *wanted,
+      "layout, algebra, atom, expression, access, subscript, instruction or element; all without");
   sub->callback([&common, wanted] {
     std::vector<LanguagePart> const parts = parts_of(*wanted);
     if (common.json)

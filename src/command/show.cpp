@@ -23,7 +23,7 @@ constexpr std::uint64_t largest_drawn_base = std::uint64_t{1} << 27;
 
 struct ShowArguments {
   LayoutArgument layout;
-  std::vector<std::string> accesses{};
+  AccessArguments accesses{};
   std::string base{};
   std::string origin{};
   std::vector<std::string> set{};
@@ -92,14 +92,15 @@ std::vector<Picture> pictures(Mapping const& map, Tile const& tile, std::vector<
 void refuse_contradictions(Common const& common, ShowArguments const& options) {
   if (options.wants_memory() && common.json)
     refuse("--memory has no JSON form", "--json", "the JSON of show has every element's address");
-  if (options.wants_memory() && (!options.accesses.empty() || !options.svg.empty() || !options.html.empty()))
+  if (options.wants_memory() &&
+      (!options.accesses.texts.empty() || !options.svg.empty() || !options.html.empty()))
     refuse("--memory shows what lies where, without an access, as text", "--memory");
-  if (options.accesses.empty() && (!options.origin.empty() || !options.set.empty() || options.phase))
+  if (options.accesses.texts.empty() && (!options.origin.empty() || !options.set.empty() || options.phase))
     refuse("--origin, --set and --phase choose among the instructions of an access", "", "give --access");
   if (common.json && (options.svg == "-" || options.html == "-"))
     refuse("standard output takes one form", "--json", "write the picture to a file");
-  if (!options.svg.empty() && options.accesses.size() > 1)
-    refuse("an SVG shows one access", options.accesses[1], "call once for each");
+  if (!options.svg.empty() && options.accesses.texts.size() > 1)
+    refuse("an SVG shows one access", options.accesses.texts[1], "call once for each");
 }
 
 // ----------------------------------------------------------------------------------- the result
@@ -130,8 +131,7 @@ ShowResult compute(Common const& common, ShowArguments const& options) {
   result.map = options.layout.parse();
   result.tile = tile_of(result.map, options);
   if (options.wants_memory()) return result;
-  for (std::string const& text : options.accesses)
-    result.accesses.push_back(parse_noted_access(text, result.map.notes));
+  result.accesses = options.accesses.parse(result.map.array, result.map.notes);
   result.pictures = pictures(result.map, result.tile, result.accesses, options, *result.arch);
   return result;
 }
@@ -188,9 +188,8 @@ void add_show(CLI::App& app, Common& common) {
                    "which banks do the lanes of a phase take, with the swizzle and without?"});
   auto const options = std::make_shared<ShowArguments>();
   options->layout.add_to(*sub);
-  sub->add_option("--access", options->accesses,
-                  "draw one phase of this access, the worst unless chosen below; may be repeated")
-      ->type_name("ACCESS")
+  options->accesses
+      .add_to(*sub, "draw one phase of this access, the worst unless chosen below; may be repeated")
       ->allow_extra_args(false);
   sub->add_option("--origin", options->origin, "ROW,COLUMN of a named pattern's corner, in elements")
       ->type_name("INTEGERS");

@@ -1,8 +1,10 @@
 // ACCESS: a named pattern, or an instruction and what each lane accesses; names of architectures.
+#include "parse/c_access.hpp"
 #include "parse/expression_parser.hpp"
 #include "parse/layout/mapping_parser.hpp"
 #include "parse/nearest.hpp"
 #include "parse/no_access.hpp"
+#include "parse/threads.hpp"
 #include "parse/tiled_mma.hpp"
 #include "parse/tiler.hpp"
 
@@ -10,7 +12,6 @@
 #include <swizproof/parse/parse.hpp>
 
 #include <bit>
-#include <tuple>
 
 namespace swizproof {
 
@@ -35,25 +36,19 @@ void measure(RowAndByte& pattern, Access const& access, std::string_view text) {
   set_footprint(pattern, access.instruction, access.active);
 }
 
-/// `a..b`
-std::pair<std::uint64_t, std::uint64_t> take_range(Scanner& in) {
-  std::size_t const from = in.at();
-  std::uint64_t const first = in.take_literal();
-  in.expect("..", "between the first and the last value, which is included");
-  std::uint64_t const last = in.take_literal();
-  if (last < first) in.fail("this range is empty", from, in.at() - from);
-  return {first, last};
-}
-
 /// INSTRUCTION: where, then any of `for v in a..b` and `if EXPR`.
 class AccessParser {
  public:
   /// The lanes' expressions begin at `from`.
   AccessParser(std::string_view text, std::size_t from, Instruction const& instruction,
-               std::span<std::string const> more)
-      : text_(text), in_(text), from_(from), names_{"lane"} {
+               std::span<std::string const> more, std::optional<BlockShape> const& block)
+      : text_(text), in_(text), from_(from), block_(block), names_{"lane"} {
     access_.instruction = instruction;
     names_.insert(names_.end(), more.begin(), more.end());
+    if (block_ && warps_of(*block_) > 1) {
+      names_.emplace_back("warp");
+      access_.variables.push_back(Variable::range("warp", 0, warps_of(*block_) - 1));
+    }
   }
 
   [[nodiscard]] Access parse() {
@@ -75,6 +70,7 @@ class AccessParser {
       else
         in_.fail_here("expected 'for', 'if' or the end of the access");
     }
+    if (block_) take_part(pattern_at, where_end);
     if (auto* pattern = std::get_if<RowAndByte>(&access_.where)) {
       if (!access_.variables.empty())
         in_.fail("row and byte stand for every origin of the tile: they take no 'for'", pattern_at,
@@ -132,19 +128,29 @@ class AccessParser {
     }
   }
   /// Other names of the lane, and of the thread: threadIdx.x is lane + 32*warp where a `for` is called warp (or warp_id,
-  /// warpId), else the lane of warp 0. A `for` of such a name comes first.
+  /// warpId), or a block has several warps, else the lane of warp 0. A `for` of such a name comes first.
   void name_threads() {
-    Expression const lane = Expression::variable(0);
-    for (char const* name : {"lane_id", "laneId", "laneid"}) named_.push_back({name, lane});
-    Expression thread = lane;
+    CValue number = c_number(0);
     for (char const* name : {"warp", "warp_id", "warpId"}) {
       auto const warp = std::find(names_.begin(), names_.end(), name);
       if (warp == names_.end()) continue;
-      thread = lane + Expression(warp_lanes) *
-                          Expression::variable(static_cast<std::uint64_t>(warp - names_.begin()));
+      number = {Expression::variable(static_cast<std::uint64_t>(warp - names_.begin())), {{}, 0, 1 << 20}};
       break;
     }
-    for (char const* name : {"tid", "tid.x", "threadIdx.x"}) named_.push_back({name, thread});
+    threads_ = threads_of(block_, number);
+    named_ = threads_.names;
+  }
+  /// Leaves out the threads that the block's last warp does not have.
+  void take_part(std::size_t from, std::size_t end) {
+    bool const by_thread = std::holds_alternative<Coordinate>(access_.where) ||
+                           std::holds_alternative<RawAddress>(access_.where);
+    if (!by_thread)
+      in_.fail("this access has its own threads: a block is for expressions of threadIdx", from, end - from,
+               "leave --block out");
+    if (!threads_.active) return;
+    if (access_.instruction.matrices != 0)
+      in_.fail("ldmatrix and stmatrix need whole warps, and the block's last one is not", from, end - from);
+    access_.active = access_.active ? *threads_.active && *access_.active : *threads_.active;
   }
   Expression expression() { return ExpressionParser(in_, names_, named_).parse(); }
   Expression assigned(std::string_view name) {
@@ -300,13 +306,8 @@ class AccessParser {
   void range() {
     std::string const name(in_.take_name());
     if (name.empty()) in_.fail_here("expected the name of a variable after 'for'");
-    std::uint64_t first = 0, last = 0xffffffff;
-    if (take_word("in")) {
-      std::size_t const from = in_.at();
-      std::tie(first, last) = take_range(in_);
-      if (last > 0xffffffff) in_.fail("values must be below 2^32", from, in_.at() - from);
-    }
-    access_.variables.push_back(Variable::range(name, first, last));
+    access_.variables.push_back(take_word("in") ? take_values(in_, name)
+                                                : Variable::range(name, 0, 0xffffffff));
   }
   void condition() {
     if (access_.active) in_.fail_here("there are two conditions", "join them with &&");
@@ -318,8 +319,10 @@ class AccessParser {
   std::string_view text_;
   Scanner in_;
   std::size_t from_;
+  std::optional<BlockShape> block_;
   std::vector<std::string> names_;
   std::vector<NamedExpression> named_;
+  Threads threads_;
   Access access_;
 };
 
@@ -346,8 +349,9 @@ static std::size_t find_colon(std::string_view text) {
   return at;
 }
 
-Access parse_noted_access(std::string_view text, std::vector<std::string>& notes) {
-  Access access = parse_access(text);
+Access parse_noted_access(std::string_view text, std::vector<std::string>& notes,
+                          AccessOptions const& options) {
+  Access access = parse_access(text, {}, options);
   if (!access.note.empty() && std::find(notes.begin(), notes.end(), access.note) == notes.end())
     notes.push_back(access.note);
   return access;
@@ -355,6 +359,8 @@ Access parse_noted_access(std::string_view text, std::vector<std::string>& notes
 
 /// A hint for a name that is no access.
 static std::string hint_for_unknown(std::string_view text) {
+  if (text.find('[') != text.npos)
+    return "a subscript of C needs LAYOUT to be the array's declaration, such as '__shared__ half a[64][72]'";
   if (text.starts_with("mma")) return "it reads registers: swizproof fragment " + std::string(text) + ":a";
   std::vector<std::string> names, longer;
   for (NamedAccess const& known : named_accesses()) {
@@ -371,23 +377,34 @@ static std::string hint_for_unknown(std::string_view text) {
       text, names, "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ...");
 }
 
-Access parse_access(std::string_view text, std::span<std::string const> more) {
+/// Refuses --block for an access that is named alone.
+static Access const& without_block(Access const& named, std::string_view text, AccessOptions const& options) {
+  if (options.block)
+    throw InputError::whole("this access has its own threads: a block is for expressions of threadIdx",
+                            std::string(text), "leave --block out");
+  return named;
+}
+
+Access parse_access(std::string_view text, std::span<std::string const> more, AccessOptions const& options) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   Scanner whole(text);
   refuse_tiled_mma(whole);
+  if (options.array && names_array(text, options.array->name)) return parse_c_access(text, options);
   refuse_no_access(text);
-  if (looks_like_tiled_copy(text)) return AccessParser(text, 0, copy_instruction(text), more).parse();
+  if (looks_like_tiled_copy(text))
+    return AccessParser(text, 0, copy_instruction(text), more, options.block).parse();
   std::size_t const colon = find_colon(text);
   if (colon != std::string_view::npos)
-    return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more).parse();
-  if (Access const* const named = named_access(text)) return *named;
+    return AccessParser(text, colon + 1, parse_instruction(whole.trimmed(0, colon)), more, options.block)
+        .parse();
+  if (Access const* const named = named_access(text)) return without_block(*named, text, options);
   if (!looks_like_instruction(text)) {
     throw InputError::whole("unknown access", std::string(text), hint_for_unknown(text));
   }
   // `LDSM.16.M88.4` is the pattern ldmatrix.x4.
   std::string_view const known = name(parse_instruction(text));
-  if (Access const* const named = named_access(known)) return *named;
+  if (Access const* const named = named_access(known)) return without_block(*named, text, options);
   throw InputError::whole(
       "what each lane accesses is missing: " + std::string(known) + " has no pattern of its own",
       std::string(text),

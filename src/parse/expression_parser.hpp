@@ -1,6 +1,9 @@
 // C integer expressions: precedence climbing over C's binary operators. `let y = x >> 3;` before one names a part of it.
+//
+// parse() reads words without a sign; parse_c() the same text in C's types (c_arithmetic.hpp), with casts.
 #pragma once
 
+#include "parse/c_arithmetic.hpp"
 #include "parse/scanner.hpp"
 
 #include <array>
@@ -12,6 +15,7 @@ namespace swizproof {
 struct NamedExpression {
   std::string name{};
   Expression value{};
+  CBounds bounds{};  ///< of the value, for parse_c()
 };
 
 /// Precedence climbing over C's binary operators.
@@ -29,6 +33,15 @@ class ExpressionParser {
     conditional();
     if (block) (void)in_.take(";");
     return std::move(expression_);
+  }
+
+  /// An expression in C's types. Its names are those of `named`, whose bounds are known. Precondition: there are no variables.
+  [[nodiscard]] CValue parse_c() {
+    c_.emplace(expression_);
+    std::size_t const result = conditional();
+    CBounds const bounds = c_->bounds(result);
+    c_.reset();
+    return {std::exchange(expression_, {}), bounds};
   }
 
   /// `let y = x >> 3;`, if it comes next. It ends with a semicolon, `in` or the line.
@@ -83,7 +96,17 @@ class ExpressionParser {
 
  private:
   std::size_t add(Op op, std::size_t a = 0, std::size_t b = 0, std::size_t c = 0) {
-    return add({op, 0, a, b, c});
+    if (!c_) return add({op, 0, a, b, c});
+    return in_c([&] { return c_->apply(op, a, b, c); });
+  }
+  /// An operation of C, whose refusal is of the text before this place.
+  template <class Apply>
+  std::size_t in_c(Apply const& apply) {
+    try {
+      return apply();
+    } catch (InputError const& error) {  // it has no position
+      in_.fail(error.message, start_, in_.at_end_of_token() - start_, error.hint);
+    }
   }
   std::size_t add(Expression::Node const& node) {
     if (expression_.nodes().size() >= most_operations)
@@ -92,6 +115,7 @@ class ExpressionParser {
   }
   std::size_t conditional() {
     Nesting const nesting(in_, depth_);
+    if (depth_ == 1) start_ = in_.at();
     std::size_t const condition = binary(1);
     if (!in_.take("?")) return condition;
     std::size_t const yes = conditional();
@@ -116,6 +140,7 @@ class ExpressionParser {
   /// Divisors must be constants, and not 0 even in words of 32 bits: a division by zero would have to
   /// be guessed. The divisor's nodes are those from `first` on.
   void check_divisor(std::size_t at, std::size_t operand, std::size_t first) {
+    if (c_) return check_divisor_in_c(at, operand);
     auto const& nodes = expression_.nodes();
     bool const varies = std::any_of(nodes.begin() + static_cast<std::ptrdiff_t>(first), nodes.end(),
                                     [](auto const& n) { return n.op == Op::variable; });
@@ -124,6 +149,12 @@ class ExpressionParser {
     if (value == 0) in_.fail("division by zero", at);
     if (value != value_with_zeros<std::uint32_t>())
       in_.fail("the divisor needs more than 32 bits", operand, in_.at() - operand);
+  }
+  void check_divisor_in_c(std::size_t at, std::size_t operand) {
+    CBounds const divisor = c_->bounds(expression_.nodes().size() - 1);
+    if (!divisor.is_constant()) in_.fail("the divisor must be a constant", operand, in_.at() - operand);
+    if (divisor.least == 0) in_.fail("division by zero", at);
+    if (divisor.least < 0) in_.fail("the divisor is negative", operand, in_.at() - operand);
   }
   /// The value of what was read last, where it holds no variable.
   template <class W>
@@ -152,13 +183,19 @@ class ExpressionParser {
     return unary();
   }
   std::size_t primary() {
+    if (c_)
+      if (std::optional<IntegerType> const type = take_cast()) return cast(*type);
     if (in_.take("(")) {
       std::size_t const inner = conditional();
       in_.expect(")", "to close the parenthesis");
       return inner;
     }
-    if (is_digit(in_.peek())) return add(Expression::Node{Op::number, in_.take_literal()});
     std::size_t const at = in_.at();
+    if (is_digit(in_.peek())) {
+      std::uint64_t const value = in_.take_literal();
+      if (!c_) return add(Expression::Node{Op::number, value});
+      return in_c([&] { return c_->literal(value, in_.text(at, in_.at_end_of_token())); });
+    }
     std::string_view const name = take_dotted_name();
     if (name.empty()) in_.fail_here("expected a number, a variable or '('");
     auto const known = std::find(variables_.begin(), variables_.end(), name);
@@ -166,12 +203,33 @@ class ExpressionParser {
       return add(Expression::Node{Op::variable, static_cast<std::uint64_t>(known - variables_.begin())});
     auto const part =
         std::find_if(named_.begin(), named_.end(), [&](NamedExpression const& n) { return n.name == name; });
-    if (part != named_.end()) return copy(part->value);
+    if (part != named_.end())
+      return c_ ? in_c([&] { return c_->copy({part->value, part->bounds}); }) : copy(part->value);
     if ((name == "Sw" || name == "S" || name == "Swizzle") && in_.looking_at("<")) return swizzle(at);
     std::string names;
     for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
     for (NamedExpression const& n : named_) names += (names.empty() ? "" : ", ") + n.name;
     in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
+  }
+
+  /// `(int)`, `int(`, `static_cast<int>(`: the type, before the operand of a cast. The parenthesis of the last two is not passed.
+  std::optional<IntegerType> take_cast() {
+    std::size_t const from = in_.at();
+    bool const in_parentheses = in_.take("("), named = !in_parentheses && in_.take_word("static_cast");
+    if (named) in_.expect("<", "and the type of the cast");
+    if (!named && is_known(in_.peek_name())) return in_.back_to(from), std::nullopt;
+    std::optional<CType> const type = take_c_type(in_);
+    bool const casts =
+        type && (in_parentheses ? in_.take(")") : (!named || in_.take(">")) && in_.looking_at("("));
+    if (named && !casts) in_.fail_here("expected a type of integers, and '>('", "static_cast<int>(x)");
+    if (!casts) return in_.back_to(from), std::nullopt;
+    if (!type->integer)
+      in_.fail("'" + type->name + "' is no type of integers", from, in_.at_end_of_token() - from);
+    return type->integer;
+  }
+  std::size_t cast(IntegerType type) {
+    std::size_t const operand = signed_operand();
+    return in_c([&] { return c_->convert(operand, type); });
   }
 
   /// `row`, `threadIdx.x`, and with the % of a PTX register `%laneid`, whose name is without it.
@@ -223,7 +281,9 @@ class ExpressionParser {
     in_.expect("(", "and the argument of the swizzle");
     std::size_t const x = conditional();
     in_.expect(")", "to close the argument");
-    auto const number = [&](std::uint64_t n) { return add(Expression::Node{Op::number, n}); };
+    auto const number = [&](std::uint64_t n) {
+      return c_ ? c_->literal(n, n > 0x7fffffff ? "0x" : "0") : add(Expression::Node{Op::number, n});
+    };
     std::size_t const source = add(Op::bit_and, x, number(s.source_mask()));
     std::size_t const moved =
         add(s.shift >= 0 ? Op::shift_right : Op::shift_left, source, number(s.distance()));
@@ -236,6 +296,8 @@ class ExpressionParser {
   std::span<std::string const> variables_;
   std::vector<NamedExpression> named_;
   Expression expression_;
+  std::optional<CArithmetic> c_{};  ///< inside parse_c()
+  std::size_t start_ = 0;           ///< of the outermost expression
   int depth_ = 0;
 };
 

@@ -49,6 +49,8 @@ LanguagePart layouts() {
           {"SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0]) (64,64)",
            "Gluon's layouts: also NVMMASharedLayout, PaddedSharedLayout, SharedLinearLayout, with ttgl. or "
            "gl."},
+          {"alignas(16) __shared__ half a[64][72]",
+           "an array of C, of one to four extents: row-major strides, the element's type ('subscript')"},
           {"fn(x) = x ^ ((x >> 3) & 0x70)",
            "C arithmetic on byte addresses (on element offsets with --element)"},
           {"fn(x) = x ^ ((x >> 3) & 0x38) o (8,64):(64,1)",
@@ -219,6 +221,28 @@ LanguagePart accesses() {
             "byte addresses; LAYOUT is `-`, or a function that they go through"}}};
 }
 
+LanguagePart subscripts() {
+  return {
+      "subscript",
+      "ACCESS to an array that LAYOUT declares, __shared__ half a[64][72] here, as CUDA C++ writes it: a "
+      "load, or a store by an "
+      "assignment. Element and cast choose the width. C's integer types hold; a result that C leaves "
+      "undefined is refused. "
+      "--block 32,8 gives threadIdx.x, .y, .z and blockDim; without it there is one warp.",
+      {{"a[threadIdx.x / 4][8 * (threadIdx.x % 4) + i] for i in 0..7",
+        "eight loads of one element each; also range(8)"},
+       {"a[threadIdx.x][0] = x", "a store"},
+       {"v = *reinterpret_cast<const float4*>(&a[threadIdx.x / 4][8 * (threadIdx.x % 4)])",
+        "a load of 16 bytes; also *(float4*)&a[..][..] and reinterpret_cast<float4&>(a[..][..])"},
+       {"reinterpret_cast<float4*>(a)[threadIdx.x + 32 * k] for k in range(18)",
+        "vectors of the whole array, counted through its rows"},
+       {"ldmatrix.x4: &a[threadIdx.x % 16][8 * (threadIdx.x / 16)]", "the address that an instruction takes"},
+       {"#pragma unroll\nfor (int j = 0; j < 64; j += 8) a[threadIdx.y + j][threadIdx.x] = in[j]",
+        "a loop of C: a value of j for each iteration"},
+       {"int const row = threadIdx.x / 4, col = 8 * (threadIdx.x & 3); if (row < 8) x = a[row][col]",
+        "names of integers, conditions"}}};
+}
+
 /// Spellings of an instruction beside ours: PTX's, SASS's, and CUTLASS's where it has one.
 std::vector<std::string> other_names(Instruction const& i) {
   std::string const bits = std::to_string(8 * i.bytes);
@@ -287,7 +311,7 @@ LanguagePart elements() {
 }  // namespace
 
 std::vector<LanguagePart> language() {
-  return {layouts(), algebra(), atoms(), expressions(), accesses(), instructions(), elements()};
+  return {layouts(), algebra(), atoms(), expressions(), accesses(), subscripts(), instructions(), elements()};
 }
 
 }  // namespace swizproof

@@ -110,7 +110,7 @@ class Reader {
     static std::set<std::string_view> const known{
         "name",  "layout",    "element", "access",     "at_most", "align",    "arch",
         "equal", "bijective", "aligned", "expect",     "kernel",  "always",   "for",
-        "about", "budget",    "weight",  "descriptor", "tma",     "fragment", "source"};
+        "about", "budget",    "weight",  "descriptor", "tma",     "fragment", "source", "block"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, out);
     if (toml::node const* const kernel = table.get("kernel")) {
@@ -179,6 +179,7 @@ class Reader {
     only_for("for", kind == "always");
     only_for("at_most", of_access);
     only_for("weight", of_access);
+    only_for("block", of_access);
     only_for("kernel", of_access || kind == "budget" || of_operand);
     only_for("align", of_access || kind == "equal" || of_tile);
     MappingOptions options;
@@ -275,14 +276,25 @@ class Reader {
       out.map.text = "-";
     else
       out.map = file_.mapping(*layout, "layout", options);
+    if (!out.align) out.align = declared_alignment(out.map);
+    AccessOptions const threads{out.map.array, block(table)};
     for (toml::node const* item : file_.list(node, "access")) {
       std::string const text = file_.string(*item, "access");
-      out.placements.push_back(
-          file_.within(*item, [&] { return Placement(out.map, parse_noted_access(text, out.map.notes)); }));
+      out.placements.push_back(file_.within(
+          *item, [&] { return Placement(out.map, parse_noted_access(text, out.map.notes, threads)); }));
     }
     if (toml::node const* const weight = table.get("weight"))
       out.weights = weights(*weight, out.placements.size());
     return out;
+  }
+  /// Threads of a block: `block = [32, 8]`.
+  [[nodiscard]] std::optional<BlockShape> block(toml::table const& table) const {
+    toml::node const* const node = table.get("block");
+    if (node == nullptr) return std::nullopt;
+    std::vector<BlockShape> const shapes = file_.shapes_in(*node);
+    if (shapes.size() != 1) file_.fail("an obligation has one block", node->source(), "block = [32, 8]");
+    if (std::string const why = why_no_block({}, shapes[0]); !why.empty()) file_.fail(why, node->source());
+    return shapes[0];
   }
   /// How often each access runs: one number for all of them, or one for each.
   [[nodiscard]] std::vector<std::uint64_t> weights(toml::node const& node, std::size_t accesses) const {

@@ -93,6 +93,13 @@ void find_copies(std::string_view text) {
 }
 
 void read_access(std::string_view text) { (void)parse_access(text); }
+/// An array's declaration in the first line, an access to it below.
+void read_declaration(std::string_view text) {
+  std::size_t const line = std::min(text.find('\n'), text.size());
+  Mapping const map = parse_mapping(text.substr(0, line));
+  if (map.array)
+    (void)parse_access(text.substr(std::min(line + 1, text.size())), {}, {map.array, BlockShape{20, 3, 1}});
+}
 void read_fragment(std::string_view text) {
   NamedFragment const f = parse_fragment(text);
   NamedFragment const again = parse_fragment(f.name());  // its own name means the same
@@ -143,6 +150,7 @@ struct Entry {
 constexpr Entry entries[] = {
     {"layout", read_layout},
     {"access", read_access},
+    {"declaration", read_declaration},
     {"fragment", read_fragment},
     {"expression", read_expression},
     {"obligations", read_file_of_obligations},

@@ -72,6 +72,9 @@ class Expression {
   }
   friend Expression operator+(Expression const& a, Expression const& b) { return joined(Op::add, a, b); }
   friend Expression operator^(Expression const& a, Expression const& b) { return joined(Op::bit_xor, a, b); }
+  friend Expression operator&&(Expression const& a, Expression const& b) {
+    return joined(Op::logical_and, a, b);
+  }
 
   [[nodiscard]] bool empty() const { return nodes_.empty(); }
   [[nodiscard]] std::vector<Node> const& nodes() const { return nodes_; }

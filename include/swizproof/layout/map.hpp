@@ -8,6 +8,7 @@
 // smem_ptr[16b](unset) o (8,64):(64,1)" has it in the second, where it sees the base as well.
 #pragma once
 
+#include <swizproof/layout/array.hpp>
 #include <swizproof/layout/expression.hpp>
 #include <swizproof/layout/layout.hpp>
 #include <swizproof/core/swizzle.hpp>
@@ -94,9 +95,10 @@ struct Map {
 
 /// A map as a text or CuTe's algebra gives it (composed.hpp): the function, and what is to be said about it.
 struct Mapping : Map {
-  std::string text{};                ///< as CuTe prints it
-  std::vector<std::string> notes{};  ///< what the user should know about this text
-  std::string element{};             ///< the element type's name, where the text has it: "f16"
+  std::string text{};                    ///< as CuTe prints it
+  std::vector<std::string> notes{};      ///< what the user should know about this text
+  std::string element{};                 ///< the element type's name, where the text has it: "f16"
+  std::optional<DeclaredArray> array{};  ///< of a text that declares an array of C
 };
 
 /// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.

@@ -21,7 +21,7 @@ struct LanguagePart {
   std::vector<LanguageForm> forms;
 };
 
-/// All parts: layout, algebra, atom, expression, access, instruction, element. Every form is accepted, and every name of the
+/// All parts: layout, algebra, atom, expression, access, subscript, instruction, element. Every form is accepted, and every name of the
 /// tables is there: checked by tests/unit/parse/language_test.cpp.
 [[nodiscard]] std::vector<LanguagePart> language();
 

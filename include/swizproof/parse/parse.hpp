@@ -16,7 +16,9 @@
 #include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/layout/map.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,12 +60,30 @@ using Evaluated = std::variant<Mapping, IntTuple, Layout>;
 /// `0..63`, both ends included. Throws InputError.
 [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> parse_range(std::string_view text);
 
+/// Bytes of which a LAYOUT's text says that every base is a multiple: those of `alignas`. Nothing where it says none.
+[[nodiscard]] inline std::optional<std::uint64_t> declared_alignment(Mapping const& map) {
+  if (!map.array || !map.array->has_alignas) return std::nullopt;
+  return map.array->alignment;
+}
+
+/// Threads of a block along x, y and z.
+using BlockShape = std::array<std::uint32_t, 3>;
+
+/// Facts about an ACCESS from LAYOUT and the command.
+struct AccessOptions {
+  std::optional<DeclaredArray>
+      array{};  ///< of a LAYOUT that declares one: `a[threadIdx.x][i]` is an access to it
+  std::optional<BlockShape> block{};  ///< --block; without one there is one warp, and a `for warp` has others
+};
+
 /// ACCESS in all its forms (access.hpp), pasted TiledCopy blocks included. Its expressions' variables are `lane`, those that
-/// `more` names, and those of `for`, in this order. Throws InputError.
-[[nodiscard]] Access parse_access(std::string_view text, std::span<std::string const> more = {});
+/// `more` names, and those of `for`, in this order; of a block of several warps, `warp` before those of `for`. Throws InputError.
+[[nodiscard]] Access parse_access(std::string_view text, std::span<std::string const> more = {},
+                                  AccessOptions const& options = {});
 
 /// The same; what the text says and the access does not depend on, such as the thread of a ThrCopy, becomes one of `notes`.
-[[nodiscard]] Access parse_noted_access(std::string_view text, std::vector<std::string>& notes);
+[[nodiscard]] Access parse_noted_access(std::string_view text, std::vector<std::string>& notes,
+                                        AccessOptions const& options = {});
 
 /// `ld.shared.b128`, `ldmatrix.x4.trans`, `cp.async.b64`; as PTX writes it, `ld.shared.v4.f32` and
 /// `ldmatrix.sync.aligned.m8n8.x4.shared.b16`; as SASS does, `LDS.128` and `LDSM.16.MT88.4`; or as CUTLASS names the atom,

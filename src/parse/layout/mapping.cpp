@@ -103,6 +103,7 @@ Value MappingParser::line() {
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("#") || in_.looking_at("!") || at_gluon(in_)) return parse_triton(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
+  if (at_declaration()) return declaration();
   refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());

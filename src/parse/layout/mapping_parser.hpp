@@ -8,10 +8,12 @@
 //   coordinate.cpp      fn(row, col) = ... (64,64)
 //   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
 //   table.cpp           what print_layout and print_tensor print below their first line
+//   declaration.cpp     __shared__ half a[64][72]
 //   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
 #pragma once
 
+#include "parse/c_type.hpp"
 #include "parse/layout/layout_parser.hpp"
 
 #include <swizproof/layout/composed.hpp>
@@ -117,6 +119,11 @@ class MappingParser {
   Value composition();
   Value composed_type();
   Value inside_decltype();
+  bool at_declaration();
+  Mapping declaration();
+  CType declared_type();
+  std::optional<std::uint64_t> alignment();
+  Mapping array_mapping(DeclaredArray array, CType const& type, std::size_t at);
   std::string take_declaration();
   std::string take_declared_name();
   bool at_type();

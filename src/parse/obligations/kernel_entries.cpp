@@ -14,7 +14,6 @@ namespace {
 
 class KernelEntries {
  public:
-  using Shape = std::array<std::uint32_t, 3>;
 
   KernelEntries(TomlFile const& file, std::vector<Architecture const*> const& archs, PtxModules& modules,
                 std::set<std::string>& names)
@@ -50,8 +49,8 @@ class KernelEntries {
     hold.data_allowed = data_allowed(table);
     std::vector<Architecture const*> archs = archs_;
     if (toml::node const* const arch = table.get("arch")) archs = file_.architectures_in(*arch);
-    std::vector<Shape> const shapes =
-        table.contains("block") ? shapes_in(*table.get("block")) : std::vector<Shape>{};
+    std::vector<BlockShape> const shapes =
+        table.contains("block") ? file_.shapes_in(*table.get("block")) : std::vector<BlockShape>{};
     std::vector<std::size_t> const chosen = functions_in(table, *hold.module);
     must_match(table, hold, chosen);
     std::vector<Obligation> all;
@@ -64,7 +63,7 @@ class KernelEntries {
       std::copy_if(allow.begin(), allow.end(), std::back_inserter(hold.options.allow),
                    [&](LineAllowance const& a) { return is_for(a, hold.module->functions[i]); });
       for (std::size_t s = 0; s < std::max<std::size_t>(shapes.size(), 1); ++s) {
-        hold.options.block = shapes.empty() ? std::optional<Shape>() : shapes[s];
+        hold.options.block = shapes.empty() ? std::optional<BlockShape>() : shapes[s];
         add_kernel(table, entry, hold, archs, names, all);
       }
     }
@@ -198,32 +197,6 @@ class KernelEntries {
     if (word != "allow" && word != "refuse")
       file_.fail("data must be \"allow\" or \"refuse\"", data->source());
     return word == "allow";
-  }
-
-  /// `128`, `[32, 8]`, or a list of such lists.
-  [[nodiscard]] std::vector<Shape> shapes_in(toml::node const& node) const {
-    auto const shape = [&](toml::node const& one) {
-      Shape block{1, 1, 1};
-      toml::array const* const array = one.as_array();
-      if (array == nullptr)
-        return block[0] = static_cast<std::uint32_t>(file_.number(one, "block", 1, 1024)), block;
-      if (array->empty() || array->size() > 3)
-        file_.fail("a block has one to three numbers of threads", one.source());
-      for (std::size_t i = 0; i < array->size(); ++i)
-        block[i] = static_cast<std::uint32_t>(file_.number((*array)[i], "block", 1, 1024));
-      return block;
-    };
-    toml::array const* const array = node.as_array();
-    if (array == nullptr || array->empty() || !(*array)[0].is_array()) return {shape(node)};
-    std::vector<Shape> all;
-    for (toml::node const& one : *array) {
-      if (!one.is_array())
-        file_.fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
-      all.push_back(shape(one));
-      if (std::count(all.begin(), all.end(), all.back()) > 1)
-        file_.fail("this block stands there twice", one.source());
-    }
-    return all;
   }
 
   /// Refuses a line of `allow` without an access, or for an access of another line, and a parameter that no kernel has.

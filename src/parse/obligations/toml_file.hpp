@@ -116,6 +116,32 @@ class TomlFile {
     }
     return archs;
   }
+  /// `128`, `[32, 8]`, or a list of such lists.
+  [[nodiscard]] std::vector<BlockShape> shapes_in(toml::node const& node) const {
+    auto const shape = [&](toml::node const& one) {
+      BlockShape block{1, 1, 1};
+      toml::array const* const array = one.as_array();
+      if (array == nullptr)
+        return block[0] = static_cast<std::uint32_t>(number(one, "block", 1, 1024)), block;
+      if (array->empty() || array->size() > 3)
+        fail("a block has one to three numbers of threads", one.source());
+      for (std::size_t i = 0; i < array->size(); ++i)
+        block[i] = static_cast<std::uint32_t>(number((*array)[i], "block", 1, 1024));
+      return block;
+    };
+    toml::array const* const array = node.as_array();
+    if (array == nullptr || array->empty() || !(*array)[0].is_array()) return {shape(node)};
+    std::vector<BlockShape> all;
+    for (toml::node const& one : *array) {
+      if (!one.is_array())
+        fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
+      all.push_back(shape(one));
+      if (std::count(all.begin(), all.end(), all.back()) > 1)
+        fail("this block stands there twice", one.source());
+    }
+    return all;
+  }
+
   void refuse_unknown_keys(toml::table const& table, std::set<std::string_view> const& known) const {
     for (auto const& [key, value] : table)
       if (!known.contains(key.str())) {

@@ -31,6 +31,9 @@ TEST(Language, EveryFormIsRead) {
           (void)parse_value(form.text);
         } else if (one.name == "access") {
           (void)parse_access(form.text);
+        } else if (one.name == "subscript") {
+          Mapping const map = parse_mapping("__shared__ half a[64][72]");
+          (void)parse_access(form.text, {}, {map.array, BlockShape{32, 8, 1}});
         } else if (one.name == "instruction") {
           for (std::string const& other : form.names)
             EXPECT_EQ(parse_instruction(other), parse_instruction(form.text)) << other;
