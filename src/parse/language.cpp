@@ -49,6 +49,14 @@ LanguagePart layouts() {
           {"SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0]) (64,64)",
            "Gluon's layouts: also NVMMASharedLayout, PaddedSharedLayout, SharedLinearLayout, with ttgl. or "
            "gl."},
+          {"gl.NVMMASharedLayout.get_default_for([64, 64], gl.float16)", "the layout that Gluon computes"},
+          {"kittens::st<bf16, 64, 64>",
+           "ThunderKittens' shared tiles: also st_bf, st_hf, st_fl, st_fp8e4m3, st_fp8e5m2"},
+          {"tilelang.layout.make_full_bank_swizzled_layout(64, 64, 16)",
+           "TileLang's layouts by rows, columns and bits: also half, quarter, make_linear_layout"},
+          {"plgpu.SMEM((64, 64), jnp.bfloat16, transforms=(plgpu.TilingTransform((8, 64)), "
+           "plgpu.SwizzleTransform(128)))",
+           "Mosaic's shared memory and its transforms"},
           {"alignas(16) __shared__ half a[64][72]",
            "an array of C, of one to four extents: row-major strides, the element's type ('subscript')"},
           {"fn(x) = x ^ ((x >> 3) & 0x70)",

@@ -219,6 +219,104 @@ def case_linear(draw):
     compare(words, "values", (0, [offsets[at] for at in index_order(shape)]), (code, answer.get("values")))
 
 
+# ------------------------------------------------------------------------ other languages of kernels
+
+def exchanged(byte, line):
+    """16-byte vectors of lines of `line` bytes, exchanged by the number of the 128 bytes: TMA's swizzles of 32, 64 and 128 bytes."""
+    vector = byte // 16
+    return (vector ^ byte // 128 % (line // 16)) * 16 + byte % 16
+
+
+def case_kittens(draw):
+    """ThunderKittens, include/types/shared/st.cuh: swizzle_bytes by the columns, idx() in columns of lines."""
+    name, size = draw.choice([("st<bf16, ", 2), ("st_bf<", 2), ("st_hf<", 2), ("st_fl<", 4), ("st<float, ", 4), ("st_fp8e4m3<", 1), ("st<half, ", 2)])
+    rows, cols = 16 * draw.randrange(1, 5), (32 if size == 1 else 16) * draw.randrange(1, 7)
+    widths = cols // (32 if size == 1 else 16)
+    line = (128 if widths % 2 == 0 else 64) if size == 4 else 128 if widths % 4 == 0 else 64 if widths % 2 == 0 else 32
+    more, swizzled = draw.choice([("", True), ("", True), (", true", True), (", false", False)])
+    if more == ", true" and draw.random() < 0.5:
+        line = draw.choice([n for n in (32, 64, 128) if cols * size % n == 0])
+        more += f", {line}"
+        odd["swizzle_bytes"] += 1
+    odd["tiles without a swizzle"] += not swizzled
+    elements = line // size
+
+    def place(at):
+        r, c = at
+        if not swizzled:
+            return (r * cols + c) * size
+        return exchanged(size * (c // elements * rows * elements + r * elements + c % elements), line)
+    words = ["eval", draw.choice(["", "kittens::"]) + f"{name}{rows}, {cols}{more}>" + draw.choice(["", "{}"]), "--bytes"]
+    code, answer = ask(words)
+    compare(words, "values", (0, [place(at) for at in index_order([rows, cols])]), (code, answer.get("values")))
+
+
+def case_tile_lang(draw):
+    """TileLang, src/layout/gemm_layouts.cc: (tc, ts, index) of a tile of 8 rows."""
+    name, vectors = draw.choice([("full", 8), ("half", 4), ("quarter", 2)])
+    bits = draw.choice([8, 16, 32, 64])
+    size = 128 // bits
+    rows, cols = 8 * draw.randrange(1, 6), size * vectors * draw.randrange(1, 5)
+
+    def xor(a, b):
+        return sum(((a >> i & 1) + (b >> i & 1)) % 2 << i for i in range(3))
+
+    def place(at):
+        i, j = at
+        ts, s, tc, c, vec = i // 8, i % 8, j // size // vectors, j // size % vectors, j % size
+        return ((tc * (rows // 8) + ts) * 8 * vectors + s * vectors + xor(c, s // (8 // vectors))) * size + vec
+    words = ["eval", draw.choice(["", "tilelang.layout."]) + f"make_{name}_bank_swizzled_layout({rows}, {cols}, {bits})"]
+    code, answer = ask(words)
+    compare(words, "values", (0, [place(at) for at in index_order([rows, cols])]), (code, answer.get("values")))
+
+
+def case_mosaic(draw):
+    """JAX: TileTransform of launch_context.py, then SwizzleTransform's bytes of the last extent."""
+    name, bits = draw.choice([("jnp.float16", 16), ("jnp.bfloat16", 16), ("jnp.float32", 32), ("jnp.int8", 8)])
+    line = draw.choice([32, 64, 128])
+    tile = [8, line * 8 // bits]
+    lead = [draw.randrange(1, 4)] if draw.random() < 0.3 else []
+    shape = lead + [8 * draw.randrange(1, 5), tile[1] * draw.randrange(1, 4)]
+    tiled, swizzled = draw.random() < 0.8, draw.random() < 0.7
+    if not tiled:
+        shape[-1] = tile[1]
+    transforms = ([f"plgpu.TilingTransform(({tile[0]}, {tile[1]}))"] if tiled else []) + ([f"plgpu.SwizzleTransform({line})"] if swizzled else [])
+    text = f"plgpu.SMEM(({', '.join(map(str, shape))}), {name}"
+    if transforms:
+        text += f", transforms=({', '.join(transforms)}{',' if len(transforms) == 1 else ''})"
+    odd["three axes"] += bool(lead)
+    odd["no transform"] += not transforms
+
+    def place(at):
+        first, (r, c) = list(at[:-2]), at[-2:]
+        full = lead + ([shape[-2] // tile[0], shape[-1] // tile[1], *tile] if tiled else shape[-2:])
+        index = first + ([r // tile[0], c // tile[1], r % tile[0], c % tile[1]] if tiled else [r, c])
+        offset = 0
+        for i, n in zip(index, full):
+            offset = offset * n + i
+        byte = offset * bits // 8
+        return exchanged(byte, line) if swizzled else byte
+    words = ["eval", text + ")", "--bytes"]
+    code, answer = ask(words)
+    compare(words, "values", (0, [place(at) for at in index_order(shape)]), (code, answer.get("values")))
+
+
+def case_default(draw):
+    """Triton, gluon/language/_layouts.py: NVMMASharedLayout.get_default_for is the layout with the width that it computes."""
+    name, bits = draw.choice([("gl.float16", 16), ("ttgl.bfloat16", 16), ("float32", 32), ("gl.int8", 8)])
+    shape, transposed = [2 ** draw.randrange(1, 8), 2 ** draw.randrange(3, 8)], draw.random() < 0.4
+    contiguous = shape[0] if transposed else shape[1]
+    size = contiguous * bits // 8
+    width = next((n for n in (128, 64, 32) if size >= n and size % n == 0), 0)
+    if shape[0] * shape[1] // contiguous < 8:
+        width = 0
+    same = [f"gl.NVMMASharedLayout.get_default_for([{shape[0]}, {shape[1]}], {name}" + (", transposed=True)" if transposed else ")"),
+            f"gl.NVMMASharedLayout({width}, {bits}, 2, {transposed}) ({shape[0]},{shape[1]})"]
+    answers = [ask(["eval", text, "--bytes"]) for text in same]
+    odd["less than 8 lines"] += width == 0
+    compare(["eval", same[0], "--bytes"], "values", (answers[1][0], answers[1][1].get("values")), (answers[0][0], answers[0][1].get("values")))
+
+
 # ----------------------------------------------------------------------------------------- known addresses
 
 class Tensor:
@@ -386,7 +484,8 @@ def case_check(draw):
     compare(words, "wavefronts", (cost, 0 if cost <= ideal else 1), (one.get("wavefronts"), code))
 
 
-cases = [(case_literal, 3), (case_swizzled, 3), (case_nvmma, 3), (case_padded, 2), (case_linear, 1), (case_eval, 3),
+cases = [(case_literal, 3), (case_swizzled, 3), (case_nvmma, 3), (case_padded, 2), (case_linear, 1), (case_kittens, 2),
+         (case_tile_lang, 2), (case_mosaic, 2), (case_default, 1), (case_eval, 3),
          (case_below_a_byte, 1), (case_equal, 3), (case_align, 2), (case_check, 4)]
 
 

@@ -103,6 +103,7 @@ Value MappingParser::line() {
   if (in_.looking_at("desc:")) return parse_descriptor(in_, options_);
   if (in_.looking_at("#") || in_.looking_at("!") || at_gluon(in_)) return parse_triton(in_, options_);
   if (in_.looking_at("ArithTuple")) return coordinates();
+  if (at_kernel_language(in_)) return parse_kernel_language(in_, options_);
   if (at_declaration()) return declaration();
   refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
@@ -510,6 +511,7 @@ Argument MappingParser::argument() {
   if (at_operand_atom(in_)) return here(parse_operand_atom(in_, options_));
   if (in_.looking_at("desc:")) return here(parse_descriptor(in_, options_));
   if (in_.looking_at("#") || in_.looking_at("!") || at_gluon(in_)) return here(parse_triton(in_, options_));
+  if (at_kernel_language(in_)) return here(parse_kernel_language(in_, options_));
   if (in_.looking_at_name("ComposedLayout")) return here(composed_type());
   if (in_.looking_at_name("decltype")) return here(inside_decltype());
   if (auto known = defined()) return here(std::move(*known));

@@ -7,6 +7,7 @@
 //   descriptor.cpp      desc:...
 //   coordinate.cpp      fn(row, col) = ... (64,64)
 //   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
+//   kernel_language.cpp st<bf16, 64, 64> and tiles of other languages of kernels
 //   table.cpp           what print_layout and print_tensor print below their first line
 //   declaration.cpp     __shared__ half a[64][72]
 //   spelling.cpp        what C++, CuTe DSL and Mojo write around these, and names that are none of them
@@ -68,6 +69,11 @@ struct Call {
 /// expression on a compact layout. `text` is how it is written.
 [[nodiscard]] Mapping coordinate_function(Expression const& expression,
                                           std::vector<std::int64_t> const& shape, std::string text);
+/// True before a tile of ThunderKittens, TileLang or Mosaic: `st<`, `make_full_bank_swizzled_layout(`, `SMEM(`.
+[[nodiscard]] bool at_kernel_language(Scanner& in);
+/// `kittens::st_bf<64, 64>`, `tilelang.layout.make_full_bank_swizzled_layout(64, 64, 16)`,
+/// `plgpu.SMEM((64, 64), jnp.bfloat16, transforms=(plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128)))`.
+[[nodiscard]] Mapping parse_kernel_language(Scanner& in, MappingOptions const& options);
 /// The element type that comes next, up to a '>', ',' or ')'.
 [[nodiscard]] Element parse_element_here(Scanner& in);
 /// `<f16>` behind a name, or what --element says; `type` becomes its first name.

@@ -352,10 +352,12 @@ class TritonParser {
     GluonLayout const& layout = *gluon_layout(in_.peek_name());
     (void)in_.take_name();
     encoding_.kind = layout.kind;
-    if (in_.take("."))
+    if (in_.take(".")) {
+      if (layout.kind == "nvmma_shared" && in_.take_word("get_default_for")) return gluon_default();
       in_.fail(
           std::string(layout.name) + "." + std::string(in_.peek_name()) + " is computed from its arguments",
           encoding_.at, in_.at() - encoding_.at, "write the layout that it gives, as print() shows it");
+    }
     in_.expect("(", "of the layout's arguments");
     std::size_t position = 0;
     if (!in_.looking_at(")")) do
@@ -366,6 +368,45 @@ class TritonParser {
     std::string element;
     std::optional<unsigned> const bits = parse_angled_element(in_, options_, element);
     return lay_out(shape(element.empty() ? std::optional<unsigned>() : bits, element));
+  }
+  /// `NVMMASharedLayout.get_default_for([64, 64], gl.float16)`: the widest swizzle that divides the bytes of the contiguous extent; none
+  /// for less than 8 lines. [Triton, python/triton/experimental/gluon/language/_layouts.py]
+  Mapping gluon_default() {
+    in_.expect("(", "of the block's shape");
+    TritonShape block;
+    block.at = in_.at();
+    block.extents = value(0).leaves();
+    block.length = in_.at_end_of_token() - block.at;
+    in_.expect(",", "after the block's shape");
+    (void)take_gluon_module(in_);
+    Element const element = parse_element_here(in_);
+    block.bits = element.bits, block.element = element.name;
+    bool transposed = false;
+    if (in_.take(",")) {
+      if (!in_.take_word("transposed") || !in_.take("=")) in_.fail_here("expected transposed=");
+      transposed = in_.take_word("True");
+      if (!transposed && !in_.take_word("False")) in_.fail_here("expected True or False");
+    }
+    in_.expect(")", "of the arguments");
+    encoding_.length = in_.at_end_of_token() - encoding_.at;
+    std::int64_t size = 1;
+    for (std::int64_t const n : block.extents)
+      if (n < 1 || n > (1 << 20) || (size *= n) > std::int64_t{1} << 31)
+        in_.fail("extents are from 1 on, and their product is at most 2^31", block.at, block.length);
+    if (block.extents.empty())
+      in_.fail("a block has a shape", block.at, std::max<std::size_t>(block.length, 1));
+    std::int64_t const contiguous = transposed ? block.extents.front() : block.extents.back();
+    std::int64_t const bytes = contiguous * element.bits / 8;
+    std::int64_t width = bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : bytes % 32 == 0 ? 32 : 0;
+    if (block.extents.size() < 2 || size / contiguous < 8) width = 0;
+    auto const field = [&](char const* name, std::int64_t n, bool is_truth) {
+      encoding_.fields.push_back({name, IntTuple(n), is_truth, encoding_.at, encoding_.length});
+    };
+    field("swizzlingByteWidth", width, false);
+    field("elementBitWidth", element.bits, false);
+    field("transposed", transposed ? 1 : 0, true);
+    field("rank", static_cast<std::int64_t>(block.extents.size()), false);
+    return lay_out(block);
   }
   /// One argument, by its name or its position, as the field of the encoding that it becomes.
   void gluon_argument(GluonLayout const& layout, std::size_t position) {
