@@ -94,6 +94,14 @@ CLI::Option* add_output_to(CLI::App& app, std::string const& name, std::string& 
   });
 }
 
+CLI::Option* add_format_to(CLI::App& app, std::string& format) {
+  return app
+      .add_option("--format", format,
+                  "text, or gcc: 'FILE:LINE: error: ...' for each finding, as editors read it")
+      ->check(CLI::IsMember({"text", "gcc"}))
+      ->capture_default_str();
+}
+
 CLI::Option* add_brief_to(CLI::App& app, Common& common) {
   return app
       .add_flag("--brief", common.brief,

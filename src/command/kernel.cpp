@@ -41,7 +41,7 @@ struct KernelArguments {
   std::vector<std::string> files;
   std::string kernel;
   std::vector<std::string> blocks, params, source;
-  std::string sarif, html, emit;
+  std::string sarif, html, emit, format = "text";
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
 };
@@ -226,10 +226,11 @@ Rule rule_of(KernelAccess const& a) {
 /// Path of a source where it was found, else as the PTX has it.
 std::string found_at(Sources& sources, std::string const& file) {
   SourceFile const& found = sources.file(file);
-  return path_in_checkout(found.read() ? found.path : file);
+  return found.read() ? found.path : file;
 }
 
-std::string sarif_of(std::vector<Result> const& results, Architecture const& arch, Sources& sources) {
+std::vector<SarifFinding> findings_of(std::vector<Result> const& results, Architecture const& arch,
+                                      Sources& sources) {
   std::vector<SarifFinding> findings;
   for (Result const& r : results) {
     for (FailingAccess const& f : failing_of(r.report, true)) {
@@ -239,7 +240,7 @@ std::string sarif_of(std::vector<Result> const& results, Architecture const& arc
       bool const own = a.inlined_at.empty() || sources.file(a.file).read();
       SourceLine const at = own ? SourceLine{a.file, a.line} : outermost_line(sources, a);
       bool const mapped = !at.file.empty();
-      findings.push_back({std::move(text), mapped ? found_at(sources, at.file) : path_in_checkout(r.file),
+      findings.push_back({std::move(text), mapped ? found_at(sources, at.file) : r.file,
                           mapped ? at.line : a.ptx_line, r.name, rule_of(a)});
     }
     for (FailingOperand const& f : failing_operands(r.report)) {
@@ -247,12 +248,12 @@ std::string sarif_of(std::vector<Result> const& results, Architecture const& arc
       std::string text = describe(f, 0);
       text.pop_back();
       bool const mapped = !o.file.empty();
-      findings.push_back({std::move(text), mapped ? found_at(sources, o.file) : path_in_checkout(r.file),
+      findings.push_back({std::move(text), mapped ? found_at(sources, o.file) : r.file,
                           mapped ? o.line : o.ptx_line, r.name,
                           o.verdict == KernelVerdict::refuted ? operand_rule : open_operand_rule});
     }
   }
-  return json_text(sarif(SWIZPROOF_VERSION, kernel_rules, findings, certainty(arch)), 2) + "\n";
+  return findings;
 }
 
 // ----------------------------------------------------------------------------------------- HTML
@@ -564,13 +565,18 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
 
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   refuse_two_forms(common, arguments.sarif, arguments.html);
+  refuse_format(common, arguments.format, arguments.sarif, arguments.html);
   Sources sources(arguments.source);
   std::vector<Result> const results = compute(common, arguments, options);
   Sums const sums = sums_of(results);
   common.exit_code = sums.refuted != 0 ? refuted : sums.unknown != 0 ? undecided : holds;
   Architecture const& arch = parse_architecture(common.arch);
+  std::vector<SarifFinding> const findings = findings_of(results, arch, sources);
   if (!arguments.sarif.empty())
-    write_output(common, arguments.sarif, "the SARIF file", sarif_of(results, arch, sources), true);
+    write_output(
+        common, arguments.sarif, "the SARIF file",
+        json_text(sarif(SWIZPROOF_VERSION, kernel_rules, in_checkout(findings), certainty(arch)), 2) + "\n",
+        true);
   if (!arguments.html.empty())
     write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
   if (!arguments.emit.empty())
@@ -578,6 +584,8 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
                             obligations_of(common, arguments, options, results));
   if (common.json) return print_json(common, to_json(results, arch, sources));
   if (arguments.sarif == "-" || arguments.html == "-") return;
+  if (arguments.format == "gcc")
+    return fmt::print(common.streams.out, "{}", gcc_lines(kernel_rules, findings));
   Style const style = style_of(common);
   for (Result const& r : results) print(common, r, arch, sources, style);
   fmt::print(common.streams.out,
@@ -625,6 +633,7 @@ void add_kernel(CLI::App& app, Common& common) {
       ->type_name("FOLDER")
       ->allow_extra_args(false);
   add_emit_toml_to(*sub, arguments->emit);
+  add_format_to(*sub, arguments->format);
   add_output_to(*sub, "--sarif", arguments->sarif,
                 "write what is not proved to this file (or -) as SARIF 2.1.0, for code hosts and editors");
   add_output_to(

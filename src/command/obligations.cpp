@@ -1,5 +1,7 @@
 // swizproof prove FILE.toml...: the obligations of a user's own project.
 #include "command/command.hpp"
+#include "command/layout_fix.hpp"
+#include "command/page_parts.hpp"
 #include "command/prove.hpp"
 
 #include "report/kernel.hpp"
@@ -327,7 +329,7 @@ SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
   Rule const rule = r.error                                      ? malformed_rule
                     : std::holds_alternative<Refuted>(r.outcome) ? refuted_rule
                                                                  : undecided_rule;
-  return {text, path_in_checkout(file), line, o.title(), rule, "obligation"};
+  return {text, file, line, o.title(), rule, "obligation", {}};
 }
 
 /// Basis of the models in use.
@@ -348,7 +350,7 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
     finding.message = fmt::format("{}: {}\n{}", o.title(), o.source, text);
     finding.message.pop_back();
     finding.rule = what.verdict == KernelVerdict::refuted ? refuted_rule : undecided_rule;
-    if (!what.file.empty()) finding.file = path_in_checkout(what.file), finding.line = what.line;
+    if (!what.file.empty()) finding.file = what.file, finding.line = what.line;
     all.push_back(std::move(finding));
   };
   for (FailingAccess const& f : failing_of(o, r))
@@ -357,13 +359,23 @@ std::vector<SarifFinding> findings_of(Obligation const& o, ObligationReport cons
   return all.empty() ? std::vector{finding_of(o, r)} : all;
 }
 
-std::string sarif_of(ObligationsResult const& result) {
+/// All findings, with the fixes of layouts.
+std::vector<SarifFinding> findings_of(ObligationsResult const& result) {
   std::vector<SarifFinding> findings;
-  for (std::size_t i = 0; i < result.obligations.size(); ++i)
-    if (result.reports[i].error || !std::holds_alternative<Proved>(result.reports[i].outcome))
-      for (SarifFinding& f : findings_of(result.obligations[i], result.reports[i]))
-        findings.push_back(std::move(f));
-  return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, findings, certainty_of(result)), 2) + "\n";
+  for (std::size_t i = 0; i < result.obligations.size(); ++i) {
+    if (!result.reports[i].error && std::holds_alternative<Proved>(result.reports[i].outcome)) continue;
+    for (SarifFinding& f : findings_of(result.obligations[i], result.reports[i]))
+      findings.push_back(std::move(f));
+    if (auto fix = layout_fix(result.obligations, result.reports, i))
+      findings.back().fixes = {*std::move(fix)};
+  }
+  return findings;
+}
+
+std::string sarif_of(ObligationsResult const& result, std::vector<SarifFinding> const& findings) {
+  return json_text(sarif(SWIZPROOF_VERSION, obligation_rules, in_checkout(findings), certainty_of(result)),
+                   2) +
+         "\n";
 }
 
 // -------------------------------------------------------------------------------------------- all of them
@@ -435,7 +447,8 @@ void list(Streams const& streams, std::vector<Obligation> const& chosen,
 void prove_files(Common& common, ProveOptions const& options) {
   if (!options.certificates.empty())
     throw InputError{"--certificates is for the built-in catalogue", options.certificates, 0, 1, {}};
-  bool const quiet = common.json || options.sarif == "-";
+  bool const quiet = common.json || options.sarif == "-" || options.format == "gcc";
+  refuse_format(common, options.format, options.sarif, {});
   refuse_one_path_twice({{"--junit", options.junit}, {"--sarif", options.sarif}});
   if (!options.claims_page.empty())
     throw InputError::whole("--page is for the built-in catalogue", options.claims_page);
@@ -457,8 +470,13 @@ void prove_files(Common& common, ProveOptions const& options) {
                                            });
   common.exit_code = result.exit_code();
   if (junit) junit->write(junit_xml("swizproof", junit_cases(result), certainty_of(result)));
-  if (sarif) sarif->write(sarif_of(result));
-  if (options.sarif == "-") fmt::print(common.streams.out, "{}", sarif_of(result));
+  if (options.format == "gcc" || !options.sarif.empty()) {
+    std::vector<SarifFinding> const findings = findings_of(result);
+    if (sarif) sarif->write(sarif_of(result, findings));
+    if (options.sarif == "-") fmt::print(common.streams.out, "{}", sarif_of(result, findings));
+    if (options.format == "gcc")
+      return fmt::print(common.streams.out, "{}", gcc_lines(obligation_rules, findings));
+  }
   if (!quiet) return print_summary(result, style);
   for (ObligationReport const& r : result.reports)
     if (r.error)

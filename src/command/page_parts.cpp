@@ -83,6 +83,15 @@ Json listing_of(Sources& sources, std::vector<std::pair<std::string, unsigned>> 
   return any ? listing : Json();
 }
 
+void refuse_format(Common const& common, std::string const& format, std::string const& sarif,
+                   std::string const& html) {
+  if (format == "text") return;
+  refuse_brief(common, "--format " + format);
+  if (common.json || sarif == "-" || html == "-")
+    throw InputError::whole("standard output takes one form", "--format " + format,
+                            "write the others to files");
+}
+
 void refuse_two_forms(Common const& common, std::string const& sarif, std::string const& html) {
   if (sarif == "-") refuse_brief(common, "--sarif -");
   if (html == "-") refuse_brief(common, "--html -");

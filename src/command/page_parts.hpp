@@ -41,6 +41,10 @@ constexpr std::size_t most_pictures = 48;  ///< of a page: each takes up to 40 K
     Sources& sources, std::vector<std::pair<std::string, unsigned>> const& lines,
     std::function<nlohmann::ordered_json(SourceFile const&)> const& describe);
 
+/// Throws InputError if --format gcc comes with --brief, or with another form on standard output.
+void refuse_format(Common const& common, std::string const& format, std::string const& sarif,
+                   std::string const& html);
+
 /// Throws InputError if two of --json, --sarif - and --html - want standard output, or one of the latter comes with --brief.
 void refuse_two_forms(Common const& common, std::string const& sarif, std::string const& html);
 

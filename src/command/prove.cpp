@@ -293,6 +293,8 @@ void print_summary(ProveResult const& result, Style const& style) {
 
 void run(Common& common, ProveOptions const& options) {
   if (!options.sarif.empty()) throw InputError::whole("--sarif is for obligations in files", options.sarif);
+  if (options.format != "text")
+    throw InputError::whole("--format is for obligations in files", options.format);
   refuse_one_path_twice({{"--junit", options.junit}, {"--page", options.claims_page}});
   Architecture const& arch = parse_architecture(common.arch);
   bool alike = arch.banks == sm_90.banks;  // in all instructions that it has
@@ -351,6 +353,7 @@ void add_prove(CLI::App& app, Common& common) {
       ->check(CLI::Range(1U, 1024U));
   sub->add_option("--shard", options->shard, "i/n: the i-th of n parts of the claims")->capture_default_str();
   add_output_to(*sub, "--junit", options->junit, "also write the verdicts to this file, as JUnit XML");
+  add_format_to(*sub, options->format);
   add_output_to(*sub, "--sarif", options->sarif,
                 "also write what does not hold in FILEs to this file (or -), as SARIF 2.1.0 for code hosts "
                 "and editors: file, "

@@ -27,6 +27,7 @@ struct ProveOptions {
   std::string claims_page;
   std::string junit;
   std::string sarif;
+  std::string format = "text";
   std::string certificates;
   bool list = false;
 };

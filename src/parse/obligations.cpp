@@ -276,6 +276,8 @@ class Reader {
       out.map.text = "-";
     else
       out.map = file_.mapping(*layout, "layout", options);
+    toml::source_region const& at = layout->source();
+    out.layout_at = {file_.path(), at.begin.line, at.begin.column, at.end.line, at.end.column};
     if (!out.align) out.align = declared_alignment(out.map);
     AccessOptions const threads{out.map.array, block(table)};
     for (toml::node const* item : file_.list(node, "access")) {

@@ -17,6 +17,7 @@ LEFT_OUT = {
     "--certificates": "files for other solvers, and hours of work",
     "--junit": "a file of the verdicts: an answer has them",
     "--sarif": "a file of the verdicts: an answer has them",
+    "--format": "lines for editors: an answer has the verdicts",
     "--page": "a file of the catalogue: an answer has its claims",
     "--svg": "a picture: the method svg() of an answer",
     "--html": "a page: the method html() of an answer",

@@ -1,7 +1,9 @@
 #include "report/sarif.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 namespace swizproof {
@@ -17,17 +19,40 @@ Json to_json(SarifRule const& rule) {
           {"defaultConfiguration", {{"level", rule.level}}}};
 }
 
+/// A change for each file, and in it each replacement.
+Json to_json(SarifFix const& fix) {
+  std::vector<std::string> files;
+  Json changes = Json::array();
+  for (SarifReplacement const& r : fix.replacements) {
+    auto const known = std::find(files.begin(), files.end(), r.file);
+    auto const at = static_cast<std::size_t>(known - files.begin());
+    if (known == files.end()) {
+      files.push_back(r.file);
+      changes.push_back({{"artifactLocation", {{"uri", uri_of(r.file)}}}, {"replacements", Json::array()}});
+    }
+    Json const region{{"startLine", r.line},
+                      {"startColumn", r.column},
+                      {"endLine", r.end_line},
+                      {"endColumn", r.end_column}};
+    changes[at]["replacements"].push_back(
+        {{"deletedRegion", region}, {"insertedContent", {{"text", r.text}}}});
+  }
+  return {{"description", {{"text", fix.description}}}, {"artifactChanges", std::move(changes)}};
+}
+
 Json to_json(std::span<SarifRule const> rules, SarifFinding const& finding) {
   Json place = Json::object();
   if (!finding.file.empty())
     place["physicalLocation"] = {{"artifactLocation", {{"uri", uri_of(finding.file)}}},
                                  {"region", {{"startLine", finding.line}}}};
   place["logicalLocations"] = {{{"fullyQualifiedName", finding.function}, {"kind", finding.kind}}};
-  return {{"ruleId", rules[finding.rule].id},
-          {"ruleIndex", finding.rule},
-          {"level", rules[finding.rule].level},
-          {"message", {{"text", finding.message}}},
-          {"locations", Json::array({place})}};
+  Json out{{"ruleId", rules[finding.rule].id},
+           {"ruleIndex", finding.rule},
+           {"level", rules[finding.rule].level},
+           {"message", {{"text", finding.message}}},
+           {"locations", Json::array({place})}};
+  for (SarifFix const& fix : finding.fixes) out["fixes"].push_back(to_json(fix));
+  return out;
 }
 
 }  // namespace
@@ -43,6 +68,35 @@ std::string uri_of(std::string_view path) {
       out += c;
     else
       out += {'%', digits[byte >> 4], digits[byte & 15]};
+  }
+  return out;
+}
+
+std::vector<SarifFinding> in_checkout(std::vector<SarifFinding> findings) {
+  for (SarifFinding& finding : findings) {
+    if (!finding.file.empty()) finding.file = path_in_checkout(finding.file);
+    for (SarifFix& fix : finding.fixes)
+      for (SarifReplacement& r : fix.replacements) r.file = path_in_checkout(r.file);
+  }
+  return findings;
+}
+
+std::string gcc_lines(std::span<SarifRule const> rules, std::span<SarifFinding const> findings) {
+  std::string out;
+  for (SarifFinding const& finding : findings) {
+    SarifRule const& rule = rules[finding.rule];
+    std::string const at = finding.file + ":" + std::to_string(std::max(finding.line, 1U)) + ": ";
+    std::string_view message = finding.message;
+    if (message.starts_with(at)) message.remove_prefix(at.size());
+    std::istringstream lines{std::string(message)};
+    std::string line;
+    std::getline(lines, line);
+    out += at + std::string(rule.level) + ": " + line + " [" + std::string(rule.id) + "]\n";
+    while (std::getline(lines, line)) out += "    " + line + "\n";
+    for (SarifFix const& fix : finding.fixes)
+      for (SarifReplacement const& r : fix.replacements)
+        out += r.file + ":" + std::to_string(r.line) + ":" + std::to_string(r.column) +
+               ": note: " + fix.description + ": " + r.text + "\n";
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace swizproof {
 
@@ -17,6 +18,19 @@ struct SarifRule {
   std::string_view level = "warning";
 };
 
+/// Text that takes the place of a part of a file, by lines and columns from 1; the end is behind the part.
+struct SarifReplacement {
+  std::string file{};
+  unsigned line = 1, column = 1, end_line = 1, end_column = 1;
+  std::string text{};
+};
+
+/// A change that makes a finding go away: all of its replacements together.
+struct SarifFix {
+  std::string description{};
+  std::vector<SarifReplacement> replacements{};
+};
+
 /// One finding.
 struct SarifFinding {
   std::string message{};
@@ -25,6 +39,7 @@ struct SarifFinding {
   std::string function{};              ///< that it is in: a kernel's name; an obligation's name
   std::size_t rule = 0;                ///< that it is an instance of, among the run's
   std::string_view kind = "function";  ///< what `function` is
+  std::vector<SarifFix> fixes{};
 };
 
 /// A run of this version of swizproof that found these; `certainty` is what the bank model rests on, a property of the run.
@@ -32,6 +47,13 @@ struct SarifFinding {
 [[nodiscard]] nlohmann::ordered_json sarif(std::string_view version, std::span<SarifRule const> rules,
                                            std::span<SarifFinding const> findings,
                                            std::string_view certainty = {});
+
+/// The findings with the paths of their files as code hosts know them.
+[[nodiscard]] std::vector<SarifFinding> in_checkout(std::vector<SarifFinding> findings);
+
+/// The findings as a compiler prints them, for editors: `k.cu:12: error: ... [shared-memory-bank-conflict]`, and further lines of a
+/// message indented.
+[[nodiscard]] std::string gcc_lines(std::span<SarifRule const> rules, std::span<SarifFinding const> findings);
 
 /// The path of a file as code hosts know it: from the root of the checkout, which is the closest folder above the current
 /// one that holds `.git`, or the current one where none does. A file elsewhere keeps its path.

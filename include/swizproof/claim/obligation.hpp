@@ -20,13 +20,20 @@
 
 namespace swizproof {
 
+/// A part of a file, by lines and columns from 1; the end is behind it.
+struct TextRegion {
+  std::string file{};
+  unsigned line = 1, column = 1, end_line = 1, end_column = 1;
+};
+
 /// `access`: each at most `at_most` wavefronts, and no two elements of the tile in one place.
 struct AccessesHold {
   Mapping map{};
   std::vector<Placement> placements{};
   std::optional<unsigned> at_most{};
   std::optional<std::uint64_t> align{};
-  std::vector<std::uint64_t> weights{};  ///< how often each runs, where it is said; a budget counts them
+  std::vector<std::uint64_t> weights{};   ///< how often each runs, where it is said; a budget counts them
+  std::optional<TextRegion> layout_at{};  ///< the string of `layout` in the file, with its quotes
 };
 
 /// The accesses of one obligation that a budget counts.
