@@ -109,6 +109,17 @@ PYBIND11_MODULE(_swizproof, module) {
       "Exit code, document and complaint of the command line that these words are; `input` is its standard "
       "input.");
   module.def(
+      "run",
+      [](std::vector<std::string> const& words) {
+        std::vector<char const*> argv;
+        for (std::string const& word : words) argv.push_back(word.c_str());
+        argv.push_back(nullptr);
+        py::gil_scoped_release const released;
+        return swizproof::command::run(static_cast<int>(words.size()), argv.data());
+      },
+      py::arg("words"),
+      "Exit code of the command line that these words are, the program's name first. It prints to the descriptors 1 and 2.");
+  module.def(
       "left_behind", [] { return swizproof::python::left_behind.load(); },
       "How many calls a signal has left behind that still compute.");
   module.def("commands", &swizproof::command::commands,
