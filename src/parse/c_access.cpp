@@ -248,21 +248,19 @@ class CAccessParser {
     if (!or_equal) in_.expect("<", "or '<=' and the end of the loop");
     CValue const end = expression();
     in_.expect(";", "after the end of the loop");
-    WideInteger step = 1;
-    if (in_.take("++")) {
-      again();
-    } else {
-      again();
-      if (!in_.take("++")) {
-        in_.expect("+=", "or '++' of the loop");
-        CValue const by = expression();
-        step = by.bounds.least;
-        if (!by.bounds.is_constant() || step < 1)
-          in_.fail("the step of a loop is a positive constant", from, in_.at_end_of_token() - from);
-      }
-    }
+    bool const before = in_.take("++");
+    again();
+    WideInteger const step = before || in_.take("++") ? 1 : step_of_loop(from);
     in_.expect(")", "of the loop");
     in_text(from, [&] { return run(name, first, end, or_equal, step, at_name), 0; });
+  }
+  /// `+= 8`
+  WideInteger step_of_loop(std::size_t from) {
+    in_.expect("+=", "or '++' of the loop");
+    CBounds const by = expression().bounds;
+    if (!by.is_constant() || by.least < 1)
+      in_.fail("the step of a loop is a positive constant", from, in_.at_end_of_token() - from);
+    return by.least;
   }
   /// Makes the loop's steps a variable.
   void run(std::string const& name, CValue const& first, CValue const& end, bool or_equal, WideInteger step,
@@ -271,10 +269,14 @@ class CAccessParser {
     if (length <= 0) throw InputError("this loop has no iteration");
     WideInteger const count = (length - 1) / step + 1, last = first.bounds.least + step * (count - 1);
     if (last > 0x7fffffff || step > 0x7fffffff) throw InputError("values of an int must be below 2^31");
+    if (first.bounds.least < 0 && !end.bounds.type.is_signed)
+      throw InputError("a negative number is compared with an unsigned one, which ends the loop");
     auto const n = [](WideInteger x) { return static_cast<std::uint64_t>(x); };
     if (first.bounds.is_constant() && end.bounds.is_constant() && first.bounds.least >= 0) {
-      define(name, variable(Variable::steps(name, n(first.bounds.least), n(step), n(count)), from), from);
-      return;
+      Variable values = Variable::steps(name, n(first.bounds.least), n(step), n(count));
+      CValue const value = c_convert(variable(std::move(values), from), first.bounds.type);
+      if (value.bounds.most != last) throw InputError("the loop's variable may overflow its type");
+      return define(name, value, from);
     }
     CValue const steps = variable(Variable::range("iteration of " + name, 0, n(count - 1)), from);
     CValue const value = c_convert(

@@ -196,17 +196,19 @@ class Case:
             elif how == "range" or how == "for":
                 self.suffix.append(f"for {loop} in range({first}, {end}, {step})" if step > 1 or first or self.chance(0.3) else f"for {loop} in range({end})")
             else:
-                self.c_loop(loop, first, end, step)
+                kind = draw.choice(["int", "int", "unsigned", "int64_t"])
+                self.c_loop(loop, kind, first, end, step)
                 odd["loops of C"] += 1
-                self.loops.append((loop, values, None))
+                odd["loops of other types than int"] += kind != "int"
+                self.loops.append((loop, values, kind))
                 continue
-            self.loops.append((loop, values, None))
+            self.loops.append((loop, values, "int"))
 
-    def c_loop(self, loop, first, end, step):
+    def c_loop(self, loop, kind, first, end, step):
         draw = self.draw
         increment = f"{loop} += {step}" if step > 1 or self.chance(0.3) else draw.choice([f"++{loop}", f"{loop}++"])
         test = f"{loop} < {end}" if self.chance(0.7) else f"{loop} <= {end - 1}"
-        self.prefix += f"{draw.choice(['', '#pragma unroll' + chr(10), '#pragma unroll 4' + chr(10)])}for (int {loop} = {first}; {test}; {increment}) "
+        self.prefix += f"{draw.choice(['', '#pragma unroll' + chr(10), '#pragma unroll 4' + chr(10)])}for ({kind} {loop} = {first}; {test}; {increment}) "
 
     def known(self):
         names = ["threadIdx.x"] + [loop for loop, _, _ in self.loops] + [local for local, _, _ in self.locals]
@@ -342,7 +344,7 @@ class Case:
 
     def names(self, thread, number, loops):
         block = self.block or (32, 1, 1)
-        names = {loop: Value(v) for loop, v in loops.items()}
+        names = {loop: Value(loops[loop], 64 if kind == "int64_t" else 32, kind != "unsigned") for loop, _, kind in self.loops}
         for axis, t, n in zip("xyz", thread, block):
             names[f"threadIdx.{axis}"], names[f"blockDim.{axis}"] = Value(t, 32, False), Value(n, 32, False)
         names["lane"] = Value(number % 32)
@@ -495,7 +497,7 @@ struct alignas(2) uchar2 { unsigned char x, y; }; struct alignas(4) uchar4 { uns
 
 def function_of(case, k):
     """A function that gives the byte that a thread accesses, relative to the array; -1 for a thread that takes no part."""
-    loops = "".join(f", int {loop}" for loop, _, _ in case.loops)
+    loops = "".join(f", {kind} {loop}" for loop, _, kind in case.loops)
     declared = "".join(f"{t} {local} = {e[0]}; " for local, t, e in case.locals)
     conditions = "".join(f"if (!({c[0]})) return INT64_MIN; " for c in case.conditions)
     return (f"static {case.type} array{k}" + "".join(f"[{e}]" for e in case.extents) + ";\n"
@@ -517,6 +519,8 @@ def compare_with_compiler(cases):
         for k, case in enumerate(cases):
             f = loaded[f"f{k}"]
             f.restype = ctypes.c_int64
+            kinds_of = {"int": ctypes.c_int, "unsigned": ctypes.c_uint, "int64_t": ctypes.c_int64}
+            f.argtypes = [Dim, Dim, ctypes.c_int, *(kinds_of[kind] for _, _, kind in case.loops)]
             block = Dim(*(case.block or (32, 1, 1)))
             draw = random.Random(k)
             all_threads = case.threads()

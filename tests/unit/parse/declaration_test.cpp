@@ -135,6 +135,9 @@ TEST(Subscript, LoopsAndNamesAreVariablesAndExpressions) {
           .at,
       (At{6, 7}));
   EXPECT_EQ(read(halves, "if (lane < 4) v = a[lane][0];", {4}).at, At{});
+  EXPECT_EQ(read(halves, "for (unsigned i = 0; i < 4; ++i) v = a[0][(i - 3) / 2];", {0, 1}).at,
+            (At{0, 2147483647}));
+  EXPECT_EQ(read(halves, "for (int i = 0; i < 4; ++i) v = a[0][(i - 3) / 2];", {0, 1}).at, (At{0, -1}));
   EXPECT_EQ(read(halves, "a[lane][i] if lane < 4 for i in range(2, 8, 2)", {3, 6}).at, (At{3, 6}));
 }
 
@@ -198,6 +201,9 @@ TEST(Subscript, RefusesWhatItCannotAnswer) {
             "ldmatrix and stmatrix need all their lanes: they take no 'if'");
   EXPECT_EQ(of("a[threadIdx.y][0]"), "the shape of the block is not known");
   EXPECT_EQ(of("for (int i = 0; i < 0; ++i) a[i][0]"), "this loop has no iteration");
+  EXPECT_EQ(of("for (int i = -1; i < 4u; ++i) a[i][0]"),
+            "a negative number is compared with an unsigned one, which ends the loop");
+  EXPECT_EQ(of("for (char i = 0; i < 200; ++i) a[i][0]"), "the loop's variable may overflow its type");
   EXPECT_EQ(of("#pragma once a[0][0]"), "expected unroll: other pragmas are not read");
   EXPECT_EQ(of("a[0][0] for i in range(4, 4)"), "this range is empty");
   EXPECT_EQ(of("int r = 1, r = 2; a[r][0]"), "there are two of this name");
