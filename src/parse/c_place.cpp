@@ -179,7 +179,7 @@ void CPlaceParser::move(CPlace& pointer, CValue const& by, std::size_t at) {
   }
 }
 
-/// What stands in the brackets that began at `at`.
+/// The subscript in the brackets that began at `at`.
 void CPlaceParser::subscript(CPlace& place, std::size_t at) {
   CValue const index = integer();
   in_.expect("]", "after the subscript");

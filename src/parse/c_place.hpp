@@ -1,4 +1,4 @@
-// What a subscript expression of C names: `a[i][j]`, `&a[i][j]`, `reinterpret_cast<float4*>(&a[i][0])[k]`.
+// Objects that subscript expressions of C name: `a[i][j]`, `&a[i][j]`, `reinterpret_cast<float4*>(&a[i][0])[k]`.
 #pragma once
 
 #include "parse/expression_parser.hpp"

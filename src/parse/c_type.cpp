@@ -47,7 +47,7 @@ bool is_word_of_integers(std::string_view word) {
   return std::find(std::begin(words), std::end(words), word) != std::end(words);
 }
 
-/// The type of `unsigned long long int`, whose words stand in any order.
+/// The type of `unsigned long long int`: words in any order.
 CType integer_of(std::vector<std::string_view> const& words, Scanner& in, std::size_t from) {
   auto const count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
   CType type;

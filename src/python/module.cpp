@@ -118,7 +118,8 @@ PYBIND11_MODULE(_swizproof, module) {
         return swizproof::command::run(static_cast<int>(words.size()), argv.data());
       },
       py::arg("words"),
-      "Exit code of the command line that these words are, the program's name first. It prints to the descriptors 1 and 2.");
+      "Exit code of the command line that these words are, the program's name first. It prints to the "
+      "descriptors 1 and 2.");
   module.def(
       "left_behind", [] { return swizproof::python::left_behind.load(); },
       "How many calls a signal has left behind that still compute.");
