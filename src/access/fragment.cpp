@@ -23,10 +23,44 @@ Layout layout_of(std::vector<Mode> const& threads, std::vector<Mode> const& valu
           IntTuple(std::vector{tuple(threads, &Mode::stride), tuple(values, &Mode::stride)})};
 }
 
+/// Copy_Traits<SM100_TMEM_LOAD_...>::DstLayout, in columns of 32 bits, which follow each other after all lanes.
+Layout tensor_memory_of(Fragment const& f) {
+  std::int64_t const lanes = f.rows;
+  std::vector<Mode> threads, values;
+  switch (f.formula) {
+    case FragmentFormula::tensor_memory_16x64b:
+      threads = {{2, 8}, {2, lanes}, {8, 1}}, values = {{f.values, 2 * lanes}};
+      break;
+    case FragmentFormula::tensor_memory_16x128b:
+      threads = {{4, lanes}, {8, 1}}, values = {{2, 8}, {f.values / 2, 4 * lanes}};
+      break;
+    case FragmentFormula::tensor_memory_16x256b:
+      threads = {{4, 2 * lanes}, {8, 1}}, values = {{2, lanes}, {2, 8}, {f.values / 4, 8 * lanes}};
+      break;
+    case FragmentFormula::tensor_memory_16x32bx2:
+      threads = {{16, 1}, {2, f.values * lanes}}, values = {{f.values, lanes}};
+      break;
+    default:
+      threads = {{32, 1}}, values = {{f.values, lanes}};
+  }
+  if (values.size() > 1 && values.back().extent == 1) values.pop_back();
+  return layout_of(threads, values);
+}
+
 /// Copy_Traits<SM75_U32xN_LDSM_N>::DstLayout and <SM75_U16x2N_LDSM_T>::DstLayout; stmatrix's are the same.
 Layout matrices_of(Fragment const& f) {
+  if (f.formula == FragmentFormula::matrices_m16n16) {
+    std::vector<Mode> values{{8, 1}, {4, 128}, {2, 64}};
+    if (f.rows > 16) values.push_back({f.rows / 16, 2048});
+    return layout_of({{4, 512}, {8, 8}}, values);
+  }
   std::int64_t const matrices = f.rows / 8;
   std::vector<Mode> values;
+  if (f.formula == FragmentFormula::matrices_m16n8) {
+    values = {{8, 1}, {2, 128}, {2, 64}};
+    if (matrices > 1) values.push_back({matrices, 1024});
+    return layout_of({{4, 256}, {8, 8}}, values);
+  }
   if (f.formula == FragmentFormula::matrices)
     values = {{32, 1}};
   else
@@ -58,6 +92,13 @@ Layout operand_b(Fragment const& f, std::int64_t run) {
   return layout_of({{4, run * 8}, {8, 1}}, values);
 }
 
+/// SFALayout and SFBLayout of SM120's traits with one value a block: lanes that the selector chooses among hold the same.
+Layout scales_of(Fragment const& f) {
+  std::int64_t const blocks = f.values;
+  if (f.formula == FragmentFormula::scale_a) return layout_of({{2, 8}, {2, 0}, {8, 1}}, {{blocks, 16}});
+  return layout_of({{4, 0}, {8, 1}}, {{blocks, 8}});
+}
+
 /// MMA_Traits<...>::CLayout, and GMMA::CLayout_64xN.
 Layout operand_d(Fragment const& f) {
   std::int64_t const m = f.rows;
@@ -72,31 +113,38 @@ Layout operand_d(Fragment const& f) {
 
 }  // namespace
 
-char letter(Operand operand) {
+std::string letter(Operand operand) {
   switch (operand) {
     case Operand::a:
-      return 'a';
+      return "a";
     case Operand::b:
-      return 'b';
+      return "b";
+    case Operand::scale_a:
+      return "sfa";
+    case Operand::scale_b:
+      return "sfb";
     case Operand::d:
       break;
   }
-  return 'd';
+  return "d";
 }
 
-char NamedFragment::operand_letter() const { return addend ? 'c' : letter(*operand); }
+std::string NamedFragment::operand_letter() const { return addend ? "c" : letter(*operand); }
 
 std::string NamedFragment::name() const {
-  return operand ? instruction + ":" + operand_letter() : instruction;
+  return operand && !tensor_memory() ? instruction + ":" + operand_letter() : instruction;
 }
 
 std::string_view NamedFragment::row_index() const {
+  if (tensor_memory()) return "lane";
   if (!operand) return "row";
+  if (*operand == Operand::scale_b) return "block";
   return *operand == Operand::b ? "k" : "m";
 }
 
 std::string_view NamedFragment::column_index() const {
-  if (!operand) return "column";
+  if (!operand || tensor_memory()) return "column";
+  if (*operand == Operand::scale_a) return "block";
   return *operand == Operand::a ? "k" : "n";
 }
 
@@ -104,6 +152,8 @@ Layout thread_values(Fragment const& f) {
   // Elements of a 32-bit register lie along k; those of 64 bits have registers of their own.
   std::int64_t const run = f.bits >= 32 ? 1 : 32 / f.bits;
   if (counts_bits(f)) return matrices_of(f);
+  if (is_tensor_memory(f.formula)) return tensor_memory_of(f);
+  if (holders_of_each(f) > 1) return scales_of(f);
   if (is_b(f)) return operand_b(f, run);
   if (f.formula < FragmentFormula::b_k4) return operand_a(f, run);
   return operand_d(f);

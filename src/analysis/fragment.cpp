@@ -22,7 +22,7 @@ Question is_thread_values(std::string name, Fragment const& f, Layout const& lay
 
 Question held_once(std::string name, Fragment const& f, Layout const& layout) {
   std::uint64_t const size = std::uint64_t{f.rows} * f.columns * (counts_bits(f) ? f.bits : 1);
-  bool const as_many = std::uint64_t{f.threads} * counted_values(f) == size;
+  bool const as_many = std::uint64_t{f.threads} * counted_values(f) == size * holders_of_each(f);
   return ask(std::move(name), 32, {Variable::steps("element", 0, 1, size)},
              [f, as_many, inverse = right_inverse(layout)](auto const& element) {
                using W = std::decay_t<decltype(element)>;
@@ -294,6 +294,52 @@ Question after(std::string name, Movement const& m, UpTo const& changes) {
   });
 }
 
+/// The thread and the value whose bits movmatrix brings to value i of a thread, of register `registers[r]` in place of r.
+/// [PTX ISA 9.1, 9.7.14.5.17]
+template <Word W>
+std::array<W, 2> before_movmatrix(W const& thread, W const& i, unsigned bits,
+                                  std::vector<unsigned> const& registers) {
+  W const bit = i * bits;
+  MatrixElementOf<W> const e = matrix_element_of(W(thread % warp_lanes), W(bit % 32 / 16), true);
+  W const lane = e.row * 4 + e.column / 2;
+  W const from = looked_up(registers, W(bit / 32)) * 32 + e.column % 2 * 16 + bit % 16;
+  return {thread / warp_lanes * warp_lanes + lane, from / bits};
+}
+
+/// The movement holds after movmatrix.
+Question after_movmatrix(Movement const& m, std::vector<unsigned> const& registers) {
+  return ask_of_all("after movmatrix", 32, places_of(m.wanted), [m, registers]<Word W>(std::span<W const> v) {
+    auto const [thread, value] = before_movmatrix(v[0], v[1], m.wanted.fragment.bits, registers);
+    return states(m.delivered.at(thread, value) == m.wanted.at(v[0], v[1]));
+  });
+}
+
+/// The order of the source's registers in which movmatrix is the answer, if there is one.
+std::optional<Transposition> transposition(Movement const& m, Limits const& limits) {
+  unsigned const bits = m.wanted.fragment.bits;
+  if (m.delivered.rows || m.wanted.rows || bits > 16 || m.wanted.values() * bits % 32 != 0) return {};
+  unsigned const count = m.wanted.values() * bits / 32, each = 32 / bits;
+  Transposition found;
+  for (std::uint32_t r = 0; r < count; ++r) {
+    auto const comes_from = [&](unsigned source) {
+      std::vector<unsigned> const registers(count, source);
+      for (std::uint32_t t = 0; t < m.wanted.fragment.threads; ++t)
+        for (std::uint32_t i = r * each; i < (r + 1) * each; ++i) {
+          auto const [thread, value] = before_movmatrix(t, i, bits, registers);
+          if (!(m.delivered.at(thread, value) == m.wanted.at(t, i))) return false;
+        }
+      return true;
+    };
+    unsigned source = 0;
+    while (source < count && !comes_from(source)) ++source;
+    if (source == count) return {};
+    found.registers.push_back(source);
+  }
+  found.answer = decide(after_movmatrix(m, found.registers), limits, Effort::one);
+  if (!found.answer.proved()) return {};
+  return found;
+}
+
 /// Every row starts at a multiple of 16 bytes of the tile. Precondition: rows are delivered.
 Question aligned_rows(Movement const& m) {
   FragmentSide const& from = m.delivered;
@@ -400,6 +446,7 @@ Delivery deliver(Movement const& m, Limits const& limits) {
       if (MatrixElement const got = delivered_at(m, t, looked_up(m.order, std::uint64_t{i}));
           !(got == m.wanted.at(t, i)))
         out.first = WrongValue{t, i, got, m.wanted.at(t, i)};
+  if (m.order.empty()) out.movmatrix = transposition(m, limits);
   if (m.operand == Operand::d || out.misaligned || !m.order.empty()) return out;
   out.nothing_fixes = true;
   for (Freedom const& freedom :

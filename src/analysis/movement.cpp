@@ -84,10 +84,65 @@ std::vector<unsigned> order_of(MovementAnswer const& r, std::vector<unsigned> co
   return values;
 }
 
+/// `R0, R2, R1, R3` where values change places as whole registers of `each`; else nothing.
+std::string whole_registers(std::vector<unsigned> const& values, unsigned each) {
+  std::string text;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] % each != i % each || values[i] / each != values[i / each * each] / each) return {};
+    if (i % each == 0) text += fmt::format("{}R{}", i == 0 ? "" : ", ", values[i] / each);
+  }
+  return text;
+}
+
+/// Looks for the ldmatrix or stmatrix of bytes that moves elements of 8 bits where `given` does not, the one of most matrices.
+void look_for_bytes(MovementAnswer& r, Instruction const& given, bool contiguous, Limits const& limits) {
+  if (r.movement.wanted.fragment.bits != 8) return;
+  for (InstructionName const& known : byte_matrix_names) {
+    Instruction const& i = known.instruction;
+    if (i.operation != given.operation || (i.form != MatrixForm::m16n16_b8 && i.form != MatrixForm::m16n8_b8))
+      continue;
+    Fragment const moved = fragment_of(i, 8);
+    if (r.movement.wanted.values() % moved.values != 0) continue;
+    if (auto const rows = solve_rows(moved, r.movement.wanted, contiguous).rows) {
+      r.instead = std::string(known.text) + ": " + rows->text;
+      r.instead_how = "on sm_100a, sm_110a or sm_120a";
+      continue;
+    }
+    Movement other = r.movement;
+    RowStarts const rows = natural_rows(moved, other.wanted, contiguous);
+    other.delivered = FragmentSide{moved, other.wanted.values() / moved.values, false, rows, contiguous};
+    Delivery const delivery = deliver(other, limits);
+    if (!delivery.up_to || !delivery.up_to->k.empty() || !delivery.up_to->other.empty()) continue;
+    if (std::string const order = whole_registers(delivery.up_to->values, 4); !order.empty()) {
+      r.instead = std::string(known.text) + ": " + rows.text;
+      r.instead_how = "on sm_100a, sm_110a or sm_120a, with its registers in the order " + order;
+    }
+  }
+}
+
+/// Looks for the shape of tcgen05.ld whose registers stmatrix takes as they are.
+void look_for_shape(MovementAnswer& r, Instruction const& given, bool contiguous) {
+  TensorMemoryForm const& form = tensor_memory_forms[static_cast<std::size_t>(TensorMemoryShape::s16x256b)];
+  Fragment const& held = r.movement.wanted.fragment;
+  if (held.columns % form.columns != 0) return;
+  unsigned const many = held.columns / form.columns;
+  FragmentSide const side{fragment_of(form, many, held.bits), 1, true, {}, false};
+  Fragment const moved = fragment_of(given, held.bits);
+  if (side.values() % moved.values != 0) return;
+  auto const rows = solve_rows(moved, side, contiguous).rows;
+  if (!rows) return;
+  r.instead = to_string(given) + ": " + rows->text;
+  r.instead_how = fmt::format("of tcgen05.ld.{}.x{} for each 16 lanes", form.name, many);
+}
+
 /// ldmatrix into an operand, or an operand into stmatrix.
 void move_rows(MovementAnswer& r, MovementQuestion const& q, Limits const& limits) {
   NamedFragment const& memory = r.from.memory ? r.from : r.into;
   Fragment const held = r.operand().fragment;
+  if (memory.memory->form != MatrixForm::m8n8_b16 && held.bits != 8)
+    refuse_movement(
+        r.from, r.into,
+        fmt::format("{} moves elements of 8 bits, and these have {}", memory.instruction, held.bits));
   Fragment const moved = fragment_of(*memory.memory, held.bits);
   if (held.values % moved.values != 0 && moved.values % held.values != 0)
     refuse_movement(r.from, r.into, "neither holds a whole number of the other's registers");
@@ -142,10 +197,19 @@ void move_rows(MovementAnswer& r, MovementQuestion const& q, Limits const& limit
   r.split = solution.split;
   Instruction other = *memory.memory;
   other.transposed = !other.transposed;
-  if (r.split && held.bits <= 16)
+  bool const plain = memory.memory->form == MatrixForm::m8n8_b16;
+  if (r.split && held.bits <= 16 && plain)
     if (auto const rows = solve_rows(fragment_of(other, held.bits), r.movement.wanted, contiguous).rows)
       r.instead = to_string(other) + ": " + rows->text;
+  if (r.split && r.instead.empty() && plain) look_for_bytes(r, *memory.memory, contiguous, limits);
+  if (r.split && r.instead.empty() && r.from.tensor_memory()) look_for_shape(r, *memory.memory, contiguous);
   with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
+}
+
+/// Copies below each other, then side by side.
+FragmentSide in_grid(Fragment const& f, unsigned down, unsigned across) {
+  bool const along_columns = across > 1 || down == 1;
+  return {f, down * across, along_columns, {}, false, along_columns ? down : 1, false};
 }
 
 /// Registers into registers: the results of one product are an operand of the next.
@@ -155,18 +219,15 @@ void move_registers(MovementAnswer& r, MovementQuestion const& q, Limits const& 
   if (from.bits > into.bits) r.computed_bits = from.bits;
   from.bits = into.bits;  // values are converted one by one
   r.movement.operand = *r.into.operand;
-  bool const along_columns = from.rows == into.rows;
   if (from.threads != into.threads)
     refuse_movement(r.from, r.into, "one is held by a warp, the other by a warpgroup");
-  if (!along_columns && from.columns != into.columns)
-    refuse_movement(r.from, r.into,
-                    fmt::format("{} x {} results make no operand of {} x {}", from.rows, from.columns,
-                                into.rows, into.columns),
-                    "repeated side by side they must have the same rows or the same columns");
-  unsigned const a = along_columns ? from.columns : from.rows, b = along_columns ? into.columns : into.rows;
-  unsigned const extent = std::lcm(a, b);
-  r.movement.delivered = FragmentSide{from, extent / a, along_columns, {}, false};
-  r.movement.wanted = FragmentSide{into, extent / b, along_columns, {}, false};
+  unsigned const rows = q.transposed ? from.columns : from.rows,
+                 columns = q.transposed ? from.rows : from.columns;
+  unsigned const all_rows = std::lcm(rows, into.rows), all_columns = std::lcm(columns, into.columns);
+  unsigned const down = all_rows / rows, across = all_columns / columns;
+  r.movement.delivered = in_grid(from, q.transposed ? across : down, q.transposed ? down : across);
+  r.movement.delivered.transposed = q.transposed;
+  r.movement.wanted = in_grid(into, all_rows / into.rows, all_columns / into.columns);
   r.movement.order = order_of(r, q.registers);
   r.found = deliver(r.movement, limits);
 }
@@ -175,10 +236,13 @@ void move_registers(MovementAnswer& r, MovementQuestion const& q, Limits const& 
 
 void refuse_older(Architecture const& arch, NamedFragment const& f) {
   if (arch.capability == unknown_capability) return;
-  std::string const digits(f.needs.substr(3));
-  unsigned const needed = static_cast<unsigned>(std::stoul(digits));
-  bool const alone = digits.back() == 'a';
-  if (alone ? arch.capability / 10 == needed / 10 : arch.capability >= needed) return;
+  for (std::size_t at = f.needs.find("sm_"); at != std::string::npos; at = f.needs.find("sm_", at + 1)) {
+    std::size_t const end = std::min(f.needs.find_first_not_of("0123456789", at + 3), f.needs.size());
+    unsigned const needed =
+        static_cast<unsigned>(std::stoul(std::string(f.needs.substr(at + 3, end - at - 3))));
+    bool const alone = end < f.needs.size() && f.needs[end] == 'a';
+    if (alone ? arch.capability / 10 == needed / 10 : arch.capability >= needed) return;
+  }
   throw InputError::whole(fmt::format("{} has no {}", arch.name, f.instruction), std::string(arch.name),
                           fmt::format("it needs {}", f.needs));
 }

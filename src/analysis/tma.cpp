@@ -31,13 +31,13 @@ std::string unfit_element(unsigned bits) {
   if (is_tma_element(bits)) return {};
   return fmt::format(
       "TMA copies elements of 8, 16, 32 or 64 bits, not of {}{}", bits,
-      bits == 4
-          ? "; CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, which leaves no gaps, and 16U4_ALIGN16B, which leaves 8 "
-            "bytes free behind every 8, are not modelled: give the tile in bytes, --element u8"
-      : bits == 6
-          ? "; CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B, which leaves 4 bytes free behind every 12, is not "
-            "modelled: give the tile in bytes, --element u8"
-          : "");
+      bits == 4 ? "; for CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, which leaves no gaps, give the tile in bytes, "
+                  "--element u8; "
+                  "16U4_ALIGN16B leaves 8 bytes free behind every 8: --box 128,ROWS --element 16U4_ALIGN16B"
+      : bits == 6 ? "; CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B leaves 4 bytes free behind every 12: --box "
+                    "128,ROWS --element "
+                    "16U6_ALIGN16B"
+                  : "");
 }
 
 /// Why no box has so many dimensions; empty if one has.
@@ -682,7 +682,8 @@ std::vector<Map> recasts_of(Map const& map) {
 
 std::string reason_of_recast(unsigned element_bits, std::string reason) {
   if (element_bits >= 8) return reason;
-  return fmt::format("no boxes of bytes write the tile: {}; TMA's packed types are not modelled", reason);
+  return fmt::format("no boxes of bytes write the tile: {}; of 16U4_ALIGN16B and 16U6_ALIGN16B see --box",
+                     reason);
 }
 
 TmaAnswer tma_boxes(std::span<std::uint64_t const> extents, unsigned element_bits,

@@ -85,10 +85,10 @@ void print_text(CheckResult const& result, Style const& style) {
 }
 
 std::string obligation_of(Common const& common, CheckArguments const& options) {
-  return command::obligation_of(common, options.layout.text + ": " + options.accesses.front(), true)
-      .add("layout", options.layout.text)
-      .add("element", options.layout.element)
-      .add("access", options.accesses)
+  std::vector<std::string> const& accesses = options.accesses.texts;
+  TomlEntry entry = command::obligation_of(common, options.layout.text + ": " + accesses.front(), true);
+  entry.add("layout", options.layout.text).add("element", options.layout.element);
+  return add_accesses(entry, accesses, options.accesses.block)
       .add("at_most", options.at_most)
       .add("align", options.align)
       .text();

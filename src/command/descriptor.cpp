@@ -473,7 +473,8 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       print_text(result, style);
     return;
   }
-  TileResult result{options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
+  TileResult result{
+      options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
   std::optional<OperandReader> const reader = reader_of_options(common, options.reader);
   result.question.reader = reader ? *reader : reader_of_layout(options.layout.text);
   if (!result.map.element.empty()) result.question.integers = names_integers(result.map.element);

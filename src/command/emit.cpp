@@ -1,5 +1,7 @@
 #include "command/emit.hpp"
 
+#include "command/launch.hpp"
+
 #include <fmt/format.h>
 
 namespace swizproof::command {
@@ -25,6 +27,15 @@ void print_obligation(Common& common, nlohmann::ordered_json document, std::stri
   }
   for (std::string const& note : notes) fmt::print(common.streams.out, "# note: {}\n", obligation_name(note));
   fmt::print(common.streams.out, "{}", entries);
+}
+
+TomlEntry& add_accesses(TomlEntry& entry, std::vector<std::string> const& accesses,
+                        std::string const& block) {
+  entry.add("access", accesses);
+  if (block.empty()) return entry;
+  std::vector<std::string> extents;
+  for (std::uint32_t const extent : parse_block(block)) extents.push_back(std::to_string(extent));
+  return entry.add_value("block", toml_list(extents));
 }
 
 }  // namespace swizproof::command

@@ -433,18 +433,22 @@ std::string obligations_of(Common const& common, FindArguments const& options, F
   std::string const element = result.found() && result.winner.acts_on_bytes() ? "" : options.layout.element;
   auto const entry = [&](std::vector<std::string> const& accesses, std::optional<unsigned> at_most,
                          std::string const& number) {
-    return command::obligation_of(common, layout + ": " + number + accesses.front(), true)
-        .add("layout", layout)
-        .add("element", element)
-        .add("access", accesses)
-        .add("at_most", at_most)
-        .text();
+    TomlEntry one = command::obligation_of(common, layout + ": " + number + accesses.front(), true);
+    one.add("layout", layout).add("element", element);
+    return add_accesses(one, accesses, options.accesses.block).add("at_most", at_most).text();
   };
-  if (!result.found() || result.bill.excess == 0) return entry(options.accesses, {}, "");
+  std::vector<std::string> const& accesses = options.accesses.texts;
+  if (result.found())
+    for (std::string const& text : accesses)
+      if (text.find("[") != std::string::npos && text.find("TiledCopy") == std::string::npos)
+        throw InputError::whole(
+            "the layout that is found is no array of C, and this is an access to one", text,
+            "--emit toml needs the access by row and col, such as ld.shared.b32: row = lane, col = 0");
+  if (!result.found() || result.bill.excess == 0) return entry(accesses, {}, "");
   std::string text;
-  for (std::size_t i = 0; i < options.accesses.size(); ++i)
-    text += (i == 0 ? "" : "\n") +
-            entry({options.accesses[i]}, result.bill.wavefronts[i], fmt::format("{}: ", i + 1));
+  for (std::size_t i = 0; i < accesses.size(); ++i)
+    text +=
+        (i == 0 ? "" : "\n") + entry({accesses[i]}, result.bill.wavefronts[i], fmt::format("{}: ", i + 1));
   return text;
 }
 

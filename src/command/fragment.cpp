@@ -47,9 +47,9 @@ struct FragmentResult {
   std::string_view evidence{};
 };
 
-/// Basis of an instruction's model: the campaigns `ldmatrix` and `mma`; PTX for those of sm_120.
+/// Basis of an instruction's model: the campaigns `ldmatrix` and `mma`; PTX for those that were not measured.
 std::string_view evidence_for(Common const& common, NamedFragment const& f) {
-  return name(f.needs == "sm_120a" ? Support::documented : parse_architecture(common.arch).support);
+  return name(f.measured ? parse_architecture(common.arch).support : Support::documented);
 }
 
 /// `3,5`, inside the fragment.
@@ -139,7 +139,7 @@ Json to_json(FragmentResult const& result) {
   }
   Json out{{"verdict", name(result.answer.outcome)},
            {"instruction", named.instruction},
-           {"operand", named.operand ? Json(std::string(1, named.operand_letter())) : Json()},
+           {"operand", named.operand && !named.tensor_memory() ? Json(named.operand_letter()) : Json()},
            {"needs", named.needs},
            {"shape", {f.rows, f.columns}},
            {"indices", {named.row_index(), named.column_index()}},
@@ -163,7 +163,7 @@ Json to_json(FragmentResult const& result) {
 
 /// Values of one cell of the table: the most that lie side by side in one register everywhere.
 unsigned cell_values(Fragment const& f, bool down) {
-  unsigned const most = f.register_bits() / f.bits;
+  unsigned const most = std::min(f.register_bits() / f.bits, down ? f.rows : f.columns);
   for (unsigned run = most; run > 1; run /= 2) {
     bool side_by_side = true;
     for (std::uint32_t t = 0; t < f.threads; ++t)
@@ -213,23 +213,42 @@ std::string table_of(NamedFragment const& named) {
 }
 
 /// Range of the layout.
-std::string index_text(Fragment const& f) {
+std::string index_text(NamedFragment const& named) {
+  Fragment const& f = named.fragment;
   if (counts_bits(f)) return "(lane, bit of its registers) -> bit of the rows, 128 each";
-  char const* const thread = f.threads == warp_lanes ? "lane" : "thread";
-  if (is_b(f)) return fmt::format("({}, value) -> n + {} k", thread, f.columns);
-  char const other = f.formula < FragmentFormula::b_k4 ? 'k' : 'n';
-  return fmt::format("({}, value) -> m + {} {}", thread, f.rows, other);
+  char const* const thread = f.threads == warp_lanes && !named.tensor_memory() ? "lane" : "thread";
+  bool const b = is_b(f);
+  return fmt::format("({}, value) -> {} + {} {}", thread, b ? named.column_index() : named.row_index(),
+                     b ? f.columns : f.rows, b ? named.row_index() : named.column_index());
+}
+
+/// Statement that is proved of one fragment.
+std::string statement(Fragment const& f) {
+  if (unsigned const lanes = holders_of_each(f); lanes > 1)
+    return fmt::format(
+        "PTX's registers are this layout, and every scale is in {} lanes, one of which is read", lanes);
+  return "PTX's formulas are this layout, and every element is held in exactly one place";
+}
+
+/// Rows and columns of a fragment without operand.
+std::string matrix_text(NamedFragment const& named) {
+  Fragment const& f = named.fragment;
+  if (named.tensor_memory())
+    return fmt::format(": {} lanes x {} columns of Tensor Memory", f.rows, f.columns);
+  if (!named.memory)
+    return fmt::format(": {} x {}, row r in the source's registers of lanes 4r to 4r + 3", f.rows, f.columns);
+  return fmt::format(": {} rows of {}, row r at the address that lane r gives", f.rows, f.columns);
 }
 
 std::string title(NamedFragment const& named) {
   Fragment const& f = named.fragment;
-  std::string const what =
-      named.operand
-          ? fmt::format(", operand {}: {} x {}, ({}, {})", named.operand_letter(), f.rows, f.columns,
-                        named.row_index(), named.column_index())
-          : fmt::format(": {} rows of {}, row r at the address that lane r gives", f.rows, f.columns);
+  std::string const what = named.operand && !named.tensor_memory()
+                               ? fmt::format(", operand {}: {} x {}, ({}, {})", named.operand_letter(),
+                                             f.rows, f.columns, named.row_index(), named.column_index())
+                               : matrix_text(named);
   return fmt::format("{}{}, elements of {} bits; {} {} with {} register{} of {} bits", named.instruction,
-                     what, f.bits, f.threads, f.threads == warp_lanes ? "lanes" : "threads", f.registers(),
+                     what, f.bits, f.threads,
+                     f.threads == warp_lanes && !named.tensor_memory() ? "lanes" : "threads", f.registers(),
                      f.registers() == 1 ? "" : "s", f.register_bits());
 }
 
@@ -238,7 +257,7 @@ void print_lane(NamedFragment const& named, unsigned lane) {
   unsigned const each = f.register_bits() / f.bits;
   for (unsigned r = 0; r < f.registers(); ++r) {
     fmt::print("  T{} R{} ", lane, r);
-    for (unsigned i = r * each; i < (r + 1) * each; ++i)
+    for (unsigned i = r * each; i < std::min((r + 1) * each, f.values); ++i)
       fmt::print(" {}", element_text(named, element_of(f, std::uint32_t{lane}, std::uint32_t{i})));
     fmt::print("\n");
   }
@@ -248,7 +267,7 @@ void print_lane(NamedFragment const& named, unsigned lane) {
 void print_theirs(FragmentResult const& result, Style const& style) {
   Fragment const& f = result.named.fragment;
   Refuted const* const refuted = result.answer.refuted();
-  fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(f)));
+  fmt::print("  {}  {}\n", result.theirs, style.faint(index_text(result.named)));
   fmt::print("  {}  {}{}\n", style.outcome(result.answer.outcome),
              refuted != nullptr ? "is not the instruction's" : "is the instruction's",
              style.aside(names_of(result.answer.engines)));
@@ -269,9 +288,9 @@ void print_text(FragmentResult const& result, Style const& style) {
     print_theirs(result, style);
     return;
   }
-  fmt::print("  {}  {}\n", to_string(result.layout), style.faint(index_text(f)));
-  fmt::print("  {}  PTX's formulas are this layout, and every element is held in exactly one place{}\n",
-             style.outcome(result.answer.outcome), style.aside(names_of(result.answer.engines)));
+  fmt::print("  {}  {}\n", to_string(result.layout), style.faint(index_text(named)));
+  fmt::print("  {}  {}{}\n", style.outcome(result.answer.outcome), statement(f),
+             style.aside(names_of(result.answer.engines)));
   if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
   if (!style.brief() || result.evidence != name(Support::measured))
     fmt::print("  {}; needs {}\n{}", result.evidence, named.needs, style.gap());
@@ -298,6 +317,7 @@ void run(Common& common, FragmentArguments const& options) {
   if (!options.emit.empty())
     throw InputError::whole("--emit toml goes with --into", options.fragment,
                             "an obligation says where what is loaded, computed or stored belongs");
+  if (options.transposed) throw InputError::whole("--transposed goes with --into", options.fragment);
   if (!options.contiguous.empty())
     throw InputError::whole("--contiguous goes with --into", options.contiguous);
   if (options.fragment.find('=') != std::string::npos)
@@ -327,11 +347,14 @@ void add_fragment(CLI::App& app, Common& common) {
   auto const options = std::make_shared<FragmentArguments>();
   sub->add_option("FRAGMENT", options->fragment,
                   "mma.m16n8k16.f16:a | wgmma.m64n128k16.f16:d | ldmatrix.x4.trans | stmatrix.x2 |\n"
-                  "SM80_16x8x16_F32F16F16F32_TN:b | with --into ldmatrix.x4: row = ..., col = ... too,\n"
+                  "SM80_16x8x16_F32F16F16F32_TN:b | movmatrix.trans | tcgen05.ld.32x32b.x8 |\n"
+                  "mma.m16n8k64.kind::mxf4.e2m1:sfa | "
+                  "with --into ldmatrix.x4: row = ..., col = ... too,\n"
                   "expressions in lane, of wgmma also warp (0 to 3) and thread, in unsigned 64-bit words")
       ->required();
-  sub->add_option("--operand", options->operand, "a, b, c or d, instead of the letter behind the colon")
-      ->check(CLI::IsMember({"a", "b", "c", "d"}));
+  sub->add_option("--operand", options->operand,
+                  "a, b, c or d, or sfa or sfb for scales, instead of the letter behind the colon")
+      ->check(CLI::IsMember({"a", "b", "c", "d", "sfa", "sfb"}));
   sub->add_option("--element", options->element,
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
                   "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..")
@@ -346,6 +369,9 @@ void add_fragment(CLI::App& app, Common& common) {
                   "the operand's index that is contiguous in shared memory: m, n or k\n"
                   "(default: k for a and b, n for d; with .trans the other)");
   add_emit_toml_to(*sub, options->emit);
+  sub->add_flag("--transposed", options->transposed,
+                "with --into between registers: the operand is the transpose of what FRAGMENT holds")
+      ->disable_flag_override();
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run(common, *options); });
 }

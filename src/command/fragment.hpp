@@ -23,6 +23,7 @@ struct FragmentArguments {
   std::optional<std::string> tv{};
   std::string contiguous{};
   std::string emit{};
+  bool transposed = false;
 
   [[nodiscard]] std::optional<unsigned> element_bits() const {
     return element.empty() ? std::nullopt : std::optional(parse_element(element));

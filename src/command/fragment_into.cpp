@@ -22,10 +22,13 @@ using Json = nlohmann::ordered_json;
 /// True if one product's registers are another's, with no memory between them.
 bool between_registers(MovementAnswer const& r) { return !r.from.memory && !r.into.memory; }
 
-/// Indices of the operand that are the source's rows and columns: the first index of one is the first of the other.
+/// Indices of the operand that are the source's rows and columns: the first index of one is the first of the other, or
+/// its second where the operand is the transpose.
 std::array<std::array<std::string, 2>, 2> matched_indices(MovementAnswer const& r) {
-  return {{{std::string(r.from.row_index()), std::string(r.into.row_index())},
-           {std::string(r.from.column_index()), std::string(r.into.column_index())}}};
+  std::string const row(r.into.row_index()), column(r.into.column_index());
+  bool const swapped = r.movement.delivered.transposed;
+  return {{{std::string(r.from.row_index()), swapped ? column : row},
+           {std::string(r.from.column_index()), swapped ? row : column}}};
 }
 
 /// How a register is filled with converted results, lowest bits first; nothing where none are converted.
@@ -77,16 +80,20 @@ std::string_view name_of(Blocks b) {
 /// When results with k permuted so are right.
 std::string harmless(MovementAnswer const& r) {
   std::string const alike = "correct if and only if k of the other operand is permuted the same way";
-  if (!r.operand().block_scaled) return alike;
+  std::vector<unsigned> const& scaled = r.operand().scale_blocks;
+  if (scaled.empty()) return alike;
   std::string text = alike + " and each element keeps its scale:";
-  for (unsigned const block : {32U, 16U}) {
+  for (unsigned const block : scaled) {
     Blocks const blocks = blocks_under(r.found.up_to->k, block);
-    text += fmt::format(
-        "\n             one scale for {} k ({}): {}", block, block == 32 ? "mxf4, mxf4nvf4" : "mxf4nvf4",
-        blocks == Blocks::kept ? "every element stays in its block, the scales stay"
-        : blocks == Blocks::moved
-            ? "blocks move as wholes, the scales of both operands must be permuted with them"
-            : "blocks are split, no scales are right unless those of a split block are equal");
+    text +=
+        fmt::format("\n             one scale for {} k{}: {}", block,
+                    scaled.size() == 1 ? ""
+                    : block == 32      ? " (mxf4, mxf4nvf4)"
+                                       : " (mxf4nvf4)",
+                    blocks == Blocks::kept ? "every element stays in its block, the scales stay"
+                    : blocks == Blocks::moved
+                        ? "blocks move as wholes, the scales of both operands must be permuted with them"
+                        : "blocks are split, no scales are right unless those of a split block are equal");
   }
   return text;
 }
@@ -95,9 +102,25 @@ std::string harmless(MovementAnswer const& r) {
 bool stores(MovementAnswer const& r) { return r.into.memory.has_value(); }
 
 /// ` (2 side by side along n)`, or nothing.
-std::string repeated(unsigned copies, bool along_columns, NamedFragment const& f) {
-  if (copies == 1) return {};
-  return fmt::format(" ({} side by side along {})", copies, along_columns ? f.column_index() : f.row_index());
+std::string repeated(FragmentSide const& side, NamedFragment const& f) {
+  if (side.copies == 1) return {};
+  if (side.down > 1)
+    return fmt::format(" ({}: {} along {}, then {} along {})", side.copies, side.down, f.row_index(),
+                       side.copies / side.down, f.column_index());
+  return fmt::format(" ({} side by side along {})", side.copies,
+                     side.along_columns ? f.column_index() : f.row_index());
+}
+
+/// `R0, R2, R1, R3`, or that they keep their order.
+std::string register_order(std::vector<unsigned> const& registers) {
+  bool in_order = true;
+  std::string text;
+  for (std::size_t r = 0; r < registers.size(); ++r) {
+    in_order = in_order && registers[r] == r;
+    text += fmt::format("{}R{}", r == 0 ? "" : ", ", registers[r]);
+  }
+  if (registers.size() == 1) return "R0";
+  return in_order ? fmt::format("each of R0 to R{}", registers.size() - 1) : text + " in this order";
 }
 
 /// The words for what must change.
@@ -124,8 +147,8 @@ Json up_to_json(MovementAnswer const& r, UpTo const& up_to) {
            {"other", up_to.other},
            {"verdict", name(up_to.answer.outcome)},
            {"engines", list_of(up_to.answer.engines)}};
-  if (r.operand().block_scaled && !up_to.k.empty())
-    for (unsigned const block : {32U, 16U})
+  if (!up_to.k.empty())
+    for (unsigned const block : r.operand().scale_blocks)
       out["scale_blocks"][std::to_string(block)] = name_of(blocks_under(up_to.k, block));
   return out;
 }
@@ -192,8 +215,17 @@ Json to_json(MovementAnswer const& r) {
                     {"wanted", {coordinates(r.split->wanted[0]), coordinates(r.split->wanted[1])}}};
   out["up_to"] = nullptr;
   if (r.found.up_to) out["up_to"] = up_to_json(r, *r.found.up_to);
+  if (between_registers(r)) {
+    out["transposed"] = r.movement.delivered.transposed;
+    out["movmatrix"] = nullptr;
+    if (auto const& found = r.found.movmatrix)
+      out["movmatrix"] = {{"registers", found->registers},
+                          {"verdict", name(found->answer.outcome)},
+                          {"engines", list_of(found->answer.engines)}};
+  }
   if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
   if (!r.instead.empty()) out["instead"] = r.instead;
+  if (!r.instead_how.empty()) out["instead_how"] = r.instead_how;
   if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
   return out;
 }
@@ -282,13 +314,11 @@ void print_movement(MovementAnswer const& r, Style const& style) {
   NamedFragment const& f = r.operand();
   FragmentSide const &from = r.movement.delivered, &into = r.movement.wanted;
   bool const rows = !r.instruction.empty();
-  std::string const from_text =
-      rows ? (r.from.memory ? r.from.instruction
-                            : r.from.name() + repeated(into.copies, into.along_columns, f))
-           : r.from.name() + repeated(from.copies, from.along_columns, f);
-  std::string const into_text = rows && !r.from.memory
-                                    ? r.into.instruction
-                                    : r.into.name() + repeated(into.copies, into.along_columns, f);
+  std::string const from_text = rows
+                                    ? (r.from.memory ? r.from.instruction : r.from.name() + repeated(into, f))
+                                    : r.from.name() + repeated(from, r.from);
+  std::string const into_text =
+      rows && !r.from.memory ? r.into.instruction : r.into.name() + repeated(into, f);
   if (!style.brief())
     fmt::print("{}\n", style.strong(fmt::format("{} into {}, elements of {} bits", from_text, into_text,
                                                 into.fragment.bits)));
@@ -296,9 +326,9 @@ void print_movement(MovementAnswer const& r, Style const& style) {
     fmt::print("  {}{}\n  {}\n", r.instruction, r.given || r.split ? "" : "  (found)", style.faint(r.tile));
   if (between_registers(r) && !style.brief()) {
     auto const [rows_are, columns_are] = matched_indices(r);
-    fmt::print("  {}\n",
-               style.faint(fmt::format("by position: {} of the source is {} of the operand, {} is {}",
-                                       rows_are[0], rows_are[1], columns_are[0], columns_are[1])));
+    fmt::print("  {}\n", style.faint(fmt::format("{}: {} of the source is {} of the operand, {} is {}",
+                                                 from.transposed ? "transposed" : "by position", rows_are[0],
+                                                 rows_are[1], columns_are[0], columns_are[1])));
   }
   if (std::string const how = packing(r); !how.empty()) {
     fmt::print(
@@ -353,9 +383,15 @@ void print_text(MovementAnswer const& r, Style const& style) {
                element_text(f, w.got), stores(r) ? "is" : "should be", element_text(f, w.wanted));
   }
   if (std::string const hint = element_hint(r); !hint.empty()) fmt::print("           {}\n", hint);
-  if (!r.instead.empty()) fmt::print("{}  {} does it\n", style.gap(), r.instead);
+  if (!r.instead.empty())
+    fmt::print("{}  {} does it{}{}\n", style.gap(), r.instead, r.instead_how.empty() ? "" : ", ",
+               r.instead_how);
+  if (auto const& found = r.found.movmatrix)
+    fmt::print("{}  {}   movmatrix.sync.aligned.m8n8.trans.b16 on {} does it{}\n", style.gap(),
+               style.outcome(found->answer.outcome), register_order(found->registers),
+               style.aside(names_of(found->answer.engines)));
   if (r.found.up_to) print_up_to(r, style);
-  if (r.found.nothing_fixes && r.instead.empty())
+  if (r.found.nothing_fixes && r.instead.empty() && !r.found.movmatrix)
     fmt::print("           no order of the values within the lanes and no permutation of k and {} fixes it\n",
                is_b(f.fragment) ? f.column_index() : f.row_index());
 }
@@ -367,7 +403,8 @@ std::string obligation_of(Common const& common, FragmentArguments const& options
   std::string const statement =
       toml_table({{"from", toml_text(from)},
                   {"into", toml_text(*options.into)},
-                  {"contiguous", options.contiguous.empty() ? "" : toml_text(options.contiguous)}});
+                  {"contiguous", options.contiguous.empty() ? "" : toml_text(options.contiguous)},
+                  {"transposed", options.transposed ? "true" : ""}});
   return command::obligation_of(common, from + " into " + *options.into, true)
       .add("element", options.element)
       .add_value("fragment", statement)
@@ -377,8 +414,13 @@ std::string obligation_of(Common const& common, FragmentArguments const& options
 }  // namespace
 
 void run_movement(Common& common, FragmentArguments const& options) {
-  MovementQuestion const question = parse_movement(
-      {options.fragment, *options.into, options.operand, options.element, options.contiguous, {}});
+  MovementQuestion const question = parse_movement({options.fragment,
+                                                    *options.into,
+                                                    options.operand,
+                                                    options.element,
+                                                    options.contiguous,
+                                                    {},
+                                                    options.transposed});
   MovementAnswer const result = decide_movement(question, common.limits());
   refuse_older(common, result.from);
   refuse_older(common, result.into);

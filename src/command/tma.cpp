@@ -3,6 +3,7 @@
 #include "command/command.hpp"
 #include "command/emit.hpp"
 #include "command/help.hpp"
+#include "command/tma_box.hpp"
 
 #include "report/report.hpp"
 
@@ -27,6 +28,8 @@ constexpr std::size_t shown_copies = 8;
 
 struct TmaArguments {
   LayoutArgument layout;
+  TmaBoxArguments one_box;  ///< --box or --im2col: then there is no layout
+  std::string im2col;
   bool all = false;
   std::string emit;
 };
@@ -108,9 +111,10 @@ std::size_t dimensions_of(Layout const& tile) {
 void take_recast(TmaResult& result) {
   unsigned const before = *result.map.element_bits;
   static_cast<Map&>(result.map) = *result.found.recast;
-  std::string const types = before == 4 ? "TMA's packed types of 4 bits are not modelled: 16U4_ALIGN8B, "
-                                          "which leaves no gaps, and 16U4_ALIGN16B, which "
-                                          "leaves 8 bytes free behind every 8"
+  std::string const types = before == 4 ? "16U4_ALIGN8B copies the same bytes, with twice the first extents "
+                                          "of box (at most 256) and tensor; "
+                                          "16U4_ALIGN16B writes others, 8 bytes free behind every 8 (--box "
+                                          "128,ROWS --element 16U4_ALIGN16B)"
                                         : fmt::format("TMA has no elements of {} bits", before);
   result.map.notes.push_back(
       fmt::format("{}; the answer is that of the same bytes as elements of {} bits: {}", types,
@@ -571,8 +575,10 @@ void print_text(TmaResult const& result, bool all, Style const& style) {
     fmt::print("           on {}\n           tried: {}\n", domain_of_refutation(result), searched(result));
   if (!result.hint.empty()) fmt::print("           {}\n", result.hint);
   if (!style.brief() || result.support != Support::measured)
-    fmt::print("           {}: {}; interleaved tensors and copies without a tensor map are not modelled\n",
-               result.arch->name, evidence_of(result));
+    fmt::print(
+        "           {}: {}; interleaved tensors, gather4, scatter4 and copies without a tensor map are not "
+        "modelled\n",
+        result.arch->name, evidence_of(result));
 }
 
 /// `[64, 64]`.
@@ -601,6 +607,24 @@ std::string obligation_of(Common const& common, TmaArguments const& options, Tma
 }
 
 void run(Common& common, TmaArguments const& options) {
+  bool const boxed = !options.one_box.box.empty() || !options.im2col.empty();
+  if (boxed && !options.layout.text.empty())
+    throw InputError::whole("--box and --im2col are of a box, not of a tile", options.layout.text,
+                            "leave LAYOUT out, or --box");
+  if (!options.one_box.box.empty() && !options.im2col.empty())
+    throw InputError::whole("--box is of a tiled tensor map, --im2col of an im2col one", options.im2col);
+  if (boxed) {
+    TmaBoxArguments one = options.one_box;
+    one.element = options.layout.element;
+    one.im2col = !options.im2col.empty();
+    if (one.im2col) one.box = options.im2col;
+    return run_tma_box(common, one);
+  }
+  if (!options.one_box.swizzle.empty())
+    throw InputError::whole("--swizzle goes with --box or --im2col", options.one_box.swizzle,
+                            "a LAYOUT has its own swizzle");
+  if (options.layout.text.empty())
+    throw InputError{"LAYOUT is missing", {}, 0, 1, "or a box: --box 64,64 --element f16 --swizzle 128B"};
   TmaResult const result =
       compute_copies(common, options.layout.parse_for_every_base(), options.layout.element);
   common.exit_code = exit_code_of(result.found.outcome);
@@ -632,6 +656,15 @@ void add_tma(CLI::App& app, Common& common) {
       {"swizproof tma 'gmma:K_SW128<f16> (64,128)'", "which copies of the TMA write exactly this tile?"});
   auto const options = std::make_shared<TmaArguments>();
   options->layout.add_to(*sub);
+  sub->get_option("LAYOUT")->required(false);
+  sub->add_option(
+         "--box", options->one_box.box,
+         "in place of LAYOUT the extents of one box, innermost first: is it legal, and what does it write?")
+      ->type_name("INTEGERS");
+  sub->add_option("--im2col", options->im2col,
+                  "in place of LAYOUT channelsPerPixel,pixelsPerColumn of an im2col tensor map: the same")
+      ->type_name("INTEGERS");
+  sub->add_option("--swizzle", options->one_box.swizzle, "of --box and --im2col: none, 32B, 64B, 128B, ..");
   auto* const all = sub->add_flag("--all", options->all, "list all boxes")->disable_flag_override();
   add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common)->excludes(all);

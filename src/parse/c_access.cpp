@@ -9,8 +9,6 @@ namespace swizproof {
 
 namespace {
 
-using Op = Expression::Op;
-
 /// Position of a token of `wanted` outside of brackets at or behind `from`, or the end. `at(i)` is true at such a token.
 template <class At>
 std::size_t find_outside(std::string_view text, std::size_t from, At const& at) {
@@ -280,9 +278,10 @@ class CAccessParser {
     }
     CValue const steps = variable(Variable::range("iteration of " + name, 0, n(count - 1)), from);
     CValue const value = c_convert(
-        c_apply(Op::add, first, c_apply(Op::multiply, steps, c_number(static_cast<std::int64_t>(step)))),
+        c_apply(Expression::Op::add, first,
+                c_apply(Expression::Op::multiply, steps, c_number(static_cast<std::int64_t>(step)))),
         first.bounds.type);
-    active_.push_back(c_apply(or_equal ? Op::less_equal : Op::less, value, end));
+    active_.push_back(c_apply(or_equal ? Expression::Op::less_equal : Expression::Op::less, value, end));
     define(name, value, from);
   }
   void add_condition(CValue const& condition) {

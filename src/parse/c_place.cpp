@@ -4,12 +4,13 @@ namespace swizproof {
 
 namespace {
 
-using Op = Expression::Op;
 constexpr IntegerType long_type{64, true};
 
 CValue wide(CValue const& v) { return c_convert(v, long_type); }
-CValue times(CValue const& v, std::int64_t n) { return n == 1 ? v : c_apply(Op::multiply, v, c_number(n)); }
-CValue sum_of(CValue const& a, CValue const& b) { return c_apply(Op::add, a, b); }
+CValue times(CValue const& v, std::int64_t n) {
+  return n == 1 ? v : c_apply(Expression::Op::multiply, v, c_number(n));
+}
+CValue sum_of(CValue const& a, CValue const& b) { return c_apply(Expression::Op::add, a, b); }
 bool is_zero(CValue const& v) { return v.bounds.is_constant() && v.bounds.least == 0; }
 
 /// Indices of the element that lies `last` elements behind the start of a row, in this row or another.
@@ -19,8 +20,8 @@ void count_through_rows(DeclaredArray const& array, CValue const& last, std::siz
   for (std::size_t i = 1; i <= along; ++i)
     flat = sum_of(times(flat, array.extents[i]), i < along ? wide(indices[i]) : last);
   for (std::size_t i = along; i > 0; --i) {
-    indices[i] = c_apply(Op::remainder, flat, c_number(array.extents[i]));
-    flat = c_apply(Op::divide, flat, c_number(array.extents[i]));
+    indices[i] = c_apply(Expression::Op::remainder, flat, c_number(array.extents[i]));
+    flat = c_apply(Expression::Op::divide, flat, c_number(array.extents[i]));
   }
   indices[0] = flat;
 }

@@ -1,4 +1,6 @@
 // FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
+#include "parse/blackwell_atom.hpp"
+#include "parse/mma_kind.hpp"
 #include "parse/nearest.hpp"
 #include "parse/scanner.hpp"
 #include "parse/tiled_mma.hpp"
@@ -14,9 +16,8 @@ namespace swizproof {
 namespace {
 
 constexpr char const* fragment_forms =
-    "mma.SHAPE.TYPE:a|b|d, wgmma.m64nNkK.TYPE:a|d, ldmatrix or stmatrix .x1 .x2 .x4 [.trans]; PTX's whole "
-    "names and "
-    "CuTe's atoms too";
+    "mma.SHAPE[.KIND].TYPE:a|b|d|sfa|sfb, wgmma.m64nNkK.TYPE:a|d, ldmatrix or stmatrix .x1 .x2 .x4 [.trans], "
+    "movmatrix.trans, tcgen05.ld.SHAPE.xN; PTX's whole names and CuTe's atoms too";
 
 /// An element type of mma: its name for PTX, or ours, and its bits.
 struct MmaType {
@@ -27,6 +28,8 @@ std::optional<MmaType> mma_type(std::string_view name) {
   for (std::string_view const known : {"f64", "f32", "tf32", "s32", "i32", "f16", "bf16", "e4m3", "e5m2",
                                        "fp8", "s8", "u8", "i8", "s4", "u4", "i4", "e2m1", "fp4"})
     if (known == name) return MmaType{known, element_type(name)->bits};
+  for (std::string_view const six : {"e3m2", "e2m3"})
+    if (six == name) return MmaType{six, 6};
   return std::nullopt;
 }
 
@@ -50,6 +53,12 @@ std::vector<std::string> fragment_names() {
   };
   for (InstructionName const& known : instruction_names)
     if (known.instruction.matrices != 0) names.emplace_back(known.text);
+  for (InstructionName const& known : byte_matrix_names) names.emplace_back(known.text);
+  names.emplace_back("movmatrix.trans");
+  for (TensorMemoryForm const& form : tensor_memory_forms)
+    for (char const* op : {"tcgen05.ld.", "tcgen05.st."})
+      for (unsigned many = 1; many <= form.most; many *= 2)
+        names.push_back(op + std::string(form.name) + ".x" + std::to_string(many));
   for (MmaShape const& s : mma_shapes) each_type("mma." + std::string(s.shape), s.types);
   for (WgmmaShape const& s : wgmma_shapes)
     for (unsigned const n : {8U, 16U, 32U, 64U, 96U, 128U, 192U, 256U})
@@ -86,22 +95,31 @@ class FragmentParser {
     while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
     name_ = text;
     if (std::size_t const space = name_.find(".shared::cta"); space != name_.npos) name_.erase(space + 7, 5);
-    plain_cute();
-    std::size_t const colon = name_.find(':');
-    if (colon != name_.npos && name_.find("::") == colon)
-      fail("kinds of mma are not known", "leave .kind::... out");
+    std::size_t colon = name_.rfind(':');
+    if (colon != name_.npos && colon > 0 && name_[colon - 1] == ':') colon = name_.npos;  // of kind::f8f6f4
+    if (colon != name_.npos) {
+      read_operand(std::string_view(name_).substr(colon + 1));
+      name_.resize(colon);
+    }
+    if (std::string ptx = ptx_of_blackwell_atom(name_); !ptx.empty()) {
+      if (ptx.rfind("ldmatrix.m16n16", 0) == 0)
+        notes_.emplace_back(
+            "CuTe's atom exchanges bytes 2 and 3 of each even register with bytes 0 and 1 of the next after "
+            "the "
+            "instruction; this is the instruction's");
+      name_ = std::move(ptx);
+    } else
+      plain_cute();
     std::size_t const point = name_.rfind('.');
     if (colon == name_.npos && point != name_.npos && point + 2 == name_.size() &&
         std::string_view("abcdABCD").find(name_[point + 1]) != std::string_view::npos)
       fail("the operand stands behind a colon", name_.substr(0, point) + ":" + name_[point + 1]);
-    if (colon == name_.npos) return;
-    read_operand(std::string_view(name_).substr(colon + 1));
-    name_.resize(colon);
   }
 
   [[nodiscard]] NamedFragment parse() {
     NamedFragment f = fragment();
     f.addend = operand_ && addend_;
+    f.notes.insert(f.notes.end(), notes_.begin(), notes_.end());
     return f;
   }
 
@@ -112,6 +130,15 @@ class FragmentParser {
     if (words_.empty()) unknown();
     if (words_[0] == "mma") return mma();
     if (words_[0] == "wgmma") return wgmma();
+    if (words_[0] == "movmatrix") return movmatrix();
+    if (words_[0] == "tcgen05" && words_.size() > 1 && (words_[1] == "ld" || words_[1] == "st"))
+      return tcgen05();
+    if (words_[0] == "tcgen05" && words_.size() > 1 && words_[1] == "cp")
+      fail("tcgen05.cp copies shared memory to Tensor Memory: no register holds it",
+           "tcgen05.ld reads it from there");
+    if (words_[0] == "tcgen05" && words_.size() > 1 && words_[1] == "mma")
+      fail("tcgen05.mma reads its operands from shared memory and Tensor Memory: no register holds them",
+           "'swizproof descriptor --for tcgen05' has the operands in shared memory");
     if (words_[0] == "ldmatrix" || words_[0] == "stmatrix") return matrices();
     unknown();
   }
@@ -128,8 +155,12 @@ class FragmentParser {
       operand_ = Operand::b;
     else if (letters == "c" || letters == "C" || letters == "d" || letters == "D")
       operand_ = Operand::d, addend_ = letters == "c" || letters == "C";
+    else if (letters == "sfa" || letters == "SFA")
+      operand_ = Operand::scale_a;
+    else if (letters == "sfb" || letters == "SFB")
+      operand_ = Operand::scale_b;
     else
-      fail("an operand is a, b, c or d", "such as mma.m16n8k16.f16:b");
+      fail("an operand is a, b, c or d, or sfa or sfb for scales", "such as mma.m16n8k16.f16:b");
   }
   /// `cute::SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::K>` as SM90_64x128x16_F32F16F16_SS.
   void plain_cute() {
@@ -201,7 +232,8 @@ class FragmentParser {
 
   /// The types behind the shape: that of A and B, and the bits of D. One type, or D, A, B and, of mma, C.
   struct Types {
-    MmaType operands;
+    MmaType operands;  ///< of A, and of B too without a kind
+    MmaType b;
     unsigned d_bits;
     std::string text;
   };
@@ -209,10 +241,12 @@ class FragmentParser {
     std::vector<MmaType> found;
     std::string text;
     for (std::size_t i = 2; i < words_.size(); ++i) {
-      for (std::string_view const known : {"b1", "e3m2", "e2m3"})
-        if (words_[i] == known)
-          fail(words_[0] + " of " + words_[i] + " is not modelled",
-               "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
+      if (words_[i] == "b1")
+        fail(words_[0] + " of " + words_[i] + " is not modelled",
+             "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
+      if (!kind_ && (words_[i] == "e3m2" || words_[i] == "e2m3"))
+        fail(words_[0] + " of " + words_[i] + " is one of a kind: the kind is missing",
+             "mma.m16n8k32.kind::f8f6f4." + words_[i]);
       std::optional<MmaType> const type = mma_type(words_[i]);
       if (!type)
         fail("unknown element type " + words_[i], did_you_mean(name_, fragment_names(), fragment_forms));
@@ -220,16 +254,16 @@ class FragmentParser {
       text += "." + words_[i];
     }
     if (found.empty()) fail("the element type is missing", "such as mma.m16n8k16.f16");
-    if (found.size() == 1) return {found[0], found[0].bits == 64 ? 64U : 32U, text};
+    if (found.size() == 1) return {found[0], found[0], found[0].bits == 64 ? 64U : 32U, text};
     if (found.size() != all)
       fail("the types are that of A and B alone, or those of D, A, B" + std::string(all == 4 ? " and C" : ""),
            "such as mma.m16n8k16.f32.f16.f16.f32 or wgmma.m64n64k16.f32.f16.f16");
-    if (found[1].bits != found[2].bits) fail("A and B have elements of different sizes", "");
+    if (!kind_ && found[1].bits != found[2].bits) fail("A and B have elements of different sizes", "");
     if (found.size() == 4 && found[3].name != found[0].name)
       fail("C and D have one type in every mma that is modelled, and these are " +
                std::string(found[3].name) + " and " + std::string(found[0].name),
            "the types are those of D, A, B and C");
-    return {found[1], found[0].bits, text};
+    return {found[1], found[2], found[0].bits, text};
   }
   /// With the size of the elements that D is converted to.
   [[nodiscard]] unsigned d_bits(unsigned bits) const {
@@ -247,12 +281,25 @@ class FragmentParser {
   }
   NamedFragment named(std::string instruction, Operand operand, Fragment const& fragment,
                       std::string_view needs) const {
-    return {std::move(instruction), operand, {}, fragment, std::string(needs), false, false};
+    NamedFragment named;
+    named.instruction = std::move(instruction);
+    named.operand = operand;
+    named.fragment = fragment;
+    named.needs = needs;
+    return named;
   }
 
-  [[nodiscard]] NamedFragment mma() const {
+  [[nodiscard]] NamedFragment mma() {
+    kind_ = take_kind(words_, text_);
+    if (words_.size() > 1 && words_[1] == "sp")
+      fail("mma.sp, whose A is sparse, is not modelled",
+           "B, C and D are those of the dense mma of twice its k");
     if (words_.size() < 2 || !mma_extents(words_[1])) unknown();
     Types const type = types(4);
+    if (kind_) return of_kind(type);
+    if (operand_ == Operand::scale_a || operand_ == Operand::scale_b)
+      fail("scales are those of a kind, and no .kind is given",
+           "such as mma.m16n8k64.kind::mxf4nvf4.scale_vec::4X.e2m1:sfa");
     std::string known;
     for (MmaShape const& shape : mma_shapes) {
       if (shape.shape != words_[1]) continue;
@@ -267,7 +314,8 @@ class FragmentParser {
                 float8     ? "sm_89"
                 : bfloat16 ? "sm_80"
                            : shape.needs);
-      found.block_scaled = has_type("e2m1", type.operands.name);
+      found.measured = !has_type("e2m1", type.operands.name);
+      if (!found.measured) found.scale_blocks = {32, 16};
       return found;
     }
     if (known.empty()) unknown();
@@ -275,12 +323,63 @@ class FragmentParser {
     std::string const exists = words_[1] == "m8n8k4" && operands == "f16"
                                    ? "sm_70 has it, as four products of a warp; "
                                : words_[1] == "m16n8k32" && operands == "e2m1"
-                                   ? "sm_120a has it, as kind::f8f6f4 in units of 8 bits; "
+                                   ? "sm_120a has it, in units of 8 bits: mma.m16n8k32.kind::f8f6f4.e2m1; "
                                    : "";
     fail("mma." + words_[1] + " of " + std::string(operands) + " is not modelled",
          exists + "modelled of this shape: " + known);
   }
+  /// mma with a kind: m16n8k32 in containers of 8 bits, or m16n8k64 of 4, and their scales.
+  [[nodiscard]] NamedFragment of_kind(Types const& type) {
+    MmaKind const& kind = *kind_->kind;
+    if (words_[1] != kind.shape)
+      fail("kind::" + std::string(kind.name) + " has no " + words_[1],
+           "it has " + std::string(kind.shape) + " alone");
+    for (MmaType const& one : {type.operands, type.b})
+      if (!has_type(kind.types, one.name))
+        fail("kind::" + std::string(kind.name) + " has no elements of " + std::string(one.name),
+             "it has " + std::string(kind.types));
+    Operand const which = operand(":a, :b, :d, or for scales :sfa or :sfb");
+    std::string name = "mma." + words_[1] + "." + kind_->text() + type.text;
+    if (!kind_->scale_type.empty()) name += "." + kind_->scale_type;
+    auto const* const shape = std::find_if(mma_shapes.begin(), mma_shapes.end(), [&](MmaShape const& s) {
+      return s.shape == kind.shape && s.bits == kind.container;
+    });
+    bool const scales = which == Operand::scale_a || which == Operand::scale_b;
+    if (scales && kind_->vectors == 0)
+      fail("kind::" + std::string(kind.name) + " has no scales", "kind::mxf8f6f4 has");
+    if (scales && element_bits_) fail("a scale has 8 bits", "leave --element out");
+    NamedFragment found =
+        named(std::move(name), which,
+              scales ? scale_fragment(which, kind_->vectors) : shape->fragment(which, d_bits(type.d_bits)),
+              "sm_120a");
+    found.measured = false;
+    if (kind_->vectors != 0) found.scale_blocks = {shape->k / kind_->vectors};
+    if (scales) notes_.push_back(selector_note(which));
+    if (which == Operand::a || which == Operand::b)
+      note_container(which == Operand::a ? type.operands : type.b);
+    return found;
+  }
+  /// Registers that the selector of an instruction names, whose fragment is that of {0, ..}.
+  [[nodiscard]] std::string selector_note(Operand which) const {
+    bool const a = which == Operand::scale_a;
+    std::string const ids(byte_ids(kind_->vectors));
+    return "selector {byte-id, thread-id}: byte-id is " + ids +
+           (ids == "0" ? "" : ", and value i is byte byte-id + i") +
+           "; of each group of four lanes the register of " +
+           (a ? "lanes 0 and 1 is read for thread-id 0, of lanes 2 and 3 for thread-id 1"
+              : "lane thread-id is read, 0 to 3");
+  }
+  /// Bits of a container of 8 that smaller elements have.
+  void note_container(MmaType const& type) {
+    if (kind_->kind->container != 8 || type.bits == 8) return;
+    notes_.push_back(type.bits == 6 ? "each element is in bits 0 to 5 of its 8"
+                                    : "each element is in bits 2 to 5 of its 8: ldmatrix ...b8x16.b4x16_p64 "
+                                      "writes bits 0 to 3, so shift left by 2");
+  }
   [[nodiscard]] NamedFragment wgmma() const {
+    if (words_.size() > 1 && words_[1] == "sp")
+      fail("wgmma.sp, whose A is sparse, is not modelled",
+           "D is that of the dense wgmma of the same m and n");
     auto const extents = words_.size() < 2 ? std::nullopt : mma_extents(words_[1]);
     if (!extents) unknown();
     Types const type = types(3);
@@ -309,14 +408,92 @@ class FragmentParser {
              " is not modelled",
          "modelled: " + known);
   }
+  /// ldmatrix and stmatrix of bytes.
+  [[nodiscard]] NamedFragment of_bytes(InstructionName const& known) const {
+    if (operand_) fail("ldmatrix and stmatrix have no operands", "--into says which operand is meant");
+    if (element_bits_ && *element_bits_ != 8)
+      fail(std::string(known.text) + " moves elements of 8 bits, and these have " +
+               std::to_string(*element_bits_),
+           "ldmatrix and stmatrix of .m8n8 move units of 16 bits");
+    NamedFragment found;
+    found.instruction = known.text;
+    found.memory = known.instruction;
+    found.fragment = fragment_of(known.instruction, 8);
+    found.needs = "sm_100a, sm_110a or sm_120a";
+    found.measured = false;
+    MatrixForm const form = known.instruction.form;
+    if (form == MatrixForm::m16n16_b6 || form == MatrixForm::m8n16_b6)
+      found.notes.emplace_back(
+          "a row in memory is 16 elements of 6 bits in 12 bytes and 4 bytes of gap; in registers bits 0 to 5 "
+          "of each 8");
+    if (form == MatrixForm::m16n16_b4 || form == MatrixForm::m8n16_b4)
+      found.notes.emplace_back(
+          "a row in memory is 16 elements of 4 bits in 8 bytes and 8 bytes of gap; in registers bits 0 to 3 "
+          "of each 8");
+    return found;
+  }
+  /// movmatrix.sync.aligned.m8n8.trans.b16: registers to registers. [PTX ISA 9.1, 9.7.14.5.17]
+  [[nodiscard]] NamedFragment movmatrix() const {
+    for (std::size_t i = 1; i < words_.size(); ++i)
+      if (words_[i] != "m8n8" && words_[i] != "trans" && words_[i] != "b16") unknown();
+    if (operand_) fail("movmatrix has no operands", "--into says which operand is meant");
+    unsigned const bits = element_bits_.value_or(16);
+    if (bits < 4 || bits > 16)
+      fail("movmatrix moves units of 16 bits: elements have 4 to 16", "--element f16, fp8");
+    NamedFragment found;
+    found.instruction = "movmatrix.trans";
+    found.fragment = fragment_of({Operation::ldmatrix, 16, 1, true}, bits);
+    found.needs = "sm_75";
+    found.measured = false;
+    return found;
+  }
+  /// tcgen05.ld.sync.aligned.16x256b.x4.b32. [PTX ISA 9.1, 9.7.16.8.1]
+  [[nodiscard]] NamedFragment tcgen05() const {
+    if (operand_ && *operand_ != Operand::d)
+      fail(words_[0] + "." + words_[1] + " has no operands",
+           "the lanes and columns of Tensor Memory are its indices");
+    TensorMemoryForm const* form = nullptr;
+    unsigned many = 0;
+    for (std::size_t i = 2; i < words_.size(); ++i) {
+      std::string const& word = words_[i];
+      auto const* const known = std::find_if(std::begin(tensor_memory_forms), std::end(tensor_memory_forms),
+                                             [&](TensorMemoryForm const& f) { return f.name == word; });
+      if (known != std::end(tensor_memory_forms))
+        form = known;
+      else if (word.starts_with("pack::") || word.starts_with("unpack::"))
+        fail("." + word + " is not modelled", "without it a register has one column of 32 bits");
+      else if (word.size() > 1 && word[0] == 'x')
+        (void)std::from_chars(word.data() + 1, word.data() + word.size(), many);
+      else if (word != "b32")
+        unknown();
+    }
+    if (form == nullptr || many == 0) unknown();
+    if ((many & (many - 1)) != 0 || many > form->most)
+      fail(".num of ." + std::string(form->name) + " is x1, x2, .., x" + std::to_string(form->most), "");
+    unsigned const bits = element_bits_.value_or(32);
+    if (bits < 4 || bits > 32)
+      fail("columns are converted to elements of 4 to 32 bits", "--element f16, fp8");
+    NamedFragment found;
+    found.instruction = "tcgen05." + words_[1] + "." + std::string(form->name) + ".x" + std::to_string(many);
+    found.operand = Operand::d;
+    found.fragment = fragment_of(*form, many, bits);
+    found.needs = "sm_100a or sm_110a";
+    found.measured = false;
+    found.notes.push_back(form->lanes == 32
+                              ? "lanes and columns are counted from the address; warp w of a warpgroup "
+                                "reaches lanes 32w to 32w + 31"
+                              : "lanes and columns are counted from the address, at lane 32w or 32w + 16 "
+                                "of warp w of a warpgroup");
+    if (form->shape == TensorMemoryShape::s16x32bx2)
+      found.notes.push_back("columns from " + std::to_string(many) + " on are those from immHalfSplitoff on");
+    return found;
+  }
   [[nodiscard]] NamedFragment matrices() const {
     std::string name;
-    for (std::string const& word : words_) {
-      if (word == "m16n16" || word == "m8n16" || word == "m16n8" || word == "b8")
-        fail("ldmatrix of " + word + " is not known",
-             "the 8x8 matrices of 16 bits are: ldmatrix.x4, ldmatrix.x4.trans");
+    for (std::string const& word : words_)
       if (word != "m8n8" && word != "b16") name += (name.empty() ? "" : ".") + word;
-    }
+    for (InstructionName const& known : byte_matrix_names)
+      if (known.text == name) return of_bytes(known);
     auto const* const known =
         std::find_if(instruction_names.begin(), instruction_names.end(),
                      [&](InstructionName const& i) { return i.text == name && i.instruction.matrices != 0; });
@@ -328,19 +505,20 @@ class FragmentParser {
     if (known->instruction.transposed && bits > 16)
       fail("elements of " + std::to_string(bits) + " bits are split: .trans moves units of 16 bits",
            "without .trans they stay whole");
-    return {name,
-            {},
-            known->instruction,
-            fragment_of(known->instruction, bits),
-            known->instruction.operation == Operation::stmatrix ? "sm_90" : "sm_75",
-            false,
-            false};
+    NamedFragment found;
+    found.instruction = name;
+    found.memory = known->instruction;
+    found.fragment = fragment_of(known->instruction, bits);
+    found.needs = known->instruction.operation == Operation::stmatrix ? "sm_90" : "sm_75";
+    return found;
   }
 
   std::string text_;
   std::string name_;
   std::optional<unsigned> element_bits_;
   std::optional<Operand> operand_;
+  std::optional<KindWords> kind_{};
+  std::vector<std::string> notes_{};
   bool addend_ = false;       ///< C
   bool a_is_shared_ = false;  ///< of CuTe's atoms for two operands in shared memory
   std::vector<std::string> words_{};

@@ -1,6 +1,7 @@
 // Instructions by all their names: ours, those of PTX and SASS, and CUTLASS's copy atoms.
 #include "parse/scanner.hpp"
 
+#include "parse/blackwell_atom.hpp"
 #include "parse/nearest.hpp"
 #include "parse/sass.hpp"
 
@@ -169,9 +170,7 @@ class InstructionReader {
   /// ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
   Instruction matrices() {
     for (std::string_view const word : {"m16n16", "m8n16", "m16n8", "b8", "b8x16"})
-      if (has(word))
-        refuse(std::string(word) + " moves matrices of bytes or less, which are not modelled",
-               "m8n8 with .b16 is");
+      if (has(word)) return byte_matrices();
     expect_words({"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta", "b16"});
     std::optional<std::string> found;
     for (char const* count : {"x1", "x2", "x4"}) {
@@ -182,6 +181,26 @@ class InstructionReader {
     if (!found) refuse("the number of matrices is missing: .x1, .x2 or .x4");
     expect_operands();
     return *from_table(*found);
+  }
+
+  /// ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8, ldmatrix.sync.aligned.m8n16.x4.b8x16.b4x16_p64
+  Instruction byte_matrices() {
+    expect_words({"sync", "aligned", "m16n16", "m8n16", "m16n8", "x1", "x2", "x4", "trans", "shared",
+                  "shared::cta", "b8", "b8x16", "b6x16_p32", "b4x16_p64"});
+    std::string name;
+    for (std::string_view const word : words_)
+      if (word != "sync" && word != "aligned" && !word.starts_with("shared"))
+        name += (name.empty() ? "" : ".") + std::string(word);
+    for (InstructionName const& known : byte_matrix_names)
+      if (known.text == name) {
+        expect_operands();
+        return known.instruction;
+      }
+    std::vector<std::string> names;
+    for (InstructionName const& known : byte_matrix_names) names.emplace_back(known.text);
+    refuse("no such matrices of bytes: " + name,
+           did_you_mean(name, names,
+                        "m16n16 with .x1 or .x2 and .trans, m8n16 with .b8x16, stmatrix m16n8 with .trans"));
   }
 
   /// cp.async.cg.shared.global [dst], [src], 16
@@ -274,6 +293,8 @@ class InstructionReader {
     }
     for (CopyAtom const& atom : copy_atoms)
       if (atom.name == name) return from_table(atom.instruction);
+    if (name.starts_with("SM100_") && (name.find("_LDSM_") != name.npos || name.find("_STSM_") != name.npos))
+      if (std::string const ptx = ptx_of_blackwell_atom(name); !ptx.empty()) return parse_instruction(ptx);
     for (std::string_view const prefix : {"SM80_CP_ASYNC_CACHEALWAYS", "SM80_CP_ASYNC_CACHEGLOBAL"}) {
       if (!name.starts_with(prefix)) continue;
       std::string_view rest = name.substr(prefix.size());

@@ -36,8 +36,22 @@ Mover mover_of(std::string const& text) {
   throw InputError{std::move(message), from.name() + " --into " + into.name(), 0, 1, std::move(hint)};
 }
 
+/// Refuses what is no operand that elements move to or from.
+void refuse_unmoved(NamedFragment const& from, NamedFragment const& into) {
+  for (NamedFragment const* f : {&from, &into}) {
+    if (!f->operand && !f->memory)
+      refuse_pair(from, into, "movmatrix is between two operands: name them",
+                  "the answer names movmatrix where it does it, such as mma.m16n8k16.f16:d --into "
+                  "mma.m16n8k16.f16:b");
+    if (holders_of_each(f->fragment) > 1)
+      refuse_pair(from, into, "scales are given in the registers that the selector names",
+                  "without --into: which lane gives which scale");
+  }
+}
+
 bool is_memory(std::string const& text) {
-  return looks_like_instruction(text) && parse_instruction(text).matrices != 0;
+  return text.find("TMEM_") == std::string::npos && looks_like_instruction(text) &&
+         parse_instruction(text).matrices != 0;
 }
 
 /// Refuses an element that is not the operand's own, where nothing is converted.
@@ -68,6 +82,7 @@ MovementQuestion parse_movement(MovementWords const& words) {
     refuse_other_element(bits, q.into, words.element);
     q.from = parse_fragment(from.text, q.into.fragment.bits);
     q.rows = from.access;
+    refuse_unmoved(q.from, q.into);
     if (q.from.memory->operation != Operation::ldmatrix)
       refuse_pair(q.from, q.into, "stmatrix does not fill registers", "ldmatrix does");
   } else if (stores) {
@@ -77,6 +92,7 @@ MovementQuestion parse_movement(MovementWords const& words) {
         q.computed_bits = computed;
     q.into = parse_fragment(into.text, q.from.fragment.bits);
     q.rows = into.access;
+    refuse_unmoved(q.from, q.into);
     if (q.into.memory->operation != Operation::stmatrix)
       refuse_pair(q.from, q.into, "ldmatrix does not empty registers", "stmatrix does");
   } else {
@@ -85,7 +101,12 @@ MovementQuestion parse_movement(MovementWords const& words) {
     refuse_other_element(bits, q.into, words.element);
     if (!words.contiguous.empty())
       refuse_pair(q.from, q.into, "nothing is stored here", "leave --contiguous out");
+    refuse_unmoved(q.from, q.into);
   }
+  q.transposed = words.transposed;
+  if (q.transposed && (loads || stores))
+    refuse_pair(q.from, q.into, "--transposed is of one operand's registers into another's",
+                "ldmatrix and stmatrix transpose with .trans");
   return q;
 }
 

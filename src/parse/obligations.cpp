@@ -108,9 +108,9 @@ class Reader {
 
   void take_rest(toml::table const& table, Obligation& out) const {
     static std::set<std::string_view> const known{
-        "name",  "layout",    "element", "access",     "at_most", "align",    "arch",
-        "equal", "bijective", "aligned", "expect",     "kernel",  "always",   "for",
-        "about", "budget",    "weight",  "descriptor", "tma",     "fragment", "source", "block"};
+        "name",      "layout",     "element", "access",   "at_most", "align", "arch",  "equal",
+        "bijective", "aligned",    "expect",  "kernel",   "always",  "for",   "about", "budget",
+        "weight",    "descriptor", "tma",     "fragment", "source",  "block"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, out);
     if (toml::node const* const kernel = table.get("kernel")) {

@@ -23,7 +23,7 @@ from questions import LEFT_OUT  # noqa: E402
 PROGRAM = os.environ["SWIZPROOF_BINARY"]
 GOLDEN = ROOT / "tests" / "golden"
 ASKED = sorted({*_questions.__all__} - {"predict"})  # whose lines are another test
-FLAGS = ("all", "bytes", "padding", "xor")
+FLAGS = ("all", "bytes", "padding", "transposed", "xor")
 #: Several words may follow these.
 GREEDY = ("access",)
 
@@ -203,7 +203,7 @@ class Parity(unittest.TestCase):
 
     def test_every_command_and_option_is_in_python_or_left_out_with_a_reason(self):
         text = self.help_of()
-        options_in = lambda help: set(re.findall(r"^  (?:-h,)?(--[a-z-]+)", help, re.MULTILINE))  # noqa: E731
+        options_in = lambda help: set(re.findall(r"^  (?:-h,)?(--[a-z0-9-]+)", help, re.MULTILINE))  # noqa: E731
         commands = re.findall(r"^  ([a-z]+)  ", text[text.index("Subcommands:") :], re.MULTILINE)
         self.assertGreaterEqual(len(commands), 19)
         seen, missing, needless = set(), [], []

@@ -7,11 +7,12 @@
 // other in the order of the lanes that give their addresses.
 #pragma once
 
-#include <swizproof/hardware/fragment.hpp>
+#include <swizproof/hardware/mma_kind.hpp>
 #include <swizproof/layout/layout.hpp>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace swizproof {
 
@@ -21,23 +22,30 @@ struct NamedFragment {
   std::optional<Operand> operand{};                ///< of mma and wgmma
   std::optional<swizproof::Instruction> memory{};  ///< ldmatrix or stmatrix: one side of it is shared memory
   Fragment fragment{};
-  std::string needs{};               ///< the first architecture that has the instruction
-  bool addend = false;               ///< true for C, which is held as D is
-  bool block_scaled = false;         ///< A and B have a scale for each block of k: mma of e2m1
-  std::vector<std::string> notes{};  ///< what of a pasted text is not in the answer
+  std::string needs{};   ///< the first architecture that has the instruction
+  bool addend = false;   ///< true for C, which is held as D is
+  bool measured = true;  ///< a campaign measured it; else documented
+  std::vector<unsigned>
+      scale_blocks{};  ///< elements along k that share a scale, for each size that is possible
+  std::vector<std::string>
+      notes{};  ///< what of a pasted text is not in the answer, and what the registers hold besides
 
-  /// `a`, `b`, `c` or `d`, as it was named. Precondition: there is an operand.
-  [[nodiscard]] char operand_letter() const;
+  /// True of tcgen05.ld and tcgen05.st, whose other side is Tensor Memory.
+  [[nodiscard]] bool tensor_memory() const { return is_tensor_memory(fragment.formula); }
+
+  /// `a`, `b`, `c`, `d`, `sfa` or `sfb`, as it was named. Precondition: there is an operand.
+  [[nodiscard]] std::string operand_letter() const;
 
   /// `mma.m16n8k16.f16:a`, `ldmatrix.x4`.
   [[nodiscard]] std::string name() const;
-  /// Names of rows and columns: `m` and `k` of A, `k` and `n` of B, `m` and `n` of D, `row` and `column`.
+  /// Names of rows and columns: `m` and `k` of A, `k` and `n` of B, `m` and `n` of D, `block` in place of k for scales, else
+  /// `row` and `column`.
   [[nodiscard]] std::string_view row_index() const;
   [[nodiscard]] std::string_view column_index() const;
 };
 
-/// The letter of an operand: `a`, `b`, `d`.
-[[nodiscard]] char letter(Operand operand);
+/// The letter of an operand: `a`, `b`, `d`; of scale factors `sfa`, `sfb`.
+[[nodiscard]] std::string letter(Operand operand);
 
 /// CuTe's thread-value layout of a fragment; in bits for ldmatrix and stmatrix, whose values are bits of the registers.
 /// [CUTLASS 4.7, mma_traits_sm75/sm80/sm90/sm90_gmma.hpp, copy_traits_sm75/sm90.hpp] Proved to be element_of() by the
@@ -46,12 +54,12 @@ struct NamedFragment {
 
 /// True of the fragments whose thread-value layout counts bits.
 [[nodiscard]] constexpr bool counts_bits(Fragment const& fragment) {
-  return fragment.formula == FragmentFormula::matrices || fragment.formula == FragmentFormula::matrices_trans;
+  return fragment.formula >= FragmentFormula::matrices && !is_tensor_memory(fragment.formula);
 }
 
-/// True of the fragments of B, whose elements CuTe numbers n + N k.
+/// True of the fragments of B and its scales, whose elements CuTe numbers n + N k.
 [[nodiscard]] constexpr bool is_b(Fragment const& fragment) {
-  return fragment.formula >= FragmentFormula::b_k4 && fragment.formula <= FragmentFormula::b_k64_b4;
+  return fragment.formula >= FragmentFormula::b_k4 && fragment.formula <= FragmentFormula::scale_b;
 }
 
 /// CuTe's number of the element that is value i of a thread, by PTX's formulas; of a bit of the registers where the

@@ -21,7 +21,8 @@ namespace swizproof {
 /// PTX's formula at (thread, value) is this layout. Checked by the claims `fragment/...`.
 [[nodiscard]] Question is_thread_values(std::string name, Fragment const& f, Layout const& layout);
 
-/// Every element is held in exactly one place, the one that the layout's inverse names.
+/// Every element is held in exactly one place, the one that the layout's inverse names; a scale factor also in the other
+/// lanes among which the selector chooses.
 [[nodiscard]] Question held_once(std::string name, Fragment const& f, Layout const& layout);
 
 /// Holder of an element: the thread and the number of its value. Precondition: row and column lie in the fragment.
@@ -57,6 +58,9 @@ struct FragmentSide {
   bool along_columns = false;       ///< where the next copy lies, else along the rows; of a side in registers
   std::optional<RowStarts> rows{};  ///< of ldmatrix and stmatrix
   bool columns_contiguous = false;  ///< in memory: columns of the operand, else its rows
+  unsigned down =
+      1;  ///< with along_columns: so many copies lie below each other before the next is beside them
+  bool transposed = false;  ///< of a side in registers: its rows are the columns that the other side has
 
   [[nodiscard]] unsigned values() const { return fragment.values * copies; }
 
@@ -66,11 +70,13 @@ struct FragmentSide {
     W const copy = i / fragment.values;
     MatrixElementOf<W> e = element_of(fragment, thread, W(i % fragment.values));
     if (!rows) {
-      if (along_columns)
-        e.column = e.column + copy * fragment.columns;
-      else
+      if (along_columns) {
+        e.column = e.column + copy / down * fragment.columns;
+        e.row = e.row + copy % down * fragment.rows;
+      } else {
         e.row = e.row + copy * fragment.rows;
-      return e;
+      }
+      return transposed ? MatrixElementOf<W>{e.column, e.row} : e;
     }
     auto const [strided, start] =
         rows->at(e.row, shr(thread, 5), copy);  // matrix row r is the one lane r gives
@@ -120,6 +126,13 @@ struct UpTo {
   Answer answer{};  ///< that it is so
 };
 
+/// The values are the wanted ones after movmatrix, which transposes the 8 x 8 units of 16 bits in one register of a warp: register r
+/// is the transposed register `registers[r]` of the source.
+struct Transposition {
+  std::vector<unsigned> registers{};
+  Answer answer{};  ///< that it is so
+};
+
 /// True if every thread gets the wanted values.
 struct Delivery {
   Answer answer{};
@@ -128,7 +141,9 @@ struct Delivery {
   std::optional<MisalignedRow>
       misaligned{};             ///< the first such row; then nothing that fixes the values is looked for
   std::optional<UpTo> up_to{};  ///< of a refuted movement into A or B
-  bool nothing_fixes = false;   ///< no such changes exist: all were tried
+  std::optional<Transposition>
+      movmatrix{};             ///< of a refuted movement between registers, where it is the answer
+  bool nothing_fixes = false;  ///< no such changes exist: all were tried
 };
 
 /// The rows' addresses with which ldmatrix or stmatrix moves the wanted values, or the obstacle: for every warp of

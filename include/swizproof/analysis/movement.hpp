@@ -19,6 +19,7 @@ struct MovementQuestion {
   std::optional<Access> rows{};  ///< of ldmatrix or stmatrix; else they are found
   std::string contiguous{};  ///< index that is contiguous in shared memory; empty: see columns_contiguous()
   std::vector<unsigned> registers{};  ///< source of each of the operand's registers; empty: the same numbers
+  bool transposed = false;            ///< between registers: the operand is the transpose of the source
 };
 
 /// Basis of the answers: PTX's formulas, which campaigns measured for single fragments.
@@ -35,7 +36,8 @@ struct MovementAnswer {
   std::string instruction{};  ///< with its rows
   bool given = false;         ///< the rows, by the user
   std::optional<SplitRow> split{};
-  std::string instead{};  ///< the same with, or without, .trans and its rows, where that does it
+  std::string instead{};  ///< the same with, or without, .trans and its rows, or another instruction, where that does it
+  std::string instead_how{};  ///< what that needs besides
   Delivery found{};
 
   /// The operand whose indices are meant: `from` of a store, else `into`.

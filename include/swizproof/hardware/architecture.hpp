@@ -193,9 +193,10 @@ inline constexpr std::uint64_t most_shared_bytes = sm_90.most_shared_bytes.value
   return (*arch.phases)[static_cast<std::size_t>(i.operation)][i.bytes <= 4 ? 0 : i.bytes == 8 ? 1 : 2];
 }
 
-/// True if the architecture has the instruction: sm_80 has no stmatrix. Precondition of all that costs one.
+/// True if the architecture has the instruction and a model of its cost: sm_80 has no stmatrix, and matrices of bytes have no cost
+/// model. Precondition of all that costs one.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool has(Architecture const& arch, Instruction i) {
-  return phase(arch, i).lanes != 0;
+  return phase(arch, i).lanes != 0 && i.form == MatrixForm::m8n8_b16;
 }
 
 /// Basis of the model for an instruction: no document says how cp.async counts its lanes (H7), so it is assumed where it has

@@ -39,6 +39,10 @@ namespace swizproof {
 inline void require(Architecture const& arch, Instruction const& instruction, std::string const& text = {}) {
   if (has(arch, instruction)) return;
   std::string const asked = text.empty() ? to_string(instruction) : text;
+  if (instruction.form != MatrixForm::m8n8_b16)
+    throw InputError::whole(
+        "the wavefronts of " + to_string(instruction) + " are neither documented nor measured", asked,
+        "'swizproof fragment' has its registers");
   char const* const since = instruction.operation == Operation::ldmatrix   ? "ldmatrix came with sm_75"
                             : instruction.operation == Operation::cp_async ? "cp.async came with sm_80"
                             : instruction.operation == Operation::stmatrix ? "stmatrix came with sm_90"

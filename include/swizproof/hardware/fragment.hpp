@@ -11,37 +11,9 @@
 #pragma once
 
 #include <swizproof/hardware/instruction.hpp>
+#include <swizproof/hardware/tensor_memory.hpp>
 
 namespace swizproof {
-
-/// Row and column of an element of a matrix.
-template <class W>
-struct MatrixElementOf {
-  W row;
-  W column;
-  [[nodiscard]] friend SWIZPROOF_HOST_DEVICE constexpr auto operator==(MatrixElementOf const& a,
-                                                                       MatrixElementOf const& b) {
-    return a.row == b.row && a.column == b.column;
-  }
-};
-using MatrixElement = MatrixElementOf<std::uint32_t>;
-
-/// The element in the lower (half 0) or upper (half 1) 16 bits of a lane's register, the register that
-/// ldmatrix loads matrix i into being register i. Row l/4, columns 2(l%4) and 2(l%4)+1; with .trans row
-/// and column change places. Lane 5, half 1: row 1, column 3. [PTX ISA 9.1, 9.7.14.5.15]
-/// Confirmed by experiment: campaign `ldmatrix`.
-template <class W>
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> matrix_element_of(W const& lane,
-                                                                                   W const& half,
-                                                                                   bool transposed) {
-  W const major = lane / 4, minor = lane % 4 * 2 + half;
-  return transposed ? MatrixElementOf<W>{minor, major} : MatrixElementOf<W>{major, minor};
-}
-[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElement matrix_element(std::uint32_t lane,
-                                                                           std::uint32_t half,
-                                                                           bool transposed) {
-  return matrix_element_of(lane, half, transposed);
-}
 
 /// A pair of formulas that PTX prints for one operand, named by the shapes and the bits of the elements that have it.
 enum class FragmentFormula : std::uint8_t {
@@ -57,6 +29,7 @@ enum class FragmentFormula : std::uint8_t {
   a_m8n8k32_b4,
   a_k32_b4,
   a_k64_b4,
+  scale_a,  ///< scale factors of A, of mma with .block_scale
   b_k4,
   b_k8_b32,
   b_k16_b64,
@@ -66,15 +39,32 @@ enum class FragmentFormula : std::uint8_t {
   b_k32_b8,
   b_k32_b4,
   b_k64_b4,
+  scale_b,
   d_m8,
   d_m16,
   d_m64,  ///< of wgmma
   matrices,
   matrices_trans,
+  matrices_m16n16,  ///< of bytes, ldmatrix with .trans
+  matrices_m16n8,   ///< of bytes, stmatrix with .trans
+  tensor_memory_32x32b,
+  tensor_memory_16x64b,
+  tensor_memory_16x128b,
+  tensor_memory_16x256b,
+  tensor_memory_16x32bx2,
 };
 
-/// Which operand of mma or wgmma. The accumulators C and D are held alike.
-enum class Operand : std::uint8_t { a, b, d };
+/// The formula of a shape of tcgen05.ld; the enumerators follow each other in both.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr FragmentFormula formula_of(TensorMemoryShape shape) {
+  return static_cast<FragmentFormula>(static_cast<unsigned>(FragmentFormula::tensor_memory_32x32b) +
+                                      static_cast<unsigned>(shape));
+}
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool is_tensor_memory(FragmentFormula formula) {
+  return formula >= FragmentFormula::tensor_memory_32x32b;
+}
+
+/// Which operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
+enum class Operand : std::uint8_t { a, b, d, scale_a, scale_b };
 
 /// Fragment of one operand in the threads of one instruction: `values` elements each of a matrix of rows x columns.
 /// A is m x k, B is k x n, D is m x n. The matrix of ldmatrix and stmatrix has a row for each address, of 16 bytes.
@@ -96,7 +86,7 @@ struct Fragment {
   }
   /// Registers of each thread.
   [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned registers() const {
-    return values * bits / register_bits();
+    return (values * bits + register_bits() - 1) / register_bits();
   }
 };
 
@@ -142,6 +132,10 @@ template <class W>
     case FragmentFormula::a_k64_b4:
       return {select(i < 8 || (!(i < 16) && i < 24), first, second),
               in_group * 8 + (i & 7) + select(i < 16, zero, like(thread, 32))};
+    case FragmentFormula::scale_a:
+      return {group + in_group % 2 * 8, i};
+    case FragmentFormula::scale_b:
+      return {i, group};
     case FragmentFormula::b_k4:
       return {in_group, group};
     case FragmentFormula::b_k8_b32:
@@ -166,9 +160,18 @@ template <class W>
       return {select(i < 2, first, second), in_group * 2 + (i & 1)};
     case FragmentFormula::d_m64:
       return {select(i % 4 < 2, first, second), i / 4 * 8 + in_group * 2 + (i & 1)};
+    case FragmentFormula::matrices_m16n16:
+      return {i / 8 * 16 + in_group * 4 + (i & 3), group + i / 4 % 2 * 8};
+    case FragmentFormula::matrices_m16n8:
+      return {i / 4 * 8 + in_group * 2 + (i & 1), group + i / 2 % 2 * 8};
     case FragmentFormula::matrices:
     case FragmentFormula::matrices_trans:
       break;
+    default:
+      return tensor_memory_element(
+          static_cast<TensorMemoryShape>(static_cast<unsigned>(f.formula) -
+                                         static_cast<unsigned>(FragmentFormula::tensor_memory_32x32b)),
+          f.columns, thread, i);
   }
   // Elements of 32 bits are two halves, those of 8 and 4 are parts of one.
   W const bit = i * f.bits;
@@ -177,15 +180,27 @@ template <class W>
   return {bit / 32 * 8 + unit.row, (unit.column * 16 + bit % 16) / f.bits};
 }
 
-/// Elements that ldmatrix writes to the registers, or stmatrix reads from them, as elements of so many bits.
-/// Precondition: bits is 4, 8 or 16; or 32 without .trans, which moves units of 16 bits.
+/// Elements that ldmatrix writes to the registers, or stmatrix reads from them, as elements of so many bits; of a byte form each has 8
+/// bits in the registers, and a row of 16 elements has 16 bytes in memory, gaps included. Precondition: bits is 4, 8 or 16; or 32
+/// without .trans, which moves units of 16 bits; 8 of a byte form. [PTX ISA 9.1, 9.7.14.5.15, figures 104 to 106, and .16]
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr Fragment fragment_of(Instruction const& i, unsigned bits) {
+  if (i.form != MatrixForm::m8n8_b16) {
+    FragmentFormula const formula = i.rows_of_each() == 16           ? FragmentFormula::matrices_m16n16
+                                    : i.form == MatrixForm::m16n8_b8 ? FragmentFormula::matrices_m16n8
+                                                                     : FragmentFormula::matrices;
+    return {formula, warp_lanes, i.lanes() / 2, 8, i.lanes(), 16};
+  }
   return {i.transposed ? FragmentFormula::matrices_trans : FragmentFormula::matrices,
           warp_lanes,
           i.matrices * 32 / bits,
           bits,
           8 * i.matrices,
           128 / bits};
+}
+
+/// The fragment of tcgen05.ld or tcgen05.st with .num = .x`many`: a row for each lane of Tensor Memory.
+[[nodiscard]] constexpr Fragment fragment_of(TensorMemoryForm const& form, unsigned many, unsigned bits) {
+  return {formula_of(form.shape), warp_lanes, form.registers * many, bits, form.lanes, form.columns * many};
 }
 
 /// A shape of mma for elements of so many bits, and the formulas of its operands.
@@ -197,7 +212,7 @@ struct MmaShape {
   FragmentFormula a, b, d;
   std::string_view needs;  ///< the first architecture that has it
 
-  /// The fragment of an operand; D has elements of `d_bits`.
+  /// The fragment of A, B or D; D has elements of `d_bits`.
   [[nodiscard]] constexpr Fragment fragment(Operand operand, unsigned d_bits) const {
     switch (operand) {
       case Operand::a:
@@ -205,6 +220,8 @@ struct MmaShape {
       case Operand::b:
         return {b, warp_lanes, n * k / warp_lanes, bits, k, n};
       case Operand::d:
+      case Operand::scale_a:
+      case Operand::scale_b:
         break;
     }
     return {d, warp_lanes, m * n / warp_lanes, d_bits, m, n};
@@ -266,8 +283,6 @@ inline constexpr std::array<WgmmaShape, 3> wgmma_shapes{{
     {32, 8, "e4m3 e5m2 s8 u8", FragmentFormula::a_k32_b8},
 }};
 
-static_assert(matrix_element(5, 1, false) == MatrixElement{1, 3});
-static_assert(matrix_element(5, 1, true) == MatrixElement{3, 1});
 static_assert(element_of(mma_shapes[7].fragment(Operand::a, 32), 5U, 3U) == MatrixElement{9, 3});
 static_assert(element_of(wgmma_shapes[1].fragment(Operand::d, 16, 32), 37U, 7U) == MatrixElement{25, 11});
 static_assert(element_of(fragment_of({Operation::ldmatrix, 16, 4, true}, 8), 5U, 3U) == MatrixElement{3, 3});

@@ -15,6 +15,7 @@ struct MovementWords {
   std::string element{};              ///< that results are converted to
   std::string contiguous{};           ///< m, n or k
   std::vector<unsigned> registers{};  ///< see MovementQuestion
+  bool transposed = false;            ///< see MovementQuestion
 };
 
 /// The movement that the words name. Throws InputError.

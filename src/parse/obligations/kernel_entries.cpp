@@ -14,7 +14,6 @@ namespace {
 
 class KernelEntries {
  public:
-
   KernelEntries(TomlFile const& file, std::vector<Architecture const*> const& archs, PtxModules& modules,
                 std::set<std::string>& names)
       : file_(file), archs_(archs), modules_(modules), names_(names) {}

@@ -34,6 +34,14 @@ class Statement {
     if (node == nullptr) return std::nullopt;
     return file_.number(*node, key, least, most);
   }
+  /// False where the key is missing.
+  [[nodiscard]] bool truth(std::string_view key) const {
+    toml::node const* const node = get(key);
+    if (node == nullptr) return false;
+    auto const value = node->value_exact<bool>();
+    if (!value) file_.fail(fmt::format("{} is true or false", key), node->source());
+    return *value;
+  }
   /// A list of integers; empty where the key is missing.
   template <class T>
   [[nodiscard]] std::vector<T> numbers(std::string_view key, std::int64_t least, std::int64_t most) const {
@@ -164,7 +172,7 @@ TmaHolds tma_statement(TomlFile const& file, toml::node const& node, Mapping map
 }
 
 FragmentHolds fragment_statement(TomlFile const& file, toml::node const& node, std::string const& element) {
-  static std::set<std::string_view> const known{"from", "into", "contiguous", "registers"};
+  static std::set<std::string_view> const known{"from", "into", "contiguous", "registers", "transposed"};
   Statement const words(file, node, "fragment", known);
   for (char const* const key : {"from", "into"})
     if (words.get(key) == nullptr)
@@ -175,7 +183,8 @@ FragmentHolds fragment_statement(TomlFile const& file, toml::node const& node, s
                                "",
                                element,
                                words.text("contiguous"),
-                               words.numbers<unsigned>("registers", 0, 255)};
+                               words.numbers<unsigned>("registers", 0, 255),
+                               words.truth("transposed")};
   return {words.within([&] { return parse_movement(movement); })};
 }
 

@@ -133,8 +133,7 @@ class TomlFile {
     if (array == nullptr || array->empty() || !(*array)[0].is_array()) return {shape(node)};
     std::vector<BlockShape> all;
     for (toml::node const& one : *array) {
-      if (!one.is_array())
-        fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
+      if (!one.is_array()) fail("block is one shape or a list of shapes: [[32, 8], [64, 4]]", one.source());
       all.push_back(shape(one));
       if (std::count(all.begin(), all.end(), all.back()) > 1)
         fail("this block stands there twice", one.source());

@@ -262,6 +262,22 @@ class TmaBoxes(Record):
 
 
 @record
+class TmaBoxType(Record):
+    """One box of one data type: the rules of cuda.h that it breaks, and what it writes if it breaks none."""
+
+    data_type: str
+    data_type_number: int
+    verdict: str
+    broken: List[str]
+    takes: List[str]
+    line_bytes: Optional[int] = None
+    pitch: Optional[int] = None
+    bytes: Optional[int] = None
+    layout: Optional[str] = None
+    split: Optional[TmaBoxes] = None
+
+
+@record
 class TmaCopy(Record):
     """One box: where it starts in the tensor and where it lands, in bytes from the tile's base."""
 
@@ -690,12 +706,15 @@ class Descriptor(Answer):
 
 @record
 class Tma(Answer):
-    """Which cuTensorMapEncodeTiled arguments write exactly this tile, or the `reason` why none do."""
+    """Which cuTensorMapEncodeTiled arguments write exactly this tile, or the `reason` why none do; of `box` and `im2col` whether the
+    box is legal, by `types`."""
 
     verdict: str
-    layout: str
     arch: str
     evidence: str
+    layout: Optional[str] = None
+    types: Optional[List[TmaBoxType]] = None
+    im2col: Optional[bool] = None
     swizzle: Optional[str] = None
     interleave: Optional[str] = None
     box: Optional[List[int]] = None
@@ -907,8 +926,11 @@ class Fragment(Answer):
     misaligned: Optional[Dict[str, int]] = None
     split: Optional[Dict[str, Any]] = None
     up_to: Optional[Dict[str, Any]] = None
+    transposed: Optional[bool] = None
+    movmatrix: Optional[Dict[str, Any]] = None
     hint: Optional[str] = None
     instead: Optional[str] = None
+    instead_how: Optional[str] = None
     reason: Optional[str] = None
     obligation: Optional[str] = None
 

@@ -175,6 +175,36 @@ TEST(Delivery, RowsThatAreFoundSayWhichWarps) {
             "row = lane, col = 16*warp");
 }
 
+/// Registers of one operand into those of another.
+Movement between(char const* from, char const* into, bool transposed) {
+  NamedFragment const source = parse_fragment(from), operand = parse_fragment(into);
+  Fragment held = source.fragment;
+  held.bits = operand.fragment.bits;
+  return {FragmentSide{held, 1, true, {}, false, 1, transposed},
+          FragmentSide{operand.fragment, 1, true, {}, false}, *operand.operand};
+}
+
+TEST(Delivery, MovmatrixIsTheAnswer) {
+  Delivery const results = deliver(between("mma.m16n8k16.f16:d", "mma.m16n8k16.f16:b", false), {});
+  ASSERT_TRUE(results.movmatrix);
+  EXPECT_EQ(results.movmatrix->registers, (std::vector<unsigned>{0, 1}));
+  Delivery const turned = deliver(between("mma.m16n8k16.f16:a", "mma.m16n8k16.f16:a", true), {});
+  ASSERT_TRUE(turned.movmatrix);
+  EXPECT_EQ(turned.movmatrix->registers, (std::vector<unsigned>{0, 2, 1, 3}));
+  EXPECT_TRUE(turned.movmatrix->answer.proved());
+  EXPECT_FALSE(deliver(between("mma.m16n8k16.e4m3:a", "mma.m16n8k16.e4m3:a", true), {}).movmatrix)
+      << "two elements of 8 bits stay side by side";
+  EXPECT_FALSE(deliver(between("mma.m16n8k8.tf32:a", "mma.m16n8k8.tf32:a", true), {}).movmatrix);
+}
+
+TEST(Delivery, AnOperandIsFourSmallerOnes) {
+  Movement m = between("mma.m16n8k32.s8:a", "mma.m8n8k16.s8:a", false);
+  m.wanted.copies = 4, m.wanted.down = 2;
+  EXPECT_TRUE(deliver(m, {}).answer.proved());
+  m.wanted.down = 1;
+  EXPECT_FALSE(deliver(m, {}).answer.proved()) << "four side by side are another matrix";
+}
+
 TEST(Delivery, ARowOfEightBytesIsMisaligned) {
   Expression const lane = of(RowVariable::lane);
   Delivery const found =

@@ -1,5 +1,5 @@
 // fragment.hpp, on literals read off PTX's figures, and against a loop that knows nothing of formulas.
-#include <swizproof/hardware/fragment.hpp>
+#include <swizproof/hardware/mma_kind.hpp>
 
 #include <gtest/gtest.h>
 
@@ -90,6 +90,47 @@ TEST(Fragment, EveryElementIsHeldOnce) {
   for (InstructionName const& known : instruction_names)
     if (known.instruction.matrices != 0)
       expect_each_once(fragment_of(known.instruction, 8), std::string(known.text));
+}
+
+// [PTX ISA 9.1, 9.7.14.5.15, figures 105 and 106; 9.7.14.5.16]
+TEST(Fragment, MatricesOfBytes) {
+  for (InstructionName const& known : byte_matrix_names) {
+    EXPECT_EQ(name(known.instruction), known.text);
+    expect_each_once(fragment_of(known.instruction, 8), std::string(known.text));
+  }
+  Instruction const load{Operation::ldmatrix, 16, 2, true, MatrixForm::m16n16_b8};
+  EXPECT_EQ(load.lanes(), 32U) << "a lane for each of 16 rows";
+  EXPECT_EQ(at(fragment_of(load, 8), 5, 3), (MatrixElement{7, 1})) << "four rows of a column in a register";
+  EXPECT_EQ(at(fragment_of(load, 8), 5, 4), (MatrixElement{4, 9}))
+      << "the second register is eight columns on";
+  EXPECT_EQ(at(fragment_of(load, 8), 5, 8), (MatrixElement{20, 1})) << "the second matrix";
+  Instruction const store{Operation::stmatrix, 16, 4, true, MatrixForm::m16n8_b8};
+  EXPECT_EQ(at(fragment_of(store, 8), 5, 1), (MatrixElement{3, 1}));
+  EXPECT_EQ(at(fragment_of(store, 8), 5, 2), (MatrixElement{2, 9}));
+}
+
+// [PTX ISA 9.1, 9.7.16.2.3.1, figures]
+TEST(Fragment, TensorMemory) {
+  for (TensorMemoryForm const& form : tensor_memory_forms)
+    for (unsigned many = 1; many <= form.most; many *= 2)
+      expect_each_once(fragment_of(form, many, 32), std::string(form.name));
+  auto const four = [](std::size_t form) { return fragment_of(tensor_memory_forms[form], 4, 32); };
+  EXPECT_EQ(at(four(0), 9, 3), (MatrixElement{9, 3}));
+  EXPECT_EQ(at(four(1), 1, 0), (MatrixElement{8, 0}));
+  EXPECT_EQ(at(four(1), 2, 3), (MatrixElement{0, 7}));
+  EXPECT_EQ(at(four(2), 5, 3), (MatrixElement{9, 5}));
+  EXPECT_EQ(at(four(3), 5, 7), (MatrixElement{9, 11}));
+  EXPECT_EQ(at(four(4), 17, 1), (MatrixElement{1, 5})) << "behind the columns of the first half";
+}
+
+// [PTX ISA 9.1, 9.7.14.3; CUTLASS, SFALayout, SFBLayout]
+TEST(Fragment, ScaleFactors) {
+  Fragment const a = scale_fragment(Operand::scale_a, 1), b = scale_fragment(Operand::scale_b, 4);
+  EXPECT_EQ(at(a, 1, 0), (MatrixElement{8, 0}));
+  EXPECT_EQ(at(a, 3, 0), at(a, 1, 0)) << "thread-id 1 reads the next two lanes";
+  EXPECT_EQ(at(a, 4, 0), (MatrixElement{1, 0}));
+  EXPECT_EQ(a.registers(), 1U) << "one byte of a register";
+  for (std::uint32_t lane = 8; lane < 12; ++lane) EXPECT_EQ(at(b, lane, 3), (MatrixElement{3, 2}));
 }
 
 // A register's elements lie side by side along k in A and B, along n in D.

@@ -1,0 +1,21 @@
+// `swizproof tma --box`: is one box legal, and what does it write?
+#pragma once
+
+#include "command/command.hpp"
+
+#include <string>
+
+namespace swizproof::command {
+
+/// The command line of `tma --box` and `tma --im2col`.
+struct TmaBoxArguments {
+  std::string box{};  ///< of --box, or of --im2col
+  std::string swizzle{};
+  std::string element{};
+  bool im2col = false;
+};
+
+/// Answers, and prints the answer.
+void run_tma_box(Common& common, TmaBoxArguments const& options);
+
+}  // namespace swizproof::command
