@@ -29,7 +29,7 @@ constexpr std::size_t most_searches = 64;      ///< of one kernel
 constexpr std::size_t most_nodes = 8'000;      ///< of one search
 constexpr std::uint64_t most_steps = 200'000;  ///< by Z3's count, of one search
 
-/// What must hold, and the unknowns in it.
+/// Conditions that must hold, and the unknowns in them.
 class Search {
  public:
   Search(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,

@@ -234,17 +234,16 @@ void move_registers(MovementAnswer& r, MovementQuestion const& q, Limits const& 
 
 }  // namespace
 
-void refuse_older(Architecture const& arch, NamedFragment const& f) {
+void refuse_older(Architecture const& arch, std::string const& instruction, std::string const& needs) {
   if (arch.capability == unknown_capability) return;
-  for (std::size_t at = f.needs.find("sm_"); at != std::string::npos; at = f.needs.find("sm_", at + 1)) {
-    std::size_t const end = std::min(f.needs.find_first_not_of("0123456789", at + 3), f.needs.size());
-    unsigned const needed =
-        static_cast<unsigned>(std::stoul(std::string(f.needs.substr(at + 3, end - at - 3))));
-    bool const alone = end < f.needs.size() && f.needs[end] == 'a';
+  for (std::size_t at = needs.find("sm_"); at != std::string::npos; at = needs.find("sm_", at + 1)) {
+    std::size_t const end = std::min(needs.find_first_not_of("0123456789", at + 3), needs.size());
+    unsigned const needed = static_cast<unsigned>(std::stoul(needs.substr(at + 3, end - at - 3)));
+    bool const alone = end < needs.size() && needs[end] == 'a';
     if (alone ? arch.capability / 10 == needed / 10 : arch.capability >= needed) return;
   }
-  throw InputError::whole(fmt::format("{} has no {}", arch.name, f.instruction), std::string(arch.name),
-                          fmt::format("it needs {}", f.needs));
+  throw InputError::whole(fmt::format("{} has no {}", arch.name, instruction), std::string(arch.name),
+                          fmt::format("it needs {}", needs));
 }
 
 MovementAnswer decide_movement(MovementQuestion const& question, Limits const& limits) {

@@ -124,7 +124,8 @@ void decide_operand(TmaHolds const& hold, Obligation const& o, Limits const& lim
 void decide_operand(FragmentHolds const& hold, Obligation const& o, Limits const& limits,
                     ObligationReport& report) {
   if (o.arch_is_given)
-    for (NamedFragment const* f : {&hold.question.from, &hold.question.into}) refuse_older(*o.arch, *f);
+    for (NamedFragment const* f : {&hold.question.from, &hold.question.into})
+      refuse_older(*o.arch, f->instruction, f->needs);
   MovementAnswer const r = decide_movement(hold.question, limits);
   report.found = r.outcome();
   report.engines = r.found.answer.engines;

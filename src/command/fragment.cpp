@@ -16,9 +16,9 @@
 
 namespace swizproof::command {
 
-void refuse_older(Common const& common, NamedFragment const& f) {
+void refuse_older(Common const& common, std::string const& instruction, std::string const& needs) {
   Architecture const& arch = parse_architecture(common.arch);
-  if (common.arch_is_given) swizproof::refuse_older(arch, f);
+  if (common.arch_is_given) swizproof::refuse_older(arch, instruction, needs);
 }
 
 namespace {
@@ -311,7 +311,10 @@ void run(Common& common, FragmentArguments const& options) {
     if (options.at || options.lane || options.tv)
       throw InputError{"--at, --lane and --tv are of one fragment", *options.into, 0, options.into->size(),
                        "leave --into out"};
-    run_movement(common, options);
+    if (looks_like_tiled_copy(options.fragment) || looks_like_tiled_copy(*options.into))
+      run_retile(common, options);
+    else
+      run_movement(common, options);
     return;
   }
   if (!options.emit.empty())
@@ -320,6 +323,11 @@ void run(Common& common, FragmentArguments const& options) {
   if (options.transposed) throw InputError::whole("--transposed goes with --into", options.fragment);
   if (!options.contiguous.empty())
     throw InputError::whole("--contiguous goes with --into", options.contiguous);
+  if (looks_like_tiled_copy(options.fragment))
+    throw InputError::whole("a TiledCopy moves: --into, the operand of a TiledMMA, is missing",
+                            options.fragment,
+                            "--into \"$(cat tiled_mma.txt):a\"; 'swizproof check' and 'eval' take it as an "
+                            "access and as a layout");
   if (options.fragment.find('=') != std::string::npos)
     throw InputError::whole(
         "rows say where an operand's elements lie in memory: --into, the operand, is missing",
@@ -327,8 +335,13 @@ void run(Common& common, FragmentArguments const& options) {
         "INSTRUCTION: row = .. --into mma.m16n8k16.f16:a loads; mma.m16n8k16.f16:d --element f16 --into "
         "INSTRUCTION: row = .. stores");
   std::string const text = options.fragment + (options.operand.empty() ? "" : ":" + options.operand);
-  NamedFragment const named = parse_fragment(text, options.element_bits());
-  refuse_older(common, named);
+  auto const operand = parse_operand(text, options.element_bits());
+  if (auto const* const tiled = std::get_if<TiledOperand>(&operand)) {
+    run_tile(common, options, *tiled);
+    return;
+  }
+  NamedFragment const named = std::get<NamedFragment>(operand);
+  refuse_older(common, named.instruction, named.needs);
   FragmentResult const result = compute(common, options, named);
   common.exit_code = exit_code_of(result.answer.outcome);
   if (common.json)
@@ -350,7 +363,8 @@ void add_fragment(CLI::App& app, Common& common) {
                   "SM80_16x8x16_F32F16F16F32_TN:b | movmatrix.trans | tcgen05.ld.32x32b.x8 |\n"
                   "mma.m16n8k64.kind::mxf4.e2m1:sfa | "
                   "with --into ldmatrix.x4: row = ..., col = ... too,\n"
-                  "expressions in lane, of wgmma also warp (0 to 3) and thread, in unsigned 64-bit words")
+                  "expressions in lane, of wgmma also warp (0 to 3) and thread, in unsigned 64-bit words;\n"
+                  "what print(tiled_mma) prints, with :a, :b or :c behind it; with --into print(tiled_copy)")
       ->required();
   sub->add_option("--operand", options->operand,
                   "a, b, c or d, or sfa or sfb for scales, instead of the letter behind the colon")

@@ -45,7 +45,13 @@ struct FragmentArguments {
 }
 
 /// Refuses an architecture that was given and lacks the instruction: it has its first one's number or a later, that of `sm_90a` alone.
-void refuse_older(Common const& common, NamedFragment const& f);
+void refuse_older(Common const& common, std::string const& instruction, std::string const& needs);
+
+/// Prints who holds which element of a whole tile: of an operand of a TiledMMA.
+void run_tile(Common& common, FragmentArguments const& options, TiledOperand const& operand);
+
+/// Prints the verdict on a TiledCopy --into an operand of a TiledMMA, or on an operand --into a TiledCopy.
+void run_retile(Common& common, FragmentArguments const& options);
 
 /// Does FRAGMENT --into FRAGMENT, and says what it found.
 void run_movement(Common& common, FragmentArguments const& options);

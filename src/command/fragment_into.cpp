@@ -422,8 +422,8 @@ void run_movement(Common& common, FragmentArguments const& options) {
                                                     {},
                                                     options.transposed});
   MovementAnswer const result = decide_movement(question, common.limits());
-  refuse_older(common, result.from);
-  refuse_older(common, result.into);
+  refuse_older(common, result.from.instruction, result.from.needs);
+  refuse_older(common, result.into.instruction, result.into.needs);
   common.exit_code = exit_code_of(result.outcome());
   if (!options.emit.empty())
     return print_obligation(common, to_json(result), obligation_of(common, options, result),

@@ -6,7 +6,7 @@
 #include "parse/no_access.hpp"
 #include "parse/threads.hpp"
 #include "parse/tiled_mma.hpp"
-#include "parse/tiler.hpp"
+#include <swizproof/access/tiler.hpp>
 
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/parse/parse.hpp>

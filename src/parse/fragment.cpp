@@ -527,8 +527,41 @@ class FragmentParser {
 }  // namespace
 
 NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits) {
+  auto operand = parse_operand(text, element_bits);
+  if (auto* const fragment = std::get_if<NamedFragment>(&operand)) return std::move(*fragment);
+  throw InputError::whole(
+      "this TiledMMA has several atoms, or one of another kind, and one instruction is meant here",
+      std::string(text), "paste the block from the line MMA_Atom on, or name the instruction");
+}
+
+std::variant<NamedFragment, TiledOperand> parse_operand(std::string_view text,
+                                                        std::optional<unsigned> element_bits) {
   if (looks_like_tiled_mma(text)) return parse_tiled_mma(text, element_bits);
   return FragmentParser(text, element_bits).parse();
+}
+
+TiledOperand parse_tiled_operand(std::string_view text, std::optional<unsigned> element_bits) {
+  if (looks_like_tiled_mma(text)) return std::get<TiledOperand>(parse_tiled_mma(text, element_bits, true));
+  NamedFragment const f = FragmentParser(text, element_bits).parse();
+  if (!f.operand)
+    throw InputError::whole("a TiledMMA or an mma with its operand is meant here", std::string(text));
+  TiledOperand tiled;
+  tiled.operand = *f.operand;
+  tiled.addend = f.addend;
+  tiled.instruction = f.instruction;
+  tiled.needs = f.needs;
+  tiled.element_bits = f.fragment.bits;
+  MmaAtom& atom = tiled.mma.atom;
+  atom.threads = Layout{IntTuple(std::int64_t{f.fragment.threads}), IntTuple(1)};
+  auto const [i, j] = modes_of(tiled.operand);
+  atom.extents = {1, 1, 1};
+  atom.extents[i] = is_b(f.fragment) ? f.fragment.columns : f.fragment.rows;
+  atom.extents[j] = is_b(f.fragment) ? f.fragment.rows : f.fragment.columns;
+  (tiled.operand == Operand::a   ? atom.a
+   : tiled.operand == Operand::b ? atom.b
+                                 : atom.c) = thread_values(f.fragment);
+  tiled.mma = make_tiled_mma(atom, Layout{}, {});
+  return tiled;
 }
 
 }  // namespace swizproof

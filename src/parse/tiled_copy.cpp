@@ -2,7 +2,7 @@
 #include <swizproof/parse/parse.hpp>
 
 #include "parse/layout/layout_parser.hpp"
-#include "parse/tiler.hpp"
+#include <swizproof/access/tiler.hpp>
 
 #include <array>
 
@@ -171,43 +171,34 @@ class BlockParser {
   /// A Copy_Atom by itself: its threads and values, counted in values.
   TiledCopy atom() {
     (void)required("ThrID");
-    Layout const &source = thread_value("ValLayoutSrc"), &destination = thread_value("ValLayoutDst");
-    Layout const& reference = thread_value("ValLayoutRef");
-    return {source, destination, coshape(reference), value_bits(), source, destination};
+    TiledCopy copy;
+    copy.source_tv = copy.layout_s_tv = thread_value("ValLayoutSrc");
+    copy.destination_tv = copy.layout_d_tv = thread_value("ValLayoutDst");
+    copy.tile = coshape(thread_value("ValLayoutRef"));
+    copy.value_bits = value_bits();
+    return copy;
   }
 
   TiledCopy tiled_copy() {
     (void)required("ThrID");
-    Layout const& reference = thread_value("ValLayoutRef");
     Tiler const& of_tile = required("Tiler_MN");
     Layout const identity = make_layout(tile_shape(of_tile));
     if (std::int64_t const reach = thread_value("TiledLayout_TV").cosize(); reach > identity.size())
       in_.fail("TiledLayout_TV reaches index " + std::to_string(reach - 1) + ", the tile has " +
                    std::to_string(identity.size()) + " elements",
                fields_.find("TiledLayout_TV")->at, 1);
-    Layout const of_source = thread_value_of(identity, reference, thread_value("ValLayoutSrc"));
-    Layout const of_destination = thread_value_of(identity, reference, thread_value("ValLayoutDst"));
-    TiledCopy copy{of_source, of_destination, {}, value_bits(), of_source, of_destination};
+    TiledCopy copy;
+    copy.value_bits = value_bits();
+    copy.tiler = of_tile;
+    copy.tiled_tv = thread_value("TiledLayout_TV");
+    copy.source = thread_value("ValLayoutSrc");
+    copy.destination = thread_value("ValLayoutDst");
+    copy.reference = thread_value("ValLayoutRef");
+    copy.source_tv = copy.layout_s_tv = composition(identity, thread_values(copy, copy.source));
+    copy.destination_tv = copy.layout_d_tv = composition(identity, thread_values(copy, copy.destination));
     Layout* const sides[] = {&copy.source_tv, &copy.destination_tv};
     copy.tile = through_tiler(of_tile, sides);
     return copy;
-  }
-
-  /// TiledLayout_TV with the atom's (thread, value) of one side in place of the reference side's.
-  Layout thread_value_of(Layout const& identity, Layout const& reference, Layout const& side) {
-    Layout const to_reference = composition(right_inverse(reference), side);
-    Layout const& all = thread_value("TiledLayout_TV");
-    IntTuple const atom(std::vector<IntTuple>{size(reference.shape.mode(0)), size(reference.shape.mode(1))});
-    for (std::size_t i = 0; i < 2; ++i)
-      if (size(all.shape.mode(i)).value % atom.modes[i].value != 0)
-        throw AlgebraError{"TiledLayout_TV has too few " + std::string(i == 0 ? "threads" : "values") +
-                           " for the Copy_Atom"};
-    Layout const by_atom = zipped_divide(all, tiler(atom));
-    Layout const on_side =
-        composition(by_atom, Tiler{std::vector<Tiler>{Tiler{to_reference}, Tiler{Underscore{}}}});
-    IntTuple const profile(std::vector<IntTuple>{1, IntTuple(std::vector<IntTuple>{1, 1})});
-    Layout const paired = zip(on_side.mode(0), on_side.mode(1));
-    return composition(identity, coalesce(paired, profile));
   }
 
   Scanner in_;

@@ -1,4 +1,5 @@
-// Reader of CuTe's prints of a TiledMMA, a ThrMMA and an MMA_Atom: which fragment it is, whose name is not printed.
+// Reader of CuTe's prints of a TiledMMA, a ThrMMA and an MMA_Atom: which instruction it is, whose name is not printed, and
+// how its atoms are tiled.
 #include "parse/tiled_mma.hpp"
 
 #include "parse/layout/layout_parser.hpp"
@@ -18,29 +19,18 @@ class MmaBlockParser {
     (void)layouts_.read_all_static(true);
   }
 
-  [[nodiscard]] NamedFragment parse() {
+  [[nodiscard]] std::variant<NamedFragment, TiledOperand> parse(bool as_tile) {
     read();
     if (operand_.empty())
       in_.fail("the operand is missing", 0, in_.peek_name().size(),
                "write :a, :b, :c or :d behind the block");
-    Layout const* const c = layout("LayoutC_TV");
-    if (c == nullptr) in_.fail("the block has no line LayoutC_TV", 0, 1);
-    for (std::string const& name : names(*c))
-      if (is(name)) {
-        refuse_tiling(name);
-        refuse_thread();
-        if (Layout const* a = layout("LayoutA_TV");
-            operand_ == ":a" && name[0] == 'w' && a != nullptr && in_shared_memory(*a, 'a'))
-          refuse("LayoutA_TV", "this atom reads A from shared memory: no register holds it",
-                 "its D is in registers: :d");
-        NamedFragment found = parse_fragment(name + operand_, element_bits_);
-        if (thread_ >= 0)
-          found.notes.push_back("this ThrMMA is thread " + std::to_string(thread_) +
-                                "; the answer is of all threads");
-        return found;
-      }
-    in_.fail("this MMA_Atom is none that is known", lines_.at("LayoutC_TV").at, 1,
-             "mma of m8n8k4 to m16n8k64 and wgmma are; 'swizproof fragment' takes their names");
+    if (layout("LayoutC_TV") == nullptr) in_.fail("the block has no line LayoutC_TV", 0, 1);
+    std::string const name = instruction();
+    refuse_other_shape(name);
+    refuse_old_tiling(name);
+    TiledOperand tiled = tiled_operand(name);
+    if (!as_tile && !name.empty() && is_one_atom(tiled.mma)) return one_atom(name);
+    return tiled;
   }
 
  private:
@@ -77,79 +67,212 @@ class MmaBlockParser {
     }
   }
 
-  [[noreturn]] void refuse(std::string_view label, std::string message, std::string hint) const {
-    std::size_t const at = lines_.find(label)->second.at;
+  [[noreturn]] void refuse(std::string_view label, std::string message, std::string hint = {}) const {
+    auto const line = lines_.find(label);
+    if (line == lines_.end()) in_.fail("the block has no line " + std::string(label), 0, 1);
+    std::size_t const at = line->second.at;
     in_.fail(std::move(message), at, std::max<std::size_t>(in_.trimmed(at, in_.text_size()).find('\n'), 1),
              std::move(hint));
   }
-  /// Refuses what holds more than one atom, whose threads and elements are not those of the atom.
-  void refuse_tiling(std::string const& name) const {
+
+  // ------------------------------------------------------------------------------------------- one atom
+
+  /// True of one atom that nothing reorders or repeats.
+  [[nodiscard]] static bool is_one_atom(TiledMma const& mma) {
+    bool one = mma.threads.size() == mma.atom.threads.size();
+    for (std::size_t mode = 0; one && mode < 3; ++mode)
+      one = is_extent(mma.permuted(mode), mma.atom.extents[mode]);
+    return one;
+  }
+  [[nodiscard]] NamedFragment one_atom(std::string const& name) const {
+    if (Layout const* a = layout("LayoutA_TV");
+        operand_ == ":a" && name[0] == 'w' && a != nullptr && in_shared_memory(*a, 'a'))
+      refuse("LayoutA_TV", "this atom reads A from shared memory: no register holds it",
+             "its D is in registers: :d");
+    NamedFragment found = parse_fragment(name + operand_, element_bits_);
+    if (thread_ >= 0)
+      found.notes.push_back("this ThrMMA is thread " + std::to_string(thread_) +
+                            "; the answer is of all threads");
+    return found;
+  }
+  /// Extent of mode M, N or K in the name of an instruction.
+  static std::int64_t extent(std::string const& name, std::size_t mode) {
+    return std::stoll(name.substr(name.find("mnk"[mode], name.find(".m")) + 1));
+  }
+  static bool is_extent(Tiler const& t, std::int64_t extent) {
+    auto const* const n = std::get_if<IntTuple>(&t.value);
+    return n != nullptr && !n->is_tuple && n->value == extent;
+  }
+  /// CuTe 3.2 and 3.3 wrote the tiling in other words, which are read where they say nothing.
+  void refuse_old_tiling(std::string const& name) const {
     static constexpr char const* hint =
-        "what one atom holds: paste the block from the line MMA_Atom on; tiles of several atoms are not "
-        "computed";
-    for (char const* label : {"ThrLayoutVMNK", "TiledThr", "TiledVal"}) {
-      Layout const* const threads = layout(label);
-      if (threads == nullptr) continue;
-      bool const with_v = std::string_view(label) == "ThrLayoutVMNK";
-      std::int64_t atoms = threads->size();
-      if (with_v) atoms /= threads->mode(0).size();
-      if (atoms != 1)
-        refuse(label,
-               std::to_string(atoms) + " atoms lie side by side here, and a fragment is that of one atom",
-               hint);
-      if (with_v && threads->mode(0).size() != layout("LayoutC_TV")->mode(0).size())
-        refuse(label,
-               "the atom has " + std::to_string(layout("LayoutC_TV")->mode(0).size()) +
-                   " threads, this line " + std::to_string(threads->mode(0).size()),
-               "");
-    }
-    for (char const* label : {"PermutationMNK", "TiledPerm", "TiledShape_MNK"}) {
+        "paste what CUTLASS 3.4 or a later one prints, or one atom: the block from the line MMA_Atom on";
+    for (char const* label : {"TiledThr", "TiledVal"})
+      if (Layout const* const tiling = layout(label); lines_.contains(label))
+        if (tiling == nullptr || tiling->size() != 1)
+          refuse(label, "a tiling of atoms in the words of CUTLASS 3.2 is not computed", hint);
+    for (char const* label : {"TiledPerm", "TiledShape_MNK"}) {
       auto const line = lines_.find(label);
       if (line == lines_.end()) continue;
       auto const* const modes = std::get_if<std::vector<Tiler>>(&line->second.value.value);
-      bool plain = modes != nullptr;
-      for (std::size_t i = 0; plain && i < modes->size(); ++i)
-        plain = i < 3 && is_extent((*modes)[i], name, i);
-      if (!plain)
-        refuse(label, "this line permutes or repeats the atom, and a fragment is that of one atom", hint);
+      bool plain = modes != nullptr && modes->size() == 3 && !name.empty();
+      for (std::size_t i = 0; plain && i < 3; ++i)
+        plain =
+            std::holds_alternative<Underscore>((*modes)[i].value) || is_extent((*modes)[i], extent(name, i));
+      if (!plain) refuse(label, "a tiling of atoms in the words of CUTLASS 3.2 is not computed", hint);
     }
-    auto const shape = lines_.find("Shape_MNK");
-    if (shape == lines_.end()) return;
-    auto const* const modes = std::get_if<std::vector<Tiler>>(&shape->second.value.value);
-    bool same = modes != nullptr && modes->size() == 3;
-    for (std::size_t i = 0; same && i < 3; ++i)
-      same = !std::holds_alternative<Underscore>((*modes)[i].value) && is_extent((*modes)[i], name, i);
-    if (!same) refuse("Shape_MNK", "the layouts of this block are those of " + name, "");
   }
-  /// `_`, or the atom's own extent.
-  static bool is_extent(Tiler const& t, std::string const& name, std::size_t mode) {
-    if (std::holds_alternative<Underscore>(t.value)) return true;
-    auto const* const n = std::get_if<IntTuple>(&t.value);
-    std::size_t const at = name.find("mnk"[mode], name.find(".m"));
-    return n != nullptr && !n->is_tuple && n->value == std::stoll(name.substr(at + 1));
+  void refuse_other_shape(std::string const& name) const {
+    std::optional<IntTuple> const shape = printed_shape();
+    if (!shape || name.empty()) return;
+    for (std::size_t i = 0; i < 3; ++i)
+      if (shape->mode(i).product() != extent(name, i))
+        refuse("Shape_MNK", "the layouts of this block are those of " + name);
   }
-  /// A ThrMMA is one thread's part, and a fragment that of all threads.
-  void refuse_thread() const {
-    auto const id = lines_.find("ThrID");
-    Layout const* const threads = layout("ThrID");
-    std::int64_t const all = layout("LayoutC_TV")->mode(0).size();
-    if (id != lines_.end() &&
-        (threads == nullptr || threads->size() != all || coalesce(*threads).stride.value != 1))
-      refuse("ThrID", "the threads of the atom are 0 to " + std::to_string(all - 1) + " in their order", "");
+
+  // ---------------------------------------------------------------------------------------------- tiles
+
+  [[nodiscard]] std::optional<IntTuple> printed_shape() const {
+    auto const line = lines_.find("Shape_MNK");
+    if (line == lines_.end()) return {};
+    std::optional<IntTuple> shape = integers(line->second.value);
+    bool valid = shape && shape->is_tuple && shape->rank() == 3 && shape->depth() == 1;
+    for (std::size_t i = 0; valid && i < 3; ++i)
+      valid = shape->mode(i).value >= 1 && shape->mode(i).value <= 1 << 16;
+    if (!valid) refuse("Shape_MNK", "expected three extents, such as (_16,_8,_16)");
+    return shape;
+  }
+  /// The layout of a line, whose strides are not negative.
+  [[nodiscard]] Layout required(std::string_view label, std::size_t rank) const {
+    Layout const* const found = layout(label);
+    bool valid = found != nullptr && !found->stride.has_basis() && (rank == 1 || found->rank() == rank);
+    for (std::int64_t const stride : valid ? found->stride.leaves() : std::vector<std::int64_t>())
+      valid = valid && stride >= 0;
+    if (!valid)
+      refuse(label,
+             rank == 1 ? "expected a layout" : "expected a layout of " + std::to_string(rank) + " modes");
+    return *found;
+  }
+  [[nodiscard]] MmaAtom atom(std::string const& name, Operand operand) const {
+    MmaAtom atom;
+    std::optional<IntTuple> const shape = printed_shape();
+    if (!shape && name.empty()) refuse("Shape_MNK", {});
+    for (std::size_t i = 0; i < 3; ++i) atom.extents[i] = shape ? shape->mode(i).value : extent(name, i);
+    atom.threads = required("ThrID", 1);
+    auto const [i, j] = modes_of(operand);
+    std::string const label = std::string("Layout") + "ABC"[static_cast<std::size_t>(operand)] + "_TV";
+    Layout const values = required(label, 2);
+    if (values.mode(0).size() != atom.threads.size())
+      refuse(label, "the atom has " + std::to_string(atom.threads.size()) + " threads, this line " +
+                        std::to_string(values.mode(0).size()));
+    if (values.mode(1).size() > 1 << 18) refuse(label, "more than 2^18 values of a thread");
+    if (values.cosize() > atom.extents[i] * atom.extents[j])
+      refuse(label, "this line reaches element " + std::to_string(values.cosize() - 1) +
+                        ", the operand has " + std::to_string(atom.extents[i] * atom.extents[j]));
+    (operand == Operand::a ? atom.a : operand == Operand::b ? atom.b : atom.c) = values;
+    return atom;
+  }
+  /// ThrLayoutVMNK takes each thread once, and those of the first atom as ThrID does.
+  void refuse_threads(std::string_view label, TiledMma const& mma) const {
+    if (mma.threads.cosize() > 1 << 12 || mma.threads.size() > 1 << 12)
+      refuse(label, "more than 4096 threads");
+    std::vector<bool> taken(static_cast<std::size_t>(mma.threads.cosize()));
+    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(mma.threads.size()); ++i) {
+      std::uint64_t const thread = mma.threads(i).elements;
+      if (taken[thread]) refuse(label, "thread " + std::to_string(thread) + " is taken twice");
+      taken[thread] = true;
+    }
+    if (right_inverse(make_layout({mma.threads, complement(mma.threads)})).size() < mma.threads.cosize())
+      refuse(label,
+             "the gaps between these threads are no whole copies of them: CuTe's inverse loses threads");
+    Layout const first = mma.threads.mode(0);
+    bool same = first.size() == mma.atom.threads.size();
+    for (std::uint64_t i = 0; same && i < static_cast<std::uint64_t>(first.size()); ++i)
+      same = first(i).elements == mma.atom.threads(i).elements;
+    if (!same)
+      refuse(label, "the threads of the atom are " + to_string(mma.atom.threads) + ", those of the tile " +
+                        to_string(first));
+  }
+  void refuse_permutation(TiledMma const& mma) const {
+    for (std::size_t mode = 0; mode < 3; ++mode) {
+      std::int64_t const atoms = mma.atom.extents[mode] * mma.atoms(mode);
+      Tiler const tiler = mma.permuted(mode);
+      auto const* const n = std::get_if<IntTuple>(&tiler.value);
+      if ((n != nullptr && (n->is_tuple || n->value < 1)) || tiler.is_tuple())
+        refuse("PermutationMNK",
+               "a mode of it is _, an extent or a layout, such as (_32,(_8,_2):(_1,_16),_)");
+      std::int64_t const extent = size(n != nullptr ? *n : std::get<Layout>(tiler.value).shape).value;
+      std::string const name(1, "MNK"[mode]);
+      if (extent % atoms != 0)
+        refuse("PermutationMNK", name + " has " + std::to_string(extent) +
+                                     " elements here, no multiple of the " + std::to_string(atoms) +
+                                     " of its atoms");
+      if (mma.extent(mode) > 1 << 12) refuse("PermutationMNK", "more than 4096 elements along " + name);
+    }
+  }
+  [[nodiscard]] TiledOperand tiled_operand(std::string const& name) {
+    TiledOperand tiled;
+    tiled.operand = operand_ == ":a" ? Operand::a : operand_ == ":b" ? Operand::b : Operand::d;
+    tiled.addend = operand_ == ":c";
+    tiled.instruction = name;
+    bool const has_threads = lines_.contains("ThrLayoutVMNK");
+    char const* const threads_label = has_threads ? "ThrLayoutVMNK" : "ThrID";
+    try {
+      MmaAtom const atom_of = atom(name, tiled.operand);
+      tiled.mma = make_tiled_mma(atom_of, Layout{}, {});
+      if (has_threads) tiled.mma.threads = required("ThrLayoutVMNK", 4);
+      refuse_threads(threads_label, tiled.mma);
+      if (auto const line = lines_.find("PermutationMNK"); line != lines_.end()) {
+        auto const* const modes = std::get_if<std::vector<Tiler>>(&line->second.value.value);
+        if (modes == nullptr || modes->size() != 3)
+          refuse("PermutationMNK", "expected three modes, such as (_32,_,(_8,_2):(_1,_16))");
+        std::copy(modes->begin(), modes->end(), tiled.mma.permutation.begin());
+        refuse_permutation(tiled.mma);
+      }
+    } catch (AlgebraError const& error) {
+      in_.fail("this is not a TiledMMA that CuTe can make: " + std::string(error.what()), 0, 8);
+    }
+    read_thread(tiled);
+    describe_elements(tiled);
+    return tiled;
+  }
+  /// Which thread a ThrMMA is: its coordinate (V,M,N,K) in ThrLayoutVMNK.
+  void read_thread(TiledOperand& tiled) {
     auto const vmnk = lines_.find("VMNK");
     if (vmnk == lines_.end()) return;
-    auto const* const modes = std::get_if<std::vector<Tiler>>(&vmnk->second.value.value);
-    for (std::size_t i = 1; modes != nullptr && i < modes->size(); ++i)
-      if (auto const* n = std::get_if<IntTuple>(&(*modes)[i].value);
-          n == nullptr || n->is_tuple || n->value != 0)
-        refuse("VMNK", "this thread belongs to another atom than the first", "");
-    auto const* const v =
-        modes == nullptr || modes->empty() ? nullptr : std::get_if<IntTuple>(&(*modes)[0].value);
-    if (v == nullptr || v->is_tuple)
-      refuse("VMNK", "expected the thread's coordinate, such as (5,0,0,_0)", "");
-    if (v->value < 0 || v->value >= all)
-      refuse("VMNK", "the atom has the threads 0 to " + std::to_string(all - 1), "");
-    thread_ = v->value;
+    std::optional<IntTuple> const at = integers(vmnk->second.value);
+    if (!at || at->rank() != 4 || at->depth() != 1)
+      refuse("VMNK", "expected the thread's coordinate, such as (5,0,0,_0)");
+    std::vector<std::uint64_t> coordinate;
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::int64_t const most = tiled.mma.threads.mode(i).size();
+      if (at->mode(i).value < 0 || at->mode(i).value >= most)
+        refuse("VMNK", std::string(1, "VMNK"[i]) + " is from 0 to " + std::to_string(most - 1) + " here");
+      coordinate.push_back(static_cast<std::uint64_t>(at->mode(i).value));
+    }
+    thread_ =
+        static_cast<std::int64_t>(tiled.mma.threads(std::span<std::uint64_t const>(coordinate)).elements);
+    tiled.notes.push_back("this ThrMMA is thread " + std::to_string(thread_) +
+                          "; the answer is of all threads");
+  }
+  /// Sizes of the elements, and where they lie.
+  void describe_elements(TiledOperand& tiled) const {
+    Layout const& values = tiled.mma.atom.thread_values(tiled.operand);
+    bool const shared = values.mode(0).size() > 1 && values.mode(0).cosize() == 1;
+    if (shared || values.mode(1).size() > 256)
+      tiled.notes.push_back(shared ? "every thread of the atom has all of its elements: this operand is read "
+                                     "from memory, no register holds it"
+                                   : "more elements of an atom than a thread has registers: this operand "
+                                     "lies in shared or in tensor memory");
+    if (tiled.operand == Operand::d && tiled.mma.atoms(2) > 1)
+      tiled.notes.push_back(
+          "several atoms along k: this is what partition_C gives; CuTe's get_layoutC_TV, and with it "
+          "make_tiled_copy_C, leaves the tile");
+    if (!tiled.instruction.empty()) tiled.needs = parse_fragment(tiled.instruction + ":d").needs;
+    if (!tiled.instruction.empty() && !shared)
+      tiled.element_bits = parse_fragment(tiled.instruction + operand_, element_bits_).fragment.bits;
+    else if (element_bits_)
+      tiled.element_bits = *element_bits_;
   }
 
   [[nodiscard]] Layout const* layout(std::string_view label) const {
@@ -163,6 +286,15 @@ class MmaBlockParser {
         return shape->mode(2).product();
     Layout const* const a = layout("LayoutA_TV");
     return a == nullptr || a->rank() != 2 ? 0 : a->mode(1).size() / rows;
+  }
+  /// The instruction with these layouts and threads in their order; empty where none has them.
+  [[nodiscard]] std::string instruction() const {
+    Layout const& c = *layout("LayoutC_TV");
+    if (Layout const* const threads = layout("ThrID"))
+      if (lines_.contains("ThrID") && coalesce(*threads).stride.value != 1) return {};
+    for (std::string const& name : names(c))
+      if (is(name)) return name;
+    return {};
   }
   /// Candidates. Of several element types that one atom has, which CuTe does not print, the first.
   [[nodiscard]] std::vector<std::string> names(Layout const& c) const {
@@ -208,7 +340,7 @@ class MmaBlockParser {
   }
 
   mutable Scanner in_;
-  mutable std::int64_t thread_ = -1;  ///< of a ThrMMA
+  std::int64_t thread_ = -1;  ///< of a ThrMMA
   LayoutParser layouts_;
   std::optional<unsigned> element_bits_;
   std::string operand_{};
@@ -217,8 +349,10 @@ class MmaBlockParser {
 
 }  // namespace
 
-NamedFragment parse_tiled_mma(std::string_view text, std::optional<unsigned> element_bits) {
-  return MmaBlockParser(text, element_bits).parse();
+std::variant<NamedFragment, TiledOperand> parse_tiled_mma(std::string_view text,
+                                                          std::optional<unsigned> element_bits,
+                                                          bool as_tile) {
+  return MmaBlockParser(text, element_bits).parse(as_tile);
 }
 
 bool looks_like_tiled_mma(std::string_view text) {

@@ -272,7 +272,7 @@ def compile_and_run(options, work, number, cases):
     """The output of a program of these cases; the errors where it does not compile."""
     path = os.path.join(work, f"part{number}")
     with open(path + ".cpp", "w") as out:
-        out.write('#include "copies.hpp"\n')
+        out.write(f'#include "{options.header}"\n')
         for n, case in cases:
             out.write(f"void case_{n}() {{\n{case.text(n, n % 5 == 0)}}}\n")
         out.write("int main() {\n" + "".join(f"  case_{n}();\n" for n, _ in cases) + "}\n")
@@ -321,6 +321,7 @@ def main():
     parser.add_argument("--cuda", required=True)
     parser.add_argument("--include", default=os.path.join(HERE, "..", "..", "include"))
     options = parser.parse_args()
+    options.header = "copies.hpp"
     if not os.path.isdir(options.cutlass + "/include/cute"):
         print("copies: not run (no CUTLASS)")
         return 0

@@ -101,7 +101,15 @@ void read_declaration(std::string_view text) {
     (void)parse_access(text.substr(std::min(line + 1, text.size())), {}, {map.array, BlockShape{20, 3, 1}});
 }
 void read_fragment(std::string_view text) {
-  NamedFragment const f = parse_fragment(text);
+  auto const operand = parse_operand(text);
+  if (auto const* const tile = std::get_if<TiledOperand>(&operand)) {
+    try {
+      (void)thread_values(tile->mma, tile->operand);
+    } catch (AlgebraError const&) {  // what CuTe does not make
+    }
+    return;
+  }
+  NamedFragment const f = std::get<NamedFragment>(operand);
   NamedFragment const again = parse_fragment(f.name());  // its own name means the same
   if (!(again.fragment == f.fragment)) std::abort();
 }

@@ -114,14 +114,15 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
     return "accepted";
   };
   EXPECT_EQ(message(mma), "the operand is missing");
-  EXPECT_EQ(message(mma + ":a"), "4 atoms lie side by side here, and a fragment is that of one atom");
+  char const* const several =
+      "this TiledMMA has several atoms, or one of another kind, and one instruction is meant here";
+  EXPECT_EQ(message(mma + ":a"), several);
   std::string permuted = mma;
   permuted.replace(permuted.find("(_32,_2,_2,_1):(_1,_32,_64,_0)"), 30, "(_32,_1,_1,_1):(_1,_0,_0,_0)");
-  EXPECT_EQ(message(permuted + ":a"),
-            "this line permutes or repeats the atom, and a fragment is that of one atom");
+  EXPECT_EQ(message(permuted + ":a"), several);
   EXPECT_EQ(message(wgmma + ":a"), "this atom reads A from shared memory: no register holds it");
   EXPECT_EQ(message("MMA_Atom\n  ThrID: _32:_1\n  LayoutC_TV: (_4,_8):(_1,_4)\n:d"),
-            "this MMA_Atom is none that is known");
+            "the block has no line Shape_MNK");
   EXPECT_EQ(message("MMA_Atom\n  ThrID: _32:_1\n  LayoutQ_TV: (_4,_8):(_1,_4)\n:d"),
             "expected a line of the block");
   EXPECT_EQ(message("MMA_Atom\n  ThrID: _32:_1\n:d"), "the block has no line LayoutC_TV");

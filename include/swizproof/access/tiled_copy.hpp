@@ -1,7 +1,7 @@
 // A TiledCopy as CuTe prints it: which element of a tile each value of each thread is.
 #pragma once
 
-#include <swizproof/layout/layout.hpp>
+#include <swizproof/layout/algebra.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +25,20 @@ struct TiledCopy {
   Layout layout_s_tv{};     ///< as get_layoutS_TV() prints: source_tv before it went through the tiler
   Layout layout_d_tv{};     ///< as get_layoutD_TV() prints
   std::optional<std::int64_t> thread{};  ///< of a ThrCopy, less than the copy's threads
+  Tiler tiler{};                         ///< Tiler_MN; `_` of a Copy_Atom alone
+  Layout tiled_tv{};  ///< TiledLayout_TV: (thread, value) of the reference side -> index in the tiler's order
+  Layout source{}, destination{}, reference{};  ///< of the atom: ValLayoutSrc, ValLayoutDst, ValLayoutRef
 };
+
+/// TiledLayout_TV with the (thread, value) of one side of the atom, `source` or `destination`, in place of the reference side's.
+/// Throws AlgebraError.
+[[nodiscard]] Layout thread_values(TiledCopy const& copy, Layout const& side);
+
+/// CuTe's tidfrg_S and tidfrg_D: (thread, ((FrgV,FrgX)), (RestM,RestN,...)) of a tensor's layout (M,N,...). Throws AlgebraError.
+[[nodiscard]] Layout tidfrg(TiledCopy const& copy, Layout const& side, Layout const& tensor);
+
+/// CuTe's retile_S and retile_D: a fragment (V,M,N,...) of an MMA, arranged as the copy's values (FrgV,M,N,...). [CUTLASS 4.7,
+/// cute/atom/copy_atom.hpp] Throws AlgebraError. Checked by tests/cutlass/tiles.py.
+[[nodiscard]] Layout retile(TiledCopy const& copy, Layout const& fragment);
 
 }  // namespace swizproof

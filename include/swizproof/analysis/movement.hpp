@@ -36,7 +36,8 @@ struct MovementAnswer {
   std::string instruction{};  ///< with its rows
   bool given = false;         ///< the rows, by the user
   std::optional<SplitRow> split{};
-  std::string instead{};  ///< the same with, or without, .trans and its rows, or another instruction, where that does it
+  std::string
+      instead{};  ///< the same with, or without, .trans and its rows, or another instruction, where that does it
   std::string instead_how{};  ///< what that needs besides
   Delivery found{};
 
@@ -50,6 +51,6 @@ struct MovementAnswer {
 [[nodiscard]] MovementAnswer decide_movement(MovementQuestion const& question, Limits const& limits);
 
 /// Refuses an architecture that lacks the instruction: it has its first one's number or a later, that of `sm_90a` alone.
-void refuse_older(Architecture const& arch, NamedFragment const& f);
+void refuse_older(Architecture const& arch, std::string const& instruction, std::string const& needs);
 
 }  // namespace swizproof

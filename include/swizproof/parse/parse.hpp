@@ -12,6 +12,7 @@
 #include <swizproof/access/access.hpp>
 #include <swizproof/access/fragment.hpp>
 #include <swizproof/access/tiled_copy.hpp>
+#include <swizproof/access/tiled_mma.hpp>
 #include <swizproof/core/error.hpp>
 #include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/layout/map.hpp>
@@ -99,6 +100,15 @@ struct AccessOptions {
 /// `element_bits` are those of what ldmatrix and stmatrix move (16 if it is empty), or of the converted results of D. Throws
 /// InputError, with the nearest name.
 [[nodiscard]] NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> element_bits = {});
+
+/// FRAGMENT, or a TiledMMA as CuTe prints it with an operand behind it: of several atoms, or of one that is no known instruction.
+/// Throws InputError.
+[[nodiscard]] std::variant<NamedFragment, TiledOperand> parse_operand(
+    std::string_view text, std::optional<unsigned> element_bits = {});
+
+/// The same as a tile, of one atom too: `mma.m16n8k16.f16:a` is the tile of one atom. Throws InputError.
+[[nodiscard]] TiledOperand parse_tiled_operand(std::string_view text,
+                                               std::optional<unsigned> element_bits = {});
 
 /// A pasted TiledCopy, ThrCopy or Copy_Atom block. A Copy_Atom alone is its own tile, of one mode.
 /// Throws InputError.

@@ -330,6 +330,59 @@ Value identity_layout(Arguments const& in) {
   return result(Layout{shape, basis_like(shape, {})});
 }
 
+/// Step<_1,X,_1>: the modes that it does not leave out, of a tiler or a coordinate.
+Tiler diced(Tiler const& projection, Tiler const& of) {
+  auto const *kept = std::get_if<std::vector<Tiler>>(&projection.value),
+             *modes = std::get_if<std::vector<Tiler>>(&of.value);
+  if (kept == nullptr || modes == nullptr || kept->size() != modes->size())
+    refuse("the projection must have the modes of the tile and of the coordinate, such as Step<_1,X,_1>");
+  std::vector<Tiler> out;
+  for (std::size_t i = 0; i < modes->size(); ++i)
+    if (!std::holds_alternative<Underscore>((*kept)[i].value)) out.push_back((*modes)[i]);
+  return {std::move(out)};
+}
+/// The layout of zipped_divide, in which CuTe's result must be the function that it stands for.
+Mapping divided(Arguments const& in, Tiler const& tile) {
+  Layout const theirs = zipped_divide(in.inner(0), tile);
+  check_modes(in.inner(0), tile, composed_divide, true, printed(in, theirs));
+  return with_layout(in.map(0), theirs);
+}
+/// Further modes of a coordinate are free.
+Tiler padded(Tiler const& coordinate, std::size_t rank) {
+  auto const* const modes = std::get_if<std::vector<Tiler>>(&coordinate.value);
+  if (modes == nullptr) return coordinate;
+  if (modes->size() > rank)
+    refuse("the coordinate has " + std::to_string(modes->size()) + " modes, the tiles " +
+           std::to_string(rank));
+  std::vector<Tiler> all = *modes;
+  all.resize(rank, Tiler{Underscore{}});
+  return {std::move(all)};
+}
+/// local_tile(L, tile, coord), local_tile(L, tile, coord, Step<_1,X,_1>): one tile, or those that the coordinate leaves free.
+Value local_tile(Arguments const& in) {
+  Tiler tile = in.tiler(1), coordinate = in.tiler(2);
+  if (in.has(3)) {
+    coordinate = diced(in.tiler(3), coordinate);
+    tile = diced(in.tiler(3), tile);
+  }
+  Mapping const tiled = divided(in, tile);
+  Layout const& all = *tiled.domain();
+  std::vector<Tiler> const whole(all.mode(0).rank(), Tiler{Underscore{}});
+  return result(slice(tiled, {std::vector<Tiler>{Tiler{whole}, padded(coordinate, all.mode(1).rank())}}));
+}
+/// local_partition(L, threads, thread): the elements that lie where the thread lies in the layout of threads.
+Value local_partition(Arguments const& in) {
+  Layout const threads = in.layout(1);
+  IntTuple const thread = in.shape(2);
+  if (thread.is_tuple || thread.value < 0) refuse("the thread is a number");
+  std::vector<Tiler> tile;
+  for (std::size_t i = 0; i < threads.rank(); ++i) tile.push_back(Tiler{size(threads.shape.mode(i))});
+  Mapping const tiled = divided(in, {tile});
+  std::vector<Tiler> const rest(tiled.domain()->mode(1).rank(), Tiler{Underscore{}});
+  return result(
+      slice(tiled, {std::vector<Tiler>{Tiler{flat_coordinate(threads, thread.value)}, Tiler{rest}}}));
+}
+
 /// slice(L, coord) and slice(L, i, j); as CuTe has it, slice(coord, L).
 Value slice_of(Arguments const& in) {
   std::size_t const last = in.count() - 1;
@@ -445,6 +498,8 @@ constexpr Function functions[] = {
     {"flatten", 1, 1, composed<flatten>},
     {"group", 1, 1, group_from, 2, 2},
     {"left_inverse", 1, 1, [](Arguments const& in) { return result(left_inverse(in.map(0))); }},
+    {"local_partition", 3, 3, local_partition},
+    {"local_tile", 3, 4, local_tile},
     {"logical_divide", 2, 2, [](Arguments const& in) { return divide(in, logical_divide); }},
     {"logical_product", 2, 2, [](Arguments const& in) { return product(in, logical_product); }},
     {"make_composed_layout", 3, 3, compose},
@@ -503,6 +558,21 @@ Function const* find(std::string_view name) {
 }
 
 }  // namespace
+
+/// CuTe's get_flat_coord: the index of a thread in each mode of a layout of threads.
+std::vector<Tiler> flat_coordinate(Layout const& threads, std::int64_t thread) {
+  std::vector<Tiler> at;
+  for (std::size_t mode = 0; mode < threads.rank(); ++mode) {
+    std::int64_t index = 0, step = 1;
+    auto const extents = threads.mode(mode).shape.leaves(), strides = threads.mode(mode).stride.leaves();
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      index += (strides[i] == 0 ? 0 : thread / strides[i] % extents[i]) * step;
+      step *= extents[i];
+    }
+    at.push_back(Tiler{IntTuple(index)});
+  }
+  return at;
+}
 
 bool is_algebra(std::string_view name) { return find(name) != nullptr; }
 

@@ -444,6 +444,7 @@ std::vector<std::int64_t> MappingParser::numbers(std::string_view name) {
 
 /// name<numbers>(arguments).
 Value MappingParser::call() {
+  if (is_view(in_.peek_name())) return view();
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
   Call call;

@@ -5,6 +5,7 @@
 //   algebra.cpp         composition(L, L) and its kin
 //   atom.cpp            tma:..., gmma:..., umma:...
 //   descriptor.cpp      desc:...
+//   view.cpp            partition_A(TILEDMMA, thread, L) and its kin
 //   coordinate.cpp      fn(row, col) = ... (64,64)
 //   triton.cpp          #ttg.swizzled_shared<{...}> (64,64) and its kin
 //   kernel_language.cpp st<bf16, 64, 64> and tiles of other languages of kernels
@@ -47,6 +48,11 @@ struct Call {
 [[nodiscard]] std::vector<std::string> algebra_names();
 /// The result of a call; what it says about the result goes to `notes`. Throws AlgebraError.
 [[nodiscard]] Value evaluate(Call const& call, std::vector<std::string>& notes);
+
+/// True for the name of a view of one thread: `partition_A`, `partition_S`.
+[[nodiscard]] bool is_view(std::string_view name);
+/// CuTe's get_flat_coord: the index of a thread in each mode of a layout of threads.
+[[nodiscard]] std::vector<Tiler> flat_coordinate(Layout const& threads, std::int64_t thread);
 
 /// True before the name of a mode of TMA: `tma:`, `CU_TENSOR_MAP_SWIZZLE_`, Mojo's `TensorMapSwizzle.SWIZZLE_`.
 [[nodiscard]] bool at_tma(Scanner& in);
@@ -158,6 +164,7 @@ class MappingParser {
   Value tensor(Pointer const& pointer);
   Value coordinates();
   Value call();
+  Value view();
   std::vector<std::int64_t> numbers(std::string_view name);
   Tiler call_in_tiler();
   Argument argument();

@@ -256,7 +256,7 @@ bool MappingParser::at_call() {
   std::string_view const name = in_.take_name();
   bool const layout = name == "Layout" && (in_.looking_at("(") || in_.looking_at("."));
   in_.back_to(from);
-  return layout || is_algebra(name);
+  return layout || is_algebra(name) || is_view(name);
 }
 
 /// `row_major` or `col_major` of Mojo's `Layout.row_major(8, 64)`.

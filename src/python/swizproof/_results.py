@@ -440,10 +440,12 @@ class HeldElement(Record):
     """An element of the matrix, and who holds it."""
 
     lane: int
-    register: int
-    bit: int
     row: int
     column: int
+    register: Optional[int] = None
+    bit: Optional[int] = None
+    value: Optional[int] = None
+    fragment: Optional[List[int]] = None
 
 
 @record
@@ -902,10 +904,14 @@ class Fragment(Answer):
     instruction: Optional[str] = None
     operand: Optional[str] = None
     needs: Optional[str] = None
+    atom: Optional[List[int]] = None
+    atoms: Optional[List[int]] = None
     shape: Optional[List[int]] = None
     indices: Union[List[str], Dict[str, str], None] = None
     element_bits: Optional[int] = None
     lanes: Optional[int] = None
+    values: Optional[List[int]] = None
+    held_by: Optional[List[int]] = None
     registers: Optional[int] = None
     register_bits: Optional[int] = None
     layout: Optional[str] = None

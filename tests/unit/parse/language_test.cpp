@@ -57,7 +57,8 @@ TEST(Language, EveryFormIsRead) {
 TEST(Language, EveryFunctionOfTheAlgebraIsPrinted) {
   std::set<std::string> printed;
   for (LanguageForm const& form : part("algebra").forms)
-    printed.insert(form.text.substr(0, form.text.find_first_of("<(")));
+    if (std::string const name = form.text.substr(0, form.text.find_first_of("<(")); !is_view(name))
+      printed.insert(name);
   for (std::string const& name : algebra_names()) EXPECT_TRUE(printed.count(name) == 1) << name;
   EXPECT_EQ(printed.size(), algebra_names().size());
 }

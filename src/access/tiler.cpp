@@ -1,5 +1,5 @@
 // Tilers of thread-value layouts: from the tiler's own order to the order of the tensor that is copied.
-#include "parse/tiler.hpp"
+#include <swizproof/access/tiler.hpp>
 
 namespace swizproof {
 
@@ -39,6 +39,16 @@ IntTuple tile_shape(Tiler const& t) {
   return IntTuple(std::move(out));
 }
 
+WholeMode whole_mode(Tiler const& t) {
+  auto const* layout = std::get_if<Layout>(&t.value);
+  Layout const mode = layout != nullptr ? *layout : make_layout(tile_shape(t));
+  Layout const gaps = complement(mode);
+  Layout const whole = make_layout({mode, gaps});
+  if (mode.stride.has_basis() || whole.cosize() != whole.size() || !is_one_to_one(whole))
+    throw AlgebraError{"the tiler " + to_string(mode) + " does not name its coordinates once each"};
+  return {mode, gaps};
+}
+
 IntTuple through_tiler(Tiler const& t, std::span<Layout* const> sides) {
   auto const* modes = std::get_if<std::vector<Tiler>>(&t.value);
   std::vector<Tiler> const all = modes != nullptr ? *modes : std::vector<Tiler>{t};
@@ -46,18 +56,12 @@ IntTuple through_tiler(Tiler const& t, std::span<Layout* const> sides) {
   std::vector<IntTuple> extents;
   std::int64_t step = 1;
   for (Tiler const& m : all) {
-    IntTuple const shape = tile_shape(m);
-    auto const* layout = std::get_if<Layout>(&m.value);
-    Layout const mode = layout != nullptr ? *layout : make_layout(shape);
-    Layout const gap = complement(mode);
-    Layout const whole = make_layout({mode, gap});
-    if (mode.stride.has_basis() || whole.cosize() != whole.size() || !is_one_to_one(whole))
-      throw AlgebraError{"the tiler " + to_string(mode) + " does not name its coordinates once each"};
-    through.push_back(scaled(mode, step));
-    plain.push_back(scaled(make_layout(shape), step));
-    if (gap.size() != 1) gaps.push_back(scaled(gap, step));
-    extents.emplace_back(whole.size());
-    step *= whole.size();
+    WholeMode const mode = whole_mode(m);
+    through.push_back(scaled(mode.tiler, step));
+    plain.push_back(scaled(make_layout(tile_shape(m)), step));
+    if (mode.gaps.size() != 1) gaps.push_back(scaled(mode.gaps, step));
+    extents.emplace_back(mode.extent());
+    step *= mode.extent();
   }
   IntTuple tile(std::move(extents));
   if (through == plain) return tile;

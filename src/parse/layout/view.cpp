@@ -1,0 +1,122 @@
+// CuTe's views of one thread: partition_A(TILEDMMA, 5, LAYOUT) of a TiledMMA, partition_S(TILEDCOPY, 5, LAYOUT) of a TiledCopy.
+#include "parse/layout/mapping_parser.hpp"
+#include "parse/tiled_mma.hpp"
+
+#include <swizproof/parse/parse.hpp>
+
+namespace swizproof {
+
+namespace {
+
+/// A view by its name.
+struct View {
+  std::string_view name;
+  char side;              ///< a, b or c of a TiledMMA; s or d of a TiledCopy
+  bool fragment = false;  ///< of registers: the shape of the partition, compact
+};
+constexpr View views[] = {{"partition_A", 'a'},
+                          {"partition_B", 'b'},
+                          {"partition_C", 'c'},
+                          {"partition_fragment_A", 'a', true},
+                          {"partition_fragment_B", 'b', true},
+                          {"partition_fragment_C", 'c', true},
+                          {"partition_S", 's'},
+                          {"partition_D", 'd'}};
+
+View const* view_of(std::string_view name) {
+  auto const* const found =
+      std::find_if(std::begin(views), std::end(views), [&](View const& v) { return v.name == name; });
+  return found == std::end(views) ? nullptr : found;
+}
+
+/// A coordinate that leaves so many modes free.
+Tiler free_modes(std::size_t count) { return {std::vector<Tiler>(count, Tiler{Underscore{}})}; }
+
+/// The layout of the whole tensor with its threads in front, and the coordinate of one thread's part.
+struct Divided {
+  Layout layout;
+  Tiler coordinate;
+};
+Divided divided(TiledOperand const& tiled, std::int64_t thread, Layout const& tensor) {
+  Layout const all = thrfrg(tiled.mma, tiled.operand, tensor);
+  auto const [i, j] = modes_of(tiled.operand);
+  std::vector<Tiler> const at = flat_coordinate(tiled.mma.threads, thread);
+  Tiler const here{std::vector<Tiler>{at[0], Tiler{std::vector<Tiler>{at[i + 1], at[j + 1]}}}};
+  Tiler const rest{std::vector<Tiler>{Tiler{Underscore{}}, free_modes(all.mode(1).mode(1).rank())}};
+  return {all, Tiler{std::vector<Tiler>{here, rest}}};
+}
+Divided divided(TiledCopy const& copy, bool source, std::int64_t thread, Layout const& tensor) {
+  Layout const all = tidfrg(copy, source ? copy.source : copy.destination, tensor);
+  return {all, Tiler{std::vector<Tiler>{Tiler{IntTuple(thread)}, Tiler{Underscore{}},
+                                        free_modes(all.mode(2).rank())}}};
+}
+
+/// The part of a tensor that a thread has. Throws AlgebraError, and InputError about the block.
+Mapping part_of_thread(View const& v, std::string const& block, std::int64_t thread, Mapping const& tensor) {
+  Divided part;
+  std::int64_t threads = 0;
+  auto const refuse_thread = [&] {
+    if (thread < 0 || thread >= threads)
+      throw AlgebraError{"threads are from 0 to " + std::to_string(threads - 1)};
+  };
+  if (v.side == 's' || v.side == 'd') {
+    TiledCopy const copy = parse_tiled_copy(block);
+    if (copy.tiled_tv.rank() != 2) throw AlgebraError{"a Copy_Atom alone has no tile"};
+    threads = copy.tiled_tv.mode(0).size();
+    refuse_thread();
+    part = divided(copy, v.side == 's', thread, *tensor.domain());
+  } else {
+    TiledOperand const tiled = parse_tiled_operand(block + ":" + v.side);
+    threads = tiled.mma.threads.cosize();
+    refuse_thread();
+    part = divided(tiled, thread, *tensor.domain());
+  }
+  Mapping const mine = slice(with_layout(tensor, part.layout), part.coordinate);
+  if (!v.fragment) return mine;
+  return mapping(v.side == 'c' ? make_layout(mine.domain()->shape) : make_fragment_like(*mine.domain()));
+}
+
+}  // namespace
+
+bool is_view(std::string_view name) { return view_of(name) != nullptr; }
+
+/// Behind the name of a view: the block, the thread and the layout of the tensor.
+Value MappingParser::view() {
+  Nesting const nesting(in_, depth_);
+  std::size_t const from = in_.at();
+  View const& v = *view_of(in_.take_name());
+  in_.expect("(", "of the arguments of " + std::string(v.name));
+  std::size_t const block_at = in_.at();
+  std::string const block(in_.take_argument());
+  bool const of_copy = v.side == 's' || v.side == 'd';
+  if (of_copy ? !looks_like_tiled_copy(block) : !looks_like_tiled_mma(block))
+    in_.fail(of_copy ? "a TiledCopy as CuTe prints it is meant here"
+                     : "a TiledMMA as CuTe prints it is meant here",
+             block_at, block.size(),
+             std::string(v.name) + "(" + (of_copy ? "TiledCopy" : "TiledMMA") + " ..., 5, LAYOUT)");
+  in_.expect(",", "and the thread behind the block");
+  std::size_t const thread_at = in_.at();
+  std::int64_t const thread = layouts_.constant();
+  in_.expect(",", "and the layout of the tensor behind the thread");
+  bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
+  Argument const tensor = argument();
+  (void)layouts_.read_all_static(outside);
+  in_.expect(")", "behind the tensor of " + std::string(v.name));
+  auto const* const tiler = std::get_if<Tiler>(&tensor.value);
+  Mapping const map = tiler != nullptr && std::holds_alternative<Layout>(tiler->value)
+                          ? mapping(std::get<Layout>(tiler->value))
+                      : std::holds_alternative<Mapping>(tensor.value) ? std::get<Mapping>(tensor.value)
+                                                                      : Mapping{};
+  if (map.domain() == nullptr || map.domain()->rank() < 2 || map.domain()->stride.has_basis())
+    in_.fail("the tensor is a layout of two modes or more", tensor.at, tensor.length);
+  calls_algebra_ = true;
+  try {
+    return part_of_thread(v, block, thread, map);
+  } catch (InputError const& error) {
+    in_.fail(error.message, block_at, block.size(), error.hint);
+  } catch (AlgebraError const& error) {
+    in_.fail(std::string(v.name) + ": " + error.what(), thread < 0 ? thread_at : from, in_.at() - from);
+  }
+}
+
+}  // namespace swizproof
