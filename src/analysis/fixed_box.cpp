@@ -80,7 +80,8 @@ class BoxTrial {
       std::vector<Element> all;
       for (std::uint64_t i = 0; i < boxes_.box[d]; ++i)
         for (Element const& e : elements_)
-          all.push_back({e.index + i * boxes_.steps[d] * strides_[boxes_.modes[d]], e.bytes + i * distance});
+          all.push_back({e.index + static_cast<std::size_t>(i * boxes_.steps[d] * strides_[boxes_.modes[d]]),
+                         e.bytes + i * distance});
       elements_ = std::move(all);
       reach_[boxes_.modes[d]] += std::uint64_t{boxes_.box[d] - 1} * boxes_.steps[d];
       distance = d == 0 ? boxes_.pitch : distance * boxes_.box[d];

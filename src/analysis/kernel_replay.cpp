@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "kernel_origin.hpp"
 
 namespace swizproof::kernel_detail {
@@ -30,14 +34,27 @@ Replay::Values Replay::compute(Id id) {
   } else if (n.op == Op::variable) {
     out = leaf(n);
     for (std::uint64_t& x : out) x &= mask(n.width);
+  } else if (n.op == Op::ite) {
+    out = chosen(n);
   } else {
     Values const a = value(n.a);
     bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
     Values const b = unary ? a : value(n.b);
-    Values const c = n.op == Op::ite ? value(n.c) : a;
-    for (unsigned l = 0; l < 32; ++l) out[l] = value_of(n, a[l], b[l], c[l]);
+    for (unsigned l = 0; l < 32; ++l) out[l] = value_of(n, a[l], b[l]);
   }
   --depth_;
+  return out;
+}
+
+/// Each side is run if a lane takes it: what no lane takes makes a run no less certain.
+Replay::Values Replay::chosen(Node const& n) {
+  Values const which = value(n.a);
+  auto const takes = [&](bool yes) {
+    return std::any_of(which.begin(), which.end(), [&](std::uint64_t w) { return (w != 0) == yes; });
+  };
+  Values const yes = takes(true) ? value(n.b) : Values{}, no = takes(false) ? value(n.c) : Values{};
+  Values out{};
+  for (unsigned l = 0; l < 32; ++l) out[l] = which[l] != 0 ? yes[l] : no[l];
   return out;
 }
 
@@ -140,15 +157,25 @@ std::uint64_t Replay::iteration(std::int32_t loop) {
   return random_() % (known != trips_.end() ? known->second : 8);
 }
 
+/// The number of the block, or of blocks in the grid.
+std::uint64_t Replay::block_value(Special s) {
+  auto const dimension = static_cast<std::size_t>(s) - static_cast<std::size_t>(Special::ctaid_x);
+  constexpr std::array<std::string_view, 6> names{"ctaid.x",  "ctaid.y",  "ctaid.z",
+                                                  "nctaid.x", "nctaid.y", "nctaid.z"};
+  auto const given = blocks_.find(static_cast<std::uint32_t>(s));
+  std::uint64_t const value = given != blocks_.end()      ? given->second
+                              : s >= Special::nctaid_x    ? witness_blocks
+                              : style_ < 3 || style_ == 7 ? 0
+                                                          : random_() % witness_blocks;
+  parameters_.emplace_back(names[dimension], value);
+  return value;
+}
+
 Replay::Values Replay::special(Leaf const& l) {
   if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
   auto const s = static_cast<Special>(l.extra);
-  if (auto const given = blocks_.find(l.extra); given != blocks_.end()) return all(given->second);
   if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
-  if (s >= Special::ctaid_x && s <= Special::nctaid_z)
-    return all(s >= Special::nctaid_x      ? witness_blocks
-               : style_ < 3 || style_ == 7 ? 0
-                                           : random_() % witness_blocks);
+  if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(block_value(s));
   Values out{};
   for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
   return out;

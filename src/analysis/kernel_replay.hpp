@@ -50,13 +50,14 @@ class Replay {
   [[nodiscard]] bool valid() const { return valid_; }
   /// True if they are those of a run that surely exists: parameters, and the first iteration of each loop.
   [[nodiscard]] bool certain() const { return valid_ && certain_; }
-  /// Parameters, as they were taken.
+  /// Parameters and numbers of blocks, as they were taken.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const;
 
  private:
   static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
 
   Values compute(Id id);
+  Values chosen(Node const& n);
 
   [[nodiscard]] bool encloses(std::int32_t l) const;
 
@@ -70,6 +71,7 @@ class Replay {
   Values leaf(Node const& n);
   /// An iteration that the loop has; where their number is not known, one of the first eight.
   std::uint64_t iteration(std::int32_t loop);
+  std::uint64_t block_value(ptx::Special s);
   Values special(ptx::Leaf const& l);
   Values loop_value(ptx::Phi const& p);
   Values shuffled(ptx::Leaf const& l);

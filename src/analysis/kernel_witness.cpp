@@ -46,6 +46,11 @@ class Search {
       if (seen_.size() > most_nodes) return false;
       Node const& n = node(id);
       if (n.op == Op::variable) {
+        if (std::optional<Id> const divisor = divisor_of(n)) {
+          divisors_.insert(*divisor);
+          work.push_back(*divisor);
+          continue;
+        }
         if (!add_leaf(n)) return false;
         if (Phi const* const phi = phi_of(n)) work.push_back(phi->init);
       } else if (n.op != Op::constant && n.op != Op::truth) {
@@ -81,6 +86,10 @@ class Search {
       if ((lanes >> lane_ & 1) != 0) {
         memo_.clear();
         all = all && Formula(terms, translated(guard));
+        for (Id const divisor : divisors_) {
+          Term const word{terms, translated(divisor)};
+          all = all && !(word == like(word, 0));
+        }
       }
     return all;
   }
@@ -117,6 +126,12 @@ class Search {
     return execution_.leaves[n.value].kind == Leaf::Kind::phi
                ? &execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])]
                : nullptr;
+  }
+  /// The divisor where the leaf is the result of a division by 0, which PTX leaves open: a witness does without.
+  [[nodiscard]] std::optional<Id> divisor_of(Node const& n) const {
+    Leaf const& l = execution_.leaves[n.value];
+    bool const open = l.kind == Leaf::Kind::opaque && program_.names[l.extra].ends_with(" by 0");
+    return open ? std::optional(l.args[1]) : std::nullopt;
   }
   [[nodiscard]] bool encloses(std::int32_t l) const {
     for (std::int32_t at = loop_; at >= 0; at = flow_.loops[static_cast<std::size_t>(at)].parent)
@@ -188,7 +203,7 @@ class Search {
       Term const value = values_[at->second];
       return resized(u.unit == 1 ? value : value * like(value, u.unit), n.width).id;
     }
-    std::uint64_t value = 0;  // a counter's
+    std::uint64_t value = 0;  // a counter's, and of a division by 0, which does not occur
     if (l.kind == Leaf::Kind::param)
       value = launch_.params.at(program_.symbols[l.extra].name) >> 8 * l.offset;
     else if (auto const s = static_cast<Special>(l.extra); l.kind == Leaf::Kind::special)
@@ -207,6 +222,7 @@ class Search {
   std::int32_t loop_;
   std::set<Id> seen_{};
   std::vector<Unknown> unknowns_{};
+  std::set<Id> divisors_{};
   std::unordered_map<std::uint64_t, std::size_t> number_{};  ///< of a leaf among the unknowns
   Terms* terms_ = nullptr;
   std::span<Term const> values_{};

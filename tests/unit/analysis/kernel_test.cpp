@@ -111,6 +111,22 @@ TEST(KernelWitness, BlocksAreThoseOfAGridOf64) {
   EXPECT_EQ(behind("mov.u32 %r6, %ctaid.x; setp.eq.u32 %p1, %r6, 64;").verdict, KernelVerdict::unknown);
 }
 
+TEST(KernelWitness, DividesByNoZero) {
+  // n / (n >> 28) is 5 for some n; by a divisor of 0 it would be any number.
+  EXPECT_EQ(behind("shr.u32 %r6, %r3, 28; div.u32 %r7, %r3, %r6; setp.eq.u32 %p1, %r7, 268435460;").verdict,
+            KernelVerdict::refuted);
+  KernelAccess const a =
+      behind("and.b32 %r6, %r3, 0; div.u32 %r7, %r3, %r6; setp.eq.u32 %p1, %r7, 268435460;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_FALSE(a.reached);
+}
+
+TEST(KernelWitness, NamesTheBlock) {
+  KernelAccess const a = behind("mov.u32 %r6, %ctaid.y; setp.eq.u32 %p1, %r6, 41;");
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values, (std::vector<std::pair<std::string, std::uint64_t>>{{"ctaid.y", 41}}));
+}
+
 TEST(KernelWitness, GivenParametersAreNotChosen) {
   std::string const condition = "xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, 77;";
   KernelOptions options;

@@ -263,7 +263,7 @@ TEST(Gluon, LayoutsAreTheEncodingsOfTheirNames) {
   for (char const* wrong : {"NVMMASharedLayout(swizzle_width=64, element_bitwidth=16, rank=2) (32,8)",
                             "SwizzledSharedLayout(8, 1, 8, [1, 0], 1, 1, 1, 1, 1) (8,64)",
                             "SwizzledSharedLayout(8, 1, 8, [1, 0], vec=4) (8,64)",
-                            "NVMMASharedLayout.get_default_for([64, 64], ttgl.float16)",
+                            "NVMMASharedLayout.get_default_for([64, 64], ttgl.float17)",
                             "SwizzledSharedLayout(vec=08, per_phase=1, max_phase=8, order=[1, 0]) (8,64)",
                             "PaddedSharedLayout([[8, 3]], shape=[4, 8], order=[1, 0])"})
     EXPECT_THROW((void)parse_mapping(wrong), InputError) << wrong;
