@@ -351,15 +351,30 @@ class DescriptorSearch {
     return std::nullopt;
   }
 
+  /// Adds what is to be known of the tile's own swizzle.
+  void explain_swizzle(DescriptorAnswer& answer, std::optional<Swizzle> const& own) const {
+    bool const own_is_a_mode = std::any_of(
+        std::begin(operand_modes), std::end(operand_modes),
+        [&](OperandMode const& m) { return own && m.swizzle == *own && m.number(question_.reader) >= 0; });
+    bool const is_of_the_other = own && std::any_of(std::begin(operand_modes), std::end(operand_modes),
+                                                    [&](OperandMode const& m) { return m.swizzle == *own; });
+    if (own && !own_is_a_mode)
+      answer.reasons.insert(
+          answer.reasons.begin(),
+          fmt::format("its swizzle, {} of bytes, is no mode of {}{}", to_string(*own), name(question_.reader),
+                      is_of_the_other ? ", but one of tcgen05" : ""));
+    else if (own && own->bits == 0 && answer.misread)
+      answer.reasons.push_back(
+          fmt::format("it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
+                      name(question_.reader)));
+  }
+
   /// Why there is none: of the ways with the tile's own swizzle, else of all, the one that reads most elements right, and the
   /// first that it does not.
   void explain(DescriptorAnswer& answer, std::uint64_t residue) const {
     std::uint64_t const base = origin + residue;
     std::vector<std::uint64_t> const stored = tile_.stored(base);
     std::optional<Swizzle> const own = own_swizzle(tile_.map);
-    bool const own_is_a_mode = std::any_of(
-        std::begin(operand_modes), std::end(operand_modes),
-        [&](OperandMode const& m) { return own && m.swizzle == *own && m.number(question_.reader) >= 0; });
     bool const is_fixed = question_.fixed.any();
     std::optional<std::pair<bool, std::uint64_t>> nearest;
     for (Way const way : ways()) {
@@ -396,8 +411,6 @@ class DescriptorSearch {
                 : "",
             is_fixed ? " reads" : ", which reads", reading.right, tile_.places.size())};
     }
-    bool const is_of_the_other = own && std::any_of(std::begin(operand_modes), std::end(operand_modes),
-                                                    [&](OperandMode const& m) { return m.swizzle == *own; });
     if (answer.reasons.empty())  // no mode reads such elements in this order
       answer.reasons.emplace_back(why_not(question_.reader, operand_modes[question_.fixed.mode.value_or(1)],
                                           question_.major.value_or(Major::k), 8 * tile_.element_bytes));
@@ -408,15 +421,7 @@ class DescriptorSearch {
       if (!DescriptorSearch(tile_, other, period_).solutions().empty())
         answer.reasons.push_back(fmt::format("{}-major it is read", other.major == Major::k ? "K" : "MN"));
     }
-    if (own && !own_is_a_mode)
-      answer.reasons.insert(
-          answer.reasons.begin(),
-          fmt::format("its swizzle, {} of bytes, is no mode of {}{}", to_string(*own), name(question_.reader),
-                      is_of_the_other ? ", but one of tcgen05" : ""));
-    else if (own && own->bits == 0 && answer.misread)
-      answer.reasons.push_back(
-          fmt::format("it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
-                      name(question_.reader)));
+    explain_swizzle(answer, own);
   }
 
  private:

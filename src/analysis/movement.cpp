@@ -135,6 +135,49 @@ void look_for_shape(MovementAnswer& r, Instruction const& given, bool contiguous
   r.instead_how = fmt::format("of tcgen05.ld.{}.x{} for each 16 lanes", form.name, many);
 }
 
+/// Decides a movement with these rows.
+void move_by(MovementAnswer& r, RowStarts rows, Limits const& limits) {
+  r.instruction = (r.from.memory ? r.from : r.into).instruction + ": " + rows.text;
+  r.movement.delivered.rows = std::move(rows);
+  r.found = deliver(r.movement, limits);
+}
+
+/// The same with rows that are given, of so many instructions and operands.
+void move_given_rows(MovementAnswer& r, MovementQuestion const& q, unsigned instructions, unsigned operands,
+                     Limits const& limits) {
+  NamedFragment const& memory = r.from.memory ? r.from : r.into;
+  Fragment const held = r.operand().fragment, moved = r.movement.delivered.fragment;
+  bool const contiguous = r.movement.delivered.columns_contiguous;
+  Access const& access = *q.rows;
+  std::uint64_t const count = access.variables.empty() ? 1 : access.variables[0].count;
+  if (count != instructions)
+    refuse_movement(
+        r.from, r.into,
+        fmt::format("{} instruction{} for one operand", instructions,
+                    instructions == 1 ? " does" : "s are needed"),
+        instructions == 1 ? "leave 'for' out" : fmt::format("write 'for i in 0..{}'", instructions - 1));
+  auto const& modes = std::get<Coordinate>(access.where).modes;
+  r.given = true;
+  std::string const text = access.name.substr(access.name.find(':') + 1);
+  RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
+  bool const of_warps = speaks_of_warps(rows);
+  if (of_warps && held.threads == warp_lanes)
+    refuse_movement(r.from, r.into, "warp and thread are of wgmma's four warps; this operand is one warp's",
+                    "write the rows by lane, of the tile that this warp reads or writes");
+  refuse_far_rows(r.movement, rows, access.name);
+  move_by(r, rows, limits);
+  if (r.found.answer.refuted() != nullptr && held.threads > warp_lanes && !of_warps)
+    if (auto const found = solve_rows(moved, r.movement.wanted, contiguous).rows)
+      r.instead = memory.instruction + ": " + found->text;
+  if (r.found.answer.refuted() != nullptr && operands > 1) {  // the operands may lie the other way
+    MovementAnswer other = r;
+    other.movement.wanted.along_columns = !r.movement.wanted.along_columns;
+    other.movement.delivered.rows = rows;
+    other.found = deliver(other.movement, limits);
+    if (other.found.answer.proved()) r.movement = other.movement, r.found = other.found;
+  }
+}
+
 /// ldmatrix into an operand, or an operand into stmatrix.
 void move_rows(MovementAnswer& r, MovementQuestion const& q, Limits const& limits) {
   NamedFragment const& memory = r.from.memory ? r.from : r.into;
@@ -154,42 +197,7 @@ void move_rows(MovementAnswer& r, MovementQuestion const& q, Limits const& limit
   r.movement.delivered = FragmentSide{moved, instructions, false, {}, contiguous};
   r.movement.order = order_of(r, q.registers);
   r.tile = memory_text(r.operand(), contiguous, q.contiguous.empty());
-  auto const with = [&](RowStarts rows) {
-    r.instruction = memory.instruction + ": " + rows.text;
-    r.movement.delivered.rows = std::move(rows);
-    r.found = deliver(r.movement, limits);
-  };
-  if (q.rows) {
-    Access const& access = *q.rows;
-    std::uint64_t const count = access.variables.empty() ? 1 : access.variables[0].count;
-    if (count != instructions)
-      refuse_movement(
-          r.from, r.into,
-          fmt::format("{} instruction{} for one operand", instructions,
-                      instructions == 1 ? " does" : "s are needed"),
-          instructions == 1 ? "leave 'for' out" : fmt::format("write 'for i in 0..{}'", instructions - 1));
-    auto const& modes = std::get<Coordinate>(access.where).modes;
-    r.given = true;
-    std::string const text = access.name.substr(access.name.find(':') + 1);
-    RowStarts const rows{modes[0], modes[1], text.substr(text.find_first_not_of(' '))};
-    bool const of_warps = speaks_of_warps(rows);
-    if (of_warps && held.threads == warp_lanes)
-      refuse_movement(r.from, r.into, "warp and thread are of wgmma's four warps; this operand is one warp's",
-                      "write the rows by lane, of the tile that this warp reads or writes");
-    refuse_far_rows(r.movement, rows, access.name);
-    with(rows);
-    if (r.found.answer.refuted() != nullptr && held.threads > warp_lanes && !of_warps)
-      if (auto const found = solve_rows(moved, r.movement.wanted, contiguous).rows)
-        r.instead = memory.instruction + ": " + found->text;
-    if (r.found.answer.refuted() != nullptr && operands > 1) {  // the operands may lie the other way
-      MovementAnswer other = r;
-      other.movement.wanted.along_columns = !r.movement.wanted.along_columns;
-      other.movement.delivered.rows = rows;
-      other.found = deliver(other.movement, limits);
-      if (other.found.answer.proved()) r.movement = other.movement, r.found = other.found;
-    }
-    return;
-  }
+  if (q.rows) return move_given_rows(r, q, instructions, operands, limits);
   if (!q.registers.empty())
     refuse_movement(r.from, r.into, "an order of registers is of rows that are given",
                     "such as ldmatrix.x4: row = lane%16, col = 8*(lane/16)");
@@ -203,7 +211,7 @@ void move_rows(MovementAnswer& r, MovementQuestion const& q, Limits const& limit
       r.instead = to_string(other) + ": " + rows->text;
   if (r.split && r.instead.empty() && plain) look_for_bytes(r, *memory.memory, contiguous, limits);
   if (r.split && r.instead.empty() && r.from.tensor_memory()) look_for_shape(r, *memory.memory, contiguous);
-  with(solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous));
+  move_by(r, solution.rows ? *solution.rows : natural_rows(moved, r.movement.wanted, contiguous), limits);
 }
 
 /// Copies below each other, then side by side.

@@ -161,6 +161,23 @@ std::vector<std::string> notes_of(MovementAnswer const& r) {
   return notes;
 }
 
+/// Changes with which it is right.
+void add_fixes(Json& out, MovementAnswer const& r) {
+  out["up_to"] = nullptr;
+  if (r.found.up_to) out["up_to"] = up_to_json(r, *r.found.up_to);
+  if (between_registers(r)) {
+    out["transposed"] = r.movement.delivered.transposed;
+    out["movmatrix"] = nullptr;
+    if (auto const& found = r.found.movmatrix)
+      out["movmatrix"] = {{"registers", found->registers},
+                          {"verdict", name(found->answer.outcome)},
+                          {"engines", list_of(found->answer.engines)}};
+  }
+  if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
+  if (!r.instead.empty()) out["instead"] = r.instead;
+  if (!r.instead_how.empty()) out["instead_how"] = r.instead_how;
+}
+
 Json to_json(MovementAnswer const& r) {
   NamedFragment const& f = r.operand();
   Fragment const& held = r.movement.wanted.fragment;
@@ -213,19 +230,7 @@ Json to_json(MovementAnswer const& r) {
     out["split"] = {{"one", place(r.split->holders[0].thread, r.split->holders[0].value)},
                     {"other", place(r.split->holders[1].thread, r.split->holders[1].value)},
                     {"wanted", {coordinates(r.split->wanted[0]), coordinates(r.split->wanted[1])}}};
-  out["up_to"] = nullptr;
-  if (r.found.up_to) out["up_to"] = up_to_json(r, *r.found.up_to);
-  if (between_registers(r)) {
-    out["transposed"] = r.movement.delivered.transposed;
-    out["movmatrix"] = nullptr;
-    if (auto const& found = r.found.movmatrix)
-      out["movmatrix"] = {{"registers", found->registers},
-                          {"verdict", name(found->answer.outcome)},
-                          {"engines", list_of(found->answer.engines)}};
-  }
-  if (std::string const hint = element_hint(r); !hint.empty()) out["hint"] = hint;
-  if (!r.instead.empty()) out["instead"] = r.instead;
-  if (!r.instead_how.empty()) out["instead_how"] = r.instead_how;
+  add_fixes(out, r);
   if (auto const* unknown = r.found.answer.unknown()) out["reason"] = unknown->reason;
   return out;
 }

@@ -156,16 +156,8 @@ class Reader {
     }
   }
 
-  decltype(Obligation::what) statement(toml::table const& table) const {
-    static constexpr std::string_view kinds[] = {"access", "equal",      "bijective", "aligned", "always",
-                                                 "budget", "descriptor", "tma",       "fragment"};
-    std::vector<std::string_view> given;
-    for (std::string_view const kind : kinds)
-      if (table.contains(kind)) given.push_back(kind);
-    if (given.size() != 1)
-      file_.fail(fmt::format("an obligation needs exactly one of {}", fmt::join(kinds, ", ")),
-                 table.source());
-    std::string_view const kind = given[0];
+  /// Refuses keys that an obligation of this kind does not have.
+  void refuse_foreign_keys(toml::table const& table, std::string_view kind) const {
     auto const only_for = [&](std::string_view key, bool allowed) {
       if (table.contains(key) && !allowed)
         file_.fail(std::string(key) + " has no meaning beside " + std::string(kind),
@@ -182,6 +174,39 @@ class Reader {
     only_for("block", of_access);
     only_for("kernel", of_access || kind == "budget" || of_operand);
     only_for("align", of_access || kind == "equal" || of_tile);
+  }
+
+  /// A descriptor or a box of TMA.
+  decltype(Obligation::what) tile_statement(toml::table const& table, toml::node const& node,
+                                            std::string_view kind, MappingOptions const& options,
+                                            std::string const& element,
+                                            std::optional<std::uint64_t> align) const {
+    toml::node const* const layout = table.get("layout");
+    if (layout == nullptr) file_.fail(std::string(kind) + " needs a layout", node.source());
+    Mapping map = of_every_base(file_.mapping(*layout, "layout", options), *layout, kind);
+    if (kind == "tma") {
+      TmaHolds hold = tma_statement(file_, node, std::move(map));
+      hold.align = align;
+      return hold;
+    }
+    DescriptorHolds hold =
+        descriptor_statement(file_, node, std::move(map), file_.string(*layout, "layout"), element);
+    hold.question.align = align;
+    return hold;
+  }
+
+  decltype(Obligation::what) statement(toml::table const& table) const {
+    static constexpr std::string_view kinds[] = {"access", "equal",      "bijective", "aligned", "always",
+                                                 "budget", "descriptor", "tma",       "fragment"};
+    std::vector<std::string_view> given;
+    for (std::string_view const kind : kinds)
+      if (table.contains(kind)) given.push_back(kind);
+    if (given.size() != 1)
+      file_.fail(fmt::format("an obligation needs exactly one of {}", fmt::join(kinds, ", ")),
+                 table.source());
+    std::string_view const kind = given[0];
+    refuse_foreign_keys(table, kind);
+    bool const of_tile = kind == "descriptor" || kind == "tma";
     MappingOptions options;
     std::string element;
     if (toml::node const* const type = table.get("element")) {
@@ -215,20 +240,7 @@ class Reader {
                        file_.number(*pair->get("to"), "to", 1, std::int64_t{1} << 31)};
     }
     if (kind == "fragment") return fragment_statement(file_, node, element);
-    if (of_tile) {
-      toml::node const* const layout = table.get("layout");
-      if (layout == nullptr) file_.fail(std::string(kind) + " needs a layout", node.source());
-      Mapping map = of_every_base(file_.mapping(*layout, "layout", options), *layout, kind);
-      if (kind == "tma") {
-        TmaHolds hold = tma_statement(file_, node, std::move(map));
-        hold.align = align;
-        return hold;
-      }
-      DescriptorHolds hold =
-          descriptor_statement(file_, node, std::move(map), file_.string(*layout, "layout"), element);
-      hold.question.align = align;
-      return hold;
-    }
+    if (of_tile) return tile_statement(table, node, kind, options, element, align);
     return accesses(table, node, options, align);
   }
 
