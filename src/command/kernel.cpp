@@ -566,6 +566,10 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
 void run(Common& common, KernelArguments const& arguments, KernelOptions const& options) {
   refuse_two_forms(common, arguments.sarif, arguments.html);
   refuse_format(common, arguments.format, arguments.sarif, arguments.html);
+  if (!arguments.emit.empty() &&
+      (arguments.format != "text" || arguments.sarif == "-" || arguments.html == "-"))
+    throw InputError::whole("standard output takes one form", "--emit " + arguments.emit,
+                            "leave the other form out, or write it to a file");
   Sources sources(arguments.source);
   std::vector<Result> const results = compute(common, arguments, options);
   Sums const sums = sums_of(results);
