@@ -176,6 +176,28 @@ TEST(Subscript, IsComputedByTheRulesOfC) {
   }
 }
 
+TEST(Subscript, IsRightOnBothSidesOfZero) {
+  struct Case {
+    char const* expression;
+    int (*of)(int lane);
+  };
+  for (Case const& c :
+       {Case{"(lane - 10) / 4", [](int lane) { return (lane - 10) / 4; }},
+        Case{"(lane - 10) % 4", [](int lane) { return (lane - 10) % 4; }},
+        Case{"(lane - 10) >> 2", [](int lane) { return (lane - 10) >> 2; }},
+        Case{"lane - 10 < 0 ? 1 : 2", [](int lane) { return lane - 10 < 0 ? 1 : 2; }},
+        Case{"lane - 10 <= 5 - lane", [](int lane) { return static_cast<int>(lane - 10 <= 5 - lane); }},
+        Case{"(signed char)(lane * 8u)", [](int lane) { return int{static_cast<signed char>(lane * 8)}; }},
+        Case{"(unsigned)(lane - 10) % 64", [](int lane) { return (lane - 10) & 63; }},
+        Case{"(lane - 10) * (5 - lane)", [](int lane) { return (lane - 10) * (5 - lane); }},
+        Case{"(lane - 10) | 6", [](int lane) { return (lane - 10) | 6; }}})
+    for (int lane = 0; lane < 32; ++lane)
+      EXPECT_EQ(
+          read("char a[64]", std::string("a[") + c.expression + "]", {static_cast<std::uint64_t>(lane)}).at,
+          At{c.of(lane)})
+          << c.expression << " of lane " << lane;
+}
+
 TEST(Subscript, RefusesWhatItCannotAnswer) {
   auto const of = [](std::string_view access) { return refusal(halves, access); };
   EXPECT_EQ(of("a[0][lane * 0x7fffffff]"), "this may overflow int, which C leaves undefined");
