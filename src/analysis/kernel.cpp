@@ -7,6 +7,7 @@
 #include "kernel_operand.hpp"
 #include "kernel_origin.hpp"
 #include "kernel_replay.hpp"
+#include "kernel_runs.hpp"
 
 #include <swizproof/ptx/execution.hpp>
 #include <swizproof/ptx/inline.hpp>
@@ -960,7 +961,7 @@ class Decision {
     } else if (*out.wavefronts <= out.allowed) {
       out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
-    } else if (out.reached && !m.atomic) {
+    } else if ((out.reached || out.seen != 0) && !m.atomic) {
       out.verdict = KernelVerdict::refuted;
       out.reason = "";
     } else if (found.unknown) {
@@ -992,16 +993,42 @@ class Decision {
         replay_once(run, w, access, m, out);
       }
     }
-    bool const open = !out.reached && *out.wavefronts > out.allowed && access.exact && found.worst;
-    if (!open || found.data || found.unknown || found.guard.data) return;
-    unsigned const w = found.worst->warp;
+    if (out.reached || *out.wavefronts <= out.allowed) return;
+    auto const index = static_cast<std::uint32_t>(&m - program_.accesses.data());
+    bool const open = found.worst && !found.data && !found.unknown && !found.guard.data;
+    unsigned const w = found.worst ? found.worst->warp : 0;
     auto const values =
-        witnesses_.find(*bases_[w], w, access.loop, access.guard, found.worst_lanes, found.assumptions);
-    if (!values) return;
-    Replay::Trips const known = trips_around(access.loop, w);
-    Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known);
-    run.give(*values);
-    replay_once(run, w, access, m, out);
+        !open || runs_.seen(index, *out.wavefronts).wavefronts == *out.wavefronts
+            ? std::nullopt
+            : witnesses_.find(*bases_[w], w, access.loop, access.guard, found.worst_lanes, found.assumptions);
+    if (values && access.exact) {
+      Replay::Trips const known = trips_around(access.loop, w);
+      Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known);
+      run.give(*values);
+      replay_once(run, w, access, m, out);
+    }
+    if (values && !out.reached) runs_.run_with(*values, w);
+    if (!out.reached) take_seen(runs_.seen(index, *out.wavefronts), m, out);
+  }
+  /// Takes what a run has seen: a lower bound of the most that the access costs.
+  static void take_seen(Seen const& seen, MemoryAccess const& m, KernelAccess& out) {
+    if (seen.wavefronts > *out.wavefronts)
+      throw Disagreement(
+          fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line,
+                      m.op, seen.wavefronts, seen.worst.warp, *out.wavefronts));
+    out.reached = seen.wavefronts == *out.wavefronts;
+    if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
+    if (out.reached || out.seen != 0) out.worst = seen.worst;
+  }
+  std::optional<std::pair<unsigned, HardwareAccess>> cost_in_run(std::uint32_t access, std::uint32_t active,
+                                                                 Runs::Addresses const& address) const {
+    MemoryAccess const& m = program_.accesses[access];
+    if (!m.instruction || m.atomic || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
+    for (unsigned l = 0; l < 32; ++l)
+      if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
+    std::pair<unsigned, HardwareAccess> out{};
+    out.first = cost_of(m, active, address, out.second);
+    return out;
   }
   /// One run in a warp. It may show that the bound is reached.
   void replay_once(Replay& run, unsigned w, ExecutedAccess const& access, MemoryAccess const& m,
@@ -1042,6 +1069,14 @@ class Decision {
   Witnesses witnesses_{program_, flow_, execution_, launch_};
   Arrays arrays_{program_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
+  Runs runs_{program_,
+             flow_,
+             execution_,
+             launch_,
+             bases_,
+             [this](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
+               return cost_in_run(access, lanes, address);
+             }};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
   std::uint64_t extra_steps_ = 0;

@@ -2,11 +2,8 @@
 
 #include <swizproof/engine/term.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "kernel_origin.hpp"
 
@@ -21,8 +18,6 @@ Replay::Values const& Replay::value(Id id) {
   Values const v = compute(id);
   return memo_[id] = v;
 }
-
-std::vector<std::pair<std::string, std::uint64_t>> const& Replay::parameters() const { return parameters_; }
 
 Replay::Values Replay::compute(Id id) {
   Node const& n = execution_.terms.nodes()[id];
@@ -70,62 +65,18 @@ Replay::Values Replay::all(std::uint64_t x) {
   return v;
 }
 
-void Replay::give(LeafValues const& values) {
-  for (auto const& [number, value] : values) {
-    Leaf const& l = execution_.leaves[number];
-    if (l.kind == Leaf::Kind::param) parameter(l, value);
-    if (l.kind == Leaf::Kind::symbol) place(l.extra, value);
-    if (l.kind == Leaf::Kind::special) blocks_[l.extra] = value;
-  }
-}
-
-/// Bytes that two loads of a parameter share have one value.
-std::uint64_t Replay::parameter(Leaf const& l, std::uint64_t value) {
-  std::uint64_t out = 0;
-  for (unsigned i = 0; i < (l.width + 7U) / 8; ++i) {
-    auto const byte = static_cast<std::uint8_t>(value >> 8 * i);
-    out |= std::uint64_t{bytes_.try_emplace({l.extra, l.offset + i}, byte).first->second} << 8 * i;
-  }
-  return out;
-}
-
-std::uint64_t Replay::any_parameter(Leaf const& l) {
-  std::string const& name = program_.symbols[l.extra].name;
-  if (auto const given = launch_.params.find(name); given != launch_.params.end() && l.offset < 8)
-    return given->second >> 8 * l.offset;
-  switch (style_ < 5 ? style_ : random_() % 5) {
-    case 0:
-      return l.width == 64 ? random_() << 8 : std::uint64_t{1} << 20;
-    case 1:
-      return random_() % 4096;
-    case 2:
-      return std::uint64_t{1} << random_() % 16;
-    case 3:
-      return random_();
-    default:
-      return 1 + random_() % 8;
-  }
-}
-
 Replay::Values Replay::leaf(Node const& n) {
   Leaf const& l = execution_.leaves[n.value];
   Values out{};
   switch (l.kind) {
     case Leaf::Kind::special:
       return special(l);
-    case Leaf::Kind::param: {
-      std::string const& name = program_.symbols[l.extra].name;
-      std::size_t const short_name = name.rfind("_param_");
-      parameters_.emplace_back((short_name == name.npos ? name : name.substr(short_name + 1)) +
-                                   (l.offset == 0 ? "" : fmt::format("[{}]", l.offset)),
-                               parameter(l, any_parameter(l)) & mask(l.width));
-      return all(parameters_.back().second);
-    }
+    case Leaf::Kind::param:
+      return all(inputs_.parameter(l.extra, l.offset, l.width));
     case Leaf::Kind::symbol: {
       std::uint64_t const align = program_.symbols[l.extra].align;
-      std::uint64_t const any = random_() % 64 * align & 0x3ffff;
-      auto const placed = placed_.find(l.extra);
-      return all(placed == placed_.end() ? any : placed->second);
+      std::uint64_t const any = inputs_.random() % 64 * align & 0x3ffff;
+      return all(inputs_.placed(l.extra).value_or(any));
     }
     case Leaf::Kind::counter:
       if (!encloses(l.loop)) valid_ = false;
@@ -140,12 +91,12 @@ Replay::Values Replay::leaf(Node const& n) {
     case Leaf::Kind::voted:
       if (leader_ && elects(program_, l)) return all(*leader_);
       certain_ = false;
-      return all(random_());
+      return all(inputs_.random());
     case Leaf::Kind::shuffle:
       return shuffled(l);
     case Leaf::Kind::varying:
       certain_ = false;
-      for (std::uint64_t& x : out) x = random_();
+      for (std::uint64_t& x : out) x = inputs_.random();
       return out;
     default:
       return valid_ = false, out;
@@ -154,28 +105,14 @@ Replay::Values Replay::leaf(Node const& n) {
 
 std::uint64_t Replay::iteration(std::int32_t loop) {
   auto const known = trips_.find(loop);
-  return random_() % (known != trips_.end() ? known->second : 8);
-}
-
-/// The number of the block, or of blocks in the grid.
-std::uint64_t Replay::block_value(Special s) {
-  auto const dimension = static_cast<std::size_t>(s) - static_cast<std::size_t>(Special::ctaid_x);
-  constexpr std::array<std::string_view, 6> names{"ctaid.x",  "ctaid.y",  "ctaid.z",
-                                                  "nctaid.x", "nctaid.y", "nctaid.z"};
-  auto const given = blocks_.find(static_cast<std::uint32_t>(s));
-  std::uint64_t const value = given != blocks_.end()      ? given->second
-                              : s >= Special::nctaid_x    ? witness_blocks
-                              : style_ < 3 || style_ == 7 ? 0
-                                                          : random_() % witness_blocks;
-  parameters_.emplace_back(names[dimension], value);
-  return value;
+  return inputs_.random() % (known != trips_.end() ? known->second : 8);
 }
 
 Replay::Values Replay::special(Leaf const& l) {
-  if (l.extra >= 100) return certain_ = false, all(random_() & 0xffff);
+  if (l.extra >= 100) return certain_ = false, all(inputs_.random() & 0xffff);
   auto const s = static_cast<Special>(l.extra);
   if (s == Special::ntid_x && launch_.any_multiple) return all(1024);
-  if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(block_value(s));
+  if (s >= Special::ctaid_x && s <= Special::nctaid_z) return all(inputs_.block(s));
   Values out{};
   for (unsigned lane = 0; lane < 32; ++lane) out[lane] = warp_.special(s, lane);
   return out;
@@ -185,7 +122,7 @@ Replay::Values Replay::loop_value(Phi const& p) {
   if (!encloses(p.loop)) valid_ = false;
   if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
   certain_ = false;
-  if (p.kind == Phi::Kind::orbit) return all(p.values[random_() % p.values.size()]);
+  if (p.kind == Phi::Kind::orbit) return all(p.values[inputs_.random() % p.values.size()]);
   Values out{};
   if (p.kind != Phi::Kind::affine) return valid_ = false, out;
   Values const init = value(p.init), step = value(p.step),
@@ -205,7 +142,7 @@ Replay::Values Replay::shuffled(Leaf const& l) {
     bool const reads = on[lane] != 0 && (warp_.present() >> lane & 1) != 0;
     // A lane that does not execute the shuffle gives any value.
     certain_ = certain_ && (from == lane || gives || !reads);
-    out[lane] = from == lane || gives ? v[from] : random_();
+    out[lane] = from == lane || gives ? v[from] : inputs_.random();
   }
   return out;
 }
@@ -214,7 +151,7 @@ Replay::Values Replay::data(Leaf const& l) {
   certain_ = false;
   std::array<Values, 3> args{};
   for (std::size_t i = 0; i < l.args.size(); ++i) args[i] = value(l.args[i]);
-  std::uint64_t const salt = random_();
+  std::uint64_t const salt = inputs_.random();
   Values out{};
   for (unsigned lane = 0; lane < 32; ++lane)
     out[lane] = mixed(salt ^ mixed(args[0][lane] ^ mixed(args[1][lane] ^ mixed(args[2][lane]))));

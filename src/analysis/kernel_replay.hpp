@@ -1,8 +1,9 @@
 // One execution of a warp on numbers: a second opinion on what is proved, and the witness of a bound that is reached.
 #pragma once
 
+#include "kernel_inputs.hpp"
+
 #include <swizproof/ptx/execution.hpp>
-#include "kernel_witness.hpp"
 
 #include <swizproof/ptx/warp.hpp>
 
@@ -10,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,14 +33,14 @@ class Replay {
         launch_(launch),
         warp_(warp),
         loop_(loop),
-        random_(seed),
+        inputs_(program, execution, launch, seed, style),
         style_(style),
         trips_(trips) {}
 
   /// Puts a variable in shared memory at an address.
-  void place(std::uint32_t symbol, std::uint64_t address) { placed_[symbol] = address; }
+  void place(std::uint32_t symbol, std::uint64_t address) { inputs_.place(symbol, address); }
   /// Gives values to leaves, by their number: block numbers, variables' addresses and parameters.
-  void give(LeafValues const& values);
+  void give(LeafValues const& values) { inputs_.give(values); }
   /// The lane that every elect.sync elects; without it such a run is not certain.
   void elect(unsigned lane) { leader_ = lane; }
 
@@ -51,7 +51,9 @@ class Replay {
   /// True if they are those of a run that surely exists: parameters, and the first iteration of each loop.
   [[nodiscard]] bool certain() const { return valid_ && certain_; }
   /// Parameters and numbers of blocks, as they were taken.
-  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const {
+    return inputs_.values();
+  }
 
  private:
   static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
@@ -63,15 +65,9 @@ class Replay {
 
   Values all(std::uint64_t x);
 
-  /// A parameter's value, where it has none yet the given one.
-  std::uint64_t parameter(ptx::Leaf const& l, std::uint64_t value);
-  /// Large, small, a power of two or any number.
-  std::uint64_t any_parameter(ptx::Leaf const& l);
-
   Values leaf(Node const& n);
   /// An iteration that the loop has; where their number is not known, one of the first eight.
   std::uint64_t iteration(std::int32_t loop);
-  std::uint64_t block_value(ptx::Special s);
   Values special(ptx::Leaf const& l);
   Values loop_value(ptx::Phi const& p);
   Values shuffled(ptx::Leaf const& l);
@@ -84,17 +80,12 @@ class Replay {
   ptx::Launch const& launch_;
   ptx::Warp const& warp_;
   std::int32_t loop_;
-  std::mt19937_64 random_;
+  Inputs inputs_;
   unsigned style_;
   Trips const& trips_;
   bool valid_ = true, certain_ = true;
   unsigned depth_ = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> parameters_{};
   std::unordered_map<Id, Values> memo_{};
-  std::map<std::uint32_t, std::uint64_t> placed_{};
-  std::map<std::uint32_t, std::uint64_t> blocks_{};  ///< numbers of the block, by their Special
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint8_t>
-      bytes_{};  ///< of parameters, by symbol and offset
   std::optional<unsigned> leader_{};
 };
 

@@ -25,7 +25,7 @@ using ptx::Special;
 using ptx::Warp;
 using Id = std::uint32_t;
 
-constexpr std::size_t most_searches = 64;      ///< of one kernel
+constexpr std::size_t most_searches = 16;      ///< of one kernel
 constexpr std::size_t most_nodes = 8'000;      ///< of one search
 constexpr std::uint64_t most_steps = 200'000;  ///< by Z3's count, of one search
 

@@ -372,7 +372,7 @@ std::string kind_of(std::string const& reason) {
 }
 
 auto key_of(KernelAccess const& a) {
-  return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.executed, a.ideal,
+  return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.seen, a.executed, a.ideal,
                     kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds, a.layout);
 }
 auto key_of(KernelOperand const& o) {
@@ -470,8 +470,10 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
                                      "aligned", "bounds", layout == 0 ? "" : fmt::format("  {}", bytes))));
   for (Row<KernelAccess> const& row : rows) {
     KernelAccess const& a = *row.first;
-    std::string const number =
-        a.wavefronts ? fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts) : "-";
+    std::string const number = !a.wavefronts ? "-"
+                               : a.seen != 0
+                                   ? fmt::format("{}..{}", a.seen, *a.wavefronts)
+                                   : fmt::format("{}{}", a.reached || !a.executed ? "" : "<=", *a.wavefronts);
     std::string const excess =
         a.wavefronts && a.instruction ? std::to_string(excess_over(a.ideal, *a.wavefronts)) : "-";
     auto const fact = [&](std::optional<bool> holds) {

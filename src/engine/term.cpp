@@ -30,52 +30,6 @@ Formula relation(Op op, Term a, Term b) {
 
 }  // namespace
 
-std::uint64_t value_of(Node const& n, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  std::uint64_t const mask = mask_of(n.width);
-  switch (n.op) {
-    case Op::bv_xor:
-      return a ^ b;
-    case Op::bv_and:
-    case Op::conjunction:
-      return a & b;
-    case Op::bv_or:
-    case Op::disjunction:
-      return a | b;
-    case Op::bv_add:
-      return (a + b) & mask;
-    case Op::bv_sub:
-      return (a - b) & mask;
-    case Op::bv_mul:
-      return (a * b) & mask;
-    case Op::bv_udiv:
-      return b == 0 ? mask : a / b;
-    case Op::bv_urem:
-      return b == 0 ? a : a % b;
-    case Op::bv_shl:
-      return b < n.width ? (a << b) & mask : 0;
-    case Op::bv_lshr:
-      return b < n.width ? a >> b : 0;
-    case Op::truncate:
-      return a & mask;
-    case Op::zero_extend:
-      return a;
-    case Op::eq:
-      return a == b;
-    case Op::ult:
-      return a < b;
-    case Op::negation:
-      return a == 0;
-    case Op::ite:
-      return a != 0 ? b : c;
-    case Op::constant:
-    case Op::truth:
-    case Op::variable:
-      break;
-  }
-  assert(false && "a leaf has no operands");
-  return n.value;
-}
-
 unsigned Term::width() const { return terms->nodes()[id].width; }
 
 std::size_t Terms::Hash::operator()(Node const& n) const {

@@ -203,38 +203,8 @@ class Executor {
   // ------------------------------------------------------------------------------------- definitions and joins
 
   void collect_definitions() {
-    std::size_t const n = program_.widths.size();
-    std::vector<std::vector<std::uint32_t>> steps(n);
-    for (Id const b : flow_.order)
-      for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
-        if (program_.steps[s].dst >= 0) steps[static_cast<std::size_t>(program_.steps[s].dst)].push_back(s);
-    needed_.assign(n, false);
-    std::vector<std::uint32_t> work;
-    auto const need = [&](std::uint64_t r) {
-      if (!needed_[r]) needed_[r] = true, work.push_back(static_cast<std::uint32_t>(r));
-    };
-    auto const need_source = [&](Source const& s) {
-      if (!s.constant) need(s.value);
-    };
-    for (Id const b : flow_.order)
-      if (program_.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program_.blocks[b].condition));
-    auto const need_access = [&](MemoryAccess const& m) {
-      need_source(m.address);
-      if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard));
-    };
-    for (MemoryAccess const& m : program_.accesses) need_access(m);
-    for (SharedOperand const& o : program_.operands) {
-      need_access(o.at);
-      if (o.size) need_source(*o.size);
-    }
-    while (!work.empty()) {
-      std::uint32_t const r = work.back();
-      work.pop_back();
-      for (std::uint32_t const s : steps[r])
-        for (Source const& source : {program_.steps[s].a, program_.steps[s].b, program_.steps[s].c})
-          need_source(source);
-    }
-    blocks_of_.resize(n);
+    needed_ = needed_registers(program_, flow_);
+    blocks_of_.resize(needed_.size());
     for (Id const b : flow_.order)
       for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
         if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed_[static_cast<std::size_t>(d)])
@@ -841,6 +811,41 @@ class Executor {
 };
 
 }  // namespace
+
+std::vector<bool> needed_registers(Program const& program, Flow const& flow) {
+  std::size_t const n = program.widths.size();
+  std::vector<std::vector<std::uint32_t>> steps(n);
+  for (std::uint32_t const b : flow.order)
+    for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s)
+      if (program.steps[s].dst >= 0) steps[static_cast<std::size_t>(program.steps[s].dst)].push_back(s);
+  std::vector<bool> needed(n, false);
+  std::vector<std::uint32_t> work;
+  auto const need = [&](std::uint64_t r) {
+    if (!needed[r]) needed[r] = true, work.push_back(static_cast<std::uint32_t>(r));
+  };
+  auto const need_source = [&](Source const& s) {
+    if (!s.constant) need(s.value);
+  };
+  for (std::uint32_t const b : flow.order)
+    if (program.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program.blocks[b].condition));
+  auto const need_access = [&](MemoryAccess const& m) {
+    need_source(m.address);
+    if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard));
+  };
+  for (MemoryAccess const& m : program.accesses) need_access(m);
+  for (SharedOperand const& o : program.operands) {
+    need_access(o.at);
+    if (o.size) need_source(*o.size);
+  }
+  while (!work.empty()) {
+    std::uint32_t const r = work.back();
+    work.pop_back();
+    for (std::uint32_t const s : steps[r])
+      for (Source const& source : {program.steps[s].a, program.steps[s].b, program.steps[s].c})
+        need_source(source);
+  }
+  return needed;
+}
 
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes) {
   if (!program.refused.empty()) {

@@ -70,6 +70,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["verdict"] = name(a.verdict);
   out["wavefronts"] = a.wavefronts ? Json(*a.wavefronts) : Json();
   out["reached"] = a.reached;
+  if (a.seen != 0) out["seen"] = a.seen;
   out["ideal"] = a.instruction ? Json(a.ideal) : Json();
   out["excess"] = a.wavefronts && a.instruction ? Json(excess_over(a.ideal, *a.wavefronts)) : Json();
   out["address"] = text_or_null(a.address);
@@ -195,11 +196,16 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
          describe(worst, indent, style);
 }
 
+std::string wavefronts_of(KernelAccess const& a) {
+  if (a.reached) return fmt::format("{}", *a.wavefronts);
+  return a.seen != 0 ? fmt::format("{} to {}", a.seen, *a.wavefronts)
+                     : fmt::format("at most {}", *a.wavefronts);
+}
+
 std::string failing(KernelAccess const& a) {
   std::string const what = source_of(a) + ": " + a.op;
-  std::string const cost = a.wavefronts ? fmt::format(": {}{} wavefronts, {} allowed",
-                                                      a.reached ? "" : "at most ", *a.wavefronts, a.allowed)
-                                        : "";
+  std::string const cost =
+      a.wavefronts ? fmt::format(": {} wavefronts, {} allowed", wavefronts_of(a), a.allowed) : "";
   if (a.aligned == false || a.in_bounds == false) return what + ": " + a.reason;
   return what + cost + (a.reason.empty() ? "" : "; " + a.reason);
 }

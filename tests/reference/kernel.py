@@ -110,8 +110,8 @@ def lanes_of(example):
 
 def replayed(access, seen, machine, block, steps, tally):
     """Shows a bound that is called reached: 'seen', 'replayed' or 'lanes' (its lanes cost it); or None."""
-    bound = access["wavefronts"]
-    if seen is not None and seen.most == bound:
+    bound = access["wavefronts"] if access.get("reached") else access.get("seen")
+    if seen is not None and seen.most >= bound:
         return "seen"
     example = access.get("counterexample") or {}
     values = example.get("values") or {}
@@ -119,9 +119,10 @@ def replayed(access, seen, machine, block, steps, tally):
     for name, value in values.items():
         if not isinstance(value, int):
             continue
-        plain = re.sub(r"^(param|parameter)[ .:]*", "", name)
-        if any(p.name == plain for p in machine.entry.params):
-            params[plain] = value
+        plain, offset = re.fullmatch(r"(?:(?:param|parameter)[ .:]+)?(.*?)(?:\[(\d+)\])?", name).groups()
+        named = [p.name for p in machine.entry.params if p.name == plain or p.name.endswith("_" + plain)]
+        if named:
+            params.setdefault(named[0], {})[int(offset or 0)] = value
         elif plain.startswith("%"):
             choose[plain] = value
         elif plain.startswith(("ctaid", "nctaid", "tid")):
@@ -129,17 +130,17 @@ def replayed(access, seen, machine, block, steps, tally):
     if params or choose:
         for seed in range(min(4, tally.replays)):
             again = machine.run(block, 77 + seed, steps, params=params, choose=choose).get(key_of(access))
-            if again is not None and again.most == bound:
+            if again is not None and again.most >= bound:
                 return "replayed"
     for seed in range(100, 100 + (tally.replays if seen is not None else 4 * tally.replays)):
         if seed not in machine.further:
             machine.further[seed] = machine.run(block, seed, 4 * steps)
         again = machine.further[seed].get(key_of(access))
-        if again is not None and again.most == bound:
+        if again is not None and again.most >= bound:
             return "seen"
     for place in range(64 if seen is not None and tally.replays else 0):  # every multiple of 16 below 1024 for the first variable
         again = machine.run(block, 1000 + place, steps, base=1024 + 16 * place).get(key_of(access))
-        if again is not None and again.most == bound:
+        if again is not None and again.most >= bound:
             return "seen"
     lanes = lanes_of(example)
     if lanes and any(a is not None for a in lanes) and seen is not None:
@@ -204,7 +205,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
             named = re.search(r"the (?:load|atomic) at PTX line (\d+)$", access.get("reason") or "")
             if not named or not re.search(r"\b(ld|ldu|atom|ldmatrix|tex|wmma)\b", machine.lines[int(named.group(1)) - 1]):
                 tally.differ("data of no load", path, words, f"{where}: {access.get('reason')}")
-        if access.get("reached") is True and isinstance(bound, int) and bound > 0:
+        if (access.get("reached") is True or access.get("seen")) and isinstance(bound, int) and bound > 0:
             how = replayed(access, s, machine, block, steps, tally)
             tally.count[f"reached: {how}"] += 1
             if how is None and s is not None and s.misaligned and s.most == 0:
@@ -213,7 +214,7 @@ def compare(kernel, seen, machine, block, path, words, steps, tally):
                 tally.count["reached where the interpreter did not arrive"] += 1
             elif how is None:
                 tally.differ("not reached", path, words,
-                             f"{where}: {bound} called reached, seen {s.most if s is not None else 'never'}; counterexample {json.dumps(access.get('counterexample'))[:300]}")
+                             f"{where}: {bound if access.get('reached') else access['seen']} called reached, seen {s.most if s is not None else 'never'}; counterexample {json.dumps(access.get('counterexample'))[:300]}")
     for (line, calls), s in seen.items():
         # A call that is not inlined is listed in place of what its function does.
         if any((call, calls[:i]) in listed for i, call in enumerate(calls)):

@@ -545,7 +545,7 @@ class Machine:
     # -- one run
 
     def run(self, block, seed, steps=200000, params=None, choose=None, base=None):
-        """Executes a block of threads. `params`: name -> value; `choose`: special register -> value. Returns {(line, lines of the calls that
+        """Executes a block of threads. `params`: name -> value, or byte offset -> value; `choose`: special register -> value. Returns {(line, lines of the calls that
         lead to it): Seen}."""
         self.rng = np.random.default_rng(seed)
         rng = self.rng
@@ -667,10 +667,11 @@ class Machine:
                     data += struct.pack("<Q", pointer() if rng.random() < 0.8 else number())
                 else:
                     data += struct.pack("<I", number())
-            if v.name in given:
-                data[:8] = struct.pack("<Q", given[v.name] & 0xFFFFFFFFFFFFFFFF)
-                if v.size <= 8:
-                    data[v.size:8] = bytes(8 - v.size)
+            values = given.get(v.name, {})
+            for offset, value in (values if isinstance(values, dict) else {0: values}).items():
+                wide = v.size == 8 or (offset % 8 == 0 and offset + 8 <= v.size and offset + 4 not in (values if isinstance(values, dict) else {}))
+                size = 8 if wide else min(4, v.size)
+                data[offset:offset + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
             result[v.name] = np.frombuffer(bytes(data), dtype=np.uint8)
         self.param_at, at = {}, 0
         for name, data in result.items():

@@ -112,7 +112,9 @@ struct KernelAccess {
   KernelVerdict verdict = KernelVerdict::unknown;
   std::optional<unsigned> wavefronts{};  ///< at most
   bool reached = false;                  ///< whether an execution takes as many
-  bool executed = true;                  ///< false: no lane of any warp executes it
+  unsigned seen =
+      0;  ///< wavefronts of a known execution, if they are more than allowed and fewer than the most; else 0
+  bool executed = true;  ///< false: no lane of any warp executes it
   unsigned ideal = 0;
   unsigned allowed = 0;   ///< wavefronts
   std::string address{};  ///< as an expression

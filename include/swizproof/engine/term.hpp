@@ -7,6 +7,7 @@
 
 #include <swizproof/core/word.hpp>
 
+#include <cassert>
 #include <cstddef>
 #include <string>
 #include <unordered_map>
@@ -50,8 +51,52 @@ struct Node {
 
 /// Value of an operation on numbers of `width` bits, as SMT-LIB has it: a division by 0 gives all ones, its remainder the dividend.
 /// Truths are 0 and 1. Not of leaves. Checked by Smt.EveryOperatorIsThatOfNumbers and Term.FoldsConstants.
-[[nodiscard]] std::uint64_t value_of(Node const& operation, std::uint64_t a, std::uint64_t b = 0,
-                                     std::uint64_t c = 0);
+[[nodiscard]] inline std::uint64_t value_of(Node const& n, std::uint64_t a, std::uint64_t b = 0,
+                                            std::uint64_t c = 0) {
+  std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+  switch (n.op) {
+    case Op::bv_xor:
+      return a ^ b;
+    case Op::bv_and:
+    case Op::conjunction:
+      return a & b;
+    case Op::bv_or:
+    case Op::disjunction:
+      return a | b;
+    case Op::bv_add:
+      return (a + b) & mask;
+    case Op::bv_sub:
+      return (a - b) & mask;
+    case Op::bv_mul:
+      return (a * b) & mask;
+    case Op::bv_udiv:
+      return b == 0 ? mask : a / b;
+    case Op::bv_urem:
+      return b == 0 ? a : a % b;
+    case Op::bv_shl:
+      return b < n.width ? (a << b) & mask : 0;
+    case Op::bv_lshr:
+      return b < n.width ? a >> b : 0;
+    case Op::truncate:
+      return a & mask;
+    case Op::zero_extend:
+      return a;
+    case Op::eq:
+      return a == b;
+    case Op::ult:
+      return a < b;
+    case Op::negation:
+      return a == 0;
+    case Op::ite:
+      return a != 0 ? b : c;
+    case Op::constant:
+    case Op::truth:
+    case Op::variable:
+      break;
+  }
+  assert(false && "a leaf has no operands");
+  return n.value;
+}
 
 class Terms;
 

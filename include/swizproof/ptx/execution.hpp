@@ -80,6 +80,10 @@ struct Execution {
   std::string refused{};                   ///< why nothing was executed; empty where it was
 };
 
+/// For each register, whether an address, a guard or a branch depends on it. Checked by tests/reference/kernel.py, whose executions
+/// take every step.
+[[nodiscard]] std::vector<bool> needed_registers(Program const& program, Flow const& flow);
+
 /// Executes a program. `most_nodes` bounds the graph: beyond it `refused` says so.
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes = 3'000'000);
 

@@ -814,6 +814,7 @@ class KernelAccess(Record):
     verdict: str = "unknown"
     wavefronts: Optional[int] = None
     reached: bool = False
+    seen: Optional[int] = None
     ideal: Optional[int] = None
     excess: Optional[int] = None
     address: Optional[str] = None

@@ -1,0 +1,69 @@
+// Inputs of one execution on numbers: parameters, the block's number, and the addresses of variables.
+#pragma once
+
+#include "kernel_witness.hpp"
+
+#include <swizproof/ptx/execution.hpp>
+#include <swizproof/ptx/warp.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// Values by a seed, those of --param and of a witness excepted. What was read has the same value again.
+class Inputs {
+ public:
+  /// Styles of parameters: 0 is large pointers and 2^20, 1 below 4096, 2 powers of two, 3 any number, 4 from 1 to 8; from 5 to 9
+  /// each parameter has one of these. From 10 to 16 words of 64 bits are large, and all other parameters one number: 256, 300, 1000, 64, 1024, 16 or 1.
+  /// 17: each parameter has one of all styles.
+  Inputs(ptx::Program const& program, ptx::Execution const& execution, ptx::Launch const& launch,
+         std::uint64_t seed, unsigned style)
+      : program_(program), execution_(execution), launch_(launch), random_(seed), style_(style) {}
+
+  /// The same values but for about two, which are drawn anew, each in any style.
+  [[nodiscard]] Inputs changed(std::uint64_t seed) const;
+  /// Gives values to leaves, by their number: block numbers, variables' addresses and parameters.
+  void give(LeafValues const& values);
+  /// Bytes of a parameter that have no value yet.
+  void set_parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value) {
+    (void)kept(symbol, offset, bits, value);
+  }
+  /// Puts a variable in shared memory at an address.
+  void place(std::uint32_t symbol, std::uint64_t address) { placed_[symbol] = address; }
+
+  /// Bits of a parameter from a byte on. Bytes that two reads share have one value.
+  std::uint64_t parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits);
+  /// The number of the block, or of blocks in the grid.
+  std::uint64_t block(ptx::Special s);
+  /// The address of a variable, if it was placed.
+  [[nodiscard]] std::optional<std::uint64_t> placed(std::uint32_t symbol) const;
+  [[nodiscard]] std::uint64_t random() { return random_(); }
+
+  /// Parameters and numbers of blocks, as they were read.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& values() const { return values_; }
+
+ private:
+  std::uint64_t any_parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits);
+  std::uint64_t any_number(unsigned style, unsigned bits);
+  std::uint64_t kept(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value);
+  void note(std::string name, std::uint64_t value);
+
+  ptx::Program const& program_;
+  ptx::Execution const& execution_;
+  ptx::Launch const& launch_;
+  std::mt19937_64 random_;
+  unsigned style_;
+  std::vector<std::pair<std::string, std::uint64_t>> values_{};
+  std::map<std::uint32_t, std::uint64_t> placed_{};
+  std::map<std::uint32_t, std::uint64_t> blocks_{};  ///< by their Special
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint8_t>
+      bytes_{};  ///< of parameters, by symbol and offset
+};
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,101 @@
+// Runs of single warps on numbers, from the entry of a kernel on: what each access costs in executions that surely exist.
+//
+// A replay (kernel_replay.hpp) computes one access from its term and guard; a run takes every branch and every iteration on the
+// way, and so needs no closed form. A value that comes from memory or is not modelled is open. A lane that branches on an open
+// value goes on where the sides of the branch meet again, and what they write is open in it; if they never meet, it leaves the run.
+// A lane whose address or guard is open is left out of an access. Lanes that are left out never add wavefronts, so what the others
+// cost is a lower bound.
+#pragma once
+
+#include "kernel_inputs.hpp"
+
+#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/ptx/warp.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// The most expensive execution of an access that a run has seen.
+struct Seen {
+  unsigned wavefronts = 0;
+  KernelWorst worst{};
+};
+
+/// Runs of one kernel. Checked by KernelRuns.* in tests/unit/analysis/kernel_test.cpp and tests/reference/kernel.py.
+class Runs {
+ public:
+  using Addresses = std::array<std::uint64_t, 32>;
+  /// Wavefronts of an access by these lanes, and the lanes as hardware sees them; nothing if it is not executed like that.
+  using CostOf = std::function<std::optional<std::pair<unsigned, WarpAccess<std::uint32_t>>>(
+      std::uint32_t access, std::uint32_t lanes, Addresses const&)>;
+
+  Runs(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
+       ptx::Launch const& launch, std::vector<std::unique_ptr<ptx::Warp>> const& warps, CostOf cost_of)
+      : program_(program),
+        flow_(flow),
+        execution_(execution),
+        launch_(launch),
+        warps_(warps),
+        cost_of_(std::move(cost_of)) {}
+
+  /// What an access costs at most in all runs so far and in up to 400 more, which end with one that takes `bound` wavefronts. The
+  /// first have parameters of every style; later ones change a few parameters of those that came to a block for the first time.
+  [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
+  /// Runs a warp with the parameters of a witness, each once.
+  void run_with(LeafValues const& values, unsigned warp);
+  /// Steps that all runs took.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  struct Word {
+    Addresses lane{};
+    std::uint32_t open = ~0U;  ///< lanes whose value is not known
+  };
+  void run(unsigned warp, Inputs inputs);
+  void find_optional();
+  [[nodiscard]] Inputs by_style(unsigned n) const;
+  void place_arrays(Inputs& inputs) const;
+  void run_block(std::uint32_t block, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  void step(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  [[nodiscard]] Word computed(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  template <Op op>
+  [[nodiscard]] Word arithmetic(ptx::Step const& s) const;
+  [[nodiscard]] Word chosen(ptx::Step const& s) const;
+  [[nodiscard]] Word shuffled(ptx::Step const& s, std::uint32_t lanes) const;
+  [[nodiscard]] Word loaded(ptx::Step const& s, Inputs& inputs) const;
+  [[nodiscard]] Word special(ptx::Step const& s, Inputs& inputs, unsigned warp) const;
+  [[nodiscard]] Word address_of(ptx::Step const& s, Inputs const& inputs) const;
+  void access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs, unsigned warp);
+  [[nodiscard]] Word const& value(ptx::Source const& s, Word& constant) const;
+  [[nodiscard]] std::vector<std::uint32_t> const& written_after(std::uint32_t branch);
+  [[nodiscard]] bool is_header(std::uint32_t block) const;
+  [[nodiscard]] bool comes_first(std::uint32_t a, std::uint32_t b) const;
+
+  ptx::Program const& program_;
+  ptx::Flow const& flow_;
+  ptx::Execution const& execution_;
+  ptx::Launch const& launch_;
+  std::vector<std::unique_ptr<ptx::Warp>> const& warps_;
+  CostOf cost_of_;
+  std::vector<bool> needed_{};
+  std::vector<Word> registers_{};
+  std::vector<Seen> seen_{};
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
+  std::set<std::uint32_t> optional_{};  ///< parameters that are pointers and may be 0
+  std::set<std::uint32_t> visited_{};   ///< blocks
+  std::vector<Inputs> news_{};          ///< of the runs that visited one first
+  std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
+  unsigned next_ = 0;                                                       ///< run by a seed
+  std::uint64_t steps_ = 0, until_ = 0;
+};
+
+}  // namespace swizproof::kernel_detail

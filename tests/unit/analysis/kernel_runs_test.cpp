@@ -1,0 +1,153 @@
+// Executions that runs on numbers find (src/analysis/kernel_runs.hpp), where no closed form gives them.
+#include "kernel_case.hpp"
+
+namespace swizproof {
+namespace {
+
+using Values = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// A loop that is left at two places: which lanes execute what follows is not known in closed form.
+constexpr char two_exits[] =
+    "mov.u32 %r20, 0;\n"
+    "LOOP: add.u32 %r20, %r20, 1; setp.eq.u32 %p7, %r20, %r3; @%p7 bra OUT;\n"
+    "setp.gt.u32 %p8, %r20, 3; @%p8 bra OUT;\n"
+    "bra LOOP;\n"
+    "OUT:\n";
+constexpr char column[] = "shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;";
+
+TEST(KernelRuns, FindWhatIsExecutedAfterALoopOfTwoExits) {
+  KernelAccess const a = one(std::string(two_exits) + column);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.seen, 0U);
+}
+
+TEST(KernelRuns, GoOnWhereTheSidesOfABranchOnDataMeet) {
+  std::string const sides =
+      "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; mov.u32 %r7, 128; setp.eq.u32 %p2, %r6, 0;\n"
+      "@%p2 bra SAME; mov.u32 %r7, 4; SAME:\n";
+  EXPECT_TRUE(one(sides + two_exits + column).reached);
+  // What a side has written is not known.
+  KernelAccess const a = one(sides + two_exits + "mad.lo.u32 %r5, %r1, %r7, %r2; st.shared.u32 [%r5], %r1;");
+  EXPECT_NE(a.verdict, KernelVerdict::refuted) << a.reason;
+  // Lanes that may end on one side are not known to go on.
+  EXPECT_NE(one("ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p2, %r6, 0; @%p2 ret;\n" +
+                std::string(two_exits) + column)
+                .verdict,
+            KernelVerdict::refuted);
+}
+
+TEST(KernelRuns, AreALowerBoundOfAnAccessThatDependsOnData) {
+  // Lanes 0 to 15 read a column; the others anywhere in the tile.
+  KernelAccess const a = one(
+      "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; and.b32 %r6, %r6, 4092; and.b32 %r7, %r1, 31;\n"
+      "setp.lt.u32 %p1, %r7, 16; shl.b32 %r5, %r7, 7; selp.b32 %r5, %r5, %r6, %p1; add.s32 %r5, %r5, %r2;\n"
+      "ld.shared.u32 %r8, [%r5];");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_EQ(a.seen, 16U);
+  EXPECT_FALSE(a.reached);
+  EXPECT_EQ(a.wavefronts, 32U);
+  ASSERT_TRUE(a.worst);
+  for (unsigned l = 0; l < 32; ++l) EXPECT_EQ(a.worst->lanes.active[l], l < 16) << l;
+  // What is allowed is not refuted by what is seen.
+  KernelOptions options;
+  options.at_most = 16;
+  EXPECT_EQ(
+      one("ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; and.b32 %r6, %r6, 4092; and.b32 %r7, %r1, 31;\n"
+          "setp.lt.u32 %p1, %r7, 16; shl.b32 %r5, %r7, 7; selp.b32 %r5, %r5, %r6, %p1; add.s32 %r5, %r5, "
+          "%r2;\n"
+          "ld.shared.u32 %r8, [%r5];",
+          options)
+          .verdict,
+      KernelVerdict::data);
+}
+
+TEST(KernelRuns, LanesThatLeaveEarlyTakeNoPart) {
+  KernelAccess const a =
+      one("and.b32 %r7, %r1, 31; setp.ge.u32 %p1, %r7, 12; @%p1 ret;\n" + std::string(two_exits) + column);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_EQ(a.wavefronts, 12U);
+  EXPECT_TRUE(a.reached);
+}
+
+TEST(KernelRuns, LeaveALongLoop) {
+  // 100,000 iterations, each lane its own number of them.
+  KernelAccess const a =
+      one("mov.u32 %r20, 0; add.u32 %r21, %r1, 100000;\n"
+          "LONG: add.u32 %r20, %r20, 1; setp.eq.u32 %p7, %r20, %r21; @%p7 bra OUT;\n"
+          "setp.gt.u32 %p8, %r20, 200000; @%p8 bra OUT; bra LONG; OUT:\n" +
+          std::string(column));
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+}
+
+TEST(KernelRuns, WaitsForBarriersEnd) {
+  KernelAccess const a = one("WAIT: mbarrier.try_wait.shared.b64 %p2, [%r2], 0; @!%p2 bra WAIT;\n" +
+                             std::string(two_exits) + column);
+  EXPECT_TRUE(a.reached) << a.reason;
+}
+
+TEST(KernelRuns, PointersThatAreComparedWith0MayBe0) {
+  KernelAccess const a =
+      one("ld.param.u64 %rd1, [g]; setp.eq.s64 %p2, %rd1, 0; @%p2 bra NONE;\n"
+          "ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p3, %r6, 5; @%p3 ret; NONE:\n" +
+          std::string(two_exits) + column);
+  ASSERT_TRUE(a.reached) << a.reason;
+  ASSERT_TRUE(a.worst);
+  EXPECT_NE(std::find(a.worst->values.begin(), a.worst->values.end(), Values::value_type{"g", 0}),
+            a.worst->values.end());
+}
+
+TEST(KernelRuns, TakeTheParametersThatASolverFinds) {
+  std::string const condition = "xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, ";
+  KernelAccess const a = one(condition + "77; @!%p1 ret;\n" + two_exits + column);
+  ASSERT_TRUE(a.reached) << a.reason;
+  ASSERT_TRUE(a.worst);
+  EXPECT_EQ(a.worst->values, (Values{{"n", 1515870810U ^ 77U}}));
+  // No parameter is two numbers.
+  KernelAccess const b =
+      one(condition + "77; setp.eq.and.u32 %p1, %r3, 77, %p1; @!%p1 ret;\n" + two_exits + column);
+  EXPECT_EQ(b.verdict, KernelVerdict::unknown);
+}
+
+TEST(KernelRuns, ChangeParametersThatCameFar) {
+  // Four parts of one parameter, each behind the last: no run of a style has all of them, and no formula (a quotient by a part).
+  KernelAccess const a = one(
+      "mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ctaid.y; mov.u32 %r8, %ctaid.z;\n"
+      "setp.ne.u32 %p1, %r3, 300; @%p1 ret; setp.gt.u32 %p1, %r6, 9; @%p1 ret; setp.gt.u32 %p1, %r7, 9; @%p1 "
+      "ret;\n"
+      "setp.gt.u32 %p1, %r8, 9; @%p1 ret;\n" +
+      std::string(two_exits) + column);
+  EXPECT_TRUE(a.reached) << a.reason;
+}
+
+TEST(KernelRuns, AShuffleGivesTheValueOfItsLane) {
+  // Eight rows; each lane's own number would be 32 of them.
+  std::string const store = "shl.b32 %r5, %r6, 7; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;";
+  KernelAccess const a = one("and.b32 %r7, %r1, 7;\n" + std::string(two_exits) +
+                             "shfl.sync.idx.b32 %r6, %r1, %r7, 31, -1;" + store);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_EQ(a.seen, 8U);
+  // From lanes that have ended no value comes.
+  KernelAccess const b =
+      one("and.b32 %r7, %r1, 31; setp.ge.u32 %p1, %r7, 16; @%p1 ret; add.u32 %r7, %r7, 16;\n" +
+          std::string(two_exits) + "shfl.sync.idx.b32 %r6, %r1, %r7, 31, -1;" + store);
+  EXPECT_NE(b.verdict, KernelVerdict::refuted) << b.reason;
+}
+
+TEST(KernelRuns, ALoopEndsBeforeWhatFollowsIt) {
+  // Lane l leaves after l + 1 iterations; all store together. The block after the loop comes first in reverse postorder.
+  KernelAccess const a =
+      one("and.b32 %r7, %r1, 3; mov.u32 %r20, 0;\n"
+          "LOOP: setp.gt.u32 %p7, %r20, %r7; @!%p7 bra BODY;\n"
+          "bra OUT;\n"
+          "BODY: add.u32 %r20, %r20, 1; setp.eq.u32 %p8, %r20, %r3; @%p8 bra OUT; bra LOOP;\n"
+          "OUT:\n" +
+          std::string(column));
+  EXPECT_TRUE(a.reached) << a.reason;
+  EXPECT_EQ(a.wavefronts, 32U);
+}
+
+}  // namespace
+}  // namespace swizproof
