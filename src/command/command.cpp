@@ -72,7 +72,8 @@ CLI::Option* AccessArguments::add_to(CLI::App& app, std::string const& descripti
   CLI::Option* const access =
       app.add_option("--access", texts, description)->type_name("ACCESS")->allow_extra_args(true);
   app.add_option("--block", block,
-                 "threads of a block for accesses by threadIdx: X, X,Y or X,Y,Z (default: one warp)");
+                 "threads of a block for accesses by threadIdx: X, X,Y or X,Y,Z (default: one warp)")
+      ->type_name("INTEGERS");
   return access;
 }
 

@@ -566,6 +566,7 @@ void add_crosscheck(CLI::App& app, Common& common) {
          "--block", arguments->blocks,
          "with PTX: threads of a block of later launches: X, X,Y or X,Y,Z; may be repeated. The trace has\n"
          "the block of each kernel's first launch")
+      ->type_name("INTEGERS")
       ->allow_extra_args(false);
   sub->add_option("--param", arguments->params,
                   "with PTX: a parameter's value in all launches: NAME=VALUE, or '#0=VALUE' for the first")

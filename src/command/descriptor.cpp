@@ -494,9 +494,9 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
 void add_descriptor(CLI::App& app, Common& common) {
   CLI::App* const sub =
       add_command(app, "descriptor",
-                  "Which descriptor makes wgmma or tcgen05 read LAYOUT; what does a descriptor 0x... read?",
-                  {"swizproof descriptor 'gmma:K_SW128<f16> (64,64)'",
-                   "which 64 bits make wgmma read this tile, and from which bases?"});
+                  "Which descriptor makes tcgen05 or wgmma read LAYOUT; what does a descriptor 0x... read?",
+                  {"swizproof descriptor 'umma:K_SW128<f16> (128,64)'",
+                   "which 64 bits make tcgen05 (gmma: wgmma) read this tile, and from which bases?"});
   auto const options = std::make_shared<DescriptorArguments>();
   options->layout.add_to(*sub);
   sub->add_option("--operand", options->operand, "a (m rows) or b (n rows); default: a where 64 rows fit")

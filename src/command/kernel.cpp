@@ -623,6 +623,7 @@ void add_kernel(CLI::App& app, Common& common) {
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
                   "or tid.z and its PTX has no .reqntid")
+      ->type_name("INTEGERS")
       ->allow_extra_args(false);
   sub->add_option("--param", arguments->params,
                   "a parameter's value: NAME=VALUE, or '#0=VALUE' for the first. An integer that fits the\n"

@@ -77,6 +77,14 @@ Grid cut(Tile const& tile, std::int64_t elements, bool transposed) {
           (along + elements - 1) / elements};
 }
 
+/// The lanes (bits) that a bank serves with the i-th entry: those of its word, or this one alone if each lane counts.
+std::uint32_t served_lanes(BankUse<std::uint64_t> const& use, std::size_t i) {
+  std::uint32_t lanes = 1U << use.lanes[i];
+  for (std::size_t other = 0; other < use.words.size() && !use.by_lane; ++other)
+    if (use.words[other] == use.words[i]) lanes |= 1U << use.lanes[other];
+  return lanes;
+}
+
 /// Words that each bank serves in the phase, and the lanes that share a bank with another entry.
 void fill_banks(Side& side, Picture const& picture) {
   WarpAccess<std::uint64_t> warp{};
@@ -89,6 +97,7 @@ void fill_banks(Side& side, Picture const& picture) {
   auto const uses = bank_uses(picture.instruction, warp, side.cost.phases, picture.phase);
   Banks const banks = picture.banks;
   side.words.resize(banks.count);
+  side.lanes.resize(banks.count);
   for (unsigned b = 0; b < banks.count; ++b) {
     std::vector<std::size_t> const served = uses[b].served();
     for (std::size_t const i : served) {
@@ -96,6 +105,7 @@ void fill_banks(Side& side, Picture const& picture) {
       std::int64_t const first = floor_div(static_cast<std::int64_t>(address), banks.bytes);
       side.words[b].push_back(
           first + static_cast<std::int64_t>((b - static_cast<std::uint64_t>(first)) % banks.count));
+      side.lanes[b].push_back(served_lanes(uses[b], i));
     }
     if (served.size() < 2) continue;
     for (unsigned const lane : uses[b].lanes) side.colliding |= 1U << lane;
@@ -331,9 +341,14 @@ Json side_to_json(Picture const& picture, Side const& side) {
   out["excess"] = whole ? Json(excess_over(picture.ideal, waves)) : Json();
   out["degree"] =
       std::vector<std::uint32_t>(side.cost.degree.begin(), side.cost.degree.begin() + side.cost.phases.count);
-  Json words = Json::array();
-  for (auto const& of_bank : side.words) words.push_back(of_bank);
+  Json words = Json::array(), lanes = Json::array();
+  for (std::size_t b = 0; b < side.words.size(); ++b) {
+    words.push_back(side.words[b]);
+    lanes.push_back(Json::array());
+    for (std::uint32_t const bits : side.lanes[b]) lanes.back().push_back(lanes_of_bits(bits));
+  }
   out["words"] = words;
+  out["lanes"] = lanes;
   out["colliding"] = lanes_of_bits(side.colliding);
   out["split"] = lanes_of_bits(side.split);
   return out;

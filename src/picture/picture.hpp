@@ -147,6 +147,8 @@ struct Side {
   Cost<std::uint32_t> cost{};                      ///< of the whole instruction
   /// By bank, the words that the phase wants of it: distinct, but for cp.async one for each lane (H7).
   std::vector<std::vector<std::int64_t>> words{};
+  std::vector<std::vector<std::uint32_t>>
+      lanes{};                  ///< by bank and word, the lanes (bits) that it serves there
   std::uint32_t colliding = 0;  ///< lanes (bits) that meet another word of the phase in one of their banks
   std::uint32_t split = 0;  ///< lanes (bits) whose bytes do not stay together: then the cost means nothing
 };

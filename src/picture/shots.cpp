@@ -18,6 +18,14 @@ Access const& drawable(Access const& access) {
   return access;
 }
 
+/// The tile that a pattern of row and byte takes.
+std::string footprint_hint(Access const& access) {
+  auto const* pattern = std::get_if<RowAndByte>(&access.where);
+  if (pattern == nullptr) return {};
+  return fmt::format("; {} takes {} rows of {} bytes ('swizproof accesses' lists others)", access.name,
+                     pattern->rows, pattern->row_bytes);
+}
+
 }  // namespace
 
 Shots::Shots(Map const& map, Access const& access, std::uint64_t base)
@@ -74,8 +82,9 @@ Shot Shots::at(std::uint64_t i) const {
     if (!place.active) continue;
     if (!given_.starts_inside(place)) {
       std::string const& name = given_.access().name;
-      throw InputError::whole(fmt::format("lane {} lies outside the tile for {}", l, describe(shot)), name,
-                              "the tile has the shape " + to_string(tile.shape));
+      throw InputError::whole(
+          fmt::format("lane {} lies outside the tile for {}", l, describe(shot)), name,
+          "the tile has the shape " + to_string(tile.shape) + footprint_hint(given_.access()));
     }
     // The first index is the row, the others are digits of the column; a single one is CuTe's plain index.
     std::uint64_t row = place.element->coordinate[0] % rows, col = place.element->coordinate[0] / rows,

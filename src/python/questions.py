@@ -106,7 +106,7 @@ NOTES = {
     "descriptor": """
         LAYOUT may be a descriptor, an int or '0x...'.
 
-        >>> swizproof.descriptor("gmma:K_SW128<f16> (64,64)").stride_byte_offset
+        >>> swizproof.descriptor("umma:K_SW128<f16> (128,64)").stride_byte_offset
         1024""",
     "tma": """
         >>> plan = swizproof.tma("gmma:K_SW128<f16> (64,128)")

@@ -36,19 +36,27 @@ class Arguments {
     if (t != nullptr && integers(*t)) return *integers(*t);
     return layout(i).shape;
   }
+  /// Words about a shape where a layout is needed; none of another argument.
+  [[nodiscard]] std::string layout_of_shape(std::size_t i) const {
+    auto const* t = tiler_at(i);
+    auto const shape = t == nullptr ? std::nullopt : integers(*t);
+    if (!shape) return {};
+    std::string const text = to_string(*shape);
+    return ", and " + text + " is a shape: make_layout(" + text + ") is its column-major layout";
+  }
   [[nodiscard]] Layout layout(std::size_t i) const {
     if (auto const* t = tiler_at(i))
       if (auto const* l = std::get_if<Layout>(&t->value)) return *l;
     if (auto const* map = std::get_if<Mapping>(&at(i)))
       if (Layout const* l = plain_layout(*map)) return *l;
-    refuse("argument " + std::to_string(i + 1) + " must be a layout without a swizzle");
+    refuse("argument " + std::to_string(i + 1) + " must be a layout without a swizzle" + layout_of_shape(i));
   }
   /// A layout in any form, coordinate maps included.
   [[nodiscard]] Mapping map(std::size_t i) const {
     if (auto const* m = std::get_if<Mapping>(&at(i))) return *m;
     if (auto const* t = tiler_at(i))
       if (auto const* l = std::get_if<Layout>(&t->value)) return mapping(*l);
-    refuse("argument " + std::to_string(i + 1) + " must be a layout");
+    refuse("argument " + std::to_string(i + 1) + " must be a layout" + layout_of_shape(i));
   }
   /// The layout inside of one with a swizzle; a layout without one itself.
   [[nodiscard]] Layout inner(std::size_t i) const {

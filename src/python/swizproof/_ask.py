@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable, List, Sequence, Type, TypeVar
 from . import _results, _swizproof
 from ._errors import Disagreement, InputError
 from ._record import read
-from ._text import refused
+from ._text import numbers_text, refused
 
 A = TypeVar("A", bound=_results.Answer)
 
@@ -27,11 +27,14 @@ def option(name: str, text: Callable[[Any, str], str], value: Any, default: Any 
 
 
 def options(name: str, text: Callable[[Any, str], str], values: Any, required: bool = False) -> List[str]:
-    """The option once for each value; a value alone is one."""
+    """The option once for each value; a value alone is one, and so are the integers of one such as block=(32, 8)."""
     if values is None and not required:
         return []
+    several = [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
+    if text is numbers_text and len(several) > 1 and all(hasattr(value, "__index__") for value in several):
+        several = [several]
     words: List[str] = []
-    for value in [values] if isinstance(values, str) or not isinstance(values, Iterable) else values:
+    for value in several:
         word = text(value, name.replace("-", "_"))
         words += [f"--{name}={word}"] if word else [f"--{name}", ""]  # an empty word behind `=` is none
     return words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from typing import TYPE_CHECKING, Any, List
+from typing import TYPE_CHECKING, Any, List, Optional
 
 if TYPE_CHECKING:
     from ._results import Answer
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 #: Of verdicts.
 COLOURS = {"proved": "#1a7f37", "refuted": "#cf222e", "unknown": "#9a6700"}
 #: Commands about a tile.
-DRAWN = ("align", "check", "convert", "descriptor", "equal", "eval", "find", "inspect", "show", "tma")
+DRAWN = ("align", "check", "convert", "equal", "eval", "find", "inspect", "show", "tma")
 #: Pages of this many bytes and more are left out of a notebook.
 MOST_BYTES = 4 << 20
 #: Rows of a table, and lines of a text, that a notebook shows.
@@ -26,15 +26,8 @@ def drawn(answer: "Answer", form: str) -> str:
     return asked([*answer._words, f"--{form}=-"])
 
 
-def _svg(words: List[str]) -> str:
-    """A figure as an image of its own, whose styles and names are not the notebook's; nothing where there is none."""
-    from ._errors import InputError
-    from ._ask import asked
-
-    try:
-        picture = asked([*words, "--svg=-"])
-    except InputError:
-        return ""  # no tile, or too large a one to draw
+def _image(picture: str) -> str:
+    """A figure as an image of its own, whose styles and names are not the notebook's."""
     data = base64.b64encode(picture.encode()).decode()
     return f'<img alt="banks of shared memory" style="max-width:100%;background:#fff" src="data:image/svg+xml;base64,{data}"/>'
 
@@ -44,46 +37,114 @@ def _options_of(words: List[str], names: List[str]) -> List[str]:
     return [word for word in words if any(word.startswith(f"--{name}=") for name in names)]
 
 
-def _pictures(answer: "Answer") -> List[str]:
-    """The pictures to an answer: the tile, once for each access that is asked about."""
+def pictures_of(answer: "Answer", form: str) -> List[str]:
+    """What `show` draws to an answer about a tile, as `--svg=-` or `--json`: once for each layout and each access. Nothing where there
+    is no tile, or too large a one to draw."""
     command, *rest = answer._words
-    if command == "explain":
-        page = drawn(answer, "html")
-        if len(page) > MOST_BYTES:
-            return []
-        return [f'<iframe style="width:100%;height:40em;border:0" srcdoc="{html.escape(page)}"></iframe>']
     if command not in DRAWN:
         return []
     layouts = [rest[0]] if command != "equal" else rest[:2]
     winner = getattr(answer, "winner", None)
-    if winner:  # a swizzle's picture shows the tile without it, too
-        layouts = [winner] if winner.startswith("Sw<") else [*layouts, winner]
-    kept = _options_of(rest, ["element", "arch"])
+    kept = _options_of(rest, ["element", "arch", "block"])
     if command == "show":
         kept = [word for word in rest[1:] if not word.startswith("--access=")]
-    accesses = _options_of(rest, ["access"])
-    return [
-        f"<div>{picture}</div>"
-        for layout in layouts
-        for access in accesses or [""]
-        for picture in [_svg(["show", layout, *kept, *filter(None, [access])])]
-        if picture
-    ]
+    options = [[*kept, *filter(None, [access])] for access in _options_of(rest, ["access"]) or [""]]
+    if not winner:
+        return _shown(layouts, options, form)
+    # A swizzle's picture shows the tile without it, too. An access that names an array of C has the array's own tile alone.
+    return _shown([winner] if winner.startswith("Sw<") else [*layouts, winner], options, form) or _shown(layouts, options, form)
+
+
+def _shown(layouts: List[str], options: List[List[str]], form: str) -> List[str]:
+    from ._errors import InputError
+    from ._ask import asked
+
+    pictures = []
+    for layout in layouts:
+        for words in options:
+            try:
+                pictures.append(asked(["show", layout, *words, form]))
+            except InputError:
+                pass
+    return pictures
+
+
+def _pictures(answer: "Answer") -> List[str]:
+    """The pictures of a notebook's page."""
+    if answer._words[0] == "explain":
+        page = drawn(answer, "html")
+        if len(page) > MOST_BYTES:
+            return []
+        return [f'<iframe style="width:100%;height:40em;border:0" srcdoc="{html.escape(page)}"></iframe>']
+    return [f"<div>{_image(picture)}</div>" for picture in pictures_of(answer, "--svg=-")]
 
 
 def _cell(value: Any) -> str:
     return html.escape("" if value is None else str(value))
 
 
-def _table(rows: List[Any]) -> str:
-    names = ["access", "verdict", "wavefronts", "ideal", "excess", "domain"]
-    if any(hasattr(row, "reason") for row in rows):  # of what has no cost
-        names.append("reason")
-    head = "".join(f"<th>{name}</th>" for name in names)
+def _table(rows: List[Any], names: List[str]) -> str:
+    if any(getattr(row, "reason", None) for row in rows):  # of what has no cost
+        names = [*names, "reason"]
+    head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
     body = "".join(
         "<tr>" + "".join(f"<td>{_cell(getattr(row, name, None))}</td>" for name in names) + "</tr>" for row in rows[:MOST_ROWS]
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_more(len(rows), 'accesses')}"
+
+
+def _kernels(answer: Any) -> str:
+    """A table for each compiled kernel, of the accesses that a lane executes; MOST_ROWS in all."""
+    parts, left = [], MOST_ROWS
+    for kernel in answer.kernels:
+        rows = [one for one in kernel.accesses if one.executed is not False]
+        names = ["line", "op", "verdict", "wavefronts", "ideal", "excess", "layout"]
+        parts.append(f"<p><code>{_cell(kernel.kernel)}</code>, block {_cell(kernel.block)}</p>")
+        parts.append(_table(rows[:left], names) if left else "")
+        parts.append(f"<p>and {len(rows) - left} more accesses</p>" if len(rows) > left else "")
+        left = max(0, left - len(rows))
+    return "".join(parts)
+
+
+def _descriptor(answer: Any) -> str:
+    """The first descriptor of an answer, field by field; the others, for other bases, are folded."""
+    bases = answer.bases
+    fields = {
+        "descriptor": answer.expression or answer.descriptor,
+        "read by": f"{answer.for_}, operand {answer.operand}" if answer.operand else answer.for_,
+        "mode": answer.mode,
+        "major": answer.major,
+        "stride byte offset": _read(answer.stride_byte_offset, answer.stride_byte_offset_read),
+        "leading byte offset": _read(answer.leading_byte_offset, answer.leading_byte_offset_read),
+        "base offset": answer.base_offset,
+        "start": answer.start,
+        "start of each step of k": answer.k_starts,
+        "bases": bases and _bases(bases),
+        "domain": answer.domain,
+        "evidence": answer.evidence,
+        "reads": answer.reads,
+        "notes": "; ".join(answer.notes or []) or None,
+        "suspicions": "; ".join(answer.suspicions or []) or None,
+        "reasons": "; ".join(answer.reasons or []) or None,
+        "counterexample": answer.counterexample and repr(answer.counterexample),
+    }
+    rows = "".join(f"<tr><th>{name}</th><td>{_cell(value)}</td></tr>" for name, value in fields.items() if value is not None)
+    others = (answer.solutions or [])[1:]
+    if not others:
+        return f"<table>{rows}</table>"
+    lines = "\n".join(f"{one.expression}   bases: {_bases(one.bases)}; steps of k: {one.k_starts}" for one in others)
+    folded = f"<details><summary>{len(others)} other descriptors, for some of these bases</summary>{_text(lines)}</details>"
+    return f"<table>{rows}</table>{folded}"
+
+
+def _bases(bases: Any) -> str:
+    if bases.residues == [0]:
+        return f"every multiple of {bases.period} bytes"
+    return f"{', '.join(map(str, bases.residues))} modulo {bases.period} bytes"
+
+
+def _read(value: Optional[int], is_read: Optional[bool]) -> Optional[str]:
+    return None if value is None else f"{value} bytes" if is_read else f"{value} bytes, not read"
 
 
 def _more(count: int, what: str) -> str:
@@ -105,8 +166,13 @@ def page_of(answer: "Answer") -> str:
     parts.append(f"<code>{_cell(answer.command)}</code>")
     accesses = getattr(answer, "accesses", None)
     pictures = _pictures(answer)
-    if accesses and verdict is not None:
-        parts.append(_table(accesses))
+    if answer._words[0] == "descriptor":
+        parts.append(_descriptor(answer))
+    elif answer._words[0] == "kernel":
+        parts.append(_kernels(answer))
+    elif accesses and verdict is not None:
+        parts.append(f"<p>best: <code>{_cell(answer.winner)}</code></p>" if getattr(answer, "winner", None) else "")
+        parts.append(_table(accesses, ["access", "verdict", "wavefronts", "ideal", "excess", "domain"]))
     elif not any("<iframe" in one for one in pictures):  # the page of a trace says it all
         parts.append(_text(repr(answer)))
     return "<div>" + "".join(parts + pictures) + "</div>"

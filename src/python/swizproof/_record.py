@@ -60,10 +60,13 @@ class Record:
 
     _cases: typing.ClassVar[dict[str, type]] = {}
 
-    def _shown(self, indent: int) -> str:
+    def _entries(self, indent: int) -> list[str]:
+        """What a repr shows of each field."""
         fields = [(name, value) for name, value in vars(self).items() if value is not None and not name.startswith("_")]
-        entries = [f"{name}={_shown(value, indent + 4)}" for name, value in fields]
-        return _joined(type(self).__name__ + "(", entries, ")", indent)
+        return [f"{name}={_shown(value, indent)}" for name, value in fields]
+
+    def _shown(self, indent: int) -> str:
+        return _joined(type(self).__name__ + "(", self._entries(indent + 4), ")", indent)
 
     def __repr__(self) -> str:
         return self._shown(0)

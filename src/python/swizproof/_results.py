@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Any, Dict, List, Optional, Union
 
-from . import _picture
+from . import _picture, _plot
 from ._record import Record, record
 
 __all__ = [
@@ -513,6 +513,11 @@ class Answer(Record):
         document: Dict[str, Any] = json.loads(self._document)
         return document
 
+    def plot(self) -> Any:
+        """A figure of matplotlib: the lanes of the worst phase over the banks, with and without the swizzle; or wavefronts and
+        ideal as bars (predict, explain, kernel). `plot().savefig("banks.png")` writes it."""
+        return _plot.figure_of(self)
+
     def _repr_html_(self) -> str:
         return _picture.page_of(self)
 
@@ -666,7 +671,8 @@ class Eval(Answer):
 
 @record
 class Descriptor(Answer):
-    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads."""
+    """Which shared-memory descriptor makes the instruction read this tile; or what a number reads. The fields are those of the
+    first of `solutions`."""
 
     verdict: str
     layout: Optional[str]
@@ -704,6 +710,11 @@ class Descriptor(Answer):
     reads: Optional[str] = None
     suspicions: Optional[List[str]] = None
     obligation: Optional[str] = None
+
+    def _entries(self, indent: int) -> List[str]:
+        several = len(self.solutions or [])
+        entries = [one for one in super()._entries(indent) if not one.startswith("solutions=")]
+        return entries + ([f"solutions=[... {several} more]"] if several > 1 else [])
 
 
 @record

@@ -82,6 +82,7 @@ def tag(module):
 def metadata():
     return (f"Metadata-Version: 2.1\nName: swizproof\nVersion: {version()}\nSummary: Proofs about CuTe swizzles, layouts and banks of shared memory\n"
             "License: MIT\nRequires-Python: >=3.9\nProvides-Extra: arrays\nRequires-Dist: numpy; extra == 'arrays'\n"
+            "Provides-Extra: plots\nRequires-Dist: matplotlib; extra == 'plots'\n"
             "Description-Content-Type: text/markdown\n\n" + (ROOT / "src" / "python" / "README.md").read_text())
 
 

@@ -94,7 +94,9 @@ TEST(Parse, TheAlgebraTakesNoFunctionOfBytes) {
             "a TMA mode alone is a function of byte addresses, and the algebra acts on elements");
   EXPECT_EQ(error_of("upcast<2>(tma:128B)").at, 10U);
   EXPECT_EQ(error_of("size(Sw<3,4,3>)").message, "size: a swizzle alone has no size");
-  EXPECT_EQ(error_of("coalesce(5)").message, "coalesce: argument 1 must be a layout");
+  EXPECT_EQ(
+      error_of("coalesce(5)").message,
+      "coalesce: argument 1 must be a layout, and _5 is a shape: make_layout(_5) is its column-major layout");
   EXPECT_EQ(error_of("recast_layout<f99,f16>((2,4):(1,2))").at, 14U);
 }
 

@@ -162,6 +162,7 @@ TEST(Picture, CountsTheWordsOfAPhase) {
   for (unsigned bank = 0; bank < bank_count; ++bank) {
     EXPECT_EQ(picture.sides[0].words[bank].size(), bank < 4 ? 8U : 0U);
     EXPECT_EQ(picture.sides[1].words[bank].size(), 1U);
+    EXPECT_EQ(picture.sides[1].lanes[bank].size(), 1U);
   }
   EXPECT_EQ(picture.sides[0].colliding, 0xffU);
   EXPECT_EQ(picture.sides[1].colliding, 0U);
@@ -172,6 +173,7 @@ TEST(Picture, CountsTheWordsOfAPhase) {
 TEST(Picture, CountsEachLaneOfCpAsync) {
   Picture const picture = picture_of(mapping("(8,64):(64,1)", 16), "cp.async.b32: row = 0, col = 2*(lane/4)");
   EXPECT_EQ(picture.sides[0].words[7].size(), 4U) << "lanes 28 to 31 at one word (H7)";
+  EXPECT_EQ(picture.sides[0].lanes[7], (std::vector<std::uint32_t>{1U << 28, 1U << 29, 1U << 30, 1U << 31}));
   EXPECT_EQ(picture.sides[0].colliding, ~0U);
   EXPECT_EQ(picture.sides[0].cost.wavefronts, 4U);
 }
