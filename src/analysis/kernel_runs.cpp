@@ -15,7 +15,7 @@ using ptx::Step;
 
 namespace {
 
-/// Of the runs, one after the other and again; see Inputs.
+/// Styles of the first runs; see Inputs.
 constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
 constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
@@ -289,7 +289,7 @@ Runs::Word Runs::chosen(Step const& s) const {
   return out;
 }
 
-/// What a lane reads from one that does not take part is open.
+/// A value from a lane that does not take part is open.
 Runs::Word Runs::shuffled(Step const& s, std::uint32_t lanes) const {
   Word constant_a, constant_b, constant_c, out;
   Word const &v = value(s.a, constant_a), &b = value(s.b, constant_b), &c = value(s.c, constant_c);

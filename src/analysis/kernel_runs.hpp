@@ -47,7 +47,7 @@ class Runs {
         warps_(warps),
         cost_of_(std::move(cost_of)) {}
 
-  /// What an access costs at most in all runs so far and in up to 400 more, which end with one that takes `bound` wavefronts. The
+  /// The most that an access costs in all runs so far and in up to 400 more, which end with one that takes `bound` wavefronts. The
   /// first have parameters of every style; later ones change a few parameters of those that came to a block for the first time.
   [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
   /// Runs a warp with the parameters of a witness, each once.

@@ -28,7 +28,7 @@ TEST(KernelRuns, GoOnWhereTheSidesOfABranchOnDataMeet) {
       "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1]; mov.u32 %r7, 128; setp.eq.u32 %p2, %r6, 0;\n"
       "@%p2 bra SAME; mov.u32 %r7, 4; SAME:\n";
   EXPECT_TRUE(one(sides + two_exits + column).reached);
-  // What a side has written is not known.
+  // A register that a side has written is not known.
   KernelAccess const a = one(sides + two_exits + "mad.lo.u32 %r5, %r1, %r7, %r2; st.shared.u32 [%r5], %r1;");
   EXPECT_NE(a.verdict, KernelVerdict::refuted) << a.reason;
   // Lanes that may end on one side are not known to go on.
@@ -50,7 +50,7 @@ TEST(KernelRuns, AreALowerBoundOfAnAccessThatDependsOnData) {
   EXPECT_EQ(a.wavefronts, 32U);
   ASSERT_TRUE(a.worst);
   for (unsigned l = 0; l < 32; ++l) EXPECT_EQ(a.worst->lanes.active[l], l < 16) << l;
-  // What is allowed is not refuted by what is seen.
+  // Sixteen wavefronts do not refute a limit of 16.
   KernelOptions options;
   options.at_most = 16;
   EXPECT_EQ(
