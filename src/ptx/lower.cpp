@@ -935,10 +935,26 @@ class Lowering {
     Source const a = in(operand(i, 1), 32);
     Source const b = in(operand(i, 2), 32);
     Source const c = in(operand(i, 3), 32);
-    for (Operand const& p : d.parts) unknown(p, registers_of(i, 2));
+    for (Operand const& p : d.parts) out(p, within_segment(mode, b, c), 1);
     Operand plain = d;
     plain.parts.clear();
     out(plain, emit(Action::shuffle, 32, a, b, c, static_cast<std::uint32_t>(mode)), 32);
+  }
+
+  /// A shuffle's predicate: the lane that it names lies within the segment (PTX ISA 9.0, shfl.sync).
+  Source within_segment(Shuffle mode, Source b, Source c) {
+    auto const both = [&](Source x, Source y) { return emit(Action::bit_and, 32, x, y); };
+    Source const lane = special("%laneid", 32), by = both(b, constant(31)), clamp = both(c, constant(31));
+    Source const segment = both(emit(Action::lshr, 32, c, constant(8)), constant(31));
+    Source const others = emit(Action::bit_xor, 32, segment, constant(31)), least = both(lane, segment);
+    Source const most = emit(Action::bit_or, 32, least, both(clamp, others));
+    // lane - by >= most
+    if (mode == Shuffle::up)
+      return emit(Action::negate, 1, emit(Action::below, 1, lane, emit(Action::add, 32, most, by)));
+    Source const from = mode == Shuffle::down   ? emit(Action::add, 32, lane, by)
+                        : mode == Shuffle::bfly ? emit(Action::bit_xor, 32, lane, by)
+                                                : emit(Action::bit_or, 32, least, both(by, others));
+    return emit(Action::negate, 1, emit(Action::below, 1, most, from));
   }
 
   /// A result that all lanes of the mask share: vote.sync and redux.sync.

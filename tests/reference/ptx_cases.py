@@ -123,6 +123,7 @@ class Kernel:
 
     def rare(self, r, a, b, c, k):
         d, e = self.double(), self.double()
+        p = self.predicate()
         choices = [
             f"bfe.{self.pick(['u32', 's32'])} {r}, {a}, {self.number(0, 34)}, {self.number(0, 34)};",
             f"bfi.b32 {r}, {a}, {b}, {self.number(0, 34)}, {self.number(0, 34)};",
@@ -145,6 +146,7 @@ class Kernel:
             f"shl.b32 {r}, {a}, {b};", f"shr.u32 {r}, {a}, {b};", f"mul.lo.s32 {r}, {a}, {b};",
             f"set.{self.pick(TESTS)}.u32.s32 {r}, {a}, {b};",
             f"shfl.sync.{self.pick(['bfly', 'up', 'down', 'idx'])}.b32 {r}, {a}, {self.number(0, 32)}, 31, -1;",
+            f"shfl.sync.{self.pick(['bfly', 'up', 'down', 'idx'])}.b32 {r}|{p}, {a}, {self.number(0, 32)}, {self.pick([31, 0, 15, 0x181F, 0x1C03, 0x1000])}, -1;\n\tselp.b32 {r}, {r}, {b}, {p};",
             f"mov.b32 {{%h4, %h5}}, {a};\n\tmov.b32 {r}, {{%h5, %h4}};",
             f"add.cc.u32 {r}, {a}, {b};\n\taddc.u32 {r}, {r}, {c};",
             f"min.u32 {r}, {a}, {self.number(0, 64)};", f"max.s32 {r}, {a}, {self.number(-4, 20)};",

@@ -49,7 +49,7 @@ struct KernelOptions {
   std::optional<unsigned> at_most{};               ///< wavefronts that are allowed; else the ideal ones and
   unsigned excess = 0;                             ///< so many more
   std::vector<LineAllowance> allow{};              ///< go before both
-  std::uint64_t steps = 4'000'000;                 ///< of evaluation, for one kernel
+  std::uint64_t steps = 16'000'000;                ///< of evaluation, for one kernel
   bool fixes = false;                              ///< search them
   bool lanes = false;                              ///< fill KernelAccess::lanes
 };

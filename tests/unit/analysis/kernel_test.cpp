@@ -124,6 +124,22 @@ TEST(KernelWitness, AddressesMayComeFromAnotherLane) {
   EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
 }
 
+TEST(Kernel, APredicateOfAShuffleIsThatItsLaneLiesWithinTheSegment) {
+  struct Case {
+    char const* shuffle;
+    unsigned lanes;
+  };
+  for (Case const& c :
+       {Case{"up.b32 %r6|%p1, %r1, 4, 0", 28}, Case{"down.b32 %r6|%p1, %r1, 4, 31", 28},
+        Case{"down.b32 %r6|%p1, %r1, 3, 0x181f", 20}, Case{"up.b32 %r6|%p1, %r1, 3, 0x1800", 20},
+        Case{"bfly.b32 %r6|%p1, %r1, 16, 15", 16}, Case{"idx.b32 %r6|%p1, %r1, 9, 8", 0},
+        Case{"idx.b32 %r6|%p1, %r1, 5, 31", 32}, Case{"idx.b32 %r6|%p1, %r1, 13, 0x1804", 0}}) {
+    KernelAccess const a = behind(std::string("shfl.sync.") + c.shuffle + ", -1;");
+    EXPECT_EQ(a.wavefronts, c.lanes) << c.shuffle << ": " << a.reason;
+    EXPECT_TRUE(a.reached || c.lanes == 0) << c.shuffle;
+  }
+}
+
 /// A column of 32 words, 128 bytes apart, in each of two warps and three iterations, and rows that are free.
 constexpr char column[] =
     "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; shl.b32 %r5, %r1, 2; add.s32 %r5, %r5, %r2; mov.u32 %r6, "
