@@ -20,9 +20,7 @@ struct Decide {
   void add(AccessVerdict const& v) const {
     if (report.domain.find(v.domain) == std::string::npos)
       report.domain += (report.domain.empty() ? "" : " | ") + v.domain;
-    for (Engine const e : v.engines)
-      if (std::find(report.engines.begin(), report.engines.end(), e) == report.engines.end())
-        report.engines.push_back(e);
+    add_engines(report.engines, v.engines);
     report.accesses.push_back(v);
   }
   /// The cost of an access, or why it has none, in a few words.

@@ -186,7 +186,7 @@ std::string describe(std::span<CompiledInstruction const> instructions, Style co
 }
 
 std::string describe(CompiledReport const& report, Trace const& trace, Style const& style) {
-  std::string text, counted;
+  std::string text;
   std::span<CompiledInstruction const> rest = report.instructions;
   while (!rest.empty()) {
     auto const other = std::find_if(rest.begin(), rest.end(), [&](CompiledInstruction const& i) {
@@ -197,13 +197,12 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
     rest = rest.subspan(count);
   }
   text += lost_lines(trace);
+  std::vector<CountedOutcome> outcomes;
   for (CompiledWords const& known : known_outcomes)
-    if (std::size_t const n = report.count(known.outcome); n != 0)
-      counted += fmt::format("{} {} {}", counted.empty() ? ":" : ";", n, known.words);
+    outcomes.push_back({report.count(known.outcome), known.words});
   CompiledSums const sums = sums_of(report);
-  std::size_t const lines = report.instructions.size();
-  text += fmt::format("{} {}{}; {} of {} recorded patterns found\n", lines,
-                      lines == 1 ? "instruction" : "instructions", counted, sums.found, sums.patterns);
+  text += fmt::format("{}; {} of {} recorded patterns found\n",
+                      by_outcome(report.instructions.size(), outcomes), sums.found, sums.patterns);
   auto const note = [&](std::uint64_t n, std::string_view words) {
     if (n != 0) text += fmt::format("  {:>6}  {}\n", n, words);
   };

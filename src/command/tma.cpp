@@ -625,7 +625,7 @@ void run(Common& common, TmaArguments const& options) {
   }
   if (!options.one_box.swizzle.empty())
     throw InputError::whole("--swizzle goes with --box or --im2col", options.one_box.swizzle,
-                            "a LAYOUT has its own swizzle");
+                            "a LAYOUT has its own swizzle, as tma:32B<f16> (64,64) has");
   if (options.layout.text.empty())
     throw InputError{"LAYOUT is missing", {}, 0, 1, "or a box: --box 64,64 --element f16 --swizzle 128B"};
   TmaResult const result =

@@ -20,11 +20,10 @@ Json traced_json(TracedInstruction const& i) {
 }
 
 Json traced_json(Trace const& trace) {
-  return {{"name", trace.name},
-          {"device", trace.device},
-          {"arch", trace.arch->name},
-          {"dropped", trace.dropped},
-          {"failures", trace.failures}};
+  return {{"name", trace.name},       {"device", trace.device},     {"arch", trace.arch->name},
+          {"dropped", trace.dropped}, {"failures", trace.failures}, {"driver", trace.driver},
+          {"toolkit", trace.toolkit}, {"commit", trace.commit},     {"recorded", trace.recorded},
+          {"program", trace.program}, {"digest", trace.digest},     {"unseen", trace.unseen}};
 }
 
 std::string traced_head(Trace const& trace, bool several, Style const& style) {
@@ -32,6 +31,17 @@ std::string traced_head(Trace const& trace, bool several, Style const& style) {
   if (!trace.digest)
     text +=
         style.doubtful("the trace has no digest: whether a line was changed or doubled is not known") + "\n";
+  return text;
+}
+
+std::string by_outcome(std::size_t instructions, std::span<CountedOutcome const> outcomes) {
+  std::string text = fmt::format("{} {}", instructions, instructions == 1 ? "instruction" : "instructions");
+  std::string_view before = ": ";
+  for (CountedOutcome const& o : outcomes) {
+    if (o.count == 0) continue;
+    text += fmt::format("{}{} {}", before, o.count, o.words);
+    before = "; ";
+  }
   return text;
 }
 

@@ -6,9 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace swizproof::command {
 
@@ -20,6 +21,14 @@ namespace swizproof::command {
 
 /// The trace's name, if it is one of several, and a doubt if it has no digest; lines.
 [[nodiscard]] std::string traced_head(Trace const& trace, bool several, Style const& style);
+
+/// Instructions of one outcome.
+struct CountedOutcome {
+  std::size_t count = 0;
+  std::string_view words;
+};
+/// `6 instructions: 1 as proved; 5 undecided`, without outcomes that none has.
+[[nodiscard]] std::string by_outcome(std::size_t instructions, std::span<CountedOutcome const> outcomes);
 
 /// Executions and kernels that the trace does not have; lines.
 [[nodiscard]] std::string lost_lines(Trace const& trace);

@@ -153,13 +153,6 @@ Json to_json(Traces const& traces) {
   for (std::size_t t = 0; t < traces.traces.size(); ++t) {
     Trace const& trace = traces.traces[t];
     Json one = traced_json(trace);
-    one["driver"] = trace.driver;
-    one["toolkit"] = trace.toolkit;
-    one["commit"] = trace.commit;
-    one["recorded"] = trace.recorded;
-    one["program"] = trace.program;
-    one["digest"] = trace.digest;
-    one["unseen"] = trace.unseen;
     one["instructions"] = Json::array();
     for (ConformingInstruction const& i : traces.reports[t].instructions)
       one["instructions"].push_back(to_json(i));
@@ -182,7 +175,7 @@ Json sums(Traces const& traces) {
 }
 
 std::string describe(Traces const& traces, Style const& style) {
-  std::string text, sum;
+  std::string text;
   std::size_t lines = 0;
   for (std::size_t t = 0; t < traces.traces.size(); ++t) {
     text += traced_head(traces.traces[t], traces.traces.size() > 1, style);
@@ -197,10 +190,9 @@ std::string describe(Traces const& traces, Style const& style) {
         "base.\n";
   if (traces.count(Conformance::no_obligation) != 0)
     text += "\nno obligation: no access of this instruction and width in the obligations for this kernel.\n";
-  for (Conformance const c : conformances)
-    if (std::size_t const n = traces.count(c); n != 0)
-      sum += fmt::format("{} {} {}", sum.empty() ? ":" : ";", n, name_of(c));
-  return text + fmt::format("\n{} {}{}\n", lines, lines == 1 ? "instruction" : "instructions", sum);
+  std::vector<CountedOutcome> outcomes;
+  for (Conformance const c : conformances) outcomes.push_back({traces.count(c), name_of(c)});
+  return text + "\n" + by_outcome(lines, outcomes) + "\n";
 }
 
 }  // namespace swizproof::command

@@ -18,6 +18,9 @@ unsigned bit_length(std::uint64_t x) { return static_cast<unsigned>(std::bit_wid
 
 std::uint64_t memo_key(std::uint32_t id, unsigned bits) { return std::uint64_t{id} << 7 | bits; }
 
+/// Values that differ from lane to lane, for what the node `why` computes.
+Lanes varying(std::uint32_t why) { return {Lanes::State::varying, why}; }
+
 }  // namespace
 
 bool Lanes::uniform() const {
@@ -220,19 +223,9 @@ Facts Warp::facts(Id id) {
 
 // --------------------------------------------------------------------------------------- words
 
-Lanes Warp::varying(std::uint32_t why) const {
-  Lanes v;
-  v.state = Lanes::State::varying;
-  v.why = why;
-  return v;
-}
-
 Lanes Warp::stuck(Request request) {
   requests_.push_back(std::move(request));
-  Lanes v;
-  v.state = Lanes::State::stuck;
-  v.why = static_cast<std::uint32_t>(requests_.size() - 1);
-  return v;
+  return {Lanes::State::stuck, static_cast<std::uint32_t>(requests_.size() - 1)};
 }
 
 /// Drops what is a multiple of 2^bits.
@@ -699,12 +692,7 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   LaneTruths const t = truth(n.a);
   if (t.rest() == 0 && t.no == 0) return value(n.b, bits);
   if (t.rest() == 0 && t.yes == 0) return value(n.c, bits);
-  if (t.stuck) {
-    Lanes v;
-    v.state = Lanes::State::stuck;
-    v.why = t.why;
-    return v;
-  }
+  if (t.stuck) return {Lanes::State::stuck, t.why};
   Lanes const a = value(n.b, bits), b = value(n.c, bits);
   if (a.state == Lanes::State::stuck) return a;
   if (b.state == Lanes::State::stuck) return b;
@@ -944,12 +932,7 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   if (v.state == Lanes::State::stuck) return v;
   // A lane that the warp lacks, or that does not execute the shuffle, gives any value.
   LaneTruths const on = truth(l.args[3]);
-  if (on.stuck) {
-    Lanes out;
-    out.state = Lanes::State::stuck;
-    out.why = on.why;
-    return out;
-  }
+  if (on.stuck) return {Lanes::State::stuck, on.why};
   bool const exact = l.offset != 0;
   std::uint32_t const together = on.atom != 0 ? on.rest() : 0, readers = present_ & ~on.no;
   auto const gives = [&](unsigned from, unsigned to) {

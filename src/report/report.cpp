@@ -326,9 +326,7 @@ std::string evidence_footer(std::span<AccessVerdict const> accesses, Architectur
                             Style const& style) {
   if (style.brief()) return certainty_footer(arch, style);
   std::vector<Engine> engines;
-  for (AccessVerdict const& v : accesses)
-    for (Engine const e : v.engines)
-      if (std::find(engines.begin(), engines.end(), e) == engines.end()) engines.push_back(e);
+  for (AccessVerdict const& v : accesses) add_engines(engines, v.engines);
   std::string const by = engines.empty() ? "" : style.faint(names_of(engines) + "; ");
   return "\n" + style.faint("evidence: ") + by + style.faint("bank model of ") + certainty_line(arch, style) +
          "\n";

@@ -38,6 +38,8 @@ static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, OnBytes>, "A, swiz
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Staged>, "two stages of A");
 static_assert(sp::conflict_free<sp::source_of<LoadA>, half_t, Sgemm>, "three stages of sgemm_sm80's A");
 static_assert(sp::conflict_free<sp::destination_of<Store>, half_t, Sgemm>, "the copy to them");
+// Tiles and stages that differ by multiples of the period are evaluated once, so they cost a compiler nothing.
+static_assert(sp::detail::instructions<sp::source_of<LoadA>, half_t, Sgemm>.count() == 4);
 static_assert(sp::conflict_free<sp::destination_of<Store>, half_t, Smem>, "the copy to shared memory");
 static_assert(sp::conflict_free<sp::source_of<Vectors, sp::ptx::ld_shared<16>>, half_t, Smem>,
               "named by hand");

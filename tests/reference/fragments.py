@@ -7,13 +7,12 @@ formulas that PTX prints below the tables, for every instruction and operand; th
 counterexample, the permutations and movmatrix are checked by moving every element, in Python's lists. Random operands are loaded by
 ldmatrix and stored by stmatrix: the rows that are found are read from a tile in a dictionary, and where none are found none exist.
 """
-import argparse
 import collections
-import json
 import random
 import re
-import subprocess
 import sys
+
+from asking import Failure, ask, expect, options_of, print_sums
 
 SHAPES = {  # m, n, k, bits: types
     (8, 8, 4, 64): "f64", (16, 8, 4, 64): "f64", (16, 8, 8, 64): "f64", (16, 8, 16, 64): "f64",
@@ -183,23 +182,8 @@ def of_tensor_memory():
                 yield Held(f"tcgen05.{op}.16x256b.x{many}", 16, 8 * many, 32, eights, both)
 
 
-class Failure(Exception):
-    pass
-
-
-def expect(condition, *what):
-    if not condition:
-        raise Failure(" ".join(str(part) for part in what))
-
-
-def ask(binary, words):
-    done = subprocess.run([binary, "fragment", *words, "--json"], capture_output=True, text=True)
-    expect(done.returncode in (0, 1), words, done.stderr)
-    return json.loads(done.stdout)
-
-
 def check_fragment(binary, held):
-    answer = ask(binary, held.name.split(" "))
+    answer = ask(binary, "fragment", *held.name.split(" "))
     expect(answer["verdict"] == "proved", held.name, answer["verdict"])
     expect(answer["shape"] == [held.rows, held.columns], held.name, answer["shape"])
     expect(tuple(answer["indices"]) == held.indices, held.name, answer["indices"])
@@ -286,7 +270,7 @@ def check_movement(binary, rng, pool, odd):
     got = repeated(source, all_rows, all_columns, turn)
     wanted = repeated(target, all_rows, all_columns, False)
     words = [source.name, "--into", target.name] + (["--transposed"] if turn else [])
-    answer = ask(binary, words)
+    answer = ask(binary, "fragment", *words)
     right = got == wanted
     expect(answer["verdict"] == ("proved" if right else "refuted"), words, answer["verdict"])
     odd["transposed" if turn else "by position"] += 1
@@ -342,7 +326,7 @@ def check_load(binary, rng, memories, pool, odd):
         return False
     contiguous = rng.choice(operand.indices)
     pair = [operand.name, "--into", name] if stores else [name, "--into", operand.name]
-    answer = ask(binary, pair + ["--contiguous", contiguous])
+    answer = ask(binary, "fragment", *pair, "--contiguous", contiguous)
     instructions, operands = max(1, operand.values // memory.values), max(1, memory.values // operand.values)
     starts = rows_exist(memory, operand, instructions, operands, contiguous == operand.indices[1])
     odd["rows exist" if starts else "no rows"] += 1
@@ -360,11 +344,7 @@ def check_load(binary, rng, memories, pool, odd):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = options_of(__doc__)
     rng, odd = random.Random(options.seed), collections.Counter()
     every = list(fragments())
     pool = [h for h in every if ":" in h.name and h.name.rsplit(":", 1)[-1] in ("a", "b", "c", "d")]
@@ -383,8 +363,7 @@ def main():
         print(f"fragments.py: seed {options.seed}, case {cases}: {failure}")
         return 1
     print(f"fragments.py: {len(every)} fragments, {elements} elements, {cases} movements, loads and stores, seed {options.seed}: 0 differences")
-    for what, count in sorted(odd.items()):
-        print(f"  {what}: {count}")
+    print_sums(odd)
     return 0
 
 

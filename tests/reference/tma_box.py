@@ -5,13 +5,12 @@ From the comments of cuda.h alone (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2c
 rule. The model compares the verdict, the modes under which the same box is legal, the boxes that a long line is cut into, and for a legal
 box each element's address in shared memory, which it gets by copying the box byte by byte.
 """
-import argparse
 import collections
-import json
 import random
 import re
-import subprocess
 import sys
+
+from asking import Failure, ask, expect, options_of, print_sums
 
 PLAIN = {"UINT8": 8, "UINT16": 16, "UINT32": 32, "INT32": 32, "UINT64": 64, "INT64": 64, "FLOAT16": 16, "FLOAT32": 32, "FLOAT64": 64,
          "BFLOAT16": 16, "FLOAT32_FTZ": 32, "TFLOAT32": 32, "TFLOAT32_FTZ": 32}
@@ -20,15 +19,6 @@ INNER = {"none": None, "32B": 32, "64B": 64, "128B": 128, "128B_ATOM_32B": 128, 
          "128B_ATOM_32B_FLIP_8B": 128}
 OLD = ("none", "32B", "64B", "128B")  # of compute capability 9.0, and of 12.x for loads
 SHARED = {"sm_90": 227 * 1024, "sm_100": 227 * 1024, "sm_120": 99 * 1024}
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, *what):
-    if not condition:
-        raise Failure(" ".join(str(part) for part in what))
 
 
 def legal(kind, box, mode, arch, im2col):
@@ -113,10 +103,8 @@ def check(binary, rng, odd):
     box = [first] + [rng.choice([1, 2, 3, 7, 8, 16, 0, 257, rng.randint(1, 64)]) for _ in range(1 if im2col else rng.choice([0, 1, 1, 2, 3, 4, 5]))]
     if im2col and rng.random() < 0.2:
         box[1] = rng.choice([512, 1024, 1025])
-    words = ["tma", "--im2col" if im2col else "--box", ",".join(map(str, box)), "--element", kind, "--swizzle", mode, "--arch", arch, "--json"]
-    done = subprocess.run([binary, *words], capture_output=True, text=True)
-    expect(done.returncode in (0, 1), words, done.stderr)
-    answer = json.loads(done.stdout)["types"][0]
+    words = ["tma", "--im2col" if im2col else "--box", ",".join(map(str, box)), "--element", kind, "--swizzle", mode, "--arch", arch]
+    answer = ask(binary, *words)["types"][0]
     good = legal(kind, box, mode, arch, im2col)
     where, size = addresses(kind, box, mode) if good and len(box) <= 5 else ([], 0)
     fits = good and size <= SHARED[arch]
@@ -146,11 +134,7 @@ def check(binary, rng, odd):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--cases", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = options_of(__doc__)
     rng, odd = random.Random(options.seed), collections.Counter()
     for case in range(options.cases):
         try:
@@ -159,8 +143,7 @@ def main():
             print(f"tma_box.py: seed {options.seed}, case {case}: {failure}")
             return 1
     print(f"tma_box.py: {options.cases} boxes, seed {options.seed}: 0 differences")
-    for what, count in sorted(odd.items()):
-        print(f"  {what}: {count}")
+    print_sums(odd)
     return 0
 
 

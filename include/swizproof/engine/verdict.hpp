@@ -4,6 +4,7 @@
 // is not a counterexample until the same template, run on plain numbers, has confirmed it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -53,6 +54,12 @@ enum class Engine : std::uint8_t { exhaustive, linear, search, smt };
       break;
   }
   return "SMT";
+}
+
+/// Appends those of `more` that `engines` does not have.
+inline void add_engines(std::vector<Engine>& engines, std::span<Engine const> more) {
+  for (Engine const e : more)
+    if (std::find(engines.begin(), engines.end(), e) == engines.end()) engines.push_back(e);
 }
 
 /// An outcome, who found it, and how long that took.

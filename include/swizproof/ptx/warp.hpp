@@ -122,7 +122,6 @@ class Warp {
   Lanes of_phi(Id id, Phi const& phi, unsigned bits);
   Lanes shuffled(Id id, Leaf const& l, unsigned bits);
   Lanes atom(Id id, unsigned bits);
-  Lanes varying(std::uint32_t why) const;
   Lanes stuck(Request request);
   Lanes sum(Lanes const& a, Lanes const& b, std::uint64_t factor, unsigned bits);
   Lanes scaled(Lanes const& a, std::uint64_t factor, unsigned bits);

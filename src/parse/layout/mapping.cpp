@@ -30,7 +30,11 @@ Value MappingParser::parse() {
   auto* const map = std::get_if<Mapping>(&value);
   if (!in_.done() && (in_.at_new_line() || in_.looking_at(":")) && map != nullptr && map->domain() != nullptr)
     skip_table(in_, *map, is_tensor_);
-  if (!in_.done()) in_.fail_here("unexpected text after the layout");
+  if (!in_.done()) {
+    bool const on_layout = map != nullptr && map->domain() == nullptr && in_.looking_at("(");
+    in_.fail_here("unexpected text after the layout",
+                  on_layout ? "a swizzle goes on a layout with an o: Sw<3,3,3> o (64,64):(64,1)" : "");
+  }
   if (map != nullptr) finish(*map);
   return value;
 }

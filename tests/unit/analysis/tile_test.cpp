@@ -42,5 +42,29 @@ TEST(Tile, HoldersAreByValue) {
   EXPECT_EQ(held[3].threads, (std::vector<unsigned>{0}));
 }
 
+/// A fragment of 4 threads with 4 registers, whose register 1 is the third value of a copy, and its register 2 the second.
+TileMovement retiled(Layout moved) {
+  return {std::move(moved),
+          {IntTuple(std::vector<IntTuple>{2, 2}), IntTuple(std::vector<IntTuple>{2, 1})},
+          layout(4, 4, 1, 4)};
+}
+
+TEST(Tile, ValuesOfACopyAreComparedWithTheirRegisters) {
+  IntTuple const two(std::vector<IntTuple>{2, 2});
+  Layout const right{IntTuple(std::vector<IntTuple>{4, two}),
+                     IntTuple(std::vector<IntTuple>{1, IntTuple(std::vector<IntTuple>{8, 4})})};
+  TileDelivery const found = deliver(retiled(right), {});
+  EXPECT_TRUE(found.answer.proved());
+  EXPECT_FALSE(found.first);
+  TileDelivery const wrong = deliver(retiled(layout(4, 4, 1, 4)), {});
+  EXPECT_TRUE(wrong.answer.refuted() != nullptr);
+  ASSERT_TRUE(wrong.first);
+  EXPECT_EQ(wrong.first->thread, 0U);
+  EXPECT_EQ(wrong.first->value, 1U);
+  EXPECT_EQ(wrong.first->reg, 2U);
+  EXPECT_EQ(wrong.first->moved, 4U);
+  EXPECT_EQ(wrong.first->held, 8U);
+}
+
 }  // namespace
 }  // namespace swizproof

@@ -108,6 +108,9 @@ TEST(Subscript, HasTheWidthOfItsCast) {
   EXPECT_EQ(read(halves, "ldmatrix.x4: &a[threadIdx.x % 16][8 * (threadIdx.x / 16)]", {17}).at, (At{1, 8}));
   EXPECT_EQ(read(halves, "ldmatrix.x4: a[threadIdx.x % 16]", {17}).at, (At{1, 0}));
   EXPECT_EQ(read("__shared__ float s[64]", "*(float4*)(s + 4 * threadIdx.x % 64)", {5}).at, (At{20}));
+  // A vector behind the end of a row is in the next one; one that ends with its row stays in it.
+  EXPECT_EQ(read("float a[32][8]", "reinterpret_cast<float4*>(a[threadIdx.x])[2]", {5}).at, (At{6, 0}));
+  EXPECT_EQ(read("float a[32][6]", "*(float4*)&a[threadIdx.x][2]", {5}).at, (At{5, 2}));
 }
 
 TEST(Subscript, HasTheThreadsOfItsBlock) {
@@ -232,6 +235,8 @@ TEST(Subscript, RefusesWhatItCannotAnswer) {
   EXPECT_EQ(refusal("__shared__ float4 a[8]", "a[lane % 8].x"), "members of vectors are not read");
   EXPECT_EQ(refusal("__shared__ half a[64][4]", "reinterpret_cast<float4*>(a)[lane]"),
             "vectors of 8 elements may cross the rows of 4 elements, which a coordinate cannot name");
+  EXPECT_EQ(refusal("float a[32][6]", "*(float4*)&a[lane][4]"),
+            "vectors of 4 elements may cross the rows of 6 elements, which a coordinate cannot name");
   EXPECT_EQ(refusal(halves, "ldmatrix.x4", BlockShape{64, 1, 1}),
             "this access has its own threads: a block is for expressions of threadIdx");
   EXPECT_EQ(refusal(halves, "a[0][0] for warp in 0..1", BlockShape{64, 1, 1}), "the block has its warps");

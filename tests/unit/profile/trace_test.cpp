@@ -2,13 +2,16 @@
 #include "profile/trace.hpp"
 
 #include "campaign/digest.hpp"
+#include "system/whole_file.hpp"
 #include "trace/generic.hpp"
 
 #include <swizproof/core/error.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -503,6 +506,37 @@ TEST(Trace, GenericAccessesAreFoundInTheCode) {
   std::string const whole = cubin_of(others);
   EXPECT_TRUE(has_generic_accesses(whole.substr(0, whole.size() - 1))) << "cut off: unknown";
   EXPECT_TRUE(has_generic_accesses("no ELF"));
+}
+
+// The page on folklore says what CUTLASS's example 50 executes. [W7 of the third review: it said 16-byte loads]
+TEST(Trace, OfExample50IsAsThePageSays) {
+  std::string const path = SWIZPROOF_EVIDENCE "/traces/cutlass_50.trace";
+  Trace const trace = read_trace(path, read_file(path));
+  std::size_t loads = 0, stores = 0;
+  std::uint64_t all = 0, of_stores = 0, ideal = 0;
+  for (TracedInstruction const& i : trace.instructions) {
+    if (!i.instruction) continue;
+    all += i.wavefronts, ideal += i.ideal(*trace.arch);
+    if (i.op == "st.shared.b32") {
+      ++stores, of_stores += i.wavefronts;
+      EXPECT_EQ(i.excess(*trace.arch), 0U);
+      continue;
+    }
+    ++loads;
+    EXPECT_EQ(i.op, "ld.shared.b32");
+    EXPECT_EQ(i.sass.rfind("LD.E R", 0), 0U) << i.sass;
+    EXPECT_EQ(i.distribution[4], i.executed);
+  }
+  std::string page = read_file(SWIZPROOF_EVIDENCE "/../../docs/folklore.md");
+  std::replace(page.begin(), page.end(), '\n', ' ');
+  auto const with_comma = [](std::uint64_t n) { return fmt::format("{},{:03}", n / 1000, n % 1000); };
+  for (std::string const& sentence :
+       {fmt::format("{} instructions `LD.E` of 4 bytes take 4 wavefronts each, ideal 1, and {} stores have "
+                    "no conflict",
+                    loads, stores),
+        fmt::format("Nsight Compute counts {} wavefronts, ideal {}; {} of them are stores", with_comma(all),
+                    with_comma(ideal), with_comma(of_stores))})
+    EXPECT_NE(page.find(sentence), std::string::npos) << sentence;
 }
 
 }  // namespace

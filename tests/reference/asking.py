@@ -1,0 +1,32 @@
+"""What reference models of single command lines share: options, the program's answer, an expectation, the summary."""
+import argparse
+import json
+import subprocess
+
+
+class Failure(Exception):
+    """An answer that the model does not give."""
+
+
+def expect(condition, *what):
+    if not condition:
+        raise Failure(" ".join(str(part) for part in what))
+
+
+def options_of(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--cases", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def ask(binary, *words):
+    done = subprocess.run([binary, *words, "--json"], capture_output=True, text=True, check=False)
+    expect(done.returncode in (0, 1), words, done.stderr)
+    return json.loads(done.stdout)
+
+
+def print_sums(odd):
+    for what, count in sorted(odd.items()):
+        print(f"  {what}: {count}")
