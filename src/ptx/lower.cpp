@@ -999,7 +999,9 @@ class Lowering {
       refuse("indirect branches (brx.idx) are not executed");
       return;
     }
+    std::uint32_t const first = here();
     dispatch(i, parts_of(i.opcode));
+    program_.instructions.push_back({static_cast<std::uint32_t>(index), first, here(), current()});
   }
 
   void dispatch(Instruction const& i, Words const& parts) {
