@@ -153,7 +153,8 @@ void BlockRun::load(Now const& now) {
       unsigned const width =
           into[k].kind == ptx::Operand::Kind::reg ? kernel_.program.widths[into[k].reg] : 0;
       if (d.kind == 's' && width > d.bits) {
-        Name const name = value.named != 0 ? names_.whole(value, 0, each, Format::integer, now.index) : 0;
+        Name const name =
+            value.named != 0 ? names_.whole(value, 0, each, Format::integer, now.index, 's') : 0;
         if (name != 0)
           value = names_.word(names_.converted(name, Format::integer, width / 8, now.index));
         else

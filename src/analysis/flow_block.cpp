@@ -13,10 +13,12 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
       names_(names),
       clocks_(kernel.threads),
       groups_(kernel.threads),
-      shared_("shared memory", clocks_, groups_),
-      global_("global memory", clocks_, groups_),
+      shared_([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, clocks_,
+              groups_),
+      global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, clocks_, groups_),
       registers_(static_cast<std::uint32_t>(kernel.function.registers.size())) {
-  for (unsigned t = 0; t < kernel.threads; ++t) local_.emplace_back("local memory", clocks_, groups_);
+  for (unsigned t = 0; t < kernel.threads; ++t)
+    local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, clocks_, groups_);
   temporaries_.resize((kernel.program.widths.size() - registers_) * 32);
 }
 

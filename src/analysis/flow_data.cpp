@@ -37,12 +37,14 @@ unsigned bytes_of_format(Format format) {
 struct Packed {
   Format format = Format::integer;
   unsigned bytes = 4, count = 1;
+  char sign = 'b';
 };
 Packed packed_of(std::string_view type) {
   Packed p;
   p.format = format_of(type);
   p.count = type.ends_with("x2") ? 2 : 1;
   if (p.format != Format::integer) return p.bytes = bytes_of_format(p.format), p;
+  p.sign = type[0];
   p.bytes = type.ends_with("64") ? 8 : type.ends_with("32") ? 4 : type.ends_with("16") ? 2 : 1;
   return p;
 }
@@ -142,7 +144,7 @@ void BlockRun::convert(Now const& now) {
     std::array<Word, 2> args{};
     for (std::size_t k = 0; k < std::min<std::size_t>(sources, 2); ++k)
       args[k] = operand(now, now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
-    if (integers && args[0].named == 0) {
+    if (integers && (args[0].named == 0 || to.bytes <= from.bytes)) {
       plain_lanes |= 1U << lane;
       continue;
     }
@@ -156,7 +158,7 @@ void BlockRun::convert(Now const& now) {
       bool const split = from.count == 1 && to.count == 2;
       Word const& source = split ? args[1 - part] : args[0];
       Name const name =
-          names_.whole(source, split ? 0 : part * from.bytes, from.bytes, from.format, now.index);
+          names_.whole(source, split ? 0 : part * from.bytes, from.bytes, from.format, now.index, from.sign);
       std::uint64_t bits = 0;
       bool const known = source.named == 0 && to.format != Format::integer &&
                          bits_of_value(value_of_bits(source.number >> (split ? 0 : 8 * part * from.bytes),
@@ -205,7 +207,7 @@ void BlockRun::mma(Now const& now) {
         unsigned const bit = i * f.bits;
         Word const w = operand(now, list[bit / f.register_bits()], lane, f.register_bits());
         into[std::size_t{e.row} * f.columns + e.column] =
-            names_.whole(w, bit % f.register_bits() / 8, f.bits / 8, type.format, now.index);
+            names_.whole(w, bit % f.register_bits() / 8, f.bits / 8, type.format, now.index, type.sign);
       }
   };
   gather(swizproof::Operand::a, a, now.in.operands[1], product.a);

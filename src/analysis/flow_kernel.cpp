@@ -192,4 +192,9 @@ std::uint32_t FlowKernel::array_of(std::uint64_t address) const {
   return id < arrays.size() ? static_cast<std::uint32_t>(id) : 0;
 }
 
+std::string FlowKernel::element_at(std::uint64_t address) const {
+  FlowArray const& a = arrays[array_of(address)];
+  return a.element((address & ((std::uint64_t{1} << array_shift) - 1)) / (a.bits / 8));
+}
+
 }  // namespace swizproof::flow_detail

@@ -82,6 +82,8 @@ struct FlowKernel {
 
   [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
   [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;
+  /// `A[3][0]` of an address within an array.
+  [[nodiscard]] std::string element_at(std::uint64_t address) const;
 
  private:
   void decode();

@@ -58,10 +58,6 @@ Cell const* Bytes::find(std::uint64_t address) const {
   return c.written ? &c : nullptr;
 }
 
-std::string Bytes::place(std::uint64_t address) const {
-  return what_ == "shared memory" ? fmt::format("byte 0x{:x} of shared memory", address) : what_;
-}
-
 void Bytes::note(Cell& c, Toucher const& by) {
   std::uint32_t const now = clocks_.now(by.thread);
   for (Cell::Reader& r : c.readers)
@@ -79,19 +75,19 @@ void Bytes::check_write(Cell const& c, std::uint64_t address, Toucher const& by,
     if (done == 0)
       throw FlowConflict{
           fmt::format("thread {} {} {}, which cp.async of thread {} writes: {} has not waited for its group",
-                      by.thread, verb, place(address), c.thread,
+                      by.thread, verb, place_(address), c.thread,
                       c.thread == by.thread ? "it" : fmt::format("thread {}", c.thread)),
           {by.line, c.line}};
     if (clocks_.ordered(c.thread, done, by.thread)) return;
     throw FlowConflict{
         fmt::format("thread {} {} {}, which cp.async of thread {} has written: there is no barrier "
                     "between the wait for its group and this",
-                    by.thread, verb, place(address), c.thread),
+                    by.thread, verb, place_(address), c.thread),
         {by.line, c.line}};
   }
   if (!clocks_.ordered(c.thread, c.clock, by.thread))
     throw FlowConflict{fmt::format("thread {} {} {}, which thread {} has written: no barrier is between them",
-                                   by.thread, verb, place(address), c.thread),
+                                   by.thread, verb, place_(address), c.thread),
                        {by.line, c.line}};
 }
 
@@ -99,7 +95,8 @@ Cell const& Bytes::read(std::uint64_t address, Toucher const& by) {
   Cell& c = cell(address);
   if (!c.written)
     throw FlowConflict{
-        fmt::format("thread {} reads {}, which no thread has written", by.thread, place(address)), {by.line}};
+        fmt::format("thread {} reads {}, which no thread has written", by.thread, place_(address)),
+        {by.line}};
   check_write(c, address, by, "reads");
   note(c, by);
   return c;
@@ -113,7 +110,7 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
     if (!clocks_.ordered(r.thread, r.clock, by.thread))
       throw FlowConflict{
           fmt::format("thread {} writes {}, which thread {} has read: no barrier is between them", by.thread,
-                      place(address), r.thread),
+                      place_(address), r.thread),
           {by.line, r.line}};
   c.readers.clear();
   c.part = part, c.number = number, c.written = true;

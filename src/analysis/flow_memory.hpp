@@ -4,6 +4,7 @@
 #include "flow_names.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -72,6 +73,7 @@ struct Cell {
   std::uint16_t thread = 0;
   std::uint8_t number = 0;
   bool written = false;
+  bool read_before = false;  ///< before anything was written
   struct Reader {
     std::uint16_t thread;
     std::uint32_t clock, line;
@@ -88,22 +90,27 @@ struct FlowConflict {
 /// Bytes of one state space.
 class Bytes {
  public:
-  Bytes(std::string what, Clocks& clocks, AsyncGroups& groups)
-      : what_(std::move(what)), clocks_(clocks), groups_(groups) {}
+  /// `place` names a byte in messages.
+  Bytes(std::function<std::string(std::uint64_t)> place, Clocks& clocks, AsyncGroups& groups)
+      : place_(std::move(place)), clocks_(clocks), groups_(groups) {}
 
   /// The cell, if it was written.
   [[nodiscard]] Cell const* find(std::uint64_t address) const;
   /// Reads a byte that was written. Throws FlowConflict.
   Cell const& read(std::uint64_t address, Toucher const& by);
   /// Reads a byte that nothing has written: a later write by another thread is a race.
-  void read_first(std::uint64_t address, Toucher const& by) { note(cell(address), by); }
+  void read_first(std::uint64_t address, Toucher const& by) {
+    Cell& c = cell(address);
+    c.read_before = true;
+    note(c, by);
+  }
   void write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number);
-  /// Calls fn(address, cell) for all that was written.
+  /// Calls fn(address, cell) for all that was written, or read before it was.
   template <class Fn>
   void each(Fn const& fn) const {
     for (auto const& [page, cells] : pages_)
       for (std::size_t i = 0; i < cells.size(); ++i)
-        if (cells[i].written) fn(page * page_bytes + i, cells[i]);
+        if (cells[i].written || cells[i].read_before) fn(page * page_bytes + i, cells[i]);
   }
   static constexpr std::uint64_t page_bytes = 256;
 
@@ -111,9 +118,8 @@ class Bytes {
   Cell& cell(std::uint64_t address);
   void note(Cell& c, Toucher const& by);
   void check_write(Cell const& c, std::uint64_t address, Toucher const& by, char const* verb) const;
-  [[nodiscard]] std::string place(std::uint64_t address) const;
 
-  std::string what_;
+  std::function<std::string(std::uint64_t)> place_;
   Clocks& clocks_;
   AsyncGroups& groups_;
   std::unordered_map<std::uint64_t, std::vector<Cell>> pages_;

@@ -193,7 +193,27 @@ Name Names::shared_name(Word const& w, unsigned from, unsigned bytes) const {
   return n;
 }
 
-Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line) {
+char Names::type_of(Name n) const {
+  std::uint32_t const number = canonical(n);
+  if (number == 0 || number >= end_) return 0;
+  std::size_t array = starts_.size() - 1;
+  while (starts_[array] > number) --array;
+  char const first = arrays_[array].type[0];
+  return first == 'i' || first == 'u' ? first : 'f';
+}
+
+/// The element without a sign that the low bytes are, the others being 0; 0 if there is none.
+Name Names::extended(Word const& w, unsigned from, unsigned bytes) const {
+  Name const n = w.part[from] / 8;
+  if (n == 0 || nodes_[n].bytes >= bytes || shared_name(w, from, nodes_[n].bytes) == 0 || type_of(n) != 'u')
+    return 0;
+  for (unsigned i = nodes_[n].bytes; i < bytes; ++i)
+    if ((w.named >> (from + i) & 1) != 0 || (w.number >> 8 * (from + i) & 0xff) != 0) return 0;
+  return n;
+}
+
+Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
+                  char sign) {
   unsigned const mask = ((1U << bytes) - 1) << from;
   if ((w.named & mask) == 0) {
     std::uint64_t const bits =
@@ -201,15 +221,21 @@ Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, s
     return number(value_of_bits(bits, format, bytes), format, bytes);
   }
   Name const n = shared_name(w, from, bytes);
-  if (n != 0 && (nodes_[n].format == format || nodes_[n].kind == NameKind::function)) return n;
+  char const type = n == 0 ? '\0' : type_of(n);
+  bool const other_sign = (sign == 's' && type == 'u') || (sign == 'u' && type == 'i');
+  if (n != 0 && !other_sign && (nodes_[n].format == format || nodes_[n].kind == NameKind::function)) return n;
+  if (format == Format::integer)
+    if (Name const low = extended(w, from, bytes); low != 0) return converted(low, format, bytes, line);
   return bits_name(w, from, bytes, format, line);
 }
 
 Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line) {
-  std::array<std::uint32_t, 9> key{static_cast<std::uint32_t>(format) << 8 | bytes};
+  std::array<std::uint32_t, 11> key{static_cast<std::uint32_t>(format) << 8 | bytes};
   std::vector<Name> args;
   for (unsigned i = 0; i < bytes; ++i) {
     key[i + 1] = w.part[from + i];
+    if (key[i + 1] == 0)
+      key[9 + i / 4] |= static_cast<std::uint32_t>(w.number >> 8 * (from + i) & 0xff) << 8 * (i % 4);
     if (Name const one = w.part[from + i] / 8; one != 0 && (args.empty() || args.back() != one))
       args.push_back(one);
   }

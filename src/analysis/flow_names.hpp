@@ -117,12 +117,17 @@ class Names {
 
   /// A word that is a whole name.
   [[nodiscard]] Word word(Name n) const;
-  /// The name of the bytes [from, from + bytes) of a word, read as a format.
-  Name whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);
+  /// The name of the bytes [from, from + bytes) of a word, read as a format; of integers `sign` is s, u, or b for either. An element
+  /// without a sign is the same with zeros above it.
+  Name whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
+             char sign = 'b');
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 
  private:
   Name add(NameNode node);
+  /// `i`, `u` or `f` of the element that a name is; 0 of what is none.
+  [[nodiscard]] char type_of(Name n) const;
+  [[nodiscard]] Name extended(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] std::string element_text(std::uint32_t number) const;
   Name bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);
   [[nodiscard]] Name shared_name(Word const& w, unsigned from, unsigned bytes) const;
@@ -141,7 +146,7 @@ class Names {
   std::vector<std::uint32_t> starts_{0};  ///< canonical number of each array's first element: from 1 on
   std::uint32_t end_ = 1;                 ///< behind the canonical number of the last element
   std::unordered_map<std::uint64_t, Name> loaded_, moved_, converted_;
-  std::map<std::array<std::uint32_t, 9>, Name> bits_;
+  std::map<std::array<std::uint32_t, 11>, Name> bits_;
 };
 
 /// The number that bits are in a format, and back; nothing where it is not exact.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace swizproof {
 
@@ -183,7 +184,7 @@ class Launched {
           for (std::uint32_t x = 0; x < grid[0]; ++x) blocks.push_back({x, y, z});
     for (auto const& block : blocks)
       if (!run_block(block)) return;
-    finish();
+    if (!read_elsewhere()) finish();
   }
 
  private:
@@ -222,10 +223,13 @@ class Launched {
 
   bool check(flow_detail::BlockRun const& block, Names& names, std::array<std::uint32_t, 3> const& number) {
     std::set<Written> written;
-    block.global().each([&](std::uint64_t address, Cell const&) {
+    ++number_of_block_;
+    block.global().each([&](std::uint64_t address, Cell const& c) {
       std::uint32_t const id = kernel_.array_of(address);
       std::uint64_t const at = address & ((std::uint64_t{1} << flow_detail::array_shift) - 1);
-      written.insert({id, at / (kernel_.arrays[id].bits / 8)});
+      Written const w{id, at / (kernel_.arrays[id].bits / 8)};
+      if (c.written) written.insert(w);
+      if (c.read_before) note_read(w);
     });
     Ones wrong, right_ones;
     for (Written const& w : written) {
@@ -269,12 +273,35 @@ class Launched {
     });
   }
 
+  /// The blocks that read an element before they write it: one, or several.
+  void note_read(Written const& w) {
+    auto const [at, fresh] = readers_.try_emplace(std::uint64_t{w.array} << 48 | w.element, number_of_block_);
+    if (!fresh && at->second != number_of_block_) at->second = several;
+  }
+
+  /// An element that one block reads and another writes is a race.
+  bool read_elsewhere() {
+    for (auto const& [w, by] : by_block_) {
+      auto const reader = readers_.find(std::uint64_t{w.array} << 48 | w.element);
+      if (reader == readers_.end() || reader->second == by.count) continue;
+      report_.fault = FlowFault{
+          fmt::format("{} is written by block {},{},{} and read by another block",
+                      kernel_.arrays[w.array].element(w.element), by.number[0], by.number[1], by.number[2]),
+          by.number,
+          {kernel_.line(by.line)}};
+      report_.verdict = FlowVerdict::refuted;
+      return true;
+    }
+    return false;
+  }
+
   /// An element that two blocks write is a race.
   bool once(Written const& w, flow_detail::BlockRun const& block,
             std::array<std::uint32_t, 3> const& number) {
-    auto const [at, fresh] = by_block_.try_emplace(w, number);
+    auto const [at, fresh] = by_block_.try_emplace(
+        w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->line});
     if (fresh) return true;
-    auto const& other = at->second;
+    auto const& other = at->second.number;
     FlowFault fault{fmt::format("{} is written by block {},{},{} and by block {},{},{}",
                                 kernel_.arrays[w.array].element(w.element), other[0], other[1], other[2],
                                 number[0], number[1], number[2]),
@@ -460,7 +487,15 @@ class Launched {
   FlowReport& report_;
   bool free_;
   std::vector<Target> targets_{};
-  std::map<Written, std::array<std::uint32_t, 3>> by_block_{};
+  struct Writer {
+    std::array<std::uint32_t, 3> number{};
+    std::uint32_t count = 0;  ///< of the blocks up to it
+    std::uint32_t line = 0;
+  };
+  static constexpr std::uint32_t several = ~0U;
+  std::map<Written, Writer> by_block_{};
+  std::unordered_map<std::uint64_t, std::uint32_t> readers_{};
+  std::uint32_t number_of_block_ = 0;
   std::set<std::uint32_t> shown_{};
   std::vector<std::uint32_t> twice_{};  ///< instructions that add an element of the first wrong term twice
 };
