@@ -212,6 +212,17 @@ Name Names::extended(Word const& w, unsigned from, unsigned bytes) const {
   return n;
 }
 
+/// The integer that was extended to the name whose low bytes these are; 0 if there is none.
+Name Names::narrowed(Word const& w, unsigned from, unsigned bytes) const {
+  Name n = w.part[from] / 8;
+  for (unsigned i = 0; i < bytes; ++i)
+    if (n == 0 || w.part[from + i] != n * 8 + i) return 0;
+  while (nodes_[n].format == Format::integer && nodes_[n].bytes > bytes &&
+         (nodes_[n].kind == NameKind::converted || nodes_[n].kind == NameKind::moved))
+    n = nodes_[n].a;
+  return nodes_[n].bytes == bytes && nodes_[n].format == Format::integer ? n : 0;
+}
+
 Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
                   char sign) {
   unsigned const mask = ((1U << bytes) - 1) << from;
@@ -220,7 +231,8 @@ Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, s
         bytes == 8 ? w.number : w.number >> 8 * from & ((std::uint64_t{1} << 8 * bytes) - 1);
     return number(value_of_bits(bits, format, bytes), format, bytes);
   }
-  Name const n = shared_name(w, from, bytes);
+  Name n = shared_name(w, from, bytes);
+  if (n == 0 && format == Format::integer) n = narrowed(w, from, bytes);
   char const type = n == 0 ? '\0' : type_of(n);
   bool const other_sign = (sign == 's' && type == 'u') || (sign == 'u' && type == 'i');
   if (n != 0 && !other_sign && (nodes_[n].format == format || nodes_[n].kind == NameKind::function)) return n;

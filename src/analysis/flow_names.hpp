@@ -127,6 +127,7 @@ class Names {
   Name add(NameNode node);
   /// `i`, `u` or `f` of the element that a name is; 0 of what is none.
   [[nodiscard]] char type_of(Name n) const;
+  [[nodiscard]] Name narrowed(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] Name extended(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] std::string element_text(std::uint32_t number) const;
   Name bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);

@@ -344,11 +344,11 @@ class Launched {
 
   /// Without an expectation: what reaches the first element that is written of each array.
   void show(Written const& w, flow_detail::BlockRun const& block, Names& names) {
-    if (!shown_.insert(w.array).second) return;
+    if (!shown_.insert(w.array).second && !kernel_.launch.every_element) return;
     FlowSum const sum = names.expand(name_of(w, block, names));
     std::string text = kernel_.arrays[w.array].element(w.element) + " =";
     if (!sum.refused.empty()) text += " " + sum.refused;
-    constexpr std::size_t most = 8;
+    std::size_t const most = kernel_.launch.every_element ? sum.terms.size() : 8;
     for (std::size_t i = 0; i < std::min(sum.terms.size(), most); ++i)
       text += (i == 0 ? " " : " + ") + names.text(sum.terms[i]);
     if (sum.terms.empty() && sum.refused.empty()) text += " 0";

@@ -29,6 +29,7 @@ struct FlowArguments {
   std::string file, kernel, block, grid = "1";
   std::vector<std::string> only, params, expect;
   std::uint64_t shared_bytes = 0;
+  bool every_element = false;
 };
 
 struct FlowAnswer {
@@ -97,6 +98,9 @@ FlowAnswer compute(FlowArguments const& arguments) {
   launch.block = parse_block(arguments.block);
   launch.grid = parse_blocks(arguments.grid, "--grid", 1);
   launch.shared_bytes = arguments.shared_bytes;
+  launch.every_element = arguments.every_element;
+  if (arguments.every_element && !arguments.expect.empty())
+    throw InputError::whole("--every-element is for a question without --expect", arguments.expect[0]);
   for (std::string const& text : arguments.only) {
     launch.blocks.push_back(parse_blocks(text, "--only-block", 0));
     for (unsigned i = 0; i < 3; ++i)
@@ -307,6 +311,8 @@ void add_flow(CLI::App& app, Common& common) {
          "what an array holds at the end: 'C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127'; may be\n"
          "repeated, for other arrays. Without it, the terms of the first element of each array are printed")
       ->allow_extra_args(false);
+  sub->add_flag("--every-element", arguments->every_element,
+                "without --expect: print the terms of every element that is written");
   sub->add_option("--shared-bytes", arguments->shared_bytes, "bytes of dynamic shared memory")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });

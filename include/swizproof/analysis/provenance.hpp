@@ -40,6 +40,8 @@ struct FlowLaunch {
   std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
   std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory
   std::map<std::string, std::variant<FlowArray, ParameterValue>> params{};  ///< by name; `#0` is the first
+  bool every_element =
+      false;  ///< without expectations: the terms of all elements that are written, not of the first alone
   std::uint64_t most_steps = 400'000'000;  ///< instructions of warps, then the answer is unknown
 };
 
