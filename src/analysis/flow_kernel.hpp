@@ -14,7 +14,7 @@
 
 namespace swizproof::flow_detail {
 
-/// What executes an instruction.
+/// Function that executes an instruction.
 enum class Handler : std::uint8_t {
   steps,    ///< the steps that it is lowered to: integers, moves of bytes
   nothing,  ///< no effect on values: fences, hints
@@ -48,7 +48,7 @@ struct Decoded {
   [[nodiscard]] bool has(std::string_view part) const;
 };
 
-/// Where the named spaces begin. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
+/// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
 inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
                                local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37;
 inline constexpr unsigned array_shift = 40;
@@ -72,7 +72,7 @@ struct FlowKernel {
   std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
   std::uint64_t shared_end = shared_start;
   std::vector<FlowArray> arrays{};  ///< 0 is none
-  /// Of a kernel's parameter: the bits that ld.param gives, or the array that is a number.
+  /// A kernel's parameter: the bits that ld.param gives, or the array that is a number.
   struct Parameter {
     std::optional<std::uint64_t> bits{};
     std::uint32_t number_of = 0;

@@ -12,7 +12,7 @@
 
 namespace swizproof::flow_detail {
 
-/// What each thread knows of the others: the last moment of theirs that a barrier orders before its own.
+/// Clocks of threads: of each other thread, the last moment that a barrier orders before its own.
 class Clocks {
  public:
   explicit Clocks(unsigned threads);
@@ -57,7 +57,7 @@ class AsyncGroups {
   std::vector<Thread> threads_;
 };
 
-/// Who touches memory, and by which instruction.
+/// Thread and instruction of an access.
 struct Toucher {
   unsigned thread = 0;
   std::uint32_t line = 0;   ///< index of the instruction

@@ -130,7 +130,7 @@ Word BlockRun::unknown(std::uint32_t line, unsigned width, std::initializer_list
                                      std::max(width / 8, 1U), line, std::move(args)));
 }
 
-/// Moves of whole bytes, whatever they are called.
+/// Moves of whole bytes by any operation.
 bool BlockRun::moved_bytes(ptx::Step const& s, Word const& a, Word const& b, Word& out) const {
   unsigned const bytes = std::max(s.width / 8U, 1U);
   bool const b_plain = b.named == 0, a_plain = a.named == 0;

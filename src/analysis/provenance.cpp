@@ -86,7 +86,7 @@ class Target {
   State& state(std::uint32_t place) { return state_[place]; }
   [[nodiscard]] std::vector<std::uint32_t> const& factors() const { return factors_; }
 
-  /// What an element shall be, sorted.
+  /// Terms that an element shall have, sorted.
   std::vector<FlowTerm> expected(std::uint32_t place, Names const& names) const {
     std::vector<FlowTerm> terms;
     IndexValues values(values_.begin() + static_cast<std::ptrdiff_t>((place - 1) * e_.indices.size()),

@@ -1,4 +1,4 @@
-// What a kernel shall compute, as users write it: arrays, and elements of the result as sums of products of elements.
+// Expectations of a kernel, as users write them: arrays, and elements of the result as sums of products of elements.
 #pragma once
 
 #include <swizproof/analysis/provenance.hpp>

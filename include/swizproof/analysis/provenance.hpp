@@ -2,7 +2,7 @@
 //
 //   PTX  -->  every thread of a block, integers exact, data as names (array, index)  -->  sums of products of names
 //
-// What is executed is one launch: its blocks, its parameters, its shared memory. Warps run in one order between barriers; a
+// One launch is executed: its blocks, its parameters, its shared memory. Warps run in one order between barriers; a
 // read or write that another order could change is a race, and refutes. So an answer holds for every order of the warps.
 #pragma once
 
@@ -83,7 +83,7 @@ struct FlowWrong {
   std::vector<FlowLine> lines{};       ///< that moved the first of these; the likeliest first
 };
 
-/// An access that refutes the kernel whatever is expected.
+/// An access that refutes the kernel for every expectation.
 struct FlowFault {
   std::string text{};  ///< in words
   std::array<std::uint32_t, 3> block{};

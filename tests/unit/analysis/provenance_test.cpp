@@ -1,4 +1,4 @@
-// Flow of names through small kernels: what reaches the result, and what is refuted whatever it shall be.
+// Flow of names through small kernels: elements that reach the result, and accesses that refute every expectation.
 #include "parse/expectation.hpp"
 
 #include <swizproof/analysis/provenance.hpp>
