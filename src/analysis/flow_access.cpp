@@ -139,6 +139,7 @@ void BlockRun::load(Now const& now) {
   if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
   std::vector<ptx::Operand> const one{now.in.operands[0]};
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
+  if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!is_active(now.mask, lane)) continue;
     if (d.space == Space::param) {
@@ -173,6 +174,7 @@ void BlockRun::store(Now const& now) {
     refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
   std::vector<ptx::Operand> const one{now.in.operands[1]};
   auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
+  if (from.size() != d.lanes) refuse(now.index, "the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!is_active(now.mask, lane)) continue;
     std::uint64_t const at = address(now, now.in.operands[0], lane);

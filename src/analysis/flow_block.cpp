@@ -7,6 +7,40 @@
 
 namespace swizproof::flow_detail {
 
+namespace {
+
+/// Operands that an instruction has at least.
+std::size_t operands_of(Decoded const& d) {
+  switch (d.handler) {
+    case Handler::load:
+    case Handler::store:
+    case Handler::ldmatrix:
+    case Handler::stmatrix:
+    case Handler::movmatrix:
+    case Handler::real:
+      return 2;
+    case Handler::convert:
+      return d.parts.back() == "f32" && d.parts.size() > 2 && d.parts[d.parts.size() - 2].ends_with("x2") ? 3
+                                                                                                          : 2;
+    case Handler::copy_async:
+    case Handler::vote:
+      return 3;
+    case Handler::mma:
+    case Handler::shuffle:
+      return 4;
+    case Handler::elect:
+      return 1;
+    case Handler::wait:
+      return d.has("wait_all") ? 0 : 1;
+    case Handler::mbarrier:
+      return d.has("test_wait") || d.has("try_wait") ? 3 : d.has("inval") ? 1 : 2;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
 BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names)
     : kernel_(kernel),
       number_(number),
@@ -131,6 +165,7 @@ bool BlockRun::execute(Warp& warp, ptx::LoweredInstruction const& lowered) {
   std::uint32_t mask = warp.paths.back().mask;
   if (in.guard >= 0) mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
   if (mask == 0) return true;
+  if (in.operands.size() < operands_of(kernel_.decoded[index])) refuse(index, "operands are missing");
   return dispatch({warp, index, in, kernel_.decoded[index], lowered, mask});
 }
 

@@ -279,9 +279,14 @@ FlowSum Names::expand(Name n) const {
 
 bool Names::expand_into(Name n, double coefficient, FlowSum& out, unsigned depth) const {
   constexpr unsigned deepest = 64;
+  constexpr std::uint64_t most_steps = std::uint64_t{1} << 22;
   if (depth > deepest) return out.refused = "the value has more than 64 nested products", false;
   std::vector<Name> work{n};
   while (!work.empty() && out.refused.empty()) {
+    if (++out.steps > most_steps) {
+      out.refused = "a sum of more than 2^22 parts";
+      break;
+    }
     Name const at = work.back();
     work.pop_back();
     NameNode const& node = nodes_[at];
@@ -366,7 +371,7 @@ void Names::multiply(FlowSum const& a, FlowSum const& b, double coefficient, Flo
 
 /// Follows an element down to where it was loaded; appends the instructions, the last one first.
 bool Names::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) const {
-  if (depth > 4000 || n == 0) return false;
+  if (depth > 4000 || n == 0 || way.size() > 4000 || ++visits_ > most_visits) return false;
   NameNode const& node = nodes_[n];
   std::size_t const length = way.size();
   auto const in = [&](Name next) { return find(next, element, way, depth + 1); };
@@ -408,6 +413,7 @@ bool Names::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way,
 }
 
 std::uint32_t Names::added_twice(Name n, std::uint32_t element) const {
+  visits_ = 0;
   while (n != 0) {
     NameNode const& node = nodes_[n];
     std::vector<std::uint32_t> a, b;
@@ -423,6 +429,7 @@ std::uint32_t Names::added_twice(Name n, std::uint32_t element) const {
 
 std::vector<std::vector<std::uint32_t>> Names::way_of(Name n, FlowTerm const& term) const {
   std::vector<std::vector<std::uint32_t>> ways;
+  visits_ = 0;
   // The accumulation with all of the factors, if one has them.
   for (Name at = n; at != 0;) {
     NameNode const& node = nodes_[at];
@@ -458,31 +465,21 @@ std::string Names::text(FlowTerm const& term) const {
   return term.coefficient == 1 ? out : fmt::format("{}*{}", term.coefficient, out);
 }
 
-std::string Names::text(Name n) const {
+std::string Names::text(Name n, unsigned depth) const {
+  constexpr unsigned deepest = 4;
+  while (nodes_[n].kind == NameKind::moved || nodes_[n].kind == NameKind::converted) n = nodes_[n].a;
   NameNode const& node = nodes_[n];
-  if (node.kind == NameKind::moved || node.kind == NameKind::converted) return text(node.a);
   if (node.kind == NameKind::element) return element_text(node.a);
-  if (node.kind == NameKind::bits) {
-    std::string of;
-    for (Name const a : args_[node.a]) of += (of.empty() ? "" : ", ") + text(a);
-    return fmt::format("{}(bits of {})", texts_[node.a], of);
-  }
   if (node.kind == NameKind::number) return fmt::format("{}", numbers_[node.a]);
-  if (node.kind == NameKind::sum || node.kind == NameKind::product) {
-    auto const simple = [&](Name m) {
-      return nodes_[m].kind == NameKind::sum || nodes_[m].kind == NameKind::accumulated ? "a sum" : text(m);
-    };
-    return fmt::format("{} {} {}", simple(node.a), node.kind == NameKind::sum ? "+" : "*", simple(node.b));
-  }
-  if (node.kind != NameKind::function) return "a sum of products";
-  std::string out = texts_[node.a];
-  bool first = true;
-  for (Name const a : args_[node.a]) {
-    if (out.size() > 200) break;
-    out += (first ? " " : ", ") + text(a);
-    first = false;
-  }
-  return out;
+  if (node.kind == NameKind::accumulated) return "a sum of products";
+  if (depth > deepest) return "..";
+  if (node.kind == NameKind::sum || node.kind == NameKind::product)
+    return fmt::format("{} {} {}", text(node.a, depth + 1), node.kind == NameKind::sum ? "+" : "*",
+                       text(node.b, depth + 1));
+  std::string of;
+  for (Name const a : args_[node.a]) of += (of.empty() ? "" : ", ") + text(a, depth + 1);
+  if (node.kind == NameKind::bits) return fmt::format("{}(bits of {})", texts_[node.a], of);
+  return texts_[node.a] + (of.empty() ? "" : " " + of);
 }
 
 }  // namespace swizproof::flow_detail

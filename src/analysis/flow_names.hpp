@@ -79,7 +79,8 @@ void sort_terms(std::vector<FlowTerm>& terms);
 struct FlowSum {
   std::vector<FlowTerm> terms{};
   std::string refused{};
-  std::uint32_t line = 0;  ///< of the instruction that is the reason
+  std::uint32_t line = 0;   ///< of the instruction that is the reason
+  std::uint64_t steps = 0;  ///< nodes that were looked at
 };
 
 /// The names of one block.
@@ -113,7 +114,7 @@ class Names {
   [[nodiscard]] std::uint32_t added_twice(Name n, std::uint32_t element) const;
   [[nodiscard]] std::string text(FlowTerm const& term) const;
   /// `A[0][1]`, or the name of what is not followed.
-  [[nodiscard]] std::string text(Name n) const;
+  [[nodiscard]] std::string text(Name n, unsigned depth = 0) const;
 
   /// A word that is a whole name.
   [[nodiscard]] Word word(Name n) const;
@@ -148,6 +149,9 @@ class Names {
   std::uint32_t end_ = 1;                 ///< behind the canonical number of the last element
   std::unordered_map<std::uint64_t, Name> loaded_, moved_, converted_;
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
+  /// Nodes that one search for an element has looked at: a search of a sum whose parts are shared may take exponentially many.
+  mutable std::uint64_t visits_ = 0;
+  static constexpr std::uint64_t most_visits = std::uint64_t{1} << 20;
 };
 
 /// The number that bits are in a format, and back; nothing where it is not exact.

@@ -1,6 +1,8 @@
 // Steps of a lowered instruction on words with names: integers exactly, names byte by byte.
 #include "flow_block.hpp"
 
+#include <swizproof/engine/term.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,48 +73,15 @@ bool joined_bytes(Action action, Word const& a, Word const& b, unsigned bytes, W
   return true;
 }
 
+/// Operation of the graph that an action is, for those up to `choose`, in their order.
+constexpr Op operations[] = {Op::truncate,    Op::bv_add,      Op::bv_sub,   Op::bv_mul,   Op::bv_and,
+                             Op::bv_or,       Op::bv_xor,      Op::bv_shl,   Op::bv_lshr,  Op::bv_udiv,
+                             Op::bv_urem,     Op::truncate,    Op::truncate, Op::eq,       Op::ult,
+                             Op::conjunction, Op::disjunction, Op::bv_xor,   Op::negation, Op::ite};
+static_assert(std::size(operations) == static_cast<std::size_t>(Action::choose) + 1);
+
 std::uint64_t computed(ptx::Step const& s, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  std::uint64_t const most = ones(s.width);
-  switch (s.action) {
-    case Action::copy:
-    case Action::zext:
-    case Action::trunc:
-      return a & most;
-    case Action::add:
-      return (a + b) & most;
-    case Action::sub:
-      return (a - b) & most;
-    case Action::mul:
-      return (a * b) & most;
-    case Action::bit_and:
-      return a & b & most;
-    case Action::bit_or:
-      return (a | b) & most;
-    case Action::bit_xor:
-      return (a ^ b) & most;
-    case Action::shl:
-      return b < 64 ? a << b & most : 0;
-    case Action::lshr:
-      return b < 64 ? (a & most) >> b : 0;
-    case Action::udiv:
-      return b == 0 ? most : a / b;
-    case Action::urem:
-      return b == 0 ? a : a % b;
-    case Action::equal:
-      return (a == b) ? 1 : 0;
-    case Action::below:
-      return a < b ? 1 : 0;
-    case Action::both:
-      return a & b & 1;
-    case Action::either:
-      return (a | b) & 1;
-    case Action::differ:
-      return (a ^ b) & 1;
-    case Action::negate:
-      return ~a & 1;
-    default:
-      return (a != 0 ? b : c) & most;  // choose
-  }
+  return value_of({operations[static_cast<std::size_t>(s.action)], s.width}, a, b, c) & ones(s.width);
 }
 
 bool computes(Action action) { return action <= Action::choose; }

@@ -146,6 +146,18 @@ TEST(Provenance, AddsAndMultipliesNames) {
             "c[1] = 6*a[1]");
 }
 
+TEST(Provenance, FollowsNoPartsOfBytes) {
+  auto const value = [](std::string const& op) {
+    return Case{"ld.global.u32 %r5, [%rd4];\nmov.u32 %r6, 3;\n" + op + "st.global.u32 [%rd3], %r7;\n",
+                "u32[64]", "u32[64]"}
+        .value(0);
+  };
+  EXPECT_EQ(value("shr.u32 %r7, %r5, 4;\n"), "c[0] = shr.u32 of a[0]");
+  EXPECT_EQ(value("and.b32 %r7, %r5, 0xfffffff0;\n"), "c[0] = and.b32 of a[0]");
+  EXPECT_EQ(value("and.b32 %r7, %r5, -1;\n"), "c[0] = a[0]");
+  EXPECT_EQ(value("sub.s32 %r7, %r6, %r5;\n"), "c[0] = 3 + -1*a[0]");
+}
+
 TEST(Provenance, KeepsHalvesApart) {
   std::string const pair = "ld.global.b32 %r5, [%rd4];\n", out = "st.global.b32 [%rd3], %r6;\n";
   auto const first = [&](std::string const& op) {
@@ -173,6 +185,9 @@ TEST(Provenance, ConvertsNames) {
             "c[0] = integer(bits of a[3])");
   EXPECT_EQ(value("ld.global.s8 %h1, [%rd2+3];\ncvt.s32.s8 %r5, %h1;\ncvt.rn.f32.s32 %f2, %r5;\n", "i8[64]"),
             "c[0] = a[3]");
+  EXPECT_EQ(value("ld.global.u32 %r5, [%rd2];\ncvt.rn.f32.u32 %f2, %r5;\n", "u32[64]"), "c[0] = a[0]");
+  EXPECT_EQ(value("ld.global.u32 %r5, [%rd2];\ncvt.rn.f32.s32 %f2, %r5;\n", "u32[64]"),
+            "c[0] = integer(bits of a[0])");
   EXPECT_EQ(
       (Case{load + "cvt.rn.f16x2.f32 %r5, %f1, 0f00000000;\nst.global.b32 [%rd3], %r5;\n", "f16[128]"}.value(
           1)),
@@ -238,6 +253,15 @@ TEST(Provenance, OrdersByMbarriers) {
       "thread 0 reads byte 0x484 of shared memory, which no thread has written");
 }
 
+TEST(Provenance, BoundsTheWork) {
+  std::string doubled = load;
+  for (unsigned i = 0; i < 60; ++i) doubled += "add.f32 %f1, %f1, %f1;\n";
+  EXPECT_EQ((Case{doubled + "mov.f32 %f2, %f1;\n" + store}.value(0)), "c[0] = a sum of more than 2^22 parts");
+  std::string nested = load;
+  for (unsigned i = 0; i < 3000; ++i) nested += "max.f32 %f1, %f1, %f2;\n";
+  EXPECT_LT((Case{nested + "setp.gt.f32 %p1, %f1, %f1;\n@%p1 bra $E;\n$E:\n"}.value(0)).size(), 500U);
+}
+
 TEST(Provenance, ExchangesWithinAWarp) {
   EXPECT_EQ((Case{load + "shfl.sync.down.b32 %f2, %f1, 3, 31, -1;\n" + store}.value(4)), "c[4] = a[7]");
   EXPECT_EQ((Case{load + "shfl.sync.bfly.b32 %f2, %f1, 16, 31, -1;\n" + store}.value(33)), "c[33] = a[49]");
@@ -282,6 +306,10 @@ TEST(Provenance, ComparesEveryElement) {
   c.expect = {"c[i] = a[i] for i in 0..62"};
   EXPECT_EQ(c.report().verdict, FlowVerdict::refuted);
   EXPECT_EQ(c.report().unexpected_names, std::vector<std::string>{"c[63]"});
+  c.body = load + "add.f32 %f2, %f1, %f1;\n" + store, c.expect = {"c[i] = a[i]"};
+  EXPECT_EQ(c.report().wrong, 64U);
+  EXPECT_EQ(c.report().first->extra, std::vector<std::string>{"2*a[0]"});
+  c.body = load + "mov.f32 %f2, %f1;\n" + store;
   c.expect = {"c[i] = a[63-i]"};
   FlowReport const wrong = c.report();
   EXPECT_EQ(wrong.wrong, 64U);
