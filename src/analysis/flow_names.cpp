@@ -263,7 +263,10 @@ Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format forma
 
 FlowSum Names::expand(Name n) const {
   FlowSum out;
-  if (!expand_into(n, 1, out, 0)) return out;
+  if (!expand_into(n, 1, out, 0)) {
+    out.terms.clear();
+    return out;
+  }
   sort_terms(out.terms);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < out.terms.size(); ++i) {

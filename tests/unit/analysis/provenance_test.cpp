@@ -256,7 +256,8 @@ TEST(Provenance, OrdersByMbarriers) {
 TEST(Provenance, BoundsTheWork) {
   std::string doubled = load;
   for (unsigned i = 0; i < 60; ++i) doubled += "add.f32 %f1, %f1, %f1;\n";
-  EXPECT_EQ((Case{doubled + "mov.f32 %f2, %f1;\n" + store}.value(0)), "c[0] = a sum of more than 2^22 parts");
+  EXPECT_EQ((Case{doubled + "mov.f32 %f2, %f1;\n" + store, "f32[64]", "f32[64]", {}, 1}.value(0)),
+            "c[0] = a sum of more than 2^22 parts");
   std::string nested = load;
   for (unsigned i = 0; i < 3000; ++i) nested += "max.f32 %f1, %f1, %f2;\n";
   EXPECT_LT((Case{nested + "setp.gt.f32 %p1, %f1, %f1;\n@%p1 bra $E;\n$E:\n"}.value(0)).size(), 500U);
