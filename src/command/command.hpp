@@ -119,6 +119,7 @@ void add_predict(CLI::App& app, Common& common);
 void add_recheck(CLI::App& app, Common& common);
 void add_crosscheck(CLI::App& app, Common& common);
 void add_explain(CLI::App& app, Common& common);
+void add_flow(CLI::App& app, Common& common);
 void add_fragment(CLI::App& app, Common& common);
 void add_kernel(CLI::App& app, Common& common);
 void add_show(CLI::App& app, Common& common);

@@ -119,8 +119,11 @@ class Lowering {
   [[nodiscard]] std::uint32_t current() const {
     return static_cast<std::uint32_t>(program_.blocks.size() - 1);
   }
-  /// True if the current block has neither steps nor an end: a label may begin there.
-  [[nodiscard]] bool starts_empty() const { return program_.blocks.back().first == here() && !ended_; }
+  /// True if the current block has neither instructions nor an end: a label may begin there. An instruction may have no steps.
+  [[nodiscard]] bool starts_empty() const {
+    bool const none = program_.instructions.empty() || program_.instructions.back().block != current();
+    return program_.blocks.back().first == here() && none && !ended_;
+  }
 
   void begin_block() {
     program_.blocks.back().last = here();
@@ -999,7 +1002,9 @@ class Lowering {
       refuse("indirect branches (brx.idx) are not executed");
       return;
     }
+    std::uint32_t const first = here();
     dispatch(i, parts_of(i.opcode));
+    program_.instructions.push_back({static_cast<std::uint32_t>(index), first, here(), current()});
   }
 
   void dispatch(Instruction const& i, Words const& parts) {

@@ -115,6 +115,8 @@ NOTES = {
     "fragment": """
         >>> swizproof.fragment("ldmatrix.x4", into="mma.m16n8k16.f16:a").verdict
         'proved'""",
+    "flow": """
+        One launch: `param` has its arrays, `expect` what they hold at the end.""",
     "predict": """
         >>> swizproof.predict("ld.shared.b32", [128 * lane for lane in range(32)]).wavefronts
         32

@@ -1,6 +1,7 @@
 // One entry point for each reader of text or files, and one that compares the engines. The first argument chooses. Every
 // input ends in a value or an InputError: no crash, no other exception, no hang.
 #include "records/evidence.hpp"
+#include "parse/expectation.hpp"
 #include "profile/nsight.hpp"
 #include "profile/requests.hpp"
 #include "profile/trace.hpp"
@@ -9,6 +10,7 @@
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/analysis/kernel.hpp>
+#include <swizproof/analysis/provenance.hpp>
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/parse/obligations.hpp>
 #include <swizproof/parse/parse.hpp>
@@ -121,6 +123,17 @@ void read_expression(std::string_view text) {
   (void)e(std::span<std::uint64_t const>(values), std::uint64_t{});
 }
 
+/// A text as a parameter of a launch, and as an expectation of arrays.
+void read_flow(std::string_view text) {
+  std::vector<FlowArray> const arrays{
+      {"C", "f32", 32, {16, 8}}, {"A", "f16", 16, {16, 32}}, {"B", "f16", 16, {32, 8}}, {"x", "f32", 32, {}}};
+  try {
+    (void)parse_flow_param(std::string(text));
+  } catch (InputError const&) {
+  }
+  (void)parse_expectation(std::string(text), arrays);
+}
+
 void read_file_of_obligations(std::string_view text) { (void)read_obligations(file_of(text)); }
 
 void read_json_lines(std::string_view text) {
@@ -147,7 +160,16 @@ void read_ptx(std::string_view text) {
   KernelOptions options;
   options.block = {64, 2, 1};
   options.steps = 100'000;
-  for (ptx::Function const& f : module.functions) (void)decide_kernel(module, f, options);
+  FlowLaunch launch;
+  launch.block = {40, 2, 1};
+  launch.most_steps = 2'000;
+  for (ptx::Function const& f : module.functions) {
+    (void)decide_kernel(module, f, options);
+    if (!f.entry) continue;
+    for (std::size_t i = 0; i < f.params.size(); ++i)
+      launch.params["#" + std::to_string(i)] = FlowArray{"a" + std::to_string(i), "f16", 16, {4096}};
+    (void)trace_flow(module, f, launch, {});
+  }
 }
 
 /// An entry point, by the name of its corpus.
@@ -161,6 +183,7 @@ constexpr Entry entries[] = {
     {"declaration", read_declaration},
     {"fragment", read_fragment},
     {"expression", read_expression},
+    {"expectation", read_flow},
     {"obligations", read_file_of_obligations},
     {"json_lines", read_json_lines},
     {"evidence", read_evidence},

@@ -138,12 +138,20 @@ struct Block {
   std::uint32_t line = 0;
 };
 
+/// Steps [first, last) of an instruction of the function's body, in a block. Branches and ends have none: a block ends there.
+struct LoweredInstruction {
+  std::uint32_t instruction = 0;  ///< index in Function::body
+  std::uint32_t first = 0, last = 0;
+  std::uint32_t block = 0;
+};
+
 /// A function, lowered.
 struct Program {
   std::string name{};
   std::vector<std::uint8_t> widths{};  ///< of registers
   std::vector<Step> steps{};
   std::vector<Block> blocks{};  ///< the first is the entry
+  std::vector<LoweredInstruction> instructions{};
   std::vector<MemoryAccess> accesses{};
   std::vector<SharedOperand> operands{};
   std::vector<Variable> symbols{};

@@ -11,7 +11,7 @@ from ._record import Record, record
 
 __all__ = [
     "AccessCost", "AccessMisfit", "AccessVerdict", "Accesses", "Align", "Answer", "Check", "Convert", "Crosscheck", "Descriptor", "Equal",
-    "Eval", "Explain", "Find", "Fragment", "Inspect", "Kernel", "Language", "LostStore", "Predict", "Prove", "Show", "Tma",
+    "Eval", "Explain", "Find", "Flow", "Fragment", "Inspect", "Kernel", "Language", "LostStore", "Predict", "Prove", "Show", "Tma",
     "UndecidedAccess",
 ]  # fmt: skip
 
@@ -904,6 +904,64 @@ class Kernel(Answer):
     data_dependent: int
     unknown: int
     obligation: Optional[str] = None
+
+
+@record
+class FlowLine(Record):
+    """An instruction of a PTX file that moved data; `file` and `line` are those of the source, if the PTX has them."""
+
+    ptx_line: int
+    op: str
+    file: Optional[str] = None
+    line: Optional[int] = None
+
+
+@record
+class FlowWrong(Record):
+    """An element that is not what is expected: the first terms that are `missing` and `extra`, and the instructions that moved them."""
+
+    element: str
+    block: List[int]
+    expected_terms: int
+    found_terms: int
+    missing: List[str]
+    extra: List[str]
+    lines: List[FlowLine]
+
+
+@record
+class FlowFault(Record):
+    """A race, a read of bytes that nothing has written, or an access out of bounds."""
+
+    text: str
+    block: List[int]
+    lines: List[FlowLine]
+
+
+@record
+class Flow(Answer):
+    """Which elements of global memory reach which element of a kernel's result, in one launch."""
+
+    verdict: str
+    kernel: str
+    block: List[int]
+    grid: List[int]
+    blocks: int
+    only_blocks: List[List[int]]
+    expect: List[str]
+    elements: int
+    right: int
+    wrong: int
+    missing: int
+    unexpected: int
+    missing_names: List[str]
+    unexpected_names: List[str]
+    values: List[str]
+    instructions: int
+    first_wrong: Optional[FlowWrong] = None
+    fault: Optional[FlowFault] = None
+    reason: Optional[str] = None
+    at: Optional[FlowLine] = None
 
 
 @record

@@ -1,0 +1,119 @@
+// Data flow of a compiled kernel: which elements of global memory reach which element of its result.
+//
+//   PTX  -->  every thread of a block, integers exact, data as names (array, index)  -->  sums of products of names
+//
+// One launch is executed: its blocks, its parameters, its shared memory. Warps run in one order between barriers; a
+// read or write that another order could change is a race, and refutes. So an answer holds for every order of the warps.
+#pragma once
+
+#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/layout/expression.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// An array that a parameter points to, in rows; without extents a number that the parameter is.
+struct FlowArray {
+  std::string name{};
+  std::string type{};  ///< an element type of 8 to 64 bits: `f16`
+  unsigned bits = 32;
+  std::vector<std::uint64_t> extents{};
+
+  /// Elements of the array; 1 of a number.
+  [[nodiscard]] std::uint64_t size() const;
+  /// `A[3][0]` of an element's index.
+  [[nodiscard]] std::string element(std::uint64_t index) const;
+};
+
+/// A launch of which blocks are executed.
+struct FlowLaunch {
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
+  std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory
+  std::map<std::string, std::variant<FlowArray, ParameterValue>> params{};  ///< by name; `#0` is the first
+  bool every_element =
+      false;  ///< without expectations: the terms of all elements that are written, not of the first alone
+  std::uint64_t most_steps = 400'000'000;  ///< instructions of warps, then the answer is unknown
+};
+
+/// An index of an expectation, and its values.
+struct FlowIndex {
+  std::string name{};
+  std::uint64_t first = 0, last = 0;
+  bool summed = false;
+};
+
+/// An element of an array as a function of the indices.
+struct FlowReference {
+  std::string array{};
+  std::vector<Expression> at{};  ///< one for each extent
+};
+
+/// `C[m][n] = sum(k) A[m][k] * B[k][n]`: of each value of the indices that are not summed, one element.
+struct FlowExpectation {
+  std::string text{};
+  std::vector<FlowIndex> indices{};
+  FlowReference target{};
+  std::vector<FlowReference> factors{};
+};
+
+/// An instruction that moved something.
+struct FlowLine {
+  std::uint32_t ptx_line = 0;
+  std::string op{};
+  SourceLine source{};  ///< of the file, where the PTX has lines
+};
+
+/// An element that is not what is expected.
+struct FlowWrong {
+  std::string element{};
+  std::array<std::uint32_t, 3> block{};
+  std::size_t expected_terms = 0, found_terms = 0;
+  std::vector<std::string> missing{};  ///< the first terms that are expected and not there
+  std::vector<std::string> extra{};    ///< the first that are there and not expected
+  std::vector<FlowLine> lines{};       ///< that moved the first of these; the likeliest first
+};
+
+/// An access that refutes the kernel for every expectation.
+struct FlowFault {
+  std::string text{};  ///< in words
+  std::array<std::uint32_t, 3> block{};
+  std::vector<FlowLine> lines{};
+};
+
+enum class FlowVerdict : std::uint8_t { proved, refuted, unknown };
+
+/// Result for one kernel and launch.
+struct FlowReport {
+  FlowVerdict verdict = FlowVerdict::unknown;
+  std::string reason{};          ///< of an unknown one
+  std::optional<FlowLine> at{};  ///< its instruction, where it is one
+  std::size_t blocks = 0;        ///< executed
+  std::uint64_t steps = 0;       ///< instructions of warps
+  std::uint64_t elements = 0;    ///< that are expected
+  std::uint64_t right = 0, wrong = 0, missing = 0;
+  std::uint64_t unexpected = 0;              ///< written, and not expected
+  std::vector<std::string> missing_names{};  ///< the first of them
+  std::vector<std::string> unexpected_names{};
+  std::optional<FlowWrong> first{};
+  std::optional<FlowFault> fault{};
+  std::vector<std::string>
+      values{};  ///< without expectations: what reaches the first element of each array that is written
+};
+
+/// Executes a kernel of a module. Throws InputError for parameters without a value, and expectations of other arrays. Checked by
+/// tests/reference/flow.py and tests/program/flow_mutants.
+[[nodiscard]] FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel,
+                                    FlowLaunch const& launch,
+                                    std::vector<FlowExpectation> const& expectations);
+
+}  // namespace swizproof

@@ -1,0 +1,263 @@
+// Loads, stores and asynchronous copies of a block, byte by byte.
+#include "flow_block.hpp"
+
+#include <swizproof/hardware/fragment.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+using ptx::Space;
+
+bool is_active(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
+
+}  // namespace
+
+/// The space of a generic address.
+Space BlockRun::space_at(Now const& now, Space space, std::uint64_t address) const {
+  if (space == Space::constant) refuse(now.index, "constant memory is not modelled");
+  if (space != Space::generic) return space;
+  if (address < shared_limit) return Space::shared;
+  if (address >= local_start && address < local_limit) return Space::local;
+  return Space::global;
+}
+
+void BlockRun::check_bounds(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+                            char const* verb) const {
+  unsigned const t = thread(now.warp, lane);
+  if (bytes != 0 && address % bytes != 0)
+    throw FlowConflict{fmt::format("thread {} {} {} bytes at 0x{:x}, which is no multiple of {}", t, verb,
+                                   bytes, address & 0xffffffffffU, bytes),
+                       {now.index}};
+  if (space == Space::shared && (address < shared_start || address + bytes > kernel_.shared_end))
+    throw FlowConflict{fmt::format("thread {} {} byte 0x{:x} of shared memory, which ends at 0x{:x}", t, verb,
+                                   address, kernel_.shared_end),
+                       {now.index}};
+  if (space != Space::global) return;
+  std::uint32_t const id = kernel_.array_of(address);
+  if (id == 0 || kernel_.arrays[id].extents.empty())
+    throw FlowConflict{
+        fmt::format("thread {} {} an address of global memory that belongs to no array", t, verb),
+        {now.index}};
+  FlowArray const& a = kernel_.arrays[id];
+  std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
+  if (at + bytes > a.size() * (a.bits / 8))
+    throw FlowConflict{
+        fmt::format("thread {} {} byte {} of {}, which has {}", t, verb, at, a.name, a.size() * (a.bits / 8)),
+        {now.index}};
+}
+
+Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes,
+                            unsigned lane) {
+  Word out;
+  Name last = 0, moved = 0;
+  for (unsigned i = 0; i < bytes; ++i) {
+    Cell const& c = from.read(address + i, {thread(now.warp, lane), now.index, 0});
+    if (c.part == 0) {
+      out.number |= std::uint64_t{c.number} << 8 * i;
+      continue;
+    }
+    if (c.part / 8 != last) last = c.part / 8, moved = names_.moved(last, c.line, now.index);
+    out.part[i] = moved * 8 + c.part % 8;
+    out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+  }
+  return out;
+}
+
+/// Bytes of an array: elements, or what the block has written there.
+Word BlockRun::read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane) {
+  Word out;
+  std::uint32_t const id = kernel_.array_of(address);
+  unsigned const each = kernel_.arrays[id].bits / 8;
+  Toucher const by{thread(now.warp, lane), now.index, 0};
+  for (unsigned i = 0; i < bytes; ++i) {
+    std::uint64_t const at = (address & ((std::uint64_t{1} << array_shift) - 1)) + i;
+    if (global_.find(address + i) != nullptr) {
+      Word const one = read_written(now, global_, address + i, 1, lane);
+      out.number |= one.number << 8 * i;
+      out.part[i] = one.part[0];
+    } else {
+      global_.read_first(address + i, by);
+      out.part[i] = names_.element(id, at / each, now.index) * 8 + static_cast<std::uint32_t>(at % each);
+    }
+    if (out.part[i] != 0) out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+  }
+  return out;
+}
+
+Word BlockRun::read(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane) {
+  if (space == Space::global) return read_global(now, address, bytes, lane);
+  return read_written(now, space == Space::local ? local_[thread(now.warp, lane)] : shared_, address, bytes,
+                      lane);
+}
+
+void BlockRun::write(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+                     Word const& value, std::uint32_t group) {
+  Bytes& to = space == Space::global  ? global_
+              : space == Space::local ? local_[thread(now.warp, lane)]
+                                      : shared_;
+  for (unsigned i = 0; i < bytes; ++i) {
+    bool const named = (value.named >> i & 1) != 0;
+    to.write(address + i, {thread(now.warp, lane), now.index, group}, named ? value.part[i] : 0,
+             named ? std::uint8_t{0} : static_cast<std::uint8_t>(value.number >> 8 * i));
+  }
+}
+
+void BlockRun::load_param(Now const& now, unsigned lane) {
+  ptx::Operand const& where = now.in.operands[1];
+  if (where.parts.size() != 1 || where.parts[0].kind != ptx::Operand::Kind::symbol)
+    refuse(now.index, "a parameter at an address that is computed");
+  std::string_view const name = where.parts[0].text;
+  auto const& all = kernel_.function.params;
+  auto const at =
+      std::find_if(all.begin(), all.end(), [&](ptx::Variable const& v) { return v.name == name; });
+  if (at == all.end()) refuse(now.index, fmt::format("the parameter {} is not one of the kernel", name));
+  auto const& p = kernel_.params[static_cast<std::size_t>(at - all.begin())];
+  std::uint64_t const offset = where.value + where.parts[0].value;
+  if (!p.bits && p.number_of == 0)
+    throw InputError::whole(
+        fmt::format("the kernel reads parameter #{}, which has no value", at - all.begin()),
+        std::string(name),
+        fmt::format("give it: --param {}=A:f16[128][64] or --param {}=1024", at - all.begin(),
+                    at - all.begin()));
+  unsigned const bytes = std::max(now.decoded.bits / 8, 1U);
+  if (offset + bytes * now.decoded.lanes > 8 || now.decoded.lanes != 1 || (offset != 0 && p.number_of != 0))
+    refuse(now.index, "a part of a structure is not modelled");
+  put(now, now.in.operands[0], lane,
+      p.bits ? plain(*p.bits >> 8 * offset &
+                     (bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * bytes) - 1))
+             : names_.word(names_.element(p.number_of, 0, now.index)));
+}
+
+void BlockRun::load(Now const& now) {
+  Decoded const& d = now.decoded;
+  unsigned const each = std::max(d.bits, 8U) / 8;
+  if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  std::vector<ptx::Operand> const one{now.in.operands[0]};
+  auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
+  if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!is_active(now.mask, lane)) continue;
+    if (d.space == Space::param) {
+      load_param(now, lane);
+      continue;
+    }
+    std::uint64_t const at = address(now, now.in.operands[1], lane);
+    Space const space = space_at(now, d.space, at);
+    check_bounds(now, space, at, each * d.lanes, lane, "reads");
+    for (unsigned k = 0; k < into.size(); ++k) {
+      Word value = read(now, space, at + k * each, each, lane);
+      unsigned const width =
+          into[k].kind == ptx::Operand::Kind::reg ? kernel_.program.widths[into[k].reg] : 0;
+      if (d.kind == 's' && width > d.bits) {
+        Name const name =
+            value.named != 0 ? names_.whole(value, 0, each, Format::integer, now.index, 's') : 0;
+        if (name != 0)
+          value = names_.word(names_.converted(name, Format::integer, width / 8, now.index));
+        else
+          value.number = static_cast<std::uint64_t>(
+              static_cast<std::int64_t>(value.number << (64 - d.bits)) >> (64 - d.bits));
+      }
+      put(now, into[k], lane, value);
+    }
+  }
+}
+
+void BlockRun::store(Now const& now) {
+  Decoded const& d = now.decoded;
+  unsigned const each = std::max(d.bits, 8U) / 8;
+  if (d.bits == 0 || d.bits > 64 || d.space == Space::param)
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  std::vector<ptx::Operand> const one{now.in.operands[1]};
+  auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
+  if (from.size() != d.lanes) refuse(now.index, "the number of registers does not match");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!is_active(now.mask, lane)) continue;
+    std::uint64_t const at = address(now, now.in.operands[0], lane);
+    Space const space = space_at(now, d.space, at);
+    check_bounds(now, space, at, each * d.lanes, lane, "writes");
+    for (unsigned k = 0; k < from.size(); ++k)
+      write(now, space, at + k * each, each, lane, operand(now, from[k], lane, 8 * each));
+  }
+}
+
+void BlockRun::copy_async(Now const& now) {
+  if (now.in.operands.size() < 3) refuse(now.index, "cp.async without a size");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!is_active(now.mask, lane)) continue;
+    unsigned const t = thread(now.warp, lane);
+    auto const bytes = static_cast<unsigned>(number(now, now.in.operands[2], lane, "the size"));
+    std::uint64_t source = bytes;
+    if (now.in.operands.size() > 3 && now.in.operands[3].kind == ptx::Operand::Kind::reg &&
+        kernel_.program.widths[now.in.operands[3].reg] == 1)
+      refuse(now.index, "cp.async with ignore-src is not executed");
+    bool const hint = now.decoded.has("L2::cache_hint");
+    if (now.in.operands.size() > (hint ? 4U : 3U))
+      source =
+          std::min<std::uint64_t>(number(now, now.in.operands[3], lane, "the size of the source"), bytes);
+    std::uint64_t const to = address(now, now.in.operands[0], lane),
+                        from = address(now, now.in.operands[1], lane);
+    check_bounds(now, Space::shared, to, bytes, lane, "writes");
+    if (source != 0) check_bounds(now, Space::global, from, bytes, lane, "reads");
+    for (unsigned i = 0; i < bytes; ++i)
+      write(now, Space::shared, to + i, 1, lane, i < source ? read_global(now, from + i, 1, lane) : plain(0),
+            1 + groups_.open(t));
+  }
+}
+
+void BlockRun::wait(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!is_active(now.mask, lane)) continue;
+    unsigned const t = thread(now.warp, lane);
+    if (now.decoded.handler == Handler::commit) {
+      groups_.commit(t);
+      continue;
+    }
+    bool const all = now.decoded.has("wait_all");
+    auto const pending =
+        all ? 0U : static_cast<std::uint32_t>(number(now, now.in.operands[0], lane, "the count"));
+    groups_.wait(t, pending, all, clocks_.now(t));
+  }
+}
+
+/// ldmatrix and stmatrix of 16-bit elements, by the fragments of hardware/fragment.hpp.
+void BlockRun::matrices(Now const& now, bool load) {
+  Decoded const& d = now.decoded;
+  need_whole_warp(now);
+  unsigned const n = d.has("x4") ? 4 : d.has("x2") ? 2 : d.has("x1") ? 1 : 0;
+  if (n == 0 || !d.has("m8n8") || !d.has("b16"))
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  Fragment const f = fragment_of(
+      swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, d.has("trans")}, 16);
+  ptx::Operand const& where = now.in.operands[load ? 1 : 0];
+  ptx::Operand const& group = now.in.operands[load ? 0 : 1];
+  std::vector<ptx::Operand> const one{group};
+  auto const& regs = group.kind == ptx::Operand::Kind::vector ? group.parts : one;
+  if (regs.size() != n) refuse(now.index, "the number of registers does not match");
+  std::array<std::uint64_t, 32> rows{};
+  for (unsigned r = 0; r < 8 * n; ++r) {
+    rows[r] = address(now, where, r);
+    Space const space = space_at(now, d.space, rows[r]);
+    if (space != Space::shared) refuse(now.index, "a matrix outside of shared memory");
+    check_bounds(now, space, rows[r], 16, r, load ? "reads" : "writes");
+  }
+  std::array<std::array<Word, 4>, 32> words{};
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < f.values; ++i) {
+      MatrixElement const e = element_of(f, lane, i);
+      std::uint64_t const at = rows[e.row] + 2 * std::uint64_t{e.column};
+      if (load)
+        place(words[lane][i / 2], i % 2 * 2, read(now, Space::shared, at, 2, e.row), 2);
+      else
+        write(now, Space::shared, at, 2, e.row, bytes_of(operand(now, regs[i / 2], lane, 32), i % 2 * 2, 2));
+    }
+  if (!load) return;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned r = 0; r < n; ++r) put(now, regs[r], lane, words[lane][r]);
+}
+
+}  // namespace swizproof::flow_detail

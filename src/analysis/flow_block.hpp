@@ -1,0 +1,140 @@
+// One block of a kernel, executed: warps one after the other, from barrier to barrier.
+#pragma once
+
+#include "flow_kernel.hpp"
+#include "flow_memory.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+class BlockRun {
+ public:
+  BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names);
+  /// Executes it. Throws FlowConflict and FlowRefused.
+  void run();
+  [[nodiscard]] Bytes const& global() const { return global_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  using Lanes = std::array<Word, 32>;
+  /// A part of a warp's lanes, and where it is. `join`: the block at which it meets the others, -1 where it does not.
+  struct Path {
+    std::uint32_t mask = 0;
+    std::int32_t block = 0;
+    std::uint32_t at = 0;  ///< instruction of the block's range
+    std::int32_t join = -1;
+  };
+  struct Warp {
+    unsigned number = 0;
+    std::uint32_t live = 0;
+    std::vector<Path> paths{};
+    std::vector<Word> registers{};
+    bool waits = false;
+    bool passed = false;  ///< a barrier that it has waited at: the instruction is over
+  };
+  struct Barrier {
+    std::vector<unsigned> arrived{}, waiting{};  ///< threads, warps
+    unsigned expected = 0;                       ///< threads; 0: all of the block that are left
+  };
+  struct PhaseBarrier {
+    std::uint32_t count = 0, pending = 0;
+    std::uint64_t phase = 0;
+    std::vector<unsigned> arrived{};
+    Clocks::Moments complete{};
+  };
+  /// One instruction of one warp.
+  struct Now {
+    Warp& warp;
+    std::uint32_t index;  ///< of the instruction
+    ptx::Instruction const& in;
+    Decoded const& decoded;
+    ptx::LoweredInstruction const& lowered;
+    std::uint32_t mask;  ///< lanes that execute it
+  };
+
+  // flow_block.cpp: control
+  void start_warps();
+  bool run_warp(Warp& warp);
+  bool run_path(Warp& warp);
+  void branch(Warp& warp);
+  bool execute(Warp& warp, ptx::LoweredInstruction const& lowered);
+  bool dispatch(Now const& now);
+  bool barrier(Now const& now);
+  void release_barriers();
+  void warp_barrier(Now const& now);
+  bool mbarrier(Now const& now);
+  void count_arrival(PhaseBarrier& b, Now const& now, unsigned lane, std::uint32_t count);
+  bool wait_phase(Now const& now);
+  [[nodiscard]] unsigned thread(Warp const& warp, unsigned lane) const { return warp.number * 32 + lane; }
+  [[nodiscard]] std::uint32_t truth_mask(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
+                                         std::uint32_t line, char const* what) const;
+  [[noreturn]] void refuse(std::uint32_t line, std::string text) const {
+    throw FlowRefused{std::move(text), line};
+  }
+
+  // flow_steps.cpp: steps and operands
+  void steps(Now const& now);
+  Word apply(ptx::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
+  Word named_step(ptx::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
+  bool moved_bytes(ptx::Step const& s, Word const& a, Word const& b, Word& out) const;
+  bool sum_of_names(ptx::Step const& s, Word const& a, Word const& b, std::uint32_t line, Word& out);
+  Word unknown(std::uint32_t line, unsigned width, std::initializer_list<Word const*> from);
+  [[nodiscard]] std::uint64_t special(std::uint32_t which, Warp const& warp, unsigned lane,
+                                      std::uint32_t line);
+  Word operand(Now const& now, ptx::Operand const& o, unsigned lane, unsigned width);
+  std::uint64_t number(Now const& now, ptx::Operand const& o, unsigned lane, char const* what);
+  std::uint64_t address(Now const& now, ptx::Operand const& o, unsigned lane);
+  void put(Now const& now, ptx::Operand const& o, unsigned lane, Word const& value);
+  [[nodiscard]] Word& reg(Warp& warp, std::uint32_t r, unsigned lane) const {
+    return warp.registers[std::size_t{r} * 32 + lane];
+  }
+
+  // flow_access.cpp: memory
+  void load(Now const& now);
+  void store(Now const& now);
+  void load_param(Now const& now, unsigned lane);
+  void copy_async(Now const& now);
+  void wait(Now const& now);
+  void matrices(Now const& now, bool load);
+  ptx::Space space_at(Now const& now, ptx::Space space, std::uint64_t address) const;
+  Word read(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane);
+  Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane);
+  Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane);
+  void write(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+             Word const& value, std::uint32_t group = 0);
+  void check_bounds(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+                    char const* verb) const;
+
+  // flow_data.cpp: values of the warp
+  void real(Now const& now);
+  Name real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes);
+  void convert(Now const& now);
+  void mma(Now const& now);
+  void shuffle(Now const& now);
+  void vote(Now const& now);
+  void elect(Now const& now);
+  void movmatrix(Now const& now);
+  [[nodiscard]] Word bytes_of(Word const& w, unsigned from, unsigned bytes) const;
+  static void place(Word& into, unsigned at, Word const& value, unsigned bytes);
+  void need_whole_warp(Now const& now) const;
+
+  FlowKernel const& kernel_;
+  std::array<std::uint32_t, 3> number_;
+  Names& names_;
+  Clocks clocks_;
+  AsyncGroups groups_;
+  Bytes shared_, global_;
+  std::vector<Bytes> local_;
+  std::vector<Warp> warps_{};
+  std::vector<Word> temporaries_{};
+  std::map<std::uint64_t, Barrier> barriers_{};
+  std::map<std::uint64_t, PhaseBarrier> phase_barriers_{};
+  std::uint64_t steps_ = 0;
+  std::uint32_t registers_ = 0;
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,94 @@
+// A kernel made ready for execution with names: its instructions by what they do, its memory laid out, its parameters.
+#pragma once
+
+#include "flow_names.hpp"
+
+#include <swizproof/ptx/flow.hpp>
+#include <swizproof/ptx/program.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// Function that executes an instruction.
+enum class Handler : std::uint8_t {
+  steps,    ///< the steps that it is lowered to: integers, moves of bytes
+  nothing,  ///< no effect on values: fences, hints
+  load,
+  store,
+  copy_async,
+  commit,
+  wait,
+  barrier,
+  warp_barrier,
+  ldmatrix,
+  stmatrix,
+  movmatrix,
+  mma,
+  shuffle,
+  vote,
+  elect,
+  real,  ///< arithmetic of floating-point numbers
+  convert,
+  mbarrier,
+  refused
+};
+
+struct Decoded {
+  Handler handler = Handler::refused;
+  std::vector<std::string_view> parts{};
+  ptx::Space space = ptx::Space::generic;
+  unsigned bits = 0;   ///< of the type: of one element of a vector
+  char kind = 0;       ///< of the type: b, u, s or f
+  unsigned lanes = 1;  ///< of .v2, .v4, .v8
+  [[nodiscard]] bool has(std::string_view part) const;
+};
+
+/// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
+inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
+                               local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37;
+inline constexpr unsigned array_shift = 40;
+
+/// An execution that is not modelled: the answer is unknown.
+struct FlowRefused {
+  std::string text{};
+  std::uint32_t line = ~0U;  ///< index of the instruction
+};
+
+struct FlowKernel {
+  FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given);
+
+  ptx::Module const& module;
+  ptx::Function function;  ///< without calls
+  ptx::Program program;
+  ptx::Flow flow;
+  FlowLaunch const& launch;
+  std::vector<Decoded> decoded{};                                 ///< by index of the instruction
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions
+  std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
+  std::uint64_t shared_end = shared_start;
+  std::vector<FlowArray> arrays{};  ///< 0 is none
+  /// A kernel's parameter: the bits that ld.param gives, or the array that is a number.
+  struct Parameter {
+    std::optional<std::uint64_t> bits{};
+    std::uint32_t number_of = 0;
+  };
+  std::vector<Parameter> params{};
+  unsigned threads = 1;
+
+  [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
+  [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;
+  /// `A[3][0]` of an address within an array.
+  [[nodiscard]] std::string element_at(std::uint64_t address) const;
+
+ private:
+  void decode();
+  void place_symbols();
+  void take_params();
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,24 @@
+// Expectations of a kernel, as users write them: arrays, and elements of the result as sums of products of elements.
+#pragma once
+
+#include <swizproof/analysis/provenance.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// A parameter of a launch: `0=A:f16[128][64]`, `n=1024`, `#3=alpha:f32`. Of a number alone in front of `=` the parameter is that
+/// number's. Throws InputError.
+[[nodiscard]] std::pair<std::string, std::variant<FlowArray, ParameterValue>> parse_flow_param(
+    std::string const& text);
+
+/// `C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127`. An index has the values of the extent that it stands for alone, or those
+/// of its `for`. Throws InputError.
+[[nodiscard]] FlowExpectation parse_expectation(std::string const& text,
+                                                std::vector<FlowArray> const& arrays);
+
+}  // namespace swizproof

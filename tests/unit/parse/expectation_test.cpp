@@ -1,0 +1,71 @@
+// Arrays of a launch, and what they hold at its end.
+#include "parse/expectation.hpp"
+
+#include <gtest/gtest.h>
+
+namespace swizproof {
+namespace {
+
+std::string why(std::string const& text) {
+  std::vector<FlowArray> const arrays{
+      {"C", "f32", 32, {32, 8}}, {"A", "f16", 16, {32, 64}}, {"B", "f16", 16, {64, 8}}, {"x", "f32", 32, {}}};
+  try {
+    (void)parse_expectation(text, arrays);
+  } catch (InputError const& error) {
+    return error.message;
+  }
+  return "";
+}
+
+TEST(Expectation, GivesIndicesTheirExtents) {
+  std::vector<FlowArray> const arrays{
+      {"C", "f32", 32, {32, 8}}, {"A", "f16", 16, {32, 64}}, {"B", "f16", 16, {64, 8}}};
+  FlowExpectation const e = parse_expectation("C[m][n] = sum(k) A[m][k] * B[k][n] for m in 3..0x10", arrays);
+  ASSERT_EQ(e.indices.size(), 3U);
+  EXPECT_EQ(e.indices[0].name, "m");
+  EXPECT_EQ(e.indices[0].first, 3U);
+  EXPECT_EQ(e.indices[0].last, 16U);
+  EXPECT_EQ(e.indices[1].last, 7U);
+  EXPECT_FALSE(e.indices[1].summed);
+  EXPECT_EQ(e.indices[2].last, 63U);
+  EXPECT_TRUE(e.indices[2].summed);
+  ASSERT_EQ(e.factors.size(), 2U);
+  EXPECT_EQ(e.factors[1].array, "B");
+}
+
+TEST(Expectation, RefusesWhatIsNone) {
+  EXPECT_EQ(why("C[m][n] = x * A[m][n] for n in 0..7"), "");
+  EXPECT_EQ(why("C[m] = A[m][0]"), "C has 2 indices");
+  EXPECT_EQ(why("C[m][n][0] = A[m][n]"), "C has 2 indices");
+  EXPECT_EQ(why("x = A[0][0]"), "the result is an element of an array");
+  EXPECT_EQ(why("C[m][n] = A[m][n]"), "the index n stands for extents of 8 and of 64");
+  EXPECT_EQ(why("C[m][0] = A[m][k]"), "the index k is neither summed nor in the result");
+  EXPECT_EQ(why("C[m][n] = sum(m) A[m][n]"), "the index m is summed and in the result");
+  EXPECT_EQ(why("C[m][n] = sum(k) A[m][k+1] * B[0][n]"), "the range of the index k is not known");
+  EXPECT_EQ(why("C[m][n] = sum(j) A[m][n]"), "no index has this name");
+  EXPECT_EQ(why("C[m][n] = D[m][n]"), "no parameter is the array D");
+  EXPECT_EQ(why("C[m][n] = A[m][n] + A[m][n]"), "expected '*', 'for' or the end");
+  EXPECT_EQ(why("C[m][n] = A[m][n] for n in 0..7 for n in 0..7"), "this index has a range already");
+  EXPECT_EQ(why("C[m][n] = A[m][n] for n in 7..0"), "the range is empty, or larger than 2^26");
+  EXPECT_EQ(why("C[m][n] = x * x * x * A[m][n]"), "a product has at most three factors");
+}
+
+TEST(Expectation, ReadsParameters) {
+  auto const [key, value] = parse_flow_param("0=A:half[0x10][64]");
+  EXPECT_EQ(key, "#0");
+  FlowArray const& a = std::get<FlowArray>(value);
+  EXPECT_EQ(a.name, "A");
+  EXPECT_EQ(a.type, "f16");
+  EXPECT_EQ(a.bits, 16U);
+  EXPECT_EQ(a.extents, (std::vector<std::uint64_t>{16, 64}));
+  EXPECT_EQ(a.element(65), "A[1][1]");
+  EXPECT_EQ(std::get<ParameterValue>(parse_flow_param("n=-1").second).bits, ~std::uint64_t{0});
+  EXPECT_EQ(std::get<ParameterValue>(parse_flow_param("n=0x10").second).bits, 16U);
+  EXPECT_TRUE(std::get<FlowArray>(parse_flow_param("2=alpha:f32").second).extents.empty());
+  for (std::string const& text : {"A:f16[4]", "0=A", "0=A:f16[0]", "0=A:e2m1[4]", "0=A:fp8[4]", "0=A:f16[4",
+                                  "0=A:f16[67108865]", "0=A:f16[8192][8193]", "0=A:f16[4] x", "=A:f16[4]"})
+    EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
+}
+
+}  // namespace
+}  // namespace swizproof
