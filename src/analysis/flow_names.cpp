@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace swizproof::flow_detail {
 
@@ -33,6 +33,15 @@ double small_float(std::uint64_t bits, int exponent_bits, int mantissa_bits) {
   return minus ? -value : value;
 }
 
+/// The same bits as another type: std::bit_cast, which the library of emscripten 3.1 lacks.
+template <class To, class From>
+To bits_as(From const& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
 }  // namespace
 
 Format format_of(std::string_view type) {
@@ -50,13 +59,13 @@ std::string_view name_of(Format format) {
 double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
   switch (format) {
     case Format::f32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      return bits_as<float>(static_cast<std::uint32_t>(bits));
     case Format::f64:
-      return std::bit_cast<double>(bits);
+      return bits_as<double>(bits);
     case Format::f16:
       return small_float(bits & 0xffff, 5, 10);
     case Format::bf16:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16));
+      return bits_as<float>(static_cast<std::uint32_t>(bits << 16));
     case Format::e4m3:
       return small_float(bits & 0xff, 4, 3);
     case Format::e5m2:
@@ -71,10 +80,10 @@ double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
 bool bits_of_value(double value, Format format, std::uint64_t& bits) {
   if (format == Format::f32) {
     auto const narrow = static_cast<float>(value);
-    bits = std::bit_cast<std::uint32_t>(narrow);
+    bits = bits_as<std::uint32_t>(narrow);
     return static_cast<double>(narrow) == value;
   }
-  if (format == Format::f64) return bits = std::bit_cast<std::uint64_t>(value), true;
+  if (format == Format::f64) return bits = bits_as<std::uint64_t>(value), true;
   bits = 0;
   return value == 0;
 }
