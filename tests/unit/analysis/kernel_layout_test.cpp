@@ -67,6 +67,7 @@ TEST(KernelLayout, LanesThatAreOffDoNotCount) {
   EXPECT_EQ(form_of([](std::uint32_t l) { return l < 16 ? 4 * l : 7 * l; }, 0xffff), "16:4");
   EXPECT_EQ(form_of([](std::uint32_t l) { return l < 31 ? 4 * l : 0; }, 0x7fffffff), "32:4");
   EXPECT_EQ(form_of([](std::uint32_t l) { return 4 * l; }, 0x55555555), "");  // no neighbour of lane 0
+  EXPECT_EQ(form_of([](std::uint32_t l) { return 4 * l; }, 0x33333333), "");  // no lane 2 behind 0 and 1
 }
 
 TEST(KernelLayout, EveryCaseHasIt) {

@@ -140,6 +140,15 @@ TEST(Kernel, APredicateOfAShuffleIsThatItsLaneLiesWithinTheSegment) {
   }
 }
 
+TEST(KernelWitness, WhatALaneThatIsOffGivesIsNone) {
+  // Eight lanes of the second warp read its lane 31, which it lacks: nothing says that it gives more than 100.
+  KernelAccess const a = behind("shfl.sync.idx.b32 %r7, %r1, 31, 31, -1; setp.gt.u32 %p1, %r7, 100;",
+                                {.block = std::array<std::uint32_t, 3>{40, 1, 1}});
+  EXPECT_EQ(a.wavefronts, 8U);
+  EXPECT_FALSE(a.reached);
+  EXPECT_NE(a.verdict, KernelVerdict::refuted);
+}
+
 /// A column of 32 words, 128 bytes apart, in each of two warps and three iterations, and rows that are free.
 constexpr char column[] =
     "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; shl.b32 %r5, %r1, 2; add.s32 %r5, %r5, %r2; mov.u32 %r6, "
