@@ -994,7 +994,7 @@ class Decision {
       }
     }
     if (out.reached || *out.wavefronts <= out.allowed) return;
-    auto const index = static_cast<std::uint32_t>(&m - program_.accesses.data());
+    std::uint32_t const index = index_of(m);
     bool const open = found.worst && !found.data && !found.unknown && !found.guard.data;
     unsigned const w = found.worst ? found.worst->warp : 0;
     auto const values =
@@ -1012,14 +1012,23 @@ class Decision {
   }
   /// Takes what a run has seen: a lower bound of the most that the access costs.
   static void take_seen(Seen const& seen, MemoryAccess const& m, KernelAccess& out) {
-    if (seen.wavefronts > *out.wavefronts)
-      throw Disagreement(
-          fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line,
-                      m.op, seen.wavefronts, seen.worst.warp, *out.wavefronts));
+    check_bound(seen.wavefronts, seen.worst.warp, m, out);
     out.reached = seen.wavefronts == *out.wavefronts;
     if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
     if (out.reached || out.seen != 0) out.worst = seen.worst;
   }
+  /// Throws Disagreement if an execution costs more than was proved.
+  static void check_bound(unsigned wavefronts, unsigned warp, MemoryAccess const& m,
+                          KernelAccess const& proved) {
+    if (wavefronts > *proved.wavefronts)
+      throw Disagreement(
+          fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line,
+                      m.op, wavefronts, warp, *proved.wavefronts));
+  }
+  [[nodiscard]] std::uint32_t index_of(MemoryAccess const& m) const {
+    return static_cast<std::uint32_t>(&m - program_.accesses.data());
+  }
+  /// Wavefronts of an access by these lanes; nothing where it faults or is undefined, and for atomics.
   std::optional<std::pair<unsigned, HardwareAccess>> cost_in_run(std::uint32_t access, std::uint32_t active,
                                                                  Runs::Addresses const& address) const {
     MemoryAccess const& m = program_.accesses[access];
@@ -1037,17 +1046,12 @@ class Decision {
     auto const address = run.value(access.address);
     if (!run.valid()) return;
     std::uint32_t active = 0;
-    bool aligned = true;
     for (unsigned l = 0; l < 32; ++l)
-      if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0)
-        active |= 1U << l, aligned = aligned && (address[l] & (m.instruction->bytes - 1)) == 0;
-    if (active == 0 || !aligned || (m.instruction->matrices != 0 && active != ~0U)) return;
-    HardwareAccess lanes{};
-    unsigned const wavefronts = cost_of(m, active, address, lanes);
-    if (wavefronts > *out.wavefronts)
-      throw Disagreement(
-          fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line,
-                      m.op, wavefronts, w, *out.wavefronts));
+      if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0) active |= 1U << l;
+    auto const cost = active == 0 ? std::nullopt : cost_in_run(index_of(m), active, address);
+    if (!cost) return;
+    auto const& [wavefronts, lanes] = *cost;
+    check_bound(wavefronts, w, m, out);
     if (!access.exact || !run.certain() || wavefronts != *out.wavefronts || out.reached) return;
     out.reached = true;
     KernelWorst worst;

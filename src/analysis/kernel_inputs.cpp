@@ -103,7 +103,7 @@ std::uint64_t Inputs::block(Special s) {
   if (given != blocks_.end())
     value = given->second;
   else if (s >= Special::nctaid_x)
-    value = style_ < 10 ? witness_blocks : (witness_blocks + random_() % 100) << random_() % 10;
+    value = style_ < 10 ? witness_blocks : (witness_blocks + random_() % 100) << random_() % 9;  // below 2^16
   else if (style_ >= 3 && style_ != 7)
     value = random_() % witness_blocks;
   blocks_[static_cast<std::uint32_t>(s)] = value;

@@ -30,9 +30,9 @@ class Inputs {
   [[nodiscard]] Inputs changed(std::uint64_t seed) const;
   /// Gives values to leaves, by their number: block numbers, variables' addresses and parameters.
   void give(LeafValues const& values);
-  /// Bytes of a parameter that have no value yet.
-  void set_parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value) {
-    (void)kept(symbol, offset, bits, value);
+  /// Sets a pointer to 0 if it is not given by --param.
+  void set_null(std::uint32_t symbol) {
+    if (launch_.params.count(program_.symbols[symbol].name) == 0) (void)kept(symbol, 0, 64, 0);
   }
   /// Puts a variable in shared memory at an address.
   void place(std::uint32_t symbol, std::uint64_t address) { placed_[symbol] = address; }

@@ -44,7 +44,7 @@ Inputs Runs::by_style(unsigned n) const {
   Inputs inputs(program_, execution_, launch_, n, styles[n % styles.size()]);
   unsigned const round = n / styles.size();
   for (std::uint32_t const symbol : optional_)  // none, all, then any of them
-    if (round == 0 || (round > 1 && inputs.random() % 2 == 0)) inputs.set_parameter(symbol, 0, 64, 0);
+    if (round == 0 || (round > 1 && inputs.random() % 2 == 0)) inputs.set_null(symbol);
   return inputs;
 }
 
@@ -59,7 +59,7 @@ void Runs::run_with(LeafValues const& values, unsigned warp) {
   run(warp, std::move(inputs));
 }
 
-/// Pointers that the program compares with 0: one that a run sets to 0 is not read by the lanes that go on.
+/// Finds the pointers that the program compares with 0, each of which is 0 in some runs.
 void Runs::find_optional() {
   using Symbols = std::map<std::uint64_t, std::uint32_t>;  // of a register
   Symbols addresses, pointers;
@@ -102,7 +102,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
   std::map<std::int32_t, unsigned> visits;  // of headers of loops
   bool is_new = false;
-  for (until_ = steps_ + most_steps_of_run; steps_ < until_;) {
+  for (std::uint64_t const until = steps_ + most_steps_of_run; steps_ < until;) {
     std::int32_t first = -1;
     for (std::int32_t const b : at)
       if (b >= 0 &&

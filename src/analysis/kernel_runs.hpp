@@ -4,7 +4,7 @@
 // way, and so needs no closed form. A value that comes from memory or is not modelled is open. A lane that branches on an open
 // value goes on where the sides of the branch meet again, and what they write is open in it; if they never meet, it leaves the run.
 // A lane whose address or guard is open is left out of an access. Lanes that are left out never add wavefronts, so what the others
-// cost is a lower bound.
+// cost is a lower bound. Assumed: with these parameters no access to other memory faults, and every loop ends.
 #pragma once
 
 #include "kernel_inputs.hpp"
@@ -52,8 +52,6 @@ class Runs {
   [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
   /// Runs a warp with the parameters of a witness, each once.
   void run_with(LeafValues const& values, unsigned warp);
-  /// Steps that all runs took.
-  [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
   struct Word {
@@ -95,7 +93,7 @@ class Runs {
   std::vector<Inputs> news_{};          ///< of the runs that visited one first
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
   unsigned next_ = 0;                                                       ///< run by a seed
-  std::uint64_t steps_ = 0, until_ = 0;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace swizproof::kernel_detail

@@ -111,7 +111,10 @@ def lanes_of(example):
 def replayed(access, seen, machine, block, steps, tally):
     """Shows a bound that is called reached: 'seen', 'replayed' or 'lanes' (its lanes cost it); or None."""
     bound = access["wavefronts"] if access.get("reached") else access.get("seen")
-    if seen is not None and seen.most >= bound:
+
+    def shows(s):
+        return s is not None and (s.most == bound if access.get("reached") else s.most >= bound)
+    if shows(seen):
         return "seen"
     example = access.get("counterexample") or {}
     values = example.get("values") or {}
@@ -130,17 +133,17 @@ def replayed(access, seen, machine, block, steps, tally):
     if params or choose:
         for seed in range(min(4, tally.replays)):
             again = machine.run(block, 77 + seed, steps, params=params, choose=choose).get(key_of(access))
-            if again is not None and again.most >= bound:
+            if shows(again):
                 return "replayed"
     for seed in range(100, 100 + (tally.replays if seen is not None else 4 * tally.replays)):
         if seed not in machine.further:
             machine.further[seed] = machine.run(block, seed, 4 * steps)
         again = machine.further[seed].get(key_of(access))
-        if again is not None and again.most >= bound:
+        if shows(again):
             return "seen"
     for place in range(64 if seen is not None and tally.replays else 0):  # every multiple of 16 below 1024 for the first variable
         again = machine.run(block, 1000 + place, steps, base=1024 + 16 * place).get(key_of(access))
-        if again is not None and again.most >= bound:
+        if shows(again):
             return "seen"
     lanes = lanes_of(example)
     if lanes and any(a is not None for a in lanes) and seen is not None:

@@ -99,6 +99,18 @@ TEST(KernelRuns, PointersThatAreComparedWith0MayBe0) {
             a.worst->values.end());
 }
 
+TEST(KernelRuns, KeepParametersThatAreGiven) {
+  std::string const body =
+      "ld.param.u64 %rd1, [g]; setp.eq.s64 %p2, %rd1, 0; @%p2 bra NONE;\n"
+      "ld.global.u32 %r6, [%rd1]; setp.eq.u32 %p3, %r6, 5; @%p3 ret; NONE:\n" +
+      std::string(two_exits) + column;
+  KernelOptions options;
+  options.params["g"] = {4096, false};
+  EXPECT_NE(one(body, options).verdict, KernelVerdict::refuted);
+  options.params["g"] = {0, false};
+  EXPECT_TRUE(one(body, options).reached);
+}
+
 TEST(KernelRuns, TakeTheParametersThatASolverFinds) {
   std::string const condition = "xor.b32 %r6, %r3, 1515870810; setp.eq.u32 %p1, %r6, ";
   KernelAccess const a = one(condition + "77; @!%p1 ret;\n" + two_exits + column);
