@@ -76,7 +76,16 @@ void add_period_itself(std::vector<Claim>& claims) {
                    "CuTe, layout.hpp: alignment_for_swizzle", "f(x+P/2) = f(x) + P/2"};
   auto const one_step = [=](auto const& f, auto x, auto) { return states(commutes(f, f.period(x), x)); };
   auto const half_step = [=](auto const& f, auto x, auto) { return states(commutes(f, half(f, x), x)); };
-  add_family(claims, step, needs, one_step, half_step);
+  // Linear algebra knows no sums of bits that meet: of y = x mod P and the rest.
+  auto const rest_stays = [=](auto const& f, auto x, auto) {
+    using W = decltype(x);
+    W const low_bits = f.period(x) - 1, high_bits = low_bits ^ -1, low = x & low_bits;
+    return states((f(low) & high_bits) == 0 && (f(x) ^ f(low) ^ (x & high_bits)) == 0);
+  };
+  Words of_each = step;
+  of_each.text =
+      "f(x) = f(y) + (x - y) with y = x mod P, P = 2^(base+bits+|shift|), and f(y) < P: so f(x+P) = f(x) + P";
+  add_family(claims, of_each, needs, rest_stays, half_step);
   add_public(claims, step, needs, one_step, half_step);
 }
 

@@ -125,7 +125,9 @@ Claim function_recast() {
            [=] { return family(false); }},
           "6,801 swizzles x elements of 2, 4, 8, 16 units, all 32-bit element offsets",
           "swizzle.hpp",
-          {"swizzles do nothing to whole elements", [=] { return family(true); }}};
+          {"swizzles do nothing to whole elements", [=] { return family(true); }},
+          {},
+          Effort::one};
 }
 
 }  // namespace

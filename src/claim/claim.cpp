@@ -22,7 +22,7 @@ Outcome find_inhabitants(std::span<Question const> questions, Limits const& limi
 ClaimReport decide(Claim const& claim, Limits const& limits) {
   auto const start = std::chrono::steady_clock::now();
   std::vector<Question> const questions = claim.statement.questions();
-  Answer answer = decide(questions, limits, Effort::all);
+  Answer answer = decide(questions, limits, claim.effort);
   ClaimReport report{claim.name, {std::move(answer.outcome)}, std::move(answer.engines), {}, {}};
   if (!report.engines.empty()) report.verdict.engine = report.engines.front();
   Outcome& outcome = report.verdict.outcome;

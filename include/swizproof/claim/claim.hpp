@@ -5,6 +5,7 @@
 // refuted, or whose hypothesis nothing satisfies, is not proved. `proofs/` holds the claims.
 #pragma once
 
+#include <swizproof/engine/decide.hpp>
 #include <swizproof/engine/question.hpp>
 #include <swizproof/engine/verdict.hpp>
 
@@ -38,6 +39,8 @@ struct Claim {
   std::string source;  ///< who states it, or which assumption it rests on
   Statement control;   ///< must be refuted
   std::optional<TableCell> cell{};
+  /// `one` where the solver proves more than this claim says, in another claim, and algebra suffices for this one.
+  Effort effort = Effort::all;
 };
 
 /// The report on a claim.
@@ -49,7 +52,7 @@ struct ClaimReport {
   Outcome inhabited;            ///< Proved: something satisfies each hypothesis; or the claim is not proved
 };
 
-/// Decides a claim: by SMT, and by every cheaper engine that is exact for it. Engines that
+/// Decides a claim, with its effort: usually by SMT, and by every cheaper engine that is exact for it. Engines that
 /// contradict each other throw Disagreement.
 [[nodiscard]] ClaimReport decide(Claim const& claim, Limits const& limits);
 
