@@ -293,8 +293,14 @@ class PaddingSearcher {
     for (std::size_t r = 0; r < ranges; ++r) {
       std::uint64_t const start = all[common] == fix.after ? common : best_start(r, starts, each[r]);
       fix.starts.push_back(last_start(r, start, starts) * step_);
-      fix.memory += (problem_.ranges[r].end - 1 - fix.starts.back()) / fix.pitch * padding;
     }
+    auto const more = [&](std::size_t first, std::size_t last) {
+      return (problem_.ranges[last].end - 1 - fix.starts[first]) / fix.pitch * padding;
+    };
+    if (fix.has_one_start())
+      fix.memory = more(0, ranges - 1);
+    else
+      for (std::size_t r = 0; r < ranges; ++r) fix.memory += more(r, r);
     out_.best = std::move(fix);
   }
 
@@ -313,6 +319,12 @@ class PaddingSearcher {
 };
 
 }  // namespace
+
+bool PaddingFix::has_one_start() const {
+  std::uint64_t const rows = usual_banks.bytes / std::gcd<std::uint64_t>(padding, usual_banks.bytes);
+  return std::all_of(starts.begin(), starts.end(),
+                     [&](std::uint64_t s) { return (s - starts[0]) % (rows * pitch) == 0; });
+}
 
 PaddingSearch find_padding_of(PaddingProblem const& problem, Architecture const& arch) {
   return PaddingSearcher(problem, arch).search();

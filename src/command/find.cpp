@@ -90,7 +90,8 @@ std::string unit_name(SearchProblem const& problem) { return problem.on_bytes ? 
 /// Properties of the best swizzle, and of none.
 std::string conclusion_of(SwizzleSearch const& found, SearchProblem const& problem) {
   Bill const &best = found.best.front().cost, &gentlest = found.gentlest.cost;
-  if (best.excess == 0) return "conflict-free";
+  if (best.excess == 0)
+    return found.best.front().swizzle.bits == 0 ? "conflict-free without a swizzle" : "conflict-free";
   std::string const least =
       fmt::format("no swizzle takes fewer than {} (ideal {})", in_all(best.total), ideal_total(problem));
   if (gentlest.excess == best.excess)

@@ -494,6 +494,23 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
   }
 }
 
+/// What the fixes of a kernel do not count, or why it has none although it has conflicts; else empty.
+std::string uncounted(KernelReport const& report) {
+  if (!report.fixes.empty())
+    return report.operands.empty()
+               ? ""
+               : "not counted in a fix: the descriptors and bulk copies below, which have to follow it";
+  bool const conflicts =
+      std::any_of(report.accesses.begin(), report.accesses.end(), [](KernelAccess const& a) {
+        return a.verdict == KernelVerdict::refuted && a.reason.empty() && a.worst && a.instruction &&
+               a.wavefronts && *a.wavefronts > a.ideal;
+      });
+  return conflicts ? "no fix: none that was searched saves a wavefront, or executions hang on a parameter "
+                     "(--param n=4 gives "
+                     "parameter n a value) or on data"
+                   : "";
+}
+
 void print(Common const& common, Result const& r, Architecture const& arch, Sources& sources,
            Style const& style) {
   std::vector<Row<KernelAccess>> const rows = shown_rows(r.report.accesses, style);
@@ -511,6 +528,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));
   for (KernelFix const& fix : r.report.fixes) fmt::print(common.streams.out, "{}", describe(fix, 2, style));
+  if (std::string const why = uncounted(r.report); !why.empty())
+    fmt::print(common.streams.out, "  {}\n", why);
   print_operands(common, operands, style);
   fmt::print(common.streams.out, "\n");
 }

@@ -249,7 +249,9 @@ class TraceReader {
   TraceReader(std::string const& name, std::string_view text) : rest_(text) { trace_.name = name; }
 
   Trace read() {
-    if (!is_trace(rest_)) refuse("it does not begin as a trace does");
+    if (!is_trace(rest_))
+      refuse("it does not begin as a trace does",
+             "swizproof-trace --out FILE -- PROGRAM writes a trace; swizproof kernel FILE reads PTX");
     bool ended = false;
     while (!rest_.empty()) {
       std::string_view const line = next();

@@ -48,9 +48,7 @@ std::string describe(SwizzleFix const& swizzle, Fix const& fix) {
 /// `0x400`: the rows' start where one serves all ranges, else those of the ranges in their order.
 std::string starts_of(PaddingFix const& fix) {
   std::span<std::uint64_t const> const all = fix.starts;
-  bool const one =
-      std::all_of(all.begin(), all.end(), [&](std::uint64_t s) { return (s - all[0]) % fix.pitch == 0; });
-  return list_of(one ? all.first(1) : all);
+  return list_of(fix.has_one_start() ? all.first(1) : all);
 }
 
 /// `4 bytes after each 128, counted from 0x400: rows of 33 elements of 4 bytes instead of 32; 124 more bytes of memory`

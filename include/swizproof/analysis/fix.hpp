@@ -55,14 +55,20 @@ struct SwizzleFix {
 };
 
 /// The best padding of a region's rows: `padding` bytes more behind each `pitch` bytes. Address x of range r becomes
-/// x + (x - starts[r]) / pitch * padding; ranges that would meet move apart by multiples of 16 bytes.
+/// x + (x - starts[r]) / pitch * padding; ranges that would meet move apart by multiples of 16 bytes. Where the ranges have one
+/// start, x + (x - starts[0]) / pitch * padding serves all of them.
 struct PaddingFix {
   std::uint64_t pitch = 0;
   std::uint64_t padding = 0;
-  std::uint64_t after = 0;   ///< wavefronts
-  std::uint64_t memory = 0;  ///< bytes more, counted from each range's start
+  std::uint64_t after = 0;  ///< wavefronts
+  /// Bytes more: with one start, those before the last byte of all ranges, gaps between them included; else the sum of what each
+  /// range takes. Rows of 128 bytes with 4 more, ranges 0x0..0xfc and 0xf00..0xffc: 124.
+  std::uint64_t memory = 0;
   std::vector<std::uint64_t>
       starts{};  ///< of each range: the address that its rows are counted from, at or below its first byte
+
+  /// True if all rows can be counted from starts[0]: the ranges then move by whole bank words against each other.
+  [[nodiscard]] bool has_one_start() const;
 };
 
 /// The paddings that were searched: rows of each multiple of `step` bytes up to `longest`, and of `longer`, counted from each

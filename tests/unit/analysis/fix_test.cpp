@@ -310,6 +310,25 @@ TEST(Fix, EachRangeHasItsOwnStart) {
   EXPECT_EQ(padded_total(all, fixes[0], *fixes[0].padding), 128U);
 }
 
+// Four rows of an array, each touched in part: the rows between them grow, too.
+TEST(Fix, RowsBetweenThePartsOfAnArrayCount) {
+  std::vector<WeightedAccess> all;
+  for (std::uint32_t part = 0; part < 4; ++part) {
+    all.push_back(access(st_b32, 1, [&](std::uint32_t l) { return 0x400 * part + 8 * l; }));
+    all.back().pc = 16;
+  }
+  std::vector<Fix> const fixes = fixes_of(all);
+  ASSERT_EQ(fixes.size(), 1U);
+  ASSERT_EQ(fixes[0].region.size(), 4U) << "0x0..0xfc, 0x400..0x4fc, ..";
+  PaddingFix const& p = fixes[0].padding.value();
+  EXPECT_TRUE(p.has_one_start());
+  EXPECT_EQ(p.pitch, 128U);
+  EXPECT_EQ(p.memory, 0xcfbU / 128 * 4) << "the last byte lies 25 rows behind the start";
+  EXPECT_FALSE((PaddingFix{64, 2, 0, 0, {0x0, 0x40}}.has_one_start()))
+      << "one row of 2 bytes more parts words";
+  EXPECT_TRUE((PaddingFix{64, 2, 0, 0, {0x0, 0x80}}.has_one_start()));
+}
+
 // Bytes and halves: a padding of 2 bytes moves a row within its words, so the rows above the first touched one count.
 TEST(Fix, PaddingsBelowAWordAreCountedFromTheArraysStart) {
   Instruction const ld_b16{Operation::ld_shared, 2};
