@@ -102,10 +102,16 @@ Names::Names(std::vector<FlowArray> const& arrays) : arrays_(arrays), nodes_(1),
   end_ = static_cast<std::uint32_t>(next);
 }
 
-std::string Names::element_text(std::uint32_t number) const {
-  if (number >= end_) return text(static_cast<Name>(number - end_));
+/// The array of an element's canonical number.
+std::size_t Names::array_of(std::uint32_t number) const {
   std::size_t array = starts_.size() - 1;
   while (starts_[array] > number) --array;
+  return array;
+}
+
+std::string Names::element_text(std::uint32_t number) const {
+  if (number >= end_) return text(static_cast<Name>(number - end_));
+  std::size_t const array = array_of(number);
   return arrays_[array].element(number - starts_[array]);
 }
 
@@ -205,9 +211,7 @@ Name Names::shared_name(Word const& w, unsigned from, unsigned bytes) const {
 char Names::type_of(Name n) const {
   std::uint32_t const number = canonical(n);
   if (number == 0 || number >= end_) return 0;
-  std::size_t array = starts_.size() - 1;
-  while (starts_[array] > number) --array;
-  char const first = arrays_[array].type[0];
+  char const first = arrays_[array_of(number)].type[0];
   return first == 'i' || first == 'u' ? first : 'f';
 }
 
@@ -467,6 +471,21 @@ std::vector<std::vector<std::uint32_t>> Names::way_of(Name n, FlowTerm const& te
     if (f != 0) (void)find(n, f, ways.back(), 0);
   }
   return ways;
+}
+
+std::optional<double> Names::value(std::vector<FlowTerm> const& terms,
+                                   std::function<double(FlowArray const&, std::uint64_t)> const& data) const {
+  double sum = 0;
+  for (FlowTerm const& term : terms) {
+    double product = term.coefficient;
+    for (std::uint32_t const f : term.factors) {
+      if (f >= end_) return std::nullopt;
+      std::size_t const array = array_of(f);
+      if (f != 0) product *= data(arrays_[array], f - starts_[array]);
+    }
+    sum += product;
+  }
+  return sum;
 }
 
 std::string Names::text(FlowTerm const& term) const {

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -113,6 +115,10 @@ class Names {
   /// The instruction that adds two values which both hold an element; 0 if none does.
   [[nodiscard]] std::uint32_t added_twice(Name n, std::uint32_t element) const;
   [[nodiscard]] std::string text(FlowTerm const& term) const;
+  /// The value of a sum on data; nothing where it has bits that are read in another format.
+  [[nodiscard]] std::optional<double> value(
+      std::vector<FlowTerm> const& terms,
+      std::function<double(FlowArray const&, std::uint64_t)> const& data) const;
   /// `A[0][1]`, or the name of what is not followed.
   [[nodiscard]] std::string text(Name n, unsigned depth = 0) const;
 
@@ -130,6 +136,7 @@ class Names {
   [[nodiscard]] char type_of(Name n) const;
   [[nodiscard]] Name narrowed(Word const& w, unsigned from, unsigned bytes) const;
   [[nodiscard]] Name extended(Word const& w, unsigned from, unsigned bytes) const;
+  [[nodiscard]] std::size_t array_of(std::uint32_t number) const;
   [[nodiscard]] std::string element_text(std::uint32_t number) const;
   Name bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line);
   [[nodiscard]] Name shared_name(Word const& w, unsigned from, unsigned bytes) const;

@@ -244,16 +244,20 @@ class Launched {
         ++report_.unexpected;
         if (report_.unexpected_names.size() < most_shown)
           report_.unexpected_names.push_back(kernel_.arrays[w.array].element(w.element));
-        continue;
+        if (!kernel_.launch.data) continue;
       }
       FlowSum const found = names.expand(name_of(w, block, names));
-      if (!found.refused.empty()) {
-        report_.reason = fmt::format("{} holds what is not followed: {}",
-                                     kernel_.arrays[w.array].element(w.element), found.refused);
-        report_.at = kernel_.line(found.line);
+      if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
+      std::vector<FlowTerm> const expected =
+          place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
+      bool const right = place != 0 && same(found.terms, expected);
+      if (kernel_.launch.data && !note_number(w, &found.terms,
+                                              place == 0 ? nullptr
+                                              : right    ? &found.terms
+                                                         : &expected,
+                                              names))
         return false;
-      }
-      bool const right = same(found.terms, target->expected(place, names));
+      if (place == 0) continue;
       target->state(place) = right ? Target::State::right : Target::State::wrong;
       ++(right ? report_.right : report_.wrong);
       (right ? right_ones : wrong).emplace_back(w, target);
@@ -264,6 +268,29 @@ class Launched {
     rank(lines, sampled(wrong), sampled(right_ones), block, names);
     for (std::uint32_t const line : twice_) std::erase(lines, line), lines.insert(lines.begin(), line);
     for (std::uint32_t const line : lines) report_.first->lines.push_back(kernel_.line(line));
+    return true;
+  }
+
+  /// Makes the answer unknown; false.
+  bool not_followed(Written const& w, std::string const& why, std::uint32_t line) {
+    report_.reason =
+        fmt::format("{} holds what is not followed: {}", kernel_.arrays[w.array].element(w.element), why);
+    report_.at = kernel_.line(line);
+    return false;
+  }
+
+  /// Computes an element of the launch's data: what it holds (none: what it held before), and what is expected. False if it has none.
+  bool note_number(Written const& w, std::vector<FlowTerm> const* found,
+                   std::vector<FlowTerm> const* expected, Names const& names) {
+    FlowArray const& array = kernel_.arrays[w.array];
+    auto const& data = kernel_.launch.data;
+    double const before = data(array, w.element);
+    std::optional<double> const holds = found != nullptr ? names.value(*found, data) : before;
+    if (!holds) return not_followed(w, "bits that are read in another format", ~0U);
+    report_.numbers.push_back({array.name, w.element, *holds != before, *holds,
+                               expected == nullptr ? std::nullopt
+                               : expected == found ? holds
+                                                   : names.value(*expected, data)});
     return true;
   }
 
@@ -472,10 +499,15 @@ class Launched {
   }
 
   void finish() {
+    Names const names(kernel_.arrays);
     for (Target& t : targets_)
       for (std::uint64_t e = 0; e < kernel_.arrays[t.array()].size(); ++e)
         if (t.place(e) != 0 && t.state(t.place(e)) == Target::State::open) {
           ++report_.missing;
+          if (kernel_.launch.data) {
+            std::vector<FlowTerm> const expected = t.expected(t.place(e), names);
+            (void)note_number({t.array(), e}, nullptr, &expected, names);
+          }
           if (report_.missing_names.size() < most_shown)
             report_.missing_names.push_back(kernel_.arrays[t.array()].element(e));
         }

@@ -2,11 +2,9 @@
 #include "command/command.hpp"
 #include "command/fat_binary.hpp"
 #include "command/help.hpp"
-#include "command/launch.hpp"
 
-#include "parse/expectation.hpp"
+#include "parse/flow_question.hpp"
 #include "parse/kernels.hpp"
-#include "parse/pattern.hpp"
 #include "report/report.hpp"
 
 #include <swizproof/analysis/provenance.hpp>
@@ -14,8 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <charconv>
 #include <memory>
 
 namespace swizproof::command {
@@ -26,10 +22,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct FlowArguments {
-  std::string file, kernel, block, grid = "1";
-  std::vector<std::string> only, params, expect;
-  std::uint64_t shared_bytes = 0;
-  bool every_element = false;
+  std::string file{};
+  FlowQuestion question{};
 };
 
 struct FlowAnswer {
@@ -38,109 +32,16 @@ struct FlowAnswer {
   FlowReport report{};
 };
 
-/// One to three numbers: blocks of a grid, or the number of a block, which begins at 0.
-std::array<std::uint32_t, 3> parse_blocks(std::string const& text, std::string const& option,
-                                          std::uint32_t least) {
-  std::array<std::uint32_t, 3> out{least, least, least};
-  char const* at = text.data();
-  char const* const end = text.data() + text.size();
-  for (unsigned i = 0;; ++i) {
-    auto const [stop, error] = std::from_chars(at, end, out[std::min(i, 2U)]);
-    bool const more = error == std::errc{} && stop != end && *stop == ',';
-    if (i > 2 || error != std::errc{} || out[i] < least || (stop != end && !more))
-      throw InputError{option + " takes one to three numbers", text,
-                       static_cast<std::size_t>(at - text.data()), 1, "for instance " + option + " 8,8"};
-    if (!more) return out;
-    at = stop + 1;
-  }
-}
-
-/// The only kernel of a module whose name matches.
-ptx::Function const& kernel_of(ptx::Module const& module, std::string const& text, std::string const& file) {
-  Pattern const chosen(text, "--kernel");
-  std::vector<ptx::Function const*> found;
-  for (ptx::Function const& f : module.functions)
-    if (f.entry && (chosen.found_in(f.name) || chosen.found_in(demangled(f.name)))) found.push_back(&f);
-  if (found.empty()) throw InputError::whole("no kernel has a name that matches", text.empty() ? file : text);
-  if (found.size() > 1) {
-    std::string names;
-    for (auto const* f : found) names += (names.empty() ? "" : "; ") + demangled(f->name);
-    throw InputError::whole("several kernels have a name that matches", text.empty() ? file : text,
-                            "give --kernel for one of: " + names);
-  }
-  return *found[0];
-}
-
-void check_param(ptx::Function const& kernel, std::string const& text, std::string const& key,
-                 std::variant<FlowArray, ParameterValue> const& value) {
-  std::optional<std::size_t> const at = parameter_of(kernel, key);
-  if (!at)
-    throw InputError::whole(fmt::format("the kernel has no parameter {}", key), text,
-                            fmt::format("it has {}: #0 to #{}", kernel.params.size(),
-                                        std::max<std::size_t>(kernel.params.size(), 1) - 1));
-  if (auto const* const number = std::get_if<ParameterValue>(&value)) {
-    if (std::string const why = why_no_parameter(kernel, {{key, *number}}); !why.empty())
-      throw InputError::whole(why, text);
-    return;
-  }
-  FlowArray const& a = std::get<FlowArray>(value);
-  std::uint64_t const bytes = a.extents.empty() ? a.bits / 8 : 8;
-  if (kernel.params[*at].array || kernel.params[*at].bytes != bytes)
-    throw InputError::whole(
-        fmt::format("the parameter has {} bytes, and {} {}", kernel.params[*at].bytes,
-                    a.extents.empty() ? a.name + " has" : "a pointer to " + a.name + " has", bytes),
-        text);
-}
-
 FlowAnswer compute(FlowArguments const& arguments) {
-  FlowAnswer answer;
-  FlowLaunch& launch = answer.launch;
-  launch.block = parse_block(arguments.block);
-  launch.grid = parse_blocks(arguments.grid, "--grid", 1);
-  launch.shared_bytes = arguments.shared_bytes;
-  launch.every_element = arguments.every_element;
-  if (arguments.every_element && !arguments.expect.empty())
-    throw InputError::whole("--every-element is for a question without --expect", arguments.expect[0]);
-  for (std::string const& text : arguments.only) {
-    launch.blocks.push_back(parse_blocks(text, "--only-block", 0));
-    for (unsigned i = 0; i < 3; ++i)
-      if (launch.blocks.back()[i] >= launch.grid[i])
-        throw InputError::whole("the grid has no such block", text, "give --grid");
-    if (std::count(launch.blocks.begin(), launch.blocks.end(), launch.blocks.back()) != 1)
-      throw InputError::whole("this block is given twice", text);
-  }
   std::vector<PtxText> parts = ptx_of(arguments.file);
   if (parts.size() != 1)
     throw InputError::whole("the binary has more than one module of PTX", arguments.file,
                             "cuobjdump -xptx all writes them");
   ptx::Module const module = ptx::read_module(std::move(parts[0].text), parts[0].name);
-  ptx::Function const& kernel = kernel_of(module, arguments.kernel, arguments.file);
-  if (std::string const why = why_no_block(kernel, launch.block); !why.empty())
-    throw InputError::whole(why, arguments.block);
-  std::vector<FlowArray> arrays;
-  std::vector<std::size_t> seen;
-  std::uint64_t elements = 0;
-  for (std::string const& text : arguments.params) {
-    auto param = parse_flow_param(text);
-    check_param(kernel, text, param.first, param.second);
-    std::size_t const at = *parameter_of(kernel, param.first);
-    if (std::find(seen.begin(), seen.end(), at) != seen.end())
-      throw InputError::whole("this parameter has a value already", text);
-    seen.push_back(at);
-    if (auto const* const a = std::get_if<FlowArray>(&param.second)) {
-      if (std::any_of(arrays.begin(), arrays.end(),
-                      [&](FlowArray const& other) { return other.name == a->name; }))
-        throw InputError::whole("there are two arrays of this name", text);
-      arrays.push_back(*a);
-      elements += a->size();
-      if (elements >> 31 != 0) throw InputError::whole("the arrays have more than 2^31 elements", text);
-    }
-    launch.params.insert(std::move(param));
-  }
-  std::vector<FlowExpectation> expectations;
-  for (std::string const& text : arguments.expect) expectations.push_back(parse_expectation(text, arrays));
-  answer.kernel = demangled(kernel.name);
-  answer.report = trace_flow(module, kernel, launch, expectations);
+  FlowPlan plan = plan_flow(module, arguments.question, arguments.file);
+  ptx::Function const& kernel = module.functions[plan.function];
+  FlowAnswer answer{demangled(kernel.name), std::move(plan.launch), {}};
+  answer.report = trace_flow(module, kernel, answer.launch, plan.expectations);
   return answer;
 }
 
@@ -172,7 +73,7 @@ Json to_json(FlowAnswer const& answer, FlowArguments const& arguments) {
            {"grid", answer.launch.grid},
            {"blocks", r.blocks},
            {"only_blocks", answer.launch.blocks},
-           {"expect", arguments.expect},
+           {"expect", arguments.question.expect},
            {"elements", r.elements},
            {"right", r.right},
            {"wrong", r.wrong},
@@ -242,9 +143,9 @@ void print(Common const& common, FlowAnswer const& answer, FlowArguments const& 
              r.verdict == FlowVerdict::proved    ? style.good(word)
              : r.verdict == FlowVerdict::refuted ? style.bad(word)
                                                  : style.doubtful(word),
-             arguments.expect.empty()
+             arguments.question.expect.empty()
                  ? "each byte is written before it is read, and a barrier is between them"
-                 : fmt::format("{}", fmt::join(arguments.expect, "; ")));
+                 : fmt::format("{}", fmt::join(arguments.question.expect, "; ")));
   if (r.fault) {
     fmt::print(common.streams.out, "  block {}: {}\n", block_text(r.fault->block), r.fault->text);
     for (FlowLine const& l : r.fault->lines) fmt::print(common.streams.out, "{}", line_text(l));
@@ -295,25 +196,27 @@ void add_flow(CLI::App& app, Common& common) {
   sub->add_option("FILE", arguments->file,
                   "PTX, as nvcc -ptx -lineinfo writes it, or a compiled file with one module of PTX")
       ->required();
-  sub->add_option("--kernel", arguments->kernel, "the kernel with a name that this regular expression finds");
-  sub->add_option("--block", arguments->block, "threads of a block: X, X,Y or X,Y,Z")->required();
-  sub->add_option("--grid", arguments->grid, "blocks of the grid: X, X,Y or X,Y,Z")->capture_default_str();
-  sub->add_option("--only-block", arguments->only,
+  sub->add_option("--kernel", arguments->question.kernel,
+                  "the kernel with a name that this regular expression finds");
+  sub->add_option("--block", arguments->question.block, "threads of a block: X, X,Y or X,Y,Z")->required();
+  sub->add_option("--grid", arguments->question.grid, "blocks of the grid: X, X,Y or X,Y,Z")
+      ->capture_default_str();
+  sub->add_option("--only-block", arguments->question.only,
                   "execute this block of the grid alone: X, X,Y or X,Y,Z, from 0; may be repeated")
       ->allow_extra_args(false);
   sub->add_option(
-         "--param", arguments->params,
+         "--param", arguments->question.params,
          "a parameter: 0=A:f16[128][64], a pointer to an array in rows; 1=1024, an integer; 2=alpha:f32, a\n"
          "number that keeps its name. 0 is the first; or its name; may be repeated")
       ->allow_extra_args(false);
   sub->add_option(
-         "--expect", arguments->expect,
+         "--expect", arguments->question.expect,
          "what an array holds at the end: 'C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127'; may be\n"
          "repeated, for other arrays. Without it, the terms of the first element of each array are printed")
       ->allow_extra_args(false);
-  sub->add_flag("--every-element", arguments->every_element,
+  sub->add_flag("--every-element", arguments->question.every_element,
                 "without --expect: print the terms of every element that is written");
-  sub->add_option("--shared-bytes", arguments->shared_bytes, "bytes of dynamic shared memory")
+  sub->add_option("--shared-bytes", arguments->question.shared_bytes, "bytes of dynamic shared memory")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });
 }

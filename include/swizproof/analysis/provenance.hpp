@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ struct FlowLaunch {
   std::map<std::string, std::variant<FlowArray, ParameterValue>> params{};  ///< by name; `#0` is the first
   bool every_element =
       false;  ///< without expectations: the terms of all elements that are written, not of the first alone
+  /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.
+  std::function<double(FlowArray const&, std::uint64_t)> data{};
   std::uint64_t most_steps = 400'000'000;  ///< instructions of warps, then the answer is unknown
 };
 
@@ -90,6 +93,15 @@ struct FlowFault {
   std::vector<FlowLine> lines{};
 };
 
+/// An element that is written or expected, computed of given data. Sums and products of integers are exact while they are below 2^53.
+struct FlowNumber {
+  std::string array{};
+  std::uint64_t element = 0;
+  bool changed = false;              ///< from what it held before
+  double found = 0;                  ///< what it holds after the launch
+  std::optional<double> expected{};  ///< nothing where no expectation is about it
+};
+
 enum class FlowVerdict : std::uint8_t { proved, refuted, unknown };
 
 /// Result for one kernel and launch.
@@ -108,10 +120,12 @@ struct FlowReport {
   std::optional<FlowFault> fault{};
   std::vector<std::string>
       values{};  ///< without expectations: what reaches the first element of each array that is written
+  std::vector<FlowNumber>
+      numbers{};  ///< of given data, block by block; the elements that are not written last
 };
 
 /// Executes a kernel of a module. Throws InputError for parameters without a value, and expectations of other arrays. Checked by
-/// tests/reference/flow.py and tests/program/flow_mutants.
+/// tests/reference/flow.py, tests/program/flow_mutants and, on a device, gpu/evidence/h100-flow.json.
 [[nodiscard]] FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel,
                                     FlowLaunch const& launch,
                                     std::vector<FlowExpectation> const& expectations);

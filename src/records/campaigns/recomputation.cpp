@@ -69,11 +69,16 @@ namespace {
 std::vector<std::string> not_compared_of(std::string const& campaign) {
   std::vector<std::string> out;
   bool const clocked = campaign == "atomics" || campaign == "cluster";
-  bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters";
+  bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters" || campaign == "flow";
   if (!drawn) out = {"/seed (nothing is drawn)"};
-  if (clocked || !drawn)
+  if (clocked || campaign == "flow" || !drawn)
     out.insert(out.end(), {"/devices (one record, all units)", "/ranks (one record, all units)"});
   if (campaign == "exhaustive") out.emplace_back("/longest/integer_pipe_percent/* (at most 100)");
+  if (campaign == "flow")
+    for (char const* cell :
+         {"/rows/kernels/*/ptx (executed)", "/rows/launches/*/4 (the edit in words, each once)",
+          "/rows/not_launched/*/3 (executed)", "/rows/not_launched/*/4 (the edit in words, each once)"})
+      out.emplace_back(cell);
   if (campaign == "contention")
     for (char const* cell : {"/rows/layouts/*/5 (cycles, as the others within 1 %)",
                              "/rows/pairs/*/2 (cycles, a share that H16 allows)",
@@ -108,6 +113,8 @@ void recompute_campaign(Recomputation& r) {
     check_counters(r);
   else if (campaign == "exhaustive")
     check_exhaustive(r);
+  else if (campaign == "flow")
+    check_flow(r);
   else if (campaign == "ldmatrix")
     check_ldmatrix(r);
   else if (campaign == "tma")

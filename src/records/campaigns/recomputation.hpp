@@ -70,6 +70,7 @@ void check_kept(Recomputation& r, Json const& rows, std::map<std::string, Unit c
 void check_wavefronts(Recomputation& r);
 void check_counters(Recomputation& r);
 void check_exhaustive(Recomputation& r);
+void check_flow(Recomputation& r);
 void check_ldmatrix(Recomputation& r);
 void check_tma(Recomputation& r);
 void check_operands(Recomputation& r);

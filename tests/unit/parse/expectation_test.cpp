@@ -1,5 +1,8 @@
 // Arrays of a launch, and what they hold at its end.
 #include "parse/expectation.hpp"
+#include "parse/flow_question.hpp"
+
+#include <swizproof/ptx/module.hpp>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +68,46 @@ TEST(Expectation, ReadsParameters) {
   for (std::string const& text : {"A:f16[4]", "0=A", "0=A:f16[0]", "0=A:e2m1[4]", "0=A:fp8[4]", "0=A:f16[4",
                                   "0=A:f16[67108865]", "0=A:f16[8192][8193]", "0=A:f16[4] x", "=A:f16[4]"})
     EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
+}
+
+TEST(FlowQuestion, IsRefusedByTheKernelThatItIsAsked) {
+  ptx::Module const module = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry one(.param .u64 a, .param .u32 "
+      "n)\n.reqntid 32, 1, 1\n{\nret;\n}\n"
+      ".visible .entry two(.param .u64 a)\n{\nret;\n}\n",
+      "k.ptx");
+  FlowQuestion const good{"one", "32", "4,2", {"1,1"}, {"a=A:f32[8]", "n=7"}, {"A[i] = A[i]"}};
+  FlowPlan const plan = plan_flow(module, good, "k.ptx");
+  EXPECT_EQ(plan.function, 0U);
+  EXPECT_EQ(plan.launch.grid, (std::array<std::uint32_t, 3>{4, 2, 1}));
+  EXPECT_EQ(plan.launch.blocks, (std::vector<std::array<std::uint32_t, 3>>{{1, 1, 0}}));
+  EXPECT_EQ(plan.launch.params.size(), 2U);
+  EXPECT_EQ(plan.expectations.size(), 1U);
+  auto const why_not = [&](auto const& change) {
+    FlowQuestion q = good;
+    change(q);
+    try {
+      (void)plan_flow(module, q, "k.ptx");
+    } catch (InputError const& error) {
+      return error.message;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why_not([](auto& q) { q.kernel = ""; }), "several kernels have a name that matches");
+  EXPECT_EQ(why_not([](auto& q) { q.kernel = "three"; }), "no kernel has a name that matches");
+  EXPECT_EQ(why_not([](auto& q) { q.block = "64"; }), "the PTX has .reqntid 32, 1, 1");
+  EXPECT_EQ(why_not([](auto& q) { q.block = "32,"; }), "--block takes one to three numbers");
+  EXPECT_EQ(why_not([](auto& q) { q.grid = "0"; }), "--grid takes one to three numbers");
+  EXPECT_EQ(why_not([](auto& q) { q.grid = "4294967296"; }), "--grid takes one to three numbers");
+  EXPECT_EQ(why_not([](auto& q) { q.only = {"4"}; }), "the grid has no such block");
+  EXPECT_EQ(why_not([](auto& q) { q.only = {"1", "1,0"}; }), "this block is given twice");
+  EXPECT_EQ(why_not([](auto& q) { q.params.push_back("0=B:f32[8]"); }), "this parameter has a value already");
+  EXPECT_EQ(why_not([](auto& q) { q.params[1] = "n=A:f32"; }), "there are two arrays of this name");
+  EXPECT_EQ(why_not([](auto& q) { q.params[1] = "m=7"; }), "the kernel has no parameter m");
+  EXPECT_EQ(why_not([](auto& q) { q.params[1] = "n=B:f32[8]"; }),
+            "the parameter has 4 bytes, and a pointer to B has 8");
+  EXPECT_EQ(why_not([](auto& q) { q.every_element = true; }),
+            "--every-element is for a question without --expect");
 }
 
 }  // namespace

@@ -342,6 +342,7 @@ Json changed(Json const& value) {
   if (value.is_number_integer()) return value.get<std::int64_t>() + 1;
   if (value.is_number_float()) return value.get<double>() * 1.001;
   auto text = value.get<std::string>();
+  if (text.empty()) return "x";
   text.back() = static_cast<char>(text.back() ^ 1);
   return text;
 }
@@ -596,6 +597,77 @@ TEST(EvidenceLeaves, OfOperands) {
 
 TEST(EvidenceLeaves, OfWgmma) {
   EXPECT_EQ(unseen("h200-wgmma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
+/// The first launches of campaign `flow` of these kernels.
+Json record_of_flow(std::set<std::string> const& kernels, std::size_t most = 100) {
+  Json record = Json::parse(read("h100-flow.json"));
+  Json& rows = record["rows"];
+  Json const all = rows;
+  std::uint64_t wrong = 0, elements = 0;
+  for (char const* const part : {"launches", "not_launched"}) rows[part] = Json::array();
+  rows["kernels"] = Json::object();
+  for (std::string const& name : kernels) rows["kernels"][name] = all["kernels"][name];
+  for (char const* const part : {"launches", "not_launched"})
+    for (Json const& row : all[part])
+      if (kernels.contains(row[0]) && rows[part].size() < most) rows[part].push_back(row);
+  for (Json const& row : rows["launches"])
+    wrong += row[8].get<std::uint64_t>(), elements += row[0] == "pipeline" ? 256 : 128;
+  std::size_t const units = rows["launches"].size();
+  record["counts"] = {{"elements", elements},
+                      {"mismatches", 0},
+                      {"not_launched", rows["not_launched"].size()},
+                      {"units", units},
+                      {"units_of_all_parts", units},
+                      {"wrong", wrong}};
+  return record;
+}
+
+// A kernel computes of integers the sum of products that its names of data are, element by element.
+TEST(EvidenceOfFlow, IsWhatTheNamesOfDataSay) {
+  Json const record = record_of_flow({"pipeline", "values8"});
+  Evidence const e = recompute("flow", record.dump());
+  for (Contradiction const& c : e.contradictions) ADD_FAILURE() << c.where << ": " << c.recorded;
+  EXPECT_GE(e.rows.size(), 25U);
+  Json other = record;
+  Json& value = other["rows"]["launches"][3][10][0][2];
+  value = value.get<double>() + 1;
+  EXPECT_EQ(contradictions(other), 1U) << "another value of an element that is wrong";
+  other = record;
+  Json& edit = other["rows"]["launches"][0];
+  edit[1] = 0, edit[2] = edit[3] = "";
+  EXPECT_EQ(contradictions(other), 0U) << "the right kernel has no edit";
+  other["rows"]["launches"][2] = other["rows"]["launches"][0];
+  other["rows"]["launches"][2][4] = "another name";
+  EXPECT_EQ(contradictions(other), 1U) << "what was wrong of this launch is missing in the counts";
+  other = record;
+  Json& fault = other["rows"]["not_launched"][0];
+  fault[1] = 0, fault[2] = fault[3] = "";
+  EXPECT_EQ(contradictions(other), 1U) << "a kernel without a fault";
+}
+
+TEST(EvidenceOfFlow, RefusesWhatIsNoLaunch) {
+  for (auto const& [key, value] : std::map<std::string, std::string>{
+           {"grid", "64,65"}, {"grid", "0"}, {"block", "32,2"}, {"ptx", "no PTX"}}) {
+    Json record = record_of_flow({"values8"});
+    record["rows"]["kernels"]["values8"][key] = value;
+    EXPECT_THROW((void)contradictions(record), InputError) << key << " " << value;
+  }
+  Json record = record_of_flow({"values8"});
+  record["rows"]["kernels"]["values8"]["params"][0] = "c=3";
+  EXPECT_THROW((void)contradictions(record), InputError);
+  record = record_of_flow({"values8"});
+  record["rows"]["launches"][1][1] = 1742;
+  EXPECT_THROW((void)contradictions(record), InputError) << "an edit of a text that is elsewhere";
+  record = record_of_flow({"values8"});
+  record["shard"] = {1, 2};
+  EXPECT_THROW((void)contradictions(record), InputError);
+}
+
+TEST(EvidenceLeaves, OfFlow) {
+  EXPECT_EQ(unseen(record_of_flow({"values8"}, 3)),
+            and_metadata({"/devices", "/ranks", "/architecture may be missing", "/rows/kernels/values8/ptx",
+                          "/rows/launches/*/4", "/rows/not_launched/*/3", "/rows/not_launched/*/4"}));
 }
 
 TEST(EvidenceLeaves, OfCounters) { EXPECT_EQ(unseen("h200-counters.json"), and_metadata({})); }

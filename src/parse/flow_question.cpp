@@ -1,0 +1,127 @@
+#include "parse/flow_question.hpp"
+
+#include "parse/expectation.hpp"
+#include "parse/kernels.hpp"
+#include "parse/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace swizproof {
+
+namespace {
+
+/// Index of the only kernel of a module whose name matches.
+std::size_t kernel_of(ptx::Module const& module, std::string const& text, std::string const& file) {
+  Pattern const chosen(text, "--kernel");
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < module.functions.size(); ++i)
+    if (ptx::Function const& f = module.functions[i];
+        f.entry && (chosen.found_in(f.name) || chosen.found_in(demangled(f.name))))
+      found.push_back(i);
+  if (found.empty()) throw InputError::whole("no kernel has a name that matches", text.empty() ? file : text);
+  if (found.size() > 1) {
+    std::string names;
+    for (std::size_t const i : found)
+      names += (names.empty() ? "" : "; ") + demangled(module.functions[i].name);
+    throw InputError::whole("several kernels have a name that matches", text.empty() ? file : text,
+                            "give --kernel for one of: " + names);
+  }
+  return found[0];
+}
+
+void check_param(ptx::Function const& kernel, std::string const& text, std::string const& key,
+                 std::variant<FlowArray, ParameterValue> const& value) {
+  std::optional<std::size_t> const at = parameter_of(kernel, key);
+  if (!at)
+    throw InputError::whole(fmt::format("the kernel has no parameter {}", key), text,
+                            fmt::format("it has {}: #0 to #{}", kernel.params.size(),
+                                        std::max<std::size_t>(kernel.params.size(), 1) - 1));
+  if (auto const* const number = std::get_if<ParameterValue>(&value)) {
+    if (std::string const why = why_no_parameter(kernel, {{key, *number}}); !why.empty())
+      throw InputError::whole(why, text);
+    return;
+  }
+  FlowArray const& a = std::get<FlowArray>(value);
+  std::uint64_t const bytes = a.extents.empty() ? a.bits / 8 : 8;
+  if (kernel.params[*at].array || kernel.params[*at].bytes != bytes)
+    throw InputError::whole(
+        fmt::format("the parameter has {} bytes, and {} {}", kernel.params[*at].bytes,
+                    a.extents.empty() ? a.name + " has" : "a pointer to " + a.name + " has", bytes),
+        text);
+}
+
+/// Takes the parameters into a launch; returns the arrays.
+std::vector<FlowArray> take_params(ptx::Function const& kernel, std::vector<std::string> const& texts,
+                                   FlowLaunch& launch) {
+  std::vector<FlowArray> arrays;
+  std::vector<std::size_t> seen;
+  std::uint64_t elements = 0;
+  for (std::string const& text : texts) {
+    auto param = parse_flow_param(text);
+    check_param(kernel, text, param.first, param.second);
+    std::size_t const at = *parameter_of(kernel, param.first);
+    if (std::find(seen.begin(), seen.end(), at) != seen.end())
+      throw InputError::whole("this parameter has a value already", text);
+    seen.push_back(at);
+    if (auto const* const a = std::get_if<FlowArray>(&param.second)) {
+      if (std::any_of(arrays.begin(), arrays.end(),
+                      [&](FlowArray const& other) { return other.name == a->name; }))
+        throw InputError::whole("there are two arrays of this name", text);
+      arrays.push_back(*a);
+      elements += a->size();
+      if (elements >> 31 != 0) throw InputError::whole("the arrays have more than 2^31 elements", text);
+    }
+    launch.params.insert(std::move(param));
+  }
+  return arrays;
+}
+
+}  // namespace
+
+std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
+                                         std::uint32_t least) {
+  std::array<std::uint32_t, 3> out{least, least, least};
+  char const* at = text.data();
+  char const* const end = text.data() + text.size();
+  for (unsigned i = 0;; ++i) {
+    auto const [stop, error] = std::from_chars(at, end, out[std::min(i, 2U)]);
+    bool const more = error == std::errc{} && stop != end && *stop == ',';
+    if (i > 2 || error != std::errc{} || out[i] < least || (stop != end && !more))
+      throw InputError{option + " takes one to three numbers", text,
+                       static_cast<std::size_t>(at - text.data()), 1, "for instance " + option + " 8,8"};
+    if (!more) return out;
+    at = stop + 1;
+  }
+}
+
+FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std::string const& file) {
+  FlowPlan plan;
+  FlowLaunch& launch = plan.launch;
+  launch.block = parse_three(question.block, "--block", 1);
+  launch.grid = parse_three(question.grid, "--grid", 1);
+  launch.shared_bytes = question.shared_bytes;
+  launch.every_element = question.every_element;
+  if (question.every_element && !question.expect.empty())
+    throw InputError::whole("--every-element is for a question without --expect", question.expect[0]);
+  for (std::string const& text : question.only) {
+    launch.blocks.push_back(parse_three(text, "--only-block", 0));
+    for (unsigned i = 0; i < 3; ++i)
+      if (launch.blocks.back()[i] >= launch.grid[i])
+        throw InputError::whole("the grid has no such block", text, "give --grid");
+    if (std::count(launch.blocks.begin(), launch.blocks.end(), launch.blocks.back()) != 1)
+      throw InputError::whole("this block is given twice", text);
+  }
+  plan.function = kernel_of(module, question.kernel, file);
+  ptx::Function const& kernel = module.functions[plan.function];
+  if (std::string const why = why_no_block(kernel, launch.block); !why.empty())
+    throw InputError::whole(why, question.block);
+  std::vector<FlowArray> const arrays = take_params(kernel, question.params, launch);
+  for (std::string const& text : question.expect)
+    plan.expectations.push_back(parse_expectation(text, arrays));
+  return plan;
+}
+
+}  // namespace swizproof
