@@ -21,8 +21,9 @@ namespace {
 constexpr char const usage[] =
     "usage: swizproof-gpu CAMPAIGN... [--out FILE] [--seed N] [--seconds S] [--shard i/n] [--devices N]\n"
     "       swizproof-gpu learn [--out FILE] [--seed N] [--seconds S]\n"
-    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, atomics, "
-    "cluster, contention, or all\n"
+    "  CAMPAIGN     exhaustive, wavefronts, counters, ldmatrix, tma, tiles, wgmma, operands, mma, registers, "
+    "boxes, "
+    "atomics, cluster, contention, or all\n"
     "  learn        finds the table of the bank model by experiment, without believing any, and holds it\n"
     "               against a hundred million random patterns; swizproof --arch FILE takes what it writes\n"
     "  --out FILE   where the JSON record goes; %c in it is the campaign, and needed for several; - is\n"
@@ -59,6 +60,8 @@ Campaign const campaigns[] = {
     {"wgmma", wgmma, true, "wgmma"},
     {"operands", operands, true, "wgmma"},
     {"mma", mma, true, "wgmma, and mma of 64 and 4 bits"},
+    {"registers", registers, true, "wgmma"},
+    {"boxes", boxes, true, "the copy engine of compute capability 9.0"},
     {"atomics", atomics, true, "the model of compute capability 9.0"},
     {"cluster", cluster, true, "clusters, as compute capability 9.0 has them"},
     {"contention", contention, true, "wgmma"}};

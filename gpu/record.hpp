@@ -44,6 +44,8 @@ struct Record {
 [[nodiscard]] Record operands(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record tiles(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record mma(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record registers(Device const& device, Settings const& settings, Part part);
+[[nodiscard]] Record boxes(Device const& device, Settings const& settings, Part part);
 [[nodiscard]] Record wgmma(Device const& device, Settings const& settings, Part part);
 
 }  // namespace swizproof::gpu

@@ -145,6 +145,7 @@ struct Decide {
   void operator()(DescriptorHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(TmaHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(FragmentHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
+  void operator()(RetileHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {
     Equality const found = compare(two.left, two.right, two.align, limits);

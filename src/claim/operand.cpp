@@ -144,4 +144,38 @@ void decide_operand(FragmentHolds const& hold, Obligation const& o, Limits const
   }
 }
 
+void decide_operand(RetileHolds const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report) {
+  RetileQuestion const& r = hold.question;
+  if (o.arch_is_given && !r.operand.needs.empty())
+    refuse_older(*o.arch, r.operand.instruction, r.operand.needs);
+  TileDelivery const found = deliver(r.movement, limits);
+  report.found = found.answer.outcome;
+  report.engines = found.answer.engines;
+  report.domain = fmt::format("{} threads, {} values each", r.threads(), r.values());
+  report.basis = r.operand.instruction.empty() ? Support::assumed : movement_support;
+  if (std::holds_alternative<Proved>(report.found)) {
+    report.detail = r.loads ? "every register gets the element that the operand has there"
+                            : "every register goes to the place of its element";
+  } else if (found.first) {
+    WrongRegister const& wrong = *found.first;
+    auto const at = r.fragment_at(wrong.reg);
+    auto const [i, j] = r.coordinate(wrong.moved);
+    auto const [wanted_i, wanted_j] = r.coordinate(wrong.held);
+    std::string const got = r.loads ? "gets " : "goes to ", wanted = r.loads ? "wanted " : "is ";
+    report.detail = r.loads ? "registers get other elements than the operand has there"
+                            : "registers go to the places of other elements";
+    refute(report, report.detail,
+           {{"thread", wrong.thread},
+            {"value of the copy", wrong.value},
+            {"V of its fragment(V,I,J)", at[0]},
+            {"I of it", at[1]},
+            {"J of it", at[2]},
+            {got + r.index(0), i},
+            {got + r.index(1), j},
+            {wanted + r.index(0), wanted_i},
+            {wanted + r.index(1), wanted_j}});
+  }
+}
+
 }  // namespace swizproof

@@ -13,5 +13,7 @@ void decide_operand(TmaHolds const& hold, Obligation const& o, Limits const& lim
                     ObligationReport& report);
 void decide_operand(FragmentHolds const& hold, Obligation const& o, Limits const& limits,
                     ObligationReport& report);
+void decide_operand(RetileHolds const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report);
 
 }  // namespace swizproof

@@ -98,9 +98,9 @@ OperandTile compute_tile(Common const& common, FragmentArguments const& options,
     r.holders = holders_of(r.tile, *r.element);
   }
   r.held = count_holders(r.tile);
-  r.evidence = name(operand.instruction.empty()  ? Support::assumed
-                    : operand.needs == "sm_120a" ? Support::documented
-                                                 : parse_architecture(common.arch).support);
+  r.evidence = name(operand.instruction.empty() ? Support::assumed
+                    : !operand.measured         ? Support::documented
+                                                : parse_architecture(common.arch).support);
   return r;
 }
 

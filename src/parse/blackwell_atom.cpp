@@ -18,20 +18,6 @@ namespace {
   throw InputError::whole(std::move(message), std::string(name), std::move(hint));
 }
 
-/// The template arguments, without spaces and namespaces.
-std::vector<std::string> template_arguments(std::string_view name) {
-  std::size_t const open = name.find('<'), close = name.rfind('>');
-  if (open == name.npos || close == name.npos || close < open || close + 1 != name.size()) return {};
-  std::vector<std::string> out{""};
-  for (char const c : name.substr(open + 1, close - open - 1))
-    if (c == ',')
-      out.emplace_back();
-    else if (!is_space(c))
-      out.back() += c;
-  for (std::string& argument : out) argument = std::string(plain_element_name(argument));
-  return out;
-}
-
 /// PTX's name of an operand's or a result's type in these atoms.
 std::optional<std::string> ptx_type(std::string const& cutlass) {
   for (char const* six : {"e3m2", "e2m3"})
@@ -125,6 +111,19 @@ std::string tensor_memory_of_sm100(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<std::string> template_arguments(std::string_view name) {
+  std::size_t const open = name.find('<'), close = name.rfind('>');
+  if (open == name.npos || close == name.npos || close < open || close + 1 != name.size()) return {};
+  std::vector<std::string> out{""};
+  for (char const c : name.substr(open + 1, close - open - 1))
+    if (c == ',')
+      out.emplace_back();
+    else if (!is_space(c))
+      out.back() += c;
+  for (std::string& argument : out) argument = std::string(plain_element_name(argument));
+  return out;
+}
 
 std::string ptx_of_blackwell_atom(std::string_view name) {
   for (std::string_view const space : {"cute::", "SM120::", "BLOCKSCALED::", "SM100::", "TMEM::", "UMMA::"})

@@ -1,5 +1,6 @@
 // FRAGMENT: `mma.m16n8k16.f16:a`, `wgmma.m64n128k16.f16:d`, `ldmatrix.x4.trans`; PTX's and CuTe's spelling of the same.
 #include "parse/blackwell_atom.hpp"
+#include "parse/mma_atom.hpp"
 #include "parse/mma_kind.hpp"
 #include "parse/nearest.hpp"
 #include "parse/scanner.hpp"
@@ -320,9 +321,7 @@ class FragmentParser {
     }
     if (known.empty()) unknown();
     std::string_view const operands = type.operands.name;
-    std::string const exists = words_[1] == "m8n8k4" && operands == "f16"
-                                   ? "sm_70 has it, as four products of a warp; "
-                               : words_[1] == "m16n8k32" && operands == "e2m1"
+    std::string const exists = words_[1] == "m16n8k32" && operands == "e2m1"
                                    ? "sm_120a has it, in units of 8 bits: mma.m16n8k32.kind::f8f6f4.e2m1; "
                                    : "";
     fail("mma." + words_[1] + " of " + std::string(operands) + " is not modelled",
@@ -530,18 +529,20 @@ NamedFragment parse_fragment(std::string_view text, std::optional<unsigned> elem
   auto operand = parse_operand(text, element_bits);
   if (auto* const fragment = std::get_if<NamedFragment>(&operand)) return std::move(*fragment);
   throw InputError::whole(
-      "this TiledMMA has several atoms, or one of another kind, and one instruction is meant here",
+      "this is the tile of several atoms, or of one of another kind, and one instruction is meant here",
       std::string(text), "paste the block from the line MMA_Atom on, or name the instruction");
 }
 
 std::variant<NamedFragment, TiledOperand> parse_operand(std::string_view text,
                                                         std::optional<unsigned> element_bits) {
   if (looks_like_tiled_mma(text)) return parse_tiled_mma(text, element_bits);
+  if (is_of_quad_pairs(text)) return quad_pairs(text);
   return FragmentParser(text, element_bits).parse();
 }
 
 TiledOperand parse_tiled_operand(std::string_view text, std::optional<unsigned> element_bits) {
   if (looks_like_tiled_mma(text)) return std::get<TiledOperand>(parse_tiled_mma(text, element_bits, true));
+  if (is_of_quad_pairs(text)) return quad_pairs(text);
   NamedFragment const f = FragmentParser(text, element_bits).parse();
   if (!f.operand)
     throw InputError::whole("a TiledMMA or an mma with its operand is meant here", std::string(text));
@@ -550,6 +551,7 @@ TiledOperand parse_tiled_operand(std::string_view text, std::optional<unsigned> 
   tiled.addend = f.addend;
   tiled.instruction = f.instruction;
   tiled.needs = f.needs;
+  tiled.measured = f.measured;
   tiled.element_bits = f.fragment.bits;
   MmaAtom& atom = tiled.mma.atom;
   atom.threads = Layout{IntTuple(std::int64_t{f.fragment.threads}), IntTuple(1)};

@@ -64,6 +64,37 @@ void refuse_other_element(std::optional<unsigned> bits, NamedFragment const& ope
 
 }  // namespace
 
+bool is_retile(MovementWords const& words) {
+  return looks_like_tiled_copy(words.from) || looks_like_tiled_copy(words.into);
+}
+
+RetileQuestion parse_retile(MovementWords const& words) {
+  bool const loads = looks_like_tiled_copy(words.from);
+  if (words.transposed)
+    throw InputError::whole("--transposed is of one operand's registers into another's", "--transposed",
+                            "a TiledCopy moves each element to the register that it has");
+  if (!words.contiguous.empty())
+    throw InputError::whole("--contiguous is of ldmatrix and stmatrix alone", words.contiguous,
+                            "the TiledCopy says which elements it moves");
+  if (!words.registers.empty())
+    throw InputError::whole("registers are those of one instruction's operand", words.into,
+                            "the TiledCopy says which register each value has");
+  if (loads && looks_like_tiled_copy(words.into))
+    throw InputError::whole("two copies: one side is the operand of a TiledMMA, in registers", words.into,
+                            "--into \"$(cat tiled_mma.txt):a\"");
+  std::string const& copy_text = loads ? words.from : words.into;
+  std::string const suffix = words.operand.empty() ? "" : ":" + words.operand;
+  std::string const operand_text = loads ? words.into : words.from + suffix;
+  std::optional<unsigned> bits;
+  if (!words.element.empty()) bits = parse_element(words.element);
+  TiledOperand operand = parse_tiled_operand(operand_text, bits);
+  TiledCopy copy = parse_tiled_copy(copy_text);
+  if (copy.tiled_tv.rank() != 2)
+    throw InputError::whole("a Copy_Atom alone has no tile", copy_text,
+                            "paste the whole print of the TiledCopy");
+  return retile_question(std::move(operand), std::move(copy), loads, copy_text);
+}
+
 MovementQuestion parse_movement(MovementWords const& words) {
   Mover const from = mover_of(words.from), into = mover_of(words.into);
   MovementQuestion q;

@@ -239,7 +239,9 @@ class Reader {
       return IsAligned{of_every_base(file_.mapping(*pair->get("layout"), "layout", options), node, kind),
                        file_.number(*pair->get("to"), "to", 1, std::int64_t{1} << 31)};
     }
-    if (kind == "fragment") return fragment_statement(file_, node, element);
+    if (kind == "fragment")
+      return std::visit([](auto&& hold) -> decltype(Obligation::what) { return std::move(hold); },
+                        fragment_statement(file_, node, element));
     if (of_tile) return tile_statement(table, node, kind, options, element, align);
     return accesses(table, node, options, align);
   }

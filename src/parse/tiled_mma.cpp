@@ -12,6 +12,11 @@ namespace swizproof {
 
 namespace {
 
+bool is_extent(Tiler const& t, std::int64_t extent) {
+  auto const* const n = std::get_if<IntTuple>(&t.value);
+  return n != nullptr && !n->is_tuple && n->value == extent;
+}
+
 class MmaBlockParser {
  public:
   MmaBlockParser(std::string_view text, std::optional<unsigned> element_bits)
@@ -77,13 +82,6 @@ class MmaBlockParser {
 
   // ------------------------------------------------------------------------------------------- one atom
 
-  /// True of one atom that nothing reorders or repeats.
-  [[nodiscard]] static bool is_one_atom(TiledMma const& mma) {
-    bool one = mma.threads.size() == mma.atom.threads.size();
-    for (std::size_t mode = 0; one && mode < 3; ++mode)
-      one = is_extent(mma.permuted(mode), mma.atom.extents[mode]);
-    return one;
-  }
   [[nodiscard]] NamedFragment one_atom(std::string const& name) const {
     if (Layout const* a = layout("LayoutA_TV");
         operand_ == ":a" && name[0] == 'w' && a != nullptr && in_shared_memory(*a, 'a'))
@@ -98,10 +96,6 @@ class MmaBlockParser {
   /// Extent of mode M, N or K in the name of an instruction.
   static std::int64_t extent(std::string const& name, std::size_t mode) {
     return std::stoll(name.substr(name.find("mnk"[mode], name.find(".m")) + 1));
-  }
-  static bool is_extent(Tiler const& t, std::int64_t extent) {
-    auto const* const n = std::get_if<IntTuple>(&t.value);
-    return n != nullptr && !n->is_tuple && n->value == extent;
   }
   /// CuTe 3.2 and 3.3 wrote the tiling in other words, which are read where they say nothing.
   void refuse_old_tiling(std::string const& name) const {
@@ -172,44 +166,6 @@ class MmaBlockParser {
     (operand == Operand::a ? atom.a : operand == Operand::b ? atom.b : atom.c) = values;
     return atom;
   }
-  /// ThrLayoutVMNK takes each thread once, and those of the first atom as ThrID does.
-  void refuse_threads(std::string_view label, TiledMma const& mma) const {
-    if (mma.threads.cosize() > 1 << 12 || mma.threads.size() > 1 << 12)
-      refuse(label, "more than 4096 threads");
-    std::vector<bool> taken(static_cast<std::size_t>(mma.threads.cosize()));
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(mma.threads.size()); ++i) {
-      std::uint64_t const thread = mma.threads(i).elements;
-      if (taken[thread]) refuse(label, "thread " + std::to_string(thread) + " is taken twice");
-      taken[thread] = true;
-    }
-    if (right_inverse(make_layout({mma.threads, complement(mma.threads)})).size() < mma.threads.cosize())
-      refuse(label,
-             "the gaps between these threads are no whole copies of them: CuTe's inverse loses threads");
-    Layout const first = mma.threads.mode(0);
-    bool same = first.size() == mma.atom.threads.size();
-    for (std::uint64_t i = 0; same && i < static_cast<std::uint64_t>(first.size()); ++i)
-      same = first(i).elements == mma.atom.threads(i).elements;
-    if (!same)
-      refuse(label, "the threads of the atom are " + to_string(mma.atom.threads) + ", those of the tile " +
-                        to_string(first));
-  }
-  void refuse_permutation(TiledMma const& mma) const {
-    for (std::size_t mode = 0; mode < 3; ++mode) {
-      std::int64_t const atoms = mma.atom.extents[mode] * mma.atoms(mode);
-      Tiler const tiler = mma.permuted(mode);
-      auto const* const n = std::get_if<IntTuple>(&tiler.value);
-      if ((n != nullptr && (n->is_tuple || n->value < 1)) || tiler.is_tuple())
-        refuse("PermutationMNK",
-               "a mode of it is _, an extent or a layout, such as (_32,(_8,_2):(_1,_16),_)");
-      std::int64_t const extent = size(n != nullptr ? *n : std::get<Layout>(tiler.value).shape).value;
-      std::string const name(1, "MNK"[mode]);
-      if (extent % atoms != 0)
-        refuse("PermutationMNK", name + " has " + std::to_string(extent) +
-                                     " elements here, no multiple of the " + std::to_string(atoms) +
-                                     " of its atoms");
-      if (mma.extent(mode) > 1 << 12) refuse("PermutationMNK", "more than 4096 elements along " + name);
-    }
-  }
   [[nodiscard]] TiledOperand tiled_operand(std::string const& name) {
     TiledOperand tiled;
     tiled.operand = operand_ == ":a" ? Operand::a : operand_ == ":b" ? Operand::b : Operand::d;
@@ -221,13 +177,14 @@ class MmaBlockParser {
       MmaAtom const atom_of = atom(name, tiled.operand);
       tiled.mma = make_tiled_mma(atom_of, Layout{}, {});
       if (has_threads) tiled.mma.threads = required("ThrLayoutVMNK", 4);
-      refuse_threads(threads_label, tiled.mma);
+      if (std::string const fault = fault_of_threads(tiled.mma); !fault.empty()) refuse(threads_label, fault);
       if (auto const line = lines_.find("PermutationMNK"); line != lines_.end()) {
         auto const* const modes = std::get_if<std::vector<Tiler>>(&line->second.value.value);
         if (modes == nullptr || modes->size() != 3)
           refuse("PermutationMNK", "expected three modes, such as (_32,_,(_8,_2):(_1,_16))");
         std::copy(modes->begin(), modes->end(), tiled.mma.permutation.begin());
-        refuse_permutation(tiled.mma);
+        if (std::string const fault = fault_of_permutation(tiled.mma); !fault.empty())
+          refuse("PermutationMNK", fault);
       }
     } catch (AlgebraError const& error) {
       in_.fail("this is not a TiledMMA that CuTe can make: " + std::string(error.what()), 0, 8);
@@ -257,19 +214,13 @@ class MmaBlockParser {
   }
   /// Sizes of the elements, and where they lie.
   void describe_elements(TiledOperand& tiled) const {
-    Layout const& values = tiled.mma.atom.thread_values(tiled.operand);
-    bool const shared = values.mode(0).size() > 1 && values.mode(0).cosize() == 1;
-    if (shared || values.mode(1).size() > 256)
-      tiled.notes.push_back(shared ? "every thread of the atom has all of its elements: this operand is read "
-                                     "from memory, no register holds it"
-                                   : "more elements of an atom than a thread has registers: this operand "
-                                     "lies in shared or in tensor memory");
-    if (tiled.operand == Operand::d && tiled.mma.atoms(2) > 1)
-      tiled.notes.push_back(
-          "several atoms along k: this is what partition_C gives; CuTe's get_layoutC_TV, and with it "
-          "make_tiled_copy_C, leaves the tile");
-    if (!tiled.instruction.empty()) tiled.needs = parse_fragment(tiled.instruction + ":d").needs;
-    if (!tiled.instruction.empty() && !shared)
+    bool const in_registers = note_memory(tiled);
+    if (!tiled.instruction.empty()) {
+      NamedFragment const d = parse_fragment(tiled.instruction + ":d");
+      tiled.needs = d.needs;
+      tiled.measured = d.measured;
+    }
+    if (!tiled.instruction.empty() && in_registers)
       tiled.element_bits = parse_fragment(tiled.instruction + operand_, element_bits_).fragment.bits;
     else if (element_bits_)
       tiled.element_bits = *element_bits_;
@@ -349,13 +300,73 @@ class MmaBlockParser {
 
 }  // namespace
 
+bool is_one_atom(TiledMma const& mma) {
+  bool one = mma.threads.size() == mma.atom.threads.size();
+  for (std::size_t mode = 0; one && mode < 3; ++mode)
+    one = is_extent(mma.permuted(mode), mma.atom.extents[mode]);
+  return one;
+}
+
+std::string fault_of_threads(TiledMma const& mma) {
+  if (mma.threads.cosize() > 1 << 12 || mma.threads.size() > 1 << 12) return "more than 4096 threads";
+  std::vector<bool> taken(static_cast<std::size_t>(mma.threads.cosize()));
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(mma.threads.size()); ++i) {
+    std::uint64_t const thread = mma.threads(i).elements;
+    if (taken[thread]) return "thread " + std::to_string(thread) + " is taken twice";
+    taken[thread] = true;
+  }
+  if (right_inverse(make_layout({mma.threads, complement(mma.threads)})).size() < mma.threads.cosize())
+    return "the gaps between these threads are no whole copies of them: CuTe's inverse loses threads";
+  Layout const first = mma.threads.mode(0);
+  bool same = first.size() == mma.atom.threads.size();
+  for (std::uint64_t i = 0; same && i < static_cast<std::uint64_t>(first.size()); ++i)
+    same = first(i).elements == mma.atom.threads(i).elements;
+  if (same) return {};
+  return "the threads of the atom are " + to_string(mma.atom.threads) + ", those of the tile " +
+         to_string(first);
+}
+
+std::string fault_of_permutation(TiledMma const& mma) {
+  for (std::size_t mode = 0; mode < 3; ++mode) {
+    std::int64_t const atoms = mma.atom.extents[mode] * mma.atoms(mode);
+    Tiler const tiler = mma.permuted(mode);
+    auto const* const n = std::get_if<IntTuple>(&tiler.value);
+    if ((n != nullptr && (n->is_tuple || n->value < 1)) || tiler.is_tuple())
+      return "a mode of it is _, an extent or a layout, such as (_32,(_8,_2):(_1,_16),_)";
+    std::int64_t const extent = size(n != nullptr ? *n : std::get<Layout>(tiler.value).shape).value;
+    std::string const name(1, "MNK"[mode]);
+    if (extent % atoms != 0)
+      return name + " has " + std::to_string(extent) + " elements here, no multiple of the " +
+             std::to_string(atoms) + " of its atoms";
+    if (mma.extent(mode) > 1 << 12) return "more than 4096 elements along " + name;
+  }
+  return {};
+}
+
+bool note_memory(TiledOperand& tiled) {
+  Layout const& values = tiled.mma.atom.thread_values(tiled.operand);
+  bool const shared = values.mode(0).size() > 1 && values.mode(0).cosize() == 1;
+  if (shared || values.mode(1).size() > 256)
+    tiled.notes.push_back(shared ? "every thread of the atom has all of its elements: this operand is read "
+                                   "from memory, no register holds it"
+                                 : "more elements of an atom than a thread has registers: this operand "
+                                   "lies in shared or in tensor memory");
+  if (tiled.operand == Operand::d && tiled.mma.atoms(2) > 1)
+    tiled.notes.push_back(
+        "several atoms along k: this is what partition_C gives; CuTe's get_layoutC_TV, and with it "
+        "make_tiled_copy_C, leaves the tile");
+  return !shared;
+}
+
 std::variant<NamedFragment, TiledOperand> parse_tiled_mma(std::string_view text,
                                                           std::optional<unsigned> element_bits,
                                                           bool as_tile) {
+  if (looks_like_named_tile(text)) return parse_named_tile(text, element_bits, as_tile);
   return MmaBlockParser(text, element_bits).parse(as_tile);
 }
 
 bool looks_like_tiled_mma(std::string_view text) {
+  if (looks_like_named_tile(text)) return true;
   Scanner in(text);
   return in.looking_at("TiledMMA") || in.looking_at("ThrMMA") || in.looking_at("MMA_Atom\n") ||
          in.looking_at("MMA_Atom ");

@@ -14,7 +14,28 @@ namespace swizproof {
                                                                         std::optional<unsigned> element_bits,
                                                                         bool as_tile = false);
 
-/// True if the text begins as such a block does.
+/// The operand of a TiledMMA as it is written, `make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1>>{}, Tile<_32,_32,_16>{}):a`,
+/// or as its type. As parse_tiled_mma() else. Checked by tests/cutlass/tiles.py and tests/reference/tiled_mma.py.
+[[nodiscard]] std::variant<NamedFragment, TiledOperand> parse_named_tile(std::string_view text,
+                                                                         std::optional<unsigned> element_bits,
+                                                                         bool as_tile = false);
+
+/// True if the text begins as a TiledMMA that is written: `make_tiled_mma(`, `TiledMMA<`, with what C++ puts before it.
+[[nodiscard]] bool looks_like_named_tile(std::string_view text);
+
+/// True of one atom that nothing reorders or repeats.
+[[nodiscard]] bool is_one_atom(TiledMma const& mma);
+
+/// Why the threads of a TiledMMA are none: each must be there once, and those of the first atom be ThrID's. Empty if they are.
+[[nodiscard]] std::string fault_of_threads(TiledMma const& mma);
+
+/// Why its permutation is none. Empty if it is one.
+[[nodiscard]] std::string fault_of_permutation(TiledMma const& mma);
+
+/// Notes where the operand lies and what CuTe's layout leaves out. False if it is read from memory by all threads.
+bool note_memory(TiledOperand& tiled);
+
+/// True if the text begins as such a block does, or as a TiledMMA that is written.
 [[nodiscard]] bool looks_like_tiled_mma(std::string_view text);
 
 /// Refuses such a block where a layout or an access must stand.

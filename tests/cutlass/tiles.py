@@ -2,7 +2,8 @@
 """tiles.py --cutlass DIR --cuda DIR [--cases N] [--several N] [--retiles N] [--seed S] [--atoms all|FEW]: random TiledMMAs of CuTe, TiledCopies of their operands,
 and every MMA atom of the checkout.
 
-Each case is compiled against CUTLASS. What print(TiledMMA) prints is given to `swizproof fragment`, for A, B and C, and each value of
+Each case is compiled against CUTLASS. What print(TiledMMA) prints is given to `swizproof fragment`, for A, B and C, and so is the C++ text that makes
+the TiledMMA, its atom by name; each value of
 each thread is compared with CuTe's partition_A, partition_B and partition_C of a counting tensor, and with get_layoutA_TV and its kin.
 A TiledCopy into the operand of a TiledMMA is compared with CuTe's retile: the first register that has another element.
 Atoms are compared in their first, second and last thread. PYTHONPATH must have the Python module. Exit code 1 if there is a difference.
@@ -120,10 +121,12 @@ class Case:
         self.whole.append(step)
         return plain(factors, strides)
 
+    def written(self):
+        return f"make_tiled_mma({self.name}{{}}, {self.layout}{{}}, Tile<{self.permutation}>{{}})"
+
     def text(self, number, _):
         m, n, k = self.whole
-        return (f"  run<{str(self.tiled).lower()}, {m}, {n}, {k}>({number}, {self.reach}, "
-                f"make_tiled_mma({self.name}{{}}, {self.layout}{{}}, Tile<{self.permutation}>{{}}));\n")
+        return f"  run<{str(self.tiled).lower()}, {m}, {n}, {k}>({number}, {self.reach}, {self.written()});\n"
 
 
 class Several:
@@ -215,6 +218,9 @@ class Atom:
     def __init__(self, name):
         self.name = name
 
+    def written(self):
+        return f"TiledMMA<MMA_Atom<{self.name}>, Layout<Shape<_1, _1, _1>>>"
+
     def text(self, number, _):
         return f"  atom<{self.name}>({number});\n"
 
@@ -285,6 +291,25 @@ def elements(answer, text, lane=0):
     return numbers, document
 
 
+def compare_written(answer, case, operand, document, counts, lane=0):
+    """The TiledMMA as C++ writes it, its atom by name: the layout that the block gave."""
+    text = getattr(case, "written", lambda: None)()
+    if text is None:
+        return []
+    _, other, _ = answer(["fragment", f"{text}:{operand}", "--json", "--lane", str(lane)])
+    other = json.loads(other)
+    if "error" in other:
+        message = other["error"]["message"]
+        for known in ("is not modelled", "no register holds it"):
+            if known in message:
+                counts["by name: refused, " + re.sub(r"^.* (of b1|whose A is sparse|this atom|reads A from shared memory).*$", r"\1", message)] += 1
+                return []
+        return [f"{text}:{operand}: {message}"]
+    counts["by name"] += 1
+    same = all(other[key] == document[key] for key in ("layout", "shape", "lanes", "elements"))
+    return [] if same else [f"{text}:{operand}: {other['layout']}, of the block {document['layout']}"]
+
+
 def refusal(message):
     """The kind of a refusal that is right: of what no register holds, and of threads that CuTe's own inverse loses."""
     if "no register holds it" in message:
@@ -292,7 +317,7 @@ def refusal(message):
     return "threads with gaps that are no multiples refused" if "CuTe's inverse loses threads" in message else None
 
 
-def compare_tile(answer, block, counts):
+def compare_tile(answer, block, counts, case):
     """Differences of the three operands of a printed TiledMMA."""
     wrong = []
     printed, values = block.split("# values\n")
@@ -315,31 +340,33 @@ def compare_tile(answer, block, counts):
         elif any(numbers[t] != of for t, of in expected.items()):
             t = next(t for t, of in expected.items() if numbers[t] != of)
             wrong.append(f"{operand}: thread {t} {numbers[t]}, CuTe {expected[t]}")
+        else:
+            wrong += compare_written(answer, case, operand, document, counts)
     return wrong
 
 
-def compare_atom(answer, block, counts):
+def compare_atom(answer, block, counts, case):
     wrong = []
     printed, values = block.split("# values\n")
     for operand, lines in re.findall(r"operand (\w)\n((?:\d+:.*\n)+)", values):
-        for line in lines.splitlines():
-            thread, expected = line.split(":")
-            expected = list(map(int, expected.split()))
-            numbers, _ = elements(answer, f"{printed}:{operand}", int(thread))
-            if isinstance(numbers, str):
-                known = refusal(numbers)
-                counts[known or "refused"] += 1
-                if not known:
-                    wrong.append(f"{operand}: {numbers}")
-                break
-            counts["values"] += len(expected)
-            if numbers[int(thread)] != expected:
-                wrong.append(f"{operand}: thread {thread} {numbers[int(thread)][:20]}, CuTe {expected[:20]}")
-                break
+        expected = {int(thread): list(map(int, line.split())) for thread, line in (line.split(":") for line in lines.splitlines())}
+        numbers, document = elements(answer, f"{printed}:{operand}", max(expected))
+        if isinstance(numbers, str):
+            known = refusal(numbers)
+            counts[known or "refused"] += 1
+            if not known:
+                wrong.append(f"{operand}: {numbers}")
+            continue
+        counts["values"] += sum(map(len, expected.values()))
+        differ = [t for t, of in expected.items() if numbers[t] != of]
+        if differ:
+            wrong.append(f"{operand}: thread {differ[0]} {numbers[differ[0]][:20]}, CuTe {expected[differ[0]][:20]}")
+        else:
+            wrong += compare_written(answer, case, operand, document, counts, max(expected))
     return wrong
 
 
-def compare_retile(answer, block, counts):
+def compare_retile(answer, block, counts, _):
     """The verdict on a TiledCopy and a TiledMMA, and the first register that is another element."""
     mma, operand, way, copy, values = re.match(r"(.*)# operand (\w) (\w+)\n(.*)# values\n(.*)", block, re.S).groups()
     sides = [copy, f"{mma}:{operand}"]
@@ -416,7 +443,7 @@ def compare(options, cases, printed, left):
             print(f"not made by CuTe: {cases[number].text(number, False).strip()}\n  {error[-160:]}")
         for kind, number, block in re.findall(r"# (case|retile|atom) (\d+)\n(.*?)# end\n", out, re.S):
             case = cases[int(number)]
-            found = {"case": compare_tile, "retile": compare_retile, "atom": compare_atom}[kind](_swizproof.answer, block, counts)
+            found = {"case": compare_tile, "retile": compare_retile, "atom": compare_atom}[kind](_swizproof.answer, block, counts, case)
             counts[{"case": "TiledMMAs", "retile": "TiledCopies", "atom": "atoms"}[kind]] += 1
             for what in getattr(case, "odd", ()):
                 odd[what] += 1

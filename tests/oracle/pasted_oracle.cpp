@@ -115,7 +115,7 @@ TEST(Pasted, AnMmaAtomSaysWhichFragmentItIs) {
   };
   EXPECT_EQ(message(mma), "the operand is missing");
   char const* const several =
-      "this TiledMMA has several atoms, or one of another kind, and one instruction is meant here";
+      "this is the tile of several atoms, or of one of another kind, and one instruction is meant here";
   EXPECT_EQ(message(mma + ":a"), several);
   std::string permuted = mma;
   permuted.replace(permuted.find("(_32,_2,_2,_1):(_1,_32,_64,_0)"), 30, "(_32,_1,_1,_1):(_1,_0,_0,_0)");

@@ -7,6 +7,7 @@
 #include <swizproof/analysis/equal.hpp>
 #include <swizproof/analysis/kernel.hpp>
 #include <swizproof/analysis/movement.hpp>
+#include <swizproof/analysis/retile.hpp>
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/core/error.hpp>
 #include <swizproof/ptx/module.hpp>
@@ -95,6 +96,11 @@ struct FragmentHolds {
   MovementQuestion question{};
 };
 
+/// `fragment` and `into`, one of them a TiledCopy: each value reaches, or comes from, the register that the operand has for it.
+struct RetileHolds {
+  RetileQuestion question{};
+};
+
 /// `[[kernel]]`: each access of a compiled kernel to shared memory takes at most the wavefronts that `options` allows.
 struct KernelHolds {
   std::shared_ptr<ptx::Module const> module{};
@@ -115,7 +121,7 @@ struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
   std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds,
-               DescriptorHolds, TmaHolds, FragmentHolds, KernelHolds, Malformed>
+               DescriptorHolds, TmaHolds, FragmentHolds, RetileHolds, KernelHolds, Malformed>
       what{};
   Architecture const* arch = &sm_90;
   bool arch_is_given = false;  ///< by the entry or by --arch

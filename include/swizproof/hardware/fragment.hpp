@@ -29,7 +29,8 @@ enum class FragmentFormula : std::uint8_t {
   a_m8n8k32_b4,
   a_k32_b4,
   a_k64_b4,
-  scale_a,  ///< scale factors of A, of mma with .block_scale
+  a_k128_b1,  ///< m8n8k128, m16n8k128 and m16n8k256 of single bits
+  scale_a,    ///< scale factors of A, of mma with .block_scale
   b_k4,
   b_k8_b32,
   b_k16_b64,
@@ -39,7 +40,12 @@ enum class FragmentFormula : std::uint8_t {
   b_k32_b8,
   b_k32_b4,
   b_k64_b4,
+  b_any,  ///< a register of elements along k, the next four lanes' further on: of sparse mma, of single bits
   scale_b,
+  e_one,   ///< metadata of sparse mma: one lane of four has rows m and m + 8 in the halves of its register
+  e_pair,  ///< the same for half of k, two lanes of four
+  e_pair_rows,  ///< a row each, two lanes of four
+  e_all,        ///< a row each, for half of k, all lanes
   d_m8,
   d_m16,
   d_m64,  ///< of wgmma
@@ -64,7 +70,8 @@ enum class FragmentFormula : std::uint8_t {
 }
 
 /// Which operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
-enum class Operand : std::uint8_t { a, b, d, scale_a, scale_b };
+/// The metadata E of a sparse product say which of its elements are not zero.
+enum class Operand : std::uint8_t { a, b, d, scale_a, scale_b, e };
 
 /// Fragment of one operand in the threads of one instruction: `values` elements each of a matrix of rows x columns.
 /// A is m x k, B is k x n, D is m x n. The matrix of ldmatrix and stmatrix has a row for each address, of 16 bytes.
@@ -72,7 +79,7 @@ struct Fragment {
   FragmentFormula formula = FragmentFormula::d_m16;
   unsigned threads = warp_lanes;  ///< 32, or the 128 of a warpgroup
   unsigned values = 4;            ///< elements of each thread
-  unsigned bits = 32;             ///< of an element: 4, 8, 16, 32 or 64
+  unsigned bits = 32;             ///< of an element: 1, 2, 4, 8, 16, 32 or 64
   unsigned rows = 16;
   unsigned columns = 8;
 
@@ -132,6 +139,19 @@ template <class W>
     case FragmentFormula::a_k64_b4:
       return {select(i < 8 || (!(i < 16) && i < 24), first, second),
               in_group * 8 + (i & 7) + select(i < 16, zero, like(thread, 32))};
+    case FragmentFormula::a_k128_b1:
+      return {select((i / 32) % 2 == 0 || f.rows == 8, first, second),
+              in_group * 32 + (i & 31) + select(i < (f.rows == 8 ? 32U : 64U), zero, like(thread, 128))};
+    case FragmentFormula::e_one:
+      return {first + i / (16 / f.bits) * 8, i % (16 / f.bits)};
+    case FragmentFormula::e_pair:
+      return {first + i / (16 / f.bits) * 8, lane % 2 * (16 / f.bits) + i % (16 / f.bits)};
+    case FragmentFormula::e_pair_rows:
+      return {first + lane % 2 * 8, i};
+    case FragmentFormula::e_all:
+      return {first + lane % 2 * 8, lane / 2 % 2 * 16 + i};
+    case FragmentFormula::b_any:
+      return {in_group * (32 / f.bits) + i % (32 / f.bits) + i / (32 / f.bits) * (128 / f.bits), group};
     case FragmentFormula::scale_a:
       return {group + in_group % 2 * 8, i};
     case FragmentFormula::scale_b:
@@ -222,15 +242,15 @@ struct MmaShape {
       case Operand::d:
       case Operand::scale_a:
       case Operand::scale_b:
+      case Operand::e:
         break;
     }
     return {d, warp_lanes, m * n / warp_lanes, d_bits, m, n};
   }
 };
 
-/// Every dense mma.sync that is known but m8n8k4 of f16, whose warp computes four products, and those of single bits.
-/// [PTX ISA 9.1, 9.7.14.5]
-inline constexpr std::array<MmaShape, 15> mma_shapes{{
+/// Every dense mma.sync but m8n8k4 of f16, whose warp computes four products. [PTX ISA 9.1, 9.7.14.5]
+inline constexpr std::array<MmaShape, 18> mma_shapes{{
     {"m8n8k4", 8, 8, 4, 64, "f64", FragmentFormula::a_m8n8k4_b64, FragmentFormula::b_k4,
      FragmentFormula::d_m8, "sm_80"},
     {"m16n8k4", 16, 8, 4, 64, "f64", FragmentFormula::a_k4, FragmentFormula::b_k4, FragmentFormula::d_m16,
@@ -261,6 +281,12 @@ inline constexpr std::array<MmaShape, 15> mma_shapes{{
      FragmentFormula::d_m16, "sm_80"},
     {"m16n8k64", 16, 8, 64, 4, "e2m1", FragmentFormula::a_k64_b4, FragmentFormula::b_k64_b4,
      FragmentFormula::d_m16, "sm_120a"},
+    {"m8n8k128", 8, 8, 128, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_any,
+     FragmentFormula::d_m8, "sm_75"},
+    {"m16n8k128", 16, 8, 128, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_any,
+     FragmentFormula::d_m16, "sm_80"},
+    {"m16n8k256", 16, 8, 256, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_any,
+     FragmentFormula::d_m16, "sm_80"},
 }};
 
 /// wgmma.m64nNk{8,16,32}: A from registers and D, for elements of 32, 16 and 8 bits. B, and A as a rule, come from shared

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <swizproof/analysis/movement.hpp>
+#include <swizproof/analysis/retile.hpp>
 
 #include <string>
 #include <vector>
@@ -17,6 +18,12 @@ struct MovementWords {
   std::vector<unsigned> registers{};  ///< see MovementQuestion
   bool transposed = false;            ///< see MovementQuestion
 };
+
+/// True if one side is a TiledCopy: then parse_retile() reads them, and else parse_movement().
+[[nodiscard]] bool is_retile(MovementWords const& words);
+
+/// A TiledCopy into an operand of a TiledMMA, or out of it. Throws InputError.
+[[nodiscard]] RetileQuestion parse_retile(MovementWords const& words);
 
 /// The movement that the words name. Throws InputError.
 [[nodiscard]] MovementQuestion parse_movement(MovementWords const& words);

@@ -164,6 +164,7 @@ class MappingParser {
   Value tensor(Pointer const& pointer);
   Value coordinates();
   Value call();
+  std::string_view take_block();
   Value view();
   std::vector<std::int64_t> numbers(std::string_view name);
   Tiler call_in_tiler();

@@ -80,6 +80,17 @@ Mapping part_of_thread(View const& v, std::string const& block, std::int64_t thr
 
 bool is_view(std::string_view name) { return view_of(name) != nullptr; }
 
+/// A block as CuTe prints it, or a TiledMMA as it is written: up to the next ',' outside of parentheses and angles.
+std::string_view MappingParser::take_block() {
+  std::size_t const from = in_.at();
+  std::string_view const rest = in_.rest();
+  std::size_t n = 0;
+  for (int depth = 0; n < rest.size() && depth >= 0 && (depth > 0 || rest[n] != ','); ++n)
+    depth += rest[n] == '(' || rest[n] == '<' ? 1 : rest[n] == ')' || rest[n] == '>' ? -1 : 0;
+  in_.back_to(from + n);
+  return in_.trimmed(from, from + n);
+}
+
 /// Behind the name of a view: the block, the thread and the layout of the tensor.
 Value MappingParser::view() {
   Nesting const nesting(in_, depth_);
@@ -87,11 +98,11 @@ Value MappingParser::view() {
   View const& v = *view_of(in_.take_name());
   in_.expect("(", "of the arguments of " + std::string(v.name));
   std::size_t const block_at = in_.at();
-  std::string const block(in_.take_argument());
+  std::string const block(take_block());
   bool const of_copy = v.side == 's' || v.side == 'd';
   if (of_copy ? !looks_like_tiled_copy(block) : !looks_like_tiled_mma(block))
     in_.fail(of_copy ? "a TiledCopy as CuTe prints it is meant here"
-                     : "a TiledMMA as CuTe prints it is meant here",
+                     : "a TiledMMA as CuTe prints or makes it is meant here",
              block_at, block.size(),
              std::string(v.name) + "(" + (of_copy ? "TiledCopy" : "TiledMMA") + " ..., 5, LAYOUT)");
   in_.expect(",", "and the thread behind the block");

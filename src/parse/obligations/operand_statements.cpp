@@ -171,7 +171,8 @@ TmaHolds tma_statement(TomlFile const& file, toml::node const& node, Mapping map
   return hold;
 }
 
-FragmentHolds fragment_statement(TomlFile const& file, toml::node const& node, std::string const& element) {
+std::variant<FragmentHolds, RetileHolds> fragment_statement(TomlFile const& file, toml::node const& node,
+                                                            std::string const& element) {
   static std::set<std::string_view> const known{"from", "into", "contiguous", "registers", "transposed"};
   Statement const words(file, node, "fragment", known);
   for (char const* const key : {"from", "into"})
@@ -185,7 +186,8 @@ FragmentHolds fragment_statement(TomlFile const& file, toml::node const& node, s
                                words.text("contiguous"),
                                words.numbers<unsigned>("registers", 0, 255),
                                words.truth("transposed")};
-  return {words.within([&] { return parse_movement(movement); })};
+  if (is_retile(movement)) return RetileHolds{words.within([&] { return parse_retile(movement); })};
+  return FragmentHolds{words.within([&] { return parse_movement(movement); })};
 }
 
 }  // namespace swizproof

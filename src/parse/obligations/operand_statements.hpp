@@ -14,8 +14,10 @@ namespace swizproof {
 /// `tma = {mode, box, modes, steps}`, all of it hard-coded.
 [[nodiscard]] TmaHolds tma_statement(TomlFile const& file, toml::node const& node, Mapping map);
 
-/// `fragment = {from, into, contiguous, registers}`; `element` is what results are converted to.
-[[nodiscard]] FragmentHolds fragment_statement(TomlFile const& file, toml::node const& node,
-                                               std::string const& element);
+/// `fragment = {from, into, contiguous, registers}`; `element` is what results are converted to. With a TiledCopy
+/// as one side `from` and `into` alone.
+[[nodiscard]] std::variant<FragmentHolds, RetileHolds> fragment_statement(TomlFile const& file,
+                                                                          toml::node const& node,
+                                                                          std::string const& element);
 
 }  // namespace swizproof
