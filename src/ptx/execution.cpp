@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -447,6 +448,16 @@ class Executor {
 
   Id binary(Op op, unsigned w, Id a, Id b) { return add({op, static_cast<std::uint8_t>(w), a, b}); }
 
+  /// (s >> n) << n of the address of a variable, which is a multiple of 2^n: s.
+  std::optional<Id> cleared_address(Id x, Id by) const {
+    Node const& n = node(x);
+    if (n.op != Op::bv_lshr || n.b != by || !is_constant(by) || node(by).value > 31) return std::nullopt;
+    Node const& s = node(n.a);
+    if (s.op != Op::variable || out_.leaves[s.value].kind != Leaf::Kind::symbol) return std::nullopt;
+    std::uint32_t const align = program_.symbols[out_.leaves[s.value].extra].align;
+    return align >> node(by).value << node(by).value == align && align != 0 ? std::optional(n.a) : std::nullopt;
+  }
+
   Id difference(unsigned w, Id x, Id y) {
     if (is_constant(y)) return sum(w, x, constant(w, 0 - node(y).value));
     return x == y ? constant(w, 0) : binary(Op::bv_sub, w, x, y);
@@ -481,8 +492,11 @@ class Executor {
         return binary(Op::bv_or, w, a(), b());
       case Action::bit_xor:
         return binary(Op::bv_xor, w, a(), b());
-      case Action::shl:
-        return binary(Op::bv_shl, w, a(), b());
+      case Action::shl: {
+        Id const x = a(), y = b();
+        if (std::optional<Id> const whole = cleared_address(x, y)) return *whole;
+        return binary(Op::bv_shl, w, x, y);
+      }
       case Action::lshr:
         return binary(Op::bv_lshr, w, a(), b());
       case Action::udiv:
@@ -538,7 +552,8 @@ class Executor {
         return shared_leaf(leaf, s.width);
       case Action::voted:
         leaf.kind = Leaf::Kind::voted;
-        leaf.args = {word(s.a, block, 32), word(s.b, block, 32)};
+        leaf.args = {s.a.constant && s.a.value == 0 ? executing(block) : word(s.a, block, 32),
+                     word(s.b, block, 32)};
         return leaf_value(leaf, s.width);
       case Action::shuffle:
         leaf.kind = Leaf::Kind::shuffle;
@@ -553,6 +568,11 @@ class Executor {
         leaf.args = {word(s.a, block, 64)};
         return leaf_value(leaf, s.width);
     }
+  }
+
+  /// The full mask in a lane that executes a block; 0 in the others, and in all if they are not known.
+  Id executing(Id block) {
+    return exact_[block] ? pick(path_[block], constant(32, 0xffffffff), constant(32, 0)) : constant(32, 0);
   }
 
   /// The innermost loop in which any of the arguments changes; where they do not lie within each other, the block's own is not
