@@ -274,6 +274,7 @@ class Decision {
     out.op = m.op;
     out.instruction = m.instruction;
     out.ptx_line = m.line;
+    out.pc = m.pc;
     out.sass = program_.language == "SASS";
     out.calls = m.calls;
     if (m.location >= 0) {

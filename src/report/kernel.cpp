@@ -64,6 +64,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
            {"line", a.file.empty() ? Json() : Json(a.line)},
            {a.sass ? "sass_line" : "ptx_line", a.ptx_line},
            {"op", a.op}};
+  if (a.sass) out["pc"] = a.pc;
   for (SourceLine const& at : a.inlined_at)
     out["inlined_at"].push_back({{"file", text_or_null(at.file)}, {"line", at.line}});
   if (!a.calls.empty()) out["calls"] = a.calls;

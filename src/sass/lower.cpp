@@ -167,9 +167,7 @@ void Lowering::find_leaders() {
     for (Operand const& o : i.operands)
       if (auto const to = target_of(o)) leader_[*to] = true;
     if (base == "CALL")
-      for (Operand const& o : i.operands)
-        if (auto const callee = target_of(o))
-          if (auto const back = return_of(k, *callee)) leader_[*back] = true;
+      if (auto const back = return_of(k)) leader_[*back] = true;
   }
 }
 
@@ -324,26 +322,25 @@ bool Lowering::indirect_branch(Instruction const& i, std::uint32_t index) {
   return true;
 }
 
-/// The instruction that a call returns to: what a MOV before it puts into the register of the function's RET.
-std::optional<std::uint32_t> Lowering::return_of(std::uint32_t call, std::uint32_t callee) const {
-  std::uint16_t back = no_register;
-  for (std::uint32_t k = callee; k < function_.body.size() && back == no_register; ++k) {
-    Instruction const& i = function_.body[k];
-    if (i.opcode.starts_with("RET.") && !i.operands.empty()) back = i.operands[0].reg;
-  }
-  if (back == no_register) return std::nullopt;
+/// The instruction that a call returns to: an address that a MOV before it puts into a register, the one behind the call before others.
+std::optional<std::uint32_t> Lowering::return_of(std::uint32_t call) const {
+  std::optional<std::uint32_t> found;
+  bool several = false;
   for (std::uint32_t k = call; k-- > 0 && call - k < 64;) {
     Instruction const& i = function_.body[k];
-    if (i.operands.empty() || i.operands[0].kind != Kind::reg || i.operands[0].reg != back) {
-      if (leader_[k] || i.opcode.starts_with("CALL")) break;
-      continue;
-    }
-    Operand const& last = i.operands[i.opcode.starts_with("MOV") ? 1 : i.operands.size() - 1];
-    bool const moves = i.opcode == "MOV" || (i.opcode == "IMAD.MOV.U32" && i.operands[1].reg == no_register);
-    if (moves && last.kind == Kind::immediate && i.guard == Kind::other) return index_of_pc(last.value);
-    return std::nullopt;
+    bool const copies = i.opcode == "MOV" && i.operands.size() == 2;
+    bool const adds = i.opcode == "IMAD.MOV.U32" && i.operands.size() == 4 && i.operands[1].kind == Kind::reg &&
+                      i.operands[1].reg == no_register;
+    Operand const& last = operand(i, copies ? 1 : 3);
+    if ((copies || adds) && last.kind == Kind::immediate && i.guard == Kind::other)
+      if (auto const at = index_of_pc(last.value)) {
+        if (*at == call + 1) return at;
+        several = several || (found && *found != *at);
+        if (last.value >= 0x40) found = at;  // small ones are numbers
+      }
+    if (leader_[k]) break;
   }
-  return std::nullopt;
+  return several ? std::nullopt : found;
 }
 
 bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index) {
@@ -355,7 +352,7 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
     external_call();
     return false;
   }
-  std::optional<std::uint32_t> const back = return_of(index, *callee);
+  std::optional<std::uint32_t> const back = return_of(index);
   if (!back) {
     refuse("a call whose return address is not known");
     return true;

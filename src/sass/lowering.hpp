@@ -57,7 +57,7 @@ class Lowering {
   void end_block(std::int32_t taken, std::int32_t next, std::optional<Source> condition);
   [[nodiscard]] std::optional<std::uint32_t> target_of(Operand const& o) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of_pc(std::uint64_t pc) const;
-  [[nodiscard]] std::optional<std::uint32_t> return_of(std::uint32_t call, std::uint32_t callee) const;
+  [[nodiscard]] std::optional<std::uint32_t> return_of(std::uint32_t call) const;
   [[nodiscard]] bool is_slow_copy(std::uint32_t index) const;
   void external_call();
   void instruction(Instruction const& i, Opcode const& op);

@@ -33,6 +33,7 @@ ptx::MemoryAccess Lowering::access_of(Instruction const& i, Opcode const& op) co
   m.op = std::string(op.text);
   if (guard_) m.guard = static_cast<std::int32_t>(guard_->value);
   m.line = i.line;
+  m.pc = i.pc;
   m.location = i.location;
   for (std::uint32_t c = context_; contexts_[c].parent >= 0; c = static_cast<std::uint32_t>(contexts_[c].parent))
     m.calls.insert(m.calls.begin(), contexts_[c].line);

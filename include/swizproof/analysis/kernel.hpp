@@ -107,6 +107,7 @@ struct KernelAccess {
   bool atomic = false;  ///< `instruction` has its bytes alone
   std::uint32_t ptx_line = 0;  ///< of SASS the line of the dump
   bool sass = false;
+  std::uint32_t pc = 0;                ///< of SASS: bytes from the start of the kernel
   std::vector<std::uint32_t> calls{};  ///< PTX lines of the calls that lead to it, from the kernel's own on
   std::string file{};                  ///< of the source; empty without -lineinfo
   std::uint32_t line = 0;

@@ -103,6 +103,7 @@ struct MemoryAccess {
   std::int32_t guard = -1;
   bool guard_negated = false;
   std::uint32_t line = 0;
+  std::uint32_t pc = 0;  ///< of SASS: bytes from the start of the kernel
   std::int32_t location = -1;
   std::vector<std::uint32_t>
       calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
