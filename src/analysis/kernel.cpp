@@ -111,12 +111,12 @@ using Iterations = std::vector<std::uint32_t>;
 
 class Decision {
  public:
-  Decision(Module const& module, Function const& function, KernelOptions const& options, Launch launch,
-           unsigned warps)
+  Decision(Module const& module, Function const& function, Program program, KernelOptions const& options,
+           Launch launch, unsigned warps)
       : module_(module),
         options_(options),
         launch_(std::move(launch)),
-        program_(ptx::lower(module, function)),
+        program_(std::move(program)),
         flow_(ptx::flow_of(program_)),
         warps_(warps) {
     for (auto const& [name, value] : options.params)
@@ -274,6 +274,8 @@ class Decision {
     out.op = m.op;
     out.instruction = m.instruction;
     out.ptx_line = m.line;
+    out.pc = m.pc;
+    out.sass = program_.language == "SASS";
     out.calls = m.calls;
     if (m.location >= 0) {
       SourceLine const here = source_line(m.location);
@@ -1022,8 +1024,8 @@ class Decision {
                           KernelAccess const& proved) {
     if (wavefronts > *proved.wavefronts)
       throw Disagreement(
-          fmt::format("PTX line {}: {} takes {} wavefronts in warp {}, and at most {} were proved", m.line,
-                      m.op, wavefronts, warp, *proved.wavefronts));
+          fmt::format("{} line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
+                      proved.sass ? "SASS" : "PTX", m.line, m.op, wavefronts, warp, *proved.wavefronts));
   }
   [[nodiscard]] std::uint32_t index_of(MemoryAccess const& m) const {
     return static_cast<std::uint32_t>(&m - program_.accesses.data());
@@ -1113,26 +1115,47 @@ bool is_at(KernelAccess const& access, std::string_view written, std::string_vie
 
 std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
-  return kernel_detail::Decision(module, inlined ? *inlined : function, {}, {.block = {32, 1, 1}}, 0)
-      .name_them();
+  ptx::Function const& f = inlined ? *inlined : function;
+  return kernel_detail::Decision(module, f, ptx::lower(module, f), {}, {.block = {32, 1, 1}}, 0).name_them();
 }
+
+namespace {
+
+KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, ptx::Program program,
+                            KernelOptions const& options, bool shape_needed) {
+  KernelReport report;
+  report.kernel = f.name;
+  auto const [launch, warps, refused] = kernel_detail::launch_of(f, options, shape_needed);
+  report.refused = refused;
+  if (refused.empty())
+    report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
+                                       : fmt::format("{}", fmt::join(launch.block, ","));
+  kernel_detail::Decision decision(module, f, std::move(program), options, launch, warps);
+  report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
+  if (options.fixes) report.fixes = decision.fixes();
+  report.operands = decision.operands(report.refused);
+  return report;
+}
+
+}  // namespace
 
 KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& given,
                            KernelOptions const& options) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, given);
   ptx::Function const& f = inlined ? *inlined : given;
-  KernelReport report;
-  report.kernel = f.name;
-  auto const [launch, warps, refused] = kernel_detail::launch_of(module, f, options);
-  report.refused = refused;
-  if (refused.empty())
-    report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
-                                       : fmt::format("{}", fmt::join(launch.block, ","));
-  kernel_detail::Decision decision(module, f, options, launch, warps);
-  report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
-  if (options.fixes) report.fixes = decision.fixes();
-  report.operands = decision.operands(report.refused);
+  return decide_program(module, f, ptx::lower(module, f), options, needs_block(module, f, options));
+}
+
+KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel, KernelOptions const& options) {
+  KernelReport report = decide_program(module.source, kernel.head, kernel.program, options,
+                                       needs_block(kernel, options));
+  report.sass = true;
+  report.assumed = kernel.assumed;
   return report;
+}
+
+bool needs_block(sass::Lowered const& kernel, KernelOptions const& options) {
+  return !options.block && kernel.head.reqntid[0] == 0 && kernel.program.uses_y_or_z;
 }
 
 }  // namespace swizproof

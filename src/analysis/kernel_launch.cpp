@@ -41,7 +41,7 @@ unsigned bits_of(ptx::Variable const& v) {
   return static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 64));
 }
 
-DecidedLaunch launch_of(ptx::Module const& module, ptx::Function const& f, KernelOptions const& options) {
+DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bool shape_needed) {
   DecidedLaunch out;
   ptx::Launch& launch = out.launch;
   if (options.block || f.reqntid[0] != 0) {
@@ -50,7 +50,7 @@ DecidedLaunch launch_of(ptx::Module const& module, ptx::Function const& f, Kerne
       out.refused = fmt::format("no block of {}: {}", fmt::join(launch.block, ","), why);
       launch.block = {32, 1, 1};
     }
-  } else if (!needs_block(module, f, options)) {
+  } else if (!shape_needed) {
     std::uint64_t const most =
         f.maxntid[0] == 0 ? 1024 : std::uint64_t{f.maxntid[0]} * f.maxntid[1] * f.maxntid[2];
     launch.block = {static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 1024)) / 32 * 32, 1, 1};

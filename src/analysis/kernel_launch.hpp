@@ -24,8 +24,9 @@ struct DecidedLaunch {
   std::string refused{};
 };
 
-/// The launch that these options ask for; without a block the PTX's own, or every multiple of 32 threads in one dimension.
-[[nodiscard]] DecidedLaunch launch_of(ptx::Module const& module, ptx::Function const& kernel,
-                                      KernelOptions const& options);
+/// The launch that these options ask for; without a block the PTX's own, or every multiple of 32 threads in one dimension
+/// if no other shape is needed.
+[[nodiscard]] DecidedLaunch launch_of(ptx::Function const& kernel, KernelOptions const& options,
+                                      bool shape_needed);
 
 }  // namespace swizproof::kernel_detail

@@ -38,8 +38,9 @@ std::string_view name(OperandRole role) {
   return names[static_cast<std::size_t>(role)];
 }
 
-KernelOperand described(ptx::Module const& module, SharedOperand const& o) {
+KernelOperand described(ptx::Module const& module, ptx::Program const& program, SharedOperand const& o) {
   KernelOperand out;
+  out.sass = program.language == "SASS";
   out.op = o.at.op;
   out.what = name(o.role);
   out.ptx_line = o.at.line;
@@ -134,7 +135,7 @@ class OperandDecision {
     KernelOperand const& d = descriptor.out_;
     out_.reason =
         fmt::format("{} at {} reads it under {}", d.what,
-                    d.file.empty() ? fmt::format("PTX {}", d.ptx_line)
+                    d.file.empty() ? fmt::format("{} {}", d.sass ? "SASS" : "PTX", d.ptx_line)
                                    : fmt::format("{}:{}", d.file.substr(d.file.rfind('/') + 1), d.line),
                     d.descriptor->operand_mode().name);
   }
@@ -588,7 +589,7 @@ std::vector<KernelOperand> list_operands(ptx::Module const& module, ptx::Program
                                          std::string const& reason) {
   std::vector<KernelOperand> all;
   for (SharedOperand const& o : program.operands) {
-    all.push_back(described(module, o));
+    all.push_back(described(module, program, o));
     all.back().reason = reason;
   }
   return all;

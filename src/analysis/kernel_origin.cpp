@@ -107,23 +107,23 @@ std::string Origins::text_of(Id id) const {
   Leaf const& l = *leaf_at(id);
   switch (l.kind) {
     case Leaf::Kind::shuffle:
-      return fmt::format("the shuffle at PTX line {}", l.line);
+      return fmt::format("the shuffle at {} line {}", program_.language, l.line);
     case Leaf::Kind::phi:
-      return fmt::format("a value that changes in the loop at PTX line {}", loop_line(phi_at(id).loop));
+      return fmt::format("a value that changes in the loop at {} line {}", program_.language, loop_line(phi_at(id).loop));
     case Leaf::Kind::exit:
-      return fmt::format("the iteration in which each lane leaves the loop at PTX line {}",
-                         loop_line(l.left));
+      return fmt::format("the iteration in which each lane leaves the loop at {} line {}",
+                         program_.language, loop_line(l.left));
     case Leaf::Kind::undefined:
       return l.args.empty() ? "a register that may not have been written" : "a value that is not followed";
     case Leaf::Kind::load:
-      return fmt::format("the load at PTX line {}", l.line);
+      return fmt::format("the load at {} line {}", program_.language, l.line);
     default:
       break;
   }
   std::string const& name = program_.names[l.extra];
   if (is_load(l))
-    return fmt::format("the {} at PTX line {}", name.starts_with("atom") ? "atomic" : "load", l.line);
-  return fmt::format("{} at PTX line {}, which is not modelled", name, l.line);
+    return fmt::format("the {} at {} line {}", name.starts_with("atom") || name.starts_with("ATOM") ? "atomic" : "load", program_.language, l.line);
+  return fmt::format("{} at {} line {}, which is not modelled", name, program_.language, l.line);
 }
 
 std::uint32_t Origins::loop_line(std::int32_t loop) const {

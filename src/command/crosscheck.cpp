@@ -14,6 +14,8 @@
 
 #include <swizproof/parse/obligations.hpp>
 
+#include <swizproof/sass/lower.hpp>
+
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -186,7 +188,7 @@ Files sorted(std::vector<std::string> const& names) {
           throw InputError::whole("the same text as " + other.name + ": a file counts once", name,
                                   "give each file once");
     (name.ends_with(".csv")                        ? files.profiles
-     : name.ends_with(".ptx") || is_ptx(file.text) ? files.ptx
+     : name.ends_with(".ptx") || is_ptx(file.text) || sass::is_sass(file.text) ? files.ptx
      : is_trace(file.text)                         ? files.traces
                                                    : files.records)
         .push_back(std::move(file));
@@ -307,6 +309,9 @@ void refuse_unused(Files const& files, std::vector<PtxFile> const& ptx, Crossche
     for (PtxFile const& file : ptx)
       for (ptx::Function const& f : file.module.functions)
         used = used || (f.entry && parameter_of(f, name).has_value());
+    for (PtxFile const& file : ptx)
+      for (std::size_t k = 0; file.sass && k < file.sass->functions.size(); ++k)
+        used = used || parameter_of(sass::lower(*file.sass, file.sass->functions[k]).head, name).has_value();
     if (!used)
       throw InputError::whole("no kernel has this parameter", name,
                               "the first parameter is #0: --param '#0=1024'");
@@ -317,7 +322,12 @@ std::optional<Compiled> compare_with_ptx(std::vector<Trace> const& traces, Files
                                          CrosscheckArguments const& arguments) {
   CompiledOptions const options = options_of(arguments);
   std::vector<PtxFile> ptx;
-  for (File const& file : files.ptx) ptx.push_back({file.name, ptx::read_module(file.text, file.name)});
+  for (File const& file : files.ptx) {
+    if (sass::is_sass(file.text))
+      ptx.push_back({file.name, {}, sass::read_module(file.text, file.name)});
+    else
+      ptx.push_back({file.name, ptx::read_module(file.text, file.name), {}});
+  }
   refuse_unused(files, ptx, arguments, options);
   if (files.ptx.empty()) return std::nullopt;
   Compiled found{traces, {}};

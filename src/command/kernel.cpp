@@ -17,6 +17,7 @@
 #include "report/sarif.hpp"
 
 #include <swizproof/analysis/kernel.hpp>
+#include <swizproof/sass/lower.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,7 +84,7 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool& f
   return files;
 }
 
-std::vector<Result> compute(Common const& common, KernelArguments const& arguments, KernelOptions options) {
+std::vector<Result> compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
   options.fixes = true;
@@ -101,27 +102,51 @@ std::vector<Result> compute(Common const& common, KernelArguments const& argumen
   bool many = false;  // kernels of which one has no shape
   std::vector<Result> results;
   std::size_t kernels = 0;
+  auto const wanted = [&](ptx::Function const& f, std::string const& name) {
+    ++kernels;
+    if (!chosen.found_in(f.name) && !chosen.found_in(name)) return false;
+    std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
+    if (std::string const why = why_no_parameter(f, options.params); !why.empty())
+      throw InputError::whole(fmt::format("kernel {}: {}", name, why),
+                              fmt::format("{}", fmt::join(arguments.params, " ")));
+    return true;
+  };
+  auto const take = [&](Result one, bool shape_needed) {
+    if (!many && !(one.report.accesses.empty() && one.report.operands.empty()) && shape_needed)
+      throw InputError::whole(
+          "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", one.name,
+          "give --block X,Y,Z");
+    results.push_back(std::move(one));
+  };
+  auto const decide_sass = [&](PtxText& part) {
+    sass::Module const module = sass::read_module(std::move(part.text), part.name);
+    if (!common.arch_is_given) {
+      common.arch = fmt::format("sm_{}", module.arch);
+      options.arch = &parse_architecture(common.arch);
+    }
+    many = many || !part.part.empty() || module.functions.size() > 1;
+    for (sass::Function const& f : module.functions) {
+      if (!f.entry) continue;
+      std::string const name = demangled(f.name);
+      sass::Lowered const kernel = sass::lower(module, f);
+      if (!wanted(kernel.head, name)) continue;
+      for (auto const& block : blocks) {
+        options.block = block;
+        take({part.name, part.part, name, decide_kernel(module, kernel, options)}, needs_block(kernel, options));
+      }
+    }
+  };
   auto const decide = [&](PtxText& part) {
+    if (sass::is_sass(part.text)) return decide_sass(part);
     ptx::Module const module = ptx::read_module(std::move(part.text), part.name);
     many = many || !part.part.empty();
     for (ptx::Function const& f : module.functions) {
       if (!f.entry) continue;
-      ++kernels;
       std::string const name = demangled(f.name);
-      if (!chosen.found_in(f.name) && !chosen.found_in(name)) continue;
-      std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
-      if (std::string const why = why_no_parameter(f, options.params); !why.empty())
-        throw InputError::whole(fmt::format("kernel {}: {}", name, why),
-                                fmt::format("{}", fmt::join(arguments.params, " ")));
+      if (!wanted(f, name)) continue;
       for (auto const& block : blocks) {
         options.block = block;
-        Result one{part.name, part.part, name, decide_kernel(module, f, options)};
-        if (!many && !(one.report.accesses.empty() && one.report.operands.empty()) &&
-            needs_block(module, f, options))
-          throw InputError::whole(
-              "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
-              "give --block X,Y,Z");
-        results.push_back(std::move(one));
+        take({part.name, part.part, name, decide_kernel(module, f, options)}, needs_block(module, f, options));
       }
     }
   };
@@ -365,9 +390,9 @@ struct Row {
 
 /// A reason without the line of PTX that it names.
 std::string kind_of(std::string const& reason) {
-  static RE2 const line("PTX line [0-9]+");
+  static RE2 const line("(PTX|SASS) line [0-9]+");
   std::string kind = reason;
-  RE2::GlobalReplace(&kind, line, "PTX line");
+  RE2::GlobalReplace(&kind, line, "line");
   return kind;
 }
 
@@ -524,6 +549,10 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
     return;
   }
   if (!r.report.refused.empty()) fmt::print(common.streams.out, "  not decided: {}\n", r.report.refused);
+  if (!r.report.assumed.empty() && !style.brief())
+    fmt::print(common.streams.out, "  {}\n",
+               style.faint(fmt::format("assumed, not measured, is what these instructions mean: {}",
+                                       fmt::join(r.report.assumed, ", "))));
   print_accesses(common, rows, r.report.accesses, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));
@@ -614,12 +643,13 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   Style const style = style_of(common);
   for (Result const& r : results) print(common, r, arch, sources, style);
   fmt::print(common.streams.out,
-             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown; of the PTX, over all warps, "
+             "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown; of the {}, over all warps, "
              "blocks, "
              "iterations and parameters\n{}{}",
              sums.proved + sums.refuted + sums.data + sums.unknown, sums.proved,
              sums.idle == 0 ? "" : fmt::format(" ({} not executed)", sums.idle), sums.refuted, sums.data,
-             sums.unknown, open_faults(results), certainty_footer(arch, style));
+             sums.unknown, results.front().report.sass ? "SASS" : "PTX", open_faults(results),
+             certainty_footer(arch, style));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include "profile/counted.hpp"
 #include "profile/nsight.hpp"
 
+#include <swizproof/sass/lower.hpp>
+
 #include <fmt/format.h>
 #include <re2/re2.h>
 
@@ -117,7 +119,7 @@ Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess c
 
 /// A kernel of the PTX, decided for the blocks that it was launched with.
 struct DecidedKernel {
-  ptx::Function const* function = nullptr;
+  std::string name{};  ///< as the file has it; empty if it has none
   bool by_words = false;  ///< its name was not demangled
   std::string why{};      ///< why it is not decided; empty without a kernel
   std::vector<KernelReport> reports{};
@@ -173,21 +175,37 @@ bool same_words(std::string const& mangled, std::string const& name) {
 }
 
 /// The kernels of this name; of several those that have its arguments, too.
-std::vector<std::pair<PtxFile const*, ptx::Function const*>> kernels_of(std::string const& name,
-                                                                        std::vector<PtxFile> const& files) {
-  std::vector<std::pair<PtxFile const*, ptx::Function const*>> all, same;
-  for (PtxFile const& file : files)
-    for (ptx::Function const& f : file.module.functions) {
-      if (!f.entry) continue;
-      std::string const written = demangled(f.name);
-      bool const mangled = written == f.name && f.name.starts_with("_Z");
-      if (mangled ? !same_words(f.name, name) && f.name != name
-                  : comparable_kernel_name(written) != comparable_kernel_name(name))
-        continue;
-      all.emplace_back(&file, &f);
-      if (plain_kernel_name(written) == plain_kernel_name(name)) same.emplace_back(&file, &f);
-    }
+struct NamedKernel {
+  PtxFile const* file = nullptr;
+  ptx::Function const* ptx = nullptr;
+  sass::Function const* sass = nullptr;  ///< one of the two
+  [[nodiscard]] std::string const& name() const { return ptx != nullptr ? ptx->name : sass->name; }
+};
+
+std::vector<NamedKernel> kernels_of(std::string const& name, std::vector<PtxFile> const& files) {
+  std::vector<NamedKernel> all, same;
+  auto const add = [&](NamedKernel const& f) {
+    std::string const written = demangled(f.name());
+    bool const mangled = written == f.name() && f.name().starts_with("_Z");
+    if (mangled ? !same_words(f.name(), name) && f.name() != name
+                : comparable_kernel_name(written) != comparable_kernel_name(name))
+      return;
+    all.push_back(f);
+    if (plain_kernel_name(written) == plain_kernel_name(name)) same.push_back(f);
+  };
+  for (PtxFile const& file : files) {
+    for (ptx::Function const& f : file.module.functions)
+      if (f.entry) add({&file, &f, nullptr});
+    if (!file.sass) continue;
+    for (sass::Function const& f : file.sass->functions)
+      if (f.entry) add({&file, nullptr, &f});
+  }
   return all.size() > 1 && !same.empty() ? same : all;
+}
+
+KernelReport decide_for(NamedKernel const& kernel, KernelOptions const& options) {
+  if (kernel.ptx != nullptr) return decide_kernel(kernel.file->module, *kernel.ptx, options);
+  return decide_kernel(*kernel.file->sass, sass::lower(*kernel.file->sass, *kernel.sass), options);
 }
 
 DecidedKernel decide(TracedInstruction const& i, Architecture const& arch, std::vector<PtxFile> const& files,
@@ -195,11 +213,10 @@ DecidedKernel decide(TracedInstruction const& i, Architecture const& arch, std::
   DecidedKernel out;
   auto const kernels = kernels_of(i.kernel, files);
   if (kernels.empty()) return out;
-  out.function = kernels[0].second;
-  out.by_words = demangled(out.function->name) == out.function->name &&
-                 out.function->name.starts_with("_Z") && out.function->name != i.kernel;
+  out.name = kernels[0].name();
+  out.by_words = demangled(out.name) == out.name && out.name.starts_with("_Z") && out.name != i.kernel;
   if (kernels.size() > 1) {
-    out.why = fmt::format("{} kernels of the PTX have this name", kernels.size());
+    out.why = fmt::format("{} kernels have this name", kernels.size());
     return out;
   }
   KernelOptions one;
@@ -211,7 +228,7 @@ DecidedKernel decide(TracedInstruction const& i, Architecture const& arch, std::
     if (block != blocks[0]) blocks.push_back(block);
   for (auto const& block : blocks) {
     one.block = block;
-    out.reports.push_back(decide_kernel(kernels[0].first->module, *out.function, one));
+    out.reports.push_back(decide_for(kernels[0], one));
     if (out.why.empty()) out.why = out.reports.back().refused;
   }
   return out;
@@ -221,8 +238,10 @@ bool same_file(std::string const& a, std::string const& b) {
   return std::filesystem::path(a).filename() == std::filesystem::path(b).filename();
 }
 
-/// True if an access may be of the traced instruction's line: its own, one that it is inlined at, or none known.
+/// True if an access may be of the traced instruction's line: its own, one that it is inlined at, or none known. Of SASS, if it is at
+/// the same address in the kernel.
 bool on_line(KernelAccess const& access, TracedInstruction const& i) {
+  if (access.sass) return access.pc == i.pc;
   if (i.file.empty() || access.file.empty()) return true;
   if (access.line == i.source_line && same_file(access.file, i.file)) return true;
   return std::any_of(access.inlined_at.begin(), access.inlined_at.end(), [&](SourceLine const& at) {
@@ -244,9 +263,9 @@ class Comparer {
     out_.patterns = patterns_.size();
     for (unsigned w = 1; w < i.distribution.size(); ++w)
       if (i.distribution[w] != 0) out_.worst = w;
-    out_.outcome = kernel_.function == nullptr ? AsCompiled::no_kernel : AsCompiled::undecided;
+    out_.outcome = kernel_.name.empty() ? AsCompiled::no_kernel : AsCompiled::undecided;
     out_.why = kernel_.why;
-    if (kernel_.function == nullptr || !kernel_.why.empty()) return out_;
+    if (kernel_.name.empty() || !kernel_.why.empty()) return out_;
     for (KernelReport const& report : kernel_.reports)
       for (KernelAccess const& a : report.accesses)
         if (a.instruction && !a.atomic && *a.instruction == *i.instruction && on_line(a, i))
@@ -257,7 +276,7 @@ class Comparer {
     out_.why = open(here_);
     if (out_.why.empty() && whole.found == patterns_.size() && !here_.empty())
       take(whole);
-    else if (out_.why.empty() && !take_merged())
+    else if (out_.why.empty() && !(reads_ptx() && take_merged()))
       judge(whole);
     return out_;
   }
@@ -274,6 +293,9 @@ class Comparer {
                       out_.traced->line, out_.traced->op, out_.worst, *whole.proved));
   }
 
+  [[nodiscard]] bool reads_ptx() const {
+    return std::none_of(kernel_.reports.begin(), kernel_.reports.end(), [](KernelReport const& r) { return r.sass; });
+  }
   /// Accesses of the kernel of this operation and so many bytes.
   [[nodiscard]] std::vector<KernelAccess const*> of_width(unsigned bytes) const {
     std::vector<KernelAccess const*> all;
@@ -327,14 +349,14 @@ class Comparer {
   [[nodiscard]] std::string open(std::vector<KernelAccess const*> const& accesses) const {
     for (KernelAccess const* a : accesses)
       if (!a->lanes)
-        return fmt::format("PTX line {}: {}", a->ptx_line, a->open.empty() ? a->reason : a->open);
+        return fmt::format("{} line {}: {}", a->sass ? "SASS" : "PTX", a->ptx_line, a->open.empty() ? a->reason : a->open);
     return {};
   }
   [[nodiscard]] std::string not_modelled() const {
     for (KernelReport const& report : kernel_.reports)
       for (KernelAccess const& a : report.accesses)
         if (!a.instruction && (a.op.starts_with("call") || on_line(a, *out_.traced)))
-          return fmt::format("PTX line {}: {}", a.ptx_line, a.reason);
+          return fmt::format("{} line {}: {}", a.sass ? "SASS" : "PTX", a.ptx_line, a.reason);
     return {};
   }
   /// A wider access on the line that has the patterns as a part of it.
@@ -359,10 +381,11 @@ class Comparer {
   /// A pattern was not found.
   void judge(Search const& whole) {
     out_.why = not_modelled();
-    if (out_.why.empty()) out_.why = wider();
-    if (out_.why.empty()) out_.why = narrower();
+    if (out_.why.empty() && reads_ptx()) out_.why = wider();
+    if (out_.why.empty() && reads_ptx()) out_.why = narrower();
     if (out_.why.empty() && here_.empty())
-      out_.why = fmt::format("the PTX has no {} on this line", to_string(*out_.traced->instruction));
+      out_.why = fmt::format("the {} has no {} {}", reads_ptx() ? "PTX" : "SASS", to_string(*out_.traced->instruction),
+                             reads_ptx() ? "on this line" : "at this address");
     auto const none = std::find(whole.best.begin(), whole.best.end(), Match::none);
     if (out_.why.empty() && none == whole.best.end())
       out_.why = "a lane is off that the PTX switches on: the warp may execute it in several parts";

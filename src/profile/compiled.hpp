@@ -6,6 +6,7 @@
 //   - each lane that takes part may, and has the address of one case of one warp, up to one number for all lanes, as far as the
 //     low bits of that number are known: its multiples of a power of two move all lanes alike, and change no cost;
 //   - each lane that surely takes part does.
+// Of SASS, the access is the one at the traced address in the kernel: the same instruction.
 // A traced instruction of N accesses that ptxas merged has the pattern of each of them in its part of the width. The accesses may
 // lie on other lines, but for one of them. Checked by tests/unit/profile/compiled_test.cpp and tests/reference/compiled.py.
 #pragma once
@@ -14,6 +15,7 @@
 
 #include <swizproof/analysis/kernel.hpp>
 #include <swizproof/ptx/module.hpp>
+#include <swizproof/sass/module.hpp>
 
 #include <array>
 #include <cstdint>
@@ -57,10 +59,11 @@ struct CompiledInstruction {
   std::optional<DifferingLane> nearest{};  ///< it differs; nothing if no case has a lane like it
 };
 
-/// A file of PTX.
+/// A file of PTX, or a dump of SASS.
 struct PtxFile {
   std::string name{};
   ptx::Module module{};
+  std::optional<sass::Module> sass{};
 };
 
 /// Options of the comparison: those of the kernels' launches.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -440,12 +441,79 @@ class Executor {
       Id const g = read(static_cast<std::uint32_t>(m.guard), block);
       out.guard = both(out.guard, m.guard_negated ? negate(g) : g);
     }
+    Known known;
+    if (know(out.guard, true, known)) out.address = under(out.address, known, 0);
     out.loop = flow_.loop[block];
     out.reached = true;
     out.exact = exact_[block];
   }
 
+  /// Truths that are known, and terms as they are then.
+  struct Known {
+    std::unordered_map<Id, bool> truths{};
+    std::unordered_map<Id, Id> terms{};
+  };
+  /// Takes a truth for known, and what follows from it; false if that is nothing.
+  bool know(Id truth, bool is, Known& known) {
+    if (truth < 2 || known.truths.size() > 400) return false;
+    known.truths[truth] = is;
+    Node const n = node(truth);
+    if (n.op == Op::negation) know(n.a, !is, known);
+    if ((n.op == Op::conjunction && is) || (n.op == Op::disjunction && !is)) know(n.a, is, known), know(n.b, is, known);
+    return true;
+  }
+  [[nodiscard]] std::optional<bool> known_truth(Id id, Known const& known, unsigned depth = 0) const {
+    if (id < 2) return id == 1;
+    if (auto const found = known.truths.find(id); found != known.truths.end()) return found->second;
+    Node const& n = node(id);
+    if (depth > 8) return std::nullopt;
+    if (n.op == Op::negation) {
+      auto const a = known_truth(n.a, known, depth + 1);
+      return a ? std::optional(!*a) : std::nullopt;
+    }
+    if (n.op != Op::conjunction && n.op != Op::disjunction) return std::nullopt;
+    auto const a = known_truth(n.a, known, depth + 1), b = known_truth(n.b, known, depth + 1);
+    bool const decides = n.op == Op::disjunction;
+    if ((a && *a == decides) || (b && *b == decides)) return decides;
+    return a && b ? std::optional(!decides) : std::nullopt;
+  }
+  /// A term where truths are known: without the choices that they make.
+  Id under(Id id, Known& known, unsigned depth) {
+    constexpr std::size_t most_terms = 3000;
+    Node const n = node(id);
+    if (n.op == Op::constant || n.op == Op::variable || n.width == 0 || depth > 300) return id;
+    if (auto const found = known.terms.find(id); found != known.terms.end()) return found->second;
+    if (known.terms.size() > most_terms) return id;
+    known.terms[id] = id;
+    Id out = id;
+    if (n.op == Op::ite) {
+      std::optional<bool> const is = known_truth(n.a, known);
+      if (is) {
+        out = under(*is ? n.b : n.c, known, depth + 1);
+      } else {
+        Id const b = under(n.b, known, depth + 1), c = under(n.c, known, depth + 1);
+        if (b != n.b || c != n.c) out = pick(n.a, b, c);
+      }
+    } else {
+      Node m = n;
+      m.a = under(n.a, known, depth + 1);
+      if (uses_b(n.op)) m.b = under(n.b, known, depth + 1);
+      if (m.a != n.a || m.b != n.b) out = n.op == Op::bv_add ? sum(n.width, m.a, m.b) : add(m);
+    }
+    return known.terms[id] = out;
+  }
+
   Id binary(Op op, unsigned w, Id a, Id b) { return add({op, static_cast<std::uint8_t>(w), a, b}); }
+
+  /// (s >> n) << n of the address of a variable, which is a multiple of 2^n: s.
+  std::optional<Id> cleared_address(Id x, Id by) const {
+    Node const& n = node(x);
+    if (n.op != Op::bv_lshr || n.b != by || !is_constant(by) || node(by).value > 31) return std::nullopt;
+    Node const& s = node(n.a);
+    if (s.op != Op::variable || out_.leaves[s.value].kind != Leaf::Kind::symbol) return std::nullopt;
+    std::uint32_t const align = program_.symbols[out_.leaves[s.value].extra].align;
+    return align >> node(by).value << node(by).value == align && align != 0 ? std::optional(n.a) : std::nullopt;
+  }
 
   Id difference(unsigned w, Id x, Id y) {
     if (is_constant(y)) return sum(w, x, constant(w, 0 - node(y).value));
@@ -481,8 +549,11 @@ class Executor {
         return binary(Op::bv_or, w, a(), b());
       case Action::bit_xor:
         return binary(Op::bv_xor, w, a(), b());
-      case Action::shl:
-        return binary(Op::bv_shl, w, a(), b());
+      case Action::shl: {
+        Id const x = a(), y = b();
+        if (std::optional<Id> const whole = cleared_address(x, y)) return *whole;
+        return binary(Op::bv_shl, w, x, y);
+      }
       case Action::lshr:
         return binary(Op::bv_lshr, w, a(), b());
       case Action::udiv:
@@ -538,7 +609,8 @@ class Executor {
         return shared_leaf(leaf, s.width);
       case Action::voted:
         leaf.kind = Leaf::Kind::voted;
-        leaf.args = {word(s.a, block, 32), word(s.b, block, 32)};
+        leaf.args = {s.a.constant && s.a.value == 0 ? executing(block) : word(s.a, block, 32),
+                     word(s.b, block, 32)};
         return leaf_value(leaf, s.width);
       case Action::shuffle:
         leaf.kind = Leaf::Kind::shuffle;
@@ -553,6 +625,11 @@ class Executor {
         leaf.args = {word(s.a, block, 64)};
         return leaf_value(leaf, s.width);
     }
+  }
+
+  /// The full mask in a lane that executes a block; 0 in the others, and in all if they are not known.
+  Id executing(Id block) {
+    return exact_[block] ? pick(path_[block], constant(32, 0xffffffff), constant(32, 0)) : constant(32, 0);
   }
 
   /// The innermost loop in which any of the arguments changes; where they do not lie within each other, the block's own is not
@@ -628,9 +705,60 @@ class Executor {
       phi.init = word_of(init);
       phi.back = word_of(back);
     }
-    for (std::size_t i = 0; i < out_.phis.size(); ++i) classify(i);
+    find_copies();
+    for (std::size_t i = 0; i < out_.phis.size(); ++i)
+      if (out_.phis[i].kind != Phi::Kind::same) classify(i);
     for (Phi& phi : out_.phis)
       if (phi.kind == Phi::Kind::other || phi.kind == Phi::Kind::drift) find_orbit(phi);
+  }
+
+  /// Values that a register at a header takes, over the choices of its term: appended to `into`; false if they are too many.
+  bool values_of(Id id, std::vector<Id>& into) {
+    std::vector<Id> work{id};
+    std::unordered_map<Id, bool> seen;
+    while (!work.empty()) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.try_emplace(at, true).second) continue;
+      if (seen.size() > 200) return false;
+      Node const& n = node(at);
+      if (n.op == Op::ite && n.width != 1) {
+        work.push_back(n.b), work.push_back(n.c);
+      } else if (n.op == Op::variable && out_.leaves[n.value].kind == Leaf::Kind::exit) {
+        work.push_back(out_.leaves[n.value].args[0]);
+      } else {
+        into.push_back(at);
+      }
+    }
+    return true;
+  }
+  /// Registers that only ever hold one value, which no iteration changes: copies of it that move between registers.
+  void find_copies() {
+    constexpr Id nothing_yet = ~0U, several_values = ~1U;
+    std::vector<std::vector<Id>> values(out_.phis.size());
+    std::unordered_map<Id, Id> holds;  // of each phi's node
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Phi const& phi = out_.phis[i];
+      bool const known = values_of(phi.init, values[i]) && values_of(phi.back, values[i]);
+      holds[phi.node] = known ? nothing_yet : several_values;
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        Id& own = holds[out_.phis[i].node];
+        if (own == several_values) continue;
+        Id all = nothing_yet;
+        for (Id const v : values[i]) {
+          auto const phi = holds.find(v);
+          Id const one = phi == holds.end() ? (is_undefined(v) ? nothing_yet : v) : phi->second == several_values ? v : phi->second;
+          if (one != nothing_yet && one != all) all = all == nothing_yet ? one : several_values;
+        }
+        if (all < several_values && (all == out_.phis[i].node || changes_in(all, out_.phis[i].loop))) all = several_values;
+        if (all != own) own = all, changed = true;
+      }
+    }
+    for (Phi& phi : out_.phis)
+      if (Id const all = holds[phi.node]; all < several_values) phi.kind = Phi::Kind::same, phi.init = all;
   }
 
   /// A sum: constants and coefficients of other nodes, modulo 2^width.

@@ -38,22 +38,22 @@ std::string_view name(KernelVerdict v) {
 
 namespace {
 
-std::string source_at(std::string const& file, std::uint32_t line, std::uint32_t ptx_line) {
-  if (file.empty()) return fmt::format("PTX {}", ptx_line);
+std::string source_at(std::string const& file, std::uint32_t line, std::uint32_t code_line, bool sass) {
+  if (file.empty()) return fmt::format("{} {}", sass ? "SASS" : "PTX", code_line);
   return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), line);
 }
 
 }  // namespace
 
 std::string source_of(KernelAccess const& a) {
-  std::string const own = source_at(a.file, a.line, a.ptx_line);
+  std::string const own = source_at(a.file, a.line, a.ptx_line, a.sass);
   if (a.file.empty() || a.inlined_at.empty()) return own;
   SourceLine const& outer = a.inlined_at.back();
   return fmt::format(
       "{} from {}", own,
-      outer.file == a.file ? std::to_string(outer.line) : source_at(outer.file, outer.line, 0));
+      outer.file == a.file ? std::to_string(outer.line) : source_at(outer.file, outer.line, 0, a.sass));
 }
-std::string source_of(KernelOperand const& o) { return source_at(o.file, o.line, o.ptx_line); }
+std::string source_of(KernelOperand const& o) { return source_at(o.file, o.line, o.ptx_line, o.sass); }
 
 std::string bits_of(KernelOperand const& o) {
   return o.descriptor ? fmt::format("{:#018x}", o.descriptor->bits()) : "";
@@ -62,8 +62,9 @@ std::string bits_of(KernelOperand const& o) {
 nlohmann::ordered_json to_json(KernelAccess const& a) {
   Json out{{"file", text_or_null(a.file)},
            {"line", a.file.empty() ? Json() : Json(a.line)},
-           {"ptx_line", a.ptx_line},
+           {a.sass ? "sass_line" : "ptx_line", a.ptx_line},
            {"op", a.op}};
+  if (a.sass) out["pc"] = a.pc;
   for (SourceLine const& at : a.inlined_at)
     out["inlined_at"].push_back({{"file", text_or_null(at.file)}, {"line", at.line}});
   if (!a.calls.empty()) out["calls"] = a.calls;
@@ -87,7 +88,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
 nlohmann::ordered_json to_json(KernelOperand const& o) {
   Json out{{"file", text_or_null(o.file)},
            {"line", o.file.empty() ? Json() : Json(o.line)},
-           {"ptx_line", o.ptx_line},
+           {o.sass ? "sass_line" : "ptx_line", o.ptx_line},
            {"op", o.op}};
   if (!o.calls.empty()) out["calls"] = o.calls;
   out["operand"] = o.what;
@@ -132,6 +133,7 @@ nlohmann::ordered_json to_json(KernelReport const& report, std::string const& na
                                {"fixes", std::move(regions)}});
   }
   for (KernelOperand const& o : report.operands) kernel["operands"].push_back(to_json(o));
+  if (!report.assumed.empty()) kernel["assumed"] = report.assumed;
   return kernel;
 }
 
@@ -190,7 +192,7 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   Collision const worst = fullest(*a.instruction, w.lanes, c);
   if (!a.calls.empty())
     values +=
-        fmt::format("; called at PTX line{} {}", a.calls.size() == 1 ? "" : "s", fmt::join(a.calls, ", "));
+        fmt::format("; called at {} line{} {}", a.sass ? "SASS" : "PTX", a.calls.size() == 1 ? "" : "s", fmt::join(a.calls, ", "));
   if (style.brief()) return describe(worst, indent, style, fmt::format("warp {}{}", w.warp, values));
   return fmt::format("{:{}}warp {}{}{}\n", "", indent, w.warp, values, address) +
          describe(worst, indent, style);

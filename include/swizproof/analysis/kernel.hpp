@@ -12,6 +12,7 @@
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/ptx/module.hpp>
+#include <swizproof/sass/lower.hpp>
 
 #include <array>
 #include <cstdint>
@@ -104,7 +105,9 @@ struct KernelAccess {
   std::string op{};
   std::optional<Instruction> instruction{};
   bool atomic = false;  ///< `instruction` has its bytes alone
-  std::uint32_t ptx_line = 0;
+  std::uint32_t ptx_line = 0;  ///< of SASS the line of the dump
+  bool sass = false;
+  std::uint32_t pc = 0;                ///< of SASS: bytes from the start of the kernel
   std::vector<std::uint32_t> calls{};  ///< PTX lines of the calls that lead to it, from the kernel's own on
   std::string file{};                  ///< of the source; empty without -lineinfo
   std::uint32_t line = 0;
@@ -150,6 +153,7 @@ struct KernelOperand {
   std::string op{};
   std::string what{};  ///< `descriptor A`, `destination`, `mbarrier`
   std::uint32_t ptx_line = 0;
+  bool sass = false;
   std::vector<std::uint32_t> calls{};  ///< as of an access
   std::string file{};
   std::uint32_t line = 0;
@@ -173,6 +177,8 @@ struct KernelReport {
   std::vector<KernelAccess> accesses{};
   std::vector<KernelFix> fixes{};  ///< of arrays with an access that is refuted for its cost
   std::vector<KernelOperand> operands{};
+  bool sass = false;                   ///< of SASS, not of PTX
+  std::vector<std::string> assumed{};  ///< forms of its instructions whose meaning was not measured
 };
 
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without
@@ -200,6 +206,11 @@ struct KernelReport {
 /// tests/unit/analysis/kernel_test.cpp and tests/reference/kernel.py.
 [[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
                                          KernelOptions const& options);
+
+/// The same of a kernel of SASS. Checked by tests/unit/analysis/sass_kernel_test.cpp and tests/reference/sass.py.
+[[nodiscard]] KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel,
+                                         KernelOptions const& options);
+[[nodiscard]] bool needs_block(sass::Lowered const& kernel, KernelOptions const& options);
 
 /// Accesses of a function to shared memory, none of them decided: instruction, source and PTX line of each.
 [[nodiscard]] std::vector<KernelAccess> shared_accesses(ptx::Module const& module,

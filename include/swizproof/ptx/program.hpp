@@ -39,7 +39,7 @@ enum class Action : std::uint8_t {
   choose,  ///< a ? b : c
   opaque,  ///< a function of its sources that is not modelled: equal sources, equal results; `extra` is its name
   varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
-  voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); `extra` is its name
+  voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); 0: the lanes that execute it; `extra` is its name
   load,     ///< from space `extra`, address a + b; c is its name
   special,  ///< special register `extra`
   symbol,   ///< address of symbol `extra`
@@ -103,6 +103,7 @@ struct MemoryAccess {
   std::int32_t guard = -1;
   bool guard_negated = false;
   std::uint32_t line = 0;
+  std::uint32_t pc = 0;  ///< of SASS: bytes from the start of the kernel
   std::int32_t location = -1;
   std::vector<std::uint32_t>
       calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
@@ -148,6 +149,7 @@ struct LoweredInstruction {
 /// A function, lowered.
 struct Program {
   std::string name{};
+  std::string_view language = "PTX";  ///< or SASS: of which `line` is one, in messages
   std::vector<std::uint8_t> widths{};  ///< of registers
   std::vector<Step> steps{};
   std::vector<Block> blocks{};  ///< the first is the entry

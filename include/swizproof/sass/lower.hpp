@@ -1,0 +1,24 @@
+// SASS, lowered to the language of the executor (ptx/program.hpp).
+#pragma once
+
+#include <swizproof/ptx/program.hpp>
+#include <swizproof/sass/module.hpp>
+
+#include <string>
+#include <vector>
+
+namespace swizproof::sass {
+
+/// A kernel, lowered, with what the analysis needs to have of its head.
+struct Lowered {
+  ptx::Function head{};     ///< name, parameters; no body
+  ptx::Program program{};   ///< lines are those of the dump
+  std::vector<std::string> assumed{};  ///< forms that it uses whose meaning was not measured, by name
+};
+
+/// Lowers a kernel. Parameters are the parts of the constant bank from its base on that the kernel reads, each as `c[0x0][0x210]`.
+/// Calls of functions in the kernel's section are inlined. Never throws: what is not modelled makes its destinations unknown, or
+/// `program.refused` says why nothing is executed. Checked by tests/unit/sass/lower_test.cpp and tests/reference/sass.py.
+[[nodiscard]] Lowered lower(Module const& module, Function const& function);
+
+}  // namespace swizproof::sass

@@ -1,0 +1,92 @@
+// SASS as nvdisasm and cuobjdump print it: kernels, their instructions with operands, labels and lines of the source.
+//
+//   nvdisasm -c -g FILE.cubin      also with -gi (lines of inlined calls) and -hex (encodings, which are left out)
+//   cuobjdump -sass FILE           without labels: a branch names an address
+//
+// The reader keeps every instruction, also one whose opcode it has never seen: what an instruction does is decided where it is
+// lowered (lower.hpp).
+#pragma once
+
+#include <swizproof/core/error.hpp>
+#include <swizproof/ptx/module.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::sass {
+
+inline constexpr std::uint16_t no_register = 0xffff;  ///< RZ, URZ, or none
+
+/// One operand, as it is printed.
+struct Operand {
+  enum class Kind : std::uint8_t {
+    reg,                ///< R4, RZ
+    uniform,            ///< UR4, URZ
+    predicate,          ///< P0, PT
+    uniform_predicate,  ///< UP0, UPT
+    immediate,          ///< 0x10, -0x1
+    number,             ///< of a floating-point instruction: 0.5, +INF; `text` has it
+    constant,           ///< c[0x0][0x210], c[0x3][R2+0x10]
+    memory,             ///< [R2+UR4+0x100], desc[UR6][R2.64], gdesc[UR8]
+    label,              ///< `(.L_x_1)
+    special,            ///< SR_TID.X, SRZ
+    other               ///< B0, SB0, gsb0, PR
+  };
+  Kind kind = Kind::other;
+  bool negative = false;               ///< -R4
+  bool inverted = false;               ///< ~R4
+  bool absolute = false;               ///< |R4|
+  bool negated = false;                ///< !P0
+  bool wide = false;                   ///< R4.64: also the base of an address
+  bool suffixed = false;               ///< a suffix that changes what is read: R4.H0_H0, R4.U32
+  std::uint8_t scale = 1;              ///< of an address: [R4.X8]
+  std::uint8_t bank = 0;               ///< of a constant
+  std::uint16_t reg = no_register;     ///< number of a register or predicate; of an address its R
+  std::uint16_t uniform = no_register; ///< of an address its UR
+  std::uint64_t value = 0;             ///< of an immediate; of an address the offset in bytes, modulo 2^64
+  std::string_view text{};
+};
+
+/// One instruction. `guard` is an operand of the kinds predicate and uniform_predicate, or `other` where it has none.
+struct Instruction {
+  std::string_view opcode{};  ///< with its modifiers: IMAD.WIDE.U32
+  std::vector<Operand> operands{};
+  std::vector<std::string_view> targets{};  ///< labels that an indirect branch may reach, as the dump has them
+  Operand::Kind guard = Operand::Kind::other;
+  bool guard_negated = false;
+  std::uint16_t guard_reg = no_register;  ///< PT and UPT: no_register
+  std::uint32_t pc = 0;                   ///< bytes from the start of the kernel
+  std::uint32_t line = 0;                 ///< of the dump, from 1
+  std::int32_t location = -1;             ///< index of Module::source.locations
+};
+
+/// The code of one section: a kernel with the functions that it calls.
+struct Function {
+  std::string name{};
+  bool entry = false;
+  std::uint32_t line = 0;
+  std::vector<Instruction> body{};
+  std::unordered_map<std::string_view, std::uint32_t> labels{};  ///< index in `body` of what follows
+};
+
+/// A dump. Views into its text stay valid as long as the module, or a copy of it, lives.
+struct Module {
+  std::shared_ptr<std::string const> text{};
+  unsigned arch = 0;     ///< 90 of sm_90a
+  std::string target{};  ///< sm_90a
+  ptx::Module source{};  ///< `files` and `locations` alone
+  std::vector<Function> functions{};
+  std::vector<std::string> notes{};  ///< lines that were left out, once a kind, with the first place
+};
+
+/// True for text that looks like a dump of nvdisasm or cuobjdump -sass.
+[[nodiscard]] bool is_sass(std::string_view text);
+
+/// Reads a dump. `name` is the file's in messages. Throws InputError with the line. Checked by tests/unit/sass/reader_test.cpp.
+[[nodiscard]] Module read_module(std::string text, std::string const& name);
+
+}  // namespace swizproof::sass
