@@ -132,7 +132,8 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
       if (!wanted(kernel.head, name)) continue;
       for (auto const& block : blocks) {
         options.block = block;
-        take({part.name, part.part, name, decide_kernel(module, kernel, options)}, needs_block(kernel, options));
+        take({part.name, part.part, name, decide_kernel(module, kernel, options)},
+             needs_block(kernel, options));
       }
     }
   };
@@ -146,7 +147,8 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
       if (!wanted(f, name)) continue;
       for (auto const& block : blocks) {
         options.block = block;
-        take({part.name, part.part, name, decide_kernel(module, f, options)}, needs_block(module, f, options));
+        take({part.name, part.part, name, decide_kernel(module, f, options)},
+             needs_block(module, f, options));
       }
     }
   };
@@ -519,7 +521,7 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
   }
 }
 
-/// What the fixes of a kernel do not count, or why it has none although it has conflicts; else empty.
+/// Operands that the fixes of a kernel do not count, or why no fix is named for an access above its ideal; else empty.
 std::string uncounted(KernelReport const& report) {
   if (!report.fixes.empty())
     return report.operands.empty()
@@ -530,9 +532,8 @@ std::string uncounted(KernelReport const& report) {
         return a.verdict == KernelVerdict::refuted && a.reason.empty() && a.worst && a.instruction &&
                a.wavefronts && *a.wavefronts > a.ideal;
       });
-  return conflicts ? "no fix: none that was searched saves a wavefront, or executions hang on a parameter "
-                     "(--param n=4 gives "
-                     "parameter n a value) or on data"
+  return conflicts ? "no fix: none that was searched saves a wavefront, or executions depend on data or on a "
+                     "parameter (--param n=4 gives n a value)"
                    : "";
 }
 

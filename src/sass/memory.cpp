@@ -77,7 +77,7 @@ void Lowering::shared_load(Instruction const& i, Opcode const& op) {
   else
     m.reason = "accesses of more than 16 bytes a lane are not modelled";
   access(std::move(m), operand(i, 1));
-  // What a lane loads from shared memory may differ from lane to lane, and change.
+  // A lane's value from shared memory may differ from lane to lane, and change.
   Source const base = emit(Action::copy, 32, program_.accesses.back().address);
   unsigned const bytes = bytes_of(op);
   std::uint64_t const offset = operand(i, 1).value & 0xffffffff;

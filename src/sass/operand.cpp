@@ -11,7 +11,7 @@ namespace {
 
 using ptx::Special;
 
-/// What constant bank 0 holds below the parameters: the launch's shape. Seen in code that ptxas of CUDA 13.0 writes.
+/// Words of constant bank 0 below the parameters: the launch's shape. Seen in code that ptxas of CUDA 13.0 writes.
 std::optional<Special> shape_at(unsigned arch, std::uint64_t offset) {
   static constexpr Special shape[] = {Special::ntid_x,   Special::ntid_y,   Special::ntid_z,
                                       Special::nctaid_x, Special::nctaid_y, Special::nctaid_z};
