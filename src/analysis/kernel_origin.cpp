@@ -114,7 +114,9 @@ std::string Origins::text_of(Id id) const {
       return fmt::format("the iteration in which each lane leaves the loop at {} line {}",
                          program_.language, loop_line(l.left));
     case Leaf::Kind::undefined:
-      return l.args.empty() ? "a register that may not have been written" : "a value that is not followed";
+      if (!l.args.empty()) return "a value that is not followed";
+      return fmt::format("{}, which may not have been written",
+                         l.extra < program_.registers.size() ? program_.registers[l.extra] : "a register");
     case Leaf::Kind::load:
       return fmt::format("the load at {} line {}", program_.language, l.line);
     default:

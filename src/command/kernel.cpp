@@ -45,6 +45,7 @@ struct KernelArguments {
   std::string sarif, html, emit, format = "text";
   std::uint64_t shared_bytes = 0;
   unsigned at_most = 0;
+  bool machine = false;
 };
 
 /// One kernel of one file, with one shape of block.
@@ -153,7 +154,7 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
     }
   };
   for (std::string const& file : files_of(arguments.files, many))
-    for (PtxText& part : ptx_of(file)) decide(part);
+    for (PtxText& part : code_of(file, arguments.machine)) decide(part);
   if (results.empty() && kernels != 0)
     throw InputError::whole("no kernel has a name that matches", arguments.kernel,
                             "case matters; without --kernel all are read");
@@ -597,8 +598,8 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
   std::vector<std::string> files;
   for (Result const& r : results) {
     if (!r.part.empty())
-      throw InputError::whole("a [[kernel]] entry is of a PTX file, and this is a binary", r.file,
-                              "cuobjdump -xptx all writes its PTX");
+      throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is a binary", r.file,
+                              "cuobjdump -xptx all writes its PTX, cuobjdump -sass its machine code");
     if (std::find(files.begin(), files.end(), r.file) == files.end()) files.push_back(r.file);
   }
   std::string text;
@@ -664,10 +665,11 @@ void add_kernel(CLI::App& app, Common& common) {
   auto const arguments = std::make_shared<kernel_detail::KernelArguments>();
   auto const options = std::make_shared<KernelOptions>();
   sub->add_option("FILE", arguments->files,
-                  "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; or a library, program, "
-                  "object or\n"
-                  "archive with PTX, which cuobjdump of the CUDA toolkit reads")
+                  "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -c -g or "
+                  "cuobjdump\n-sass print it; or a library, program, object, archive or cubin, which these tools of the "
+                  "CUDA toolkit read:\nits PTX, and its machine code if it has none")
       ->required();
+  sub->add_flag("--sass", arguments->machine, "decide the machine code of a binary, not the PTX that it keeps");
   sub->add_option("--kernel", arguments->kernel,
                   "only kernels with a name that this regular expression finds");
   sub->add_option("--block", arguments->blocks,

@@ -102,6 +102,8 @@ class Executor {
   Id pick(Id condition, Id yes, Id no) {
     if (yes == no || condition == 1) return yes;
     if (condition == 0) return no;
+    yes = in_case(yes, condition, true), no = in_case(no, condition, false);
+    if (yes == no) return yes;
     // A register that was not written may hold anything, so also the other value.
     if (is_undefined(no)) return yes;
     if (is_undefined(yes)) return no;
@@ -109,6 +111,13 @@ class Executor {
     if (node(condition).op == Op::negation)
       return add({Op::ite, static_cast<std::uint8_t>(width(yes)), node(condition).a, no, yes});
     return add({Op::ite, static_cast<std::uint8_t>(width(yes)), condition, yes, no});
+  }
+  /// A value where the truth that chooses it is known: registers that two guarded instructions write.
+  Id in_case(Id value, Id condition, bool is) {
+    if (is_constant(value) || node(value).op == Op::variable) return value;
+    Known known;
+    known.most_terms = 40;
+    return know(condition, is, known) ? under(value, known, 0) : value;
   }
   [[nodiscard]] bool is_undefined(Id id) const {
     if (node(id).op == Op::eq && node(node(id).a).op == Op::variable) id = node(id).a;
@@ -276,6 +285,7 @@ class Executor {
     if (!fresh) return at->second;
     Leaf leaf;
     leaf.kind = Leaf::Kind::undefined;
+    leaf.extra = reg;
     Id const id = leaf_value(leaf, program_.widths[reg]);
     return undefined_[reg] = id;
   }
@@ -452,6 +462,7 @@ class Executor {
   struct Known {
     std::unordered_map<Id, bool> truths{};
     std::unordered_map<Id, Id> terms{};
+    std::size_t most_terms = 3000;
   };
   /// Takes a truth for known, and what follows from it; false if that is nothing.
   bool know(Id truth, bool is, Known& known) {
@@ -479,11 +490,12 @@ class Executor {
   }
   /// A term where truths are known: without the choices that they make.
   Id under(Id id, Known& known, unsigned depth) {
-    constexpr std::size_t most_terms = 3000;
     Node const n = node(id);
-    if (n.op == Op::constant || n.op == Op::variable || n.width == 0 || depth > 300) return id;
+    if (is_constant(id) || n.op == Op::variable || depth > 300) return id;
+    if (n.width == 0)
+      if (std::optional<bool> const is = known_truth(id, known)) return *is ? 1 : 0;
     if (auto const found = known.terms.find(id); found != known.terms.end()) return found->second;
-    if (known.terms.size() > most_terms) return id;
+    if (known.terms.size() > known.most_terms) return id;
     known.terms[id] = id;
     Id out = id;
     if (n.op == Op::ite) {
@@ -491,9 +503,15 @@ class Executor {
       if (is) {
         out = under(*is ? n.b : n.c, known, depth + 1);
       } else {
-        Id const b = under(n.b, known, depth + 1), c = under(n.c, known, depth + 1);
-        if (b != n.b || c != n.c) out = pick(n.a, b, c);
+        Id const a = under(n.a, known, depth + 1), b = under(n.b, known, depth + 1), c = under(n.c, known, depth + 1);
+        if (a != n.a || b != n.b || c != n.c) out = b == c || a < 2 ? (a == 0 ? c : b) : add({Op::ite, n.width, a, b, c});
       }
+    } else if (n.op == Op::negation) {
+      Id const a = under(n.a, known, depth + 1);
+      if (a != n.a) out = negate(a);
+    } else if (n.op == Op::conjunction || n.op == Op::disjunction) {
+      Id const a = under(n.a, known, depth + 1), b = under(n.b, known, depth + 1);
+      if (a != n.a || b != n.b) out = n.op == Op::conjunction ? both(a, b) : either(a, b);
     } else {
       Node m = n;
       m.a = under(n.a, known, depth + 1);

@@ -66,9 +66,8 @@ std::unordered_map<std::string_view, Lowering::Handler> const& Lowering::handler
           "ACQBULK",  "WARPGROUP",  "UTMACCTL",   "UTMACMDFLUSH", "UTMAPF",      "UCGABAR_ARV",  "UCGABAR_WAIT",
           "PMTRIG",   "CCTLL",      "CCTLT",      "BPT",        "WARPGROUPSET",  "UBLKPF",       "USETSHMSZ",
           "MATCHUR",  "SETMAXREG",  "SETLMEMBASE", "KILL",      "ARRIVES",       "UTCBAR",       "UTCATOMSWS",
-          "BMOV",     "B2R.RESULT", "SUST",       "STT",        "STTM",          "FENCE_T",      "UTMASTG_W"})
+          "BRA",      "CALL",       "SUST",       "STT",        "STTM",          "FENCE_T",      "UTMASTG_W"})
       h.emplace(none, &L::nothing);
-    h.erase("BMOV");
     return h;
   }();
   return all;

@@ -63,6 +63,11 @@ Lowering::Lowering(Module const& module, Function const& function) : module_(mod
   program_.language = "SASS";
   program_.widths.assign(registers, 32);
   std::fill(program_.widths.begin() + first_predicate, program_.widths.end(), std::uint8_t{1});
+  for (std::uint32_t r = 0; r < registers; ++r)
+    program_.registers.push_back(r < first_uniform             ? fmt::format("R{}", r)
+                                 : r < first_predicate         ? fmt::format("UR{}", r - first_uniform)
+                                 : r < first_uniform_predicate ? fmt::format("P{}", r - first_predicate)
+                                                               : fmt::format("UP{}", r - first_uniform_predicate));
   out_.head.name = function.name;
   out_.head.entry = function.entry;
   out_.head.line = function.line;

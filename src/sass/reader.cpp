@@ -201,7 +201,7 @@ class Reader {
     if (s.starts_with("//")) return;
     if (s.starts_with("Function : ")) return in_code_ = true, begin(s.substr(11), true);
     if (s.starts_with("code for ")) return read_target(s.substr(9));
-    if (s.starts_with(".section")) return read_section(trimmed(s.substr(8)));
+    if (s.starts_with(".section\t") || s.starts_with(".section ")) return read_section(trimmed(s.substr(8)));
     if (s.starts_with(".target")) return read_target(trimmed(s.substr(7)));
     if (!in_code_) return;  // sections without code, and the head of cuobjdump
     if (s.starts_with("/*")) return read_instruction(s);

@@ -29,7 +29,7 @@ struct Leaf {
     counter,   ///< how often the loop's body has run to its end
     phi,       ///< a register at a loop's header: see Phi
     exit,      ///< args: a term of loop `left`, in the iteration in which the thread leaves it
-    undefined  ///< a register that nothing has written; with args: a part of them that all lanes share
+    undefined  ///< register `extra`, which nothing has written; with args: a part of them that all lanes share
   };
   Kind kind = Kind::varying;
   std::uint8_t width = 32;

@@ -157,6 +157,7 @@ struct Program {
   std::vector<MemoryAccess> accesses{};
   std::vector<SharedOperand> operands{};
   std::vector<Variable> symbols{};
+  std::vector<std::string> registers{};       ///< names of the first ones, for messages: `UR4`; PTX has none
   std::vector<std::string> names{};           ///< of what is not modelled: `activemask.b32`, `%clock`
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
