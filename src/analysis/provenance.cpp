@@ -207,6 +207,10 @@ class Launched {
     }
     ++report_.blocks;
     report_.steps += block.steps();
+    if (report_.steps > kernel_.launch.most_steps) {
+      report_.reason = fmt::format("the blocks execute more than {} instructions", kernel_.launch.most_steps);
+      return false;
+    }
     return check(block, names, number);
   }
 

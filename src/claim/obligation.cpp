@@ -142,6 +142,33 @@ struct Decide {
     part(data, hold.data_allowed ? " allowed to depend on data" : " depend on data");
     if (found.accesses.empty() && found.operands.empty()) report.detail = "no access to shared memory";
   }
+  void operator()(FlowHolds const& hold) const {
+    FlowReport const& found = report.flow.emplace(
+        trace_flow(*hold.module, hold.module->functions[hold.function], hold.launch, hold.expectations));
+    auto const three = [](std::array<std::uint32_t, 3> const& v) {
+      return std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]);
+    };
+    auto const& grid = hold.launch.grid;
+    report.domain = "one launch, over all data and every order of the warps; block " +
+                    three(hold.launch.block) + ", grid " + three(grid) + ", " + std::to_string(found.blocks) +
+                    " of its " + std::to_string(std::uint64_t{grid[0]} * grid[1] * grid[2]) + " blocks";
+    if (found.elements != 0 && !found.fault && found.reason.empty())
+      report.detail =
+          std::to_string(found.right) + " of " + std::to_string(found.elements) + " elements right";
+    if (found.fault) report.detail = found.fault->text;
+    if (hold.expectations.empty() && found.verdict == FlowVerdict::proved)
+      report.detail = "each byte is written before it is read, and a barrier is between them";
+    report.basis = Support::measured;  // gpu/evidence/h100-flow.json
+    if (found.verdict == FlowVerdict::proved)
+      report.found = Proved{};
+    else if (found.verdict == FlowVerdict::unknown)
+      report.found = Unknown{found.reason}, report.detail = not_decided;
+    else
+      report.found = Refuted{found.fault   ? found.fault->text
+                             : found.first ? found.first->element + " is not what is expected"
+                                           : "elements that are not written, or not expected",
+                             {}};
+  }
   void operator()(DescriptorHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(TmaHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(FragmentHolds const& hold) const { decide_operand(hold, obligation, limits, report); }

@@ -1,10 +1,12 @@
 // swizproof flow: which elements of global memory reach which element of the result of a compiled kernel?
 #include "command/command.hpp"
+#include "command/emit.hpp"
 #include "command/fat_binary.hpp"
 #include "command/help.hpp"
 
 #include "parse/flow_question.hpp"
 #include "parse/kernels.hpp"
+#include "report/flow.hpp"
 #include "report/report.hpp"
 
 #include <swizproof/analysis/provenance.hpp>
@@ -24,6 +26,7 @@ using Json = nlohmann::ordered_json;
 struct FlowArguments {
   std::string file{};
   FlowQuestion question{};
+  std::string emit{};
 };
 
 struct FlowAnswer {
@@ -37,6 +40,9 @@ FlowAnswer compute(FlowArguments const& arguments) {
   if (parts.size() != 1)
     throw InputError::whole("the binary has more than one module of PTX", arguments.file,
                             "cuobjdump -xptx all writes them");
+  if (!arguments.emit.empty() && !parts[0].part.empty())
+    throw InputError::whole("an obligation is about a file of PTX, and this is a binary", arguments.file,
+                            "cuobjdump -xptx all writes its PTX");
   ptx::Module const module = ptx::read_module(std::move(parts[0].text), parts[0].name);
   FlowPlan plan = plan_flow(module, arguments.question, arguments.file);
   ptx::Function const& kernel = module.functions[plan.function];
@@ -45,121 +51,20 @@ FlowAnswer compute(FlowArguments const& arguments) {
   return answer;
 }
 
-char const* verdict_name(FlowVerdict v) {
-  return v == FlowVerdict::proved ? "proved" : v == FlowVerdict::refuted ? "refuted" : "unknown";
-}
-
-std::string block_text(std::array<std::uint32_t, 3> const& b) {
-  return fmt::format("{},{},{}", b[0], b[1], b[2]);
-}
-
-// ---------------------------------------------------------------------------------------- JSON
-
-Json flow_lines(std::vector<FlowLine> const& lines) {
-  Json out = Json::array();
-  for (FlowLine const& l : lines)
-    out.push_back({{"ptx_line", l.ptx_line},
-                   {"op", l.op},
-                   {"file", l.source.file.empty() ? Json() : Json(l.source.file)},
-                   {"line", l.source.file.empty() ? Json() : Json(l.source.line)}});
-  return out;
-}
-
-Json to_json(FlowAnswer const& answer, FlowArguments const& arguments) {
-  FlowReport const& r = answer.report;
-  Json out{{"verdict", verdict_name(r.verdict)},
-           {"kernel", answer.kernel},
-           {"block", answer.launch.block},
-           {"grid", answer.launch.grid},
-           {"blocks", r.blocks},
-           {"only_blocks", answer.launch.blocks},
-           {"expect", arguments.question.expect},
-           {"elements", r.elements},
-           {"right", r.right},
-           {"wrong", r.wrong},
-           {"missing", r.missing},
-           {"unexpected", r.unexpected},
-           {"missing_names", r.missing_names},
-           {"unexpected_names", r.unexpected_names},
-           {"values", r.values},
-           {"instructions", r.steps},
-           {"first_wrong", nullptr},
-           {"fault", nullptr},
-           {"reason", r.reason.empty() ? Json() : Json(r.reason)},
-           {"at", r.at ? flow_lines({*r.at})[0] : Json()}};
-  if (r.first)
-    out["first_wrong"] = {{"element", r.first->element},
-                          {"block", r.first->block},
-                          {"expected_terms", r.first->expected_terms},
-                          {"found_terms", r.first->found_terms},
-                          {"missing", r.first->missing},
-                          {"extra", r.first->extra},
-                          {"lines", flow_lines(r.first->lines)}};
-  if (r.fault)
-    out["fault"] = {
-        {"text", r.fault->text}, {"block", r.fault->block}, {"lines", flow_lines(r.fault->lines)}};
-  return out;
-}
-
-// ---------------------------------------------------------------------------------------- text
-
-std::string line_text(FlowLine const& l) {
-  std::string const source =
-      l.source.file.empty()
-          ? ""
-          : fmt::format("  {}:{}", l.source.file.substr(l.source.file.rfind('/') + 1), l.source.line);
-  return fmt::format("    PTX line {:<6} {}{}\n", l.ptx_line, l.op, source);
-}
-
-std::string terms_text(std::vector<std::string> const& shown) {
-  return fmt::format("{}", fmt::join(shown, " + "));
-}
-
-void print_wrong(Common const& common, FlowWrong const& w) {
-  fmt::print(common.streams.out, "  {} is wrong, in block {}: {} term{} expected, {} found\n", w.element,
-             block_text(w.block), w.expected_terms, w.expected_terms == 1 ? "" : "s", w.found_terms);
-  if (!w.missing.empty()) fmt::print(common.streams.out, "    missing: {}\n", terms_text(w.missing));
-  if (!w.extra.empty()) fmt::print(common.streams.out, "    found:   {}\n", terms_text(w.extra));
-  fmt::print(common.streams.out, "  moved by\n");
-  for (FlowLine const& l : w.lines) fmt::print(common.streams.out, "{}", line_text(l));
-}
-
-std::uint64_t blocks_of(std::array<std::uint32_t, 3> const& grid) {
-  return std::uint64_t{grid[0]} * grid[1] * grid[2];
-}
-
-std::string names_text(std::uint64_t count, std::vector<std::string> const& names) {
-  std::string const more = count > names.size() ? fmt::format(" and {} more", count - names.size()) : "";
-  return fmt::format("{}{}", fmt::join(names, ", "), more);
-}
-
-void print(Common const& common, FlowAnswer const& answer, FlowArguments const& arguments,
+void print(Common const& common, FlowAnswer const& answer, std::vector<std::string> const& expect,
            Style const& style) {
   FlowReport const& r = answer.report;
-  std::string const word = verdict_name(r.verdict);
+  std::string const word(name(r.verdict));
+  auto const& grid = answer.launch.grid;
   fmt::print(common.streams.out, "{}  block {}, grid {}\n", style.strong(answer.kernel),
-             block_text(answer.launch.block), block_text(answer.launch.grid));
+             three_text(answer.launch.block), three_text(grid));
   fmt::print(common.streams.out, "{}  {}\n",
              r.verdict == FlowVerdict::proved    ? style.good(word)
              : r.verdict == FlowVerdict::refuted ? style.bad(word)
                                                  : style.doubtful(word),
-             arguments.question.expect.empty()
-                 ? "each byte is written before it is read, and a barrier is between them"
-                 : fmt::format("{}", fmt::join(arguments.question.expect, "; ")));
-  if (r.fault) {
-    fmt::print(common.streams.out, "  block {}: {}\n", block_text(r.fault->block), r.fault->text);
-    for (FlowLine const& l : r.fault->lines) fmt::print(common.streams.out, "{}", line_text(l));
-  }
-  if (!r.reason.empty()) {
-    fmt::print(common.streams.out, "  not decided: {}\n", printable(r.reason));
-    if (r.at) fmt::print(common.streams.out, "{}", line_text(*r.at));
-  }
-  if (r.first) print_wrong(common, *r.first);
-  if (r.missing != 0)
-    fmt::print(common.streams.out, "  not written: {}\n", names_text(r.missing, r.missing_names));
-  if (r.unexpected != 0)
-    fmt::print(common.streams.out, "  written and not expected: {}\n",
-               names_text(r.unexpected, r.unexpected_names));
+             expect.empty() ? "each byte is written before it is read, and a barrier is between them"
+                            : fmt::format("{}", fmt::join(expect, "; ")));
+  fmt::print(common.streams.out, "{}", describe(r, 2));
   for (std::string const& v : r.values) fmt::print(common.streams.out, "  {}\n", v);
   if (r.elements != 0 && !r.fault && r.reason.empty())
     fmt::print(common.streams.out, "  {} of {} elements right, {} wrong, {} not written\n", r.right,
@@ -168,17 +73,46 @@ void print(Common const& common, FlowAnswer const& answer, FlowArguments const& 
     fmt::print(common.streams.out,
                "of this launch, {} of its {} blocks, for all data and every order of the warps; {} "
                "instructions of warps\n",
-               r.blocks, blocks_of(answer.launch.grid), r.steps);
+               r.blocks, std::uint64_t{grid[0]} * grid[1] * grid[2], r.steps);
   else
     fmt::print(common.streams.out, "of this launch\n");
 }
 
+/// The question as an obligation.
+std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answer) {
+  FlowQuestion const& q = arguments.question;
+  auto const numbers = [](std::array<std::uint32_t, 3> const& three) {
+    return toml_list({std::to_string(three[0]), std::to_string(three[1]), std::to_string(three[2])});
+  };
+  TomlEntry entry("flow");
+  std::string const about =
+      q.expect.empty() ? answer.kernel + ", without a race" : fmt::format("{}", fmt::join(q.expect, "; "));
+  entry.add("name", obligation_name(arguments.file.substr(arguments.file.rfind('/') + 1) + ": " + about));
+  entry.add("ptx", arguments.file).add("kernel", q.kernel);
+  entry.add_value("block", numbers(answer.launch.block)).add_value("grid", numbers(answer.launch.grid));
+  std::vector<std::string> only;
+  for (auto const& block : answer.launch.blocks) only.push_back(numbers(block));
+  if (!only.empty()) entry.add_value("only_block", toml_list(only));
+  std::vector<std::pair<std::string, std::string>> params;
+  for (std::string const& text : q.params) {
+    std::size_t const equal = text.find('=');
+    params.emplace_back(toml_key(text.substr(0, equal)), toml_text(text.substr(equal + 1)));
+  }
+  if (!params.empty()) entry.add_value("param", toml_table(params));
+  if (q.shared_bytes != 0) entry.add("shared_bytes", q.shared_bytes);
+  return entry.add("result", q.expect).text();
+}
+
 void run(Common& common, FlowArguments const& arguments) {
+  if (!arguments.emit.empty() && arguments.question.every_element)
+    throw InputError::whole("--every-element prints terms, and an obligation has none", "--emit toml");
   FlowAnswer const answer = compute(arguments);
   FlowVerdict const v = answer.report.verdict;
   common.exit_code = v == FlowVerdict::proved ? holds : v == FlowVerdict::refuted ? refuted : undecided;
-  if (common.json) return print_json(common, to_json(answer, arguments));
-  print(common, answer, arguments, style_of(common));
+  Json const document = to_json(answer.report, answer.kernel, answer.launch, arguments.question.expect);
+  if (!arguments.emit.empty()) return print_obligation(common, document, obligation_of(arguments, answer));
+  if (common.json) return print_json(common, document);
+  print(common, answer, arguments.question.expect, style_of(common));
 }
 
 }  // namespace
@@ -215,9 +149,11 @@ void add_flow(CLI::App& app, Common& common) {
          "repeated, for other arrays. Without it, the terms of the first element of each array are printed")
       ->allow_extra_args(false);
   sub->add_flag("--every-element", arguments->question.every_element,
-                "without --expect: print the terms of every element that is written");
+                "without --expect: print the terms of every element that is written")
+      ->disable_flag_override();
   sub->add_option("--shared-bytes", arguments->question.shared_bytes, "bytes of dynamic shared memory")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+  add_emit_toml_to(*sub, arguments->emit);
   sub->callback([&common, arguments] { flow_command::run(common, *arguments); });
 }
 

@@ -4,6 +4,7 @@
 #include "command/page_parts.hpp"
 #include "command/prove.hpp"
 
+#include "report/flow.hpp"
 #include "report/kernel.hpp"
 #include "report/report.hpp"
 #include "report/sarif.hpp"
@@ -133,6 +134,7 @@ std::string certainty_of(Obligation const& o, ObligationReport const& r) {
   if (!r.basis) return certainty(*o.arch);
   std::string_view const model = std::holds_alternative<DescriptorHolds>(o.what) ? "descriptors"
                                  : std::holds_alternative<TmaHolds>(o.what)      ? "the TMA's copies"
+                                 : std::holds_alternative<FlowHolds>(o.what)     ? "data flow"
                                                                                  : "fragments";
   return fmt::format("the model of {} is {}", model, name(*r.basis));
 }
@@ -174,6 +176,11 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
   if (r.spending) out["budget"] = to_json(*r.spending, r.accesses);
   if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && r.kernel)
     out["kernel"] = swizproof::to_json(*r.kernel, hold->kernel, hold->file);
+  if (auto const* hold = std::get_if<FlowHolds>(&o.what); hold != nullptr && r.flow) {
+    std::vector<std::string> expect;
+    for (FlowExpectation const& e : hold->expectations) expect.push_back(e.text);
+    out["flow"] = swizproof::to_json(*r.flow, hold->kernel, hold->launch, expect);
+  }
   if (std::vector<std::string> const notes = notes_of(o); !notes.empty()) out["notes"] = notes;
   for (auto const& [key, text] : o.about) out["about"][key] = text;
   if (!r.accesses.empty()) {
@@ -234,6 +241,7 @@ std::string reasons(Obligation const& o, ObligationReport const& r, int indent, 
   std::string lines;
   for (FailingAccess const& f : failing_of(o, r)) lines += describe(f, *o.arch, indent, style);
   for (FailingOperand const& f : failing_operands_of(o, r)) lines += describe(f, indent);
+  if (r.flow && !o.expect_refuted) lines = describe(*r.flow, indent);
   if (!lines.empty()) return lines;
   std::string const expected =
       o.expect_refuted ? fmt::format("{:{}}it was expected to be refuted\n", "", indent) : "";
@@ -329,6 +337,9 @@ SarifFinding finding_of(Obligation const& o, ObligationReport const& r) {
   Rule const rule = r.error                                      ? malformed_rule
                     : std::holds_alternative<Refuted>(r.outcome) ? refuted_rule
                                                                  : undecided_rule;
+  FlowLine const* const at = r.flow && !o.expect_refuted ? first_line(*r.flow) : nullptr;
+  if (at != nullptr && !at->source.file.empty())
+    return {text, at->source.file, at->source.line, o.title(), rule, "obligation", {}};
   return {text, file, line, o.title(), rule, "obligation", {}};
 }
 

@@ -343,8 +343,9 @@ void add_prove(CLI::App& app, Common& common) {
        "\"column.b32.load\"}]' | swizproof prove /dev/stdin",
        "does a file of obligations hold? (a longer one: share/swizproof/examples/layouts.toml)"});
   auto const options = std::make_shared<ProveOptions>();
-  sub->add_option("FILE", options->files,
-                  "TOML files of [[obligation]] entries, on layouts, and [[kernel]] entries, on PTX");
+  sub->add_option(
+      "FILE", options->files,
+      "TOML files of [[obligation]] entries, on layouts, and [[kernel]] and [[flow]] entries, on PTX");
   sub->add_option("--only", options->only, "claims whose name matches this regular expression");
   sub->add_option("--name", options->name, "the claim of exactly this name");
   sub->add_option("--jobs", options->jobs,

@@ -5,6 +5,7 @@
 #include "parse/pattern.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -27,7 +28,7 @@ std::size_t kernel_of(ptx::Module const& module, std::string const& text, std::s
     for (std::size_t const i : found)
       names += (names.empty() ? "" : "; ") + demangled(module.functions[i].name);
     throw InputError::whole("several kernels have a name that matches", text.empty() ? file : text,
-                            "give --kernel for one of: " + names);
+                            "choose one of: " + names);
   }
   return found[0];
 }
@@ -110,7 +111,8 @@ FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question, std:
     launch.blocks.push_back(parse_three(text, "--only-block", 0));
     for (unsigned i = 0; i < 3; ++i)
       if (launch.blocks.back()[i] >= launch.grid[i])
-        throw InputError::whole("the grid has no such block", text, "give --grid");
+        throw InputError::whole("the grid has no such block", text,
+                                fmt::format("the grid is {}", fmt::join(launch.grid, ",")));
     if (std::count(launch.blocks.begin(), launch.blocks.end(), launch.blocks.back()) != 1)
       throw InputError::whole("this block is given twice", text);
   }

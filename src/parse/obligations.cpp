@@ -1,3 +1,4 @@
+#include "parse/obligations/flow_entries.hpp"
 #include "parse/obligations/kernel_entries.hpp"
 #include "parse/obligations/operand_statements.hpp"
 #include "parse/obligations/toml_file.hpp"
@@ -24,9 +25,9 @@ class Reader {
   std::vector<Obligation> read() {
     toml::table const root = file_.parse();
     for (auto const& [key, value] : root) {
-      if (key != "obligation" && key != "kernel")
+      if (key != "obligation" && key != "kernel" && key != "flow")
         file_.fail("unknown key '" + std::string(key.str()) +
-                       "': a file holds [[obligation]] and [[kernel]] entries",
+                       "': a file holds [[obligation]], [[kernel]] and [[flow]] entries",
                    key.source());
       if (!value.is_array() || value.as_array()->empty())
         file_.fail(fmt::format("write [[{}]] above the keys of an entry", key.str()), value.source());
@@ -41,8 +42,11 @@ class Reader {
       for (toml::node const& entry : *kernels)
         for (Obligation& one : kernel_obligations(file_, entry, archs_, modules_, names_))
           read.push_back(std::move(one));
+    if (toml::array const* const flows = root["flow"].as_array())
+      for (toml::node const& entry : *flows) read.push_back(flow_obligation(file_, entry, modules_, names_));
     if (read.empty())
-      throw InputError::whole("the file holds no [[obligation]] and no [[kernel]]", file_.path());
+      throw InputError::whole("the file holds no [[obligation]], no [[kernel]] and no [[flow]]",
+                              file_.path());
     return read;
   }
 

@@ -45,7 +45,8 @@ struct FlowLaunch {
       false;  ///< without expectations: the terms of all elements that are written, not of the first alone
   /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.
   std::function<double(FlowArray const&, std::uint64_t)> data{};
-  std::uint64_t most_steps = 400'000'000;  ///< instructions of warps, then the answer is unknown
+  std::uint64_t most_steps =
+      400'000'000;  ///< instructions of warps in all blocks, then the answer is unknown
 };
 
 /// An index of an expectation, and its values.

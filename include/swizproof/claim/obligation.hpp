@@ -7,6 +7,7 @@
 #include <swizproof/analysis/equal.hpp>
 #include <swizproof/analysis/kernel.hpp>
 #include <swizproof/analysis/movement.hpp>
+#include <swizproof/analysis/provenance.hpp>
 #include <swizproof/analysis/retile.hpp>
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/core/error.hpp>
@@ -111,6 +112,15 @@ struct KernelHolds {
   bool data_allowed = false;  ///< accesses that depend on loaded data are no reason to fail
 };
 
+/// `[[flow]]`: each element of a kernel's result is what is expected, in one launch.
+struct FlowHolds {
+  std::shared_ptr<ptx::Module const> module{};
+  std::size_t function = 0;  ///< index in the module
+  std::string kernel{};      ///< demangled
+  FlowLaunch launch{};
+  std::vector<FlowExpectation> expectations{};
+};
+
 /// An entry that cannot be read, and why.
 struct Malformed {
   InputError error{""};
@@ -121,7 +131,7 @@ struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
   std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds,
-               DescriptorHolds, TmaHolds, FragmentHolds, RetileHolds, KernelHolds, Malformed>
+               DescriptorHolds, TmaHolds, FragmentHolds, RetileHolds, KernelHolds, FlowHolds, Malformed>
       what{};
   Architecture const* arch = &sm_90;
   bool arch_is_given = false;  ///< by the entry or by --arch
@@ -161,6 +171,7 @@ struct ObligationReport {
   std::vector<Engine> engines{};
   std::vector<AccessVerdict> accesses{};
   std::optional<KernelReport> kernel{};  ///< of a compiled kernel
+  std::optional<FlowReport> flow{};      ///< of a launch
   std::optional<Support>
       basis{};  ///< of the model of an operand, a copy or a fragment; else the bank model's counts
   std::optional<Spending> spending{};  ///< of a budget whose accesses can all be counted

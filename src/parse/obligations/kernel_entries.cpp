@@ -42,7 +42,7 @@ class KernelEntries {
     if (ptx == nullptr) file_.fail("the entry has no ptx", table.source(), "ptx = \"build/gemm.ptx\"");
     KernelHolds hold;
     hold.file = file_.string(*ptx, "ptx");
-    hold.module = file_.within(*ptx, [&] { return module_of(hold.file); });
+    hold.module = file_.within(*ptx, [&] { return ptx_module(file_, modules_, hold.file); });
     hold.options = kernel_options(table);
     hold.options.file = hold.file;
     hold.data_allowed = data_allowed(table);
@@ -92,13 +92,6 @@ class KernelEntries {
     one.what = hold;
     one.of_several = archs.size() > 1;
     for (Architecture const* arch : archs) all.emplace_back(one).arch = arch;
-  }
-
-  [[nodiscard]] std::shared_ptr<ptx::Module const> module_of(std::string const& file) {
-    std::shared_ptr<ptx::Module const>& module = modules_[file];
-    std::string const path = (std::filesystem::path(file_.folder()) / file).string();
-    if (!module) module = std::make_shared<ptx::Module const>(ptx::read_module(read_file(path), path));
-    return module;
   }
 
   /// `it has gemm(float*); ...`: at most five.
@@ -243,6 +236,14 @@ class KernelEntries {
 };
 
 }  // namespace
+
+std::shared_ptr<ptx::Module const> ptx_module(TomlFile const& obligations, PtxModules& modules,
+                                              std::string const& file) {
+  std::shared_ptr<ptx::Module const>& module = modules[file];
+  std::string const path = (std::filesystem::path(obligations.folder()) / file).string();
+  if (!module) module = std::make_shared<ptx::Module const>(ptx::read_module(read_file(path), path));
+  return module;
+}
 
 std::vector<Obligation> kernel_obligations(TomlFile const& file, toml::node const& entry,
                                            std::vector<Architecture const*> const& archs, PtxModules& modules,

@@ -962,6 +962,7 @@ class Flow(Answer):
     fault: Optional[FlowFault] = None
     reason: Optional[str] = None
     at: Optional[FlowLine] = None
+    obligation: Optional[str] = None
 
 
 @record
@@ -1079,6 +1080,7 @@ class Claim(Record):
     accesses: Optional[List[AccessVerdict]] = None
     about: Optional[Dict[str, str]] = None
     kernel: Optional[CompiledKernel] = None
+    flow: Optional[Flow] = None
 
 
 @record
