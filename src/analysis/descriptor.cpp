@@ -365,8 +365,23 @@ class DescriptorSearch {
                       is_of_the_other ? ", but one of tcgen05" : ""));
     else if (own && own->bits == 0 && answer.misread)
       answer.reasons.push_back(
-          fmt::format("it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes",
-                      name(question_.reader)));
+          fmt::format("it has no swizzle, and without one {} reads atoms of 8 x 16 contiguous bytes{}",
+                      name(question_.reader), swizzled_tile()));
+  }
+
+  /// `; the same rows in a swizzle mode: gmma:K_SW128<f16> (64,64)`, where k is contiguous and a mode's rows divide it; else empty.
+  [[nodiscard]] std::string swizzled_tile() const {
+    unsigned const bytes = tile_.element_bytes;
+    bool const along_k = tile_.depth > 1 && tile_.places[tile_.index(0, 1, 0)] == tile_.places[0] + bytes;
+    if (!along_k || tile_.rest != 1 || tile_.rows % 8 != 0) return {};
+    for (unsigned const row : {128U, 64U, 32U})
+      if (tile_.depth * bytes % row == 0)
+        return fmt::format("; the same rows in a swizzle mode: gmma:K_SW{}<{}> ({},{})", row,
+                           bytes == 1   ? "e4m3"
+                           : bytes == 2 ? "f16"
+                                        : "tf32",
+                           tile_.rows, tile_.depth);
+    return {};
   }
 
   /// Why there is none: of the ways with the tile's own swizzle, else of all, the one that reads most elements right, and the
