@@ -748,6 +748,18 @@ class Lowering {
     return 1;
   }
 
+  /// A word of a load or store without a space that PTX ISA 9.1, 9.7.9, does not have: a space misspelled, or a new one. Else empty.
+  static std::string_view unknown_word(Words const& parts) {
+    static constexpr std::string_view known[] = {
+        "weak",    "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys", "nc",
+        "unified", "ca",       "cg",      "cs",      "lu",      "cv",   "wb",  "wt",      "v2",  "v4",  "v8"};
+    for (std::string_view const p : parts)
+      if (p != parts[0] && type_of(p).kind == 0 && p.find("::") == p.npos &&
+          std::find(std::begin(known), std::end(known), p) == std::end(known))
+        return p;
+    return {};
+  }
+
   MemoryAccess access_at(Instruction const& i, Operand const& where) {
     MemoryAccess m;
     m.op = std::string(i.opcode);
@@ -846,6 +858,8 @@ class Lowering {
       m.generic = space == Space::generic;
       if (has(parts, "shared::cluster")) {
         m.reason = "the memory of another block of the cluster is not modelled";
+      } else if (std::string_view const word = m.generic ? unknown_word(parts) : ""; !word.empty()) {
+        m.reason = "'." + std::string(word) + "' is no state space or modifier that is known";
       } else if (m.bytes <= 16) {
         m.instruction = swizproof::Instruction{load ? Operation::ld_shared : Operation::st_shared, m.bytes};
       } else {

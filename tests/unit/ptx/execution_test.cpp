@@ -206,5 +206,21 @@ TEST(Lower, ParametersInRegistersAreWrittenFirst) {
     })) << r;
 }
 
+TEST(Lower, AMisspelledStateSpaceIsNoGenericAccess) {
+  auto const access = [](std::string const& opcode) {
+    Module const m = read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n.reg .b64 %rd<2>;\n"
+        ".reg .f32 %f<2>;\n" +
+            opcode + " [%rd1], %f1;\nret;\n}\n",
+        "test.ptx");
+    return lower(m, m.functions.at(0)).accesses.at(0);
+  };
+  EXPECT_EQ(access("st.sharde.f32").reason, "'.sharde' is no state space or modifier that is known");
+  EXPECT_FALSE(access("st.sharde.f32").instruction);
+  for (char const* const known :
+       {"st.f32", "st.volatile.f32", "st.relaxed.gpu.L1::no_allocate.f32", "st.wb.v2.f32"})
+    EXPECT_EQ(access(known).reason, "") << known;
+}
+
 }  // namespace
 }  // namespace swizproof::ptx
