@@ -594,6 +594,14 @@ TEST(EvidenceLeaves, OfOperands) {
   EXPECT_EQ(unseen(record_of_operands()), and_metadata({"/seed", "/devices", "/ranks"}));
 }
 
+TEST(EvidenceLeaves, OfRegisters) {
+  EXPECT_EQ(unseen("h100-registers.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
+TEST(EvidenceLeaves, OfBoxes) {
+  EXPECT_EQ(unseen("h100-boxes.json"), and_metadata({"/seed", "/devices", "/ranks"}));
+}
+
 TEST(EvidenceLeaves, OfWgmma) {
   EXPECT_EQ(unseen("h200-wgmma.json"), and_metadata({"/seed", "/devices", "/ranks"}));
 }
