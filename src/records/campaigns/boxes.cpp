@@ -24,23 +24,31 @@ bool is_legal(gpu::BoxEncoding const& e) {
   return tma_box(q, sm_90).broken.empty();
 }
 
-/// The driver's answers by type and mode, each as the rules have it.
-void check_encodings(Recomputation& r) {
-  std::vector<std::string> names;
-  std::map<std::string, std::vector<std::int64_t>> expected;
+/// Rows by kind, type and mode, as the rules have them.
+struct ExpectedEncodings {
+  std::map<std::string, std::vector<std::int64_t>> rows{};
   std::uint64_t accepted = 0, refused = 0;
+};
+ExpectedEncodings expected_encodings() {
+  ExpectedEncodings all;
   for (gpu::BoxEncoding const& e : gpu::box_encodings()) {
-    std::string const name = std::string(e.im2col ? "im2col" : "tiled") + ", type " + text_of(e.type) +
-                             ", mode " + text_of(static_cast<unsigned>(e.mode));
     bool const legal = is_legal(e);
-    (legal ? accepted : refused) += 1;
-    std::vector<std::int64_t>& row = expected[name];
+    (legal ? all.accepted : all.refused) += 1;
+    std::vector<std::int64_t>& row =
+        all.rows[std::string(e.im2col ? "im2col" : "tiled") + ", type " + text_of(e.type) + ", mode " +
+                 text_of(static_cast<unsigned>(e.mode))];
     row.insert(row.end(), {e.box[0], e.box[1], legal ? 0 : 1});
   }
-  r.equal("accepted", r.counts.count("accepted"), accepted);
-  r.equal("refused", r.counts.count("refused"), refused);
+  return all;
+}
+
+/// The driver's answers by type and mode, each as the rules have it.
+void check_encodings(Recomputation& r) {
+  static ExpectedEncodings const expected = expected_encodings();
+  r.equal("accepted", r.counts.count("accepted"), expected.accepted);
+  r.equal("refused", r.counts.count("refused"), expected.refused);
   std::map<std::string, std::vector<std::int64_t> const*> kept;
-  for (auto const& [name, row] : expected) kept[name] = &row;
+  for (auto const& [name, row] : expected.rows) kept[name] = &row;
   auto const about = [](Json const& row) {
     std::string const kind = with_members(row, 4).at(0);
     return kind + ", type " + text_of(integer<unsigned>(row.at(1))) + ", mode " +
@@ -137,6 +145,7 @@ void check_pixels(Recomputation& r) {
 /// [start], [offset], destination, wrong, [element of channel 0 of each pixel, -1 outside of the tensor]].
 void check_boxes(Recomputation& r) {
   r.check_units(1);
+  r.equal<std::uint64_t>("shards of the one unit", r.share.count / r.share.parts(), 1);
   (void)r.longest.measured("seconds");
   if (!r.share.has(0)) return;
   check_encodings(r);
