@@ -257,10 +257,7 @@ void encode_boxes(Encode tiled, EncodeIm2col im2col, void* tensor, Record& recor
 void copy_packed(Encode function, Record& record) {
   Buffer<std::uint16_t> tensor(tensor_elements + 64), shared(window / 2);
   Buffer<unsigned> gave_up(1);
-  for (Case const& c : box_copies()) {
-    if (c.mode > 3 || c.global_offset != 0 || 4 * c.box[0] > 256 || c.line_bytes() % 16 != 0 ||
-        (c.mode != 0 && c.line_bytes() > 16U << c.mode))
-      continue;
+  for (Case const& c : packed_copies()) {
     std::vector<std::uint16_t> contents(tensor.size(), untouched);
     if (!c.store)
       for (std::uint32_t e = 0; e < tensor_elements; ++e) contents[e] = static_cast<std::uint16_t>(e);

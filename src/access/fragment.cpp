@@ -99,6 +99,34 @@ Layout scales_of(Fragment const& f) {
   return layout_of({{4, 0}, {8, 1}}, {{blocks, 8}});
 }
 
+/// Metadata of a sparse A: MMA_Traits<...>::ELayout in indices, lanes that the selector chooses among hold the same.
+Layout metadata_of(Fragment const& f) {
+  std::int64_t const m = f.rows, half = 16 / f.bits;
+  std::vector<Mode> threads{{4, 0}}, values{{half, m}, {2, 8}};
+  if (f.formula == FragmentFormula::e_pair) threads = {{2, half * m}, {2, 0}};
+  if (f.formula == FragmentFormula::e_pair_rows || f.formula == FragmentFormula::e_all) {
+    threads = {{2, 8}, {2, f.formula == FragmentFormula::e_all ? 16 * m : 0}};
+    values = {{16, m}};
+  }
+  threads.push_back({8, 1});
+  if (f.threads == 128) threads.push_back({4, 16});
+  return layout_of(threads, values);
+}
+
+/// Copy_Traits<SM100_UTCCP_...> and UMMA::tmem_sf_frg: lanes of Tensor Memory and their columns, or bytes of them.
+Layout cells_of(Fragment const& f) {
+  std::int64_t const rows = f.rows;
+  std::vector<Mode> threads{{f.threads, 1}}, values{{f.columns, rows}};
+  if (f.formula == FragmentFormula::copied_02_13) threads = {{64, 1}, {2, 0}};
+  if (f.formula == FragmentFormula::copied_01_23) threads = {{32, 1}, {2, 0}, {2, 32}};
+  if (f.formula == FragmentFormula::copied_x4) threads = {{32, 1}, {4, 0}};
+  if (f.formula == FragmentFormula::scales_in_tensor_memory) {
+    threads = {{32, 1}, {4, 0}};
+    if (rows > 32) values.push_back({rows / 32, 32});
+  }
+  return layout_of(threads, values);
+}
+
 /// MMA_Traits<...>::CLayout, and GMMA::CLayout_64xN.
 Layout operand_d(Fragment const& f) {
   std::int64_t const m = f.rows;
@@ -123,6 +151,8 @@ std::string letter(Operand operand) {
       return "sfa";
     case Operand::scale_b:
       return "sfb";
+    case Operand::e:
+      return "e";
     case Operand::d:
       break;
   }
@@ -138,13 +168,15 @@ std::string NamedFragment::name() const {
 std::string_view NamedFragment::row_index() const {
   if (tensor_memory()) return "lane";
   if (!operand) return "row";
-  if (*operand == Operand::scale_b) return "block";
+  if (*operand == Operand::scale_b) return of_cells ? "n" : "block";
   return *operand == Operand::b ? "k" : "m";
 }
 
 std::string_view NamedFragment::column_index() const {
   if (!operand || tensor_memory()) return "column";
-  if (*operand == Operand::scale_a) return "block";
+  if (*operand == Operand::scale_a || (of_cells && *operand == Operand::scale_b)) return "block";
+  if (*operand == Operand::e) return "index";
+  if (*operand == Operand::a && sparse) return "nonzero";
   return *operand == Operand::a ? "k" : "n";
 }
 
@@ -153,6 +185,9 @@ Layout thread_values(Fragment const& f) {
   std::int64_t const run = f.bits >= 32 ? 1 : 32 / f.bits;
   if (counts_bits(f)) return matrices_of(f);
   if (is_tensor_memory(f.formula)) return tensor_memory_of(f);
+  if (f.formula >= FragmentFormula::copied && f.formula <= FragmentFormula::scales_in_tensor_memory)
+    return cells_of(f);
+  if (f.formula >= FragmentFormula::e_one && f.formula <= FragmentFormula::e_all) return metadata_of(f);
   if (holders_of_each(f) > 1) return scales_of(f);
   if (is_b(f)) return operand_b(f, run);
   if (f.formula < FragmentFormula::b_k4) return operand_a(f, run);

@@ -55,6 +55,12 @@ std::string rule_of_width(TmaBoxQuestion const& q) {
                      q.mode->name, q.mode->width, extent_name(q, 0), 8 * q.mode->width / shared_bits(q));
 }
 
+/// Drivers refuse packed types on compute capability 9.0: campaign `boxes`.
+std::string rule_of_type(TmaBoxQuestion const& q, Architecture const& arch) {
+  if (q.packed == nullptr || arch.capability == unknown_capability || arch.capability >= 100) return {};
+  return fmt::format("{} has no elements of {}, which came with compute capability 10.0", arch.name, q.type);
+}
+
 std::string rule_of_mode(TmaBoxQuestion const& q, Architecture const& arch) {
   if (q.packed != nullptr && !q.packed->modes.empty() &&
       q.packed->modes.find(fmt::format(" {} ", q.mode->name)) == std::string_view::npos)
@@ -90,8 +96,9 @@ std::string rule_of_size(TmaBoxQuestion const& q, Architecture const& arch) {
 /// The rules that a box breaks; that of its size where it keeps the others.
 std::vector<std::string> broken_rules(TmaBoxQuestion const& q, Architecture const& arch) {
   std::vector<std::string> broken;
-  for (std::string& rule : std::vector<std::string>{rule_of_rank(q), rule_of_extents(q), rule_of_line(q),
-                                                    rule_of_width(q), rule_of_mode(q, arch)})
+  for (std::string& rule :
+       std::vector<std::string>{rule_of_rank(q), rule_of_extents(q), rule_of_line(q), rule_of_width(q),
+                                rule_of_type(q, arch), rule_of_mode(q, arch)})
     if (!rule.empty()) broken.push_back(std::move(rule));
   if (broken.empty())
     if (std::string rule = rule_of_size(q, arch); !rule.empty()) broken.push_back(std::move(rule));

@@ -1,6 +1,8 @@
 // Cases of campaign `boxes`: which boxes the driver accepts, and what the packed type of 8 bytes and im2col copies move.
 #pragma once
 
+#include "campaign/cases.hpp"
+
 #include <swizproof/hardware/tma.hpp>
 
 #include <cstdint>
@@ -34,6 +36,16 @@ struct BoxEncoding {
       for (unsigned const x : {4U, 8U, 12U, 16U, 32U, 33U, 48U, 64U, 96U, 128U, 256U, 257U})
         for (unsigned const y : {1U, 3U, 256U, 257U, 1024U, 1025U})
           all.push_back({type.number, type.bits, true, {x, y}, mode});
+  return all;
+}
+
+/// Boxes of `tma` that 16U4_ALIGN8B could copy, with four times the elements along a line.
+[[nodiscard]] inline std::vector<BoxCopy> packed_copies() {
+  std::vector<BoxCopy> all;
+  for (BoxCopy const& c : box_copies())
+    if (c.mode <= 3 && c.global_offset == 0 && c.box[0] <= 64 && c.line_bytes() % 16 == 0 &&
+        (c.mode == 0 || c.line_bytes() <= 16U << c.mode))
+      all.push_back(c);
   return all;
 }
 

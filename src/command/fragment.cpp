@@ -161,6 +161,13 @@ Json to_json(FragmentResult const& result) {
   return out;
 }
 
+/// `T5 R1.hi`; of Tensor Memory `L5 C1.b2`: lane and column.
+std::string place_name(NamedFragment const& named, unsigned thread, unsigned value, unsigned bits) {
+  std::string at = register_name(named.fragment, value, bits);
+  if (named.of_cells) at[0] = 'C';
+  return fmt::format("{}{} {}", named.of_cells ? 'L' : 'T', thread, at);
+}
+
 /// Values of one cell of the table: the most that lie side by side in one register everywhere.
 unsigned cell_values(Fragment const& f, bool down) {
   unsigned const most = std::min(f.register_bits() / f.bits, down ? f.rows : f.columns);
@@ -192,7 +199,7 @@ std::string table_of(NamedFragment const& named) {
   for (unsigned r = 0; r < shown_rows; ++r)
     for (unsigned c = 0; c < shown_cells; ++c) {
       Holder const at = turned ? holder_of(f, c * run, r) : holder_of(f, r, c * run);
-      cells[r + 1].push_back(fmt::format("T{} {}", at.thread, register_name(f, at.value, run * f.bits)));
+      cells[r + 1].push_back(place_name(named, at.thread, at.value, run * f.bits));
     }
   std::size_t width = 0;
   for (auto const& row : cells)
@@ -216,6 +223,8 @@ std::string table_of(NamedFragment const& named) {
 std::string index_text(NamedFragment const& named) {
   Fragment const& f = named.fragment;
   if (counts_bits(f)) return "(lane, bit of its registers) -> bit of the rows, 128 each";
+  if (named.of_cells)
+    return fmt::format("(lane, cell) -> {} + {} {}", named.row_index(), f.rows, named.column_index());
   char const* const thread = f.threads == warp_lanes && !named.tensor_memory() ? "lane" : "thread";
   bool const b = is_b(f);
   return fmt::format("({}, value) -> {} + {} {}", thread, b ? named.column_index() : named.row_index(),
@@ -224,9 +233,15 @@ std::string index_text(NamedFragment const& named) {
 
 /// Statement that is proved of one fragment.
 std::string statement(Fragment const& f) {
-  if (unsigned const lanes = holders_of_each(f); lanes > 1)
+  unsigned const lanes = holders_of_each(f);
+  if (f.formula >= FragmentFormula::copied && f.formula <= FragmentFormula::scales_in_tensor_memory)
+    return fmt::format("PTX's lanes and columns are this layout, and every element is in {} lane{}", lanes,
+                       lanes == 1 ? "" : "s");
+  if (lanes > 1)
     return fmt::format(
-        "PTX's registers are this layout, and every scale is in {} lanes, one of which is read", lanes);
+        "PTX's registers are this layout, and every {} is in {} lanes, one of which is read",
+        f.formula == FragmentFormula::scale_a || f.formula == FragmentFormula::scale_b ? "scale" : "index",
+        lanes);
   return "PTX's formulas are this layout, and every element is held in exactly one place";
 }
 
@@ -235,6 +250,8 @@ std::string matrix_text(NamedFragment const& named) {
   Fragment const& f = named.fragment;
   if (named.tensor_memory())
     return fmt::format(": {} lanes x {} columns of Tensor Memory", f.rows, f.columns);
+  if (named.of_cells)
+    return fmt::format(": {} rows x {} columns of a matrix in shared memory", f.rows, f.columns);
   if (!named.memory)
     return fmt::format(": {} x {}, row r in the source's registers of lanes 4r to 4r + 3", f.rows, f.columns);
   return fmt::format(": {} rows of {}, row r at the address that lane r gives", f.rows, f.columns);
@@ -246,8 +263,11 @@ std::string title(NamedFragment const& named) {
                                ? fmt::format(", operand {}: {} x {}, ({}, {})", named.operand_letter(),
                                              f.rows, f.columns, named.row_index(), named.column_index())
                                : matrix_text(named);
-  return fmt::format("{}{}, elements of {} bits; {} {} with {} register{} of {} bits", named.instruction,
-                     what, f.bits, f.threads,
+  if (named.of_cells)
+    return fmt::format("{}{}, elements of {} bits; {} lanes of Tensor Memory with {} columns of 32 bits",
+                       named.instruction, what, f.bits, f.threads, f.registers());
+  return fmt::format("{}{}, elements of {} bit{}; {} {} with {} register{} of {} bits", named.instruction,
+                     what, f.bits, f.bits == 1 ? "" : "s", f.threads,
                      f.threads == warp_lanes && !named.tensor_memory() ? "lanes" : "threads", f.registers(),
                      f.registers() == 1 ? "" : "s", f.register_bits());
 }
@@ -256,7 +276,7 @@ void print_lane(NamedFragment const& named, unsigned lane) {
   Fragment const& f = named.fragment;
   unsigned const each = f.register_bits() / f.bits;
   for (unsigned r = 0; r < f.registers(); ++r) {
-    fmt::print("  T{} R{} ", lane, r);
+    fmt::print("  {} ", place_name(named, lane, r * each, f.register_bits()));
     for (unsigned i = r * each; i < std::min((r + 1) * each, f.values); ++i)
       fmt::print(" {}", element_text(named, element_of(f, std::uint32_t{lane}, std::uint32_t{i})));
     fmt::print("\n");
@@ -296,9 +316,9 @@ void print_text(FragmentResult const& result, Style const& style) {
     fmt::print("  {}; needs {}\n{}", result.evidence, named.needs, style.gap());
   if (result.holder) {
     Holder const at = *result.holder;
-    fmt::print("  {} is in T{} {}, its value {}\n",
+    fmt::print("  {} is in {}, its value {}\n",
                element_text(named, element_of(f, std::uint32_t{at.thread}, std::uint32_t{at.value})),
-               at.thread, register_name(f, at.value, f.bits), at.value);
+               place_name(named, at.thread, at.value, f.bits), at.value);
   }
   if (result.lane) print_lane(named, *result.lane);
   if (!result.holder && !result.lane && !style.brief()) fmt::print("{}", table_of(named));
@@ -328,7 +348,7 @@ void run(Common& common, FragmentArguments const& options) {
                             options.fragment,
                             "--into \"$(cat tiled_mma.txt):a\"; 'swizproof check' and 'eval' take it as an "
                             "access and as a layout");
-  if (options.fragment.find('=') != std::string::npos)
+  if (options.fragment.find('=') != std::string::npos && !looks_like_tiled_mma(options.fragment))
     throw InputError::whole(
         "rows say where an operand's elements lie in memory: --into, the operand, is missing",
         options.fragment,
@@ -361,14 +381,16 @@ void add_fragment(CLI::App& app, Common& common) {
   sub->add_option("FRAGMENT", options->fragment,
                   "mma.m16n8k16.f16:a | wgmma.m64n128k16.f16:d | ldmatrix.x4.trans | stmatrix.x2 |\n"
                   "SM80_16x8x16_F32F16F16F32_TN:b | movmatrix.trans | tcgen05.ld.32x32b.x8 |\n"
-                  "mma.m16n8k64.kind::mxf4.e2m1:sfa | "
+                  "mma.m16n8k64.kind::mxf4.e2m1:sfa | mma.sp.m16n8k32.f16:e | tcgen05.cp.32x128b.warpx4 |\n"
                   "with --into ldmatrix.x4: row = ..., col = ... too,\n"
                   "expressions in lane, of wgmma also warp (0 to 3) and thread, in unsigned 64-bit words;\n"
-                  "what print(tiled_mma) prints, with :a, :b or :c behind it; with --into print(tiled_copy)")
+                  "make_tiled_mma(ATOM{}, ..) or what print(tiled_mma) prints, with :a, :b or :c behind it; "
+                  "with --into print(tiled_copy)")
       ->required();
-  sub->add_option("--operand", options->operand,
-                  "a, b, c or d, or sfa or sfb for scales, instead of the letter behind the colon")
-      ->check(CLI::IsMember({"a", "b", "c", "d", "sfa", "sfb"}));
+  sub->add_option(
+         "--operand", options->operand,
+         "a, b, c or d, sfa or sfb for scales, or e for metadata, instead of the letter behind the colon")
+      ->check(CLI::IsMember({"a", "b", "c", "d", "sfa", "sfb", "e"}));
   sub->add_option("--element", options->element,
                   "what ldmatrix and stmatrix move (default f16), or what results are converted to:\n"
                   "f16, e4m3, s8, .. or CUTLASS's half_t, float_e4m3_t, ..")

@@ -37,7 +37,7 @@ struct FragmentArguments {
   unsigned const part = from % size / bits;
   if (bits == size) return name;
   if (bits == 16) return name + (part == 0 ? ".lo" : ".hi");
-  return name + (bits == 8 ? ".b" : ".n") + std::to_string(part);
+  return name + (bits == 8 ? ".b" : bits == 4 ? ".n" : bits == 2 ? ".i" : ".bit") + std::to_string(part);
 }
 
 [[nodiscard]] inline std::string element_text(NamedFragment const& f, MatrixElement const& e) {

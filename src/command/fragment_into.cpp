@@ -79,6 +79,8 @@ std::string_view name_of(Blocks b) {
 
 /// When results with k permuted so are right.
 std::string harmless(MovementAnswer const& r) {
+  if (r.operand().sparse)
+    return "correct if and only if the metadata and k of the other operand are permuted the same way";
   std::string const alike = "correct if and only if k of the other operand is permuted the same way";
   std::vector<unsigned> const& scaled = r.operand().scale_blocks;
   if (scaled.empty()) return alike;

@@ -111,8 +111,9 @@ std::size_t dimensions_of(Layout const& tile) {
 void take_recast(TmaResult& result) {
   unsigned const before = *result.map.element_bits;
   static_cast<Map&>(result.map) = *result.found.recast;
-  std::string const types = before == 4 ? "16U4_ALIGN8B copies the same bytes, with twice the first extents "
-                                          "of box (at most 256) and tensor; "
+  std::string const types = before == 4 ? "from compute capability 10.0 on 16U4_ALIGN8B copies the same "
+                                          "bytes, with twice the first extents of box (at most 256) and "
+                                          "tensor; "
                                           "16U4_ALIGN16B writes others, 8 bytes free behind every 8 (--box "
                                           "128,ROWS --element 16U4_ALIGN16B)"
                                         : fmt::format("TMA has no elements of {} bits", before);

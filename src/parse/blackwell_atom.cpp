@@ -3,6 +3,7 @@
 #include "parse/scanner.hpp"
 
 #include <swizproof/hardware/element.hpp>
+#include <swizproof/hardware/tensor_memory.hpp>
 #include <swizproof/parse/parse.hpp>
 
 #include <algorithm>
@@ -32,12 +33,15 @@ std::optional<std::string> ptx_type(std::string const& cutlass) {
 /// `SM120_16x8x32_TN<A, B, C>`, `SM120_16x8x{32,64}_TN_VS<A, B, C, SF, VS>`. [CUTLASS 4.7, include/cute/arch/mma_sm120.hpp]
 std::string of_sm120(std::string_view name) {
   std::string_view const atom = name.substr(0, name.find('<'));
-  bool const scaled = atom == "SM120_16x8x32_TN_VS" || atom == "SM120_16x8x64_TN_VS";
-  if (!scaled && atom != "SM120_16x8x32_TN")
+  bool const sparse = atom.starts_with("SM120_SPARSE_");
+  bool const scaled = atom.ends_with("_VS");
+  if (atom != "SM120_16x8x32_TN_VS" && atom != "SM120_16x8x64_TN_VS" && atom != "SM120_16x8x32_TN" &&
+      atom != "SM120_SPARSE_16x8x64_TN" && atom != "SM120_SPARSE_16x8x64_TN_VS" &&
+      atom != "SM120_SPARSE_16x8x128_TN_VS")
     refuse_atom(
         "unknown atom of SM120", name,
         "SM120_16x8x32_TN<A,B,C>, SM120_16x8x32_TN_VS<A,B,C,SF,VS> and SM120_16x8x64_TN_VS<A,B,C,SF,VS> are "
-        "known; sparse ones are not modelled");
+        "known, and SM120_SPARSE_16x8x{64,128}_TN..");
   std::vector<std::string> const arguments = template_arguments(name);
   if (arguments.size() != (scaled ? 5U : 3U))
     refuse_atom("the template arguments of this atom are missing", name,
@@ -50,19 +54,23 @@ std::string of_sm120(std::string_view name) {
     types[i] = *type;
   }
   std::string const tail = "." + types[2] + "." + types[0] + "." + types[1] + "." + types[2];
-  if (!scaled) return "mma.m16n8k32.kind::f8f6f4" + tail;
+  std::string const head = sparse ? "mma.sp::ordered_metadata." : "mma.";
+  if (!scaled) return head + (sparse ? "m16n8k64" : "m16n8k32") + ".kind::f8f6f4" + tail;
   std::string scale = arguments[3];
   if (!scale.starts_with("float_ue") || !scale.ends_with("_t"))
     refuse_atom("scales are of float_ue8m0_t or float_ue4m3_t", name);
   scale = scale.substr(6, scale.size() - 8);
-  bool const wide = atom == "SM120_16x8x32_TN_VS";
-  if (arguments[4] != "32" && (wide || arguments[4] != "16"))
+  bool const wide = atom == "SM120_16x8x32_TN_VS" || atom == "SM120_SPARSE_16x8x64_TN_VS";
+  if (!sparse && arguments[4] != "32" && (wide || arguments[4] != "16"))
     refuse_atom(wide ? "one scale is for 32 elements of this atom"
                      : "one scale is for 16 or 32 elements of this atom",
                 name);
-  if (wide) return "mma.m16n8k32.kind::mxf8f6f4.block_scale.scale_vec::1X" + tail + "." + scale;
-  return "mma.m16n8k64.kind::mxf4nvf4.block_scale.scale_vec::" +
-         std::string(arguments[4] == "16" ? "4X" : "2X") + tail + "." + scale;
+  if (wide)
+    return head + (sparse ? "m16n8k64" : "m16n8k32") + ".kind::mxf8f6f4.block_scale.scale_vec::1X" + tail +
+           "." + scale;
+  bool const four = arguments[4] == (sparse ? "32" : "16");
+  return head + (sparse ? "m16n8k128" : "m16n8k64") +
+         ".kind::mxf4nvf4.block_scale.scale_vec::" + std::string(four ? "4X" : "2X") + tail + "." + scale;
 }
 
 /// `SM100_U8x8_LDSM_T`, `SM100_SU4_DU8x16_x1_LDSM_N`, `SM100_U8x4_STSM_T`; empty for others. [CUTLASS 4.7, include/cute/arch/
@@ -126,9 +134,14 @@ std::vector<std::string> template_arguments(std::string_view name) {
 }
 
 std::string ptx_of_blackwell_atom(std::string_view name) {
-  for (std::string_view const space : {"cute::", "SM120::", "BLOCKSCALED::", "SM100::", "TMEM::", "UMMA::"})
+  for (std::string_view const space :
+       {"cute::", "SM120::", "BLOCKSCALED::", "SPARSE::", "SM100::", "TMEM::", "UTCCP::", "UMMA::"})
     if (name.starts_with(space)) name.remove_prefix(space.size());
   if (name.starts_with("SM120_")) return of_sm120(name);
+  for (TensorMemoryCopy const& copy : tensor_memory_copies)
+    for (char const* blocks : {"_1cta", "_2cta"})
+      if (name == "SM100_UTCCP_" + std::string(copy.atom) + blocks)
+        return "tcgen05.cp." + std::string(copy.name);
   if (std::string ptx = matrices_of_sm100(name); !ptx.empty()) return ptx;
   if (std::string ptx = tensor_memory_of_sm100(name); !ptx.empty()) return ptx;
   if (name.starts_with("SM100_MMA_"))

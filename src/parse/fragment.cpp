@@ -27,8 +27,8 @@ struct MmaType {
 };
 std::optional<MmaType> mma_type(std::string_view name) {
   for (std::string_view const known : {"f64", "f32", "tf32", "s32", "i32", "f16", "bf16", "e4m3", "e5m2",
-                                       "fp8", "s8", "u8", "i8", "s4", "u4", "i4", "e2m1", "fp4"})
-    if (known == name) return MmaType{known, element_type(name)->bits};
+                                       "fp8", "s8", "u8", "i8", "s4", "u4", "i4", "e2m1", "fp4", "b1"})
+    if (known == name) return MmaType{known, name == "b1" ? 1 : element_type(name)->bits};
   for (std::string_view const six : {"e3m2", "e2m3"})
     if (six == name) return MmaType{six, 6};
   return std::nullopt;
@@ -134,12 +134,13 @@ class FragmentParser {
     if (words_[0] == "movmatrix") return movmatrix();
     if (words_[0] == "tcgen05" && words_.size() > 1 && (words_[1] == "ld" || words_[1] == "st"))
       return tcgen05();
-    if (words_[0] == "tcgen05" && words_.size() > 1 && words_[1] == "cp")
-      fail("tcgen05.cp copies shared memory to Tensor Memory: no register holds it",
-           "tcgen05.ld reads it from there");
+    if (words_[0] == "tcgen05" && words_.size() > 1 && words_[1] == "cp") return copied();
+    bool const of_scales = operand_ == Operand::scale_a || operand_ == Operand::scale_b;
+    if (words_[0] == "tcgen05" && words_.size() > 1 && words_[1] == "mma" && of_scales) return scales();
     if (words_[0] == "tcgen05" && words_.size() > 1 && words_[1] == "mma")
       fail("tcgen05.mma reads its operands from shared memory and Tensor Memory: no register holds them",
-           "'swizproof descriptor --for tcgen05' has the operands in shared memory");
+           "'swizproof descriptor --for tcgen05' has the operands in shared memory; scales are in Tensor "
+           "Memory: :sfa, :sfb");
     if (words_[0] == "ldmatrix" || words_[0] == "stmatrix") return matrices();
     unknown();
   }
@@ -160,13 +161,20 @@ class FragmentParser {
       operand_ = Operand::scale_a;
     else if (letters == "sfb" || letters == "SFB")
       operand_ = Operand::scale_b;
+    else if (letters == "e" || letters == "E")
+      operand_ = Operand::e;
     else
-      fail("an operand is a, b, c or d, or sfa or sfb for scales", "such as mma.m16n8k16.f16:b");
+      fail("an operand is a, b, c or d, sfa or sfb for scales, or e for metadata",
+           "such as mma.m16n8k16.f16:b");
   }
   /// `cute::SM90::GMMA::MMA_64x128x16_F32F16F16_SS<Major::K, Major::K>` as SM90_64x128x16_F32F16F16_SS.
   void plain_cute() {
     for (std::string_view const space : {"cute::", "SM90::", "GMMA::"})
       if (name_.rfind(space, 0) == 0) name_.erase(0, space.size());
+    if (name_.rfind("SPARSE::GMMA_", 0) == 0) {
+      name_.replace(0, 13, "SM90_");
+      sparse_ = true;
+    }
     if (name_.rfind("MMA_", 0) == 0) name_.replace(0, 4, "SM90_");
     std::size_t const open = name_.find('<'), close = name_.rfind('>');
     if (name_.rfind("SM", 0) == 0 && open < close && close != name_.npos) name_.erase(open, close - open + 1);
@@ -181,8 +189,8 @@ class FragmentParser {
       from = end + 1;
       if (word.empty()) unknown();
       if (word == "row" || word == "col") orders.push_back(word);
-      static constexpr std::string_view idle[] = {"sync",   "aligned", "row",       "col",
-                                                  "shared", "cta",     "mma_async", "satfinite"};
+      static constexpr std::string_view idle[] = {"sync",      "aligned",   "row", "col", "shared", "cta",
+                                                  "mma_async", "satfinite", "xor", "and", "popc"};
       if (words_.empty() || std::find(std::begin(idle), std::end(idle), word) == std::end(idle))
         words_.push_back(std::move(word));
     }
@@ -242,9 +250,6 @@ class FragmentParser {
     std::vector<MmaType> found;
     std::string text;
     for (std::size_t i = 2; i < words_.size(); ++i) {
-      if (words_[i] == "b1")
-        fail(words_[0] + " of " + words_[i] + " is not modelled",
-             "modelled: f64 tf32 f16 bf16 e4m3 e5m2 s8 u8 s4 u4 e2m1");
       if (!kind_ && (words_[i] == "e3m2" || words_[i] == "e2m3"))
         fail(words_[0] + " of " + words_[i] + " is one of a kind: the kind is missing",
              "mma.m16n8k32.kind::f8f6f4." + words_[i]);
@@ -291,13 +296,14 @@ class FragmentParser {
   }
 
   [[nodiscard]] NamedFragment mma() {
+    take_sparse();
     kind_ = take_kind(words_, text_);
-    if (words_.size() > 1 && words_[1] == "sp")
-      fail("mma.sp, whose A is sparse, is not modelled",
-           "B, C and D are those of the dense mma of twice its k");
     if (words_.size() < 2 || !mma_extents(words_[1])) unknown();
     Types const type = types(4);
+    if (sparse_) return sparse_mma(type);
     if (kind_) return of_kind(type);
+    if (operand_ == Operand::e)
+      fail("metadata are those of a sparse product", "such as mma.sp.m16n8k32.f16:e");
     if (operand_ == Operand::scale_a || operand_ == Operand::scale_b)
       fail("scales are those of a kind, and no .kind is given",
            "such as mma.m16n8k64.kind::mxf4nvf4.scale_vec::4X.e2m1:sfa");
@@ -315,8 +321,8 @@ class FragmentParser {
                 float8     ? "sm_89"
                 : bfloat16 ? "sm_80"
                            : shape.needs);
-      found.measured = !has_type("e2m1", type.operands.name);
-      if (!found.measured) found.scale_blocks = {32, 16};
+      found.measured = !has_type("e2m1 b1", type.operands.name);
+      if (has_type("e2m1", type.operands.name)) found.scale_blocks = {32, 16};
       return found;
     }
     if (known.empty()) unknown();
@@ -326,6 +332,77 @@ class FragmentParser {
                                    : "";
     fail("mma." + words_[1] + " of " + std::string(operands) + " is not modelled",
          exists + "modelled of this shape: " + known);
+  }
+  /// Takes `sp` or `sp::ordered_metadata` out of the name.
+  void take_sparse() {
+    if (words_.size() < 2 || (words_[1] != "sp" && words_[1] != "sp::ordered_metadata")) return;
+    sparse_ = true;
+    words_.erase(words_.begin() + 1);
+  }
+  /// mma.sp, with a kind of sm_120a or without.
+  [[nodiscard]] NamedFragment sparse_mma(Types const& type) {
+    std::string known;
+    bool const small = kind_ && kind_->kind->container == 8;
+    for (SparseShape const& shape : sparse_shapes) {
+      if (shape.shape != words_[1]) continue;
+      bool const of_kind = kind_ && shape.k == (small ? 64U : 128U) && shape.bits == kind_->kind->container &&
+                           has_type(kind_->kind->types, type.operands.name) &&
+                           has_type(kind_->kind->types, type.b.name);
+      if (!kind_) known += (known.empty() ? "" : " ") + std::string(shape.types);
+      bool const plain = !kind_ && has_type(shape.types, type.operands.name) &&
+                         type.operands.name != "e2m1" && type.operands.name != "fp4";
+      if (!plain && !of_kind) continue;
+      bool const scales = operand_ == Operand::scale_a || operand_ == Operand::scale_b;
+      if (scales && (!kind_ || kind_->vectors == 0)) fail("this product has no scales", "kind::mxf4 has");
+      NamedFragment found = sparse_fragment(shape, type, operand(":a, :b, :d or :e"), shape.n);
+      if (scales) found.fragment = scale_fragment(*operand_, kind_->vectors);
+      if (scales) notes_.push_back(selector_note(*operand_));
+      if (kind_) {
+        found.needs = "sm_120a";
+        found.measured = false;
+        if (kind_->vectors != 0) found.scale_blocks = {shape.k / kind_->vectors};
+        if (operand_ == Operand::a || operand_ == Operand::b)
+          note_container(operand_ == Operand::a ? type.operands : type.b);
+      } else if (type.operands.name[0] == 'e' || type.operands.name == "fp8") {
+        found.needs = "sm_89";
+      }
+      return found;
+    }
+    if (known.empty() && !kind_) unknown();
+    fail("mma.sp." + words_[1] + " of " + std::string(type.operands.name) + " is not modelled",
+         kind_ ? "kinds have m16n8k64 of 8 bits and m16n8k128 of 4" : "modelled of this shape: " + known);
+  }
+  /// An operand of a sparse product, with what its numbers mean.
+  [[nodiscard]] NamedFragment sparse_fragment(SparseShape const& shape, Types const& type, Operand which,
+                                              unsigned columns) {
+    if (which == Operand::e && element_bits_) fail("an index has 2 bits, of tf32 4", "leave --element out");
+    std::string const name = words_[0] + ".sp." + words_[1] + (kind_ ? "." + kind_->text() : "") + type.text +
+                             (kind_ && !kind_->scale_type.empty() ? "." + kind_->scale_type : "");
+    bool const scales = which == Operand::scale_a || which == Operand::scale_b;
+    NamedFragment found = named(
+        name, which, shape.fragment(scales ? Operand::d : which, columns, scales ? 32 : d_bits(type.d_bits)),
+        shape.needs);
+    found.sparse = true;
+    found.measured = has_type("tf32 f16 s8 s4", type.operands.name);
+    if (which == Operand::a)
+      notes_.push_back(shape.bits == 32 ? "nonzero j of a row is k 2j or 2j + 1: the metadata, :e, say which"
+                       : shape.bits == 4
+                           ? "nonzeros 4i to 4i + 3 of a row are two of the four pairs of k from 8i on: "
+                             "the metadata, :e, say which"
+                           : "nonzeros 2i and 2i + 1 of a row are two of k 4i to 4i + 3: the metadata, "
+                             ":e, say which");
+    if (which == Operand::e) {
+      notes_.push_back(shape.bits == 32 ? "index j of a row: 0b0100 for k 2j, 0b1110 for k 2j + 1"
+                       : shape.bits == 4
+                           ? "index i of a row: the place of its pair among the four of k from 8 (i/2) on"
+                           : "index i of a row: the place of nonzero i among the four k from 4 (i/2) on");
+      std::string const lanes = shape.e == FragmentFormula::e_one ? "lane F of each four is read"
+                                : shape.e == FragmentFormula::e_all
+                                    ? "every lane is read"
+                                    : "lanes 2F and 2F + 1 of each four are read";
+      notes_.push_back("sparsity selector F, " + std::string(shape.selectors) + ": " + lanes);
+    }
+    return found;
   }
   /// mma with a kind: m16n8k32 in containers of 8 bits, or m16n8k64 of 4, and their scales.
   [[nodiscard]] NamedFragment of_kind(Types const& type) {
@@ -375,14 +452,14 @@ class FragmentParser {
                                     : "each element is in bits 2 to 5 of its 8: ldmatrix ...b8x16.b4x16_p64 "
                                       "writes bits 0 to 3, so shift left by 2");
   }
-  [[nodiscard]] NamedFragment wgmma() const {
-    if (words_.size() > 1 && words_[1] == "sp")
-      fail("wgmma.sp, whose A is sparse, is not modelled",
-           "D is that of the dense wgmma of the same m and n");
+  [[nodiscard]] NamedFragment wgmma() {
+    take_sparse();
     auto const extents = words_.size() < 2 ? std::nullopt : mma_extents(words_[1]);
     if (!extents) unknown();
     Types const type = types(3);
-    Operand const which = operand(":a or :d");
+    Operand const which = operand(sparse_ ? ":a, :d or :e" : ":a or :d");
+    if (which == Operand::e && !sparse_)
+      fail("metadata are those of a sparse product", "such as wgmma.sp.m64n64k32.f16:e");
     if (extents->m != 64) fail("wgmma has m64", "such as wgmma.m64n128k16.f16");
     if (which == Operand::b)
       fail("wgmma reads B from shared memory, no register holds it",
@@ -397,12 +474,18 @@ class FragmentParser {
         extents->n % 16 != 0)
       fail("n of wgmma with integers is 8, 16, 24, 32, 48, 64, .., 256", "such as wgmma.m64n128k32.s8");
     std::string known;
+    if (sparse_)
+      for (SparseShape const& shape : sparse_wgmma_shapes)
+        if (shape.k == extents->k && has_type(shape.types, type.operands.name))
+          return sparse_fragment(shape, type, which, extents->n);
     for (WgmmaShape const& shape : wgmma_shapes) {
+      if (sparse_) break;
       known += (known.empty() ? "k" : ", k") + std::to_string(shape.k) + " " + std::string(shape.types);
       if (shape.k == extents->k && has_type(shape.types, type.operands.name))
         return named("wgmma." + words_[1] + type.text, which,
                      shape.fragment(which, extents->n, d_bits(type.d_bits)), "sm_90a");
     }
+    if (sparse_) known = "k16 tf32, k32 f16 bf16, k64 e4m3 e5m2 s8 u8";
     fail("wgmma of " + std::string(type.operands.name) + " with k" + std::to_string(extents->k) +
              " is not modelled",
          "modelled: " + known);
@@ -443,7 +526,6 @@ class FragmentParser {
     found.instruction = "movmatrix.trans";
     found.fragment = fragment_of({Operation::ldmatrix, 16, 1, true}, bits);
     found.needs = "sm_75";
-    found.measured = false;
     return found;
   }
   /// tcgen05.ld.sync.aligned.16x256b.x4.b32. [PTX ISA 9.1, 9.7.16.8.1]
@@ -487,6 +569,77 @@ class FragmentParser {
       found.notes.push_back("columns from " + std::to_string(many) + " on are those from immHalfSplitoff on");
     return found;
   }
+  /// tcgen05.cp: what lanes and columns of Tensor Memory get. [PTX ISA 9.1, 9.7.16.8]
+  [[nodiscard]] NamedFragment copied() {
+    std::string shape;
+    for (std::size_t i = 2; i < words_.size(); ++i) {
+      std::string const& word = words_[i];
+      if (word.starts_with("cta_group::")) continue;
+      if (word == "b8x16" || word == "b6x16_p32" || word == "b4x16_p64")
+        fail(
+            "tcgen05.cp that unpacks elements is not modelled: PTX ISA 9.1 names the formats and no place of "
+            "their bits "
+            "in Tensor Memory",
+            "without the formats a column is 32 bits of shared memory");
+      shape += (shape.empty() ? "" : ".") + word;
+    }
+    std::string names;
+    for (TensorMemoryCopy const& copy : tensor_memory_copies) {
+      names += (names.empty() ? "" : ", ") + std::string(copy.name);
+      if (copy.name != shape) continue;
+      if (operand_ || element_bits_)
+        fail("tcgen05.cp moves 32 bits to a column", "leave operand and --element out");
+      NamedFragment found;
+      found.instruction = "tcgen05.cp." + shape;
+      found.fragment = copied_fragment(copy);
+      found.needs = "sm_100a or sm_110a";
+      found.of_cells = true;
+      found.measured = false;
+      found.notes.emplace_back(
+          "L is a lane of Tensor Memory, C a column of it; row and column, of 32 bits, are those of the "
+          "matrix that the "
+          "descriptor names");
+      if (copy.rows == 4) found.notes.emplace_back("lane t here is lane 32t, from that of the address on");
+      return found;
+    }
+    fail("unknown shape of tcgen05.cp", names);
+  }
+  /// Scale factors of tcgen05.mma in Tensor Memory. [PTX ISA 9.1, 9.7.16.10.7]
+  [[nodiscard]] NamedFragment scales() {
+    std::optional<unsigned> rows;
+    std::vector<std::string> rest{words_[0]};
+    for (std::size_t i = 2; i < words_.size(); ++i) {
+      std::string const& word = words_[i];
+      bool const extent = word.size() > 1 && (word[0] == 'm' || word[0] == 'n') &&
+                          word.find_first_not_of("0123456789", 1) == word.npos && word.size() < 5;
+      if (extent)
+        rows = static_cast<unsigned>(std::stoul(word.substr(1)));
+      else if (!word.starts_with("cta_group::"))
+        rest.push_back(word);
+    }
+    kind_ = take_kind(rest, text_);
+    if (!kind_ || kind_->vectors == 0 || rest.size() != 1)
+      fail("scales are those of a kind", "such as tcgen05.mma.kind::mxf4nvf4.scale_vec::4X:sfa");
+    unsigned const lines = rows.value_or(128);
+    if (lines < 32 || lines > 256 || lines % 32 != 0)
+      fail("scales are modelled of 32, 64, .., 256 rows", "tcgen05.mma.kind::mxf4.m128:sfa");
+    NamedFragment found;
+    found.instruction = "tcgen05.mma." + kind_->text() + (*operand_ == Operand::scale_a ? ".m" : ".n") +
+                        std::to_string(lines);
+    found.operand = operand_;
+    found.fragment = scales_in_memory(lines, kind_->vectors);
+    found.needs = "sm_100a or sm_110a";
+    found.of_cells = true;
+    found.measured = false;
+    found.notes.emplace_back(
+        "L is a lane of Tensor Memory, C a column of 32 bits; the 32 lanes of every warp have all scales");
+    if (kind_->vectors != 4)
+      found.notes.emplace_back(
+          "each 32 rows have a column of their own, and SF_ID of the instruction descriptor names the first "
+          "byte in it (" +
+          std::string(byte_ids(kind_->vectors)) + "): here they are side by side");
+    return found;
+  }
   [[nodiscard]] NamedFragment matrices() const {
     std::string name;
     for (std::string const& word : words_)
@@ -519,6 +672,7 @@ class FragmentParser {
   std::optional<KindWords> kind_{};
   std::vector<std::string> notes_{};
   bool addend_ = false;       ///< C
+  bool sparse_ = false;       ///< of mma.sp, wgmma with .sp
   bool a_is_shared_ = false;  ///< of CuTe's atoms for two operands in shared memory
   std::vector<std::string> words_{};
 };
@@ -544,8 +698,8 @@ TiledOperand parse_tiled_operand(std::string_view text, std::optional<unsigned> 
   if (looks_like_tiled_mma(text)) return std::get<TiledOperand>(parse_tiled_mma(text, element_bits, true));
   if (is_of_quad_pairs(text)) return quad_pairs(text);
   NamedFragment const f = FragmentParser(text, element_bits).parse();
-  if (!f.operand)
-    throw InputError::whole("a TiledMMA or an mma with its operand is meant here", std::string(text));
+  if (!f.operand || f.of_cells || f.sparse)
+    throw InputError::whole("a TiledMMA or a dense mma with its operand is meant here", std::string(text));
   TiledOperand tiled;
   tiled.operand = *f.operand;
   tiled.addend = f.addend;

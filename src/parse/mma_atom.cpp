@@ -4,6 +4,7 @@
 #include "parse/scanner.hpp"
 
 #include <swizproof/hardware/element.hpp>
+#include <swizproof/hardware/quad_pairs.hpp>
 #include <swizproof/parse/parse.hpp>
 
 #include <numeric>
@@ -78,9 +79,6 @@ std::optional<NamedAtom> of_thread(std::string_view name) {
 }
 
 /// The types and orders of sm_70's mma.m8n8k4 of f16.
-struct QuadPairs {
-  bool a_row = true, b_col = true, f32 = true;
-};
 std::optional<QuadPairs> of_quad_pairs(std::string_view name) {
   for (char const* order : {"TN", "NT", "NN", "TT"})
     for (bool const f32 : {false, true})
@@ -125,6 +123,7 @@ NamedAtom quad_pair_atom(QuadPairs const& of) {
   found.instruction = std::string("mma.m8n8k4.") + (of.a_row ? "row." : "col.") +
                       (of.b_col ? "col." : "row.") + d + ".f16.f16." + d;
   found.needs = "sm_70";
+  found.measured = true;
   found.bits = {16, 16, of.f32 ? 32U : 16U};
   return found;
 }
@@ -162,6 +161,15 @@ NamedAtom of_tensor_memory(std::string_view name) {
   return found;
 }
 
+/// A of a sparse atom as CuTe counts it: both elements of k that a stored one stands for.
+Layout sparse_operand(Fragment const& a) {
+  std::int64_t const run = 2 * std::max(1U, 32 / a.bits), m = a.rows, rest = 2 * a.values / (2 * run);
+  AtomMode threads{{4, 8}, {run * m, 1}}, values{{run, 2}, {m, 8}};
+  if (a.threads == 128) threads.extents.push_back(4), threads.strides.push_back(16);
+  if (rest > 1) values.extents.push_back(rest), values.strides.push_back(4 * run * m);
+  return layout_of_modes({threads, values});
+}
+
 /// An atom whose fragments have names: mma and wgmma.
 NamedAtom of_fragments(std::string_view name) {
   std::string const text(name);
@@ -179,12 +187,13 @@ NamedAtom of_fragments(std::string_view name) {
   std::int64_t const k = std::stoll(d.instruction.substr(k_at + 1));
   found.atom.extents = {m, n, k};
   bool const group = d.fragment.threads == 128;
-  if (group && head.ends_with("_SS")) {
+  if (group && head.find("_SS") != head.npos) {
     found.atom.a = whole_matrix(128, m, k);
   } else {
-    Fragment const a = parse_fragment(text + ":a").fragment;
-    found.atom.a = thread_values(a);
-    found.bits[0] = a.bits;
+    NamedFragment const named = parse_fragment(text + ":a");
+    Fragment const& a = named.fragment;
+    found.atom.a = named.sparse ? sparse_operand(a) : thread_values(a);
+    found.bits[0] = named.sparse ? 0 : a.bits;
   }
   if (group) {
     found.atom.b = whole_matrix(128, n, k);
@@ -202,7 +211,8 @@ NamedAtom atom_by_name(std::string_view name) {
   std::string_view plain = name;
   for (bool again = true; again;) {
     again = false;
-    for (std::string_view const space : {"cute::", "::", "SM100::", "SM103::", "UMMA::", "BLOCKSCALED::"})
+    for (std::string_view const space :
+         {"cute::", "::", "SM100::", "SM103::", "UMMA::", "BLOCKSCALED::", "SPARSE::"})
       if (plain.starts_with(space)) plain.remove_prefix(space.size()), again = true;
   }
   if (auto found = of_thread(plain)) return *std::move(found);

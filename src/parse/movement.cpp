@@ -43,6 +43,10 @@ void refuse_unmoved(NamedFragment const& from, NamedFragment const& into) {
       refuse_pair(from, into, "movmatrix is between two operands: name them",
                   "the answer names movmatrix where it does it, such as mma.m16n8k16.f16:d --into "
                   "mma.m16n8k16.f16:b");
+    if (f->of_cells || f->operand == Operand::e)
+      throw InputError::whole(f->of_cells ? "lanes and columns of Tensor Memory are no registers"
+                                          : "metadata are loaded as whole registers, not as a matrix",
+                              f->name(), "without --into: what each lane holds");
     if (holders_of_each(f->fragment) > 1)
       refuse_pair(from, into, "scales are given in the registers that the selector names",
                   "without --into: which lane gives which scale");
@@ -111,6 +115,7 @@ MovementQuestion parse_movement(MovementWords const& words) {
   if (loads) {
     q.into = parse_fragment(into.text);
     refuse_other_element(bits, q.into, words.element);
+    refuse_unmoved(q.into, q.into);
     q.from = parse_fragment(from.text, q.into.fragment.bits);
     q.rows = from.access;
     refuse_unmoved(q.from, q.into);

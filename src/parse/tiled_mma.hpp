@@ -35,9 +35,6 @@ namespace swizproof {
 /// Notes where the operand lies and what CuTe's layout leaves out. False if it is read from memory by all threads.
 bool note_memory(TiledOperand& tiled);
 
-/// True if the text begins as such a block does, or as a TiledMMA that is written.
-[[nodiscard]] bool looks_like_tiled_mma(std::string_view text);
-
 /// Refuses such a block where a layout or an access must stand.
 void refuse_tiled_mma(Scanner& in);
 

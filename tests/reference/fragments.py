@@ -18,7 +18,11 @@ SHAPES = {  # m, n, k, bits: types
     (8, 8, 4, 64): "f64", (16, 8, 4, 64): "f64", (16, 8, 8, 64): "f64", (16, 8, 16, 64): "f64",
     (16, 8, 4, 32): "tf32", (16, 8, 8, 32): "tf32", (16, 8, 8, 16): "f16 bf16", (16, 8, 16, 16): "f16 bf16",
     (8, 8, 16, 8): "s8 u8", (16, 8, 16, 8): "s8 u8 e4m3 e5m2", (16, 8, 32, 8): "s8 u8 e4m3 e5m2",
-    (8, 8, 32, 4): "s4 u4", (16, 8, 32, 4): "s4 u4", (16, 8, 64, 4): "s4 u4 e2m1"}
+    (8, 8, 32, 4): "s4 u4", (16, 8, 32, 4): "s4 u4", (16, 8, 64, 4): "s4 u4 e2m1",
+    (8, 8, 128, 1): "b1", (16, 8, 128, 1): "b1", (16, 8, 256, 1): "b1"}
+SPARSE = {  # k, bits: types, which lanes of four hold metadata
+    (8, 32): ("tf32", "one"), (16, 32): ("tf32", "pair"), (16, 16): ("f16 bf16", "one"), (32, 16): ("f16 bf16", "pair"),
+    (32, 8): ("s8 u8", "rows"), (64, 8): ("s8 u8 e4m3 e5m2", "all"), (64, 4): ("s4 u4", "rows"), (128, 4): ("s4 u4", "all")}
 SMALL = "e4m3 e5m2 e3m2 e2m3 e2m1".split()
 
 
@@ -81,6 +85,9 @@ def fragments():
         for n in (8, 24, 64, 256):
             yield Held(f"wgmma.m64n{n}k{k}.{kind}:d", 64, n, 32, of_warpgroup(results(16)), ("m", "n"), 128)
     yield from of_kinds()
+    yield from of_sparse()
+    yield from of_quad_pairs()
+    yield from of_cells()
     yield from of_matrices()
     yield from of_bytes()
     yield from of_tensor_memory()
@@ -111,6 +118,84 @@ def scales(name, many):
     """Selector {0, thread-id}: rows m and m + 8 of scale_A are in two lanes of one quad; thread-id 1 names the two after them."""
     yield Held(name + ":sfa", 16, many, 8, lambda m, j: (m % 8 * 4 + m // 8, j), ("m", "block"), spare=(0, 2))
     yield Held(name + ":sfb", many, 8, 8, lambda j, n: (4 * n, j), ("block", "n"), spare=(0, 1, 2, 3))
+
+
+def metadata(kind, half):
+    """Row m and index j: `half` indices are 16 bits of a register. Lanes that another selector reads hold the same."""
+    def owner(m, j):
+        line, below = m % 8 * 4, m // 8 % 2
+        lane, value = {"one": (line, below * half + j), "pair": (line + j // half, below * half + j % half),
+                       "rows": (line + below, j), "all": (line + below + j // 16 * 2, j % 16)}[kind]
+        return m // 16 * 32 + lane, value
+    return owner, {"one": (0, 1, 2, 3), "pair": (0, 2), "rows": (0, 2), "all": (0,)}[kind]
+
+
+def of_sparse():
+    for (k, bits), (types, kind) in SPARSE.items():
+        names = [f"mma.sp.m16n8k{k}.{t}" for t in types.split()]
+        if bits == 8 and k == 64:
+            names += [f"mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.{a}.{b}.f32" for a in SMALL for b in SMALL]
+            names += ["mma.sp.m16n8k64.kind::mxf8f6f4.e5m2"]
+        if bits == 4 and k == 128:
+            names += ["mma.sp.m16n8k128.kind::mxf4.e2m1", "mma.sp.m16n8k128.kind::mxf4nvf4.scale_vec::4X.e2m1"]
+        index = 4 if bits == 32 else 2
+        indices = k // 4 if bits == 4 else k // 2
+        for name in names:
+            yield Held(name + ":a", 16, k // 2, bits, blocks(16, k // 2, bits, True), ("m", "nonzero"))
+            yield Held(name + ":b", k, 8, bits, blocks(k, 8, bits, False), ("k", "n"))
+            yield Held(name + ":d", 16, 8, 32, results(16), ("m", "n"))
+            owner, spare = metadata(kind, 16 // index)
+            yield Held(name + ":e", 16, indices, index, owner, ("m", "index"), spare=spare)
+            if "kind::mx" in name:
+                yield from scales(name, 4 if "4X" in name else 1 if "mxf8" in name else 2)
+    for k, bits, types, kind in ((16, 32, "tf32", "pair"), (32, 16, "f16 bf16", "pair"), (64, 8, "e4m3 e5m2 s8 u8", "all")):
+        for t in types.split():
+            for n in (8, 64, 256):
+                name = f"wgmma.sp.m64n{n}k{k}.{t}"
+                yield Held(name + ":d", 64, n, 32, of_warpgroup(results(16)), ("m", "n"), 128)
+            yield Held(name + ":a", 64, k // 2, bits, of_warpgroup(blocks(16, k // 2, bits, True)), ("m", "nonzero"), 128)
+            owner, spare = metadata(kind, 4 if bits == 32 else 8)
+            yield Held(name + ":e", 64, k // 2, 4 if bits == 32 else 2, owner, ("m", "index"), 128, spare=spare)
+
+
+def of_quad_pairs():
+    """Figures of m8n8k4: product q is in lanes 4q to 4q + 3, and 16 further, where the upper four rows, or columns, are."""
+    def line(r, other):
+        return r // 8 * 4 + r % 8 // 4 * 16 + r % 4, other
+
+    def turned(r, other):
+        return r // 8 * 4 + r % 8 // 4 * 16 + other, r % 4
+
+    def f32(r, n):
+        m = r % 8
+        return r // 8 * 4 + m // 4 * 16 + n // 2 % 2 * 2 + m % 2, n // 4 * 4 + m // 2 % 2 * 2 + n % 2
+    for a in ("row", "col"):
+        for b in ("row", "col"):
+            for d in ("f32", "f16"):
+                name = f"mma.sync.aligned.m8n8k4.{a}.{b}.{d}.f16.f16.{d}"
+                yield Held(name + ":a", 32, 4, 16, line if a == "row" else turned, ("m", "k"))
+                of_b = line if b == "col" else turned
+                yield Held(name + ":b", 4, 32, 16, lambda k, n, of=of_b: of(n, k), ("k", "n"))
+                yield Held(name + ":c", 32, 8, int(d[1:]), f32 if d == "f32" else line, ("m", "n"))
+
+
+def of_cells():
+    """Lanes and columns of Tensor Memory after tcgen05.cp, and scale factors of tcgen05.mma in them."""
+    both = ("row", "column")
+
+    def plain(row, column):
+        return row, column
+    yield Held("tcgen05.cp.128x256b", 128, 8, 32, plain, both, 128)
+    yield Held("tcgen05.cp.cta_group::1.128x128b", 128, 4, 32, plain, both, 128)
+    yield Held("tcgen05.cp.4x256b", 4, 8, 32, plain, both, 4)
+    yield Held("tcgen05.cp.cta_group::2.64x128b.warpx2::02_13", 64, 4, 32, plain, both, 128, spare=(0, 64))
+    yield Held("tcgen05.cp.64x128b.warpx2::01_23", 64, 4, 32, lambda row, column: (row % 32 + row // 32 * 64, column), both, 128, spare=(0, 32))
+    yield Held("tcgen05.cp.32x128b.warpx4", 32, 4, 32, plain, both, 128, spare=(0, 32, 64, 96))
+    for kind, many in (("mxf8f6f4", 1), ("mxf4", 2), ("mxf4nvf4.scale_vec::2X", 2), ("mxf4nvf4.scale_vec::4X", 4)):
+        for rows in (32, 64, 128, 192, 256):
+            for operand, letter in (("sfa", "m"), ("sfb", "n")):
+                yield Held(f"tcgen05.mma.kind::{kind}.{letter}{rows}:{operand}", rows, many, 8,
+                           lambda row, j, n=many: (row % 32, row // 32 * n + j), (letter, "block"), 128, spare=(0, 32, 64, 96))
 
 
 def of_matrices():
@@ -190,7 +275,7 @@ def check_fragment(binary, held):
     size = max(32, held.bits)
     seen = {}
     for e in answer["elements"]:
-        value = (e["register"] * size + e["bit"]) // held.bits
+        value = (e["register"] * size + e["bit"]) // held.bits if "register" in e else e["value"]
         seen[e["lane"], value] = (e["row"], e["column"])
     expect(seen == held.at, held.name, "other elements")
     return len(seen)
@@ -347,8 +432,8 @@ def main():
     options = options_of(__doc__)
     rng, odd = random.Random(options.seed), collections.Counter()
     every = list(fragments())
-    pool = [h for h in every if ":" in h.name and h.name.rsplit(":", 1)[-1] in ("a", "b", "c", "d")]
-    pool += [h for h in every if "tcgen05" in h.name and h.values <= 16]
+    pool = [h for h in every if h.name.rsplit(":", 1)[-1] in ("a", "b", "c", "d") and "m8n8k4.row" not in h.name and "m8n8k4.col" not in h.name]
+    pool += [h for h in every if "tcgen05.ld" in h.name and h.values <= 16]
     memories = [h for h in every if "matrix" in h.name and not h.name.startswith("movmatrix")]
     elements = cases = 0
     try:

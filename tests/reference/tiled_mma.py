@@ -4,7 +4,7 @@
 The definition is a loop over coordinates. A position along M, N or K is a + A (t + T r): element a of the atom's A, atom t of T side by
 side, repetition r. The permutation is a list that has the coordinate of each position; the coordinates that it leaves out follow as copies
 of it. A thread is found by its coordinate (V,M,N,K). Atoms are those of CuTe's traits and random ones: any threads and values that take the
-elements of A, B and C. Every value of every thread, the number of holders, --at and --lane are compared.
+elements of A, B and C; those of the traits also by name, in the C++ that makes the TiledMMA. Every value of every thread, the number of holders, --at and --lane are compared.
 """
 import argparse
 import collections
@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import random
+import re
 import sys
 
 try:
@@ -23,11 +24,13 @@ except ImportError:
 # Of M, N, K; ThrID; A, B and C, each as the (extent, stride) of threads and of values.
 KNOWN = [
     ((16, 8, 16), [(32, 1)], {"a": ([(4, 32), (8, 1)], [(2, 16), (2, 8), (2, 128)]), "b": ([(4, 16), (8, 1)], [(2, 8), (2, 64)]),
-                              "c": ([(4, 32), (8, 1)], [(2, 16), (2, 8)])}),
+                              "c": ([(4, 32), (8, 1)], [(2, 16), (2, 8)])}, "MMA_Atom<SM80_16x8x16_F32F16F16F32_TN>"),
     ((8, 8, 4), [(4, 1), (2, 16)], {"a": ([(8, 1)], [(4, 8)]), "b": ([(4, 8), (2, 4)], [(4, 1)]),
-                                    "c": ([(2, 1), (2, 16), (2, 4)], [(2, 8), (2, 2), (2, 32)])}),
-    ((1, 1, 1), [(1, 0)], {"a": ([(1, 0)], [(1, 0)]), "b": ([(1, 0)], [(1, 0)]), "c": ([(1, 0)], [(1, 0)])}),
-    ((1, 1, 4), [(1, 0)], {"a": ([(1, 0)], [(4, 1)]), "b": ([(1, 0)], [(4, 1)]), "c": ([(1, 0)], [(1, 0)])}),
+                                    "c": ([(2, 1), (2, 16), (2, 4)], [(2, 8), (2, 2), (2, 32)])}, "SM70_8x8x4_F32F16F16F32_TT"),
+    ((8, 8, 4), [(4, 1), (2, 16)], {"a": ([(4, 8), (2, 4)], [(4, 1)]), "b": ([(8, 1)], [(4, 8)]), "c": ([(8, 1)], [(8, 8)])},
+     "mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16"),
+    ((1, 1, 1), [(1, 0)], {"a": ([(1, 0)], [(1, 0)]), "b": ([(1, 0)], [(1, 0)]), "c": ([(1, 0)], [(1, 0)])}, "cute::UniversalFMA<float, float>"),
+    ((1, 1, 4), [(1, 0)], {"a": ([(1, 0)], [(4, 1)]), "b": ([(1, 0)], [(4, 1)]), "c": ([(1, 0)], [(1, 0)])}, "SM61_DP4A"),
 ]
 MODES = {"a": (0, 2), "b": (1, 2), "c": (0, 1)}
 
@@ -74,8 +77,9 @@ class Case:
     def __init__(self, draw):
         self.draw, self.odd = draw, set()
         self.operand = draw.choice("abcd")
-        if draw.random() < 0.4:
-            self.extents, self.thread_id, layouts = draw.choice(KNOWN)
+        self.name = None
+        if draw.random() < 0.6:
+            self.extents, self.thread_id, layouts, self.name = draw.choice(KNOWN)
             self.layouts = dict(layouts)
         else:
             self.random_atom()
@@ -136,6 +140,7 @@ class Case:
                 self.odd.add("nested atoms")
             parts[mode] = leaves or [(1, 0)]
         starts = copies(numbers(self.thread_id), count)
+        self.atom_parts = parts
         self.parts = [[(n, starts[s] if n > 1 else 0) for n, s in part] for part in parts]
 
     def permutation(self, mode):
@@ -164,7 +169,22 @@ class Case:
         every = copies(first, step // len(first))
         return text(modes), [start + x for start in every for x in first]
 
+    def written(self):
+        """As C++ makes it, its atom by name."""
+        shape, stride = joined(self.atom_parts).split(":")
+        cpp = [re.sub(r"\(", kind, side).replace(")", ">") for kind, side in (("Shape<", shape), ("Stride<", stride))]
+        tile = ", ".join(p[0] for p in self.permutations)
+        if self.draw.random() < 0.5:
+            return f"make_tiled_mma({self.name}{{}}, Layout<{cpp[0]}, {cpp[1]}>{{}}, Tile<{tile}>{{}}):{self.operand}"
+        return f"using Mma = TiledMMA<{self.name}, Layout<{cpp[0]},{cpp[1]}>, Tile<{tile}>>; :{self.operand}"
+
     def block(self):
+        if self.name and not hasattr(self, "text"):
+            self.text = self.written() if self.draw.random() < 0.6 else None
+            if self.text:
+                self.odd.add("by name")
+        if self.name and self.text:
+            return self.text
         threads = joined([self.thread_id] + self.parts)
         out = f"TiledMMA\n  ThrLayoutVMNK:  {threads}\n  PermutationMNK: ({','.join(p[0] for p in self.permutations)})\nMMA_Atom\n"
         out += f"  ThrID:      {text(self.thread_id)}\n  Shape_MNK:  ({','.join(f'_{n}' for n in self.extents)})\n"
@@ -258,6 +278,7 @@ def main():
     counts, odd, wrong = collections.Counter(), collections.Counter(), 0
     for n in range(options.cases):
         case = Case(random.Random(draw.randrange(1 << 60)))
+        case.block()
         for what in case.odd:
             odd[what] += 1
         difference = compare(case, draw, counts)

@@ -35,6 +35,8 @@ def legal(kind, box, mode, arch, im2col):
         return False
     if INNER[mode] and box[0] * group > 16 * INNER[mode]:
         return False
+    if kind in PACKED and arch == "sm_90":
+        return False
     return mode in OLD or arch == "sm_100"
 
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <swizproof/hardware/mma_kind.hpp>
+#include <swizproof/hardware/sparse.hpp>
 #include <swizproof/layout/layout.hpp>
 
 #include <optional>
@@ -22,8 +23,11 @@ struct NamedFragment {
   std::optional<Operand> operand{};                ///< of mma and wgmma
   std::optional<swizproof::Instruction> memory{};  ///< ldmatrix or stmatrix: one side of it is shared memory
   Fragment fragment{};
-  std::string needs{};   ///< the first architecture that has the instruction
-  bool addend = false;   ///< true for C, which is held as D is
+  std::string needs{};  ///< the first architecture that has the instruction
+  bool addend = false;  ///< true for C, which is held as D is
+  bool sparse = false;  ///< of mma or wgmma with .sp: A's columns are its elements that are not zero
+  bool of_cells =
+      false;  ///< what lanes and columns of Tensor Memory hold: `lane` is one of them, a register a column
   bool measured = true;  ///< a campaign measured it; else documented
   std::vector<unsigned>
       scale_blocks{};  ///< elements along k that share a scale, for each size that is possible
@@ -38,8 +42,8 @@ struct NamedFragment {
 
   /// `mma.m16n8k16.f16:a`, `ldmatrix.x4`.
   [[nodiscard]] std::string name() const;
-  /// Names of rows and columns: `m` and `k` of A, `k` and `n` of B, `m` and `n` of D, `block` in place of k for scales, else
-  /// `row` and `column`.
+  /// Names of rows and columns: `m` and `k` of A, `k` and `n` of B, `m` and `n` of D, `block` in place of k for scales, `nonzero` for a sparse
+  /// A, `index` for its metadata, else `row` and `column`.
   [[nodiscard]] std::string_view row_index() const;
   [[nodiscard]] std::string_view column_index() const;
 };
@@ -54,7 +58,7 @@ struct NamedFragment {
 
 /// True of the fragments whose thread-value layout counts bits.
 [[nodiscard]] constexpr bool counts_bits(Fragment const& fragment) {
-  return fragment.formula >= FragmentFormula::matrices && !is_tensor_memory(fragment.formula);
+  return fragment.formula >= FragmentFormula::matrices && fragment.formula < FragmentFormula::copied;
 }
 
 /// True of the fragments of B and its scales, whose elements CuTe numbers n + N k.

@@ -40,7 +40,12 @@ enum class FragmentFormula : std::uint8_t {
   b_k32_b8,
   b_k32_b4,
   b_k64_b4,
-  b_any,  ///< a register of elements along k, the next four lanes' further on: of sparse mma, of single bits
+  b_run_1,  ///< of sparse mma and of single bits: 1, 2, 4, .. elements along k in a register, four lanes beside each other
+  b_run_2,
+  b_run_4,
+  b_run_8,
+  b_run_16,
+  b_run_32,
   scale_b,
   e_one,   ///< metadata of sparse mma: one lane of four has rows m and m + 8 in the halves of its register
   e_pair,  ///< the same for half of k, two lanes of four
@@ -53,6 +58,12 @@ enum class FragmentFormula : std::uint8_t {
   matrices_trans,
   matrices_m16n16,  ///< of bytes, ldmatrix with .trans
   matrices_m16n8,   ///< of bytes, stmatrix with .trans
+  copied,           ///< tcgen05.cp: lanes of Tensor Memory are rows of shared memory
+  copied_4,         ///< the same of every 32nd lane
+  copied_02_13,     ///< rows 0 to 63, those of warps 0 and 1 again in warps 2 and 3
+  copied_01_23,     ///< rows 0 to 63, those of warp 0 again in warp 1, those of warp 2 in warp 3
+  copied_x4,        ///< rows 0 to 31, again in every warp
+  scales_in_tensor_memory,
   tensor_memory_32x32b,
   tensor_memory_16x64b,
   tensor_memory_16x128b,
@@ -67,6 +78,17 @@ enum class FragmentFormula : std::uint8_t {
 }
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr bool is_tensor_memory(FragmentFormula formula) {
   return formula >= FragmentFormula::tensor_memory_32x32b;
+}
+
+/// Elements in a register of b_run_...
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint32_t run_of(FragmentFormula formula) {
+  return 1U << (static_cast<unsigned>(formula) - static_cast<unsigned>(FragmentFormula::b_run_1));
+}
+/// The formula of a register with so many elements: 1, 2, 4, .., 32.
+[[nodiscard]] constexpr FragmentFormula b_of_run(std::uint32_t run) {
+  unsigned formula = static_cast<unsigned>(FragmentFormula::b_run_1);
+  for (; run > 1; run /= 2) ++formula;
+  return static_cast<FragmentFormula>(formula);
 }
 
 /// Which operand of mma or wgmma. The accumulators C and D are held alike; scale factors are those of mma with .block_scale.
@@ -96,6 +118,26 @@ struct Fragment {
     return (values * bits + register_bits() - 1) / register_bits();
   }
 };
+
+/// The row and the column of what cell i of a lane of Tensor Memory holds, after tcgen05.cp or of scale factors. See tensor_memory.hpp.
+template <class W>
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr MatrixElementOf<W> tensor_memory_cell(Fragment const& f,
+                                                                                    W const& lane,
+                                                                                    W const& i) {
+  switch (f.formula) {
+    case FragmentFormula::copied_02_13:
+      return {lane % 64, i};
+    case FragmentFormula::copied_01_23:
+      return {lane / 64 * 32 + lane % 32, i};
+    case FragmentFormula::copied_x4:
+      return {lane % 32, i};
+    case FragmentFormula::scales_in_tensor_memory:
+      return {i / f.columns * 32 + lane % 32, i % f.columns};
+    default:
+      break;
+  }
+  return {lane, i};
+}
 
 /// H10: the element that is value i of a thread: the formulas of PTX. Precondition: thread < threads, i < values.
 /// mma.m16n8k16 of f16, A, lane 5, value 3: row 9, column 3. [PTX ISA 9.1, 9.7.14.5.1 to .11 (mma), 9.7.15.5.1.1
@@ -150,8 +192,15 @@ template <class W>
       return {first + lane % 2 * 8, i};
     case FragmentFormula::e_all:
       return {first + lane % 2 * 8, lane / 2 % 2 * 16 + i};
-    case FragmentFormula::b_any:
-      return {in_group * (32 / f.bits) + i % (32 / f.bits) + i / (32 / f.bits) * (128 / f.bits), group};
+    case FragmentFormula::b_run_1:
+    case FragmentFormula::b_run_2:
+    case FragmentFormula::b_run_4:
+    case FragmentFormula::b_run_8:
+    case FragmentFormula::b_run_16:
+    case FragmentFormula::b_run_32: {
+      std::uint32_t const run = run_of(f.formula);
+      return {in_group * run + i % run + i / run * (4 * run), group};
+    }
     case FragmentFormula::scale_a:
       return {group + in_group % 2 * 8, i};
     case FragmentFormula::scale_b:
@@ -187,6 +236,13 @@ template <class W>
     case FragmentFormula::matrices:
     case FragmentFormula::matrices_trans:
       break;
+    case FragmentFormula::copied:
+    case FragmentFormula::copied_4:
+    case FragmentFormula::copied_02_13:
+    case FragmentFormula::copied_01_23:
+    case FragmentFormula::copied_x4:
+    case FragmentFormula::scales_in_tensor_memory:
+      return tensor_memory_cell(f, thread, i);
     default:
       return tensor_memory_element(
           static_cast<TensorMemoryShape>(static_cast<unsigned>(f.formula) -
@@ -281,11 +337,11 @@ inline constexpr std::array<MmaShape, 18> mma_shapes{{
      FragmentFormula::d_m16, "sm_80"},
     {"m16n8k64", 16, 8, 64, 4, "e2m1", FragmentFormula::a_k64_b4, FragmentFormula::b_k64_b4,
      FragmentFormula::d_m16, "sm_120a"},
-    {"m8n8k128", 8, 8, 128, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_any,
+    {"m8n8k128", 8, 8, 128, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_run_32,
      FragmentFormula::d_m8, "sm_75"},
-    {"m16n8k128", 16, 8, 128, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_any,
+    {"m16n8k128", 16, 8, 128, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_run_32,
      FragmentFormula::d_m16, "sm_80"},
-    {"m16n8k256", 16, 8, 256, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_any,
+    {"m16n8k256", 16, 8, 256, 1, "b1", FragmentFormula::a_k128_b1, FragmentFormula::b_run_32,
      FragmentFormula::d_m16, "sm_80"},
 }};
 

@@ -40,10 +40,25 @@ inline constexpr MmaKind mma_kinds[] = {
   return nullptr;
 }
 
-/// Lanes that may hold one scale factor: 2 of A's, 4 of B's; the selector's thread-id chooses. 1 of every other fragment.
+/// Lanes that may hold one scale factor: 2 of A's, 4 of B's; the selector's thread-id chooses. Lanes that may hold an index of a sparse
+/// product's metadata, and lanes of Tensor Memory that hold the same. 1 of every other fragment.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr unsigned holders_of_each(Fragment const& f) {
   if (f.formula == FragmentFormula::scale_a) return 2;
-  return f.formula == FragmentFormula::scale_b ? 4 : 1;
+  switch (f.formula) {
+    case FragmentFormula::scale_b:
+    case FragmentFormula::e_one:
+    case FragmentFormula::copied_x4:
+    case FragmentFormula::scales_in_tensor_memory:
+      return 4;
+    case FragmentFormula::e_pair:
+    case FragmentFormula::e_pair_rows:
+    case FragmentFormula::copied_02_13:
+    case FragmentFormula::copied_01_23:
+      return 2;
+    default:
+      break;
+  }
+  return 1;
 }
 
 /// The fragment of scale_A or scale_B under selector {0, thread-id}, `blocks` along k, as all lanes hold it whose register may be
@@ -53,6 +68,20 @@ inline constexpr MmaKind mma_kinds[] = {
   return {FragmentFormula::scale_b, warp_lanes, blocks, 8, blocks, 8};
 }
 
+/// The fragment of a shape of tcgen05.cp: what lanes of Tensor Memory hold, in columns of 32 bits.
+[[nodiscard]] constexpr Fragment copied_fragment(TensorMemoryCopy const& copy) {
+  FragmentFormula const formula = copy.rows == 4                         ? FragmentFormula::copied_4
+                                  : copy.rows == 128                     ? FragmentFormula::copied
+                                  : copy.rows == 32                      ? FragmentFormula::copied_x4
+                                  : copy.name == "64x128b.warpx2::02_13" ? FragmentFormula::copied_02_13
+                                                                         : FragmentFormula::copied_01_23;
+  return {formula, copy.lanes, copy.columns, 32, copy.rows, copy.columns};
+}
+/// Scale factors of `rows` rows of A, or columns of B, with `blocks` along k, in Tensor Memory.
+[[nodiscard]] constexpr Fragment scales_in_memory(unsigned rows, unsigned blocks) {
+  return {FragmentFormula::scales_in_tensor_memory, 128, rows / 32 * blocks, 8, rows, blocks};
+}
+
 /// First bytes that a selector may name with so many scale vectors: 0, 1, 2, 3; 0, 2; 0. `byte_ids(2) == "0 or 2"`
 [[nodiscard]] constexpr std::string_view byte_ids(unsigned blocks) {
   return blocks == 1 ? "0 to 3" : blocks == 2 ? "0 or 2" : "0";
@@ -60,6 +89,7 @@ inline constexpr MmaKind mma_kinds[] = {
 
 static_assert(element_of(scale_fragment(Operand::scale_a, 4), 5U, 3U) == MatrixElement{9, 3});
 static_assert(element_of(scale_fragment(Operand::scale_b, 2), 21U, 1U) == MatrixElement{1, 5});
+static_assert(element_of(scales_in_memory(128, 4), 37U, 9U) == MatrixElement{69, 1});
 static_assert(mma_kind("mxf4nvf4")->container == 4 && mma_kind("f16") == nullptr);
 
 }  // namespace swizproof

@@ -47,7 +47,7 @@ struct SparseShape {
       case Operand::a:
         return {a, threads(), m * kept() / threads(), bits, m, kept()};
       case Operand::b:
-        return {FragmentFormula::b_any, threads(), n * k / warp_lanes, bits, k, n};
+        return {b_of_run(32 / bits), threads(), n * k / warp_lanes, bits, k, n};
       case Operand::e:
         return {e, threads(), 32 / index_bits(), index_bits(), m, indices()};
       default:

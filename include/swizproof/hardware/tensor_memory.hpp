@@ -11,6 +11,20 @@
 //
 // [PTX ISA 9.1, 9.7.16.2.3.1 (matrix fragments, figures) and table 49 (.num); CUTLASS 4.7, include/cute/atom/copy_traits_sm100.hpp,
 // DstLayout of SM100_TMEM_LOAD_...] Warp w of a warpgroup reaches lanes 32 w to 32 w + 31 alone. Documented, not measured.
+//
+// tcgen05.cp copies the rows of a matrix in shared memory, which its descriptor names, to lanes, 32 bits to a column:
+//
+//   .128x256b, .128x128b           row r to lane r
+//   .4x256b                        row r to lane 32 r
+//   .64x128b .warpx2::02_13        row r to lanes r and r + 64
+//   .64x128b .warpx2::01_23        row r to lanes r + 32 (r/32) and 32 more
+//   .32x128b .warpx4               row r to lanes r, r + 32, r + 64, r + 96
+//
+// Scale factors of tcgen05.mma with .block_scale, 8 bits each: scale (m, j) is byte j of column m/32 in lanes m % 32 + 32 w of every warp w; of B n
+// in place of m. With .scale_vec::1X and ::2X the instruction descriptor's SF_ID names the first of the column's bytes.
+//
+// [PTX ISA 9.1, 9.7.16.2.3 (data movement shapes), 9.7.16.8 (tcgen05.cp), 9.7.16.10.7 (block scaling, figures); CUTLASS 4.7,
+// copy_traits_sm100.hpp, SM100_UTCCP_..., and mma_traits_sm100_frag.hpp, tmem_sf_frg] The lanes of .4x256b are CUTLASS's. Documented, not measured.
 #pragma once
 
 #include <swizproof/hardware/matrix_element.hpp>
@@ -34,6 +48,21 @@ inline constexpr TensorMemoryForm tensor_memory_forms[] = {
     {"16x128b", TensorMemoryShape::s16x128b, 2, 16, 4, 64},
     {"16x256b", TensorMemoryShape::s16x256b, 4, 16, 8, 32},
     {"16x32bx2", TensorMemoryShape::s16x32bx2, 1, 16, 2, 128},
+};
+
+/// A shape of tcgen05.cp: rows in shared memory, columns of 32 bits, lanes of Tensor Memory that get them.
+struct TensorMemoryCopy {
+  std::string_view name;  ///< `32x128b.warpx4`, as PTX writes it
+  std::string_view atom;  ///< CuTe's, behind SM100_UTCCP_
+  unsigned rows, columns, lanes;
+};
+inline constexpr TensorMemoryCopy tensor_memory_copies[] = {
+    {"128x256b", "128dp256bit", 128, 8, 128},
+    {"128x128b", "128dp128bit", 128, 4, 128},
+    {"4x256b", "4dp256bit", 4, 8, 4},
+    {"64x128b.warpx2::02_13", "2x64dp128bitlw0213", 64, 4, 128},
+    {"64x128b.warpx2::01_23", "2x64dp128bitlw0123", 64, 4, 128},
+    {"32x128b.warpx4", "4x32dp128bit", 32, 4, 128},
 };
 
 /// Lane (row) and column of register r of a thread, of `columns` columns in all: the table above.

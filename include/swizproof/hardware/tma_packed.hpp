@@ -6,7 +6,8 @@
 //
 // In global memory the elements of all three lie without gaps. The two of 16 bytes have lines of exactly 128 elements, which take
 // 128 bytes of shared memory, and their tensor's address and strides are multiples of 32 bytes, its first extent one of 128.
-// [cuda.h 13.0, cuTensorMapEncodeTiled; PTX ISA 9.1, 5.5.1, .b4x16, .b4x16_p64, .b6x16_p32] Documented, not measured.
+// [cuda.h 13.0, cuTensorMapEncodeTiled; PTX ISA 9.1, 5.5.1, .b4x16, .b4x16_p64, .b6x16_p32] Documented; that sm_90 has
+// none of them is measured: campaign `boxes`.
 #pragma once
 
 #include <swizproof/hardware/tma.hpp>

@@ -106,6 +106,9 @@ struct AccessOptions {
 [[nodiscard]] std::variant<NamedFragment, TiledOperand> parse_operand(
     std::string_view text, std::optional<unsigned> element_bits = {});
 
+/// True if the text begins as a printed TiledMMA does, or as one that is written: `make_tiled_mma(`, `TiledMMA<`.
+[[nodiscard]] bool looks_like_tiled_mma(std::string_view text);
+
 /// The same as a tile, of one atom too: `mma.m16n8k16.f16:a` is the tile of one atom. Throws InputError.
 [[nodiscard]] TiledOperand parse_tiled_operand(std::string_view text,
                                                std::optional<unsigned> element_bits = {});

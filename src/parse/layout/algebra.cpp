@@ -470,7 +470,7 @@ constexpr Function functions[] = {
        if (map.domain() == nullptr) refuse("a swizzle alone has no cosize");
        return result(size(coshape(*map.domain())));
      }},
-    {"group_modes", 1, 3, group_from},
+    {"group_modes", 1, 3, group_from, 0, 2},
     {"get", 1, 1, mode_of, 0, 8},
     {"layout", 1, 1, mode_of, 0, 8},
     {"select", 1, 1, some_modes, 1, 8},

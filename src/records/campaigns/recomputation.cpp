@@ -127,6 +127,10 @@ void recompute_campaign(Recomputation& r) {
     check_wgmma(r);
   else if (campaign == "mma")
     check_mma(r);
+  else if (campaign == "registers")
+    check_registers(r);
+  else if (campaign == "boxes")
+    check_boxes(r);
   else if (campaign == "atomics")
     check_atomics(r);
   else if (campaign == "cluster")

@@ -77,6 +77,8 @@ void check_operands(Recomputation& r);
 void check_tiles(Recomputation& r);
 void check_wgmma(Recomputation& r);
 void check_mma(Recomputation& r);
+void check_registers(Recomputation& r);
+void check_boxes(Recomputation& r);
 void check_atomics(Recomputation& r);
 void check_cluster(Recomputation& r);
 void check_contention(Recomputation& r);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
+
 namespace swizproof {
 namespace {
 
@@ -46,6 +49,39 @@ TEST(ThreadValues, OfMatricesCountBits) {
   EXPECT_EQ(matrices(4, false), "(_32,(_32,_4)):(_32,(_1,_1024))");
   EXPECT_EQ(matrices(1, true), "((_4,_8),(_16,_2)):((_256,_16),(_1,_128))");
   EXPECT_EQ(matrices(4, true), "((_4,_8),(_16,_2,_4)):((_256,_16),(_1,_128,_1024))");
+}
+
+void expect_formulas(Fragment const& f) {
+  Layout const layout = thread_values(f);
+  for (std::uint32_t thread = 0; thread < f.threads; ++thread)
+    for (std::uint32_t i = 0; i < counted_values(f); ++i) {
+      std::array<std::uint32_t, 2> const place{thread, i};
+      ASSERT_EQ(layout(std::span<std::uint32_t const>(place)).elements, cute_index(f, thread, i))
+          << to_string(layout) << " thread " << thread << " value " << i;
+    }
+}
+
+// [CUTLASS 4.7, mma_traits_sm90_gmma_sparse.hpp: ELayout_64x{16,32,64}, in indices; mma_traits_sm120_sparse.hpp]
+TEST(ThreadValues, OfSparseProductsAreTheFormulas) {
+  EXPECT_EQ(to_string(thread_values(sparse_wgmma_shapes[1].fragment(Operand::e, 8, 32))),
+            "((_2,_2,_8,_4),(_8,_2)):((_512,_0,_1,_16),(_64,_8))");
+  EXPECT_EQ(to_string(thread_values(sparse_wgmma_shapes[2].fragment(Operand::e, 8, 32))),
+            "((_2,_2,_8,_4),_16):((_8,_1024,_1,_16),_64)");
+  for (SparseShape const& shape : sparse_shapes)
+    for (Operand const operand : {Operand::a, Operand::b, Operand::d, Operand::e})
+      expect_formulas(shape.fragment(operand, 8, 32));
+  for (SparseShape const& shape : sparse_wgmma_shapes)
+    for (Operand const operand : {Operand::a, Operand::d, Operand::e})
+      expect_formulas(shape.fragment(operand, 24, 32));
+}
+
+TEST(ThreadValues, OfTensorMemoryAndSingleBitsAreTheFormulas) {
+  for (TensorMemoryCopy const& copy : tensor_memory_copies) expect_formulas(copied_fragment(copy));
+  for (unsigned const rows : {32U, 64U, 128U, 256U})
+    for (unsigned const blocks : {1U, 2U, 4U}) expect_formulas(scales_in_memory(rows, blocks));
+  for (MmaShape const& shape : mma_shapes)
+    for (Operand const operand : {Operand::a, Operand::b, Operand::d})
+      if (shape.bits == 1) expect_formulas(shape.fragment(operand, 32));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // fragment.hpp, on literals read off PTX's figures, and against a loop that knows nothing of formulas.
 #include <swizproof/hardware/mma_kind.hpp>
+#include <swizproof/hardware/quad_pairs.hpp>
+#include <swizproof/hardware/sparse.hpp>
 
 #include <gtest/gtest.h>
 
@@ -146,6 +148,54 @@ TEST(Fragment, RegistersHoldNeighbours) {
       }
     }
   }
+}
+
+// [PTX ISA 9.1, 9.7.14.6.2, figures of the metadata; campaign `registers`]
+TEST(Fragment, MetadataOfSparseProducts) {
+  auto const e = [](std::size_t shape) { return sparse_shapes[shape].fragment(Operand::e, 8, 32); };
+  EXPECT_EQ(at(e(2), 5, 3), (MatrixElement{1, 3})) << "one lane of four has rows m and m + 8";
+  EXPECT_EQ(at(e(2), 7, 9), (MatrixElement{9, 1}));
+  EXPECT_EQ(at(e(0), 5, 5), (MatrixElement{9, 1})) << "tf32: an index has 4 bits";
+  EXPECT_EQ(at(e(3), 5, 9), (MatrixElement{9, 9})) << "the second lane of a pair has the second half of k";
+  EXPECT_EQ(at(e(3), 6, 1), (MatrixElement{1, 1}));
+  EXPECT_EQ(at(e(4), 5, 9), (MatrixElement{9, 9})) << "8 bits: a row for each lane of a pair";
+  EXPECT_EQ(at(e(4), 6, 9), (MatrixElement{1, 9}));
+  EXPECT_EQ(at(e(5), 6, 9), (MatrixElement{1, 25})) << "all lanes: two rows, two halves of k";
+  EXPECT_EQ(at(sparse_shapes[5].fragment(Operand::a, 8, 32), 6, 5), (MatrixElement{9, 9}));
+  EXPECT_EQ(at(sparse_shapes[7].fragment(Operand::b, 8, 32), 6, 31), (MatrixElement{119, 1}));
+  EXPECT_EQ(at(sparse_wgmma_shapes[1].fragment(Operand::e, 8, 32), 37, 9), (MatrixElement{25, 9}));
+}
+
+TEST(Fragment, ProductsOfSingleBits) {
+  EXPECT_EQ(at(mma("m8n8k128", 1, Operand::a), 6, 31), (MatrixElement{1, 95}));
+  EXPECT_EQ(at(mma("m16n8k128", 1, Operand::a), 6, 33), (MatrixElement{9, 65}));
+  EXPECT_EQ(at(mma("m16n8k256", 1, Operand::a), 6, 65), (MatrixElement{1, 193}));
+  EXPECT_EQ(at(mma("m16n8k256", 1, Operand::b), 6, 33), (MatrixElement{193, 1}));
+}
+
+// [PTX ISA 9.1, 9.7.14.5.1, figures; campaign `registers`]
+TEST(QuadPairs, Figures) {
+  auto const element = [](QuadPairs of, Operand operand, std::uint32_t lane, std::uint32_t i) {
+    return quad_pair_element(of, operand, lane, i);
+  };
+  EXPECT_EQ(element({}, Operand::a, 21, 2), (MatrixElement{13, 2}));
+  EXPECT_EQ(element({false, true, true}, Operand::a, 21, 2), (MatrixElement{14, 1}));
+  EXPECT_EQ(element({}, Operand::b, 21, 2), (MatrixElement{2, 13}));
+  EXPECT_EQ(element({true, false, true}, Operand::b, 21, 2), (MatrixElement{1, 14}));
+  EXPECT_EQ(element({true, true, false}, Operand::d, 21, 5), (MatrixElement{13, 5}));
+  EXPECT_EQ(element({}, Operand::d, 23, 7), (MatrixElement{15, 7}));
+  EXPECT_EQ(element({}, Operand::d, 2, 2), (MatrixElement{2, 2}));
+}
+
+// [CUTLASS 4.7, copy_traits_sm100.hpp and mma_traits_sm100_frag.hpp]
+TEST(TensorMemory, CellsOfCopiesAndScales) {
+  EXPECT_EQ(at(copied_fragment(tensor_memory_copies[0]), 100, 5), (MatrixElement{100, 5}));
+  EXPECT_EQ(at(copied_fragment(tensor_memory_copies[3]), 100, 3), (MatrixElement{36, 3}));
+  EXPECT_EQ(at(copied_fragment(tensor_memory_copies[4]), 100, 3), (MatrixElement{36, 3}));
+  EXPECT_EQ(at(copied_fragment(tensor_memory_copies[4]), 40, 3), (MatrixElement{8, 3}));
+  EXPECT_EQ(at(copied_fragment(tensor_memory_copies[5]), 100, 3), (MatrixElement{4, 3}));
+  EXPECT_EQ(at(scales_in_memory(128, 4), 100, 9), (MatrixElement{68, 1}));
+  EXPECT_EQ(at(scales_in_memory(64, 2), 100, 3), (MatrixElement{36, 1}));
 }
 
 }  // namespace

@@ -686,6 +686,10 @@ std::set<std::string> of_an_architecture(std::set<std::string> others) {
   return and_metadata(std::move(others));
 }
 
+TEST(EvidenceLeaves, OfRegisters) { EXPECT_EQ(unseen("h100-registers.json"), of_an_architecture({"/seed"})); }
+
+TEST(EvidenceLeaves, OfBoxes) { EXPECT_EQ(unseen("h100-boxes.json"), of_an_architecture({"/seed"})); }
+
 // Cycles within what the cost model allows, and how much was measured again.
 TEST(EvidenceLeaves, OfAtomics) {
   EXPECT_EQ(unseen("h200-atomics.json"),
