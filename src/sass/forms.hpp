@@ -81,6 +81,8 @@ inline constexpr Form forms[] = {
     {"CALL.ABS", "a call that changes no register but R0, R2 to R15, R20, R21, R32 to R254, UR0 to UR35 and predicates"},
 };
 
+inline constexpr std::string_view measured[] = {"IADD3"};
+
 /// The same name, as the table has it; empty for one that it lacks.
 [[nodiscard]] constexpr std::string_view form_named(std::string_view name) {
   for (Form const& f : forms)

@@ -231,7 +231,15 @@ void Lowering::shifted_add(Instruction const& i, Opcode const& op) {
   Source carry = constant(0);
   if (carry_in) carry = choose(truth(operand(i, at + sources + 1)), constant(1), constant(0), 32);
   if (at == 2 && number_of(operand(i, 1))) {
-    Source const whole = add(add(zext(moved), zext(b), 64), zext(carry), 64);
+    // -a counts as ~(a << n) + 1, whose carry counts where a << n is 0.
+    Operand plain = operand(i, at);
+    bool const minus = plain.negative && !up;
+    plain.negative = false;
+    Source const x = word(plain);
+    Source const shifted = minus ? inverted(x.constant ? constant(x.value << n & ones32) : n == 0 ? x : emit(Action::shl, 32, x, constant(n)), 32)
+                                 : moved;
+    Source const more = minus ? add(zext(carry), constant(1), 64) : zext(carry);
+    Source const whole = add(add(zext(shifted), zext(b), 64), more, 64);
     put_truth(operand(i, 1), negate(emit(Action::equal, 1, emit(Action::lshr, 64, whole, constant(32)), constant(0))));
   }
   put(operand(i, 0), add(add(moved, b), carry));
