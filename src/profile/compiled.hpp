@@ -6,7 +6,7 @@
 //   - each lane that takes part may, and has the address of one case of one warp, up to one number for all lanes, as far as the
 //     low bits of that number are known: its multiples of a power of two move all lanes alike, and change no cost;
 //   - each lane that surely takes part does.
-// Of SASS, the access is the one at the traced address in the kernel: the same instruction.
+// In SASS the access is the one at the traced address in the kernel: the same instruction.
 // A traced instruction of N accesses that ptxas merged has the pattern of each of them in its part of the width. The accesses may
 // lie on other lines, but for one of them. Checked by tests/unit/profile/compiled_test.cpp and tests/reference/compiled.py.
 #pragma once
