@@ -1146,9 +1146,10 @@ KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& given
   return decide_program(module, f, ptx::lower(module, f), options, needs_block(module, f, options));
 }
 
-KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel, KernelOptions const& options) {
-  KernelReport report = decide_program(module.source, kernel.head, kernel.program, options,
-                                       needs_block(kernel, options));
+KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel,
+                           KernelOptions const& options) {
+  KernelReport report =
+      decide_program(module.source, kernel.head, kernel.program, options, needs_block(kernel, options));
   report.sass = true;
   report.assumed = kernel.assumed;
   return report;

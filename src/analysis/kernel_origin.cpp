@@ -57,7 +57,46 @@ Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
   return root;
 }
 
+bool Origins::upper_word_of_parameter(Id id) const {
+  std::set<Id> seen;
+  std::vector<Id> work{id};
+  bool parameter = false;
+  while (!work.empty() && seen.size() < 2000) {
+    Id const at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) continue;
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable) {
+      Leaf const& l = execution_.leaves[n.value];
+      parameter = parameter || l.kind == Leaf::Kind::param;
+      if (l.kind == Leaf::Kind::phi) work.push_back(phi_at(at).init);
+      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      if (is_load(l) || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::varying) return false;
+    } else if (n.op == Op::ite) {
+      work.insert(work.end(), {n.b, n.c});
+    } else if (n.op == Op::bv_add || n.op == Op::bv_sub || n.op == Op::bv_or) {
+      work.insert(work.end(), {n.a, n.b});
+    } else if (n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::bv_shl ||
+               (n.op == Op::bv_lshr && n.width == 64)) {
+      work.push_back(n.a);  // of a product it is an index
+    }
+  }
+  return parameter;
+}
+
 bool Origins::rooted_in_parameter(Id id) const {
+  if (program_.language == "SASS") {
+    // {upper, lower} + offset
+    Node n = execution_.terms.nodes()[id];
+    if (n.op == Op::bv_add && execution_.terms.nodes()[n.b].op == Op::constant)
+      n = execution_.terms.nodes()[n.a];
+    else if (n.op == Op::bv_add && execution_.terms.nodes()[n.a].op == Op::constant)
+      n = execution_.terms.nodes()[n.b];
+    if (n.op != Op::bv_or) return false;
+    for (Id const half : {n.a, n.b})
+      if (execution_.terms.nodes()[half].op == Op::bv_shl) return upper_word_of_parameter(half);
+    return false;
+  }
   std::set<Id> seen;
   std::vector<Id> work{id};
   bool parameter = false;
@@ -109,10 +148,11 @@ std::string Origins::text_of(Id id) const {
     case Leaf::Kind::shuffle:
       return fmt::format("the shuffle at {} line {}", program_.language, l.line);
     case Leaf::Kind::phi:
-      return fmt::format("a value that changes in the loop at {} line {}", program_.language, loop_line(phi_at(id).loop));
+      return fmt::format("a value that changes in the loop at {} line {}", program_.language,
+                         loop_line(phi_at(id).loop));
     case Leaf::Kind::exit:
-      return fmt::format("the iteration in which each lane leaves the loop at {} line {}",
-                         program_.language, loop_line(l.left));
+      return fmt::format("the iteration in which each lane leaves the loop at {} line {}", program_.language,
+                         loop_line(l.left));
     case Leaf::Kind::undefined:
       if (!l.args.empty()) return "a value that is not followed";
       return fmt::format("{}, which may not have been written",
@@ -124,7 +164,9 @@ std::string Origins::text_of(Id id) const {
   }
   std::string const& name = program_.names[l.extra];
   if (is_load(l))
-    return fmt::format("the {} at {} line {}", name.starts_with("atom") || name.starts_with("ATOM") ? "atomic" : "load", program_.language, l.line);
+    return fmt::format("the {} at {} line {}",
+                       name.starts_with("atom") || name.starts_with("ATOM") ? "atomic" : "load",
+                       program_.language, l.line);
   return fmt::format("{} at {} line {}, which is not modelled", name, program_.language, l.line);
 }
 

@@ -54,6 +54,8 @@ class Origins {
   [[nodiscard]] std::string text_of(Id id) const;
 
  private:
+  /// True for the upper word of an address that a parameter gives, plus carries and indices.
+  [[nodiscard]] bool upper_word_of_parameter(Id id) const;
   [[nodiscard]] ptx::Phi const& phi_at(Id id) const;
   [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
   [[nodiscard]] Origin find_origin(Id term) const;

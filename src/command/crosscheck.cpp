@@ -187,10 +187,10 @@ Files sorted(std::vector<std::string> const& names) {
         if (without_blanks(other.text) == without_blanks(file.text))
           throw InputError::whole("the same text as " + other.name + ": a file counts once", name,
                                   "give each file once");
-    (name.ends_with(".csv")                        ? files.profiles
+    (name.ends_with(".csv")                                                    ? files.profiles
      : name.ends_with(".ptx") || is_ptx(file.text) || sass::is_sass(file.text) ? files.ptx
-     : is_trace(file.text)                         ? files.traces
-                                                   : files.records)
+     : is_trace(file.text)                                                     ? files.traces
+                                                                               : files.records)
         .push_back(std::move(file));
   }
   return files;

@@ -38,18 +38,19 @@ std::string dump_of(std::string const& file, std::string const& tool, std::strin
                     std::string const& what, std::string const& instead) {
   if (!has_program(tool))
     throw InputError::whole(
-        fmt::format("reading {} from a binary needs {} of the CUDA toolkit, which is not in the PATH", what, tool),
+        fmt::format("reading {} from a binary needs {} of the CUDA toolkit, which is not in the PATH", what,
+                    tool),
         file, fmt::format("add the toolkit's bin folder to PATH, or {}", instead));
   TemporaryFile const out(std::filesystem::temp_directory_path().string(), ".dump");
-  ProcessResult const run = run_process({"sh", "-c", fmt::format("exec {} {} \"$1\" >\"$2\"", tool, options), "sh",
-                                         std::filesystem::absolute(file).string(), out.path()},
+  ProcessResult const run = run_process({"sh", "-c", fmt::format("exec {} {} \"$1\" >\"$2\"", tool, options),
+                                         "sh", std::filesystem::absolute(file).string(), out.path()},
                                         300, 8192);
   if (run.end == ProcessResult::End::timed_out)
     throw InputError::whole(fmt::format("{} took more than 300 s", tool), file);
   std::string text = read_file(out.path(), 1024);
   if (run.end != ProcessResult::End::exited || run.code != 0)
-    throw InputError::whole(
-        fmt::format("{} failed: {}", tool, run.output.substr(0, run.output.find('\n'))), file);
+    throw InputError::whole(fmt::format("{} failed: {}", tool, run.output.substr(0, run.output.find('\n'))),
+                            file);
   return text;
 }
 
@@ -89,7 +90,8 @@ std::vector<PtxText> sass_modules(std::string const& file) {
   std::vector<PtxText> modules;
   for (std::size_t at = dump.find(begin); at != dump.npos;) {
     std::size_t const next = dump.find(begin, at + 1);
-    std::size_t const end = std::min({dump.find("\nFatbin ", at), dump.find("\nmember ", at), next, dump.size()});
+    std::size_t const end =
+        std::min({dump.find("\nFatbin ", at), dump.find("\nmember ", at), next, dump.size()});
     std::size_t const arch = at + begin.size();
     std::string const part =
         fmt::format("{}, {}", dump.substr(arch, dump.find_first_of("\r\n", arch) - arch), modules.size() + 1);
@@ -105,8 +107,9 @@ std::vector<PtxText> sass_modules(std::string const& file) {
 
 std::vector<PtxText> code_of(std::string const& file, bool machine) {
   if (is_cubin(file))
-    return {{file, "cubin", dump_of(file, "nvdisasm", "-c -g", "machine code",
-                                    "give a dump of it: nvdisasm -c -g FILE.cubin >FILE.sass")}};
+    return {{file, "cubin",
+             dump_of(file, "nvdisasm", "-c -g", "machine code",
+                     "give a dump of it: nvdisasm -c -g FILE.cubin >FILE.sass")}};
   if (!is_binary(file)) return ptx_of(file);
   std::vector<PtxText> modules = machine ? std::vector<PtxText>{} : ptx_modules(file);
   if (modules.empty()) modules = sass_modules(file);

@@ -664,12 +664,15 @@ void add_kernel(CLI::App& app, Common& common) {
        "which accesses of these kernels have bank conflicts, in any warp and iteration?"});
   auto const arguments = std::make_shared<kernel_detail::KernelArguments>();
   auto const options = std::make_shared<KernelOptions>();
-  sub->add_option("FILE", arguments->files,
-                  "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -c -g or "
-                  "cuobjdump\n-sass print it; or a library, program, object, archive or cubin, which these tools of the "
-                  "CUDA toolkit read:\nits PTX, and its machine code if it has none")
+  sub->add_option(
+         "FILE", arguments->files,
+         "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -c -g or "
+         "cuobjdump\n-sass print it; or a library, program, object, archive or cubin, which these tools of "
+         "the "
+         "CUDA toolkit read:\nits PTX, and its machine code if it has none")
       ->required();
-  sub->add_flag("--sass", arguments->machine, "decide the machine code of a binary, not the PTX that it keeps");
+  sub->add_flag("--sass", arguments->machine,
+                "decide the machine code of a binary, not the PTX that it keeps");
   sub->add_option("--kernel", arguments->kernel,
                   "only kernels with a name that this regular expression finds");
   sub->add_option("--block", arguments->blocks,

@@ -119,7 +119,7 @@ Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess c
 
 /// A kernel of the PTX, decided for the blocks that it was launched with.
 struct DecidedKernel {
-  std::string name{};  ///< as the file has it; empty if it has none
+  std::string name{};     ///< as the file has it; empty if it has none
   bool by_words = false;  ///< its name was not demangled
   std::string why{};      ///< why it is not decided; empty without a kernel
   std::vector<KernelReport> reports{};
@@ -294,7 +294,8 @@ class Comparer {
   }
 
   [[nodiscard]] bool reads_ptx() const {
-    return std::none_of(kernel_.reports.begin(), kernel_.reports.end(), [](KernelReport const& r) { return r.sass; });
+    return std::none_of(kernel_.reports.begin(), kernel_.reports.end(),
+                        [](KernelReport const& r) { return r.sass; });
   }
   /// Accesses of the kernel of this operation and so many bytes.
   [[nodiscard]] std::vector<KernelAccess const*> of_width(unsigned bytes) const {
@@ -349,7 +350,8 @@ class Comparer {
   [[nodiscard]] std::string open(std::vector<KernelAccess const*> const& accesses) const {
     for (KernelAccess const* a : accesses)
       if (!a->lanes)
-        return fmt::format("{} line {}: {}", a->sass ? "SASS" : "PTX", a->ptx_line, a->open.empty() ? a->reason : a->open);
+        return fmt::format("{} line {}: {}", a->sass ? "SASS" : "PTX", a->ptx_line,
+                           a->open.empty() ? a->reason : a->open);
     return {};
   }
   [[nodiscard]] std::string not_modelled() const {
@@ -384,8 +386,9 @@ class Comparer {
     if (out_.why.empty() && reads_ptx()) out_.why = wider();
     if (out_.why.empty() && reads_ptx()) out_.why = narrower();
     if (out_.why.empty() && here_.empty())
-      out_.why = fmt::format("the {} has no {} {}", reads_ptx() ? "PTX" : "SASS", to_string(*out_.traced->instruction),
-                             reads_ptx() ? "on this line" : "at this address");
+      out_.why =
+          fmt::format("the {} has no {} {}", reads_ptx() ? "PTX" : "SASS",
+                      to_string(*out_.traced->instruction), reads_ptx() ? "on this line" : "at this address");
     auto const none = std::find(whole.best.begin(), whole.best.end(), Match::none);
     if (out_.why.empty() && none == whole.best.end())
       out_.why = "a lane is off that the PTX switches on: the warp may execute it in several parts";

@@ -470,7 +470,8 @@ class Executor {
     known.truths[truth] = is;
     Node const n = node(truth);
     if (n.op == Op::negation) know(n.a, !is, known);
-    if ((n.op == Op::conjunction && is) || (n.op == Op::disjunction && !is)) know(n.a, is, known), know(n.b, is, known);
+    if ((n.op == Op::conjunction && is) || (n.op == Op::disjunction && !is))
+      know(n.a, is, known), know(n.b, is, known);
     return true;
   }
   [[nodiscard]] std::optional<bool> known_truth(Id id, Known const& known, unsigned depth = 0) const {
@@ -503,8 +504,10 @@ class Executor {
       if (is) {
         out = under(*is ? n.b : n.c, known, depth + 1);
       } else {
-        Id const a = under(n.a, known, depth + 1), b = under(n.b, known, depth + 1), c = under(n.c, known, depth + 1);
-        if (a != n.a || b != n.b || c != n.c) out = b == c || a < 2 ? (a == 0 ? c : b) : add({Op::ite, n.width, a, b, c});
+        Id const a = under(n.a, known, depth + 1), b = under(n.b, known, depth + 1),
+                 c = under(n.c, known, depth + 1);
+        if (a != n.a || b != n.b || c != n.c)
+          out = b == c || a < 2 ? (a == 0 ? c : b) : add({Op::ite, n.width, a, b, c});
       }
     } else if (n.op == Op::negation) {
       Id const a = under(n.a, known, depth + 1);
@@ -530,7 +533,8 @@ class Executor {
     Node const& s = node(n.a);
     if (s.op != Op::variable || out_.leaves[s.value].kind != Leaf::Kind::symbol) return std::nullopt;
     std::uint32_t const align = program_.symbols[out_.leaves[s.value].extra].align;
-    return align >> node(by).value << node(by).value == align && align != 0 ? std::optional(n.a) : std::nullopt;
+    return align >> node(by).value << node(by).value == align && align != 0 ? std::optional(n.a)
+                                                                            : std::nullopt;
   }
 
   Id difference(unsigned w, Id x, Id y) {
@@ -768,10 +772,13 @@ class Executor {
         Id all = nothing_yet;
         for (Id const v : values[i]) {
           auto const phi = holds.find(v);
-          Id const one = phi == holds.end() ? (is_undefined(v) ? nothing_yet : v) : phi->second == several_values ? v : phi->second;
+          Id const one = phi == holds.end()              ? (is_undefined(v) ? nothing_yet : v)
+                         : phi->second == several_values ? v
+                                                         : phi->second;
           if (one != nothing_yet && one != all) all = all == nothing_yet ? one : several_values;
         }
-        if (all < several_values && (all == out_.phis[i].node || changes_in(all, out_.phis[i].loop))) all = several_values;
+        if (all < several_values && (all == out_.phis[i].node || changes_in(all, out_.phis[i].loop)))
+          all = several_values;
         if (all != own) own = all, changed = true;
       }
     }

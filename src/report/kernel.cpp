@@ -191,8 +191,8 @@ std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent
   std::string const address = a.address.size() <= most ? "; address: " + a.address : "";
   Collision const worst = fullest(*a.instruction, w.lanes, c);
   if (!a.calls.empty())
-    values +=
-        fmt::format("; called at {} line{} {}", a.sass ? "SASS" : "PTX", a.calls.size() == 1 ? "" : "s", fmt::join(a.calls, ", "));
+    values += fmt::format("; called at {} line{} {}", a.sass ? "SASS" : "PTX", a.calls.size() == 1 ? "" : "s",
+                          fmt::join(a.calls, ", "));
   if (style.brief()) return describe(worst, indent, style, fmt::format("warp {}{}", w.warp, values));
   return fmt::format("{:{}}warp {}{}{}\n", "", indent, w.warp, values, address) +
          describe(worst, indent, style);

@@ -29,7 +29,9 @@ inline constexpr Form forms[] = {
     {"VIADD", "d = a + b"},
     {"IMAD", "d = a * b + c, lower word"},
     {"IMAD.X", "d = a * b + c + p"},
-    {"IMAD.WIDE", "d, d+1 = a * b + {c+1, c}, extended by sign, with U32 by zero; the predicate is the carry out of 64 bits"},
+    {"IMAD.WIDE",
+     "d, d+1 = a * b + {c+1, c}, extended by sign, with U32 by zero; the predicate is the carry out of 64 "
+     "bits"},
     {"IMAD.WIDE.X", "the same + p"},
     {"IMAD.HI", "d = upper word of a * b + {c+1, c}"},
     {"LEA", "d = (a << n) + b; the predicate is the carry"},
@@ -54,16 +56,21 @@ inline constexpr Form forms[] = {
     {"HFMA2 of a constant", "d = two halves"},
     {"P2R", "d = predicates as bits where the mask has them, else bits of a"},
     {"R2P", "predicates = bits of a where the mask has them"},
-    {"LDS", "a load of shared memory, at the sum of a register, times its scale, a uniform register and an offset"},
+    {"LDS",
+     "a load of shared memory, at the sum of a register, times its scale, a uniform register and an offset"},
     {"STS", "a store to shared memory"},
     {"LDSM", "ldmatrix"},
     {"STSM", "stmatrix"},
     {"ATOMS", "an atomic of shared memory"},
     {"LDGSTS", "cp.async"},
     {"LDG", "a load of global memory"},
+    {"LDL", "a load of the word of the stack that the last STL at its offset from R1 wrote"},
+    {"STL", "a store to the stack"},
     {"LD", "a load by a generic address"},
     {"ST", "a store by a generic address"},
-    {"UTMALDG", "a copy of a tensor to shared memory: destination, mbarrier and coordinates in uniform registers, in this order"},
+    {"UTMALDG",
+     "a copy of a tensor to shared memory: destination, mbarrier and coordinates in uniform registers, in "
+     "this order"},
     {"UTMASTG", "a copy of a tensor from shared memory"},
     {"UTMAREDG", "a reduction of a tensor from shared memory"},
     {"UBLKCP", "a bulk copy: destination and mbarrier in uniform registers, in this order"},
@@ -78,8 +85,11 @@ inline constexpr Form forms[] = {
     {"BRX", "a branch to one of the labels that the dump names"},
     {"BRA.DIV", "a branch of a warp whose lanes are not together, to code with the same result"},
     {"CALL.REL", "a call that goes on at the address that a MOV before it puts into the register of RET"},
-    {"CALL.ABS", "a call that changes no register but R0, R2 to R15, R20, R21, R32 to R254, UR0 to UR35 and predicates"},
+    {"CALL.ABS",
+     "a call that changes no register but R0, R2 to R15, R20, R21, R32 to R254, UR0 to UR35 and predicates"},
 };
+
+inline constexpr std::string_view measured[] = {"IADD3"};
 
 /// The same name, as the table has it; empty for one that it lacks.
 [[nodiscard]] constexpr std::string_view form_named(std::string_view name) {

@@ -38,35 +38,72 @@ std::optional<std::uint32_t> half_of(std::string_view text, bool brain) {
 std::unordered_map<std::string_view, Lowering::Handler> const& Lowering::handlers() {
   using L = Lowering;
   static std::unordered_map<std::string_view, Handler> const all = [] {
-    std::unordered_map<std::string_view, Handler> h{
-        {"MOV", &L::move},          {"CS2R", &L::move_special}, {"S2R", &L::move_special},
-        {"S2UR", &L::move_special}, {"R2UR", &L::move},         {"LDC", &L::load_constant},
-        {"LDCU", &L::load_constant}, {"IADD3", &L::add3},       {"IADD", &L::add3},
-        {"VIADD", &L::add3},        {"IMAD", &L::multiply},     {"LEA", &L::shifted_add},
-        {"SHF", &L::shift},         {"LOP3", &L::logic},        {"PLOP3", &L::logic_of_predicates},
-        {"ISETP", &L::set_predicate}, {"SEL", &L::select},      {"IMNMX", &L::least_or_most},
-        {"VIMNMX", &L::least_or_most}, {"VIMNMX3", &L::least_or_most}, {"VIADDMNMX", &L::least_or_most},
-        {"IABS", &L::absolute},     {"PRMT", &L::permute},      {"SGXT", &L::extend},
-        {"BMSK", &L::mask},         {"POPC", &L::ones},         {"BREV", &L::reverse},
-        {"HFMA2", &L::halves},      {"P2R", &L::predicates_to_word}, {"R2P", &L::word_to_predicates},
-        {"P2UR", &L::predicates_to_word},
-        {"LDS", &L::shared_load},   {"STS", &L::shared_store},  {"LDSM", &L::matrices},
-        {"STSM", &L::matrices},     {"ATOMS", &L::shared_atomic}, {"LDGSTS", &L::copy_async},
-        {"LD", &L::generic_load},   {"ST", &L::generic_store},  {"ATOM", &L::generic_atomic},
-        {"LDG", &L::global_load},   {"LDL", &L::global_load},   {"SHFL", &L::shuffle},
-        {"VOTE", &L::vote},         {"VOTEU", &L::vote},        {"ELECT", &L::elect},
-        {"UTMALDG", &L::tensor_copy}, {"UTMASTG", &L::tensor_copy}, {"UTMAREDG", &L::tensor_copy},
-        {"UBLKCP", &L::tensor_copy}, {"UBLKRED", &L::tensor_copy},
-        {"HGMMA", &L::warpgroup_multiply}, {"IGMMA", &L::warpgroup_multiply},
-        {"QGMMA", &L::warpgroup_multiply}, {"BGMMA", &L::warpgroup_multiply}};
+    std::unordered_map<std::string_view, Handler> h{{"MOV", &L::move},
+                                                    {"CS2R", &L::move_special},
+                                                    {"S2R", &L::move_special},
+                                                    {"S2UR", &L::move_special},
+                                                    {"R2UR", &L::move},
+                                                    {"LDC", &L::load_constant},
+                                                    {"LDCU", &L::load_constant},
+                                                    {"IADD3", &L::add3},
+                                                    {"IADD", &L::add3},
+                                                    {"VIADD", &L::add3},
+                                                    {"IMAD", &L::multiply},
+                                                    {"LEA", &L::shifted_add},
+                                                    {"SHF", &L::shift},
+                                                    {"LOP3", &L::logic},
+                                                    {"PLOP3", &L::logic_of_predicates},
+                                                    {"ISETP", &L::set_predicate},
+                                                    {"SEL", &L::select},
+                                                    {"IMNMX", &L::least_or_most},
+                                                    {"VIMNMX", &L::least_or_most},
+                                                    {"VIMNMX3", &L::least_or_most},
+                                                    {"VIADDMNMX", &L::least_or_most},
+                                                    {"IABS", &L::absolute},
+                                                    {"PRMT", &L::permute},
+                                                    {"SGXT", &L::extend},
+                                                    {"BMSK", &L::mask},
+                                                    {"POPC", &L::ones},
+                                                    {"BREV", &L::reverse},
+                                                    {"HFMA2", &L::halves},
+                                                    {"P2R", &L::predicates_to_word},
+                                                    {"R2P", &L::word_to_predicates},
+                                                    {"P2UR", &L::predicates_to_word},
+                                                    {"LDS", &L::shared_load},
+                                                    {"STS", &L::shared_store},
+                                                    {"LDSM", &L::matrices},
+                                                    {"STSM", &L::matrices},
+                                                    {"ATOMS", &L::shared_atomic},
+                                                    {"LDGSTS", &L::copy_async},
+                                                    {"LD", &L::generic_load},
+                                                    {"ST", &L::generic_store},
+                                                    {"ATOM", &L::generic_atomic},
+                                                    {"LDG", &L::global_load},
+                                                    {"LDL", &L::stack_load},
+                                                    {"STL", &L::stack_store},
+                                                    {"SHFL", &L::shuffle},
+                                                    {"VOTE", &L::vote},
+                                                    {"VOTEU", &L::vote},
+                                                    {"ELECT", &L::elect},
+                                                    {"UTMALDG", &L::tensor_copy},
+                                                    {"UTMASTG", &L::tensor_copy},
+                                                    {"UTMAREDG", &L::tensor_copy},
+                                                    {"UBLKCP", &L::tensor_copy},
+                                                    {"UBLKRED", &L::tensor_copy},
+                                                    {"HGMMA", &L::warpgroup_multiply},
+                                                    {"IGMMA", &L::warpgroup_multiply},
+                                                    {"QGMMA", &L::warpgroup_multiply},
+                                                    {"BGMMA", &L::warpgroup_multiply}};
     for (std::string_view const none :
-         {"NOP",      "BSSY",       "BSYNC",      "BREAK",      "WARPSYNC",      "YIELD",        "BAR",
-          "MEMBAR",   "DEPBAR",     "LDGDEPBAR",  "ERRBAR",     "CGAERRBAR",     "CCTL",         "NANOSLEEP",
-          "STG",      "STL",        "RED",        "REDG",       "FENCE",         "ENDCOLLECTIVE", "PREEXIT",
-          "ACQBULK",  "WARPGROUP",  "UTMACCTL",   "UTMACMDFLUSH", "UTMAPF",      "UCGABAR_ARV",  "UCGABAR_WAIT",
-          "PMTRIG",   "CCTLL",      "CCTLT",      "BPT",        "WARPGROUPSET",  "UBLKPF",       "USETSHMSZ",
-          "MATCHUR",  "SETMAXREG",  "SETLMEMBASE", "KILL",      "ARRIVES",       "UTCBAR",       "UTCATOMSWS",
-          "BRA",      "CALL",       "SUST",       "STT",        "STTM",          "FENCE_T",      "UTMASTG_W"})
+         {"NOP",          "BSSY",          "BSYNC",        "BREAK",        "WARPSYNC",  "YIELD",
+          "BAR",          "MEMBAR",        "DEPBAR",       "LDGDEPBAR",    "ERRBAR",    "CGAERRBAR",
+          "CCTL",         "NANOSLEEP",     "STG",          "CCTLG",        "RED",       "REDG",
+          "FENCE",        "ENDCOLLECTIVE", "PREEXIT",      "ACQBULK",      "WARPGROUP", "UTMACCTL",
+          "UTMACMDFLUSH", "UTMAPF",        "UCGABAR_ARV",  "UCGABAR_WAIT", "PMTRIG",    "CCTLL",
+          "CCTLT",        "BPT",           "WARPGROUPSET", "UBLKPF",       "USETSHMSZ", "MATCHUR",
+          "SETMAXREG",    "SETLMEMBASE",   "KILL",         "ARRIVES",      "UTCBAR",    "UTCATOMSWS",
+          "BRA",          "CALL",          "SUST",         "STT",          "STTM",      "FENCE_T",
+          "UTMASTG_W"})
       h.emplace(none, &L::nothing);
     return h;
   }();
@@ -111,8 +148,7 @@ void Lowering::load_constant(Instruction const& i, Opcode const& op) {
     return;
   }
   Source s = emit(Action::zext, 32, constant_bank(c, bits));
-  if (is_signed)
-    s = arithmetic_shift(emit(Action::shl, 32, s, constant(32 - bits)), constant(32 - bits), 32);
+  if (is_signed) s = arithmetic_shift(emit(Action::shl, 32, s, constant(32 - bits)), constant(32 - bits), 32);
   put(d, s);
 }
 
@@ -120,7 +156,8 @@ void Lowering::load_constant(Instruction const& i, Opcode const& op) {
 
 /// IADD3 R, [P, [P,]] a, b, c and IADD3.X with up to two predicates behind: the carries of a + b + c.
 void Lowering::add3(Instruction const& i, Opcode const& op) {
-  if (op.has("64") || op.has("S16x2") || op.has("U16x2")) return lose(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
+  if (op.has("64") || op.has("S16x2") || op.has("U16x2"))
+    return lose(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
   std::size_t at = 1;
   while (at < 3 && is_predicate(operand(i, at))) ++at;
   std::size_t const sources = op.base == "IADD3" ? 3 : 2;
@@ -165,7 +202,8 @@ void Lowering::multiply(Instruction const& i, Opcode const& op) {
   if (i.operands.size() < at + 3) return unknown(i, op);
   if (op.has("WIDE") || op.has("HI")) return multiply_wide(i, op, at);
   for (std::string_view const m : op.modifiers)
-    if (m != "MOV" && m != "SHL" && m != "IADD" && m != "U32" && m != "X" && m != "S32") return unknown(i, op);
+    if (m != "MOV" && m != "SHL" && m != "IADD" && m != "U32" && m != "X" && m != "S32")
+      return unknown(i, op);
   form(op.has("X") ? "IMAD.X" : "IMAD");
   Source const a = word(operand(i, at)), b = word(operand(i, at + 1));
   Source const c = word(operand(i, at + 2));
@@ -222,17 +260,28 @@ void Lowering::shifted_add(Instruction const& i, Opcode const& op) {
     moved = n == 0 ? arithmetic_shift(a, constant(31), 32) : arithmetic_shift(a, constant(32 - n), 32);
   } else {
     Source const c = word(operand(i, at + 2));
-    Source const low = n == 0 ? constant(0) : a.constant ? constant(a.value >> (32 - n)) : emit(Action::lshr, 32, a, constant(32 - n));
-    Source const high_part = c.constant ? constant(c.value << n & ones32) : n == 0 ? c : emit(Action::shl, 32, c, constant(n));
-    moved = low.constant && low.value == 0          ? high_part
+    Source const low = n == 0       ? constant(0)
+                       : a.constant ? constant(a.value >> (32 - n))
+                                    : emit(Action::lshr, 32, a, constant(32 - n));
+    Source const high_part = c.constant ? constant(c.value << n & ones32)
+                             : n == 0   ? c
+                                        : emit(Action::shl, 32, c, constant(n));
+    moved = low.constant && low.value == 0               ? high_part
             : high_part.constant && high_part.value == 0 ? low
-                                                    : emit(Action::bit_or, 32, high_part, low);
+                                                         : emit(Action::bit_or, 32, high_part, low);
   }
   Source carry = constant(0);
   if (carry_in) carry = choose(truth(operand(i, at + sources + 1)), constant(1), constant(0), 32);
-  if (at == 2 && number_of(operand(i, 1))) {
-    Source const whole = add(add(zext(moved), zext(b), 64), zext(carry), 64);
-    put_truth(operand(i, 1), negate(emit(Action::equal, 1, emit(Action::lshr, 64, whole, constant(32)), constant(0))));
+  if (at == 2 && (operand(i, at + 1).negative || (up && operand(i, at).negative))) {
+    put_truth(operand(i, 1), any(1, registers_of(i, 2)));  // of what carry that is one is not known
+  } else if (at == 2 && number_of(operand(i, 1))) {
+    // -a counts as ~(a << n) + 1, whose carry is one where a << n is 0 (gpu/evidence/h100-sass.json).
+    bool const minus = operand(i, at).negative;
+    Source const less = moved.constant ? constant(moved.value - 1 & ones32) : emit(Action::sub, 32, moved, constant(1));
+    Source const more = minus ? add(zext(carry), constant(1), 64) : zext(carry);
+    Source const whole = add(add(zext(minus ? less : moved), zext(b), 64), more, 64);
+    put_truth(operand(i, 1),
+              negate(emit(Action::equal, 1, emit(Action::lshr, 64, whole, constant(32)), constant(0))));
   }
   put(operand(i, 0), add(add(moved, b), carry));
 }
@@ -241,7 +290,8 @@ void Lowering::shifted_add(Instruction const& i, Opcode const& op) {
 
 /// SHF.L and SHF.R: a word of {high:low}, shifted. W: the amount is taken modulo the width.
 void Lowering::shift(Instruction const& i, Opcode const& op) {
-  bool const left = op.has("L"), is_signed = op.has("S32") || op.has("S64"), two = op.has("U64") || op.has("S64");
+  bool const left = op.has("L"), is_signed = op.has("S32") || op.has("S64"),
+             two = op.has("U64") || op.has("S64");
   bool const upper = op.has("HI");
   if (i.operands.size() != 4) return unknown(i, op);
   form(left ? "SHF.L" : "SHF.R");
@@ -264,7 +314,8 @@ void Lowering::shift(Instruction const& i, Opcode const& op) {
   if (left && low_zero && !two) return put(operand(i, 0), shifted(Action::shl, up));
   if (!left && upper)
     return put(operand(i, 0), is_signed ? arithmetic_shift(up, n, 32) : shifted(Action::lshr, up));
-  if (!left && up_zero && !upper && !(is_signed && !n.constant)) return put(operand(i, 0), shifted(Action::lshr, low));
+  if (!left && up_zero && !upper && !(is_signed && !n.constant))
+    return put(operand(i, 0), shifted(Action::lshr, low));
   if (n.constant && n.value > 0 && n.value < 32) {
     // Both words give bits.
     Source const rest = constant(32 - n.value);
@@ -290,7 +341,7 @@ Lowering::Source Lowering::table2(unsigned lut, Source a, Source b, unsigned wid
   std::uint64_t const all = width == 1 ? 1 : ones32;
   auto const op = [&](Action word_action, Action truth_action, Source x, Source y) {
     if (x.constant && y.constant)
-      return constant(word_action == Action::bit_and ? x.value & y.value
+      return constant(word_action == Action::bit_and  ? x.value & y.value
                       : word_action == Action::bit_or ? x.value | y.value
                                                       : x.value ^ y.value);
     for (auto const& [p, q] : {std::pair{x, y}, std::pair{y, x}}) {
@@ -307,22 +358,38 @@ Lowering::Source Lowering::table2(unsigned lut, Source a, Source b, unsigned wid
   auto const disjunction = [&](Source x, Source y) { return op(Action::bit_or, Action::either, x, y); };
   auto const difference = [&](Source x, Source y) { return op(Action::bit_xor, Action::differ, x, y); };
   switch (lut & 15) {
-    case 0: return constant(0);
-    case 15: return constant(all);
-    case 12: return a;
-    case 10: return b;
-    case 3: return inverted(a, width);
-    case 5: return inverted(b, width);
-    case 8: return conjunction(a, b);
-    case 14: return disjunction(a, b);
-    case 6: return difference(a, b);
-    case 9: return inverted(difference(a, b), width);
-    case 7: return inverted(conjunction(a, b), width);
-    case 1: return inverted(disjunction(a, b), width);
-    case 4: return conjunction(a, inverted(b, width));
-    case 2: return conjunction(inverted(a, width), b);
-    case 13: return disjunction(a, inverted(b, width));
-    default: return disjunction(inverted(a, width), b);
+    case 0:
+      return constant(0);
+    case 15:
+      return constant(all);
+    case 12:
+      return a;
+    case 10:
+      return b;
+    case 3:
+      return inverted(a, width);
+    case 5:
+      return inverted(b, width);
+    case 8:
+      return conjunction(a, b);
+    case 14:
+      return disjunction(a, b);
+    case 6:
+      return difference(a, b);
+    case 9:
+      return inverted(difference(a, b), width);
+    case 7:
+      return inverted(conjunction(a, b), width);
+    case 1:
+      return inverted(disjunction(a, b), width);
+    case 4:
+      return conjunction(a, inverted(b, width));
+    case 2:
+      return conjunction(inverted(a, width), b);
+    case 13:
+      return disjunction(a, inverted(b, width));
+    default:
+      return disjunction(inverted(a, width), b);
   }
 }
 
@@ -340,7 +407,12 @@ Lowering::Source Lowering::table(unsigned lut, Source a, Source b, Source c, uns
     auto const simple = [](unsigned t) { return t == 0 || t == 15; };
     unsigned const z = zero[by], o = one[by];
     Source const s = by == 0 ? a : by == 1 ? b : c;
-    unsigned const score = s.constant ? 0 : z == o ? 1 : simple(z) && simple(o) ? 2 : z == (15 ^ o) ? 3 : simple(z) || simple(o) ? 4 : 9;
+    unsigned const score = s.constant               ? 0
+                           : z == o                 ? 1
+                           : simple(z) && simple(o) ? 2
+                           : z == (15 ^ o)          ? 3
+                           : simple(z) || simple(o) ? 4
+                                                    : 9;
     if (score < best_score) best = by, best_score = score;
   }
   Source const s = best == 0 ? a : best == 1 ? b : c, x = best == 0 ? b : a, y = best == 2 ? b : c;
@@ -354,7 +426,8 @@ Lowering::Source Lowering::table(unsigned lut, Source a, Source b, Source c, uns
   if (o == 15) return table2(14, table2(z, x, y, width), s, width);
   if (o == 0) return table2(4, table2(z, x, y, width), s, width);
   if (z == 15) return table2(13, table2(o, x, y, width), s, width);
-  return table2(14, table2(8, table2(o, x, y, width), s, width), table2(4, table2(z, x, y, width), s, width), width);
+  return table2(14, table2(8, table2(o, x, y, width), s, width), table2(4, table2(z, x, y, width), s, width),
+                width);
 }
 
 void Lowering::logic(Instruction const& i, Opcode const& op) {
@@ -364,7 +437,8 @@ void Lowering::logic(Instruction const& i, Opcode const& op) {
   Source const value = table(static_cast<unsigned>(operand(i, at + 3).value & 255), word(operand(i, at)),
                              word(operand(i, at + 1)), word(operand(i, at + 2)), 32);
   if (at == 2) {
-    Source const zero = value.constant ? constant(value.value == 0 ? 1 : 0) : emit(Action::equal, 1, value, constant(0));
+    Source const zero =
+        value.constant ? constant(value.value == 0 ? 1 : 0) : emit(Action::equal, 1, value, constant(0));
     Source const given = i.operands.size() > at + 4 ? truth(operand(i, at + 4)) : constant(0);
     put_truth(operand(i, 0), op.has("PAND") ? both(negate(zero), given) : either(negate(zero), given));
   }
@@ -372,7 +446,8 @@ void Lowering::logic(Instruction const& i, Opcode const& op) {
 }
 
 void Lowering::logic_of_predicates(Instruction const& i, Opcode const& op) {
-  if (i.operands.size() != 7 || operand(i, 5).kind != Kind::immediate || operand(i, 6).kind != Kind::immediate)
+  if (i.operands.size() != 7 || operand(i, 5).kind != Kind::immediate ||
+      operand(i, 6).kind != Kind::immediate)
     return unknown(i, op);
   form("PLOP3");
   Source const a = truth(operand(i, 2)), b = truth(operand(i, 3)), c = truth(operand(i, 4));
@@ -392,17 +467,22 @@ void Lowering::permute(Instruction const& i, Opcode const& op) {
   for (unsigned k = 0; k < 4;) {
     auto const pick = static_cast<unsigned>(s.value >> 4 * k & 15);
     unsigned length = 1;
-    while (k + length < 4 && (pick & 8) == 0 && (s.value >> 4 * (k + length) & 15) == pick + length && (pick & 3) + length < 4)
+    while (k + length < 4 && (pick & 8) == 0 && (s.value >> 4 * (k + length) & 15) == pick + length &&
+           (pick & 3) + length < 4)
       ++length;
     Source const from = (pick & 4) != 0 ? c : a;
     std::uint64_t const keep = length == 4 ? ones32 : (std::uint64_t{1} << 8 * length) - 1;
-    Source byte = from.constant ? constant(from.value >> 8 * (pick & 3) & keep)
-                                : emit(Action::bit_and, 32, emit(Action::lshr, 32, from, constant(8 * (pick & 3))), constant(keep));
+    Source byte = from.constant
+                      ? constant(from.value >> 8 * (pick & 3) & keep)
+                      : emit(Action::bit_and, 32, emit(Action::lshr, 32, from, constant(8 * (pick & 3))),
+                             constant(keep));
     if (length == 4) byte = from;
     if ((pick & 8) != 0)  // the byte's sign, eight times
       byte = byte.constant ? constant(byte.value >> 7 != 0 ? 255 : 0)
                            : emit(Action::mul, 32, emit(Action::lshr, 32, byte, constant(7)), constant(255));
-    Source const placed = byte.constant ? constant(byte.value << 8 * k & ones32) : k == 0 ? byte : emit(Action::shl, 32, byte, constant(8 * k));
+    Source const placed = byte.constant ? constant(byte.value << 8 * k & ones32)
+                          : k == 0      ? byte
+                                        : emit(Action::shl, 32, byte, constant(8 * k));
     result = table2(14, result, placed, 32);
     k += length;
   }
@@ -424,11 +504,13 @@ void Lowering::mask(Instruction const& i, Opcode const& op) {
   auto const amount = [&](Operand const& o) {
     Source const n = word(o);
     if (op.has("W")) return table2(8, n, constant(31), 32);
-    return n.constant ? constant(std::min<std::uint64_t>(n.value, 32)) : choose(below(n, constant(32), 32, false), n, constant(32), 32);
+    return n.constant ? constant(std::min<std::uint64_t>(n.value, 32))
+                      : choose(below(n, constant(32), 32, false), n, constant(32), 32);
   };
   Source const from = amount(operand(i, 1)), length = amount(operand(i, 2));
   auto const up = [&](Source x, Source n) {
-    return x.constant && n.constant ? constant(n.value >= 32 ? 0 : x.value << n.value & ones32) : emit(Action::shl, 32, x, n);
+    return x.constant && n.constant ? constant(n.value >= 32 ? 0 : x.value << n.value & ones32)
+                                    : emit(Action::shl, 32, x, n);
   };
   Source const field = inverted(up(constant(ones32), length), 32);
   put(operand(i, 0), up(field, from));
@@ -441,7 +523,8 @@ void Lowering::ones(Instruction const& i, Opcode const& op) {
   if (x.constant) return put(operand(i, 0), constant(static_cast<std::uint64_t>(std::popcount(x.value))));
   Source count = constant(0);
   for (unsigned k = 0; k < 32; ++k)
-    count = add(count, emit(Action::bit_and, 32, k == 0 ? x : emit(Action::lshr, 32, x, constant(k)), constant(1)));
+    count = add(count,
+                emit(Action::bit_and, 32, k == 0 ? x : emit(Action::lshr, 32, x, constant(k)), constant(1)));
   put(operand(i, 0), count);
 }
 
@@ -459,12 +542,14 @@ void Lowering::reverse(Instruction const& i, Opcode const& op) {
 
 /// HFMA2 R, -RZ, RZ, h, l: two halves as a constant.
 void Lowering::halves(Instruction const& i, Opcode const& op) {
-  bool const zero = i.operands.size() == 5 && operand(i, 1).kind == Kind::reg && operand(i, 2).kind == Kind::reg &&
-                    operand(i, 1).reg == no_register && operand(i, 2).reg == no_register && operand(i, 1).negative;
+  bool const zero = i.operands.size() == 5 && operand(i, 1).kind == Kind::reg &&
+                    operand(i, 2).kind == Kind::reg && operand(i, 1).reg == no_register &&
+                    operand(i, 2).reg == no_register && operand(i, 1).negative;
   auto const value = [&](Operand const& o) -> std::optional<std::uint32_t> {
     return o.kind == Kind::number ? half_of(o.text, op.has("BF16_V2")) : std::nullopt;
   };
-  auto const up = zero ? value(operand(i, 3)) : std::nullopt, low = zero ? value(operand(i, 4)) : std::nullopt;
+  auto const up = zero ? value(operand(i, 3)) : std::nullopt,
+             low = zero ? value(operand(i, 4)) : std::nullopt;
   if (!up || !low) return unknown(i, op);
   form("HFMA2 of a constant");
   put(operand(i, 0), constant(std::uint64_t{*up} << 16 | *low));
@@ -481,7 +566,9 @@ void Lowering::set_predicate(Instruction const& i, Opcode const& op) {
   form(extended ? "ISETP.EX" : "ISETP");
   Source const a = word(operand(i, 2)), b = word(operand(i, 3));
   Source const low = extended && i.operands.size() > 5 ? truth(operand(i, 5)) : constant(0);
-  auto const equal = [&] { return a.constant && b.constant ? constant(a.value == b.value ? 1 : 0) : emit(Action::equal, 1, a, b); };
+  auto const equal = [&] {
+    return a.constant && b.constant ? constant(a.value == b.value ? 1 : 0) : emit(Action::equal, 1, a, b);
+  };
   auto const less = [&](Source x, Source y) {
     Source const strictly = below(x, y, 32, is_signed);
     return extended ? either(strictly, both(equal(), low)) : strictly;
@@ -514,7 +601,8 @@ void Lowering::set_predicate(Instruction const& i, Opcode const& op) {
 }
 
 void Lowering::select(Instruction const& i, Opcode const& op) {
-  if (i.operands.size() != 4 || !op.modifiers.empty()) return lose(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
+  if (i.operands.size() != 4 || !op.modifiers.empty())
+    return lose(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
   form("SEL");
   Source const a = word(operand(i, 1)), b = word(operand(i, 2));
   put(operand(i, 0), choose(truth(operand(i, 3)), a, b, 32));
@@ -566,7 +654,8 @@ void Lowering::word_to_predicates(Instruction const& i, Opcode const& op) {
   Operand const& m = operand(i, 2);
   Operand const& from = operand(i, 1);
   unsigned byte = 0;
-  if (from.text.find(".B") != std::string_view::npos) byte = static_cast<unsigned>(from.text[from.text.find(".B") + 2] - '0');
+  if (from.text.find(".B") != std::string_view::npos)
+    byte = static_cast<unsigned>(from.text[from.text.find(".B") + 2] - '0');
   if (i.operands.size() != 3 || m.kind != Kind::immediate || !op.modifiers.empty() || byte > 3) {
     for (std::uint32_t k = 0; k < 7; ++k) write(first_predicate + k, any(1), 1);
     return;
@@ -577,8 +666,11 @@ void Lowering::word_to_predicates(Instruction const& i, Opcode const& op) {
   Source const x = word(plain);
   for (unsigned k = 0; k < 7; ++k) {
     if ((m.value >> k & 1) == 0) continue;
-    Source const bit = x.constant ? constant(x.value >> (8 * byte + k) & 1)
-                                  : negate(emit(Action::equal, 1, table2(8, x, constant(std::uint64_t{1} << (8 * byte + k)), 32), constant(0)));
+    Source const bit =
+        x.constant
+            ? constant(x.value >> (8 * byte + k) & 1)
+            : negate(emit(Action::equal, 1, table2(8, x, constant(std::uint64_t{1} << (8 * byte + k)), 32),
+                          constant(0)));
     write(first_predicate + k, bit, 1);
   }
 }

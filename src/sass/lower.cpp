@@ -14,7 +14,8 @@ namespace swizproof::sass {
 
 namespace {
 
-constexpr std::size_t most_lowered = 1'000'000;  ///< instructions of one kernel, those of inlined calls included
+constexpr std::size_t most_lowered =
+    1'000'000;  ///< instructions of one kernel, those of inlined calls included
 constexpr unsigned deepest_call = 32;
 
 /// Offset of the first parameter in constant bank 0. Seen in what ptxas of CUDA 13.0 writes for each architecture.
@@ -42,8 +43,8 @@ bool Opcode::has(std::string_view modifier) const {
 Opcode opcode_of(std::string_view text) {
   // The uniform datapath has the same instructions with a U in front.
   static std::set<std::string_view> const known{
-      "IADD3", "IMAD",  "LEA",  "SHF",  "LOP3",   "SEL",  "ISETP", "MOV",   "PLOP3", "PRMT", "FLO",
-      "POPC",  "BMSK",  "SGXT", "BREV", "IABS",   "LDC",  "P2UR",  "VIADD", "VIMNMX", "IMNMX", "IADD"};
+      "IADD3", "IMAD", "LEA",  "SHF",  "LOP3", "SEL", "ISETP", "MOV",   "PLOP3",  "PRMT",  "FLO",
+      "POPC",  "BMSK", "SGXT", "BREV", "IABS", "LDC", "P2UR",  "VIADD", "VIMNMX", "IMNMX", "IADD"};
   Opcode op;
   op.text = text;
   std::size_t const dot = std::min(text.find('.'), text.size());
@@ -64,10 +65,11 @@ Lowering::Lowering(Module const& module, Function const& function) : module_(mod
   program_.widths.assign(registers, 32);
   std::fill(program_.widths.begin() + first_predicate, program_.widths.end(), std::uint8_t{1});
   for (std::uint32_t r = 0; r < registers; ++r)
-    program_.registers.push_back(r < first_uniform             ? fmt::format("R{}", r)
-                                 : r < first_predicate         ? fmt::format("UR{}", r - first_uniform)
-                                 : r < first_uniform_predicate ? fmt::format("P{}", r - first_predicate)
-                                                               : fmt::format("UP{}", r - first_uniform_predicate));
+    program_.registers.push_back(r < first_uniform     ? fmt::format("R{}", r)
+                                 : r < first_predicate ? fmt::format("UR{}", r - first_uniform)
+                                 : r < first_uniform_predicate
+                                     ? fmt::format("P{}", r - first_predicate)
+                                     : fmt::format("UP{}", r - first_uniform_predicate));
   out_.head.name = function.name;
   out_.head.entry = function.entry;
   out_.head.line = function.line;
@@ -76,6 +78,7 @@ Lowering::Lowering(Module const& module, Function const& function) : module_(mod
 Lowered Lowering::run() {
   find_parameters();
   find_leaders();
+  find_stack();
   contexts_.emplace_back();
   (void)block_at(0, 0);
   for (std::size_t k = 0; k < work_.size() && program_.refused.empty(); ++k)
@@ -87,8 +90,9 @@ Lowered Lowering::run() {
   for (std::size_t k = 0; k < forms_.size(); ++k) {
     std::size_t const last = k + 1 < forms_.size() ? forms_[k + 1].first : program_.steps.size();
     for (std::size_t s = forms_[k].first; s < last; ++s) {
-      std::int32_t const d = program_.steps[s].dst;
-      if (d < 0 || !needed[static_cast<std::size_t>(d)]) continue;
+      ptx::Step const& step = program_.steps[s];
+      bool const reads = step.action == Action::access || step.action == Action::operand;
+      if (!reads && (step.dst < 0 || !needed[static_cast<std::size_t>(step.dst)])) continue;
       if (!is_measured(forms_[k].second)) assumed.emplace(forms_[k].second);
       break;
     }
@@ -109,7 +113,8 @@ void Lowering::find_parameters() {
   for (Instruction const& i : function_.body) {
     Opcode const op = opcode_of(i.opcode);
     for (Operand const& o : i.operands) {
-      if (o.kind != Kind::constant || o.bank != 0 || o.reg != no_register || o.uniform != no_register) continue;
+      if (o.kind != Kind::constant || o.bank != 0 || o.reg != no_register || o.uniform != no_register)
+        continue;
       if (o.value < base || o.value > 0x10000) continue;
       std::uint64_t const end = o.value + constant_bytes(op);
       // Words, as they are loaded: two halves of one are one parameter.
@@ -220,7 +225,8 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
       if (!g.constant) guard_ = g;
     }
     if (++lowered_ > most_lowered)
-      return refuse(fmt::format("the kernel has more than {} instructions, inlined ones included", most_lowered));
+      return refuse(
+          fmt::format("the kernel has more than {} instructions, inlined ones included", most_lowered));
     if (control(i, op, k)) return;
     if (!program_.refused.empty()) return;
     instruction(i, op);
@@ -242,7 +248,7 @@ bool Lowering::control(Instruction const& i, Opcode const& op, std::uint32_t ind
     if (c.parent >= 0)
       to = block_at(static_cast<std::uint32_t>(c.parent), c.back);
     else if (function_.entry)
-      refuse("a return outside of a call");
+      refuse("a return, and the address that it returns to is not known");
     end_block(to, guard_ ? next() : -1, guard_);
     return true;
   }
@@ -334,8 +340,8 @@ std::optional<std::uint32_t> Lowering::return_of(std::uint32_t call) const {
   for (std::uint32_t k = call; k-- > 0 && call - k < 64;) {
     Instruction const& i = function_.body[k];
     bool const copies = i.opcode == "MOV" && i.operands.size() == 2;
-    bool const adds = i.opcode == "IMAD.MOV.U32" && i.operands.size() == 4 && i.operands[1].kind == Kind::reg &&
-                      i.operands[1].reg == no_register;
+    bool const adds = i.opcode == "IMAD.MOV.U32" && i.operands.size() == 4 &&
+                      i.operands[1].kind == Kind::reg && i.operands[1].reg == no_register;
     Operand const& last = operand(i, copies ? 1 : 3);
     if ((copies || adds) && last.kind == Kind::immediate && i.guard == Kind::other)
       if (auto const at = index_of_pc(last.value)) {
@@ -359,7 +365,9 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
   }
   std::optional<std::uint32_t> const back = return_of(index);
   if (!back) {
-    refuse("a call whose return address is not known");
+    // Without an address to return to it is a jump: a RET that it reached would be refused.
+    std::int32_t const to = block_at(context_, *callee);
+    end_block(to, guard_ ? block_at(context_, index + 1) : -1, guard_);
     return true;
   }
   if (contexts_[context_].depth >= deepest_call) {
@@ -400,7 +408,8 @@ std::uint32_t Lowering::temporary(unsigned width) {
   return static_cast<std::uint32_t>(program_.widths.size() - 1);
 }
 
-Lowering::Source Lowering::emit(Action action, unsigned width, Source a, Source b, Source c, std::uint32_t extra) {
+Lowering::Source Lowering::emit(Action action, unsigned width, Source a, Source b, Source c,
+                                std::uint32_t extra) {
   std::uint32_t const to = temporary(width);
   program_.steps.push_back(
       {action, static_cast<std::uint8_t>(width), static_cast<std::int32_t>(to), a, b, c, extra, line_});
@@ -408,7 +417,8 @@ Lowering::Source Lowering::emit(Action action, unsigned width, Source a, Source 
 }
 
 std::uint32_t Lowering::named(std::string_view what) {
-  auto const [at, fresh] = names_.try_emplace(std::string(what), static_cast<std::uint32_t>(program_.names.size()));
+  auto const [at, fresh] =
+      names_.try_emplace(std::string(what), static_cast<std::uint32_t>(program_.names.size()));
   if (fresh) program_.names.emplace_back(what);
   return at->second;
 }
@@ -450,7 +460,8 @@ Lowering::Source Lowering::either(Source p, Source q) {
 Lowering::Source Lowering::add(Source a, Source b, unsigned width) {
   if (a.constant && a.value == 0) return b;
   if (b.constant && b.value == 0) return a;
-  if (a.constant && b.constant) return constant(width == 64 ? a.value + b.value : (a.value + b.value) & 0xffffffff);
+  if (a.constant && b.constant)
+    return constant(width == 64 ? a.value + b.value : (a.value + b.value) & 0xffffffff);
   return emit(Action::add, width, a, b);
 }
 

@@ -68,7 +68,8 @@ class Lowering {
   std::uint32_t temporary(unsigned width);
   static Source constant(std::uint64_t value) { return {true, value}; }
   static Source reg(std::uint32_t r) { return {false, r}; }
-  Source emit(Action action, unsigned width, Source a = {}, Source b = {}, Source c = {}, std::uint32_t extra = 0);
+  Source emit(Action action, unsigned width, Source a = {}, Source b = {}, Source c = {},
+              std::uint32_t extra = 0);
   std::uint32_t named(std::string_view what);
   Source any(unsigned width, Source from = {}, bool memory = false);
   Source function_of(unsigned width, Source a, Source b = {}, Source c = {});
@@ -155,9 +156,14 @@ class Lowering {
   void generic_store(Instruction const& i, Opcode const& op);
   void generic_atomic(Instruction const& i, Opcode const& op);
   void global_load(Instruction const& i, Opcode const& op);
+  void find_stack();
+  std::uint32_t slot(std::uint64_t offset);
+  void stack_load(Instruction const& i, Opcode const& op);
+  void stack_store(Instruction const& i, Opcode const& op);
   void tensor_copy(Instruction const& i, Opcode const& op);
   void warpgroup_multiply(Instruction const& i, Opcode const& op);
-  void operand_at(Instruction const& i, Opcode const& op, ptx::OperandRole role, std::uint32_t unit, Source value);
+  void operand_at(Instruction const& i, Opcode const& op, ptx::OperandRole role, std::uint32_t unit,
+                  Source value);
   void shuffle(Instruction const& i, Opcode const& op);
   void vote(Instruction const& i, Opcode const& op);
   void elect(Instruction const& i, Opcode const& op);
@@ -183,13 +189,16 @@ class Lowering {
   };
   std::vector<Parameter> parameters_{};  ///< by offset
   std::uint32_t shared_symbol_ = 0;
+  bool stack_ = false;  ///< local memory is words at constant offsets from R1
+  std::unordered_map<std::uint64_t, std::uint32_t> slots_{};  ///< registers that stand for them
   std::uint32_t context_ = 0;
   std::int32_t block_ = 0;
   std::uint32_t line_ = 0;
   std::string_view opcode_{};
   std::optional<Source> guard_{};  ///< what must hold; nothing: always
   std::size_t lowered_ = 0;
-  std::vector<std::pair<std::uint32_t, std::string_view>> forms_{};  ///< first step of an instruction, and its form
+  std::vector<std::pair<std::uint32_t, std::string_view>>
+      forms_{};  ///< first step of an instruction, and its form
 };
 
 }  // namespace swizproof::sass

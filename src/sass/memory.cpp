@@ -35,7 +35,8 @@ ptx::MemoryAccess Lowering::access_of(Instruction const& i, Opcode const& op) co
   m.line = i.line;
   m.pc = i.pc;
   m.location = i.location;
-  for (std::uint32_t c = context_; contexts_[c].parent >= 0; c = static_cast<std::uint32_t>(contexts_[c].parent))
+  for (std::uint32_t c = context_; contexts_[c].parent >= 0;
+       c = static_cast<std::uint32_t>(contexts_[c].parent))
     m.calls.insert(m.calls.begin(), contexts_[c].line);
   return m;
 }
@@ -50,7 +51,8 @@ void Lowering::access(ptx::MemoryAccess m, Operand const& where) {
                                                              : zext(word_at(part, 0));
     part.kind = Kind::uniform, part.reg = where.uniform;
     bool const described = where.text.starts_with("desc[") || where.uniform == no_register;
-    if (!described || where.uniform != no_register) base = add(base, pair(word_at(part, 0), word_at(part, 1)), 64);
+    if (!described || where.uniform != no_register)
+      base = add(base, pair(word_at(part, 0), word_at(part, 1)), 64);
     m.address = base;
   } else {
     m.address = m.reason.empty() ? address(where) : any(32);
@@ -84,7 +86,8 @@ void Lowering::shared_load(Instruction const& i, Opcode const& op) {
   std::uint32_t const name = named(opcode_);
   auto const space = static_cast<std::uint32_t>(ptx::Space::shared);
   if (bytes < 4) {
-    Source s = emit(Action::zext, 32, emit(Action::load, 8 * bytes, base, constant(offset), constant(name), space));
+    Source s =
+        emit(Action::zext, 32, emit(Action::load, 8 * bytes, base, constant(offset), constant(name), space));
     Source const up = constant(32 - 8 * bytes);
     if (op.has("S8") || op.has("S16")) s = arithmetic_shift(emit(Action::shl, 32, s, up), up, 32);
     return put(operand(i, 0), s);
@@ -113,7 +116,8 @@ void Lowering::matrices(Instruction const& i, Opcode const& op) {
   m.bytes = 16;
   unsigned const n = op.has("4") ? 4 : op.has("2") ? 2 : 1;
   if (op.has("16") && (op.has("M88") || op.has("MT88")))
-    m.instruction = swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, op.has("MT88")};
+    m.instruction =
+        swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, op.has("MT88")};
   else
     m.reason = "this shape is not modelled";
   access(std::move(m), operand(i, load ? 1 : 0));
@@ -133,7 +137,8 @@ void Lowering::shared_atomic(Instruction const& i, Opcode const& op) {
                                 : Atomic::arithmetic;
   } else {
     m.reason =
-        "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not modelled";
+        "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not "
+        "modelled";
   }
   std::size_t at = 0;
   while (at < i.operands.size() && i.operands[at].kind != Kind::memory) ++at;
@@ -182,7 +187,7 @@ void Lowering::generic_atomic(Instruction const& i, Opcode const& op) {
   for (std::size_t k = 0; k < at; ++k) lose(operand(i, k), op.has("64") ? 2 : 1, {}, true);
 }
 
-/// LDG and LDL: words of memory that no block shares.
+/// LDG: words of memory that all blocks share.
 void Lowering::global_load(Instruction const& i, Opcode const& op) {
   std::size_t at = 0;
   while (at < i.operands.size() && i.operands[at].kind != Kind::memory) ++at;
@@ -190,8 +195,7 @@ void Lowering::global_load(Instruction const& i, Opcode const& op) {
   Operand const& d = operand(i, at == 0 ? 0 : at - 1);
   unsigned const bytes = bytes_of(op);
   for (std::size_t k = 0; k + 1 < at; ++k) lose(operand(i, k), 1, {}, true);
-  if (where.kind != Kind::memory || where.suffixed || op.base == "LDL")
-    return lose(d, std::max(bytes, 4U) / 4, {}, true);
+  if (where.kind != Kind::memory || where.suffixed) return lose(d, std::max(bytes, 4U) / 4, {}, true);
   form("LDG");
   Operand part;
   part.kind = Kind::reg, part.reg = where.reg;
@@ -204,7 +208,8 @@ void Lowering::global_load(Instruction const& i, Opcode const& op) {
   std::uint32_t const name = named(opcode_);
   auto const space = static_cast<std::uint32_t>(ptx::Space::global);
   if (bytes < 4) {
-    Source s = emit(Action::zext, 32, emit(Action::load, 8 * bytes, base, constant(where.value), constant(name), space));
+    Source s = emit(Action::zext, 32,
+                    emit(Action::load, 8 * bytes, base, constant(where.value), constant(name), space));
     Source const up = constant(32 - 8 * bytes);
     if (op.has("S8") || op.has("S16")) s = arithmetic_shift(emit(Action::shl, 32, s, up), up, 32);
     return put(d, s);
@@ -212,6 +217,66 @@ void Lowering::global_load(Instruction const& i, Opcode const& op) {
   for (unsigned k = 0; k < bytes / 4; ++k)
     if (auto const r = number_of(d, k))
       write(*r, emit(Action::load, 32, base, constant(where.value + 4 * k), constant(name), space), 32);
+}
+
+// --------------------------------------------------------------------------------------- the stack
+
+/// Finds whether local memory is a stack of words that are named by constant offsets from R1 alone: R1 is set before all of them, and
+/// no other instruction reads it.
+void Lowering::find_stack() {
+  bool used = false;
+  std::uint32_t k = 0;
+  for (Instruction const& i : function_.body) {
+    Opcode const op = opcode_of(i.opcode);
+    bool const stack = op.base == "LDL" || op.base == "STL";
+    bool const sets =
+        !stack && !i.operands.empty() && i.operands[0].kind == Kind::reg && i.operands[0].reg == 1;
+    used = used || stack;
+    if (sets && (used || k > 64 || i.guard != Kind::other)) return;
+    if (op.base == "CALL" && !op.has("REL")) return;  // what it is given lies there
+    for (std::size_t n = sets ? 1 : 0; n < i.operands.size(); ++n) {
+      Operand const& o = i.operands[n];
+      if (stack && o.kind == Kind::memory) {
+        if (o.reg != 1 || o.uniform != no_register || o.suffixed || o.wide || o.scale != 1) return;
+      } else if ((o.kind == Kind::reg || o.kind == Kind::memory || o.kind == Kind::constant) && o.reg == 1 &&
+                 !sets) {
+        return;
+      } else if (o.reg == 0 && (o.wide || (n == 0 && (op.has("WIDE") || op.has("64") || op.has("128") ||
+                                                      op.base == "CS2R" || op.base.starts_with("D"))))) {
+        return;  // R0 and R1
+      }
+    }
+    ++k;
+  }
+  stack_ = used;
+}
+
+std::uint32_t Lowering::slot(std::uint64_t offset) {
+  auto const [at, fresh] = slots_.try_emplace(offset & 0xffffffff, 0);
+  if (fresh) at->second = temporary(32);
+  return at->second;
+}
+
+void Lowering::stack_load(Instruction const& i, Opcode const& op) {
+  unsigned const bytes = bytes_of(op);
+  std::uint64_t const at = operand(i, 1).value;
+  if (!stack_ || bytes < 4 || at % 4 != 0) return lose(operand(i, 0), std::max(bytes, 4U) / 4, {}, true);
+  form("LDL");
+  std::array<Source, 4> words{};
+  for (unsigned k = 0; k < bytes / 4; ++k) words[k] = emit(Action::copy, 32, reg(slot(at + 4 * k)));
+  for (unsigned k = 0; k < bytes / 4; ++k)
+    if (auto const r = number_of(operand(i, 0), k)) write(*r, words[k], 32);
+}
+
+void Lowering::stack_store(Instruction const& i, Opcode const& op) {
+  if (!stack_) return;
+  unsigned const bytes = bytes_of(op);
+  std::uint64_t const at = operand(i, 0).value;
+  form("STL");
+  for (unsigned k = 0; k < std::max(bytes, 4U) / 4; ++k) {
+    bool const whole = bytes >= 4 && at % 4 == 0;
+    write(slot((at & ~std::uint64_t{3}) + 4 * k), whole ? word_at(operand(i, 1), k) : any(32, {}, true), 32);
+  }
 }
 
 // --------------------------------------------------------------------------------------- other units
@@ -288,7 +353,8 @@ void Lowering::shuffle(Instruction const& i, Opcode const& op) {
 /// A shuffle's predicate: the lane that it names lies within the segment (PTX ISA 9.0, shfl.sync).
 Lowering::Source Lowering::within_segment(ptx::Shuffle mode, Source b, Source c) {
   auto const conjunction = [&](Source x, Source y) { return table2(8, x, y, 32); };
-  Source const lane = special("SR_LANEID"), by = conjunction(b, constant(31)), clamp = conjunction(c, constant(31));
+  Source const lane = special("SR_LANEID"), by = conjunction(b, constant(31)),
+               clamp = conjunction(c, constant(31));
   Source const shifted = c.constant ? constant(c.value >> 8) : emit(Action::lshr, 32, c, constant(8));
   Source const segment = conjunction(shifted, constant(31));
   Source const others = table2(6, segment, constant(31), 32), least = conjunction(lane, segment);

@@ -22,13 +22,15 @@ std::optional<Special> shape_at(unsigned arch, std::uint64_t offset) {
 
 std::optional<Special> special_named(std::string_view name) {
   static std::unordered_map<std::string_view, Special> const known{
-      {"SR_TID.X", Special::tid_x},       {"SR_TID.Y", Special::tid_y},     {"SR_TID.Z", Special::tid_z},
-      {"SR_CTAID.X", Special::ctaid_x},   {"SR_CTAID.Y", Special::ctaid_y}, {"SR_CTAID.Z", Special::ctaid_z},
-      {"SR_NTID.X", Special::ntid_x},     {"SR_NTID.Y", Special::ntid_y},   {"SR_NTID.Z", Special::ntid_z},
-      {"SR_NCTAID.X", Special::nctaid_x}, {"SR_NCTAID.Y", Special::nctaid_y},
-      {"SR_NCTAID.Z", Special::nctaid_z}, {"SR_LANEID", Special::laneid},   {"SR_EQMASK", Special::mask_eq},
-      {"SR_LTMASK", Special::mask_lt},    {"SR_LEMASK", Special::mask_le},  {"SR_GTMASK", Special::mask_gt},
-      {"SR_GEMASK", Special::mask_ge}};
+      {"SR_TID.X", Special::tid_x},       {"SR_TID.Y", Special::tid_y},
+      {"SR_TID.Z", Special::tid_z},       {"SR_CTAID.X", Special::ctaid_x},
+      {"SR_CTAID.Y", Special::ctaid_y},   {"SR_CTAID.Z", Special::ctaid_z},
+      {"SR_NTID.X", Special::ntid_x},     {"SR_NTID.Y", Special::ntid_y},
+      {"SR_NTID.Z", Special::ntid_z},     {"SR_NCTAID.X", Special::nctaid_x},
+      {"SR_NCTAID.Y", Special::nctaid_y}, {"SR_NCTAID.Z", Special::nctaid_z},
+      {"SR_LANEID", Special::laneid},     {"SR_EQMASK", Special::mask_eq},
+      {"SR_LTMASK", Special::mask_lt},    {"SR_LEMASK", Special::mask_le},
+      {"SR_GTMASK", Special::mask_gt},    {"SR_GEMASK", Special::mask_ge}};
   auto const found = known.find(name);
   return found == known.end() ? std::nullopt : std::optional(found->second);
 }
@@ -36,19 +38,21 @@ std::optional<Special> special_named(std::string_view name) {
 /// Registers that a destination of an instruction has which is not modelled; nothing: not known.
 std::optional<unsigned> width_of(Opcode const& op) {
   static std::unordered_map<std::string_view, unsigned> const known{
-      {"HMMA", 4},   {"IMMA", 4},   {"BMMA", 4},   {"QMMA", 4},   {"DMMA", 8},  {"OMMA", 4},    {"FADD", 1},
-      {"FMUL", 1},   {"FFMA", 1},   {"FMNMX", 1},  {"FSEL", 1},   {"FSET", 1},  {"FSWZADD", 1}, {"MUFU", 1},
-      {"HADD2", 1},  {"HMUL2", 1},  {"HFMA2", 1},  {"HMNMX2", 1}, {"HSET2", 1}, {"F2FP", 1},    {"I2FP", 1},
-      {"I2IP", 1},   {"F2I", 1},    {"I2F", 1},    {"F2F", 1},    {"FRND", 1},  {"DADD", 2},    {"DMUL", 2},
-      {"DFMA", 2},   {"FLO", 1},    {"IDP", 1},    {"IDP4A", 1},  {"ISCADD", 1}, {"VABSDIFF", 1},
-      {"VABSDIFF4", 1}, {"BMOV", 1}, {"B2R", 1},   {"S2R", 1},    {"CS2R", 2},  {"GETLMEMBASE", 2},
-      {"LEPC", 2},   {"REDUX", 1},  {"CREDUX", 1}, {"MATCH", 1},  {"VIMNMX3", 1}, {"VIADDMNMX", 1},
-      {"VIMNMX", 1}, {"FCHK", 0},   {"FSETP", 0},  {"DSETP", 0},  {"HSETP2", 0}, {"QSPC", 1},   {"MOVM", 1},
-      {"FMNMX3", 1}, {"FADD2", 2},  {"FMUL2", 2},  {"FFMA2", 2},  {"I2I", 1},   {"IABS", 1},    {"PRMT", 1},
-      {"SGXT", 1},   {"BMSK", 1},   {"LEA", 1},    {"IMAD", 2},   {"IADD3", 1}, {"SHF", 1},     {"LOP3", 1},
-      {"SEL", 1},    {"R2UR", 1},   {"S2UR", 1},   {"MOV", 1},    {"POPC", 1},  {"VOTEU", 1},   {"VOTE", 1},
-      {"P2R", 1},    {"SHFL", 1},   {"ELECT", 1},  {"VIADD", 1},  {"IMNMX", 1}, {"SYNCS", 2},   {"LDTM", 128},
-      {"HGMMA", 128}, {"IGMMA", 128}, {"QGMMA", 128}, {"BGMMA", 128}};
+      {"HMMA", 4},    {"IMMA", 4},   {"BMMA", 4},    {"QMMA", 4},        {"DMMA", 8},      {"OMMA", 4},
+      {"FADD", 1},    {"FMUL", 1},   {"FFMA", 1},    {"FMNMX", 1},       {"FSEL", 1},      {"FSET", 1},
+      {"FSWZADD", 1}, {"MUFU", 1},   {"HADD2", 1},   {"HMUL2", 1},       {"HFMA2", 1},     {"HMNMX2", 1},
+      {"HSET2", 1},   {"F2FP", 1},   {"I2FP", 1},    {"I2IP", 1},        {"F2I", 1},       {"I2F", 1},
+      {"F2F", 1},     {"FRND", 1},   {"DADD", 2},    {"DMUL", 2},        {"DFMA", 2},      {"FLO", 1},
+      {"IDP", 1},     {"IDP4A", 1},  {"ISCADD", 1},  {"VABSDIFF", 1},    {"VABSDIFF4", 1}, {"BMOV", 1},
+      {"B2R", 1},     {"S2R", 1},    {"CS2R", 2},    {"GETLMEMBASE", 2}, {"LEPC", 2},      {"REDUX", 1},
+      {"CREDUX", 1},  {"MATCH", 1},  {"VIMNMX3", 1}, {"VIADDMNMX", 1},   {"VIMNMX", 1},    {"FCHK", 0},
+      {"FSETP", 0},   {"DSETP", 0},  {"HSETP2", 0},  {"QSPC", 1},        {"MOVM", 1},      {"FMNMX3", 1},
+      {"FADD2", 2},   {"FMUL2", 2},  {"FFMA2", 2},   {"I2I", 1},         {"IABS", 1},      {"PRMT", 1},
+      {"SGXT", 1},    {"BMSK", 1},   {"LEA", 1},     {"IMAD", 2},        {"IADD3", 1},     {"SHF", 1},
+      {"LOP3", 1},    {"SEL", 1},    {"R2UR", 1},    {"S2UR", 1},        {"MOV", 1},       {"POPC", 1},
+      {"VOTEU", 1},   {"VOTE", 1},   {"P2R", 1},     {"ATOMG", 2},       {"SHFL", 1},      {"ELECT", 1},
+      {"VIADD", 1},   {"IMNMX", 1},  {"SYNCS", 2},   {"LDTM", 128},      {"HGMMA", 128},   {"IGMMA", 128},
+      {"QGMMA", 128}, {"BGMMA", 128}};
   auto const found = known.find(op.base);
   if (found == known.end()) return std::nullopt;
   unsigned n = found->second;
@@ -59,10 +63,11 @@ std::optional<unsigned> width_of(Opcode const& op) {
 /// Instructions whose result depends on their operands alone.
 bool depends_on_operands_alone(Opcode const& op) {
   static std::set<std::string_view> const pure{
-      "FADD",  "FMUL",  "FFMA", "FMNMX", "FSEL", "FSET",    "FSETP",     "FCHK",   "MUFU",  "HADD2",  "HMUL2",
-      "HFMA2", "HSET2", "F2FP", "I2FP",  "I2IP", "F2I",     "I2F",       "F2F",    "FRND",  "HSETP2", "DADD",
-      "DMUL",  "DFMA",  "DSETP", "FLO",  "IDP",  "VIMNMX3", "VIADDMNMX", "VIMNMX", "IMNMX", "PRMT",   "IMAD",
-      "LEA",   "SHF",   "LOP3", "SGXT",  "BMSK", "IADD3",   "HMNMX2",    "FMNMX3", "VABSDIFF"};
+      "FADD",    "FMUL",      "FFMA",   "FMNMX",  "FSEL",   "FSET",    "FSETP", "FCHK", "MUFU",
+      "HADD2",   "HMUL2",     "HFMA2",  "HSET2",  "F2FP",   "I2FP",    "I2IP",  "F2I",  "I2F",
+      "F2F",     "FRND",      "HSETP2", "DADD",   "DMUL",   "DFMA",    "DSETP", "FLO",  "IDP",
+      "VIMNMX3", "VIADDMNMX", "VIMNMX", "IMNMX",  "PRMT",   "IMAD",    "LEA",   "SHF",  "LOP3",
+      "SGXT",    "BMSK",      "IADD3",  "HMNMX2", "FMNMX3", "VABSDIFF"};
   return pure.count(op.base) != 0;
 }
 
@@ -118,13 +123,13 @@ Lowering::Source Lowering::word(Operand const& o) {
     s = choose(below(s, constant(0), 32, true), minus, s, 32);
   }
   if (o.inverted) s = inverted(s, 32);
-  if (o.negative)
-    s = s.constant ? constant(0 - s.value & 0xffffffff) : emit(Action::sub, 32, constant(0), s);
+  if (o.negative) s = s.constant ? constant(0 - s.value & 0xffffffff) : emit(Action::sub, 32, constant(0), s);
   return s;
 }
 
 Lowering::Source Lowering::wide(Operand const& o, bool sign_immediate) {
-  if (o.kind == Kind::immediate) return sign_immediate ? sext(constant(o.value & 0xffffffff)) : constant(o.value & 0xffffffff);
+  if (o.kind == Kind::immediate)
+    return sign_immediate ? sext(constant(o.value & 0xffffffff)) : constant(o.value & 0xffffffff);
   if (o.suffixed || o.absolute) return any(64, word_at(o, 0));
   Source s = pair(word_at(o, 0), word_at(o, 1));
   if (o.inverted) s = inverted(s, 64);
@@ -172,8 +177,8 @@ Lowering::Source Lowering::constant_bank(Operand const& o, unsigned bits, unsign
 Lowering::Source Lowering::special(std::string_view name) {
   if (auto const s = special_named(name)) {
     program_.uses_ntid_x |= *s == Special::ntid_x;
-    program_.uses_y_or_z |= *s == Special::tid_y || *s == Special::tid_z || *s == Special::ntid_y ||
-                            *s == Special::ntid_z;
+    program_.uses_y_or_z |=
+        *s == Special::tid_y || *s == Special::tid_z || *s == Special::ntid_y || *s == Special::ntid_z;
     return emit(Action::special, 32, {}, {}, {}, static_cast<std::uint32_t>(*s));
   }
   if (name == "SR_CgaCtaId" && module_.arch >= 90)  // which window: the same in all lanes
@@ -188,7 +193,8 @@ Lowering::Source Lowering::special(std::string_view name) {
 void Lowering::write(std::uint32_t r, Source value, unsigned width) {
   auto const w = static_cast<std::uint8_t>(width);
   if (guard_)
-    program_.steps.push_back({Action::choose, w, static_cast<std::int32_t>(r), *guard_, value, reg(r), 0, line_});
+    program_.steps.push_back(
+        {Action::choose, w, static_cast<std::int32_t>(r), *guard_, value, reg(r), 0, line_});
   else
     program_.steps.push_back({Action::copy, w, static_cast<std::int32_t>(r), value, {}, {}, 0, line_});
 }
@@ -252,16 +258,18 @@ void Lowering::unknown(Instruction const& i, Opcode const& op) {
   std::optional<unsigned> const width = width_of(op);
   Source from = registers_of(i, 1);
   bool const pure = depends_on_operands_alone(op);
-  bool const memory = op.base.starts_with("LD") || op.base.starts_with("ATOM") || op.base.starts_with("TEX") ||
-                      op.base.starts_with("TLD") || op.base.starts_with("SULD");
-  std::uint64_t literals = 1469598103934665603U;  // what tells apart two instructions of one opcode and equal registers
+  bool const memory = op.base.starts_with("LD") || op.base.starts_with("ATOM") ||
+                      op.base.starts_with("TEX") || op.base.starts_with("TLD") || op.base.starts_with("SULD");
+  std::uint64_t literals =
+      1469598103934665603U;  // what tells apart two instructions of one opcode and equal registers
   for (std::size_t k = 1; k < i.operands.size(); ++k) {
     Operand const& o = i.operands[k];
     bool const named_register = o.reg != no_register || o.kind == Kind::constant;
     std::uint64_t const flags = (o.negative ? 1U : 0U) | (o.inverted ? 2U : 0U) | (o.absolute ? 4U : 0U) |
                                 (o.negated ? 8U : 0U) | static_cast<std::uint64_t>(k) << 4;
     literals = (literals ^ flags) * 1099511628211U;
-    if (!named_register || o.suffixed) literals = (literals ^ std::hash<std::string_view>{}(o.text)) * 1099511628211U;
+    if (!named_register || o.suffixed)
+      literals = (literals ^ std::hash<std::string_view>{}(o.text)) * 1099511628211U;
   }
   auto const result = [&](unsigned bits, unsigned which) {
     return pure ? function_of(bits, from, constant(literals), constant(which)) : any(bits, from, memory);

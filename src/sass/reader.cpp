@@ -27,7 +27,7 @@ std::optional<std::uint64_t> number(std::string_view s, int base) {
   std::uint64_t value = 0;
   auto const [end, error] = std::from_chars(s.data(), s.data() + s.size(), value, base);
   return error == std::errc{} && end == s.data() + s.size() && !s.empty() ? std::optional(value)
-                                                                           : std::nullopt;
+                                                                          : std::nullopt;
 }
 /// 0x10 or -0x10, two's complement.
 std::optional<std::uint64_t> hexadecimal(std::string_view s) {
@@ -89,7 +89,8 @@ bool read_sum(std::string_view s, Operand& o) {
     Operand one;
     if (auto const offset = hexadecimal(part)) {
       o.value += *offset;
-    } else if (read_register(part, one) && (one.kind == Operand::Kind::reg || one.kind == Operand::Kind::uniform)) {
+    } else if (read_register(part, one) &&
+               (one.kind == Operand::Kind::reg || one.kind == Operand::Kind::uniform)) {
       o.suffixed |= one.suffixed, o.wide |= one.wide;
       auto& into = one.kind == Operand::Kind::reg ? o.reg : o.uniform;
       if (into != no_register && one.reg != no_register) return false;
@@ -141,9 +142,10 @@ Operand read_operand(std::string_view s) {
     o.kind = Operand::Kind::memory;
     if (end == s.npos || !read_sum(inner.substr(open + 1, end - open - 1), o)) o.suffixed = true;
   } else if (!read_register(s, o)) {
-    bool const numeral = std::isdigit(static_cast<unsigned char>(s.empty() ? ' ' : s[0])) != 0 || s.starts_with('-');
+    bool const numeral =
+        std::isdigit(static_cast<unsigned char>(s.empty() ? ' ' : s[0])) != 0 || s.starts_with('-');
     bool const infinite = s.ends_with("INF") || s.ends_with("NAN");
-    o.kind = s.starts_with("SR") ? Operand::Kind::special
+    o.kind = s.starts_with("SR")   ? Operand::Kind::special
              : numeral || infinite ? Operand::Kind::number
                                    : Operand::Kind::other;
   }
@@ -176,7 +178,8 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(std::string const& what, std::string_view shown, std::string const& hint = {}) const {
+  [[noreturn]] void fail(std::string const& what, std::string_view shown,
+                         std::string const& hint = {}) const {
     throw InputError::whole(name_ + ":" + std::to_string(line_) + ": " + what,
                             std::string(shown.substr(0, 160)), hint);
   }
@@ -216,7 +219,8 @@ class Reader {
     if (s.starts_with('.')) return;  // .align, .type, .size, .global, .weak, .headerflags
     if (s.starts_with("Fatbin") || s.starts_with("=") || s.find(" = ") != s.npos) return;  // of cuobjdump
     if (s == "compressed" || s.starts_with("host = ")) return;
-    if (s == "{" || s == "}") fail("pairs of instructions in braces are not read", s, "sm_70 and later have none");
+    if (s == "{" || s == "}")
+      fail("pairs of instructions in braces are not read", s, "sm_70 and later have none");
     fail("this line is neither an instruction nor a label nor a directive", s,
          "a dump of nvdisasm -c -g, or of cuobjdump -sass, is read");
   }
@@ -246,7 +250,8 @@ class Reader {
   }
 
   std::uint32_t file_of(std::string_view path) {
-    auto const [at, fresh] = files_.try_emplace(path, static_cast<std::uint32_t>(module_.source.files.size()));
+    auto const [at, fresh] =
+        files_.try_emplace(path, static_cast<std::uint32_t>(module_.source.files.size()));
     if (fresh) module_.source.files.emplace_back(path);
     return at->second;
   }
@@ -389,7 +394,8 @@ class Reader {
   bool fresh_ = false;  ///< no instruction has come since the last line of the source
   std::size_t instructions_ = 0;
   std::int32_t location_ = -1;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> inlined_{};  ///< of the next instructions: file and line
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      inlined_{};  ///< of the next instructions: file and line
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::int32_t> locations_{};
   std::unordered_map<std::string_view, std::uint32_t> files_{};
   std::set<std::string> noted_{};
@@ -399,7 +405,8 @@ class Reader {
 
 bool is_sass(std::string_view text) {
   std::string_view const head = text.substr(0, 8192);
-  for (std::string_view const sign : {"\t.section\t.text.", "\t.target\tsm_", "\n\tcode for sm_", "\n.text.", "\t\tFunction : "})
+  for (std::string_view const sign :
+       {"\t.section\t.text.", "\t.target\tsm_", "\n\tcode for sm_", "\n.text.", "\t\tFunction : "})
     if (head.find(sign) != head.npos) return true;
   return false;
 }

@@ -104,7 +104,7 @@ struct KernelFunction {
 struct KernelAccess {
   std::string op{};
   std::optional<Instruction> instruction{};
-  bool atomic = false;  ///< `instruction` has its bytes alone
+  bool atomic = false;         ///< `instruction` has its bytes alone
   std::uint32_t ptx_line = 0;  ///< of SASS the line of the dump
   bool sass = false;
   std::uint32_t pc = 0;                ///< of SASS: bytes from the start of the kernel

@@ -40,7 +40,7 @@ enum class Action : std::uint8_t {
   opaque,  ///< a function of its sources that is not modelled: equal sources, equal results; `extra` is its name
   varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
   voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); 0: the lanes that execute it; `extra` is its name
-  load,     ///< from space `extra`, address a + b; c is its name
+  load,   ///< from space `extra`, address a + b; c is its name
   special,  ///< special register `extra`
   symbol,   ///< address of symbol `extra`
   shuffle,  ///< a from the lane that b and c name; `extra` is the mode
@@ -149,7 +149,7 @@ struct LoweredInstruction {
 /// A function, lowered.
 struct Program {
   std::string name{};
-  std::string_view language = "PTX";  ///< or SASS: of which `line` is one, in messages
+  std::string_view language = "PTX";   ///< or SASS: of which `line` is one, in messages
   std::vector<std::uint8_t> widths{};  ///< of registers
   std::vector<Step> steps{};
   std::vector<Block> blocks{};  ///< the first is the entry

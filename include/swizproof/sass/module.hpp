@@ -37,17 +37,17 @@ struct Operand {
     other               ///< B0, SB0, gsb0, PR
   };
   Kind kind = Kind::other;
-  bool negative = false;               ///< -R4
-  bool inverted = false;               ///< ~R4
-  bool absolute = false;               ///< |R4|
-  bool negated = false;                ///< !P0
-  bool wide = false;                   ///< R4.64: also the base of an address
-  bool suffixed = false;               ///< a suffix that changes what is read: R4.H0_H0, R4.U32
-  std::uint8_t scale = 1;              ///< of an address: [R4.X8]
-  std::uint8_t bank = 0;               ///< of a constant
-  std::uint16_t reg = no_register;     ///< number of a register or predicate; of an address its R
-  std::uint16_t uniform = no_register; ///< of an address its UR
-  std::uint64_t value = 0;             ///< of an immediate; of an address the offset in bytes, modulo 2^64
+  bool negative = false;                ///< -R4
+  bool inverted = false;                ///< ~R4
+  bool absolute = false;                ///< |R4|
+  bool negated = false;                 ///< !P0
+  bool wide = false;                    ///< R4.64: also the base of an address
+  bool suffixed = false;                ///< a suffix that changes what is read: R4.H0_H0, R4.U32
+  std::uint8_t scale = 1;               ///< of an address: [R4.X8]
+  std::uint8_t bank = 0;                ///< of a constant
+  std::uint16_t reg = no_register;      ///< number of a register or predicate; of an address its R
+  std::uint16_t uniform = no_register;  ///< of an address its UR
+  std::uint64_t value = 0;              ///< of an immediate; of an address the offset in bytes, modulo 2^64
   std::string_view text{};
 };
 
@@ -55,7 +55,8 @@ struct Operand {
 struct Instruction {
   std::string_view opcode{};  ///< with its modifiers: IMAD.WIDE.U32
   std::vector<Operand> operands{};
-  std::vector<std::string_view> targets{};  ///< labels that an indirect branch may reach, as the dump has them
+  std::vector<std::string_view>
+      targets{};  ///< labels that an indirect branch may reach, as the dump has them
   Operand::Kind guard = Operand::Kind::other;
   bool guard_negated = false;
   std::uint16_t guard_reg = no_register;  ///< PT and UPT: no_register

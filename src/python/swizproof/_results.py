@@ -813,13 +813,15 @@ class KernelFunction(Record):
 
 @record
 class KernelAccess(Record):
-    """One shared-memory instruction of a compiled kernel."""
+    """One shared-memory instruction of a compiled kernel, at a line of PTX or of a dump of SASS; `pc` is its address in the kernel's SASS."""
 
     file: Optional[str] = None
     line: Optional[int] = None
     source: Optional[str] = None
-    ptx_line: int = 0
+    ptx_line: Optional[int] = None
+    sass_line: Optional[int] = None
     op: str = ""
+    pc: Optional[int] = None
     inlined_at: Optional[List[SourceLine]] = None
     calls: Optional[List[int]] = None
     verdict: str = "unknown"
@@ -858,7 +860,8 @@ class KernelOperand(Record):
     file: Optional[str] = None
     line: Optional[int] = None
     source: Optional[str] = None
-    ptx_line: int = 0
+    ptx_line: Optional[int] = None
+    sass_line: Optional[int] = None
     op: str = ""
     calls: Optional[List[int]] = None
     operand: str = ""
@@ -880,7 +883,7 @@ class KernelOperand(Record):
 
 @record
 class CompiledKernel(Record):
-    """A kernel of a file of PTX."""
+    """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured."""
 
     kernel: str
     mangled: str
@@ -890,6 +893,7 @@ class CompiledKernel(Record):
     accesses: Optional[List[KernelAccess]] = None
     fixes: Optional[List[KernelFix]] = None
     operands: Optional[List[KernelOperand]] = None
+    assumed: Optional[List[str]] = None
 
 
 @record

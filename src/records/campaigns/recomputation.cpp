@@ -69,9 +69,10 @@ namespace {
 std::vector<std::string> not_compared_of(std::string const& campaign) {
   std::vector<std::string> out;
   bool const clocked = campaign == "atomics" || campaign == "cluster";
-  bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters" || campaign == "flow";
+  bool const drawn = clocked || campaign == "wavefronts" || campaign == "counters" || campaign == "flow" ||
+                     campaign == "sass";
   if (!drawn) out = {"/seed (nothing is drawn)"};
-  if (clocked || campaign == "flow" || !drawn)
+  if (clocked || campaign == "flow" || campaign == "sass" || !drawn)
     out.insert(out.end(), {"/devices (one record, all units)", "/ranks (one record, all units)"});
   if (campaign == "exhaustive") out.emplace_back("/longest/integer_pipe_percent/* (at most 100)");
   if (campaign == "flow")
@@ -121,6 +122,8 @@ void recompute_campaign(Recomputation& r) {
     check_tma(r);
   else if (campaign == "operands")
     check_operands(r);
+  else if (campaign == "sass")
+    check_sass(r);
   else if (campaign == "tiles")
     check_tiles(r);
   else if (campaign == "wgmma")

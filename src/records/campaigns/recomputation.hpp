@@ -74,6 +74,7 @@ void check_flow(Recomputation& r);
 void check_ldmatrix(Recomputation& r);
 void check_tma(Recomputation& r);
 void check_operands(Recomputation& r);
+void check_sass(Recomputation& r);
 void check_tiles(Recomputation& r);
 void check_wgmma(Recomputation& r);
 void check_mma(Recomputation& r);

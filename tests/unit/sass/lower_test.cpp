@@ -1,0 +1,169 @@
+// The meaning of instructions: each is lowered, executed and evaluated for numbers that a test knows.
+#include <swizproof/ptx/execution.hpp>
+#include <swizproof/ptx/warp.hpp>
+#include <swizproof/sass/lower.hpp>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+namespace swizproof::sass {
+namespace {
+
+/// Value of R9 in each lane after these instructions: what the address of `LDS R0, [R9]` is. R0 is the lane's number, tid.x.
+std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
+  std::string text = fmt::format(
+      "\t.target\tsm_{}\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+      "k,@\"STO_CUDA_ENTRY "
+      "STV_DEFAULT\"\nk:\n",
+      arch);
+  unsigned pc = 0;
+  auto const add = [&](std::string_view line) {
+    text += line.starts_with('.') ? fmt::format("{}\n", line)
+                                  : fmt::format("        /*{:04x}*/   {} ;\n", pc, line);
+    pc += line.starts_with('.') ? 0 : 16;
+  };
+  add("S2R R0, SR_TID.X");
+  for (std::size_t at = 0; at < lines.size();) {
+    std::size_t const end = std::min(lines.find('\n', at), lines.size());
+    add(std::string_view(lines).substr(at, end - at));
+    at = end + 1;
+  }
+  add("LDS R0, [R9]");
+  add("EXIT");
+  Module const m = read_module(text, "a.sass");
+  Lowered const l = lower(m, m.functions.at(0));
+  EXPECT_EQ(l.program.refused, "");
+  ptx::Flow const flow = ptx::flow_of(l.program);
+  ptx::Execution execution;
+  ptx::execute(l.program, flow, execution);
+  EXPECT_EQ(execution.refused, "");
+  ptx::Launch launch;
+  launch.block = {32, 1, 1};
+  ptx::Warp warp(l.program, flow, execution, launch, 0);
+  ptx::Lanes const v = warp.value(execution.accesses.back().address, 24);
+  EXPECT_TRUE(v.pure()) << lines;
+  return v.lane;
+}
+std::uint64_t r9_of_lane(std::string const& lines, unsigned lane) { return r9(lines)[lane]; }
+
+TEST(SassLower, Integers) {
+  EXPECT_EQ(r9_of_lane("IADD3 R9, R0, 0x10, -R0", 5), 16U);
+  EXPECT_EQ(r9_of_lane("IMAD R9, R0, 0x24, R0", 3), 111U);
+  EXPECT_EQ(r9_of_lane("LEA R9, R0, 0x7, 0x3", 4), 39U);
+  EXPECT_EQ(r9_of_lane("IMAD.SHL.U32 R1, R0, 0x40, RZ\nLEA.HI R9, R1, R0, RZ, 0x1d", 9), 81U)
+      << "(9 * 64 >> 3) + 9";
+  EXPECT_EQ(
+      r9_of_lane(
+          "IADD3 R1, R0, -0x10, RZ\nLEA.HI.SX32 R1, R1, R0, 0x1e\nLOP3.LUT R9, R1, 0xff, RZ, 0xc0, !PT", 3),
+      255U)
+      << "(-13 >> 2) + 3 = -1";
+  EXPECT_EQ(r9_of_lane("SHF.R.U32.HI R9, RZ, 0x2, R0", 13), 3U);
+  EXPECT_EQ(
+      r9_of_lane("IADD3 R1, -R0, RZ, RZ\nSHF.R.S32.HI R1, RZ, 0x1f, R1\nLOP3.LUT R9, R1, 0xf0, RZ, 0xc0, !PT",
+                 1),
+      240U);
+  EXPECT_EQ(r9_of_lane("SHF.L.U64.HI R9, R0, 0x1e, R0", 12), 3U)
+      << "upper word of {12, 12} << 30, modulo 2^24";
+  EXPECT_EQ(r9_of_lane("LOP3.LUT R9, R0, 0xc, 0x3, 0x6a, !PT", 13), 15U) << "(13 & 12) ^ 3";
+  EXPECT_EQ(r9_of_lane("LOP3.LUT R9, R0, 0xc, 0x7, 0xf8, !PT", 2), 6U) << "2 | (12 & 7)";
+  EXPECT_EQ(r9_of_lane("LOP3.LUT R9, R0, 0x6, 0x3, 0x96, !PT", 13), 8U) << "13 ^ 6 ^ 3";
+  EXPECT_EQ(r9_of_lane("LOP3.LUT R9, R0, 0x6, 0x3, 0xe8, !PT", 13), 7U) << "majority of 13, 6, 3";
+  EXPECT_EQ(r9_of_lane("PRMT R9, R0, 0x4012, RZ", 13), 0xd0000U) << "bytes 2, 1, 0 of R0, 0";
+  EXPECT_EQ(r9_of_lane("VIMNMX R9, R0, 0x8, PT", 13), 8U);
+  EXPECT_EQ(r9_of_lane("VIMNMX R9, R0, 0x8, !PT", 13), 13U);
+  EXPECT_EQ(r9_of_lane("VIADDMNMX R9, R0, 0x2, RZ, !PT", 13), 15U);
+  EXPECT_EQ(r9_of_lane("IADD3 R1, R0, -0x10, RZ\nIABS R9, R1", 3), 13U);
+  EXPECT_EQ(r9_of_lane("BMSK R9, R0, 0x3", 4), 0x70U);
+  EXPECT_EQ(r9_of_lane("POPC R9, R0", 13), 3U);
+  EXPECT_EQ(r9_of_lane("BREV R1, R0\nSHF.R.U32.HI R9, RZ, 0x1b, R1", 1), 16U);
+  EXPECT_EQ(r9_of_lane("SGXT R1, R0, 0x4\nLOP3.LUT R9, R1, 0xff, RZ, 0xc0, !PT", 9), 0xf9U);
+  EXPECT_EQ(r9_of_lane("HFMA2.MMA R9, -RZ, RZ, 0, 5.9604644775390625e-08", 9), 1U);
+  EXPECT_EQ(r9_of_lane("HFMA2.MMA R1, -RZ, RZ, 1.875, 0\nSHF.R.U32.HI R9, RZ, 0x10, R1", 9), 0x3f80U);
+}
+
+TEST(SassLower, WideProductsAndCarries) {
+  EXPECT_EQ(r9_of_lane("IADD3 R1, R0, -0x1, RZ\nIMAD.WIDE.U32 R2, R1, 0x2, RZ\nMOV R9, R3", 0), 1U)
+      << "2 (2^32 - 1) >> 32";
+  EXPECT_EQ(
+      r9_of_lane(
+          "IMAD.MOV.U32 R2, RZ, RZ, RZ\nIMAD.MOV.U32 R3, RZ, RZ, R0\nIMAD.HI.U32 R9, R0, 0x40000000, R2", 8),
+      10U)
+      << "(8 * 2^30 >> 32) + 8";
+  EXPECT_EQ(r9_of_lane("IADD3 R1, P0, R0, -0x2, RZ\nIADD3.X R9, RZ, 0x10, RZ, P0, !PT", 1), 16U)
+      << "1 - 2 has no carry";
+  EXPECT_EQ(r9_of_lane("IADD3 R1, P0, R0, -0x2, RZ\nIADD3.X R9, RZ, 0x10, RZ, P0, !PT", 2), 17U);
+  EXPECT_EQ(r9_of_lane("IADD3 R1, P0, RZ, -R0, RZ\nIMAD.X R9, RZ, RZ, 0x3, P0", 0), 4U)
+      << "0 - 0 = 0 + ~0 + 1 has one";
+  EXPECT_EQ(r9_of_lane("IADD3 R1, P0, RZ, -R0, RZ\nIMAD.X R9, RZ, RZ, 0x3, P0", 1), 3U);
+  EXPECT_EQ(r9_of_lane("LEA R1, P0, R0, -0x10, 0x4\nLEA.HI.X R9, R0, 0x7, RZ, 0x4, P0", 1), 8U);
+}
+
+TEST(SassLower, Predicates) {
+  EXPECT_EQ(r9_of_lane("ISETP.GE.U32.AND P0, P1, R0, 0x8, PT\nSEL R9, 0x1, 0x2, P0", 8), 1U);
+  EXPECT_EQ(r9_of_lane("ISETP.GE.U32.AND P0, P1, R0, 0x8, PT\nSEL R9, 0x1, 0x2, P1", 7), 1U);
+  EXPECT_EQ(r9_of_lane("ISETP.LT.U32.AND P0, PT, R0, 0x8, PT\nISETP.LT.AND.EX P0, PT, R0, R0, PT, P0\nSEL "
+                       "R9, 0x1, 0x2, P0",
+                       7),
+            1U)
+      << "equal upper words: what the lower ones gave";
+  EXPECT_EQ(r9_of_lane("ISETP.NE.AND P0, PT, R0, 0x3, PT\nISETP.NE.AND P1, PT, R0, 0x4, PT\nPLOP3.LUT P0, "
+                       "P1, P1, P0, PT, 0xf0, 0xcc\n"
+                       "SEL R9, 0x1, 0x2, P0",
+                       4),
+            2U)
+      << "P0 takes P1's value";
+  EXPECT_EQ(r9_of_lane("ISETP.NE.AND P0, PT, R0, 0x3, PT\nISETP.NE.AND P1, PT, R0, 0x4, PT\nPLOP3.LUT P0, "
+                       "P1, P1, P0, PT, 0xf0, 0xcc\n"
+                       "SEL R9, 0x1, 0x2, P1",
+                       3),
+            2U)
+      << "and P1 what P0 was before";
+  EXPECT_EQ(r9_of_lane("ISETP.EQ.AND P2, PT, R0, 0x3, PT\nP2R R9, PR, RZ, 0x4", 3), 4U);
+  EXPECT_EQ(r9_of_lane("R2P PR, R0, 0x2\nSEL R9, 0x1, 0x2, P1", 2), 1U);
+  EXPECT_EQ(r9_of_lane("LOP3.LUT P0, RZ, R0, 0x4, RZ, 0xc0, !PT\nSEL R9, 0x1, 0x2, P0", 4), 1U);
+  EXPECT_EQ(r9_of_lane("MOV R9, 0x5\nISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 MOV R9, R0\n@!PT MOV R9, 0x77", 0),
+            0U);
+}
+
+TEST(SassLower, CallsReturnToTheAddressThatAMoveGives) {
+  EXPECT_EQ(r9_of_lane("MOV R4, 0x30\nCALL.REL.NOINC `(.L_f)\nIADD3 R9, R9, 0x1, RZ\nBRA "
+                       "`(.L_end)\n.L_f:\nIMAD.SHL.U32 R9, R0, 0x2, "
+                       "RZ\nRET.REL.NODEC R4 `(k)\n.L_end:\nNOP",
+                       5),
+            11U);
+}
+
+TEST(SassLower, AnInstructionThatIsNotKnownLosesWhatItMayWrite) {
+  Module const m = read_module(
+      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+      "k,@\"STO_CUDA_ENTRY "
+      "STV_DEFAULT\"\nk:\n        /*0000*/ S2R R9, SR_TID.X ;\n        /*0010*/ NEVERSEEN R4, R2 ;\n"
+      "        /*0020*/ LDS R0, [R9] ;\n        /*0030*/ EXIT ;\n",
+      "a.sass");
+  Lowered const l = lower(m, m.functions.at(0));
+  ptx::Flow const flow = ptx::flow_of(l.program);
+  ptx::Execution execution;
+  ptx::execute(l.program, flow, execution);
+  ptx::Launch launch;
+  launch.block = {32, 1, 1};
+  ptx::Warp warp(l.program, flow, execution, launch, 0);
+  EXPECT_EQ(warp.value(execution.accesses.back().address, 24).state, ptx::Lanes::State::varying);
+}
+
+TEST(SassLower, NamesTheFormsThatWereNotMeasured) {
+  Module const m = read_module(
+      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+      "k,@\"STO_CUDA_ENTRY "
+      "STV_DEFAULT\"\nk:\n        /*0000*/ S2R R9, SR_TID.X ;\n        /*0010*/ IMAD R1, R9, R9, R9 ;\n"
+      "        /*0020*/ LEA R2, R9, 0x400, 0x2 ;\n        /*0030*/ LDS R0, [R2] ;\n        /*0040*/ EXIT ;\n",
+      "a.sass");
+  EXPECT_EQ(lower(m, m.functions.at(0)).assumed, (std::vector<std::string>{"LDS", "LEA", "S2R"}))
+      << "no address depends on the IMAD";
+}
+
+}  // namespace
+}  // namespace swizproof::sass

@@ -1,0 +1,131 @@
+#include <swizproof/sass/module.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace swizproof::sass {
+namespace {
+
+using Kind = Operand::Kind;
+
+/// A dump of one kernel with these lines.
+std::string dump(std::string const& lines, std::string const& target = "sm_90") {
+  return "\t.target\t" + target +
+         "\n\n\t.section\t.text.k,\"ax\",@progbits\n\t.align\t128\n.text.k:\n"
+         "        .type           k,@function\n        .other          k,@\"STO_CUDA_ENTRY "
+         "STV_DEFAULT\"\nk:\n" +
+         lines + "        /*ff00*/                   EXIT ;\n";
+}
+Instruction first(std::string const& line) {
+  static Module kept;
+  kept = read_module(dump("        /*0000*/                   " + line + "\n"), "a.sass");
+  return kept.functions.at(0).body.at(0);
+}
+std::string message(std::string const& text) {
+  try {
+    (void)read_module(text, "a.sass");
+  } catch (InputError const& e) {
+    return e.message;
+  }
+  return {};
+}
+
+TEST(SassReader, OperandsOfEveryKind) {
+  Instruction const i =
+      first("@!P3 IADD3.X R6, P0, ~R5.reuse, -UR8, |R7|, !PT, c[0x0][0x210], -0x10, SR_TID.X, 0.5, B0 ;");
+  EXPECT_EQ(i.opcode, "IADD3.X");
+  EXPECT_EQ(i.guard, Kind::predicate);
+  EXPECT_TRUE(i.guard_negated);
+  EXPECT_EQ(i.guard_reg, 3);
+  ASSERT_EQ(i.operands.size(), 11U);
+  EXPECT_EQ(i.operands[0].kind, Kind::reg);
+  EXPECT_EQ(i.operands[0].reg, 6);
+  EXPECT_EQ(i.operands[1].kind, Kind::predicate);
+  EXPECT_TRUE(i.operands[2].inverted);
+  EXPECT_FALSE(i.operands[2].suffixed);
+  EXPECT_EQ(i.operands[3].kind, Kind::uniform);
+  EXPECT_TRUE(i.operands[3].negative);
+  EXPECT_TRUE(i.operands[4].absolute);
+  EXPECT_EQ(i.operands[5].reg, no_register);
+  EXPECT_TRUE(i.operands[5].negated);
+  EXPECT_EQ(i.operands[6].kind, Kind::constant);
+  EXPECT_EQ(i.operands[6].value, 0x210U);
+  EXPECT_EQ(i.operands[7].value, static_cast<std::uint64_t>(-16));
+  EXPECT_EQ(i.operands[8].kind, Kind::special);
+  EXPECT_FALSE(i.operands[8].suffixed);
+  EXPECT_EQ(i.operands[9].kind, Kind::number);
+  EXPECT_EQ(i.operands[10].kind, Kind::other);
+}
+
+TEST(SassReader, Addresses) {
+  Operand const shared = first("LDS R4, [R2.X4+UR4+-0x100] ;").operands[1];
+  EXPECT_EQ(shared.kind, Kind::memory);
+  EXPECT_EQ(shared.reg, 2);
+  EXPECT_EQ(shared.uniform, 4);
+  EXPECT_EQ(shared.scale, 4);
+  EXPECT_EQ(shared.value, static_cast<std::uint64_t>(-256));
+  Operand const global = first("LDG.E R4, desc[UR6][R2.64+0x8] ;").operands[1];
+  EXPECT_TRUE(global.wide);
+  EXPECT_EQ(global.reg, 2);
+  EXPECT_EQ(global.uniform, no_register);
+  EXPECT_EQ(global.value, 8U);
+  EXPECT_EQ(first("HGMMA.64x16x16.F32 R24, gdesc[UR8], R24 ;").operands[1].uniform, 8);
+  EXPECT_EQ(first("LDC R4, c[0x3][R2+0x10] ;").operands[1].bank, 3);
+  EXPECT_TRUE(first("LDS R4, [R2+R3] ;").operands[1].suffixed) << "two registers are no address that is read";
+}
+
+TEST(SassReader, LabelsAndTargets) {
+  Module const m = read_module(
+      dump("        /*0000*/              @P0 BRA `(.L_x_1) ;\n"
+           "        /*0010*/                   BRX R4 -0x20      (*\"BRANCH_TARGETS .L_x_1,.L_x_2\"*);\n"
+           ".L_x_1:\n        /*0020*/                   NOP ;\n.L_x_2:\n"),
+      "a.sass");
+  Function const& f = m.functions.at(0);
+  EXPECT_TRUE(f.entry);
+  EXPECT_EQ(m.arch, 90U);
+  EXPECT_EQ(f.labels.at(".L_x_1"), 2U);
+  EXPECT_EQ(f.labels.at(".L_x_2"), 3U);
+  ASSERT_EQ(f.body[1].targets.size(), 2U);
+  EXPECT_EQ(f.body[1].targets[1], ".L_x_2");
+}
+
+TEST(SassReader, LinesOfTheSource) {
+  Module const m =
+      read_module(dump("\t//## File \"/a/b.cu\", line 7 inlined at \"/a/c.cu\", line 9\n"
+                       "\t//## File \"/a/c.cu\", line 9\n"
+                       "        /*0000*/                   NOP ;                /* 0x0000000000007918 */\n"
+                       "                                                       /* 0x000fc00000000000 */\n"),
+                  "a.sass");
+  Instruction const& i = m.functions.at(0).body.at(0);
+  ASSERT_GE(i.location, 0);
+  ptx::Location const inner = m.source.locations.at(static_cast<std::size_t>(i.location));
+  EXPECT_EQ(m.source.files.at(inner.file), "/a/b.cu");
+  EXPECT_EQ(inner.line, 7U);
+  ptx::Location const outer = m.source.locations.at(static_cast<std::size_t>(inner.inlined_at));
+  EXPECT_EQ(outer.line, 9U);
+  EXPECT_EQ(outer.inlined_at, -1);
+}
+
+TEST(SassReader, RefusesWithThePlace) {
+  EXPECT_EQ(message(dump("        /*0000*/                   NOP\n")),
+            "a.sass:9: the instruction does not end with a semicolon: the dump is cut off");
+  EXPECT_EQ(message(dump("        garbage here\n")),
+            "a.sass:9: this line is neither an instruction nor a label nor a directive");
+  EXPECT_EQ(message(dump("        /*0000*/                   BRA `(.L_x_9) ;\n")),
+            "a.sass:9: this label is not defined in the kernel");
+  EXPECT_EQ(message(dump("        /*0010*/ NOP ;\n        /*0010*/ NOP ;\n")),
+            "a.sass:10: addresses do not ascend");
+  EXPECT_EQ(message(dump("", "sm_52")), "a.sass:1: this architecture has other instructions");
+  EXPECT_EQ(message("\t.target\tsm_90\n"), "no section of code (.text.NAME) is in this dump");
+  EXPECT_EQ(message(dump(".L_x_1:\n.L_x_1:\n")), "a.sass:10: this label is already defined");
+}
+
+TEST(SassReader, KnowsItsFiles) {
+  EXPECT_TRUE(is_sass(dump("")));
+  EXPECT_TRUE(is_sass("\n\tcode for sm_90a\n\t\tFunction : k\n"));
+  EXPECT_FALSE(is_sass(".version 8.0\n.target sm_90\n.entry k() {}\n"));
+}
+
+}  // namespace
+}  // namespace swizproof::sass
