@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace swizproof::flow_detail {
 
@@ -23,17 +24,24 @@ std::size_t operands_of(Decoded const& d) {
       return d.parts.back() == "f32" && d.parts.size() > 2 && d.parts[d.parts.size() - 2].ends_with("x2") ? 3
                                                                                                           : 2;
     case Handler::copy_async:
+    case Handler::bulk_copy:
     case Handler::vote:
       return 3;
+    case Handler::wgmma:
+      return 4;
     case Handler::mma:
     case Handler::shuffle:
       return 4;
     case Handler::elect:
+    case Handler::wgmma_wait:
       return 1;
     case Handler::wait:
       return d.has("wait_all") ? 0 : 1;
     case Handler::mbarrier:
-      return d.has("test_wait") || d.has("try_wait") ? 3 : d.has("inval") ? 1 : 2;
+      return d.has("test_wait") || d.has("try_wait") ? 3
+             : d.has("inval")                        ? 1
+             : d.has("arrive") && d.has("expect_tx") ? 3
+                                                     : 2;
     default:
       return 0;
   }
@@ -45,14 +53,17 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
     : kernel_(kernel),
       number_(number),
       names_(names),
-      clocks_(kernel.threads),
+      clocks_(kernel.threads + (kernel.asynchronous ? most_mbarriers + kernel.warps() : 0)),
       groups_(kernel.threads),
+      fences_(kernel.threads),
       shared_([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, clocks_,
-              groups_),
-      global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, clocks_, groups_),
+              groups_, kernel.threads),
+      global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, clocks_, groups_,
+              kernel.threads),
       registers_(static_cast<std::uint32_t>(kernel.function.registers.size())) {
   for (unsigned t = 0; t < kernel.threads; ++t)
-    local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, clocks_, groups_);
+    local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, clocks_, groups_,
+                        kernel.threads);
   temporaries_.resize((kernel.program.widths.size() - registers_) * 32);
 }
 
@@ -80,14 +91,18 @@ void BlockRun::run() {
     for (Warp const& warp : warps_)
       progress = progress || (!warp.waits && !warp.paths.empty() && warp.passed);
   }
-  for (Warp const& warp : warps_)
-    if (!warp.paths.empty()) {
-      Path const& p = warp.paths.back();
-      std::uint32_t const at =
-          kernel_.program.instructions[kernel_.ranges[static_cast<std::size_t>(p.block)].first + p.at]
-              .instruction;
-      throw FlowConflict{fmt::format("warp {} waits and is never released", warp.number), {at}};
-    }
+  std::optional<unsigned> stuck;
+  std::vector<std::uint32_t> lines;
+  for (Warp const& warp : warps_) {
+    if (warp.paths.empty()) continue;
+    Path const& p = warp.paths.back();
+    std::uint32_t const at =
+        kernel_.program.instructions[kernel_.ranges[static_cast<std::size_t>(p.block)].first + p.at]
+            .instruction;
+    if (std::find(lines.begin(), lines.end(), at) == lines.end()) lines.push_back(at);
+    if (!stuck) stuck = warp.number;
+  }
+  if (stuck) throw FlowConflict{fmt::format("warp {} waits and is never released", *stuck), lines};
 }
 
 /// Runs a warp until it waits or ends; true if it has executed anything.
@@ -166,7 +181,9 @@ bool BlockRun::execute(Warp& warp, ptx::LoweredInstruction const& lowered) {
   if (in.guard >= 0) mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
   if (mask == 0) return true;
   if (in.operands.size() < operands_of(kernel_.decoded[index])) refuse(index, "operands are missing");
-  return dispatch({warp, index, in, kernel_.decoded[index], lowered, mask});
+  Now const now{warp, index, in, kernel_.decoded[index], lowered, mask};
+  if (kernel_.asynchronous) check_registers(warp, now);
+  return dispatch(now);
 }
 
 bool BlockRun::dispatch(Now const& now) {
@@ -208,6 +225,18 @@ bool BlockRun::dispatch(Now const& now) {
       return convert(now), true;
     case Handler::mbarrier:
       return mbarrier(now);
+    case Handler::proxy_fence:
+      for (unsigned lane = 0; lane < 32; ++lane)
+        if ((now.mask >> lane & 1) != 0) fences_.fence(thread(now.warp, lane), clocks_);
+      return true;
+    case Handler::bulk_copy:
+      return bulk_copy(now), true;
+    case Handler::wgmma:
+      return wgmma(now), true;
+    case Handler::wgmma_fence:
+    case Handler::wgmma_commit:
+    case Handler::wgmma_wait:
+      return wgmma_groups(now), true;
     case Handler::refused:
       break;
   }
@@ -285,7 +314,13 @@ void BlockRun::count_arrival(PhaseBarrier& b, Now const& now, unsigned lane, std
   if (count > b.pending) refuse(now.index, "more arrivals at an mbarrier than it counts");
   b.arrived.push_back(thread(now.warp, lane));
   b.pending -= count;
-  if (b.pending != 0) return;
+  end_phase(b);
+}
+
+/// Completes a phase of which all have arrived and all bytes are written.
+void BlockRun::end_phase(PhaseBarrier& b) {
+  if (b.pending != 0 || b.bytes != 0) return;
+  if (kernel_.asynchronous) b.arrived.push_back(kernel_.threads + b.slot);
   std::sort(b.arrived.begin(), b.arrived.end());
   b.arrived.erase(std::unique(b.arrived.begin(), b.arrived.end()), b.arrived.end());
   b.complete = clocks_.moments(b.arrived);
@@ -301,7 +336,9 @@ bool BlockRun::mbarrier(Now const& now) {
   bool const init = d.has("init"), arrive = d.has("arrive");
   if (d.has("test_wait") || d.has("try_wait")) return wait_phase(now);
   if (d.has("inval")) return true;
-  if ((!init && !arrive) || d.has("expect_tx") || d.has("noComplete"))
+  bool const expects = d.has("expect_tx");
+  if ((!init && !arrive && !expects) || d.has("complete_tx") || d.has("noComplete") ||
+      d.has("shared::cluster"))
     refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
   std::size_t const where = arrive ? 1 : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -311,7 +348,17 @@ bool BlockRun::mbarrier(Now const& now) {
     auto const count =
         static_cast<std::uint32_t>(counted ? number(now, now.in.operands[where + 1], lane, "the count") : 1);
     if (init) {
-      b = {count, count, 0, {}, {}};
+      unsigned const slot = b.count != 0 ? b.slot : slots_++;
+      if (kernel_.asynchronous && slot >= most_mbarriers) refuse(now.index, "more than 64 mbarriers");
+      b = {count, count, 0, 0, slot, {}, {}};
+      continue;
+    }
+    if (expects) {
+      if (b.count == 0) refuse(now.index, "the mbarrier is not initialised");
+      b.bytes += count;
+      if (!arrive) continue;
+      put(now, now.in.operands[0], lane, plain(b.phase));
+      count_arrival(b, now, lane, 1);
       continue;
     }
     put(now, now.in.operands[0], lane, plain(b.phase));

@@ -35,6 +35,12 @@ class BlockRun {
     std::vector<Word> registers{};
     bool waits = false;
     bool passed = false;  ///< a barrier that it has waited at: the instruction is over
+    // wgmma
+    std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
+    /// Accumulators that are not complete: the group that they belong to, and the instruction.
+    std::map<std::uint32_t, std::pair<std::size_t, std::uint32_t>> in_flight{};
+    std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
+    bool fenced = false;
   };
   struct Barrier {
     std::vector<unsigned> arrived{}, waiting{};  ///< threads, warps
@@ -43,6 +49,8 @@ class BlockRun {
   struct PhaseBarrier {
     std::uint32_t count = 0, pending = 0;
     std::uint64_t phase = 0;
+    std::int64_t bytes = 0;  ///< that copies have still to write in this phase
+    unsigned slot = 0;       ///< number of its clock
     std::vector<unsigned> arrived{};
     Clocks::Moments complete{};
   };
@@ -68,6 +76,7 @@ class BlockRun {
   void warp_barrier(Now const& now);
   bool mbarrier(Now const& now);
   void count_arrival(PhaseBarrier& b, Now const& now, unsigned lane, std::uint32_t count);
+  void end_phase(PhaseBarrier& b);
   bool wait_phase(Now const& now);
   [[nodiscard]] unsigned thread(Warp const& warp, unsigned lane) const { return warp.number * 32 + lane; }
   [[nodiscard]] std::uint32_t truth_mask(Warp const& warp, std::int32_t reg, bool negated, std::uint32_t mask,
@@ -109,6 +118,22 @@ class BlockRun {
   void check_bounds(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
                     char const* verb) const;
 
+  // flow_async.cpp: the TMA and wgmma
+  void bulk_copy(Now const& now);
+  void copy_box(Now const& now, unsigned lane, FlowArray const& a, std::uint32_t id,
+                std::vector<std::int64_t> const& at, std::uint64_t to, unsigned unit);
+  void wgmma(Now const& now);
+  void wgmma_groups(Now const& now);
+  void check_registers(Warp& warp, Now const& now);
+  void need_fence(Now const& now, ptx::Operand const& accumulators) const;
+  [[nodiscard]] std::vector<Name> wgmma_operand(Now const& now, std::uint64_t descriptor, bool mn_major,
+                                                unsigned first, unsigned rows, unsigned depth,
+                                                std::string_view type);
+  void read_by_wgmma(Now const& now, std::uint64_t address, unsigned bytes, Word& out);
+  [[nodiscard]] unsigned unit_of(Warp const& warp) const {
+    return kernel_.threads + most_mbarriers + warp.number;
+  }
+
   // flow_data.cpp: values of the warp
   void real(Now const& now);
   Name real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes);
@@ -127,12 +152,14 @@ class BlockRun {
   Names& names_;
   Clocks clocks_;
   AsyncGroups groups_;
+  ProxyFences fences_;
   Bytes shared_, global_;
   std::vector<Bytes> local_;
   std::vector<Warp> warps_{};
   std::vector<Word> temporaries_{};
   std::map<std::uint64_t, Barrier> barriers_{};
   std::map<std::uint64_t, PhaseBarrier> phase_barriers_{};
+  unsigned slots_ = 0;  ///< mbarriers that were initialised
   std::uint64_t steps_ = 0;
   std::uint32_t registers_ = 0;
 };

@@ -57,8 +57,27 @@ Handler async_handler(Decoded const& d) {
                                                                         : Handler::refused;
 }
 
+/// Copies of a tensor's box into the block's own shared memory, which complete on an mbarrier.
+Handler bulk_handler(Decoded const& d) {
+  bool const loads = d.has("tensor") && d.has("global") &&
+                     (d.has("shared::cluster") || d.has("shared::cta")) &&
+                     d.has("mbarrier::complete_tx::bytes");
+  bool const special = d.has("multicast::cluster") || d.has("im2col") || d.has("prefetch") ||
+                       d.has("cta_group::1") || d.has("cta_group::2");
+  return loads && !special && d.parts.size() > 5 && d.parts[5].starts_with("shared") ? Handler::bulk_copy
+                                                                                     : Handler::refused;
+}
+
+Handler wgmma_handler(Decoded const& d) {
+  if (d.has("fence")) return Handler::wgmma_fence;
+  if (d.has("commit_group")) return Handler::wgmma_commit;
+  if (d.has("wait_group")) return Handler::wgmma_wait;
+  return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
+}
+
 Handler handler_of(Decoded const& d) {
   std::string_view const op = d.parts[0];
+  if (op == "cp" && d.has("bulk")) return bulk_handler(d);
   if (d.has("shared::cluster") && op != "fence") return Handler::refused;
   if (op == "ld" || op == "ldu") return Handler::load;
   if (op == "st" && !d.has("async") && !d.has("bulk")) return Handler::store;
@@ -76,6 +95,8 @@ Handler handler_of(Decoded const& d) {
   if (op == "elect") return Handler::elect;
   if (op == "cvt") return Handler::convert;
   if (op == "mbarrier") return Handler::mbarrier;
+  if (op == "wgmma") return wgmma_handler(d);
+  if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
   if (one_of(op, arithmetic)) return d.kind == 'f' ? Handler::real : Handler::steps;
   if (one_of(op, without_effect)) return Handler::nothing;
   return one_of(op, stepped) ? Handler::steps : Handler::refused;
@@ -123,6 +144,8 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
 void FlowKernel::decode() {
   for (ptx::Instruction const& i : function.body)
     decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode));
+  for (Decoded const& d : decoded)
+    asynchronous = asynchronous || d.handler == Handler::bulk_copy || d.handler == Handler::wgmma;
   ranges.assign(program.blocks.size(), {0, 0});
   for (std::uint32_t n = 0; n < program.instructions.size(); ++n) {
     auto& [first, last] = ranges[program.instructions[n].block];
@@ -162,6 +185,7 @@ void FlowKernel::place_symbols() {
 
 void FlowKernel::take_params() {
   params.resize(function.params.size());
+  tensors.resize(function.params.size());
   for (auto const& [key, value] : launch.params) {
     std::size_t const at = *parameter_of(function, key);  // the caller has checked it
     if (ParameterValue const* const number = std::get_if<ParameterValue>(&value)) {
@@ -170,7 +194,10 @@ void FlowKernel::take_params() {
     }
     auto const id = static_cast<std::uint32_t>(arrays.size());
     arrays.push_back(std::get<FlowArray>(value));
-    if (arrays.back().extents.empty())
+    if (!arrays.back().box.empty()) {
+      tensors[at] = id;
+      addresses[program.first_param + at] = tensor_start + 128 * at;
+    } else if (arrays.back().extents.empty())
       params[at].number_of = id;
     else
       params[at].bits = std::uint64_t{id} << array_shift;

@@ -35,6 +35,12 @@ enum class Handler : std::uint8_t {
   real,  ///< arithmetic of floating-point numbers
   convert,
   mbarrier,
+  proxy_fence,
+  bulk_copy,  ///< of a tensor, into shared memory
+  wgmma,      ///< wgmma.mma_async
+  wgmma_fence,
+  wgmma_commit,
+  wgmma_wait,
   refused
 };
 
@@ -50,7 +56,8 @@ struct Decoded {
 
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
 inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
-                               local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37;
+                               local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,
+                               tensor_start = std::uint64_t{1} << 38;
 inline constexpr unsigned array_shift = 40;
 
 /// An execution that is not modelled: the answer is unknown.
@@ -78,7 +85,11 @@ struct FlowKernel {
     std::uint32_t number_of = 0;
   };
   std::vector<Parameter> params{};
+  std::vector<std::uint32_t> tensors{};  ///< array of each parameter that is a tensor map; 0: it is none
   unsigned threads = 1;
+  bool asynchronous = false;  ///< it has wgmma or copies of the TMA
+
+  [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
 
   [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
   [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;

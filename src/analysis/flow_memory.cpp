@@ -41,6 +41,18 @@ void AsyncGroups::wait(unsigned thread, std::uint32_t pending, bool all, std::ui
   while (t.done.size() < complete) t.done.push_back(now);
 }
 
+void ProxyFences::fence(unsigned thread, Clocks& clocks) {
+  own_[thread].push_back(clocks.now(thread));
+  seen_[thread] = clocks.moments({thread});
+  clocks.tick(thread);
+}
+
+bool ProxyFences::between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const {
+  auto const own = std::lower_bound(own_[of].begin(), own_[of].end(), when);
+  if (own != own_[of].end() && clocks.ordered(of, *own, thread)) return true;
+  return seen_[thread] && (*seen_[thread])[of] >= when;
+}
+
 Cell& Bytes::cell(std::uint64_t address) {
   std::uint64_t const page = address / page_bytes;
   if (page != last_page_) {
@@ -58,14 +70,20 @@ Cell const* Bytes::find(std::uint64_t address) const {
   return c.written ? &c : nullptr;
 }
 
+std::string Bytes::who(unsigned doer) const {
+  if (doer < threads_) return fmt::format("thread {}", doer);
+  return doer < threads_ + most_mbarriers ? "the TMA"
+                                          : fmt::format("wgmma of warp {}", doer - threads_ - most_mbarriers);
+}
+
 void Bytes::note(Cell& c, Toucher const& by) {
-  std::uint32_t const now = clocks_.now(by.thread);
+  std::uint32_t const now = clocks_.now(by.doer());
   for (Cell::Reader& r : c.readers)
-    if (r.thread == by.thread) {
+    if (r.thread == by.doer()) {
       r.clock = now, r.line = by.line;
       return;
     }
-  c.readers.push_back({static_cast<std::uint16_t>(by.thread), now, by.line});
+  c.readers.push_back({static_cast<std::uint16_t>(by.doer()), now, by.line});
 }
 
 /// Fails if the last write of a byte is not ordered before what a thread does now.
@@ -86,17 +104,17 @@ void Bytes::check_write(Cell const& c, std::uint64_t address, Toucher const& by,
         {by.line, c.line}};
   }
   if (!clocks_.ordered(c.thread, c.clock, by.thread))
-    throw FlowConflict{fmt::format("thread {} {} {}, which thread {} has written: no barrier is between them",
-                                   by.thread, verb, place_(address), c.thread),
-                       {by.line, c.line}};
+    throw FlowConflict{
+        fmt::format("{} {} {}, which {} {}: no barrier is between them", who(by.doer()), verb,
+                    place_(address), who(c.thread), c.thread < threads_ ? "has written" : "writes"),
+        {by.line, c.line}};
 }
 
 Cell const& Bytes::read(std::uint64_t address, Toucher const& by) {
   Cell& c = cell(address);
   if (!c.written)
     throw FlowConflict{
-        fmt::format("thread {} reads {}, which no thread has written", by.thread, place_(address)),
-        {by.line}};
+        fmt::format("{} reads {}, which no thread has written", who(by.doer()), place_(address)), {by.line}};
   check_write(c, address, by, "reads");
   note(c, by);
   return c;
@@ -104,17 +122,18 @@ Cell const& Bytes::read(std::uint64_t address, Toucher const& by) {
 
 void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, std::uint8_t number) {
   Cell& c = cell(address);
-  bool const same = c.written && c.group == 0 && by.group == 0 && c.part == part && c.number == number;
+  bool const same = c.written && c.group == 0 && by.group == 0 && by.doer() < threads_ &&
+                    c.thread < threads_ && c.part == part && c.number == number;
   if (c.written && !same) check_write(c, address, by, "writes");
   for (Cell::Reader const& r : c.readers)
     if (!clocks_.ordered(r.thread, r.clock, by.thread))
       throw FlowConflict{
-          fmt::format("thread {} writes {}, which thread {} has read: no barrier is between them", by.thread,
-                      place_(address), r.thread),
+          fmt::format("{} writes {}, which {} {}: no barrier is between them", who(by.doer()),
+                      place_(address), who(r.thread), r.thread < threads_ ? "has read" : "reads"),
           {by.line, r.line}};
   c.readers.clear();
   c.part = part, c.number = number, c.written = true;
-  c.thread = static_cast<std::uint16_t>(by.thread), c.clock = clocks_.now(by.thread);
+  c.thread = static_cast<std::uint16_t>(by.doer()), c.clock = clocks_.now(by.doer());
   c.line = by.line, c.group = by.group;
 }
 

@@ -12,6 +12,9 @@
 
 namespace swizproof::flow_detail {
 
+/// Mbarriers that copies of the TMA may complete on. Clocks behind those of the threads: one for each of them, one for each warp's wgmma.
+inline constexpr unsigned most_mbarriers = 64;
+
 /// Clocks of threads: of each other thread, the last moment that a barrier orders before its own.
 class Clocks {
  public:
@@ -28,6 +31,7 @@ class Clocks {
   [[nodiscard]] Moments moments(std::vector<unsigned> const& threads) const;
   void take(Moments const& moments, unsigned thread);
   void tick(unsigned thread) { ++own_[thread]; }
+  [[nodiscard]] std::size_t size() const { return own_.size(); }
 
  private:
   std::vector<std::uint32_t> own_;
@@ -62,6 +66,21 @@ struct Toucher {
   unsigned thread = 0;
   std::uint32_t line = 0;   ///< index of the instruction
   std::uint32_t group = 0;  ///< of cp.async: 1 + the group
+  unsigned as = ~0U;        ///< a unit that does it for the thread, by the number of its clock
+  [[nodiscard]] unsigned doer() const { return as == ~0U ? thread : as; }
+};
+
+/// Fences between ordinary accesses and those of wgmma and the TMA (fence.proxy.async).
+class ProxyFences {
+ public:
+  explicit ProxyFences(unsigned threads) : own_(threads), seen_(threads) {}
+  void fence(unsigned thread, Clocks& clocks);
+  /// True if a fence is between what `of` did at `when` and an access of wgmma that `thread` issues: by `of` or by `thread`.
+  [[nodiscard]] bool between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const;
+
+ private:
+  std::vector<std::vector<std::uint32_t>> own_;  ///< moments of each thread's fences
+  std::vector<Clocks::Moments> seen_;            ///< what was ordered before its last one
 };
 
 /// One byte.
@@ -91,8 +110,9 @@ struct FlowConflict {
 class Bytes {
  public:
   /// `place` names a byte in messages.
-  Bytes(std::function<std::string(std::uint64_t)> place, Clocks& clocks, AsyncGroups& groups)
-      : place_(std::move(place)), clocks_(clocks), groups_(groups) {}
+  Bytes(std::function<std::string(std::uint64_t)> place, Clocks& clocks, AsyncGroups& groups,
+        unsigned threads)
+      : place_(std::move(place)), clocks_(clocks), groups_(groups), threads_(threads) {}
 
   /// The cell, if it was written.
   [[nodiscard]] Cell const* find(std::uint64_t address) const;
@@ -117,11 +137,14 @@ class Bytes {
  private:
   Cell& cell(std::uint64_t address);
   void note(Cell& c, Toucher const& by);
+  /// `thread 3`; what copies or multiplies for threads has a number behind theirs.
+  [[nodiscard]] std::string who(unsigned doer) const;
   void check_write(Cell const& c, std::uint64_t address, Toucher const& by, char const* verb) const;
 
   std::function<std::string(std::uint64_t)> place_;
   Clocks& clocks_;
   AsyncGroups& groups_;
+  unsigned threads_;
   std::unordered_map<std::uint64_t, std::vector<Cell>> pages_;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::vector<Cell>* last_ = nullptr;

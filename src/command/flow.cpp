@@ -138,10 +138,12 @@ void add_flow(CLI::App& app, Common& common) {
   sub->add_option("--only-block", arguments->question.only,
                   "execute this block of the grid alone: X, X,Y or X,Y,Z, from 0; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option(
-         "--param", arguments->question.params,
-         "a parameter: 0=A:f16[128][64], a pointer to an array in rows; 1=1024, an integer; 2=alpha:f32, a\n"
-         "number that keeps its name. 0 is the first; or its name; may be repeated")
+  sub->add_option("--param", arguments->question.params,
+                  "a parameter: 0=A:f16[128][64], a pointer to an array in rows; '0=A:f16[128][64] "
+                  "box[64][64] 128B', a\n"
+                  "tensor map of it; 1=1024, an integer; 2=alpha:f32, a number that keeps its name. 0 is the "
+                  "first; or its\n"
+                  "name; may be repeated")
       ->allow_extra_args(false);
   sub->add_option(
          "--expect", arguments->question.expect,

@@ -14,6 +14,37 @@ namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 26;
 
+/// `[64][64] 128B` of a tensor map, behind `box`.
+void take_box(Scanner& in, FlowArray& a) {
+  std::size_t const at = in.at();
+  while (in.take("[")) {
+    std::size_t const from = in.at();
+    std::uint64_t const n = in.take_literal();
+    in.expect("]", "to close the box's extent");
+    if (n == 0 || n > tma_most_elements)
+      in.fail("a box has 1 to 256 elements along a dimension", from, in.at() - from);
+    a.box.push_back(static_cast<std::uint32_t>(n));
+  }
+  if (a.box.empty() || a.box.size() != a.extents.size() || a.box.size() > tma_most_dimensions)
+    in.fail("the box of a tensor map has the dimensions of the array, at most 5", at, in.at() - at,
+            "0=A:f16[128][64] box[64][64] 128B");
+  std::size_t const from = in.at();
+  if (std::string_view const mode = in.take_name(); !mode.empty()) {
+    auto const known =
+        std::find_if(std::begin(tma_modes), std::end(tma_modes), [&](TmaMode m) { return name(m) == mode; });
+    if (known == std::end(tma_modes))
+      in.fail("the swizzle of a tensor map is none, 32B, 64B or 128B", from, mode.size());
+    a.mode = *known;
+  }
+  TmaLine const line = tma_line(tma_width(a.mode), std::uint64_t{a.box.back()} * a.bits);
+  if (line != TmaLine::fits)
+    in.fail(line == TmaLine::too_wide ? "the box's rows are wider than the swizzle"
+                                      : "the box's rows are no multiple of 16 bytes",
+            at, in.at() - at);
+  if (a.extents.size() > 1 && a.extents.back() * a.bits % (8 * tma_tensor_unit) != 0)
+    in.fail("the array's rows are no multiple of 16 bytes", 0, in.at());
+}
+
 /// `A:f16[128][64]` behind the first `=` of a parameter.
 FlowArray flow_array(Scanner& in) {
   FlowArray a;
@@ -34,7 +65,10 @@ FlowArray flow_array(Scanner& in) {
     if (extent == 0 || extent > most_elements || a.size() > most_elements)
       in.fail("an array has 1 to 2^26 elements", from, in.at() - from);
   }
-  if (!in.done()) in.fail_here("expected the end of the parameter", "0=A:f16[128][64]");
+  if (in.take_word("box")) take_box(in, a);
+  if (!in.done())
+    in.fail_here("expected the end of the parameter",
+                 "0=A:f16[128][64], or of a tensor map 0=A:f16[128][64] box[64][64] 128B");
   return a;
 }
 

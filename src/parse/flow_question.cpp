@@ -46,12 +46,20 @@ void check_param(ptx::Function const& kernel, std::string const& text, std::stri
     return;
   }
   FlowArray const& a = std::get<FlowArray>(value);
+  if (!a.box.empty()) {
+    if (!kernel.params[*at].array || kernel.params[*at].bytes != 128)
+      throw InputError::whole("the parameter is no tensor map of 128 bytes", text);
+    return;
+  }
   std::uint64_t const bytes = a.extents.empty() ? a.bits / 8 : 8;
   if (kernel.params[*at].array || kernel.params[*at].bytes != bytes)
     throw InputError::whole(
         fmt::format("the parameter has {} bytes, and {} {}", kernel.params[*at].bytes,
                     a.extents.empty() ? a.name + " has" : "a pointer to " + a.name + " has", bytes),
-        text);
+        text,
+        kernel.params[*at].bytes == 128 && kernel.params[*at].array
+            ? "of a tensor map: 0=A:f16[128][64] box[64][64] 128B"
+            : "");
 }
 
 /// Takes the parameters into a launch; returns the arrays.

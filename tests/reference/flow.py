@@ -2,7 +2,7 @@
 """flow.py --cases N --seed S: a reference model of `swizproof flow`, written from the PTX ISA alone.
 
 Random kernels move and add elements through shared memory: swizzles, paddings, vectors, halves, predicates, partial warps, stages of cp.async, shuffles,
-ldmatrix, stmatrix, movmatrix and mma. Each runs twice. Here, in the interpreter of ptx_interpreter.py with random integers as data; and in the command, which says of
+ldmatrix, stmatrix, movmatrix and mma; boxes of the TMA of one to three dimensions in every swizzle, and wgmma through random descriptors. Each runs twice. Here, in the interpreter of ptx_interpreter.py with random integers as data; and in the command, which says of
 each element of the result which sum of products of elements it is. These sums, computed of the same integers, are the elements that the run has written:
 each is compared, and so is which of them are written. Kernels without a barrier, or with a wait too few, are asked about, too: the command must call them races where
 two threads share bytes. The last line has the numbers; exit code 1 if there are differences. --binary PATH asks a program in place of the Python module; --keep DIR
@@ -142,6 +142,8 @@ class Program(ptx.Program):
         return run
 
     def op_cp(self, ins):
+        if ins.parts[2] == "bulk":
+            return self.op_bulk(ins)
         if ins.parts[2] not in ("ca", "cg"):
             return lambda mask: None
         to, source = self.address(ins, ins.operands[0])[0], self.address(ins, ins.operands[1])[0]
@@ -200,6 +202,89 @@ class Program(ptx.Program):
             put(out, mask)
         return run
 
+    def op_mbarrier(self, ins):
+        """Copies are complete at once: a wait ends."""
+        if "try_wait" not in ins.parts:
+            return lambda mask: None
+        put = self.put(ins, ins.operands[0])
+        return lambda mask: put(np.ones(self.m.n, dtype=U), mask)
+
+    def op_fence(self, ins):
+        return lambda mask: None
+
+    def op_bulk(self, ins):
+        """A box of the only tensor map: its lines stand one after the other, each as wide as the swizzle at least; of each 128 bytes the number of 16 bytes is
+        XORed with that of the 128 bytes. What is outside of the tensor is 0."""
+        to, m = self.address(ins, ins.operands[0])[0], self.m
+        at = [self.value(ins, c, 32) for c in self.elements(ptx.split(ins.operands[1][1:-1])[1])][::-1]
+
+        def run(mask):
+            extents, box, mode, size = m.tensor
+            lines = list(np.ndindex(*box[:-1])) if len(box) > 1 else [()]
+            pitch = max(box[-1] * size, 16 << mode if mode else 0)
+            for t in self.active(mask):
+                first = [int(np.int32(np.uint32(int(np.broadcast_to(c(), (m.n,))[t]) & 0xFFFFFFFF))) for c in at]
+                for number, line in enumerate(lines):
+                    for x in range(box[-1]):
+                        index = [f + o for f, o in zip(first, list(line) + [x])]
+                        data = np.zeros(size, dtype=np.uint8)
+                        if all(0 <= i < e for i, e in zip(index, extents)):
+                            flat = int(np.ravel_multi_index(index, extents)) * size
+                            data = m.arrays[m.tensor_array][flat:flat + size]
+                        byte = int(np.broadcast_to(to(), (m.n,))[t]) + number * pitch + x * size
+                        piece, inside = divmod(byte, 16)
+                        piece ^= piece >> 3 & ((1 << mode) - 1)
+                        self.store("shared", 16 * piece + inside, data)
+        return run
+
+    def op_wgmma(self, ins):
+        """m64nNk16 of f16, both operands in shared memory: core matrices of 8 rows of 16 bytes, as the pictures of PTX have them."""
+        if "mma_async" not in ins.parts:
+            return lambda mask: None
+        m, regs = self.m, self.elements(ins.operands[0])
+        values, puts = [self.value(ins, r, 32) for r in regs], [self.put(ins, r) for r in regs]
+        descriptors = [self.value(ins, ins.operands[i], 64) for i in (1, 2)]
+        adds = self.value(ins, ins.operands[3], 1)
+        majors = [ptx.number(ins.operands[i], 32) for i in (6, 7)]
+        columns = 2 * len(regs)
+
+        def matrix(bits, mn_major, rows):
+            field = lambda low, count: bits >> low & ((1 << count) - 1)
+            wide = {0: 1, 1: 8, 2: 4, 3: 2}[field(62, 2)]  # pieces of 16 bytes in a row of the pattern
+            start, lbo, sbo = (16 * field(low, 14) for low in (0, 16, 32))
+            base = field(49, 3)
+            out = np.zeros((rows, 16))
+            for r in range(rows):
+                for k in range(16):
+                    inner, outer = (r, k) if mn_major else (k, r)
+                    piece, line = inner // 8, outer % 8
+                    at = start + line * 16 * wide + inner % 8 * 2
+                    if wide == 1:
+                        at += (piece * sbo + outer // 8 * lbo) if mn_major else (piece * lbo + outer // 8 * sbo)
+                    elif mn_major:
+                        at += piece % wide * 16 + piece // wide * lbo + outer // 8 * sbo
+                    else:
+                        at += piece * 16 + outer // 8 * sbo
+                    chunk, inside = divmod(at, 16)
+                    chunk ^= (at // 128 - base) & (wide - 1)
+                    byte = 16 * chunk + inside
+                    out[r, k] = m.shared[byte:byte + 2].view(np.float16)[0]
+            return out
+
+        def run(mask):
+            bits = [int(np.broadcast_to(d(), (m.n,))[0]) for d in descriptors]
+            product = matrix(bits[0], majors[0], 64) @ matrix(bits[1], majors[1], columns).T
+            keep = int(np.broadcast_to(adds(), (m.n,))[0]) & 1
+            for i, (value, put) in enumerate(zip(values, puts)):
+                before = np.broadcast_to(value(), (m.n,))
+                out = np.zeros(m.n, dtype=U)
+                for t in range(m.n):
+                    row, column = 16 * (t // 32) + t % 32 // 4 + 8 * (i // 2 % 2), 8 * (i // 4) + t % 4 * 2 + i % 2
+                    total = product[row, column] + (float(ptx.as_float(before[t], 32)) if keep else 0)
+                    out[t] = ptx.from_float(np.float32(total), 32)
+                put(out, mask)
+        return run
+
     def op_mma(self, ins):
         """m16n8k16 of f16 with accumulators of f32."""
         m = self.m
@@ -239,6 +324,7 @@ class Kernel:
     def __init__(self, rng, arrays, shared):
         self.rng, self.arrays, self.shared = rng, arrays, shared
         self.lines, self.count, self.local = [], collections.Counter(), False
+        self.map = None  # of array a: extents, box, mode
 
     def new(self, kind):
         self.count[kind] += 1
@@ -254,11 +340,11 @@ class Kernel:
         return to
 
     def text(self):
-        params = ",\n".join(f"\t.param .u64 {name}" for name in self.arrays)
+        params = ",\n".join(f"\t.param .align 64 .b8 {name}[128]" if self.map and name == "a" else f"\t.param .u64 {name}" for name in self.arrays)
         kinds = {"p": "pred", "h": "b16", "r": "b32", "f": "f32", "d": "b64"}
         regs = "".join(f"\t.reg .{kinds[k]} %{k}<{self.count[k] + 1}>;\n" for k in sorted(self.count))
         return (".version 9.0\n.target sm_90a\n.address_size 64\n\n.visible .entry kernel(\n" + params + "\n)\n{\n" + regs +
-                f"\t.shared .align 128 .b8 tile[{self.shared}];\n" + ("\t.local .align 8 .b8 own[8];\n" if self.local else "") + "\n".join(self.lines) + "\n\tret;\n}\n")
+                f"\t.shared .align 1024 .b8 tile[{self.shared}];\n" + ("\t.shared .align 8 .b64 barrier;\n" if self.map else "") + ("\t.local .align 8 .b8 own[8];\n" if self.local else "") + "\n".join(self.lines) + "\n\tret;\n}\n")
 
 
 def permuted(k, index, bits):
@@ -294,6 +380,8 @@ def address_of(k, base, index, size):
 def header(k):
     bases = {}
     for name in k.arrays:
+        if k.map and name == "a":
+            continue
         bases[name] = k.op(f"ld.param.u64 {{}}, [{name}]", "d")
     return bases, k.op("mov.u32 {}, %tid.x"), k.op("mov.u32 {}, tile")
 
@@ -525,7 +613,105 @@ def conversions(rng):
     return k, threads
 
 
-FAMILIES = {"moves": moves, "stages": stages, "matrices": matrices, "conversions": conversions}
+MODES = ["none", "32B", "64B", "128B"]
+
+
+def boxes(rng):
+    """A box of the TMA in shared memory that was filled with zeros; it is read back as it lies there."""
+    kind = rng.choice(["u8", "f16", "f32"])
+    size, mode = TYPES[kind][0], rng.randrange(4)
+    widest = (16 << mode) if mode else 128
+    line = 16 * rng.randint(1, widest // 16)
+    rank = rng.randint(1, 3)
+    box = [rng.randint(1, {2: 24, 3: 5}[rank]) for _ in range(rank - 1)] + [line // size]
+    extents = [rng.randint(1, 30) for _ in range(rank - 1)] + [16 // size * rng.randint(1, 12)]
+    at = [rng.randint(-3, e) if rng.random() < 0.3 else rng.randint(0, max(e - b, 0)) for e, b in zip(extents, box)]
+    lines = int(np.prod(box[:-1])) if rank > 1 else 1
+    shift = 128 * rng.randint(0, 8)
+    shared = -(-(shift + lines * max(line, widest if mode else 0)) // 1024) * 1024
+    k = Kernel(rng, {"c": (kind, shared // size), "a": (kind, int(np.prod(extents)))}, shared)
+    k.map = (extents, box, mode)
+    bases, tid, tile = header(k)
+    threads = rng.choice([32, 64, 128])
+    zero = k.op("mov.u32 {}, 0")
+    first = k.op(f"shl.b32 {{}}, {tid}, 4")
+    for step in range(0, shared, 16 * threads):
+        at_ = k.op(f"add.s32 {{}}, {first}, {step}")
+        p = k.op(f"setp.lt.u32 {{}}, {at_}, {shared}", "p")
+        to = k.op(f"add.s32 {{}}, {at_}, {tile}")
+        k.emit(f"@{p} st.shared.v4.u32 [{to}], {{{zero}, {zero}, {zero}, {zero}}}")
+    barrier = k.op("mov.u32 {}, barrier")
+    p = k.op(f"setp.eq.u32 {{}}, {tid}, 0", "p")
+    k.emit(f"@{p} mbarrier.init.shared.b64 [{barrier}], 1")
+    k.emit("fence.proxy.async.shared::cta")
+    k.emit("bar.sync 0")
+    map_ = k.op("mov.b64 {}, a", "d")
+    where = k.op(f"add.s32 {{}}, {tile}, {shift}")
+    coordinates = [k.op(f"mov.u32 {{}}, {c}") for c in reversed(at)]
+    bytes_ = k.op(f"mov.u32 {{}}, {int(np.prod(box)) * size}")
+    k.emit(f"@{p} mbarrier.arrive.expect_tx.shared.b64 _, [{barrier}], {bytes_}")
+    k.emit(f"@{p} cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [{where}], "
+           f"[{map_}, {{{', '.join(coordinates)}}}], [{barrier}]")
+    q = k.new("p")
+    k.lines.append("$AGAIN:")
+    k.emit(f"mbarrier.try_wait.parity.shared.b64 {q}, [{barrier}], {zero}")
+    k.emit(f"@!{q} bra $AGAIN")
+    words = {1: ("u8", "h", 1), 2: ("u16", "h", 2), 4: ("u32", "r", 4)}[size]
+    index = k.op(f"mov.u32 {{}}, {tid}")
+    end = k.new("p")
+    k.lines.append("$READ:")
+    from_ = k.op(f"mad.lo.s32 {{}}, {index}, {words[2]}, {tile}")
+    x = k.op(f"ld.shared.{words[0]} {{}}, [{from_}]", words[1])
+    k.emit(f"st.global.{words[0]} [{address_of(k, bases['c'], index, words[2])}], {x}")
+    k.emit(f"add.s32 {index}, {index}, {threads}")
+    k.emit(f"setp.lt.u32 {end}, {index}, {shared // size}")
+    k.emit(f"@{end} bra $READ")
+    return k, threads
+
+
+def products(rng):
+    """wgmma through random descriptors of 16 KiB that threads have stored, once or twice."""
+    shared, columns = 16384, 8 * rng.randint(1, 4)
+    k = Kernel(rng, {"c": ("f32", 64 * columns), "a": ("f16", shared // 2)}, shared)
+    bases, tid, tile = header(k)
+    first = k.op(f"shl.b32 {{}}, {tid}, 4")
+    for step in range(0, shared, 2048):
+        at = k.op(f"add.s32 {{}}, {first}, {step}")
+        x = [k.new("r") for _ in range(4)]
+        k.emit(f"ld.global.v4.b32 {{{', '.join(x)}}}, [{address_of(k, bases['a'], at, 1)}]")
+        k.emit(f"st.shared.v4.b32 [{k.op(f'add.s32 {{}}, {at}, {tile}')}], {{{', '.join(x)}}}")
+    k.emit("fence.proxy.async.shared::cta")
+    k.emit("bar.sync 0")
+    low = k.op(f"shr.u32 {{}}, {tile}, 4")
+    low = k.op(f"cvt.u64.u32 {{}}, {low}", "d")
+    f = [k.op("mov.f32 {}, 0f00000000", "f") for _ in range(columns // 2)]
+    k.emit("wgmma.fence.sync.aligned")
+    for _ in range(rng.randint(1, 2)):
+        descriptors, majors = [], []
+        for rows in (64, columns):
+            while True:
+                mode, mn, base = rng.randrange(4), rng.randrange(2), rng.choice([0, 0, rng.randrange(8)])
+                wide = {0: 1, 1: 8, 2: 4, 3: 2}[mode]
+                lbo, sbo, start = 16 * rng.randrange(64), 16 * rng.randrange(128), 16 * rng.randrange(512)
+                most = start + 7 * 16 * wide + 14 + 112 + max(rows // 8, 2) * (lbo + sbo)  # an upper bound of the formulas
+                if most < shared - 1024:
+                    break
+            bits = start >> 4 | (lbo >> 4) << 16 | (sbo >> 4) << 32 | base << 49 | mode << 62
+            wide_ = k.op(f"mov.b64 {{}}, {bits}", "d")
+            descriptors.append(k.op(f"add.s64 {{}}, {wide_}, {low}", "d"))
+            majors.append(mn)
+        p = k.op(f"setp.{rng.choice(['eq', 'ne'])}.u32 {{}}, {tile}, 0", "p")
+        k.emit(f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.f16.f16 {{{', '.join(f)}}}, {descriptors[0]}, {descriptors[1]}, {p}, 1, 1, {majors[0]}, {majors[1]}")
+    k.emit("wgmma.commit_group.sync.aligned")
+    k.emit("wgmma.wait_group.sync.aligned 0")
+    at = k.op(f"mul.lo.s32 {{}}, {tid}, {columns // 2}")
+    to = address_of(k, bases["c"], at, 4)
+    for i, x in enumerate(f):
+        k.emit(f"st.global.f32 [{to}+{4 * i}], {x}")
+    return k, 128
+
+
+FAMILIES = {"moves": moves, "stages": stages, "matrices": matrices, "conversions": conversions, "boxes": boxes, "products": products}
 
 
 # ---------------------------------------------------------------- comparison
@@ -536,14 +722,18 @@ def data_of(rng, kind, count):
     return np.array([rng.randint(low, high) for _ in range(count)], dtype=TYPES[kind][1])
 
 
-def evaluated(text, arrays, kind):
+def evaluated(text, arrays, kind, extents):
     """The value of `a[3]*b[0] + 2*a[1]` on the arrays."""
     total = 0.0
     for term in text.split(" + "):
         value = 1.0
         for factor in term.split("*"):
-            match = re.fullmatch(r"(\w+)\[(\d+)\]", factor)
-            value *= float(arrays[match.group(1)][int(match.group(2))]) if match else float(factor)
+            match = re.fullmatch(r"(\w+)((?:\[\d+\])+)", factor)
+            if match:
+                at = [int(n) for n in re.findall(r"\d+", match.group(2))]
+                value *= float(arrays[match.group(1)][at[0] if len(at) == 1 else int(np.ravel_multi_index(at, extents))])
+            else:
+                value *= float(factor)
         total += value
     if kind[0] in "ui":
         width = 8 * TYPES[kind][0]
@@ -566,7 +756,11 @@ def compare(tally, family, text, kernel, threads, document, rng):
     arrays = {name: data_of(rng, kind, count) for name, (kind, count) in kernel.arrays.items()}
     images = {name: a.view(np.uint8).copy() for name, a in arrays.items()}
     module = ptx.Module(text)
-    written = Machine(module, module.functions["kernel"]).launch((threads, 1, 1), images)
+    machine = Machine(module, module.functions["kernel"])
+    extents = kernel.map[0] if kernel.map else None
+    if kernel.map:
+        machine.tensor, machine.tensor_array = (*kernel.map, TYPES[kernel.arrays["a"][0]][0]), 1 + list(images).index("a")
+    written = machine.launch((threads, 1, 1), images)
     kind = kernel.arrays["c"][0]
     result = images["c"].view(TYPES[kind][1])
     size = TYPES[kind][0]
@@ -583,8 +777,8 @@ def compare(tally, family, text, kernel, threads, document, rng):
                 tally.not_followed += 1
                 continue
             tally.elements += 1
-            if evaluated(said[i], arrays, kind) != bits_value(result[i], kind):
-                found.append(f"c[{i}] is {result[i]}, and {said[i]} is {evaluated(said[i], arrays, kind)}")
+            if evaluated(said[i], arrays, kind, extents) != bits_value(result[i], kind):
+                found.append(f"c[{i}] is {result[i]}, and {said[i]} is {evaluated(said[i], arrays, kind, extents)}")
     tally.cases[family] += 1
     return found
 
@@ -620,7 +814,11 @@ def main():
                     file.write(body)
                 words = ["flow", path, "--block", str(threads), "--every-element", "--json"]
                 for name, (kind, count) in kernel.arrays.items():
-                    words += ["--param", f"{name}={name}:{kind}[{count}]"]
+                    size = f"[{count}]"
+                    if kernel.map and name == "a":
+                        extents, box, mode = kernel.map
+                        size = "".join(f"[{e}]" for e in extents) + " box" + "".join(f"[{b}]" for b in box) + " " + MODES[mode]
+                    words += ["--param", f"{name}={name}:{kind}{size}"]
                 return ask(options.binary, words)
 
             code, document = asked(text)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <swizproof/analysis/kernel.hpp>
+#include <swizproof/hardware/tma.hpp>
 #include <swizproof/layout/expression.hpp>
 
 #include <array>
@@ -27,6 +28,9 @@ struct FlowArray {
   std::string type{};  ///< an element type of 8 to 64 bits: `f16`
   unsigned bits = 32;
   std::vector<std::uint64_t> extents{};
+  /// A parameter that is a tensor map (CUtensorMap) has these: the box that one copy moves, in the order of the extents; and its swizzle.
+  std::vector<std::uint32_t> box{};
+  TmaMode mode = TmaMode::none;
 
   /// Elements of the array; 1 of a number.
   [[nodiscard]] std::uint64_t size() const;

@@ -59,6 +59,8 @@ std::map<std::string, RecordedKernel> kernels_of(Json const& all) {
     FlowQuestion q;
     q.block = members.text("block"), q.grid = members.text("grid");
     q.params = texts_of(members.at("params")), q.expect = texts_of(members.at("expect"));
+    if (members.find("shared_bytes") != nullptr) q.shared_bytes = members.count("shared_bytes");
+    if (q.shared_bytes > 1 << 20) malformed("a launch has more than 1 MiB of shared memory");
     out[name] = {members.text("ptx"), std::move(q)};
     members.finish();
   }

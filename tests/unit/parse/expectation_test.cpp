@@ -70,6 +70,33 @@ TEST(Expectation, ReadsParameters) {
     EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
 }
 
+TEST(Expectation, ReadsTensorMaps) {
+  FlowArray const a = std::get<FlowArray>(parse_flow_param("1=A:f16[2][64][32] box[1][8][32] 64B").second);
+  EXPECT_EQ(a.box, (std::vector<std::uint32_t>{1, 8, 32}));
+  EXPECT_EQ(a.mode, TmaMode::b64);
+  EXPECT_EQ(std::get<FlowArray>(parse_flow_param("1=A:u8[64] box[16]").second).mode, TmaMode::none);
+  auto const refused = [](std::string const& text) {
+    try {
+      (void)parse_flow_param("1=A:" + text);
+    } catch (InputError const& error) {
+      return error.message;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("f16[64][64] box"), "the box of a tensor map has the dimensions of the array, at most 5");
+  EXPECT_EQ(refused("f16[64][64] box[64]"),
+            "the box of a tensor map has the dimensions of the array, at most 5");
+  EXPECT_EQ(refused("u8[1][1][1][1][1][16] box[1][1][1][1][1][16]"),
+            "the box of a tensor map has the dimensions of the array, at most 5");
+  EXPECT_EQ(refused("f16[64][64] box[257][64]"), "a box has 1 to 256 elements along a dimension");
+  EXPECT_EQ(refused("f16[64][64] box[0][64]"), "a box has 1 to 256 elements along a dimension");
+  EXPECT_EQ(refused("f16[64][64] box[64][64] 64B"), "the box's rows are wider than the swizzle");
+  EXPECT_EQ(refused("f16[64][64] box[64][12]"), "the box's rows are no multiple of 16 bytes");
+  EXPECT_EQ(refused("f16[64][12] box[64][8]"), "the array's rows are no multiple of 16 bytes");
+  EXPECT_EQ(refused("f16[64][64] box[64][64] 256B"), "the swizzle of a tensor map is none, 32B, 64B or 128B");
+  EXPECT_EQ(refused("f32 box[4]"), "the box of a tensor map has the dimensions of the array, at most 5");
+}
+
 TEST(FlowQuestion, IsRefusedByTheKernelThatItIsAsked) {
   ptx::Module const module = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry one(.param .u64 a, .param .u32 "
