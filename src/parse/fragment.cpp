@@ -220,9 +220,13 @@ class FragmentParser {
                               parts[1].substr(first + 1, second - first - 1) + "k" +
                               parts[1].substr(second + 1);
     std::string types;
+    if (parts[2].find("C64") != std::string::npos)
+      fail("this atom of complex numbers is several products, and is not modelled as one",
+           "the atom of F64 has the same threads");
     for (std::size_t i = 0; i < parts[2].size();) {
       std::size_t longest = 0;
       std::string lower;
+      if (parts[2].substr(i, 2) == "U1" && parts[2].substr(i, 3) != "U16") longest = 2, lower = "b1";
       for (std::size_t n = 2; n <= 4 && i + n <= parts[2].size(); ++n) {
         std::string word = parts[2].substr(i, n);
         std::transform(word.begin(), word.end(), word.begin(),

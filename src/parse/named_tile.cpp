@@ -44,7 +44,9 @@ class NamedTileParser {
     TiledOperand tiled = operand_of(atom);
     bool const in_registers = note_memory(tiled);
     auto const which = static_cast<std::size_t>(tiled.operand);
-    bool const has_fragment = atom.instruction.starts_with("mma.m") || atom.instruction.starts_with("wgmma");
+    // CuTe counts both elements of k that one stored element of a sparse A stands for.
+    bool const has_fragment =
+        atom.instruction.starts_with("mma.m") || atom.instruction.starts_with("wgmma.m");
     if (!as_tile && has_fragment && in_registers && atom.atom.threads.size() >= 32 && is_one_atom(tiled.mma))
       return parse_fragment(atom_ + operand_, element_bits_);
     tiled.element_bits = atom.bits[which];
