@@ -1,9 +1,11 @@
-// Forms of SASS instructions whose meaning the lowering takes, one line each: what it takes them to mean, and whether that was measured.
+// Forms of SASS instructions whose meaning the lowering takes, one line each: what it takes them to mean, and which results were measured.
 //
 // NVIDIA documents names alone. The meanings are those that code of known PTX needs: tests/reference/sass.py executes them
-// another way, and traces of an H200 agree (tests/KERNELS.md). A campaign on a GPU may measure them: then `measured` is true.
+// another way, and traces of an H200 agree (tests/KERNELS.md). Campaign `sass` ran most of them on an H100: the tables below.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace swizproof::sass {
@@ -12,7 +14,6 @@ namespace swizproof::sass {
 struct Form {
   std::string_view name;
   std::string_view meaning;
-  bool measured = false;
 };
 
 /// Every form.
@@ -89,7 +90,211 @@ inline constexpr Form forms[] = {
      "a call that changes no register but R0, R2 to R15, R20, R21, R32 to R254, UR0 to UR35 and predicates"},
 };
 
-inline constexpr std::string_view measured[] = {"IADD3"};
+/// Instructions, as nvdisasm prints them, whose results in registers (of STS: in memory) an H100 gave as the model does, in order.
+inline constexpr std::string_view measured_words[] = {"BMSK",
+                                                      "BMSK.W",
+                                                      "BREV",
+                                                      "CS2R",
+                                                      "HFMA2.MMA",
+                                                      "IABS",
+                                                      "IADD3",
+                                                      "IADD3.X",
+                                                      "IMAD",
+                                                      "IMAD.HI",
+                                                      "IMAD.HI.U32",
+                                                      "IMAD.IADD",
+                                                      "IMAD.MOV",
+                                                      "IMAD.MOV.U32",
+                                                      "IMAD.SHL.U32",
+                                                      "IMAD.U32",
+                                                      "IMAD.WIDE",
+                                                      "IMAD.WIDE.U32",
+                                                      "IMAD.WIDE.U32.X",
+                                                      "IMAD.X",
+                                                      "LDC",
+                                                      "LDC.64",
+                                                      "LDC.S8",
+                                                      "LDC.U16",
+                                                      "LDC.U8",
+                                                      "LDG.E",
+                                                      "LDG.E.128",
+                                                      "LDG.E.128.CONSTANT",
+                                                      "LDG.E.64",
+                                                      "LDG.E.64.CONSTANT",
+                                                      "LDG.E.S16",
+                                                      "LDG.E.S16.CONSTANT",
+                                                      "LDG.E.S8",
+                                                      "LDG.E.S8.CONSTANT",
+                                                      "LDG.E.U16",
+                                                      "LDG.E.U16.CONSTANT",
+                                                      "LDG.E.U8",
+                                                      "LDG.E.U8.CONSTANT",
+                                                      "LDS",
+                                                      "LDS.128",
+                                                      "LDS.64",
+                                                      "LDS.S16",
+                                                      "LDS.S8",
+                                                      "LDS.U16",
+                                                      "LDS.U8",
+                                                      "LEA",
+                                                      "LEA.HI",
+                                                      "LEA.HI.SX32",
+                                                      "LEA.HI.X",
+                                                      "LEA.HI.X.SX32",
+                                                      "LOP3.LUT",
+                                                      "LOP3.LUT.PAND",
+                                                      "MOV",
+                                                      "P2R",
+                                                      "POPC",
+                                                      "PRMT",
+                                                      "S2R",
+                                                      "S2UR",
+                                                      "SEL",
+                                                      "SGXT",
+                                                      "SGXT.U32",
+                                                      "SGXT.W",
+                                                      "SGXT.W.U32",
+                                                      "SHF.L.U32",
+                                                      "SHF.L.U32.HI",
+                                                      "SHF.L.U64.HI",
+                                                      "SHF.L.W.U32.HI",
+                                                      "SHF.R.S32.HI",
+                                                      "SHF.R.S64",
+                                                      "SHF.R.U32",
+                                                      "SHF.R.U32.HI",
+                                                      "SHF.R.U64",
+                                                      "SHF.R.W.U32",
+                                                      "SHFL.BFLY",
+                                                      "SHFL.DOWN",
+                                                      "SHFL.IDX",
+                                                      "SHFL.UP",
+                                                      "STS",
+                                                      "STS.128",
+                                                      "STS.64",
+                                                      "STS.U16",
+                                                      "STS.U8",
+                                                      "UBMSK.W",
+                                                      "UIADD3",
+                                                      "UIADD3.X",
+                                                      "UIMAD",
+                                                      "UIMAD.WIDE",
+                                                      "UIMAD.WIDE.U32",
+                                                      "ULDC",
+                                                      "ULDC.64",
+                                                      "ULEA",
+                                                      "ULEA.HI",
+                                                      "ULEA.HI.SX32",
+                                                      "ULEA.HI.X",
+                                                      "ULOP3.LUT",
+                                                      "UMOV",
+                                                      "UPRMT",
+                                                      "USEL",
+                                                      "USGXT",
+                                                      "USGXT.U32",
+                                                      "USGXT.W",
+                                                      "USGXT.W.U32",
+                                                      "USHF.L.U32",
+                                                      "USHF.L.U32.HI",
+                                                      "USHF.L.U64.HI",
+                                                      "USHF.L.W.U32.HI",
+                                                      "USHF.R.S32.HI",
+                                                      "USHF.R.S64",
+                                                      "USHF.R.U32",
+                                                      "USHF.R.U32.HI",
+                                                      "USHF.R.U64",
+                                                      "USHF.R.W.U32",
+                                                      "VIADD",
+                                                      "VIMNMX",
+                                                      "VIMNMX.U32"};
+
+/// The same of results in predicates.
+inline constexpr std::string_view measured_predicates[] = {"IADD3",
+                                                           "IADD3.X",
+                                                           "IMAD.WIDE.U32",
+                                                           "ISETP.EQ.AND",
+                                                           "ISETP.EQ.AND.EX",
+                                                           "ISETP.EQ.OR",
+                                                           "ISETP.EQ.OR.EX",
+                                                           "ISETP.EQ.U32.AND",
+                                                           "ISETP.EQ.U32.AND.EX",
+                                                           "ISETP.EQ.U32.OR",
+                                                           "ISETP.EQ.U32.OR.EX",
+                                                           "ISETP.EQ.U32.XOR",
+                                                           "ISETP.EQ.U32.XOR.EX",
+                                                           "ISETP.EQ.XOR",
+                                                           "ISETP.EQ.XOR.EX",
+                                                           "ISETP.GE.AND",
+                                                           "ISETP.GE.AND.EX",
+                                                           "ISETP.GE.OR",
+                                                           "ISETP.GE.OR.EX",
+                                                           "ISETP.GE.U32.AND",
+                                                           "ISETP.GE.U32.AND.EX",
+                                                           "ISETP.GE.U32.OR",
+                                                           "ISETP.GE.U32.OR.EX",
+                                                           "ISETP.GE.U32.XOR",
+                                                           "ISETP.GE.U32.XOR.EX",
+                                                           "ISETP.GE.XOR",
+                                                           "ISETP.GE.XOR.EX",
+                                                           "ISETP.GT.AND",
+                                                           "ISETP.GT.AND.EX",
+                                                           "ISETP.GT.OR",
+                                                           "ISETP.GT.OR.EX",
+                                                           "ISETP.GT.U32.AND",
+                                                           "ISETP.GT.U32.AND.EX",
+                                                           "ISETP.GT.U32.OR",
+                                                           "ISETP.GT.U32.OR.EX",
+                                                           "ISETP.GT.U32.XOR",
+                                                           "ISETP.GT.U32.XOR.EX",
+                                                           "ISETP.GT.XOR",
+                                                           "ISETP.GT.XOR.EX",
+                                                           "ISETP.LE.AND",
+                                                           "ISETP.LE.AND.EX",
+                                                           "ISETP.LE.OR",
+                                                           "ISETP.LE.OR.EX",
+                                                           "ISETP.LE.U32.AND",
+                                                           "ISETP.LE.U32.AND.EX",
+                                                           "ISETP.LE.U32.OR",
+                                                           "ISETP.LE.U32.OR.EX",
+                                                           "ISETP.LE.U32.XOR",
+                                                           "ISETP.LE.U32.XOR.EX",
+                                                           "ISETP.LE.XOR",
+                                                           "ISETP.LE.XOR.EX",
+                                                           "ISETP.LT.AND",
+                                                           "ISETP.LT.AND.EX",
+                                                           "ISETP.LT.OR",
+                                                           "ISETP.LT.OR.EX",
+                                                           "ISETP.LT.U32.AND",
+                                                           "ISETP.LT.U32.AND.EX",
+                                                           "ISETP.LT.U32.OR",
+                                                           "ISETP.LT.U32.OR.EX",
+                                                           "ISETP.LT.U32.XOR",
+                                                           "ISETP.LT.U32.XOR.EX",
+                                                           "ISETP.LT.XOR",
+                                                           "ISETP.LT.XOR.EX",
+                                                           "ISETP.NE.AND",
+                                                           "ISETP.NE.AND.EX",
+                                                           "ISETP.NE.OR",
+                                                           "ISETP.NE.OR.EX",
+                                                           "ISETP.NE.U32.AND",
+                                                           "ISETP.NE.U32.AND.EX",
+                                                           "ISETP.NE.U32.OR",
+                                                           "ISETP.NE.U32.OR.EX",
+                                                           "ISETP.NE.U32.XOR",
+                                                           "ISETP.NE.U32.XOR.EX",
+                                                           "ISETP.NE.XOR",
+                                                           "ISETP.NE.XOR.EX",
+                                                           "LEA",
+                                                           "LOP3.LUT",
+                                                           "LOP3.LUT.PAND",
+                                                           "PLOP3.LUT",
+                                                           "R2P",
+                                                           "SHFL.BFLY",
+                                                           "SHFL.DOWN",
+                                                           "SHFL.IDX",
+                                                           "SHFL.UP",
+                                                           "UIADD3",
+                                                           "ULEA",
+                                                           "ULOP3.LUT"};
 
 /// The same name, as the table has it; empty for one that it lacks.
 [[nodiscard]] constexpr std::string_view form_named(std::string_view name) {
@@ -98,12 +303,15 @@ inline constexpr std::string_view measured[] = {"IADD3"};
   return {};
 }
 
-/// True for a form that was measured, and for what is none.
-[[nodiscard]] constexpr bool is_measured(std::string_view name) {
-  if (name.empty()) return true;
-  for (Form const& f : forms)
-    if (f.name == name) return f.measured;
-  return false;
+static_assert(std::is_sorted(std::begin(measured_words), std::end(measured_words)));
+static_assert(std::is_sorted(std::begin(measured_predicates), std::end(measured_predicates)));
+
+/// True if the result of an instruction of sm_90 was measured: campaign `sass`, gpu/evidence/h100-sass.json, of which
+/// `crosscheck` compares the two tables above with what the record shows.
+[[nodiscard]] constexpr bool is_measured(std::string_view opcode, bool predicate) {
+  return predicate
+             ? std::binary_search(std::begin(measured_predicates), std::end(measured_predicates), opcode)
+             : std::binary_search(std::begin(measured_words), std::end(measured_words), opcode);
 }
 
 }  // namespace swizproof::sass

@@ -88,13 +88,17 @@ Lowered Lowering::run() {
   std::vector<bool> const needed = ptx::needed_registers(program_, flow);
   std::set<std::string> assumed;
   for (std::size_t k = 0; k < forms_.size(); ++k) {
+    UsedForm const& used = forms_[k];
     std::size_t const last = k + 1 < forms_.size() ? forms_[k + 1].first : program_.steps.size();
-    for (std::size_t s = forms_[k].first; s < last; ++s) {
+    for (std::size_t s = used.first; s < last && !used.name.empty(); ++s) {
       ptx::Step const& step = program_.steps[s];
       bool const reads = step.action == Action::access || step.action == Action::operand;
       if (!reads && (step.dst < 0 || !needed[static_cast<std::size_t>(step.dst)])) continue;
-      if (!is_measured(forms_[k].second)) assumed.emplace(forms_[k].second);
-      break;
+      bool const result = step.dst >= 0 && step.dst < static_cast<std::int32_t>(registers);
+      bool const predicate = result && program_.widths[static_cast<std::size_t>(step.dst)] == 1;
+      bool const measured = module_.arch == 90 && (is_measured(used.opcode, predicate) ||
+                                                   (!reads && !result && is_measured(used.opcode, true)));
+      if (!measured) assumed.emplace(used.name);
     }
   }
   out_.assumed.assign(assumed.begin(), assumed.end());
@@ -391,14 +395,14 @@ void Lowering::external_call() {
 }
 
 void Lowering::instruction(Instruction const& i, Opcode const& op) {
-  forms_.emplace_back(static_cast<std::uint32_t>(program_.steps.size()), "");
+  forms_.push_back({static_cast<std::uint32_t>(program_.steps.size()), {}, {}});
   auto const found = handlers().find(op.base);
   if (found == handlers().end()) return unknown(i, op);
   (this->*found->second)(i, op);
 }
 
 void Lowering::form(std::string_view name) {
-  forms_.emplace_back(static_cast<std::uint32_t>(program_.steps.size()), form_named(name));
+  forms_.push_back({static_cast<std::uint32_t>(program_.steps.size()), form_named(name), opcode_});
 }
 
 // --------------------------------------------------------------------------------------- steps

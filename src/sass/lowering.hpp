@@ -197,8 +197,12 @@ class Lowering {
   std::string_view opcode_{};
   std::optional<Source> guard_{};  ///< what must hold; nothing: always
   std::size_t lowered_ = 0;
-  std::vector<std::pair<std::uint32_t, std::string_view>>
-      forms_{};  ///< first step of an instruction, and its form
+  /// The first step of an instruction, and its form; without a name: of an instruction that has none.
+  struct UsedForm {
+    std::uint32_t first = 0;
+    std::string_view name{}, opcode{};
+  };
+  std::vector<UsedForm> forms_{};
 };
 
 }  // namespace swizproof::sass

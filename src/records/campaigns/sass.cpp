@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <optional>
 
 namespace swizproof {
@@ -27,7 +26,8 @@ using ptx::Action;
 constexpr unsigned most_threads = 1024;
 constexpr std::uint64_t most_values = 1 << 26, most_instructions = 4096;
 constexpr unsigned parameters = 8, first_parameter = 1 << 30;
-constexpr std::uint64_t input = std::uint64_t{1} << 40, output = std::uint64_t{1} << 44;  ///< where the arrays lie: any place
+constexpr std::uint64_t input = std::uint64_t{1} << 40,
+                        output = std::uint64_t{1} << 44;  ///< where the arrays lie: any place
 constexpr std::uint64_t bank_of_parameters = 0x210;
 constexpr std::uint64_t shared_bytes = 1 << 16;
 
@@ -42,9 +42,10 @@ std::uint64_t mixed(std::uint64_t x) {
 /// Word `index` of a kernel's inputs: an edge, a number below 64, or any. The same as in gpu/sass_record.
 std::uint32_t drawn(std::uint64_t seed, std::uint64_t kernel, std::uint64_t index) {
   static constexpr std::array<std::uint32_t, 32> edges{
-      0,      1,      2,       3,          7,          8,          15,         16,         30,         31,         32,
-      33,     63,     64,      65,         0x7F,       0x80,       0xFF,       0x100,      0x7FFF,     0x8000,     0xFFFF,
-      0x10000, 0x55555555, 0xAAAAAAAA, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFE0, 0xFFFFFFFE, 0xFFFFFFFF};
+      0,          1,          2,          3,          7,          8,          15,         16,
+      30,         31,         32,         33,         63,         64,         65,         0x7F,
+      0x80,       0xFF,       0x100,      0x7FFF,     0x8000,     0xFFFF,     0x10000,    0x55555555,
+      0xAAAAAAAA, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFE0, 0xFFFFFFFE, 0xFFFFFFFF};
   std::uint64_t const x = mixed(index | seed << 48 | kernel << 32);
   if ((x & 3) < 2) return edges[x >> 2 & 31];
   return static_cast<std::uint32_t>((x & 3) == 2 ? x >> 32 & 63 : x >> 32);
@@ -78,9 +79,11 @@ SassKernel kernel_of(std::string const& name, Json const& row) {
   std::string const head = "\t.target\tsm_90a\n\t.section\t.text." + name + "\n";
   k.module = sass::read_module(head + row.at(6).get<std::string>() + "\n", "the record");
   sass::Function const& f = k.module.functions.front();
-  if (k.module.functions.size() != 1 || f.body.size() > most_instructions) malformed("a kernel is no single piece of code");
+  if (k.module.functions.size() != 1 || f.body.size() > most_instructions)
+    malformed("a kernel is no single piece of code");
   k.program = sass::lower(k.module, f).program;
-  if (!k.program.refused.empty() || k.program.blocks.size() != 1) malformed("a kernel of campaign 'sass' has a branch");
+  if (!k.program.refused.empty() || k.program.blocks.size() != 1)
+    malformed("a kernel of campaign 'sass' has a branch");
   std::uint32_t at = 0;
   for (sass::Instruction const& i : f.body) {
     SassKernel::Part part{&i, at, at};
@@ -91,7 +94,7 @@ SassKernel kernel_of(std::string const& name, Json const& row) {
   return k;
 }
 
-/// What a result is changed to, to see whether a compared word depends on it.
+/// Changes of a result that show whether a compared word depends on it.
 struct Change {
   std::string_view opcode{};
   bool predicate = false;
@@ -101,9 +104,17 @@ struct Change {
 class SassBlock {
  public:
   SassBlock(SassKernel const& kernel, std::uint64_t seed, std::uint64_t launch, std::uint64_t number)
-      : k_(kernel), seed_(seed), launch_(launch), number_(number), threads_(kernel.block),
-        values_(kernel.program.widths.size() * threads_), known_(values_.size(), 1), shared_(shared_bytes),
-        shared_known_(shared_bytes), out_(threads_ * kernel.words), stored_(out_.size()) {
+      : k_(kernel),
+        seed_(seed),
+        launch_(launch),
+        number_(number),
+        threads_(kernel.block),
+        values_(kernel.program.widths.size() * threads_),
+        known_(values_.size(), 1),
+        shared_(shared_bytes),
+        shared_known_(shared_bytes),
+        out_(threads_ * kernel.words),
+        stored_(out_.size()) {
     for (unsigned p = 0; p < parameters; ++p)
       bank_[4 + p] = drawn(seed, kernel.number, first_parameter + parameters * launch + p);
     bank_[1] = static_cast<std::uint32_t>(input >> 32), bank_[3] = static_cast<std::uint32_t>(output >> 32);
@@ -120,14 +131,16 @@ class SassBlock {
             (k_.program.widths[static_cast<std::size_t>(step.dst)] == 1) == change->predicate)
           alter(step);
       }
-      if (i.opcode.starts_with("STG") || i.opcode.starts_with("STS")) store(i);
+      if (i.opcode.starts_with("STG") || i.opcode.starts_with("STS"))
+        store(part, changed && !change->predicate);
     }
   }
 
   /// Sum over the words, as the record has it.
   [[nodiscard]] std::uint64_t sum() const {
     std::uint64_t total = 0;
-    for (std::size_t w = 0; w < out_.size(); ++w) total += mixed(mixed((number_ * out_.size() + w) | launch_ << 32) ^ out_[w]);
+    for (std::size_t w = 0; w < out_.size(); ++w)
+      total += mixed(mixed((number_ * out_.size() + w) | launch_ << 32) ^ out_[w]);
     return total;
   }
   /// Words of the output that no known value was stored to.
@@ -153,7 +166,8 @@ class SassBlock {
   }
 
   void alter(ptx::Step const& s) {
-    bool const guarded = s.action == Action::choose && !s.c.constant && s.c.value == static_cast<std::uint64_t>(s.dst);
+    bool const guarded =
+        s.action == Action::choose && !s.c.constant && s.c.value == static_cast<std::uint64_t>(s.dst);
     for (std::size_t t = 0; t < threads_; ++t) {
       auto const at = static_cast<std::size_t>(s.dst) * threads_ + t;
       if (!guarded || get(s.a, t).value != 0)
@@ -171,8 +185,9 @@ class SassBlock {
     std::vector<Word> all;
     for (std::size_t t = 0; t < threads_; ++t) {
       Word const b = get(s.b, t), c = get(s.c, t);
-      unsigned const from = ptx::shuffle_source(static_cast<ptx::Shuffle>(s.extra), static_cast<unsigned>(t % 32),
-                                                static_cast<std::uint32_t>(b.value), static_cast<std::uint32_t>(c.value));
+      unsigned const from =
+          ptx::shuffle_source(static_cast<ptx::Shuffle>(s.extra), static_cast<unsigned>(t % 32),
+                              static_cast<std::uint32_t>(b.value), static_cast<std::uint32_t>(c.value));
       Word w = get(s.a, t / 32 * 32 + from);
       w.known = w.known && b.known && c.known;
       all.push_back(w);
@@ -187,58 +202,86 @@ class SassBlock {
     switch (s.action) {
       case Action::copy:
       case Action::zext:
-      case Action::trunc: return a;
-      case Action::add: return {x + y, known};
-      case Action::sub: return {x - y, known};
-      case Action::mul: return {x * y, known};
+      case Action::trunc:
+        return a;
+      case Action::add:
+        return {x + y, known};
+      case Action::sub:
+        return {x - y, known};
+      case Action::mul:
+        return {x * y, known};
       case Action::bit_and:
-      case Action::both: return {x & y, known};
+      case Action::both:
+        return {x & y, known};
       case Action::bit_or:
-      case Action::either: return {x | y, known};
+      case Action::either:
+        return {x | y, known};
       case Action::bit_xor:
-      case Action::differ: return {x ^ y, known};
-      case Action::shl: return {y < s.width ? x << y : 0, known};
-      case Action::lshr: return {y < s.width ? x >> y : 0, known};
-      case Action::equal: return {x == y ? 1U : 0U, known};
-      case Action::below: return {x < y ? 1U : 0U, known};
-      case Action::negate: return {x ^ 1, a.known};
+      case Action::differ:
+        return {x ^ y, known};
+      case Action::shl:
+        return {y < s.width ? x << y : 0, known};
+      case Action::lshr:
+        return {y < s.width ? x >> y : 0, known};
+      case Action::equal:
+        return {x == y ? 1U : 0U, known};
+      case Action::below:
+        return {x < y ? 1U : 0U, known};
+      case Action::negate:
+        return {x ^ 1, a.known};
       case Action::choose: {
         Word const chosen = x != 0 ? b : get(s.c, t);
         return {chosen.value, a.known && chosen.known};
       }
-      case Action::special: return special(s.extra, t);
-      case Action::symbol: return symbol(s.extra);
+      case Action::special:
+        return special(s.extra, t);
+      case Action::symbol:
+        return symbol(s.extra);
       case Action::load: {
         Word w = loaded(static_cast<ptx::Space>(s.extra), x + y, s.width / 8);
         w.known = w.known && known;
         return w;
       }
-      default: return {0, false};
+      default:
+        return {0, false};
     }
   }
 
   [[nodiscard]] Word special(std::uint32_t which, std::size_t t) const {
     std::uint64_t const lane = t % 32, bit = std::uint64_t{1} << lane;
     switch (static_cast<ptx::Special>(which)) {
-      case ptx::Special::tid_x: return {t, true};
-      case ptx::Special::ntid_x: return {threads_, true};
-      case ptx::Special::ctaid_x: return {number_, true};
-      case ptx::Special::nctaid_x: return {k_.grid, true};
+      case ptx::Special::tid_x:
+        return {t, true};
+      case ptx::Special::ntid_x:
+        return {threads_, true};
+      case ptx::Special::ctaid_x:
+        return {number_, true};
+      case ptx::Special::nctaid_x:
+        return {k_.grid, true};
       case ptx::Special::tid_y:
       case ptx::Special::tid_z:
       case ptx::Special::ctaid_y:
-      case ptx::Special::ctaid_z: return {0, true};
+      case ptx::Special::ctaid_z:
+        return {0, true};
       case ptx::Special::ntid_y:
       case ptx::Special::ntid_z:
       case ptx::Special::nctaid_y:
-      case ptx::Special::nctaid_z: return {1, true};
-      case ptx::Special::laneid: return {lane, true};
-      case ptx::Special::mask_eq: return {bit, true};
-      case ptx::Special::mask_lt: return {bit - 1, true};
-      case ptx::Special::mask_le: return {2 * bit - 1, true};
-      case ptx::Special::mask_gt: return {~(2 * bit - 1) & 0xffffffff, true};
-      case ptx::Special::mask_ge: return {~(bit - 1) & 0xffffffff, true};
-      default: return {0, false};
+      case ptx::Special::nctaid_z:
+        return {1, true};
+      case ptx::Special::laneid:
+        return {lane, true};
+      case ptx::Special::mask_eq:
+        return {bit, true};
+      case ptx::Special::mask_lt:
+        return {bit - 1, true};
+      case ptx::Special::mask_le:
+        return {2 * bit - 1, true};
+      case ptx::Special::mask_gt:
+        return {~(2 * bit - 1) & 0xffffffff, true};
+      case ptx::Special::mask_ge:
+        return {~(bit - 1) & 0xffffffff, true};
+      default:
+        return {0, false};
     }
   }
 
@@ -246,7 +289,8 @@ class SassBlock {
   [[nodiscard]] Word symbol(std::uint32_t which) const {
     std::string const& name = k_.program.symbols[which].name;
     std::uint64_t at = 0;
-    if (name.starts_with("c[0x0][0x")) std::from_chars(name.data() + 9, name.data() + name.size() - 1, at, 16);
+    if (name.starts_with("c[0x0][0x"))
+      std::from_chars(name.data() + 9, name.data() + name.size() - 1, at, 16);
     return {at, true};
   }
 
@@ -255,7 +299,8 @@ class SassBlock {
       Word w;
       at &= 0xffffffff;
       if (at + bytes > shared_bytes) return {0, false};
-      for (unsigned k = 0; k < bytes; ++k) w.value |= std::uint64_t{shared_[at + k]} << 8 * k, w.known = w.known && shared_known_[at + k] != 0;
+      for (unsigned k = 0; k < bytes; ++k)
+        w.value |= std::uint64_t{shared_[at + k]} << 8 * k, w.known = w.known && shared_known_[at + k] != 0;
       return w;
     }
     std::uint64_t const first = space == ptx::Space::param ? bank_of_parameters : input;
@@ -267,31 +312,28 @@ class SassBlock {
     return {value >> 8 * part & ((std::uint64_t{1} << 8 * bytes) - 1), true};
   }
 
-  /// STG and STS, which the model gives no meaning but an address: [R2.64+0x10], [R16+UR4+0x400].
-  void store(sass::Instruction const& i) {
+  /// STG, to which the model gives no meaning, [R2.64+0x10]; and STS, at the address that it has of it. `moved`: elsewhere.
+  void store(SassKernel::Part const& part, bool moved) {
+    sass::Instruction const& i = *part.instruction;
     if (i.guard != sass::Operand::Kind::other || i.operands.size() != 2) malformed("a store has a guard");
     sass::Operand const &where = i.operands[0], &what = i.operands[1];
-    bool const shared = i.opcode.starts_with("STS");
+    ptx::MemoryAccess const* access = nullptr;
+    for (std::uint32_t s = part.first; s < part.last; ++s)
+      if (k_.program.steps[s].action == Action::access)
+        access = &k_.program.accesses[k_.program.steps[s].extra];
     auto const has = [&](std::string_view m) { return i.opcode.find(m) != i.opcode.npos; };
     unsigned const bytes = has(".U8") ? 1 : has(".U16") ? 2 : has(".128") ? 16 : has(".64") ? 8 : 4;
-    auto const reg = [&](std::uint32_t r, std::size_t t) {
-      return r == sass::no_register ? Word{} : get({false, r}, t);
-    };
-    constexpr std::uint32_t first_uniform = 255;
+    auto const reg = [&](std::uint32_t r, std::size_t t) { return r < 255 ? get({false, r}, t) : Word{}; };
     for (std::size_t t = 0; t < threads_; ++t) {
-      Word at = reg(where.reg, t);
-      if (!shared && where.reg != sass::no_register) {
+      Word at = access != nullptr ? get(access->address, t) : reg(where.reg, t);
+      if (access == nullptr) {
         Word const up = reg(where.reg + 1U, t);
-        at = {at.value | up.value << 32, at.known && up.known};
+        at = {at.value | up.value << 32, at.known && up.known && where.uniform == sass::no_register};
       }
-      if (where.uniform != sass::no_register) {
-        Word const u = reg(first_uniform + where.uniform, t);
-        at = {at.value + u.value, at.known && u.known && shared};
-      }
-      at.value += where.value << (where.scale == 4 ? 0 : 0);
+      at.value += (access != nullptr ? access->offset : where.value) + (moved ? 64 : 0);
       for (unsigned k = 0; k < bytes; k += 4) {
-        Word const w = what.reg == sass::no_register ? Word{} : get({false, what.reg + k / 4U}, t);
-        shared ? put_shared(at, k, std::min(bytes, 4U), w) : put_global(at, k, w, bytes);
+        Word const w = reg(what.reg == sass::no_register ? 255 : what.reg + k / 4U, t);
+        access != nullptr ? put_shared(at, k, std::min(bytes, 4U), w) : put_global(at, k, w, bytes);
       }
     }
   }
@@ -303,7 +345,8 @@ class SassBlock {
       return;
     }
     for (unsigned b = 0; b < bytes; ++b)
-      shared_[at.value + b] = static_cast<std::uint8_t>(w.value >> 8 * b), shared_known_[at.value + b] = w.known ? 1 : 0;
+      shared_[at.value + b] = static_cast<std::uint8_t>(w.value >> 8 * b),
+                         shared_known_[at.value + b] = w.known ? 1 : 0;
   }
 
   void put_global(Word at, unsigned k, Word w, unsigned bytes) {
@@ -374,13 +417,14 @@ void check_sass(Recomputation& r) {
   }
   r.equal("words", r.counts.count("values"), values);
   std::vector<std::string> missing;
-  for (std::string_view const name : sass::measured)
+  for (std::string_view const name : sass::measured_words)
     if (!found.contains(std::string(name))) missing.emplace_back(name);
+  for (std::string_view const name : sass::measured_predicates)
+    if (!found.contains(std::string(name) + " P")) missing.emplace_back(std::string(name) + " P");
   r.equal("results that the model calls measured and no word depends on", Json::array(), Json(missing));
   (void)r.longest.measured("seconds");
-  if (std::getenv("SASSDBG")) for (auto const& f : found) fmt::print("{}\n", f);
-  r.evidence.scope = fmt::format("{} kernels, {} words, {} results of instructions on which they depend", rows.size(), values,
-                                 found.size());
+  r.evidence.scope = fmt::format("{} kernels, {} words, {} results of instructions on which they depend",
+                                 rows.size(), values, found.size());
   r.evidence.every_unit_kept = true;
 }
 
