@@ -57,6 +57,12 @@ Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
   return root;
 }
 
+bool Origins::of_launch(Leaf const& load) const {
+  for (Id const id : leaves_of(load.args))
+    if (Leaf const& l = *leaf_at(id); l.kind != Leaf::Kind::special || l.extra < 100) return false;
+  return !load.args.empty() && !leaves_of(load.args).empty();
+}
+
 bool Origins::upper_word_of_parameter(Id id) const {
   std::set<Id> seen;
   std::vector<Id> work{id};
@@ -68,9 +74,13 @@ bool Origins::upper_word_of_parameter(Id id) const {
     Node const& n = execution_.terms.nodes()[at];
     if (n.op == Op::variable) {
       Leaf const& l = execution_.leaves[n.value];
-      parameter = parameter || l.kind == Leaf::Kind::param;
+      parameter = parameter || l.kind == Leaf::Kind::param || (l.kind == Leaf::Kind::special && l.extra >= 100);
       if (l.kind == Leaf::Kind::phi) work.push_back(phi_at(at).init);
       if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      if (is_load(l) && of_launch(l)) {  // a parameter in memory
+        parameter = true;
+        continue;
+      }
       if (is_load(l) || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::varying) return false;
     } else if (n.op == Op::ite) {
       work.insert(work.end(), {n.b, n.c});

@@ -54,6 +54,8 @@ class Origins {
   [[nodiscard]] std::string text_of(Id id) const;
 
  private:
+  /// True for a load at an address that the launch alone gives: of parameters.
+  [[nodiscard]] bool of_launch(ptx::Leaf const& load) const;
   /// True for the upper word of an address that a parameter gives, plus carries and indices.
   [[nodiscard]] bool upper_word_of_parameter(Id id) const;
   [[nodiscard]] ptx::Phi const& phi_at(Id id) const;

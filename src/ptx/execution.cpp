@@ -703,7 +703,7 @@ class Executor {
       }
       leaf.kind = Leaf::Kind::varying;
       leaf.extra = static_cast<std::uint32_t>(s.c.value);
-    } else if (space == Space::constant) {
+    } else if (space == Space::constant || (space == Space::generic && of_launch(address))) {
       leaf.loop = loop_of(address) == several ? flow_.loop[block] : loop_of(address);
       return shared_leaf(leaf, s.width);
     } else if (space == Space::local || space == Space::generic) {
@@ -711,6 +711,25 @@ class Executor {
       leaf.extra = static_cast<std::uint32_t>(s.c.value), leaf.offset = 1;
     }
     return leaf_value(leaf, s.width);
+  }
+  /// True for an address that the launch alone gives, as that of the parameters in memory.
+  [[nodiscard]] bool of_launch(Id address) const {
+    std::vector<Id> work{address};
+    bool launch = false;
+    for (std::size_t k = 0; k < work.size(); ++k) {
+      Node const& n = node(work[k]);
+      if (k > 40) return false;
+      if (n.op == Op::variable) {
+        Leaf const& l = out_.leaves[n.value];
+        if (l.kind != Leaf::Kind::special || l.extra < 100) return false;
+        launch = true;
+      } else if (n.op != Op::constant) {
+        if (n.op == Op::ite || n.width == 0) return false;
+        work.push_back(n.a);
+        if (uses_b(n.op)) work.push_back(n.b);
+      }
+    }
+    return launch;
   }
   /// A parameter of the kernel: not one of a call within it, which changes.
   [[nodiscard]] bool is_parameter(std::uint32_t symbol) const {
@@ -804,8 +823,32 @@ class Executor {
     if (n.op == Op::bv_mul && is(n.b)) return linear(n.a, factor * node(n.b).value, into, depth + 1);
     if (n.op == Op::bv_shl && is(n.b))
       return linear(n.a, node(n.b).value < 64 ? factor << node(n.b).value : 0, into, depth + 1);
+    if (n.op == Op::ite && linear_choice(n, factor, into, depth)) return true;
     into.terms[id] += factor;
     return true;
+  }
+  /// c ? x + a : x + b is x + (c ? a : b); false if the two have nothing in common.
+  bool linear_choice(Node const& n, std::uint64_t factor, Linear& into, unsigned depth) {
+    Linear yes, no;
+    if (depth > 20 || !linear(n.b, 1, yes, depth + 1) || !linear(n.c, 1, no, depth + 1)) return false;
+    std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+    std::vector<Id> common;
+    for (auto const& [id, k] : yes.terms)
+      if (auto const other = no.terms.find(id); (k & mask) != 0 && other != no.terms.end() && ((other->second ^ k) & mask) == 0)
+        common.push_back(id);
+    if (common.empty()) return false;
+    for (Id const id : common) {
+      into.terms[id] += factor * yes.terms[id];
+      yes.terms.erase(id), no.terms.erase(id);
+    }
+    into.terms[pick(n.a, node_of(yes, n.width), node_of(no, n.width))] += factor;
+    return true;
+  }
+  Id node_of(Linear const& sum_of, unsigned w) {
+    Id out = constant(w, sum_of.constant & (w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1));
+    for (auto const& [id, factor] : sum_of.terms)
+      out = sum(w, out, add({Op::bv_mul, static_cast<std::uint8_t>(w), id, constant(w, factor)}));
+    return out;
   }
 
   void classify(std::size_t index) {

@@ -163,8 +163,18 @@ void Lowering::generic_load(Instruction const& i, Opcode const& op) {
   std::size_t at = 0;
   while (at < i.operands.size() && i.operands[at].kind != Kind::memory) ++at;
   form("LD");
+  unsigned const bytes = bytes_of(op);
   access(std::move(m), operand(i, at));
-  lose(operand(i, at - std::min<std::size_t>(at, 1)), std::max(bytes_of(op), 4U) / 4, {}, true);
+  Operand const& d = operand(i, at - std::min<std::size_t>(at, 1));
+  Source const address = program_.accesses.back().address;
+  if (address.constant || bytes < 4 || operand(i, at).suffixed) return lose(d, std::max(bytes, 4U) / 4, {}, true);
+  Source const base = emit(Action::copy, 64, address);
+  for (unsigned k = 0; k < bytes / 4; ++k)
+    if (auto const r = number_of(d, k))
+      write(*r,
+            emit(Action::load, 32, base, constant(operand(i, at).value + 4 * k), constant(named(opcode_)),
+                 static_cast<std::uint32_t>(ptx::Space::generic)),
+            32);
 }
 
 void Lowering::generic_store(Instruction const& i, Opcode const& op) {

@@ -183,10 +183,12 @@ Lowering::Source Lowering::special(std::string_view name) {
   }
   if (name == "SR_CgaCtaId" && module_.arch >= 90)  // which window: the same in all lanes
     return emit(Action::lshr, 32, emit(Action::symbol, 32, {}, {}, {}, shared_symbol_), constant(24));
-  static constexpr std::string_view same[] = {"SR_SWINHI", "SR_LWINHI", "SR_CgaSize", "SR_NCTAID",
+  static constexpr std::string_view same[] = {"SR_CgaSize", "SR_NCTAID",
                                               "SR_CTAID",  "SR_NTID",   "SR_SMEMSZ"};
   for (std::string_view const s : same)
     if (name == s) return uniform_special(std::string(name));
+  // The windows of shared and local memory in generic addresses: the same in all lanes, and no parameter.
+  if (name == "SR_SWINHI" || name == "SR_LWINHI") return emit(Action::opaque, 32, {}, {}, {}, named(name));
   return any(32);
 }
 
