@@ -107,7 +107,8 @@ void add(std::vector<Claim>& claims, std::string const& name, std::string const&
 void add_fragments(std::vector<Claim>& claims) {
   std::string const mma =
       "PTX ISA 9.1, 9.7.14.5 (matrix fragments for mma); CUTLASS mma_traits_sm75/80/89/90.hpp";
-  std::string const shapes = "m8n8k{4,16,32,128} and m16n8k{4,8,16,32,64,128,256} of 64 to 1 bits: every lane and value";
+  std::string const shapes =
+      "m8n8k{4,16,32,128} and m16n8k{4,8,16,32,64,128,256} of 64 to 1 bits: every lane and value";
   add(claims, "mma A", shapes, mma, [] { return of_mma(Operand::a); });
   add(claims, "mma B", shapes, mma, [] { return of_mma(Operand::b); });
   add(claims, "mma D", shapes + ", results of 64, 32 and 16 bits", mma, [] { return of_mma(Operand::d); });

@@ -277,7 +277,8 @@ void Lowering::shifted_add(Instruction const& i, Opcode const& op) {
   } else if (at == 2 && number_of(operand(i, 1))) {
     // -a counts as ~(a << n) + 1, whose carry is one where a << n is 0 (gpu/evidence/h100-sass.json).
     bool const minus = operand(i, at).negative;
-    Source const less = moved.constant ? constant(moved.value - 1 & ones32) : emit(Action::sub, 32, moved, constant(1));
+    Source const less =
+        moved.constant ? constant(moved.value - 1 & ones32) : emit(Action::sub, 32, moved, constant(1));
     Source const more = minus ? add(zext(carry), constant(1), 64) : zext(carry);
     Source const whole = add(add(zext(minus ? less : moved), zext(b), 64), more, 64);
     put_truth(operand(i, 1),

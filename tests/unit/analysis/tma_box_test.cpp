@@ -67,7 +67,8 @@ TEST(TmaBox, Im2colHasMorePixelsThanABoxHasRows) {
 TEST(TmaBox, PackedTypesAreNotOfSm90) {
   for (TmaPackedType const& type : tma_packed_types) {
     EXPECT_FALSE(tma_box(question(type.name, {128, 8}, "none"), sm_90).broken.empty()) << type.name;
-    EXPECT_TRUE(tma_box(question(type.name, {128, 8}, "none"), of_packed_types()).broken.empty()) << type.name;
+    EXPECT_TRUE(tma_box(question(type.name, {128, 8}, "none"), of_packed_types()).broken.empty())
+        << type.name;
   }
 }
 

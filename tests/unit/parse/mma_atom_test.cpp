@@ -68,7 +68,8 @@ TEST(WrittenTile, IsTheTileThatCuteMakes) {
   EXPECT_EQ(to_string(tile.mma.threads), "(_32,_2,_2,_1):(_1,_32,_64,_0)");
   EXPECT_EQ(tile.extents(), (std::array<std::int64_t, 2>{32, 16}));
   EXPECT_EQ(tile.element_bits, 16U);
-  EXPECT_EQ(element(thread_values(tile.mma, tile.operand), 64, 0), 16U) << "the second warp along n begins at n 16";
+  EXPECT_EQ(element(thread_values(tile.mma, tile.operand), 64, 0), 16U)
+      << "the second warp along n begins at n 16";
   EXPECT_FALSE(looks_like_named_tile("partition_A(make_tiled_mma(X{}), 5, (4,4))"));
   for (char const* const wrong :
        {"make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1>>{}, Tile<_24,_32,_16>{}):a",
