@@ -82,7 +82,8 @@ SassKernel kernel_of(std::string const& name, Json const& row) {
   if (k.module.functions.size() != 1 || f.body.size() > most_instructions)
     malformed("a kernel is no single piece of code");
   k.program = sass::lower(k.module, f).program;
-  if (!k.program.refused.empty() || k.program.blocks.size() != 1)
+  if (!k.program.refused.empty() || k.program.blocks.size() != 1 || k.program.blocks[0].taken == 0 ||
+      k.program.blocks[0].next == 0)
     malformed("a kernel of campaign 'sass' has a branch");
   std::uint32_t at = 0;
   for (sass::Instruction const& i : f.body) {
