@@ -834,7 +834,8 @@ class Executor {
     std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
     std::vector<Id> common;
     for (auto const& [id, k] : yes.terms)
-      if (auto const other = no.terms.find(id); (k & mask) != 0 && other != no.terms.end() && ((other->second ^ k) & mask) == 0)
+      if (auto const other = no.terms.find(id);
+          (k & mask) != 0 && other != no.terms.end() && ((other->second ^ k) & mask) == 0)
         common.push_back(id);
     if (common.empty()) return false;
     for (Id const id : common) {

@@ -167,7 +167,8 @@ void Lowering::generic_load(Instruction const& i, Opcode const& op) {
   access(std::move(m), operand(i, at));
   Operand const& d = operand(i, at - std::min<std::size_t>(at, 1));
   Source const address = program_.accesses.back().address;
-  if (address.constant || bytes < 4 || operand(i, at).suffixed) return lose(d, std::max(bytes, 4U) / 4, {}, true);
+  if (address.constant || bytes < 4 || operand(i, at).suffixed)
+    return lose(d, std::max(bytes, 4U) / 4, {}, true);
   Source const base = emit(Action::copy, 64, address);
   for (unsigned k = 0; k < bytes / 4; ++k)
     if (auto const r = number_of(d, k))

@@ -183,8 +183,7 @@ Lowering::Source Lowering::special(std::string_view name) {
   }
   if (name == "SR_CgaCtaId" && module_.arch >= 90)  // which window: the same in all lanes
     return emit(Action::lshr, 32, emit(Action::symbol, 32, {}, {}, {}, shared_symbol_), constant(24));
-  static constexpr std::string_view same[] = {"SR_CgaSize", "SR_NCTAID",
-                                              "SR_CTAID",  "SR_NTID",   "SR_SMEMSZ"};
+  static constexpr std::string_view same[] = {"SR_CgaSize", "SR_NCTAID", "SR_CTAID", "SR_NTID", "SR_SMEMSZ"};
   for (std::string_view const s : same)
     if (name == s) return uniform_special(std::string(name));
   // The windows of shared and local memory in generic addresses: the same in all lanes, and no parameter.

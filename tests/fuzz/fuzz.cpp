@@ -179,7 +179,8 @@ void read_sass(std::string_view text) {
   KernelOptions options;
   options.block = {64, 2, 1};
   options.steps = 100'000;
-  for (sass::Function const& f : module.functions) (void)decide_kernel(module, sass::lower(module, f), options);
+  for (sass::Function const& f : module.functions)
+    (void)decide_kernel(module, sass::lower(module, f), options);
 }
 
 /// An entry point, by the name of its corpus.
