@@ -14,6 +14,7 @@
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/parse/obligations.hpp>
 #include <swizproof/parse/parse.hpp>
+#include <swizproof/sass/lower.hpp>
 #include <swizproof/certificate/rup.hpp>
 
 #include <fmt/format.h>
@@ -172,6 +173,16 @@ void read_ptx(std::string_view text) {
   }
 }
 
+/// SASS: read, lowered, executed and decided.
+void read_sass(std::string_view text) {
+  sass::Module const module = sass::read_module(std::string(text), "fuzz");
+  KernelOptions options;
+  options.block = {64, 2, 1};
+  options.steps = 100'000;
+  for (sass::Function const& f : module.functions)
+    (void)decide_kernel(module, sass::lower(module, f), options);
+}
+
 /// An entry point, by the name of its corpus.
 struct Entry {
   std::string_view name;
@@ -193,6 +204,7 @@ constexpr Entry entries[] = {
     {"trace", read_traced_program},
     {"tma", find_copies},
     {"ptx", read_ptx},
+    {"sass", read_sass},
 };
 Entry const* chosen = nullptr;
 

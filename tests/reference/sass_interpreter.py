@@ -169,6 +169,7 @@ class Machine:
         self.param = {}
         self.seen = {}  # of each access: kind, size, matrices, and rows of lanes and addresses
         self.odd = set()
+        self.local = {}
         self.count = 0
 
     # ------------------------------------------------------------------ values
@@ -720,7 +721,31 @@ class Machine:
         own = i.base in ("LDL", "ATOMG", "ATOM", "LD")
         self.loaded(i, i.ops[max(at - 1, 0)], on, address, self.size(i), own)
 
-    do_LDL = do_LD = do_ATOMG = do_ATOM = do_LDG
+    do_LD = do_ATOMG = do_ATOM = do_LDG
+
+    def do_STL(self, i, on):
+        """Words of each thread's own memory, by address; what is narrower, or at several addresses at once, is forgotten."""
+        at = self.index(i.ops[0]) & ONES
+        size = self.size(i)
+        if size < 4 or len(set(at[on].tolist())) != 1:
+            for a in set(at[on].tolist()):
+                for k in range(-3, 16):
+                    self.local.pop(a + k, None)
+            return
+        first = int(at[on][0])
+        for k in range(size // 4):
+            value = self.word(i.ops[1], k)
+            old = self.local.get(first + 4 * k)
+            self.local[first + 4 * k] = np.where(on, value, old if old is not None else mix(self.seed, U(self.count), np.arange(self.n)) & ONES)
+
+    def do_LDL(self, i, on):
+        at = self.index(i.ops[1]) & ONES
+        size = self.size(i)
+        one = size >= 4 and len(set(at[on].tolist())) == 1
+        for k in range(max(size, 4) // 4):
+            known = self.local.get(int(at[on][0]) + 4 * k) if one else None
+            v = known if known is not None else mix(self.seed, U(self.count), np.arange(self.n), U(k))
+            self.put(i.ops[0], v, on, k)
 
     def do_SHFL(self, i, on):
         a, b, c = (self.value(o) for o in i.ops[2:5])
@@ -767,7 +792,7 @@ class Machine:
         self.put(i.ops[1], first.astype(U), on)
 
 
-NOTHING = set("""NOP BSSY BSYNC BREAK WARPSYNC YIELD BAR MEMBAR DEPBAR LDGDEPBAR ERRBAR CGAERRBAR CCTL NANOSLEEP STG STL RED REDG ST FENCE
+NOTHING = set("""NOP BSSY BSYNC BREAK WARPSYNC YIELD BAR MEMBAR DEPBAR LDGDEPBAR ERRBAR CGAERRBAR CCTL NANOSLEEP STG RED REDG ST FENCE
 ENDCOLLECTIVE PREEXIT ACQBULK WARPGROUP UTMACCTL UTMACMDFLUSH UTMAPF UCGABAR_ARV UCGABAR_WAIT BPT UTMALDG UTMASTG UTMAREDG UBLKCP""".split())
 WIDE = {"HMMA": 4, "IMMA": 4, "DMMA": 8, "DADD": 2, "DMUL": 2, "DFMA": 2, "LEPC": 2, "HGMMA": 128, "SYNCS": 1}
 PURE = {"FADD", "FMUL", "FFMA", "FMNMX", "MUFU", "HADD2", "HMUL2", "F2FP", "I2FP", "F2I", "I2F", "FLO"}
