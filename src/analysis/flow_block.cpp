@@ -28,7 +28,6 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::vote:
       return 3;
     case Handler::wgmma:
-      return 4;
     case Handler::mma:
     case Handler::shuffle:
       return 4;

@@ -85,21 +85,49 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool& f
   return files;
 }
 
-std::vector<Result> compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
-  Pattern const chosen(arguments.kernel, "--kernel");
-  options.arch = &parse_architecture(common.arch);
-  options.fixes = true;
-  std::vector<std::string> unused;  // parameters that no kernel has
+/// Reads the values of --param, and returns the parameters.
+std::vector<std::string> read_params(KernelArguments const& arguments, KernelOptions& options) {
+  std::vector<std::string> names;
   for (std::string const& p : arguments.params) {
     auto const [at, fresh] = options.params.insert(parse_param(p));
     if (!fresh) throw InputError::whole("this parameter has a value already", p);
-    unused.push_back(at->first);
+    names.push_back(at->first);
   }
+  return names;
+}
+
+/// Shapes of --block, each once; without one, a single unknown shape.
+std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks_of(KernelArguments const& arguments) {
   std::vector<std::optional<std::array<std::uint32_t, 3>>> blocks;
   for (std::string const& b : arguments.blocks)
     if (auto const block = parse_block(b); std::find(blocks.begin(), blocks.end(), block) == blocks.end())
       blocks.emplace_back(block);
   if (blocks.empty()) blocks.emplace_back();
+  return blocks;
+}
+
+bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions const& options) {
+  return swizproof::needs_block(kernel, options);
+}
+
+/// Throws where no kernel was decided, or none has a parameter that was given.
+void must_have_found(std::vector<Result> const& results, std::size_t kernels,
+                     std::vector<std::string> const& unused, KernelArguments const& arguments) {
+  if (results.empty() && kernels != 0)
+    throw InputError::whole("no kernel has a name that matches", arguments.kernel,
+                            "case matters; without --kernel all are read");
+  if (!unused.empty() && !results.empty())
+    throw InputError::whole("no kernel has this parameter", unused[0],
+                            "the first parameter is #0: --param '#0=1024'");
+  if (kernels == 0) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
+}
+
+std::vector<Result> compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
+  Pattern const chosen(arguments.kernel, "--kernel");
+  options.arch = &parse_architecture(common.arch);
+  options.fixes = true;
+  std::vector<std::string> unused = read_params(arguments, options);  // by all kernels
+  auto const blocks = blocks_of(arguments);
   bool many = false;  // kernels of which one has no shape
   std::vector<Result> results;
   std::size_t kernels = 0;
@@ -112,12 +140,18 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
                               fmt::format("{}", fmt::join(arguments.params, " ")));
     return true;
   };
-  auto const take = [&](Result one, bool shape_needed) {
-    if (!many && !(one.report.accesses.empty() && one.report.operands.empty()) && shape_needed)
-      throw InputError::whole(
-          "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", one.name,
-          "give --block X,Y,Z");
-    results.push_back(std::move(one));
+  auto const take = [&](PtxText const& part, std::string const& name, auto const& module,
+                        auto const& kernel) {
+    for (auto const& block : blocks) {
+      options.block = block;
+      Result one{part.name, part.part, name, decide_kernel(module, kernel, options)};
+      bool const accesses = !one.report.accesses.empty() || !one.report.operands.empty();
+      if (!many && accesses && needs_block(module, kernel, options))
+        throw InputError::whole(
+            "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
+            "give --block X,Y,Z");
+      results.push_back(std::move(one));
+    }
   };
   auto const decide_sass = [&](PtxText& part) {
     sass::Module const module = sass::read_module(std::move(part.text), part.name);
@@ -130,12 +164,7 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
       if (!f.entry) continue;
       std::string const name = demangled(f.name);
       sass::Lowered const kernel = sass::lower(module, f);
-      if (!wanted(kernel.head, name)) continue;
-      for (auto const& block : blocks) {
-        options.block = block;
-        take({part.name, part.part, name, decide_kernel(module, kernel, options)},
-             needs_block(kernel, options));
-      }
+      if (wanted(kernel.head, name)) take(part, name, module, kernel);
     }
   };
   auto const decide = [&](PtxText& part) {
@@ -145,23 +174,12 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
     for (ptx::Function const& f : module.functions) {
       if (!f.entry) continue;
       std::string const name = demangled(f.name);
-      if (!wanted(f, name)) continue;
-      for (auto const& block : blocks) {
-        options.block = block;
-        take({part.name, part.part, name, decide_kernel(module, f, options)},
-             needs_block(module, f, options));
-      }
+      if (wanted(f, name)) take(part, name, module, f);
     }
   };
   for (std::string const& file : files_of(arguments.files, many))
     for (PtxText& part : code_of(file, arguments.machine)) decide(part);
-  if (results.empty() && kernels != 0)
-    throw InputError::whole("no kernel has a name that matches", arguments.kernel,
-                            "case matters; without --kernel all are read");
-  if (!unused.empty() && !results.empty())
-    throw InputError::whole("no kernel has this parameter", unused[0],
-                            "the first parameter is #0: --param '#0=1024'");
-  if (kernels == 0) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
+  must_have_found(results, kernels, unused, arguments);
   return results;
 }
 

@@ -247,15 +247,13 @@ void Lowering::find_stack() {
     if (op.base == "CALL" && !op.has("REL")) return;  // what it is given lies there
     for (std::size_t n = sets ? 1 : 0; n < i.operands.size(); ++n) {
       Operand const& o = i.operands[n];
-      if (stack && o.kind == Kind::memory) {
-        if (o.reg != 1 || o.uniform != no_register || o.suffixed || o.wide || o.scale != 1) return;
-      } else if ((o.kind == Kind::reg || o.kind == Kind::memory || o.kind == Kind::constant) && o.reg == 1 &&
-                 !sets) {
-        return;
-      } else if (o.reg == 0 && (o.wide || (n == 0 && (op.has("WIDE") || op.has("64") || op.has("128") ||
-                                                      op.base == "CS2R" || op.base.starts_with("D"))))) {
-        return;  // R0 and R1
-      }
+      bool const plain = o.reg == 1 && o.uniform == no_register && !o.suffixed && !o.wide && o.scale == 1;
+      bool const reads =
+          !sets && o.reg == 1 && (o.kind == Kind::reg || o.kind == Kind::memory || o.kind == Kind::constant);
+      bool const pair =
+          o.reg == 0 && (o.wide || (n == 0 && (op.has("WIDE") || op.has("64") || op.has("128") ||
+                                               op.base == "CS2R" || op.base.starts_with("D"))));  // R0 and R1
+      if (stack && o.kind == Kind::memory ? !plain : reads || pair) return;
     }
     ++k;
   }
