@@ -35,7 +35,9 @@ enum class Part : std::uint8_t {
 
 constexpr unsigned blocks = 16;  ///< of k that an advance inside a row is stated of
 
-/// Block j of k is read with start + 32 j. Rows may lie anywhere, and so may the panels into which the tile is cut.
+/// Block j of k is read with start + 32 j. Rows may lie anywhere, and so may the panels into which the tile is cut. A byte k of a
+/// row is read from the address start + row + k, before it is swizzled, and stored at the one that is k / width panels, less as
+/// many rows, further on.
 std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
   std::vector<Question> questions;
   unsigned const width = mode.shape.row_bytes;
@@ -44,18 +46,18 @@ std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
     if ((part == Part::inside && !ends_inside) || (part == Part::beyond && ends_inside)) continue;
     questions.push_back(
         ask("block " + std::to_string(j), 32,
-            {{"start/16", 28}, {"base offset", 3}, {"row/16", 28}, {"byte", 5}, {"panel/16", 14}},
-            [=](auto start, auto b, auto row, auto byte, auto panel) {
-              using W = decltype(start);
-              W const s = shl(start, 4) + shl(row, 4), panel_bytes = shl(panel, 4);
+            {{"16-byte chunk read", 28}, {"base offset", 3}, {"byte", 4}, {"half", 1}, {"panel/16", 14}},
+            [=](auto chunk, auto b, auto byte, auto half, auto panel) {
+              using W = decltype(chunk);
+              W const read = shl(chunk, 4) + byte, panel_bytes = shl(panel, 4);
               auto const reads_right = [&](W at) {
-                W const k = at + 32 * j;
-                return swizzled(mode.swizzle, b, W(s + k)) ==
-                       swizzled(mode.swizzle, b, W(s + k / width * panel_bytes + k % width));
+                W const panels = (at + 32 * j) / width;
+                return swizzled(mode.swizzle, b, read) ==
+                       swizzled(mode.swizzle, b, W(read + panels * (panel_bytes - width)));
               };
               // The last 16 bytes of a block that does not end inside are beyond the row.
-              if (part == Part::beyond) return states(!(panel_bytes == width), !reads_right(like(s, 16)));
-              return states(reads_right(byte));
+              if (part == Part::beyond) return states(!(panel_bytes == width), !reads_right(like(read, 16)));
+              return states(reads_right(W(shl(half, 4) + byte)));
             }));
   }
   return questions;
