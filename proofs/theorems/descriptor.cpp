@@ -46,7 +46,7 @@ std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
     if ((part == Part::inside && !ends_inside) || (part == Part::beyond && ends_inside)) continue;
     questions.push_back(
         ask("block " + std::to_string(j), 32,
-            {{"16-byte chunk read", 28}, {"base offset", 3}, {"byte", 4}, {"half", 1}, {"panel/16", 14}},
+            {{"read/16", 28}, {"base offset", 3}, {"byte", 4}, {"half", 1}, {"panel/16", 14}},
             [=](auto chunk, auto b, auto byte, auto half, auto panel) {
               using W = decltype(chunk);
               W const read = shl(chunk, 4) + byte, panel_bytes = shl(panel, 4);
