@@ -44,21 +44,21 @@ std::vector<Question> k_blocks(OperandMode const& mode, Part part) {
   for (unsigned j = 0; j < blocks; ++j) {
     bool const ends_inside = 32 * j + 32 <= width;
     if ((part == Part::inside && !ends_inside) || (part == Part::beyond && ends_inside)) continue;
-    questions.push_back(
-        ask("block " + std::to_string(j), 32,
-            {{"read/16", 28}, {"base offset", 3}, {"byte", 4}, {"half", 1}, {"panel/16", 14}},
-            [=](auto chunk, auto b, auto byte, auto half, auto panel) {
-              using W = decltype(chunk);
-              W const read = shl(chunk, 4) + byte, panel_bytes = shl(panel, 4);
-              auto const reads_right = [&](W at) {
-                W const panels = (at + 32 * j) / width;
-                return swizzled(mode.swizzle, b, read) ==
-                       swizzled(mode.swizzle, b, W(read + panels * (panel_bytes - width)));
-              };
-              // The last 16 bytes of a block that does not end inside are beyond the row.
-              if (part == Part::beyond) return states(!(panel_bytes == width), !reads_right(like(read, 16)));
-              return states(reads_right(W(shl(half, 4) + byte)));
-            }));
+    questions.push_back(ask("block " + std::to_string(j), 32,
+                            {{"read/16", 28}, {"base offset", 3}, {"byte", 4}, {"half", 1}, {"panel/16", 14}},
+                            [=](auto chunk, auto b, auto byte, auto half, auto panel) {
+                              using W = decltype(chunk);
+                              W const read = shl(chunk, 4) + byte, panel_bytes = shl(panel, 4);
+                              auto const reads_right = [&](W at) {
+                                W const panels = (at + 32 * j) / width;
+                                return swizzled(mode.swizzle, b, read) ==
+                                       swizzled(mode.swizzle, b, W(read + panels * (panel_bytes - width)));
+                              };
+                              // The last 16 bytes of a block that does not end inside are beyond the row.
+                              if (part == Part::beyond)
+                                return states(!(panel_bytes == width), !reads_right(like(read, 16)));
+                              return states(reads_right(W(shl(half, 4) + byte)));
+                            }));
   }
   return questions;
 }
