@@ -8,13 +8,13 @@ namespace swizproof {
 
 HolderCount count_holders(HeldTile const& tile) {
   constexpr std::uint64_t most_counted = std::uint64_t{1} << 26;
-  if (tile.threads() * tile.values() > most_counted)
-    return {{Unknown{"more than 2^26 pairs of a thread and a value"}, {}}};
+  std::uint64_t const threads = tile.threads(), values = tile.values();
+  if (threads * values > most_counted) return {{Unknown{"more than 2^26 pairs of a thread and a value"}, {}}};
   std::vector<std::uint32_t> holders(tile.size());
   HolderCount found;
   found.answer.engines = {Engine::exhaustive};
-  for (std::uint64_t thread = 0; thread < tile.threads(); ++thread)
-    for (std::uint64_t value = 0; value < tile.values(); ++value) {
+  for (std::uint64_t thread = 0; thread < threads; ++thread)
+    for (std::uint64_t value = 0; value < values; ++value) {
       std::uint64_t const element = tile.at(thread, value);
       if (element < tile.size())
         ++holders[element];
@@ -75,9 +75,10 @@ TileDelivery deliver(TileMovement const& movement, Limits const& limits) {
 
 std::vector<TileHolders> holders_of(HeldTile const& tile, std::uint64_t element) {
   std::vector<TileHolders> found;
-  for (std::uint64_t value = 0; value < tile.values(); ++value) {
+  std::uint64_t const threads = tile.threads(), values = tile.values();
+  for (std::uint64_t value = 0; value < values; ++value) {
     TileHolders here{value, {}};
-    for (std::uint64_t thread = 0; thread < tile.threads(); ++thread)
+    for (std::uint64_t thread = 0; thread < threads; ++thread)
       if (tile.at(thread, value) == element) here.threads.push_back(static_cast<unsigned>(thread));
     if (!here.threads.empty()) found.push_back(std::move(here));
   }

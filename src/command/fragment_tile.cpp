@@ -51,7 +51,12 @@ struct OperandTile {
   }
   /// A value's coordinate in CuTe's fragment, (V,I,J).
   [[nodiscard]] std::array<std::uint64_t, 3> fragment_at(std::uint64_t value) const {
-    auto const [each, along, across] = fragment_shape();
+    return fragment_at(value, fragment_shape());
+  }
+  /// The same, with fragment_shape() at hand.
+  [[nodiscard]] static std::array<std::uint64_t, 3> fragment_at(std::uint64_t value,
+                                                                std::array<std::uint64_t, 3> const& shape) {
+    auto const [each, along, across] = shape;
     return {value % each, value / each % along, value / each / along};
   }
   /// ` R1.hi`: where value v of an atom is, if the size of an element is known.
@@ -123,11 +128,13 @@ Json to_json(OperandTile const& r) {
            {"elements", Json::array()}};
   if (r.operand.element_bits != 0) out["element_bits"] = r.operand.element_bits;
   if (!r.operand.notes.empty()) out["notes"] = r.operand.notes;
+  std::array<std::uint64_t, 3> const shape = r.fragment_shape();
+  std::uint64_t const threads = r.tile.threads(), values = r.tile.values();
   auto const add = [&](std::uint64_t thread, std::uint64_t value) {
     auto const [row, column] = r.coordinate(r.tile.at(thread, value));
     out["elements"].push_back({{"lane", thread},
                                {"value", value},
-                               {"fragment", r.fragment_at(value)},
+                               {"fragment", OperandTile::fragment_at(value, shape)},
                                {"row", row},
                                {"column", column}});
   };
@@ -136,8 +143,8 @@ Json to_json(OperandTile const& r) {
       for (unsigned const thread : held.threads)
         if (!r.lane || *r.lane == thread) add(thread, held.value);
   } else {
-    for (std::uint64_t thread = 0; thread < r.tile.threads(); ++thread)
-      for (std::uint64_t value = 0; value < r.tile.values(); ++value)
+    for (std::uint64_t thread = 0; thread < threads; ++thread)
+      for (std::uint64_t value = 0; value < values; ++value)
         if (!r.lane || *r.lane == thread) add(thread, value);
   }
   if (auto const* refuted = r.held.answer.refuted(); refuted != nullptr) {
