@@ -7,15 +7,18 @@ the TiledMMA, its atom by name; each value of
 each thread is compared with CuTe's partition_A, partition_B and partition_C of a counting tensor, and with get_layoutA_TV and its kin.
 A TiledCopy into the operand of a TiledMMA is compared with CuTe's retile: the first register that has another element.
 Atoms are compared in their first, second and last thread. PYTHONPATH must have the Python module. Exit code 1 if there is a difference.
---write FILE only compiles and keeps what the programs print; --read FILE, with the same seed, compares it: for a faster machine.
+--write FILE only compiles and keeps what the programs print; --read FILE, with the same seed, compares it: for a faster machine. --jobs
+compiles and compares that many portions at once.
 """
 
 import argparse
 import ast
 import collections
 import concurrent.futures
+import functools
 import json
 import math
+import multiprocessing
 import os
 import random
 import re
@@ -274,21 +277,34 @@ def offsets(shape_of, strides):
     return found
 
 
+class Held:
+    """The elements of each thread: its offset plus that of each value, both from 0, so equal parts are equal elements."""
+
+    def __init__(self, threads, values):
+        self.threads, self.values = threads, values
+
+    def __eq__(self, other):
+        return (self.threads, self.values) == (other.threads, other.values)
+
+    def __getitem__(self, thread):
+        return [self.threads[thread] + value for value in self.values]
+
+
+@functools.lru_cache(maxsize=64)  # many atoms print one block
 def elements(answer, text, lane=0):
-    """[i + I j of each value] by thread, of the layout that the program prints, and the document; or the message of a refusal. The elements
+    """i + I j of each value by thread, of the layout that the program prints, and the document; or the message of a refusal. The elements
     of one lane are those of the layout."""
     code, document, _ = answer(["fragment", text, "--json", "--lane", str(lane)])
     document = json.loads(document)
     if "error" in document:
         return document["error"]["message"], document
     rows, columns = document["shape"]
-    listed = [e["column"] + columns * e["row"] if text.endswith(":b") else e["row"] + rows * e["column"] for e in document["elements"]]
+    listed = [e["column"] + columns * e["row"] if text.endswith(":b") else e["row"] + rows * e["column"] for e in document.pop("elements")]
     shapes, strides = (ast.literal_eval(part.replace("_", "")) for part in document["layout"].split(":"))
-    threads, values = offsets(shapes[0], strides[0]), offsets(shapes[1], strides[1])
-    numbers = [[t + v for v in values] for t in threads]
-    if numbers[lane] != listed:
-        return f"lane {lane} is listed as {listed[:8]}, and its layout has {numbers[lane][:8]}", document
-    return numbers, document
+    held = Held(offsets(shapes[0], strides[0]), offsets(shapes[1], strides[1]))
+    if held[lane] != listed:
+        return f"lane {lane} is listed as {listed[:8]}, and its layout has {held[lane][:8]}", document
+    return held, document
 
 
 def compare_written(answer, case, operand, numbers, counts):
@@ -354,6 +370,7 @@ def compare_atom(answer, block, counts, case):
                 wrong.append(f"{operand}: {numbers}")
             continue
         counts["values"] += sum(map(len, expected.values()))
+        counts["threads"] += len(set(expected))
         differ = [t for t, of in expected.items() if numbers[t] != of]
         if differ:
             wrong.append(f"{operand}: thread {differ[0]} {numbers[differ[0]][:20]}, CuTe {expected[differ[0]][:20]}")
@@ -429,23 +446,36 @@ def compile_all(options, cases):
     return [(out, [(number, error) for (number, _), error in failed]) for out, failed in results]
 
 
-def compare(options, cases, printed, left):
+def compare_portion(seed, cases, portion):
+    """Differences as lines, how many cases have one, and the counts."""
     from swizproof import _swizproof
 
+    out, failed = portion
+    counts, odd, wrong, lines = collections.Counter(), collections.Counter(), 0, []
+    for number, error in failed:
+        counts["not made by CuTe"] += 1
+        lines.append(f"not made by CuTe: {cases[number].text(number, False).strip()}\n  {error[-160:]}")
+    for kind, number, block in re.findall(r"# (case|retile|atom) (\d+)\n(.*?)# end\n", out, re.S):
+        case = cases[int(number)]
+        found = {"case": compare_tile, "retile": compare_retile, "atom": compare_atom}[kind](_swizproof.answer, block, counts, case)
+        counts[{"case": "TiledMMAs", "retile": "TiledCopies", "atom": "atoms"}[kind]] += 1
+        for what in getattr(case, "odd", ()):
+            odd[what] += 1
+        wrong += bool(found)
+        for difference in found:
+            lines.append(f"seed {seed}, {kind} {number}: {difference}\n{case.text(int(number), False)}{block.split('# values')[0]}")
+    return lines, counts, odd, wrong
+
+
+def compare(options, cases, printed, left):
     counts, odd, wrong = collections.Counter(), collections.Counter(), 0
-    for out, failed in printed:
-        for number, error in failed:
-            counts["not made by CuTe"] += 1
-            print(f"not made by CuTe: {cases[number].text(number, False).strip()}\n  {error[-160:]}")
-        for kind, number, block in re.findall(r"# (case|retile|atom) (\d+)\n(.*?)# end\n", out, re.S):
-            case = cases[int(number)]
-            found = {"case": compare_tile, "retile": compare_retile, "atom": compare_atom}[kind](_swizproof.answer, block, counts, case)
-            counts[{"case": "TiledMMAs", "retile": "TiledCopies", "atom": "atoms"}[kind]] += 1
-            for what in getattr(case, "odd", ()):
-                odd[what] += 1
-            wrong += bool(found)
-            for difference in found:
-                print(f"seed {options.seed}, {kind} {number}: {difference}\n{case.text(int(number), False)}{block.split('# values')[0]}")
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
+        for lines, of, kinds, differ in pool.imap(functools.partial(compare_portion, options.seed, cases), printed):
+            counts += of
+            odd += kinds
+            wrong += differ
+            for line in lines:
+                print(line, flush=True)
     print(f"{options.cases} cases, seed {options.seed}: " + ", ".join(f"{k} {v}" for k, v in sorted(counts.items())))
     if left:
         print(f"{len(left)} atoms without arguments for their templates: {', '.join(left)[:300]}")
