@@ -133,6 +133,15 @@ std::vector<std::string> template_arguments(std::string_view name) {
   return out;
 }
 
+namespace {
+
+/// The command that has the scales of a kind.
+std::string scales_of(std::string const& kind) {
+  return "; 'swizproof fragment tcgen05.mma.kind::" + kind + ".m128:sfa' the scales";
+}
+
+}  // namespace
+
 std::string ptx_of_blackwell_atom(std::string_view name) {
   for (std::string_view const space :
        {"cute::", "SM120::", "BLOCKSCALED::", "SPARSE::", "SM100::", "TMEM::", "UTCCP::", "UMMA::"})
@@ -148,8 +157,10 @@ std::string ptx_of_blackwell_atom(std::string_view name) {
     refuse_atom("tcgen05.mma reads its operands from shared memory and Tensor Memory: no register holds them",
                 name,
                 "'swizproof descriptor --for tcgen05' has the operands; 'swizproof fragment "
-                "tcgen05.ld.32x32b.x32' the "
-                "results");
+                "tcgen05.ld.32x32b.x32' the results" +
+                    (name.starts_with("SM100_MMA_MXF8F6F4") ? scales_of("mxf8f6f4")
+                     : name.starts_with("SM100_MMA_MXF4")   ? scales_of("mxf4")
+                                                            : ""));
   return {};
 }
 

@@ -147,6 +147,9 @@ class FragmentParser {
   [[noreturn]] void fail(std::string message, std::string hint) const {
     throw InputError::whole(std::move(message), text_, std::move(hint));
   }
+  [[nodiscard]] bool has_word(std::string_view word) const {
+    return std::find(words_.begin(), words_.end(), word) != words_.end();
+  }
   [[noreturn]] void unknown() const {
     fail("unknown fragment", did_you_mean(name_, fragment_names(), fragment_forms));
   }
@@ -653,6 +656,13 @@ class FragmentParser {
     auto const* const known =
         std::find_if(instruction_names.begin(), instruction_names.end(),
                      [&](InstructionName const& i) { return i.text == name && i.instruction.matrices != 0; });
+    if (known == instruction_names.end() && did_you_mean(name_, fragment_names()).empty())
+      for (std::string_view const shape : {"m16n16", "m8n16", "m16n8"})
+        if (has_word(shape))
+          fail("the name needs .x1, .x2 or .x4, .trans (not with m8n16) and the type",
+               shape == "m16n16"  ? "ldmatrix.m16n16.x1.trans.b8, .b8x16.b6x16_p32 or .b8x16.b4x16_p64"
+               : shape == "m8n16" ? "ldmatrix.m8n16.x1.b8x16.b6x16_p32 or .b8x16.b4x16_p64"
+                                  : "stmatrix.m16n8.x1.trans.b8");
     if (known == instruction_names.end()) unknown();
     if (operand_) fail("ldmatrix and stmatrix have no operands", "--into says which operand is meant");
     unsigned const bits = element_bits_.value_or(16);
