@@ -80,10 +80,8 @@ def fragments():
             yield Held(name + ":a", m, k, bits, blocks(m, k, bits, True), ("m", "k"))
             yield Held(name + ":b", k, n, bits, blocks(k, n, bits, False), ("k", "n"))
             yield Held(name + ":d", m, n, 64 if bits == 64 else 32, results(m), ("m", "n"))
-    for k, bits, kind in ((8, 32, "tf32"), (16, 16, "f16"), (32, 8, "e4m3")):
-        yield Held(f"wgmma.m64n16k{k}.{kind}:a", 64, k, bits, of_warpgroup(blocks(16, k, bits, True)), ("m", "k"), 128)
-        for n in (8, 24, 64, 256):
-            yield Held(f"wgmma.m64n{n}k{k}.{kind}:d", 64, n, 32, of_warpgroup(results(16)), ("m", "n"), 128)
+    yield from of_whole_names()
+    yield from of_warpgroups()
     yield from of_kinds()
     yield from of_sparse()
     yield from of_quad_pairs()
@@ -91,6 +89,40 @@ def fragments():
     yield from of_matrices()
     yield from of_bytes()
     yield from of_tensor_memory()
+
+
+def of_whole_names():
+    """Names with all types: D and C of 16 bits, A and B of two kinds."""
+    for k in (8, 16):
+        for d in ("f16", "f32"):
+            name = f"mma.sync.aligned.m16n8k{k}.row.col.{d}.f16.f16.{d}"
+            yield Held(name + ":c", 16, 8, int(d[1:]), results(16), ("m", "n"))
+    for k in (16, 32):
+        for d in ("f16", "f32"):
+            for a, b in (("e4m3", "e5m2"), ("e5m2", "e4m3")):
+                name = f"mma.sync.aligned.m16n8k{k}.row.col.{d}.{a}.{b}.{d}"
+                yield Held(name + ":a", 16, k, 8, blocks(16, k, 8, True), ("m", "k"))
+                yield Held(name + ":d", 16, 8, int(d[1:]), results(16), ("m", "n"))
+    for m, k, bits in ((8, 16, 8), (16, 16, 8), (16, 32, 8), (8, 32, 4), (16, 32, 4), (16, 64, 4)):
+        for a, b in (("s", "u"), ("u", "s")):
+            name = f"mma.sync.aligned.m{m}n8k{k}.row.col.satfinite.s32.{a}{bits}.{b}{bits}.s32"
+            yield Held(name + ":a", m, k, bits, blocks(m, k, bits, True), ("m", "k"))
+            yield Held(name + ":b", k, 8, bits, blocks(k, 8, bits, False), ("k", "n"))
+            yield Held(name + ":c", m, 8, 32, results(m), ("m", "n"))
+
+
+def of_warpgroups():
+    """wgmma of every type, at every n."""
+    for k, bits, types in ((8, 32, "tf32"), (16, 16, "f16 bf16"), (32, 8, "e4m3 e5m2 s8 u8")):
+        for kind in types.split():
+            yield Held(f"wgmma.m64n16k{k}.{kind}:a", 64, k, bits, of_warpgroup(blocks(16, k, bits, True)), ("m", "k"), 128)
+            for n in range(8, 257, 8):
+                if kind in ("s8", "u8") and n > 32 and n % 16:
+                    continue
+                yield Held(f"wgmma.m64n{n}k{k}.{kind}:d", 64, n, 32, of_warpgroup(results(16)), ("m", "n"), 128)
+                if kind in ("f16", "e4m3", "e5m2"):
+                    name = f"wgmma.mma_async.sync.aligned.m64n{n}k{k}.f16.{kind}.{kind}"
+                    yield Held(name + ":d", 64, n, 16, of_warpgroup(results(16)), ("m", "n"), 128)
 
 
 def of_kinds():
@@ -150,8 +182,10 @@ def of_sparse():
                 yield from scales(name, 4 if "4X" in name else 1 if "mxf8" in name else 2)
     for k, bits, types, kind in ((16, 32, "tf32", "pair"), (32, 16, "f16 bf16", "pair"), (64, 8, "e4m3 e5m2 s8 u8", "all")):
         for t in types.split():
-            for n in (8, 64, 256):
+            for n in range(8, 257, 8):
                 name = f"wgmma.sp.m64n{n}k{k}.{t}"
+                if t in ("s8", "u8") and n > 32 and n % 16:
+                    continue
                 yield Held(name + ":d", 64, n, 32, of_warpgroup(results(16)), ("m", "n"), 128)
             yield Held(name + ":a", 64, k // 2, bits, of_warpgroup(blocks(16, k // 2, bits, True)), ("m", "nonzero"), 128)
             owner, spare = metadata(kind, 4 if bits == 32 else 8)
