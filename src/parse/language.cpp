@@ -100,7 +100,8 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
     {"group_modes((2,4,8):(1,2,8), 0, 2)", "group, as CuTe's DSL writes it"},
     {"layout<0>(Sw<3,3,3> o _0 o (8,64):(64,1))", "get, of a layout with a swizzle too"},
     {"left_inverse((8,64):(64,1))", "left_inverse(L)(L(i)) = i"},
-    {"local_partition((8,64):(64,1), (4,8):(8,1), 5)", "the elements of thread 5 of a layout of threads"},
+    {"local_partition((8,64):(64,1), (4,8):(8,1), 5)",
+     "the elements of thread 5 of a layout of threads; with a projection Step<_1,_1> behind it"},
     {"local_tile((8,64):(64,1), (4,8), (1,_))",
      "the tiles at a coordinate; with a projection Step<_1,X,_1> behind it"},
     {"logical_divide((8,64):(64,1), (4,8))", "(tile, rest), mode by mode"},
@@ -122,9 +123,10 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
      "32:1 "
      "Shape_MNK: (16,8,16) LayoutA_TV: ((4,8),(2,2,2)):((32,1),(16,8,128)) LayoutC_TV: "
      "((4,8),(2,2)):((32,1),(16,8)), 5, (64,64):(64,1))",
-     "(V,M,K) of thread 5; partition_B, partition_C, partition_fragment_A, .. of a printed TiledMMA; "
-     "partition_S, "
-     "partition_D of a TiledCopy"},
+     "(V,M,K) of thread 5; partition_B, partition_C, partition_fragment_A, .. of a TiledMMA as CuTe prints "
+     "or "
+     "makes it; partition_S, partition_D of a printed TiledCopy; also auto mma = make_tiled_mma(..); "
+     "mma.get_slice(5).partition_A(L)"},
     {"prepend<3>((8,64):(64,1), 2:512)", "modes before, up to so many"},
     {"raked_product((2,2):(1,2), (3,4):(1,3))", "a tile repeated, mode by mode: interleaved"},
     {"recast_layout<16,32>((8,64):(64,1))",

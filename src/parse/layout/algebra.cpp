@@ -345,9 +345,24 @@ Tiler diced(Tiler const& projection, Tiler const& of) {
   if (kept == nullptr || modes == nullptr || kept->size() != modes->size())
     refuse("the projection must have the modes of the tile and of the coordinate, such as Step<_1,X,_1>");
   std::vector<Tiler> out;
-  for (std::size_t i = 0; i < modes->size(); ++i)
+  for (std::size_t i = 0; i < modes->size(); ++i) {
+    if (std::holds_alternative<std::vector<Tiler>>((*kept)[i].value))
+      refuse("a projection of modes inside a mode is not supported");
     if (!std::holds_alternative<Underscore>((*kept)[i].value)) out.push_back((*modes)[i]);
+  }
   return {std::move(out)};
+}
+/// Step<_1,X,_1> of a layout of threads: the modes that it does not leave out.
+Layout diced(Tiler const& projection, Layout const& threads) {
+  std::vector<Tiler> numbers;
+  for (std::size_t i = 0; i < threads.rank(); ++i)
+    numbers.push_back(Tiler{IntTuple(static_cast<std::int64_t>(i))});
+  Tiler const left = diced(projection, Tiler{std::move(numbers)});
+  std::vector<Layout> modes;
+  for (Tiler const& kept : std::get<std::vector<Tiler>>(left.value))
+    modes.push_back(threads.mode(static_cast<std::size_t>(std::get<IntTuple>(kept.value).value)));
+  if (modes.empty()) refuse("the projection leaves no mode of the threads");
+  return make_layout(modes);
 }
 /// The layout of zipped_divide, in which CuTe's result must be the function that it stands for.
 Mapping divided(Arguments const& in, Tiler const& tile) {
@@ -378,9 +393,10 @@ Value local_tile(Arguments const& in) {
   std::vector<Tiler> const whole(all.mode(0).rank(), Tiler{Underscore{}});
   return result(slice(tiled, {std::vector<Tiler>{Tiler{whole}, padded(coordinate, all.mode(1).rank())}}));
 }
-/// local_partition(L, threads, thread): the elements that lie where the thread lies in the layout of threads.
+/// local_partition(L, threads, thread), local_partition(L, threads, thread, Step<_1,X>): the elements that lie where the thread
+/// lies in the layout of threads.
 Value local_partition(Arguments const& in) {
-  Layout const threads = in.layout(1);
+  Layout const threads = in.has(3) ? diced(in.tiler(3), in.layout(1)) : in.layout(1);
   IntTuple const thread = in.shape(2);
   if (thread.is_tuple || thread.value < 0) refuse("the thread is a number");
   std::vector<Tiler> tile;
@@ -506,7 +522,7 @@ constexpr Function functions[] = {
     {"flatten", 1, 1, composed<flatten>},
     {"group", 1, 1, group_from, 2, 2},
     {"left_inverse", 1, 1, [](Arguments const& in) { return result(left_inverse(in.map(0))); }},
-    {"local_partition", 3, 3, local_partition},
+    {"local_partition", 3, 4, local_partition},
     {"local_tile", 3, 4, local_tile},
     {"logical_divide", 2, 2, [](Arguments const& in) { return divide(in, logical_divide); }},
     {"logical_product", 2, 2, [](Arguments const& in) { return product(in, logical_product); }},

@@ -109,9 +109,9 @@ bool LayoutParser::at_named_number() {
   in_.skip_namespaces();
   std::string_view const name = in_.take_name();
   static constexpr std::string_view numbers[] = {"Int", "C", "integral_constant", "constant", "Constant",
-                                                 "E",   "X", "Underscore"};
+                                                 "E",   "X", "Underscore",        "None"};
   bool const number = std::find(std::begin(numbers), std::end(numbers), name) != std::end(numbers) &&
-                      (in_.looking_at("<") || name == "X" || name == "Underscore");
+                      (in_.looking_at("<") || name == "X" || name == "Underscore" || name == "None");
   in_.back_to(from);
   return number;
 }
@@ -448,7 +448,8 @@ Tiler LayoutParser::tiler() {
       return {IntTuple(shift(), true)};
     }
     result.value = std::move(modes);
-  } else if (in_.looking_at_underscore() || in_.looking_at_name("X") || in_.looking_at_name("Underscore")) {
+  } else if (in_.looking_at_underscore() || in_.looking_at_name("X") || in_.looking_at_name("Underscore") ||
+             in_.looking_at_name("None")) {
     (void)in_.take_name();
     if (in_.looking_at("{")) in_.skip_braces();
     return {Underscore{}};

@@ -20,7 +20,7 @@ Value MappingParser::parse() {
     std::size_t const from = in_.at();
     std::string name = take_declaration();
     if (in_.done()) in_.fail_here("a layout is missing");
-    if (take_definition(name)) continue;
+    if (take_definition(name) || take_tiled(name)) continue;
     bool const typed = name.empty() && at_type();
     value = line();
     if (typed) name = take_declared_name();
@@ -109,6 +109,7 @@ Value MappingParser::line() {
   if (in_.looking_at("ArithTuple")) return coordinates();
   if (at_kernel_language(in_)) return parse_kernel_language(in_, options_);
   if (at_declaration()) return declaration();
+  if (auto part = method_view()) return std::move(*part);
   refuse_tiled_mma(in_);
   if (looks_like_tiled_copy(in_.rest())) {
     TiledCopy const copy = parse_tiled_copy(in_.rest());
@@ -457,11 +458,14 @@ Value MappingParser::call() {
   if (call.name == "Layout") {
     call.name = "make_layout";
     if (in_.take(".")) major = mojo_order();
+  } else if (call.name == "slice_") {
+    call.name = "slice";
   }
   call.numbers = numbers(call.name);
   in_.expect("(", "of the arguments of " + std::string(call.name));
   bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
   do {
+    if (!call.arguments.empty() && take_modes(call)) continue;
     take_keyword(call.name, call.arguments.size());
     call.arguments.push_back(argument());
   } while (in_.take_comma(')'));

@@ -127,6 +127,14 @@ class MappingParser {
     bool bound = false;    ///< a pointer precedes it
   };
 
+  /// A TiledMMA or TiledCopy, and the thread that get_slice() took of it.
+  struct Tiled {
+    std::string block;
+    std::optional<std::int64_t> thread{};
+    std::size_t at = 0;  ///< where the last use of it stands
+    std::size_t length = 0;
+  };
+
   Value line();
   Value composition();
   Value composed_type();
@@ -142,6 +150,7 @@ class MappingParser {
   bool take_definition(std::string const& name);
   void define(std::string const& name, Value value, std::size_t from);
   std::optional<Value> defined();
+  bool take_modes(Call& call);
   void take_keyword(std::string_view function, std::size_t position);
   std::optional<Swizzle> mojo_swizzle(std::string_view name);
   bool at_swizzle();
@@ -165,7 +174,11 @@ class MappingParser {
   Value coordinates();
   Value call();
   std::string_view take_block();
+  std::optional<Tiled> take_part();
+  bool take_tiled(std::string const& name);
   Value view();
+  std::optional<Value> method_view();
+  Value view_of(std::string_view name, Tiled const& tiled, std::size_t from);
   std::vector<std::int64_t> numbers(std::string_view name);
   Tiler call_in_tiler();
   Argument argument();
@@ -180,6 +193,7 @@ class MappingParser {
   std::vector<std::string> notes_{};
   std::optional<unsigned> swizzle_bits_{};  ///< of the elements that a Mojo swizzle was made for
   std::map<std::string, Value, std::less<>> definitions_{};
+  std::map<std::string, Tiled, std::less<>> tiled_{};
   bool is_tensor_ = false;
   bool calls_algebra_ = false;
   int depth_ = 0;

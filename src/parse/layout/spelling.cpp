@@ -66,6 +66,16 @@ constexpr Keyword keywords[] = {
     {"complement", "cotarget", 1},
     {"group_modes", "begin", 1},
     {"group_modes", "end", 2},
+    {"local_tile", "input", 0},
+    {"local_tile", "tiler", 1},
+    {"local_tile", "coord", 2},
+    {"local_tile", "proj", 3},
+    {"local_partition", "target", 0},
+    {"local_partition", "tiler", 1},
+    {"local_partition", "index", 2},
+    {"local_partition", "proj", 3},
+    {"slice", "src", 0},
+    {"slice", "coord", 1},
     {"make_ordered_layout", "shape", 0},
     {"make_ordered_layout", "order", 1},
     {"make_composed_layout", "inner", 0},
@@ -94,8 +104,9 @@ constexpr Keyword keywords[] = {
 std::string MappingParser::take_declaration() {
   std::size_t const from = in_.at();
   static constexpr std::string_view words[] = {
-      "using", "static",  "constexpr", "inline", "const",  "auto",     "alias",    "var",     "comptime",
-      "int",   "int64_t", "int32_t",   "long",   "size_t", "unsigned", "uint32_t", "uint64_t"};
+      "using",    "static", "constexpr", "inline",  "const",     "auto",   "alias",    "var",
+      "comptime", "int",    "int64_t",   "int32_t", "long",      "size_t", "unsigned", "uint32_t",
+      "uint64_t", "Tensor", "TiledMMA",  "ThrMMA",  "TiledCopy", "ThrCopy"};
   while (in_.at_letter() && std::find(std::begin(words), std::end(words), in_.peek_name()) != std::end(words))
     (void)in_.take_name();
   std::size_t const type = in_.at();
@@ -256,7 +267,26 @@ bool MappingParser::at_call() {
   std::string_view const name = in_.take_name();
   bool const layout = name == "Layout" && (in_.looking_at("(") || in_.looking_at("."));
   in_.back_to(from);
-  return layout || is_algebra(name) || is_view(name);
+  return layout || name == "slice_" || is_algebra(name) || is_view(name);
+}
+
+/// CuTe DSL's `mode=[0, 2]` of get and select, as the numbers in <> that C++ writes. False at another argument.
+bool MappingParser::take_modes(Call& call) {
+  if (call.name != "get" && call.name != "select") return false;
+  std::size_t const from = in_.at();
+  if (!in_.take_word("mode") || !in_.take("=") || !in_.take("[")) {
+    in_.back_to(from);
+    return false;
+  }
+  if (!call.numbers.empty()) in_.fail("the modes stand twice", from, in_.at() - from);
+  do {
+    std::size_t const at = in_.at();
+    std::int64_t const n = in_.take_integer("the number of a mode");
+    if (n < 0 || n > 64) in_.fail("modes are numbered from 0", at, in_.at() - at);
+    call.numbers.push_back(n);
+  } while (in_.take_comma(']'));
+  in_.expect("]", "after the modes");
+  return true;
 }
 
 /// `row_major` or `col_major` of Mojo's `Layout.row_major(8, 64)`.

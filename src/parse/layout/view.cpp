@@ -23,7 +23,7 @@ constexpr View views[] = {{"partition_A", 'a'},
                           {"partition_S", 's'},
                           {"partition_D", 'd'}};
 
-View const* view_of(std::string_view name) {
+View const* named_view(std::string_view name) {
   auto const* const found =
       std::find_if(std::begin(views), std::end(views), [&](View const& v) { return v.name == name; });
   return found == std::end(views) ? nullptr : found;
@@ -78,7 +78,7 @@ Mapping part_of_thread(View const& v, std::string const& block, std::int64_t thr
 
 }  // namespace
 
-bool is_view(std::string_view name) { return view_of(name) != nullptr; }
+bool is_view(std::string_view name) { return named_view(name) != nullptr; }
 
 /// A block as CuTe prints it, or a TiledMMA as it is written: up to the next ',' outside of parentheses and angles.
 std::string_view MappingParser::take_block() {
@@ -91,24 +91,102 @@ std::string_view MappingParser::take_block() {
   return in_.trimmed(from, from + n);
 }
 
+/// A TiledMMA or a TiledCopy, by a name of take_tiled() or as it stands here, and `.get_slice(5)` behind it. Nothing for others.
+std::optional<MappingParser::Tiled> MappingParser::take_part() {
+  std::size_t const from = in_.at();
+  Tiled tiled;
+  auto const known = in_.at_letter() ? tiled_.find(in_.peek_name()) : tiled_.end();
+  if (known != tiled_.end()) {
+    (void)in_.take_name();
+    tiled = known->second;
+  } else if (looks_like_tiled_mma(in_.rest()) || looks_like_tiled_copy(in_.rest())) {
+    std::string_view const rest = in_.rest();
+    std::size_t n = 0;
+    for (int depth = 0; n < rest.size(); ++n) {
+      if (depth == 0 && (rest[n] == ';' || rest.substr(n).starts_with(".get_"))) break;
+      depth += rest[n] == '(' || rest[n] == '<' ? 1 : rest[n] == ')' || rest[n] == '>' ? -1 : 0;
+    }
+    in_.back_to(from + n);
+    if (n == rest.size()) return in_.back_to(from), std::nullopt;
+    tiled.block = in_.trimmed(from, from + n);
+  } else {
+    return std::nullopt;
+  }
+  tiled.at = from;
+  tiled.length = in_.trimmed(from, in_.at()).size();
+  if (!in_.take(".get_slice") && !in_.take(".get_thread_slice")) return tiled;
+  if (tiled.thread) in_.fail("a thread of one thread is taken", from, in_.at() - from);
+  in_.expect("(", "of the thread");
+  tiled.thread = layouts_.constant();
+  in_.expect(")", "after the thread");
+  return tiled;
+}
+
+/// `auto mma = make_tiled_mma(...);`, `auto thr_mma = mma.get_slice(5);`: a name for what follows. False if it is none.
+bool MappingParser::take_tiled(std::string const& name) {
+  if (name.empty()) return false;
+  std::size_t const from = in_.at();
+  std::optional<Tiled> tiled = take_part();
+  if (!tiled || !in_.take(";") || in_.done()) {
+    in_.back_to(from);
+    return false;
+  }
+  constexpr std::size_t most = 64;
+  if (tiled_.size() >= most) in_.fail("more than 64 TiledMMAs and TiledCopies have names", from, 1);
+  tiled_.insert_or_assign(name, *std::move(tiled));
+  return true;
+}
+
+/// `thr_mma.partition_A(L)`, `make_tiled_mma(...).get_slice(5).partition_C(L)`. Nothing where no such call stands.
+std::optional<Value> MappingParser::method_view() {
+  Nesting const nesting(in_, depth_);
+  std::size_t const from = in_.at();
+  std::optional<Tiled> const tiled = take_part();
+  if (tiled && in_.done() && tiled_.contains(in_.trimmed(from, in_.at())))
+    in_.fail("this is the name of a TiledMMA or a TiledCopy, and a layout is needed", from, in_.at() - from,
+             "such as NAME.get_slice(5).partition_A(LAYOUT): what thread 5 has");
+  if (!tiled || !in_.take(".")) return in_.back_to(from), std::nullopt;
+  std::size_t const at = in_.at();
+  std::string const name(in_.at_letter() ? in_.take_name() : "");
+  if (!is_view(name))
+    in_.fail("no such view of a thread", at, name.size(),
+             "partition_A, partition_B, partition_C, partition_fragment_A, .. of a TiledMMA; partition_S, "
+             "partition_D of a TiledCopy");
+  if (!tiled->thread)
+    in_.fail("which thread?", from, at - from, "get_slice(5)." + name + "(LAYOUT): thread 5");
+  in_.expect("(", "of the tensor of " + name);
+  return view_of(name, *tiled, from);
+}
+
 /// Behind the name of a view: the block, the thread and the layout of the tensor.
 Value MappingParser::view() {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
-  View const& v = *view_of(in_.take_name());
-  in_.expect("(", "of the arguments of " + std::string(v.name));
+  std::string const name(in_.take_name());
+  in_.expect("(", "of the arguments of " + name);
   std::size_t const block_at = in_.at();
-  std::string const block(take_block());
+  auto const known = in_.at_letter() ? tiled_.find(in_.peek_name()) : tiled_.end();
+  Tiled tiled{std::string(take_block())};
+  std::size_t const length = tiled.block.size();
+  if (known != tiled_.end() && known->first == tiled.block) tiled = known->second;
+  tiled.at = block_at;
+  tiled.length = length;
+  in_.expect(",", "and the thread behind the block");
+  if (tiled.thread) in_.fail("the thread stands twice", block_at, length);
+  tiled.thread = layouts_.constant();
+  in_.expect(",", "and the layout of the tensor behind the thread");
+  return view_of(name, tiled, from);
+}
+
+/// Behind the thread: the layout of the tensor, and the part of it that the thread has.
+Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::size_t from) {
+  View const& v = *named_view(name);
   bool const of_copy = v.side == 's' || v.side == 'd';
-  if (of_copy ? !looks_like_tiled_copy(block) : !looks_like_tiled_mma(block))
+  if (of_copy ? !looks_like_tiled_copy(tiled.block) : !looks_like_tiled_mma(tiled.block))
     in_.fail(of_copy ? "a TiledCopy as CuTe prints it is meant here"
                      : "a TiledMMA as CuTe prints or makes it is meant here",
-             block_at, block.size(),
+             tiled.at, tiled.length,
              std::string(v.name) + "(" + (of_copy ? "TiledCopy" : "TiledMMA") + " ..., 5, LAYOUT)");
-  in_.expect(",", "and the thread behind the block");
-  std::size_t const thread_at = in_.at();
-  std::int64_t const thread = layouts_.constant();
-  in_.expect(",", "and the layout of the tensor behind the thread");
   bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
   Argument const tensor = argument();
   (void)layouts_.read_all_static(outside);
@@ -122,11 +200,11 @@ Value MappingParser::view() {
     in_.fail("the tensor is a layout of two modes or more", tensor.at, tensor.length);
   calls_algebra_ = true;
   try {
-    return part_of_thread(v, block, thread, map);
+    return part_of_thread(v, tiled.block, *tiled.thread, map);
   } catch (InputError const& error) {
-    in_.fail(error.message, block_at, block.size(), error.hint);
+    in_.fail(error.message, tiled.at, tiled.length, error.hint);
   } catch (AlgebraError const& error) {
-    in_.fail(std::string(v.name) + ": " + error.what(), thread < 0 ? thread_at : from, in_.at() - from);
+    in_.fail(std::string(v.name) + ": " + error.what(), from, in_.at() - from);
   }
 }
 
