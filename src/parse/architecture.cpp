@@ -76,8 +76,9 @@ std::string table_in(std::filesystem::path const& path) {
 
 Architecture const& parse_architecture(std::string_view text, std::string const& folder) {
   if (text.find(',') != text.npos)
-    throw InputError::whole("expected exactly one architecture", std::string(text),
-                            "'swizproof prove FILE' takes several");
+    throw InputError::whole(
+        "expected exactly one architecture", std::string(text),
+        "several are for 'swizproof prove FILE', and a list in it: arch = [\"sm_90\", \"sm_100\"]");
   if (text.ends_with(".json") || text.find('/') != std::string_view::npos) {
     std::filesystem::path const path(text);
     return read_architecture(table_in(path.is_absolute() ? path : folder / path), std::string(text));
