@@ -64,6 +64,9 @@ TmaBoxQuestion box_question_of(TmaBoxArguments const& options) {
   q.box = extents_of(options.box);
   q.mode = mode_of(options.swizzle);
   q.im2col = options.im2col;
+  if (q.im2col && q.box.size() != 2)
+    throw InputError::whole("--im2col needs two numbers: channels and pixels", options.box,
+                            "such as --im2col 64,128");
   return q;
 }
 
