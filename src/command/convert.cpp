@@ -236,9 +236,10 @@ Code code_in(Common const& common, std::string const& language, Mapping const& m
 Json to_json(Code const& code) { return {{"language", code.language}, {"text", code.text}}; }
 
 void add_emit_to(CLI::App& app, std::string& language) {
-  app.add_option("--emit", language,
-                 "print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma,\n"
-                 "or toml: the question as an obligation for 'swizproof prove'")
+  app.add_option(
+         "--emit", language,
+         "print the layout as code: cute (C++), dsl (CuTe's Python), cuda, triton, tma,\n"
+         "or toml: the question as an obligation for 'swizproof prove'. Standard output has the code alone")
       ->check(CLI::IsMember({"cute", "dsl", "cuda", "triton", "tma", "toml"}));
 }
 

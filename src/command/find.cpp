@@ -395,36 +395,45 @@ std::string next_step(FindResult const& result, bool padding) {
                      misfit->fault == Fault::misaligned && !padding ? "; --padding searches such rows" : "");
 }
 
-void print_text(FindResult const& result, FindArguments const& options, Style const& style) {
+/// The report, to `out`.
+void print_report(std::FILE* out, FindResult const& result, FindArguments const& options,
+                  Style const& style) {
   SearchProblem const& problem = result.problem;
-  if (!style.brief()) fmt::print("{}\n", style.strong(text_of(problem.tile)));
-  for (std::string const& note : result.notes) fmt::print("  note: {}\n", note);
+  if (!style.brief()) fmt::print(out, "{}\n", style.strong(text_of(problem.tile)));
+  for (std::string const& note : result.notes) fmt::print(out, "  note: {}\n", note);
   std::size_t const most = options.all ? std::string::npos : style.brief() ? best_alone : shown;
   auto const table = [&](auto const& search) { return table_of(search, problem, most); };
   if (!result.found()) {
-    fmt::print("  nothing was searched: an access does not fit the tile\n");
+    fmt::print(out, "  nothing was searched: an access does not fit the tile\n");
   } else if (style.brief()) {
     std::string const pad(7 - name(result.outcome).size(), ' ');
-    fmt::print("{}{}  {}\n         {}\n{}", style.outcome(result.outcome), pad,
+    fmt::print(out, "{}{}  {}\n         {}\n{}", style.outcome(result.outcome), pad,
                style.strong(text_of(result.winner)), result.conclusion, std::visit(table, result.search));
   } else {
     std::string const weights =
         problem.weights.empty() ? "" : fmt::format(", times {}", fmt::join(problem.weights, " "));
-    fmt::print("\n{}\n  {}\n  searched  {}\n  ranked    by total wavefronts{}; ties: {}\n",
+    fmt::print(out, "\n{}\n  {}\n  searched  {}\n  ranked    by total wavefronts{}; ties: {}\n",
                std::visit(table, result.search), style.strong(result.conclusion), result.what, weights,
                result.ties);
     bool const free = std::all_of(result.accesses.begin(), result.accesses.end(),
                                   [](AccessVerdict const& v) { return v.excess() == 0; });
-    fmt::print("\n{}, checked{}:\n", style.strong(text_of(result.winner)),
+    fmt::print(out, "\n{}, checked{}:\n", style.strong(text_of(result.winner)),
                free ? "" : "; bank conflicts remain");
   }
   for (AccessVerdict const& v :
        result.accesses)  // the line of the best candidate has the wavefronts of a proved one
     if (!style.brief() || !std::holds_alternative<Proved>(v.outcome()))
-      fmt::print("{}{}", style.gap(), swizproof::describe(v, style));
-  if (!result.found()) fmt::print("{}", next_step(result, options.padding));
-  if (!result.accesses.empty()) fmt::print("{}", evidence_footer(result.accesses, *problem.arch, style));
-  if (result.code) fmt::print("\n{}", result.code->text);
+      fmt::print(out, "{}{}", style.gap(), swizproof::describe(v, style));
+  if (!result.found()) fmt::print(out, "{}", next_step(result, options.padding));
+  if (!result.accesses.empty()) fmt::print(out, "{}", evidence_footer(result.accesses, *problem.arch, style));
+}
+
+/// The report, or with code the code alone, and the report to standard error.
+void print_text(Common const& common, FindResult const& result, FindArguments const& options) {
+  if (!result.code) return print_report(common.streams.out, result, options, style_of(common));
+  print_report(common.streams.err, result, options, {common.color, STDERR_FILENO, common.brief});
+  fmt::print(common.streams.err, "\n");
+  fmt::print(common.streams.out, "{}", result.code->text);
 }
 
 /// The accesses on the winner, with the wavefronts that were found: one obligation if they are the ideal ones, else one for each. On the
@@ -461,7 +470,7 @@ void run(Common& common, FindArguments const& options) {
   if (common.json)
     print_json(common, to_json(result));
   else
-    print_text(result, options, style_of(common));
+    print_text(common, result, options);
 }
 
 }  // namespace
