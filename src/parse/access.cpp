@@ -11,6 +11,9 @@
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/parse/parse.hpp>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <bit>
 
 namespace swizproof {
@@ -362,10 +365,12 @@ static std::string hint_for_unknown(std::string_view text) {
   if (text.find('[') != text.npos)
     return "a subscript of C needs LAYOUT to be the array's declaration, such as '__shared__ half a[64][72]'";
   if (text.starts_with("mma")) return "it reads registers: swizproof fragment " + std::string(text) + ":a";
-  std::vector<std::string> names, longer;
+  std::vector<std::string> names, longer, related;
+  std::string const family(text.substr(0, text.find('.')));
   for (NamedAccess const& known : named_accesses()) {
     names.emplace_back(known.access.name);
     if (names.back().starts_with(std::string(text) + ".")) longer.push_back(names.back());
+    if (names.back().starts_with(family + ".")) related.push_back(names.back());
   }
   if (!longer.empty()) {
     std::string hint = "did you mean " + longer.front();
@@ -373,8 +378,9 @@ static std::string hint_for_unknown(std::string_view text) {
       hint += (i + 1 == std::min<std::size_t>(longer.size(), 4) ? " or " : ", ") + longer[i];
     return hint + "?";
   }
-  return did_you_mean(
-      text, names, "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ...");
+  std::string all = "'swizproof accesses' lists the named ones; or write INSTRUCTION: row = ..., col = ...";
+  if (!related.empty()) all = fmt::format("names of {}: {}; {}", family, fmt::join(related, ", "), all);
+  return did_you_mean(text, names, all);
 }
 
 /// Refuses --block for an access that is named alone.
