@@ -946,12 +946,31 @@ class Decision {
       else if (all.aligned)
         out.aligned = true;
       out.in_bounds = out_of_bounds_ ? std::optional(false) : all.in_bounds;
+      if (!out.in_bounds) out.bounds_reason = why_no_bounds(access, symbol);
     }
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
     out.open = open_;
     if (open_.empty()) forms_ = {symbol, layout_.forms()};
     if (any && !m.atomic) replay(access, m, found, out);
     judge(found, out, m);
+  }
+
+  /// Why it is not known that an access stays within its array.
+  std::string why_no_bounds(ExecutedAccess const& access, std::uint32_t symbol) const {
+    if (symbol == ~0U) return "the address is not that of one known array";
+    Variable const& array = program_.symbols[symbol];
+    std::string const name = short_name(array.name);
+    if (array.extern_array && !options_.shared_bytes)
+      return fmt::format("the size of {} is set at the launch: --shared-bytes N gives it", name);
+    auto const leaves = origins_.leaves_of({access.address});
+    auto const has = [&](Leaf::Kind kind) {
+      return std::any_of(leaves.begin(), leaves.end(),
+                         [&](Id id) { return origins_.leaf_at(id)->kind == kind; });
+    };
+    std::string const open = fmt::format(
+        "no proof that the address stays within {}, and no execution was found that leaves it", name);
+    return has(Leaf::Kind::param) ? open + "; the address takes a parameter: --param NAME=VALUE gives it"
+                                  : open;
   }
 
   void judge(Found const& found, KernelAccess& out, MemoryAccess const& m) {
@@ -1010,14 +1029,17 @@ class Decision {
       replay_once(run, w, access, m, out);
     }
     if (values && !out.reached) runs_.run_with(*values, w);
-    if (!out.reached) take_seen(runs_.seen(index, *out.wavefronts), m, out);
+    if (!out.reached) take_seen(runs_.seen(index, *out.wavefronts), access, m, out);
   }
   /// Takes what a run has seen: a lower bound of the most that the access costs.
-  static void take_seen(Seen const& seen, MemoryAccess const& m, KernelAccess& out) {
+  void take_seen(Seen const& seen, ExecutedAccess const& access, MemoryAccess const& m,
+                 KernelAccess& out) const {
     check_bound(seen.wavefronts, seen.worst.warp, m, out);
     out.reached = seen.wavefronts == *out.wavefronts;
     if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
-    if (out.reached || out.seen != 0) out.worst = seen.worst;
+    if (!out.reached && out.seen == 0) return;
+    out.worst = seen.worst;
+    out.worst->bases = needed_bases(seen.bases, access);
   }
   /// Throws Disagreement if an execution costs more than was proved.
   static void check_bound(unsigned wavefronts, unsigned warp, MemoryAccess const& m,
@@ -1041,6 +1063,15 @@ class Decision {
     out.first = cost_of(m, active, address, out.second);
     return out;
   }
+  /// The addresses of an execution's variables that its cost may depend on.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
+      std::map<std::uint32_t, std::uint64_t> const& bases, ExecutedAccess const& access) const {
+    std::vector<std::pair<std::string, std::uint64_t>> out;
+    for (std::uint32_t const symbol : origins_.bases_of(access))
+      if (auto const at = bases.find(symbol); at != bases.end())
+        out.emplace_back(short_name(program_.symbols[symbol].name), at->second);
+    return out;
+  }
   /// One run in a warp. It may show that the bound is reached.
   void replay_once(Replay& run, unsigned w, ExecutedAccess const& access, MemoryAccess const& m,
                    KernelAccess& out) const {
@@ -1060,6 +1091,7 @@ class Decision {
     worst.warp = w;
     worst.lanes = lanes;
     worst.values = run.parameters();
+    worst.bases = needed_bases(run.bases(), access);
     out.worst = std::move(worst);
   }
 

@@ -43,6 +43,8 @@ class Inputs {
   std::uint64_t block(ptx::Special s);
   /// The address of a variable, if it was placed.
   [[nodiscard]] std::optional<std::uint64_t> placed(std::uint32_t symbol) const;
+  /// Addresses of the variables that have one.
+  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> const& bases() const { return placed_; }
   [[nodiscard]] std::uint64_t random() { return random_(); }
 
   /// Parameters and numbers of blocks, as they were read.

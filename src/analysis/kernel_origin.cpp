@@ -212,6 +212,38 @@ std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
   return leaves;
 }
 
+Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned depth) const {
+  constexpr unsigned deepest = 12;  // terms; a variable below them counts as one that is not a summand
+  Node const& n = execution_.terms.nodes()[id];
+  Leaf const* const l = leaf_at(id);
+  if (l != nullptr && l->kind == Leaf::Kind::symbol) return {{l->extra, 1U}};
+  bool const sum = n.op == Op::bv_add || n.op == Op::bv_sub, choice = n.op == Op::ite,
+             same = n.op == Op::zero_extend || n.op == Op::truncate;
+  if (depth >= deepest || !(sum || choice || same)) {
+    rest.push_back(id);
+    return {};
+  }
+  if (choice || n.op == Op::bv_sub) rest.push_back(choice ? n.a : n.b);
+  Summands all = summands_of(choice ? n.b : n.a, rest, depth + 1);
+  if (!choice && n.op != Op::bv_add) return all;
+  for (auto const& [symbol, times] : summands_of(choice ? n.c : n.b, rest, depth + 1))
+    all[symbol] = choice ? std::max(all[symbol], times) : all[symbol] + times;
+  return all;
+}
+
+std::set<std::uint32_t> Origins::bases_of(ptx::ExecutedAccess const& access) const {
+  std::set<std::uint32_t> symbols;
+  std::vector<Id> rest{access.guard};
+  for (auto const& [symbol, times] : summands_of(access.address, rest, 0))
+    if (times > 1) symbols.insert(symbol);
+  for (Id const id : leaves_of(rest)) {
+    Leaf const& l = *leaf_at(id);
+    if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].space == ptx::Space::shared)
+      symbols.insert(l.extra);
+  }
+  return symbols;
+}
+
 Origin Origins::origin(Id term) {
   auto const [memo, fresh] = origins_.try_emplace(term);
   if (fresh) memo->second = find_origin(term);

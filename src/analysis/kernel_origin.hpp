@@ -46,6 +46,9 @@ class Origins {
   Origin origin_of_varying(ptx::Warp& warp, Id term, Id why);
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
+  /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one
+  /// summand, which all lanes share, or the guard takes them. Checked by Kernel.ACounterexampleNamesTheBaseThatItNeeds.
+  [[nodiscard]] std::set<std::uint32_t> bases_of(ptx::ExecutedAccess const& access) const;
   /// The node of a variable's address; 0 if it has none.
   [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
   /// The leaf that a term is; none if it is a sum or another operation.
@@ -54,6 +57,9 @@ class Origins {
   [[nodiscard]] std::string text_of(Id id) const;
 
  private:
+  using Summands = std::unordered_map<std::uint32_t, unsigned>;  ///< how often each variable's address is one
+  /// Variables' addresses that are summands of a term in one case; of the rest, the terms go into `rest`.
+  [[nodiscard]] Summands summands_of(Id id, std::vector<Id>& rest, unsigned depth) const;
   /// True for a load at an address that the launch alone gives: of parameters.
   [[nodiscard]] bool of_launch(ptx::Leaf const& load) const;
   /// True for the upper word of an address that a parameter gives, plus carries and indices.

@@ -76,7 +76,8 @@ Replay::Values Replay::leaf(Node const& n) {
     case Leaf::Kind::symbol: {
       std::uint64_t const align = program_.symbols[l.extra].align;
       std::uint64_t const any = inputs_.random() % 64 * align & 0x3ffff;
-      return all(inputs_.placed(l.extra).value_or(any));
+      if (!inputs_.placed(l.extra)) inputs_.place(l.extra, any);
+      return all(*inputs_.placed(l.extra));
     }
     case Leaf::Kind::counter:
       if (!encloses(l.loop)) valid_ = false;

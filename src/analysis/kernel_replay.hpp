@@ -54,6 +54,8 @@ class Replay {
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> const& parameters() const {
     return inputs_.values();
   }
+  /// Addresses of the variables in shared memory that were read or given, by symbol.
+  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> const& bases() const { return inputs_.bases(); }
 
  private:
   static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }

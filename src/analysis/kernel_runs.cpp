@@ -364,7 +364,8 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
   if (!cost || cost->first <= seen_[index].wavefronts) return;
   Seen& best = seen_[index];
   best.wavefronts = cost->first;
-  best.worst = {warp, inputs.values(), cost->second};
+  best.worst = {warp, inputs.values(), {}, cost->second};
+  best.bases = inputs.bases();
 }
 
 }  // namespace swizproof::kernel_detail

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,6 +29,7 @@ namespace swizproof::kernel_detail {
 struct Seen {
   unsigned wavefronts = 0;
   KernelWorst worst{};
+  std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
 };
 
 /// Runs of one kernel. Checked by KernelRuns.* in tests/unit/analysis/kernel_test.cpp and tests/reference/kernel.py.

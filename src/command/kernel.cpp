@@ -323,7 +323,8 @@ Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources
   SourceLine const at = outermost_line(sources, a);
   std::string const where = a.inlined_at.empty() ? "" : fmt::format(" ({})", source_of(a));
   Json line{{"pc", a.ptx_line},
-            {"sass", fmt::format("{}{}{}", name(a.verdict), a.reason.empty() ? "" : ": " + a.reason, where)},
+            {"sass", fmt::format("{}{}{}{}", name(a.verdict), a.reason.empty() ? "" : ": " + a.reason, where,
+                                 a.worst && a.verdict == KernelVerdict::refuted ? bases_of(*a.worst) : "")},
             {"file", at.file.empty() ? Json() : Json(at.file)},
             {"line", at.line},
             {"op", a.op},
@@ -500,6 +501,34 @@ void print_operands(Common const& common, std::vector<Row<KernelOperand>> const&
   }
 }
 
+/// The row of a source line and an operation whose lanes are shown: the first with the most wavefronts.
+struct Shown {
+  Row<KernelAccess> const* row = nullptr;
+  std::size_t rows = 0;  ///< that have lanes
+
+  [[nodiscard]] std::string others() const {
+    if (rows < 2) return {};
+    return fmt::format(
+        "      and {} more row{} of this line and op, of at most as many wavefronts; --json has their "
+        "lanes\n",
+        rows - 1, rows == 2 ? "" : "s");
+  }
+};
+using ShownLanes = std::map<std::pair<std::string, std::string>, Shown>;  ///< by source line and op
+
+ShownLanes shown_lanes(std::vector<Row<KernelAccess>> const& rows, Architecture const& arch,
+                       Style const& style) {
+  ShownLanes shown;
+  for (Row<KernelAccess> const& row : rows) {
+    KernelAccess const& a = *row.first;
+    Shown& of = shown[{source_of(a), a.op}];
+    if (lanes_of(a, arch, 0, style).empty()) continue;
+    ++of.rows;
+    if (of.row == nullptr || *a.wavefronts > *of.row->first->wavefronts) of.row = &row;
+  }
+  return shown;
+}
+
 void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& rows,
                     std::vector<KernelAccess> const& all, Architecture const& arch, Sources& sources,
                     Style const& style) {
@@ -514,6 +543,7 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
              style.faint(fmt::format("{:<8}  {:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}", "",
                                      "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
                                      "aligned", "bounds", layout == 0 ? "" : fmt::format("  {}", bytes))));
+  ShownLanes const lanes = shown_lanes(rows, arch, style);
   for (Row<KernelAccess> const& row : rows) {
     KernelAccess const& a = *row.first;
     std::string const number = !a.wavefronts ? "-"
@@ -535,8 +565,10 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
     line.erase(line.find_last_not_of(' ') + 1);
     fmt::print(common.streams.out, "  {}  {}\n", colored(a.verdict, style), line);
     if (a.function) fmt::print(common.streams.out, "{}", describe(*a.function, 6));
-    if (std::string const lanes = lanes_of(a, arch, 6, style); !lanes.empty())
-      fmt::print(common.streams.out, "{}{}", line_of(sources, a), lanes);
+    Shown const& shown = lanes.at({source_of(a), a.op});
+    if (std::string const block = lanes_of(a, arch, 6, style); !block.empty() && shown.row == &row)
+      fmt::print(common.streams.out, "{}{}{}", line_of(sources, a), block,
+                 style.brief() ? "" : shown.others());
   }
 }
 
@@ -583,19 +615,25 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
   fmt::print(common.streams.out, "\n");
 }
 
-/// `not decided beside the cost: bounds of 4, alignment of 1`, as a line, or nothing.
+/// `not decided beside the cost: bounds of 4, alignment of 1`, as a line with the reasons below it, or nothing.
 std::string open_faults(std::vector<Result> const& results) {
   std::size_t bounds = 0, aligned = 0;
+  std::map<std::string, std::size_t> reasons;  // of the bounds
   for (Result const& r : results)
     for (KernelAccess const& a : r.report.accesses) {
       bool const decided = a.executed && a.instruction && a.verdict != KernelVerdict::unknown;
       bounds += decided && !a.in_bounds ? 1 : 0;
+      if (decided && !a.in_bounds && !a.bounds_reason.empty()) ++reasons[a.bounds_reason];
       aligned += decided && !a.aligned ? 1 : 0;
     }
   std::string text;
   if (bounds != 0) text = fmt::format("bounds of {}", bounds);
   if (aligned != 0) text += fmt::format("{}alignment of {}", text.empty() ? "" : ", ", aligned);
-  return text.empty() ? "" : fmt::format("not decided beside the cost (?): {}\n", text);
+  if (text.empty()) return text;
+  text = fmt::format("not decided beside the cost (?): {}\n", text);
+  for (auto const& [reason, count] : reasons)
+    text += fmt::format("  bounds of {}: {}\n", count, printable(reason));
+  return text;
 }
 
 /// One [[kernel]] entry for each file that has a kernel. Accesses that depend on data are allowed, as the command allows them.

@@ -22,6 +22,7 @@ Json text_or_null(std::string const& text) { return text.empty() ? Json() : Json
 Json to_json(KernelWorst const& worst) {
   Json out{{"warp", worst.warp}, {"values", Json::object()}, {"lanes", Json::array()}};
   for (auto const& [what, value] : worst.values) out["values"][what] = value;
+  for (auto const& [array, address] : worst.bases) out["bases"][array] = address;
   for (unsigned l = 0; l < warp_lanes; ++l)
     out["lanes"].push_back(worst.lanes.active[l] ? Json(worst.lanes.address[l]) : Json());
   return out;
@@ -81,6 +82,7 @@ nlohmann::ordered_json to_json(KernelAccess const& a) {
   out["counterexample"] = a.worst && a.verdict != KernelVerdict::proved ? to_json(*a.worst) : Json();
   out["aligned"] = a.aligned ? Json(*a.aligned) : Json();
   out["in_bounds"] = a.in_bounds ? Json(*a.in_bounds) : Json();
+  out["bounds_reason"] = text_or_null(a.bounds_reason);
   if (a.function) out["function"] = {{"parameter", a.function->parameter}, {"at_most", a.function->at_most}};
   return out;
 }
@@ -180,12 +182,20 @@ std::string describe(KernelFix const& f, int indent, Style const& style) {
   return text;
 }
 
+std::string bases_of(KernelWorst const& w) {
+  std::string text;
+  for (auto const& [array, address] : w.bases)
+    text += fmt::format("; {} starts at {:#x}", printable(array), address);
+  return text;
+}
+
 std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent, Style const& style) {
   if (a.verdict != KernelVerdict::refuted || !a.reason.empty() || !a.worst || !a.instruction) return {};
   KernelWorst const& w = *a.worst;
   std::string values;
   for (auto const& [what, value] : w.values)
     values += fmt::format("{}{} = {}", values.empty() ? " if " : ", ", what, value);
+  values += bases_of(w);
   Cost<std::uint32_t> const c = cost(arch, *a.instruction, w.lanes);
   constexpr std::size_t most = 100;  // characters; the JSON document has longer ones
   std::string const address = a.address.size() <= most ? "; address: " + a.address : "";

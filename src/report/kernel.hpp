@@ -42,6 +42,10 @@ namespace swizproof {
 /// A fix, as `explain` shows it, with how many of the array's accesses it was searched for; in lines indented by `indent`.
 [[nodiscard]] std::string describe(KernelFix const& fix, int indent, Style const& style);
 
+/// `; memory starts at 0x7c`, the array's address in that execution, for each array whose address the cost may depend on; else
+/// empty.
+[[nodiscard]] std::string bases_of(KernelWorst const& worst);
+
 /// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
 /// nothing for an access of another kind. With --brief the bank alone. Checked by tests/golden/kernel.txt.
 [[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent,

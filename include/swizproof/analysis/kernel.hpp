@@ -67,6 +67,9 @@ enum class KernelVerdict : std::uint8_t {
 struct KernelWorst {
   unsigned warp = 0;
   std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< of what was tried: `low 3 bits of ..`
+  /// Addresses of variables in shared memory in that execution, by name: those that the cost may depend on, because the address or
+  /// the guard takes them other than as one summand.
+  std::vector<std::pair<std::string, std::uint64_t>> bases{};
   WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
 };
 
@@ -125,6 +128,8 @@ struct KernelAccess {
   std::string reason{};
   std::optional<KernelWorst> worst{};
   std::optional<bool> aligned{}, in_bounds{};
+  std::string
+      bounds_reason{};  ///< why `in_bounds` is not known, if an execution exists and the addresses have a cost model
   std::optional<KernelFunction> function{};  ///< if the bound differs with the low bits of one parameter
   /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known, and `reason` or
   /// `open` says why.

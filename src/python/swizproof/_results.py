@@ -788,11 +788,15 @@ class Explain(Answer):
 
 @record
 class KernelWarp(Record):
-    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane."""
+    """A warp that takes the most: addresses of its lanes but for a part that all of them share, None for an inactive lane.
+
+    `bases` has the addresses of arrays in that execution, where the cost may depend on them.
+    """
 
     warp: int
     values: Dict[str, int]
     lanes: List[Optional[int]]
+    bases: Optional[Dict[str, int]] = None
 
 
 @record
@@ -837,6 +841,7 @@ class KernelAccess(Record):
     counterexample: Optional[KernelWarp] = None
     aligned: Optional[bool] = None
     in_bounds: Optional[bool] = None
+    bounds_reason: Optional[str] = None
     function: Optional[KernelFunction] = None
 
 

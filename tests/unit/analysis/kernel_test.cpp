@@ -861,6 +861,49 @@ TEST(Kernel, AlignedAndInBounds) {
   EXPECT_EQ(c.in_bounds, false);
 }
 
+TEST(Kernel, ACounterexampleNamesTheBaseThatItNeeds) {
+  std::string const sum = "shl.b32 %r4, %r1, 2; mov.u32 %r5, words; add.s32 %r4, %r4, %r5; ";
+  std::string const swizzled = sum + "shr.u32 %r6, %r4, 5; and.b32 %r6, %r6, 28; xor.b32 %r4, %r4, %r6; ";
+  std::string const load = "ld.shared.u32 %r7, [%r4];";
+  std::string const array = ".shared .align 4 .b8 words[512]; ";
+  KernelAccess const a = one(array + swizzled + load);
+  ASSERT_TRUE(a.reached) << "two lanes meet at some bases only";
+  EXPECT_EQ(a.wavefronts, 2U);
+  ASSERT_EQ(a.worst->bases.size(), 1U);
+  EXPECT_EQ(a.worst->bases[0].first, "words");
+  auto const at = static_cast<std::uint32_t>(a.worst->bases[0].second);
+  for (unsigned l = 0; l < 32; ++l) {
+    std::uint32_t const plain = at + 4 * l;
+    EXPECT_EQ(a.worst->lanes.address[l], plain ^ (plain >> 5 & 28)) << "the lanes are those at this base";
+  }
+  KernelAccess const b = one(
+      "ld.param.u32 %r3, [n]; mul.lo.s32 %r4, %r1, %r3; shl.b32 %r4, %r4, 2; add.s32 %r4, %r4, %r2; " + load);
+  ASSERT_TRUE(b.worst);
+  EXPECT_TRUE(b.worst->bases.empty()) << "a summand of all lanes";
+  KernelAccess const c = one(
+      array + sum + "shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r5; setp.gt.u32 %p1, %r5, 100; @%p1 " + load);
+  ASSERT_TRUE(c.reached) << c.reason;
+  ASSERT_EQ(c.worst->bases.size(), 1U) << "the guard takes the base";
+  EXPECT_GT(c.worst->bases[0].second, 100U);
+}
+
+TEST(Kernel, OpenBoundsHaveAReason) {
+  std::string const load = " ld.shared.u32 %r7, [%r4];", address = "shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, ";
+  std::string const dynamic = "mov.u32 %r5, dynamic; " + address + "%r5;" + load;
+  EXPECT_EQ(one(dynamic).bounds_reason,
+            "the size of dynamic is set at the launch: --shared-bytes N gives it");
+  KernelOptions options;
+  options.shared_bytes = 4096;
+  EXPECT_EQ(one(dynamic, options).in_bounds, true);
+  EXPECT_EQ(one(dynamic, options).bounds_reason, "");
+  KernelAccess const a = one("shl.b32 %r3, %r3, 2; add.s32 %r2, %r2, %r3; " + address + "%r2;" + load);
+  EXPECT_EQ(a.in_bounds, std::nullopt);
+  EXPECT_EQ(a.bounds_reason,
+            "no proof that the address stays within tile, and no execution was found that leaves it; the "
+            "address takes a "
+            "parameter: --param NAME=VALUE gives it");
+}
+
 TEST(Kernel, TheBaseOfASwizzleIsTried) {
   std::string const sw =
       "shr.u32 %r5, %r4, 3; and.b32 %r5, %r5, 112; xor.b32 %r4, %r4, %r5; "
