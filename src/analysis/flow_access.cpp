@@ -20,6 +20,8 @@ bool is_active(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) !=
 /// The space of a generic address.
 Space BlockRun::space_at(Now const& now, Space space, std::uint64_t address) const {
   if (space == Space::constant) refuse(now.index, "constant memory is not modelled");
+  if (kernel_.in_params(address)) return Space::param;
+  if (space == Space::param) refuse(now.index, "a parameter at an address that is none of a parameter");
   if (space != Space::generic) return space;
   if (address < shared_limit) return Space::shared;
   if (address >= local_start && address < local_limit) return Space::local;
@@ -91,6 +93,7 @@ Word BlockRun::read_global(Now const& now, std::uint64_t address, unsigned bytes
 
 Word BlockRun::read(Now const& now, Space space, std::uint64_t address, unsigned bytes, unsigned lane) {
   if (space == Space::global) return read_global(now, address, bytes, lane);
+  if (space == Space::param) return read_param(now, address, bytes);
   return read_written(now, space == Space::local ? local_[thread(now.warp, lane)] : shared_, address, bytes,
                       lane);
 }
@@ -107,30 +110,48 @@ void BlockRun::write(Now const& now, Space space, std::uint64_t address, unsigne
   }
 }
 
-void BlockRun::load_param(Now const& now, unsigned lane) {
-  ptx::Operand const& where = now.in.operands[1];
+/// The address that a load of a parameter has: of a parameter by name, or one that is computed.
+std::uint64_t BlockRun::param_address(Now const& now, ptx::Operand const& where, unsigned lane) {
   if (where.parts.size() != 1 || where.parts[0].kind != ptx::Operand::Kind::symbol)
-    refuse(now.index, "a parameter at an address that is computed");
+    return address(now, where, lane);
   std::string_view const name = where.parts[0].text;
   auto const& all = kernel_.function.params;
   auto const at =
       std::find_if(all.begin(), all.end(), [&](ptx::Variable const& v) { return v.name == name; });
   if (at == all.end()) refuse(now.index, fmt::format("the parameter {} is not one of the kernel", name));
-  auto const& p = kernel_.params[static_cast<std::size_t>(at - all.begin())];
-  std::uint64_t const offset = where.value + where.parts[0].value;
-  if (!p.bits && p.number_of == 0)
-    throw InputError::whole(
-        fmt::format("the kernel reads parameter #{}, which has no value", at - all.begin()),
-        std::string(name),
-        fmt::format("give it: --param {}=A:f16[128][64] or --param {}=1024", at - all.begin(),
-                    at - all.begin()));
-  unsigned const bytes = std::max(now.decoded.bits / 8, 1U);
-  if (offset + bytes * now.decoded.lanes > 8 || now.decoded.lanes != 1 || (offset != 0 && p.number_of != 0))
-    refuse(now.index, "a part of a structure is not modelled");
-  put(now, now.in.operands[0], lane,
-      p.bits ? plain(*p.bits >> 8 * offset &
-                     (bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * bytes) - 1))
-             : names_.word(names_.element(p.number_of, 0, now.index)));
+  return kernel_.params[static_cast<std::size_t>(at - all.begin())].start + where.value +
+         where.parts[0].value;
+}
+
+Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes) {
+  Word out;
+  auto const at = std::find_if(kernel_.params.rbegin(), kernel_.params.rend(),
+                               [&](FlowKernel::Parameter const& p) { return p.start <= address; });
+  if (at == kernel_.params.rend() || address + bytes > at->start + at->bytes.size())
+    refuse(now.index, "it reads beyond a parameter");
+  bool const whole = bytes == at->bytes.size();
+  auto const number = static_cast<std::size_t>(kernel_.params.rend() - at) - 1;
+  for (unsigned i = 0; i < bytes; ++i) {
+    FlowKernel::ParameterByte const& byte = at->bytes[address - at->start + i];
+    if (!byte.given) {
+      std::string const place =
+          whole ? std::to_string(number) : fmt::format("{}+{}", number, address - at->start);
+      throw InputError::whole(
+          whole ? fmt::format("the kernel reads parameter #{}, which has no value", number)
+                : fmt::format("the kernel reads bytes {} to {} of parameter #{}, and byte {} has no value",
+                              address - at->start, address - at->start + bytes - 1, number,
+                              address - at->start + i),
+          kernel_.function.params[number].name,
+          fmt::format("give it: --param {}=A:f16[128][64] or --param {}=1024", place, place));
+    }
+    if (byte.array == 0) {
+      out.number |= std::uint64_t{byte.number} << 8 * i;
+      continue;
+    }
+    out.part[i] = names_.element(byte.array, 0, now.index) * 8 + byte.number;
+    out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+  }
+  return out;
 }
 
 void BlockRun::load(Now const& now) {
@@ -142,11 +163,8 @@ void BlockRun::load(Now const& now) {
   if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!is_active(now.mask, lane)) continue;
-    if (d.space == Space::param) {
-      load_param(now, lane);
-      continue;
-    }
-    std::uint64_t const at = address(now, now.in.operands[1], lane);
+    std::uint64_t const at = d.space == Space::param ? param_address(now, now.in.operands[1], lane)
+                                                     : address(now, now.in.operands[1], lane);
     Space const space = space_at(now, d.space, at);
     check_bounds(now, space, at, each * d.lanes, lane, "reads");
     for (unsigned k = 0; k < into.size(); ++k) {
@@ -179,6 +197,7 @@ void BlockRun::store(Now const& now) {
     if (!is_active(now.mask, lane)) continue;
     std::uint64_t const at = address(now, now.in.operands[0], lane);
     Space const space = space_at(now, d.space, at);
+    if (space == Space::param) refuse(now.index, "a parameter is written");
     check_bounds(now, space, at, each * d.lanes, lane, "writes");
     for (unsigned k = 0; k < from.size(); ++k)
       write(now, space, at + k * each, each, lane, operand(now, from[k], lane, 8 * each));

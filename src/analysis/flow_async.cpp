@@ -35,11 +35,14 @@ void BlockRun::bulk_copy(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if ((now.mask >> lane & 1) == 0) continue;
     std::uint64_t const map = number(now, from.parts[0], lane, "the address of the tensor map");
-    std::uint64_t const param = (map - tensor_start) / 128;
-    if (map < tensor_start || map % 128 != 0 || param >= kernel_.tensors.size() ||
-        kernel_.tensors[param] == 0)
-      refuse(now.index, "the tensor map is no parameter that has a box");
-    std::uint32_t const id = kernel_.tensors[param];
+    auto const tensor = kernel_.tensors.find(map);
+    if (tensor == kernel_.tensors.end())
+      refuse(now.index, kernel_.in_params(map)
+                            ? fmt::format("parameter {} is no tensor map that has a box: give it as --param "
+                                          "{}=A:f16[128][64] box[64][64] 128B",
+                                          kernel_.param_at(map), kernel_.param_at(map).substr(1))
+                            : "the tensor map is no parameter");
+    std::uint32_t const id = tensor->second;
     FlowArray const& a = kernel_.arrays[id];
     std::vector<std::int64_t> at;  // outermost first
     for (ptx::Operand const& c : from.parts[1].parts)

@@ -25,6 +25,7 @@ std::size_t operands_of(Decoded const& d) {
                                                                                                           : 2;
     case Handler::copy_async:
     case Handler::bulk_copy:
+    case Handler::compare:
     case Handler::vote:
       return 3;
     case Handler::wgmma:
@@ -220,6 +221,8 @@ bool BlockRun::dispatch(Now const& now) {
       return elect(now), true;
     case Handler::real:
       return real(now), true;
+    case Handler::compare:
+      return compare(now), true;
     case Handler::convert:
       return convert(now), true;
     case Handler::mbarrier:

@@ -105,7 +105,8 @@ class BlockRun {
   // flow_access.cpp: memory
   void load(Now const& now);
   void store(Now const& now);
-  void load_param(Now const& now, unsigned lane);
+  std::uint64_t param_address(Now const& now, ptx::Operand const& where, unsigned lane);
+  Word read_param(Now const& now, std::uint64_t address, unsigned bytes);
   void copy_async(Now const& now);
   void wait(Now const& now);
   void matrices(Now const& now, bool load);
@@ -136,6 +137,7 @@ class BlockRun {
 
   // flow_data.cpp: values of the warp
   void real(Now const& now);
+  void compare(Now const& now);
   Name real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes);
   void convert(Now const& now);
   void mma(Now const& now);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 namespace swizproof::flow_detail {
 
@@ -47,6 +48,24 @@ Packed packed_of(std::string_view type) {
   p.sign = type[0];
   p.bytes = type.ends_with("64") ? 8 : type.ends_with("32") ? 4 : type.ends_with("16") ? 2 : 1;
   return p;
+}
+
+/// The comparison of setp; nothing for an operator that is none. The operators with u also hold where one of the two is NaN.
+std::optional<bool> compared(std::string_view op, double a, double b) {
+  bool const nan = std::isnan(a) || std::isnan(b);
+  if (op == "num") return !nan;
+  if (op == "nan") return nan;
+  bool const unordered = op.size() == 3 && op.ends_with('u');
+  std::string_view const plain_op = op.substr(0, 2);
+  if (op.size() != 2 && !unordered) return std::nullopt;
+  if (nan) return unordered;
+  if (plain_op == "eq") return a == b;
+  if (plain_op == "ne") return a != b;
+  if (plain_op == "lt") return a < b;
+  if (plain_op == "le") return a <= b;
+  if (plain_op == "gt") return a > b;
+  if (plain_op == "ge") return a >= b;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -127,6 +146,30 @@ void BlockRun::real(Now const& now) {
       place(result, part * type.bytes, known ? plain(bits) : names_.word(name), type.bytes);
     }
     put(now, now.in.operands[0], lane, result);
+  }
+}
+
+/// setp of floating-point numbers: those without names are compared, others make a value that is not followed.
+void BlockRun::compare(Now const& now) {
+  Decoded const& d = now.decoded;
+  Packed const type = packed_of(d.parts.back());
+  bool const joined = now.in.operands.size() != 3 || type.count != 1;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::array<Word, 2> args{};
+    std::array<double, 2> values{};
+    bool known = !joined;
+    for (std::size_t k = 0; k < 2; ++k) {
+      args[k] = operand(now, now.in.operands[k + 1], lane, 8 * type.bytes);
+      values[k] = value_of_bits(args[k].number, type.format, type.bytes);
+      known = known && args[k].named == 0 &&
+              !(d.has("ftz") && std::fpclassify(static_cast<float>(values[k])) == FP_SUBNORMAL);
+    }
+    std::optional<bool> const truth = known ? compared(d.parts[1], values[0], values[1]) : std::nullopt;
+    put(now, now.in.operands[0], lane,
+        truth ? plain(*truth ? 1 : 0) : unknown(now.index, 1, {&args[0], &args[1]}));
+    for (ptx::Operand const& p : now.in.operands[0].parts)
+      put(now, p, lane, truth ? plain(*truth ? 0 : 1) : unknown(now.index, 1, {&args[0], &args[1]}));
   }
 }
 

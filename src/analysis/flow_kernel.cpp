@@ -97,6 +97,7 @@ Handler handler_of(Decoded const& d) {
   if (op == "mbarrier") return Handler::mbarrier;
   if (op == "wgmma") return wgmma_handler(d);
   if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
+  if (op == "setp" && d.kind == 'f') return Handler::compare;
   if (one_of(op, arithmetic)) return d.kind == 'f' ? Handler::real : Handler::steps;
   if (one_of(op, without_effect)) return Handler::nothing;
   return one_of(op, stepped) ? Handler::steps : Handler::refused;
@@ -183,25 +184,41 @@ void FlowKernel::place_symbols() {
   if (shared_end > shared_limit) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};
 }
 
+/// Parameters follow each other, each from a multiple of 128 on.
 void FlowKernel::take_params() {
-  params.resize(function.params.size());
-  tensors.resize(function.params.size());
-  for (auto const& [key, value] : launch.params) {
-    std::size_t const at = *parameter_of(function, key);  // the caller has checked it
-    if (ParameterValue const* const number = std::get_if<ParameterValue>(&value)) {
-      params[at].bits = number->bits;
-      continue;
-    }
-    auto const id = static_cast<std::uint32_t>(arrays.size());
-    arrays.push_back(std::get<FlowArray>(value));
-    if (!arrays.back().box.empty()) {
-      tensors[at] = id;
-      addresses[program.first_param + at] = tensor_start + 128 * at;
-    } else if (arrays.back().extents.empty())
-      params[at].number_of = id;
-    else
-      params[at].bits = std::uint64_t{id} << array_shift;
+  constexpr std::uint64_t align = 128;
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    params.push_back({params_end, std::vector<ParameterByte>(function.params[i].bytes)});
+    addresses[program.first_param + i] = params_end;
+    params_end += std::max<std::uint64_t>((function.params[i].bytes + align - 1) / align, 1) * align;
   }
+  for (auto const& [key, value] : launch.params) {
+    FlowPlace const place = *flow_place(function, key);  // the caller has checked it
+    std::uint64_t const count = flow_bytes(function, place, value);
+    std::uint64_t bits = 0;
+    std::uint32_t number_of = 0;
+    if (FlowArray const* const array = std::get_if<FlowArray>(&value)) {
+      auto const id = static_cast<std::uint32_t>(arrays.size());
+      arrays.push_back(*array);
+      if (!array->box.empty()) {
+        tensors[params[place.param].start + place.offset] = id;
+        continue;
+      }
+      bits = std::uint64_t{id} << array_shift;
+      number_of = array->extents.empty() ? id : 0;
+    } else {
+      bits = std::get<FlowValue>(value).bits;
+    }
+    for (std::uint64_t i = 0; i < count; ++i)
+      params[place.param].bytes[place.offset + i] = {
+          true, static_cast<std::uint8_t>(number_of != 0 ? i : bits >> 8 * i), number_of};
+  }
+}
+
+std::string FlowKernel::param_at(std::uint64_t address) const {
+  std::size_t i = params.size() - 1;
+  while (params[i].start > address) --i;
+  return fmt::format("#{}+{}", i, address - params[i].start);
 }
 
 FlowLine FlowKernel::line(std::uint32_t instruction) const {

@@ -6,6 +6,7 @@
 #include <swizproof/ptx/flow.hpp>
 #include <swizproof/ptx/program.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +33,8 @@ enum class Handler : std::uint8_t {
   shuffle,
   vote,
   elect,
-  real,  ///< arithmetic of floating-point numbers
+  real,     ///< arithmetic of floating-point numbers
+  compare,  ///< setp of floating-point numbers
   convert,
   mbarrier,
   proxy_fence,
@@ -79,13 +81,20 @@ struct FlowKernel {
   std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
   std::uint64_t shared_end = shared_start;
   std::vector<FlowArray> arrays{};  ///< 0 is none
-  /// A kernel's parameter: the bits that ld.param gives, or the array that is a number.
+  /// A byte of a kernel's parameter: nothing, a number, or byte `number` of the array `array`, which is one element.
+  struct ParameterByte {
+    bool given = false;
+    std::uint8_t number = 0;
+    std::uint32_t array = 0;
+  };
+  /// A kernel's parameter and its address.
   struct Parameter {
-    std::optional<std::uint64_t> bits{};
-    std::uint32_t number_of = 0;
+    std::uint64_t start = 0;
+    std::vector<ParameterByte> bytes{};
   };
   std::vector<Parameter> params{};
-  std::vector<std::uint32_t> tensors{};  ///< array of each parameter that is a tensor map; 0: it is none
+  std::map<std::uint64_t, std::uint32_t> tensors{};  ///< array of each tensor map, by its address
+  std::uint64_t params_end = tensor_start;
   unsigned threads = 1;
   bool asynchronous = false;  ///< it has wgmma or copies of the TMA
 
@@ -93,6 +102,12 @@ struct FlowKernel {
 
   [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
   [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;
+  /// True if the address is one of a parameter.
+  [[nodiscard]] bool in_params(std::uint64_t address) const {
+    return address >= tensor_start && address < params_end;
+  }
+  /// `#3+8` of an address in a parameter.
+  [[nodiscard]] std::string param_at(std::uint64_t address) const;
   /// `A[3][0]` of an address within an array.
   [[nodiscard]] std::string element_at(std::uint64_t address) const;
 

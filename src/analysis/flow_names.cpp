@@ -27,10 +27,28 @@ double small_float(std::uint64_t bits, int exponent_bits, int mantissa_bits) {
   auto const mantissa = static_cast<double>(bits & ((1U << mantissa_bits) - 1));
   auto const exponent = static_cast<int>(bits >> mantissa_bits & ((1U << exponent_bits) - 1));
   bool const minus = (bits >> (exponent_bits + mantissa_bits) & 1) != 0;
+  if (exponent_bits == 5 && exponent == 31)  // f16 and e5m2: infinity and NaN
+    return mantissa != 0 ? std::nan("") : minus ? -HUGE_VAL : HUGE_VAL;
   double const scale = std::ldexp(1.0, -mantissa_bits);
   double const value = exponent == 0 ? std::ldexp(mantissa * scale, 1 - bias)
                                      : std::ldexp(1 + mantissa * scale, exponent - bias);
   return minus ? -value : value;
+}
+
+/// The bits of a number in a small format without infinities of its own; false if it has none for it.
+bool small_bits(double value, int exponent_bits, int mantissa_bits, double most, std::uint64_t& bits) {
+  int const bias = (1 << (exponent_bits - 1)) - 1;
+  double const size = std::fabs(value);
+  if (!(size <= most)) return false;
+  int exponent = 0;
+  (void)std::frexp(size, &exponent);
+  int const of = std::max(exponent - 1, 1 - bias);
+  double const mantissa = std::ldexp(size, mantissa_bits - of);  // with the leading 1, if it has one
+  bits = static_cast<std::uint64_t>(mantissa);
+  if (static_cast<double>(bits) != mantissa) return false;
+  if (bits >> mantissa_bits != 0) bits += static_cast<std::uint64_t>(of + bias - 1) << mantissa_bits;
+  if (std::signbit(value)) bits |= std::uint64_t{1} << (exponent_bits + mantissa_bits);
+  return true;
 }
 
 /// The same bits as another type: std::bit_cast, which the library of emscripten 3.1 lacks.
@@ -78,12 +96,25 @@ double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
 }
 
 bool bits_of_value(double value, Format format, std::uint64_t& bits) {
-  if (format == Format::f32) {
-    auto const narrow = static_cast<float>(value);
-    bits = bits_as<std::uint32_t>(narrow);
-    return static_cast<double>(narrow) == value;
+  auto const narrow = static_cast<float>(value);
+  bits = bits_as<std::uint32_t>(narrow);
+  switch (format) {
+    case Format::f32:
+      return static_cast<double>(narrow) == value;
+    case Format::f64:
+      return bits = bits_as<std::uint64_t>(value), true;
+    case Format::f16:
+      return small_bits(value, 5, 10, 65504, bits);
+    case Format::bf16:
+      bits >>= 16;
+      return value_of_bits(bits, Format::bf16, 2) == value;
+    case Format::e4m3:
+      return small_bits(value, 4, 3, 448, bits);
+    case Format::e5m2:
+      return small_bits(value, 5, 2, 57344, bits);
+    case Format::integer:
+      break;
   }
-  if (format == Format::f64) return bits = bits_as<std::uint64_t>(value), true;
   bits = 0;
   return value == 0;
 }

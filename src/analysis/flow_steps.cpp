@@ -193,11 +193,6 @@ void BlockRun::steps(Now const& now) {
         result = plain(kernel_.addresses[s.extra].value_or(0));
       else
         result = apply(s, value(s.a), value(s.b), value(s.c), now.index);
-      if (s.action == Action::symbol && !kernel_.addresses[s.extra] &&
-          s.extra - kernel_.program.first_param < kernel_.program.params)
-        refuse(now.index,
-               fmt::format("the address of parameter #{}, which is no tensor map with a box, is not modelled",
-                           s.extra - kernel_.program.first_param));
       if (s.action == Action::symbol && !kernel_.addresses[s.extra])
         refuse(now.index,
                fmt::format("the address of {} is not modelled", kernel_.program.symbols[s.extra].name));

@@ -138,12 +138,13 @@ void add_flow(CLI::App& app, Common& common) {
   sub->add_option("--only-block", arguments->question.only,
                   "execute this block of the grid alone: X, X,Y or X,Y,Z, from 0; may be repeated")
       ->allow_extra_args(false);
-  sub->add_option("--param", arguments->question.params,
-                  "a parameter: 0=A:f16[128][64], a pointer to an array in rows; '0=A:f16[128][64] "
-                  "box[64][64] 128B', a\n"
-                  "tensor map of it; 1=1024, an integer; 2=alpha:f32, a number that keeps its name. 0 is the "
-                  "first; or its\n"
-                  "name; may be repeated")
+  sub->add_option(
+         "--param", arguments->question.params,
+         "a parameter: 0=A:f16[128][64], a pointer to an array in rows; '0=A:f16[128][64] "
+         "box[64][64] 128B', a\n"
+         "tensor map of it; 1=1024, an integer; 1=1.5:f32, a number of a type; 2=alpha:f32, a number that "
+         "keeps its name;\n"
+         "3+8=1024, the part of a structure at its byte 8. 0 is the first; or its name; may be repeated")
       ->allow_extra_args(false);
   sub->add_option(
          "--expect", arguments->question.expect,

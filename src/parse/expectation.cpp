@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 
 namespace swizproof {
@@ -211,7 +212,7 @@ class ExpectationParser {
 };
 
 /// An integer of 64 bits, with a sign; nothing for other texts.
-std::optional<ParameterValue> flow_number(std::string_view digits) {
+std::optional<FlowValue> flow_integer(std::string_view digits) {
   bool const minus = digits.starts_with('-');
   if (minus) digits.remove_prefix(1);
   bool const hex = digits.starts_with("0x");
@@ -219,24 +220,74 @@ std::optional<ParameterValue> flow_number(std::string_view digits) {
   std::uint64_t n = 0;
   auto const [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n, hex ? 16 : 10);
   if (error != std::errc{} || stop != digits.data() + digits.size()) return std::nullopt;
-  return ParameterValue{minus ? 0 - n : n, minus && n != 0};
+  return FlowValue{minus ? 0 - n : n, minus && n != 0, {}};
+}
+
+/// `1024`, `64:u64`, `-1.5:f32` behind the first `=` of a parameter; nothing where it is no number.
+std::optional<FlowValue> flow_number(std::string const& text, std::size_t from) {
+  std::size_t const colon = text.find(':', from);
+  std::string const digits = text.substr(from, colon == text.npos ? colon : colon - from);
+  bool const number = digits.find_first_of("0123456789") != digits.npos &&
+                      (is_digit(digits[0]) || digits[0] == '-' || digits[0] == '.');
+  if (!number) return std::nullopt;
+  std::optional<FlowValue> value = flow_integer(digits);
+  if (colon == text.npos) {
+    if (!value)
+      throw InputError{"expected an integer of 64 bits, or a number and its type", text, from, digits.size(),
+                       "1024, 64:u64, 1.5:f32"};
+    return value;
+  }
+  std::string const type = text.substr(colon + 1);
+  Element const element = parse_element_type(type);
+  auto const fail = [&](std::string const& why) {
+    throw InputError{why, text, from, text.size() - from, "64:u64, -1:i32, 1.5:f32"};
+  };
+  if (element.bits < 8 || element.bits > 64 || element_type(element.name) == nullptr)
+    fail("a number has a type of 8 to 64 bits");
+  bool const is_signed = element.name[0] == 'i';
+  if (is_signed || element.name[0] == 'u') {
+    if (!value) fail("expected an integer of 64 bits");
+    std::uint64_t const most = ~std::uint64_t{0} >> (64 - element.bits + (is_signed ? 1U : 0U));
+    if (value->negative ? !is_signed || ~value->bits > most : value->bits > most)
+      fail("the type " + type + " has no such number");
+    value->type = element.name;
+    return value;
+  }
+  char* end = nullptr;
+  double const real = std::strtod(digits.c_str(), &end);
+  if (*end != '\0' || digits.find_first_not_of("0123456789.eE+-") != digits.npos) fail("expected a number");
+  std::optional<std::uint64_t> const bits = flow_bits(real, element.name);
+  if (!bits) fail("the type " + type + " has no such number");
+  return FlowValue{*bits, false, std::string(element.name)};
+}
+
+/// `#0+8` of `0+0x8`.
+std::string flow_key(std::string const& text, std::string key) {
+  std::size_t const plus = key.find('+');
+  if (plus != key.npos) {
+    std::optional<FlowValue> const offset = flow_integer(std::string_view(key).substr(plus + 1));
+    if (!offset || offset->negative || plus == 0)
+      throw InputError{"the offset of a part of a parameter is a number of bytes", text, 0, key.size(),
+                       "--param 0+8=1024"};
+    key = key.substr(0, plus + 1) + std::to_string(offset->bits);
+  }
+  std::string_view const name = std::string_view(key).substr(0, plus);
+  return std::all_of(name.begin(), name.end(), is_digit) ? "#" + key : key;
 }
 
 }  // namespace
 
-std::pair<std::string, std::variant<FlowArray, ParameterValue>> parse_flow_param(std::string const& text) {
+std::pair<std::string, FlowParam> parse_flow_param(std::string const& text) {
   std::size_t const equal = text.find('=');
   if (equal == text.npos || equal == 0)
     throw InputError::whole("--param takes PARAMETER=VALUE", text,
                             "--param 0=A:f16[128][64] or --param 1=1024");
-  std::string key = text.substr(0, equal);
-  if (std::all_of(key.begin(), key.end(), is_digit)) key = "#" + key;
-  if (std::optional<ParameterValue> const number = flow_number(std::string_view(text).substr(equal + 1)))
-    return {key, *number};
+  std::string key = flow_key(text, text.substr(0, equal));
+  if (std::optional<FlowValue> const number = flow_number(text, equal + 1)) return {key, *number};
   Scanner in(text);
   in.back_to(equal + 1);
   if (!in.at_letter() && in.peek() != '_')
-    in.fail_here("expected an integer, or an array", "--param 0=A:f16[128][64]");
+    in.fail_here("expected a number, or an array", "--param 0=A:f16[128][64]");
   return {key, flow_array(in)};
 }
 

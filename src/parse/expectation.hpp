@@ -11,10 +11,9 @@
 
 namespace swizproof {
 
-/// A parameter of a launch: `0=A:f16[128][64]`, `n=1024`, `#3=alpha:f32`. Of a number alone in front of `=` the parameter is that
-/// number's. Throws InputError.
-[[nodiscard]] std::pair<std::string, std::variant<FlowArray, ParameterValue>> parse_flow_param(
-    std::string const& text);
+/// A parameter of a launch or a part of one: `0=A:f16[128][64]`, `n=1024`, `#3=alpha:f32`, `3=1.5:f32`, `0+8=64`. Of a number alone in
+/// front of `=` or `+` the parameter is that number's. Throws InputError.
+[[nodiscard]] std::pair<std::string, FlowParam> parse_flow_param(std::string const& text);
 
 /// `C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127`. An index has the values of the extent that it stands for alone, or those
 /// of its `for`. Throws InputError.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 namespace swizproof {
 
@@ -33,48 +34,83 @@ std::size_t kernel_of(ptx::Module const& module, std::string const& text, std::s
   return found[0];
 }
 
-void check_param(ptx::Function const& kernel, std::string const& text, std::string const& key,
-                 std::variant<FlowArray, ParameterValue> const& value) {
-  std::optional<std::size_t> const at = parameter_of(kernel, key);
-  if (!at)
+/// Reason why an integer without a type does not fit into a parameter or a part of one; empty if it does.
+std::string why_no_integer(FlowValue const& value, std::string const& key, std::uint64_t bytes) {
+  std::uint64_t const half = std::uint64_t{1} << (8 * bytes - 1),
+                      most = ~std::uint64_t{0} >> (64 - 8 * bytes);
+  if (value.negative ? value.bits >= 0 - half : value.bits <= most) return {};
+  return fmt::format("{} has {} bits: -{} to {}", key, 8 * bytes, half, most);
+}
+
+std::string value_name(FlowParam const& value) {
+  FlowArray const* const a = std::get_if<FlowArray>(&value);
+  if (a == nullptr) return "a number of type " + std::get<FlowValue>(value).type;
+  return a->extents.empty() ? a->name : (a->box.empty() ? "a pointer to " : "a tensor map of ") + a->name;
+}
+
+/// Checks that a value is one of the parameter, or of the part of it.
+void check_place(ptx::Function const& kernel, std::string const& text, std::string const& key,
+                 FlowPlace const& place, FlowParam const& value) {
+  constexpr std::uint64_t tensor_align = 64;
+  ptx::Variable const& p = kernel.params[place.param];
+  auto const* const number = std::get_if<FlowValue>(&value);
+  bool const untyped = number != nullptr && number->type.empty();
+  std::string const part = fmt::format("of a structure give a part: {}+8=..", key.substr(key[0] == '#'));
+  std::uint64_t const bytes = flow_bytes(kernel, place, value);
+  if (!place.part && untyped && bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    throw InputError::whole(fmt::format("{} is a structure of {} bytes", key, bytes), text, part);
+  if (!place.part && bytes != p.bytes)
+    throw InputError::whole(
+        fmt::format("the parameter has {} bytes, and {} {}", p.bytes, value_name(value) + " has", bytes),
+        text,
+        p.bytes == 128 && p.array ? "of a tensor map: 0=A:f16[128][64] box[64][64] 128B"
+        : p.array                 ? part
+                                  : "");
+  if (place.offset > p.bytes || bytes > p.bytes - place.offset)
+    throw InputError::whole(fmt::format("the parameter has {} bytes, and {} bytes at {} are not in it",
+                                        p.bytes, bytes, place.offset),
+                            text);
+  if (auto const* const a = std::get_if<FlowArray>(&value);
+      a != nullptr && !a->box.empty() && (place.offset % tensor_align != 0 || !p.array))
+    throw InputError::whole("a tensor map begins at a multiple of 64 bytes of a structure", text);
+  if (untyped)
+    if (std::string const why = why_no_integer(*number, key, bytes); !why.empty())
+      throw InputError::whole(why, text, place.part ? fmt::format("of 8 bytes: {}:u64", text) : "");
+}
+
+/// The bytes of a parameter that a text gives. Throws InputError.
+FlowPlace check_param(ptx::Function const& kernel, std::string const& text, std::string const& key,
+                      FlowParam const& value) {
+  std::optional<FlowPlace> const place = flow_place(kernel, key);
+  if (!place)
     throw InputError::whole(fmt::format("the kernel has no parameter {}", key), text,
                             fmt::format("it has {}: #0 to #{}", kernel.params.size(),
                                         std::max<std::size_t>(kernel.params.size(), 1) - 1));
-  if (auto const* const number = std::get_if<ParameterValue>(&value)) {
-    if (std::string const why = why_no_parameter(kernel, {{key, *number}}); !why.empty())
-      throw InputError::whole(why, text);
-    return;
-  }
-  FlowArray const& a = std::get<FlowArray>(value);
-  if (!a.box.empty()) {
-    if (!kernel.params[*at].array || kernel.params[*at].bytes != 128)
-      throw InputError::whole("the parameter is no tensor map of 128 bytes", text);
-    return;
-  }
-  std::uint64_t const bytes = a.extents.empty() ? a.bits / 8 : 8;
-  if (kernel.params[*at].array || kernel.params[*at].bytes != bytes)
-    throw InputError::whole(
-        fmt::format("the parameter has {} bytes, and {} {}", kernel.params[*at].bytes,
-                    a.extents.empty() ? a.name + " has" : "a pointer to " + a.name + " has", bytes),
-        text,
-        kernel.params[*at].bytes == 128 && kernel.params[*at].array
-            ? "of a tensor map: 0=A:f16[128][64] box[64][64] 128B"
-            : "");
+  check_place(kernel, text, key, *place, value);
+  return *place;
 }
 
 /// Takes the parameters into a launch; returns the arrays.
 std::vector<FlowArray> take_params(ptx::Function const& kernel, std::vector<std::string> const& texts,
                                    FlowLaunch& launch) {
   std::vector<FlowArray> arrays;
-  std::vector<std::size_t> seen;
+  std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t>
+      seen;  // parameter and first byte, the last byte
   std::uint64_t elements = 0;
   for (std::string const& text : texts) {
     auto param = parse_flow_param(text);
-    check_param(kernel, text, param.first, param.second);
-    std::size_t const at = *parameter_of(kernel, param.first);
-    if (std::find(seen.begin(), seen.end(), at) != seen.end())
-      throw InputError::whole("this parameter has a value already", text);
-    seen.push_back(at);
+    FlowPlace const place = check_param(kernel, text, param.first, param.second);
+    std::uint64_t const last = place.offset + flow_bytes(kernel, place, param.second) - 1;
+    auto const before = seen.upper_bound({place.param, last});
+    if (before != seen.begin() && std::prev(before)->first.first == place.param &&
+        std::prev(before)->second >= place.offset)
+      throw InputError::whole(place.part
+                                  ? fmt::format("bytes {} to {} of this parameter have a value already",
+                                                std::max(place.offset, std::prev(before)->first.second),
+                                                std::min(last, std::prev(before)->second))
+                                  : "this parameter has a value already",
+                              text);
+    seen[{place.param, place.offset}] = last;
     if (auto const* const a = std::get_if<FlowArray>(&param.second)) {
       if (std::any_of(arrays.begin(), arrays.end(),
                       [&](FlowArray const& other) { return other.name == a->name; }))

@@ -38,13 +38,36 @@ struct FlowArray {
   [[nodiscard]] std::string element(std::uint64_t index) const;
 };
 
+/// A number that a parameter or a part of it is.
+struct FlowValue {
+  std::uint64_t bits = 0;  ///< two's complement, or those of the type
+  bool negative = false;
+  std::string type{};  ///< `u64`; empty: an integer of the parameter's size, of 4 bytes in a structure
+};
+/// Value of a parameter or of a part of it.
+using FlowParam = std::variant<FlowArray, FlowValue>;
+
+/// Bytes of a kernel's parameter that a key stands for: `#0`, `n`, or with an offset within a structure `#0+8`.
+struct FlowPlace {
+  std::size_t param = 0;
+  std::uint64_t offset = 0;
+  bool part = false;  ///< it has an offset
+};
+/// Nothing where the kernel has no such parameter, or the offset is no number.
+[[nodiscard]] std::optional<FlowPlace> flow_place(ptx::Function const& kernel, std::string_view key);
+/// Bytes that a value takes at a place: of a pointer 8, of a tensor map 128.
+[[nodiscard]] std::uint64_t flow_bytes(ptx::Function const& kernel, FlowPlace const& place,
+                                       FlowParam const& value);
+/// The bits of a number in a floating-point type; nothing where it has no such number.
+[[nodiscard]] std::optional<std::uint64_t> flow_bits(double value, std::string_view type);
+
 /// A launch of which blocks are executed.
 struct FlowLaunch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
   std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory
-  std::map<std::string, std::variant<FlowArray, ParameterValue>> params{};  ///< by name; `#0` is the first
+  std::map<std::string, FlowParam> params{};  ///< by key, as flow_place() reads it; `#0` is the first
   bool every_element =
       false;  ///< without expectations: the terms of all elements that are written, not of the first alone
   /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.

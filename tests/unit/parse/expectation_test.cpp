@@ -62,12 +62,74 @@ TEST(Expectation, ReadsParameters) {
   EXPECT_EQ(a.bits, 16U);
   EXPECT_EQ(a.extents, (std::vector<std::uint64_t>{16, 64}));
   EXPECT_EQ(a.element(65), "A[1][1]");
-  EXPECT_EQ(std::get<ParameterValue>(parse_flow_param("n=-1").second).bits, ~std::uint64_t{0});
-  EXPECT_EQ(std::get<ParameterValue>(parse_flow_param("n=0x10").second).bits, 16U);
+  EXPECT_EQ(std::get<FlowValue>(parse_flow_param("n=-1").second).bits, ~std::uint64_t{0});
+  EXPECT_EQ(std::get<FlowValue>(parse_flow_param("n=0x10").second).bits, 16U);
   EXPECT_TRUE(std::get<FlowArray>(parse_flow_param("2=alpha:f32").second).extents.empty());
   for (std::string const& text : {"A:f16[4]", "0=A", "0=A:f16[0]", "0=A:e2m1[4]", "0=A:fp8[4]", "0=A:f16[4",
                                   "0=A:f16[67108865]", "0=A:f16[8192][8193]", "0=A:f16[4] x", "=A:f16[4]"})
     EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
+}
+
+TEST(Expectation, ReadsNumbersOfATypeAndPartsOfAStructure) {
+  auto const bits = [](std::string const& text) {
+    return std::get<FlowValue>(parse_flow_param(text).second).bits;
+  };
+  EXPECT_EQ(parse_flow_param("0+0x10=3").first, "#0+16");
+  EXPECT_EQ(parse_flow_param("args+8=A:f16[4]").first, "args+8");
+  EXPECT_EQ(bits("0=1.5:f32"), 0x3fc00000U);
+  EXPECT_EQ(bits("0=-2:f64"), 0xc000000000000000U);
+  EXPECT_EQ(bits("0=1:f16"), 0x3c00U);
+  EXPECT_EQ(bits("0=-0.25:half"), 0xb400U);
+  EXPECT_EQ(bits("0=65504:f16"), 0x7bffU);
+  EXPECT_EQ(bits("0=5.9604644775390625e-08:f16"), 1U);
+  EXPECT_EQ(bits("0=0.00006103515625:f16"), 0x400U) << "the least normal number";
+  EXPECT_EQ(bits("0=0.1875:bf16"), 0x3e40U);
+  EXPECT_EQ(bits("0=448:e4m3"), 0x7eU);
+  EXPECT_EQ(bits("0=-1:i8"), ~std::uint64_t{0});
+  EXPECT_EQ(bits("0=0xff:u8"), 0xffU);
+  EXPECT_EQ(std::get<FlowValue>(parse_flow_param("0=64:u64").second).type, "u64");
+  for (std::string const& text :
+       {"0=0.1:f16", "0=65520:f16", "0=0.1:f32", "0=449:e4m3", "0=256:u8", "0=-129:i8", "0=128:i8",
+        "0=-1:u32", "0=1.5:u32", "0=1.5", "0=1:u4", "0=1:word", "0=1e:f32", "0=0x1p3:f32", "0+=1", "0+x=1",
+        "+8=1", "0+-8=1", "0=18446744073709551616"})
+    EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
+}
+
+TEST(FlowQuestion, TakesPartsOfStructures) {
+  ptx::Module const module = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry one(.param .align 8 .b8 s[24], .param "
+      ".u32 n, .param .align "
+      "64 .b8 map[192], .param .align 2 .b8 h[2])\n{\nret;\n}\n",
+      "k.ptx");
+  auto const why_not = [&](std::vector<std::string> const& params) {
+    try {
+      (void)plan_flow(module, {"", "32", "1", {}, params, {}}, "k.ptx");
+    } catch (InputError const& error) {
+      return error.message;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why_not({"0+0=A:f16[4]", "s+8=3", "0+12=x:f32", "0+16=-1:i64", "1=7",
+                     "2+64=B:f16[8][8] box[8][8]", "3=1:f16"}),
+            "");
+  EXPECT_EQ(why_not({"3=-32768"}), "");
+  EXPECT_EQ(why_not({"3=-32769"}), "#3 has 16 bits: -32768 to 65535");
+  EXPECT_EQ(why_not({"1=4294967296"}), "#1 has 32 bits: -2147483648 to 4294967295");
+  EXPECT_EQ(why_not({"0+8=4294967296"}), "#0+8 has 32 bits: -2147483648 to 4294967295");
+  EXPECT_EQ(why_not({"0=3"}), "#0 is a structure of 24 bytes");
+  EXPECT_EQ(why_not({"0=A:f16[4]"}), "the parameter has 24 bytes, and a pointer to A has 8");
+  EXPECT_EQ(why_not({"1=7:u64"}), "the parameter has 4 bytes, and a number of type u64 has 8");
+  EXPECT_EQ(why_not({"0+17=A:f16[4]"}), "the parameter has 24 bytes, and 8 bytes at 17 are not in it");
+  EXPECT_EQ(why_not({"0+18446744073709551615=1"}),
+            "the parameter has 24 bytes, and 4 bytes at 18446744073709551615 are not in it");
+  EXPECT_EQ(why_not({"0+4=1:u64", "0+8=2"}), "bytes 8 to 11 of this parameter have a value already");
+  EXPECT_EQ(why_not({"0+8=2", "0+4=1:u64"}), "bytes 8 to 11 of this parameter have a value already");
+  EXPECT_EQ(why_not({"0+4=1", "1+0=1", "n=1"}), "this parameter has a value already");
+  EXPECT_EQ(why_not({"2+32=B:f16[8][8] box[8][8]"}),
+            "a tensor map begins at a multiple of 64 bytes of a structure");
+  EXPECT_EQ(why_not({"2=B:f16[8][8] box[8][8]"}),
+            "the parameter has 192 bytes, and a tensor map of B has 128");
+  EXPECT_EQ(why_not({"4+0=1"}), "the kernel has no parameter #4+0");
 }
 
 TEST(Expectation, ReadsTensorMaps) {

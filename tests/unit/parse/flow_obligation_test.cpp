@@ -28,6 +28,17 @@ ld.global.u32 %r2, [%rd5];
 st.global.u32 [%rd4], %r2;
 ret;
 }
+.entry part(.param .align 8 .b8 s[16]) {
+.reg .b32 %r<4>;
+.reg .b64 %rd<4>;
+ld.param.u64 %rd1, [s+8];
+ld.param.u32 %r1, [s];
+mov.u32 %r2, %tid.x;
+mul.wide.u32 %rd2, %r2, 4;
+add.s64 %rd3, %rd1, %rd2;
+st.global.u32 [%rd3], %r1;
+ret;
+}
 .entry race() {
 .reg .b32 %r<5>;
 .shared .align 4 .b8 tile[256];
@@ -82,6 +93,10 @@ TEST_F(FlowObligations, AreDecidedAsTheCommandDecides) {
   EXPECT_EQ(verdict(copy + arrays + "result = \"to[i] = from[31-i]\"\nexpect = \"refuted\""), "proved");
   EXPECT_EQ(verdict(copy + arrays), "proved") << "without a result: no race";
   EXPECT_EQ(verdict("kernel = \"race\"\nblock = 32"), "refuted");
+  std::string const part =
+      "kernel = \"part\"\nblock = [32]\nresult = \"to[i] = x\"\nparam = {\"0+8\" = \"to:u32[32]\", ";
+  EXPECT_EQ(verdict(part + "\"s+0\" = \"x:u32\"}"), "proved");
+  EXPECT_EQ(refusal(part + "\"s+0\" = 7}"), "no parameter is the array x");
   ObligationReport const report = decide(entry(good), {});
   EXPECT_EQ(report.detail, "32 of 32 elements right");
   EXPECT_EQ(
