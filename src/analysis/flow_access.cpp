@@ -70,23 +70,26 @@ Word BlockRun::read_written(Now const& now, Bytes& from, std::uint64_t address, 
   return out;
 }
 
+/// A byte of an element that nothing has written.
+Word BlockRun::element_byte(Now const& now, std::uint64_t address) {
+  std::uint32_t const id = kernel_.array_of(address);
+  unsigned const each = kernel_.arrays[id].bits / 8;
+  std::uint64_t const at = address & ((std::uint64_t{1} << array_shift) - 1);
+  Word out;
+  out.part[0] = names_.element(id, at / each, now.index) * 8 + static_cast<std::uint32_t>(at % each);
+  out.named = 1;
+  return out;
+}
+
 /// Bytes of an array: elements, or what the block has written there.
 Word BlockRun::read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane) {
   Word out;
-  std::uint32_t const id = kernel_.array_of(address);
-  unsigned const each = kernel_.arrays[id].bits / 8;
   Toucher const by{thread(now.warp, lane), now.index, 0};
   for (unsigned i = 0; i < bytes; ++i) {
-    std::uint64_t const at = (address & ((std::uint64_t{1} << array_shift) - 1)) + i;
-    if (global_.find(address + i) != nullptr) {
-      Word const one = read_written(now, global_, address + i, 1, lane);
-      out.number |= one.number << 8 * i;
-      out.part[i] = one.part[0];
-    } else {
-      global_.read_first(address + i, by);
-      out.part[i] = names_.element(id, at / each, now.index) * 8 + static_cast<std::uint32_t>(at % each);
-    }
-    if (out.part[i] != 0) out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+    bool const written = global_.find(address + i) != nullptr;
+    if (!written) global_.read_first(address + i, by);
+    place(out, i, written ? read_written(now, global_, address + i, 1, lane) : element_byte(now, address + i),
+          1);
   }
   return out;
 }

@@ -19,19 +19,24 @@ std::size_t operands_of(Decoded const& d) {
     case Handler::stmatrix:
     case Handler::movmatrix:
     case Handler::real:
+    case Handler::bulk_store:
       return 2;
     case Handler::convert:
       return d.parts.back() == "f32" && d.parts.size() > 2 && d.parts[d.parts.size() - 2].ends_with("x2") ? 3
                                                                                                           : 2;
     case Handler::copy_async:
     case Handler::bulk_copy:
+    case Handler::bulk_store_bytes:
     case Handler::compare:
     case Handler::vote:
       return 3;
     case Handler::wgmma:
     case Handler::mma:
     case Handler::shuffle:
+    case Handler::bulk_load_bytes:
       return 4;
+    case Handler::bulk_groups:
+      return d.has("wait_group") ? 1 : 0;
     case Handler::elect:
     case Handler::wgmma_wait:
       return 1;
@@ -53,9 +58,11 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
     : kernel_(kernel),
       number_(number),
       names_(names),
-      clocks_(kernel.threads + (kernel.asynchronous ? most_mbarriers + kernel.warps() : 0)),
+      clocks_(kernel.threads + (kernel.asynchronous ? most_mbarriers + kernel.warps() : 0) +
+              (kernel.stores_bulk ? 2 * kernel.threads : 0)),
       groups_(kernel.threads),
       fences_(kernel.threads),
+      global_fences_(kernel.threads),
       shared_([](std::uint64_t at) { return fmt::format("byte 0x{:x} of shared memory", at); }, clocks_,
               groups_, kernel.threads),
       global_([&kernel](std::uint64_t at) { return kernel.element_at(at); }, clocks_, groups_,
@@ -64,6 +71,8 @@ BlockRun::BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number
   for (unsigned t = 0; t < kernel.threads; ++t)
     local_.emplace_back([](std::uint64_t) { return std::string("local memory"); }, clocks_, groups_,
                         kernel.threads);
+  cluster_.phase_of.resize(kernel.threads);
+  bulk_groups_.resize(kernel.threads);
   temporaries_.resize((kernel.program.widths.size() - registers_) * 32);
 }
 
@@ -205,6 +214,8 @@ bool BlockRun::dispatch(Now const& now) {
       return barrier(now);
     case Handler::warp_barrier:
       return warp_barrier(now), true;
+    case Handler::cluster_barrier:
+      return cluster_barrier(now);
     case Handler::ldmatrix:
       return matrices(now, true), true;
     case Handler::stmatrix:
@@ -225,24 +236,37 @@ bool BlockRun::dispatch(Now const& now) {
       return compare(now), true;
     case Handler::convert:
       return convert(now), true;
+    default:
+      return dispatch_async(now);
+  }
+}
+
+/// Instructions of the asynchronous proxy, and those that are not executed.
+bool BlockRun::dispatch_async(Now const& now) {
+  switch (now.decoded.handler) {
     case Handler::mbarrier:
       return mbarrier(now);
     case Handler::proxy_fence:
-      for (unsigned lane = 0; lane < 32; ++lane)
-        if ((now.mask >> lane & 1) != 0) fences_.fence(thread(now.warp, lane), clocks_);
-      return true;
+      return proxy_fence(now), true;
     case Handler::bulk_copy:
       return bulk_copy(now), true;
+    case Handler::bulk_store:
+      return bulk_store(now), true;
+    case Handler::bulk_load_bytes:
+      return bulk_load_bytes(now), true;
+    case Handler::bulk_store_bytes:
+      return bulk_store_bytes(now), true;
+    case Handler::bulk_groups:
+      return bulk_groups(now), true;
     case Handler::wgmma:
       return wgmma(now), true;
     case Handler::wgmma_fence:
     case Handler::wgmma_commit:
     case Handler::wgmma_wait:
       return wgmma_groups(now), true;
-    case Handler::refused:
-      break;
+    default:
+      refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
   }
-  refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
 }
 
 // ------------------------------------------------------------------------------------------ barriers
@@ -294,6 +318,7 @@ void BlockRun::release_barriers() {
     clocks_.join(b.arrived, takers);
     b = Barrier{};
   }
+  end_cluster_phase();
 }
 
 void BlockRun::warp_barrier(Now const& now) {
@@ -307,6 +332,62 @@ void BlockRun::warp_barrier(Now const& now) {
       members.push_back(thread(now.warp, lane));
     }
   clocks_.join(members, members);
+}
+
+/// fence.proxy.async: of shared memory, of global memory, or of both.
+void BlockRun::proxy_fence(Now const& now) {
+  bool const global = now.decoded.has("global");
+  bool const in_shared = now.decoded.has("shared::cta") || now.decoded.has("shared::cluster");
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((now.mask >> lane & 1) == 0) continue;
+    if (!global) fences_.fence(thread(now.warp, lane), clocks_);
+    if (!in_shared) global_fences_.fence(thread(now.warp, lane), clocks_);
+  }
+}
+
+/// barrier.cluster.arrive and .wait. Other blocks of the cluster arrive, too: for this block they are waited for. False if the warp waits.
+bool BlockRun::cluster_barrier(Now const& now) {
+  bool const arrives = now.decoded.has("arrive");
+  if (now.decoded.has("aligned") && now.mask != now.warp.live)
+    refuse(now.index, "a part of a warp is at a barrier of the cluster that all of it executes");
+  for (unsigned lane = 0; lane < 32 && !arrives; ++lane) {
+    if ((now.mask >> lane & 1) == 0) continue;
+    std::uint64_t const phase = cluster_.phase_of[thread(now.warp, lane)];
+    if (phase == 0) refuse(now.index, "it waits at the barrier of the cluster and has not arrived");
+    if (phase > cluster_.phase) return false;
+  }
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((now.mask >> lane & 1) == 0) continue;
+    unsigned const t = thread(now.warp, lane);
+    std::uint64_t& phase = cluster_.phase_of[t];
+    if (!arrives) {
+      if (cluster_.complete) clocks_.take(cluster_.complete, t);
+      phase = 0;
+      continue;
+    }
+    if (phase != 0)
+      refuse(now.index, "it arrives at the barrier of the cluster, and has not waited since it did");
+    phase = cluster_.phase + 1;
+    cluster_.arrived.push_back(t);
+    if (!now.decoded.has("relaxed")) cluster_.givers.push_back(t);
+  }
+  end_cluster_phase();
+  return true;
+}
+
+/// Completes the phase of the cluster's barrier that all threads have arrived at which have not ended.
+void BlockRun::end_cluster_phase() {
+  ClusterBarrier& c = cluster_;
+  unsigned left = 0;
+  for (Warp const& warp : warps_) left += static_cast<unsigned>(std::popcount(warp.live));
+  auto const here = std::count_if(c.arrived.begin(), c.arrived.end(),
+                                  [&](unsigned t) { return (warps_[t / 32].live >> t % 32 & 1) != 0; });
+  if (c.arrived.empty() || static_cast<unsigned>(here) < left) return;
+  std::sort(c.givers.begin(), c.givers.end());
+  c.complete = c.givers.empty() ? nullptr : clocks_.moments(c.givers);
+  for (unsigned const t : c.givers) clocks_.tick(t);
+  c.arrived.clear(), c.givers.clear();
+  ++c.phase;
 }
 
 // ----------------------------------------------------------------------------------------- mbarriers

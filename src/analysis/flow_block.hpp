@@ -4,9 +4,12 @@
 #include "flow_kernel.hpp"
 #include "flow_memory.hpp"
 
+#include <swizproof/hardware/fragment.hpp>
+
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace swizproof::flow_detail {
@@ -37,14 +40,26 @@ class BlockRun {
     bool passed = false;  ///< a barrier that it has waited at: the instruction is over
     // wgmma
     std::vector<std::uint32_t> groups{};  ///< the clock of its unit at each commit
-    /// Accumulators that are not complete: the group that they belong to, and the instruction.
-    std::map<std::uint32_t, std::pair<std::size_t, std::uint32_t>> in_flight{};
+    /// A register that a wgmma uses which is not complete: its group and instruction, and if it is an accumulator or a part of A.
+    struct InFlight {
+      std::size_t group = 0;
+      std::uint32_t line = 0;
+      bool accumulator = true;
+    };
+    std::map<std::uint32_t, InFlight> in_flight{};
     std::vector<bool> written{};  ///< registers that were written since its last wgmma.fence
     bool fenced = false;
   };
   struct Barrier {
     std::vector<unsigned> arrived{}, waiting{};  ///< threads, warps
     unsigned expected = 0;                       ///< threads; 0: all of the block that are left
+  };
+  /// The barrier of the cluster, as one block has it.
+  struct ClusterBarrier {
+    std::vector<unsigned> arrived{}, givers{};  ///< threads; those whose memory it orders
+    std::vector<std::uint64_t> phase_of{};      ///< of each thread: 1 + the phase that it has arrived at
+    std::uint64_t phase = 0;
+    Clocks::Moments complete{};
   };
   struct PhaseBarrier {
     std::uint32_t count = 0, pending = 0;
@@ -53,6 +68,12 @@ class BlockRun {
     unsigned slot = 0;       ///< number of its clock
     std::vector<unsigned> arrived{};
     Clocks::Moments complete{};
+  };
+  /// A box of a tensor map that a copy moves, and where it is, the outermost coordinate first.
+  struct Box {
+    FlowArray const& array;
+    std::uint32_t id = 0;
+    std::vector<std::int64_t> at{};
   };
   /// One instruction of one warp.
   struct Now {
@@ -71,9 +92,13 @@ class BlockRun {
   void branch(Warp& warp);
   bool execute(Warp& warp, ptx::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
+  bool dispatch_async(Now const& now);
   bool barrier(Now const& now);
   void release_barriers();
   void warp_barrier(Now const& now);
+  bool cluster_barrier(Now const& now);
+  void proxy_fence(Now const& now);
+  void end_cluster_phase();
   bool mbarrier(Now const& now);
   void count_arrival(PhaseBarrier& b, Now const& now, unsigned lane, std::uint32_t count);
   void end_phase(PhaseBarrier& b);
@@ -114,19 +139,42 @@ class BlockRun {
   Word read(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane);
   Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane);
   Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane);
+  Word element_byte(Now const& now, std::uint64_t address);
   void write(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
              Word const& value, std::uint32_t group = 0);
   void check_bounds(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
                     char const* verb) const;
 
-  // flow_async.cpp: the TMA and wgmma
+  // flow_bulk.cpp: bulk copies
   void bulk_copy(Now const& now);
-  void copy_box(Now const& now, unsigned lane, FlowArray const& a, std::uint32_t id,
-                std::vector<std::int64_t> const& at, std::uint64_t to, unsigned unit);
+  void bulk_store(Now const& now);
+  void bulk_load_bytes(Now const& now);
+  void bulk_store_bytes(Now const& now);
+  std::uint64_t bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t global);
+  void bulk_groups(Now const& now);
+  PhaseBarrier& bulk_barrier(Now const& now, ptx::Operand const& where, unsigned lane);
+  [[nodiscard]] Box box_of(Now const& now, ptx::Operand const& from, unsigned lane);
+  template <class Fn>
+  void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn);
+  Word read_async(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, Toucher const& by);
+  Word read_source(Now const& now, std::uint64_t address, Toucher const& by);
+  static void write_async(Bytes& to, std::uint64_t address, Toucher const& by, Word const& value);
+  /// The clocks of what the stores of a thread read and write.
+  [[nodiscard]] unsigned unit_of_store(unsigned t) const {
+    return kernel_.threads + most_mbarriers + kernel_.warps() + t;
+  }
+  [[nodiscard]] unsigned unit_of_written(unsigned t) const { return unit_of_store(t) + kernel_.threads; }
+
+  // flow_async.cpp: wgmma
   void wgmma(Now const& now);
+  void check_wgmma(Now const& now, bool registers);
   void wgmma_groups(Now const& now);
   void check_registers(Warp& warp, Now const& now);
-  void need_fence(Now const& now, ptx::Operand const& accumulators) const;
+  void need_fence(Now const& now, ptx::Operand const& registers, char const* what) const;
+  void need_idle(Now const& now, ptx::Operand const& registers, bool accumulators) const;
+  [[nodiscard]] std::vector<Name> wgmma_registers(Now const& now, Fragment const& fragment,
+                                                  std::string_view type);
+  void accumulate(Now const& now, std::uint32_t product, unsigned columns, std::string_view type);
   [[nodiscard]] std::vector<Name> wgmma_operand(Now const& now, std::uint64_t descriptor, bool mn_major,
                                                 unsigned first, unsigned rows, unsigned depth,
                                                 std::string_view type);
@@ -154,13 +202,16 @@ class BlockRun {
   Names& names_;
   Clocks clocks_;
   AsyncGroups groups_;
-  ProxyFences fences_;
+  ProxyFences fences_, global_fences_;  ///< of shared and of global memory
   Bytes shared_, global_;
   std::vector<Bytes> local_;
   std::vector<Warp> warps_{};
   std::vector<Word> temporaries_{};
   std::map<std::uint64_t, Barrier> barriers_{};
+  ClusterBarrier cluster_{};
   std::map<std::uint64_t, PhaseBarrier> phase_barriers_{};
+  std::vector<std::vector<std::uint32_t>>
+      bulk_groups_{};   ///< of each thread: its clock of stores at each commit
   unsigned slots_ = 0;  ///< mbarriers that were initialised
   std::uint64_t steps_ = 0;
   std::uint32_t registers_ = 0;

@@ -57,15 +57,44 @@ Handler async_handler(Decoded const& d) {
                                                                         : Handler::refused;
 }
 
-/// Copies of a tensor's box into the block's own shared memory, which complete on an mbarrier.
+/// Bulk copies between global memory and the block's own shared memory. Their other forms have other words: multicast, im2col, gather.
 Handler bulk_handler(Decoded const& d) {
-  bool const loads = d.has("tensor") && d.has("global") &&
-                     (d.has("shared::cluster") || d.has("shared::cta")) &&
-                     d.has("mbarrier::complete_tx::bytes");
-  bool const special = d.has("multicast::cluster") || d.has("im2col") || d.has("prefetch") ||
-                       d.has("cta_group::1") || d.has("cta_group::2");
-  return loads && !special && d.parts.size() > 5 && d.parts[5].starts_with("shared") ? Handler::bulk_copy
-                                                                                     : Handler::refused;
+  constexpr std::string_view known[] = {"cp",
+                                        "async",
+                                        "bulk",
+                                        "tensor",
+                                        "1d",
+                                        "2d",
+                                        "3d",
+                                        "4d",
+                                        "5d",
+                                        "global",
+                                        "tile",
+                                        "shared::cta",
+                                        "shared::cluster",
+                                        "mbarrier::complete_tx::bytes",
+                                        "bulk_group",
+                                        "L2::cache_hint",
+                                        "commit_group",
+                                        "wait_group",
+                                        "read"};
+  for (std::string_view const p : d.parts)
+    if (!one_of(p, known)) return Handler::refused;
+  if (d.has("commit_group") || d.has("wait_group")) return Handler::bulk_groups;
+  std::size_t const at = d.has("tensor") ? 5 : 3;
+  if (d.parts.size() < at + 3) return Handler::refused;
+  bool const in_shared = d.parts[at + 1] == "shared::cta" || d.parts[at + 1] == "shared::cluster";
+  if (d.parts[at].starts_with("shared") && d.parts[at + 1] == "global" &&
+      d.has("mbarrier::complete_tx::bytes"))
+    return d.has("tensor") ? Handler::bulk_copy : Handler::bulk_load_bytes;
+  if (d.parts[at] == "global" && in_shared && d.has("bulk_group"))
+    return d.has("tensor") ? Handler::bulk_store : Handler::bulk_store_bytes;
+  return Handler::refused;
+}
+
+/// Instructions that use the clocks behind those of the threads.
+bool is_asynchronous(Handler h) {
+  return h == Handler::wgmma || (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
 }
 
 Handler wgmma_handler(Decoded const& d) {
@@ -83,7 +112,9 @@ Handler handler_of(Decoded const& d) {
   if (op == "st" && !d.has("async") && !d.has("bulk")) return Handler::store;
   if (op == "cp") return async_handler(d);
   if (op == "bar" || op == "barrier") {
-    if (d.has("red") || d.has("cluster")) return Handler::refused;
+    if (d.has("cluster"))
+      return d.has("arrive") || d.has("wait") ? Handler::cluster_barrier : Handler::refused;
+    if (d.has("red")) return Handler::refused;
     return d.has("warp") ? Handler::warp_barrier : Handler::barrier;
   }
   if (op == "ldmatrix") return Handler::ldmatrix;
@@ -145,8 +176,12 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
 void FlowKernel::decode() {
   for (ptx::Instruction const& i : function.body)
     decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode));
-  for (Decoded const& d : decoded)
-    asynchronous = asynchronous || d.handler == Handler::bulk_copy || d.handler == Handler::wgmma;
+  for (Decoded const& d : decoded) {
+    asynchronous = asynchronous || is_asynchronous(d.handler);
+    stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
+                  d.handler == Handler::bulk_groups;
+    clustered = clustered || d.handler == Handler::cluster_barrier;
+  }
   ranges.assign(program.blocks.size(), {0, 0});
   for (std::uint32_t n = 0; n < program.instructions.size(); ++n) {
     auto& [first, last] = ranges[program.instructions[n].block];

@@ -26,6 +26,7 @@ enum class Handler : std::uint8_t {
   wait,
   barrier,
   warp_barrier,
+  cluster_barrier,
   ldmatrix,
   stmatrix,
   movmatrix,
@@ -38,8 +39,12 @@ enum class Handler : std::uint8_t {
   convert,
   mbarrier,
   proxy_fence,
-  bulk_copy,  ///< of a tensor, into shared memory
-  wgmma,      ///< wgmma.mma_async
+  bulk_copy,         ///< of a tensor, into shared memory
+  bulk_store,        ///< of a tensor, from shared memory
+  bulk_load_bytes,   ///< of plain bytes, into shared memory
+  bulk_store_bytes,  ///< of plain bytes, from shared memory
+  bulk_groups,       ///< cp.async.bulk.commit_group, .wait_group
+  wgmma,             ///< wgmma.mma_async
   wgmma_fence,
   wgmma_commit,
   wgmma_wait,
@@ -96,7 +101,9 @@ struct FlowKernel {
   std::map<std::uint64_t, std::uint32_t> tensors{};  ///< array of each tensor map, by its address
   std::uint64_t params_end = tensor_start;
   unsigned threads = 1;
-  bool asynchronous = false;  ///< it has wgmma or copies of the TMA
+  bool asynchronous = false;  ///< it has wgmma or bulk copies
+  bool stores_bulk = false;   ///< it has bulk copies from shared memory
+  bool clustered = false;     ///< it has barriers of clusters: these may order its blocks
 
   [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
 

@@ -42,15 +42,24 @@ void AsyncGroups::wait(unsigned thread, std::uint32_t pending, bool all, std::ui
 }
 
 void ProxyFences::fence(unsigned thread, Clocks& clocks) {
-  own_[thread].push_back(clocks.now(thread));
-  seen_[thread] = clocks.moments({thread});
+  fences_[thread].push_back({clocks.now(thread), clocks.moments({thread})});
   clocks.tick(thread);
 }
 
+bool ProxyFences::by_one(unsigned by, unsigned of, std::uint32_t when, unsigned thread,
+                         Clocks const& clocks) const {
+  // The last of its fences that is ordered before: it has the most before it.
+  auto const& all = fences_[by];
+  auto const behind = std::partition_point(
+      all.begin(), all.end(), [&](Fence const& f) { return clocks.ordered(by, f.when, thread); });
+  return behind != all.begin() && (*std::prev(behind)->before)[of] >= when;
+}
+
 bool ProxyFences::between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const {
-  auto const own = std::lower_bound(own_[of].begin(), own_[of].end(), when);
-  if (own != own_[of].end() && clocks.ordered(of, *own, thread)) return true;
-  return seen_[thread] && (*seen_[thread])[of] >= when;
+  if (by_one(of, of, when, thread, clocks) || by_one(thread, of, when, thread, clocks)) return true;
+  for (unsigned by = 0; by < fences_.size(); ++by)
+    if (by_one(by, of, when, thread, clocks)) return true;
+  return false;
 }
 
 Cell& Bytes::cell(std::uint64_t address) {
@@ -71,9 +80,15 @@ Cell const* Bytes::find(std::uint64_t address) const {
 }
 
 std::string Bytes::who(unsigned doer) const {
-  if (doer < threads_) return fmt::format("thread {}", doer);
-  return doer < threads_ + most_mbarriers ? "the TMA"
-                                          : fmt::format("wgmma of warp {}", doer - threads_ - most_mbarriers);
+  unsigned const mbarriers = threads_, warps = mbarriers + most_mbarriers, stores = first_store();
+  if (doer < mbarriers) return fmt::format("thread {}", doer);
+  if (doer < warps) return "the TMA";
+  if (doer < stores) return fmt::format("wgmma of warp {}", doer - warps);
+  return fmt::format("the bulk store of thread {}", (doer - stores) % threads_);
+}
+
+char const* Bytes::order_of(unsigned doer) const {
+  return doer < first_store() ? "barrier" : "wait for its bulk group";
 }
 
 void Bytes::note(Cell& c, Toucher const& by) {
@@ -105,8 +120,8 @@ void Bytes::check_write(Cell const& c, std::uint64_t address, Toucher const& by,
   }
   if (!clocks_.ordered(c.thread, c.clock, by.thread))
     throw FlowConflict{
-        fmt::format("{} {} {}, which {} {}: no barrier is between them", who(by.doer()), verb,
-                    place_(address), who(c.thread), c.thread < threads_ ? "has written" : "writes"),
+        fmt::format("{} {} {}, which {} {}: no {} is between them", who(by.doer()), verb, place_(address),
+                    who(c.thread), c.thread < threads_ ? "has written" : "writes", order_of(c.thread)),
         {by.line, c.line}};
 }
 
@@ -128,8 +143,8 @@ void Bytes::write(std::uint64_t address, Toucher const& by, std::uint32_t part, 
   for (Cell::Reader const& r : c.readers)
     if (!clocks_.ordered(r.thread, r.clock, by.thread))
       throw FlowConflict{
-          fmt::format("{} writes {}, which {} {}: no barrier is between them", who(by.doer()),
-                      place_(address), who(r.thread), r.thread < threads_ ? "has read" : "reads"),
+          fmt::format("{} writes {}, which {} {}: no {} is between them", who(by.doer()), place_(address),
+                      who(r.thread), r.thread < threads_ ? "has read" : "reads", order_of(r.thread)),
           {by.line, r.line}};
   c.readers.clear();
   c.part = part, c.number = number, c.written = true;

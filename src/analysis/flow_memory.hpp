@@ -12,7 +12,8 @@
 
 namespace swizproof::flow_detail {
 
-/// Mbarriers that copies of the TMA may complete on. Clocks behind those of the threads: one for each of them, one for each warp's wgmma.
+/// Mbarriers that bulk copies may complete on. Clocks behind those of the threads: one for each of them, one for each warp's wgmma, two for
+/// each thread's bulk stores.
 inline constexpr unsigned most_mbarriers = 64;
 
 /// Clocks of threads: of each other thread, the last moment that a barrier orders before its own.
@@ -73,14 +74,20 @@ struct Toucher {
 /// Fences between ordinary accesses and those of wgmma and the TMA (fence.proxy.async).
 class ProxyFences {
  public:
-  explicit ProxyFences(unsigned threads) : own_(threads), seen_(threads) {}
+  explicit ProxyFences(unsigned threads) : fences_(threads) {}
   void fence(unsigned thread, Clocks& clocks);
-  /// True if a fence is between what `of` did at `when` and an access of wgmma that `thread` issues: by `of` or by `thread`.
+  /// True if a fence of any thread is between what `of` did at `when` and an access of the async proxy that `thread` issues.
   [[nodiscard]] bool between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const;
 
  private:
-  std::vector<std::vector<std::uint32_t>> own_;  ///< moments of each thread's fences
-  std::vector<Clocks::Moments> seen_;            ///< what was ordered before its last one
+  struct Fence {
+    std::uint32_t when;
+    Clocks::Moments before;  ///< what is ordered before it
+  };
+  /// True if a fence of `by` is between.
+  [[nodiscard]] bool by_one(unsigned by, unsigned of, std::uint32_t when, unsigned thread,
+                            Clocks const& clocks) const;
+  std::vector<std::vector<Fence>> fences_;  ///< of each thread
 };
 
 /// One byte.
@@ -133,12 +140,16 @@ class Bytes {
         if (cells[i].written || cells[i].read_before) fn(page * page_bytes + i, cells[i]);
   }
   static constexpr std::uint64_t page_bytes = 256;
+  /// `thread 3`; what copies or multiplies for threads has a number behind theirs.
+  [[nodiscard]] std::string who(unsigned doer) const;
 
  private:
   Cell& cell(std::uint64_t address);
+  /// The first clock of bulk stores.
+  [[nodiscard]] unsigned first_store() const { return threads_ + most_mbarriers + (threads_ + 31) / 32; }
+  /// `barrier`, or the wait that orders the accesses of a unit before others.
+  [[nodiscard]] char const* order_of(unsigned doer) const;
   void note(Cell& c, Toucher const& by);
-  /// `thread 3`; what copies or multiplies for threads has a number behind theirs.
-  [[nodiscard]] std::string who(unsigned doer) const;
   void check_write(Cell const& c, std::uint64_t address, Toucher const& by, char const* verb) const;
 
   std::function<std::string(std::uint64_t)> place_;

@@ -345,16 +345,24 @@ class Launched {
     if (!fresh && at->second != number_of_block_) at->second = several;
   }
 
+  /// Makes the answer unknown where barrier.cluster may order accesses of two blocks; false where the kernel has none.
+  bool clustered(std::string const& text, std::uint32_t line) {
+    if (!kernel_.clustered) return false;
+    report_.reason = text + ": whether barrier.cluster orders them is not modelled";
+    report_.at = kernel_.line(line);
+    return true;
+  }
+
   /// An element that one block reads and another writes is a race.
   bool read_elsewhere() {
     for (auto const& [w, by] : by_block_) {
       auto const reader = readers_.find(std::uint64_t{w.array} << 48 | w.element);
       if (reader == readers_.end() || reader->second == by.count) continue;
-      report_.fault = FlowFault{
+      std::string const text =
           fmt::format("{} is written by block {},{},{} and read by another block",
-                      kernel_.arrays[w.array].element(w.element), by.number[0], by.number[1], by.number[2]),
-          by.number,
-          {kernel_.line(by.line)}};
+                      kernel_.arrays[w.array].element(w.element), by.number[0], by.number[1], by.number[2]);
+      if (clustered(text, by.line)) return true;
+      report_.fault = FlowFault{text, by.number, {kernel_.line(by.line)}};
       report_.verdict = FlowVerdict::refuted;
       return true;
     }
@@ -368,11 +376,12 @@ class Launched {
         w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->line});
     if (fresh) return true;
     auto const& other = at->second.number;
-    FlowFault fault{fmt::format("{} is written by block {},{},{} and by block {},{},{}",
-                                kernel_.arrays[w.array].element(w.element), other[0], other[1], other[2],
-                                number[0], number[1], number[2]),
-                    number,
-                    {kernel_.line(block.global().find(address_of(w, block))->line)}};
+    std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
+                                         kernel_.arrays[w.array].element(w.element), other[0], other[1],
+                                         other[2], number[0], number[1], number[2]);
+    std::uint32_t const line = block.global().find(address_of(w, block))->line;
+    if (clustered(text, line)) return false;
+    FlowFault fault{text, number, {kernel_.line(line)}};
     report_.fault = std::move(fault);
     report_.verdict = FlowVerdict::refuted;
     return false;
