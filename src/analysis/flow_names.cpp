@@ -416,6 +416,18 @@ void Names::multiply(FlowSum const& a, FlowSum const& b, double coefficient, Flo
 
 // ------------------------------------------------------------------------------------------- ways
 
+bool Names::is_number(Name n) const {
+  while (nodes_[n].kind == NameKind::moved || nodes_[n].kind == NameKind::converted) n = nodes_[n].a;
+  if (nodes_[n].kind == NameKind::number) return true;
+  return nodes_[n].kind == NameKind::element && arrays_[array_of(nodes_[n].a)].extents.empty();
+}
+
+bool Names::passes(NameNode const& node, bool first) const {
+  Name const other = first ? static_cast<Name>(node.b) : node.a;
+  if (node.kind == NameKind::product) return is_number(other);
+  return nodes_[other].kind == NameKind::product && nodes_[other].line == node.line;  // fma: c, of a * b + c
+}
+
 /// Follows an element down to where it was loaded; appends the instructions, the last one first.
 bool Names::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) const {
   if (depth > 4000 || n == 0 || way.size() > 4000 || ++visits_ > most_visits) return false;
@@ -440,8 +452,15 @@ bool Names::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way,
       return in(node.a);
     case NameKind::sum:
     case NameKind::product:
-      way.push_back(node.line);
-      if (in(node.a) || in(node.b)) return true;
+      for (bool const first : {true, false}) {
+        bool const pass = passes(node, first);
+        if (!pass) way.push_back(node.line);
+        if (in(first ? node.a : static_cast<Name>(node.b))) {
+          if (pass) passed_.push_back(node.line);
+          return true;
+        }
+        way.resize(length);
+      }
       break;
     case NameKind::accumulated: {
       MatrixProduct const& p = products_[node.b];
@@ -477,6 +496,7 @@ std::uint32_t Names::added_twice(Name n, std::uint32_t element) const {
 std::vector<std::vector<std::uint32_t>> Names::way_of(Name n, FlowTerm const& term) const {
   std::vector<std::vector<std::uint32_t>> ways;
   visits_ = 0;
+  passed_.clear();
   // The accumulation with all of the factors, if one has them.
   for (Name at = n; at != 0;) {
     NameNode const& node = nodes_[at];

@@ -112,6 +112,8 @@ class Names {
   [[nodiscard]] FlowSum expand(Name n) const;
   /// Instructions that moved an element on its way into a value, the last one first. Of `term` is followed the product that it is.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> way_of(Name n, FlowTerm const& term) const;
+  /// Instructions that the last way_of() has left out: they add a sum that holds the element to another product, or multiply it by one number.
+  [[nodiscard]] std::vector<std::uint32_t> const& passed() const { return passed_; }
   /// The instruction that adds two values which both hold an element; 0 if none does.
   [[nodiscard]] std::uint32_t added_twice(Name n, std::uint32_t element) const;
   [[nodiscard]] std::string text(FlowTerm const& term) const;
@@ -145,6 +147,9 @@ class Names {
   void multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
                 std::uint32_t line) const;
   bool find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) const;
+  /// True if a product or a sum says nothing of where the element in its part `a` comes from.
+  [[nodiscard]] bool passes(NameNode const& node, bool first) const;
+  [[nodiscard]] bool is_number(Name n) const;
 
   std::vector<FlowArray> const& arrays_;
   std::vector<NameNode> nodes_;
@@ -158,6 +163,7 @@ class Names {
   std::map<std::array<std::uint32_t, 11>, Name> bits_;
   /// Nodes that one search for an element has looked at: a search of a sum whose parts are shared may take exponentially many.
   mutable std::uint64_t visits_ = 0;
+  mutable std::vector<std::uint32_t> passed_{};
   static constexpr std::uint64_t most_visits = std::uint64_t{1} << 20;
 };
 

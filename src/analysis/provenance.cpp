@@ -305,6 +305,9 @@ class Launched {
     std::vector<std::uint32_t> lines =
         describe(wrong.front().first, *wrong.front().second, block, names, number);
     rank(lines, sampled(wrong), sampled(right_ones), block, names);
+    std::stable_partition(lines.begin(), lines.end(), [&](std::uint32_t line) {
+      return std::find(weak_.begin(), weak_.end(), line) == weak_.end();
+    });
     for (std::uint32_t const line : twice_) std::erase(lines, line), lines.insert(lines.begin(), line);
     for (std::uint32_t const line : lines) report_.first->lines.push_back(kernel_.line(line));
     return true;
@@ -527,12 +530,16 @@ class Launched {
                                       Names& names) {
     std::vector<std::vector<std::uint32_t>> const ways = names.way_of(name, term);
     std::vector<std::vector<std::uint32_t>> ordered, cleared;
+    weak_ = names.passed();
     for (std::size_t i = 0; i < ways.size(); ++i) {
       if (ways[i].empty()) continue;
-      bool clear = false;
+      std::string const element = names.text(FlowTerm{{0, 0, term.factors[i]}, 1});
+      // A number that all elements have does not tell them apart.
+      bool clear = std::any_of(kernel_.arrays.begin() + 1, kernel_.arrays.end(),
+                               [&](FlowArray const& a) { return a.extents.empty() && a.name == element; });
+      if (clear) weak_.insert(weak_.end(), ways[i].begin(), ways[i].end());
       for (std::size_t f = 0; f < target.factors().size(); ++f)
-        if (names.text(FlowTerm{{0, 0, term.factors[i]}, 1})
-                .starts_with(kernel_.arrays[target.factors()[f]].name + "["))
+        if (element.starts_with(kernel_.arrays[target.factors()[f]].name + "["))
           clear = target.innocent(f, place);
       (clear ? cleared : ordered).push_back(ways[i]);
     }
@@ -543,6 +550,9 @@ class Launched {
         for (auto const& way : *group)
           if (step < way.size()) lines.push_back(way[step]), more = 1;
       }
+    for (auto const& way : ordered)
+      for (std::uint32_t const line : way) std::erase(weak_, line);
+    lines.insert(lines.end(), weak_.begin(), weak_.end());
     return lines;
   }
 
@@ -577,6 +587,8 @@ class Launched {
   std::unordered_map<std::uint64_t, std::uint32_t> readers_{};
   std::uint32_t number_of_block_ = 0;
   std::set<std::uint32_t> shown_{};
+  std::vector<std::uint32_t>
+      weak_{};  ///< instructions that are listed last: of numbers that all elements have
   std::vector<std::uint32_t> twice_{};  ///< instructions that add an element of the first wrong term twice
 };
 
