@@ -27,8 +27,13 @@ Word BlockRun::read_async(Now const& now, ptx::Space space, std::uint64_t addres
   for (unsigned i = 0; i < bytes; ++i) {
     Cell const& c = (in_shared ? shared_ : global_).read(address + i, by);
     std::uint32_t const when = c.group == 0 ? c.clock : groups_.done(c.thread, c.group - 1);
-    if (c.thread < kernel_.threads &&
-        !(in_shared ? fences_ : global_fences_).between(c.thread, when, by.thread, clocks_))
+    ProxyFences const& fences = in_shared ? fences_ : global_fences_;
+    if (c.thread < kernel_.threads && !fences.between(c.thread, when, by.thread, clocks_)) {
+      if (fences.by_another(c.thread, when, by.thread, clocks_))
+        refuse(now.index,
+               fmt::format("of what thread {} has written, fence.proxy.async is executed by neither "
+                           "this thread nor that which reads it: if that is enough is not modelled",
+                           c.thread));
       throw FlowConflict{
           fmt::format("{} reads {}, which thread {} has written: no fence.proxy.async is between them",
                       shared_.who(by.doer()),
@@ -36,6 +41,7 @@ Word BlockRun::read_async(Now const& now, ptx::Space space, std::uint64_t addres
                                 : kernel_.element_at(address + i),
                       c.thread),
           {now.index, c.line}};
+    }
     if (c.part == 0)
       out.number |= std::uint64_t{c.number} << 8 * i;
     else

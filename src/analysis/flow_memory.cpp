@@ -56,7 +56,10 @@ bool ProxyFences::by_one(unsigned by, unsigned of, std::uint32_t when, unsigned 
 }
 
 bool ProxyFences::between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const {
-  if (by_one(of, of, when, thread, clocks) || by_one(thread, of, when, thread, clocks)) return true;
+  return by_one(of, of, when, thread, clocks) || by_one(thread, of, when, thread, clocks);
+}
+
+bool ProxyFences::by_another(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const {
   for (unsigned by = 0; by < fences_.size(); ++by)
     if (by_one(by, of, when, thread, clocks)) return true;
   return false;

@@ -76,8 +76,10 @@ class ProxyFences {
  public:
   explicit ProxyFences(unsigned threads) : fences_(threads) {}
   void fence(unsigned thread, Clocks& clocks);
-  /// True if a fence of any thread is between what `of` did at `when` and an access of the async proxy that `thread` issues.
+  /// True if a fence is between what `of` did at `when` and an access of the async proxy that `thread` issues: by `of` or by `thread`.
   [[nodiscard]] bool between(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const;
+  /// True if one of any thread is. PTX does not say if that is enough.
+  [[nodiscard]] bool by_another(unsigned of, std::uint32_t when, unsigned thread, Clocks const& clocks) const;
 
  private:
   struct Fence {

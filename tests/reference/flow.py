@@ -2,7 +2,8 @@
 """flow.py --cases N --seed S: a reference model of `swizproof flow`, written from the PTX ISA alone.
 
 Random kernels move and add elements through shared memory: swizzles, paddings, vectors, halves, predicates, partial warps, stages of cp.async, shuffles,
-ldmatrix, stmatrix, movmatrix and mma; boxes of the TMA of one to three dimensions in every swizzle, and wgmma through random descriptors. Each runs twice. Here, in the interpreter of ptx_interpreter.py with random integers as data; and in the command, which says of
+ldmatrix, stmatrix, movmatrix and mma; boxes of the TMA of one to three dimensions in every swizzle, loaded and stored, plain bulk copies in both directions, wgmma
+through random descriptors and of A in registers; and structures as parameters, with numbers that have names and numbers that have none. Each runs twice. Here, in the interpreter of ptx_interpreter.py with random integers as data; and in the command, which says of
 each element of the result which sum of products of elements it is. These sums, computed of the same integers, are the elements that the run has written:
 each is compared, and so is which of them are written. Kernels without a barrier, or with a wait too few, are asked about, too: the command must call them races where
 two threads share bytes. The last line has the numbers; exit code 1 if there are differences. --binary PATH asks a program in place of the Python module; --keep DIR
@@ -53,12 +54,14 @@ class Machine(ptx.Machine):
             self.programs[function.name] = Program(self, function)
         return self.programs[function.name]
 
-    def launch(self, block, arrays):
-        """Runs block 0. `arrays`: parameter -> bytes, which it changes."""
+    def launch(self, block, arrays, fields=None, numbers=None):
+        """Runs block 0. `arrays`: parameter -> bytes, which it changes. `fields`: offset in the structure s -> name; `numbers`: name -> bits."""
         self.arrays, params = {}, {}
         for i, (name, data) in enumerate(arrays.items()):
             params[name] = (i + 1) << 40
             self.arrays[i + 1] = data
+        if fields is not None:
+            params = {"s": {offset: params.get(name, (numbers or {}).get(name)) for offset, name in sorted(fields.items())}}
         self.written = {i: np.zeros(len(d), dtype=bool) for i, d in self.arrays.items()}
         self.run(block, 1, params=params, choose={"%ctaid.x": 0, "%ctaid.y": 0, "%ctaid.z": 0}, base=1024)
         if not self.finished:
@@ -143,7 +146,7 @@ class Program(ptx.Program):
 
     def op_cp(self, ins):
         if ins.parts[2] == "bulk":
-            return self.op_bulk(ins)
+            return self.op_bulk(ins) if "tensor" in ins.parts else self.op_bytes(ins)
         if ins.parts[2] not in ("ca", "cg"):
             return lambda mask: None
         to, source = self.address(ins, ins.operands[0])[0], self.address(ins, ins.operands[1])[0]
@@ -214,9 +217,10 @@ class Program(ptx.Program):
 
     def op_bulk(self, ins):
         """A box of the only tensor map: its lines stand one after the other, each as wide as the swizzle at least; of each 128 bytes the number of 16 bytes is
-        XORed with that of the 128 bytes. What is outside of the tensor is 0."""
-        to, m = self.address(ins, ins.operands[0])[0], self.m
-        at = [self.value(ins, c, 32) for c in self.elements(ptx.split(ins.operands[1][1:-1])[1])][::-1]
+        XORed with that of the 128 bytes. What is outside of the tensor is 0, and not written by a store."""
+        stores = "bulk_group" in ins.parts
+        to, m = self.address(ins, ins.operands[1 if stores else 0])[0], self.m
+        at = [self.value(ins, c, 32) for c in self.elements(ptx.split(ins.operands[0 if stores else 1][1:-1])[1])][::-1]
 
         def run(mask):
             extents, box, mode, size = m.tensor
@@ -228,13 +232,32 @@ class Program(ptx.Program):
                     for x in range(box[-1]):
                         index = [f + o for f, o in zip(first, list(line) + [x])]
                         data = np.zeros(size, dtype=np.uint8)
-                        if all(0 <= i < e for i, e in zip(index, extents)):
-                            flat = int(np.ravel_multi_index(index, extents)) * size
+                        there = all(0 <= i < e for i, e in zip(index, extents))
+                        flat = int(np.ravel_multi_index(index, extents)) * size if there else 0
+                        if there and not stores:
                             data = m.arrays[m.tensor_array][flat:flat + size]
                         byte = int(np.broadcast_to(to(), (m.n,))[t]) + number * pitch + x * size
                         piece, inside = divmod(byte, 16)
                         piece ^= piece >> 3 & ((1 << mode) - 1)
-                        self.store("shared", 16 * piece + inside, data)
+                        at_ = 16 * piece + inside
+                        if there and stores:
+                            self.store("global", (m.tensor_array << 40) + flat, m.shared[at_:at_ + size].copy())
+                        elif not stores:
+                            self.store("shared", at_, data)
+        return run
+
+    def op_bytes(self, ins):
+        """cp.async.bulk of bytes as they lie there. Groups and their waits do nothing: copies are complete at once."""
+        if "commit_group" in ins.parts or "wait_group" in ins.parts:
+            return lambda mask: None
+        to, source, m = self.address(ins, ins.operands[0])[0], self.address(ins, ins.operands[1])[0], self.m
+        count, stores = self.value(ins, ins.operands[2], 32), "bulk_group" in ins.parts
+
+        def run(mask):
+            d, s, n = (np.broadcast_to(x(), (m.n,)) for x in (to, source, count))
+            for t in self.active(mask):
+                data = self.bytes_at("shared" if stores else "global", int(s[t]), int(n[t])).copy()
+                self.store("global" if stores else "shared", int(d[t]), data)
         return run
 
     def op_wgmma(self, ins):
@@ -243,9 +266,10 @@ class Program(ptx.Program):
             return lambda mask: None
         m, regs = self.m, self.elements(ins.operands[0])
         values, puts = [self.value(ins, r, 32) for r in regs], [self.put(ins, r) for r in regs]
-        descriptors = [self.value(ins, ins.operands[i], 64) for i in (1, 2)]
+        registers = [self.value(ins, r, 32) for r in self.elements(ins.operands[1])] if ins.operands[1].startswith("{") else None
+        descriptors = [self.value(ins, ins.operands[i], 64) for i in ((2,) if registers else (1, 2))]
         adds = self.value(ins, ins.operands[3], 1)
-        majors = [ptx.number(ins.operands[i], 32) for i in (6, 7)]
+        majors = [ptx.number(ins.operands[i], 32) for i in ((6,) if registers else (6, 7))]
         columns = 2 * len(regs)
 
         def matrix(bits, mn_major, rows):
@@ -271,9 +295,21 @@ class Program(ptx.Program):
                     out[r, k] = m.shared[byte:byte + 2].view(np.float16)[0]
             return out
 
+        def fragments():
+            """A of a warpgroup: each warp has 16 rows, as A of mma.m16n8k16."""
+            out = np.zeros((64, 16))
+            for i, value in enumerate(registers):
+                words = np.broadcast_to(value(), (m.n,))
+                for t in range(m.n):
+                    for half in range(2):
+                        row, k = element_a(t % 32, 2 * i + half)
+                        out[16 * (t // 32) + row, k] = half_of(words[t], half)
+            return out
+
         def run(mask):
             bits = [int(np.broadcast_to(d(), (m.n,))[0]) for d in descriptors]
-            product = matrix(bits[0], majors[0], 64) @ matrix(bits[1], majors[1], columns).T
+            left = fragments() if registers else matrix(bits[0], majors[0], 64)
+            product = left @ matrix(bits[-1], majors[-1], columns).T
             keep = int(np.broadcast_to(adds(), (m.n,))[0]) & 1
             for i, (value, put) in enumerate(zip(values, puts)):
                 before = np.broadcast_to(value(), (m.n,))
@@ -323,8 +359,10 @@ class Kernel:
 
     def __init__(self, rng, arrays, shared):
         self.rng, self.arrays, self.shared = rng, arrays, shared
-        self.lines, self.count, self.local = [], collections.Counter(), False
-        self.map = None  # of array a: extents, box, mode
+        self.lines, self.count, self.local, self.barrier = [], collections.Counter(), False, False
+        self.map, self.mapped = None, "a"  # extents, box, mode; and the array that has them
+        self.fields, self.plain = None, {}  # offset in the structure s -> name; numbers without a name: name -> (text, bits)
+        self.numbers = {}  # numbers that keep their name -> type
 
     def new(self, kind):
         self.count[kind] += 1
@@ -340,11 +378,13 @@ class Kernel:
         return to
 
     def text(self):
-        params = ",\n".join(f"\t.param .align 64 .b8 {name}[128]" if self.map and name == "a" else f"\t.param .u64 {name}" for name in self.arrays)
+        params = ",\n".join(f"\t.param .align 64 .b8 {name}[128]" if self.map and name == self.mapped else f"\t.param .u64 {name}" for name in self.arrays)
+        if self.fields is not None:
+            params = f"\t.param .align 8 .b8 s[{max(self.fields) + 8}]"
         kinds = {"p": "pred", "h": "b16", "r": "b32", "f": "f32", "d": "b64"}
         regs = "".join(f"\t.reg .{kinds[k]} %{k}<{self.count[k] + 1}>;\n" for k in sorted(self.count))
         return (".version 9.0\n.target sm_90a\n.address_size 64\n\n.visible .entry kernel(\n" + params + "\n)\n{\n" + regs +
-                f"\t.shared .align 1024 .b8 tile[{self.shared}];\n" + ("\t.shared .align 8 .b64 barrier;\n" if self.map else "") + ("\t.local .align 8 .b8 own[8];\n" if self.local else "") + "\n".join(self.lines) + "\n\tret;\n}\n")
+                f"\t.shared .align 1024 .b8 tile[{self.shared}];\n" + ("\t.shared .align 8 .b64 barrier;\n" if self.map or self.barrier else "") + ("\t.local .align 8 .b8 own[8];\n" if self.local else "") + "\n".join(self.lines) + "\n\tret;\n}\n")
 
 
 def permuted(k, index, bits):
@@ -380,10 +420,21 @@ def address_of(k, base, index, size):
 def header(k):
     bases = {}
     for name in k.arrays:
-        if k.map and name == "a":
+        if k.map and name == k.mapped:
             continue
-        bases[name] = k.op(f"ld.param.u64 {{}}, [{name}]", "d")
+        bases[name] = k.op(f"ld.param.u64 {{}}, [{name}]", "d") if k.fields is None else field(k, name, "u64", "d")
     return bases, k.op("mov.u32 {}, %tid.x"), k.op("mov.u32 {}, tile")
+
+
+def field(k, name, kind, register):
+    """A part of the structure, by its name or at an address that is computed."""
+    offset = next(o for o, n in k.fields.items() if n == name)
+    if k.rng.random() < 0.7:
+        return k.op(f"ld.param.{kind} {{}}, [s+{offset}]", register)
+    base = k.op("mov.b64 {}, s", "d")
+    by = k.rng.choice([0, 4, offset])
+    base = k.op(f"add.s64 {{}}, {base}, {by}", "d")
+    return k.op(f"ld.param.{kind} {{}}, [{base}+{offset - by}]", register)
 
 
 def moves(rng):
@@ -685,10 +736,16 @@ def products(rng):
     low = k.op(f"shr.u32 {{}}, {tile}, 4")
     low = k.op(f"cvt.u64.u32 {{}}, {low}", "d")
     f = [k.op("mov.f32 {}, 0f00000000", "f") for _ in range(columns // 2)]
+    left = None
+    if rng.random() < 0.4:
+        left = []
+        for _ in range(4):
+            at = address_of(k, bases["a"], permuted(k, k.op(f"add.s32 {{}}, {tid}, {rng.randrange(64)}"), 11), 4)
+            left.append(k.op(f"ld.global.b32 {{}}, [{at}]"))
     k.emit("wgmma.fence.sync.aligned")
     for _ in range(rng.randint(1, 2)):
         descriptors, majors = [], []
-        for rows in (64, columns):
+        for rows in (columns,) if left else (64, columns):
             while True:
                 mode, mn, base = rng.randrange(4), rng.randrange(2), rng.choice([0, 0, rng.randrange(8)])
                 wide = {0: 1, 1: 8, 2: 4, 3: 2}[mode]
@@ -701,7 +758,8 @@ def products(rng):
             descriptors.append(k.op(f"add.s64 {{}}, {wide_}, {low}", "d"))
             majors.append(mn)
         p = k.op(f"setp.{rng.choice(['eq', 'ne'])}.u32 {{}}, {tile}, 0", "p")
-        k.emit(f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.f16.f16 {{{', '.join(f)}}}, {descriptors[0]}, {descriptors[1]}, {p}, 1, 1, {majors[0]}, {majors[1]}")
+        operands = ([f"{{{', '.join(left)}}}"] if left else []) + descriptors
+        k.emit(f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.f16.f16 {{{', '.join(f)}}}, {', '.join(operands)}, {p}, 1, 1, {', '.join(str(m) for m in majors)}")
     k.emit("wgmma.commit_group.sync.aligned")
     k.emit("wgmma.wait_group.sync.aligned 0")
     at = k.op(f"mul.lo.s32 {{}}, {tid}, {columns // 2}")
@@ -711,7 +769,164 @@ def products(rng):
     return k, 128
 
 
-FAMILIES = {"moves": moves, "stages": stages, "matrices": matrices, "conversions": conversions, "boxes": boxes, "products": products}
+def filled(k, bases, tid, tile, threads, shared):
+    """All of shared memory gets array a, 16 bytes at a time, in another order."""
+    bits = (shared // 16 - 1).bit_length()
+    order = k.rng.getrandbits(30)
+    rng, whole = k.rng, shared // 16 == 1 << bits
+    for step in range(-(-(shared // 16) // threads)):
+        chunk = k.op(f"add.s32 {{}}, {tid}, {step * threads}")
+        p = k.op(f"setp.lt.u32 {{}}, {chunk}, {shared // 16}", "p")
+        k.rng = random.Random(order)  # the same map in each step
+        to = permuted(k, chunk, bits) if whole and bits > 0 else chunk
+        k.rng = rng
+        x = [k.new("r") for _ in range(4)]
+        k.emit(f"@{p} ld.global.v4.b32 {{{', '.join(x)}}}, [{address_of(k, bases['a'], chunk, 16)}]")
+        k.emit(f"@{p} st.shared.v4.b32 [{k.op(f'mad.lo.s32 {{}}, {to}, 16, {tile}')}], {{{', '.join(x)}}}")
+
+
+def stores(rng):
+    """Boxes of shared memory, which threads have filled, are stored by the TMA; parts of them are outside of the array."""
+    kind = rng.choice(["u8", "f16", "f32"])
+    size, mode = TYPES[kind][0], rng.randrange(4)
+    widest = (16 << mode) if mode else 128
+    line = 16 * rng.randint(1, widest // 16)
+    rank = rng.randint(1, 3)
+    box = [rng.randint(1, {2: 24, 3: 5}[rank]) for _ in range(rank - 1)] + [line // size]
+    extents = [rng.randint(1, 30) for _ in range(rank - 1)] + [16 // size * rng.randint(1, 12)]
+    lines = int(np.prod(box[:-1])) if rank > 1 else 1
+    shared = 1 << (1024 * 2 + lines * max(line, widest if mode else 0) - 1).bit_length()
+    k = Kernel(rng, {"c": (kind, int(np.prod(extents))), "a": (kind, shared // size)}, shared)
+    k.map, k.mapped = (extents, box, mode), "c"
+    bases, tid, tile = header(k)
+    threads = rng.choice([32, 64, 128])
+    filled(k, bases, tid, tile, threads, shared)
+    k.emit("fence.proxy.async.shared::cta" if rng.random() < 0.7 else "fence.proxy.async")
+    k.emit("bar.sync 0")
+    p = k.op(f"setp.eq.u32 {{}}, {tid}, {rng.randrange(threads)}", "p")
+    map_ = k.op("mov.b64 {}, c", "d")
+    for _ in range(rng.randint(1, 2)):
+        at = [rng.randint(-3, e) if rng.random() < 0.3 else rng.randint(0, max(e - b, 0)) for e, b in zip(extents, box)]
+        where = k.op(f"add.s32 {{}}, {tile}, {128 * rng.randint(0, 8)}")
+        coordinates = [k.op(f"mov.u32 {{}}, {c}") for c in reversed(at)]
+        k.emit(f"@{p} cp.async.bulk.tensor.{rank}d.global.shared::cta{rng.choice(['', '.tile'])}.bulk_group [{map_}, {{{', '.join(coordinates)}}}], [{where}]")
+        k.emit(f"@{p} cp.async.bulk.commit_group")
+        k.emit(f"@{p} cp.async.bulk.wait_group 0")
+    return k, threads
+
+
+def chunks_of(rng, total, parts):
+    """Disjoint pieces of 16-byte units: [first, count], in any order."""
+    cuts = sorted(rng.sample(range(total + 1), parts + 1))
+    out = [(a, rng.randint(0, b - a)) for a, b in zip(cuts, cuts[1:])]
+    rng.shuffle(out)
+    return out
+
+
+def bulk_bytes(rng):
+    """Some threads load pieces of a by plain bulk copies, all move elements, and some threads store pieces by bulk copies."""
+    kind = rng.choice(["f16", "f32", "u32", "u8"])
+    size, bits = TYPES[kind][0], rng.randint(5, 7)
+    n = 16 // size << bits  # elements
+    half = 16 << bits
+    k = Kernel(rng, {"c": (kind, n), "a": (kind, n)}, 2 * half)
+    k.barrier = True
+    bases, tid, tile = header(k)
+    threads = rng.choice([32, 64, 96])
+    filled(k, bases, tid, tile, threads, half)
+    barrier = k.op("mov.u32 {}, barrier")
+    first = k.op(f"setp.eq.u32 {{}}, {tid}, 0", "p")
+    k.emit(f"@{first} mbarrier.init.shared.b64 [{barrier}], 1")
+    k.emit("fence.proxy.async.shared::cta")
+    k.emit("bar.sync 0")
+    loads = chunks_of(rng, 1 << bits, rng.randint(1, 4))
+    bytes_ = k.op(f"mov.u32 {{}}, {16 * sum(count for _, count in loads)}")
+    k.emit(f"@{first} mbarrier.arrive.expect_tx.shared.b64 _, [{barrier}], {bytes_}")
+    k.emit("bar.sync 0")
+    for start, count in loads:
+        p = k.op(f"setp.eq.u32 {{}}, {tid}, {rng.randrange(threads)}", "p")
+        source = rng.randint(0, (1 << bits) - count)
+        from_ = k.op(f"add.s64 {{}}, {bases['a']}, {16 * source}", "d")
+        to = k.op(f"add.s32 {{}}, {tile}, {16 * start}")
+        k.emit(f"@{p} cp.async.bulk.{rng.choice(['shared::cluster', 'shared::cta'])}.global.mbarrier::complete_tx::bytes [{to}], [{from_}], {16 * count}, [{barrier}]")
+    zero, q = k.op("mov.u32 {}, 0"), k.new("p")
+    k.lines.append("$AGAIN:")
+    k.emit(f"mbarrier.try_wait.parity.shared.b64 {q}, [{barrier}], {zero}")
+    k.emit(f"@!{q} bra $AGAIN")
+    order = rng.getrandbits(30)
+    for step in range(-(-(1 << bits) // threads)):
+        chunk = k.op(f"add.s32 {{}}, {tid}, {step * threads}")
+        p = k.op(f"setp.lt.u32 {{}}, {chunk}, {1 << bits}", "p")
+        k.rng = random.Random(order)
+        from_, to = permuted(k, chunk, bits), permuted(k, chunk, bits)
+        k.rng = rng
+        x = [k.new("r") for _ in range(4)]
+        k.emit(f"@{p} ld.shared.v4.b32 {{{', '.join(x)}}}, [{k.op(f'mad.lo.s32 {{}}, {from_}, 16, {tile}')}]")
+        k.emit(f"@{p} st.shared.v4.b32 [{k.op(f'mad.lo.s32 {{}}, {to}, 16, {tile}')}+{half}], {{{', '.join(x)}}}")
+    k.emit("fence.proxy.async.shared::cta")
+    k.emit("bar.sync 0")
+    for start, count in chunks_of(rng, 1 << bits, rng.randint(1, 4)):
+        p = k.op(f"setp.eq.u32 {{}}, {tid}, {rng.randrange(threads)}", "p")
+        to = k.op(f"add.s64 {{}}, {bases['c']}, {16 * start}", "d")
+        from_ = k.op(f"add.s32 {{}}, {tile}, {half + 16 * rng.randint(0, (1 << bits) - count)}")
+        k.emit(f"@{p} cp.async.bulk.global.shared::cta.bulk_group [{to}], [{from_}], {16 * count}")
+        k.emit(f"@{p} cp.async.bulk.commit_group")
+    k.emit("cp.async.bulk.wait_group 0")
+    return k, threads
+
+
+def structures(rng):
+    """Pointers and numbers are parts of a structure. An element is scaled by a number that keeps its name, and one by a number without a name, where that is not 0."""
+    kind = rng.choice(["f16", "f32", "i32"])
+    size, threads = TYPES[kind][0], rng.choice([32, 64, 40])
+    out = "i32" if kind == "i32" else "f32"
+    k = Kernel(rng, {"c": (out, threads), "a": (kind, 64)}, 16)
+    parts = [("c", 8), ("a", 8), ("x", size), ("n", 4), ("y", 4)]
+    rng.shuffle(parts)
+    k.fields, at = {}, 4 * rng.randint(0, 3)
+    for name, bytes_ in parts:
+        at = -(-at // bytes_) * bytes_
+        k.fields[at] = name
+        at += bytes_ + 4 * rng.randint(0, 1)
+    y, n = rng.choice([0.0, 0.0, 1.0, -2.0, 0.5, 3.0]), rng.randint(0, threads + 5)
+    k.plain = {"n": (str(n), n), "y": (f"{y}:f32", int(np.float32(y).view(np.uint32)))}
+    k.numbers = {"x": kind}
+    bases, tid, _ = header(k)
+    register, letter = {"f16": ("h", "b16"), "f32": ("f", "f32"), "i32": ("r", "b32")}[kind]
+    x = field(k, "x", letter, register)
+    bound = field(k, "n", "u32", "r")
+    p = k.op(f"setp.ge.s32 {{}}, {tid}, {bound}", "p")
+    k.emit(f"@{p} bra $DONE")
+    load = lambda: k.op(f"ld.global.{letter} {{}}, [{address_of(k, bases['a'], permuted(k, k.op(f'and.b32 {{}}, {tid}, 63'), 6), size)}]", register)
+    v, w = load(), load()
+    t = {"f16": "f16", "f32": "f32", "i32": "s32"}[kind]
+    lo, rn = (".lo", ".lo") if kind == "i32" else ("", ".rn")
+    for _ in range(rng.randint(1, 2)):
+        what = rng.choice(["mul", "fma", "add", "sub", "neg"])
+        if what == "mul":
+            v = k.op(f"mul{lo}.{t} {{}}, {v}, {x}" if rng.random() < 0.7 else f"mul{lo}.{t} {{}}, {x}, {v}", register)
+        elif what == "fma":
+            v = k.op(f"{'mad' if kind == 'i32' else 'fma'}{rn}.{t} {{}}, {w}, {x}, {v}", register)
+            x = v if rng.random() < 0.2 and kind == "f32" else x
+        elif what == "neg":
+            v = k.op(f"neg.{t} {{}}, {v}", register)
+        else:
+            v = k.op(f"{what}.{t} {{}}, {v}, {rng.choice([x, w])}", register)
+    if kind == "f16":
+        v, w = (k.op(f"cvt.f32.f16 {{}}, {r}", "f") for r in (v, w))
+    if out == "f32":
+        beta = field(k, "y", "f32", "f")
+        q = k.op(f"setp.{rng.choice(['eq', 'neu', 'lt', 'le', 'gt', 'ge', 'ltu', 'geu', 'num', 'nan', 'ne', 'equ'])}.f32 {{}}, {beta}, {rng.choice(['0f00000000', '0f3F800000', '0f7FC00000'])}", "p")
+        k.emit(f"@{q} bra $STORE")
+        k.emit(f"fma.rn.f32 {v}, {beta}, {w}, {v}")
+        k.lines.append("$STORE:")
+    k.emit(f"st.global.{'f32' if out == 'f32' else 'b32'} [{address_of(k, bases['c'], tid, 4)}], {v}")
+    k.lines.append("$DONE:")
+    return k, threads
+
+
+FAMILIES = {"moves": moves, "stages": stages, "matrices": matrices, "conversions": conversions, "boxes": boxes, "products": products,
+            "stores": stores, "bytes": bulk_bytes, "structures": structures}
 
 
 # ---------------------------------------------------------------- comparison
@@ -722,16 +937,21 @@ def data_of(rng, kind, count):
     return np.array([rng.randint(low, high) for _ in range(count)], dtype=TYPES[kind][1])
 
 
+def element(indices, extents):
+    """The number of an element `[3][0]`; 0 of a number that is no array."""
+    at = [int(n) for n in re.findall(r"\d+", indices)]
+    return int(np.ravel_multi_index(at, extents)) if len(at) > 1 else at[0] if at else 0
+
+
 def evaluated(text, arrays, kind, extents):
     """The value of `a[3]*b[0] + 2*a[1]` on the arrays."""
     total = 0.0
     for term in text.split(" + "):
         value = 1.0
         for factor in term.split("*"):
-            match = re.fullmatch(r"(\w+)((?:\[\d+\])+)", factor)
+            match = re.fullmatch(r"([a-z]\w*)((?:\[\d+\])*)", factor)
             if match:
-                at = [int(n) for n in re.findall(r"\d+", match.group(2))]
-                value *= float(arrays[match.group(1)][at[0] if len(at) == 1 else int(np.ravel_multi_index(at, extents))])
+                value *= float(arrays[match.group(1)][element(match.group(2), extents)])
             else:
                 value *= float(factor)
         total += value
@@ -755,19 +975,22 @@ def compare(tally, family, text, kernel, threads, document, rng):
     """One kernel: what it writes, and what the command says that it writes."""
     arrays = {name: data_of(rng, kind, count) for name, (kind, count) in kernel.arrays.items()}
     images = {name: a.view(np.uint8).copy() for name, a in arrays.items()}
+    numbers = {name: data_of(rng, kind, 1) for name, kind in kernel.numbers.items()}
+    given = {name: bits for name, (_, bits) in kernel.plain.items()}
+    given.update({name: int.from_bytes(x.tobytes(), "little") for name, x in numbers.items()})
     module = ptx.Module(text)
     machine = Machine(module, module.functions["kernel"])
     extents = kernel.map[0] if kernel.map else None
     if kernel.map:
-        machine.tensor, machine.tensor_array = (*kernel.map, TYPES[kernel.arrays["a"][0]][0]), 1 + list(images).index("a")
-    written = machine.launch((threads, 1, 1), images)
+        machine.tensor, machine.tensor_array = (*kernel.map, TYPES[kernel.arrays[kernel.mapped][0]][0]), 1 + list(images).index(kernel.mapped)
+    written = machine.launch((threads, 1, 1), images, kernel.fields, given)
     kind = kernel.arrays["c"][0]
     result = images["c"].view(TYPES[kind][1])
     size = TYPES[kind][0]
     said = {}
     for value in document["values"]:
         name, sum_ = value.split(" = ", 1)
-        said[int(re.fullmatch(r"c\[(\d+)\]", name).group(1))] = sum_
+        said[element(re.fullmatch(r"c((?:\[\d+\])+)", name).group(1), extents)] = sum_
     found = []
     for i in range(len(result)):
         if written["c"][i * size:(i + 1) * size].any() != (i in said):
@@ -777,15 +1000,15 @@ def compare(tally, family, text, kernel, threads, document, rng):
                 tally.not_followed += 1
                 continue
             tally.elements += 1
-            if evaluated(said[i], arrays, kind, extents) != bits_value(result[i], kind):
-                found.append(f"c[{i}] is {result[i]}, and {said[i]} is {evaluated(said[i], arrays, kind, extents)}")
+            if evaluated(said[i], arrays | numbers, kind, extents) != bits_value(result[i], kind):
+                found.append(f"c[{i}] is {result[i]}, and {said[i]} is {evaluated(said[i], arrays | numbers, kind, extents)}")
     tally.cases[family] += 1
     return found
 
 
 def broken(rng, text):
     """The kernel without one of its barriers, or with a wait that waits for less."""
-    places = [m for m in re.finditer(r"bar\.sync 0|cp\.async\.wait_group \d+|cp\.async\.wait_all", text)]
+    places = [m for m in re.finditer(r"bar\.sync 0|cp\.async\.(?:bulk\.)?wait_group \d+|cp\.async\.wait_all|fence\.proxy\.async[.:\w]*", text)]
     if not places:
         return None
     m = rng.choice(places)
@@ -813,12 +1036,17 @@ def main():
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(body)
                 words = ["flow", path, "--block", str(threads), "--every-element", "--json"]
+                place = {name: f"s+{offset}" for offset, name in (kernel.fields or {}).items()}
                 for name, (kind, count) in kernel.arrays.items():
                     size = f"[{count}]"
-                    if kernel.map and name == "a":
+                    if kernel.map and name == kernel.mapped:
                         extents, box, mode = kernel.map
                         size = "".join(f"[{e}]" for e in extents) + " box" + "".join(f"[{b}]" for b in box) + " " + MODES[mode]
-                    words += ["--param", f"{name}={name}:{kind}{size}"]
+                    words += ["--param", f"{place.get(name, name)}={name}:{kind}{size}"]
+                for name, kind in kernel.numbers.items():
+                    words += ["--param", f"{place[name]}={name}:{kind}"]
+                for name, (number, _) in kernel.plain.items():
+                    words += ["--param", f"{place[name]}={number}"]
                 return ask(options.binary, words)
 
             code, document = asked(text)
