@@ -221,8 +221,10 @@ void FlowKernel::place_symbols() {
 
 /// Parameters follow each other, each from a multiple of 128 on.
 void FlowKernel::take_params() {
-  constexpr std::uint64_t align = 128;
+  constexpr std::uint64_t align = 128, most_param_bytes = 1 << 16;
   for (std::size_t i = 0; i < function.params.size(); ++i) {
+    if (function.params[i].bytes > most_param_bytes)
+      throw FlowRefused{fmt::format("parameter #{} has more than {} bytes", i, most_param_bytes)};
     params.push_back({params_end, std::vector<ParameterByte>(function.params[i].bytes)});
     addresses[program.first_param + i] = params_end;
     params_end += std::max<std::uint64_t>((function.params[i].bytes + align - 1) / align, 1) * align;
@@ -244,9 +246,10 @@ void FlowKernel::take_params() {
     } else {
       bits = std::get<FlowValue>(value).bits;
     }
-    for (std::uint64_t i = 0; i < count; ++i)
-      params[place.param].bytes[place.offset + i] = {
-          true, static_cast<std::uint8_t>(number_of != 0 ? i : bits >> 8 * i), number_of};
+    std::vector<ParameterByte>& bytes = params[place.param].bytes;
+    for (std::uint64_t i = 0; i < count && place.offset + i < bytes.size(); ++i)
+      bytes[place.offset + i] = {true, static_cast<std::uint8_t>(number_of != 0 ? i : bits >> 8 * i),
+                                 number_of};
   }
 }
 
