@@ -879,6 +879,17 @@ void Warp::forget() {
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 
+/// The sum beyond its first value that a phi has after an iteration, `added` being that before it. A drift adds its step: the lanes may start
+/// from different values.
+Lanes Warp::movement(Phi const& phi, Id added) {
+  unsigned const w = width(phi.node);
+  Lanes const init = value(phi.init, w);
+  if (!init.split()) return init;
+  if (phi.kind == Phi::Kind::drift)
+    if (Lanes const step = value(phi.step, w); step.split()) return sum(atom(added, w), step, 1, w);
+  return sum(value(phi.back, w), init, ~std::uint64_t{0}, w);
+}
+
 /// True if a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
 /// iterations: if it is so, and the phis that are being decided are, then its next value is so too.
 Warp::Induction Warp::decide_phi(std::size_t index) {
@@ -894,8 +905,7 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
   for (unsigned attempt = 0; attempt < 4; ++attempt) {
     added = fresh_atom(w, zeros, phi.node);
     inductions_[index] = {2, added};
-    Lanes const init = value(phi.init, w);
-    Lanes const moved = init.split() ? sum(value(phi.back, w), init, ~std::uint64_t{0}, w) : init;
+    Lanes const moved = movement(phi, added);
     if (!moved.uniform()) break;
     unsigned const found = std::min(
         zeros_of(moved, w), moved.lane[0] == 0 ? w : static_cast<unsigned>(std::countr_zero(moved.lane[0])));

@@ -150,6 +150,7 @@ class Warp {
   };
   [[nodiscard]] Range range(Lanes const& v, unsigned width);
   Induction decide_phi(std::size_t index);
+  Lanes movement(Phi const& phi, Id added);
   Id fresh_atom(unsigned bits, unsigned zeros, Id part_of);
   void forget();
   LaneTruths relation(Id id);

@@ -603,6 +603,23 @@ TEST(Kernel, AUniformLoadIsTriedForAllItsValues) {
   EXPECT_EQ(any.wavefronts, 32U);
 }
 
+TEST(Kernel, AStageMovesAllLanesByTheSame) {
+  // Two buffers: what a branch on the stage adds to the address is the same in all lanes.
+  std::string const around =
+      "mov.u32 %r9, 1; mov.u32 %r6, 0;\nloop:\nld.shared.u32 %r7, [%r4]; setp.eq.s32 %p1, %r9, 1; @%p1 bra "
+      "up;\nadd.s32 %r8, %r4, -1152; bra.uni join;\nup:\nadd.s32 %r8, %r4, 896;\njoin:\nxor.b32 %r9, %r9, 1; "
+      "add.s32 %r4, %r8, 128; add.s32 %r6, %r6, 1; setp.lt.s32 %p2, %r6, %r3; @%p2 bra loop;";
+  EXPECT_EQ(one("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; " + around).verdict, KernelVerdict::proved);
+  KernelAccess const column = one("shl.b32 %r4, %r1, 7; add.s32 %r4, %r4, %r2; " + around);
+  EXPECT_EQ(column.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(column.wavefronts, 32U);
+  // A condition on the lane is no stage.
+  std::string other = around;
+  other.replace(other.find("setp.eq.s32 %p1, %r9, 1;"), 24, "setp.eq.s32 %p1, %r1, 7;");
+  other.replace(other.find("896"), 3, "900");
+  EXPECT_EQ(one("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; " + other).verdict, KernelVerdict::refuted);
+}
+
 TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
   KernelAccess const table = load_at("and.b32 %r4, %r7, 31;");
   EXPECT_EQ(table.verdict, KernelVerdict::proved) << "32 words are 32 banks";
