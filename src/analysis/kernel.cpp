@@ -663,6 +663,9 @@ class Decision {
     if (request.kind == Request::Kind::none || depth >= 6)
       return give_up(warp, m, cases, request.reason.empty() ? "a value is not followed" : request.reason,
                      request.atom);
+    // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
+    if (request.kind == Request::Kind::residue && request.bits > 8 && iterations(request.atom) != nullptr)
+      request.kind = Request::Kind::value;
     std::vector<Assumption> values;
     if (request.kind == Request::Kind::truth) {
       Id atom = request.atom;

@@ -505,6 +505,14 @@ Lanes Warp::shifted_right(Id id, unsigned bits) {
   Lanes out;
   for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] >> k;
   if (a.terms.empty()) return reduce(out, bits), out;
+  if (from == w && bound(a, w)) {  // what is not known does not carry beyond the bits that are dropped
+    Range const r = range(a, w);
+    bool whole = true;
+    for (unsigned l = 0; l < 32; ++l)
+      whole = whole && r.least[l] >> k == r.most[l] >> k, out.lane[l] = r.least[l] >> k;
+    if (whole) return reduce(out, bits), out;
+    for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] >> k;
+  }
   unsigned const zeros = zeros_of(a, from);
   if (zeros >= k && (exact || bound(a, w))) {
     // (lane + 2^k m) >> k = (lane >> k) + m

@@ -620,6 +620,34 @@ TEST(Kernel, AStageMovesAllLanesByTheSame) {
   EXPECT_EQ(one("shl.b32 %r4, %r1, 2; add.s32 %r4, %r4, %r2; " + other).verdict, KernelVerdict::refuted);
 }
 
+TEST(Kernel, ARemainderInALoopIsTriedInEachIteration) {
+  // (tid + i) % 32 of signed numbers, i from 0 in steps of 5 below `most`.
+  auto const column = [](std::string const& most) {
+    return one(
+        "mov.u32 %r9, 0;\nloop:\nadd.s32 %r4, %r1, %r9; shr.s32 %r5, %r4, 31; shr.u32 %r5, %r5, 27; add.s32 "
+        "%r5, "
+        "%r4, %r5; and.b32 %r5, %r5, 268435424; sub.s32 %r4, %r4, %r5; shl.b32 %r4, %r4, 4; add.s32 %r4, "
+        "%r4, "
+        "%r2; st.shared.v4.u32 [%r4], {%r1, %r1, %r1, %r1}; add.s32 %r9, %r9, 5; setp.lt.s32 %p1, %r9, " +
+        most + "; @%p1 bra loop;");
+  };
+  KernelAccess const known = column("32");
+  EXPECT_EQ(known.verdict, KernelVerdict::proved) << known.reason;
+  EXPECT_EQ(known.wavefronts, 4U);
+  EXPECT_NE(column("%r3").verdict, KernelVerdict::refuted);
+}
+
+TEST(Kernel, TheSignOfASmallSumIsKnown) {
+  // n & 1023 is at most 1023: the sum with tid has no sign, and its upper bits are those of no other number.
+  std::string const sum = "and.b32 %r4, %r3, 1023; add.s32 %r4, %r4, %r1; ";
+  std::string const store =
+      "mul.lo.u32 %r5, %r5, %r1; add.u32 %r5, %r5, %r1; shl.b32 %r5, %r5, 2; add.u32 %r5, "
+      "%r5, %r2; st.shared.u32 [%r5], %r1;";
+  EXPECT_EQ(one(sum + "shr.s32 %r5, %r4, 31; " + store).verdict, KernelVerdict::proved);
+  EXPECT_EQ(one(sum + "shr.u32 %r5, %r4, 11; " + store).verdict, KernelVerdict::proved);
+  EXPECT_NE(one(sum + "shr.u32 %r5, %r4, 10; " + store).verdict, KernelVerdict::proved) << "1023 + 1";
+}
+
 TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
   KernelAccess const table = load_at("and.b32 %r4, %r7, 31;");
   EXPECT_EQ(table.verdict, KernelVerdict::proved) << "32 words are 32 banks";
