@@ -1,6 +1,8 @@
 #include <swizproof/ptx/execution.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -627,6 +629,7 @@ class Executor {
       case Action::opaque:
         leaf.kind = Leaf::Kind::opaque;
         leaf.args = {word(s.a, block, 64), word(s.b, block, 64), word(s.c, block, 64)};
+        if (std::optional<std::uint64_t> const known = folded(s, leaf.args)) return constant(s.width, *known);
         leaf.loop = deepest_of(leaf.args);
         return shared_leaf(leaf, s.width);
       case Action::voted:
@@ -647,6 +650,13 @@ class Executor {
         leaf.args = {word(s.a, block, 64)};
         return leaf_value(leaf, s.width);
     }
+  }
+
+  /// The floating-point number of a constant integer that the format holds exactly.
+  [[nodiscard]] std::optional<std::uint64_t> folded(Step const& s, std::vector<Id> const& args) const {
+    if (s.width < 16 || !std::all_of(args.begin(), args.end(), [&](Id a) { return is_constant(a); }))
+      return std::nullopt;
+    return exact_conversion(program_.names[s.extra], node(args[0]).value);
   }
 
   /// The full mask in a lane that executes a block; 0 in the others, and in all if they are not known.
@@ -1042,6 +1052,36 @@ std::vector<bool> needed_registers(Program const& program, Flow const& flow) {
         need_source(source);
   }
   return needed;
+}
+
+std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {
+  struct Format {
+    std::string_view prefix;
+    unsigned fraction, bias, bits;
+  };
+  static constexpr Format formats[] = {
+      {"cvt.rn.f16.", 10, 15, 16}, {"cvt.rn.f32.", 23, 127, 32}, {"cvt.rn.f64.", 52, 1023, 64}};
+  static constexpr std::pair<std::string_view, unsigned> sources[] = {
+      {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}};
+  for (Format const& f : formats) {
+    if (!opcode.starts_with(f.prefix) || opcode.size() < f.prefix.size() + 2) continue;
+    std::string_view const from = opcode.substr(f.prefix.size());
+    auto const source = std::find_if(std::begin(sources), std::end(sources),
+                                     [&](auto const& one) { return one.first == from.substr(1); });
+    if ((from[0] != 's' && from[0] != 'u') || source == std::end(sources)) return std::nullopt;
+    std::uint64_t const all = ~std::uint64_t{0} >> (64 - source->second);
+    value &= all;
+    bool const negative = from[0] == 's' && (value >> (source->second - 1) & 1) != 0;
+    std::uint64_t const size = negative ? (0 - value) & all : value;
+    if (size == 0) return 0;
+    auto const top = static_cast<unsigned>(std::bit_width(size)) - 1;
+    if (top > f.bias || top - static_cast<unsigned>(std::countr_zero(size)) > f.fraction) return std::nullopt;
+    std::uint64_t const fraction =
+        top <= f.fraction ? size << (f.fraction - top) : size >> (top - f.fraction);
+    std::uint64_t const without_one = fraction & ((std::uint64_t{1} << f.fraction) - 1);
+    return std::uint64_t{negative} << (f.bits - 1) | std::uint64_t{top + f.bias} << f.fraction | without_one;
+  }
+  return std::nullopt;
 }
 
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes) {

@@ -10,7 +10,9 @@
 #include <swizproof/ptx/flow.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace swizproof::ptx {
@@ -83,6 +85,10 @@ struct Execution {
 /// For each register, whether an address, a guard or a branch depends on it. Checked by tests/reference/kernel.py, whose executions
 /// take every step.
 [[nodiscard]] std::vector<bool> needed_registers(Program const& program, Flow const& flow);
+
+/// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.
+/// `exact_conversion("cvt.rn.f32.s32", 1)` is 0x3f800000. Checked by Execution.ConstantsAreConvertedWhereTheFormatHoldsThem.
+[[nodiscard]] std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value);
 
 /// Executes a program. `most_nodes` bounds the graph: beyond it `refused` says so.
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes = 3'000'000);

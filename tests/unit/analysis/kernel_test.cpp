@@ -648,6 +648,15 @@ TEST(Kernel, TheSignOfASmallSumIsKnown) {
   EXPECT_NE(one(sum + "shr.u32 %r5, %r4, 10; " + store).verdict, KernelVerdict::proved) << "1023 + 1";
 }
 
+TEST(Kernel, ConvertedConstantsAreNotWhatAConditionDependsOn) {
+  std::string const condition =
+      "ld.param.u64 %rd1, [g]; ld.global.u16 %r6, [%rd1]; mov.u32 %r7, 0; "
+      "cvt.rn.f16.s32 %r8, %r7; setp.ne.f16 %p1, %r6, %r8;";
+  KernelAccess const a = behind(condition);
+  EXPECT_EQ(a.verdict, KernelVerdict::data);
+  EXPECT_EQ(a.reason, "which lanes take part depends on the load at PTX line 10");
+}
+
 TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
   KernelAccess const table = load_at("and.b32 %r4, %r7, 31;");
   EXPECT_EQ(table.verdict, KernelVerdict::proved) << "32 words are 32 banks";

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
+#include <bit>
 #include <random>
 
 namespace swizproof::ptx {
@@ -108,6 +108,31 @@ struct Case {
     }
   }
 };
+
+TEST(Execution, ConstantsAreConvertedWhereTheFormatHoldsThem) {
+  EXPECT_EQ(exact_conversion("cvt.rn.f16.s32", 0), 0U);
+  EXPECT_EQ(exact_conversion("cvt.rn.f16.s32", 0xffffffff), 0xbc00U);  // -1
+  EXPECT_EQ(exact_conversion("cvt.rn.f16.u32", 65504), 0x7bffU);
+  for (std::uint64_t const x : {std::uint64_t{2049}, std::uint64_t{65536}, std::uint64_t{0xffffffff}})
+    EXPECT_EQ(exact_conversion("cvt.rn.f16.u32", x), std::nullopt) << x;
+  for (char const* other :
+       {"cvt.rn.f32.f64", "cvt.rz.f32.s32", "cvt.rn.bf16.s32", "cvt.rn.f32.s32.x", "cvt.rn.f32.", ""})
+    EXPECT_EQ(exact_conversion(other, 1), std::nullopt) << other;
+  std::mt19937_64 random(5);
+  for (unsigned round = 0; round < 20000; ++round) {
+    std::uint64_t const x = random() >> random() % 64;
+    auto const i = static_cast<std::int64_t>(x);
+    auto const s = static_cast<std::int32_t>(x);
+    if (auto const bits = exact_conversion("cvt.rn.f64.s64", x))
+      EXPECT_EQ(*bits, std::bit_cast<std::uint64_t>(static_cast<double>(i))) << i;
+    else
+      EXPECT_NE(static_cast<__int128>(static_cast<double>(i)), static_cast<__int128>(i));
+    if (auto const bits = exact_conversion("cvt.rn.f32.s32", x))
+      EXPECT_EQ(*bits, std::bit_cast<std::uint32_t>(static_cast<float>(s))) << s;
+    else
+      EXPECT_NE(static_cast<std::int64_t>(static_cast<float>(s)), s);
+  }
+}
 
 TEST(PtxWarp, RulesAreThoseOfPlainArithmetic) {
   unsigned split = 0, stuck = 0, with_atoms = 0;
