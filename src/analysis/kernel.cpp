@@ -298,10 +298,8 @@ class Decision {
       if (m.generic && root != Origins::Root::shared) {
         if (root == Origins::Root::other || origins_.rooted_in_parameter(done.address))
           return std::nullopt;  // not shared memory
-        out.reason = root == Origins::Root::mixed
-                         ? "a generic address that is shared memory in one case and other memory in another"
-                         : "a generic address that comes from memory: it may be shared memory";
         out.address = text_of_term(program_, execution_, done.address);
+        generic_from_memory(root, done, m, out);
         return out;
       }
       out.address = text_of_term(program_, execution_, done.address);
@@ -336,6 +334,21 @@ class Decision {
   }
 
   // ------------------------------------------------------------------------------------- cost
+
+  /// A generic address of no symbol and no parameter: it depends on data if nothing but loads gives it.
+  void generic_from_memory(Origins::Root root, ExecutedAccess const& access, MemoryAccess const& m,
+                           KernelAccess& out) {
+    if (root == Origins::Root::mixed) {
+      out.reason = "a generic address that is shared memory in one case and other memory in another";
+      return;
+    }
+    out.reason = "a generic address that comes from memory: it may be shared memory";
+    Origin const from = origins_.origin(access.address);
+    if (from.leaf == 0 || !from.data || !m.instruction || m.atomic) return;
+    out.verdict = KernelVerdict::data;
+    out.wavefronts = most_of(m, ~0U);
+    out.reason = "the address depends on " + origins_.text_of(from.leaf) + ": it may be shared memory";
+  }
 
   /// Most wavefronts that these lanes can take at any addresses.
   unsigned most_of(MemoryAccess const& m, std::uint32_t active) const {

@@ -657,6 +657,18 @@ TEST(Kernel, ConvertedConstantsAreNotWhatAConditionDependsOn) {
   EXPECT_EQ(a.reason, "which lanes take part depends on the load at PTX line 10");
 }
 
+TEST(Kernel, AGenericAddressFromMemoryDependsOnData) {
+  KernelAccess const a = one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; st.u32 [%rd2], %r1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::data);
+  EXPECT_EQ(a.reason, "the address depends on the load at PTX line 10: it may be shared memory");
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.in_bounds, std::nullopt);
+  // An atomic's cost at any addresses is not known, and a clock is no data.
+  EXPECT_EQ(one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; atom.add.u32 %r4, [%rd2], %r1;").verdict,
+            KernelVerdict::unknown);
+  EXPECT_EQ(one("mov.u64 %rd2, %clock64; st.u32 [%rd2], %r1;").verdict, KernelVerdict::unknown);
+}
+
 TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
   KernelAccess const table = load_at("and.b32 %r4, %r7, 31;");
   EXPECT_EQ(table.verdict, KernelVerdict::proved) << "32 words are 32 banks";
