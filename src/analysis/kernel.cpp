@@ -162,12 +162,9 @@ class Decision {
         bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
     std::vector<KernelAccess> out;
     std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::vector<LaneForm>>>> arrays;
-    for (std::size_t i = 0; i < program_.accesses.size(); ++i) {
-      forms_ = {};
-      std::optional<KernelAccess> access = decide(i, refused);
-      if (!access) continue;
-      arrays[forms_.first].emplace_back(out.size(), std::move(forms_.second));
-      out.push_back(std::move(*access));
+    for (auto& [index, one] : decide_all(refused)) {
+      arrays[one.forms.first].emplace_back(out.size(), std::move(one.forms.second));
+      out.push_back(std::move(one.access));
     }
     for (auto& [symbol, accesses] : arrays) {
       std::vector<std::vector<LaneForm>> forms;
@@ -200,6 +197,28 @@ class Decision {
   }
 
  private:
+  struct Decided {
+    KernelAccess access{};
+    std::pair<std::uint32_t, std::vector<LaneForm>> forms{};
+  };
+  /// The verdicts by the accesses' numbers. An access that needs more than its share of the steps waits until the others are decided.
+  std::map<std::size_t, Decided> decide_all(std::string const& refused) {
+    constexpr std::uint64_t shares = 8;
+    std::map<std::size_t, Decided> all;
+    std::vector<std::size_t> late;
+    auto const take = [&](std::size_t i, bool first) {
+      forms_ = {}, over_ = false;
+      std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
+      limit_ = options_.steps - (first ? left - left / shares : 0);
+      std::optional<KernelAccess> access = decide(i, refused, first);
+      if (access && over_ && first) return late.push_back(i);
+      if (access) all[i] = {std::move(*access), std::move(forms_)};
+    };
+    for (std::size_t i = 0; i < program_.accesses.size(); ++i) take(i, true);
+    for (std::size_t const i : late) take(i, false);
+    return all;
+  }
+
   /// All executions of an access by a warp, in each iteration of the loops around it whose number is known; false if the
   /// addresses of one are not known, or if they are too many.
   bool add_executions(ArrayAccess const& a) {
@@ -267,7 +286,8 @@ class Decision {
                        [](MemoryAccess const& m) { return m.instruction.has_value(); });
   }
 
-  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused) {
+  /// An access that waits, being over its share of the steps, is not kept for fixes.
+  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused, bool may_wait = false) {
     MemoryAccess const& m = program_.accesses[index];
     ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
     KernelAccess out;
@@ -323,7 +343,8 @@ class Decision {
       return out;
     }
     decide_cost(done, m, out, symbol);
-    if (options_.fixes && symbol != ~0U && out.executed) arrays_.add(index, symbol, out);
+    if (options_.fixes && symbol != ~0U && out.executed && !(over_ && may_wait))
+      arrays_.add(index, symbol, out);
     return out;
   }
 
@@ -413,11 +434,11 @@ class Decision {
   void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
              unsigned depth = 0) {
-    if (++cases.tried > most_cases || spent() > options_.steps)
+    over_ = over_ || spent() > limit_;
+    if (++cases.tried > most_cases || over_)
       return give_up(warp, m, cases,
-                     spent() > options_.steps
-                         ? fmt::format("the limit of {} steps for one kernel", options_.steps)
-                         : fmt::format("more than {} cases", most_cases));
+                     over_ ? fmt::format("the limit of {} steps for one kernel", options_.steps)
+                           : fmt::format("more than {} cases", most_cases));
     Found one;
     swizproof::Instruction const instruction = *m.instruction;
     LaneTruths const guard = warp.truth(access.guard);
@@ -752,8 +773,10 @@ class Decision {
     }
     Request const request = v.state == Lanes::State::stuck ? warp.request(v.why) : Request{};
     if (request.kind != Request::Kind::residue || request.bits > 7 || depth >= 2 ||
-        ++cases.tried > most_cases || spent() > options_.steps)
+        ++cases.tried > most_cases || spent() > limit_) {
+      over_ = over_ || spent() > limit_;
       return give_up(warp, m, cases, unknown.reason, unknown.atom);
+    }
     std::uint64_t const zeros = warp.facts(request.atom).zeros;
     for (std::uint64_t r = 0; r < std::uint64_t{1} << request.bits; ++r) {
       if ((r & zeros) != 0) continue;
@@ -1134,9 +1157,11 @@ class Decision {
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
   std::uint64_t extra_steps_ = 0;
-  unsigned allowed_ = 0;  ///< wavefronts, of the access that is being decided
-  Residues residues_{};   ///< of the same
-  LaneLayout layout_{};   ///< of the same
+  std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
+  bool over_ = false;                        ///< whether it came to it
+  unsigned allowed_ = 0;                     ///< wavefronts, of the access that is being decided
+  Residues residues_{};                      ///< of the same
+  LaneLayout layout_{};                      ///< of the same
   std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
   bool out_of_bounds_ = false, names_only_ = false;
   std::set<KernelLanes> kept_{};  ///< of the access that is being decided

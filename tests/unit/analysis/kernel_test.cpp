@@ -657,6 +657,24 @@ TEST(Kernel, ConvertedConstantsAreNotWhatAConditionDependsOn) {
   EXPECT_EQ(a.reason, "which lanes take part depends on the load at PTX line 10");
 }
 
+TEST(Kernel, AnAccessOfManyStepsLeavesSomeForTheOthers) {
+  std::string const many =
+      "ld.param.u32 %r6, [g]; mul.lo.u32 %r4, %r1, %r3; xor.b32 %r7, %r1, 5; mul.lo.u32 %r7, "
+      "%r7, %r6; add.u32 %r4, %r4, %r7; shl.b32 %r4, %r4, 2; add.u32 %r4, %r4, %r2; "
+      "st.shared.u32 [%r4], %r1; ";
+  KernelOptions few;
+  few.steps = 2000;
+  auto const both = decided(
+      many + "xor.b32 %r5, %r1, 3; shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;",
+      few);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].open, "the limit of 2000 steps for one kernel");
+  EXPECT_EQ(both[1].verdict, KernelVerdict::proved) << both[1].reason;
+  // The first one waits, and gets the rest.
+  few.steps = 40000;
+  EXPECT_EQ(one(many, few).open.find("limit"), std::string::npos);
+}
+
 TEST(Kernel, AGenericAddressFromMemoryDependsOnData) {
   KernelAccess const a = one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; st.u32 [%rd2], %r1;");
   EXPECT_EQ(a.verdict, KernelVerdict::data);
