@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <tuple>
 
@@ -29,7 +30,14 @@ constexpr CompiledWords known_outcomes[] = {
     {AsCompiled::not_modelled, "not_modelled", "not modelled"},
 };
 /// The same in a table.
-constexpr std::string_view row_words[] = {"as proved", "DIFFERS", "undecided", "not in PTX", "not modelled"};
+constexpr std::string_view row_words[] = {"as proved", "DIFFERS", "undecided", "not in {}", "not modelled"};
+/// Words with the code that the trace is compared with, where they name it: `not a kernel of the SASS`.
+std::string in_code(std::string_view words, std::string const& code) {
+  std::string text(words);
+  for (std::string_view const old : {"{}", "PTX"})
+    if (std::size_t const at = text.find(old); at != text.npos) return text.replace(at, old.size(), code);
+  return text;
+}
 std::string_view words_of(AsCompiled outcome) {
   return known_outcomes[static_cast<std::size_t>(outcome)].words;
 }
@@ -114,8 +122,8 @@ std::string source_of(TracedInstruction const& i) {
                         : fmt::format("{}:{}", i.file.substr(i.file.rfind('/') + 1), i.source_line);
 }
 
-std::string paint(Style const& style, AsCompiled outcome) {
-  std::string const text = fmt::format("{:<12}", row_words[static_cast<std::size_t>(outcome)]);
+std::string paint(Style const& style, AsCompiled outcome, std::string const& code) {
+  std::string const text = fmt::format("{:<12}", in_code(row_words[static_cast<std::size_t>(outcome)], code));
   if (outcome == AsCompiled::as_proved) return style.good(text);
   return outcome == AsCompiled::differs ? style.bad(text) : style.doubtful(text);
 }
@@ -132,14 +140,16 @@ std::string remarks_of(CompiledInstruction const& of) {
   return all.empty() ? "" : fmt::format("  {}", fmt::join(all, ", "));
 }
 
-/// The first lane of a pattern that is not the PTX's.
-std::string difference(CompiledInstruction const& of) {
+/// The first lane of a pattern that is not one of the code.
+std::string difference(CompiledInstruction const& of, std::string const& code) {
   std::string const text = fmt::format("      {} of {} patterns found; {}\n", of.found, of.patterns,
                                        of.traced->sass.empty() ? of.traced->op : of.traced->sass);
-  if (!of.nearest) return text + "      no lane of the first other one is like a lane of the PTX\n";
+  if (!of.nearest)
+    return text + fmt::format("      no lane of the first other one is like a lane of the {}\n", code);
   DifferingLane const& n = *of.nearest;
-  return text + fmt::format("      nearest: PTX line {}, {} of {} lanes; lane {}: PTX {}, traced {}\n",
-                            n.ptx_line, n.equal, warp_lanes, n.lane, address(n.of_ptx), address(n.traced));
+  return text + fmt::format("      nearest: {0} line {1}, {2} of {3} lanes; lane {4}: {0} {5}, traced {6}\n",
+                            code, n.ptx_line, n.equal, warp_lanes, n.lane, address(n.of_ptx),
+                            address(n.traced));
 }
 
 /// Instructions of one kernel that look alike; one that differs is alone.
@@ -164,7 +174,8 @@ std::vector<CompiledRow> rows_of(std::span<CompiledInstruction const> instructio
 }
 
 /// The table of one kernel.
-std::string describe(std::span<CompiledInstruction const> instructions, Style const& style) {
+std::string describe(std::span<CompiledInstruction const> instructions, std::string const& code,
+                     Style const& style) {
   std::size_t wide = 6, op = 2;
   for (CompiledInstruction const& i : instructions)
     wide = std::max(wide, source_of(*i.traced).size()), op = std::max(op, i.traced->op.size());
@@ -176,11 +187,11 @@ std::string describe(std::span<CompiledInstruction const> instructions, Style co
   auto const number = [](bool known, unsigned n) { return known ? std::to_string(n) : "-"; };
   for (CompiledRow const& row : rows_of(instructions)) {
     CompiledInstruction const& i = *row.first;
-    text += fmt::format("  {}  {:<{}}  {:<{}}  {:>5}  {:>8}  {:>10}  {:>6}{}\n", paint(style, i.outcome),
-                        source_of(*i.traced), wide, i.traced->op, op, row.count, row.patterns,
-                        number(i.worst != 0, i.worst), number(i.proved.has_value(), i.proved.value_or(0)),
-                        remarks_of(i));
-    if (i.outcome == AsCompiled::differs) text += difference(i);
+    text += fmt::format("  {}  {:<{}}  {:<{}}  {:>5}  {:>8}  {:>10}  {:>6}{}\n",
+                        paint(style, i.outcome, code), source_of(*i.traced), wide, i.traced->op, op,
+                        row.count, row.patterns, number(i.worst != 0, i.worst),
+                        number(i.proved.has_value(), i.proved.value_or(0)), remarks_of(i));
+    if (i.outcome == AsCompiled::differs) text += difference(i, code);
   }
   return text + "\n";
 }
@@ -193,13 +204,14 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
       return i.traced->kernel != rest[0].traced->kernel || i.traced->block != rest[0].traced->block;
     });
     auto const count = static_cast<std::size_t>(other - rest.begin());
-    text += describe(rest.first(count), style);
+    text += describe(rest.first(count), report.code, style);
     rest = rest.subspan(count);
   }
   text += lost_lines(trace);
   std::vector<CountedOutcome> outcomes;
+  std::list<std::string> words;
   for (CompiledWords const& known : known_outcomes)
-    outcomes.push_back({report.count(known.outcome), known.words});
+    outcomes.push_back({report.count(known.outcome), words.emplace_back(in_code(known.words, report.code))});
   CompiledSums const sums = sums_of(report);
   text += fmt::format("{}; {} of {} recorded patterns found\n",
                       by_outcome(report.instructions.size(), outcomes), sums.found, sums.patterns);
@@ -210,7 +222,11 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
   note(sums.not_at_bound, "instructions not seen at their bound");
   note(sums.not_certain, "instructions as proved as far as is known: by values or lanes that may not occur");
   note(sums.not_kept, "executions without a recorded pattern: only what they cost is compared");
-  note(report.not_traced, "accesses of the PTX that were not traced: not executed, or removed by ptxas");
+  note(report.not_traced,
+       report.code == "SASS"
+           ? "accesses of the SASS that were not traced: not executed"
+           : fmt::format("accesses of the {} that were not traced: not executed, or removed by ptxas",
+                         report.code));
   return text;
 }
 
@@ -242,11 +258,15 @@ std::string describe(Compiled const& compiled, Style const& style) {
     text += traced_head(compiled.traces[t], compiled.traces.size() > 1, style);
     text += compiled_detail::describe(compiled.reports[t], compiled.traces[t], style);
   }
+  bool const sass = !compiled.reports.empty() && compiled.reports[0].code == "SASS";
   if (compiled.mismatches() != 0)
-    text +=
-        "\nDIFFERS: no warp that executes the PTX has these addresses. The PTX is of another source, or "
-        "ptxas "
-        "changed the access\n(assumption H17).\n";
+    text += sass ? "\nDIFFERS: no warp that executes the SASS has these addresses. The dump is of another "
+                   "build of the "
+                   "program.\n"
+                 : "\nDIFFERS: no warp that executes the PTX has these addresses. The PTX is of another "
+                   "source, or "
+                   "ptxas "
+                   "changed the access\n(assumption H17).\n";
   return text;
 }
 

@@ -289,10 +289,11 @@ class Comparer {
     out_.certain = whole.certain;
     if (out_.worst > *whole.proved)
       throw Disagreement(
-          fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the PTX",
-                      out_.traced->line, out_.traced->op, out_.worst, *whole.proved));
+          fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the {}",
+                      out_.traced->line, out_.traced->op, out_.worst, *whole.proved, code()));
   }
 
+  [[nodiscard]] std::string_view code() const { return reads_ptx() ? "PTX" : "SASS"; }
   [[nodiscard]] bool reads_ptx() const {
     return std::none_of(kernel_.reports.begin(), kernel_.reports.end(),
                         [](KernelReport const& r) { return r.sass; });
@@ -386,18 +387,19 @@ class Comparer {
     if (out_.why.empty() && reads_ptx()) out_.why = wider();
     if (out_.why.empty() && reads_ptx()) out_.why = narrower();
     if (out_.why.empty() && here_.empty())
-      out_.why =
-          fmt::format("the {} has no {} {}", reads_ptx() ? "PTX" : "SASS",
-                      to_string(*out_.traced->instruction), reads_ptx() ? "on this line" : "at this address");
+      out_.why = fmt::format("the {} has no {} {}", code(), to_string(*out_.traced->instruction),
+                             reads_ptx() ? "on this line" : "at this address");
     auto const none = std::find(whole.best.begin(), whole.best.end(), Match::none);
     if (out_.why.empty() && none == whole.best.end())
-      out_.why = "a lane is off that the PTX switches on: the warp may execute it in several parts";
+      out_.why = fmt::format(
+          "a lane is off that the {} switches on: the warp may execute it in several parts", code());
     if (out_.why.empty() && kernel_.by_words)
-      out_.why = "a pattern is not the PTX's; the kernel's name is not demangled, and it may be another one";
+      out_.why = fmt::format(
+          "a pattern is not the {}'s; the kernel's name is not demangled, and it may be another one", code());
     if (out_.why.empty() && out_.traced->launches > 1 && options_.blocks.empty())
       out_.why =
-          fmt::format("a pattern is not the PTX's with the block of the first of {} launches: give --block",
-                      out_.traced->launches);
+          fmt::format("a pattern is not the {}'s with the block of the first of {} launches: give --block",
+                      code(), out_.traced->launches);
     if (!out_.why.empty()) return;
     out_.outcome = AsCompiled::differs;
     find_nearest(patterns_[static_cast<std::size_t>(none - whole.best.begin())]);
@@ -446,6 +448,9 @@ std::size_t CompiledReport::count(AsCompiled which) const {
 CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,
                                 CompiledOptions const& options) {
   CompiledReport out;
+  auto const sass = static_cast<std::size_t>(
+      std::count_if(files.begin(), files.end(), [](PtxFile const& f) { return f.sass.has_value(); }));
+  if (sass != 0) out.code = sass == files.size() ? "SASS" : "PTX or SASS";
   std::map<std::pair<std::string, std::array<unsigned, 3>>, DecidedKernel> kernels;
   for (TracedInstruction const& i : trace.instructions) {
     auto const [at, fresh] = kernels.try_emplace({i.kernel, i.block});

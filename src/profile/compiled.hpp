@@ -75,6 +75,7 @@ struct CompiledOptions {
 
 /// A whole trace compared with PTX. It points into the trace.
 struct CompiledReport {
+  std::string code = "PTX";  ///< that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
   std::vector<CompiledInstruction> instructions{};
   std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be
 
