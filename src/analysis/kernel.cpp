@@ -886,26 +886,41 @@ class Decision {
     return sum;
   }
 
+  /// Bytes of an array.
+  struct Extent {
+    std::uint64_t first = 0;  ///< of its window
+    std::uint64_t bytes = 0;  ///< what ends here lies in it; 0: its size is not known
+    std::uint64_t end = 0;    ///< what ends behind lies beyond it; 0: not known
+  };
+  Extent extent_of(std::uint32_t symbol) const {
+    if (symbol == ~0U) return {};
+    Variable const& array = program_.symbols[symbol];
+    if (program_.language != "SASS") {
+      std::uint64_t const bytes = array.extern_array ? options_.shared_bytes.value_or(0) : array.bytes;
+      return {0, bytes, bytes};
+    }
+    if (!array.sized) return {};
+    std::uint64_t const bytes = array.bytes + options_.shared_bytes.value_or(0);
+    return {array.first, bytes, options_.shared_bytes ? bytes + array.padding : 0};
+  }
+
   /// Alignment, and bounds of the array, over all iterations of loops whose number is known.
   void check_faults(ExecutedAccess const& access, Warp& warp, MemoryAccess const& m, Lanes const& v,
                     LaneTruths const& guard, std::vector<Assumption> const& assumptions, Cases& cases,
                     std::uint32_t symbol) {
     std::uint64_t const unit = m.instruction->bytes;
-    std::uint64_t bytes = 0;
-    if (symbol != ~0U) {
-      Variable const& array = program_.symbols[symbol];
-      bytes = array.extern_array ? options_.shared_bytes.value_or(0) : array.bytes;
-    }
-    Sum const sum = sum_of(warp, v, symbol, unit, bytes != 0);
-    bool const bounded = bytes != 0 && sum.based && sum.most <= 0xffffffff;
+    Extent const array = extent_of(symbol);
+    Sum const sum = sum_of(warp, v, symbol, unit, array.bytes != 0);
+    bool const bounded = array.bytes != 0 && sum.based && sum.most <= 0xffffffff;
     bool const aligned = sum.zeros >= static_cast<unsigned>(std::countr_zero(unit));
     if (!bounded) cases.in_bounds = std::nullopt;
     if (!aligned) cases.aligned = false;
     // One iteration is checked where all have one answer.
-    std::uint64_t const top = *std::max_element(v.lane.begin(), v.lane.end());
-    bool const steady = (!bounded || top + sum.last + sum.most + unit <= bytes) &&
-                        std::all_of(sum.counters.begin(), sum.counters.end(),
-                                    [&](Sum::Counter const& c) { return c.factor % unit == 0; });
+    auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
+    bool const steady =
+        (!bounded || (*least >= array.first && *top + sum.last + sum.most + unit <= array.bytes)) &&
+        std::all_of(sum.counters.begin(), sum.counters.end(),
+                    [&](Sum::Counter const& c) { return c.factor % unit == 0; });
     std::uint32_t const certain = access.exact ? surely(assumptions) : 0;
     auto const some = [&](std::uint32_t lanes, std::uint32_t of) {
       for (unsigned l = 0; l < 32; ++l)
@@ -915,7 +930,7 @@ class Decision {
     for (std::uint64_t c = 0; c < (steady ? 1 : sum.cases) && (bounded || aligned); ++c) {
       std::vector<Assumption> now = assumptions;
       std::uint64_t rest = c, moved = 0;
-      std::uint32_t run = certain, outside = 0, odd = 0;
+      std::uint32_t run = certain, outside = 0, beyond = 0, odd = 0;
       for (Sum::Counter const& counter : sum.counters) {
         std::uint64_t const k = rest % counter.all->size();
         rest /= counter.all->size();
@@ -925,7 +940,8 @@ class Decision {
       }
       for (unsigned l = 0; l < 32; ++l) {
         std::uint64_t const at = v.lane[l] + moved & 0xffffffff;
-        if (bounded && at + sum.most + unit > bytes) outside |= 1U << l;
+        if (bounded && (at < array.first || at + sum.most + unit > array.bytes)) outside |= 1U << l;
+        if (bounded && array.end != 0 && at + unit > array.end) beyond |= 1U << l;
         if (aligned && at % unit != 0) odd |= 1U << l;
       }
       LaneTruths here = guard;
@@ -942,7 +958,7 @@ class Decision {
       if (some(may, odd)) cases.aligned = false;
       // If the block is not known, only its first warp surely exists.
       bool const exists = !launch_.any_multiple || number_ == 0;
-      out_of_bounds_ = out_of_bounds_ || (!sum.others && exists && some(does, outside));
+      out_of_bounds_ = out_of_bounds_ || (!sum.others && exists && some(does, beyond));
       cases.misaligned = cases.misaligned || some(does, odd);
     }
   }

@@ -73,8 +73,8 @@ DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bo
 
 std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name) {
   for (std::size_t i = 0; i < function.params.size(); ++i)
-    if (name == function.params[i].name || name == fmt::format("#{}", i) ||
-        name == fmt::format("param_{}", i))
+    if (name == function.params[i].name ||
+        (!function.params[i].part && (name == fmt::format("#{}", i) || name == fmt::format("param_{}", i))))
       return i;
   return std::nullopt;
 }
@@ -112,9 +112,9 @@ std::string why_no_block(ptx::Function const& kernel, std::array<std::uint32_t, 
   if (threads(block) > 1024) return "a block has at most 1024 threads";
   if (block[2] > 64) return "a block has at most 64 threads in z";
   if (kernel.reqntid[0] != 0 && kernel.reqntid != block)
-    return fmt::format("the PTX has .reqntid {}", fmt::join(kernel.reqntid, ", "));
+    return fmt::format("it was compiled for blocks of {} (.reqntid)", fmt::join(kernel.reqntid, ", "));
   if (kernel.maxntid[0] != 0 && threads(kernel.maxntid) < threads(block))
-    return fmt::format("the PTX has .maxntid {}", fmt::join(kernel.maxntid, ", "));
+    return fmt::format("it was compiled for at most {} threads (.maxntid)", fmt::join(kernel.maxntid, ", "));
   return {};
 }
 

@@ -108,8 +108,8 @@ std::vector<PtxText> sass_modules(std::string const& file) {
 std::vector<PtxText> code_of(std::string const& file, bool machine) {
   if (is_cubin(file))
     return {{file, "cubin",
-             dump_of(file, "nvdisasm", "-c -g", "machine code",
-                     "give a dump of it: nvdisasm -c -g FILE.cubin >FILE.sass")}};
+             dump_of(file, "nvdisasm", "-g", "machine code",
+                     "give a dump of it: nvdisasm -g FILE.cubin >FILE.sass")}};
   if (!is_binary(file)) return ptx_of(file);
   std::vector<PtxText> modules = machine ? std::vector<PtxText>{} : ptx_modules(file);
   if (modules.empty()) modules = sass_modules(file);

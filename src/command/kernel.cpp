@@ -56,6 +56,12 @@ struct Result {
   KernelReport report{};
 };
 
+/// Results, and what the reader of SASS left out, each once.
+struct Results {
+  std::vector<Result> all{};
+  std::vector<std::string> notes{};
+};
+
 struct Sums {
   std::size_t proved = 0, refuted = 0, data = 0, unknown = 0;
   std::size_t idle = 0;  ///< of the proved ones, those that no lane executes
@@ -110,6 +116,27 @@ bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions
   return swizproof::needs_block(kernel, options);
 }
 
+/// Reason why bounds of a kernel of SASS are not decided, where they are not; empty if no fact of its launch lacks.
+std::string why_no_bounds(sass::Module const&, sass::Lowered const& kernel, KernelOptions const& options) {
+  auto const& symbols = kernel.program.symbols;
+  auto const shared = std::find_if(symbols.begin(), symbols.end(),
+                                   [](ptx::Variable const& v) { return v.space == ptx::Space::shared; });
+  if (shared == symbols.end() || !shared->sized)
+    return "the dump has no size of shared memory: nvdisasm -g FILE.cubin, without -c, prints it";
+  return options.shared_bytes
+             ? ""
+             : "behind the static part may lie dynamic shared memory: --shared-bytes N gives its size";
+}
+std::string why_no_bounds(ptx::Module const&, ptx::Function const&, KernelOptions const&) { return {}; }
+
+/// Throws if a file is a recorded trace: no compiled code.
+void refuse_trace(PtxText const& part) {
+  if (part.text.find("\"swizproof trace ") < 64)
+    throw InputError::whole("this is a trace of a run, not compiled code", part.name,
+                            "swizproof explain FILE.trace shows what it recorded, and swizproof crosscheck "
+                            "FILE.trace FILE.ptx compares it with the code");
+}
+
 /// Throws where no kernel was decided, or none has a parameter that was given.
 void must_have_found(std::vector<Result> const& results, std::size_t kernels,
                      std::vector<std::string> const& unused, KernelArguments const& arguments) {
@@ -122,14 +149,15 @@ void must_have_found(std::vector<Result> const& results, std::size_t kernels,
   if (kernels == 0) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
 }
 
-std::vector<Result> compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
+Results compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
   options.fixes = true;
   std::vector<std::string> unused = read_params(arguments, options);  // by all kernels
   auto const blocks = blocks_of(arguments);
   bool many = false;  // kernels of which one has no shape
-  std::vector<Result> results;
+  Results out;
+  std::vector<Result>& results = out.all;
   std::size_t kernels = 0;
   auto const wanted = [&](ptx::Function const& f, std::string const& name) {
     ++kernels;
@@ -145,6 +173,9 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
     for (auto const& block : blocks) {
       options.block = block;
       Result one{part.name, part.part, name, decide_kernel(module, kernel, options)};
+      if (std::string const why = why_no_bounds(module, kernel, options); !why.empty())
+        for (KernelAccess& a : one.report.accesses)
+          if (!a.bounds_reason.empty()) a.bounds_reason = why;
       bool const accesses = !one.report.accesses.empty() || !one.report.operands.empty();
       if (!many && accesses && needs_block(module, kernel, options))
         throw InputError::whole(
@@ -159,6 +190,8 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
       common.arch = fmt::format("sm_{}", module.arch);
       options.arch = &parse_architecture(common.arch);
     }
+    for (std::string const& note : module.notes)
+      if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(note);
     many = many || !part.part.empty() || module.functions.size() > 1;
     for (sass::Function const& f : module.functions) {
       if (!f.entry) continue;
@@ -168,6 +201,7 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
     }
   };
   auto const decide = [&](PtxText& part) {
+    refuse_trace(part);
     if (sass::is_sass(part.text)) return decide_sass(part);
     ptx::Module const module = ptx::read_module(std::move(part.text), part.name);
     many = many || !part.part.empty();
@@ -180,7 +214,7 @@ std::vector<Result> compute(Common& common, KernelArguments const& arguments, Ke
   for (std::string const& file : files_of(arguments.files, many))
     for (PtxText& part : code_of(file, arguments.machine)) decide(part);
   must_have_found(results, kernels, unused, arguments);
-  return results;
+  return out;
 }
 
 Sums sums_of(std::vector<Result> const& results) {
@@ -213,7 +247,8 @@ std::optional<std::string> source_text(Sources& sources, SourceLine const& at) {
   return at.file.empty() ? std::nullopt : sources.file(at.file).line(at.line);
 }
 
-Json to_json(std::vector<Result> const& results, Architecture const& arch, Sources& sources) {
+Json to_json(Results const& of, Architecture const& arch, Sources& sources) {
+  std::vector<Result> const& results = of.all;
   Sums const sums = sums_of(results);
   Json out{{"verdict", sums.refuted != 0   ? "refuted"
                        : sums.unknown != 0 ? "unknown"
@@ -230,6 +265,7 @@ Json to_json(std::vector<Result> const& results, Architecture const& arch, Sourc
         kernel["operands"][i]["source"] = std::move(*text);
     out["kernels"].push_back(std::move(kernel));
   }
+  if (!of.notes.empty()) out["notes"] = of.notes;
   out["proved"] = sums.proved;
   out["refuted"] = sums.refuted;
   out["data_dependent"] = sums.data;
@@ -679,7 +715,8 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
     throw InputError::whole("standard output takes one form", "--emit " + arguments.emit,
                             "leave the other form out, or write it to a file");
   Sources sources(arguments.source);
-  std::vector<Result> const results = compute(common, arguments, options);
+  Results const decided = compute(common, arguments, options);
+  std::vector<Result> const& results = decided.all;
   Sums const sums = sums_of(results);
   common.exit_code = sums.refuted != 0 ? refuted : sums.unknown != 0 ? undecided : holds;
   Architecture const& arch = parse_architecture(common.arch);
@@ -692,13 +729,14 @@ void run(Common& common, KernelArguments const& arguments, KernelOptions const& 
   if (!arguments.html.empty())
     write_output(common, arguments.html, "the page", page_of(arguments.files, results, arch, sources), true);
   if (!arguments.emit.empty())
-    return print_obligation(common, to_json(results, arch, sources),
-                            obligations_of(common, arguments, options, results));
-  if (common.json) return print_json(common, to_json(results, arch, sources));
+    return print_obligation(common, to_json(decided, arch, sources),
+                            obligations_of(common, arguments, options, results), decided.notes);
+  if (common.json) return print_json(common, to_json(decided, arch, sources));
   if (arguments.sarif == "-" || arguments.html == "-") return;
   if (arguments.format == "gcc")
     return fmt::print(common.streams.out, "{}", gcc_lines(kernel_rules, findings));
   Style const style = style_of(common);
+  for (std::string const& note : decided.notes) fmt::print(common.streams.out, "note: {}\n", note);
   for (Result const& r : results) print(common, r, arch, sources, style);
   fmt::print(common.streams.out,
              "{} in all: {} proved{}, {} refuted, {} depend on data, {} unknown; of the {}, over all warps, "
@@ -722,7 +760,7 @@ void add_kernel(CLI::App& app, Common& common) {
   auto const options = std::make_shared<KernelOptions>();
   sub->add_option(
          "FILE", arguments->files,
-         "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -c -g or "
+         "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -g or "
          "cuobjdump\n-sass print it; or a library, program, object, archive or cubin, which these tools of "
          "the "
          "CUDA toolkit read:\nits PTX, and its machine code if it has none")
@@ -733,7 +771,7 @@ void add_kernel(CLI::App& app, Common& common) {
                   "only kernels with a name that this regular expression finds");
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
-                  "or tid.z and its PTX has no .reqntid")
+                  "or tid.z and its code has no .reqntid")
       ->type_name("INTEGERS")
       ->allow_extra_args(false);
   sub->add_option("--param", arguments->params,

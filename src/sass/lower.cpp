@@ -111,9 +111,9 @@ void Lowering::refuse(std::string const& why) {
 
 // --------------------------------------------------------------------------------------- parameters
 
-void Lowering::find_parameters() {
+/// Parts of the constant bank behind `base` that instructions read.
+std::vector<Lowering::Parameter> Lowering::parts_read(std::uint64_t base) const {
   std::map<std::uint64_t, std::uint64_t> parts;  // first byte, and the byte after the last
-  std::uint64_t const base = parameter_base(module_.arch);
   for (Instruction const& i : function_.body) {
     Opcode const op = opcode_of(i.opcode);
     for (Operand const& o : i.operands) {
@@ -126,28 +126,63 @@ void Lowering::find_parameters() {
       known = std::max(known, (end + 3) / 4 * 4);
     }
   }
+  std::vector<Parameter> out;
   for (auto const& [first, end] : parts) {
-    if (!parameters_.empty() && parameters_.back().first + parameters_.back().bytes > first)
-      parameters_.back().bytes = std::max(parameters_.back().bytes, end - parameters_.back().first);
+    if (!out.empty() && out.back().first + out.back().bytes > first)
+      out.back().bytes = std::max(out.back().bytes, end - out.back().first);
     else
-      parameters_.push_back({first, end - first});
+      out.push_back({first, end - first, 0});
   }
+  return out;
+}
+
+/// Adds a parameter of the kernel, or a part of one; `name` if it has another one than its place.
+void Lowering::add_parameter(Parameter p, bool part, std::string name) {
+  ptx::Variable v;
+  v.name = name.empty() ? fmt::format("c[0x0][{:#x}]", p.first) : std::move(name);
+  v.space = ptx::Space::param;
+  v.align = 4;
+  v.bytes = p.bytes;
+  v.array = p.bytes > 8;
+  v.part = part;
+  p.symbol = static_cast<std::uint32_t>(program_.symbols.size());
+  out_.head.params.push_back(v);
+  program_.symbols.push_back(v);
+  parameters_.push_back(p);
+}
+
+/// Parameters as the dump lists them, words of structures behind them; without a list, the parts that the kernel reads.
+void Lowering::find_parameters() {
+  LaunchFacts const& facts = function_.facts;
+  std::uint64_t const base = facts.parameter_base != 0 ? facts.parameter_base : parameter_base(module_.arch);
+  std::vector<Parameter> const parts = parts_read(base);
   program_.first_param = 0;
-  program_.params = static_cast<std::uint32_t>(parameters_.size());
-  for (Parameter const& p : parameters_) {
-    ptx::Variable v;
-    v.name = fmt::format("c[0x0][{:#x}]", p.first);
-    v.space = ptx::Space::param;
-    v.align = 4;
-    v.bytes = p.bytes;
-    v.array = p.bytes > 8;
-    out_.head.params.push_back(v);
-    program_.symbols.push_back(v);
+  if (!facts.listed)
+    for (Parameter const& p : parts) add_parameter(p, false);
+  std::vector<Parameter> structures;
+  for (LaunchFacts::Parameter const& given : facts.parameters) {
+    Parameter const p{base + given.offset, given.bytes, 0};
+    bool const structure = p.bytes > 8;
+    add_parameter(p, false,
+                  structure ? fmt::format("c[0x0][{:#x}..{:#x}]", p.first, p.first + p.bytes - 1) : "");
+    if (structure) structures.push_back(p), parameters_.pop_back();  // its words are read
   }
+  for (Parameter const& whole : structures)
+    for (Parameter const& p : parts) {
+      std::uint64_t const first = std::max(p.first, whole.first),
+                          end = std::min(p.first + p.bytes, whole.first + whole.bytes);
+      if (first < end) add_parameter({first, end - first, 0}, true);
+    }
+  program_.params = static_cast<std::uint32_t>(program_.symbols.size());
+  out_.head.maxntid = facts.maxntid, out_.head.reqntid = facts.reqntid;
   ptx::Variable shared;
   shared.name = "shared";
   shared.space = ptx::Space::shared;
   shared.align = 1U << 24;  // a block's window
+  shared.sized = facts.shared_bytes.has_value();
+  shared.bytes = facts.shared_bytes.value_or(0);
+  shared.first = module_.arch >= 90 ? 0x400 : 0;
+  shared.padding = facts.shared_align - 1;
   shared_symbol_ = static_cast<std::uint32_t>(program_.symbols.size());
   program_.symbols.push_back(shared);
 }

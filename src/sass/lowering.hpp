@@ -47,6 +47,12 @@ class Lowering {
   };
   void find_leaders();
   void find_parameters();
+  struct Parameter {
+    std::uint64_t first = 0, bytes = 0;
+    std::uint32_t symbol = 0;
+  };
+  [[nodiscard]] std::vector<Parameter> parts_read(std::uint64_t base) const;
+  void add_parameter(Parameter p, bool part, std::string name = {});
   std::int32_t block_at(std::uint32_t context, std::uint32_t index);
   void lower_block(std::uint32_t context, std::uint32_t index);
   /// Ends the block if the instruction does; false: it goes on.
@@ -100,6 +106,8 @@ class Lowering {
   Source wide(Operand const& o, bool sign_immediate);
   Source truth(Operand const& o);
   Source constant_bank(Operand const& o, unsigned bits, unsigned plus = 0);
+  std::optional<Source> parameter_at(std::uint64_t at, unsigned bits);
+  Source bank_bytes(std::uint64_t at, unsigned bits);
   Source special(std::string_view name);
   void write(std::uint32_t r, Source value, unsigned width);
   void put(Operand const& o, Source value);
@@ -184,10 +192,7 @@ class Lowering {
   std::unordered_map<std::uint32_t, std::uint32_t> index_of_{};  ///< of each address
   std::unordered_map<std::string, std::uint32_t> names_{};
   std::unordered_map<std::string, std::uint32_t> uniform_{};
-  struct Parameter {
-    std::uint64_t first = 0, bytes = 0;
-  };
-  std::vector<Parameter> parameters_{};  ///< by offset
+  std::vector<Parameter> parameters_{};  ///< that are read as numbers
   std::uint32_t shared_symbol_ = 0;
   bool stack_ = false;  ///< local memory is words at constant offsets from R1
   std::unordered_map<std::uint64_t, std::uint32_t> slots_{};  ///< registers that stand for them

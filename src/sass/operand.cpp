@@ -144,6 +144,32 @@ Lowering::Source Lowering::truth(Operand const& o) {
   return o.negated ? negate(p) : p;
 }
 
+/// Bits of one parameter; nothing if they are not in one.
+std::optional<Lowering::Source> Lowering::parameter_at(std::uint64_t at, unsigned bits) {
+  for (Parameter const& p : parameters_) {
+    if (at < p.first || at + bits / 8 > p.first + p.bytes) continue;
+    Source const base = emit(Action::symbol, 64, {}, {}, {}, p.symbol);
+    return emit(Action::load, bits, base, constant(at - p.first), constant(named("parameter")),
+                static_cast<std::uint32_t>(ptx::Space::param));
+  }
+  return std::nullopt;
+}
+
+/// Bits of constant bank 0: of one parameter, of several small ones, or of what the driver writes.
+Lowering::Source Lowering::bank_bytes(std::uint64_t at, unsigned bits) {
+  if (auto const whole = parameter_at(at, bits)) return *whole;
+  bool const touched = std::any_of(parameters_.begin(), parameters_.end(), [&](Parameter const& p) {
+    return at < p.first + p.bytes && p.first < at + bits / 8;
+  });
+  if (touched && bits > 8) {
+    Source const low = bank_bytes(at, bits / 2), high = bank_bytes(at + bits / 16, bits / 2);
+    Source const up = emit(Action::shl, bits, emit(Action::zext, bits, high), constant(bits / 2));
+    return emit(Action::bit_or, bits, up, emit(Action::zext, bits, low));
+  }
+  Source const s = uniform_special(fmt::format("c[0x0][{:#x}]", at));
+  return bits == 32 ? s : emit(Action::trunc, bits, s);
+}
+
 Lowering::Source Lowering::constant_bank(Operand const& o, unsigned bits, unsigned plus) {
   std::uint64_t const at = o.value + plus;
   if (o.bank == 0 && o.reg == no_register && o.uniform == no_register) {
@@ -152,15 +178,7 @@ Lowering::Source Lowering::constant_bank(Operand const& o, unsigned bits, unsign
       program_.uses_y_or_z |= *s == Special::ntid_y || *s == Special::ntid_z;
       return emit(Action::special, 32, {}, {}, {}, static_cast<std::uint32_t>(*s));
     }
-    for (std::size_t k = 0; k < parameters_.size(); ++k) {
-      Parameter const& p = parameters_[k];
-      if (at < p.first || at + bits / 8 > p.first + p.bytes) continue;
-      Source const base = emit(Action::symbol, 64, {}, {}, {}, static_cast<std::uint32_t>(k));
-      return emit(Action::load, bits, base, constant(at - p.first), constant(named("parameter")),
-                  static_cast<std::uint32_t>(ptx::Space::param));
-    }
-    Source const s = uniform_special(fmt::format("c[0x0][{:#x}]", at));
-    return bits == 32 ? s : emit(Action::trunc, bits, s);
+    return bank_bytes(at, bits);
   }
   // The same address, the same value: banks lie apart.
   Source base = constant(0);

@@ -1,5 +1,7 @@
 #include <swizproof/sass/module.hpp>
 
+#include "info.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -167,13 +169,20 @@ class Reader {
       read_line(trimmed(text_.substr(at, end - at)));
       at = end + 1;
     }
+    end_section();
     if (module_.functions.empty())
       throw InputError::whole("no section of code (.text.NAME) is in this dump", name_,
-                              "nvdisasm -c -g FILE.cubin writes one");
+                              "nvdisasm -g FILE.cubin writes one");
     if (module_.arch == 0)
       throw InputError::whole("the dump does not name its architecture (.target sm_90)", name_,
-                              "nvdisasm -c -g FILE.cubin writes it");
-    for (Function& f : module_.functions) check(f);
+                              "nvdisasm -g FILE.cubin writes it");
+    for (Function& f : module_.functions) {
+      check(f);
+      f.facts = info_.facts(f.name, module_.arch);
+      if (f.facts.known && !f.facts.listed)
+        module_.notes.push_back(name_ + ": the list of parameters of " + f.name +
+                                " has gaps and is left out: parameters are those that it reads");
+    }
     return std::move(module_);
   }
 
@@ -200,11 +209,16 @@ class Reader {
 
   void read_line(std::string_view s) {
     if (s.empty()) return;
+    if (in_info_ && !s.starts_with(".section")) {
+      if (std::string const wrong = info_.line(s); !wrong.empty()) fail(wrong, s);
+      return;
+    }
     if (s.starts_with("//##")) return read_location(trimmed(s.substr(4)));
     if (s.starts_with("//")) return;
     if (s.starts_with("Function : ")) return in_code_ = true, begin(s.substr(11), true);
     if (s.starts_with("code for ")) return read_target(s.substr(9));
     if (s.starts_with(".section\t") || s.starts_with(".section ")) return read_section(trimmed(s.substr(8)));
+    if (s.starts_with(".elftype") && s.find("ET_REL") != s.npos) info_.not_linked();
     if (s.starts_with(".target")) return read_target(trimmed(s.substr(7)));
     if (!in_code_) return;  // sections without code, and the head of cuobjdump
     if (s.starts_with("/*")) return read_instruction(s);
@@ -222,13 +236,21 @@ class Reader {
     if (s == "{" || s == "}")
       fail("pairs of instructions in braces are not read", s, "sm_70 and later have none");
     fail("this line is neither an instruction nor a label nor a directive", s,
-         "a dump of nvdisasm -c -g, or of cuobjdump -sass, is read");
+         "a dump of nvdisasm -g, or of cuobjdump -sass, is read");
+  }
+
+  /// Ends a section that says how a kernel is launched.
+  void end_section() {
+    if (std::string const wrong = info_.end(); !wrong.empty()) fail(wrong, "end of the section");
+    in_info_ = false;
   }
 
   void read_section(std::string_view s) {
+    end_section();
     std::string_view const name = trimmed(s.substr(0, s.find(',')));
     in_code_ = name.starts_with(".text.");
     if (in_code_) begin(name.substr(6), false);
+    in_info_ = info_.begin(name);
   }
 
   void read_target(std::string_view s) {
@@ -391,6 +413,8 @@ class Reader {
   Module module_{};
   std::uint32_t line_ = 0;
   bool in_code_ = false;
+  bool in_info_ = false;
+  InfoReader info_{};
   bool fresh_ = false;  ///< no instruction has come since the last line of the source
   std::size_t instructions_ = 0;
   std::int32_t location_ = -1;

@@ -26,7 +26,11 @@ struct Variable {
   std::uint32_t align = 1;  ///< bytes
   std::uint64_t bytes = 0;
   bool extern_array = false;
-  bool array = false;  ///< of a parameter: a structure or an array
+  bool array = false;         ///< of a parameter: a structure or an array
+  bool part = false;          ///< of SASS: a word of a structure, which has a name and no number
+  bool sized = false;         ///< of the shared memory of SASS: `bytes` is the end of its static part
+  std::uint64_t first = 0;    ///< of the shared memory of SASS: bytes before the kernel's own
+  std::uint64_t padding = 0;  ///< of the same: bytes that may lie between static and dynamic memory
 };
 
 /// One operand. Vectors and groups have parts; an address is a base (its only part) and a constant offset in bytes.

@@ -1,7 +1,8 @@
 // SASS as nvdisasm and cuobjdump print it: kernels, their instructions with operands, labels and lines of the source.
 //
-//   nvdisasm -c -g FILE.cubin      also with -gi (lines of inlined calls) and -hex (encodings, which are left out)
-//   cuobjdump -sass FILE           without labels: a branch names an address
+//   nvdisasm -g FILE.cubin         also with -gi (lines of inlined calls) and -hex (encodings, which are left out)
+//   nvdisasm -c -g FILE.cubin      the code alone: without block, parameters and size of shared memory
+//   cuobjdump -sass FILE           likewise, without labels: a branch names an address
 //
 // The reader keeps every instruction, also one whose opcode it has never seen: what an instruction does is decided where it is
 // lowered (lower.hpp).
@@ -10,8 +11,10 @@
 #include <swizproof/core/error.hpp>
 #include <swizproof/ptx/module.hpp>
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -65,6 +68,23 @@ struct Instruction {
   std::int32_t location = -1;             ///< index of Module::source.locations
 };
 
+/// Facts of launches, from the sections .nv.info.KERNEL and .nv.shared.KERNEL of a cubin.
+struct LaunchFacts {
+  /// EIATTR_KPARAM_INFO, or its second version.
+  struct Parameter {
+    std::uint32_t ordinal = 0;
+    std::uint64_t offset = 0;  ///< from the first parameter
+    std::uint64_t bytes = 0;
+  };
+  bool known = false;                   ///< the dump has .nv.info.KERNEL
+  bool listed = false;                  ///< `parameters` are all of them
+  std::vector<Parameter> parameters{};  ///< by ordinal
+  std::uint64_t parameter_base = 0;     ///< in constant bank 0 (EIATTR_PARAM_CBANK); 0: not given
+  std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< EIATTR_MAX_THREADS, EIATTR_REQNTID; 0: not given
+  std::optional<std::uint64_t> shared_bytes{};        ///< static shared memory, from the window's start on
+  std::uint64_t shared_align = 1;
+};
+
 /// The code of one section: a kernel with the functions that it calls.
 struct Function {
   std::string name{};
@@ -72,6 +92,7 @@ struct Function {
   std::uint32_t line = 0;
   std::vector<Instruction> body{};
   std::unordered_map<std::string_view, std::uint32_t> labels{};  ///< index in `body` of what follows
+  LaunchFacts facts{};
 };
 
 /// A dump. Views into its text stay valid as long as the module, or a copy of it, lives.

@@ -912,6 +912,7 @@ class Kernel(Answer):
     refuted: int
     data_dependent: int
     unknown: int
+    notes: Optional[List[str]] = None
     obligation: Optional[str] = None
 
 

@@ -845,12 +845,14 @@ TEST(Kernel, ABlockThatCannotBeLaunchedIsRefused) {
   };
   EXPECT_EQ(refused(".maxntid 64, 1, 1", {{64, 1, 1}}), "");
   EXPECT_EQ(refused(".maxntid 64, 1, 1", {{8, 8, 1}}), "") << "the threads count, not the shape";
-  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{96, 1, 1}}), "no block of 96,1,1: the PTX has .maxntid 64, 1, 1");
+  EXPECT_EQ(refused(".maxntid 64, 1, 1", {{96, 1, 1}}),
+            "no block of 96,1,1: it was compiled for at most 64, 1, 1 threads (.maxntid)");
   EXPECT_EQ(refused(".maxntid 16, 1, 1", std::nullopt),
             "its block has at most 16 threads (.maxntid): give --block");
   EXPECT_EQ(refused(".maxntid 40, 1, 1", std::nullopt), "");
   EXPECT_EQ(refused(".reqntid 64", {{64, 1, 1}}), "");
-  EXPECT_EQ(refused(".reqntid 64", {{32, 2, 1}}), "no block of 32,2,1: the PTX has .reqntid 64, 1, 1");
+  EXPECT_EQ(refused(".reqntid 64", {{32, 2, 1}}),
+            "no block of 32,2,1: it was compiled for blocks of 64, 1, 1 (.reqntid)");
   EXPECT_EQ(refused(".reqntid 2048", std::nullopt), "no block of 2048,1,1: a block has at most 1024 threads");
   EXPECT_EQ(refused(".reqntid 1, 1, 65", std::nullopt),
             "no block of 1,1,65: a block has at most 64 threads in z");

@@ -184,7 +184,7 @@ TEST(FlowQuestion, IsRefusedByTheKernelThatItIsAsked) {
   };
   EXPECT_EQ(why_not([](auto& q) { q.kernel = ""; }), "several kernels have a name that matches");
   EXPECT_EQ(why_not([](auto& q) { q.kernel = "three"; }), "no kernel has a name that matches");
-  EXPECT_EQ(why_not([](auto& q) { q.block = "64"; }), "the PTX has .reqntid 32, 1, 1");
+  EXPECT_EQ(why_not([](auto& q) { q.block = "64"; }), "it was compiled for blocks of 32, 1, 1 (.reqntid)");
   EXPECT_EQ(why_not([](auto& q) { q.block = "32,"; }), "--block takes one to three numbers");
   EXPECT_EQ(why_not([](auto& q) { q.grid = "0"; }), "--grid takes one to three numbers");
   EXPECT_EQ(why_not([](auto& q) { q.grid = "4294967296"; }), "--grid takes one to three numbers");

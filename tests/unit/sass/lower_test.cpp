@@ -174,5 +174,45 @@ TEST(SassLower, NamesTheFormsThatWereNotMeasured) {
   EXPECT_EQ(assumed("sm_90a", "SHF.L.S32 R2, R9, 0x2, RZ"), Names{"SHF.L"}) << "no record has this one";
 }
 
+/// A kernel of three parameters at 0x210, 0x214 and 0x218: 2, 1 and 16 bytes.
+Lowered with_parameters(std::string const& line) {
+  Module m = read_module(
+      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+      "k,@\"STO_CUDA_ENTRY "
+      "STV_DEFAULT\"\nk:\n        /*0000*/ " +
+          line + " ;\n        /*0010*/ LDS R0, [R9] ;\n        /*0020*/ EXIT ;\n",
+      "a.sass");
+  LaunchFacts& facts = m.functions.at(0).facts;
+  facts.known = facts.listed = true;
+  facts.parameters = {{0, 0, 2}, {1, 4, 1}, {2, 8, 16}};
+  facts.parameter_base = 0x210;
+  return lower(m, m.functions.at(0));
+}
+
+TEST(SassLower, ParametersAreThoseOfTheDump) {
+  Lowered const l = with_parameters("MOV R9, c[0x0][0x21c]");
+  ASSERT_EQ(l.head.params.size(), 4U);
+  EXPECT_EQ(l.head.params[0].name, "c[0x0][0x210]");
+  EXPECT_EQ(l.head.params[1].bytes, 1U);
+  EXPECT_EQ(l.head.params[2].name, "c[0x0][0x218..0x227]");
+  EXPECT_TRUE(l.head.params[2].array);
+  EXPECT_EQ(l.head.params[3].name, "c[0x0][0x21c]");
+  EXPECT_TRUE(l.head.params[3].part) << "a word of the structure has no number";
+  EXPECT_EQ(l.program.params, 4U);
+}
+
+TEST(SassLower, AWordOfTwoParametersHasTheBytesOfBoth) {
+  // 0x210 and 0x211 are the first parameter, 0x214 the second; the rest is padding.
+  for (auto const& [line, loads] : std::map<std::string, std::size_t>{
+           {"MOV R9, c[0x0][0x210]", 1}, {"MOV R9, c[0x0][0x214]", 1}, {"MOV R9, c[0x0][0x21c]", 1}}) {
+    Lowered const l = with_parameters(line);
+    std::size_t found = 0;
+    for (ptx::Step const& s : l.program.steps)
+      found +=
+          s.action == ptx::Action::load && s.extra == static_cast<std::uint32_t>(ptx::Space::param) ? 1 : 0;
+    EXPECT_EQ(found, loads) << line;
+  }
+}
+
 }  // namespace
 }  // namespace swizproof::sass

@@ -127,5 +127,87 @@ TEST(SassReader, KnowsItsFiles) {
   EXPECT_FALSE(is_sass(".version 8.0\n.target sm_90\n.entry k() {}\n"));
 }
 
+/// The sections of a kernel `k` that nvdisasm prints without -c, with these attributes and lines of .nv.shared.
+std::string whole_dump(std::string const& attributes, std::string const& shared,
+                       std::string const& head = {}) {
+  return "\t.target\tsm_90\n" + head +
+         "\t.section\t.nv.info.k,\"\",@\"SHT_CUDA_INFO\"\n\t.sectionflags\t@\"\"\n" + attributes +
+         dump("        /*0000*/                   NOP ;\n") + shared +
+         "\t.section\t.nv.constant0.k,\"a\",@progbits\n.nv.constant0.k:\n\t.zero\t\t552\n";
+}
+std::string attribute(std::string const& name, std::string const& data) {
+  return "\n\t//----- nvinfo : EIATTR_" + name +
+         "\n\t.align\t\t4\n.L_7:\n        /*0008*/ \t.byte\t0x04, 0x17\n" +
+         "        /*000a*/ \t.short\t(.L_9 - .L_8)\n.L_8:\n" + data;
+}
+std::string words(std::vector<std::string> const& all) {
+  std::string text;
+  for (std::string const& w : all) text += "        /*000c*/ \t.word\t" + w + "\n";
+  return text;
+}
+std::string const shared_section =
+    "\t.section\t.nv.shared.k,\"aw\",@nobits\n\t.align\t16\n.nv.shared.k:\n\t.zero\t\t5328\n";
+
+TEST(SassReader, FactsOfLaunches) {
+  // The second parameter comes first, as ptxas writes them.
+  std::string const parameters =
+      attribute("KPARAM_INFO", words({"0x00000000"}) +
+                                   "\t.short\t0x0001\n\t.short\t0x0008\n\t.byte\t0x00, 0xf0, 0x41, 0x00\n") +
+      attribute("KPARAM_INFO_V2", words({"0x00000000"}) +
+                                      "\t.short\t0x0000\n\t.short\t0x0000\n\t.short\t0x0004\n\t.zero\t\t2\n");
+  Module const m =
+      read_module(whole_dump(parameters + attribute("REQNTID", words({"0x20", "0x4", "0x2"})) +
+                                 attribute("MAX_THREADS", words({"0x100", "0x1", "0x1"})) +
+                                 attribute("PARAM_CBANK", words({"index@(.nv.constant0.k)"}) +
+                                                              "\t.short\t0x0210\n\t.short\t0x0018\n"),
+                             shared_section),
+                  "a.sass");
+  LaunchFacts const& facts = m.functions.at(0).facts;
+  EXPECT_TRUE(facts.known && facts.listed);
+  EXPECT_EQ(facts.reqntid, (std::array<std::uint32_t, 3>{32, 4, 2}));
+  EXPECT_EQ(facts.maxntid, (std::array<std::uint32_t, 3>{256, 1, 1}));
+  EXPECT_EQ(facts.parameter_base, 0x210U);
+  EXPECT_EQ(facts.shared_bytes, 5328U);
+  EXPECT_EQ(facts.shared_align, 16U);
+  ASSERT_EQ(facts.parameters.size(), 2U);
+  EXPECT_EQ(facts.parameters[0].bytes, 4U);
+  EXPECT_EQ(facts.parameters[1].offset, 8U);
+  EXPECT_EQ(facts.parameters[1].bytes, 16U);
+  EXPECT_TRUE(m.notes.empty());
+}
+
+TEST(SassReader, FactsThatADumpLacks) {
+  EXPECT_FALSE(read_module(dump(""), "a.sass").functions.at(0).facts.known) << "a dump of -c";
+  auto const facts = [](std::string const& text) {
+    return read_module(text, "a.sass").functions.at(0).facts;
+  };
+  EXPECT_EQ(facts(whole_dump("", "")).shared_bytes, 0x400U) << "a kernel without shared memory of its own";
+  std::string const cut = whole_dump("", "");
+  EXPECT_FALSE(facts(cut.substr(0, cut.find("\t.section\t.nv.constant0"))).shared_bytes)
+      << "cut off behind the code";
+  EXPECT_FALSE(facts(whole_dump("", shared_section, "\t.elftype\t@\"ET_REL\"\n")).shared_bytes)
+      << "functions that it calls are not linked yet";
+  Module const gap = read_module(
+      whole_dump(
+          attribute("KPARAM_INFO",
+                    words({"0x0"}) + "\t.short\t0x0001\n\t.short\t0x0008\n\t.byte\t0x00, 0xf0, 0x41, 0x00\n"),
+          shared_section),
+      "a.sass");
+  EXPECT_FALSE(gap.functions.at(0).facts.listed);
+  ASSERT_EQ(gap.notes.size(), 1U);
+  EXPECT_EQ(
+      gap.notes[0],
+      "a.sass: the list of parameters of k has gaps and is left out: parameters are those that it reads");
+}
+
+TEST(SassReader, RefusesFactsThatAreCutOff) {
+  EXPECT_EQ(message(whole_dump(attribute("REQNTID", words({"0x20"})), shared_section)),
+            "a.sass:14: EIATTR_REQNTID has too few bytes: the dump is cut off");
+  EXPECT_EQ(message(whole_dump(attribute("REQNTID", words({"0x20", "0x0", "0x1"})), shared_section)),
+            "a.sass:16: EIATTR_REQNTID has a block without threads");
+  EXPECT_EQ(message(whole_dump("", "\t.section\t.nv.shared.k,\"aw\",@nobits\n\t.zero\t\tmany\n")),
+            "a.sass:15: this size of shared memory is not read");
+}
+
 }  // namespace
 }  // namespace swizproof::sass
