@@ -47,8 +47,9 @@ using ptx::Variable;
 using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
-constexpr std::size_t most_cases = 2048;                  ///< of one access in one warp
-constexpr std::size_t most_lanes = std::size_t{1} << 18;  ///< KernelLanes of one kernel
+constexpr std::size_t most_values = std::size_t{1} << 21;  ///< that the warps of one kernel keep
+constexpr std::size_t most_cases = 2048;                   ///< of one access in one warp
+constexpr std::size_t most_lanes = std::size_t{1} << 18;   ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
 
@@ -343,9 +344,20 @@ class Decision {
       return out;
     }
     decide_cost(done, m, out, symbol);
+    release_values();
     if (options_.fixes && symbol != ~0U && out.executed && !(over_ && may_wait))
       arrays_.add(index, symbol, out);
     return out;
+  }
+
+  /// Lets the warps forget values if they have too many: the next access computes those that it needs.
+  void release_values() {
+    std::size_t kept = 0;
+    for (auto const& w : bases_) kept += w->kept();
+    for (auto const& [n, w] : scratches_) kept += w->kept();
+    if (kept < most_values) return;
+    for (auto const& w : bases_) w->release();
+    for (auto const& [n, w] : scratches_) w->release();
   }
 
   [[nodiscard]] unsigned allowed(KernelAccess const& access) const {

@@ -88,6 +88,12 @@ void Warp::assume(std::vector<Assumption> assumptions) {
   }
 }
 
+void Warp::release() {
+  decltype(memo_)().swap(memo_);  // the buckets, too
+  decltype(truths_)().swap(truths_);
+  if (clean_) clean_->release();
+}
+
 // --------------------------------------------------------------------------------------- facts
 
 unsigned Warp::trailing_zeros(Id id) { return static_cast<unsigned>(std::countr_one(facts(id).zeros)); }

@@ -97,6 +97,10 @@ class Warp {
   bool exits_together(std::int32_t loop);
   /// Starts again, under other assumptions.
   void assume(std::vector<Assumption> assumptions);
+  /// Forgets the values of nodes, which are computed again where they are needed; references to them end.
+  void release();
+  /// Values that are kept: of 300 bytes and more each.
+  [[nodiscard]] std::size_t kept() const { return memo_.size() + (clean_ ? clean_->kept() : 0); }
   /// The request of a stuck value, by its `why`.
   [[nodiscard]] Request const& request(std::uint32_t why) const { return requests_[why]; }
   /// All values that an atom can have, if they are at most `most`; nothing if they are more, or not known.
