@@ -317,7 +317,8 @@ class Decision {
     if (refused.empty() && done.reached) {
       Origins::Root const root = origins_.root_of(done.address, symbol);
       if (m.generic && root != Origins::Root::shared) {
-        if (root == Origins::Root::other || origins_.rooted_in_parameter(done.address))
+        if (root == Origins::Root::other || origins_.rooted_in_parameter(done.address) ||
+            !program_.makes_generic)
           return std::nullopt;  // not shared memory
         out.address = text_of_term(program_, execution_, done.address);
         generic_from_memory(root, done, m, out);

@@ -79,6 +79,8 @@ Lowered Lowering::run() {
   find_parameters();
   find_leaders();
   find_stack();
+  program_.makes_generic = std::any_of(function_.body.begin(), function_.body.end(),
+                                       [this](Instruction const& i) { return may_make_generic(i); });
   contexts_.emplace_back();
   (void)block_at(0, 0);
   for (std::size_t k = 0; k < work_.size() && program_.refused.empty(); ++k)
@@ -107,6 +109,21 @@ Lowered Lowering::run() {
 
 void Lowering::refuse(std::string const& why) {
   if (program_.refused.empty()) program_.refused = fmt::format("line {}: {}", line_, why);
+}
+
+/// Returns whether an instruction may take part in making a generic address of shared memory: it reads the window's upper word (a
+/// special register from sm_90 on, c[0x0][0x1c] before), words of bank 0 that are named by a register, or calls code that the dump
+/// does not have.
+bool Lowering::may_make_generic(Instruction const& i) const {
+  Opcode const op = opcode_of(i.opcode);
+  if (op.base == "CALL" && !op.has("REL")) return true;
+  return std::any_of(i.operands.begin(), i.operands.end(), [&](Operand const& o) {
+    if (o.kind == Kind::special) return o.text.find("SWIN") != o.text.npos;
+    if (o.kind != Kind::constant || (o.bank != 0 && o.bank != 255)) return false;
+    bool const named = o.bank == 255 || o.reg != no_register || o.uniform != no_register;
+    return named ? o.bank == 255 || o.value < parameter_base(module_.arch)
+                 : module_.arch < 90 && o.value < 0x20 && o.value + 16 > 0x18;
+  });
 }
 
 // --------------------------------------------------------------------------------------- parameters

@@ -46,6 +46,7 @@ class Lowering {
     unsigned depth = 0;
   };
   void find_leaders();
+  [[nodiscard]] bool may_make_generic(Instruction const& i) const;
   void find_parameters();
   struct Parameter {
     std::uint64_t first = 0, bytes = 0;

@@ -175,18 +175,31 @@ TEST(SassLower, NamesTheFormsThatWereNotMeasured) {
 }
 
 /// A kernel of three parameters at 0x210, 0x214 and 0x218: 2, 1 and 16 bytes.
-Lowered with_parameters(std::string const& line) {
-  Module m = read_module(
-      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
-      "k,@\"STO_CUDA_ENTRY "
-      "STV_DEFAULT\"\nk:\n        /*0000*/ " +
-          line + " ;\n        /*0010*/ LDS R0, [R9] ;\n        /*0020*/ EXIT ;\n",
-      "a.sass");
+Lowered with_parameters(std::string const& line, unsigned arch = 90) {
+  Module m = read_module("\t.target\tsm_" + std::to_string(arch) +
+                             "\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+                             "k,@\"STO_CUDA_ENTRY "
+                             "STV_DEFAULT\"\nk:\n        /*0000*/ " +
+                             line + " ;\n        /*0010*/ LDS R0, [R9] ;\n        /*0020*/ EXIT ;\n",
+                         "a.sass");
   LaunchFacts& facts = m.functions.at(0).facts;
   facts.known = facts.listed = true;
   facts.parameters = {{0, 0, 2}, {1, 4, 1}, {2, 8, 16}};
   facts.parameter_base = 0x210;
   return lower(m, m.functions.at(0));
+}
+
+TEST(SassLower, AKernelThatMakesNoGenericAddressIsKnown) {
+  auto const makes = [](std::string const& line) { return with_parameters(line).program.makes_generic; };
+  EXPECT_FALSE(makes("LDC R9, c[0x0][R2+0x210]"));
+  EXPECT_FALSE(makes("MOV R9, c[0x0][0x18]")) << "the window's word before sm_90";
+  EXPECT_TRUE(makes("S2R R9, SR_SWINHI"));
+  EXPECT_TRUE(makes("S2UR UR9, SR_SWINHI"));
+  EXPECT_TRUE(makes("LDC R9, c[0x0][R2]")) << "it may be any word of the bank";
+  EXPECT_TRUE(makes("CALL.ABS.NOINC R2"));
+  EXPECT_TRUE(with_parameters("IMAD.WIDE R2, R2, R3, c[0x0][0x18]", 80).program.makes_generic);
+  EXPECT_TRUE(with_parameters("MOV R9, c[0x0][0x1c]", 80).program.makes_generic);
+  EXPECT_FALSE(with_parameters("MOV R9, c[0x0][0x164]", 80).program.makes_generic);
 }
 
 TEST(SassLower, ParametersAreThoseOfTheDump) {
