@@ -162,7 +162,7 @@ struct Program {
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;
-  /// Of SASS: an instruction reads the window of shared memory in generic addresses, or calls unknown code.
+  /// True unless SASS makes no generic address of shared memory: it reads no window, and calls no code outside of it.
   bool makes_generic = true;
   std::string refused{};  ///< why it is not executed; empty where it is
 };
