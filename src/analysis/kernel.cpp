@@ -287,10 +287,8 @@ class Decision {
                        [](MemoryAccess const& m) { return m.instruction.has_value(); });
   }
 
-  /// An access that waits, being over its share of the steps, is not kept for fixes.
-  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused, bool may_wait = false) {
-    MemoryAccess const& m = program_.accesses[index];
-    ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
+  /// An access that is not decided: what it is, and its lines.
+  [[nodiscard]] KernelAccess named(MemoryAccess const& m) const {
     KernelAccess out;
     out.op = m.op;
     out.instruction = m.instruction;
@@ -298,12 +296,19 @@ class Decision {
     out.pc = m.pc;
     out.sass = program_.language == "SASS";
     out.calls = m.calls;
-    if (m.location >= 0) {
-      SourceLine const here = source_line(m.location);
-      out.file = here.file, out.line = here.line;
-      for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
-        out.inlined_at.push_back(source_line(i));
-    }
+    if (m.location < 0) return out;
+    SourceLine const here = source_line(m.location);
+    out.file = here.file, out.line = here.line;
+    for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
+      out.inlined_at.push_back(source_line(i));
+    return out;
+  }
+
+  /// An access that waits, being over its share of the steps, is not kept for fixes.
+  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused, bool may_wait = false) {
+    MemoryAccess const& m = program_.accesses[index];
+    ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
+    KernelAccess out = named(m);
     if (m.instruction && !m.atomic && !has(*options_.arch, *m.instruction)) {
       out.reason = std::string(options_.arch->name) + " has no " + to_string(*m.instruction);
       out.instruction.reset();

@@ -149,6 +149,33 @@ void must_have_found(std::vector<Result> const& results, std::size_t kernels,
   if (kernels == 0) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
 }
 
+/// Throws where a parameter that was given is none of the kernel's kind.
+void must_fit(ptx::Function const& f, std::string const& name, KernelOptions const& options,
+              KernelArguments const& arguments) {
+  if (std::string const why = why_no_parameter(f, options.params); !why.empty())
+    throw InputError::whole(fmt::format("kernel {}: {}", name, why),
+                            fmt::format("{}", fmt::join(arguments.params, " ")));
+}
+
+[[noreturn]] void refuse_without_shape(std::string const& name) {
+  throw InputError::whole(
+      "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
+      "give --block X,Y,Z");
+}
+
+/// Has the reason of the kernel's own text in place of the general one, where there is one.
+void say_why_no_bounds(KernelReport& report, std::string const& why) {
+  if (why.empty()) return;
+  for (KernelAccess& a : report.accesses)
+    if (!a.bounds_reason.empty()) a.bounds_reason = why;
+}
+
+/// Adds what is not there yet.
+void add_notes(std::vector<std::string>& notes, std::vector<std::string> const& more) {
+  for (std::string const& note : more)
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
 Results compute(Common& common, KernelArguments const& arguments, KernelOptions options) {
   Pattern const chosen(arguments.kernel, "--kernel");
   options.arch = &parse_architecture(common.arch);
@@ -163,9 +190,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
     ++kernels;
     if (!chosen.found_in(f.name) && !chosen.found_in(name)) return false;
     std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
-    if (std::string const why = why_no_parameter(f, options.params); !why.empty())
-      throw InputError::whole(fmt::format("kernel {}: {}", name, why),
-                              fmt::format("{}", fmt::join(arguments.params, " ")));
+    must_fit(f, name, options, arguments);
     return true;
   };
   auto const take = [&](PtxText const& part, std::string const& name, auto const& module,
@@ -173,14 +198,9 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
     for (auto const& block : blocks) {
       options.block = block;
       Result one{part.name, part.part, name, decide_kernel(module, kernel, options)};
-      if (std::string const why = why_no_bounds(module, kernel, options); !why.empty())
-        for (KernelAccess& a : one.report.accesses)
-          if (!a.bounds_reason.empty()) a.bounds_reason = why;
+      say_why_no_bounds(one.report, why_no_bounds(module, kernel, options));
       bool const accesses = !one.report.accesses.empty() || !one.report.operands.empty();
-      if (!many && accesses && needs_block(module, kernel, options))
-        throw InputError::whole(
-            "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
-            "give --block X,Y,Z");
+      if (!many && accesses && needs_block(module, kernel, options)) refuse_without_shape(name);
       results.push_back(std::move(one));
     }
   };
@@ -190,8 +210,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
       common.arch = fmt::format("sm_{}", module.arch);
       options.arch = &parse_architecture(common.arch);
     }
-    for (std::string const& note : module.notes)
-      if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(note);
+    add_notes(out.notes, module.notes);
     many = many || !part.part.empty() || module.functions.size() > 1;
     for (sass::Function const& f : module.functions) {
       if (!f.entry) continue;
