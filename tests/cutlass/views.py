@@ -162,6 +162,7 @@ class Case:
 
 
 def static(text):
+    text = re.sub(r"M_\d+\|\(\d+&\d+\)=(\d+)", r"\1", text)  # an offset of which some bits are dynamic
     return re.sub(r"_(-?\d)", r"\1", text.strip())
 
 

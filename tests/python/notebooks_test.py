@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -30,6 +31,8 @@ def executed(notebook):
         spec.write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
         os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # else a warning of the kernel's debugger
         os.environ.update(JUPYTER_PATH=folder, JUPYTER_RUNTIME_DIR=folder, IPYTHONDIR=folder, MPLCONFIGDIR=folder)
+        # A slow machine is told that matplotlib lists the fonts: that is done before.
+        subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], check=True, stderr=subprocess.DEVNULL)
         resources = {"metadata": {"path": str(FOLDER)}}
         client = nbclient.NotebookClient(notebook, timeout=None, startup_timeout=3600, kernel_name="python3", resources=resources)
         return client.execute()

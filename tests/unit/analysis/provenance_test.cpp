@@ -123,6 +123,20 @@ TEST(Provenance, WaitsForGroupsOfCopies) {
             "c[0] = a[1]");
 }
 
+TEST(Provenance, WaitsForGroupsOfBulkStores) {
+  auto const read_back = [](std::string const& wait) {
+    return Case{
+        in +
+        "fence.proxy.async.shared::cta;\nbar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra $E;\n"
+        "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 128;\ncp.async.bulk.commit_group;\n" +
+        wait + " 0;\nld.global.f32 %f2, [%rd1];\n$E:\n"}
+        .value(0);
+  };
+  EXPECT_EQ(read_back("cp.async.bulk.wait_group"), "c[0] = a[0]");
+  EXPECT_NE(read_back("cp.async.bulk.wait_group.read").find("which the bulk store of thread 0 writes"),
+            std::string::npos);
+}
+
 TEST(Provenance, FillsWhatACopyDoesNotTake) {
   EXPECT_EQ(
       (Case{
