@@ -84,11 +84,13 @@ TEST_F(SourceTest, TakesTheLongestTailOfThePath) {
 }
 
 TEST_F(SourceTest, NeverLeavesTheFolder) {
-  write("k.cu", "outside");
+  // No file of this name lies beside the folder that the test runs in.
+  std::string const name = "outside_" + std::to_string(getpid()) + ".cu";
+  write(name, "outside");
   write("inside/other.cu", "inside");
   Sources sources({in("inside")});
-  EXPECT_EQ(sources.file("../k.cu").line(1), std::nullopt);
-  EXPECT_EQ(sources.file("/none/../../k.cu").line(1), std::nullopt);
+  EXPECT_EQ(sources.file("../" + name).line(1), std::nullopt);
+  EXPECT_EQ(sources.file("/none/../../" + name).line(1), std::nullopt);
   EXPECT_EQ(sources.file("/bin/../include/other.cu").line(1), "inside");
 }
 
