@@ -13,8 +13,6 @@ namespace {
 
 using ptx::Space;
 
-bool is_active(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
-
 }  // namespace
 
 /// The space of a generic address.
@@ -165,7 +163,7 @@ void BlockRun::load(Now const& now) {
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!is_active(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     std::uint64_t const at = d.space == Space::param ? param_address(now, now.in.operands[1], lane)
                                                      : address(now, now.in.operands[1], lane);
     Space const space = space_at(now, d.space, at);
@@ -197,7 +195,7 @@ void BlockRun::store(Now const& now) {
   auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (from.size() != d.lanes) refuse(now.index, "the number of registers does not match");
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!is_active(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     std::uint64_t const at = address(now, now.in.operands[0], lane);
     Space const space = space_at(now, d.space, at);
     if (space == Space::param) refuse(now.index, "a parameter is written");
@@ -210,7 +208,7 @@ void BlockRun::store(Now const& now) {
 void BlockRun::copy_async(Now const& now) {
   if (now.in.operands.size() < 3) refuse(now.index, "cp.async without a size");
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!is_active(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
     auto const bytes = static_cast<unsigned>(number(now, now.in.operands[2], lane, "the size"));
     std::uint64_t source = bytes;
@@ -233,7 +231,7 @@ void BlockRun::copy_async(Now const& now) {
 
 void BlockRun::wait(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!is_active(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
     if (now.decoded.handler == Handler::commit) {
       groups_.commit(t);

@@ -149,7 +149,7 @@ std::uint32_t BlockRun::truth_mask(Warp const& warp, std::int32_t reg, bool nega
                                    std::uint32_t line, char const* what) const {
   std::uint32_t out = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1) == 0) continue;
+    if (!takes_part(mask, lane)) continue;
     Word const& w = warp.registers[static_cast<std::size_t>(reg) * 32 + lane];
     if (w.named != 0)
       refuse(line,
@@ -289,7 +289,7 @@ bool BlockRun::barrier(Now const& now) {
     b.expected = count;
   }
   for (unsigned lane = 0; lane < 32; ++lane)
-    if ((now.mask >> lane & 1) != 0) b.arrived.push_back(thread(warp, lane));
+    if (takes_part(now.mask, lane)) b.arrived.push_back(thread(warp, lane));
   if (arrives) return true;
   b.waiting.push_back(warp.number);
   warp.waits = true;
@@ -324,7 +324,7 @@ void BlockRun::release_barriers() {
 void BlockRun::warp_barrier(Now const& now) {
   std::vector<unsigned> members;
   for (unsigned lane = 0; lane < 32; ++lane)
-    if ((now.mask >> lane & 1) != 0) {
+    if (takes_part(now.mask, lane)) {
       auto const wanted = static_cast<std::uint32_t>(
           now.in.operands.empty() ? ~0U : number(now, now.in.operands[0], lane, "the mask"));
       if ((wanted & now.warp.live) != (now.mask & now.warp.live))
@@ -339,7 +339,7 @@ void BlockRun::proxy_fence(Now const& now) {
   bool const global = now.decoded.has("global");
   bool const in_shared = now.decoded.has("shared::cta") || now.decoded.has("shared::cluster");
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((now.mask >> lane & 1) == 0) continue;
+    if (!takes_part(now.mask, lane)) continue;
     if (!global) fences_.fence(thread(now.warp, lane), clocks_);
     if (!in_shared) global_fences_.fence(thread(now.warp, lane), clocks_);
   }
@@ -351,13 +351,13 @@ bool BlockRun::cluster_barrier(Now const& now) {
   if (now.decoded.has("aligned") && now.mask != now.warp.live)
     refuse(now.index, "a part of a warp is at a barrier of the cluster that all of it executes");
   for (unsigned lane = 0; lane < 32 && !arrives; ++lane) {
-    if ((now.mask >> lane & 1) == 0) continue;
+    if (!takes_part(now.mask, lane)) continue;
     std::uint64_t const phase = cluster_.phase_of[thread(now.warp, lane)];
     if (phase == 0) refuse(now.index, "it waits at the barrier of the cluster and has not arrived");
     if (phase > cluster_.phase) return false;
   }
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((now.mask >> lane & 1) == 0) continue;
+    if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
     std::uint64_t& phase = cluster_.phase_of[t];
     if (!arrives) {
@@ -425,7 +425,7 @@ bool BlockRun::mbarrier(Now const& now) {
     refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
   std::size_t const where = arrive ? 1 : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((now.mask >> lane & 1) == 0) continue;
+    if (!takes_part(now.mask, lane)) continue;
     PhaseBarrier& b = phase_barriers_[address(now, now.in.operands[where], lane)];
     bool const counted = now.in.operands.size() > where + 1;
     auto const count =
@@ -454,13 +454,13 @@ bool BlockRun::mbarrier(Now const& now) {
 bool BlockRun::wait_phase(Now const& now) {
   bool const parity = now.decoded.has("parity");
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((now.mask >> lane & 1) == 0) continue;
+    if (!takes_part(now.mask, lane)) continue;
     PhaseBarrier const& b = phase_barriers_[address(now, now.in.operands[1], lane)];
     std::uint64_t const asked = number(now, now.in.operands[2], lane, "the phase");
     if (parity ? (b.phase & 1) == (asked & 1) : b.phase == asked) return false;
   }
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((now.mask >> lane & 1) == 0) continue;
+    if (!takes_part(now.mask, lane)) continue;
     PhaseBarrier const& b = phase_barriers_[address(now, now.in.operands[1], lane)];
     put(now, now.in.operands[0], lane, plain(1));
     if (b.complete) clocks_.take(b.complete, thread(now.warp, lane));

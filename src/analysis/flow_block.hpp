@@ -14,6 +14,9 @@
 
 namespace swizproof::flow_detail {
 
+/// True if a mask of lanes has this one.
+[[nodiscard]] inline bool takes_part(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
+
 class BlockRun {
  public:
   BlockRun(FlowKernel const& kernel, std::array<std::uint32_t, 3> number, Names& names);

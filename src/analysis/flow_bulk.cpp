@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::uint64_t bulk_unit = 16;  ///< bytes: plain copies have multiples of it
 
-bool takes_it(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
-
 }  // namespace
 
 /// Bytes that a unit of the async proxy reads: a thread that wrote them needs fence.proxy.async behind it.
@@ -135,7 +133,7 @@ void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uin
 /// cp.async.bulk.tensor into shared memory: [to], [map, {coordinates}], [mbarrier]. What is beyond the array is 0.
 void BlockRun::bulk_copy(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_it(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     Box const box = box_of(now, now.in.operands[1], lane);
     PhaseBarrier& b = bulk_barrier(now, now.in.operands[2], lane);
     unsigned const unit = kernel_.threads + b.slot;
@@ -154,7 +152,7 @@ void BlockRun::bulk_copy(Now const& now) {
 /// cp.async.bulk.tensor from shared memory: [map, {coordinates}], [from]. What is beyond the array is not written.
 void BlockRun::bulk_store(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_it(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
     Box const box = box_of(now, now.in.operands[0], lane);
     Toucher const reads{t, now.index, 0, unit_of_store(t)}, writes{t, now.index, 0, unit_of_written(t)};
@@ -186,7 +184,7 @@ std::uint64_t BlockRun::bulk_size(Now const& now, unsigned lane, std::uint64_t s
 /// cp.async.bulk of plain bytes into shared memory: [to], [from], bytes, [mbarrier].
 void BlockRun::bulk_load_bytes(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_it(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     std::uint64_t const to = address(now, now.in.operands[0], lane),
                         from = address(now, now.in.operands[1], lane);
     std::uint64_t const bytes = bulk_size(now, lane, to, from);
@@ -202,7 +200,7 @@ void BlockRun::bulk_load_bytes(Now const& now) {
 /// cp.async.bulk of plain bytes from shared memory: [to], [from], bytes.
 void BlockRun::bulk_store_bytes(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_it(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
     std::uint64_t const to = address(now, now.in.operands[0], lane),
                         from = address(now, now.in.operands[1], lane);
@@ -216,7 +214,7 @@ void BlockRun::bulk_store_bytes(Now const& now) {
 /// cp.async.bulk.commit_group and .wait_group of stores, thread by thread.
 void BlockRun::bulk_groups(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!takes_it(now.mask, lane)) continue;
+    if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane), reads = unit_of_store(t), writes = unit_of_written(t);
     std::vector<std::uint32_t>& groups = bulk_groups_[t];
     if (now.decoded.has("commit_group")) {

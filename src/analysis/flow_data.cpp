@@ -15,8 +15,6 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-bool takes_part(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
-
 unsigned bytes_of_format(Format format) {
   switch (format) {
     case Format::f16:

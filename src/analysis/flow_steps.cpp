@@ -180,7 +180,7 @@ void BlockRun::steps(Now const& now) {
     if (s.action == Action::access || s.action == Action::operand || s.action == Action::load)
       refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
     for (unsigned lane = 0; lane < 32; ++lane) {
-      if ((now.mask >> lane & 1) == 0) continue;
+      if (!takes_part(now.mask, lane)) continue;
       auto const value = [&](ptx::Source const& source) {
         if (source.constant) return plain(source.value);
         return source.value < registers_ ? reg(now.warp, static_cast<std::uint32_t>(source.value), lane)
