@@ -17,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <bit>
 #include <filesystem>
 #include <map>
@@ -47,6 +48,7 @@ using ptx::Variable;
 using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
+constexpr char const* no_known_array = "the address is not that of one known array";
 constexpr std::size_t most_values = std::size_t{1} << 21;  ///< that the warps of one kernel keep
 constexpr std::size_t most_cases = 2048;                   ///< of one access in one warp
 constexpr std::size_t most_lanes = std::size_t{1} << 18;   ///< KernelLanes of one kernel
@@ -387,6 +389,7 @@ class Decision {
     out.verdict = KernelVerdict::data;
     out.wavefronts = most_of(m, ~0U);
     out.reason = "the address depends on " + origins_.text_of(from.leaf) + ": it may be shared memory";
+    out.bounds_reason = no_known_array;
   }
 
   /// Most wavefronts that these lanes can take at any addresses.
@@ -1030,7 +1033,12 @@ class Decision {
 
   /// Why it is not known that an access stays within its array.
   std::string why_no_bounds(ExecutedAccess const& access, std::uint32_t symbol) const {
-    if (symbol == ~0U) return "the address is not that of one known array";
+    bool const sass = program_.language == "SASS";
+    if (sass && std::none_of(program_.symbols.begin(), program_.symbols.end(), std::mem_fn(&Variable::sized)))
+      return "the dump has no size of shared memory: nvdisasm -g FILE.cubin, without -c, prints it";
+    if (symbol == ~0U) return no_known_array;
+    if (sass && !options_.shared_bytes)
+      return "behind the static part may lie dynamic shared memory: --shared-bytes N gives its size";
     Variable const& array = program_.symbols[symbol];
     std::string const name = short_name(array.name);
     if (array.extern_array && !options_.shared_bytes)

@@ -116,19 +116,6 @@ bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions
   return swizproof::needs_block(kernel, options);
 }
 
-/// Reason why bounds of a kernel of SASS are not decided, where they are not; empty if no fact of its launch lacks.
-std::string why_no_bounds(sass::Module const&, sass::Lowered const& kernel, KernelOptions const& options) {
-  auto const& symbols = kernel.program.symbols;
-  auto const shared = std::find_if(symbols.begin(), symbols.end(),
-                                   [](ptx::Variable const& v) { return v.space == ptx::Space::shared; });
-  if (shared == symbols.end() || !shared->sized)
-    return "the dump has no size of shared memory: nvdisasm -g FILE.cubin, without -c, prints it";
-  return options.shared_bytes
-             ? ""
-             : "behind the static part may lie dynamic shared memory: --shared-bytes N gives its size";
-}
-std::string why_no_bounds(ptx::Module const&, ptx::Function const&, KernelOptions const&) { return {}; }
-
 /// Throws if a file is a recorded trace: no compiled code.
 void refuse_trace(PtxText const& part) {
   if (part.text.find("\"swizproof trace ") < 64)
@@ -163,13 +150,6 @@ void must_fit(ptx::Function const& f, std::string const& name, KernelOptions con
       "give --block X,Y,Z");
 }
 
-/// Has the reason of the kernel's own text in place of the general one, where there is one.
-void say_why_no_bounds(KernelReport& report, std::string const& why) {
-  if (why.empty()) return;
-  for (KernelAccess& a : report.accesses)
-    if (!a.bounds_reason.empty()) a.bounds_reason = why;
-}
-
 /// Adds what is not there yet.
 void add_notes(std::vector<std::string>& notes, std::vector<std::string> const& more) {
   for (std::string const& note : more)
@@ -198,7 +178,6 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
     for (auto const& block : blocks) {
       options.block = block;
       Result one{part.name, part.part, name, decide_kernel(module, kernel, options)};
-      say_why_no_bounds(one.report, why_no_bounds(module, kernel, options));
       bool const accesses = !one.report.accesses.empty() || !one.report.operands.empty();
       if (!many && accesses && needs_block(module, kernel, options)) refuse_without_shape(name);
       results.push_back(std::move(one));
