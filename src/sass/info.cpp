@@ -1,8 +1,8 @@
 #include "info.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace swizproof::sass {
@@ -12,29 +12,16 @@ namespace {
 constexpr std::size_t head = 4;  ///< bytes of an attribute before its values: format, kind, size
 constexpr std::size_t most_bytes = std::size_t{1} << 20;  ///< of one attribute
 constexpr std::uint64_t most_shared = std::uint64_t{1} << 24;
-constexpr std::uint64_t reserved = 0x400;  ///< bytes of each block from sm_90 on
-
-std::string_view without_spaces(std::string_view s) {
-  auto const space = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!s.empty() && space(s.front())) s.remove_prefix(1);
-  while (!s.empty() && space(s.back())) s.remove_suffix(1);
-  return s;
-}
 
 /// 0x10 or 16; nothing for an expression such as (.L_2 - .L_1).
 std::optional<std::uint64_t> plain_number(std::string_view s) {
-  bool const hexadecimal = s.starts_with("0x");
-  if (hexadecimal) s.remove_prefix(2);
-  std::uint64_t value = 0;
-  auto const [end, error] = std::from_chars(s.data(), s.data() + s.size(), value, hexadecimal ? 16 : 10);
-  return error == std::errc{} && end == s.data() + s.size() && !s.empty() ? std::optional(value)
-                                                                          : std::nullopt;
+  return s.starts_with("0x") ? sass::number(s.substr(2), 16) : sass::number(s, 10);
 }
 
 /// `.zero` and 16 of `.zero 16`.
 std::pair<std::string_view, std::string_view> directive(std::string_view s) {
   std::size_t const space = std::min(s.find_first_of(" \t"), s.size());
-  return {s.substr(0, space), without_spaces(s.substr(space))};
+  return {s.substr(0, space), trimmed(s.substr(space))};
 }
 
 /// Rounds up to a power of two.
@@ -48,7 +35,7 @@ bool InfoReader::begin(std::string_view section) {
              : section.starts_with(shared) ? Section::shared
                                            : Section::none;
   attribute_.clear();
-  if (section.starts_with(bank)) banks_[std::string(section.substr(bank.size()))] = true;
+  if (section.starts_with(bank)) banks_.emplace(section.substr(bank.size()));
   if (section_ == Section::none) return false;
   of_ = &facts_[std::string(section.substr(section_ == Section::info ? info.size() : shared.size()))];
   if (section_ == Section::info)
@@ -63,7 +50,7 @@ std::string InfoReader::line(std::string_view s) {
   if (section_ == Section::info) {
     if (!s.starts_with(attribute)) return data(s), "";
     std::string wrong = end_attribute();
-    attribute_ = without_spaces(s.substr(attribute.size()));
+    attribute_ = trimmed(s.substr(attribute.size()));
     return wrong;
   }
   auto const [name, rest] = directive(s);
@@ -88,7 +75,7 @@ std::string InfoReader::end() {
 
 /// Bytes of `/*0014*/ .byte 0x00, 0xf0`. Lengths and indices, which are expressions, count as 0.
 void InfoReader::data(std::string_view s) {
-  if (s.starts_with("/*")) s = without_spaces(s.substr(std::min(s.find("*/"), s.size() - 2) + 2));
+  if (s.starts_with("/*")) s = trimmed(s.substr(std::min(s.find("*/"), s.size() - 2) + 2));
   auto const [name, rest] = directive(s);
   std::size_t const size = name == ".byte"    ? 1
                            : name == ".short" ? 2
@@ -100,7 +87,7 @@ void InfoReader::data(std::string_view s) {
   if (size == 0 || bytes_.size() > most_bytes) return;
   for (std::size_t from = 0; from <= rest.size();) {
     std::size_t const end = std::min(rest.find(',', from), rest.size());
-    std::uint64_t value = plain_number(without_spaces(rest.substr(from, end - from))).value_or(0);
+    std::uint64_t value = plain_number(trimmed(rest.substr(from, end - from))).value_or(0);
     for (std::size_t k = 0; k < size; ++k, value >>= 8) bytes_.push_back(static_cast<std::uint8_t>(value));
     from = end + 1;
   }
@@ -142,7 +129,7 @@ LaunchFacts InfoReader::facts(std::string const& kernel, unsigned arch) const {
   LaunchFacts out = found->second;
   if (!out.known) return {};
   // A kernel that has none may lack the section; one that is cut off does, too.
-  if (!out.shared_bytes && banks_.count(kernel) != 0) out.shared_bytes = arch >= 90 ? reserved : 0;
+  if (!out.shared_bytes && banks_.contains(kernel)) out.shared_bytes = reserved_shared(arch);
   if (!linked_) out.shared_bytes.reset();
   std::sort(out.parameters.begin(), out.parameters.end(),
             [](auto const& a, auto const& b) { return a.ordinal < b.ordinal; });

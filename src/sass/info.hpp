@@ -5,11 +5,15 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace swizproof::sass {
+
+/// Bytes of shared memory before a kernel's own: 1 KiB from sm_90 on, as nvdisasm prints .nv.shared.
+[[nodiscard]] constexpr std::uint64_t reserved_shared(unsigned arch) { return arch >= 90 ? 0x400 : 0; }
 
 /// Reads the lines of .nv.info.KERNEL and .nv.shared.KERNEL. Attributes other than those of LaunchFacts say nothing of addresses.
 class InfoReader {
@@ -34,7 +38,7 @@ class InfoReader {
   Section section_ = Section::none;
   bool linked_ = true;
   std::map<std::string, LaunchFacts, std::less<>> facts_{};
-  std::map<std::string, bool, std::less<>> banks_{};  ///< kernels whose section behind .nv.shared was read
+  std::set<std::string, std::less<>> banks_{};  ///< kernels whose section behind .nv.shared was read
   LaunchFacts* of_ = nullptr;
   std::string attribute_{};
   std::vector<std::uint8_t> bytes_{};

@@ -1,6 +1,7 @@
 #include "lowering.hpp"
 
 #include "forms.hpp"
+#include "info.hpp"
 
 #include <swizproof/ptx/execution.hpp>
 #include <swizproof/ptx/flow.hpp>
@@ -198,7 +199,7 @@ void Lowering::find_parameters() {
   shared.align = 1U << 24;  // a block's window
   shared.sized = facts.shared_bytes.has_value();
   shared.bytes = facts.shared_bytes.value_or(0);
-  shared.first = module_.arch >= 90 ? 0x400 : 0;
+  shared.first = reserved_shared(module_.arch);
   shared.padding = facts.shared_align - 1;
   shared_symbol_ = static_cast<std::uint32_t>(program_.symbols.size());
   program_.symbols.push_back(shared);

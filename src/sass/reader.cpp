@@ -1,10 +1,10 @@
 #include <swizproof/sass/module.hpp>
 
 #include "info.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,18 +19,6 @@ constexpr std::size_t most_instructions = 40'000'000;  ///< of one dump
 constexpr std::size_t most_operands = 24;              ///< of one instruction
 constexpr std::size_t longest_line = 200'000;          ///< characters
 
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
-  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
-  return s;
-}
-
-std::optional<std::uint64_t> number(std::string_view s, int base) {
-  std::uint64_t value = 0;
-  auto const [end, error] = std::from_chars(s.data(), s.data() + s.size(), value, base);
-  return error == std::errc{} && end == s.data() + s.size() && !s.empty() ? std::optional(value)
-                                                                          : std::nullopt;
-}
 /// 0x10 or -0x10, two's complement.
 std::optional<std::uint64_t> hexadecimal(std::string_view s) {
   bool const minus = s.starts_with('-');
