@@ -30,13 +30,13 @@ constexpr CompiledWords known_outcomes[] = {
     {AsCompiled::not_modelled, "not_modelled", "not modelled"},
 };
 /// The same in a table.
-constexpr std::string_view row_words[] = {"as proved", "DIFFERS", "undecided", "not in {}", "not modelled"};
+constexpr std::string_view row_words[] = {"as proved", "DIFFERS", "undecided", "not in PTX", "not modelled"};
 /// Words with the code that the trace is compared with, where they name it: `not a kernel of the SASS`.
 std::string in_code(std::string_view words, std::string const& code) {
+  constexpr std::string_view ptx = "PTX";
   std::string text(words);
-  for (std::string_view const old : {"{}", "PTX"})
-    if (std::size_t const at = text.find(old); at != text.npos) return text.replace(at, old.size(), code);
-  return text;
+  std::size_t const at = text.find(ptx);
+  return at == text.npos ? text : text.replace(at, ptx.size(), code);
 }
 std::string_view words_of(AsCompiled outcome) {
   return known_outcomes[static_cast<std::size_t>(outcome)].words;
