@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 
@@ -254,10 +255,12 @@ std::optional<FlowValue> flow_number(std::string const& text, std::size_t from) 
     return value;
   }
   char* end = nullptr;
+  errno = 0;
   double const real = std::strtod(digits.c_str(), &end);
+  bool const exceeds = errno == ERANGE;  // the number is rounded to 0 or to infinity
   if (*end != '\0' || digits.find_first_not_of("0123456789.eE+-") != digits.npos) fail("expected a number");
   std::optional<std::uint64_t> const bits = flow_bits(real, element.name);
-  if (!bits) fail("the type " + type + " has no such number");
+  if (!bits || exceeds) fail("the type " + type + " has no such number");
   return FlowValue{*bits, false, std::string(element.name)};
 }
 

@@ -88,10 +88,13 @@ TEST(Expectation, ReadsNumbersOfATypeAndPartsOfAStructure) {
   EXPECT_EQ(bits("0=-1:i8"), ~std::uint64_t{0});
   EXPECT_EQ(bits("0=0xff:u8"), 0xffU);
   EXPECT_EQ(std::get<FlowValue>(parse_flow_param("0=64:u64").second).type, "u64");
-  for (std::string const& text :
-       {"0=0.1:f16", "0=65520:f16", "0=0.1:f32", "0=449:e4m3", "0=256:u8", "0=-129:i8", "0=128:i8",
-        "0=-1:u32", "0=1.5:u32", "0=1.5", "0=1:u4", "0=1:word", "0=1e:f32", "0=0x1p3:f32", "0+=1", "0+x=1",
-        "+8=1", "0+-8=1", "0=18446744073709551616"})
+  for (std::string const& text : {"0=0.1:f16",    "0=65520:f16", "0=0.1:f32",
+                                  "0=449:e4m3",   "0=256:u8",    "0=-129:i8",
+                                  "0=128:i8",     "0=-1:u32",    "0=1.5:u32",
+                                  "0=1.5",        "0=1:u4",      "0=1:word",
+                                  "0=1e:f32",     "0=0x1p3:f32", "0=1e400:f64",
+                                  "0=1e-400:f32", "0+=1",        "0+x=1",
+                                  "+8=1",         "0+-8=1",      "0=18446744073709551616"})
     EXPECT_THROW((void)parse_flow_param(text), InputError) << text;
 }
 
