@@ -310,20 +310,30 @@ def ask(answer, layout, bits, access):
     return accesses[0].get("wavefronts", -1)  # not of an access that does not fit, and of lost stores
 
 
-def main():
+def options_of(name, cases, portion, *more):
+    """The options of a comparison with CuTe: those that all have, and `more` of its own, (name, words of add_argument). Nothing without CUTLASS."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=30)
+    parser.add_argument("--cases", type=int, default=cases)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--portion", type=int, default=5)
+    parser.add_argument("--portion", type=int, default=portion)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--cutlass", required=True)
     parser.add_argument("--cuda", required=True)
     parser.add_argument("--include", default=os.path.join(HERE, "..", "..", "include"))
+    for option, words in more:
+        parser.add_argument(option, **words)
     options = parser.parse_args()
-    options.header = "copies.hpp"
+    options.header = name + ".hpp"
     if not os.path.isdir(options.cutlass + "/include/cute"):
-        print("copies: not run (no CUTLASS)")
+        print(f"{name}: not run (no CUTLASS)")
+        return None
+    return options
+
+
+def main():
+    options = options_of("copies", 30, 5)
+    if not options:
         return 0
     from swizproof import _swizproof
 

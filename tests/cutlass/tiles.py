@@ -11,7 +11,6 @@ Atoms are compared in their first, second and last thread. PYTHONPATH must have 
 compiles and compares that many portions at once.
 """
 
-import argparse
 import ast
 import collections
 import concurrent.futures
@@ -26,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 
-from copies import HERE, compiler, outputs, plain, shape
+from copies import HERE, compiler, options_of, outputs, plain, shape
 
 # Name, threads of ThrID, M, N, K.
 ATOMS = [("UniversalFMA<float>", [(1, 0)], 1, 1, 1), ("SM61_DP4A", [(1, 0)], 1, 1, 4), ("SM61_DP2A", [(1, 0)], 1, 1, 2)]
@@ -398,24 +397,9 @@ def compare_retile(answer, block, counts, _):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--atoms", default="0")
-    parser.add_argument("--retiles", type=int, default=0)
-    parser.add_argument("--several", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--portion", type=int, default=5)
-    parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--cutlass", required=True)
-    parser.add_argument("--cuda", required=True)
-    parser.add_argument("--write")
-    parser.add_argument("--read")
-    parser.add_argument("--include", default=os.path.join(HERE, "..", "..", "include"))
-    options = parser.parse_args()
-    options.header = "tiles.hpp"
-    if not os.path.isdir(options.cutlass + "/include/cute"):
-        print("tiles: not run (no CUTLASS)")
+    options = options_of("tiles", 20, 5, ("--atoms", {"default": "0"}), ("--retiles", {"type": int, "default": 0}),
+                         ("--several", {"type": int, "default": 0}), ("--write", {}), ("--read", {}))
+    if not options:
         return 0
     draw = random.Random(options.seed)
     cases = [Case(random.Random(draw.randrange(1 << 60))) for _ in range(options.cases)]

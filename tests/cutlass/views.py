@@ -7,18 +7,16 @@ printed layout and each of its elements are compared with `swizproof eval` of th
 `thr_mma.partition_A(L)`. PYTHONPATH must have the Python module. Exit code 1 if there is a difference.
 """
 
-import argparse
 import collections
 import concurrent.futures
 import json
-import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
 
-from copies import HERE, compiler, outputs, plain
+from copies import HERE, compiler, options_of, outputs, plain
 
 MMAS = ["make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1>>{}, Tile<_32,_32,_16>{})",
         "make_tiled_mma(SM80_16x8x8_F32TF32TF32F32_TN{}, Layout<Shape<_1,_4,_1>>{}, Tile<_16,_64,_8>{})",
@@ -182,19 +180,8 @@ def differences(answer, case, block, printed, values):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--cases", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--portion", type=int, default=10)
-    parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--cutlass", required=True)
-    parser.add_argument("--cuda", required=True)
-    parser.add_argument("--include", default=os.path.join(HERE, "..", "..", "include"))
-    options = parser.parse_args()
-    options.header = "views.hpp"
-    if not os.path.isdir(options.cutlass + "/include/cute"):
-        print("views: not run (no CUTLASS)")
+    options = options_of("views", 40, 10)
+    if not options:
         return 0
     draw = random.Random(options.seed)
     cases = [(n, Case(n, random.Random(draw.randrange(1 << 60)))) for n in range(options.cases)]

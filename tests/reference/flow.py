@@ -667,8 +667,8 @@ def conversions(rng):
 MODES = ["none", "32B", "64B", "128B"]
 
 
-def boxes(rng):
-    """A box of the TMA in shared memory that was filled with zeros; it is read back as it lies there."""
+def random_box(rng):
+    """Type of the elements and its bytes, mode, bytes from line to line, box and extents of the array."""
     kind = rng.choice(["u8", "f16", "f32"])
     size, mode = TYPES[kind][0], rng.randrange(4)
     widest = (16 << mode) if mode else 128
@@ -676,10 +676,16 @@ def boxes(rng):
     rank = rng.randint(1, 3)
     box = [rng.randint(1, {2: 24, 3: 5}[rank]) for _ in range(rank - 1)] + [line // size]
     extents = [rng.randint(1, 30) for _ in range(rank - 1)] + [16 // size * rng.randint(1, 12)]
+    return kind, size, mode, widest if mode else line, box, extents
+
+
+def boxes(rng):
+    """A box of the TMA in shared memory that was filled with zeros; it is read back as it lies there."""
+    kind, size, mode, pitch, box, extents = random_box(rng)
     at = [rng.randint(-3, e) if rng.random() < 0.3 else rng.randint(0, max(e - b, 0)) for e, b in zip(extents, box)]
-    lines = int(np.prod(box[:-1])) if rank > 1 else 1
+    lines = int(np.prod(box[:-1]))
     shift = 128 * rng.randint(0, 8)
-    shared = -(-(shift + lines * max(line, widest if mode else 0)) // 1024) * 1024
+    shared = -(-(shift + lines * pitch) // 1024) * 1024
     k = Kernel(rng, {"c": (kind, shared // size), "a": (kind, int(np.prod(extents)))}, shared)
     k.map = (extents, box, mode)
     bases, tid, tile = header(k)
@@ -701,7 +707,7 @@ def boxes(rng):
     coordinates = [k.op(f"mov.u32 {{}}, {c}") for c in reversed(at)]
     bytes_ = k.op(f"mov.u32 {{}}, {int(np.prod(box)) * size}")
     k.emit(f"@{p} mbarrier.arrive.expect_tx.shared.b64 _, [{barrier}], {bytes_}")
-    k.emit(f"@{p} cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [{where}], "
+    k.emit(f"@{p} cp.async.bulk.tensor.{len(box)}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [{where}], "
            f"[{map_}, {{{', '.join(coordinates)}}}], [{barrier}]")
     q = k.new("p")
     k.lines.append("$AGAIN:")
@@ -787,15 +793,9 @@ def filled(k, bases, tid, tile, threads, shared):
 
 def stores(rng):
     """Boxes of shared memory, which threads have filled, are stored by the TMA; parts of them are outside of the array."""
-    kind = rng.choice(["u8", "f16", "f32"])
-    size, mode = TYPES[kind][0], rng.randrange(4)
-    widest = (16 << mode) if mode else 128
-    line = 16 * rng.randint(1, widest // 16)
-    rank = rng.randint(1, 3)
-    box = [rng.randint(1, {2: 24, 3: 5}[rank]) for _ in range(rank - 1)] + [line // size]
-    extents = [rng.randint(1, 30) for _ in range(rank - 1)] + [16 // size * rng.randint(1, 12)]
-    lines = int(np.prod(box[:-1])) if rank > 1 else 1
-    shared = 1 << (1024 * 2 + lines * max(line, widest if mode else 0) - 1).bit_length()
+    kind, size, mode, pitch, box, extents = random_box(rng)
+    lines = int(np.prod(box[:-1]))
+    shared = 1 << (1024 * 2 + lines * pitch - 1).bit_length()
     k = Kernel(rng, {"c": (kind, int(np.prod(extents))), "a": (kind, shared // size)}, shared)
     k.map, k.mapped = (extents, box, mode), "c"
     bases, tid, tile = header(k)
@@ -809,7 +809,7 @@ def stores(rng):
         at = [rng.randint(-3, e) if rng.random() < 0.3 else rng.randint(0, max(e - b, 0)) for e, b in zip(extents, box)]
         where = k.op(f"add.s32 {{}}, {tile}, {128 * rng.randint(0, 8)}")
         coordinates = [k.op(f"mov.u32 {{}}, {c}") for c in reversed(at)]
-        k.emit(f"@{p} cp.async.bulk.tensor.{rank}d.global.shared::cta{rng.choice(['', '.tile'])}.bulk_group [{map_}, {{{', '.join(coordinates)}}}], [{where}]")
+        k.emit(f"@{p} cp.async.bulk.tensor.{len(box)}d.global.shared::cta{rng.choice(['', '.tile'])}.bulk_group [{map_}, {{{', '.join(coordinates)}}}], [{where}]")
         k.emit(f"@{p} cp.async.bulk.commit_group")
         k.emit(f"@{p} cp.async.bulk.wait_group 0")
     return k, threads

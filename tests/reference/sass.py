@@ -42,10 +42,16 @@ class Tally:
             print("DIFFERENT:", what, flush=True)
 
 
-def compare(kernel, answer, machine, path, block, seed, tally):
+def accesses_by_pc(answer):
+    """The listed accesses by their instruction's address: an inlined function may be there several times."""
     by_pc = {}
     for a in answer["accesses"]:
         by_pc.setdefault(a["pc"], []).append(a)
+    return by_pc
+
+
+def compare(kernel, answer, machine, path, block, seed, tally):
+    by_pc = accesses_by_pc(answer)
     for pc, (kind, size, matrices, addresses, active) in machine.seen.items():
         if not addresses:
             continue

@@ -157,9 +157,7 @@ def give(machine, words, rng):
 
 def check_bounds(answer, machine, static, dynamic, where, certain, tally, bounds):
     end, align = static
-    by_pc = {}
-    for a in answer["accesses"]:
-        by_pc.setdefault(a["pc"], []).append(a)
+    by_pc = sass.accesses_by_pc(answer)
     for pc, (_, size, _, addresses, active) in machine.seen.items():
         if not addresses:
             continue
