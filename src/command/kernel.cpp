@@ -116,12 +116,15 @@ bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions
   return swizproof::needs_block(kernel, options);
 }
 
-/// Throws if a file is a recorded trace: no compiled code.
-void refuse_trace(PtxText const& part) {
+/// Throws if a file is no compiled code: a recorded trace, or a text that has no directive of PTX.
+void must_be_code(PtxText const& part) {
   if (part.text.find("\"swizproof trace ") < 64)
     throw InputError::whole("this is a trace of a run, not compiled code", part.name,
                             "swizproof explain FILE.trace shows what it recorded, and swizproof crosscheck "
                             "FILE.trace FILE.ptx compares it with the code");
+  if (!sass::is_sass(part.text) && part.text.find(".version") == part.text.npos)
+    throw InputError::whole("this is neither PTX, which begins with .version, nor a dump of SASS", part.name,
+                            "nvcc -ptx -lineinfo writes PTX, nvdisasm -g FILE.cubin SASS");
 }
 
 /// Throws where no kernel was decided, or none has a parameter that was given.
@@ -199,7 +202,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
     }
   };
   auto const decide = [&](PtxText& part) {
-    refuse_trace(part);
+    must_be_code(part);
     if (sass::is_sass(part.text)) return decide_sass(part);
     ptx::Module const module = ptx::read_module(std::move(part.text), part.name);
     many = many || !part.part.empty();
