@@ -79,6 +79,12 @@ std::optional<std::size_t> parameter_of(ptx::Function const& function, std::stri
   return std::nullopt;
 }
 
+std::string why_no_integer(std::string const& name, ParameterValue const& value, unsigned bits) {
+  std::uint64_t const half = std::uint64_t{1} << (bits - 1), most = kernel_detail::low_bits(bits);
+  if (value.negative ? value.bits >= 0 - half : value.bits <= most) return {};
+  return fmt::format("{} has {} bits: -{} to {}", name, bits, half, most);
+}
+
 std::string why_no_parameter(ptx::Function const& kernel,
                              std::map<std::string, ParameterValue> const& given) {
   std::map<std::size_t, std::string> seen;
@@ -90,10 +96,8 @@ std::string why_no_parameter(ptx::Function const& kernel,
     if (!fresh) return fmt::format("{} and {} are one parameter", at->second, name);
     if (p.array || p.bytes > 8)
       return fmt::format("{} is a structure or an array of {} bytes: a value is a number", name, p.bytes);
-    unsigned const bits = kernel_detail::bits_of(p);
-    std::uint64_t const half = std::uint64_t{1} << (bits - 1), most = kernel_detail::low_bits(bits);
-    if (value.negative ? value.bits < 0 - half : value.bits > most)
-      return fmt::format("{} has {} bits: -{} to {}", name, bits, half, most);
+    if (std::string const why = why_no_integer(name, value, kernel_detail::bits_of(p)); !why.empty())
+      return why;
   }
   return {};
 }

@@ -34,14 +34,6 @@ std::size_t kernel_of(ptx::Module const& module, std::string const& text, std::s
   return found[0];
 }
 
-/// Reason why an integer without a type does not fit into a parameter or a part of one; empty if it does.
-std::string why_no_integer(FlowValue const& value, std::string const& key, std::uint64_t bytes) {
-  std::uint64_t const half = std::uint64_t{1} << (8 * bytes - 1),
-                      most = ~std::uint64_t{0} >> (64 - 8 * bytes);
-  if (value.negative ? value.bits >= 0 - half : value.bits <= most) return {};
-  return fmt::format("{} has {} bits: -{} to {}", key, 8 * bytes, half, most);
-}
-
 std::string value_name(FlowParam const& value) {
   FlowArray const* const a = std::get_if<FlowArray>(&value);
   if (a == nullptr) return "a number of type " + std::get<FlowValue>(value).type;
@@ -74,7 +66,9 @@ void check_place(ptx::Function const& kernel, std::string const& text, std::stri
       a != nullptr && !a->box.empty() && (place.offset % tensor_align != 0 || !p.array))
     throw InputError::whole("a tensor map begins at a multiple of 64 bytes of a structure", text);
   if (untyped)
-    if (std::string const why = why_no_integer(*number, key, bytes); !why.empty())
+    if (std::string const why =
+            why_no_integer(key, {number->bits, number->negative}, static_cast<unsigned>(8 * bytes));
+        !why.empty())
       throw InputError::whole(why, text, place.part ? fmt::format("of 8 bytes: {}:u64", text) : "");
 }
 

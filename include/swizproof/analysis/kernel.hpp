@@ -193,8 +193,12 @@ struct KernelReport {
 /// Index of the parameter of this name: `#0`, `param_0` or the PTX's own; none if there is no such one.
 [[nodiscard]] std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name);
 
-/// Reason why these values are not those of a kernel's parameters: two for one, one of a structure, or one that does not fit,
-/// as `n has 32 bits: -2147483648 to 4294967295`; empty if they are. Names that the kernel lacks are left out.
+/// Reason why an integer does not fit into `bits` bits, 8 to 64, as `n has 32 bits: -2147483648 to 4294967295`; empty if it does.
+/// Checked by FlowQuestion.TakesPartsOfStructures.
+[[nodiscard]] std::string why_no_integer(std::string const& name, ParameterValue const& value, unsigned bits);
+
+/// Reason why these values are not those of a kernel's parameters: two for one, one of a structure, or one that does not
+/// fit (why_no_integer()); empty if they are. Names that the kernel lacks are left out.
 [[nodiscard]] std::string why_no_parameter(ptx::Function const& kernel,
                                            std::map<std::string, ParameterValue> const& given);
 
