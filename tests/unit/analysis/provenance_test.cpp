@@ -137,6 +137,27 @@ TEST(Provenance, WaitsForGroupsOfBulkStores) {
             std::string::npos);
 }
 
+TEST(Provenance, FencesRegistersOfWgmma) {
+  // Zeros times A in registers: 64 x 8 x 16, A is 7 everywhere.
+  auto const value = [](std::string const& first, std::string const& second) {
+    return Case{"mov.u32 %r5, 0; st.shared.u32 [%r3], %r5;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n"
+                "shr.u32 %r6, %r2, 4; cvt.u64.u32 %rd7, %r6; or.b64 %rd7, %rd7, 68720001024;\n"
+                "mov.u32 %r7, 7; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1;\n" +
+                    first + "mov.f32 %f4, %f1; setp.ne.u32 %p1, %r2, -1;\n" + second +
+                    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, "
+                    "%rd7, %p1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n"
+                    "wgmma.wait_group.sync.aligned 0;\n" +
+                    store,
+                "f32[128]", "f32[128]", {}, 128}
+        .value(0);
+  };
+  std::string const fence = "wgmma.fence.sync.aligned;\n";
+  EXPECT_EQ(value("", fence), "c[0] = 0");
+  for (auto const& [first, second] : {std::pair{fence, std::string()}, {std::string(), std::string()}})
+    EXPECT_EQ(value(first, second),
+              "warp 0 has written accumulators of wgmma, and no wgmma.fence is between");
+}
+
 TEST(Provenance, FillsWhatACopyDoesNotTake) {
   EXPECT_EQ(
       (Case{
