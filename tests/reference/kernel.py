@@ -130,9 +130,10 @@ def replayed(access, seen, machine, block, steps, tally):
             choose[plain] = value
         elif plain.startswith(("ctaid", "nctaid", "tid")):
             choose["%" + plain] = value
-    if params or choose:
+    bases = example.get("bases") or {}
+    if params or choose or bases:
         for seed in range(min(4, tally.replays)):
-            again = machine.run(block, 77 + seed, steps, params=params, choose=choose).get(key_of(access))
+            again = machine.run(block, 77 + seed, steps, params=params, choose=choose, bases=bases).get(key_of(access))
             if shows(again):
                 return "replayed"
     for seed in range(100, 100 + (tally.replays if seen is not None else 4 * tally.replays)):

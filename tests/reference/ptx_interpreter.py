@@ -544,9 +544,9 @@ class Machine:
 
     # -- one run
 
-    def run(self, block, seed, steps=200000, params=None, choose=None, base=None):
-        """Executes a block of threads. `params`: name -> value, or byte offset -> value; `choose`: special register -> value. Returns {(line, lines of the calls that
-        lead to it): Seen}."""
+    def run(self, block, seed, steps=200000, params=None, choose=None, base=None, bases=None):
+        """Executes a block of threads. `params`: name -> value, or byte offset -> value; `choose`: special register -> value;
+        `bases`: variable -> address. Returns {(line, lines of the calls that lead to it): Seen}."""
         self.rng = np.random.default_rng(seed)
         rng = self.rng
         nx, ny, nz = block
@@ -578,7 +578,7 @@ class Machine:
             s[name] = U(value)
         for name, value in (choose or {}).items():
             s[name] = U(value)
-        self.place(base)
+        self.place(base, bases or {})
         self.shared = rng.integers(0, 256, SHARED_BYTES, dtype=np.uint8)
         self.local = rng.integers(0, 256, (n, max(16, self.local_bytes)), dtype=np.uint8)
         self.salt = U(rng.integers(0, 1 << 62))
@@ -601,15 +601,22 @@ class Machine:
             self.all_finished = False
         return self.seen
 
-    def place(self, base):
-        """Gives each variable an address: shared ones at random multiples of their alignment, with gaps."""
+    def place(self, base, bases):
+        """Gives each variable an address: shared ones at random multiples of their alignment, with gaps, or as `bases` says."""
         rng = self.rng
         self.address, self.space = {}, {}
         shared = [v for v in self.module.variables.values() if v.space == "shared" and v.name in self.named]
         fixed = [v for v in shared if v.size]
-        at = 1024 if base is None else base
-        gaps = rng.random() < 0.7 and base is None and sum(v.size for v in fixed) < 150000
         self.placed = []
+        for v in shared:
+            if v.name in bases:
+                at = bases[v.name]
+                assert at % max(1, v.align) == 0 and 0 <= at <= at + v.size <= SHARED_BYTES, (v.name, at)
+                self.address[v.name] = U(at)
+                self.placed.append((at, at + v.size if v.size else SHARED_BYTES, v.name))
+        fixed = [v for v in fixed if v.name not in bases]
+        at = max([1024 if base is None else base, *(end for _, end, _ in self.placed if end < SHARED_BYTES)])
+        gaps = rng.random() < 0.7 and base is None and sum(v.size for v in fixed) < 150000
         for v in sorted(fixed, key=lambda v: rng.random()) if gaps else fixed:
             align = max(1, v.align)
             room = (200000 - at - sum(w.size + w.align for w in fixed if w.name not in self.address)) // (len(fixed) + 1)
@@ -620,7 +627,7 @@ class Machine:
             self.placed.append((at, at + v.size, v.name))
             at += v.size
         for v in shared:
-            if not v.size:
+            if not v.size and v.name not in bases:
                 align = max(1, v.align)
                 start = -(-at // align) * align
                 if gaps and start + align * 8 < 220000:
