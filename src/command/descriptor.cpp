@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 struct DescriptorArguments {
   LayoutArgument layout;
-  std::string operand, major, reader, extent, emit;
+  std::string operand, major, reader, extent, number, emit;
 };
 
 std::string_view support_in_words(OperandReader reader) {
@@ -181,6 +181,7 @@ struct TileResult {
   Mapping map;
   DescriptorQuestion question;
   DescriptorAnswer found;
+  std::optional<std::uint64_t> number{};  ///< hard-coded, which is asked about
 };
 
 Json to_json(TileResult const& result) {
@@ -200,6 +201,7 @@ Json to_json(TileResult const& result) {
     auto const* unknown = std::get_if<Unknown>(&found.outcome);
     out["reasons"] = unknown != nullptr ? std::vector<std::string>{unknown->reason} : found.reasons;
   }
+  if (result.number) out["number"] = hexadecimal(*result.number);
   out["counterexample"] = nullptr;
   if (found.misread)
     out["counterexample"] = {{"row", found.misread->row},   {"k", found.misread->k},
@@ -333,8 +335,10 @@ void print_text(TileResult const& result, Style const& style) {
   }
   std::string const evidence = basis_of(found.engines, result.question.reader, style);
   if (found.solutions.empty()) {
-    fmt::print("  {}  no descriptor of {} reads it as {}, in {}\n", style.outcome(found.outcome),
-               name(result.question.reader), operand, instructions);
+    std::string const what = result.number
+                                 ? hexadecimal(*result.number) + " does not read"
+                                 : fmt::format("no descriptor of {} reads", name(result.question.reader));
+    fmt::print("  {}  {} it as {}, in {}\n", style.outcome(found.outcome), what, operand, instructions);
     for (std::string const& reason : found.reasons) fmt::print("           {}\n", reason);
     if (found.misread)
       fmt::print("           at row {}, k {}{}: read from byte {}, stored at byte {}\n", found.misread->row,
@@ -442,12 +446,14 @@ std::string obligation_of(Common const& common, DescriptorArguments const& optio
                           TileResult const& result) {
   auto const text = [](std::string const& words) { return words.empty() ? "" : toml_text(words); };
   bool const found = !result.found.solutions.empty();
-  std::string const statement = toml_table(
-      {{"for", toml_text(std::string(name(result.question.reader)))},
-       {"operand", text(options.operand)},
-       {"major", text(options.major)},
-       {"extent", text(options.extent)},
-       {"number", found ? toml_text(hexadecimal(number_of(result.found.solutions.front()))) : ""}});
+  std::string const number = result.number ? toml_text(hexadecimal(*result.number))
+                             : found       ? toml_text(hexadecimal(number_of(result.found.solutions.front())))
+                                           : "";
+  std::string const statement = toml_table({{"for", toml_text(std::string(name(result.question.reader)))},
+                                            {"operand", text(options.operand)},
+                                            {"major", text(options.major)},
+                                            {"extent", text(options.extent)},
+                                            {"number", number}});
   return command::obligation_of(common, options.layout.text + ": descriptor", true)
       .add("layout", options.layout.text_for_every_base(result.map))
       .add("element", options.layout.element)
@@ -456,6 +462,23 @@ std::string obligation_of(Common const& common, DescriptorArguments const& optio
 }
 
 // ---------------------------------------------------------------------------------------------
+
+/// Asks about a tile, and about a number for it where one is given.
+TileResult compute_tile(Common const& common, DescriptorArguments const& options) {
+  TileResult result{
+      options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
+  std::optional<OperandReader> reader = reader_of_options(common, options.reader);
+  if (!options.number.empty()) {
+    MatrixDescriptor const number = parse_matrix_descriptor(options.number, reader);
+    reader = number.reader;
+    result.number = number.bits();
+    result.question.fixed = fields_of(number);
+  }
+  result.question.reader = reader ? *reader : reader_of_layout(options.layout.text);
+  if (!result.map.element.empty()) result.question.integers = names_integers(result.map.element);
+  result.found = descriptors_of(result.map, result.question, common.limits());
+  return result;
+}
 
 void run_descriptor(Common& common, DescriptorArguments const& options) {
   Style const style = style_of(common);
@@ -466,6 +489,9 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
     if (!options.emit.empty())
       throw InputError::whole("a descriptor alone can be read; an obligation needs the tile that it reads",
                               options.layout.text, "swizproof descriptor LAYOUT --emit toml");
+    if (!options.number.empty())
+      throw InputError::whole("--number is asked about a tile, and this is a number", options.layout.text,
+                              "swizproof descriptor LAYOUT --number 0x...");
     NumberResult const result = compute_number(common, options);
     if (common.json)
       print_json(common, to_json(result));
@@ -473,12 +499,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
       print_text(result, style);
     return;
   }
-  TileResult result{
-      options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
-  std::optional<OperandReader> const reader = reader_of_options(common, options.reader);
-  result.question.reader = reader ? *reader : reader_of_layout(options.layout.text);
-  if (!result.map.element.empty()) result.question.integers = names_integers(result.map.element);
-  result.found = descriptors_of(result.map, result.question, common.limits());
+  TileResult const result = compute_tile(common, options);
   common.exit_code = exit_code_of(result.found.outcome);
   if (!options.emit.empty())
     return print_obligation(common, to_json(result), obligation_of(common, options, result),
@@ -502,7 +523,7 @@ void add_descriptor(CLI::App& app, Common& common) {
   sub->add_option("--operand", options->operand, "a (m rows) or b (n rows); default: a where 64 rows fit")
       ->check(CLI::IsMember({"a", "b"}));
   sub->add_option("--major", options->major, "which index is contiguous: k or mn; default: what fits")
-      ->check(CLI::IsMember({"k", "mn"}));
+      ->transform(CLI::IsMember({"k", "mn"}, CLI::ignore_case));
   sub->add_option("--for", options->reader,
                   "wgmma (sm_90a) or tcgen05 (sm_100a); default: of the --arch that is given, of a number "
                   "what it says, else wgmma")
@@ -510,6 +531,8 @@ void add_descriptor(CLI::App& app, Common& common) {
   sub->add_option("--extent", options->extent,
                   "ROWS,K: elements that one instruction reads; default: the most rows")
       ->type_name("INTEGERS");
+  sub->add_option("--number", options->number, "does this number, which a kernel hard-codes, read LAYOUT?")
+      ->type_name("INTEGER");
   add_emit_toml_to(*sub, options->emit);
   add_brief_to(*sub, common);
   sub->callback([&common, options] { run_descriptor(common, *options); });

@@ -708,6 +708,7 @@ class Descriptor(Answer):
     engines: Optional[List[str]] = None
     notes: Optional[List[str]] = None
     reads: Optional[str] = None
+    number: Optional[str] = None
     suspicions: Optional[List[str]] = None
     obligation: Optional[str] = None
 
