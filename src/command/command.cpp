@@ -246,11 +246,36 @@ std::vector<std::string> option_names(CLI::App const& app, std::string const& co
 /// If the command line could not be read, --color was not either.
 std::string style_of_errors(Streams const& streams) { return streams.err == stderr ? "auto" : "never"; }
 
+/// The first command of a line, behind options of all; else its first word.
+std::string command_of(CLI::App const& app, int argc, char const* const* argv) {
+  for (int i = 1; i < argc; ++i)
+    if (is_command(app, argv[i])) return argv[i];
+  return argc > 1 ? argv[1] : "";
+}
+
+/// Throws where the word behind an option that takes a value is an option: CLI11 takes it for the value.
+void refuse_options_as_values(CLI::App const& app, int argc, char const* const* argv) {
+  std::string const command = command_of(app, argc, argv);
+  CLI::App const* const sub = is_command(app, command) ? app.get_subcommand(command) : nullptr;
+  auto const option = [&](std::string const& word) -> CLI::Option const* {
+    std::string const name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || name.size() < 3) return nullptr;
+    CLI::Option const* const own = sub == nullptr ? nullptr : sub->get_option_no_throw(name);
+    return own != nullptr ? own : app.get_option_no_throw(name);
+  };
+  for (int i = 1; i + 1 < argc; ++i) {
+    CLI::Option const* const takes = option(argv[i]);
+    if (takes != nullptr && takes->get_expected_min() > 0 && std::strchr(argv[i], '=') == nullptr &&
+        option(argv[i + 1]) != nullptr)
+      throw InputError::whole(fmt::format("{} needs a value, and {} is an option", argv[i], argv[i + 1]),
+                              fmt::format("{} {}", argv[i], argv[i + 1]),
+                              "see swizproof " + command + " --help");
+  }
+}
+
 /// Error for a command line that cannot be read. "unknown command" is ours: CLI11 is about missing subcommands.
 InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int argc, char const* const* argv) {
-  std::string word = argc > 1 ? argv[1] : "";
-  for (int i = argc - 1; i > 0; --i)  // the first command, behind options of all
-    if (is_command(app, argv[i])) word = argv[i];
+  std::string const word = command_of(app, argc, argv);
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
   InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
   bool const known = !word.empty() && is_command(app, word);
@@ -273,6 +298,7 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int ar
 
 /// Reads the command line and does it, or prints the requested text: --man, --help. Throws all that commands throw.
 int parse_and_run(CLI::App& app, Common& common, int argc, char const* const* argv) {
+  refuse_options_as_values(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (Printed const& asked) {
