@@ -74,7 +74,8 @@ DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bo
 std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name) {
   for (std::size_t i = 0; i < function.params.size(); ++i)
     if (name == function.params[i].name ||
-        (!function.params[i].part && (name == fmt::format("#{}", i) || name == fmt::format("param_{}", i))))
+        (!function.params[i].part && (name == fmt::format("{}", i) || name == fmt::format("#{}", i) ||
+                                      name == fmt::format("param_{}", i))))
       return i;
   return std::nullopt;
 }

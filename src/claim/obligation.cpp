@@ -105,9 +105,12 @@ struct Decide {
   void operator()(KernelHolds const& hold) const {
     KernelOptions options = hold.options;
     options.arch = obligation.arch;
-    KernelReport const& found =
-        report.kernel.emplace(decide_kernel(*hold.module, hold.module->functions[hold.function], options));
-    report.domain = "the PTX, over all warps, blocks, iterations and parameters; block " + found.block;
+    KernelReport const& found = report.kernel.emplace(
+        hold.sass ? decide_kernel(hold.sass->module, hold.sass->kernels[hold.function], options)
+                  : decide_kernel(*hold.module, hold.module->functions[hold.function], options));
+    std::string const language = hold.sass ? "SASS" : "PTX";
+    report.domain =
+        "the " + language + ", over all warps, blocks, iterations and parameters; block " + found.block;
     std::vector<Outcome> outcomes{Proved{}};
     unsigned proved = 0, refuted = 0, data = 0, unknown = 0;
     auto const count = [&](KernelVerdict v) {
@@ -119,7 +122,7 @@ struct Decide {
     for (KernelAccess const& a : found.accesses) {
       bool const accepted = a.verdict == KernelVerdict::data && hold.data_allowed;
       count(a.verdict);
-      std::string const at = "PTX line " + std::to_string(a.ptx_line) + ", " + a.op;
+      std::string const at = language + " line " + std::to_string(a.ptx_line) + ", " + a.op;
       if (a.verdict == KernelVerdict::refuted)
         outcomes.push_back(
             Refuted{at + (a.reason.empty() ? ": more wavefronts than allowed" : ": " + a.reason), {}});
@@ -129,7 +132,7 @@ struct Decide {
     for (KernelOperand const& o : found.operands) {
       count(o.verdict);
       std::string const at =
-          "PTX line " + std::to_string(o.ptx_line) + ", " + o.what + " of " + o.op + ": " + o.reason;
+          language + " line " + std::to_string(o.ptx_line) + ", " + o.what + " of " + o.op + ": " + o.reason;
       if (o.verdict == KernelVerdict::refuted) outcomes.push_back(Refuted{at, {}});
       if (o.verdict == KernelVerdict::unknown) outcomes.push_back(Unknown{at});
     }

@@ -121,6 +121,8 @@ std::vector<PtxText> ptx_of(std::string const& file) {
   if (std::filesystem::path(file).extension() == ".cu")
     throw InputError::whole("this is CUDA source, not PTX", file,
                             "compile it: nvcc -ptx -lineinfo -arch=sm_90a");
+  if (is_cubin(file))
+    throw InputError::whole("a cubin holds machine code and no PTX", file, "nvcc -ptx writes PTX");
   if (!is_binary(file)) return {{file, "", read_file(file)}};
   std::vector<PtxText> modules = ptx_modules(file);
   if (modules.empty())

@@ -10,6 +10,7 @@
 #include "report/report.hpp"
 
 #include <swizproof/analysis/provenance.hpp>
+#include <swizproof/sass/module.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,6 +44,9 @@ FlowAnswer compute(FlowArguments const& arguments) {
   if (!arguments.emit.empty() && !parts[0].part.empty())
     throw InputError::whole("an obligation is about a file of PTX, and this is a binary", arguments.file,
                             "cuobjdump -xptx all writes its PTX");
+  must_be_code(parts[0].text, parts[0].name);
+  if (sass::is_sass(parts[0].text))
+    throw InputError::whole("flow executes PTX, and this is SASS", parts[0].name, "nvcc -ptx writes PTX");
   ptx::Module const module = ptx::read_module(std::move(parts[0].text), parts[0].name);
   FlowPlan plan = plan_flow(module, arguments.question, arguments.file);
   ptx::Function const& kernel = module.functions[plan.function];
@@ -65,6 +69,8 @@ void print(Common const& common, FlowAnswer const& answer, std::vector<std::stri
              expect.empty() ? "each byte is written before it is read, and a barrier is between them"
                             : fmt::format("{}", fmt::join(expect, "; ")));
   fmt::print(common.streams.out, "{}", describe(r, 2));
+  if (r.missing != 0 && grid == std::array<std::uint32_t, 3>{1, 1, 1})
+    fmt::print(common.streams.out, "  the grid has one block: --grid X,Y,Z gives more\n");
   for (std::string const& v : r.values) fmt::print(common.streams.out, "  {}\n", v);
   if (r.elements != 0 && !r.fault && r.reason.empty())
     fmt::print(common.streams.out, "  {} of {} elements right, {} wrong, {} not written\n", r.right,

@@ -125,7 +125,7 @@ class CAccessParser {
     for (std::string_view const name : {"threadIdx.y", "threadIdx.z", "blockDim"})
       if (std::size_t const at = text_.find(name); at != text_.npos)
         in_.fail("the shape of the block is not known", at, name.size(),
-                 "give --block X,Y,Z, such as --block 32,8");
+                 "give --block 32,8; in a file of obligations block = [32, 8]");
   }
   /// A new variable of the access, as a value.
   CValue variable(Variable v, std::size_t from) {

@@ -23,15 +23,16 @@ std::size_t kernel_of(ptx::Module const& module, std::string const& text, std::s
     if (ptx::Function const& f = module.functions[i];
         f.entry && (chosen.found_in(f.name) || chosen.found_in(demangled(f.name))))
       found.push_back(i);
-  if (found.empty()) throw InputError::whole("no kernel has a name that matches", text.empty() ? file : text);
-  if (found.size() > 1) {
-    std::string names;
-    for (std::size_t const i : found)
-      names += (names.empty() ? "" : "; ") + demangled(module.functions[i].name);
-    throw InputError::whole("several kernels have a name that matches", text.empty() ? file : text,
-                            "choose one of: " + names);
-  }
-  return found[0];
+  if (found.size() == 1) return found[0];
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < module.functions.size(); ++i)
+    if (module.functions[i].entry && (found.empty() || std::count(found.begin(), found.end(), i) != 0))
+      names.push_back(demangled(module.functions[i].name));
+  if (names.empty()) throw InputError::whole("there is no kernel (.entry) in it", file);
+  throw InputError::whole(
+      found.empty() ? "no kernel has a name that matches" : "several kernels have a name that matches",
+      text.empty() ? file : text,
+      (found.empty() ? "there " : "choose one: there ") + kernels_in_words(names));
 }
 
 std::string value_name(FlowParam const& value) {

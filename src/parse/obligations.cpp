@@ -38,12 +38,14 @@ class Reader {
       for (toml::node const& entry : *entries) all.push_back(read_entry(entry));
       read = for_each_architecture(all, *entries);
     }
+    std::vector<Architecture const*> const given_archs =
+        arch_is_given_ ? archs_ : std::vector<Architecture const*>();
     if (toml::array const* const kernels = root["kernel"].as_array())
       for (toml::node const& entry : *kernels)
-        for (Obligation& one : kernel_obligations(file_, entry, archs_, modules_, names_))
+        for (Obligation& one : kernel_obligations(file_, entry, given_archs, compiled_, names_))
           read.push_back(std::move(one));
     if (toml::array const* const flows = root["flow"].as_array())
-      for (toml::node const& entry : *flows) read.push_back(flow_obligation(file_, entry, modules_, names_));
+      for (toml::node const& entry : *flows) read.push_back(flow_obligation(file_, entry, compiled_, names_));
     if (read.empty())
       throw InputError::whole("the file holds no [[obligation]], no [[kernel]] and no [[flow]]",
                               file_.path());
@@ -333,7 +335,7 @@ class Reader {
   TomlFile file_;
   std::vector<Architecture const*> archs_;
   bool arch_is_given_;  ///< to prove, with --arch
-  PtxModules modules_{};
+  CompiledFiles compiled_{};
   std::set<std::string> names_{};
 };
 

@@ -12,6 +12,7 @@
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/core/error.hpp>
 #include <swizproof/ptx/module.hpp>
+#include <swizproof/sass/lower.hpp>
 
 #include <memory>
 #include <optional>
@@ -104,11 +105,12 @@ struct RetileHolds {
 
 /// `[[kernel]]`: each access of a compiled kernel to shared memory takes at most the wavefronts that `options` allows.
 struct KernelHolds {
-  std::shared_ptr<ptx::Module const> module{};
-  std::size_t function = 0;   ///< index in the module
-  std::string file{};         ///< of PTX, as the entry has it
-  std::string kernel{};       ///< demangled
-  KernelOptions options{};    ///< but the architecture
+  std::shared_ptr<ptx::Module const> module{};         ///< of SASS the heads of its kernels
+  std::shared_ptr<sass::LoweredKernels const> sass{};  ///< null for PTX
+  std::size_t function = 0;                            ///< index in the module, and in the kernels of SASS
+  std::string file{};                                  ///< of PTX or SASS, as the entry has it
+  std::string kernel{};                                ///< demangled
+  KernelOptions options{};                             ///< but the architecture
   bool data_allowed = false;  ///< accesses that depend on loaded data are no reason to fail
 };
 

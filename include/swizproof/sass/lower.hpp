@@ -16,6 +16,12 @@ struct Lowered {
   std::vector<std::string> assumed{};  ///< forms that it uses whose meaning was not measured, by name
 };
 
+/// Kernels of a dump, lowered.
+struct LoweredKernels {
+  Module module{};
+  std::vector<Lowered> kernels{};
+};
+
 /// Lowers a kernel. Parameters are the parts of the constant bank from its base on that the kernel reads, each as `c[0x0][0x210]`.
 /// Calls of functions in the kernel's section are inlined. Never throws: what is not modelled makes its destinations unknown, or
 /// `program.refused` says why nothing is executed. Checked by tests/unit/sass/lower_test.cpp and tests/reference/sass.py.

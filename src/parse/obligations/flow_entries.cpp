@@ -73,7 +73,7 @@ FlowQuestion question_in(TomlFile const& file, toml::table const& table) {
   return q;
 }
 
-void read_flow(TomlFile const& file, toml::table const& table, PtxModules& modules,
+void read_flow(TomlFile const& file, toml::table const& table, CompiledFiles& files,
                std::set<std::string>& names, Obligation& out) {
   static std::set<std::string_view> const known{"name",       "ptx",   "kernel",       "block",  "grid",
                                                 "only_block", "param", "shared_bytes", "result", "expect"};
@@ -83,7 +83,9 @@ void read_flow(TomlFile const& file, toml::table const& table, PtxModules& modul
   if (ptx == nullptr) file.fail("the entry has no ptx", table.source(), "ptx = \"build/gemm.ptx\"");
   std::string const path = file.string(*ptx, "ptx");
   FlowHolds hold;
-  hold.module = file.within(*ptx, [&] { return ptx_module(file, modules, path); });
+  hold.module = file.within(*ptx, [&] { return compiled_file(file, files, path).ptx; });
+  if (!hold.module)
+    file.fail("'" + path + "' is SASS, and flow executes PTX", ptx->source(), "nvcc -ptx writes it");
   FlowQuestion const question = question_in(file, table);
   toml::node const* const result = table.get("result");
   FlowPlan plan = file.within(result == nullptr ? *ptx : *result,
@@ -107,14 +109,14 @@ void read_flow(TomlFile const& file, toml::table const& table, PtxModules& modul
 
 }  // namespace
 
-Obligation flow_obligation(TomlFile const& file, toml::node const& entry, PtxModules& modules,
+Obligation flow_obligation(TomlFile const& file, toml::node const& entry, CompiledFiles& files,
                            std::set<std::string>& names) {
   Obligation out;
   out.name = out.source = file.place(entry.source());
   try {
     toml::table const* const table = entry.as_table();
     if (table == nullptr) file.fail("an entry is a table: [[flow]]", entry.source());
-    read_flow(file, *table, modules, names, out);
+    read_flow(file, *table, files, names, out);
   } catch (InputError const& error) {
     out.what = Malformed{error};
   }

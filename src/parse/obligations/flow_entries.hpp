@@ -6,7 +6,7 @@
 namespace swizproof {
 
 /// The obligation of an entry: one launch of one kernel. It is Malformed for an entry that cannot be read. Its name is added to `names`.
-[[nodiscard]] Obligation flow_obligation(TomlFile const& file, toml::node const& entry, PtxModules& modules,
+[[nodiscard]] Obligation flow_obligation(TomlFile const& file, toml::node const& entry, CompiledFiles& files,
                                          std::set<std::string>& names);
 
 }  // namespace swizproof

@@ -14,9 +14,9 @@ namespace {
 
 class KernelEntries {
  public:
-  KernelEntries(TomlFile const& file, std::vector<Architecture const*> const& archs, PtxModules& modules,
+  KernelEntries(TomlFile const& file, std::vector<Architecture const*> const& archs, CompiledFiles& files,
                 std::set<std::string>& names)
-      : file_(file), archs_(archs), modules_(modules), names_(names) {}
+      : file_(file), archs_(archs), files_(files), names_(names) {}
 
   std::vector<Obligation> read(toml::node const& node) {
     Obligation entry;
@@ -42,15 +42,16 @@ class KernelEntries {
     if (ptx == nullptr) file_.fail("the entry has no ptx", table.source(), "ptx = \"build/gemm.ptx\"");
     KernelHolds hold;
     hold.file = file_.string(*ptx, "ptx");
-    hold.module = file_.within(*ptx, [&] { return ptx_module(file_, modules_, hold.file); });
+    CompiledFile const compiled = file_.within(*ptx, [&] { return compiled_file(file_, files_, hold.file); });
+    hold.module = compiled.sass ? heads_of(*compiled.sass) : compiled.ptx;
     hold.options = kernel_options(table);
     hold.options.file = hold.file;
     hold.data_allowed = data_allowed(table);
-    std::vector<Architecture const*> archs = archs_;
-    if (toml::node const* const arch = table.get("arch")) archs = file_.architectures_in(*arch);
     std::vector<BlockShape> const shapes =
         table.contains("block") ? file_.shapes_in(*table.get("block")) : std::vector<BlockShape>{};
-    std::vector<std::size_t> const chosen = functions_in(table, *hold.module);
+    std::vector<std::size_t> chosen = functions_in(table, *hold.module);
+    if (compiled.sass) chosen = lower(hold, *compiled.sass, chosen);
+    std::vector<Architecture const*> const archs = architectures_of(table, compiled, hold.file);
     must_match(table, hold, chosen);
     std::vector<Obligation> all;
     std::set<std::string> names = names_;  // those of a refused entry are free
@@ -70,6 +71,44 @@ class KernelEntries {
     return all;
   }
 
+  /// Those of the entry, of the command line, of a dump; else sm_90.
+  [[nodiscard]] std::vector<Architecture const*> architectures_of(toml::table const& table,
+                                                                  CompiledFile const& compiled,
+                                                                  std::string const& path) const {
+    if (toml::node const* const arch = table.get("arch")) return file_.architectures_in(*arch);
+    if (!archs_.empty()) return archs_;
+    if (!compiled.sass) return {&sm_90};
+    return {file_.within(*table.get("ptx"), [&] {
+      return &parse_architecture(fmt::format("sm_{}", compiled.sass->arch), path);
+    })};
+  }
+
+  /// Names of a dump's functions, which are lowered where they are chosen.
+  static std::shared_ptr<ptx::Module const> heads_of(sass::Module const& dump) {
+    auto heads = std::make_shared<ptx::Module>();
+    for (sass::Function const& f : dump.functions) {
+      ptx::Function& head = heads->functions.emplace_back();
+      head.name = f.name, head.entry = f.entry;
+    }
+    return heads;
+  }
+
+  /// Lowers the chosen kernels of a dump; their indices in `hold`, which has no others.
+  static std::vector<std::size_t> lower(KernelHolds& hold, sass::Module const& dump,
+                                        std::vector<std::size_t> const& chosen) {
+    auto heads = std::make_shared<ptx::Module>();
+    auto lowered = std::make_shared<sass::LoweredKernels>();
+    lowered->module = dump;
+    std::vector<std::size_t> indices;
+    for (std::size_t const i : chosen) {
+      indices.push_back(indices.size());
+      heads->functions.push_back(
+          lowered->kernels.emplace_back(sass::lower(lowered->module, lowered->module.functions[i])).head);
+    }
+    hold.module = std::move(heads), hold.sass = std::move(lowered);
+    return indices;
+  }
+
   /// One kernel with one shape of block, on each architecture.
   void add_kernel(toml::table const& table, Obligation one, KernelHolds const& hold,
                   std::vector<Architecture const*> const& archs, std::set<std::string>& names,
@@ -78,7 +117,8 @@ class KernelEntries {
     auto const& block = hold.options.block;
     if (std::string const why = block ? why_no_block(kernel, *block) : ""; !why.empty())
       file_.fail(hold.kernel + " cannot be launched with this block: " + why, table.get("block")->source());
-    if (needs_block(*hold.module, kernel, hold.options))
+    if (hold.sass ? needs_block(hold.sass->kernels[hold.function], hold.options)
+                  : needs_block(*hold.module, kernel, hold.options))
       file_.fail("the shape of the block of " + hold.kernel + " is not known", table.source(),
                  "block = [32, 8], or several: block = [[32, 8], [32, 16]]");
     std::string const name = hold.kernel + (block ? fmt::format(" block {}", fmt::join(*block, ",")) : "");
@@ -94,14 +134,11 @@ class KernelEntries {
     for (Architecture const* arch : archs) all.emplace_back(one).arch = arch;
   }
 
-  /// `it has gemm(float*); ...`: at most five.
-  static std::string kernels_in(ptx::Module const& module) {
+  static std::vector<std::string> names_in(ptx::Module const& module) {
     std::vector<std::string> names;
     for (ptx::Function const& f : module.functions)
       if (f.entry) names.push_back(demangled(f.name));
-    std::size_t const all = names.size();
-    names.resize(std::min<std::size_t>(all, 5));
-    return all == 0 ? "" : fmt::format("it has {}{}", fmt::join(names, "; "), all > 5 ? "; and more" : "");
+    return names;
   }
 
   /// Indices of the kernels that `name` finds; all without it.
@@ -120,9 +157,9 @@ class KernelEntries {
     toml::node const& at = name == nullptr ? static_cast<toml::node const&>(table) : *name;
     std::vector<std::size_t> const found = file_.within(at, [&] { return matches(Pattern(text, "name")); });
     if (found.empty())
-      file_.fail(
-          name == nullptr ? "the PTX has no kernel (.entry)" : "no kernel of the PTX has a name that matches",
-          at.source(), kernels_in(module));
+      file_.fail(name == nullptr ? "the file has no kernel (.entry)"
+                                 : "no kernel of the file has a name that matches",
+                 at.source(), name == nullptr ? "" : "there " + kernels_in_words(names_in(module)));
     return found;
   }
 
@@ -191,6 +228,11 @@ class KernelEntries {
     return word == "allow";
   }
 
+  static std::vector<KernelAccess> accesses_of(KernelHolds const& hold, std::size_t kernel) {
+    return hold.sass ? shared_accesses(hold.sass->module, hold.sass->kernels[kernel])
+                     : shared_accesses(*hold.module, hold.module->functions[kernel]);
+  }
+
   /// Refuses a line of `allow` without an access, or for an access of another line, and a parameter that no kernel has.
   void must_match(toml::table const& table, KernelHolds const& hold,
                   std::vector<std::size_t> const& chosen) const {
@@ -210,7 +252,7 @@ class KernelEntries {
     if (allow.empty()) return;
     std::vector<bool> used(allow.size());
     for (std::size_t const i : chosen)
-      for (KernelAccess const& a : shared_accesses(*hold.module, hold.module->functions[i])) {
+      for (KernelAccess const& a : accesses_of(hold, i)) {
         std::size_t found = allow.size();
         for (std::size_t k = 0; k < allow.size(); ++k) {
           if (!is_at(a, allow[k].line, hold.file) || !is_for(allow[k], hold.module->functions[i])) continue;
@@ -231,24 +273,29 @@ class KernelEntries {
 
   TomlFile const& file_;
   std::vector<Architecture const*> const& archs_;
-  PtxModules& modules_;
+  CompiledFiles& files_;
   std::set<std::string>& names_;
 };
 
 }  // namespace
 
-std::shared_ptr<ptx::Module const> ptx_module(TomlFile const& obligations, PtxModules& modules,
-                                              std::string const& file) {
-  std::shared_ptr<ptx::Module const>& module = modules[file];
+CompiledFile compiled_file(TomlFile const& obligations, CompiledFiles& files, std::string const& file) {
+  CompiledFile& one = files[file];
+  if (one.ptx || one.sass) return one;
   std::string const path = (std::filesystem::path(obligations.folder()) / file).string();
-  if (!module) module = std::make_shared<ptx::Module const>(ptx::read_module(read_file(path), path));
-  return module;
+  std::string text = read_file(path);
+  must_be_code(text, path);
+  if (sass::is_sass(text))
+    one.sass = std::make_shared<sass::Module const>(sass::read_module(std::move(text), path));
+  else
+    one.ptx = std::make_shared<ptx::Module const>(ptx::read_module(std::move(text), path));
+  return one;
 }
 
 std::vector<Obligation> kernel_obligations(TomlFile const& file, toml::node const& entry,
-                                           std::vector<Architecture const*> const& archs, PtxModules& modules,
-                                           std::set<std::string>& names) {
-  return KernelEntries(file, archs, modules, names).read(entry);
+                                           std::vector<Architecture const*> const& archs,
+                                           CompiledFiles& files, std::set<std::string>& names) {
+  return KernelEntries(file, archs, files, names).read(entry);
 }
 
 }  // namespace swizproof

@@ -4,6 +4,7 @@
 #include "parse/obligations/toml_file.hpp"
 
 #include <swizproof/ptx/module.hpp>
+#include <swizproof/sass/module.hpp>
 
 #include <map>
 #include <memory>
@@ -13,17 +14,23 @@
 
 namespace swizproof {
 
-/// PTX files that were read, by the path in the entries: each is read once.
-using PtxModules = std::map<std::string, std::shared_ptr<ptx::Module const>>;
+/// A file of compiled code: one of the two is not null.
+struct CompiledFile {
+  std::shared_ptr<ptx::Module const> ptx{};
+  std::shared_ptr<sass::Module const> sass{};  ///< a dump
+};
 
-/// The module of a file of PTX, whose path is relative to the file of obligations. Throws InputError.
-[[nodiscard]] std::shared_ptr<ptx::Module const> ptx_module(TomlFile const& obligations, PtxModules& modules,
-                                                            std::string const& file);
+/// Files that were read, by the path in the entries: each is read once.
+using CompiledFiles = std::map<std::string, CompiledFile>;
+
+/// A file of PTX or SASS, whose path is relative to the file of obligations. Throws InputError.
+[[nodiscard]] CompiledFile compiled_file(TomlFile const& obligations, CompiledFiles& files,
+                                         std::string const& file);
 
 /// An obligation for each kernel that the entry names, each shape of its block and each architecture; one that is Malformed for an entry
-/// that cannot be read. `archs` are those of an entry without `arch`; names of obligations are added to `names`.
+/// that cannot be read. `archs` are those of --arch, for an entry without `arch`; without both it is sm_90, of SASS the dump's; names of obligations are added to `names`.
 [[nodiscard]] std::vector<Obligation> kernel_obligations(TomlFile const& file, toml::node const& entry,
                                                          std::vector<Architecture const*> const& archs,
-                                                         PtxModules& modules, std::set<std::string>& names);
+                                                         CompiledFiles& files, std::set<std::string>& names);
 
 }  // namespace swizproof

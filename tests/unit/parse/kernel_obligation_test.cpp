@@ -172,7 +172,7 @@ TEST_F(KernelObligations, AllowLinesWhatTheySay) {
 }
 
 TEST_F(KernelObligations, AreRefusedWithTheirPlace) {
-  expect_refusal("name = \"gemm_kernel\"", ":3: no kernel of the PTX has a name that matches");
+  expect_refusal("name = \"gemm_kernel\"", ":3: no kernel of the file has a name that matches");
   expect_refusal("name = \"(\"", ":3: name is not a regular expression");
   expect_refusal("name = \"two\"", "the shape of the block of two is not known");
   expect_refusal("name = \"two\"\nblock = [32, 64]", "at most 1024 threads");
