@@ -251,7 +251,8 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
     throw bad_tile(map, "an operand is a tile of (rows, k)",
                    "such as (64,16):(16,1), or gmma:K_SW128<f16> (64,64)");
   if (!map.element_bits)
-    throw bad_tile(map, "the element size is not known", "give --element, such as --element f16");
+    throw bad_tile(map, "the element size is not known",
+                   "give --element f16; in a file of obligations element = \"f16\"");
   if (*map.element_bits != 8 && *map.element_bits != 16 && *map.element_bits != 32)
     throw bad_tile(
         map,

@@ -124,6 +124,19 @@ std::uint64_t BlockRun::param_address(Now const& now, ptx::Operand const& where,
          where.parts[0].value;
 }
 
+/// `#0, #2 and #3 have no value: `, the parameters without one; empty if it is one alone.
+std::string BlockRun::without_value() const {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < kernel_.params.size(); ++i)
+    if (std::none_of(kernel_.params[i].bytes.begin(), kernel_.params[i].bytes.end(),
+                     std::mem_fn(&FlowKernel::ParameterByte::given)))
+      all.push_back(fmt::format("#{}", i));
+  if (all.size() < 2) return {};
+  std::string const last = std::move(all.back());
+  all.pop_back();
+  return fmt::format("{} and {} have no value: ", fmt::join(all, ", "), last);
+}
+
 Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes) {
   Word out;
   auto const at = std::find_if(kernel_.params.rbegin(), kernel_.params.rend(),
@@ -143,7 +156,8 @@ Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes)
                               address - at->start, address - at->start + bytes - 1, number,
                               address - at->start + i),
           kernel_.function.params[number].name,
-          fmt::format("give it: --param {}=A:f16[128][64] or --param {}=1024", place, place));
+          fmt::format("{}--param {}=A:f16[128][64] for a pointer, --param {}=1024 for a number",
+                      without_value(), place, place));
     }
     if (byte.array == 0) {
       out.number |= std::uint64_t{byte.number} << 8 * i;

@@ -134,6 +134,7 @@ class BlockRun {
   void load(Now const& now);
   void store(Now const& now);
   std::uint64_t param_address(Now const& now, ptx::Operand const& where, unsigned lane);
+  [[nodiscard]] std::string without_value() const;
   Word read_param(Now const& now, std::uint64_t address, unsigned bytes);
   void copy_async(Now const& now);
   void wait(Now const& now);

@@ -132,7 +132,9 @@ Cell const& Bytes::read(std::uint64_t address, Toucher const& by) {
   Cell& c = cell(address);
   if (!c.written)
     throw FlowConflict{
-        fmt::format("{} reads {}, which no thread has written", who(by.doer()), place_(address)), {by.line}};
+        fmt::format("{} reads {}, which no thread has written: a write is missing, or a barrier behind it",
+                    who(by.doer()), place_(address)),
+        {by.line}};
   check_write(c, address, by, "reads");
   note(c, by);
   return c;

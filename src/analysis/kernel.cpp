@@ -934,6 +934,9 @@ class Decision {
     Sum const sum = sum_of(warp, v, symbol, unit, array.bytes != 0);
     bool const bounded = array.bytes != 0 && sum.based && sum.most <= 0xffffffff;
     bool const aligned = sum.zeros >= static_cast<unsigned>(std::countr_zero(unit));
+    bool const apart = !aligned && std::any_of(v.lane.begin(), v.lane.end(), [&](std::uint64_t at) {
+      return (at - v.lane[0]) % unit != 0;
+    });
     if (!bounded) cases.in_bounds = std::nullopt;
     if (!aligned) cases.aligned = false;
     // One iteration is checked where all have one answer.
@@ -948,10 +951,11 @@ class Decision {
         if (takes_part(*m.instruction, lanes, l) && (of >> l & 1) != 0) return true;
       return false;
     };
-    for (std::uint64_t c = 0; c < (steady ? 1 : sum.cases) && (bounded || aligned); ++c) {
+    for (std::uint64_t c = 0; c < (steady ? 1 : sum.cases) && (bounded || aligned || apart); ++c) {
       std::vector<Assumption> now = assumptions;
       std::uint64_t rest = c, moved = 0;
       std::uint32_t run = certain, outside = 0, beyond = 0, odd = 0;
+      std::array<std::uint64_t, 32> offsets{};
       for (Sum::Counter const& counter : sum.counters) {
         std::uint64_t const k = rest % counter.all->size();
         rest /= counter.all->size();
@@ -963,7 +967,8 @@ class Decision {
         std::uint64_t const at = v.lane[l] + moved & 0xffffffff;
         if (bounded && (at < array.first || at + sum.most + unit > array.bytes)) outside |= 1U << l;
         if (bounded && array.end != 0 && at + unit > array.end) beyond |= 1U << l;
-        if (aligned && at % unit != 0) odd |= 1U << l;
+        if (aligned ? at % unit != 0 : apart) odd |= 1U << l;
+        offsets[l] = at;
       }
       LaneTruths here = guard;
       if (!some(warp.present() & ~here.no, outside | odd)) continue;
@@ -979,9 +984,59 @@ class Decision {
       if (some(may, odd)) cases.aligned = false;
       // If the block is not known, only its first warp surely exists.
       bool const exists = !launch_.any_multiple || number_ == 0;
-      out_of_bounds_ = out_of_bounds_ || (!sum.others && exists && some(does, beyond));
-      cases.misaligned = cases.misaligned || some(does, odd);
+      if (!sum.others && exists && some(does, beyond)) note_outside(m, does & beyond, offsets, symbol, array);
+      if (some(does, odd)) cases.misaligned |= note_misaligned(m, does & odd, offsets, aligned);
     }
+  }
+
+  /// The first lane that leaves its array, and the first that is misaligned, in words.
+  struct Faults {
+    std::string outside{}, misaligned{};
+  };
+
+  /// The lanes of a mask that give an address, in their order.
+  static std::vector<unsigned> lanes_in(MemoryAccess const& m, std::uint32_t mask) {
+    std::vector<unsigned> lanes;
+    for (unsigned l = 0; l < 32; ++l)
+      if (takes_part(*m.instruction, mask, l) && (mask >> l & 1) != 0) lanes.push_back(l);
+    return lanes;
+  }
+
+  /// Keeps the first lane that leaves an array.
+  void note_outside(MemoryAccess const& m, std::uint32_t lanes, std::array<std::uint64_t, 32> const& offsets,
+                    std::uint32_t symbol, Extent const& array) {
+    if (!faults_.outside.empty()) return;
+    unsigned const l = lanes_in(m, lanes).front();
+    auto const before = static_cast<std::int32_t>(offsets[l]);
+    std::string const byte =
+        before < 0 ? fmt::format("{}", before) : fmt::format("{:#x}", std::max(offsets[l], array.end));
+    std::string const text = fmt::format("lane {} of warp {} accesses byte {}", l, number_, byte);
+    faults_.outside = program_.language == "SASS"
+                          ? fmt::format("{} of shared memory, which ends at {:#x}", text, array.end)
+                          : fmt::format("{} of {}, which has {} bytes", text,
+                                        short_name(program_.symbols[symbol].name), array.end);
+  }
+
+  /// True if one of the lanes is surely misaligned: where the base is `known` each of them is, else one of two that differ by no whole
+  /// number of units. Keeps the first.
+  bool note_misaligned(MemoryAccess const& m, std::uint32_t lanes,
+                       std::array<std::uint64_t, 32> const& offsets, bool known) {
+    std::uint64_t const unit = m.instruction->bytes;
+    std::vector<unsigned> const all = lanes_in(m, lanes);
+    unsigned const first = all.front();
+    auto const other = std::find_if(all.begin(), all.end(),
+                                    [&](unsigned l) { return (offsets[l] - offsets[first]) % unit != 0; });
+    if (!known && other == all.end()) return false;
+    if (faults_.misaligned.empty())
+      faults_.misaligned =
+          known ? fmt::format("lane {} of warp {} is {} bytes behind a multiple of {}", first, number_,
+                              offsets[first] % unit, unit)
+                : fmt::format(
+                      "lanes {} and {} of warp {} are {} bytes apart: one of them is at no multiple of {}",
+                      first, *other, number_,
+                      std::max(offsets[first], offsets[*other]) - std::min(offsets[first], offsets[*other]),
+                      unit);
+    return true;
   }
 
   std::uint64_t spent() const {
@@ -994,7 +1049,7 @@ class Decision {
   void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out,
                    std::uint32_t symbol) {
     Cases all;
-    out_of_bounds_ = false, allowed_ = out.allowed;
+    faults_ = {}, allowed_ = out.allowed;
     residues_ = {}, layout_ = {};
     open_.clear(), kept_.clear();
     bool any = false;
@@ -1021,7 +1076,7 @@ class Decision {
         out.aligned = false;
       else if (all.aligned)
         out.aligned = true;
-      out.in_bounds = out_of_bounds_ ? std::optional(false) : all.in_bounds;
+      out.in_bounds = faults_.outside.empty() ? all.in_bounds : std::optional(false);
       if (!out.in_bounds) out.bounds_reason = why_no_bounds(access, symbol);
     }
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
@@ -1058,8 +1113,7 @@ class Decision {
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
       out.verdict = KernelVerdict::refuted;
-      out.reason = out.aligned == false ? "an address is not a multiple of the access's bytes"
-                                        : "an address lies beyond the array";
+      out.reason = out.aligned == false ? faults_.misaligned : faults_.outside;
     } else if (*out.wavefronts <= out.allowed) {
       out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
@@ -1205,7 +1259,8 @@ class Decision {
   Residues residues_{};                      ///< of the same
   LaneLayout layout_{};                      ///< of the same
   std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
-  bool out_of_bounds_ = false, names_only_ = false;
+  Faults faults_{};
+  bool names_only_ = false;
   std::set<KernelLanes> kept_{};  ///< of the access that is being decided
   std::string open_{};            ///< why they are not all
   std::size_t lanes_in_all_ = 0;
@@ -1232,6 +1287,11 @@ std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Functi
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   ptx::Function const& f = inlined ? *inlined : function;
   return kernel_detail::Decision(module, f, ptx::lower(module, f), {}, {.block = {32, 1, 1}}, 0).name_them();
+}
+
+std::vector<KernelAccess> shared_accesses(sass::Module const& module, sass::Lowered const& kernel) {
+  return kernel_detail::Decision(module.source, kernel.head, kernel.program, {}, {.block = {32, 1, 1}}, 0)
+      .name_them();
 }
 
 namespace {

@@ -347,7 +347,8 @@ TmaCopies begin_copies(Map const& map, Tile& tile) {
   };
   if (map.domain() == nullptr) throw refuse("TMA writes a tile with a shape", "such as (128,64):(64,1)");
   if (!map.element_bits)
-    throw refuse("the element size is not known", "give --element, such as --element f16");
+    throw refuse("the element size is not known",
+                 "give --element f16; in a file of obligations element = \"f16\"");
   Layout const& layout = *map.domain();
   for (std::size_t m = 0; m < layout.rank(); ++m)
     tile.extents.push_back(static_cast<std::uint64_t>(layout.shape.mode(m).product()));

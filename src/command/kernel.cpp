@@ -116,27 +116,16 @@ bool needs_block(sass::Module const&, sass::Lowered const& kernel, KernelOptions
   return swizproof::needs_block(kernel, options);
 }
 
-/// Throws if a file is no compiled code: a recorded trace, or a text that has no directive of PTX.
-void must_be_code(PtxText const& part) {
-  if (part.text.find("\"swizproof trace ") < 64)
-    throw InputError::whole("this is a trace of a run, not compiled code", part.name,
-                            "swizproof explain FILE.trace shows what it recorded, and swizproof crosscheck "
-                            "FILE.trace FILE.ptx compares it with the code");
-  if (!sass::is_sass(part.text) && part.text.find(".version") == part.text.npos)
-    throw InputError::whole("this is neither PTX, which begins with .version, nor a dump of SASS", part.name,
-                            "nvcc -ptx -lineinfo writes PTX, nvdisasm -g FILE.cubin SASS");
-}
-
 /// Throws where no kernel was decided, or none has a parameter that was given.
-void must_have_found(std::vector<Result> const& results, std::size_t kernels,
+void must_have_found(std::vector<Result> const& results, std::vector<std::string> const& names,
                      std::vector<std::string> const& unused, KernelArguments const& arguments) {
-  if (results.empty() && kernels != 0)
+  if (results.empty() && !names.empty())
     throw InputError::whole("no kernel has a name that matches", arguments.kernel,
-                            "case matters; without --kernel all are read");
+                            fmt::format("there {}; case matters", kernels_in_words(names)));
   if (!unused.empty() && !results.empty())
     throw InputError::whole("no kernel has this parameter", unused[0],
-                            "the first parameter is #0: --param '#0=1024'");
-  if (kernels == 0) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
+                            "the first parameter is 0: --param 0=1024");
+  if (names.empty()) throw InputError::whole("there is no kernel (.entry) in it", arguments.files[0]);
 }
 
 /// Throws where a parameter that was given is none of the kernel's kind.
@@ -168,9 +157,9 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
   bool many = false;  // kernels of which one has no shape
   Results out;
   std::vector<Result>& results = out.all;
-  std::size_t kernels = 0;
+  std::vector<std::string> names;  // of all kernels
   auto const wanted = [&](ptx::Function const& f, std::string const& name) {
-    ++kernels;
+    names.push_back(name);
     if (!chosen.found_in(f.name) && !chosen.found_in(name)) return false;
     std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
     must_fit(f, name, options, arguments);
@@ -202,7 +191,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
     }
   };
   auto const decide = [&](PtxText& part) {
-    must_be_code(part);
+    must_be_code(part.text, part.name);
     if (sass::is_sass(part.text)) return decide_sass(part);
     ptx::Module const module = ptx::read_module(std::move(part.text), part.name);
     many = many || !part.part.empty();
@@ -214,7 +203,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
   };
   for (std::string const& file : files_of(arguments.files, many))
     for (PtxText& part : code_of(file, arguments.machine)) decide(part);
-  must_have_found(results, kernels, unused, arguments);
+  must_have_found(results, names, unused, arguments);
   return out;
 }
 
@@ -303,7 +292,7 @@ constexpr SarifRule kernel_rules[] = {
 Rule rule_of(KernelAccess const& a) {
   if (a.verdict == KernelVerdict::data) return data_rule;
   if (a.verdict == KernelVerdict::unknown) return unknown_rule;
-  return a.aligned == false || a.in_bounds == false ? fault_rule : conflict_rule;
+  return is_fault(a) ? fault_rule : conflict_rule;
 }
 
 /// Path of a source where it was found, else as the PTX has it.
@@ -383,9 +372,19 @@ Json page_line(KernelAccess const& a, Architecture const& arch, Sources& sources
 
 std::string page_of(std::vector<std::string> const& files, std::vector<Result> const& results,
                     Architecture const& arch, Sources& sources) {
-  Json report{
-      {"ptx", true},  {"program", files},          {"arch", arch.name},       {"arch_text", certainty(arch)},
-      {"dropped", 0}, {"failures", Json::array()}, {"kernels", Json::array()}};
+  bool const ptx =
+      std::any_of(results.begin(), results.end(), [](Result const& r) { return !r.report.sass; });
+  bool const sass =
+      std::any_of(results.begin(), results.end(), [](Result const& r) { return r.report.sass; });
+  Json report{{"language", ptx && sass ? "PTX or SASS"
+                           : sass      ? "SASS"
+                                       : "PTX"},
+              {"program", files},
+              {"arch", arch.name},
+              {"arch_text", certainty(arch)},
+              {"dropped", 0},
+              {"failures", Json::array()},
+              {"kernels", Json::array()}};
   add_numbers(report, {{"executed", 0}, {"wavefronts", 0}, {"ideal", 0}, {"excess", 0}});
   std::size_t pictures = 0;
   for (Result const& r : results) {
@@ -444,7 +443,7 @@ template <class One>
 struct Row {
   One const* first = nullptr;
   std::size_t count = 0;
-  std::set<std::string> reasons{};  ///< that differ in the PTX line alone
+  std::set<std::string> reasons{};  ///< that differ in a line or in a lane alone
 };
 
 /// A reason without the line of PTX that it names.
@@ -457,7 +456,8 @@ std::string kind_of(std::string const& reason) {
 
 auto key_of(KernelAccess const& a) {
   return std::tuple(a.verdict, source_of(a), a.op, a.wavefronts, a.reached, a.seen, a.executed, a.ideal,
-                    kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds, a.layout);
+                    is_fault(a) ? "" : kind_of(a.reason), a.instruction.has_value(), a.aligned, a.in_bounds,
+                    a.layout);
 }
 auto key_of(KernelOperand const& o) {
   return std::tuple(o.verdict, source_of(o), o.op, o.what, o.executed, o.reason, bits_of(o), o.needed,
@@ -592,8 +592,9 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
     auto const fact = [&](std::optional<bool> holds) {
       return !a.instruction || !a.executed ? "-" : !holds ? "?" : *holds ? "yes" : "no";
     };
-    std::string const reason =
-        row.reasons.size() == 1 ? a.reason : fmt::format("{} and {} more", a.reason, row.reasons.size() - 1);
+    std::string const reason = row.reasons.size() == 1
+                                   ? a.reason
+                                   : fmt::format("{}; {} more like it", a.reason, row.reasons.size() - 1);
     std::string const named = layout == 0 ? "" : fmt::format("  {:<{}}", a.layout, layout);
     std::string line =
         fmt::format("{:<{}}  {:<{}}  {:>5}  {:>10}  {:>5}  {:>6}  {:>7}  {:>6}{}  {}", source_of(a), wide,
@@ -615,11 +616,9 @@ std::string uncounted(KernelReport const& report) {
     return report.operands.empty()
                ? ""
                : "not counted in a fix: the descriptors and bulk copies below, which have to follow it";
-  bool const conflicts =
-      std::any_of(report.accesses.begin(), report.accesses.end(), [](KernelAccess const& a) {
-        return a.verdict == KernelVerdict::refuted && a.reason.empty() && a.worst && a.instruction &&
-               a.wavefronts && *a.wavefronts > a.ideal;
-      });
+  bool const conflicts = std::any_of(
+      report.accesses.begin(), report.accesses.end(),
+      [](KernelAccess const& a) { return has_conflict(a) && a.wavefronts && *a.wavefronts > a.ideal; });
   return conflicts ? "no fix: none that was searched saves a wavefront, or executions depend on data or on a "
                      "parameter (--param n=4 gives n a value)"
                    : "";
@@ -692,7 +691,7 @@ std::string obligations_of(Common const& common, KernelArguments const& argument
   for (Result const& r : results) {
     if (!r.part.empty())
       throw InputError::whole("a [[kernel]] entry is of a file of PTX or SASS, and this is a binary", r.file,
-                              "cuobjdump -xptx all writes its PTX, cuobjdump -sass its machine code");
+                              "cuobjdump -xptx all writes its PTX, nvdisasm -g FILE.cubin its machine code");
     if (std::find(files.begin(), files.end(), r.file) == files.end()) files.push_back(r.file);
   }
   std::string text;

@@ -189,8 +189,15 @@ std::string bases_of(KernelWorst const& w) {
   return text;
 }
 
+bool is_fault(KernelAccess const& a) { return a.aligned == false || a.in_bounds == false; }
+
+bool has_conflict(KernelAccess const& a) {
+  bool const above = is_fault(a) && a.wavefronts > a.allowed && (a.reached || a.seen != 0);
+  return a.verdict == KernelVerdict::refuted && (a.reason.empty() || above) && a.worst && a.instruction;
+}
+
 std::string lanes_of(KernelAccess const& a, Architecture const& arch, int indent, Style const& style) {
-  if (a.verdict != KernelVerdict::refuted || !a.reason.empty() || !a.worst || !a.instruction) return {};
+  if (!has_conflict(a)) return {};
   KernelWorst const& w = *a.worst;
   std::string values;
   for (auto const& [what, value] : w.values)
@@ -218,7 +225,7 @@ std::string failing(KernelAccess const& a) {
   std::string const what = source_of(a) + ": " + a.op;
   std::string const cost =
       a.wavefronts ? fmt::format(": {} wavefronts, {} allowed", wavefronts_of(a), a.allowed) : "";
-  if (a.aligned == false || a.in_bounds == false) return what + ": " + a.reason;
+  if (is_fault(a)) return what + ": " + a.reason;
   return what + cost + (a.reason.empty() ? "" : "; " + a.reason);
 }
 
@@ -228,7 +235,9 @@ std::vector<FailingAccess> failing_of(KernelReport const& report, bool data) {
     if (a.verdict == KernelVerdict::proved || (a.verdict == KernelVerdict::data && !data)) continue;
     std::string const text = failing(a);
     auto const same = std::find_if(all.begin(), all.end(), [&](FailingAccess const& f) {
-      return f.access->file == a.file && f.text == text;
+      KernelAccess const& b = *f.access;
+      bool const both = is_fault(a) && is_fault(b) && a.aligned == b.aligned && a.op == b.op;
+      return b.file == a.file && (f.text == text || (both && source_of(a) == source_of(b)));
     });
     if (same == all.end())
       all.push_back({&a, text});

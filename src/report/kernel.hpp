@@ -46,6 +46,12 @@ namespace swizproof {
 /// empty.
 [[nodiscard]] std::string bases_of(KernelWorst const& worst);
 
+/// True for an access that is misaligned, or leaves its array.
+[[nodiscard]] bool is_fault(KernelAccess const& access);
+
+/// True for a refuted access with an execution above the wavefronts that are allowed.
+[[nodiscard]] bool has_conflict(KernelAccess const& access);
+
 /// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
 /// nothing for an access of another kind. With --brief the bank alone. Checked by tests/golden/kernel.txt.
 [[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent,

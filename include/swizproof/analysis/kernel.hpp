@@ -224,5 +224,7 @@ struct KernelReport {
 /// Accesses of a function to shared memory, none of them decided: instruction, source and PTX line of each.
 [[nodiscard]] std::vector<KernelAccess> shared_accesses(ptx::Module const& module,
                                                         ptx::Function const& function);
+[[nodiscard]] std::vector<KernelAccess> shared_accesses(sass::Module const& module,
+                                                        sass::Lowered const& kernel);
 
 }  // namespace swizproof

@@ -439,6 +439,22 @@ TEST(Kernel, MisalignedIsWhatAnExecutionIs) {
   EXPECT_EQ(one("and.b32 %r4, %r3, 1022;" + load).aligned, true);
 }
 
+TEST(Kernel, OneOfTwoLanesIsMisalignedWhateverTheBaseIs) {
+  auto const vectors = [](std::string const& shift, std::string const& guard = "") {
+    return one(".shared .align 4 .b8 low[4096]; mov.u32 %r7, low; shl.b32 %r4, %r1, " + shift +
+               "; add.u32 %r4, %r4, %r7; ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1];" + guard +
+               " ld.shared.v4.u32 {%r5, %r6, %r8, %r3}, [%r4];");
+  };
+  EXPECT_EQ(vectors("2").aligned, false);
+  EXPECT_EQ(vectors("2").verdict, KernelVerdict::refuted);
+  EXPECT_EQ(vectors("2").reason,
+            "lanes 0 and 1 of warp 0 are 4 bytes apart: one of them is at no multiple of 16");
+  EXPECT_EQ(vectors("4").aligned, std::nullopt);
+  EXPECT_EQ(vectors("2", "and.b32 %r8, %r1, 3; setp.eq.u32 %p1, %r8, 1; @%p1").aligned, std::nullopt)
+      << "16 bytes apart";
+  EXPECT_EQ(vectors("2", "setp.eq.u32 %p1, %r9, 1; @%p1").aligned, std::nullopt) << "it may not be executed";
+}
+
 TEST(Kernel, AnExpressionInAnAddressIsNotIgnored) {
   KernelAccess const a = one("st.shared.u32 [%r2+(2)], %r1;");
   EXPECT_EQ(a.verdict, KernelVerdict::unknown);
@@ -776,10 +792,11 @@ TEST(Kernel, FaultsOfAnIterationThatSurelyRuns) {
   KernelAccess const beyond = in_iterations("", word, "64;");
   EXPECT_EQ(beyond.verdict, KernelVerdict::refuted);
   EXPECT_EQ(beyond.in_bounds, false);
-  EXPECT_EQ(beyond.reason, "an address lies beyond the array");
+  EXPECT_EQ(beyond.reason, "lane 0 of warp 0 accesses byte 0x80 of few, which has 128 bytes");
   EXPECT_EQ(in_iterations("", word, "32;").in_bounds, true);
   EXPECT_EQ(in_iterations("", word, "33;").in_bounds, false);
-  EXPECT_EQ(in_iterations("", " add.u32 %r7, %r7, -4;", "2;").in_bounds, false) << "below the array";
+  EXPECT_EQ(in_iterations("", " add.u32 %r7, %r7, -4;", "2;").reason,
+            "lane 0 of warp 0 accesses byte -4 of few, which has 128 bytes");
   // The loop may end before, by data; or each iteration is guarded by data.
   EXPECT_EQ(in_iterations("", word, "64; setp.ne.and.u32 %p1, %r6, %r9, %p1;").in_bounds, std::nullopt);
   EXPECT_EQ(in_iterations("setp.eq.u32 %p2, %r6, %r9; @%p2 ret; ", word, "64;").in_bounds, std::nullopt);

@@ -66,9 +66,14 @@ TEST(Provenance, FollowsAnElementThroughSharedMemory) {
 
 TEST(Provenance, RefutesAReadWithoutABarrier) {
   for (auto const& [between, text] : std::vector<std::pair<std::string, std::string>>{
-           {"", "thread 0 reads byte 0x484 of shared memory, which no thread has written"},
+           {"",
+            "thread 0 reads byte 0x484 of shared memory, which no thread has written: a write is missing, or "
+            "a barrier "
+            "behind it"},
            {"bar.warp.sync -1;\n",
-            "thread 0 reads byte 0x484 of shared memory, which no thread has written"}})
+            "thread 0 reads byte 0x484 of shared memory, which no thread has written: a write is missing, or "
+            "a barrier "
+            "behind it"}})
     EXPECT_EQ((Case{in + between + neighbour(33) + store}.value(0)), text);
   EXPECT_EQ(
       (Case{in + "membar.cta;\n" + neighbour(1) + store}.value(0)),
@@ -140,15 +145,19 @@ TEST(Provenance, WaitsForGroupsOfBulkStores) {
 TEST(Provenance, FencesRegistersOfWgmma) {
   // Zeros times A in registers: 64 x 8 x 16, A is 7 everywhere.
   auto const value = [](std::string const& first, std::string const& second) {
-    return Case{"mov.u32 %r5, 0; st.shared.u32 [%r3], %r5;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n"
-                "shr.u32 %r6, %r2, 4; cvt.u64.u32 %rd7, %r6; or.b64 %rd7, %rd7, 68720001024;\n"
-                "mov.u32 %r7, 7; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1;\n" +
-                    first + "mov.f32 %f4, %f1; setp.ne.u32 %p1, %r2, -1;\n" + second +
-                    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, "
-                    "%rd7, %p1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n"
-                    "wgmma.wait_group.sync.aligned 0;\n" +
-                    store,
-                "f32[128]", "f32[128]", {}, 128}
+    return Case{
+        "mov.u32 %r5, 0; st.shared.u32 [%r3], %r5;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n"
+        "shr.u32 %r6, %r2, 4; cvt.u64.u32 %rd7, %r6; or.b64 %rd7, %rd7, 68720001024;\n"
+        "mov.u32 %r7, 7; mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.f32 %f3, %f1;\n" +
+            first + "mov.f32 %f4, %f1; setp.ne.u32 %p1, %r2, -1;\n" + second +
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, "
+            "%rd7, %p1, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n"
+            "wgmma.wait_group.sync.aligned 0;\n" +
+            store,
+        "f32[128]",
+        "f32[128]",
+        {},
+        128}
         .value(0);
   };
   std::string const fence = "wgmma.fence.sync.aligned;\n";
@@ -282,10 +291,14 @@ TEST(Provenance, OrdersByMbarriers) {
       (Case{body("$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 0;\n@!%p2 bra $W;\n")}.value(0)),
       "c[0] = a[33]");
   EXPECT_EQ((Case{body("")}.value(0)),
-            "thread 0 reads byte 0x484 of shared memory, which no thread has written");
+            "thread 0 reads byte 0x484 of shared memory, which no thread has written: a write is missing, or "
+            "a barrier "
+            "behind it");
   EXPECT_EQ(
       (Case{body("$W: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+2048], 1;\n@!%p2 bra $W;\n")}.value(0)),
-      "thread 0 reads byte 0x484 of shared memory, which no thread has written");
+      "thread 0 reads byte 0x484 of shared memory, which no thread has written: a write is missing, or a "
+      "barrier "
+      "behind it");
 }
 
 TEST(Provenance, BoundsTheWork) {
