@@ -566,6 +566,28 @@ ShownLanes shown_lanes(std::vector<Row<KernelAccess>> const& rows, Architecture 
   return shown;
 }
 
+/// The rows of a kernel whose lanes were shown, by all but where the first lane is.
+class LanesSoFar {
+ public:
+  /// `warp 0: lanes as far apart as those of gemm.cu:8`, as a line, where a row above has them; else empty.
+  std::string same_as(KernelAccess const& a) {
+    KernelWorst const& w = *a.worst;
+    auto const first = std::find(w.lanes.active.begin(), w.lanes.active.end(), true);
+    if (first == w.lanes.active.end()) return {};
+    std::uint32_t const start = w.lanes.address[static_cast<std::size_t>(first - w.lanes.active.begin())];
+    std::array<std::uint32_t, 32> from_start{};
+    for (std::size_t l = 0; l < 32; ++l) from_start[l] = w.lanes.active[l] ? w.lanes.address[l] - start : ~0U;
+    auto const [at, fresh] =
+        above_.try_emplace(std::tuple(a.op, w.warp, w.values, w.bases, from_start), source_of(a));
+    return fresh ? "" : fmt::format("      warp {}: lanes as far apart as those of {}\n", w.warp, at->second);
+  }
+
+ private:
+  using Values = std::vector<std::pair<std::string, std::uint64_t>>;
+  std::map<std::tuple<std::string, unsigned, Values, Values, std::array<std::uint32_t, 32>>, std::string>
+      above_{};
+};
+
 void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& rows,
                     std::vector<KernelAccess> const& all, Architecture const& arch, Sources& sources,
                     Style const& style) {
@@ -581,6 +603,7 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
                                      "source", wide, "op", op, "count", "wavefronts", "ideal", "excess",
                                      "aligned", "bounds", layout == 0 ? "" : fmt::format("  {}", bytes))));
   ShownLanes const lanes = shown_lanes(rows, arch, style);
+  LanesSoFar so_far;
   for (Row<KernelAccess> const& row : rows) {
     KernelAccess const& a = *row.first;
     std::string const number = !a.wavefronts ? "-"
@@ -604,9 +627,10 @@ void print_accesses(Common const& common, std::vector<Row<KernelAccess>> const& 
     fmt::print(common.streams.out, "  {}  {}\n", colored(a.verdict, style), line);
     if (a.function) fmt::print(common.streams.out, "{}", describe(*a.function, 6));
     Shown const& shown = lanes.at({source_of(a), a.op});
-    if (std::string const block = lanes_of(a, arch, 6, style); !block.empty() && shown.row == &row)
-      fmt::print(common.streams.out, "{}{}{}", line_of(sources, a), block,
-                 style.brief() ? "" : shown.others());
+    if (shown.row != &row) continue;
+    std::string const same = so_far.same_as(a);
+    fmt::print(common.streams.out, "{}{}{}", line_of(sources, a),
+               same.empty() ? lanes_of(a, arch, 6, style) : same, style.brief() ? "" : shown.others());
   }
 }
 
