@@ -286,6 +286,7 @@ SwizzleSearch find_swizzle(SearchProblem const& problem) {
   if (!out.misfits.empty()) return out;
   std::vector<WarpShapes> const all = all_patterns(problem);
   for (WarpShapes const& p : all) out.patterns += p.distinct.size(), out.cases += p.cases;
+  out.plain = *bill_of(*problem.arch, all, on_bits(problem, swizzle_none), [](auto, auto) { return false; });
   constexpr std::uint64_t none = ~std::uint64_t{0};
   std::uint64_t least_total = none;
   std::pair<unsigned, std::uint64_t> gentlest{~0U, none};

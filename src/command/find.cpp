@@ -90,14 +90,17 @@ std::string unit_name(SearchProblem const& problem) { return problem.on_bytes ? 
 /// Properties of the best swizzle, and of none.
 std::string conclusion_of(SwizzleSearch const& found, SearchProblem const& problem) {
   Bill const &best = found.best.front().cost, &gentlest = found.gentlest.cost;
-  if (best.excess == 0)
-    return found.best.front().swizzle.bits == 0 ? "conflict-free without a swizzle" : "conflict-free";
+  if (found.best.front().swizzle.bits == 0 && best.excess == 0) return "conflict-free without a swizzle";
+  std::string const plain =
+      fmt::format("; without a swizzle {}, excess {}", in_all(found.plain.total), found.plain.excess);
+  if (best.excess == 0) return "conflict-free" + plain;
   std::string const least =
       fmt::format("no swizzle takes fewer than {} (ideal {})", in_all(best.total), ideal_total(problem));
   if (gentlest.excess == best.excess)
-    return fmt::format("{}, nor has less excess in the worst cases than {}", least, best.excess);
+    return fmt::format("{}, nor has less excess in the worst cases than {}", least, best.excess) + plain;
   return fmt::format("{}; the least excess in the worst cases is {}: {}, {}", least, gentlest.excess,
-                     to_string(found.gentlest.swizzle), in_all(gentlest.total));
+                     to_string(found.gentlest.swizzle), in_all(gentlest.total)) +
+         plain;
 }
 
 void search_swizzles(FindResult& out) {

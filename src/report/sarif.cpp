@@ -87,7 +87,9 @@ std::string gcc_lines(std::span<SarifRule const> rules, std::span<SarifFinding c
     SarifRule const& rule = rules[finding.rule];
     std::string const at = finding.file + ":" + std::to_string(std::max(finding.line, 1U)) + ": ";
     std::string_view message = finding.message;
-    if (message.starts_with(at)) message.remove_prefix(at.size());
+    for (std::string_view const place :
+         {std::string_view(at), std::string_view(at).substr(at.rfind('/') + 1)})
+      if (message.starts_with(place)) message.remove_prefix(place.size());
     std::istringstream lines{std::string(message)};
     std::string line;
     std::getline(lines, line);

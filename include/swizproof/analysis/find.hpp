@@ -41,6 +41,7 @@ struct Candidate {
 struct SwizzleSearch {
   std::vector<Candidate> best{};  ///< all of the least total; empty iff some access does not fit the tile
   Candidate gentlest{};           ///< the least total among those of the least excess
+  Bill plain{};                   ///< of the tile without a swizzle
   std::uint64_t searched = 0;     ///< swizzles, the identity in every spelling included
   std::uint64_t unusable = 0;     ///< of them: split the vectors of an access apart
   std::uint64_t patterns = 0;     ///< different patterns of lanes, all accesses together

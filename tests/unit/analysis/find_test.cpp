@@ -47,6 +47,9 @@ TEST(Find, TheOneSwizzleForA128ByteTile) {
   EXPECT_EQ(best.tma.writes->box, (std::vector<std::uint32_t>{64, 128}));
   EXPECT_EQ(best.cost.excess, 0U);
   EXPECT_EQ(best.cost.total, 4U * 32 + 4U * 32);
+  // Rows of 128 bytes: the eight rows of a matrix meet in one bank; a copy of a row does not.
+  EXPECT_EQ(found.plain.totals, (std::vector<std::uint64_t>{32U * 32, 4U * 32}));
+  EXPECT_EQ(found.plain.excess, 28U);
 }
 
 // Rows of 32 bytes are lines of mode 32B; the wider modes put lines further apart. Rows of 160 bytes are five lines of mode 32B.
