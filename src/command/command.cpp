@@ -279,6 +279,9 @@ InputError usage_error(CLI::App const& app, CLI::ParseError const& error, int ar
   bool const unknown = !word.empty() && word[0] != '-' && !is_command(app, word);
   InputError out{unknown ? "unknown command '" + word + "'" : std::string(error.what())};
   bool const known = !word.empty() && is_command(app, word);
+  if (!known && !unknown && error.get_name() == "RequiredError")
+    return {
+        "a command is missing", {}, 0, 0, "swizproof kernel FILE.ptx, for instance: see swizproof --help"};
   std::string const all = known ? "see swizproof " + word + " --help" : "see swizproof --help";
   if (unknown) {
     out.hint = did_you_mean_of(word, command_names(app), all);

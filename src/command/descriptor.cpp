@@ -377,13 +377,14 @@ NumberResult compute_number(Common const& common, DescriptorArguments const& opt
                       question.rows.value_or(64)};
   std::string_view const why =
       why_not(result.descriptor.reader, result.descriptor.operand_mode(), result.major, result.element_bits);
-  auto const refuse = [&](std::string message) {
-    return InputError::whole(std::move(message), options.layout.text);
+  auto const refuse = [&](std::string message, std::string hint = {}) {
+    return InputError::whole(std::move(message), options.layout.text, std::move(hint));
   };
   if (!why.empty()) throw refuse(std::string(why));
   if (question.depth && *question.depth != 8 * operand_k_bytes / result.element_bits)
     throw refuse(fmt::format("one instruction has {} such elements along k",
-                             8 * operand_k_bytes / result.element_bits));
+                             8 * operand_k_bytes / result.element_bits),
+                 fmt::format("--extent {},{}", result.rows, 8 * operand_k_bytes / result.element_bits));
   auto const reads = [&](bool a) {
     return reads_rows(result.descriptor.reader, a, question.integers, result.rows);
   };

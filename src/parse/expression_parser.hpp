@@ -209,7 +209,9 @@ class ExpressionParser {
     std::string names;
     for (std::string const& v : variables_) names += (names.empty() ? "" : ", ") + v;
     for (NamedExpression const& n : named_) names += (names.empty() ? "" : ", ") + n.name;
-    in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(), "known here: " + names);
+    in_.fail("unknown variable '" + std::string(name) + "'", at, name.size(),
+             "known here: " + names +
+                 (c_ ? "; of a loop: 'for " + std::string(name) + " in 0..31' behind the access" : ""));
   }
 
   /// `(int)`, `int(`, `static_cast<int>(`: the type, before the operand of a cast. The parenthesis of the last two is not passed.

@@ -11,7 +11,7 @@ namespace {
 
 /// Refuses what no field explains, at the number's place in the text.
 MatrixDescriptor fields_of(Scanner& in, std::uint64_t bits, std::optional<OperandReader> wanted,
-                           std::size_t from) {
+                           std::size_t from, bool decimal) {
   OperandReader const reader = wanted.value_or(reader_of(bits));
   DecodedDescriptor const decoded = decode(reader, bits);
   auto const refuse = [&](std::string message, std::string hint = {}) {
@@ -29,8 +29,9 @@ MatrixDescriptor fields_of(Scanner& in, std::uint64_t bits, std::optional<Operan
                ? "bits 48..46 are the version of a descriptor of tcgen05: --for tcgen05"
            : reader == OperandReader::wgmma && decoded.reserved == std::uint64_t{1} << 61
                ? "bit 61 is of tcgen05's mode: of wgmma it has bits 63..62, 1 128B, 2 64B, 3 32B"
-               : "lengths have 14 bits in units of 16 bytes: was a field written without >> 4, or without a "
-                 "mask?");
+           : decimal ? "this was read as a decimal number: is 0x missing?"
+                     : "lengths have 14 bits in units of 16 bytes: was a field written without >> 4, or "
+                       "without a mask?");
   if (decoded.mode_is_wrong)
     refuse(fmt::format("{} (bits 63..{}) is {}, which no mode of {} has", mode_field(reader).name,
                        mode_field(reader).first, mode_field(reader).of(bits), name(reader)),
@@ -51,14 +52,14 @@ MatrixDescriptor parse_matrix_descriptor(std::string_view text, std::optional<Op
   std::uint64_t const bits = in.take_literal();
   if (!in.done())
     in.fail_here("unexpected text after the descriptor", "a descriptor is one number of 64 bits");
-  return fields_of(in, bits, reader, from);
+  return fields_of(in, bits, reader, from, text.find('x') == text.npos && text.find('X') == text.npos);
 }
 
 Mapping parse_descriptor(Scanner& in, MappingOptions const& options) {
   std::size_t const from = in.at();
   (void)in.take("desc:");
   std::size_t const number = in.at();
-  MatrixDescriptor const descriptor = fields_of(in, in.take_literal(), std::nullopt, number);
+  MatrixDescriptor const descriptor = fields_of(in, in.take_literal(), std::nullopt, number, false);
   std::string type;
   std::optional<unsigned> const bits = parse_angled_element(in, options, type);
   if (!bits) in.fail_here("the element type is missing", "such as desc:0x4000004000010000<f16>,K (64,16)");
