@@ -17,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -425,6 +426,18 @@ def prove(binary, texts):
         return json.loads(done.stdout)["claims"]
 
 
+def asked_of_command(binary, text):
+    """The verdict of `swizproof descriptor LAYOUT --number` on the words of an obligation without align; None for other obligations."""
+    words = dict(re.findall(r'(\w+) = ["\']([^"\']*)["\']', text))
+    if "number" not in words or "align = " in text:
+        return None
+    command = [binary, "descriptor", words.pop("layout"), "--json", "--timeout", "100000"]
+    for name, value in words.items():
+        command += ["--" + name, value]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout).get("verdict", "error")
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--cases", type=int, default=100)
@@ -451,6 +464,10 @@ def main():
                 count["%s, counterexample recomputed" % kind] += 1
                 if not check(values):
                     found = "another counterexample %s" % values
+            asked = asked_of_command(options.binary, text) if kind == "descriptor" else None
+            count["descriptor, asked of the command"] += asked is not None
+            if asked not in (None, expected):
+                found = "of the command %s" % asked
             if found != expected:
                 wrong += 1
                 if wrong <= 10:
