@@ -946,11 +946,7 @@ class Decision {
         std::all_of(sum.counters.begin(), sum.counters.end(),
                     [&](Sum::Counter const& c) { return c.factor % unit == 0; });
     std::uint32_t const certain = access.exact ? surely(assumptions) : 0;
-    auto const some = [&](std::uint32_t lanes, std::uint32_t of) {
-      for (unsigned l = 0; l < 32; ++l)
-        if (takes_part(*m.instruction, lanes, l) && (of >> l & 1) != 0) return true;
-      return false;
-    };
+    auto const some = [&](std::uint32_t lanes, std::uint32_t of) { return !lanes_in(m, lanes, of).empty(); };
     for (std::uint64_t c = 0; c < (steady ? 1 : sum.cases) && (bounded || aligned || apart); ++c) {
       std::vector<Assumption> now = assumptions;
       std::uint64_t rest = c, moved = 0;
@@ -979,13 +975,16 @@ class Decision {
         here = scratch.truth(access.guard);
       }
       if (m.instruction->matrices != 0 && run != ~0U) run = 0;
-      std::uint32_t const may = warp.present() & ~here.no, does = warp.present() & here.yes & run;
+      std::uint32_t const may = warp.present() & ~here.no;
+      std::uint32_t does = warp.present() & here.yes & run;
+      if (m.instruction->matrices != 0 && does != warp.present()) does = 0;
       if (some(may, outside)) cases.in_bounds = std::nullopt;
       if (some(may, odd)) cases.aligned = false;
       // If the block is not known, only its first warp surely exists.
       bool const exists = !launch_.any_multiple || number_ == 0;
-      if (!sum.others && exists && some(does, beyond)) note_outside(m, does & beyond, offsets, symbol, array);
-      if (some(does, odd)) cases.misaligned |= note_misaligned(m, does & odd, offsets, aligned);
+      if (!sum.others && exists && some(does, beyond))
+        note_outside(lanes_in(m, does, beyond), offsets, symbol, array);
+      if (some(does, odd)) cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, offsets, aligned);
     }
   }
 
@@ -994,19 +993,19 @@ class Decision {
     std::string outside{}, misaligned{};
   };
 
-  /// The lanes of a mask that give an address, in their order.
-  static std::vector<unsigned> lanes_in(MemoryAccess const& m, std::uint32_t mask) {
+  /// The lanes of a mask that give an address where these lanes are active, in their order.
+  static std::vector<unsigned> lanes_in(MemoryAccess const& m, std::uint32_t active, std::uint32_t mask) {
     std::vector<unsigned> lanes;
-    for (unsigned l = 0; l < 32; ++l)
-      if (takes_part(*m.instruction, mask, l) && (mask >> l & 1) != 0) lanes.push_back(l);
+    for (unsigned l = 0; active != 0 && l < 32; ++l)
+      if (takes_part(*m.instruction, active, l) && (mask >> l & 1) != 0) lanes.push_back(l);
     return lanes;
   }
 
   /// Keeps the first lane that leaves an array.
-  void note_outside(MemoryAccess const& m, std::uint32_t lanes, std::array<std::uint64_t, 32> const& offsets,
+  void note_outside(std::vector<unsigned> const& lanes, std::array<std::uint64_t, 32> const& offsets,
                     std::uint32_t symbol, Extent const& array) {
     if (!faults_.outside.empty()) return;
-    unsigned const l = lanes_in(m, lanes).front();
+    unsigned const l = lanes.front();
     auto const before = static_cast<std::int32_t>(offsets[l]);
     std::string const byte =
         before < 0 ? fmt::format("{}", before) : fmt::format("{:#x}", std::max(offsets[l], array.end));
@@ -1019,10 +1018,9 @@ class Decision {
 
   /// True if one of the lanes is surely misaligned: where the base is `known` each of them is, else one of two that differ by no whole
   /// number of units. Keeps the first.
-  bool note_misaligned(MemoryAccess const& m, std::uint32_t lanes,
+  bool note_misaligned(std::vector<unsigned> const& all, MemoryAccess const& m,
                        std::array<std::uint64_t, 32> const& offsets, bool known) {
     std::uint64_t const unit = m.instruction->bytes;
-    std::vector<unsigned> const all = lanes_in(m, lanes);
     unsigned const first = all.front();
     auto const other = std::find_if(all.begin(), all.end(),
                                     [&](unsigned l) { return (offsets[l] - offsets[first]) % unit != 0; });

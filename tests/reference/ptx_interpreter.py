@@ -608,6 +608,7 @@ class Machine:
         shared = [v for v in self.module.variables.values() if v.space == "shared" and v.name in self.named]
         fixed = [v for v in shared if v.size]
         self.placed = []
+        bases = {name.rsplit(".", 1)[-1]: at for name, at in bases.items()}  # of a function's variable: function.variable
         for v in shared:
             if v.name in bases:
                 at = bases[v.name]

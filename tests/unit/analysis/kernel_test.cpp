@@ -455,6 +455,21 @@ TEST(Kernel, OneOfTwoLanesIsMisalignedWhateverTheBaseIs) {
   EXPECT_EQ(vectors("2", "setp.eq.u32 %p1, %r9, 1; @%p1").aligned, std::nullopt) << "it may not be executed";
 }
 
+TEST(Kernel, MatricesThatMayNotBeExecutedAreNotMisaligned) {
+  auto const odd = [](std::string const& guard) {
+    return one(
+        "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p1, %r9, 1; setp.lt.u32 %p2, "
+        "%r1, 40; shl.b32 %r4, %r1, 4; and.b32 %r4, %r4, 1023; add.u32 %r4, %r4, %r2; add.u32 %r4, "
+        "%r4, 2; " +
+        guard + "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r4];");
+  };
+  EXPECT_EQ(odd("").aligned, false);
+  EXPECT_EQ(odd("@%p2 ").aligned, false) << "of warp 0";
+  EXPECT_EQ(odd("@%p1 ").aligned, std::nullopt);
+  EXPECT_NE(odd("@%p1 ").verdict, KernelVerdict::refuted);
+  EXPECT_EQ(odd("setp.lt.u32 %p2, %r1, 16; @%p2 ").aligned, std::nullopt) << "no execution by half a warp";
+}
+
 TEST(Kernel, AnExpressionInAnAddressIsNotIgnored) {
   KernelAccess const a = one("st.shared.u32 [%r2+(2)], %r1;");
   EXPECT_EQ(a.verdict, KernelVerdict::unknown);
