@@ -20,6 +20,13 @@ Question is_thread_values(std::string name, Fragment const& f, Layout const& lay
              });
 }
 
+OtherNumber other_number(Fragment const& f, Layout const& layout, Refuted const& refuted) {
+  auto const thread = static_cast<std::uint32_t>(refuted.values.at(0).second);
+  auto const value = static_cast<std::uint32_t>(refuted.values.at(1).second);
+  std::array<std::uint32_t, 2> const at{thread, value};
+  return {thread, value, layout(std::span<std::uint32_t const>(at)).elements, cute_index(f, thread, value)};
+}
+
 Question held_once(std::string name, Fragment const& f, Layout const& layout) {
   std::uint64_t const size = std::uint64_t{f.rows} * f.columns * (counts_bits(f) ? f.bits : 1);
   bool const as_many = std::uint64_t{f.threads} * counted_values(f) == size * holders_of_each(f);

@@ -1,5 +1,7 @@
 #include <swizproof/analysis/tma_box.hpp>
 
+#include <swizproof/core/error.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -156,6 +158,14 @@ TmaBoxAnswer tma_box(TmaBoxQuestion const& q, Architecture const& arch) {
   out.bytes = bytes_of(q);
   out.layout = layout_of(q);
   return out;
+}
+
+Support tma_box_basis(Architecture const& arch) {
+  std::optional<Support> const support = tma_support(arch);
+  if (!support)
+    throw InputError::whole("no TMA is known of this architecture", std::string(arch.name),
+                            "it came with compute capability 9.0: --arch sm_90");
+  return &arch == &sm_90 ? *support : weaker(*support, Support::documented);
 }
 
 }  // namespace swizproof

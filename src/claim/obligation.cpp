@@ -176,6 +176,9 @@ struct Decide {
   void operator()(TmaHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(FragmentHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
   void operator()(RetileHolds const& hold) const { decide_operand(hold, obligation, limits, report); }
+  void operator()(ThreadValuesHold const& hold) const { decide_operand(hold, obligation, limits, report); }
+  void operator()(TmaBoxHolds const& hold) const { decide_operand(hold, obligation, report); }
+  void operator()(ConversionHolds const& hold) const { decide_conversion(hold, limits, report); }
   void operator()(Malformed const& malformed) const { throw malformed.error; }
   void operator()(FunctionsEqual const& two) const {
     Equality const found = compare(two.left, two.right, two.align, limits);

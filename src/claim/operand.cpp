@@ -1,5 +1,8 @@
 #include "claim/operand.hpp"
 
+#include <swizproof/layout/algebra.hpp>
+#include <swizproof/layout/composed.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -176,6 +179,81 @@ void decide_operand(RetileHolds const& hold, Obligation const& o, Limits const& 
             {wanted + r.index(0), wanted_i},
             {wanted + r.index(1), wanted_j}});
   }
+}
+
+void decide_operand(ThreadValuesHold const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report) {
+  NamedFragment const& named = hold.named;
+  if (o.arch_is_given) refuse_older(*o.arch, named.instruction, named.needs);
+  Answer const found = decide(is_thread_values("PTX's formulas are the layout", named.fragment, hold.layout),
+                              limits, Effort::two);
+  report.found = found.outcome;
+  report.engines = found.engines;
+  report.domain =
+      fmt::format("{} threads, {} values each", named.fragment.threads, counted_values(named.fragment));
+  report.basis = named.measured ? o.arch->support : Support::documented;
+  if (found.proved()) report.detail = "it is the layout of " + named.name();
+  if (Refuted const* const refuted = found.refuted()) {
+    OtherNumber const other = other_number(named.fragment, hold.layout, *refuted);
+    report.detail = fmt::format("it is not the layout of {}, which is {}", named.name(),
+                                to_string(thread_values(named.fragment)));
+    refute(report, report.detail,
+           {{"thread", other.thread},
+            {"value", other.value},
+            {"the layout has", other.layout},
+            {"the instruction has", other.instruction}});
+  }
+}
+
+void decide_operand(TmaBoxHolds const& hold, Obligation const& o, ObligationReport& report) {
+  report.basis = tma_box_basis(*o.arch);
+  report.domain = "the rules of cuda.h";
+  std::string broken;
+  for (TmaBoxQuestion const& q : hold.types) {
+    TmaBoxAnswer const found = tma_box(q, *o.arch);
+    std::string const box =
+        fmt::format("{} box ({}) of {}", q.im2col ? "im2col" : "tiled", fmt::join(q.box, ","), q.type);
+    if (found.broken.empty()) {
+      report.found = Proved{};
+      report.detail = fmt::format(
+          "{} is legal under mode {}: lines of {} bytes at a pitch of {}, {} bytes of shared memory", box,
+          q.mode->name, found.line_bytes, found.pitch, found.bytes);
+      return;
+    }
+    broken += fmt::format("{}{} is not legal under mode {}: {}", broken.empty() ? "" : "; ", box,
+                          q.mode->name, fmt::join(found.broken, "; "));
+  }
+  report.detail = broken;
+  refute(report, broken, {});
+}
+
+void decide_conversion(ConversionHolds const& hold, Limits const& limits, ObligationReport& report) {
+  Conversion const found = convert_units(hold.map, hold.unit_bits, limits);
+  report.domain = "every unit that the tile covers";
+  report.engines = {Engine::exhaustive};
+  report.detail = fmt::format("in units of {} {}: {}", found.unit_bits, found.unit_bits == 1 ? "bit" : "bits",
+                              found.converted.text);
+  report.found = Proved{};
+  if (!found.same) {
+    report.detail += "; " + found.converted.notes.front();
+    return refute(report, report.detail, {});
+  }
+  if (!hold.gives) return;
+  // A swizzle alone acts on units here, as the one that is hard-coded does.
+  Map converted = found.converted;
+  if (plain_swizzle(converted) != nullptr && converted.acts_on_bytes())
+    converted.on_elements.swap(converted.on_bytes);
+  Equality const equal = compare(converted, *hold.gives, {}, limits);
+  report.found = equal.outcome;
+  report.engines = equal.engines;
+  report.domain = equal.domain;
+  auto const* const refuted = std::get_if<Refuted>(&equal.outcome);
+  if (refuted == nullptr) return;
+  report.detail += ", and not " + hold.gives->text;
+  if (equal.difference)
+    report.detail += fmt::format(": at {} {} and {} {}", equal.difference->input, equal.difference->left,
+                                 equal.difference->right, equal.unit);
+  refute(report, report.detail, refuted->values);
 }
 
 }  // namespace swizproof

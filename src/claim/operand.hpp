@@ -15,5 +15,11 @@ void decide_operand(FragmentHolds const& hold, Obligation const& o, Limits const
                     ObligationReport& report);
 void decide_operand(RetileHolds const& hold, Obligation const& o, Limits const& limits,
                     ObligationReport& report);
+void decide_operand(ThreadValuesHold const& hold, Obligation const& o, Limits const& limits,
+                    ObligationReport& report);
+void decide_operand(TmaBoxHolds const& hold, Obligation const& o, ObligationReport& report);
+
+/// The same of a layout in other units, which no architecture changes.
+void decide_conversion(ConversionHolds const& hold, Limits const& limits, ObligationReport& report);
 
 }  // namespace swizproof

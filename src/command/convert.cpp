@@ -6,15 +6,13 @@
 #include "report/report.hpp"
 
 #include <swizproof/analysis/align.hpp>
-#include <swizproof/analysis/equal.hpp>
-#include <swizproof/hardware/architecture.hpp>
+#include <swizproof/analysis/convert.hpp>
 #include <swizproof/layout/composed.hpp>
 #include <swizproof/parse/parse.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <unistd.h>
 
@@ -30,187 +28,86 @@ struct ConvertArguments {
 };
 
 struct ConvertResult {
-  Mapping given{}, converted{};
-  unsigned unit_bits = 8;
-  std::uint64_t alignment = 1;  ///< bases for which both are the same addresses
-  bool same = true;  ///< false where units do not stay whole, or others are covered, which a note says
+  Mapping given{};
+  Conversion found{};
   std::optional<Code> code{};
 };
-
-/// Bits of what the values count: a swizzle alone is one of byte addresses unless --element says otherwise. Throws InputError.
-unsigned own_unit(Mapping const& map) {
-  if (plain_swizzle(map) != nullptr && map.acts_on_bytes()) return 8;
-  if (!map.element_bits)
-    throw InputError::whole("the size of an element is missing", map.text, "--element f16");
-  return *map.element_bits;
-}
-
-/// `bits`, `bytes`, `elements`, or a type.
-unsigned bits_of_unit(std::string const& unit, Mapping const& map) {
-  if (unit == "elements") return own_unit(map);
-  if (unit == "bytes") return 8;
-  return unit == "bits" ? 1 : parse_element(unit);
-}
-
-/// The units that a tile of elements covers, in order.
-std::vector<std::int64_t> units_of(Mapping const& map, unsigned bits, unsigned unit) {
-  std::vector<std::int64_t> all;
-  for (std::int64_t i = 0; i < map.domain()->size(); ++i) {
-    auto const first =
-        static_cast<std::int64_t>(offset(map, static_cast<std::uint64_t>(i)).elements) * bits / unit;
-    for (unsigned u = 0; u < bits / unit; ++u) all.push_back(first + u);
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-/// The same integers as the compiler knows them: on a command line all are static.
-IntTuple as_static(IntTuple tuple) {
-  tuple.is_static = true;
-  for (IntTuple& mode : tuple.modes) mode = as_static(std::move(mode));
-  return tuple;
-}
-
-/// The map in units of so many bits. Its swizzle is one of those units as well.
-Mapping in_units(Mapping const& map, unsigned bits) {
-  auto const refuse = [&](std::string message) { return InputError::whole(std::move(message), map.text); };
-  for (std::vector<Stage> const* const stages : {&map.on_elements, &map.on_bytes})
-    for (Stage const& stage : *stages)
-      if (std::holds_alternative<Expression>(stage) || std::holds_alternative<LinearMap>(stage))
-        throw refuse("only layouts and swizzles have another unit; this is a function");
-  Mapping const plain = is_flagged(map) ? position_independent(map) : map;
-  if (plain.acts_on_bytes() && plain_swizzle(plain) == nullptr)
-    throw refuse("this function of byte addresses is none of elements");
-  unsigned const own = own_unit(map);
-  if (bits == own) return plain;
-  if (bits > own ? bits % own != 0 : own % bits != 0)
-    throw refuse(fmt::format("elements of {} bits have no units of {} bits", own, bits));
-  Mapping from = plain;
-  from.notes.clear();
-  if (Layout const* const layout = plain.domain())
-    from = with_layout(from, Layout{as_static(layout->shape), as_static(layout->stride)});
-  try {
-    Mapping out = bits > own ? upcast(from, bits / own) : downcast(from, own / bits);
-    out.element_bits = bits;
-    return out;
-  } catch (AlgebraError const& error) {
-    throw refuse(error.what());
-  }
-}
-
-/// True if two tiles cover the same units. CuTe's recast counts some otherwise: with modes of extent 1, or below their first element.
-bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converted, unsigned bits) {
-  if (given.domain() == nullptr) return true;
-  if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
-    throw InputError::whole(
-        fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
-                    given.domain()->size(), most_shared_bytes),
-        given.text);
-  unsigned const unit = std::min(own, bits);
-  return units_of(given, own, unit) == units_of(converted, bits, unit);
-}
-
-/// First difference between a layout with a byte swizzle and the same with a swizzle of elements: what CuTe prints keeps
-/// elements whole where the swizzle of bytes splits them. Nothing where they are proved to be the same, from bases that are multiples of
-/// `alignment`. Throws InputError where that is not decided.
-std::optional<Difference> split_at(Mapping const& given, Mapping const& on_elements, std::uint64_t alignment,
-                                   Limits const& limits) {
-  if (!is_flagged(given)) return std::nullopt;
-  Equality const found = compare(given, on_elements, alignment, limits);
-  if (auto const* const unknown = std::get_if<Unknown>(&found.outcome))
-    throw InputError::whole(
-        "whether the swizzle of bytes is one of elements is not decided: " + unknown->reason, given.text,
-        "give more --timeout");
-  return found.difference;
-}
 
 ConvertResult compute_conversion(Common const& common, ConvertArguments const& options) {
   ConvertResult out;
   out.given = options.layout.parse_for_every_base();
-  out.unit_bits = bits_of_unit(options.to, out.given);
-  out.alignment =
-      own_alignment(out.given, common.limits()).value_or(1);  // of layouts and swizzles it is known
+  unsigned const bits = parse_unit(options.to, out.given);
   bool const in_elements = options.to == "elements",
              is_code = !options.emit.empty() && options.emit != "toml";
-  out.converted = in_elements && is_code ? out.given : in_units(out.given, out.unit_bits);
-  out.converted.text = to_string(static_cast<Map const&>(out.converted));
-  unsigned const own = own_unit(out.given);
-  std::optional<Difference> split;
-  if (!is_code || !in_elements)
-    split = split_at(out.given, in_units(out.given, own), out.alignment, common.limits());
-  if (out.unit_bits != own) {
-    bool const recast = out.converted.notes.empty();
-    out.same = recast && covers_the_same(in_units(out.given, own), own, out.converted, out.unit_bits);
-    if (recast && !out.same)
-      out.converted.notes.push_back(
-          "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
+  if (in_elements && is_code) {  // functions have code, too
+    out.found.unit_bits = bits;
+    out.found.alignment = own_alignment(out.given, common.limits()).value_or(1);
+    out.found.converted = out.given;
+    out.found.converted.text = to_string(static_cast<Map const&>(out.given));
+  } else {
+    out.found = convert_units(out.given, bits, common.limits());
   }
-  if (split) {
-    out.same = false;
-    out.converted.notes.push_back(fmt::format(
-        "the swizzle of bytes splits elements, and this layout keeps them whole: bit {} of the element "
-        "at index {} lies in byte {}, here in byte {}",
-        split->bit, split->input, split->left, split->right));
-  }
-  auto& notes = out.converted.notes;
-  for (std::string const& note : out.given.notes)
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   if (!is_code) return out;
   std::string const element = in_elements                                     ? options.layout.element
                               : options.to == "bytes" || options.to == "bits" ? ""
                                                                               : options.to;
-  out.code = code_in(common, options.emit, in_elements ? out.given : out.converted, element);
+  out.code = code_in(common, options.emit, in_elements ? out.given : out.found.converted, element);
   return out;
 }
 
 Json to_json(ConvertResult const& result) {
-  Json out{{"verdict", result.same ? "proved" : "refuted"},
+  Json out{{"verdict", result.found.same ? "proved" : "refuted"},
            {"layout", result.given.text},
-           {"converted", result.converted.text},
-           {"unit_bits", result.unit_bits},
-           {"alignment", result.alignment}};
+           {"converted", result.found.converted.text},
+           {"unit_bits", result.found.unit_bits},
+           {"alignment", result.found.alignment}};
   if (result.code) out["code"] = swizproof::command::to_json(*result.code);
-  if (!result.converted.notes.empty()) out["notes"] = result.converted.notes;
+  if (!result.found.converted.notes.empty()) out["notes"] = result.found.converted.notes;
   return out;
 }
 
 void print_text(ConvertResult const& result, Style const& style) {
   if (result.code) {
     std::string_view const comment = result.code->language == "dsl" ? "#" : "//";
-    for (std::string const& note : result.converted.notes) fmt::print("{} note: {}\n", comment, note);
+    for (std::string const& note : result.found.converted.notes) fmt::print("{} note: {}\n", comment, note);
     fmt::print("{}", result.code->text);
     return;
   }
   fmt::print("{}\n", style.strong(result.given.text));
-  fmt::print("  in units of {} {}: {}\n", result.unit_bits, result.unit_bits == 1 ? "bit" : "bits",
-             result.converted.text);
-  for (std::string const& note : result.converted.notes) fmt::print("  note: {}\n", note);
-  if (result.same && result.alignment > 1)
-    fmt::print("  the same addresses for bases that are multiples of {} bytes\n", result.alignment);
+  fmt::print("  in units of {} {}: {}\n", result.found.unit_bits,
+             result.found.unit_bits == 1 ? "bit" : "bits", result.found.converted.text);
+  for (std::string const& note : result.found.converted.notes) fmt::print("  note: {}\n", note);
+  if (result.found.same && result.found.alignment > 1)
+    fmt::print("  the same addresses for bases that are multiples of {} bytes\n", result.found.alignment);
 }
 
-/// Both layouts as one function, from the bases for which they are. Throws InputError where their units differ.
+/// Both layouts as one function, from the bases for which they are; or, in other units, the layout that the conversion gives.
 std::string obligation_of(Common const& common, ConvertArguments const& options,
                           ConvertResult const& result) {
-  if (result.unit_bits != own_unit(result.given))
-    throw InputError::whole("an obligation compares layouts of one unit", options.to,
-                            "leave --to out: the layout as one of elements");
+  Conversion const& found = result.found;
   std::string const given = options.layout.text_for_every_base(result.given);
   std::string element = options.layout.element;
   if (element.empty() && result.given.element_bits) element = fmt::format("{}b", *result.given.element_bits);
-  return command::obligation_of(common, given + " is " + result.converted.text, false)
+  if (found.unit_bits != own_unit(result.given))
+    return command::obligation_of(common, given + " to " + options.to, false)
+        .add("layout", given)
+        .add("element", element)
+        .add_value("convert",
+                   toml_table({{"to", toml_text(options.to)}, {"gives", toml_text(found.converted.text)}}))
+        .text();
+  return command::obligation_of(common, given + " is " + found.converted.text, false)
       .add("element", element)
-      .add("equal", {given, result.converted.text})
-      .add("align", result.alignment > 1 ? std::optional(result.alignment) : std::nullopt)
+      .add("equal", {given, found.converted.text})
+      .add("align", found.alignment > 1 ? std::optional(found.alignment) : std::nullopt)
       .text();
 }
 
 void run(Common& common, ConvertArguments const& options) {
   ConvertResult const result = compute_conversion(common, options);
-  common.exit_code = result.same ? holds : refuted;
+  common.exit_code = result.found.same ? holds : refuted;
   if (options.emit == "toml")
     return print_obligation(common, to_json(result), obligation_of(common, options, result),
-                            result.converted.notes);
+                            result.found.converted.notes);
   if (common.json)
     print_json(common, to_json(result));
   else

@@ -64,24 +64,6 @@ Holder asked_for(Fragment const& f, std::string const& text) {
   return holder_of(f, static_cast<unsigned>(row), static_cast<unsigned>(column));
 }
 
-/// A LAYOUT with as many threads and values as the fragment. Throws InputError.
-Layout thread_value_layout(Fragment const& f, std::string const& text) {
-  Mapping const map = parse_mapping(text);
-  auto const refuse = [&](std::string message) {
-    throw InputError::whole(std::move(message), text,
-                            "such as " + to_string(thread_values(f)) + ", which is CuTe's");
-  };
-  auto const* const layout = map.on_elements.empty() ? nullptr : std::get_if<Layout>(&map.on_elements.back());
-  if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2 ||
-      map.element_bits)
-    refuse("--tv takes a layout of two modes, (thread, value)");
-  std::int64_t const threads = layout->mode(0).size(), values = layout->mode(1).size();
-  if (threads != f.threads || values != counted_values(f))
-    refuse(fmt::format("this layout has {} threads and {} values, the fragment {} and {}{}", threads, values,
-                       f.threads, counted_values(f), counts_bits(f) ? " bits" : ""));
-  return *layout;
-}
-
 FragmentResult compute(Common const& common, FragmentArguments const& options, NamedFragment named) {
   FragmentResult result{std::move(named)};
   Fragment const& f = result.named.fragment;
@@ -92,7 +74,7 @@ FragmentResult compute(Common const& common, FragmentArguments const& options, N
   result.lane = options.lane;
   if (options.tv) {
     result.theirs = *options.tv;
-    result.layout = thread_value_layout(f, *options.tv);
+    result.layout = parse_thread_values(f, *options.tv);
     result.answer = decide(is_thread_values("PTX's formulas are the layout", f, result.layout),
                            common.limits(), Effort::two);
     result.evidence = evidence_for(common, result.named);
@@ -103,19 +85,6 @@ FragmentResult compute(Common const& common, FragmentArguments const& options, N
   result.answer = decide(questions, common.limits(), Effort::two);
   result.evidence = evidence_for(common, result.named);
   return result;
-}
-
-/// The first thread and value at which --tv says something else, with CuTe's numbers: the layout's, and the instruction's.
-struct OtherNumber {
-  std::uint32_t thread, value, layout, instruction;
-};
-OtherNumber other_number(FragmentResult const& result, Refuted const& refuted) {
-  Fragment const& f = result.named.fragment;
-  auto const thread = static_cast<std::uint32_t>(refuted.values.at(0).second);
-  auto const value = static_cast<std::uint32_t>(refuted.values.at(1).second);
-  std::array<std::uint32_t, 2> const at{thread, value};
-  return {thread, value, result.layout(std::span<std::uint32_t const>(at)).elements,
-          cute_index(f, thread, value)};
 }
 
 Json to_json(FragmentResult const& result) {
@@ -130,7 +99,7 @@ Json to_json(FragmentResult const& result) {
              {"evidence", result.evidence},
              {"counterexample", nullptr}};
     if (Refuted const* const refuted = result.answer.refuted()) {
-      OtherNumber const o = other_number(result, *refuted);
+      OtherNumber const o = other_number(result.named.fragment, result.layout, *refuted);
       out["counterexample"] = {
           {"thread", o.thread}, {"value", o.value}, {"tv", o.layout}, {"instruction", o.instruction}};
     }
@@ -294,7 +263,7 @@ void print_theirs(FragmentResult const& result, Style const& style) {
   if (!style.brief() || result.evidence != name(Support::measured)) fmt::print("  {}\n", result.evidence);
   if (auto const* unknown = result.answer.unknown()) fmt::print("  {}\n", unknown->reason);
   if (refuted == nullptr) return;
-  OtherNumber const o = other_number(result, *refuted);
+  OtherNumber const o = other_number(result.named.fragment, result.layout, *refuted);
   fmt::print("  at thread {}, value {}: {}, the instruction {}\n  the instruction's: {}\n", o.thread, o.value,
              o.layout, o.instruction, to_string(thread_values(f)));
 }
@@ -324,6 +293,14 @@ void print_text(FragmentResult const& result, Style const& style) {
   if (!result.holder && !result.lane && !style.brief()) fmt::print("{}", table_of(named));
 }
 
+/// The layout of --tv as that of the fragment whose text is `of`.
+std::string obligation_of(Common const& common, FragmentArguments const& options, std::string const& of) {
+  return command::obligation_of(common, *options.tv + " is " + of, true)
+      .add("element", options.element)
+      .add_value("fragment", toml_table({{"of", toml_text(of)}, {"tv", toml_text(*options.tv)}}))
+      .text();
+}
+
 // ---------------------------------------------------------------------------------------------
 
 void run(Common& common, FragmentArguments const& options) {
@@ -337,9 +314,14 @@ void run(Common& common, FragmentArguments const& options) {
       run_movement(common, options);
     return;
   }
-  if (!options.emit.empty())
-    throw InputError::whole("--emit toml goes with --into", options.fragment,
-                            "an obligation says where what is loaded, computed or stored belongs");
+  if (!options.emit.empty() && !options.tv)
+    throw InputError::whole(
+        "--emit toml goes with --into or --tv", options.fragment,
+        "an obligation says where what is loaded, computed or stored belongs, or which layout "
+        "the kernel takes for the fragment");
+  if (options.tv && (options.at || options.lane))
+    throw InputError::whole("--at and --lane are of the fragment's own layout", *options.tv,
+                            "leave --tv out");
   if (options.transposed) throw InputError::whole("--transposed goes with --into", options.fragment);
   if (!options.contiguous.empty())
     throw InputError::whole("--contiguous goes with --into", options.contiguous);
@@ -364,6 +346,8 @@ void run(Common& common, FragmentArguments const& options) {
   refuse_older(common, named.instruction, named.needs);
   FragmentResult const result = compute(common, options, named);
   common.exit_code = exit_code_of(result.answer.outcome);
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, text), named.notes);
   if (common.json)
     print_json(common, to_json(result));
   else

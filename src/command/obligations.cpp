@@ -122,7 +122,9 @@ std::vector<std::string> notes_of(Obligation const& o) {
   if (auto const* aligned = std::get_if<IsAligned>(&o.what)) maps = {&aligned->map};
   if (auto const* descriptor = std::get_if<DescriptorHolds>(&o.what)) maps = {&descriptor->map};
   if (auto const* tma = std::get_if<TmaHolds>(&o.what)) maps = {&tma->map};
+  if (auto const* conversion = std::get_if<ConversionHolds>(&o.what)) maps = {&conversion->map};
   std::vector<std::string> notes;
+  if (auto const* tv = std::get_if<ThreadValuesHold>(&o.what)) notes = tv->named.notes;
   for (Mapping const* map : maps)
     for (std::string const& note : map->notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -134,6 +136,7 @@ std::string certainty_of(Obligation const& o, ObligationReport const& r) {
   if (!r.basis) return certainty(*o.arch);
   std::string_view const model = std::holds_alternative<DescriptorHolds>(o.what) ? "descriptors"
                                  : std::holds_alternative<TmaHolds>(o.what)      ? "the TMA's copies"
+                                 : std::holds_alternative<TmaBoxHolds>(o.what)   ? "the TMA's boxes"
                                  : std::holds_alternative<FlowHolds>(o.what)     ? "data flow"
                                                                                  : "fragments";
   return fmt::format("the model of {} is {}", model, name(*r.basis));

@@ -612,14 +612,12 @@ void run(Common& common, TmaArguments const& options) {
   if (boxed && !options.layout.text.empty())
     throw InputError::whole("--box and --im2col are of a box, not of a tile", options.layout.text,
                             "leave LAYOUT out, or --box");
-  if (boxed && !options.emit.empty())
-    throw InputError::whole("an obligation is of a tile, and this is a box alone", options.emit,
-                            "swizproof tma LAYOUT --emit toml holds a kernel's box to its tile");
   if (!options.one_box.box.empty() && !options.im2col.empty())
     throw InputError::whole("--box is of a tiled tensor map, --im2col of an im2col one", options.im2col);
   if (boxed) {
     TmaBoxArguments one = options.one_box;
     one.element = options.layout.element;
+    one.emit = options.emit;
     one.im2col = !options.im2col.empty();
     if (one.im2col) one.box = options.im2col;
     return run_tma_box(common, one);

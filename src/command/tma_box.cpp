@@ -1,8 +1,10 @@
 #include "command/tma_box.hpp"
 
+#include "command/emit.hpp"
+
 #include "report/report.hpp"
 
-#include <swizproof/analysis/tma_box.hpp>
+#include <swizproof/parse/tma_box.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +21,6 @@ using Json = nlohmann::ordered_json;
 struct OneType {
   TmaBoxQuestion question{};
   TmaBoxAnswer found{};
-  unsigned number = 0;  ///< of CUtensorMapDataType
 };
 
 struct BoxResult {
@@ -40,90 +41,25 @@ std::vector<std::uint64_t> extents_of(std::string const& text) {
     if (out.back() > 1U << 20) throw InputError{"an extent of a box is at most 256", text, from, end - from};
     from = end + 1;
   }
-  if (out.size() > 16) throw InputError::whole("a tensor map has at most 5 dimensions", text);
-  return out;
-}
-
-/// A mode by its name, in any case, with or without the prefix of cuda.h.
-TmaModeName const* mode_of(std::string const& text) {
-  if (text.empty()) return &tma_mode_names[0];
-  std::string upper = text;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  std::string const prefix = "CU_TENSOR_MAP_SWIZZLE_";
-  if (upper.rfind(prefix, 0) == 0) upper.erase(0, prefix.size());
-  for (TmaModeName const& mode : tma_mode_names)
-    if (is_of_cuda(mode) && (mode.name == upper || (upper == "NONE" && mode.name == "none"))) return &mode;
-  std::string known;
-  for (TmaModeName const& mode : tma_mode_names)
-    if (is_of_cuda(mode)) known += (known.empty() ? "" : " ") + std::string(mode.name);
-  throw InputError::whole("unknown swizzle mode of TMA", text, "one of " + known);
-}
-
-TmaBoxQuestion box_question_of(TmaBoxArguments const& options) {
-  TmaBoxQuestion q;
-  q.box = extents_of(options.box);
-  q.mode = mode_of(options.swizzle);
-  q.im2col = options.im2col;
-  if (q.im2col && q.box.size() != 2)
-    throw InputError::whole("--im2col needs two numbers: channels and pixels", options.box,
-                            "such as --im2col 64,128");
-  return q;
-}
-
-OneType of_packed(TmaBoxQuestion q, TmaPackedType const& type) {
-  q.type = type.name;
-  q.bits = type.bits;
-  q.packed = &type;
-  return {std::move(q), {}, type.number};
-}
-
-OneType of_plain(TmaBoxQuestion q, TmaDataType const& type) {
-  q.type = type.name;
-  q.bits = type.bits;
-  return {std::move(q), {}, type.number};
-}
-
-/// The types that elements of this name are copied as.
-std::vector<OneType> types_of(TmaBoxArguments const& options) {
-  std::string const& element = options.element;
-  TmaBoxQuestion const q = box_question_of(options);
-  if (element.empty())
-    throw InputError::whole("the element type is missing", options.box,
-                            "--element f16, e4m3, 4b, or a name of cuda.h: --element 16U4_ALIGN16B");
-  if (TmaPackedType const* const type = tma_packed_type(element)) return {of_packed(q, *type)};
-  for (TmaDataType const& type : tma_data_types)
-    if (type.name == plain_element_name(element)) return {of_plain(q, type)};
-  if (TmaDataType const* const type = tma_data_type(element)) return {of_plain(q, *type)};
-  unsigned const bits = parse_element(element);
-  std::vector<OneType> out;
-  for (TmaPackedType const& type : tma_packed_types)
-    if (type.bits == bits) out.push_back(of_packed(q, type));
-  for (TmaDataType const& type : tma_data_types)
-    if (type.bits == bits && type.keeps_bits && out.empty()) out.push_back(of_plain(q, type));
-  if (out.empty())
-    throw InputError::whole(fmt::format("TMA has no elements of {} bits", bits), element,
-                            "it has elements of 4, 6, 8, 16, 32 and 64 bits");
   return out;
 }
 
 BoxResult compute_box(Common const& common, TmaBoxArguments const& options) {
   BoxResult result;
   result.arch = &parse_architecture(common.arch);
-  std::optional<Support> const support = tma_support(*result.arch);
-  if (!support)
-    throw InputError::whole("no TMA is known of this architecture", common.arch,
-                            "it came with compute capability 9.0: --arch sm_90");
-  result.types = types_of(options);
-  for (OneType& type : result.types) type.found = tma_box(type.question, *result.arch);
-  // Campaign `boxes` asked the driver on sm_90.
-  result.support = result.arch == &sm_90 ? *support : weaker(*support, Support::documented);
+  result.support = tma_box_basis(*result.arch);
+  for (TmaBoxQuestion& question :
+       parse_tma_box({extents_of(options.box), options.swizzle, options.element, options.im2col})) {
+    TmaBoxAnswer found = tma_box(question, *result.arch);
+    result.types.push_back({std::move(question), std::move(found)});
+  }
   return result;
 }
 
 Json to_json(OneType const& type) {
   TmaBoxAnswer const& found = type.found;
   Json out{{"data_type", "CU_TENSOR_MAP_DATA_TYPE_" + type.question.type},
-           {"data_type_number", type.number},
+           {"data_type_number", type.question.number},
            {"verdict", found.broken.empty() ? "proved" : "refuted"},
            {"broken", found.broken}};
   if (found.broken.empty()) {
@@ -165,7 +101,7 @@ void print_type(OneType const& type, Style const& style) {
   bool const legal = found.broken.empty();
   fmt::print("  {}  {} box {{{}}} of CU_TENSOR_MAP_DATA_TYPE_{} ({}) {}\n",
              style.outcome(legal ? Outcome(Proved{}) : Outcome(Refuted{})), q.im2col ? "im2col" : "tiled",
-             fmt::join(q.box, ", "), q.type, type.number,
+             fmt::join(q.box, ", "), q.type, q.number,
              legal ? fmt::format("is legal under mode {}", q.mode->name)
                    : fmt::format("is not legal under mode {}", q.mode->name));
   for (std::string const& rule : found.broken) fmt::print("           {}\n", rule);
@@ -186,11 +122,29 @@ void print_type(OneType const& type, Style const& style) {
         "128\n");
 }
 
+/// The box as it is asked: no tile, its mode, and the architecture where one is given.
+std::string obligation_of(Common const& common, TmaBoxArguments const& options, BoxResult const& result) {
+  TmaBoxQuestion const& q = result.types[0].question;
+  std::vector<std::string> extents;
+  for (std::uint64_t const extent : q.box) extents.push_back(std::to_string(extent));
+  return command::obligation_of(common,
+                                fmt::format("{} {} of {}: mode {}", q.im2col ? "im2col" : "box", options.box,
+                                            options.element, q.mode->name),
+                                true)
+      .add("layout", "-")
+      .add("element", options.element)
+      .add_value("tma", toml_table({{"mode", toml_text(std::string(q.mode->name))},
+                                    {q.im2col ? "im2col" : "box", toml_list(extents)}}))
+      .text();
+}
+
 }  // namespace
 
 void run_tma_box(Common& common, TmaBoxArguments const& options) {
   BoxResult const result = compute_box(common, options);
   common.exit_code = result.legal() ? holds : refuted;
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, result));
   if (common.json) {
     print_json(common, to_json(result));
     return;

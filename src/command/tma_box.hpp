@@ -13,6 +13,7 @@ struct TmaBoxArguments {
   std::string swizzle{};
   std::string element{};
   bool im2col = false;
+  std::string emit{};
 };
 
 /// Answers, and prints the answer.

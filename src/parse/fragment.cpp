@@ -7,7 +7,10 @@
 #include "parse/tiled_mma.hpp"
 
 #include <swizproof/hardware/element.hpp>
+#include <swizproof/layout/algebra.hpp>
 #include <swizproof/parse/parse.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -706,6 +709,23 @@ std::variant<NamedFragment, TiledOperand> parse_operand(std::string_view text,
   if (looks_like_tiled_mma(text)) return parse_tiled_mma(text, element_bits);
   if (is_of_quad_pairs(text)) return quad_pairs(text);
   return FragmentParser(text, element_bits).parse();
+}
+
+Layout parse_thread_values(Fragment const& f, std::string const& text) {
+  Mapping const map = parse_mapping(text);
+  auto const refuse = [&](std::string message) {
+    throw InputError::whole(std::move(message), text,
+                            "such as " + to_string(thread_values(f)) + ", which is CuTe's");
+  };
+  auto const* const layout = map.on_elements.empty() ? nullptr : std::get_if<Layout>(&map.on_elements.back());
+  if (layout == nullptr || map.on_elements.size() != 1 || !map.on_bytes.empty() || layout->rank() != 2 ||
+      map.element_bits)
+    refuse("--tv takes a layout of two modes, (thread, value)");
+  std::int64_t const threads = layout->mode(0).size(), values = layout->mode(1).size();
+  if (threads != f.threads || values != counted_values(f))
+    refuse(fmt::format("this layout has {} threads and {} values, the fragment {} and {}{}", threads, values,
+                       f.threads, counted_values(f), counts_bits(f) ? " bits" : ""));
+  return *layout;
 }
 
 TiledOperand parse_tiled_operand(std::string_view text, std::optional<unsigned> element_bits) {

@@ -83,7 +83,7 @@ class Reader {
   [[nodiscard]] static bool is_of_no_architecture(Obligation const& o) {
     return std::holds_alternative<FunctionsEqual>(o.what) || std::holds_alternative<IsBijective>(o.what) ||
            std::holds_alternative<IsAligned>(o.what) || std::holds_alternative<AlwaysHolds>(o.what) ||
-           std::holds_alternative<Malformed>(o.what);
+           std::holds_alternative<ConversionHolds>(o.what) || std::holds_alternative<Malformed>(o.what);
   }
   /// Each entry once for each of its architectures, if they matter.
   std::vector<Obligation> for_each_architecture(std::vector<Entry> const& entries,
@@ -114,9 +114,9 @@ class Reader {
 
   void take_rest(toml::table const& table, Obligation& out) const {
     static std::set<std::string_view> const known{
-        "name",      "layout",     "element", "access",   "at_most", "align", "arch",  "equal",
-        "bijective", "aligned",    "expect",  "kernel",   "always",  "for",   "about", "budget",
-        "weight",    "descriptor", "tma",     "fragment", "source",  "block"};
+        "name",      "layout",     "element", "access",   "at_most", "align", "arch",   "equal",
+        "bijective", "aligned",    "expect",  "kernel",   "always",  "for",   "about",  "budget",
+        "weight",    "descriptor", "tma",     "fragment", "source",  "block", "convert"};
     file_.refuse_unknown_keys(table, known);
     file_.take_expectation(table, out);
     if (toml::node const* const kernel = table.get("kernel")) {
@@ -171,7 +171,7 @@ class Reader {
     };
     bool const of_tile = kind == "descriptor" || kind == "tma", of_operand = of_tile || kind == "fragment";
     bool const of_access = kind == "access";
-    only_for("layout", of_access || of_tile);
+    only_for("layout", of_access || of_tile || kind == "convert");
     only_for("element", kind != "always" && kind != "budget");
     only_for("arch", of_access || kind == "budget" || of_operand);
     only_for("for", kind == "always");
@@ -182,14 +182,22 @@ class Reader {
     only_for("align", of_access || kind == "equal" || of_tile);
   }
 
-  /// A descriptor or a box of TMA.
+  /// True of a `tma` without a tile: `layout = "-"`.
+  [[nodiscard]] static bool is_box_alone(toml::table const& table, std::string_view kind) {
+    toml::node const* const layout = table.get("layout");
+    return kind == "tma" && layout != nullptr && layout->value_or(std::string{}) == "-";
+  }
+  /// A descriptor, a box of TMA or a conversion.
   decltype(Obligation::what) tile_statement(toml::table const& table, toml::node const& node,
                                             std::string_view kind, MappingOptions const& options,
                                             std::string const& element,
                                             std::optional<std::uint64_t> align) const {
     toml::node const* const layout = table.get("layout");
-    if (layout == nullptr) file_.fail(std::string(kind) + " needs a layout", node.source());
+    if (layout == nullptr)
+      file_.fail(std::string(kind) + " needs a layout", node.source(),
+                 kind == "tma" ? "layout = \"-\" for a box without its tile" : "");
     Mapping map = of_every_base(file_.mapping(*layout, "layout", options), *layout, kind);
+    if (kind == "convert") return conversion_statement(file_, node, std::move(map));
     if (kind == "tma") {
       TmaHolds hold = tma_statement(file_, node, std::move(map));
       hold.align = align;
@@ -202,8 +210,8 @@ class Reader {
   }
 
   decltype(Obligation::what) statement(toml::table const& table) const {
-    static constexpr std::string_view kinds[] = {"access", "equal",      "bijective", "aligned", "always",
-                                                 "budget", "descriptor", "tma",       "fragment"};
+    static constexpr std::string_view kinds[] = {"access", "equal",      "bijective", "aligned",  "always",
+                                                 "budget", "descriptor", "tma",       "fragment", "convert"};
     std::vector<std::string_view> given;
     for (std::string_view const kind : kinds)
       if (table.contains(kind)) given.push_back(kind);
@@ -212,12 +220,13 @@ class Reader {
                  table.source());
     std::string_view const kind = given[0];
     refuse_foreign_keys(table, kind);
-    bool const of_tile = kind == "descriptor" || kind == "tma";
+    bool const of_tile = kind == "descriptor" || kind == "tma" || kind == "convert";
     MappingOptions options;
     std::string element;
     if (toml::node const* const type = table.get("element")) {
       element = file_.string(*type, "element");
-      options.element_bits = file_.within(*type, [&] { return parse_element(element); });
+      if (!is_box_alone(table, kind))  // whose types have names of cuda.h, too
+        options.element_bits = file_.within(*type, [&] { return parse_element(element); });
     }
     std::optional<std::uint64_t> align;
     if (toml::node const* const bytes = table.get("align"))
@@ -248,6 +257,11 @@ class Reader {
     if (kind == "fragment")
       return std::visit([](auto&& hold) -> decltype(Obligation::what) { return std::move(hold); },
                         fragment_statement(file_, node, element));
+    if (is_box_alone(table, kind)) {
+      if (table.contains("align"))
+        file_.fail("align is of a tile's bases, and this box has no tile", table.get("align")->source());
+      return tma_box_statement(file_, node, element);
+    }
     if (of_tile) return tile_statement(table, node, kind, options, element, align);
     return accesses(table, node, options, align);
   }

@@ -84,6 +84,9 @@ TILE = ('name = "tile"', 'layout = "(32,32):(33,1)"', 'element = "f32"', ACCESS,
 BAD = ('name = "bad"', 'layout = "(32,32):(32,1)"', 'element = "f32"', ACCESS)
 BUDGET = ('name = "a"', 'layout = "(32,32):(33,1)"', 'element = "f32"', ACCESS, 'kernel = "k"', "weight = 2",
           "[[obligation]]", 'name = "all"', 'kernel = "k"', "budget = 64")
+BOX = ('name = "b"', 'layout = "-"', 'element = "u8"', 'tma = {mode = "32B", box = [32, 8]}')
+VALUES = ('name = "v"', 'fragment = {of = "mma.m16n8k16.f16:d", tv = "((4,8),(2,2)):((32,1),(16,8))"}')
+UNITS = ('name = "c"', 'layout = "(8,64):(64,1)"', 'element = "f16"', 'convert = {to = "f32", gives = "(8,32):(32,1)"}')
 CLAIM = ('name = "wrong"', 'always = "x < 3"', 'for = {x = "0..3"}', 'about.cites = "page 1"', 'source = "here.cpp:4"')
 
 
@@ -298,6 +301,15 @@ fields = [
      "Sw<3,4,3> o smem_ptr[16b](unset)", "Sw<3,4,3>_smem_ptr[16b](0x40)"),
     ("obligations", "always", toml('name = "x"', 'always = "x < 4"', 'for = {x = "0..3"}'), "x < 4", "x < 3"),
     ("obligations", "for", toml('name = "x"', 'always = "x < 4"', 'for = {x = "0..3"}'), "0..3", "0..4"),
+    ("obligations", "a box's mode", toml(*BOX), '"32B"', '"64B"'),
+    ("obligations", "a box", toml(*BOX), "[32, 8]", "[64, 8]"),
+    ("obligations", "a box's element", toml(*BOX), '"u8"', '"f16"'),
+    ("obligations", "a box's arch", toml(*BOX, 'arch = "sm_90"'), "sm_90", "sm_100"),
+    ("obligations", "im2col", toml(*BOX), "box = [32, 8]", "im2col = [32, 8]"),
+    ("obligations", "tv", toml(*VALUES), "(16,8)", "(8,16)"),
+    ("obligations", "of", toml(*VALUES), "f16:d", "f16:b"),
+    ("obligations", "to", toml(*UNITS), '"f32"', '"f64"'),
+    ("obligations", "gives", toml(*UNITS), "(32,1)", "(36,1)"),
     ("obligations", "a layout's notes", toml('name = "b"', 'equal = ["smem_ptr[16b](0x0) o (8,64):(64,1)", "(8,64):(64,1)"]'), "smem_ptr", "gmem_ptr"),
     ("obligations", "budget", toml(*BUDGET), "= 64", "= 63"),
     ("obligations", "weight", toml(*BUDGET), "weight = 2", "weight = 3"),

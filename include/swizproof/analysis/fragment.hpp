@@ -21,6 +21,13 @@ namespace swizproof {
 /// PTX's formula at (thread, value) is this layout. Checked by the claims `fragment/...`.
 [[nodiscard]] Question is_thread_values(std::string name, Fragment const& f, Layout const& layout);
 
+/// The first thread and value at which a layout has another number than the instruction, with CuTe's numbers of both.
+struct OtherNumber {
+  std::uint32_t thread, value, layout, instruction;
+};
+/// The same of a refuted is_thread_values().
+[[nodiscard]] OtherNumber other_number(Fragment const& f, Layout const& layout, Refuted const& refuted);
+
 /// Every element is held in exactly one place, the one that the layout's inverse names; a scale factor also in the other
 /// lanes among which the selector chooses.
 [[nodiscard]] Question held_once(std::string name, Fragment const& f, Layout const& layout);

@@ -19,6 +19,7 @@ struct TmaBoxQuestion {
       box{};  ///< elements, innermost first; of im2col channelsPerPixel and pixelsPerColumn
   TmaModeName const* mode = &tma_mode_names[0];
   bool im2col = false;
+  unsigned number = 0;  ///< of CUtensorMapDataType
 };
 
 /// Equal legal boxes that lie side by side along the first dimension and together are the box.
@@ -44,5 +45,8 @@ struct TmaBoxAnswer {
 /// Rules of cuda.h 13.0 on box, element size, swizzle and interleave NONE, for an architecture with a TMA. {48, 16} of FLOAT16 under
 /// 32B: a line of 96 bytes, more than 32; 3 boxes of {16, 16} are legal. Checked by tests/reference/tma_box.py.
 [[nodiscard]] TmaBoxAnswer tma_box(TmaBoxQuestion const& question, Architecture const& arch);
+
+/// The basis of these rules. Campaign `boxes` asked the driver on sm_90. Throws InputError where no TMA is known.
+[[nodiscard]] Support tma_box_basis(Architecture const& arch);
 
 }  // namespace swizproof

@@ -3,6 +3,7 @@
 
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/check.hpp>
+#include <swizproof/analysis/convert.hpp>
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/analysis/equal.hpp>
 #include <swizproof/analysis/kernel.hpp>
@@ -10,6 +11,7 @@
 #include <swizproof/analysis/provenance.hpp>
 #include <swizproof/analysis/retile.hpp>
 #include <swizproof/analysis/tma.hpp>
+#include <swizproof/analysis/tma_box.hpp>
 #include <swizproof/core/error.hpp>
 #include <swizproof/ptx/module.hpp>
 #include <swizproof/sass/lower.hpp>
@@ -103,6 +105,24 @@ struct RetileHolds {
   RetileQuestion question{};
 };
 
+/// `fragment` with `of` and `tv`: the layout (thread, value) is the instruction's own.
+struct ThreadValuesHold {
+  NamedFragment named{};
+  Layout layout{};
+};
+
+/// `tma` without a tile: the box is legal as one of these types.
+struct TmaBoxHolds {
+  std::vector<TmaBoxQuestion> types{};
+};
+
+/// `convert`: the layout in other units covers the same bytes, and is the layout that is hard-coded, where one is.
+struct ConversionHolds {
+  Mapping map{};
+  unsigned unit_bits = 8;
+  std::optional<Mapping> gives{};
+};
+
 /// `[[kernel]]`: each access of a compiled kernel to shared memory takes at most the wavefronts that `options` allows.
 struct KernelHolds {
   std::shared_ptr<ptx::Module const> module{};         ///< of SASS the heads of its kernels
@@ -133,7 +153,8 @@ struct Obligation {
   std::string name{};    ///< unique in its file; its `source` where it has none
   std::string source{};  ///< "layouts.toml:3", or what the entry says: "tiles.cpp:12"
   std::variant<AccessesHold, StaysWithin, FunctionsEqual, IsBijective, IsAligned, AlwaysHolds,
-               DescriptorHolds, TmaHolds, FragmentHolds, RetileHolds, KernelHolds, FlowHolds, Malformed>
+               DescriptorHolds, TmaHolds, FragmentHolds, RetileHolds, ThreadValuesHold, TmaBoxHolds,
+               ConversionHolds, KernelHolds, FlowHolds, Malformed>
       what{};
   Architecture const* arch = &sm_90;
   bool arch_is_given = false;  ///< by the entry or by --arch

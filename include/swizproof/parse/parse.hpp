@@ -106,6 +106,9 @@ struct AccessOptions {
 [[nodiscard]] std::variant<NamedFragment, TiledOperand> parse_operand(
     std::string_view text, std::optional<unsigned> element_bits = {});
 
+/// LAYOUT of two modes, (thread, value), with as many threads and values as the fragment: `--tv`. Throws InputError.
+[[nodiscard]] Layout parse_thread_values(Fragment const& f, std::string const& text);
+
 /// True if the text begins as a printed TiledMMA does, or as one that is written: `make_tiled_mma(`, `TiledMMA<`.
 [[nodiscard]] bool looks_like_tiled_mma(std::string_view text);
 
@@ -134,6 +137,9 @@ struct Element {
   std::string name;
   unsigned bits = 0;
 };
+
+/// Bits of the unit that a text names: `elements` are those of the map, `bytes`, `bits`, or an element type. Throws InputError.
+[[nodiscard]] unsigned parse_unit(std::string const& text, Mapping const& map);
 
 /// An element type by any of its names (hardware/element.hpp), with the first of them: `cutlass::half_t` is f16. Throws
 /// InputError, with the nearest name.

@@ -2,6 +2,7 @@
 
 #include <swizproof/parse/descriptor_question.hpp>
 #include <swizproof/parse/movement.hpp>
+#include <swizproof/parse/tma_box.hpp>
 
 #include <iterator>
 #include <optional>
@@ -87,6 +88,24 @@ TmaMode tma_mode(TomlFile const& file, toml::node const& node) {
   file.fail("no mode has this name", node.source(), fmt::format("modes: {}", fmt::join(names, ", ")));
 }
 
+/// `of` and `tv` of a fragment.
+ThreadValuesHold thread_values_statement(TomlFile const& file, toml::node const& node, Statement const& words,
+                                         std::string const& element) {
+  for (char const* const key : {"of", "tv"})
+    if (words.get(key) == nullptr)
+      file.fail(fmt::format("fragment needs {} next to {}", key, key[0] == 'o' ? "tv" : "of"), node.source(),
+                "fragment = {of = \"mma.m16n8k16.f16:d\", tv = \"((4,8),(2,2)):((32,1),(16,8))\"}");
+  for (char const* const key : {"from", "into", "contiguous", "registers", "transposed"})
+    if (toml::node const* const other = words.get(key))
+      file.fail(fmt::format("{} is of a movement, and of and tv are of one fragment", key), other->source());
+  std::optional<unsigned> const bits = element.empty() ? std::nullopt : std::optional(parse_element(element));
+  std::string const of = words.text("of"), tv = words.text("tv");
+  ThreadValuesHold hold;
+  hold.named = words.within([&] { return parse_fragment(of, bits); });
+  hold.layout = words.within([&] { return parse_thread_values(hold.named.fragment, tv); });
+  return hold;
+}
+
 /// A descriptor's 64 bits, "0x4000004000010000" or an integer.
 std::string number_text(TomlFile const& file, toml::node const& node) {
   if (auto const value = node.value_exact<std::int64_t>(); value && *value >= 0)
@@ -139,8 +158,11 @@ DescriptorHolds descriptor_statement(TomlFile const& file, toml::node const& nod
 }
 
 TmaHolds tma_statement(TomlFile const& file, toml::node const& node, Mapping map) {
-  static std::set<std::string_view> const known{"mode", "box", "modes", "steps"};
+  static std::set<std::string_view> const known{"mode", "box", "modes", "steps", "im2col"};
   Statement const words(file, node, "tma", known);
+  if (toml::node const* const im2col = words.get("im2col"))
+    file.fail("an im2col box writes no tile of this model", im2col->source(),
+              "layout = \"-\": is the box legal?");
   TmaHolds hold;
   if (toml::node const* const mode = words.get("mode")) hold.mode = tma_mode(file, *mode);
   FixedBox box{words.numbers<std::uint32_t>("box", 1, tma_most_elements),
@@ -171,10 +193,42 @@ TmaHolds tma_statement(TomlFile const& file, toml::node const& node, Mapping map
   return hold;
 }
 
-std::variant<FragmentHolds, RetileHolds> fragment_statement(TomlFile const& file, toml::node const& node,
-                                                            std::string const& element) {
-  static std::set<std::string_view> const known{"from", "into", "contiguous", "registers", "transposed"};
+TmaBoxHolds tma_box_statement(TomlFile const& file, toml::node const& node, std::string const& element) {
+  static std::set<std::string_view> const known{"mode", "box", "im2col"};
+  Statement const words(file, node, "tma", known);
+  bool const im2col = words.get("im2col") != nullptr;
+  if (im2col == (words.get("box") != nullptr))
+    file.fail("tma without a tile needs one box: box or im2col", node.source(),
+              "tma = {mode = \"128B\", box = [64, 64]}");
+  char const* const key = im2col ? "im2col" : "box";
+  if (words.get("mode") == nullptr)
+    file.fail("a box without a tile needs its mode", node.source(), "mode = \"none\" for no swizzle");
+  TmaBoxWords const box{words.numbers<std::uint64_t>(key, 0, 1 << 20), words.text("mode"), element, im2col};
+  return TmaBoxHolds{words.within([&] { return parse_tma_box(box); })};
+}
+
+ConversionHolds conversion_statement(TomlFile const& file, toml::node const& node, Mapping map) {
+  static std::set<std::string_view> const known{"to", "gives"};
+  Statement const words(file, node, "convert", known);
+  if (words.get("to") == nullptr)
+    file.fail("convert needs to", node.source(), "convert = {to = \"f32\"}; bits, bytes or a type");
+  ConversionHolds hold;
+  std::string const to = words.text("to");
+  hold.unit_bits = words.within([&] { return parse_unit(to, map); });
+  if (toml::node const* const gives = words.get("gives"))
+    hold.gives = file.mapping(*gives, "gives", {.element_bits = hold.unit_bits});
+  hold.map = std::move(map);
+  return hold;
+}
+
+std::variant<FragmentHolds, RetileHolds, ThreadValuesHold> fragment_statement(TomlFile const& file,
+                                                                              toml::node const& node,
+                                                                              std::string const& element) {
+  static std::set<std::string_view> const known{"from", "into",      "contiguous", "of",
+                                                "tv",   "registers", "transposed"};
   Statement const words(file, node, "fragment", known);
+  if (words.get("of") != nullptr || words.get("tv") != nullptr)
+    return thread_values_statement(file, node, words, element);
   for (char const* const key : {"from", "into"})
     if (words.get(key) == nullptr)
       file.fail(fmt::format("fragment needs {}", key), node.source(),

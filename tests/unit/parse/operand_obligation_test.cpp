@@ -185,6 +185,82 @@ TEST(FragmentObligations, TheArchitectureHasTheInstruction) {
       std::string::npos);
 }
 
+TEST(ThreadValueObligations, TheLayoutIsTheInstructionsOwn) {
+  auto const fragment = [](std::string const& rest) { return "fragment = {" + rest + "}"; };
+  std::string const of = "of = \"mma.m16n8k16.f16:d\", tv = ";
+  EXPECT_EQ(verdict(fragment(of + "\"((4,8),(2,2)):((32,1),(16,8))\"")), "proved");
+  ObligationReport const report = decided(fragment(of + "\"((4,8),(2,2)):((32,1),(8,16))\""));
+  ASSERT_TRUE(std::holds_alternative<Refuted>(report.outcome));
+  EXPECT_EQ(value(report, "value"), 1U);
+  EXPECT_EQ(value(report, "the layout has"), 8U);
+  EXPECT_EQ(value(report, "the instruction has"), 16U);
+  EXPECT_EQ(verdict("element = \"e4m3\"\n" + fragment("of = \"ldmatrix.x1\", tv = \"32:1\"")).find("error: "),
+            0U)
+      << "a layout of two modes";
+  auto const refused = [&](std::string const& keys, std::string const& why) {
+    std::string const found = verdict(keys);
+    EXPECT_NE(found.find(why), std::string::npos) << found;
+  };
+  refused(fragment("of = \"mma.m16n8k16.f16:d\""), "3: fragment needs tv next to of");
+  refused(fragment("tv = \"(32,4):(4,1)\""), "3: fragment needs of next to tv");
+  refused(fragment(of + "\"(32,4):(4,1)\", registers = [0]"), "3: registers is of a movement");
+  refused(fragment(of + "\"(32,8):(8,1)\""), "3: this layout has 32 threads and 8 values");
+  refused("arch = \"sm_75\"\n" + fragment(of + "\"((4,8),(2,2)):((32,1),(16,8))\""),
+          "sm_75 has no mma.m16n8k16");
+}
+
+TEST(BoxObligations, ABoxWithoutItsTileIsLegalOrNot) {
+  std::string const f16 = "layout = \"-\"\nelement = \"f16\"\n";
+  EXPECT_EQ(verdict(f16 + "tma = {mode = \"32B\", box = [16, 16]}"), "proved");
+  EXPECT_EQ(verdict(f16 + "tma = {mode = \"32B\", box = [17, 16]}"), "refuted");
+  EXPECT_EQ(verdict(f16 + "tma = {mode = \"none\", box = [512]}"), "refuted") << "an extent that no box has";
+  EXPECT_EQ(verdict(f16 + "tma = {mode = \"128B\", im2col = [64, 512]}"), "proved");
+  EXPECT_EQ(verdict(f16 + "tma = {mode = \"128B\", box = [64, 512]}"), "refuted") << "pixels are no rows";
+  std::string const packed =
+      "layout = \"-\"\nelement = \"16U4_ALIGN16B\"\ntma = {mode = \"128B\", box = [128, 8]}";
+  EXPECT_EQ(verdict(packed), "refuted") << "sm_90 has no such elements";
+  EXPECT_EQ(verdict("arch = \"sm_100\"\n" + packed), "proved");
+  auto const refused = [&](std::string const& keys, std::string const& why) {
+    std::string const found = verdict(keys);
+    EXPECT_NE(found.find(why), std::string::npos) << found;
+  };
+  refused(f16 + "tma = {box = [16]}", "5: a box without a tile needs its mode");
+  refused(f16 + "tma = {mode = \"none\"}", "5: tma without a tile needs one box");
+  refused(f16 + "tma = {mode = \"none\", box = [16], im2col = [16, 16]}",
+          "5: tma without a tile needs one box");
+  refused(f16 + "tma = {mode = \"none\", im2col = [16]}", "5: im2col needs two numbers");
+  refused(f16 + "tma = {mode = \"96B\", box = [16]}", "5: unknown swizzle mode");
+  refused(f16 + "align = 128\ntma = {mode = \"none\", box = [16]}", "5: align is of a tile's bases");
+  refused("layout = \"-\"\ntma = {mode = \"none\", box = [16]}", "4: the element type is missing");
+  refused("arch = \"sm_80\"\n" + f16 + "tma = {mode = \"none\", box = [16]}", "no TMA");
+  refused(panels + "tma = {im2col = [64, 64]}", "4: an im2col box writes no tile");
+}
+
+TEST(ConversionObligations, OtherUnitsCoverTheSameBytes) {
+  std::string const tile = "layout = \"(8,64):(64,1)\"\nelement = \"f16\"\n";
+  EXPECT_EQ(verdict(tile + "convert = {to = \"f32\"}"), "proved");
+  EXPECT_EQ(verdict(tile + "convert = {to = \"f32\", gives = \"(8,32):(32,1)\"}"), "proved");
+  EXPECT_EQ(verdict(tile + "convert = {to = \"f32\", gives = \"(8,32):(36,1)\"}"), "refuted");
+  EXPECT_NE(decided(tile + "convert = {to = \"f32\", gives = \"(8,32):(36,1)\"}")
+                .detail.find("at 1 32 and 36 elements"),
+            std::string::npos);
+  EXPECT_EQ(verdict("layout = \"tma:128B\"\nconvert = {to = \"f16\", gives = \"Sw<3,3,3>\"}"), "proved");
+  EXPECT_EQ(verdict("layout = \"tma:128B\"\nconvert = {to = \"f16\", gives = \"Sw<3,4,3>\"}"), "refuted");
+  EXPECT_EQ(
+      verdict("layout = \"Sw<2,0,3> o smem_ptr[16b](unset) o (32,1):(1,0)\"\nconvert = {to = \"bytes\"}"),
+      "refuted")
+      << "it splits elements";
+  auto const refused = [&](std::string const& keys, std::string const& why) {
+    std::string const found = verdict(keys);
+    EXPECT_NE(found.find(why), std::string::npos) << found;
+  };
+  refused(tile + "convert = {gives = \"(8,32):(32,1)\"}", "5: convert needs to");
+  refused(tile + "convert = {to = \"word\"}", "5: unknown element type");
+  refused(tile + "convert = {to = \"f32\", from = \"f16\"}", "5: unknown key 'from'");
+  refused("arch = \"sm_90\"\n" + tile + "convert = {to = \"f32\"}", "arch has no meaning beside convert");
+  refused("convert = {to = \"f32\"}", "convert needs a layout");
+}
+
 TEST(OperandObligations, BudgetsCountAccessesAlone) {
   std::string const text =
       "kernel = \"gemm\"\n" + a_tile + "descriptor = {}\n" +
