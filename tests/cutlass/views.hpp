@@ -37,6 +37,14 @@ void fragment(int number, Fragment const& of) {
   view(number, of.layout());
 }
 
+/// The layout that GIVEN of `views` stands for.
+template <class Layout>
+void given(int number, Layout const& layout) {
+  std::printf("# given %d\n", number);
+  print(layout);
+  std::printf("\n# end\n");
+}
+
 /// The block that `text` of `views` stands for.
 template <class Copy>
 void block(int number, Copy const& copy) {

@@ -2,7 +2,7 @@
 """views.py --cutlass DIR --cuda DIR [--cases N] [--seed S] [--jobs J]: CuTe's views, compared with CuTe.
 
 Random layouts, with swizzles and without, are viewed by local_tile, local_partition (with projections and without), partition_A and its kin,
-partition_S, partition_D, slice, select, get, take, replace, group and make_fragment_like. Each case is compiled against CUTLASS, and its
+partition_S, partition_D, retile_S, retile_D, slice, select, get, take, replace, group and make_fragment_like. Each case is compiled against CUTLASS, and its
 printed layout and each of its elements are compared with `swizproof eval` of the same C++ text; views of a thread also as methods,
 `thr_mma.partition_A(L)`. PYTHONPATH must have the Python module. Exit code 1 if there is a difference.
 """
@@ -33,7 +33,7 @@ class Case:
         self.draw = draw
         self.blocks = False
         self.methods = []
-        self.kind = draw.choice(["local_tile", "local_tile", "local_partition", "local_partition", "mma", "mma", "copy", "slice", "modes", "fragment_like"])
+        self.kind = draw.choice(["local_tile", "local_tile", "local_partition", "local_partition", "mma", "mma", "copy", "retile", "slice", "modes", "fragment_like"])
         getattr(self, self.kind)(number)
 
     def layout(self, extents, swizzled=True):
@@ -128,6 +128,30 @@ class Case:
         self.ours = f"partition_{side}(BLOCK, {thread}, {layout})"
         self.methods = [f"auto copy = BLOCK; auto thr_copy = copy.get_slice({thread}); thr_copy.partition_{side}({layout})"]
 
+    def retile(self, number):
+        """A fragment of an MMA's thread, in any order of registers, as a copy of the operand moves it."""
+        draw = self.draw
+        which = draw.randrange(3)
+        m, n, k, threads = TILES[which]
+        operand = draw.choice("ABC")
+        extents = [e * draw.choice([1, 2, 3]) for e in {"A": (m, k), "B": (n, k), "C": (m, n)}[operand]]
+        bits = 32 if operand == "C" or which == 1 else 16
+        element = {16: "half_t", 32: "float"}[bits]
+        atoms = {16: ["UniversalCopy<uint16_t>", "UniversalCopy<uint32_t>"], 32: ["UniversalCopy<uint32_t>", "UniversalCopy<uint64_t>"]}[bits]
+        if operand != "C":
+            atoms += ["SM75_U32x2_LDSM_N", "SM75_U32x4_LDSM_N", "SM75_U32x1_LDSM_N"]
+        made = f"make_tiled_copy_{operand}(Copy_Atom<{draw.choice(atoms)}, {element}>{{}}, {MMAS[which]})"
+        thread = draw.randrange(threads)
+        shape = f"{MMAS[which]}.get_slice({thread}).partition_fragment_{operand}(counting({self.layout(extents, False)})).shape()"
+        side = draw.choice("SD")
+        order = draw.choice(["LayoutLeft", "LayoutRight"])
+        self.blocks = True
+        self.cpp = (f"{{ auto const fragment = make_layout({shape}, {order}{{}}); block(NUMBER, {made}); given(NUMBER, fragment); "
+                    f"view(NUMBER, {made}.get_slice({thread}).retile_{side}(counting(fragment))); }}")
+        self.ours = f"retile_{side}(BLOCK, GIVEN)"
+        self.methods = [f"auto copy = BLOCK; auto thr_copy = copy.get_slice({thread}); thr_copy.retile_{side}(GIVEN)",
+                        "auto copy = BLOCK; copy.retile(GIVEN)"]
+
     def slice(self, number):
         draw = self.draw
         extents = [draw.choice([2, 4, 6]) for _ in range(3)]
@@ -164,9 +188,10 @@ def static(text):
     return re.sub(r"_(-?\d)", r"\1", text.strip())
 
 
-def differences(answer, case, block, printed, values):
+def differences(answer, case, block, given, printed, values):
     for text in [case.ours] + case.methods:
-        _, document, _ = answer(["eval", text.replace("BLOCK", block), "--json"])
+        text = text.replace("BLOCK", block).replace("GIVEN", given)
+        _, document, _ = answer(["eval", text, "--json"])
         document = json.loads(document)
         if "error" in document:
             yield f"{text}: {document['error']['message']}"
@@ -200,13 +225,13 @@ def compare(options, cases, results):
         for (number, case), error in failed:
             counts["not made by CuTe"] += 1
             print(f"not made by CuTe: {case.cpp}\n  {error[-160:]}")
-        blocks = dict(re.findall(r"# block (\d+)\n(.*?)# end\n", out, re.S))
+        blocks, fragments = (dict(re.findall(r"# %s (\d+)\n(.*?)# end\n" % what, out, re.S)) for what in ("block", "given"))
         for number, printed, values in re.findall(r"# view (\d+)\n(.*?)\n(.*?)\n# end\n", out, re.S):
             case = cases[int(number)]
             values = list(map(int, values.split()))
             counts[case.kind] += 1
             counts["values"] += len(values)
-            found = list(differences(_swizproof.answer, case, blocks.get(number, "").strip(), printed, values))
+            found = list(differences(_swizproof.answer, case, blocks.get(number, "").strip(), fragments.get(number, "").strip(), printed, values))
             wrong += bool(found)
             for difference in found:
                 print(f"seed {options.seed}, case {number}: {difference}\n{case.text(int(number), False)}")

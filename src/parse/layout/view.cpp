@@ -1,7 +1,9 @@
-// CuTe's views of one thread: partition_A(TILEDMMA, 5, LAYOUT) of a TiledMMA, partition_S(TILEDCOPY, 5, LAYOUT) of a TiledCopy.
+// CuTe's views of one thread: partition_A(TILEDMMA, 5, LAYOUT) of a TiledMMA, partition_S(TILEDCOPY, 5, LAYOUT) of a TiledCopy; and
+// retile_S(TILEDCOPY, LAYOUT), the same for every thread.
 #include "parse/layout/mapping_parser.hpp"
 #include "parse/tiled_mma.hpp"
 
+#include <swizproof/access/tiler.hpp>
 #include <swizproof/parse/parse.hpp>
 
 namespace swizproof {
@@ -11,7 +13,7 @@ namespace {
 /// A view by its name.
 struct View {
   std::string_view name;
-  char side;              ///< a, b or c of a TiledMMA; s or d of a TiledCopy
+  char side;              ///< a, b or c of a TiledMMA; s or d of a TiledCopy, r of a fragment that it retiles
   bool fragment = false;  ///< of registers: the shape of the partition, compact
 };
 constexpr View views[] = {{"partition_A", 'a'},
@@ -21,7 +23,10 @@ constexpr View views[] = {{"partition_A", 'a'},
                           {"partition_fragment_B", 'b', true},
                           {"partition_fragment_C", 'c', true},
                           {"partition_S", 's'},
-                          {"partition_D", 'd'}};
+                          {"partition_D", 'd'},
+                          {"retile_S", 'r'},
+                          {"retile_D", 'r'},
+                          {"retile", 'r'}};
 
 View const* named_view(std::string_view name) {
   auto const* const found =
@@ -51,24 +56,43 @@ Divided divided(TiledCopy const& copy, bool source, std::int64_t thread, Layout 
                                         free_modes(all.mode(2).rank())}}};
 }
 
+void refuse_thread(std::int64_t thread, std::int64_t threads) {
+  if (thread < 0 || thread >= threads)
+    throw AlgebraError{"threads are from 0 to " + std::to_string(threads - 1)};
+}
+
+/// A TiledCopy that has a tile.
+TiledCopy tiled_copy(std::string const& block) {
+  TiledCopy copy = parse_tiled_copy(block);
+  if (copy.tiled_tv.rank() != 2) throw AlgebraError{"a Copy_Atom alone has no tile"};
+  return copy;
+}
+
+/// The registers of a fragment as the copy's values, for every thread.
+Mapping retiled(std::string const& block, std::optional<std::int64_t> thread, Mapping const& fragment) {
+  TiledCopy const copy = tiled_copy(block);
+  if (thread) refuse_thread(*thread, copy.tiled_tv.mode(0).size());
+  std::size_t const modes = 1 + tile_shape(copy.tiler).rank();
+  if (fragment.domain()->rank() < modes)
+    throw AlgebraError{"a fragment has a mode of values and one for each mode of the tile, " +
+                       std::to_string(modes) + " in all"};
+  Mapping out = with_layout(fragment, retile(copy, *fragment.domain()));
+  if (thread)
+    out.notes.push_back("a fragment is retiled the same way for every thread, not for " +
+                        std::to_string(*thread) + " alone");
+  return out;
+}
+
 /// The part of a tensor that a thread has. Throws AlgebraError, and InputError about the block.
 Mapping part_of_thread(View const& v, std::string const& block, std::int64_t thread, Mapping const& tensor) {
   Divided part;
-  std::int64_t threads = 0;
-  auto const refuse_thread = [&] {
-    if (thread < 0 || thread >= threads)
-      throw AlgebraError{"threads are from 0 to " + std::to_string(threads - 1)};
-  };
   if (v.side == 's' || v.side == 'd') {
-    TiledCopy const copy = parse_tiled_copy(block);
-    if (copy.tiled_tv.rank() != 2) throw AlgebraError{"a Copy_Atom alone has no tile"};
-    threads = copy.tiled_tv.mode(0).size();
-    refuse_thread();
+    TiledCopy const copy = tiled_copy(block);
+    refuse_thread(thread, copy.tiled_tv.mode(0).size());
     part = divided(copy, v.side == 's', thread, *tensor.domain());
   } else {
     TiledOperand const tiled = parse_tiled_operand(block + ":" + v.side);
-    threads = tiled.mma.threads.cosize();
-    refuse_thread();
+    refuse_thread(thread, tiled.mma.threads.cosize());
     part = divided(tiled, thread, *tensor.domain());
   }
   Mapping const mine = slice(with_layout(tensor, part.layout), part.coordinate);
@@ -151,14 +175,14 @@ std::optional<Value> MappingParser::method_view() {
   if (!is_view(name))
     in_.fail("no such view of a thread", at, name.size(),
              "partition_A, partition_B, partition_C, partition_fragment_A, .. of a TiledMMA; partition_S, "
-             "partition_D of a TiledCopy");
-  if (!tiled->thread)
+             "partition_D, retile_S, retile_D of a TiledCopy");
+  if (!tiled->thread && name != "retile")  // a function of the TiledCopy itself
     in_.fail("which thread?", from, at - from, "get_slice(5)." + name + "(LAYOUT): thread 5");
   in_.expect("(", "of the tensor of " + name);
   return view_of(name, *tiled, from);
 }
 
-/// Behind the name of a view: the block, the thread and the layout of the tensor.
+/// Behind the name of a view: the block, the thread, of retile_S none, and the layout of the tensor.
 Value MappingParser::view() {
   Nesting const nesting(in_, depth_);
   std::size_t const from = in_.at();
@@ -171,6 +195,10 @@ Value MappingParser::view() {
   if (known != tiled_.end() && known->first == tiled.block) tiled = known->second;
   tiled.at = block_at;
   tiled.length = length;
+  if (named_view(name)->side == 'r') {
+    in_.expect(",", "and the layout of the fragment behind the block");
+    return view_of(name, tiled, from);
+  }
   in_.expect(",", "and the thread behind the block");
   if (tiled.thread) in_.fail("the thread stands twice", block_at, length);
   tiled.thread = layouts_.constant();
@@ -181,13 +209,15 @@ Value MappingParser::view() {
 /// Behind the thread: the layout of the tensor, and the part of it that the thread has.
 Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::size_t from) {
   View const& v = *named_view(name);
-  bool const of_copy = v.side == 's' || v.side == 'd';
+  bool const retiles = v.side == 'r', of_copy = v.side == 's' || v.side == 'd' || retiles;
   if (of_copy ? !looks_like_tiled_copy(tiled.block) : !looks_like_tiled_mma(tiled.block))
     in_.fail(of_copy ? "a TiledCopy as CuTe prints it is meant here"
                      : "a TiledMMA as CuTe prints or makes it is meant here",
              tiled.at, tiled.length,
-             std::string(v.name) + "(" + (of_copy ? "TiledCopy" : "TiledMMA") + " ..., 5, LAYOUT)");
-  bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
+             std::string(v.name) + "(" + (of_copy ? "TiledCopy" : "TiledMMA") +
+                 (retiles ? " ..., LAYOUT)" : " ..., 5, LAYOUT)"));
+  // CuTe retiles fragments of static layouts alone.
+  bool const outside = layouts_.read_all_static(retiles || !options_.keep_dynamic);
   Argument const tensor = argument();
   (void)layouts_.read_all_static(outside);
   in_.expect(")", "behind the tensor of " + std::string(v.name));
@@ -200,7 +230,8 @@ Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::siz
     in_.fail("the tensor is a layout of two modes or more", tensor.at, tensor.length);
   calls_algebra_ = true;
   try {
-    return part_of_thread(v, tiled.block, *tiled.thread, map);
+    return retiles ? retiled(tiled.block, tiled.thread, map)
+                   : part_of_thread(v, tiled.block, *tiled.thread, map);
   } catch (InputError const& error) {
     in_.fail(error.message, tiled.at, tiled.length, error.hint);
   } catch (AlgebraError const& error) {
