@@ -403,8 +403,7 @@ Value local_partition(Arguments const& in) {
   for (std::size_t i = 0; i < threads.rank(); ++i) tile.push_back(Tiler{size(threads.shape.mode(i))});
   Mapping const tiled = divided(in, {tile});
   std::vector<Tiler> const rest(tiled.domain()->mode(1).rank(), Tiler{Underscore{}});
-  return result(
-      slice(tiled, {std::vector<Tiler>{Tiler{flat_coordinate(threads, thread.value)}, Tiler{rest}}}));
+  return result(slice(tiled, {std::vector<Tiler>{Tiler{flat_coordinate(threads, thread)}, Tiler{rest}}}));
 }
 
 /// slice(L, coord) and slice(L, i, j); as CuTe has it, slice(coord, L).
@@ -584,16 +583,16 @@ Function const* find(std::string_view name) {
 }  // namespace
 
 /// CuTe's get_flat_coord: the index of a thread in each mode of a layout of threads.
-std::vector<Tiler> flat_coordinate(Layout const& threads, std::int64_t thread) {
+std::vector<Tiler> flat_coordinate(Layout const& threads, IntTuple const& thread) {
   std::vector<Tiler> at;
   for (std::size_t mode = 0; mode < threads.rank(); ++mode) {
     std::int64_t index = 0, step = 1;
     auto const extents = threads.mode(mode).shape.leaves(), strides = threads.mode(mode).stride.leaves();
     for (std::size_t i = 0; i < extents.size(); ++i) {
-      index += (strides[i] == 0 ? 0 : thread / strides[i] % extents[i]) * step;
+      index += (strides[i] == 0 ? 0 : thread.value / strides[i] % extents[i]) * step;
       step *= extents[i];
     }
-    at.push_back(Tiler{IntTuple(index)});
+    at.push_back(Tiler{IntTuple(index, thread.is_static || step == 1)});
   }
   return at;
 }

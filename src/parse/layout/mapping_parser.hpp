@@ -51,8 +51,9 @@ struct Call {
 
 /// True for the name of a view of one thread: `partition_A`, `partition_S`.
 [[nodiscard]] bool is_view(std::string_view name);
-/// CuTe's get_flat_coord: the index of a thread in each mode of a layout of threads.
-[[nodiscard]] std::vector<Tiler> flat_coordinate(Layout const& threads, std::int64_t thread);
+/// CuTe's get_flat_coord: the index of a thread, an integer, in each mode of a layout of threads. Of a thread that is known at run
+/// time alone so are the indices in modes longer than 1.
+[[nodiscard]] std::vector<Tiler> flat_coordinate(Layout const& threads, IntTuple const& thread);
 
 /// True before the name of a mode of TMA: `tma:`, `CU_TENSOR_MAP_SWIZZLE_`, Mojo's `TensorMapSwizzle.SWIZZLE_`.
 [[nodiscard]] bool at_tma(Scanner& in);

@@ -42,7 +42,7 @@ struct Divided {
   Layout layout;
   Tiler coordinate;
 };
-Divided divided(TiledOperand const& tiled, std::int64_t thread, Layout const& tensor) {
+Divided divided(TiledOperand const& tiled, IntTuple const& thread, Layout const& tensor) {
   Layout const all = thrfrg(tiled.mma, tiled.operand, tensor);
   auto const [i, j] = modes_of(tiled.operand);
   std::vector<Tiler> const at = flat_coordinate(tiled.mma.threads, thread);
@@ -50,10 +50,9 @@ Divided divided(TiledOperand const& tiled, std::int64_t thread, Layout const& te
   Tiler const rest{std::vector<Tiler>{Tiler{Underscore{}}, free_modes(all.mode(1).mode(1).rank())}};
   return {all, Tiler{std::vector<Tiler>{here, rest}}};
 }
-Divided divided(TiledCopy const& copy, bool source, std::int64_t thread, Layout const& tensor) {
+Divided divided(TiledCopy const& copy, bool source, IntTuple const& thread, Layout const& tensor) {
   Layout const all = tidfrg(copy, source ? copy.source : copy.destination, tensor);
-  return {all, Tiler{std::vector<Tiler>{Tiler{IntTuple(thread)}, Tiler{Underscore{}},
-                                        free_modes(all.mode(2).rank())}}};
+  return {all, Tiler{std::vector<Tiler>{Tiler{thread}, Tiler{Underscore{}}, free_modes(all.mode(2).rank())}}};
 }
 
 void refuse_thread(std::int64_t thread, std::int64_t threads) {
@@ -84,15 +83,16 @@ Mapping retiled(std::string const& block, std::optional<std::int64_t> thread, Ma
 }
 
 /// The part of a tensor that a thread has. Throws AlgebraError, and InputError about the block.
-Mapping part_of_thread(View const& v, std::string const& block, std::int64_t thread, Mapping const& tensor) {
+Mapping part_of_thread(View const& v, std::string const& block, IntTuple const& thread,
+                       Mapping const& tensor) {
   Divided part;
   if (v.side == 's' || v.side == 'd') {
     TiledCopy const copy = tiled_copy(block);
-    refuse_thread(thread, copy.tiled_tv.mode(0).size());
+    refuse_thread(thread.value, copy.tiled_tv.mode(0).size());
     part = divided(copy, v.side == 's', thread, *tensor.domain());
   } else {
     TiledOperand const tiled = parse_tiled_operand(block + ":" + v.side);
-    refuse_thread(thread, tiled.mma.threads.cosize());
+    refuse_thread(thread.value, tiled.mma.threads.cosize());
     part = divided(tiled, thread, *tensor.domain());
   }
   Mapping const mine = slice(with_layout(tensor, part.layout), part.coordinate);
@@ -231,7 +231,7 @@ Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::siz
   calls_algebra_ = true;
   try {
     return retiles ? retiled(tiled.block, tiled.thread, map)
-                   : part_of_thread(v, tiled.block, *tiled.thread, map);
+                   : part_of_thread(v, tiled.block, IntTuple(*tiled.thread, !options_.keep_dynamic), map);
   } catch (InputError const& error) {
     in_.fail(error.message, tiled.at, tiled.length, error.hint);
   } catch (AlgebraError const& error) {
