@@ -25,6 +25,7 @@ class LayoutParser {
 
   /// From here on `8` is read as `_8` (true), or as it is spelled (false). Returns what held before.
   bool read_all_static(bool all_static) { return std::exchange(all_static_, all_static); }
+  [[nodiscard]] bool reads_all_static() const { return all_static_; }
 
   /// `8`, `(_8,(2,4))`; as C++ and Python write it, `Shape<_8,Shape<_2,_4>>{}` and `make_shape(Int<8>{}, ...)`.
   [[nodiscard]] IntTuple shape();

@@ -463,7 +463,8 @@ Value MappingParser::call() {
   }
   call.numbers = numbers(call.name);
   in_.expect("(", "of the arguments of " + std::string(call.name));
-  bool const outside = layouts_.read_all_static(!options_.keep_dynamic);
+  bool const outside = layouts_.reads_all_static();
+  (void)layouts_.read_all_static(outside || !options_.keep_dynamic);
   do {
     if (!call.arguments.empty() && take_modes(call)) continue;
     take_keyword(call.name, call.arguments.size());

@@ -215,9 +215,10 @@ Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::siz
                      : "a TiledMMA as CuTe prints or makes it is meant here",
              tiled.at, tiled.length,
              std::string(v.name) + "(" + (of_copy ? "TiledCopy" : "TiledMMA") +
-                 (retiles ? " ..., LAYOUT)" : " ..., 5, LAYOUT)"));
-  // CuTe retiles fragments of static layouts alone.
-  bool const outside = layouts_.read_all_static(retiles || !options_.keep_dynamic);
+                 (v.of_thread() ? " ..., 5, LAYOUT)" : " ..., LAYOUT)"));
+  // Fragments are static in CuTe: their shape, and what is retiled.
+  bool const outside = layouts_.reads_all_static();
+  (void)layouts_.read_all_static(outside || retiles || v.fragment || !options_.keep_dynamic);
   Argument const tensor = argument();
   (void)layouts_.read_all_static(outside);
   in_.expect(")", "behind the tensor of " + std::string(v.name));
