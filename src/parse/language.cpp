@@ -125,7 +125,8 @@ constexpr std::pair<std::string_view, std::string_view> algebra_forms[] = {
      "((4,8),(2,2)):((32,1),(16,8)), 5, (64,64):(64,1))",
      "(V,M,K) of thread 5; partition_B, partition_C, partition_fragment_A, .. of a TiledMMA as CuTe prints "
      "or "
-     "makes it; partition_S, partition_D, retile_S, retile_D of a printed TiledCopy; also auto mma = "
+     "makes it; partition_S, partition_D, tidfrg_S, tidfrg_D, retile_S, retile_D of a printed TiledCopy; "
+     "also auto mma = "
      "make_tiled_mma(..); "
      "mma.get_slice(5).partition_A(L)"},
     {"prepend<3>((8,64):(64,1), 2:512)", "modes before, up to so many"},

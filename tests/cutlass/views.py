@@ -2,7 +2,7 @@
 """views.py --cutlass DIR --cuda DIR [--cases N] [--seed S] [--jobs J]: CuTe's views, compared with CuTe.
 
 Random layouts, with swizzles and without, are viewed by local_tile, local_partition (with projections and without), partition_A and its kin,
-partition_S, partition_D, retile_S, retile_D, slice, select, get, take, replace, group and make_fragment_like. Each case is compiled against CUTLASS, and its
+partition_S, partition_D, tidfrg_S, tidfrg_D, retile_S, retile_D, slice, select, get, take, replace, group and make_fragment_like. Each case is compiled against CUTLASS, and its
 printed layout and each of its elements are compared with `swizproof eval` of the same C++ text; views of a thread also as methods,
 `thr_mma.partition_A(L)`. PYTHONPATH must have the Python module. Exit code 1 if there is a difference.
 """
@@ -127,6 +127,11 @@ class Case:
         self.cpp = f"block(NUMBER, {made}); view(NUMBER, {made}.get_slice({thread}).partition_{side}(counting({layout})));"
         self.ours = f"partition_{side}(BLOCK, {thread}, {layout})"
         self.methods = [f"auto copy = BLOCK; auto thr_copy = copy.get_slice({thread}); thr_copy.partition_{side}({layout})"]
+        if draw.random() < 0.3:  # all threads
+            self.kind = "tidfrg"
+            self.cpp = f"block(NUMBER, {made}); view(NUMBER, {made}.tidfrg_{side}(counting({layout})));"
+            self.ours = f"tidfrg_{side}(BLOCK, {layout})"
+            self.methods = [f"auto copy = BLOCK; copy.tidfrg_{side}({layout})"]
 
     def retile(self, number):
         """A fragment of an MMA's thread, in any order of registers, as a copy of the operand moves it."""

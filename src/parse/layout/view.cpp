@@ -15,6 +15,8 @@ struct View {
   std::string_view name;
   char side;              ///< a, b or c of a TiledMMA; s or d of a TiledCopy, r of a fragment that it retiles
   bool fragment = false;  ///< of registers: the shape of the partition, compact
+  bool whole = false;     ///< all threads, as a first mode
+  [[nodiscard]] bool of_thread() const { return side != 'r' && !whole; }
 };
 constexpr View views[] = {{"partition_A", 'a'},
                           {"partition_B", 'b'},
@@ -24,6 +26,8 @@ constexpr View views[] = {{"partition_A", 'a'},
                           {"partition_fragment_C", 'c', true},
                           {"partition_S", 's'},
                           {"partition_D", 'd'},
+                          {"tidfrg_S", 's', false, true},
+                          {"tidfrg_D", 'd', false, true},
                           {"retile_S", 'r'},
                           {"retile_D", 'r'},
                           {"retile", 'r'}};
@@ -80,6 +84,14 @@ Mapping retiled(std::string const& block, std::optional<std::int64_t> thread, Ma
     out.notes.push_back("a fragment is retiled the same way for every thread, not for " +
                         std::to_string(*thread) + " alone");
   return out;
+}
+
+/// A tensor as (thread, values, rest) of a copy. Throws AlgebraError, and InputError about the block.
+Mapping of_all_threads(View const& v, std::string const& block, std::optional<std::int64_t> thread,
+                       Mapping const& tensor) {
+  if (thread) throw AlgebraError{"it has all threads: leave get_slice out"};
+  TiledCopy const copy = tiled_copy(block);
+  return with_layout(tensor, tidfrg(copy, v.side == 's' ? copy.source : copy.destination, *tensor.domain()));
 }
 
 /// The part of a tensor that a thread has. Throws AlgebraError, and InputError about the block.
@@ -176,7 +188,7 @@ std::optional<Value> MappingParser::method_view() {
     in_.fail("no such view of a thread", at, name.size(),
              "partition_A, partition_B, partition_C, partition_fragment_A, .. of a TiledMMA; partition_S, "
              "partition_D, retile_S, retile_D of a TiledCopy");
-  if (!tiled->thread && name != "retile")  // a function of the TiledCopy itself
+  if (!tiled->thread && name != "retile" && !named_view(name)->whole)  // functions of the TiledCopy itself
     in_.fail("which thread?", from, at - from, "get_slice(5)." + name + "(LAYOUT): thread 5");
   in_.expect("(", "of the tensor of " + name);
   return view_of(name, *tiled, from);
@@ -195,8 +207,8 @@ Value MappingParser::view() {
   if (known != tiled_.end() && known->first == tiled.block) tiled = known->second;
   tiled.at = block_at;
   tiled.length = length;
-  if (named_view(name)->side == 'r') {
-    in_.expect(",", "and the layout of the fragment behind the block");
+  if (!named_view(name)->of_thread()) {
+    in_.expect(",", "and the layout of the tensor behind the block");
     return view_of(name, tiled, from);
   }
   in_.expect(",", "and the thread behind the block");
@@ -231,8 +243,9 @@ Value MappingParser::view_of(std::string_view name, Tiled const& tiled, std::siz
     in_.fail("the tensor is a layout of two modes or more", tensor.at, tensor.length);
   calls_algebra_ = true;
   try {
-    return retiles ? retiled(tiled.block, tiled.thread, map)
-                   : part_of_thread(v, tiled.block, IntTuple(*tiled.thread, !options_.keep_dynamic), map);
+    if (retiles) return retiled(tiled.block, tiled.thread, map);
+    if (v.whole) return of_all_threads(v, tiled.block, tiled.thread, map);
+    return part_of_thread(v, tiled.block, IntTuple(*tiled.thread, !options_.keep_dynamic), map);
   } catch (InputError const& error) {
     in_.fail(error.message, tiled.at, tiled.length, error.hint);
   } catch (AlgebraError const& error) {
