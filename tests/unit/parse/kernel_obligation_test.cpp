@@ -116,6 +116,24 @@ TEST_F(KernelObligations, NameEachKernelAndShape) {
   EXPECT_EQ(two[1].title(), "gemm.ptx: free on sm_90");
 }
 
+TEST_F(KernelObligations, AFileOfSassHasItsArchitecture) {
+  std::ofstream(folder_ / "build" / "k.sass")
+      << "\t.target\tsm_100\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+         "k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\nk:\n        /*0000*/   S2R R0, SR_TID.X ;\n"
+         "        /*0010*/   LEA R9, R0, RZ, 0x2 ;\n        /*0020*/   LDS R0, [R9] ;\n        /*0030*/   "
+         "EXIT ;\n";
+  std::string const entry = "[[kernel]]\nptx = \"build/k.sass\"\n";
+  auto const own = read(entry);
+  ASSERT_EQ(own.size(), 1U);
+  EXPECT_EQ(own[0].arch->name, "sm_100");
+  EXPECT_EQ(name(decide(own[0], {}).outcome), "proved");
+  EXPECT_EQ(read(entry + "arch = \"sm_80\"\n")[0].arch->name, "sm_80");
+  Architecture const* const given[] = {&sm_90};
+  EXPECT_EQ(read_obligations((folder_ / "kernels.toml").string(), given)[0].arch->name, "sm_80");
+  (void)read(entry);
+  EXPECT_EQ(read_obligations((folder_ / "kernels.toml").string(), given)[0].arch->name, "sm_90");
+}
+
 TEST_F(KernelObligations, NamesOfARefusedEntryAreFree) {
   std::string const ptx_entry = "[[kernel]]\nptx = \"build/gemm.ptx\"\n";
   // `free` of the first entry can be checked, `two` needs a block.
