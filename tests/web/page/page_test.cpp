@@ -311,7 +311,7 @@ void expect_same_fixes(Json const& boxes, Json const& fixes) {
     }
     if (!m["padding"].is_null()) {
       shows(before + grouped(m["padding"]["after"]) + " wavefronts");
-      shows(grouped(m["padding"]["memory"]) + " byte");
+      shows(grouped(m["padding"]["memory"]) + " more byte");
     }
   }
 }
