@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace swizproof {
@@ -61,6 +62,25 @@ Mapping in_units(Mapping const& map, unsigned bits) {
   }
 }
 
+/// True if the outermost swizzle, which is none of units of `n` elements, keeps them whole at each offset that the tile has, and moves them as that of the
+/// converted tile does.
+bool stay_whole(Mapping const& own, Mapping const& converted, std::uint64_t n) {
+  if (own.domain() == nullptr || own.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes) ||
+      own.on_elements.size() < 2)
+    return false;
+  auto const* const before = std::get_if<Swizzle>(&own.on_elements.front());
+  auto const* const after = std::get_if<Swizzle>(&converted.on_elements.front());
+  if (before == nullptr || recast(*before, std::countr_zero(n))) return false;  // the note has another reason
+  Swizzle const moved = after == nullptr ? swizzle_none : *after;
+  Map inside = own;
+  inside.on_elements.erase(inside.on_elements.begin());
+  for (std::int64_t i = 0; i < own.domain()->size(); ++i) {
+    std::uint64_t const x = offset(inside, static_cast<std::uint64_t>(i)).elements, y = (*before)(x);
+    if (y % n != x % n || y / n != moved(x / n)) return false;
+  }
+  return true;
+}
+
 /// True if two tiles cover the same units. CuTe's recast counts some otherwise: with modes of extent 1, or below their first element.
 bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converted, unsigned bits) {
   if (given.domain() == nullptr) return true;
@@ -105,6 +125,9 @@ Conversion convert_units(Mapping const& given, unsigned unit_bits, Limits const&
   unsigned const own = own_unit(given);
   std::optional<Difference> const split = split_at(given, in_units(given, own), out.alignment, limits);
   auto& notes = out.converted.notes;
+  if (unit_bits > own && notes.size() == 1 &&
+      stay_whole(in_units(given, own), out.converted, unit_bits / own))
+    notes.clear();
   if (unit_bits != own) {
     bool const recast = notes.empty();
     out.same = recast && covers_the_same(in_units(given, own), own, out.converted, unit_bits);

@@ -31,6 +31,25 @@ TEST(Conversion, ARecastThatCoversOtherUnitsIsAnotherTile) {
   ASSERT_FALSE(found.converted.notes.empty());
 }
 
+/// A swizzle that moves bits below units of eight bytes from offset 32 on, of a row of bytes.
+Conversion eights(std::int64_t bytes, std::int64_t first) {
+  Mapping map =
+      mapping(Layout{IntTuple(std::vector<IntTuple>{1, bytes}), IntTuple(std::vector<IntTuple>{1, 1})});
+  map.on_elements.insert(map.on_elements.begin(), {Stage(Swizzle{2, 2, 3}), Stage(Displacement{first})});
+  map.element_bits = 8;
+  map.text = to_string(map);
+  return convert_units(map, 64, {});
+}
+
+TEST(Conversion, UnitsStayWholeWhereTheTileIs) {
+  EXPECT_TRUE(eights(16, 0).same);
+  EXPECT_TRUE(eights(32, 0).same);
+  EXPECT_TRUE(eights(32, 0).converted.notes.empty());
+  EXPECT_FALSE(eights(64, 0).same);
+  EXPECT_FALSE(eights(16, 32).same);
+  EXPECT_FALSE(eights(16, 32).converted.notes.empty());
+}
+
 TEST(Conversion, UnitsThatDoNotDivideAreRefused) {
   Mapping const map = of_f16({shape, IntTuple(std::vector<IntTuple>{64, 1})});
   EXPECT_THROW((void)convert_units(map, 24, {}), InputError);
