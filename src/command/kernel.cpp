@@ -578,13 +578,15 @@ class LanesSoFar {
     std::array<std::uint32_t, 32> from_start{};
     for (std::size_t l = 0; l < 32; ++l) from_start[l] = w.lanes.active[l] ? w.lanes.address[l] - start : ~0U;
     auto const [at, fresh] =
-        above_.try_emplace(std::tuple(a.op, w.warp, w.values, w.bases, from_start), source_of(a));
+        above_.try_emplace(std::tuple(a.op, a.calls, w.warp, w.values, w.bases, from_start), source_of(a));
     return fresh ? "" : fmt::format("      warp {}: lanes as far apart as those of {}\n", w.warp, at->second);
   }
 
  private:
   using Values = std::vector<std::pair<std::string, std::uint64_t>>;
-  std::map<std::tuple<std::string, unsigned, Values, Values, std::array<std::uint32_t, 32>>, std::string>
+  std::map<std::tuple<std::string, std::vector<std::uint32_t>, unsigned, Values, Values,
+                      std::array<std::uint32_t, 32>>,
+           std::string>
       above_{};
 };
 
@@ -661,10 +663,8 @@ void print(Common const& common, Result const& r, Architecture const& arch, Sour
     return;
   }
   if (!r.report.refused.empty()) fmt::print(common.streams.out, "  not decided: {}\n", r.report.refused);
-  if (!r.report.assumed.empty() && !style.brief())
-    fmt::print(common.streams.out, "  {}\n",
-               style.faint(fmt::format("assumed, not measured, is what these instructions mean: {}",
-                                       fmt::join(r.report.assumed, ", "))));
+  if (std::string const assumed = assumed_in_words(r.report.assumed); !assumed.empty() && !style.brief())
+    fmt::print(common.streams.out, "  {}\n", style.faint(assumed));
   print_accesses(common, rows, r.report.accesses, arch, sources, style);
   if (std::string const rest = unexecuted(r.report); !rest.empty() && !style.brief())
     fmt::print(common.streams.out, "  {}\n", style.faint(rest));

@@ -113,7 +113,7 @@ bool speaks_of_banks(Obligation const& o) {
          std::holds_alternative<KernelHolds>(o.what);
 }
 
-/// Notes of the layouts of an obligation, each once.
+/// Notes of the layouts, the fragment or the dump of an obligation, each once.
 std::vector<std::string> notes_of(Obligation const& o) {
   std::vector<Mapping const*> maps;
   if (auto const* hold = std::get_if<AccessesHold>(&o.what)) maps = {&hold->map};
@@ -125,6 +125,11 @@ std::vector<std::string> notes_of(Obligation const& o) {
   if (auto const* conversion = std::get_if<ConversionHolds>(&o.what)) maps = {&conversion->map};
   std::vector<std::string> notes;
   if (auto const* tv = std::get_if<ThreadValuesHold>(&o.what)) notes = tv->named.notes;
+  if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && hold->sass) {
+    notes = hold->sass->module.notes;
+    if (std::string assumed = assumed_in_words(hold->sass->kernels[hold->function].assumed); !assumed.empty())
+      notes.push_back(std::move(assumed));
+  }
   for (Mapping const* map : maps)
     for (std::string const& note : map->notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);

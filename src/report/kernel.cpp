@@ -189,6 +189,11 @@ std::string bases_of(KernelWorst const& w) {
   return text;
 }
 
+std::string assumed_in_words(std::vector<std::string> const& forms) {
+  if (forms.empty()) return {};
+  return fmt::format("assumed, not measured, is what these instructions mean: {}", fmt::join(forms, ", "));
+}
+
 bool is_fault(KernelAccess const& a) { return a.aligned == false || a.in_bounds == false; }
 
 bool has_conflict(KernelAccess const& a) {

@@ -52,6 +52,9 @@ namespace swizproof {
 /// True for a refuted access with an execution above the wavefronts that are allowed.
 [[nodiscard]] bool has_conflict(KernelAccess const& access);
 
+/// `assumed, not measured, is what these instructions mean: LEA.HI`, of SASS; empty where all are measured.
+[[nodiscard]] std::string assumed_in_words(std::vector<std::string> const& forms);
+
 /// Lanes of a refuted access that meet in one bank, with the values under which they do, in lines indented by `indent`;
 /// nothing for an access of another kind. With --brief the bank alone. Checked by tests/golden/kernel.txt.
 [[nodiscard]] std::string lanes_of(KernelAccess const& access, Architecture const& arch, int indent,
