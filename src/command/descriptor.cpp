@@ -28,7 +28,8 @@ using Json = nlohmann::ordered_json;
 
 struct DescriptorArguments {
   LayoutArgument layout;
-  std::string operand, major, reader, extent, number, emit;
+  std::string operand, major, reader, extent, emit;
+  std::optional<std::string> number;
 };
 
 std::string_view support_in_words(OperandReader reader) {
@@ -469,8 +470,8 @@ TileResult compute_tile(Common const& common, DescriptorArguments const& options
   TileResult result{
       options.layout.parse_for_every_base(), descriptor_question(options, options.layout.element), {}};
   std::optional<OperandReader> reader = reader_of_options(common, options.reader);
-  if (!options.number.empty()) {
-    MatrixDescriptor const number = parse_matrix_descriptor(options.number, reader);
+  if (options.number) {
+    MatrixDescriptor const number = parse_matrix_descriptor(*options.number, reader);
     reader = number.reader;
     result.number = number.bits();
     result.question.fixed = fields_of(number);
@@ -490,7 +491,7 @@ void run_descriptor(Common& common, DescriptorArguments const& options) {
     if (!options.emit.empty())
       throw InputError::whole("a descriptor alone can be read; an obligation needs the tile that it reads",
                               options.layout.text, "swizproof descriptor LAYOUT --emit toml");
-    if (!options.number.empty())
+    if (options.number)
       throw InputError::whole("--number is asked about a tile, and this is a number", options.layout.text,
                               "swizproof descriptor LAYOUT --number 0x...");
     NumberResult const result = compute_number(common, options);
