@@ -62,12 +62,10 @@ Mapping in_units(Mapping const& map, unsigned bits) {
   }
 }
 
-/// True if the outermost swizzle, which is none of units of `n` elements, keeps them whole at each offset that the tile has, and moves them as that of the
-/// converted tile does.
+/// True if the outermost swizzle, which is none of units of `n` elements, keeps them whole at each offset that the tile has, and moves
+/// them as that of the converted tile does.
 bool stay_whole(Mapping const& own, Mapping const& converted, std::uint64_t n) {
-  if (own.domain() == nullptr || own.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes) ||
-      own.on_elements.size() < 2)
-    return false;
+  if (own.domain() == nullptr) return false;
   auto const* const before = std::get_if<Swizzle>(&own.on_elements.front());
   auto const* const after = std::get_if<Swizzle>(&converted.on_elements.front());
   if (before == nullptr || recast(*before, std::countr_zero(n))) return false;  // the note has another reason
@@ -81,14 +79,18 @@ bool stay_whole(Mapping const& own, Mapping const& converted, std::uint64_t n) {
   return true;
 }
 
+/// Throws InputError for a tile whose elements are not looked at one by one.
+void must_be_small(Mapping const& tile) {
+  if (tile.domain() != nullptr && tile.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
+    throw InputError::whole(
+        fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
+                    tile.domain()->size(), most_shared_bytes),
+        tile.text);
+}
+
 /// True if two tiles cover the same units. CuTe's recast counts some otherwise: with modes of extent 1, or below their first element.
 bool covers_the_same(Mapping const& given, unsigned own, Mapping const& converted, unsigned bits) {
   if (given.domain() == nullptr) return true;
-  if (given.domain()->size() > static_cast<std::int64_t>(8 * most_shared_bytes))
-    throw InputError::whole(
-        fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
-                    given.domain()->size(), most_shared_bytes),
-        given.text);
   unsigned const unit = std::min(own, bits);
   return units_of(given, own, unit) == units_of(converted, bits, unit);
 }
@@ -123,14 +125,15 @@ Conversion convert_units(Mapping const& given, unsigned unit_bits, Limits const&
   out.converted = in_units(given, unit_bits);
   out.converted.text = to_string(static_cast<Map const&>(out.converted));
   unsigned const own = own_unit(given);
-  std::optional<Difference> const split = split_at(given, in_units(given, own), out.alignment, limits);
+  Mapping const plain = in_units(given, own);
+  std::optional<Difference> const split = split_at(given, plain, out.alignment, limits);
   auto& notes = out.converted.notes;
-  if (unit_bits > own && notes.size() == 1 &&
-      stay_whole(in_units(given, own), out.converted, unit_bits / own))
-    notes.clear();
   if (unit_bits != own) {
+    must_be_small(plain);
+    if (unit_bits > own && notes.size() == 1 && stay_whole(plain, out.converted, unit_bits / own))
+      notes.clear();
     bool const recast = notes.empty();
-    out.same = recast && covers_the_same(in_units(given, own), own, out.converted, unit_bits);
+    out.same = recast && covers_the_same(plain, own, out.converted, unit_bits);
     if (recast && !out.same)
       notes.push_back(
           "CuTe's result, given here, is another tile: it covers other units, or some of them twice");
