@@ -38,8 +38,7 @@ Placement::Placement(Map map, Access access) : map_(std::move(map)), access_(std
       refuse("this access needs a tile with a shape; " + to_string(map_) + " has none",
              "such as Sw<3,4,3> o smem_ptr[16b](unset) o (128,64):(64,1)");
     if (!map_.element_bits)
-      throw InputError::whole("the element size is not known", to_string(map_),
-                              "give --element f16; in a file of obligations element = \"f16\"");
+      throw InputError::whole("the element size is not known", to_string(map_), element_hint);
     if (tile->cosize() > furthest / std::max<std::int64_t>(*map_.element_bits / 8, 1))
       refuse("the layout reaches further than 2^32 bytes, the addresses of shared memory");
     outer_.assign(map_.on_elements.begin(), map_.on_elements.end() - 1);

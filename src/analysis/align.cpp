@@ -173,8 +173,7 @@ Alignment alignment_of(Map const& map, Limits const& limits) {
   if (!map.acts_on_bytes()) {
     if (!map.element_bits) {
       std::string const text = to_string(map);
-      throw InputError::whole("the element size is not known", text,
-                              "give --element f16; in a file of obligations element = \"f16\"");
+      throw InputError::whole("the element size is not known", text, element_hint);
     }
     out.domain = bare ? "all elements, bases that are multiples of one"
                       : "every element of the tile, bases that are multiples of one";

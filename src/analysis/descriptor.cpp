@@ -250,9 +250,7 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
   if (layout == nullptr || layout->rank() < 2)
     throw bad_tile(map, "an operand is a tile of (rows, k)",
                    "such as (64,16):(16,1), or gmma:K_SW128<f16> (64,64)");
-  if (!map.element_bits)
-    throw bad_tile(map, "the element size is not known",
-                   "give --element f16; in a file of obligations element = \"f16\"");
+  if (!map.element_bits) throw bad_tile(map, "the element size is not known", element_hint);
   if (*map.element_bits != 8 && *map.element_bits != 16 && *map.element_bits != 32)
     throw bad_tile(
         map,

@@ -36,8 +36,7 @@ class Comparison {
     }
     bool const mixed = left_.acts_on_bytes() != right_.acts_on_bytes();
     if ((mixed || (by_bytes_ && (shaped_left || shaped_right))) && !bits_)
-      refuse("one acts on bytes, the other on elements of unknown size",
-             "give --element f16; in a file of obligations element = \"f16\"");
+      refuse("one acts on bytes, the other on elements of unknown size", element_hint);
     if (shaped_left || shaped_right) {
       size_ = static_cast<std::uint64_t>(left_.domain()->size());
       out_.domain += "indices 0.." + std::to_string(size_ - 1);

@@ -237,9 +237,7 @@ Map searched_tile(Map const& map) {
   if (map.domain() == nullptr)
     throw refusal(map, "a search needs a tile with a shape",
                   "such as (128,64):(64,1); its swizzle, if it has one, is left out");
-  if (!map.element_bits)
-    throw refusal(map, "the element size is not known",
-                  "give --element f16; in a file of obligations element = \"f16\"");
+  if (!map.element_bits) throw refusal(map, "the element size is not known", element_hint);
   return without_swizzle(map);
 }
 

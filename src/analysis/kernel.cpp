@@ -982,9 +982,8 @@ class Decision {
       if (some(may, odd)) cases.aligned = false;
       // If the block is not known, only its first warp surely exists.
       bool const exists = !launch_.any_multiple || number_ == 0;
-      if (!sum.others && exists && some(does, beyond))
-        note_outside(lanes_in(m, does, beyond), offsets, symbol, array);
-      if (some(does, odd)) cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, offsets, aligned);
+      if (!sum.others && exists) note_outside(lanes_in(m, does, beyond), offsets, symbol, array);
+      cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, offsets, aligned);
     }
   }
 
@@ -1004,7 +1003,7 @@ class Decision {
   /// Keeps the first lane that leaves an array.
   void note_outside(std::vector<unsigned> const& lanes, std::array<std::uint64_t, 32> const& offsets,
                     std::uint32_t symbol, Extent const& array) {
-    if (!faults_.outside.empty()) return;
+    if (lanes.empty() || !faults_.outside.empty()) return;
     unsigned const l = lanes.front();
     auto const before = static_cast<std::int32_t>(offsets[l]);
     std::string const byte =
@@ -1016,10 +1015,11 @@ class Decision {
                                         short_name(program_.symbols[symbol].name), array.end);
   }
 
-  /// True if one of the lanes is surely misaligned: where the base is `known` each of them is, else one of two that differ by no whole
-  /// number of units. Keeps the first.
+  /// True if one of the lanes is surely misaligned: where the base is `known` each of them is, else one of two that differ by no
+  /// whole number of units. Keeps the first.
   bool note_misaligned(std::vector<unsigned> const& all, MemoryAccess const& m,
                        std::array<std::uint64_t, 32> const& offsets, bool known) {
+    if (all.empty()) return false;
     std::uint64_t const unit = m.instruction->bytes;
     unsigned const first = all.front();
     auto const other = std::find_if(all.begin(), all.end(),

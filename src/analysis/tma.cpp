@@ -346,9 +346,7 @@ TmaCopies begin_copies(Map const& map, Tile& tile) {
     return InputError::whole(std::move(message), text, std::move(hint));
   };
   if (map.domain() == nullptr) throw refuse("TMA writes a tile with a shape", "such as (128,64):(64,1)");
-  if (!map.element_bits)
-    throw refuse("the element size is not known",
-                 "give --element f16; in a file of obligations element = \"f16\"");
+  if (!map.element_bits) throw refuse("the element size is not known", element_hint);
   Layout const& layout = *map.domain();
   for (std::size_t m = 0; m < layout.rank(); ++m)
     tile.extents.push_back(static_cast<std::uint64_t>(layout.shape.mode(m).product()));

@@ -144,7 +144,7 @@ void refuse_contradictions(EvalArguments const& options, Mapping const& map, boo
   if (has_base && !options.bytes && !(bare && map.acts_on_bytes()))
     throw InputError{"--base goes with --bytes", "", 0, 1, {}};
   if (options.bytes && !bare && !map.element_bits)
-    refuse("the element size is not known", "give --element f16; in a file of obligations element = \"f16\"");
+    refuse("the element size is not known", "give --element f16");
   if (bare && options.bytes && !map.acts_on_bytes())
     refuse("a function of element offsets has no byte addresses", "leave --element out");
   if (bare && !options.at) refuse("a function without a shape has no list of values", "give --at 0,1,2,...");

@@ -31,9 +31,7 @@ void must_be_code(std::string_view text, std::string const& file) {
                             "swizproof explain FILE.trace shows what it recorded, and swizproof crosscheck "
                             "FILE.trace FILE.ptx compares it with the code");
   bool const empty = text.find_first_not_of(" \t\r\n") == text.npos;
-  bool const binary = text.substr(0, 4) ==
-                      "\x7f"
-                      "ELF";
+  bool const binary = text.starts_with("\177ELF");
   if (binary || (!sass::is_sass(text) && text.find(".version") == text.npos))
     throw InputError::whole(empty    ? "the file is empty"
                             : binary ? "this is a binary, not the text of PTX or SASS"

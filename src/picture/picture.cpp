@@ -51,8 +51,7 @@ void refuse_undrawable(Mapping const& map) {
     throw InputError::whole("a function without a shape has no picture", map.text,
                             "give it a tile, such as Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)");
   if (!map.element_bits)
-    throw InputError::whole("the element size is not known", map.text,
-                            "give --element f16; in a file of obligations element = \"f16\"");
+    throw InputError::whole("the element size is not known", map.text, "give --element f16");
 }
 
 /// True if the elements of every cell follow each other in an aligned block of `bits`.

@@ -22,6 +22,9 @@
 
 namespace swizproof {
 
+/// Hint where the size of an element is needed and not known.
+inline constexpr char const* element_hint = "give --element f16; in a file of obligations element = \"f16\"";
+
 /// As CuTe prints it: `Sw<3,4,3>`.
 [[nodiscard]] inline std::string to_string(Swizzle const& s) {
   return "Sw<" + std::to_string(s.bits) + "," + std::to_string(s.base) + "," + std::to_string(s.shift) + ">";
