@@ -97,6 +97,17 @@ def size_of(kind, box, mode):
     return max(box[0] * group // 16, INNER[mode] or 0) * product(tuple(box[1:]) or 1)
 
 
+def keeps_units(case, n):
+    """True if the tile has whole units of n elements alone, and its swizzle of elements leaves each of them whole."""
+    if case.by_bytes or not case.f or n < 2:
+        return False
+    units = collections.defaultdict(set)
+    for i in range(case.layout.size):
+        before, after = case.first(i), case.value(i)
+        units[before // n].add((before % n, after % n, after // n))
+    return all(len(u) == n and all(b == a for b, a, _ in u) and len({to for _, _, to in u}) == 1 for u in units.values())
+
+
 def convert_case(rng):
     case = Case(rng)
     if case.kind == "function" or case.element == "fp4":
@@ -121,7 +132,7 @@ def convert_case(rng):
     whole = all(given[i] == given[i - i % case.bits] + i % case.bits for i in range(len(given)))
     same = whole and sorted(given) == covered
     if any("units do not stay whole" in note for note in answer.get("notes", [])):
-        same = False  # said of the swizzle, for every address
+        same = keeps_units(case, unit // case.bits)  # of the tile: elsewhere the swizzle may split them
     # What it gives, with one stride that is another: false, unless the mode has one index.
     gives = answer["converted"]
     shape, stride = gives.rsplit(":", 1)
