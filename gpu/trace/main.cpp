@@ -1,6 +1,7 @@
 // swizproof-trace: runs a program unchanged and writes what its kernels asked of shared memory.
 //
 //   PROGRAM with libswizproof-trace.so preloaded -> PID.raw, PID-N.cubin -> nvdisasm -> FILE, a line for each instruction
+//                                                                               `-> with --sass, the code of the traced kernels
 #include "record.hpp"
 #include "trace/demangled.hpp"
 #include "campaign/digest.hpp"
@@ -40,17 +41,19 @@ using gpu::quoted;
 namespace fs = std::filesystem;
 
 constexpr char usage[] =
-    "swizproof-trace [--kernel REGEX] [--launches N] [--out FILE] [--no-children] -- PROGRAM [ARG...]\n"
+    "swizproof-trace [--kernel REGEX] [--launches N] [--out FILE] [--sass FILE] [--no-children] -- PROGRAM "
+    "[ARG...]\n"
     "  Runs PROGRAM unchanged and writes what each warp instruction of its kernels asked of shared memory, "
     "and at what cost.\n"
     "  --kernel REGEX   only kernels whose demangled name the POSIX extended expression finds\n"
     "  --launches N     only the first N launches of each kernel\n"
     "  --out FILE       swizproof.trace; a child process with kernels of its own writes FILE.PID\n"
+    "  --sass FILE      write the machine code of the traced kernels, too: swizproof crosscheck TRACE FILE\n"
     "  --no-children    only PROGRAM itself\n"
     "  Read it with: swizproof explain FILE\n";
 
 struct Options {
-  std::string kernels, out = "swizproof.trace";
+  std::string kernels, out = "swizproof.trace", sass;
   std::uint64_t launches = 0;
   bool children = true;
   std::vector<char*> program;
@@ -83,6 +86,8 @@ Options parse(int argc, char** argv) {
         throw Failure{"--launches " + text + ": a number from 1 on is expected"};
     } else if (word == "--out") {
       options.out = value();
+    } else if (word == "--sass") {
+      options.sass = value();
     } else if (word == "--no-children") {
       options.children = false;
     } else if (word == "--help" || word == "-h") {
@@ -277,54 +282,113 @@ std::string shell_quoted(std::string const& text) {
   return out + "'";
 }
 
-/// Output of nvdisasm for functions of a module; empty where there is no nvdisasm.
-Listing disassemble(fs::path const& cubin, std::set<std::string> const& wanted) {
-  Listing listing;
+/// The sections of a dump that belong to functions, each once: their code, parameters and shared memory. The dump's first lines,
+/// which name its architecture, stand before the first section.
+class KeptSections {
+ public:
+  /// Takes the dump of one more module.
+  void begin(std::set<std::string> const& wanted) {
+    wanted_ = &wanted;
+    part_.clear();
+    taken_ = true;
+  }
+  /// Takes a line with its end.
+  void line(std::string_view row) {
+    constexpr std::string_view head = "//--------------------- ";
+    if (row.substr(0, head.size()) == head) {
+      end();
+      std::string_view const name = row.substr(head.size(), row.find(' ', head.size()) - head.size());
+      taken_ = false;
+      for (std::string_view const kind : {".text.", ".nv.info.", ".nv.shared.", ".nv.constant0."})
+        taken_ = taken_ || (name.substr(0, kind.size()) == kind &&
+                            wanted_->contains(std::string(name.substr(kind.size()))));
+    }
+    if (taken_) part_ += row;
+  }
+  void end() {
+    if (!part_.empty() && known_.insert(part_).second) text_ += part_;
+    part_.clear();
+  }
+  [[nodiscard]] std::string const& text() const { return text_; }
+
+ private:
+  std::set<std::string> const* wanted_ = nullptr;
+  std::set<std::string> known_{};  ///< modules may have a kernel in common
+  std::string part_{}, text_{};
+  bool taken_ = false;
+};
+
+/// The lines of nvdisasm's output that are instructions and their source.
+class ListingReader {
+ public:
+  explicit ListingReader(std::set<std::string> const& wanted) : wanted_(wanted) {}
+  void line(std::string_view row) {
+    while (!row.empty() && (row.back() == '\n' || row.back() == ' ')) row.remove_suffix(1);
+    std::size_t const begin = row.find_first_not_of(" \t");
+    if (begin == row.npos) return;
+    row.remove_prefix(begin);
+    if (row.substr(0, 8) == ".section") {
+      function_.clear();
+    } else if (row.substr(0, 6) == ".text." && row.back() == ':') {
+      function_ = std::string(row.substr(6, row.size() - 7));
+      file_.clear();
+      number_ = 0;
+    } else if (row.substr(0, 10) == "//## File ") {
+      location(row);
+    } else if (row.substr(0, 2) == "/*" && row.find("*/") != row.npos && !function_.empty()) {
+      instruction(row);
+    }
+  }
+  Listing listing{};
+
+ private:
+  /// The innermost of inlined functions comes first.
+  void location(std::string_view row) {
+    if (!behind_instruction_) return;
+    behind_instruction_ = false;
+    std::size_t const from = row.find('"'), to = row.find('"', from + 1), number = row.find("line ", to);
+    if (to == row.npos || number == row.npos) return;
+    file_ = std::string(row.substr(from + 1, to - from - 1));
+    number_ = static_cast<unsigned>(std::strtoul(row.data() + number + 5, nullptr, 10));
+  }
+  void instruction(std::string_view row) {
+    std::size_t const end = row.find("*/");
+    char* stop = nullptr;
+    std::uint64_t const offset = std::strtoull(row.data() + 2, &stop, 16);
+    if (stop != row.data() + end) return;
+    std::string_view sass = row.substr(end + 2);
+    sass.remove_prefix(std::min(sass.find_first_not_of(" \t"), sass.size()));
+    sass = sass.substr(0, sass.find(';'));
+    while (!sass.empty() && sass.back() == ' ') sass.remove_suffix(1);
+    if (sass.empty() || !wanted_.contains(function_)) return;
+    listing[function_][offset] = {std::string(sass), file_, number_};
+    behind_instruction_ = true;
+  }
+  std::set<std::string> const& wanted_;
+  std::string function_{}, file_{};
+  unsigned number_ = 0;
+  bool behind_instruction_ = true;
+};
+
+/// Output of nvdisasm for functions of a module; empty where there is no nvdisasm. What crosscheck reads of it goes to `kept`.
+Listing disassemble(fs::path const& cubin, std::set<std::string> const& wanted, KeptSections* kept) {
   std::string program = "nvdisasm";
   if (fs::exists(SWIZPROOF_NVDISASM)) program = SWIZPROOF_NVDISASM;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> const pipe(
-      popen((shell_quoted(program) + " -g -c " + shell_quoted(cubin.string()) + " 2>/dev/null").c_str(), "r"),
-      &pclose);
-  if (pipe == nullptr) return listing;
-  std::string function, file;
-  unsigned line = 0;
-  bool behind_instruction = true;
+  std::string const command = shell_quoted(program) + (kept != nullptr ? " -g " : " -g -c ") +
+                              shell_quoted(cubin.string()) + " 2>/dev/null";
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> const pipe(popen(command.c_str(), "r"), &pclose);
+  ListingReader reader(wanted);
+  if (pipe == nullptr) return {};
+  if (kept != nullptr) kept->begin(wanted);
   char* text = nullptr;
   std::size_t room = 0;
   while (getline(&text, &room, pipe.get()) >= 0) {
-    std::string_view row(text);
-    while (!row.empty() && (row.back() == '\n' || row.back() == ' ')) row.remove_suffix(1);
-    std::size_t const begin = row.find_first_not_of(" \t");
-    if (begin == row.npos) continue;
-    row.remove_prefix(begin);
-    if (row.substr(0, 6) == ".text." && row.back() == ':') {
-      function = std::string(row.substr(6, row.size() - 7));
-      file.clear();
-      line = 0;
-    } else if (row.substr(0, 10) == "//## File ") {
-      // The innermost of inlined functions comes first.
-      if (!behind_instruction) continue;
-      behind_instruction = false;
-      std::size_t const from = row.find('"'), to = row.find('"', from + 1), number = row.find("line ", to);
-      if (to == row.npos || number == row.npos) continue;
-      file = std::string(row.substr(from + 1, to - from - 1));
-      line = static_cast<unsigned>(std::strtoul(row.data() + number + 5, nullptr, 10));
-    } else if (row.substr(0, 2) == "/*" && row.find("*/") != row.npos && !function.empty()) {
-      std::size_t const end = row.find("*/");
-      char* stop = nullptr;
-      std::uint64_t const offset = std::strtoull(row.data() + 2, &stop, 16);
-      if (stop != row.data() + end) continue;
-      std::string_view sass = row.substr(end + 2);
-      sass.remove_prefix(std::min(sass.find_first_not_of(" \t"), sass.size()));
-      sass = sass.substr(0, sass.find(';'));
-      while (!sass.empty() && sass.back() == ' ') sass.remove_suffix(1);
-      if (sass.empty() || !wanted.contains(function)) continue;
-      listing[function][offset] = {std::string(sass), file, line};
-      behind_instruction = true;
-    }
+    reader.line(text);
+    if (kept != nullptr) kept->line(text);
   }
   std::free(text);
-  return listing;
+  if (kept != nullptr) kept->end();
+  return std::move(reader.listing);
 }
 
 // ------------------------------------------------------------------------------------ the trace
@@ -491,14 +555,37 @@ std::string end_of(Raw const& raw, std::map<int, Listing>& listings) {
          failures + "]";
 }
 
-/// Writes a trace whole or not at all. Returns how many instructions it has.
-std::size_t write_trace(Raw& raw, Options const& options, std::string const& folder, std::string const& pid,
-                        std::string const& file) {
+/// A file that is written whole or not at all.
+class WholeFile {
+ public:
+  explicit WholeFile(std::string name)
+      : name_(std::move(name)), unfinished_(name_ + ".unfinished-" + std::to_string(getpid())), out_(unfinished_) {}
+  void write(std::string const& text) { out_ << text; }
+  void finish() {
+    out_.close();
+    std::error_code error;
+    if (out_) fs::rename(unfinished_, name_, error);
+    if (out_ && !error) return;
+    std::string const why = error ? error.message() : std::strerror(errno);
+    fs::remove(unfinished_, error);
+    throw Failure{name_ + ": cannot be written: " + why};
+  }
+
+ private:
+  std::string name_, unfinished_;
+  std::ofstream out_;
+};
+
+/// Writes a trace, and the code of its kernels to `sass` if that is a name. Returns how many instructions the trace has.
+std::size_t write_trace(Raw& raw, Options const& options, std::string const& stem, std::string const& file,
+                        std::string const& sass) {
   std::map<int, Listing> listings;
   std::map<int, std::set<std::string>> wanted;  // by module
+  KeptSections kept;
   for (Function const& function : raw.functions) wanted[function.module].insert(function.name);
   for (auto const& [module, functions] : wanted)
-    listings[module] = disassemble(folder + "/" + pid + "-" + std::to_string(module) + ".cubin", functions);
+    listings[module] = disassemble(stem + "-" + std::to_string(module) + ".cubin", functions,
+                                   sass.empty() ? nullptr : &kept);
   std::sort(raw.instructions.begin(), raw.instructions.end(),
             [&](Instruction const& a, Instruction const& b) {
               auto const name = [&](Instruction const& one) {
@@ -507,12 +594,11 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
               };
               return std::tuple(name(a), a.function, a.pc) < std::tuple(name(b), b.function, b.pc);
             });
-  std::string const unfinished = file + ".unfinished-" + std::to_string(getpid());
-  std::ofstream out(unfinished);
+  WholeFile out(file);
   Digest digest;
   auto const write = [&](std::string const& text) {
     digest.add(text);
-    out << text;
+    out.write(text);
   };
   write(head_of(raw, options));
   for (Instruction& one : raw.instructions) {
@@ -523,14 +609,13 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& fol
     write(line_of(one, raw, source));
   }
   write(end_of(raw, listings));
-  out << before_digest << digest.text() << "\"}\n";
-  out.close();
-  std::error_code error;
-  if (out) fs::rename(unfinished, file, error);
-  if (!out || error) {
-    std::string const why = error ? error.message() : std::strerror(errno);
-    fs::remove(unfinished, error);
-    throw Failure{file + ": cannot be written: " + why};
+  out.write(std::string(before_digest) + digest.text() + "\"}\n");
+  out.finish();
+  if (!sass.empty()) {
+    if (kept.text().empty()) throw Failure{sass + ": not written, for nvdisasm has disassembled none of the kernels"};
+    WholeFile code(sass);
+    code.write(kept.text());
+    code.finish();
   }
   return raw.instructions.size();
 }
@@ -567,27 +652,31 @@ void write_traces(Options const& options, std::string const& folder, pid_t progr
     std::fputs("swizproof-trace: nothing was traced: no process used a GPU and ended by itself\n", stderr);
   for (auto& [pid, raw] : traces) {
     for (std::string const& failure : raw.failures) complain(failure);
-    std::string const file =
-        traces.size() == 1 || pid == std::to_string(program) ? options.out : options.out + "." + pid;
-    std::size_t const count = write_trace(raw, options, folder, pid, file);
+    std::string const behind = traces.size() == 1 || pid == std::to_string(program) ? "" : "." + pid;
+    std::string const file = options.out + behind;
+    std::size_t const count = write_trace(raw, options, folder + "/" + pid, file,
+                                          options.sass.empty() ? "" : options.sass + behind);
     std::fprintf(stderr, "swizproof-trace: %s: %zu instructions of %zu kernels\n", file.c_str(), count,
                  raw.functions.size());
   }
+}
+
+/// Removes a file that is to be written: what stands there afterwards is of this run. Nothing is run for an hour to find out that its
+/// trace cannot be written.
+void clear(std::string const& file) {
+  if (fs::exists(file) && !fs::is_regular_file(file)) throw Failure{file + ": is no file that can be replaced"};
+  std::string const probe = file + ".unfinished-" + std::to_string(getpid());
+  if (!std::ofstream(probe)) throw Failure{file + ": cannot be written: " + std::strerror(errno)};
+  fs::remove(probe);
+  fs::remove(file);
 }
 
 int trace(int argc, char** argv) {
   Options const options = parse(argc, argv);
   require_gpu();
   std::string const library = preload_library();
-  if (fs::exists(options.out) && !fs::is_regular_file(options.out))
-    throw Failure{options.out + ": is no file that can be replaced"};
-  // Nothing is run for an hour to find out that its trace cannot be written.
-  if (std::string const probe = options.out + ".unfinished-" + std::to_string(getpid());
-      !std::ofstream(probe))
-    throw Failure{options.out + ": cannot be written: " + std::strerror(errno)};
-  else
-    fs::remove(probe);
-  fs::remove(options.out);  // what stands there afterwards is of this run
+  clear(options.out);
+  if (!options.sass.empty()) clear(options.sass);
   Folder const folder;
   auto const [process, status] = run(options, library, folder.path);
   write_traces(options, folder.path, process);
