@@ -44,7 +44,7 @@ std::string_view words_of(AsCompiled outcome) {
 
 /// Sums over instructions.
 struct CompiledSums {
-  std::size_t patterns = 0, found = 0, merged = 0, not_at_bound = 0, not_certain = 0;
+  std::size_t patterns = 0, found = 0, merged = 0, not_at_bound = 0, not_certain = 0, within_bound = 0;
   std::uint64_t not_kept = 0;
 };
 /// True if an execution of the PTX takes more than the trace has seen.
@@ -60,6 +60,7 @@ CompiledSums sums_of(CompiledReport const& report) {
     sums.merged += proved && i.merged > 1 ? 1 : 0;
     sums.not_at_bound += below_bound(i) ? 1 : 0;
     sums.not_certain += proved && !i.certain ? 1 : 0;
+    sums.within_bound += i.outcome == AsCompiled::undecided && i.proved ? 1 : 0;
     sums.not_kept += i.traced->not_kept;
   }
   return sums;
@@ -110,6 +111,7 @@ Json to_json(CompiledReport const& report, Trace const& trace) {
   sums["merged"] = all.merged;
   sums["not_at_bound"] = all.not_at_bound;
   sums["not_certain"] = all.not_certain;
+  sums["within_bound"] = all.within_bound;
   sums["not_traced"] = report.not_traced;
   return out;
 }
@@ -221,6 +223,7 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
   note(sums.merged, "instructions of several accesses that ptxas merged");
   note(sums.not_at_bound, "instructions not seen at their bound");
   note(sums.not_certain, "instructions as proved as far as is known: by values or lanes that may not occur");
+  note(sums.within_bound, "undecided instructions took no more than what is proved");
   note(sums.not_kept, "executions without a recorded pattern: only what they cost is compared");
   note(report.not_traced,
        report.code == "SASS"

@@ -87,4 +87,10 @@ bool is_generic(std::string_view line) {
   return words && (words->first == "LD" || words->first == "ST" || words->first == "ATOM");
 }
 
+std::string_view sass_opcode(std::string_view line) {
+  if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.substr(0, line.find_first_of(" \t"));
+}
+
 }  // namespace swizproof

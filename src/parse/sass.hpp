@@ -23,4 +23,7 @@ namespace swizproof {
 /// the trace has the lanes whose pointer is shared.
 [[nodiscard]] bool is_generic(std::string_view line);
 
+/// `LDGSTS.E.BYPASS.128` of `@!P0 LDGSTS.E.BYPASS.128 [R143], desc[UR4][R136.64]`; operands have more than one order.
+[[nodiscard]] std::string_view sass_opcode(std::string_view line);
+
 }  // namespace swizproof

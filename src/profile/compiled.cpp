@@ -1,6 +1,7 @@
 #include "profile/compiled.hpp"
 
 #include "parse/kernels.hpp"
+#include "parse/sass.hpp"
 #include "profile/counted.hpp"
 #include "profile/nsight.hpp"
 
@@ -12,7 +13,10 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <span>
+#include <tuple>
 
 namespace swizproof {
 
@@ -203,15 +207,60 @@ std::vector<NamedKernel> kernels_of(std::string const& name, std::vector<PtxFile
   return all.size() > 1 && !same.empty() ? same : all;
 }
 
+/// True if two functions have the same instructions; labels may have other names.
+bool same_code(sass::Function const& f, sass::Function const& g) {
+  auto const same_operand = [](sass::Operand const& a, sass::Operand const& b) {
+    return a.kind == b.kind && (a.kind == sass::Operand::Kind::label || a.text == b.text) && a.reg == b.reg &&
+           a.uniform == b.uniform && a.value == b.value && a.bank == b.bank && a.negative == b.negative &&
+           a.inverted == b.inverted && a.negated == b.negated;
+  };
+  return std::equal(f.body.begin(), f.body.end(), g.body.begin(), g.body.end(),
+                    [&](sass::Instruction const& a, sass::Instruction const& b) {
+                      return a.opcode == b.opcode && a.pc == b.pc && a.guard == b.guard &&
+                             a.guard_reg == b.guard_reg && a.guard_negated == b.guard_negated &&
+                             std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(),
+                                        b.operands.end(), same_operand);
+                    });
+}
+
+/// True if a function has the traced instructions at their addresses.
+bool has_all(sass::Function const& f, std::span<TracedInstruction const> traced) {
+  return std::all_of(traced.begin(), traced.end(), [&](TracedInstruction const& i) {
+    auto const at = std::lower_bound(f.body.begin(), f.body.end(), i.pc,
+                                     [](sass::Instruction const& x, std::uint64_t pc) { return x.pc < pc; });
+    return at != f.body.end() && at->pc == i.pc && sass_opcode(i.sass) == at->opcode;
+  });
+}
+
+/// Of kernels of one name, as modules of a program may have them, those that have the traced instructions; once each.
+std::vector<NamedKernel> that_have(std::span<TracedInstruction const> traced,
+                                   std::vector<NamedKernel> const& all) {
+  std::vector<NamedKernel> out;
+  for (NamedKernel const& k : all) {
+    if (k.sass == nullptr) return all;
+    if (has_all(*k.sass, traced) && std::none_of(out.begin(), out.end(), [&](NamedKernel const& o) {
+          return same_code(*o.sass, *k.sass);
+        }))
+      out.push_back(k);
+  }
+  return out.empty() ? all : out;
+}
+
 KernelReport decide_for(NamedKernel const& kernel, KernelOptions const& options) {
   if (kernel.ptx != nullptr) return decide_kernel(kernel.file->module, *kernel.ptx, options);
   return decide_kernel(*kernel.file->sass, sass::lower(*kernel.file->sass, *kernel.sass), options);
 }
 
-DecidedKernel decide(TracedInstruction const& i, Architecture const& arch, std::vector<PtxFile> const& files,
-                     CompiledOptions const& options) {
+/// The kernels that some traced instructions of one function may be of.
+std::vector<NamedKernel> kernels_of(std::span<TracedInstruction const> traced,
+                                    std::vector<PtxFile> const& files) {
+  std::vector<NamedKernel> const all = kernels_of(traced.front().kernel, files);
+  return all.size() > 1 ? that_have(traced, all) : all;
+}
+
+DecidedKernel decide(TracedInstruction const& i, Architecture const& arch,
+                     std::vector<NamedKernel> const& kernels, CompiledOptions const& options) {
   DecidedKernel out;
-  auto const kernels = kernels_of(i.kernel, files);
   if (kernels.empty()) return out;
   out.name = kernels[0].name();
   out.by_words = demangled(out.name) == out.name && out.name.starts_with("_Z") && out.name != i.kernel;
@@ -278,6 +327,7 @@ class Comparer {
       take(whole);
     else if (out_.why.empty() && !(reads_ptx() && take_merged()))
       judge(whole);
+    if (out_.outcome == AsCompiled::undecided) compare_bound();
     return out_;
   }
 
@@ -291,6 +341,20 @@ class Comparer {
       throw Disagreement(
           fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the {}",
                       out_.traced->line, out_.traced->op, out_.worst, *whole.proved, code()));
+  }
+
+  /// The bound holds also where the lanes are not known: of the machine instruction itself, for the launch that was traced.
+  void compare_bound() {
+    bool const known = std::all_of(here_.begin(), here_.end(),
+                                   [](KernelAccess const* a) { return a->sass && a->wavefronts; });
+    if (here_.empty() || !known || out_.traced->launches != 1) return;
+    unsigned most = 0;
+    for (KernelAccess const* a : here_) most = std::max(most, *a->wavefronts);
+    out_.proved = most;
+    if (out_.worst > most)
+      throw Disagreement(
+          fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the SASS",
+                      out_.traced->line, out_.traced->op, out_.worst, most));
   }
 
   [[nodiscard]] std::string_view code() const { return reads_ptx() ? "PTX" : "SASS"; }
@@ -445,19 +509,36 @@ std::size_t CompiledReport::count(AsCompiled which) const {
                                                 [&](auto const& i) { return i.outcome == which; }));
 }
 
+/// How many instructions from the first on are of its function: a trace has the functions one after the other, each by address.
+static std::size_t of_one_function(std::span<TracedInstruction const> traced) {
+  std::size_t n = 1;
+  while (n < traced.size() && traced[n].kernel == traced[0].kernel && traced[n].block == traced[0].block &&
+         traced[n].grid == traced[0].grid && traced[n].launches == traced[0].launches &&
+         traced[n].pc > traced[n - 1].pc)
+    ++n;
+  return n;
+}
+
 CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,
                                 CompiledOptions const& options) {
   CompiledReport out;
   auto const sass = static_cast<std::size_t>(
       std::count_if(files.begin(), files.end(), [](PtxFile const& f) { return f.sass.has_value(); }));
   if (sass != 0) out.code = sass == files.size() ? "SASS" : "PTX or SASS";
-  std::map<std::pair<std::string, std::array<unsigned, 3>>, DecidedKernel> kernels;
-  for (TracedInstruction const& i : trace.instructions) {
-    auto const [at, fresh] = kernels.try_emplace({i.kernel, i.block});
-    if (fresh) at->second = decide(i, *trace.arch, files, options);
-    out.instructions.push_back(Comparer(i, at->second, options).run());
+  using Code = std::tuple<std::string, std::array<unsigned, 3>, std::vector<void const*>>;
+  std::map<Code, DecidedKernel> kernels;
+  for (std::span<TracedInstruction const> rest = trace.instructions; !rest.empty();) {
+    std::span<TracedInstruction const> const one = rest.first(of_one_function(rest));
+    std::vector<NamedKernel> const named = kernels_of(one, files);
+    Code code{one[0].kernel, one[0].block, {}};
+    for (NamedKernel const& k : named)
+      std::get<2>(code).push_back(k.ptx != nullptr ? static_cast<void const*>(k.ptx) : k.sass);
+    auto const [at, fresh] = kernels.try_emplace(std::move(code));
+    if (fresh) at->second = decide(one[0], *trace.arch, named, options);
+    for (TracedInstruction const& i : one) out.instructions.push_back(Comparer(i, at->second, options).run());
+    rest = rest.subspan(one.size());
   }
-  for (auto const& [name, kernel] : kernels)
+  for (auto const& [code, kernel] : kernels)
     for (KernelReport const& report : kernel.reports)
       for (KernelAccess const& a : report.accesses)
         out.not_traced += a.instruction && !a.atomic && a.executed && kernel.traced.count(&a) == 0 ? 1 : 0;

@@ -51,7 +51,8 @@ struct CompiledInstruction {
   unsigned merged = 1;                     ///< accesses that one execution stands for
   std::size_t patterns = 0, found = 0;  ///< recorded ones, and those that were found; the worst counts as one
   unsigned worst = 0;                   ///< most wavefronts that one execution took
-  std::optional<unsigned> proved{};     ///< most that the PTX's access takes; a sum if merged
+  /// Most that the PTX's access takes; a sum if merged. Of an undecided one of SASS, whose lanes are not known, the bound alone.
+  std::optional<unsigned> proved{};
   bool reached = false;                 ///< an execution of the PTX takes as many
   /// No pattern needs lanes or values that may not occur.
   bool certain = true;

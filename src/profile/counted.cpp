@@ -90,13 +90,6 @@ std::string without_blanks(std::string_view text) {
   return out;
 }
 
-/// `LDGSTS.E.BYPASS.128` of `@!P0 LDGSTS.E.BYPASS.128 [R143], desc[UR4][R136.64]`; operands have more than one order.
-std::string_view opcode(std::string_view sass) {
-  if (sass.starts_with('@')) sass.remove_prefix(std::min(sass.find(' '), sass.size()));
-  sass.remove_prefix(std::min(sass.find_first_not_of(" \t"), sass.size()));
-  return sass.substr(0, sass.find_first_of(" \t"));
-}
-
 /// All tables of the kernels of one name.
 struct Tables {
   std::vector<SourceTable const*> distinct{};
@@ -124,7 +117,7 @@ using LineRows = std::vector<std::pair<SourceTable const*, Measurement const*>>;
 /// Overloads of one name may have other lines at one pc.
 bool one_opcode(LineRows const& rows) {
   return std::all_of(rows.begin(), rows.end(), [&](auto const& row) {
-    return opcode(row.second->where) == opcode(rows[0].second->where);
+    return sass_opcode(row.second->where) == sass_opcode(rows[0].second->where);
   });
 }
 
@@ -238,7 +231,7 @@ CountedLines compare_counted(Trace const& trace, Profile const& profile) {
     }
     // If the program was not disassembled, the kernel and the pc identify the line.
     if (found == counted.end() ||
-        (!traced.sass.empty() && opcode(found->second[0].second->where) != opcode(traced.sass))) {
+        (!traced.sass.empty() && sass_opcode(found->second[0].second->where) != sass_opcode(traced.sass))) {
       out.not_counted += traced.instruction ? 1 : 0;
       continue;
     }

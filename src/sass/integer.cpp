@@ -420,10 +420,12 @@ void Lowering::logic(Instruction const& i, Opcode const& op) {
   Source const value = table(static_cast<unsigned>(operand(i, at + 3).value & 255), word(operand(i, at)),
                              word(operand(i, at + 1)), word(operand(i, at + 2)), 32);
   if (at == 2) {
-    Source const zero =
-        value.constant ? constant(value.value == 0 ? 1 : 0) : emit(Action::equal, 1, value, constant(0));
+    auto const bit = tested_bit(i);
+    Source const some = bit              ? *bit
+                        : value.constant ? constant(value.value != 0 ? 1 : 0)
+                                         : negate(emit(Action::equal, 1, value, constant(0)));
     Source const given = i.operands.size() > at + 4 ? truth(operand(i, at + 4)) : constant(0);
-    put_truth(operand(i, 0), op.has("PAND") ? both(negate(zero), given) : either(negate(zero), given));
+    put_truth(operand(i, 0), op.has("PAND") ? both(some, given) : either(some, given));
   }
   put(operand(i, at - 1), value);
 }
@@ -649,8 +651,10 @@ void Lowering::word_to_predicates(Instruction const& i, Opcode const& op) {
   Source const x = word(plain);
   for (unsigned k = 0; k < 7; ++k) {
     if ((m.value >> k & 1) == 0) continue;
+    auto const kept = kept_bit(x, 8 * byte + k);
     Source const bit =
-        x.constant
+        kept ? *kept
+        : x.constant
             ? constant(x.value >> (8 * byte + k) & 1)
             : negate(emit(Action::equal, 1, table2(8, x, constant(std::uint64_t{1} << (8 * byte + k)), 32),
                           constant(0)));

@@ -80,6 +80,7 @@ Lowered Lowering::run() {
   find_parameters();
   find_leaders();
   find_stack();
+  find_kept_bits();
   program_.makes_generic = std::any_of(function_.body.begin(), function_.body.end(),
                                        [this](Instruction const& i) { return may_make_generic(i); });
   contexts_.emplace_back();
@@ -439,10 +440,17 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
   return true;
 }
 
+/// True if a function leaves a register as it was. [Seen: functions that ptxas 13.0 compiles for sm_75, 80, 90, 100 and 120 save
+/// these before they write them, up to R167. R20 and R21 are the address to return to.]
+constexpr bool is_kept_by_calls(std::uint32_t r) {
+  return r == 1 || r == 2 || (r >= 16 && r <= 19) || (r >= 22 && r <= 31) ||
+         (r >= 32 && r < 168 && (r & 4) != 0);
+}
+
 /// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it.
 void Lowering::external_call() {
   for (std::uint32_t r = 0; r < 255; ++r)
-    if (r != 1 && !(r >= 16 && r <= 19) && !(r >= 22 && r <= 31)) write(r, any(32), 32);
+    if (!is_kept_by_calls(r)) write(r, any(32), 32);
   for (std::uint32_t r = 0; r < 36; ++r) write(first_uniform + r, any(32), 32);
   for (std::uint32_t r = first_predicate; r < registers; ++r) write(r, any(1), 1);
 }

@@ -121,6 +121,14 @@ class Lowering {
   void unknown(Instruction const& i, Opcode const& op);
   void form(std::string_view name);
 
+  // ------------------------------------------------------------------------------------- predicates in bits (bits.cpp)
+
+  void find_kept_bits();
+  [[nodiscard]] std::optional<Source> kept_bit(Source r, unsigned bit) const;
+  Source bit_of(Source value, unsigned bit, unsigned depth);
+  void write_kept_bits(std::uint32_t r, Source value);
+  [[nodiscard]] std::optional<Source> tested_bit(Instruction const& i) const;
+
   // ------------------------------------------------------------------------------------- instructions (integer.cpp)
 
   static std::unordered_map<std::string_view, Handler> const& handlers();
@@ -197,6 +205,8 @@ class Lowering {
   std::uint32_t shared_symbol_ = 0;
   bool stack_ = false;  ///< local memory is words at constant offsets from R1
   std::unordered_map<std::uint64_t, std::uint32_t> slots_{};  ///< registers that stand for them
+  /// By register and bit: the register of a truth that is the bit.
+  std::unordered_map<std::uint32_t, std::map<unsigned, std::uint32_t>> kept_bits_{};
   std::uint32_t context_ = 0;
   std::int32_t block_ = 0;
   std::uint32_t line_ = 0;

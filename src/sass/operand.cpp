@@ -55,9 +55,20 @@ std::optional<unsigned> width_of(Opcode const& op) {
       {"QGMMA", 128}, {"BGMMA", 128}};
   auto const found = known.find(op.base);
   if (found == known.end()) return std::nullopt;
-  unsigned n = found->second;
-  if (n == 1 && (op.has("F64") || op.has("S64") || op.has("U64") || op.has("64"))) n = 2;
-  return n;
+  if (found->second != 1) return op.base == "IMAD" && !op.has("WIDE") ? 1 : found->second;
+  // Of a conversion the format of the result: F2F.F32.F64 and F2I.F64 write one register, F2F.F64.F32 and I2F.F64 two.
+  bool const float64 = op.has("F64"), integer64 = op.has("S64") || op.has("U64");
+  if (op.base == "F2F") {
+    auto const is_format = [](std::string_view m) {
+      return m.ends_with("F16") || m.ends_with("F32") || m == "F64";
+    };
+    auto const first = std::find_if(op.modifiers.begin(), op.modifiers.end(), is_format);
+    return first != op.modifiers.end() && *first == "F64" ? 2 : 1;
+  }
+  if (op.base == "I2F") return float64 ? 2 : 1;
+  if (op.base == "F2I") return integer64 ? 2 : 1;
+  if (op.base == "SHF") return 1;  // a word of the shifted pair
+  return float64 || integer64 || op.has("64") ? 2 : 1;
 }
 
 /// Instructions whose result depends on their operands alone.
@@ -205,12 +216,14 @@ Lowering::Source Lowering::special(std::string_view name) {
   for (std::string_view const s : same)
     if (name == s) return uniform_special(std::string(name));
   // The windows of shared and local memory in generic addresses: the same in all lanes, and no parameter.
-  if (name == "SR_SWINHI" || name == "SR_LWINHI") return emit(Action::opaque, 32, {}, {}, {}, named(name));
+  if (name == "SR_SWINHI" || name == "SR_SWINLO" || name == "SR_LWINHI")
+    return emit(Action::opaque, 32, {}, {}, {}, named(name));
   return any(32);
 }
 
 void Lowering::write(std::uint32_t r, Source value, unsigned width) {
   auto const w = static_cast<std::uint8_t>(width);
+  if (width == 32) write_kept_bits(r, value);
   if (guard_)
     program_.steps.push_back(
         {Action::choose, w, static_cast<std::int32_t>(r), *guard_, value, reg(r), 0, line_});

@@ -208,6 +208,7 @@ class Reader {
     if (s.starts_with(".section\t") || s.starts_with(".section ")) return read_section(trimmed(s.substr(8)));
     if (s.starts_with(".elftype") && s.find("ET_REL") != s.npos) info_.not_linked();
     if (s.starts_with(".target")) return read_target(trimmed(s.substr(7)));
+    if (s.starts_with(".headerflags")) return read_flags(s);
     if (!in_code_) return;  // sections without code, and the head of cuobjdump
     if (s.starts_with("/*")) return read_instruction(s);
     if (s.ends_with(':') && s.find(' ') == s.npos) return read_label(s.substr(0, s.size() - 1));
@@ -239,6 +240,15 @@ class Reader {
     in_code_ = name.starts_with(".text.");
     if (in_code_) begin(name.substr(6), false);
     in_info_ = info_.begin(name);
+  }
+
+  /// `.headerflags @"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM90 .."`: cubins of toolkits before 13 are printed without .target.
+  void read_flags(std::string_view s) {
+    constexpr std::string_view flag = " EF_CUDA_SM";
+    if (std::size_t const at = s.find(flag);
+        at != s.npos && at + flag.size() < s.size() && s[at + flag.size()] <= '9')
+      read_target("sm_" +
+                  std::string(s.substr(at + flag.size(), s.find_first_of(" \"", at + 1) - at - flag.size())));
   }
 
   void read_target(std::string_view s) {
@@ -417,8 +427,8 @@ class Reader {
 
 bool is_sass(std::string_view text) {
   std::string_view const head = text.substr(0, 8192);
-  for (std::string_view const sign :
-       {"\t.section\t.text.", "\t.target\tsm_", "\n\tcode for sm_", "\n.text.", "\t\tFunction : "})
+  for (std::string_view const sign : {"\t.section\t.text.", "\t.target\tsm_", "\t.headerflags\t@\"EF_CUDA",
+                                      "\n\tcode for sm_", "\n.text.", "\t\tFunction : "})
     if (head.find(sign) != head.npos) return true;
   return false;
 }

@@ -378,6 +378,46 @@ TEST(Compiled, KernelsAreFoundByName) {
   EXPECT_NE(twice.instructions.at(0).why.find("2 kernels"), std::string::npos);
 }
 
+/// SASS of kernels that are all called k; each loads 4 bytes a lane, of these bytes' distance, at address 0x20 behind an instruction.
+PtxFile sass_of(std::vector<std::pair<std::string, std::string>> const& kernels) {
+  std::string text = "\t.target\tsm_90\n";
+  for (auto const& [first, distance] : kernels)
+    text +=
+        "\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          k,@\"STO_CUDA_ENTRY "
+        "STV_DEFAULT\"\nk:\n        /*0000*/ S2R R0, SR_TID.X ;\n        /*0010*/ " +
+        first + " ;\n        /*0020*/ LDS R2, [R9] ;\n        /*0030*/ EXIT ;\n";
+  for (std::size_t at = 0, k = 0; (at = text.find("DISTANCE", at)) != text.npos; ++k)
+    text.replace(at, 8, kernels[k].second);
+  return {"case.sass", {}, sass::read_module(text, "case.sass")};
+}
+
+TEST(Compiled, OfKernelsOfOneNameTheOneWithTheTracedInstructionsIsTaken) {
+  std::string const shifted = "IMAD.SHL.U32 R9, R0, DISTANCE, RZ", product = "IMAD R9, R0, DISTANCE, RZ";
+  Case c(load32, {row_from(0)});
+  c.traced().block = {32, 1, 1};
+  c.traced().pc = 0x20, c.traced().sass = "LDS R2, [R9]";
+  auto& first = *c.trace.instructions.insert(c.trace.instructions.begin(), c.traced());
+  first.pc = 0x10, first.sass = "IMAD.SHL.U32 R9, R0, 0x4, RZ", first.instruction.reset();
+  auto const outcome = [&](std::vector<std::pair<std::string, std::string>> const& kernels) {
+    return c.report(sass_of(kernels)).instructions.at(1);
+  };
+  EXPECT_EQ(outcome({{product, "0x8"}, {shifted, "0x4"}}).outcome, AsCompiled::as_proved);
+  EXPECT_EQ(outcome({{product, "0x4"}, {shifted, "0x8"}}).outcome, AsCompiled::differs);
+  EXPECT_EQ(outcome({{shifted, "0x4"}, {shifted, "0x4"}}).outcome, AsCompiled::as_proved)
+      << "the same code twice";
+  EXPECT_EQ(outcome({{shifted, "0x4"}, {shifted, "0x8"}}).why, "2 kernels have this name");
+}
+
+TEST(Compiled, TheBoundIsComparedWhereTheLanesAreNotKnown) {
+  Case c(load32, {lanes([](unsigned l) { return std::optional(128 * l); })});
+  c.traced().block = {32, 1, 1};
+  c.traced().pc = 0x20, c.traced().sass = "LDS R2, [R9]";
+  CompiledInstruction const i = c.report(sass_of({{"LDG.E R9, desc[UR4][R2.64]", ""}})).instructions.at(0);
+  EXPECT_EQ(i.outcome, AsCompiled::undecided);
+  EXPECT_EQ(i.proved, 32U);
+  EXPECT_EQ(i.worst, 32U);
+}
+
 TEST(Compiled, ANameThatIsNotDemangledIsFoundByItsWords) {
   PtxFile file = ptx_of(plain_load);
   file.module.functions.at(0).name = "_ZN1a4gemmINS_4tileILi64EEELNS_4KindE2EfEEvT_Q";  // not a name

@@ -14,7 +14,7 @@ namespace swizproof::sass {
 namespace {
 
 /// Value of R9 in each lane after these instructions: what the address of `LDS R0, [R9]` is. R0 is the lane's number, tid.x.
-std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
+ptx::Lanes lanes_of_r9(std::string const& lines, unsigned arch) {
   std::string text = fmt::format(
       "\t.target\tsm_{}\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
       "k,@\"STO_CUDA_ENTRY "
@@ -44,10 +44,14 @@ std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
   ptx::Launch launch;
   launch.block = {32, 1, 1};
   ptx::Warp warp(l.program, flow, execution, launch, 0);
-  ptx::Lanes const v = warp.value(execution.accesses.back().address, 24);
+  return warp.value(execution.accesses.back().address, 24);
+}
+std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
+  ptx::Lanes const v = lanes_of_r9(lines, arch);
   EXPECT_TRUE(v.pure()) << lines;
   return v.lane;
 }
+bool knows_r9(std::string const& lines) { return lanes_of_r9(lines, 90).pure(); }
 std::uint64_t r9_of_lane(std::string const& lines, unsigned lane) { return r9(lines)[lane]; }
 
 TEST(SassLower, Integers) {
@@ -200,6 +204,56 @@ TEST(SassLower, AKernelThatMakesNoGenericAddressIsKnown) {
   EXPECT_TRUE(with_parameters("IMAD.WIDE R2, R2, R3, c[0x0][0x18]", 80).program.makes_generic);
   EXPECT_TRUE(with_parameters("MOV R9, c[0x0][0x1c]", 80).program.makes_generic);
   EXPECT_FALSE(with_parameters("MOV R9, c[0x0][0x164]", 80).program.makes_generic);
+}
+
+TEST(SassLower, ConversionsWriteAsManyWordsAsTheirResultHas) {
+  for (std::string const write :
+       {"F2F.F32.F64 R8, |R2|", "F2F.F16.F64 R8, R2", "F2F.BF16.F32 R8, R2", "I2F.S64 R8, R2",
+        "I2F.U64.RP R8, R2", "F2I.F64.TRUNC R8, R2", "F2I.S8.F64 R8, R2", "SHF.R.U64 R8, R2, R4, R3"})
+    EXPECT_EQ(r9_of_lane("IMAD.SHL.U32 R9, R0, 0x4, RZ\n" + write, 5), 20U) << write;
+  for (std::string const write : {"F2F.F64.F32 R8, R2", "I2F.F64 R8, R2", "I2F.F64.S64 R8, R2",
+                                  "F2I.S64.F64.TRUNC R8, R2", "FRND.F64 R8, R2"})
+    EXPECT_FALSE(knows_r9("IMAD.SHL.U32 R9, R0, 0x4, RZ\n" + write)) << write;
+}
+
+TEST(SassLower, PredicatesKeptInBitsOfARegister) {
+  std::string const set =
+      "ISETP.GT.U32.AND P5, PT, R0, 0x6, PT\nISETP.LT.U32.AND P4, PT, R0, 0x3, PT\n"
+      "LOP3.LUT R5, R5, 0x7fffffff, RZ, 0xc0, !PT\n@P5 LOP3.LUT R5, R5, 0x80000000, RZ, 0xfc, !PT\n"
+      "LOP3.LUT R5, R5, 0xfffffffb, RZ, 0xc0, !PT\n@P4 LOP3.LUT R5, R5, 0x4, RZ, 0xfc, !PT\n";
+  for (unsigned const lane : {0U, 2U, 3U, 6U, 7U, 31U}) {
+    EXPECT_EQ(r9_of_lane(set + "LOP3.LUT P0, RZ, R5, 0x80000000, RZ, 0xc0, !PT\nSEL R9, R0, RZ, P0", lane),
+              lane > 6 ? lane : 0U);
+    EXPECT_EQ(r9_of_lane(set + "LOP3.LUT P0, RZ, R5, 0x4, RZ, 0xc0, !PT\nSEL R9, R0, 0x40, P0", lane),
+              lane < 3 ? lane : 64U);
+    EXPECT_EQ(r9_of_lane(set + "P2R R6, PR, R6, 0x30\nISETP.EQ.U32.AND P5, PT, R0, R0, PT\nR2P PR, R6, "
+                               "0x20\nSEL R9, R0, 0x80, P5",
+                         lane),
+              lane > 6 ? lane : 128U);
+  }
+  // A bit that was never written is not known, nor is one behind another write.
+  EXPECT_FALSE(
+      knows_r9("@P4 LOP3.LUT R5, R5, 0x2, RZ, 0xfc, !PT\nLOP3.LUT P0, RZ, R5, 0x8, RZ, 0xc0, !PT\nSEL R9, "
+               "R0, RZ, P0"));
+  EXPECT_FALSE(knows_r9(
+      set + "LDG.E R5, desc[UR4][R2.64]\nLOP3.LUT P0, RZ, R5, 0x4, RZ, 0xc0, !PT\nSEL R9, R0, RZ, P0"));
+  EXPECT_EQ(
+      r9_of_lane(
+          set + "IMAD.SHL.U32 R5, R0, 0x4, RZ\nLOP3.LUT P0, RZ, R5, 0x4, RZ, 0xc0, !PT\nSEL R9, R0, 0x40, P0",
+          3),
+      3U);
+  EXPECT_EQ(
+      r9_of_lane(
+          set + "IMAD.SHL.U32 R5, R0, 0x4, RZ\nLOP3.LUT P0, RZ, R5, 0x4, RZ, 0xc0, !PT\nSEL R9, R0, 0x40, P0",
+          2),
+      64U);
+}
+
+TEST(SassLower, FunctionsOutsideOfTheDumpKeepSomeRegisters) {
+  for (std::string const r : {"R2", "R16", "R31", "R36", "R47"})
+    EXPECT_EQ(r9_of_lane("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r, 5), 5U) << r;
+  for (std::string const r : {"R3", "R15", "R20", "R21", "R32", "R40"})
+    EXPECT_FALSE(knows_r9("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r)) << r;
 }
 
 TEST(SassLower, ParametersAreThoseOfTheDump) {

@@ -107,6 +107,18 @@ TEST(SassReader, LinesOfTheSource) {
   EXPECT_EQ(outer.inlined_at, -1);
 }
 
+TEST(SassReader, OlderToolkitsNameTheArchitectureInTheFlags) {
+  std::string text = dump("        /*0000*/                   NOP ;\n");
+  constexpr std::string_view target = "\t.target\tsm_90";
+  ASSERT_NE(text.find(target), text.npos);
+  text.replace(text.find(target), target.size(),
+               "\t.headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90 "
+               "EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\"");
+  EXPECT_TRUE(is_sass(text));
+  EXPECT_EQ(read_module(text, "a.sass").arch, 90U);
+  EXPECT_EQ(read_module(text, "a.sass").target, "sm_90");
+}
+
 TEST(SassReader, RefusesWithThePlace) {
   EXPECT_EQ(message(dump("        /*0000*/                   NOP\n")),
             "a.sass:9: the instruction does not end with a semicolon: the dump is cut off");
