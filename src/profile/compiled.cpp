@@ -232,7 +232,7 @@ bool has_all(sass::Function const& f, std::span<TracedInstruction const> traced)
   });
 }
 
-/// Of kernels of one name, as modules of a program may have them, those that have the traced instructions; once each.
+/// Several modules may have a kernel of this name: those with the traced instructions, without copies.
 std::vector<NamedKernel> that_have(std::span<TracedInstruction const> traced,
                                    std::vector<NamedKernel> const& all) {
   std::vector<NamedKernel> out;

@@ -80,7 +80,7 @@ Lowering::Source Lowering::bit_of(Source value, unsigned bit, unsigned depth) {
                      constant(0)));
 }
 
-/// What a register's kept bits are once it has this value; before the register is written.
+/// Gives the kept bits of a register those of this value. Comes before the write of the register.
 void Lowering::write_kept_bits(std::uint32_t r, Source value) {
   auto const bits = kept_bits_.find(r);
   if (bits == kept_bits_.end()) return;

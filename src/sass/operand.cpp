@@ -56,7 +56,7 @@ std::optional<unsigned> width_of(Opcode const& op) {
   auto const found = known.find(op.base);
   if (found == known.end()) return std::nullopt;
   if (found->second != 1) return op.base == "IMAD" && !op.has("WIDE") ? 1 : found->second;
-  // Of a conversion the format of the result: F2F.F32.F64 and F2I.F64 write one register, F2F.F64.F32 and I2F.F64 two.
+  // For a conversion the result decides: F2F.F32.F64 and F2I.F64 write one register, F2F.F64.F32 and I2F.F64 two.
   bool const float64 = op.has("F64"), integer64 = op.has("S64") || op.has("U64");
   if (op.base == "F2F") {
     auto const is_format = [](std::string_view m) {
