@@ -559,7 +559,9 @@ std::string end_of(Raw const& raw, std::map<int, Listing>& listings) {
 class WholeFile {
  public:
   explicit WholeFile(std::string name)
-      : name_(std::move(name)), unfinished_(name_ + ".unfinished-" + std::to_string(getpid())), out_(unfinished_) {}
+      : name_(std::move(name)),
+        unfinished_(name_ + ".unfinished-" + std::to_string(getpid())),
+        out_(unfinished_) {}
   void write(std::string const& text) { out_ << text; }
   void finish() {
     out_.close();
@@ -612,7 +614,8 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& ste
   out.write(std::string(before_digest) + digest.text() + "\"}\n");
   out.finish();
   if (!sass.empty()) {
-    if (kept.text().empty()) throw Failure{sass + ": not written, for nvdisasm has disassembled none of the kernels"};
+    if (kept.text().empty())
+      throw Failure{sass + ": not written, for nvdisasm has disassembled none of the kernels"};
     WholeFile code(sass);
     code.write(kept.text());
     code.finish();
@@ -664,7 +667,8 @@ void write_traces(Options const& options, std::string const& folder, pid_t progr
 /// Removes a file that is to be written: what stands there afterwards is of this run. Nothing is run for an hour to find out that its
 /// trace cannot be written.
 void clear(std::string const& file) {
-  if (fs::exists(file) && !fs::is_regular_file(file)) throw Failure{file + ": is no file that can be replaced"};
+  if (fs::exists(file) && !fs::is_regular_file(file))
+    throw Failure{file + ": is no file that can be replaced"};
   std::string const probe = file + ".unfinished-" + std::to_string(getpid());
   if (!std::ofstream(probe)) throw Failure{file + ": cannot be written: " + std::strerror(errno)};
   fs::remove(probe);

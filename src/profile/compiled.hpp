@@ -53,7 +53,7 @@ struct CompiledInstruction {
   unsigned worst = 0;                   ///< most wavefronts that one execution took
   /// Most that the PTX's access takes; a sum if merged. Of an undecided one of SASS, whose lanes are not known, the bound alone.
   std::optional<unsigned> proved{};
-  bool reached = false;                 ///< an execution of the PTX takes as many
+  bool reached = false;  ///< an execution of the PTX takes as many
   /// No pattern needs lanes or values that may not occur.
   bool certain = true;
   std::string why{};                       ///< it is undecided
