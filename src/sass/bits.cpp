@@ -4,7 +4,7 @@
 //   LOP3.LUT P0, RZ, R124, 0x80000000, RZ, 0xc0            and tested, after other bits were set and loops were passed
 //
 // Each such bit is a truth of its own beside the register, so that what the other bits hold, or if they were written, does not matter.
-// tests/unit/sass/bits_test.cpp
+// tests/unit/sass/lower_test.cpp
 #include "lowering.hpp"
 
 namespace swizproof::sass {
@@ -12,7 +12,6 @@ namespace swizproof::sass {
 namespace {
 
 constexpr unsigned lut_and = 0xc0, lut_or = 0xfc;  ///< tables of LOP3: a & b, a | b
-constexpr unsigned predicates = 7;
 
 /// True if the operands from `at` on are register, immediate, RZ and this table.
 bool is_table_of(Instruction const& i, std::size_t at, unsigned lut) {

@@ -441,16 +441,16 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
 }
 
 /// True if a function leaves a register as it was. [Seen: functions that ptxas 13.0 compiles for sm_75, 80, 90, 100 and 120 save
-/// these before they write them, up to R167. R20 and R21 are the address to return to.]
+/// those of these that they write, of which R167 is the last. R20 and R21 are the address to return to.]
 constexpr bool is_kept_by_calls(std::uint32_t r) {
   return r == 1 || r == 2 || (r >= 16 && r <= 19) || (r >= 22 && r <= 31) ||
          (r >= 32 && r < 168 && (r & 4) != 0);
 }
 
-/// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it.
+/// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it. The others are written,
+/// too, so that a verdict that needs them names CALL.ABS as assumed.
 void Lowering::external_call() {
-  for (std::uint32_t r = 0; r < 255; ++r)
-    if (!is_kept_by_calls(r)) write(r, any(32), 32);
+  for (std::uint32_t r = 0; r < 255; ++r) write(r, is_kept_by_calls(r) ? reg(r) : any(32), 32);
   for (std::uint32_t r = 0; r < 36; ++r) write(first_uniform + r, any(32), 32);
   for (std::uint32_t r = first_predicate; r < registers; ++r) write(r, any(1), 1);
 }

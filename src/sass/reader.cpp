@@ -245,10 +245,11 @@ class Reader {
   /// `.headerflags @"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM90 .."`: cubins of toolkits before 13 are printed without .target.
   void read_flags(std::string_view s) {
     constexpr std::string_view flag = " EF_CUDA_SM";
-    if (std::size_t const at = s.find(flag);
-        at != s.npos && at + flag.size() < s.size() && s[at + flag.size()] <= '9')
-      read_target("sm_" +
-                  std::string(s.substr(at + flag.size(), s.find_first_of(" \"", at + 1) - at - flag.size())));
+    std::size_t const at = s.find(flag);
+    if (at == s.npos) return;
+    s.remove_prefix(at + flag.size());
+    std::string_view const number = s.substr(0, s.find_first_not_of("0123456789"));
+    if (!number.empty()) read_target("sm_" + std::string(number));
   }
 
   void read_target(std::string_view s) {

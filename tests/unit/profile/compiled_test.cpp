@@ -416,6 +416,12 @@ TEST(Compiled, TheBoundIsComparedWhereTheLanesAreNotKnown) {
   EXPECT_EQ(i.outcome, AsCompiled::undecided);
   EXPECT_EQ(i.proved, 32U);
   EXPECT_EQ(i.worst, 32U);
+  // A masked address: the bound is 1 for all data, and the trace has 32.
+  PtxFile const row =
+      sass_of({{"LDG.E R8, desc[UR4][R2.64] ;\n        /*0018*/ LOP3.LUT R9, R8, 0x7c, RZ, 0xc0, !PT", ""}});
+  EXPECT_THROW((void)c.report(row), Disagreement);
+  c.traced().launches = 2;
+  EXPECT_FALSE(c.report(row).instructions.at(0).proved) << "a later launch may have another block";
 }
 
 TEST(Compiled, ANameThatIsNotDemangledIsFoundByItsWords) {

@@ -252,6 +252,13 @@ TEST(SassLower, PredicatesKeptInBitsOfARegister) {
 TEST(SassLower, FunctionsOutsideOfTheDumpKeepSomeRegisters) {
   for (std::string const r : {"R2", "R16", "R31", "R36", "R47"})
     EXPECT_EQ(r9_of_lane("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r, 5), 5U) << r;
+  Module const m = read_module(
+      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+      "k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\nk:\n        /*0000*/ S2R R2, SR_TID.X ;\n        /*0010*/ "
+      "CALL.ABS.NOINC R4 ;\n"
+      "        /*0020*/ LDS R0, [R2] ;\n        /*0030*/ EXIT ;\n",
+      "a.sass");
+  EXPECT_EQ(lower(m, m.functions.at(0)).assumed, std::vector<std::string>{"CALL.ABS"}) << "that R2 is kept";
   for (std::string const r : {"R3", "R15", "R20", "R21", "R32", "R40"})
     EXPECT_FALSE(knows_r9("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r)) << r;
 }

@@ -114,7 +114,7 @@ TEST(SassReader, OlderToolkitsNameTheArchitectureInTheFlags) {
   text.replace(text.find(target), target.size(),
                "\t.headerflags\t@\"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_64BIT_ADDRESS EF_CUDA_SM90 "
                "EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\"");
-  EXPECT_TRUE(is_sass(text));
+  EXPECT_TRUE(is_sass(text.substr(0, text.find("\n") + 1))) << "the code may stand far behind";
   EXPECT_EQ(read_module(text, "a.sass").arch, 90U);
   EXPECT_EQ(read_module(text, "a.sass").target, "sm_90");
 }
