@@ -578,16 +578,14 @@ class WholeFile {
   std::ofstream out_;
 };
 
-/// Writes a trace, and the code of its kernels to `sass` if that is a name. Returns how many instructions the trace has.
+/// Writes a trace. Returns how many instructions it has; the code of its kernels goes to `kept`, if there is one.
 std::size_t write_trace(Raw& raw, Options const& options, std::string const& stem, std::string const& file,
-                        std::string const& sass) {
+                        KeptSections* kept) {
   std::map<int, Listing> listings;
   std::map<int, std::set<std::string>> wanted;  // by module
-  KeptSections kept;
   for (Function const& function : raw.functions) wanted[function.module].insert(function.name);
   for (auto const& [module, functions] : wanted)
-    listings[module] = disassemble(stem + "-" + std::to_string(module) + ".cubin", functions,
-                                   sass.empty() ? nullptr : &kept);
+    listings[module] = disassemble(stem + "-" + std::to_string(module) + ".cubin", functions, kept);
   std::sort(raw.instructions.begin(), raw.instructions.end(),
             [&](Instruction const& a, Instruction const& b) {
               auto const name = [&](Instruction const& one) {
@@ -613,13 +611,6 @@ std::size_t write_trace(Raw& raw, Options const& options, std::string const& ste
   write(end_of(raw, listings));
   out.write(std::string(before_digest) + digest.text() + "\"}\n");
   out.finish();
-  if (!sass.empty()) {
-    if (kept.text().empty())
-      throw Failure{sass + ": not written, for nvdisasm has disassembled none of the kernels"};
-    WholeFile code(sass);
-    code.write(kept.text());
-    code.finish();
-  }
   return raw.instructions.size();
 }
 
@@ -653,14 +644,24 @@ void write_traces(Options const& options, std::string const& folder, pid_t progr
   }
   if (traces.empty() && without == 0)
     std::fputs("swizproof-trace: nothing was traced: no process used a GPU and ended by itself\n", stderr);
+  std::map<std::string, std::string> code;  // by name of the file
   for (auto& [pid, raw] : traces) {
     for (std::string const& failure : raw.failures) complain(failure);
     std::string const behind = traces.size() == 1 || pid == std::to_string(program) ? "" : "." + pid;
     std::string const file = options.out + behind;
-    std::size_t const count = write_trace(raw, options, folder + "/" + pid, file,
-                                          options.sass.empty() ? "" : options.sass + behind);
+    KeptSections kept;
+    std::size_t const count =
+        write_trace(raw, options, folder + "/" + pid, file, options.sass.empty() ? nullptr : &kept);
     std::fprintf(stderr, "swizproof-trace: %s: %zu instructions of %zu kernels\n", file.c_str(), count,
                  raw.functions.size());
+    if (!options.sass.empty() && !raw.functions.empty()) code[options.sass + behind] = kept.text();
+  }
+  for (auto const& [file, text] : code) {  // after the traces, none of which is to be lost
+    if (text.empty())
+      throw Failure{file + ": not written, for nvdisasm has disassembled none of the kernels"};
+    WholeFile out(file);
+    out.write(text);
+    out.finish();
   }
 }
 
@@ -679,6 +680,8 @@ int trace(int argc, char** argv) {
   Options const options = parse(argc, argv);
   require_gpu();
   std::string const library = preload_library();
+  if (options.sass == options.out)
+    throw Failure{options.out + ": the trace and the machine code need two files"};
   clear(options.out);
   if (!options.sass.empty()) clear(options.sass);
   Folder const folder;

@@ -207,7 +207,7 @@ __device__ bool in_cluster([[maybe_unused]] void const* ptr) {
 }
 
 /// Effect of a load, store or atomic: 1 and 2 of the flags are reading and writing. For an LDS.128 whose last word is not used the
-/// sanitizer gives 12 bytes; the instruction loads 16. [Seen in seven instructions of cuBLAS, PyTorch and Triton, CUDA 13.0, H100]
+/// sanitizer gives 12 bytes; the instruction loads 16. [Seen in seven instructions of cuBLAS, Inductor and torch.linalg, CUDA 13.0, H100]
 __device__ Code code_of(std::uint32_t flags, std::uint32_t bytes) {
   Kind const kind = (flags & 3) == 3 ? Kind::atomic : (flags & 2) != 0 ? Kind::st_shared : Kind::ld_shared;
   return {kind, byte_count(bytes == 12 ? 16 : bytes), 0, 0};
