@@ -1,11 +1,63 @@
-"""Kernels of libraries, one call each, in groups: what swizproof says of their machine code is compared with what a GPU does.
+"""library_kernels.py GROUP [NAME...]: kernels of libraries, a call each, all of a group or those that are named.
 
     swizproof-trace --launches 1 --out sort.trace --sass sort.sass -- python3 library_kernels.py sort
-    swizproof crosscheck sort.trace sort.sass
+    swizproof crosscheck sort.trace sort.sass      # does the GPU do what is proved of the machine code?
+    swizproof explain sort.trace                   # which lines cost more than they must?
 
 Groups: those of GROUPS. PyTorch, with cuBLAS, cuDNN, cuFFT, cuSOLVER, cuSPARSE and CUB in it; JAX; CuPy; what torch.compile makes.
 """
 import sys
+
+
+def public_calls():
+    """Kernels that PyTorch ships, a call each, to look for lines that cost more than they must."""
+    import torch
+    import torch.nn.functional as F
+
+    torch.manual_seed(1)
+    x = torch.randn(512, 1024, device="cuda")
+    h = torch.randn(8, 16, 512, 64, device="cuda", dtype=torch.float16)
+    images = torch.randn(16, 64, 56, 56, device="cuda")
+    weights = torch.randn(64, 64, 3, 3, device="cuda")
+    indices = torch.randint(0, 1000, (4096,), device="cuda")
+    table = torch.randn(1000, 256, device="cuda", requires_grad=True)
+    grown = x.clone().requires_grad_()
+    backends = torch.nn.attention.SDPBackend
+
+    def attention(backend):
+        with torch.nn.attention.sdpa_kernel(backend):
+            return F.scaled_dot_product_attention(h, h, h)
+
+    def norm_backward():
+        F.layer_norm(grown, (1024,), torch.ones(1024, device="cuda", requires_grad=True),
+                     torch.zeros(1024, device="cuda", requires_grad=True)).sum().backward()
+
+    def batch_norm_backward():
+        image = images.clone().requires_grad_()
+        F.batch_norm(image, None, None, torch.ones(64, device="cuda", requires_grad=True),
+                     torch.zeros(64, device="cuda"), training=True).square().sum().backward()
+
+    return {
+        "sum": lambda: x.sum(), "sum rows": lambda: x.sum(1), "sum columns": lambda: x.sum(0),
+        "softmax": lambda: torch.softmax(torch.randn(64, 8192, device="cuda"), 1),
+        "layer norm": norm_backward, "batch norm": batch_norm_backward,
+        "cumsum": lambda: x.cumsum(1), "cumsum columns": lambda: x.cumsum(0), "sort": lambda: x.sort(1),
+        "sort flat": lambda: x.flatten().sort(), "topk": lambda: x.topk(10), "unique": lambda: indices.unique(),
+        "histogram": lambda: torch.bincount(indices), "embedding": lambda: F.embedding(indices, table).sum().backward(),
+        "transposed copy": lambda: images.permute(0, 2, 3, 1).contiguous(), "cat": lambda: torch.cat([x, x]),
+        "convolution": lambda: F.conv2d(images, weights, padding=1), "pool": lambda: F.max_pool2d(images, 3),
+        "adaptive pool": lambda: F.adaptive_avg_pool2d(images, 7), "median": lambda: x.median(1), "mode": lambda: x[:64].mode(1),
+        "float32 product": lambda: x @ x.t(), "float64 product": lambda: x.double() @ x.double().t(),
+        "int8 product": lambda: torch._int_mm(torch.ones(512, 512, device="cuda", dtype=torch.int8),
+                                              torch.ones(512, 512, device="cuda", dtype=torch.int8)),
+        "flash attention": lambda: attention(backends.FLASH_ATTENTION),
+        "memory-efficient attention": lambda: attention(backends.EFFICIENT_ATTENTION),
+        "cholesky": lambda: torch.linalg.cholesky(x[:256, :256] @ x[:256, :256].t() + 2000 * torch.eye(256, device="cuda")),
+        "fft": lambda: torch.fft.fft(x), "ctc loss": lambda: F.ctc_loss(
+            torch.log_softmax(torch.randn(50, 16, 20, device="cuda"), 2), torch.randint(1, 20, (16, 30), device="cuda"),
+            torch.full((16,), 50), torch.full((16,), 30)),
+        "cross": lambda: torch.cdist(x, x), "upsample": lambda: F.interpolate(images, scale_factor=2, mode="bilinear"),
+    }
 
 
 def calls_of_torch(group):
@@ -29,7 +81,7 @@ def calls_of_torch(group):
         with torch.nn.attention.sdpa_kernel(getattr(torch.nn.attention.SDPBackend, backend)):
             both_ways(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal), *[random(2, 4, 320, head, of=of) for _ in range(3)])
 
-    calls = {}
+    calls = public_calls() if group == "public" else {}
     if group == "reduce":
         for t in [*types, *integers]:
             for name in ("sum", "amax", "argmax", "prod", "any") + (("mean", "std", "norm", "logsumexp") if t in types else ()):
@@ -126,7 +178,7 @@ def calls_of_torch(group):
                 calls[f"fft {n} {t}"] = lambda n=n, t=t: torch.fft.fft(random(20, n, of=t).to(torch.complex64 if t == "f32" else torch.complex128))
         for n in (64, 120, 512):
             calls[f"fft2 {n}"] = lambda n=n: torch.fft.ifft2(torch.fft.fft2(random(n, n)))
-            calls[f"fft f16 {n}"] = lambda: torch.fft.rfft(random(8, 512, of="f16"))
+        calls["fft f16"] = lambda: torch.fft.rfft(random(8, 512, of="f16"))
     if group == "linalg":
         for t in ("f32", "f64"):
             for n in (30, 200, 600):
@@ -150,7 +202,6 @@ def calls_of_torch(group):
         calls["softmax"] = lambda: torch.sparse.softmax((random(300, 300) * (random(300, 300) > 1)).to_sparse(), 1)
         calls["bsr"] = lambda: (random(320, 320, of="f16")).to_sparse_bsr((32, 32)) @ random(320, 64, of="f16")
     if group == "compiled":
-        make = torch.compile(lambda f, x: f(x))
         functions = {"softmax": lambda x: torch.softmax(x, 1), "layer_norm": lambda x: F.layer_norm(x, (x.shape[1],)), "sum": lambda x: x.sum(0), "transpose": lambda x: (x.t() + 1).contiguous(), "cumsum": lambda x: x.cumsum(1), "sort": lambda x: x[:, :100].sort(1)[0], "product": lambda x: torch.relu(x @ x.t())}
         for name, f in functions.items():
             for t in ("f32", "f16"):
@@ -191,23 +242,27 @@ def calls_of_cupy():
     return calls, cp.cuda.Stream.null.synchronize
 
 
-GROUPS = ("reduce", "norm", "sort", "scan", "index", "flash", "efficient", "cudnn", "gemm", "conv", "fft", "linalg", "sparse", "compiled", "jax", "cupy")
+GROUPS = ("public", "reduce", "norm", "sort", "scan", "index", "flash", "efficient", "cudnn", "gemm", "conv", "fft", "linalg", "sparse", "compiled", "jax", "cupy")
 
 
 def main():
-    group = sys.argv[1]
+    group = sys.argv[1] if len(sys.argv) > 1 else ""
     if group not in GROUPS:
         sys.exit(f"groups: {', '.join(GROUPS)}")
     calls, wait = calls_of_jax() if group == "jax" else calls_of_cupy() if group == "cupy" else calls_of_torch(group)
+    unknown = [name for name in sys.argv[2:] if name not in calls]
+    if unknown:
+        sys.exit(f"no call {unknown[0]!r} in {group}: {', '.join(calls)}")
+    chosen = {name: calls[name] for name in sys.argv[2:] or calls}
     ran = 0
-    for name, call in calls.items():
+    for name, call in chosen.items():
         try:
             call()
             wait()
             ran += 1
         except Exception as error:  # a kernel that this build does not have
             print(f"left out {group} {name}: {str(error).splitlines()[0][:100] if str(error) else type(error).__name__}")
-    print(f"{group}: ran {ran} of {len(calls)}")
+    print(f"{group}: ran {ran} of {len(chosen)}")
 
 
 main()
