@@ -60,6 +60,13 @@ Opcode opcode_of(std::string_view text) {
   return op;
 }
 
+/// True if a function leaves a register as it was. [Seen: functions that ptxas 13.0 compiles for sm_75, 80, 90, 100 and 120 save
+/// those of these that they write, of which R167 is the last. R20 and R21 are the address to return to.]
+constexpr bool is_kept_by_calls(std::uint32_t r) {
+  return r == 1 || r == 2 || (r >= 16 && r <= 19) || (r >= 22 && r <= 31) ||
+         (r >= 32 && r < 168 && (r & 4) != 0);
+}
+
 Lowering::Lowering(Module const& module, Function const& function) : module_(module), function_(function) {
   program_.name = function.name;
   program_.language = "SASS";
@@ -91,8 +98,11 @@ Lowered Lowering::run() {
   ptx::Flow const flow = ptx::flow_of(program_);
   std::vector<bool> const needed = ptx::needed_registers(program_, flow);
   std::set<std::string> assumed;
+  bool keeps = false;  // whether a verdict may need what a call keeps
+  for (std::uint32_t r = 0; r < first_uniform; ++r) keeps = keeps || (is_kept_by_calls(r) && needed[r]);
   for (std::size_t k = 0; k < forms_.size(); ++k) {
     UsedForm const& used = forms_[k];
+    if (used.name == "CALL.ABS" && keeps) assumed.emplace(used.name);
     std::size_t const last = k + 1 < forms_.size() ? forms_[k + 1].first : program_.steps.size();
     for (std::size_t s = used.first; s < last && !used.name.empty(); ++s) {
       ptx::Step const& step = program_.steps[s];
@@ -440,17 +450,10 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
   return true;
 }
 
-/// True if a function leaves a register as it was. [Seen: functions that ptxas 13.0 compiles for sm_75, 80, 90, 100 and 120 save
-/// those of these that they write, of which R167 is the last. R20 and R21 are the address to return to.]
-constexpr bool is_kept_by_calls(std::uint32_t r) {
-  return r == 1 || r == 2 || (r >= 16 && r <= 19) || (r >= 22 && r <= 31) ||
-         (r >= 32 && r < 168 && (r & 4) != 0);
-}
-
-/// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it. The others are written,
-/// too, so that a verdict that needs them names CALL.ABS as assumed.
+/// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it.
 void Lowering::external_call() {
-  for (std::uint32_t r = 0; r < 255; ++r) write(r, is_kept_by_calls(r) ? reg(r) : any(32), 32);
+  for (std::uint32_t r = 0; r < 255; ++r)
+    if (!is_kept_by_calls(r)) write(r, any(32), 32);
   for (std::uint32_t r = 0; r < 36; ++r) write(first_uniform + r, any(32), 32);
   for (std::uint32_t r = first_predicate; r < registers; ++r) write(r, any(1), 1);
 }
