@@ -624,7 +624,9 @@ void Lowering::absolute(Instruction const& i, Opcode const& op) {
 /// P2R R, PR, a, mask: the predicates as bits, where the mask has them, else bits of a.
 void Lowering::predicates_to_word(Instruction const& i, Opcode const& op) {
   Operand const& m = operand(i, 3);
-  if (i.operands.size() != 4 || m.kind != Kind::immediate || !op.modifiers.empty()) return unknown(i, op);
+  if (i.operands.size() != 4 || m.kind != Kind::immediate || !op.modifiers.empty() || m.value > 0x7f ||
+      operand(i, 1).text != (op.uniform ? "UPR" : "PR"))
+    return unknown(i, op);
   form("P2R");
   Source value = table2(8, word(operand(i, 2)), constant(~m.value & ones32), 32);
   std::uint32_t const first = op.uniform ? first_uniform_predicate : first_predicate;
@@ -641,8 +643,9 @@ void Lowering::word_to_predicates(Instruction const& i, Opcode const& op) {
   unsigned byte = 0;
   if (from.text.find(".B") != std::string_view::npos)
     byte = static_cast<unsigned>(from.text[from.text.find(".B") + 2] - '0');
-  if (i.operands.size() != 3 || m.kind != Kind::immediate || !op.modifiers.empty() || byte > 3) {
-    for (std::uint32_t k = 0; k < 7; ++k) write(first_predicate + k, any(1), 1);
+  if (i.operands.size() != 3 || m.kind != Kind::immediate || !op.modifiers.empty() || byte > 3 ||
+      operand(i, 0).text != "PR") {
+    for (std::uint32_t r = first_predicate; r < registers; ++r) write(r, any(1), 1);
     return;
   }
   form("R2P");

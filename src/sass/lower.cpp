@@ -273,6 +273,13 @@ void Lowering::end_block(std::int32_t taken, std::int32_t next, std::optional<So
   program_.blocks[static_cast<std::size_t>(block_)].last = static_cast<std::uint32_t>(program_.steps.size());
 }
 
+/// True if an instruction may write a predicate: one of its operands, or any of R2P and of a call.
+bool Lowering::may_write(Instruction const& i, Operand const& predicate) {
+  return i.opcode.starts_with("R2P") || i.opcode.starts_with("CALL") ||
+         std::any_of(i.operands.begin(), i.operands.end(),
+                     [&](Operand const& o) { return o.kind == predicate.kind && o.reg == predicate.reg; });
+}
+
 void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
   context_ = context;
   block_ = blocks_[{context, index}];
@@ -290,7 +297,8 @@ void Lowering::lower_block(std::uint32_t context, std::uint32_t index) {
       o.kind = i.guard, o.reg = i.guard_reg, o.negated = i.guard_negated;
       Source const g = truth(o);
       if (g.constant && g.value == 0) continue;  // @!PT: never
-      if (!g.constant) guard_ = g;
+      // An instruction with several results may write its guard first.
+      if (!g.constant) guard_ = may_write(i, o) ? emit(Action::copy, 1, g) : g;
     }
     if (++lowered_ > most_lowered)
       return refuse(
@@ -450,12 +458,15 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
   return true;
 }
 
-/// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it.
+/// A function outside of the section, as vprintf: registers that the ABI lets it change are not known after it. A warp has one set of
+/// uniform registers, so that they change for lanes that do not call it, too.
 void Lowering::external_call() {
   for (std::uint32_t r = 0; r < 255; ++r)
     if (!is_kept_by_calls(r)) write(r, any(32), 32);
+  for (std::uint32_t r = first_predicate; r < first_uniform_predicate; ++r) write(r, any(1), 1);
+  guard_.reset();
   for (std::uint32_t r = 0; r < 36; ++r) write(first_uniform + r, any(32), 32);
-  for (std::uint32_t r = first_predicate; r < registers; ++r) write(r, any(1), 1);
+  for (std::uint32_t r = first_uniform_predicate; r < registers; ++r) write(r, any(1), 1);
 }
 
 void Lowering::instruction(Instruction const& i, Opcode const& op) {

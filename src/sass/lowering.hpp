@@ -55,6 +55,7 @@ class Lowering {
   [[nodiscard]] std::vector<Parameter> parts_read(std::uint64_t base) const;
   void add_parameter(Parameter p, bool part, std::string name = {});
   std::int32_t block_at(std::uint32_t context, std::uint32_t index);
+  static bool may_write(Instruction const& i, Operand const& predicate);
   void lower_block(std::uint32_t context, std::uint32_t index);
   /// Ends the block if the instruction does; false: it goes on.
   bool control(Instruction const& i, Opcode const& op, std::uint32_t index);

@@ -249,6 +249,27 @@ TEST(SassLower, PredicatesKeptInBitsOfARegister) {
       64U);
 }
 
+TEST(SassLower, AGuardIsReadBeforeTheInstructionWritesIt) {
+  std::string const start =
+      "ISETP.LT.U32.AND P0, PT, R0, 0xd, PT\nISETP.NE.AND P1, PT, RZ, RZ, PT\nIMAD.SHL.U32 R9, R0, 0x4, RZ\n"
+      "IMAD.SHL.U32 R21, R0, 0x80, RZ\nMOV R5, 0x2\n";
+  EXPECT_EQ(r9_of_lane(start + "@P0 IADD3 R9, P0, R21, 0x4, RZ", 5), 644U);
+  EXPECT_EQ(r9_of_lane(start + "@P0 IADD3 R9, P0, R21, 0x4, RZ", 13), 52U);
+  EXPECT_EQ(r9_of_lane(start + "@P0 LOP3.LUT P0, R9, R21, 0x80, RZ, 0xc0, !PT", 4), 0U);
+  for (std::string const write : {"@P0 R2P PR, R5, 0x3", "@P0 ISETP.GE.U32.AND P0, P1, R0, 0x20, PT"}) {
+    EXPECT_EQ(r9_of_lane(start + write + "\nSEL R9, R21, RZ, P1", 12), 12U * 128) << write;
+    EXPECT_EQ(r9_of_lane(start + write + "\nSEL R9, R21, RZ, P1", 13), 0U) << write;
+  }
+}
+
+TEST(SassLower, AWarpHasOneSetOfUniformRegisters) {
+  EXPECT_TRUE(knows_r9("UMOV UR4, 0x4\nMOV R9, UR4"));
+  EXPECT_FALSE(
+      knows_r9("ISETP.LT.U32.AND P0, PT, R0, 0xd, PT\nUMOV UR4, 0x4\nMOV R17, R0\n@P0 CALL.ABS.NOINC R4\n"
+               "ISETP.LT.U32.AND P1, PT, R17, 0xd, PT\nMOV R9, UR4\nSEL R9, RZ, R9, P1"))
+      << "also in lanes that do not call";
+}
+
 TEST(SassLower, FunctionsOutsideOfTheDumpKeepSomeRegisters) {
   for (std::string const r : {"R2", "R16", "R31", "R36", "R47"})
     EXPECT_EQ(r9_of_lane("MOV " + r + ", R0\nCALL.ABS.NOINC R4\nMOV R9, " + r, 5), 5U) << r;
