@@ -187,9 +187,10 @@ class Decision {
       Iterations const* const all = iterations(counter);
       return all == nullptr ? std::uint64_t{0} : all->size();
     };
-    auto const surely_in = [this](unsigned warp, std::vector<Assumption> const& assumptions) {
+    auto const surely_in = [this](unsigned warp, std::int32_t place,
+                                  std::vector<Assumption> const& assumptions) {
       number_ = warp;
-      return surely(assumptions);
+      return surely(place, assumptions);
     };
     auto const over = [this](std::uint64_t steps) {
       extra_steps_ += steps;
@@ -571,15 +572,27 @@ class Decision {
     residues_.add(assumptions, wavefronts, [&](Id atom) { return parameter_at(atom); });
   }
 
-  /// Lanes that execute these values in one execution: low bits of parameters, each of another one, and iterations.
-  std::uint32_t surely(std::vector<Assumption> const& assumptions) {
+  /// Lanes that may have the value of an iteration of a loop at a place, and those that surely do.
+  struct InIteration {
+    std::uint32_t may = ~0U, surely = 0;
+  };
+  /// Within the loop those that execute the iteration; behind it those that leave it there, which is known of the last one alone.
+  InIteration in_iteration(std::int32_t place, Id counter, Iterations const& all, std::uint64_t k) const {
+    if (k >= all.size()) return {0, 0};
+    for (std::int32_t l = place; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+      if (execution_.counters[static_cast<std::size_t>(l)] == counter) return {~0U, all[k]};
+    return k + 1 == all.size() ? InIteration{~0U, all[k]} : InIteration{~all[k + 1], 0};
+  }
+
+  /// Lanes that have these values at a place in one execution: low bits of parameters, each of another one, and iterations.
+  std::uint32_t surely(std::int32_t place, std::vector<Assumption> const& assumptions) {
     std::set<Id> used;
     std::uint32_t lanes = ~0U;
     for (Assumption const& a : assumptions) {
       if (a.truth) return 0;
       std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
       if (Iterations const* const all = a.bits >= 64 ? iterations(a.atom) : nullptr)
-        lanes &= a.value < all->size() ? (*all)[a.value] : 0;
+        lanes &= in_iteration(place, a.atom, *all, a.value).surely;
       else if (auto const parameter = free_parameter(a.atom, low);
                !parameter || !used.insert(*parameter).second)
         return 0;
@@ -616,7 +629,7 @@ class Decision {
     bool const least = tried_alone && one.wavefronts == most_of(m, 1);
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
-    bool const sure = (active & ~surely(assumptions)) == 0;
+    bool const sure = (active & ~surely(access.loop, assumptions)) == 0;
     one.reached = access.exact && certain && (sure || least) && same_residue && whole && !m.atomic;
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
@@ -659,7 +672,7 @@ class Decision {
     std::uint32_t const within = access.exact ? surely_within(access.loop, assumptions) : 0;
     out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
     out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
-    out.sure = (active & ~surely(assumptions)) == 0;
+    out.sure = (active & ~surely(access.loop, assumptions)) == 0;
     for (auto const& [atom, factor] : v.terms)
       out.zeros =
           std::min(out.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
@@ -740,7 +753,8 @@ class Decision {
         return bound_by_bank(warp, access, m, assumptions, cases, request);
       }
       for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
-        values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
+        if (domain || in_iteration(access.loop, request.atom, *all, i).may != 0)
+          values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
     }
     if (cases.tried + values.size() > most_cases) {
       request.reason += fmt::format("; more than {} cases", most_cases);
@@ -945,20 +959,24 @@ class Decision {
         (!bounded || (*least >= array.first && *top + sum.last + sum.most + unit <= array.bytes)) &&
         std::all_of(sum.counters.begin(), sum.counters.end(),
                     [&](Sum::Counter const& c) { return c.factor % unit == 0; });
-    std::uint32_t const certain = access.exact ? surely(assumptions) : 0;
+    std::uint32_t const certain = access.exact ? surely(access.loop, assumptions) : 0;
     auto const some = [&](std::uint32_t lanes, std::uint32_t of) { return !lanes_in(m, lanes, of).empty(); };
-    for (std::uint64_t c = 0; c < (steady ? 1 : sum.cases) && (bounded || aligned || apart); ++c) {
+    bool checked = false;
+    for (std::uint64_t c = 0; c < sum.cases && !(steady && checked) && (bounded || aligned || apart); ++c) {
       std::vector<Assumption> now = assumptions;
       std::uint64_t rest = c, moved = 0;
-      std::uint32_t run = certain, outside = 0, beyond = 0, odd = 0;
+      std::uint32_t run = certain, can = ~0U, outside = 0, beyond = 0, odd = 0;
       std::array<std::uint64_t, 32> offsets{};
       for (Sum::Counter const& counter : sum.counters) {
         std::uint64_t const k = rest % counter.all->size();
         rest /= counter.all->size();
         now.push_back({counter.atom, false, 64, k});
         moved += counter.factor * k;
-        run &= (*counter.all)[k];
+        InIteration const lanes = in_iteration(access.loop, counter.atom, *counter.all, k);
+        run &= lanes.surely, can &= lanes.may;
       }
+      if (can == 0) continue;
+      checked = true;
       for (unsigned l = 0; l < 32; ++l) {
         std::uint64_t const at = v.lane[l] + moved & 0xffffffff;
         if (bounded && (at < array.first || at + sum.most + unit > array.bytes)) outside |= 1U << l;
@@ -967,7 +985,7 @@ class Decision {
         offsets[l] = at;
       }
       LaneTruths here = guard;
-      if (!some(warp.present() & ~here.no, outside | odd)) continue;
+      if (!some(can & warp.present() & ~here.no, outside | odd)) continue;
       bool const again = !sum.counters.empty() && (guard.rest() & warp.present()) != 0;
       if (again && spent() <= options_.steps) {  // the condition in this iteration
         Warp& scratch = this->scratch();
@@ -975,7 +993,7 @@ class Decision {
         here = scratch.truth(access.guard);
       }
       if (m.instruction->matrices != 0 && run != ~0U) run = 0;
-      std::uint32_t const may = warp.present() & ~here.no;
+      std::uint32_t const may = can & warp.present() & ~here.no;
       std::uint32_t does = warp.present() & here.yes & run;
       if (m.instruction->matrices != 0 && does != warp.present()) does = 0;
       if (some(may, outside)) cases.in_bounds = std::nullopt;

@@ -516,7 +516,7 @@ class OperandDecision {
   bool executes(std::vector<Assumption> const& assumptions, std::optional<std::uint64_t> base,
                 std::uint32_t lanes) {
     if (!done_.exact || !exists()) return false;
-    std::uint32_t const sure = kernel_.surely(warp_, assumptions) & lanes;
+    std::uint32_t const sure = kernel_.surely(warp_, done_.loop, assumptions) & lanes;
     Warp& warp = under(assumptions, base);
     if ((warp.truth(done_.guard).yes & warp.present() & sure) != 0) return true;
     std::vector<Id> const elected = leaders();

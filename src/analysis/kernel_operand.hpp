@@ -31,7 +31,7 @@ struct ExecutedKernel {
   /// The number of iterations of a counter's loop in a warp; 0: not known.
   std::function<std::uint64_t(unsigned warp, Id counter)> iterations;
   /// Lanes of a warp that execute these values in one execution.
-  std::function<std::uint32_t(unsigned warp, std::vector<ptx::Assumption> const&)> surely;
+  std::function<std::uint32_t(unsigned warp, std::int32_t place, std::vector<ptx::Assumption> const&)> surely;
   /// True if the limit of steps is reached. Takes the steps since the last call.
   std::function<bool(std::uint64_t steps)> over;
 };

@@ -124,6 +124,51 @@ TEST(KernelWitness, AddressesMayComeFromAnotherLane) {
   EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
 }
 
+/// `step` times the lane's number is taken from 4 + `step` * `trips` times it in each of so many iterations; the loop is left with 4 a lane.
+std::string rows_behind_a_loop(unsigned step, unsigned trips, std::string const& more = "") {
+  return "mul.lo.u32 %r5, %r1, " + std::to_string(4 + step * trips) +
+         "; mov.u32 %r6, 0;\nL: mad.lo.u32 %r5, %r1, -" + std::to_string(step) + ", %r5; " + more +
+         " add.u32 %r6, %r6, 1; setp.ne.u32 %p1, %r6, " + std::to_string(trips) +
+         "; @%p1 bra L;\nadd.u32 %r7, %r2, %r5; ld.shared.u32 %r8, [%r7];";
+}
+
+TEST(Kernel, BehindALoopItsLastIterationCounts) {
+  KernelOptions const warp{.block = std::array<std::uint32_t, 3>{32, 1, 1}};
+  KernelAccess const a = one(rows_behind_a_loop(124, 2), warp);
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  EXPECT_TRUE(a.reached);
+  EXPECT_EQ(a.layout, "32:4");
+  // Far beyond the array in the first iteration, which no lane leaves.
+  KernelAccess const far = one(rows_behind_a_loop(4096, 3), warp);
+  EXPECT_EQ(far.in_bounds, true) << far.bounds_reason;
+  // Misaligned by 4 bytes in each iteration, so also in the last.
+  KernelAccess const odd =
+      one("mad.lo.u32 %r5, %r1, 8, 4; mov.u32 %r6, 0;\nL: add.u32 %r5, %r5, 8; add.u32 %r6, %r6, 1; "
+          "setp.ne.u32 %p1, %r6, 5; "
+          "@%p1 bra L;\nadd.u32 %r7, %r2, %r5; ld.shared.v2.u32 {%r8, %r9}, [%r7];",
+          warp);
+  EXPECT_EQ(odd.aligned, false);
+  // Within the loop each iteration counts.
+  auto const both =
+      decided(rows_behind_a_loop(124, 2, "add.u32 %r7, %r2, %r5; st.shared.u32 [%r7], %r1;"), warp);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].wavefronts, 32U);
+  EXPECT_TRUE(both[0].reached);
+  EXPECT_EQ(both[1].wavefronts, 1U);
+}
+
+TEST(Kernel, LanesThatLeaveALoopApartShowNoBound) {
+  // Lanes 0 to 15 leave after the first iteration with 128 bytes a lane, the others after the second with 4: 16 wavefronts.
+  KernelAccess const a =
+      one("mul.lo.u32 %r5, %r1, 252; mov.u32 %r6, 0;\nL: mad.lo.u32 %r5, %r1, -124, %r5; add.u32 %r6, %r6, "
+          "16; setp.ge.u32 "
+          "%p1, %r1, %r6; @%p1 bra L;\nadd.u32 %r7, %r2, %r5; ld.shared.u32 %r8, [%r7];",
+          {.block = std::array<std::uint32_t, 3>{32, 1, 1}});
+  EXPECT_GE(a.wavefronts.value_or(32), 16U);
+  EXPECT_FALSE(a.reached && a.wavefronts != 16U) << a.wavefronts.value_or(0);
+}
+
 TEST(Kernel, APredicateOfAShuffleIsThatItsLaneLiesWithinTheSegment) {
   struct Case {
     char const* shuffle;
