@@ -939,6 +939,26 @@ class Decision {
     return {array.first, bytes, options_.shared_bytes ? bytes + array.padding : 0};
   }
 
+  /// Addresses of the lanes of an access, in bytes of their window, and the lanes at fault, a bit a lane.
+  struct Starts {
+    std::array<std::uint64_t, 32> bytes{};
+    std::uint32_t outside = 0;  ///< may end outside what is known to be the array's
+    std::uint32_t beyond = 0;   ///< ends behind all that may be the array's
+    std::uint32_t odd = 0;      ///< starts at no multiple of its size
+  };
+  /// `moved`: what the iteration adds. `most`: what the rest of the sum adds at most. `unit`: bytes of a lane.
+  static Starts starts(Lanes const& v, std::uint64_t moved, Extent const& array, bool bounded,
+                       std::uint64_t most, std::uint64_t unit) {
+    Starts out;
+    for (unsigned l = 0; l < 32; ++l) {
+      std::uint64_t const at = out.bytes[l] = v.lane[l] + moved & 0xffffffff;
+      if (bounded && (at < array.first || at + most + unit > array.bytes)) out.outside |= 1U << l;
+      if (bounded && array.end != 0 && at + unit > array.end) out.beyond |= 1U << l;
+      if (at % unit != 0) out.odd |= 1U << l;
+    }
+    return out;
+  }
+
   /// Alignment, and bounds of the array, over all iterations of loops whose number is known.
   void check_faults(ExecutedAccess const& access, Warp& warp, MemoryAccess const& m, Lanes const& v,
                     LaneTruths const& guard, std::vector<Assumption> const& assumptions, Cases& cases,
@@ -965,8 +985,7 @@ class Decision {
     for (std::uint64_t c = 0; c < sum.cases && !(steady && checked) && (bounded || aligned || apart); ++c) {
       std::vector<Assumption> now = assumptions;
       std::uint64_t rest = c, moved = 0;
-      std::uint32_t run = certain, can = ~0U, outside = 0, beyond = 0, odd = 0;
-      std::array<std::uint64_t, 32> offsets{};
+      std::uint32_t run = certain, can = ~0U;
       for (Sum::Counter const& counter : sum.counters) {
         std::uint64_t const k = rest % counter.all->size();
         rest /= counter.all->size();
@@ -977,15 +996,10 @@ class Decision {
       }
       if (can == 0) continue;
       checked = true;
-      for (unsigned l = 0; l < 32; ++l) {
-        std::uint64_t const at = v.lane[l] + moved & 0xffffffff;
-        if (bounded && (at < array.first || at + sum.most + unit > array.bytes)) outside |= 1U << l;
-        if (bounded && array.end != 0 && at + unit > array.end) beyond |= 1U << l;
-        if (aligned ? at % unit != 0 : apart) odd |= 1U << l;
-        offsets[l] = at;
-      }
+      Starts const at = starts(v, moved, array, bounded, sum.most, unit);
+      std::uint32_t const odd = aligned ? at.odd : apart ? ~0U : 0U;
       LaneTruths here = guard;
-      if (!some(can & warp.present() & ~here.no, outside | odd)) continue;
+      if (!some(can & warp.present() & ~here.no, at.outside | odd)) continue;
       bool const again = !sum.counters.empty() && (guard.rest() & warp.present()) != 0;
       if (again && spent() <= options_.steps) {  // the condition in this iteration
         Warp& scratch = this->scratch();
@@ -996,12 +1010,12 @@ class Decision {
       std::uint32_t const may = can & warp.present() & ~here.no;
       std::uint32_t does = warp.present() & here.yes & run;
       if (m.instruction->matrices != 0 && does != warp.present()) does = 0;
-      if (some(may, outside)) cases.in_bounds = std::nullopt;
+      if (some(may, at.outside)) cases.in_bounds = std::nullopt;
       if (some(may, odd)) cases.aligned = false;
       // If the block is not known, only its first warp surely exists.
       bool const exists = !launch_.any_multiple || number_ == 0;
-      if (!sum.others && exists) note_outside(lanes_in(m, does, beyond), offsets, symbol, array);
-      cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, offsets, aligned);
+      if (!sum.others && exists) note_outside(lanes_in(m, does, at.beyond), at.bytes, symbol, array);
+      cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, at.bytes, aligned);
     }
   }
 

@@ -957,7 +957,11 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   // A lane that the warp lacks, or that does not execute the shuffle, gives any value.
   LaneTruths const on = truth(l.args[3]);
   if (on.stuck) return {Lanes::State::stuck, on.why};
-  bool const exact = l.offset != 0;
+  // A lane that has left a loop around it, or ended in it, does not execute it any more.
+  bool exact = l.offset != 0;
+  for (std::int32_t loop = l.loop; exact && loop >= 0;
+       loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
+    exact = exits_together(loop);
   std::uint32_t const together = on.atom != 0 ? on.rest() : 0, readers = present_ & ~on.no;
   auto const gives = [&](unsigned from, unsigned to) {
     if (from == to) return true;

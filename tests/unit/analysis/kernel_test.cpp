@@ -158,6 +158,21 @@ TEST(Kernel, BehindALoopItsLastIterationCounts) {
   EXPECT_EQ(both[1].wavefronts, 1U);
 }
 
+TEST(Kernel, ALaneThatHasLeftALoopGivesAnyValue) {
+  auto const in_bounds = [](std::string const& last, std::string const& more = "") {
+    KernelAccess const a = one("mov.u32 %r5, 0; mov.u32 %r9, 0;\nL: " + more +
+                                   " shfl.sync.idx.b32 %r6, %r9, 12, 31, -1; and.b32 %r7, %r6, 31;\n"
+                                   "mad.lo.u32 %r7, %r7, 592, %r2; st.shared.u32 [%r7], %r1; add.u32 %r5, "
+                                   "%r5, 1; setp.lt.u32 %p1, %r5, " +
+                                   last + "; @%p1 bra L;",
+                               {.block = std::array<std::uint32_t, 3>{32, 1, 1}});
+    return a.in_bounds;
+  };
+  EXPECT_EQ(in_bounds("4"), true) << "all lanes leave it together";
+  EXPECT_EQ(in_bounds("%r1"), std::nullopt) << "lane 12 leaves it after 12 iterations";
+  EXPECT_EQ(in_bounds("4", "setp.eq.u32 %p2, %r5, %r1; @%p2 ret;"), std::nullopt) << "lanes 0 to 3 end in it";
+}
+
 TEST(Kernel, LanesThatLeaveALoopApartShowNoBound) {
   // Lanes 0 to 15 leave after the first iteration with 128 bytes a lane, the others after the second with 4: 16 wavefronts.
   KernelAccess const a =
