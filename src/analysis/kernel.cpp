@@ -179,6 +179,14 @@ class Decision {
     return out;
   }
 
+  /// True if a verdict may rest on a shuffle whose source lane is not known to execute it; after run() and operands().
+  [[nodiscard]] bool assumes_sources() const {
+    auto const does = [](auto const& warp) { return warp->assumes_sources(); };
+    return std::any_of(bases_.begin(), bases_.end(), does) ||
+           std::any_of(scratches_.begin(), scratches_.end(),
+                       [&](auto const& one) { return does(one.second); });
+  }
+
   /// The operands that no lane accesses itself; after run() or list().
   std::vector<KernelOperand> operands(std::string const& refused) {
     if (!refused.empty() || program_.operands.empty()) return list_operands(module_, program_, refused);
@@ -1330,6 +1338,7 @@ KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, p
                             KernelOptions const& options, bool shape_needed) {
   KernelReport report;
   report.kernel = f.name;
+  report.sass = program.language == "SASS";
   auto const [launch, warps, refused] = kernel_detail::launch_of(f, options, shape_needed);
   report.refused = refused;
   if (refused.empty())
@@ -1339,6 +1348,9 @@ KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, p
   report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
   if (options.fixes) report.fixes = decision.fixes();
   report.operands = decision.operands(report.refused);
+  if (decision.assumes_sources())
+    report.assumed.emplace_back(report.sass ? "SHFL from a lane that is not known to execute it"
+                                            : "shfl from a lane that is not known to execute it");
   return report;
 }
 
@@ -1355,8 +1367,7 @@ KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kern
                            KernelOptions const& options) {
   KernelReport report =
       decide_program(module.source, kernel.head, kernel.program, options, needs_block(kernel, options));
-  report.sass = true;
-  report.assumed = kernel.assumed;
+  report.assumed.insert(report.assumed.begin(), kernel.assumed.begin(), kernel.assumed.end());
   return report;
 }
 

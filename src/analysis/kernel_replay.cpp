@@ -141,8 +141,10 @@ Replay::Values Replay::shuffled(Leaf const& l) {
                             static_cast<std::uint32_t>(c[lane]));
     bool const gives = l.offset != 0 && on[from] != 0 && (warp_.present() >> from & 1) != 0;
     bool const reads = on[lane] != 0 && (warp_.present() >> lane & 1) != 0;
-    // A lane that does not execute the shuffle gives any value.
+    // A lane that does not execute the shuffle gives any value. Where it is assumed to, there is no such execution.
     certain_ = certain_ && (from == lane || gives || !reads);
+    bool const exists = (warp_.present() >> from & 1) != 0;
+    valid_ = valid_ && (from == lane || gives || !reads || !exists || !warp_.assumes_sources());
     out[lane] = from == lane || gives ? v[from] : inputs_.random();
   }
   return out;

@@ -94,7 +94,7 @@ void Runs::place_arrays(Inputs& inputs) const {
 /// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it. A loop that goes
 /// on for long is left like a branch on an open value.
 void Runs::run(unsigned warp, Inputs inputs) {
-  if (needed_.empty()) needed_ = ptx::needed_registers(program_, flow_);
+  if (needed_.empty()) needed_ = ptx::needed_bits(program_, flow_);
   registers_.resize(program_.widths.size());
   for (Word& w : registers_) w.open = ~0U;
   place_arrays(inputs);
@@ -147,7 +147,7 @@ std::vector<std::uint32_t> const& Runs::written_after(std::uint32_t branch) {
     seen[b] = true;
     for (std::uint32_t const next : ptx::successors(program_.blocks[b])) work.push_back(next);
     for (std::uint32_t i = program_.blocks[b].first; i < program_.blocks[b].last; ++i)
-      if (std::int32_t const d = program_.steps[i].dst; d >= 0 && needed_[static_cast<std::size_t>(d)])
+      if (std::int32_t const d = program_.steps[i].dst; d >= 0 && needed_[static_cast<std::size_t>(d)] != 0)
         at->second.push_back(static_cast<std::uint32_t>(d));
   }
   return at->second;
@@ -178,7 +178,7 @@ void Runs::run_block(std::uint32_t block, std::uint32_t lanes, Inputs& inputs, u
     Step const& s = program_.steps[i];
     if (s.action == Action::access)
       access(s.extra, lanes, inputs, warp);
-    else if (s.dst >= 0 && needed_[static_cast<std::size_t>(s.dst)])
+    else if (s.dst >= 0 && needed_[static_cast<std::size_t>(s.dst)] != 0)
       step(s, lanes, inputs, warp);
   }
   ++steps_;

@@ -86,7 +86,7 @@ class Runs {
   ptx::Launch const& launch_;
   std::vector<std::unique_ptr<ptx::Warp>> const& warps_;
   CostOf cost_of_;
-  std::vector<bool> needed_{};
+  std::vector<std::uint64_t> needed_{};  ///< bits of each register
   std::vector<Word> registers_{};
   std::vector<Seen> seen_{};
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch

@@ -114,7 +114,7 @@ bool speaks_of_banks(Obligation const& o) {
 }
 
 /// Notes of the layouts, the fragment or the dump of an obligation, each once.
-std::vector<std::string> notes_of(Obligation const& o) {
+std::vector<std::string> notes_of(Obligation const& o, ObligationReport const& r) {
   std::vector<Mapping const*> maps;
   if (auto const* hold = std::get_if<AccessesHold>(&o.what)) maps = {&hold->map};
   if (auto const* equal = std::get_if<FunctionsEqual>(&o.what)) maps = {&equal->left, &equal->right};
@@ -125,11 +125,11 @@ std::vector<std::string> notes_of(Obligation const& o) {
   if (auto const* conversion = std::get_if<ConversionHolds>(&o.what)) maps = {&conversion->map};
   std::vector<std::string> notes;
   if (auto const* tv = std::get_if<ThreadValuesHold>(&o.what)) notes = tv->named.notes;
-  if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && hold->sass) {
+  if (auto const* hold = std::get_if<KernelHolds>(&o.what); hold != nullptr && hold->sass)
     notes = hold->sass->module.notes;
-    if (std::string assumed = assumed_in_words(hold->sass->kernels[hold->function].assumed); !assumed.empty())
+  if (r.kernel)
+    if (std::string assumed = assumed_in_words(r.kernel->assumed); !assumed.empty())
       notes.push_back(std::move(assumed));
-  }
   for (Mapping const* map : maps)
     for (std::string const& note : map->notes)
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -189,7 +189,7 @@ Json to_json(Obligation const& o, ObligationReport const& r) {
     for (FlowExpectation const& e : hold->expectations) expect.push_back(e.text);
     out["flow"] = swizproof::to_json(*r.flow, hold->kernel, hold->launch, expect);
   }
-  if (std::vector<std::string> const notes = notes_of(o); !notes.empty()) out["notes"] = notes;
+  if (std::vector<std::string> const notes = notes_of(o, r); !notes.empty()) out["notes"] = notes;
   for (auto const& [key, text] : o.about) out["about"][key] = text;
   if (!r.accesses.empty()) {
     out["accesses"] = Json::array();
@@ -284,7 +284,7 @@ void print(Obligation const& o, ObligationReport const& r, std::size_t width, St
   }
   std::string const expected = o.expect_refuted ? fmt::format("found {}, as expected; ", name(r.found)) : "";
   bool const holds = std::holds_alternative<Proved>(r.outcome);
-  std::vector<std::string> const notes = notes_of(o);
+  std::vector<std::string> const notes = notes_of(o, r);
   if (style.brief() && holds && notes.empty()) return;
   std::string const pad(7 - name(r.outcome).size(), ' ');
   std::string const by = (r.engines.empty() ? "" : names_of(r.engines) + ", ") + duration(r.seconds);

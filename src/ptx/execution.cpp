@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -116,7 +117,7 @@ class Executor {
   }
   /// A value where the truth that chooses it is known: registers that two guarded instructions write.
   Id in_case(Id value, Id condition, bool is) {
-    if (is_constant(value) || node(value).op == Op::variable) return value;
+    if (is_constant(value) || (node(value).op == Op::variable && !is_load(value))) return value;
     Known known;
     known.most_terms = 40;
     return know(condition, is, known) ? under(value, known, 0) : value;
@@ -215,11 +216,11 @@ class Executor {
   // ------------------------------------------------------------------------------------- definitions and joins
 
   void collect_definitions() {
-    needed_ = needed_registers(program_, flow_);
+    needed_ = needed_bits(program_, flow_);
     blocks_of_.resize(needed_.size());
     for (Id const b : flow_.order)
       for (std::uint32_t s = program_.blocks[b].first; s < program_.blocks[b].last; ++s)
-        if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed_[static_cast<std::size_t>(d)])
+        if (std::int32_t const d = program_.steps[s].dst; d >= 0 && needed_[static_cast<std::size_t>(d)] != 0)
           if (auto& list = blocks_of_[static_cast<std::size_t>(d)]; list.empty() || list.back() != b)
             list.push_back(b);
   }
@@ -434,7 +435,7 @@ class Executor {
         if (o.size) out_.operands[step.extra].size = value(*o.size, block, 32);
         continue;
       }
-      if (step.dst < 0 || !needed_[static_cast<std::size_t>(step.dst)]) continue;
+      if (step.dst < 0 || needed_[static_cast<std::size_t>(step.dst)] == 0) continue;
       auto const d = static_cast<std::uint32_t>(step.dst);
       Id const result = run_step(step, block);
       if (stamp_[d] != static_cast<std::int32_t>(block)) written.push_back(d);
@@ -494,7 +495,8 @@ class Executor {
   /// A term where truths are known: without the choices that they make.
   Id under(Id id, Known& known, unsigned depth) {
     Node const n = node(id);
-    if (is_constant(id) || n.op == Op::variable || depth > 300) return id;
+    if (n.op == Op::variable) return load_under(id, known, depth);
+    if (is_constant(id) || depth > 300) return id;
     if (n.width == 0)
       if (std::optional<bool> const is = known_truth(id, known)) return *is ? 1 : 0;
     if (auto const found = known.terms.find(id); found != known.terms.end()) return found->second;
@@ -524,6 +526,24 @@ class Executor {
       if (m.a != n.a || m.b != n.b) out = n.op == Op::bv_add ? sum(n.width, m.a, m.b) : add(m);
     }
     return known.terms[id] = out;
+  }
+
+  [[nodiscard]] bool is_load(Id variable) const {
+    return out_.leaves[node(variable).value].kind == Leaf::Kind::load;
+  }
+  /// A load from memory where truths are known of its address: another leaf, of the same load.
+  Id load_under(Id id, Known& known, unsigned depth) {
+    if (!is_load(id) || depth > 300) return id;
+    if (auto const found = known.terms.find(id); found != known.terms.end()) return found->second;
+    if (known.terms.size() > known.most_terms) return id;
+    known.terms[id] = id;
+    Leaf of = out_.leaves[node(id).value];
+    Id const address = under(of.args[0], known, depth + 1);
+    if (address == of.args[0]) return id;
+    of.args = {address};
+    auto const [at, fresh] = loads_.try_emplace({id, address}, 0);
+    if (fresh) at->second = add_leaf(of, width(id));
+    return known.terms[id] = at->second;
   }
 
   Id binary(Op op, unsigned w, Id a, Id b) { return add({op, static_cast<std::uint8_t>(w), a, b}); }
@@ -568,6 +588,9 @@ class Executor {
         return s.action == Action::sub ? difference(w, x, y) : product(w, x, y);
       }
       case Action::bit_and:
+        for (Source const& mask : {s.a, s.b})
+          if (mask.constant && (mask.value & needed_[static_cast<std::size_t>(s.dst)]) == 0)
+            return constant(w, 0);  // as far as anything depends on it
         return binary(Op::bv_and, w, a(), b());
       case Action::bit_or:
         return binary(Op::bv_or, w, a(), b());
@@ -763,30 +786,82 @@ class Executor {
       if (phi.kind == Phi::Kind::other || phi.kind == Phi::Kind::drift) find_orbit(phi);
   }
 
+  /// A value, or some of its bits.
+  struct Masked {
+    Id value = 0;
+    std::uint64_t mask = ~std::uint64_t{0};
+    auto operator<=>(Masked const&) const = default;
+  };
+  /// The register of which some bits are taken, if a loop may change it: r of `r & 255`.
+  [[nodiscard]] std::optional<Masked> part_of_register(Masked at) const {
+    Id const id = at.value;
+    for (Node n = node(at.value); n.op == Op::bv_and && (is_constant(n.a) || is_constant(n.b));
+         n = node(at.value))
+      at = is_constant(n.a) ? Masked{n.b, at.mask & node(n.a).value} : Masked{n.a, at.mask & node(n.b).value};
+    Node const& n = node(at.value);
+    bool const changes =
+        n.op == Op::ite || (n.op == Op::variable && (out_.leaves[n.value].kind == Leaf::Kind::phi ||
+                                                     out_.leaves[n.value].kind == Leaf::Kind::exit));
+    return changes && at.value != id ? std::optional(at) : std::nullopt;
+  }
   /// Values that a register at a header takes, over the choices of its term: appended to `into`; false if they are too many.
-  bool values_of(Id id, std::vector<Id>& into) {
-    std::vector<Id> work{id};
-    std::unordered_map<Id, bool> seen;
+  bool values_of(Id id, std::vector<Masked>& into) {
+    std::vector<Masked> work{{id}};
+    std::set<Masked> seen;
     while (!work.empty()) {
-      Id const at = work.back();
+      Masked const at = work.back();
       work.pop_back();
-      if (!seen.try_emplace(at, true).second) continue;
+      if (!seen.insert(at).second) continue;
       if (seen.size() > 200) return false;
-      Node const& n = node(at);
+      Node const& n = node(at.value);
       if (n.op == Op::ite && n.width != 1) {
-        work.push_back(n.b), work.push_back(n.c);
+        work.push_back({n.b, at.mask}), work.push_back({n.c, at.mask});
+      } else if (auto const part = part_of_register(at)) {
+        work.push_back(*part);
       } else if (n.op == Op::variable && out_.leaves[n.value].kind == Leaf::Kind::exit) {
-        work.push_back(out_.leaves[n.value].args[0]);
+        work.push_back({out_.leaves[n.value].args[0], at.mask});
       } else {
         into.push_back(at);
       }
     }
     return true;
   }
-  /// Registers that only ever hold one value, which no iteration changes: copies of it that move between registers.
+  /// Bits that may be 1 in a term.
+  [[nodiscard]] std::uint64_t possible_bits(Id id, unsigned depth = 0) const {
+    Node const& n = node(id);
+    std::uint64_t const all = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+    auto const of = [&](Id x) { return possible_bits(x, depth + 1); };
+    if (depth > 30) return all;
+    switch (n.op) {
+      case Op::constant:
+        return n.value;
+      case Op::bv_and:
+        return of(n.a) & of(n.b);
+      case Op::bv_or:
+      case Op::bv_xor:
+        return of(n.a) | of(n.b);
+      case Op::bv_lshr:
+        return is_constant(n.b) && node(n.b).value < 64 ? of(n.a) >> node(n.b).value : all;
+      case Op::zero_extend:
+      case Op::truncate:
+        return of(n.a) & all;
+      case Op::ite:
+        return n.width == 0 ? all : of(n.b) | of(n.c);
+      case Op::variable: {
+        Leaf const& l = out_.leaves[n.value];
+        if (l.kind == Leaf::Kind::shuffle || l.kind == Leaf::Kind::exit) return of(l.args[0]) & all;
+        if (l.kind == Leaf::Kind::special && l.extra <= static_cast<std::uint32_t>(Special::tid_z))
+          return 1023;
+        return all;
+      }
+      default:
+        return all;
+    }
+  }
+  /// Registers that only ever hold one value, which no iteration changes: copies of it, or of all its bits, that move between registers.
   void find_copies() {
     constexpr Id nothing_yet = ~0U, several_values = ~1U;
-    std::vector<std::vector<Id>> values(out_.phis.size());
+    std::vector<std::vector<Masked>> values(out_.phis.size());
     std::unordered_map<Id, Id> holds;  // of each phi's node
     for (std::size_t i = 0; i < values.size(); ++i) {
       Phi const& phi = out_.phis[i];
@@ -799,12 +874,15 @@ class Executor {
         Id& own = holds[out_.phis[i].node];
         if (own == several_values) continue;
         Id all = nothing_yet;
-        for (Id const v : values[i]) {
+        for (auto const& [v, mask] : values[i]) {
           auto const phi = holds.find(v);
           Id const one = phi == holds.end()              ? (is_undefined(v) ? nothing_yet : v)
                          : phi->second == several_values ? v
                                                          : phi->second;
           if (one != nothing_yet && one != all) all = all == nothing_yet ? one : several_values;
+          std::uint64_t const needed = needed_[pending_[i].first];
+          if (all < several_values && (~mask & needed) != 0 && (possible_bits(all) & ~mask & needed) != 0)
+            all = several_values;
         }
         if (all < several_values && (all == out_.phis[i].node || changes_in(all, out_.phis[i].loop)))
           all = several_values;
@@ -999,7 +1077,7 @@ class Executor {
   Execution& out_;
   Terms& terms_;
   std::size_t most_nodes_;
-  std::vector<bool> needed_{};
+  std::vector<std::uint64_t> needed_{};       ///< bits of each register
   std::vector<std::vector<Id>> blocks_of_{};  ///< blocks that write each register
   std::vector<std::vector<Id>> frontier_{};
   std::unordered_map<std::uint32_t, std::vector<Id>> joins_{};
@@ -1007,6 +1085,7 @@ class Executor {
   std::unordered_map<std::uint32_t, Id> undefined_{};
   std::unordered_map<std::uint64_t, Id> left_{};
   std::map<std::vector<std::uint64_t>, Id> shared_{};
+  std::map<std::pair<Id, Id>, Id> loads_{};  ///< by a load and its address where truths are known
   std::vector<std::pair<std::uint32_t, Id>> pending_{};
   std::vector<Id> reach_{}, path_{};
   std::vector<Id> again_{};  ///< of each loop: the truth with which an iteration goes on to the next
@@ -1019,37 +1098,84 @@ class Executor {
 
 }  // namespace
 
-std::vector<bool> needed_registers(Program const& program, Flow const& flow) {
+namespace {
+
+/// All bits up to the highest one.
+std::uint64_t below_top(std::uint64_t bits) {
+  return bits == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(bits);
+}
+
+/// Bits of the sources of a step that those of its result may depend on.
+std::array<std::uint64_t, 3> read_bits(Step const& s, std::uint64_t result) {
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  auto const other = [](Source const& x, std::uint64_t absent) { return x.constant ? x.value : absent; };
+  switch (s.action) {
+    case Action::copy:
+    case Action::zext:
+    case Action::trunc:
+    case Action::bit_xor:
+      return {result, result, 0};
+    case Action::add:
+    case Action::sub:
+    case Action::mul:
+      return {below_top(result), below_top(result), 0};
+    case Action::bit_and:
+      return {result & other(s.b, all), result & other(s.a, all), 0};
+    case Action::bit_or:
+      return {result & ~other(s.b, 0), result & ~other(s.a, 0), 0};
+    case Action::shl:
+      if (!s.b.constant) return {below_top(result), all, 0};
+      return {s.b.value < s.width ? result >> s.b.value : 0, 0, 0};
+    case Action::lshr:
+      if (!s.b.constant) return {all, all, 0};
+      return {s.b.value < s.width ? result << s.b.value : 0, 0, 0};
+    case Action::choose:
+      return {1, result, result};
+    case Action::shuffle:
+      return {result, all, all};
+    default:
+      return {all, all, all};
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow) {
   std::size_t const n = program.widths.size();
   std::vector<std::vector<std::uint32_t>> steps(n);
   for (std::uint32_t const b : flow.order)
     for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s)
       if (program.steps[s].dst >= 0) steps[static_cast<std::size_t>(program.steps[s].dst)].push_back(s);
-  std::vector<bool> needed(n, false);
+  std::vector<std::uint64_t> needed(n, 0);
   std::vector<std::uint32_t> work;
-  auto const need = [&](std::uint64_t r) {
-    if (!needed[r]) needed[r] = true, work.push_back(static_cast<std::uint32_t>(r));
+  auto const need = [&](std::uint64_t r, std::uint64_t bits) {
+    unsigned const w = program.widths[r];
+    bits &= w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1;
+    if ((bits & ~needed[r]) != 0) needed[r] |= bits, work.push_back(static_cast<std::uint32_t>(r));
   };
-  auto const need_source = [&](Source const& s) {
-    if (!s.constant) need(s.value);
+  auto const need_source = [&](Source const& s, std::uint64_t bits) {
+    if (!s.constant) need(s.value, bits);
   };
+  constexpr std::uint64_t all = ~std::uint64_t{0};
   for (std::uint32_t const b : flow.order)
-    if (program.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program.blocks[b].condition));
+    if (program.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program.blocks[b].condition), 1);
   auto const need_access = [&](MemoryAccess const& m) {
-    need_source(m.address);
-    if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard));
+    need_source(m.address, all);
+    if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard), 1);
   };
   for (MemoryAccess const& m : program.accesses) need_access(m);
   for (SharedOperand const& o : program.operands) {
     need_access(o.at);
-    if (o.size) need_source(*o.size);
+    if (o.size) need_source(*o.size, all);
   }
   while (!work.empty()) {
     std::uint32_t const r = work.back();
     work.pop_back();
-    for (std::uint32_t const s : steps[r])
-      for (Source const& source : {program.steps[s].a, program.steps[s].b, program.steps[s].c})
-        need_source(source);
+    for (std::uint32_t const s : steps[r]) {
+      Step const& step = program.steps[s];
+      std::array<std::uint64_t, 3> const bits = read_bits(step, needed[r]);
+      need_source(step.a, bits[0]), need_source(step.b, bits[1]), need_source(step.c, bits[2]);
+    }
   }
   return needed;
 }

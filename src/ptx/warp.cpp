@@ -79,7 +79,7 @@ void Warp::assume(std::vector<Assumption> assumptions) {
   truths_.clear();
   assumed_.clear();
   assumed_truths_.clear();
-  together_.clear();
+  leaves_.clear();
   for (Assumption const& a : assumptions) {
     if (a.truth)
       assumed_truths_[a.atom] = a.value != 0;
@@ -810,18 +810,37 @@ Lanes Warp::leaf(Id id, unsigned bits) {
 }
 
 /// True if all lanes leave a loop in the same iteration.
-bool Warp::exits_together(std::int32_t loop) {
-  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().exits_together(loop);
-  auto const [at, fresh] = together_.try_emplace(loop, 2);
-  if (!fresh) return at->second == 1;
-  bool all = true;
+bool Warp::exits_together(std::int32_t loop) { return leaves(loop) == Leaves::together; }
+
+Warp::Leaves Warp::leaves(std::int32_t loop) {
+  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().leaves(loop);
+  auto const [at, fresh] = leaves_.try_emplace(loop, Leaves::unknown);
+  if (!fresh) return at->second;
+  Leaves all = Leaves::together;
   for (Id const e : execution_.exits[static_cast<std::size_t>(loop)]) {
     LaneTruths const t = truth(e);
     bool const same = t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0;
-    all = all && same && !t.stuck;
+    if (same && !t.stuck) continue;
+    all = std::min(all, !t.stuck && is_lost(e) ? Leaves::unknown : Leaves::apart);
   }
-  together_[loop] = all ? 1 : 0;
+  // Values of the meantime rest on `unknown`.
+  if (all == Leaves::apart) forget();
+  leaves_[loop] = all;
   return all;
+}
+
+/// True if a truth may differ between lanes only for values that are not known: no number of a lane is compared with one.
+bool Warp::is_lost(Id id) {
+  Node const n = node(id);
+  if (n.op == Op::negation) return is_lost(n.a);
+  LaneTruths const t = truth(id);
+  if (t.stuck) return false;
+  if (t.rest() == 0 || t.atom != 0) return (t.yes == 0 || t.no == 0);
+  if (n.op == Op::conjunction || n.op == Op::disjunction) return is_lost(n.a) && is_lost(n.b);
+  Node const why = node(t.why);
+  if (why.op != Op::variable) return t.why != id;
+  Leaf const& leaf = execution_.leaves[why.value];
+  return leaf.kind != Leaf::Kind::exit || leaves(leaf.left) != Leaves::apart;
 }
 
 Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
@@ -889,7 +908,7 @@ Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros, Id part_of) {
 
 /// Drops what was computed under a hypothesis that failed.
 void Warp::forget() {
-  memo_.clear(), truths_.clear(), together_.clear();
+  memo_.clear(), truths_.clear(), leaves_.clear();
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 
@@ -897,10 +916,10 @@ void Warp::forget() {
 /// from different values.
 Lanes Warp::movement(Phi const& phi, Id added) {
   unsigned const w = width(phi.node);
+  if (phi.kind == Phi::Kind::drift)  // its first value may wait for a condition
+    if (Lanes const step = value(phi.step, w); step.split()) return sum(atom(added, w), step, 1, w);
   Lanes const init = value(phi.init, w);
   if (!init.split()) return init;
-  if (phi.kind == Phi::Kind::drift)
-    if (Lanes const step = value(phi.step, w); step.split()) return sum(atom(added, w), step, 1, w);
   return sum(value(phi.back, w), init, ~std::uint64_t{0}, w);
 }
 
@@ -957,18 +976,24 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   // A lane that the warp lacks, or that does not execute the shuffle, gives any value.
   LaneTruths const on = truth(l.args[3]);
   if (on.stuck) return {Lanes::State::stuck, on.why};
-  // A lane that has left a loop around it, or ended in it, does not execute it any more.
-  bool exact = l.offset != 0;
+  // All lanes of the mask execute it, if nothing shows that one does not: it takes another branch, or has left a loop around it.
+  bool exact = l.offset != 0, sure = true;
   for (std::int32_t loop = l.loop; exact && loop >= 0;
-       loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
-    exact = exits_together(loop);
+       loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
+    Leaves const how = leaves(loop);
+    exact = how != Leaves::apart, sure = sure && how == Leaves::together;
+  }
   std::uint32_t const together = on.atom != 0 ? on.rest() : 0, readers = present_ & ~on.no;
+  bool const lost = on.rest() != 0 && on.atom == 0 && is_lost(l.args[3]);
   auto const gives = [&](unsigned from, unsigned to) {
     if (from == to) return true;
-    if (!exact || (present_ >> from & 1) == 0) return false;
-    return (on.yes >> from & 1) != 0 || (together >> from & together >> to & 1) != 0;
+    if (!exact || (present_ >> from & 1) == 0 || (on.no >> from & 1) != 0) return false;
+    bool const known = (on.yes >> from & 1) != 0 || (together >> from & together >> to & 1) != 0;
+    assumes_sources_ = assumes_sources_ || (known ? !sure : lost);
+    return known || lost;
   };
-  bool const all_give = exact && present_ == ~0U && (on.yes == ~0U || together == ~0U);
+  bool all_give = exact && present_ == ~0U;
+  for (unsigned lane = 0; lane < 32 && all_give; ++lane) all_give = gives(lane, (lane + 1) % 32);
   if (v.uniform() && all_give) return v;
   bool const full = c.pure() && c.uniform();
   auto const mode = static_cast<Shuffle>(l.extra);

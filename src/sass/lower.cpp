@@ -96,10 +96,10 @@ Lowered Lowering::run() {
     lower_block(work_[k].first, work_[k].second);
   if (!program_.refused.empty()) return std::move(out_);
   ptx::Flow const flow = ptx::flow_of(program_);
-  std::vector<bool> const needed = ptx::needed_registers(program_, flow);
+  std::vector<std::uint64_t> const needed = ptx::needed_bits(program_, flow);
   std::set<std::string> assumed;
   bool keeps = false;  // whether a verdict may need what a call keeps
-  for (std::uint32_t r = 0; r < first_uniform; ++r) keeps = keeps || (is_kept_by_calls(r) && needed[r]);
+  for (std::uint32_t r = 0; r < first_uniform; ++r) keeps = keeps || (is_kept_by_calls(r) && needed[r] != 0);
   for (std::size_t k = 0; k < forms_.size(); ++k) {
     UsedForm const& used = forms_[k];
     if (used.name == "CALL.ABS" && keeps) assumed.emplace(used.name);
@@ -107,7 +107,7 @@ Lowered Lowering::run() {
     for (std::size_t s = used.first; s < last && !used.name.empty(); ++s) {
       ptx::Step const& step = program_.steps[s];
       bool const reads = step.action == Action::access || step.action == Action::operand;
-      if (!reads && (step.dst < 0 || !needed[static_cast<std::size_t>(step.dst)])) continue;
+      if (!reads && (step.dst < 0 || needed[static_cast<std::size_t>(step.dst)] == 0)) continue;
       bool const result = step.dst >= 0 && step.dst < static_cast<std::int32_t>(registers);
       bool const predicate = result && program_.widths[static_cast<std::size_t>(step.dst)] == 1;
       bool const measured = module_.arch == 90 && (is_measured(used.opcode, predicate) ||

@@ -251,8 +251,9 @@ void Lowering::find_stack() {
       bool const reads =
           !sets && o.reg == 1 && (o.kind == Kind::reg || o.kind == Kind::memory || o.kind == Kind::constant);
       bool const pair =
-          o.reg == 0 && (o.wide || (n == 0 && (op.has("WIDE") || op.has("64") || op.has("128") ||
-                                               op.base == "CS2R" || op.base.starts_with("D"))));  // R0 and R1
+          o.reg == 0 && (o.wide || (n == 0 && o.kind == Kind::reg &&
+                                    (op.has("WIDE") || op.has("64") || op.has("128") || op.base == "CS2R" ||
+                                     op.base.starts_with("D"))));  // R0 and R1
       if (stack && o.kind == Kind::memory ? !plain : reads || pair) return;
     }
     ++k;

@@ -585,6 +585,7 @@ class Machine:
         self.forgets = rng.random() < 0.3  # memory changes between two loads
         self.random_shared = rng.random() < 0.5
         self.clock = 0
+        self.reads_absent = False  # whether a shuffle reads a lane of the block that does not execute it
         self.small = rng.random() < 0.85
         self.param_bytes = {}
         self.calls = []  # lines of the calls that are being executed
@@ -1713,6 +1714,8 @@ class Program:
             on = self.lanes_on(mask) & self.by_warp(m.alive)
             gives = np.take_along_axis(on, j, axis=1) | (j == lane)
             result = np.where(gives, result, U(0x5A5A5A50) + (lane * 20).astype(U))
+            exists = self.by_warp(np.ones(m.n, dtype=bool))
+            m.reads_absent |= bool((on & ~gives & np.take_along_axis(exists, j, axis=1)).any())
             puts[0](result.reshape(-1)[:m.n], mask)
             if len(puts) > 1:
                 puts[1](good.reshape(-1)[:m.n], mask)

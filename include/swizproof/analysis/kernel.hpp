@@ -182,8 +182,9 @@ struct KernelReport {
   std::vector<KernelAccess> accesses{};
   std::vector<KernelFix> fixes{};  ///< of arrays with an access that is refuted for its cost
   std::vector<KernelOperand> operands{};
-  bool sass = false;                   ///< of SASS, not of PTX
-  std::vector<std::string> assumed{};  ///< forms of its instructions whose meaning was not measured
+  bool sass = false;  ///< of SASS, not of PTX
+  std::vector<std::string>
+      assumed{};  ///< what its instructions are taken to mean: forms that were not measured, and shuffles of lanes that may be elsewhere
 };
 
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without

@@ -82,9 +82,9 @@ struct Execution {
   std::string refused{};                   ///< why nothing was executed; empty where it was
 };
 
-/// For each register, whether an address, a guard or a branch depends on it. Checked by tests/reference/kernel.py, whose executions
-/// take every step.
-[[nodiscard]] std::vector<bool> needed_registers(Program const& program, Flow const& flow);
+/// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only
+/// read as `r & 255`, they are 255. Checked by Execution.OnlyNeededBitsCount and tests/reference/kernel.py, whose executions take every step.
+[[nodiscard]] std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow);
 
 /// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.
 /// `exact_conversion("cvt.rn.f32.s32", 1)` is 0x3f800000. Checked by Execution.ConstantsAreConvertedWhereTheFormatHoldsThem.

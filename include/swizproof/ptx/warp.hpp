@@ -107,6 +107,10 @@ class Warp {
   std::optional<std::vector<std::uint64_t>> domain(std::uint32_t atom, std::size_t most);
   /// Lanes that exist: the last warp of a block may have fewer.
   [[nodiscard]] std::uint32_t present() const { return present_; }
+  /// True if a value was computed of a shuffle whose source lane is not known to execute it: that it does is assumed.
+  [[nodiscard]] bool assumes_sources() const {
+    return assumes_sources_ || (clean_ && clean_->assumes_sources());
+  }
   [[nodiscard]] std::uint64_t steps() const { return steps_ + (clean_ ? clean_->steps() : 0); }
   /// Values of the special registers of a lane, for a replay.
   [[nodiscard]] std::uint64_t special(Special s, unsigned lane) const;
@@ -125,6 +129,10 @@ class Warp {
   Lanes leaf(Id id, unsigned bits);
   Lanes of_phi(Id id, Phi const& phi, unsigned bits);
   Lanes shuffled(Id id, Leaf const& l, unsigned bits);
+  /// How the lanes leave a loop: some in other iterations by their number, by values that are not known, or all in one.
+  enum class Leaves : std::uint8_t { apart, unknown, together };
+  Leaves leaves(std::int32_t loop);
+  bool is_lost(Id id);
   Lanes atom(Id id, unsigned bits);
   Lanes stuck(Request request);
   Lanes sum(Lanes const& a, Lanes const& b, std::uint64_t factor, unsigned bits);
@@ -174,7 +182,8 @@ class Warp {
   std::unordered_map<Id, Facts> facts_{};
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
-  std::map<std::int32_t, int> together_{};  ///< 1 yes, 0 no, 2 being decided
+  std::map<std::int32_t, Leaves> leaves_{};
+  bool assumes_sources_ = false;
   std::map<std::size_t, Induction> inductions_{};
   std::unordered_map<std::uint64_t, Id> rests_{};
   std::vector<Request> requests_{};

@@ -889,7 +889,7 @@ class KernelOperand(Record):
 
 @record
 class CompiledKernel(Record):
-    """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured."""
+    """A kernel of a file of PTX or SASS. `assumed` are the forms of SASS instructions that it uses and whose meaning was not measured, and shuffles of lanes that are not known to execute them."""
 
     kernel: str
     mangled: str

@@ -481,6 +481,123 @@ TEST(Kernel, AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue) {
       << "all lanes execute it, or none";
 }
 
+// The lanes of the mask execute a shuffle: what shows that they do not is kept, what is not known is assumed, and named.
+TEST(Kernel, AShuffleWhoseSourceIsNotKnownToExecuteItIsAssumedToReadIt) {
+  std::string const load =
+                        "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; "
+                        "ld.global.u32 %r9, [%rd1]; setp.lt.s32 %p1, %r9, 0; ",
+                    rest =
+                        "shfl.sync.idx.b32 %r4, %r1, 3, 31, -1; shl.b32 %r5, %r4, 2; "
+                        "add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5]; ";
+  std::vector<std::string> const named{"shfl from a lane that is not known to execute it"};
+  KernelReport const data = report_of(load + "@%p1 bra out; " + rest + "out: ");
+  EXPECT_EQ(data.accesses.at(0).verdict, KernelVerdict::proved) << data.accesses.at(0).reason;
+  EXPECT_EQ(data.accesses.at(0).wavefronts, 1U);
+  EXPECT_EQ(data.assumed, named);
+  // Runs in which a lane is not there show nothing: any value would be 32 rows.
+  KernelReport const rows =
+      report_of(load +
+                "@%p1 bra out; shfl.sync.idx.b32 %r4, %r1, 3, 31, -1; and.b32 %r4, %r4, 63; "
+                "shl.b32 %r5, %r4, 7; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5]; "
+                "out: ");
+  EXPECT_EQ(rows.accesses.at(0).wavefronts, 1U);
+  EXPECT_EQ(rows.assumed, named);
+  KernelReport const all = report_of(rest);
+  EXPECT_EQ(all.accesses.at(0).verdict, KernelVerdict::proved);
+  EXPECT_TRUE(all.assumed.empty()) << "all lanes execute it";
+  // The last lanes end by their number, with any data.
+  for (std::string const ends :
+       {"setp.ge.u32 %p1, %r1, %r3; @%p1 bra out; ", "setp.ge.or.u32 %p1, %r1, %r3, %p1; @%p1 bra out; "}) {
+    KernelReport const r = report_of(load + ends + rest + "out: ");
+    EXPECT_NE(r.accesses.at(0).verdict, KernelVerdict::proved) << ends;
+    EXPECT_TRUE(r.assumed.empty()) << ends;
+  }
+  KernelReport const counted = report_of(
+      "mov.u32 %r9, 0;\nM: add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, %r1; @%p2 bra M; "
+      "setp.gt.u32 %p1, %r9, 20; @%p1 bra out; " +
+      rest + "out: ");
+  EXPECT_NE(counted.accesses.at(0).verdict, KernelVerdict::proved) << "each lane counts to its number";
+  EXPECT_TRUE(counted.assumed.empty());
+  KernelReport const loop = report_of("L: " + load + rest + "@%p1 bra L; ");
+  EXPECT_EQ(loop.accesses.at(0).verdict, KernelVerdict::proved) << loop.accesses.at(0).reason;
+  EXPECT_EQ(loop.assumed, named);
+}
+
+/// A loop of n iterations, whose counter is %r20.
+std::string looped(std::string const& first, std::string const& body) {
+  return first + " mov.u32 %r20, 0;\nL: " + body +
+         " add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, %r3; @%p8 bra L;";
+}
+
+TEST(Kernel, ARegisterOfWhichALoopKeepsAllBitsIsTheSame) {
+  std::string const access = "shl.b32 %r5, %r4, 2; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5]; ";
+  EXPECT_EQ(one(looped("and.b32 %r4, %r1, 255;", access + "and.b32 %r4, %r4, 255;")).verdict,
+            KernelVerdict::proved);
+  EXPECT_EQ(one(looped("mov.u32 %r4, %r1;", access + "and.b32 %r4, %r4, 1023;")).verdict,
+            KernelVerdict::proved)
+      << "tid.x has 10 bits";
+  // 33 l without its low bits is 32 l: one bank from the second iteration on.
+  std::string const odd = "mul.lo.u32 %r4, %r1, 33; ";
+  for (std::string const change :
+       {"and.b32 %r4, %r4, 992;", "and.b32 %r7, %r4, 1016; and.b32 %r4, %r7, 992;"})
+    EXPECT_NE(one(looped(odd, access + change)).verdict, KernelVerdict::proved) << change;
+  // By way of another register, which an inner loop keeps.
+  EXPECT_NE(
+      one(looped(odd + "mov.u32 %r8, %r4;",
+                 access + "mov.u32 %r21, 0; M: and.b32 %r9, %r8, 1023; add.u32 %r21, %r21, 1; "
+                          "setp.lt.u32 %p7, %r21, %r3; @%p7 bra M; and.b32 %r4, %r9, 992; mov.u32 %r8, %r4;"))
+          .verdict,
+      KernelVerdict::proved);
+}
+
+TEST(Kernel, BitsThatNothingReadsAreNotNeeded) {
+  std::string const garbage =
+                        "ld.param.u64 %rd1, [g]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2; "
+                        "ld.global.u32 %r9, [%rd1]; mov.u32 %r4, %r1;",
+                    use =
+                        "and.b32 %r7, %r4, 65535; shl.b32 %r5, %r7, 2; add.s32 %r5, %r5, %r2; "
+                        "ld.shared.u32 %r6, [%r5]; ",
+                    pack = "and.b32 %r8, %r9, -65536; or.b32 %r4, %r7, %r8;";
+  EXPECT_EQ(one(looped(garbage, use + pack)).verdict, KernelVerdict::proved);
+  EXPECT_NE(one(looped(garbage, use + "and.b32 %r8, %r9, 33; or.b32 %r4, %r7, %r8;")).wavefronts, 1U);
+  EXPECT_NE(one(looped(garbage,
+                       "prmt.b32 %r7, %r4, 0, 0x4421; shl.b32 %r5, %r7, 2; add.s32 %r5, %r5, %r2; "
+                       "ld.shared.u32 %r6, [%r5]; and.b32 %r7, %r4, 65535; " +
+                           pack))
+                .verdict,
+            KernelVerdict::proved)
+      << "a byte of the loaded half is read";
+}
+
+TEST(Kernel, AGuardedLoadHasTheAddressThatItsGuardGives) {
+  auto const loaded = [](std::string const& guard) {
+    return one(
+        looped("mov.u32 %r4, 0; ld.param.u64 %rd1, [g];",
+               guard + "mul.wide.u32 %rd2, %r20, 4; @%p1 add.s64 %rd3, %rd1, %rd2; "
+                       "@%p1 ld.global.u32 %r4, [%rd3]; and.b32 %r6, %r4, 4095; mad.lo.u32 %r5, %r1, 4, %r6; "
+                       "add.s32 %r5, %r5, %r2; ld.shared.u8 %r7, [%r5]; "));
+  };
+  KernelAccess const uniform = loaded("setp.gt.u32 %p1, %r3, 7; ");
+  EXPECT_EQ(uniform.verdict, KernelVerdict::proved) << uniform.reason;
+  EXPECT_EQ(uniform.wavefronts, 1U);
+  EXPECT_NE(loaded("setp.gt.u32 %p1, %r1, 7; ").verdict, KernelVerdict::proved) << "eight lanes keep 0";
+}
+
+TEST(Kernel, ASumMayStartWhereAConditionChooses) {
+  std::string const start =
+                        "setp.gt.u32 %p1, %r3, 9; selp.b32 %r6, 4096, 0, %p1; mad.lo.u32 %r4, %r1, 4, %r6; "
+                        "add.s32 %r4, %r4, %r2;",
+                    toggle =
+                        "ld.shared.u32 %r7, [%r4]; add.u32 %r8, %r20, %r3; and.b32 %r8, %r8, 1; "
+                        "setp.eq.u32 %p2, %r8, 0; selp.b32 %r9, 2048, -2048, %p2; add.s32 %r4, %r4, %r9;";
+  KernelAccess const a = one(looped(start, toggle));
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  std::string own = toggle;  // each lane its own step
+  own.replace(own.find("add.u32 %r8, %r20, %r3"), 22, "add.u32 %r8, %r20, %r1");
+  EXPECT_NE(one(looped(start, own)).verdict, KernelVerdict::proved);
+}
+
 // Lanes 0 and 1 take the counter, lane l takes l: a third iteration, which does not run, would have three lanes at one word.
 TEST(Kernel, TheReplayTakesIterationsThatTheLoopHas) {
   KernelAccess const a = one(

@@ -54,6 +54,16 @@ std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
 bool knows_r9(std::string const& lines) { return lanes_of_r9(lines, 90).pure(); }
 std::uint64_t r9_of_lane(std::string const& lines, unsigned lane) { return r9(lines)[lane]; }
 
+TEST(SassLower, TheStackKeepsWordsIfNothingElseWritesR1) {
+  std::string const spill = "IADD3 R1, R1, -0x20, RZ\nSTL [R1+0x8], R0\n", back = "LDL R9, [R1+0x8]";
+  EXPECT_EQ(r9_of_lane(spill + back, 7), 7U);
+  EXPECT_EQ(r9_of_lane(spill + "STS.128 [R0+0x80], RZ\n" + back, 7), 7U) << "R0 is the address, and no pair";
+  EXPECT_EQ(r9_of_lane(spill + "MOV R2, R0\nMOV R3, R0\nSTL.64 [R1+0x10], R2\n" + back, 7), 7U);
+  EXPECT_FALSE(knows_r9(spill + "CS2R R0, SRZ\n" + back)) << "R1 is written";
+  EXPECT_FALSE(knows_r9(spill + "STG.E [R0.64], R2\n" + back)) << "R1 is read";
+  EXPECT_FALSE(knows_r9(spill + "STL [R0], R2\n" + back)) << "any word may be written";
+}
+
 TEST(SassLower, Integers) {
   EXPECT_EQ(r9_of_lane("IADD3 R9, R0, 0x10, -R0", 5), 16U);
   EXPECT_EQ(r9_of_lane("IMAD R9, R0, 0x24, R0", 3), 111U);
