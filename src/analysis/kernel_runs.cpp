@@ -129,6 +129,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
     if (skips != 0)
       for (std::uint32_t const r : written_after(static_cast<std::uint32_t>(first)))
         registers_[r].open |= skips;
+    if (again) open_writes(static_cast<std::uint32_t>(first), skips);
   }
   if (is_new) news_.push_back(std::move(inputs));
 }
@@ -151,6 +152,13 @@ std::vector<std::uint32_t> const& Runs::written_after(std::uint32_t branch) {
         at->second.push_back(static_cast<std::uint32_t>(d));
   }
   return at->second;
+}
+
+/// A block that lanes do not run leaves what it writes open.
+void Runs::open_writes(std::uint32_t block, std::uint32_t lanes) {
+  for (std::uint32_t i = program_.blocks[block].first; i < program_.blocks[block].last; ++i)
+    if (std::int32_t const d = program_.steps[i].dst; d >= 0)
+      registers_[static_cast<std::size_t>(d)].open |= lanes;
 }
 
 bool Runs::is_header(std::uint32_t block) const {

@@ -77,6 +77,7 @@ class Runs {
   void access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs, unsigned warp);
   [[nodiscard]] Word const& value(ptx::Source const& s, Word& constant) const;
   [[nodiscard]] std::vector<std::uint32_t> const& written_after(std::uint32_t branch);
+  void open_writes(std::uint32_t block, std::uint32_t lanes);
   [[nodiscard]] bool is_header(std::uint32_t block) const;
   [[nodiscard]] bool comes_first(std::uint32_t a, std::uint32_t b) const;
 

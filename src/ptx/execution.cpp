@@ -174,12 +174,11 @@ class Executor {
     return l == several || inside(l, loop);
   }
 
-  /// The value in a block outside of loops that it was computed in: that of the iteration in which they are left.
+  /// The value in a block outside of loops that it was computed in: that of the iteration in which each is left, the innermost first.
   Id leave(Id id, Id from, Id to) {
-    std::int32_t left = -1;
     for (std::int32_t l = flow_.loop[from]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
-      if (!flow_.within(to, l)) left = l;
-    return left < 0 ? id : leave_loop(id, left);
+      if (!flow_.within(to, l)) id = leave_loop(id, l);
+    return id;
   }
   Id leave_loop(Id id, std::int32_t left) {
     if (is_constant(id) || !changes_in(id, left)) return id;
@@ -371,10 +370,10 @@ class Executor {
     if (left < 0) return both(chain(from, top), edge(from, to));
     Loop const& loop = flow_.loops[static_cast<std::size_t>(left)];
     exact_[to] = exact_[to] && passes(left);
-    if (flow_.within(top, left)) return leave_loop(both(chain(from, top), edge(from, to)), left);
+    if (flow_.within(top, left)) return leave(both(chain(from, top), edge(from, to)), from, to);
     Id const entered = chain(loop.header, top);
     if (loop.exits.size() == 1) return entered;  // a thread that enters it leaves it there, or never
-    return both(entered, leave_loop(both(chain(from, loop.header), edge(from, to)), left));
+    return both(entered, leave(both(chain(from, loop.header), edge(from, to)), from, to));
   }
   Id back_condition(Id latch, Id header) { return both(chain(latch, header), edge(latch, header)); }
 
@@ -1056,11 +1055,15 @@ class Executor {
   /// The conditions under which loops end or go on. They may read registers at a header, which are closed afterwards.
   void close_exits() {
     out_.exits.resize(flow_.loops.size());
+    out_.backs.resize(flow_.loops.size());
     again_.assign(flow_.loops.size(), 0);
     for (std::size_t l = 0; l < flow_.loops.size(); ++l) {
       Id const header = flow_.loops[l].header;
-      for (Id const latch : flow_.loops[l].latches)
-        again_[l] = either(again_[l], back_condition(latch, header));
+      for (Id const latch : flow_.loops[l].latches) {
+        Id const back = leave(back_condition(latch, header), latch, header);
+        again_[l] = either(again_[l], back);
+        if (flow_.loops[l].latches.size() > 1) out_.backs[l].push_back(back);
+      }
       for (Loop::Exit const& e : flow_.loops[l].exits) {
         Id const c = both(chain(e.from, header), edge(e.from, e.to));
         // An exit from a loop within it is that loop's matter in its last iteration.

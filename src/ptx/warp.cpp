@@ -80,6 +80,7 @@ void Warp::assume(std::vector<Assumption> assumptions) {
   assumed_.clear();
   assumed_truths_.clear();
   leaves_.clear();
+  backs_.clear();
   for (Assumption const& a : assumptions) {
     if (a.truth)
       assumed_truths_[a.atom] = a.value != 0;
@@ -809,6 +810,11 @@ Lanes Warp::leaf(Id id, unsigned bits) {
   }
 }
 
+/// True if a truth is the same in all lanes.
+bool is_shared(LaneTruths const& t) {
+  return !t.stuck && (t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0);
+}
+
 /// True if all lanes leave a loop in the same iteration.
 bool Warp::exits_together(std::int32_t loop) { return leaves(loop) == Leaves::together; }
 
@@ -819,8 +825,7 @@ Warp::Leaves Warp::leaves(std::int32_t loop) {
   Leaves all = Leaves::together;
   for (Id const e : execution_.exits[static_cast<std::size_t>(loop)]) {
     LaneTruths const t = truth(e);
-    bool const same = t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0;
-    if (same && !t.stuck) continue;
+    if (is_shared(t)) continue;
     all = std::min(all, !t.stuck && is_lost(e) ? Leaves::unknown : Leaves::apart);
   }
   // Values of the meantime rest on `unknown`.
@@ -843,7 +848,23 @@ bool Warp::is_lost(Id id) {
   return leaf.kind != Leaf::Kind::exit || leaves(leaf.left) != Leaves::apart;
 }
 
+/// True if all lanes take the same way back to a loop's header, so that they are in the same iteration of it. Two loops with one header
+/// are one loop here: lanes that meet behind the inner one may have come by it as often as each likes.
+bool Warp::goes_back_together(std::int32_t loop) {
+  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().goes_back_together(loop);
+  auto const& backs = execution_.backs[static_cast<std::size_t>(loop)];
+  if (backs.empty()) return true;
+  // By induction over the iterations: all lanes are together so far.
+  auto const [at, fresh] = backs_.try_emplace(loop, true);
+  if (!fresh) return at->second;
+  bool const all =
+      std::all_of(backs.begin(), backs.end(), [this](Id back) { return is_shared(truth(back)); });
+  if (!all) forget();
+  return backs_[loop] = all;
+}
+
 Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
+  if (phi.kind != Phi::Kind::same && !goes_back_together(phi.loop)) return varying(id);
   auto const index = static_cast<std::size_t>(execution_.phi_of[node(id).value]);
   switch (phi.kind) {
     case Phi::Kind::same:
@@ -908,7 +929,7 @@ Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros, Id part_of) {
 
 /// Drops what was computed under a hypothesis that failed.
 void Warp::forget() {
-  memo_.clear(), truths_.clear(), leaves_.clear();
+  memo_.clear(), truths_.clear(), leaves_.clear(), backs_.clear();
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 

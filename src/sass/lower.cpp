@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace swizproof::sass {
@@ -67,7 +68,8 @@ constexpr bool is_kept_by_calls(std::uint32_t r) {
          (r >= 32 && r < 168 && (r & 4) != 0);
 }
 
-Lowering::Lowering(Module const& module, Function const& function) : module_(module), function_(function) {
+Lowering::Lowering(Module const& module, Function const& function, bool stack)
+    : module_(module), function_(function), stack_(stack) {
   program_.name = function.name;
   program_.language = "SASS";
   program_.widths.assign(registers, 32);
@@ -230,6 +232,12 @@ std::optional<std::uint32_t> Lowering::target_of(Operand const& o) const {
   return found == function_.labels.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// True for an instruction, by the first part of its name, that may go on elsewhere, or end.
+bool Lowering::jumps(std::string_view base) {
+  static constexpr std::string_view names[] = {"BRA", "EXIT", "BRX", "BRXU", "CALL", "RET", "BPT", "KILL"};
+  return std::find(std::begin(names), std::end(names), base) != std::end(names);
+}
+
 void Lowering::find_leaders() {
   std::size_t const n = function_.body.size();
   leader_.assign(n + 1, false);
@@ -238,10 +246,8 @@ void Lowering::find_leaders() {
   for (std::uint32_t k = 0; k < n; ++k) {
     Instruction const& i = function_.body[k];
     std::string_view const base = i.opcode.substr(0, i.opcode.find('.'));
-    bool const ends = base == "BRA" || base == "EXIT" || base == "BRX" || base == "BRXU" || base == "CALL" ||
-                      base == "RET" || base == "BPT" || base == "KILL";
-    if (ends) leader_[k + 1] = true;
-    if (!ends) continue;
+    if (!jumps(base)) continue;
+    leader_[k + 1] = true;
     for (Operand const& o : i.operands)
       if (auto const to = target_of(o)) leader_[*to] = true;
     if (base == "CALL")
@@ -578,6 +584,10 @@ Lowering::Source Lowering::uniform_special(std::string const& name) {
   return emit(Action::special, 32, {}, {}, {}, 100 + at->second);
 }
 
-Lowered lower(Module const& module, Function const& function) { return Lowering(module, function).run(); }
+Lowered lower(Module const& module, Function const& function) {
+  Lowering first(module, function, true);
+  Lowered out = first.run();
+  return first.keeps_stack() ? std::move(out) : Lowering(module, function, false).run();
+}
 
 }  // namespace swizproof::sass

@@ -27,8 +27,11 @@ struct Opcode {
 
 class Lowering {
  public:
-  Lowering(Module const& module, Function const& function);
+  /// `stack`: local memory may be a stack, which find_stack decides.
+  Lowering(Module const& module, Function const& function, bool stack);
   Lowered run();
+  /// False if an instruction has written R1 behind the start of the kernel, so that the words of the stack are not those that were taken.
+  [[nodiscard]] bool keeps_stack() const { return keeps_stack_; }
 
  private:
   using Source = ptx::Source;
@@ -45,6 +48,7 @@ class Lowering {
     std::uint32_t line = 0;  ///< of the call
     unsigned depth = 0;
   };
+  static bool jumps(std::string_view base);
   void find_leaders();
   [[nodiscard]] bool may_make_generic(Instruction const& i) const;
   void find_parameters();
@@ -204,7 +208,9 @@ class Lowering {
   std::unordered_map<std::string, std::uint32_t> uniform_{};
   std::vector<Parameter> parameters_{};  ///< that are read as numbers
   std::uint32_t shared_symbol_ = 0;
-  bool stack_ = false;  ///< local memory is words at constant offsets from R1
+  bool stack_;                    ///< local memory is words at constant offsets from R1
+  bool keeps_stack_ = true;       ///< nothing has written R1 since
+  std::uint32_t stack_line_ = 0;  ///< of the last instruction that sets R1
   std::unordered_map<std::uint64_t, std::uint32_t> slots_{};  ///< registers that stand for them
   /// By register and bit: the register of a truth that is the bit.
   std::unordered_map<std::uint32_t, std::map<unsigned, std::uint32_t>> kept_bits_{};

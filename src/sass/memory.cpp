@@ -3,6 +3,7 @@
 #include <swizproof/hardware/tma.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace swizproof::sass {
 
@@ -232,33 +233,35 @@ void Lowering::global_load(Instruction const& i, Opcode const& op) {
 
 // --------------------------------------------------------------------------------------- the stack
 
-/// Finds whether local memory is a stack of words that are named by constant offsets from R1 alone: R1 is set before all of them, and
-/// no other instruction reads it.
+/// Finds out if local memory is a stack of words that are named by constant offsets from R1 alone: R1 is set where the kernel begins,
+/// which nothing jumps back to, before any of them, and no other instruction reads it. Writes of it are found while they are lowered.
 void Lowering::find_stack() {
   bool used = false;
-  std::uint32_t k = 0;
-  for (Instruction const& i : function_.body) {
+  bool const may = std::exchange(stack_, false);
+  std::uint32_t set = 0;  // the last instruction that sets R1
+  for (std::uint32_t k = 0; k < function_.body.size(); ++k) {
+    Instruction const& i = function_.body[k];
     Opcode const op = opcode_of(i.opcode);
     bool const stack = op.base == "LDL" || op.base == "STL";
-    bool const sets =
-        !stack && !i.operands.empty() && i.operands[0].kind == Kind::reg && i.operands[0].reg == 1;
+    bool const sets = !stack && !i.operands.empty() && i.operands[0].kind == Kind::reg &&
+                      i.operands[0].reg == 1 && i.guard == Kind::other && !used &&
+                      std::none_of(leader_.begin() + 1, leader_.begin() + k + 1, [](bool is) { return is; });
     used = used || stack;
-    if (sets && (used || k > 64 || i.guard != Kind::other)) return;
+    if (sets) set = k;
     if (op.base == "CALL" && !op.has("REL")) return;  // what it is given lies there
+    for (std::string_view const label : i.targets)
+      if (function_.labels.at(label) <= set) return;
     for (std::size_t n = sets ? 1 : 0; n < i.operands.size(); ++n) {
       Operand const& o = i.operands[n];
+      if (auto const to = jumps(op.base) ? target_of(o) : std::nullopt; to && *to <= set) return;
       bool const plain = o.reg == 1 && o.uniform == no_register && !o.suffixed && !o.wide && o.scale == 1;
       bool const reads =
           !sets && o.reg == 1 && (o.kind == Kind::reg || o.kind == Kind::memory || o.kind == Kind::constant);
-      bool const pair =
-          o.reg == 0 && (o.wide || (n == 0 && o.kind == Kind::reg &&
-                                    (op.has("WIDE") || op.has("64") || op.has("128") || op.base == "CS2R" ||
-                                     op.base.starts_with("D"))));  // R0 and R1
-      if (stack && o.kind == Kind::memory ? !plain : reads || pair) return;
+      if (stack && o.kind == Kind::memory ? !plain : reads || (o.reg == 0 && o.wide)) return;  // R0 and R1
     }
-    ++k;
   }
-  stack_ = used;
+  stack_ = may && used;
+  stack_line_ = function_.body.empty() ? 0 : function_.body[set].line;
 }
 
 std::uint32_t Lowering::slot(std::uint64_t offset) {

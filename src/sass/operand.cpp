@@ -223,6 +223,7 @@ Lowering::Source Lowering::special(std::string_view name) {
 
 void Lowering::write(std::uint32_t r, Source value, unsigned width) {
   auto const w = static_cast<std::uint8_t>(width);
+  if (r == 1 && line_ > stack_line_) keeps_stack_ = keeps_stack_ && !stack_;  // as a half of a pair, too
   if (width == 32) write_kept_bits(r, value);
   if (guard_)
     program_.steps.push_back(

@@ -77,6 +77,8 @@ struct Execution {
   std::vector<std::uint32_t> counters{};  ///< node of each loop's counter, 64 bits
   /// For each loop, the truth with which an iteration takes each exit.
   std::vector<std::vector<std::uint32_t>> exits{};
+  /// For each loop with several ways back to its header, the truth with which an iteration takes each.
+  std::vector<std::vector<std::uint32_t>> backs{};
   std::vector<ExecutedAccess> accesses{};
   std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
   std::string refused{};                   ///< why nothing was executed; empty where it was

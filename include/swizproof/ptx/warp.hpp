@@ -132,6 +132,7 @@ class Warp {
   /// How the lanes leave a loop: some in other iterations by their number, by values that are not known, or all in one.
   enum class Leaves : std::uint8_t { apart, unknown, together };
   Leaves leaves(std::int32_t loop);
+  bool goes_back_together(std::int32_t loop);
   bool is_lost(Id id);
   Lanes atom(Id id, unsigned bits);
   Lanes stuck(Request request);
@@ -183,6 +184,7 @@ class Warp {
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
   std::map<std::int32_t, Leaves> leaves_{};
+  std::map<std::int32_t, bool> backs_{};
   bool assumes_sources_ = false;
   std::map<std::size_t, Induction> inductions_{};
   std::unordered_map<std::uint64_t, Id> rests_{};

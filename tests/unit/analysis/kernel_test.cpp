@@ -598,6 +598,52 @@ TEST(Kernel, ASumMayStartWhereAConditionChooses) {
   EXPECT_NE(one(looped(start, own)).verdict, KernelVerdict::proved);
 }
 
+TEST(Kernel, AValueOfAnInnerLoopIsThatOfItsOwnEnd) {
+  // Lane l leaves the inner loop after l & 1 more iterations; the outer one ends for all at once.
+  std::string const loops =
+      "and.b32 %r10, %r1, 1; mov.u32 %r8, 0; mov.u32 %r3, 0;\nO: mov.u32 %r11, 0;\nI: mov.u32 %r8, %r11; "
+      "add.u32 %r11, %r11, 1; setp.le.u32 %p1, %r11, %r10; @%p1 bra I; add.u32 %r3, %r3, 1; "
+      "setp.lt.u32 %p2, %r3, 2; @%p2 bra O; shl.b32 %r12, %r8, 7; add.u32 %r13, %r2, %r12; ";
+  KernelAccess const a = one(loops + "ld.shared.u32 %r14, [%r13];");
+  EXPECT_NE(a.verdict, KernelVerdict::proved) << "lanes read rows 0 and 1";
+  EXPECT_TRUE(a.reached || a.seen >= 2U);
+  // A break out of both loops is a way out of the inner one.
+  EXPECT_NE(
+      one("mov.u32 %r3, 0; mov.u32 %r8, 0;\nO: mov.u32 %r11, 0;\nI: mov.u32 %r8, %r11; setp.eq.u32 %p3, "
+          "%r11, %r1; "
+          "@%p3 bra out; add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, 40; @%p1 bra I; add.u32 %r3, %r3, 1; "
+          "setp.lt.u32 %p2, %r3, 2; @%p2 bra O;\nout: shl.b32 %r12, %r8, 7; add.u32 %r13, %r2, %r12; "
+          "ld.shared.u32 %r14, [%r13];",
+          {.block = std::array<std::uint32_t, 3>{32, 1, 1}})
+          .verdict,
+      KernelVerdict::proved);
+}
+
+TEST(Kernel, TwoLoopsWithOneHeaderHaveNoCommonIteration) {
+  // Lanes run the inner loop r10 times before they meet at the load.
+  auto const rows = [](std::string const& times) {
+    return one(
+        "and.b32 %r10, " + times +
+        ", 3; mov.u32 %r7, 0; mov.u32 %r11, 0;\nO: add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, %r10; "
+        "@%p1 bra O; shl.b32 %r12, %r11, 7; add.u32 %r13, %r2, %r12; ld.shared.u32 %r14, [%r13]; "
+        "add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 2; @%p2 bra O;");
+  };
+  EXPECT_NE(rows("%r1").verdict, KernelVerdict::proved);
+  EXPECT_EQ(rows("%r3").verdict, KernelVerdict::proved) << "n is the same in all lanes";
+}
+
+TEST(KernelRuns, AHeaderThatARunPassesOverLeavesItsRegistersOpen) {
+  // After six toggles %r7 is 0 in all lanes; a run that stops after five of them shows nothing.
+  KernelAccess const a =
+      one("mov.u32 %r7, 0; mov.u32 %r13, 0;\nL: setp.gt.u32 %p5, %r1, 15; @!%p5 xor.b32 %r7, %r7, 32;\nM: "
+          "add.u32 %r13, %r13, "
+          "1; setp.lt.u32 %p4, %r13, 6; @%p4 bra L; and.b32 %r8, %r7, 32; shl.b32 %r8, %r8, 2; add.u32 %r28, "
+          "%r2, %r8; "
+          "ld.shared.u32 %r29, [%r28];");
+  EXPECT_NE(a.verdict, KernelVerdict::refuted);
+  EXPECT_EQ(a.seen, 0U);
+}
+
 // Lanes 0 and 1 take the counter, lane l takes l: a third iteration, which does not run, would have three lanes at one word.
 TEST(Kernel, TheReplayTakesIterationsThatTheLoopHas) {
   KernelAccess const a = one(

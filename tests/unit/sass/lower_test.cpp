@@ -60,6 +60,17 @@ TEST(SassLower, TheStackKeepsWordsIfNothingElseWritesR1) {
   EXPECT_EQ(r9_of_lane(spill + "STS.128 [R0+0x80], RZ\n" + back, 7), 7U) << "R0 is the address, and no pair";
   EXPECT_EQ(r9_of_lane(spill + "MOV R2, R0\nMOV R3, R0\nSTL.64 [R1+0x10], R2\n" + back, 7), 7U);
   EXPECT_FALSE(knows_r9(spill + "CS2R R0, SRZ\n" + back)) << "R1 is written";
+  EXPECT_FALSE(knows_r9(spill + "F2I.U64.TRUNC R0, R4\n" + back)) << "R0 and R1 are its result";
+  EXPECT_FALSE(knows_r9(spill + "HMMA.16816.F32 R0, R4, R8, R4\n" + back)) << "R0 to R3 are";
+  EXPECT_FALSE(knows_r9(spill + "XFOO R0, R4\n" + back)) << "an instruction that is not known";
+  EXPECT_FALSE(knows_r9("MOV R5, RZ\n.L_x_0:\n" + spill +
+                        "ISETP.EQ.AND P0, PT, R0, R5, PT\n@P0 BRA `(.L_x_0)\n" + back))
+      << "R1 is set in a loop";
+  EXPECT_FALSE(
+      knows_r9("BRA `(.L_x_0)\n.L_x_1:\nIADD3 R1, R1, -0x20, RZ\nBRA `(.L_x_2)\n.L_x_0:\nSTL [R1+0x8], R0\n"
+               "BRA `(.L_x_1)\n.L_x_2:\n" +
+               back))
+      << "R1 is set behind the store";
   EXPECT_FALSE(knows_r9(spill + "STG.E [R0.64], R2\n" + back)) << "R1 is read";
   EXPECT_FALSE(knows_r9(spill + "STL [R0], R2\n" + back)) << "any word may be written";
 }
