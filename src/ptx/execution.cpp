@@ -785,10 +785,12 @@ class Executor {
       if (phi.kind == Phi::Kind::other || phi.kind == Phi::Kind::drift) find_orbit(phi);
   }
 
-  /// A value, or some of its bits.
+  /// A value, or some of its bits, behind loops that it was computed in.
   struct Masked {
     Id value = 0;
     std::uint64_t mask = ~std::uint64_t{0};
+    Id exit = 0;                       ///< the value behind all of `left`; 0: it left none
+    std::vector<std::int32_t> left{};  ///< the loops
     auto operator<=>(Masked const&) const = default;
   };
   /// The register of which some bits are taken, if a loop may change it: r of `r & 255`.
@@ -796,7 +798,7 @@ class Executor {
     Id const id = at.value;
     for (Node n = node(at.value); n.op == Op::bv_and && (is_constant(n.a) || is_constant(n.b));
          n = node(at.value))
-      at = is_constant(n.a) ? Masked{n.b, at.mask & node(n.a).value} : Masked{n.a, at.mask & node(n.b).value};
+      at.mask &= node(is_constant(n.a) ? n.a : n.b).value, at.value = is_constant(n.a) ? n.b : n.a;
     Node const& n = node(at.value);
     bool const changes =
         n.op == Op::ite || (n.op == Op::variable && (out_.leaves[n.value].kind == Leaf::Kind::phi ||
@@ -805,7 +807,7 @@ class Executor {
   }
   /// Values that a register at a header takes, over the choices of its term: appended to `into`; false if they are too many.
   bool values_of(Id id, std::vector<Masked>& into) {
-    std::vector<Masked> work{{id}};
+    std::vector<Masked> work{{.value = id}};
     std::set<Masked> seen;
     while (!work.empty()) {
       Masked const at = work.back();
@@ -814,11 +816,14 @@ class Executor {
       if (seen.size() > 200) return false;
       Node const& n = node(at.value);
       if (n.op == Op::ite && n.width != 1) {
-        work.push_back({n.b, at.mask}), work.push_back({n.c, at.mask});
+        for (Id const side : {n.b, n.c}) work.push_back({side, at.mask, at.exit, at.left});
       } else if (auto const part = part_of_register(at)) {
         work.push_back(*part);
       } else if (n.op == Op::variable && out_.leaves[n.value].kind == Leaf::Kind::exit) {
-        work.push_back({out_.leaves[n.value].args[0], at.mask});
+        Leaf const& l = out_.leaves[n.value];
+        Masked inside{l.args[0], at.mask, at.exit != 0 ? at.exit : at.value, at.left};
+        inside.left.push_back(l.left);
+        work.push_back(std::move(inside));
       } else {
         into.push_back(at);
       }
@@ -873,11 +878,13 @@ class Executor {
         Id& own = holds[out_.phis[i].node];
         if (own == several_values) continue;
         Id all = nothing_yet;
-        for (auto const& [v, mask] : values[i]) {
+        for (auto const& [v, mask, exit, left] : values[i]) {
           auto const phi = holds.find(v);
-          Id const one = phi == holds.end()              ? (is_undefined(v) ? nothing_yet : v)
-                         : phi->second == several_values ? v
-                                                         : phi->second;
+          Id one = phi == holds.end()              ? (is_undefined(v) ? nothing_yet : v)
+                   : phi->second == several_values ? v
+                                                   : phi->second;
+          auto const changes = [&](std::int32_t loop) { return changes_in(one, loop); };
+          if (one != nothing_yet && std::any_of(left.begin(), left.end(), changes)) one = exit;
           if (one != nothing_yet && one != all) all = all == nothing_yet ? one : several_values;
           std::uint64_t const needed = needed_[pending_[i].first];
           if (all < several_values && (~mask & needed) != 0 && (possible_bits(all) & ~mask & needed) != 0)

@@ -619,6 +619,22 @@ TEST(Kernel, AValueOfAnInnerLoopIsThatOfItsOwnEnd) {
       KernelVerdict::proved);
 }
 
+TEST(Kernel, ACopyOfAValueBehindALoopIsThatOfItsEnd) {
+  // Lanes halve n a different number of times; a second loop copies the result.
+  auto const copied = [](std::string const& times) {
+    return one(
+        "and.b32 %r6, %r3, 1023; mov.u32 %r11, 0;\nI: shr.u32 %r6, %r6, 1; add.u32 %r11, %r11, 1; "
+        "setp.lt.u32 %p1, "
+        "%r11, " +
+        times +
+        "; @%p1 bra I; mov.u32 %r25, 0;\nO: mov.u32 %r7, %r6; add.u32 %r25, %r25, 1; mov.u32 %r6, "
+        "%r7; setp.lt.u32 %p2, %r25, 4; @%p2 bra O; mad.lo.u32 %r8, %r6, 128, %r2; ld.shared.u32 %r9, "
+        "[%r8];");
+  };
+  EXPECT_NE(copied("%r1").verdict, KernelVerdict::proved);
+  EXPECT_EQ(copied("5").verdict, KernelVerdict::proved);
+}
+
 TEST(Kernel, TwoLoopsWithOneHeaderHaveNoCommonIteration) {
   // Lanes run the inner loop r10 times before they meet at the load.
   auto const rows = [](std::string const& times) {
