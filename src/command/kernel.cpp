@@ -785,7 +785,8 @@ void add_kernel(CLI::App& app, Common& common) {
   sub->add_option(
          "FILE", arguments->files,
          "PTX, as nvcc -ptx -lineinfo writes it; a folder: every .ptx in it; SASS, as nvdisasm -g or "
-         "cuobjdump\n-sass print it; or a library, program, object, archive, cubin or wheel, which these tools of "
+         "cuobjdump\n-sass print it; or a library, program, object, archive, cubin or wheel, which these "
+         "tools of "
          "the "
          "CUDA toolkit read:\nits PTX, and its machine code if it has none")
       ->required();

@@ -944,6 +944,9 @@ Lanes Warp::movement(Phi const& phi, Id added) {
   return sum(value(phi.back, w), init, ~std::uint64_t{0}, w);
 }
 
+/// Steps in all inductions of a warp, beyond which registers at headers are not decided.
+constexpr std::uint64_t most_induction_steps = 500'000;
+
 /// True if a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
 /// iterations: if it is so, and the phis that are being decided are, then its next value is so too.
 Warp::Induction Warp::decide_phi(std::size_t index) {
@@ -951,6 +954,10 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
   if (auto const found = inductions_.find(index); found != inductions_.end()) return found->second;
   bool const outermost = std::none_of(inductions_.begin(), inductions_.end(),
                                       [](auto const& one) { return one.second.state == 2; });
+  // Loops within loops may try each other's registers again and again: what is left of them after that varies.
+  if (outermost) induction_start_ = steps_;
+  std::uint64_t const spent = induction_steps_ + (steps_ - induction_start_);
+  if (spent > most_induction_steps) return inductions_[index] = {0, 0};
   Phi const phi = execution_.phis[index];
   unsigned const w = width(phi.node);
   bool proved = false;
@@ -968,6 +975,7 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
     zeros = attempt == 2 ? 0 : std::min(zeros - 1, found);
     forget();
   }
+  if (outermost) induction_steps_ += steps_ - induction_start_;
   if (!proved) {
     forget();
     return inductions_[index] = {0, 0};

@@ -192,6 +192,7 @@ class Warp {
   std::unique_ptr<Warp>
       clean_{};  ///< the same warp without assumptions: what holds in all iterations is decided there
   std::uint64_t steps_ = 0;
+  std::uint64_t induction_start_ = 0, induction_steps_ = 0;
   unsigned depth_ = 0;
 };
 
