@@ -568,6 +568,14 @@ class Executor {
     return binary(Op::bv_mul, w, x, y);
   }
 
+  /// a & b, as far as anything depends on it.
+  Id masked(Step const& s, Id block) {
+    for (Source const& mask : {s.a, s.b})
+      if (mask.constant && (mask.value & needed_[static_cast<std::size_t>(s.dst)]) == 0)
+        return constant(s.width, 0);
+    return binary(Op::bv_and, s.width, value(s.a, block, s.width), value(s.b, block, s.width));
+  }
+
   Id run_step(Step const& s, Id block) {
     unsigned const w = s.width;
     // Comparisons have a width of 1 and take words: of a register's width.
@@ -587,10 +595,7 @@ class Executor {
         return s.action == Action::sub ? difference(w, x, y) : product(w, x, y);
       }
       case Action::bit_and:
-        for (Source const& mask : {s.a, s.b})
-          if (mask.constant && (mask.value & needed_[static_cast<std::size_t>(s.dst)]) == 0)
-            return constant(w, 0);  // as far as anything depends on it
-        return binary(Op::bv_and, w, a(), b());
+        return masked(s, block);
       case Action::bit_or:
         return binary(Op::bv_or, w, a(), b());
       case Action::bit_xor:
