@@ -541,6 +541,14 @@ TEST(Kernel, ARegisterOfWhichALoopKeepsAllBitsIsTheSame) {
   for (std::string const change :
        {"and.b32 %r4, %r4, 992;", "and.b32 %r7, %r4, 1016; and.b32 %r4, %r7, 992;"})
     EXPECT_NE(one(looped(odd, access + change)).verdict, KernelVerdict::proved) << change;
+  // A copy in an inner loop, and back.
+  EXPECT_EQ(one(looped("and.b32 %r4, %r1, 255;",
+                       "mov.u32 %r21, 0; mov.u32 %r8, %r4;\nM: shl.b32 %r5, %r8, 2; add.s32 %r5, %r5, %r2; "
+                       "ld.shared.u32 %r6, [%r5]; and.b32 %r8, %r8, 255; add.u32 %r21, %r21, 1; "
+                       "setp.lt.u32 %p7, %r21, %r3; @%p7 bra M; setp.lt.u32 %p6, %r20, 3; selp.b32 %r4, %r8, "
+                       "%r4, %p6;"))
+                .verdict,
+            KernelVerdict::proved);
   // By way of another register, which an inner loop keeps.
   EXPECT_NE(
       one(looped(odd + "mov.u32 %r8, %r4;",
@@ -593,6 +601,15 @@ TEST(Kernel, ASumMayStartWhereAConditionChooses) {
   KernelAccess const a = one(looped(start, toggle));
   EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
   EXPECT_EQ(a.wavefronts, 1U);
+  // A start that is no sum, and a step that depends on a counter that the launch gives.
+  EXPECT_EQ(
+      one("mad.lo.u32 %r4, %r1, 4, %r2; setp.gt.u32 %p1, %r3, 9; xor.b32 %r6, %r4, 128; selp.b32 %r4, %r6, "
+          "%r4, %p1; "
+          "mov.u32 %r20, %r3;\nL: ld.shared.u32 %r7, [%r4]; and.b32 %r8, %r20, 1; setp.eq.u32 %p2, %r8, 0; "
+          "selp.b32 %r9, 4096, -4096, %p2; setp.gt.s32 %p3, %r20, 1; add.s32 %r10, %r4, %r9; "
+          "selp.b32 %r4, %r10, %r4, %p3; sub.u32 %r20, %r20, 1; setp.gt.s32 %p8, %r20, 0; @%p8 bra L;")
+          .verdict,
+      KernelVerdict::proved);
   std::string own = toggle;  // each lane its own step
   own.replace(own.find("add.u32 %r8, %r20, %r3"), 22, "add.u32 %r8, %r20, %r1");
   EXPECT_NE(one(looped(start, own)).verdict, KernelVerdict::proved);
