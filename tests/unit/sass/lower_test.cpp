@@ -66,6 +66,8 @@ TEST(SassLower, TheStackKeepsWordsIfNothingElseWritesR1) {
   EXPECT_FALSE(knows_r9("MOV R5, RZ\n.L_x_0:\n" + spill +
                         "ISETP.EQ.AND P0, PT, R0, R5, PT\n@P0 BRA `(.L_x_0)\n" + back))
       << "R1 is set in a loop";
+  EXPECT_FALSE(knows_r9(spill + "ISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x0\n" + back))
+      << "the kernel begins again";
   EXPECT_FALSE(
       knows_r9("BRA `(.L_x_0)\n.L_x_1:\nIADD3 R1, R1, -0x20, RZ\nBRA `(.L_x_2)\n.L_x_0:\nSTL [R1+0x8], R0\n"
                "BRA `(.L_x_1)\n.L_x_2:\n" +
