@@ -540,7 +540,9 @@ TEST(Kernel, ARegisterOfWhichALoopKeepsAllBitsIsTheSame) {
   std::string const odd = "mul.lo.u32 %r4, %r1, 33; ";
   for (std::string const change :
        {"and.b32 %r4, %r4, 992;", "and.b32 %r7, %r4, 1016; and.b32 %r4, %r7, 992;"})
-    EXPECT_NE(one(looped(odd, access + change)).verdict, KernelVerdict::proved) << change;
+    EXPECT_NE(one(looped(odd, access + change), {.block = std::array<std::uint32_t, 3>{32, 1, 1}}).verdict,
+              KernelVerdict::proved)
+        << change;
   // A copy in an inner loop, and back.
   EXPECT_EQ(one(looped("and.b32 %r4, %r1, 255;",
                        "mov.u32 %r21, 0; mov.u32 %r8, %r4;\nM: shl.b32 %r5, %r8, 2; add.s32 %r5, %r5, %r2; "
@@ -553,7 +555,8 @@ TEST(Kernel, ARegisterOfWhichALoopKeepsAllBitsIsTheSame) {
   EXPECT_NE(
       one(looped(odd + "mov.u32 %r8, %r4;",
                  access + "mov.u32 %r21, 0; M: and.b32 %r9, %r8, 1023; add.u32 %r21, %r21, 1; "
-                          "setp.lt.u32 %p7, %r21, %r3; @%p7 bra M; and.b32 %r4, %r9, 992; mov.u32 %r8, %r4;"))
+                          "setp.lt.u32 %p7, %r21, %r3; @%p7 bra M; and.b32 %r4, %r9, 992; mov.u32 %r8, %r4;"),
+          {.block = std::array<std::uint32_t, 3>{32, 1, 1}})
           .verdict,
       KernelVerdict::proved);
 }
