@@ -180,12 +180,7 @@ class Decision {
   }
 
   /// True if a verdict may rest on a shuffle whose source lane is not known to execute it; after run() and operands().
-  [[nodiscard]] bool assumes_sources() const {
-    auto const does = [](auto const& warp) { return warp->assumes_sources(); };
-    return std::any_of(bases_.begin(), bases_.end(), does) ||
-           std::any_of(scratches_.begin(), scratches_.end(),
-                       [&](auto const& one) { return does(one.second); });
-  }
+  [[nodiscard]] bool assumes_sources() const { return execution_.assumes_sources; }
 
   /// The operands that no lane accesses itself; after run() or list().
   std::vector<KernelOperand> operands(std::string const& refused) {

@@ -139,12 +139,12 @@ Replay::Values Replay::shuffled(Leaf const& l) {
     unsigned const from =
         ptx::shuffle_source(static_cast<ptx::Shuffle>(l.extra), lane, static_cast<std::uint32_t>(b[lane]),
                             static_cast<std::uint32_t>(c[lane]));
-    bool const gives = l.offset != 0 && on[from] != 0 && (warp_.present() >> from & 1) != 0;
+    bool const exists = (warp_.present() >> from & 1) != 0;
+    bool const gives = l.offset != 0 && on[from] != 0 && exists;
     bool const reads = on[lane] != 0 && (warp_.present() >> lane & 1) != 0;
     // A lane that does not execute the shuffle gives any value. Where it is assumed to, there is no such execution.
     certain_ = certain_ && (from == lane || gives || !reads);
-    bool const exists = (warp_.present() >> from & 1) != 0;
-    valid_ = valid_ && (from == lane || gives || !reads || !exists || !warp_.assumes_sources());
+    valid_ = valid_ && (from == lane || gives || !reads || !exists || !execution_.assumes_sources);
     out[lane] = from == lane || gives ? v[from] : inputs_.random();
   }
   return out;

@@ -105,8 +105,8 @@ std::vector<std::string> members_of(Tool const& unzip, std::string const& wheel)
   for (std::string name; std::getline(lines, name);) {
     std::string const file = std::filesystem::path(name).filename().string();
     std::string const ending = std::filesystem::path(name).extension().string();
-    bool const library = ending == ".so" || file.find(".so.") != file.npos;
-    if (library || ending == ".cubin" || ending == ".a" || ending == ".o" || ending == ".ptx" ||
+    bool const program = ending.empty() || ending == ".so" || file.find(".so.") != file.npos;
+    if (program || ending == ".cubin" || ending == ".a" || ending == ".o" || ending == ".ptx" ||
         ending == ".sass")
       members.push_back(std::move(name));
   }

@@ -20,7 +20,7 @@ struct PtxText {
 
 /// PTX, or a dump of SASS, or what a binary has: the PTX that it keeps, and its machine code if it keeps none, or if `machine` says
 /// so. A cubin is dumped by nvdisasm -g, another binary by cuobjdump -sass, within the same limits. Of a wheel, which unzip unpacks,
-/// the libraries, objects, cubins and files of PTX and SASS are read, and what has no code of a GPU is passed over. Throws InputError
+/// the libraries, programs, objects, cubins and files of PTX and SASS are read; what has no code of a GPU is passed over. Throws InputError
 /// that names the command if a tool is not there. Checked by tests/program/fat_binary.
 [[nodiscard]] std::vector<PtxText> code_of(std::string const& file, bool machine);
 

@@ -788,10 +788,13 @@ Lanes Warp::leaf(Id id, unsigned bits) {
     case Leaf::Kind::symbol:
     case Leaf::Kind::counter:
       return atom(id, bits);
-    case Leaf::Kind::load:
+    case Leaf::Kind::load:  // of an iteration that all lanes share
+      if (!has_common_iteration(l.loop)) return varying(id);
+      [[fallthrough]];
     case Leaf::Kind::opaque:
       return all_uniform() ? atom(id, bits) : varying(id);
     case Leaf::Kind::voted: {
+      if (!has_common_iteration(l.loop)) return varying(id);
       Lanes const& mask = value(l.args[0], 32);
       return mask.pure() && mask.uniform() && mask.lane[0] == 0xffffffff ? atom(id, bits) : varying(id);
     }
@@ -810,10 +813,14 @@ Lanes Warp::leaf(Id id, unsigned bits) {
   }
 }
 
+namespace {
+
 /// True if a truth is the same in all lanes.
 bool is_shared(LaneTruths const& t) {
   return !t.stuck && (t.rest() == 0 ? (t.yes == 0 || t.no == 0) : t.rest() == ~0U && t.atom != 0);
 }
+
+}  // namespace
 
 /// True if all lanes leave a loop in the same iteration.
 bool Warp::exits_together(std::int32_t loop) { return leaves(loop) == Leaves::together; }
@@ -843,13 +850,14 @@ bool Warp::is_lost(Id id) {
   if (t.rest() == 0 || t.atom != 0) return (t.yes == 0 || t.no == 0);
   if (n.op == Op::conjunction || n.op == Op::disjunction) return is_lost(n.a) && is_lost(n.b);
   Node const why = node(t.why);
-  if (why.op != Op::variable) return t.why != id;
+  // Else a comparison with a lane's number, of this truth or of a value in it.
+  if (why.op != Op::variable) return false;
   Leaf const& leaf = execution_.leaves[why.value];
   return leaf.kind != Leaf::Kind::exit || leaves(leaf.left) != Leaves::apart;
 }
 
 /// True if all lanes take the same way back to a loop's header, so that they are in the same iteration of it. Two loops with one header
-/// are one loop here: lanes that meet behind the inner one may have come by it as often as each likes.
+/// are one loop here: lanes that meet behind the inner one may have run it a different number of times.
 bool Warp::goes_back_together(std::int32_t loop) {
   if (!assumed_.empty() || !assumed_truths_.empty()) return clean().goes_back_together(loop);
   auto const& backs = execution_.backs[static_cast<std::size_t>(loop)];
@@ -861,6 +869,13 @@ bool Warp::goes_back_together(std::int32_t loop) {
       std::all_of(backs.begin(), backs.end(), [this](Id back) { return is_shared(truth(back)); });
   if (!all) forget();
   return backs_[loop] = all;
+}
+
+/// True if all lanes that are together in a loop are in the same iteration of it and of the loops around it.
+bool Warp::has_common_iteration(std::int32_t loop) {
+  for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
+    if (!goes_back_together(loop)) return false;
+  return true;
 }
 
 Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
@@ -1006,7 +1021,7 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   LaneTruths const on = truth(l.args[3]);
   if (on.stuck) return {Lanes::State::stuck, on.why};
   // All lanes of the mask execute it, if nothing shows that one does not: it takes another branch, or has left a loop around it.
-  bool exact = l.offset != 0, sure = true;
+  bool exact = l.offset != 0 && has_common_iteration(l.loop), sure = true;
   for (std::int32_t loop = l.loop; exact && loop >= 0;
        loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
     Leaves const how = leaves(loop);
@@ -1018,7 +1033,7 @@ Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
     if (from == to) return true;
     if (!exact || (present_ >> from & 1) == 0 || (on.no >> from & 1) != 0) return false;
     bool const known = (on.yes >> from & 1) != 0 || (together >> from & together >> to & 1) != 0;
-    assumes_sources_ = assumes_sources_ || (known ? !sure : lost);
+    execution_.assumes_sources = execution_.assumes_sources || (known ? !sure : lost);
     return known || lost;
   };
   bool all_give = exact && present_ == ~0U;

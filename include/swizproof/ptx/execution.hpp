@@ -82,10 +82,13 @@ struct Execution {
   std::vector<ExecutedAccess> accesses{};
   std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
   std::string refused{};                   ///< why nothing was executed; empty where it was
+  /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
+  bool assumes_sources = false;
 };
 
 /// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only
-/// read as `r & 255`, they are 255. Checked by Execution.OnlyNeededBitsCount and tests/reference/kernel.py, whose executions take every step.
+/// read as `r & 255`, they are 255. Checked by
+/// Kernel.BitsThatNothingReadsAreNotNeeded and tests/reference/kernel.py, whose executions take every step.
 [[nodiscard]] std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow);
 
 /// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.

@@ -107,10 +107,6 @@ class Warp {
   std::optional<std::vector<std::uint64_t>> domain(std::uint32_t atom, std::size_t most);
   /// Lanes that exist: the last warp of a block may have fewer.
   [[nodiscard]] std::uint32_t present() const { return present_; }
-  /// True if a value was computed of a shuffle whose source lane is not known to execute it: that it does is assumed.
-  [[nodiscard]] bool assumes_sources() const {
-    return assumes_sources_ || (clean_ && clean_->assumes_sources());
-  }
   [[nodiscard]] std::uint64_t steps() const { return steps_ + (clean_ ? clean_->steps() : 0); }
   /// Values of the special registers of a lane, for a replay.
   [[nodiscard]] std::uint64_t special(Special s, unsigned lane) const;
@@ -133,6 +129,7 @@ class Warp {
   enum class Leaves : std::uint8_t { apart, unknown, together };
   Leaves leaves(std::int32_t loop);
   bool goes_back_together(std::int32_t loop);
+  bool has_common_iteration(std::int32_t loop);
   bool is_lost(Id id);
   Lanes atom(Id id, unsigned bits);
   Lanes stuck(Request request);
@@ -185,7 +182,6 @@ class Warp {
   std::unordered_map<Id, bool> assumed_truths_{};
   std::map<std::int32_t, Leaves> leaves_{};
   std::map<std::int32_t, bool> backs_{};
-  bool assumes_sources_ = false;
   std::map<std::size_t, Induction> inductions_{};
   std::unordered_map<std::uint64_t, Id> rests_{};
   std::vector<Request> requests_{};

@@ -518,6 +518,19 @@ TEST(Kernel, AShuffleWhoseSourceIsNotKnownToExecuteItIsAssumedToReadIt) {
       rest + "out: ");
   EXPECT_NE(counted.accesses.at(0).verdict, KernelVerdict::proved) << "each lane counts to its number";
   EXPECT_TRUE(counted.assumed.empty());
+  KernelReport const kept = report_of(
+      "setp.ge.u32 %p2, %r1, %r3; selp.b32 %r8, 1, 0, %p2; setp.eq.u32 %p1, %r8, 1; @%p1 bra out; " + rest +
+      "out: ");
+  EXPECT_NE(kept.accesses.at(0).verdict, KernelVerdict::proved) << "the comparison is kept in a register";
+  EXPECT_TRUE(kept.assumed.empty());
+  // The shuffle counts only where a parameter has been assumed to choose.
+  KernelReport const chosen = report_of(
+      load +
+      "@%p1 bra out; shfl.sync.idx.b32 %r4, %r1, 3, 31, -1; and.b32 %r4, %r4, 63; shl.b32 %r5, %r4, 7; "
+      "setp.gt.u32 %p3, %r3, 9; shl.b32 %r7, %r1, 3; selp.b32 %r8, %r7, %r1, %p3; setp.lt.u32 %p4, %r8, 512; "
+      "selp.b32 %r5, %r5, 0, %p4; add.s32 %r5, %r5, %r2; ld.shared.u32 %r6, [%r5]; out: ");
+  EXPECT_EQ(chosen.accesses.at(0).wavefronts, 1U);
+  EXPECT_EQ(chosen.assumed, named);
   KernelReport const loop = report_of("L: " + load + rest + "@%p1 bra L; ");
   EXPECT_EQ(loop.accesses.at(0).verdict, KernelVerdict::proved) << loop.accesses.at(0).reason;
   EXPECT_EQ(loop.assumed, named);
@@ -666,6 +679,17 @@ TEST(Kernel, TwoLoopsWithOneHeaderHaveNoCommonIteration) {
   };
   EXPECT_NE(rows("%r1").verdict, KernelVerdict::proved);
   EXPECT_EQ(rows("%r3").verdict, KernelVerdict::proved) << "n is the same in all lanes";
+  // A lane that leaves the inner loop keeps what it has loaded there; memory may change before the others load again.
+  auto const loaded = [](std::string const& times) {
+    return one(
+        "and.b32 %r10, " + times +
+        ", 3; ld.param.u64 %rd1, [g]; mov.u32 %r7, 0; mov.u32 %r11, 0;\nO: "
+        "ld.global.u32 %r9, [%rd1]; add.u32 %r11, %r11, 1; setp.lt.u32 %p1, %r11, %r10; @%p1 bra O; "
+        "and.b32 %r12, %r9, 15; shl.b32 %r12, %r12, 7; add.u32 %r13, %r2, %r12; ld.shared.u32 %r14, [%r13]; "
+        "add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 2; @%p2 bra O;");
+  };
+  EXPECT_NE(loaded("%r1").verdict, KernelVerdict::proved);
+  EXPECT_EQ(loaded("%r3").verdict, KernelVerdict::proved);
 }
 
 TEST(KernelRuns, AHeaderThatARunPassesOverLeavesItsRegistersOpen) {
