@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -796,7 +797,10 @@ class Executor {
     std::uint64_t mask = ~std::uint64_t{0};
     Id exit = 0;                       ///< the value behind all of `left`; 0: it left none
     std::vector<std::int32_t> left{};  ///< the loops
-    auto operator<=>(Masked const&) const = default;
+    /// An order for sets; written out, for libc++ 14 has no operator<=> of vectors.
+    bool operator<(Masked const& other) const {
+      return std::tie(value, mask, exit, left) < std::tie(other.value, other.mask, other.exit, other.left);
+    }
   };
   /// The register of which some bits are taken, if a loop may change it: r of `r & 255`.
   [[nodiscard]] std::optional<Masked> part_of_register(Masked at) const {
