@@ -582,8 +582,7 @@ class Decision {
   /// Within the loop those that execute the iteration; behind it those that leave it there, which is known of the last one alone.
   InIteration in_iteration(std::int32_t place, Id counter, Iterations const& all, std::uint64_t k) const {
     if (k >= all.size()) return {0, 0};
-    for (std::int32_t l = place; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
-      if (execution_.counters[static_cast<std::size_t>(l)] == counter) return {~0U, all[k]};
+    if (counts_around(counter, place)) return {~0U, all[k]};
     return k + 1 == all.size() ? InIteration{~0U, all[k]} : InIteration{~all[k + 1], 0};
   }
 
@@ -737,6 +736,10 @@ class Decision {
     // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
     if (request.kind == Request::Kind::residue && request.bits > 8 && iterations(request.atom) != nullptr)
       request.kind = Request::Kind::value;
+    // And behind a loop only its last ones count, and settle all conditions on its counter.
+    if (request.kind == Request::Kind::truth)
+      if (Id const counter = counter_within(request.atom, access.loop); counter != 0)
+        request.kind = Request::Kind::value, request.atom = counter;
     std::vector<Assumption> values;
     if (request.kind == Request::Kind::truth) {
       Id atom = request.atom;
@@ -774,6 +777,33 @@ class Decision {
       solve(scratch, access, m, next, cases, symbol, depth + 1);
     }
   }
+  /// A counter in a term, of a loop that an access at this place lies behind, if its iterations are known; else 0.
+  Id counter_within(Id id, std::int32_t place) {
+    constexpr std::size_t most = 1000;
+    std::vector<Id> work{id};
+    std::set<Id> seen;
+    while (!work.empty() && seen.size() < most) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      Node const n = execution_.terms.nodes()[at];
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      if (n.op != Op::variable) {
+        for (Id const next : {n.a, n.b, n.c})
+          if (next < at) work.push_back(next);
+      } else if (!counts_around(at, place) && iterations(at) != nullptr) {
+        return at;
+      }
+    }
+    return 0;
+  }
+  /// True if a loop around a place has this counter.
+  [[nodiscard]] bool counts_around(Id counter, std::int32_t place) const {
+    for (; place >= 0; place = flow_.loops[static_cast<std::size_t>(place)].parent)
+      if (execution_.counters[static_cast<std::size_t>(place)] == counter) return true;
+    return false;
+  }
+
   /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
   /// tried: in one bank each lane has a word of its own at most. `unknown` is what is not known of the address.
   void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,

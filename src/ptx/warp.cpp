@@ -959,8 +959,8 @@ Lanes Warp::movement(Phi const& phi, Id added) {
   return sum(value(phi.back, w), init, ~std::uint64_t{0}, w);
 }
 
-/// Steps in all inductions of a warp, beyond which registers at headers are not decided.
-constexpr std::uint64_t most_induction_steps = 500'000;
+/// Steps in all inductions of a warp and of a kernel, beyond which registers at headers are not decided.
+constexpr std::uint64_t most_induction_steps = 500'000, most_of_kernel = 4'000'000;
 
 /// True if a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
 /// iterations: if it is so, and the phis that are being decided are, then its next value is so too.
@@ -971,8 +971,9 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
                                       [](auto const& one) { return one.second.state == 2; });
   // Loops within loops may try each other's registers again and again: what is left of them after that varies.
   if (outermost) induction_start_ = steps_;
-  std::uint64_t const spent = induction_steps_ + (steps_ - induction_start_);
-  if (spent > most_induction_steps) return inductions_[index] = {0, 0};
+  std::uint64_t const now = steps_ - induction_start_;
+  if (induction_steps_ + now > most_induction_steps || execution_.induction_steps + now > most_of_kernel)
+    return inductions_[index] = {0, 0};
   Phi const phi = execution_.phis[index];
   unsigned const w = width(phi.node);
   bool proved = false;
@@ -990,7 +991,10 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
     zeros = attempt == 2 ? 0 : std::min(zeros - 1, found);
     forget();
   }
-  if (outermost) induction_steps_ += steps_ - induction_start_;
+  if (outermost) {
+    induction_steps_ += steps_ - induction_start_;
+    execution_.induction_steps += steps_ - induction_start_;
+  }
   if (!proved) {
     forget();
     return inductions_[index] = {0, 0};
@@ -1140,7 +1144,10 @@ LaneTruths Warp::compute_truth(Id id) {
     meet(both, a.atom != 0 && b.atom != 0
                    ? (a.atom == b.atom ? a.atom : execution_.terms.add({n.op, 0, a.atom, b.atom}))
                    : 0);
-  t.atom = mixed ? 0 : found;
+  if (mixed || found == 0) return t;
+  LaneTruths const known = atom_truth(found);  // it may be assumed as a whole
+  t.atom = known.atom;
+  t.yes |= known.yes & rest, t.no |= known.no & rest;
   return t;
 }
 

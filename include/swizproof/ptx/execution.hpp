@@ -84,6 +84,7 @@ struct Execution {
   std::string refused{};                   ///< why nothing was executed; empty where it was
   /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
   bool assumes_sources = false;
+  std::uint64_t induction_steps = 0;  ///< of all warps so far
 };
 
 /// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only

@@ -158,6 +158,31 @@ TEST(Kernel, BehindALoopItsLastIterationCounts) {
   EXPECT_EQ(both[1].wavefronts, 1U);
 }
 
+TEST(Kernel, ConditionsOnTheCounterOfALoopAreSettledBehindIt) {
+  // As a compiler unrolls loops: what is left is done where the counter says so. It has run 5 times: no column of 8 * 128 bytes.
+  KernelAccess const a =
+      one("shl.b32 %r5, %r1, 2; shl.b32 %r7, %r1, 7; mov.u32 %r6, 0;\nL: add.u32 %r6, %r6, 1; setp.ne.u32 "
+          "%p1, %r6, "
+          "5; @%p1 bra L;\nsetp.lt.u32 %p2, %r6, 4; selp.b32 %r8, %r7, %r5, %p2; add.u32 %r8, %r8, %r2; "
+          "ld.shared.u32 "
+          "%r9, [%r8];");
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  EXPECT_TRUE(a.reached);
+}
+
+TEST(Kernel, AConditionOfSeveralIsAssumedAsAWhole) {
+  // Which of the two rows it is is not known: both take as much.
+  KernelAccess const a =
+      one("ld.param.u32 %r4, [g]; shl.b32 %r5, %r1, 2; shl.b32 %r6, %r1, 3; setp.lt.u32 %p1, %r3, 5; "
+          "setp.gt.u32 %p2, "
+          "%r4, 7; or.pred %p3, %p1, %p2; selp.b32 %r8, %r6, %r5, %p3; add.u32 %r8, %r8, %r2; ld.shared.u32 "
+          "%r9, [%r8];",
+          {.at_most = 2});
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 2U);
+}
+
 TEST(Kernel, ALaneThatHasLeftALoopGivesAnyValue) {
   auto const in_bounds = [](std::string const& last, std::string const& more = "") {
     KernelAccess const a = one("mov.u32 %r5, 0; mov.u32 %r9, 0;\nL: " + more +
