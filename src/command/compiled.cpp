@@ -113,6 +113,11 @@ Json to_json(CompiledReport const& report, Trace const& trace) {
   sums["not_certain"] = all.not_certain;
   sums["within_bound"] = all.within_bound;
   sums["not_traced"] = report.not_traced;
+  sums["lower"] = report.lower;
+  Json& merges = out["possible_merges"] = Json::array();
+  for (PossibleMerge const& m : report.merges)
+    merges.push_back(
+        {{"kernel", m.into->kernel}, {"pc", m.into->pc}, {"sass", m.into->sass}, {"ptx_lines", m.ptx_lines}});
   return out;
 }
 
@@ -137,7 +142,8 @@ std::string remarks_of(CompiledInstruction const& of) {
   std::vector<std::string> all;
   if (of.outcome == AsCompiled::undecided) all.push_back(of.why);
   if (of.merged > 1) all.push_back(fmt::format("{} accesses merged", of.merged));
-  if (below_bound(of)) all.emplace_back("not seen at its bound");
+  if (below_bound(of))
+    all.emplace_back(of.traced->launches == 0 ? "less than the PTX" : "not seen at its bound");
   if (of.outcome == AsCompiled::as_proved && !of.certain) all.emplace_back("as far as is known");
   return all.empty() ? "" : fmt::format("  {}", fmt::join(all, ", "));
 }
@@ -182,10 +188,11 @@ std::string describe(std::span<CompiledInstruction const> instructions, std::str
   for (CompiledInstruction const& i : instructions)
     wide = std::max(wide, source_of(*i.traced).size()), op = std::max(op, i.traced->op.size());
   TracedInstruction const& any = *instructions.front().traced;
-  std::string text =
-      fmt::format("{}  block {}\n  {}\n", style.strong(any.kernel), fmt::join(any.block, ","),
-                  style.faint(fmt::format("{:<12}  {:<{}}  {:<{}}  {:>5}  {:>8}  {:>10}  {:>6}", "", "source",
-                                          wide, "op", op, "count", "patterns", "wavefronts", "proved")));
+  std::string text = fmt::format(
+      "{}  {}\n  {}\n", style.strong(any.kernel),
+      any.block[0] == 0 ? "every block that it takes" : fmt::format("block {}", fmt::join(any.block, ",")),
+      style.faint(fmt::format("{:<12}  {:<{}}  {:<{}}  {:>5}  {:>8}  {:>10}  {:>6}", "", "source", wide, "op",
+                              op, "count", "patterns", "wavefronts", "proved")));
   auto const number = [](bool known, unsigned n) { return known ? std::to_string(n) : "-"; };
   for (CompiledRow const& row : rows_of(instructions)) {
     CompiledInstruction const& i = *row.first;
@@ -215,18 +222,26 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
   for (CompiledWords const& known : known_outcomes)
     outcomes.push_back({report.count(known.outcome), words.emplace_back(in_code(known.words, report.code))});
   CompiledSums const sums = sums_of(report);
-  text += fmt::format("{}; {} of {} recorded patterns found\n",
-                      by_outcome(report.instructions.size(), outcomes), sums.found, sums.patterns);
+  text += fmt::format("{}; {} of {} {}patterns found\n", by_outcome(report.instructions.size(), outcomes),
+                      sums.found, sums.patterns, trace.decided ? "" : "recorded ");
   auto const note = [&](std::uint64_t n, std::string_view words) {
     if (n != 0) text += fmt::format("  {:>6}  {}\n", n, words);
   };
   note(sums.merged, "instructions of several accesses that ptxas merged");
-  note(sums.not_at_bound, "instructions not seen at their bound");
+  note(sums.not_at_bound, trace.decided
+                              ? "instructions that take less than the PTX's access: one copy of several, say"
+                              : "instructions not seen at their bound");
+  for (PossibleMerge const& m : report.merges)
+    note(m.ptx_lines.size(), fmt::format("accesses of the PTX that may be parts of {} at {}: PTX lines {}",
+                                         m.into->sass, source_of(*m.into), fmt::join(m.ptx_lines, ", ")));
+  note(report.lower, "accesses of the PTX that take less in the SASS, in all copies");
   note(sums.not_certain, "instructions as proved as far as is known: by values or lanes that may not occur");
-  note(sums.within_bound, "undecided instructions took no more than what is proved");
+  note(sums.within_bound, trace.decided ? "undecided instructions have a bound that is no more than the PTX's"
+                                        : "undecided instructions took no more than what is proved");
   note(sums.not_kept, "executions without a recorded pattern: only what they cost is compared");
   note(report.not_traced,
-       report.code == "SASS"
+       trace.decided ? "accesses of the PTX that no instruction can be: ptxas removed or merged them"
+       : report.code == "SASS"
            ? "accesses of the SASS that were not traced: not executed"
            : fmt::format("accesses of the {} that were not traced: not executed, or removed by ptxas",
                          report.code));

@@ -7,6 +7,7 @@
 #include "command/traces.hpp"
 
 #include "profile/comparison.hpp"
+#include "profile/dumped.hpp"
 #include "records/evidence.hpp"
 #include "profile/nsight.hpp"
 #include "report/report.hpp"
@@ -297,9 +298,19 @@ CompiledOptions options_of(CrosscheckArguments const& arguments) {
 /// Refuses PTX without a trace, options without PTX, and parameters that no kernel has.
 void refuse_unused(Files const& files, std::vector<PtxFile> const& ptx, CrosscheckArguments const& arguments,
                    CompiledOptions const& options) {
-  if (!files.ptx.empty() && files.traces.empty())
-    throw InputError::whole("PTX needs a trace of its kernels", files.ptx[0].name,
-                            "swizproof crosscheck kernel.trace kernel.ptx");
+  auto const dumps =
+      std::count_if(ptx.begin(), ptx.end(), [](PtxFile const& f) { return f.sass.has_value(); });
+  bool const among_themselves =
+      files.traces.empty() && dumps != 0 && static_cast<std::size_t>(dumps) != ptx.size();
+  if (!files.ptx.empty() && files.traces.empty() && !among_themselves)
+    throw InputError::whole(dumps != 0 ? "a dump of SASS needs a trace of its kernels, or their PTX"
+                                       : "PTX needs a trace of its kernels, or a dump of their SASS",
+                            files.ptx[0].name, "swizproof crosscheck kernel.sass kernel.ptx");
+  if (among_themselves)
+    for (auto const& [name, value] : options.params)
+      if (!name.starts_with('#'))
+        throw InputError::whole("PTX and SASS name this parameter differently", name,
+                                "the first parameter is #0: --param '#0=1024'");
   if (files.ptx.empty() && !(arguments.blocks.empty() && arguments.params.empty()))
     throw InputError::whole("--block and --param need a file of PTX",
                             arguments.blocks.empty() ? arguments.params[0] : arguments.blocks[0],
@@ -318,7 +329,8 @@ void refuse_unused(Files const& files, std::vector<PtxFile> const& ptx, Crossche
   }
 }
 
-std::optional<Compiled> compare_with_ptx(std::vector<Trace> const& traces, Files const& files,
+/// Compares traces with compiled code; without a trace, each dump of SASS with the PTX.
+std::optional<Compiled> compare_with_ptx(Common const& common, std::vector<Trace>& traces, Files const& files,
                                          CrosscheckArguments const& arguments) {
   CompiledOptions const options = options_of(arguments);
   std::vector<PtxFile> ptx;
@@ -330,6 +342,15 @@ std::optional<Compiled> compare_with_ptx(std::vector<Trace> const& traces, Files
   }
   refuse_unused(files, ptx, arguments, options);
   if (files.ptx.empty()) return std::nullopt;
+  if (traces.empty()) {
+    for (PtxFile const& file : ptx)
+      if (file.sass)
+        traces.push_back(as_trace(
+            file,
+            parse_architecture(common.arch_is_given ? common.arch : fmt::format("sm_{}", file.sass->arch)),
+            options));
+    std::erase_if(ptx, [](PtxFile const& file) { return file.sass.has_value(); });
+  }
   Compiled found{traces, {}};
   for (Trace const& trace : traces) found.reports.push_back(compare_compiled(trace, ptx, options));
   return found;
@@ -347,7 +368,7 @@ CrosscheckResult compute(Common const& common, CrosscheckArguments const& argume
   result.proofs = proofs_for(files, arch, common.limits());
   result.arch = result.proofs ? result.proofs->arch : &arch;
   for (File const& file : files.traces) result.read.push_back(read_trace(file.name, file.text));
-  result.compiled = compare_with_ptx(result.read, files, arguments);
+  result.compiled = compare_with_ptx(common, result.read, files, arguments);
   if (result.compiled)
     for (Trace const& trace : result.read) result.arch = weaker(result.arch, trace.arch);
   Profile profile = read_profiles(files.profiles);
@@ -556,7 +577,7 @@ void run(Common& common, CrosscheckArguments const& arguments) {
 void add_crosscheck(CLI::App& app, Common& common) {
   CLI::App* const sub = add_command(
       app, "crosscheck",
-      "Do recorded device results, or a profile or a trace of your own kernel, equal the model?",
+      "Do recorded device results, or a profile, a trace or the SASS of your own kernel, equal the model?",
       {"swizproof crosscheck transpose.trace transpose.toml",
        "does each lane of the traced kernel ask for what is proved? (both files: share/swizproof/examples)"});
   auto const arguments = std::make_shared<CrosscheckArguments>();
@@ -570,12 +591,13 @@ void add_crosscheck(CLI::App& app, Common& common) {
          "obligations: does any lane ask for another address than was proved? Or a trace and a profile of\n"
          "one program: does the cost model say what was counted, line by line? Or a trace and the PTX of "
          "its\n"
-         "kernels (FILE.ptx): does the SASS access what `swizproof kernel` proves of the PTX?")
+         "kernels (FILE.ptx): does the SASS access what `swizproof kernel` proves of the PTX? Or a dump of\n"
+         "SASS (nvdisasm -g FILE.cubin) and the PTX that it was compiled from: the same without a GPU")
       ->required();
   sub->add_option(
          "--block", arguments->blocks,
          "with PTX: threads of a block of later launches: X, X,Y or X,Y,Z; may be repeated. The trace has\n"
-         "the block of each kernel's first launch")
+         "the block of each kernel's first launch. Without a trace: of all launches that are compared")
       ->type_name("INTEGERS")
       ->allow_extra_args(false);
   sub->add_option("--param", arguments->params,

@@ -136,12 +136,6 @@ void must_fit(ptx::Function const& f, std::string const& name, KernelOptions con
                             fmt::format("{}", fmt::join(arguments.params, " ")));
 }
 
-[[noreturn]] void refuse_without_shape(std::string const& name) {
-  throw InputError::whole(
-      "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", name,
-      "give --block X,Y,Z");
-}
-
 /// Adds what is not there yet.
 void add_notes(std::vector<std::string>& notes, std::vector<std::string> const& more) {
   for (std::string const& note : more)

@@ -23,12 +23,13 @@ Json traced_json(Trace const& trace) {
   return {{"name", trace.name},       {"device", trace.device},     {"arch", trace.arch->name},
           {"dropped", trace.dropped}, {"failures", trace.failures}, {"driver", trace.driver},
           {"toolkit", trace.toolkit}, {"commit", trace.commit},     {"recorded", trace.recorded},
-          {"program", trace.program}, {"digest", trace.digest},     {"unseen", trace.unseen}};
+          {"program", trace.program}, {"digest", trace.digest},     {"unseen", trace.unseen},
+          {"decided", trace.decided}};
 }
 
 std::string traced_head(Trace const& trace, bool several, Style const& style) {
   std::string text = several ? style.faint(trace.name) + "\n" : "";
-  if (!trace.digest)
+  if (!trace.digest && !trace.decided)
     text +=
         style.doubtful("the trace has no digest: whether a line was changed or doubled is not known") + "\n";
   return text;

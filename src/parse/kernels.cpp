@@ -39,4 +39,10 @@ void must_be_code(std::string_view text, std::string const& file) {
                             file, "nvcc -ptx -lineinfo writes PTX, nvdisasm -g FILE.cubin SASS");
 }
 
+void refuse_without_shape(std::string const& kernel) {
+  throw InputError::whole(
+      "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", kernel,
+      "give --block X,Y,Z");
+}
+
 }  // namespace swizproof

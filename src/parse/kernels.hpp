@@ -17,4 +17,7 @@ namespace swizproof {
 /// `file` is its name in the message.
 void must_be_code(std::string_view text, std::string const& file);
 
+/// Throws InputError: a kernel needs the shape of its block, and nothing gives it.
+[[noreturn]] void refuse_without_shape(std::string const& kernel);
+
 }  // namespace swizproof

@@ -26,6 +26,8 @@ namespace {
 struct Pattern32 {
   std::uint32_t active = 0;
   std::array<std::uint32_t, warp_lanes> address{};
+  bool sure = true;
+  unsigned zeros = 32;  ///< of TracedPattern
 
   [[nodiscard]] bool takes_part(unsigned lane) const { return (active >> lane & 1) != 0; }
   /// The same lanes, so many bytes further.
@@ -48,7 +50,10 @@ Pattern32 pattern_of(Instruction const& i, WarpAccess<std::uint32_t> const& acce
 /// The recorded patterns, and the worst one, which may not be among them.
 std::vector<Pattern32> patterns_of(TracedInstruction const& i) {
   std::vector<Pattern32> out;
-  for (TracedPattern const& p : i.patterns) out.push_back(pattern_of(*i.instruction, p.access));
+  for (TracedPattern const& p : i.patterns) {
+    out.push_back(pattern_of(*i.instruction, p.access));
+    out.back().sure = p.sure, out.back().zeros = p.zeros;
+  }
   if (i.not_kept != 0 && i.worst) out.push_back(pattern_of(*i.instruction, *i.worst));
   return out;
 }
@@ -65,12 +70,13 @@ Match match(KernelLanes const& can, Pattern32 const& p) {
   if ((p.active & ~can.may) != 0) return Match::none;
   auto const first = static_cast<unsigned>(std::countr_zero(p.active));
   std::uint32_t const by = p.address[first] - can.lane[first];
-  if (can.zeros > 0 && by << (32 - can.zeros) != 0) return Match::none;
+  unsigned const zeros = std::min(can.zeros, p.zeros);
+  if (zeros > 0 && by << (32 - zeros) != 0) return Match::none;
   for (unsigned l = first; l < warp_lanes; ++l)
     if (p.takes_part(l) && p.address[l] - can.lane[l] != by) return Match::none;
   std::uint32_t const rest = can.may & ~can.must, on = p.active & rest;
   if ((can.must & ~p.active) != 0 || (can.together && on != 0 && on != rest)) return Match::fewer_lanes;
-  return rest != 0 || !can.sure ? Match::possible : Match::exact;
+  return rest != 0 || !can.sure || !p.sure || p.zeros < can.zeros ? Match::possible : Match::exact;
 }
 
 Match best_match(KernelAccess const& access, Pattern32 const& p) {
@@ -128,6 +134,10 @@ struct DecidedKernel {
   std::string why{};      ///< why it is not decided; empty without a kernel
   std::vector<KernelReport> reports{};
   std::set<KernelAccess const*> traced{};
+  std::map<KernelAccess const*, unsigned>
+      most{};  ///< wavefronts that instructions take which have its patterns
+  std::vector<PossibleMerge> merges{};
+  std::set<KernelAccess const*> open{};  ///< whose line has an instruction that is not as proved, or merged
 };
 
 /// The identifiers and numbers in a mangled name: `_ZN1a4gemmILi64EEEv` has a, gemm and 64. Not those that begin with E: the 2 of
@@ -272,11 +282,11 @@ DecidedKernel decide(TracedInstruction const& i, Architecture const& arch,
   one.arch = &arch;
   one.params = options.params;
   one.lanes = true;
-  std::vector<std::array<std::uint32_t, 3>> blocks{{i.block[0], i.block[1], i.block[2]}};
+  std::vector<std::array<std::uint32_t, 3>> blocks{i.block};
   for (auto const& block : options.blocks)
     if (block != blocks[0]) blocks.push_back(block);
   for (auto const& block : blocks) {
-    one.block = block;
+    if (block[0] != 0) one.block = block;
     out.reports.push_back(decide_for(kernels[0], one));
     if (out.why.empty()) out.why = out.reports.back().refused;
   }
@@ -296,6 +306,10 @@ bool on_line(KernelAccess const& access, TracedInstruction const& i) {
   return std::any_of(access.inlined_at.begin(), access.inlined_at.end(), [&](SourceLine const& at) {
     return at.line == i.source_line && same_file(at.file, i.file);
   });
+}
+
+bool has_line(std::vector<std::uint32_t> const& lines, std::uint32_t line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
 /// Compares one instruction with the kernel of its name.
@@ -320,6 +334,7 @@ class Comparer {
         if (a.instruction && !a.atomic && *a.instruction == *i.instruction && on_line(a, i))
           here_.push_back(&a);
     kernel_.traced.insert(here_.begin(), here_.end());
+    if (!i.open.empty()) return not_known(i);
     Search const whole = search(patterns_, here_);
     out_.found = whole.found;
     out_.why = open(here_);
@@ -328,6 +343,8 @@ class Comparer {
     else if (out_.why.empty() && !(reads_ptx() && take_merged()))
       judge(whole);
     if (out_.outcome == AsCompiled::undecided) compare_bound();
+    keep_most();
+    if (i.launches == 0) keep_merges();
     return out_;
   }
 
@@ -339,8 +356,20 @@ class Comparer {
     out_.certain = whole.certain;
     if (out_.worst > *whole.proved)
       throw Disagreement(
-          fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the {}",
-                      out_.traced->line, out_.traced->op, out_.worst, *whole.proved, code()));
+          fmt::format("{} line {}: {} takes {} wavefronts, and at most {} are proved of the {}",
+                      out_.traced->launches == 0 ? "SASS" : "trace", out_.traced->line, out_.traced->op,
+                      out_.worst, *whole.proved, code()));
+  }
+
+  /// An access of a dump whose executions are not all known: bounds alone.
+  CompiledInstruction not_known(TracedInstruction const& i) {
+    keep_most();
+    out_.why = fmt::format("SASS line {}: {}", i.line, i.open);
+    out_.worst = i.at_most;
+    unsigned most = 0;
+    for (KernelAccess const* a : here_) most = std::max(most, a->wavefronts.value_or(~0U));
+    if (out_.worst != 0 && !here_.empty() && out_.worst <= most && most != ~0U) out_.proved = most;
+    return out_;
   }
 
   /// The bound holds also where the lanes are not known: of the machine instruction itself, for the launch that was traced.
@@ -355,6 +384,16 @@ class Comparer {
       throw Disagreement(
           fmt::format("trace line {}: {} takes {} wavefronts, and at most {} are proved of the SASS",
                       out_.traced->line, out_.traced->op, out_.worst, most));
+  }
+
+  /// Keeps what the instruction takes for each access on its line.
+  void keep_most() {
+    for (KernelAccess const* a : here_) {
+      if (out_.outcome != AsCompiled::as_proved || out_.merged != 1)
+        kernel_.open.insert(a);
+      else if (has_line(out_.ptx_lines, a->ptx_line))
+        kernel_.most[a] = std::max(kernel_.most[a], out_.worst);
+    }
   }
 
   [[nodiscard]] std::string_view code() const { return reads_ptx() ? "PTX" : "SASS"; }
@@ -378,37 +417,55 @@ class Comparer {
     return all;
   }
 
-  /// Takes the patterns as those of 2, 4, 8 or 16 accesses that ptxas merged, one of which is on the line.
+  /// The patterns as those of n accesses that ptxas merged, one of which is on the line.
+  [[nodiscard]] std::optional<CompiledInstruction> merged(unsigned n) const {
+    TracedInstruction const& i = *out_.traced;
+    unsigned const bytes = i.instruction->bytes / n;
+    std::vector<KernelAccess const*> const all = of_width(bytes);
+    std::vector<KernelAccess const*> near;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(near),
+                 [&](KernelAccess const* a) { return on_line(*a, i); });
+    bool on_its_line = false;
+    unsigned proved = 0;
+    CompiledInstruction as = out_;
+    as.ptx_lines.clear();
+    for (unsigned part = 0; part < n; ++part) {
+      std::vector<Pattern32> const its = moved(part * bytes);
+      Search const found = search(its, all);
+      if (found.found != its.size()) return std::nullopt;
+      on_its_line = on_its_line || search(its, near).found == its.size();
+      proved += *found.proved;
+      as.certain = as.certain && found.certain;
+      as.ptx_lines.insert(as.ptx_lines.end(), found.ptx_lines.begin(), found.ptx_lines.end());
+    }
+    as.merged = n, as.found = patterns_.size(), as.proved = proved;
+    as.outcome = as.worst <= proved ? AsCompiled::as_proved : AsCompiled::undecided;
+    return on_its_line ? std::optional(as) : std::nullopt;
+  }
+
+  /// Takes the patterns as those of 2, 4, 8 or 16 accesses that ptxas merged.
   bool take_merged() {
     TracedInstruction const& i = *out_.traced;
     for (unsigned n = 2; i.instruction->matrices == 0 && n <= i.instruction->bytes; n *= 2) {
-      unsigned const bytes = i.instruction->bytes / n;
-      std::vector<KernelAccess const*> const all = of_width(bytes);
-      std::vector<KernelAccess const*> near;
-      std::copy_if(all.begin(), all.end(), std::back_inserter(near),
-                   [&](KernelAccess const* a) { return on_line(*a, i); });
-      bool on_its_line = false;
-      unsigned part = 0, proved = 0;
-      CompiledInstruction as = out_;
-      for (; part < n; ++part) {
-        std::vector<Pattern32> const its = moved(part * bytes);
-        Search const found = search(its, all);
-        if (found.found != its.size()) break;
-        on_its_line = on_its_line || search(its, near).found == its.size();
-        proved += *found.proved;
-        as.certain = as.certain && found.certain;
-        as.ptx_lines.insert(as.ptx_lines.end(), found.ptx_lines.begin(), found.ptx_lines.end());
-      }
-      if (part != n || !on_its_line) continue;
-      kernel_.traced.insert(near.begin(), near.end());
-      as.merged = n, as.found = patterns_.size(), as.proved = proved;
-      as.outcome = as.worst <= proved ? AsCompiled::as_proved : AsCompiled::undecided;
-      if (as.worst > proved)
-        as.why = fmt::format("{} accesses of the PTX were merged, and cost more than they did apart", n);
-      out_ = std::move(as);
+      std::optional<CompiledInstruction> as = merged(n);
+      if (!as) continue;
+      for (KernelAccess const* a : of_width(i.instruction->bytes / n))
+        if (on_line(*a, i) || has_line(as->ptx_lines, a->ptx_line)) kernel_.traced.insert(a);
+      if (as->outcome == AsCompiled::undecided)
+        as->why = fmt::format("{} accesses of the PTX were merged, and cost more than they did apart", n);
+      out_ = std::move(*as);
       return true;
     }
     return false;
+  }
+
+  /// Keeps the accesses that the instruction may be instead, merged.
+  void keep_merges() {
+    TracedInstruction const& i = *out_.traced;
+    if (out_.outcome != AsCompiled::as_proved || out_.merged != 1 || !reads_ptx()) return;
+    for (unsigned n = 2; i.instruction->matrices == 0 && n <= i.instruction->bytes; n *= 2)
+      if (std::optional<CompiledInstruction> const as = merged(n))
+        kernel_.merges.push_back({&i, as->ptx_lines});
   }
 
   /// Why something may be done on the line that is not known: an access that is not decided, or a call.
@@ -445,16 +502,25 @@ class Comparer {
     return {};
   }
 
+  /// The first pattern that no access can have; one that a warp surely has, if there is such a one.
+  [[nodiscard]] std::optional<std::size_t> other(Search const& whole) const {
+    std::optional<std::size_t> first;
+    for (std::size_t p = 0; p < patterns_.size(); ++p)
+      if (whole.best[p] == Match::none && (!first || (patterns_[p].sure && !patterns_[*first].sure)))
+        first = p;
+    return first;
+  }
+
   /// A pattern was not found.
   void judge(Search const& whole) {
+    std::optional<std::size_t> const none = other(whole);
     out_.why = not_modelled();
     if (out_.why.empty() && reads_ptx()) out_.why = wider();
     if (out_.why.empty() && reads_ptx()) out_.why = narrower();
     if (out_.why.empty() && here_.empty())
       out_.why = fmt::format("the {} has no {} {}", code(), to_string(*out_.traced->instruction),
                              reads_ptx() ? "on this line" : "at this address");
-    auto const none = std::find(whole.best.begin(), whole.best.end(), Match::none);
-    if (out_.why.empty() && none == whole.best.end())
+    if (out_.why.empty() && !none)
       out_.why = fmt::format(
           "a lane is off that the {} switches on: the warp may execute it in several parts", code());
     if (out_.why.empty() && kernel_.by_words)
@@ -464,9 +530,11 @@ class Comparer {
       out_.why =
           fmt::format("a pattern is not the {}'s with the block of the first of {} launches: give --block",
                       code(), out_.traced->launches);
+    if (out_.why.empty() && !patterns_[*none].sure)
+      out_.why = "a pattern is not the PTX's; whether a warp has its lanes and addresses is not known";
     if (!out_.why.empty()) return;
     out_.outcome = AsCompiled::differs;
-    find_nearest(patterns_[static_cast<std::size_t>(none - whole.best.begin())]);
+    find_nearest(patterns_[*none]);
   }
 
   void find_nearest(Pattern32 const& p) {
@@ -519,12 +587,35 @@ static std::size_t of_one_function(std::span<TracedInstruction const> traced) {
   return n;
 }
 
+/// Adds the accesses of a kernel that no instruction is, and those that take less.
+static void add_rest(CompiledReport& out, DecidedKernel const& kernel, bool decided) {
+  std::map<std::uint32_t, std::size_t> rest;  // by line
+  for (KernelReport const& report : kernel.reports)
+    for (KernelAccess const& a : report.accesses) {
+      if (!a.instruction || a.atomic || !a.executed) continue;
+      if (kernel.traced.count(&a) == 0) ++rest[a.ptx_line];
+      auto const most = kernel.most.find(&a);
+      out.lower += decided && a.reached && kernel.open.count(&a) == 0 && most != kernel.most.end() &&
+                   most->second < *a.wavefronts;
+    }
+  for (PossibleMerge const& merge : kernel.merges) {
+    auto const& lines = merge.ptx_lines;
+    if (!std::all_of(lines.begin(), lines.end(), [&](std::uint32_t line) { return rest.count(line) != 0; }))
+      continue;
+    out.merges.push_back(merge);
+    for (std::uint32_t const line : lines) rest.erase(line);
+  }
+  for (auto const& [line, count] : rest) out.not_traced += count;
+}
+
 CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,
                                 CompiledOptions const& options) {
   CompiledReport out;
   auto const sass = static_cast<std::size_t>(
       std::count_if(files.begin(), files.end(), [](PtxFile const& f) { return f.sass.has_value(); }));
   if (sass != 0) out.code = sass == files.size() ? "SASS" : "PTX or SASS";
+  CompiledOptions of_one = options;
+  if (trace.decided) of_one.blocks.clear();  // each of its instructions has its block
   using Code = std::tuple<std::string, std::array<unsigned, 3>, std::vector<void const*>>;
   std::map<Code, DecidedKernel> kernels;
   for (std::span<TracedInstruction const> rest = trace.instructions; !rest.empty();) {
@@ -534,14 +625,11 @@ CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& 
     for (NamedKernel const& k : named)
       std::get<2>(code).push_back(k.ptx != nullptr ? static_cast<void const*>(k.ptx) : k.sass);
     auto const [at, fresh] = kernels.try_emplace(std::move(code));
-    if (fresh) at->second = decide(one[0], *trace.arch, named, options);
-    for (TracedInstruction const& i : one) out.instructions.push_back(Comparer(i, at->second, options).run());
+    if (fresh) at->second = decide(one[0], *trace.arch, named, of_one);
+    for (TracedInstruction const& i : one) out.instructions.push_back(Comparer(i, at->second, of_one).run());
     rest = rest.subspan(one.size());
   }
-  for (auto const& [code, kernel] : kernels)
-    for (KernelReport const& report : kernel.reports)
-      for (KernelAccess const& a : report.accesses)
-        out.not_traced += a.instruction && !a.atomic && a.executed && kernel.traced.count(&a) == 0 ? 1 : 0;
+  for (auto const& [code, kernel] : kernels) add_rest(out, kernel, trace.decided);
   return out;
 }
 

@@ -7,6 +7,7 @@
 //     low bits of that number are known: its multiples of a power of two move all lanes alike, and change no cost;
 //   - each lane that surely takes part does.
 // In SASS the access is the one at the traced address in the kernel: the same instruction.
+// A dump of SASS may stand for the trace (profile/dumped.hpp): then a pattern is one way in which a warp can execute its access.
 // A traced instruction of N accesses that ptxas merged has the pattern of each of them in its part of the width. The accesses may
 // lie on other lines, but for one of them. Checked by tests/unit/profile/compiled_test.cpp and tests/reference/compiled.py.
 #pragma once
@@ -60,6 +61,12 @@ struct CompiledInstruction {
   std::optional<DifferingLane> nearest{};  ///< it differs; nothing if no case has a lane like it
 };
 
+/// Accesses of the PTX of which no instruction of a dump is one alone: this one may be all of them, and is as proved for another access.
+struct PossibleMerge {
+  TracedInstruction const* into = nullptr;
+  std::vector<std::uint32_t> ptx_lines{};
+};
+
 /// A file of PTX, or a dump of SASS.
 struct PtxFile {
   std::string name{};
@@ -79,6 +86,10 @@ struct CompiledReport {
   std::string code = "PTX";  ///< that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
   std::vector<CompiledInstruction> instructions{};
   std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be
+  std::vector<PossibleMerge> merges{};  ///< of a dump: their accesses are not counted above
+  std::size_t lower =
+      0;  ///< of a dump: accesses of the PTX that take less in the SASS, though an execution of the PTX is known
+          ///< that takes as much as is proved
 
   [[nodiscard]] std::size_t count(AsCompiled which) const;
 };
@@ -87,7 +98,8 @@ struct CompiledReport {
 ///   - of accesses whose addresses depend on data or are not decided, of calls that are not inlined, and of kernels that are refused;
 ///   - where the line has no access of this operation and width, or only a wider one that the traced one is a part of;
 ///   - where a lane is off that the PTX switches on: a warp may execute an instruction in two parts;
-///   - where a pattern is not found, the kernel was launched more than once and `blocks` is empty.
+///   - where a pattern is not found, the kernel was launched more than once and `blocks` is empty;
+///   - of a dump, where an access of it is not decided, or a pattern is not found that it may not have.
 /// Throws Disagreement if a pattern that is found costs more than is proved.
 [[nodiscard]] CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,
                                               CompiledOptions const& options);

@@ -26,6 +26,10 @@ struct TracedPattern {
   WarpAccess<std::uint32_t> access{};
   unsigned wavefronts = 0;  ///< of one execution; 0 where there is no cost model
   std::uint64_t executed = 0;
+  bool sure =
+      true;  ///< false, of decided ones: whether an execution has these lanes and addresses is not known
+  unsigned zeros =
+      32;  ///< of decided ones: up to a number for all lanes, a multiple of 2^zeros (KernelLanes)
 };
 
 /// One instruction of one kernel.
@@ -33,7 +37,7 @@ struct TracedInstruction {
   std::size_t line = 0;                     ///< of the trace, from 1
   std::string kernel{};                     ///< demangled, with its arguments
   std::uint64_t launches = 0;               ///< of the kernel, that were traced
-  std::array<unsigned, 3> grid{}, block{};  ///< of its first launch
+  std::array<unsigned, 3> grid{}, block{};  ///< of its first launch; a block of 0: every one that it takes
   std::uint64_t pc = 0;                     ///< bytes from the kernel's start
   std::string sass{};                       ///< empty where it was not disassembled
   std::string file{};                       ///< of the source; empty without -lineinfo
@@ -50,6 +54,9 @@ struct TracedInstruction {
   std::uint64_t not_kept =
       0;  ///< executions whose pattern was beyond the limit; sums and distribution contain them
   std::optional<WarpAccess<std::uint32_t>> worst{};  ///< the most expensive execution, kept or not
+  std::string open{};                                ///< of decided ones: why not all executions are known
+  unsigned at_most =
+      0;  ///< of decided ones: wavefronts that bound each execution, known or not; 0 without a bound
 
   [[nodiscard]] std::uint64_t ideal(Architecture const& arch) const {
     return instruction ? executed * ideal_wavefronts(arch, *instruction) : 0;
@@ -78,6 +85,7 @@ struct Trace {
       unseen{};  ///< by kernel: opcodes that it has and that the sanitizer does not report, as UTMALDG.2D
   std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing
   bool digest = false;                  ///< it has one, and it is that of the text
+  bool decided = false;                 ///< not recorded: what a dump of SASS can do (profile/dumped.hpp)
 };
 
 /// True if a text begins as a trace does.

@@ -1,0 +1,201 @@
+// A dump of SASS compared with PTX, without an execution: each rule of src/profile/dumped.hpp on a small kernel, and its faults.
+#include "profile/dumped.hpp"
+
+#include <swizproof/core/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace swizproof {
+namespace {
+
+/// A kernel k over `tile`, 8 KiB with an alignment of 16 bytes. %r1 is tid.x, %r2 the tile, %r3 the parameter n.
+PtxFile ptx_of(std::string const& body) {
+  return {"case.ptx",
+          ptx::read_module(".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"/elsewhere/case.cu\"\n"
+                           ".shared .align 16 .b8 tile[8192];\n.entry k(.param .u32 n)\n{\n"
+                           ".reg .pred %p<9>; .reg .b32 %r<30>;\n"
+                           "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; ld.param.u32 %r3, [n];\n" +
+                               body + "\nret;\n}\n",
+                           "case.ptx"),
+          {}};
+}
+
+/// The same in SASS: R0 is tid.x, R2 four times it from the start of the block's memory on, R3 the parameter.
+PtxFile sass_of(std::string const& lines) {
+  std::string text =
+      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+      "k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\nk:\n";
+  unsigned pc = 0;
+  auto const add = [&](std::string const& line) {
+    char at[16];
+    std::snprintf(at, sizeof at, "%04x", pc);
+    text += line.starts_with('.')   ? line + "\n"
+            : line.starts_with('#') ? "\t//## File \"/elsewhere/case.cu\", line " + line.substr(1) + "\n"
+                                    : "        /*" + std::string(at) + "*/   " + line + " ;\n";
+    pc += line.starts_with('.') || line.starts_with('#') ? 0 : 16;
+  };
+  for (char const* const line : {"S2R R0, SR_TID.X", "IMAD.SHL.U32 R2, R0, 0x4, RZ", "VIADD R2, R2, 0x400",
+                                 "ULDC UR4, c[0x0][0x210]", "MOV R3, UR4"})
+    add(line);
+  for (std::size_t at = 0; at < lines.size();) {
+    std::size_t const end = std::min(lines.find('\n', at), lines.size());
+    add(lines.substr(at, end - at));
+    at = end + 1;
+  }
+  add("EXIT");
+  return {"case.sass", {}, sass::read_module(text, "case.sass")};
+}
+
+struct Answer {
+  Trace trace{};
+  CompiledReport report{};
+  [[nodiscard]] CompiledInstruction const& only() const {
+    EXPECT_EQ(report.instructions.size(), 1U);
+    return report.instructions.at(0);
+  }
+};
+Answer compared(std::string const& sass, std::string const& ptx,
+                CompiledOptions options = {{{64, 1, 1}}, {}}) {
+  Answer out;
+  out.trace = as_trace(sass_of(sass), sm_90, options);
+  out.report = compare_compiled(out.trace, {ptx_of(ptx)}, options);
+  return out;
+}
+
+std::string const row = ".loc 1 7 0\nshl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nld.shared.u32 %r6, [%r5];";
+
+TEST(Dumped, EachWarpIsAPatternOfThePtx) {
+  Answer const a = compared("#7\nLDS R4, [R2]", row);
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_EQ(a.only().patterns, 2U);
+  EXPECT_EQ(a.only().found, 2U);
+  EXPECT_TRUE(a.only().certain);
+  EXPECT_EQ(a.only().worst, 1U);
+  EXPECT_EQ(a.only().proved, 1U);
+  EXPECT_EQ(a.report.not_traced, 0U);
+  EXPECT_EQ(a.report.lower, 0U);
+}
+
+TEST(Dumped, EachBlockStandsForItself) {
+  Answer const a = compared("#7\nLDS R4, [R2]", row, {{{64, 1, 1}, {96, 1, 1}}, {}});
+  ASSERT_EQ(a.report.instructions.size(), 2U);
+  EXPECT_EQ(a.report.instructions[0].patterns, 2U);
+  EXPECT_EQ(a.report.instructions[1].patterns, 3U);
+  for (CompiledInstruction const& i : a.report.instructions) EXPECT_EQ(i.found, i.patterns);
+}
+
+TEST(Dumped, WithoutABlockEveryOneCounts) {
+  Answer const a = compared("#7\nLDS R4, [R2]", row, {});
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_EQ(a.only().patterns, 32U);
+}
+
+TEST(Dumped, AnotherAddressInALaneDiffers) {
+  Answer const a =
+      compared("#7\nISETP.NE.AND P0, PT, R0, 0x5, PT\n@!P0 VIADD R2, R2, 0x100\nLDS R4, [R2]", row);
+  EXPECT_EQ(a.only().outcome, AsCompiled::differs);
+  EXPECT_EQ(a.only().found, 1U);  // the second warp's
+  ASSERT_TRUE(a.only().nearest);
+  EXPECT_EQ(a.only().nearest->lane, 5U);
+}
+
+TEST(Dumped, AMergeIsNamed) {
+  Answer const a = compared("#7\nIMAD.SHL.U32 R2, R0, 0x8, RZ\nLDS.64 R4, [R2+0x400]",
+                            ".loc 1 7 0\nshl.b32 %r4, %r1, 3; add.u32 %r5, %r2, %r4;\n"
+                            "ld.shared.u32 %r6, [%r5]; ld.shared.u32 %r7, [%r5+4];");
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_EQ(a.only().merged, 2U);
+  EXPECT_EQ(a.only().worst, 2U);
+  EXPECT_EQ(a.only().proved, 4U);
+  EXPECT_EQ(a.only().ptx_lines.size(), 2U);
+}
+
+TEST(Dumped, AMergeThatLooksLikeAnotherAccessIsNamed) {
+  // Both wide ones are the PTX's wide one, moved by 16 bytes; one of them is its two narrow ones.
+  std::string const ptx =
+      ".loc 1 7 0\nshl.b32 %r4, %r1, 3; add.u32 %r5, %r2, %r4;\nld.shared.v2.u32 {%r6, %r7}, [%r5+1024];\n"
+      "ld.shared.u32 %r8, [%r5];\nld.shared.u32 %r9, [%r5+4];";
+  std::string const wide = "#7\nIMAD.SHL.U32 R2, R0, 0x8, RZ\nLDS.64 R4, [R2+0x800]";
+  Answer const a = compared(wide + "\nLDS.64 R6, [R2+0x400]", ptx);
+  ASSERT_EQ(a.report.instructions.size(), 2U);
+  for (CompiledInstruction const& i : a.report.instructions) {
+    EXPECT_EQ(i.outcome, AsCompiled::as_proved) << i.why;
+    EXPECT_EQ(i.merged, 1U);
+  }
+  ASSERT_EQ(a.report.merges.size(), 1U);
+  EXPECT_EQ(a.report.merges[0].ptx_lines.size(), 2U);
+  EXPECT_EQ(a.report.not_traced, 0U);
+  // One of the two alone is no merge.
+  Answer const b = compared(wide + "\nLDS R6, [R2+0x400]", ptx);
+  EXPECT_TRUE(b.report.merges.empty());
+}
+
+TEST(Dumped, WhatPtxasRemovedIsCounted) {
+  Answer const a = compared("#7\nLDS R4, [R2]",
+                            row + "\n.loc 1 8 0\nst.shared.u32 [%r5], %r6; st.shared.u32 [%r5+4], %r6;");
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved);
+  EXPECT_EQ(a.report.not_traced, 2U);
+}
+
+TEST(Dumped, AnAccessThatIsNotDecidedIsUndecided) {
+  Answer const a = compared("#7\nLDS R2, [R2]\nIMAD.SHL.U32 R2, R2, 0x4, RZ\nLDS R4, [R2]",
+                            row + "\nshl.b32 %r6, %r6, 2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6];");
+  ASSERT_EQ(a.report.instructions.size(), 2U);
+  CompiledInstruction const& open = a.report.instructions[1];
+  EXPECT_EQ(open.outcome, AsCompiled::undecided);
+  EXPECT_NE(open.why.find("depends on the load"), std::string::npos) << open.why;
+  EXPECT_EQ(open.worst, 32U);
+  EXPECT_EQ(open.proved, 32U) << "the bound of both";
+}
+
+TEST(Dumped, APatternThatMayNotOccurDoesNotDiffer) {
+  // Whether lane 5 moves depends on a parameter: either pattern may be the kernel's.
+  Answer const a =
+      compared("#7\nISETP.NE.AND P0, PT, R3, 0x5, PT\n@!P0 IMAD.SHL.U32 R2, R0, 0x8, RZ\nLDS R4, [R2]", row);
+  EXPECT_EQ(a.only().outcome, AsCompiled::undecided);
+  EXPECT_NE(a.only().why.find("is not known"), std::string::npos) << a.only().why;
+  EXPECT_EQ(a.only().found, 2U);
+  EXPECT_EQ(a.only().patterns, 4U);
+}
+
+TEST(Dumped, AnUnknownShiftOfAllLanesIsNotCertain) {
+  // By n bytes in both: PTX knows that the low 4 bits of the base are 0, SASS here only 2 of n * 4.
+  Answer const a = compared("#7\nLEA R2, R3, R2, 0x2\nLDS R4, [R2]", row);
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_FALSE(a.only().certain);
+}
+
+TEST(Dumped, ADearerWarpOfThePtxIsCounted) {
+  // In the PTX the second warp reads a column. In the SASS both read a row, which is the first warp's in the PTX.
+  std::string const ptx =
+      ".loc 1 7 0\nshl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nsetp.lt.u32 %p1, %r1, 32; shl.b32 %r6, %r1, "
+      "7;\n"
+      "@!%p1 add.u32 %r5, %r2, %r6; ld.shared.u32 %r7, [%r5];";
+  Answer const less = compared("#7\nLDS R4, [R2]", ptx);
+  EXPECT_EQ(less.only().outcome, AsCompiled::as_proved) << less.only().why;
+  EXPECT_EQ(less.only().worst, 1U);
+  EXPECT_EQ(less.only().proved, 32U);
+  EXPECT_EQ(less.report.lower, 1U);
+  Answer const same =
+      compared("#7\nISETP.LT.U32.AND P0, PT, R0, 0x20, PT\n@!P0 LEA R2, R0, 0x400, 0x7\nLDS R4, [R2]", ptx);
+  EXPECT_EQ(same.only().outcome, AsCompiled::as_proved) << same.only().why;
+  EXPECT_EQ(same.only().worst, 32U);
+  EXPECT_EQ(same.report.lower, 0U);
+}
+
+TEST(Dumped, AnotherKernelIsNamedSo) {
+  Trace const trace = as_trace(sass_of("#7\nLDS R4, [R2]"), sm_90, {{{64, 1, 1}}, {}});
+  PtxFile other = ptx_of(row);
+  other.module.functions.at(0).name = "other";
+  EXPECT_EQ(compare_compiled(trace, {other}, {}).instructions.at(0).outcome, AsCompiled::no_kernel);
+}
+
+TEST(Dumped, AShapeThatIsNeededIsAskedFor) {
+  EXPECT_THROW((void)as_trace(sass_of("#7\nS2R R5, SR_TID.Y\nLEA R2, R5, R2, 0x7\nLDS R4, [R2]"), sm_90, {}),
+               InputError);
+}
+
+}  // namespace
+}  // namespace swizproof
