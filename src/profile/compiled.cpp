@@ -333,7 +333,6 @@ class Comparer {
       for (KernelAccess const& a : report.accesses)
         if (a.instruction && !a.atomic && *a.instruction == *i.instruction && on_line(a, i))
           here_.push_back(&a);
-    kernel_.traced.insert(here_.begin(), here_.end());
     if (!i.open.empty()) return not_known(i);
     Search const whole = search(patterns_, here_);
     out_.found = whole.found;
@@ -343,7 +342,7 @@ class Comparer {
     else if (out_.why.empty() && !(reads_ptx() && take_merged()))
       judge(whole);
     if (out_.outcome == AsCompiled::undecided) compare_bound();
-    keep_most();
+    keep_accesses();
     if (i.launches == 0) keep_merges();
     return out_;
   }
@@ -363,7 +362,7 @@ class Comparer {
 
   /// An access of a dump whose executions are not all known: bounds alone.
   CompiledInstruction not_known(TracedInstruction const& i) {
-    keep_most();
+    keep_accesses();
     out_.why = fmt::format("SASS line {}: {}", i.line, i.open);
     out_.worst = i.at_most;
     unsigned most = 0;
@@ -386,9 +385,12 @@ class Comparer {
                       out_.traced->line, out_.traced->op, out_.worst, most));
   }
 
-  /// Keeps what the instruction takes for each access on its line.
-  void keep_most() {
+  /// Keeps the accesses on its line as those that the instruction can be, and what it takes. All executions of a dump are known:
+  /// it is those alone that have its patterns.
+  void keep_accesses() {
+    bool const known = out_.traced->launches == 0 && out_.outcome == AsCompiled::as_proved;
     for (KernelAccess const* a : here_) {
+      if (!known || has_line(out_.ptx_lines, a->ptx_line)) kernel_.traced.insert(a);
       if (out_.outcome != AsCompiled::as_proved || out_.merged != 1)
         kernel_.open.insert(a);
       else if (has_line(out_.ptx_lines, a->ptx_line))

@@ -130,6 +130,7 @@ TEST(Dumped, AMergeThatLooksLikeAnotherAccessIsNamed) {
   // One of the two alone is no merge.
   Answer const b = compared(wide + "\nLDS R6, [R2+0x400]", ptx);
   EXPECT_TRUE(b.report.merges.empty());
+  EXPECT_EQ(b.report.not_traced, 1U) << "the other one";
 }
 
 TEST(Dumped, WhatPtxasRemovedIsCounted) {
@@ -151,7 +152,7 @@ TEST(Dumped, AnAccessThatIsNotDecidedIsUndecided) {
 }
 
 TEST(Dumped, APatternThatMayNotOccurDoesNotDiffer) {
-  // Whether lane 5 moves depends on a parameter: either pattern may be the kernel's.
+  // A parameter decides whether the lanes are 8 bytes apart.
   Answer const a =
       compared("#7\nISETP.NE.AND P0, PT, R3, 0x5, PT\n@!P0 IMAD.SHL.U32 R2, R0, 0x8, RZ\nLDS R4, [R2]", row);
   EXPECT_EQ(a.only().outcome, AsCompiled::undecided);
@@ -160,11 +161,27 @@ TEST(Dumped, APatternThatMayNotOccurDoesNotDiffer) {
   EXPECT_EQ(a.only().patterns, 4U);
 }
 
+TEST(Dumped, AConditionThatMayNotHoldIsNotCertain) {
+  Answer const a = compared("#7\nISETP.NE.AND P0, PT, R3, 0x5, PT\n@P0 LDS R4, [R2]", row);
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_FALSE(a.only().certain);
+}
+
+TEST(Dumped, AnAccessThatNoLaneExecutesIsLeftOut) {
+  Answer const a = compared("#7\nISETP.GE.U32.AND P0, PT, R0, 0x40, PT\n@P0 STS [R2], R3\nLDS R4, [R2]", row);
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+}
+
 TEST(Dumped, AnUnknownShiftOfAllLanesIsNotCertain) {
   // By n bytes in both: PTX knows that the low 4 bits of the base are 0, SASS here only 2 of n * 4.
   Answer const a = compared("#7\nLEA R2, R3, R2, 0x2\nLDS R4, [R2]", row);
   EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
   EXPECT_FALSE(a.only().certain);
+  // It may make up for the 4 bytes by which the PTX's lanes lie behind a multiple of 16.
+  std::string ptx = row;
+  ptx.replace(ptx.find("[%r5]"), 5, "[%r5+4]");
+  Answer const b = compared("#7\nLEA R2, R3, R2, 0x2\nLDS R4, [R2]", ptx);
+  EXPECT_EQ(b.only().outcome, AsCompiled::as_proved) << b.only().why;
 }
 
 TEST(Dumped, ADearerWarpOfThePtxIsCounted) {
