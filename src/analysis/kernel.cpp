@@ -476,7 +476,8 @@ class Decision {
     };
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
-      std::optional<unsigned> const few = of_few_values(warp, m, access.address, active);
+      std::optional<unsigned> few = of_few_values(warp, m, access.address, active);
+      if (!few) few = of_banks(warp, m, access.address, active);
       one.wavefronts = few.value_or(most_of(m, active));
       depends(one, origins_.origin_of_varying(warp, access.address, v.why));
       open_ = one.reason;
@@ -804,32 +805,38 @@ class Decision {
     return false;
   }
 
-  /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
-  /// tried: in one bank each lane has a word of its own at most. `unknown` is what is not known of the address.
-  void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
-                     std::vector<Assumption> const& assumptions, Cases& cases, Request const& unknown,
-                     unsigned depth = 0) {
+  /// Wavefronts at most of aligned lanes whose addresses are known modulo a line of all banks: in one bank each lane has a word of its own
+  /// at most.
+  std::optional<unsigned> of_banks(Warp& warp, MemoryAccess const& m, Id at, std::uint32_t active) {
+    if (m.atomic) return std::nullopt;
     unsigned const line = options_.arch->banks.row();
-    Lanes const v = m.atomic ? Lanes{Lanes::State::varying, 0, {}, {}}
-                             : warp.value(access.address, static_cast<unsigned>(std::countr_zero(line)));
+    Lanes const v = warp.value(at, static_cast<unsigned>(std::countr_zero(line)));
     std::uint64_t const unit = std::max<std::uint64_t>(m.instruction->bytes, options_.arch->banks.bytes);
     bool const steps = std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
       return static_cast<unsigned>(std::countr_zero(term.second)) + warp.trailing_zeros(term.first) >=
              static_cast<unsigned>(std::countr_zero(unit));
     });
-    if (v.split() && steps) {
-      std::uint32_t const active = warp.present() & ~warp.truth(access.guard).no;
-      std::array<std::uint64_t, 32> address{};
-      for (unsigned l = 0; l < 32; ++l) {
-        address[l] = v.lane[l] % line + std::uint64_t{line} * l;
-        cases.aligned = cases.aligned && address[l] % m.instruction->bytes == 0;
-      }
-      if (!cases.aligned) return give_up(warp, m, cases, unknown.reason, unknown.atom);
+    if (!v.split() || !steps) return std::nullopt;
+    std::array<std::uint64_t, 32> address{};
+    for (unsigned l = 0; l < 32; ++l) {
+      address[l] = v.lane[l] % line + std::uint64_t{line} * l;
+      if (address[l] % m.instruction->bytes != 0) return std::nullopt;
+    }
+    HardwareAccess lanes{};
+    return cost_of(m, active, address, lanes);
+  }
+
+  /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
+  /// tried. `unknown` is what is not known of the address.
+  void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+                     std::vector<Assumption> const& assumptions, Cases& cases, Request const& unknown,
+                     unsigned depth = 0) {
+    std::uint32_t const active = warp.present() & ~warp.truth(access.guard).no;
+    if (auto const most = of_banks(warp, m, access.address, active)) {
       open_ = unknown.reason;
       Found one;
-      HardwareAccess lanes{};
       one.active = active;
-      one.wavefronts = cost_of(m, active, address, lanes);
+      one.wavefronts = *most;
       if (one.wavefronts > allowed_) {
         one.unknown = true, one.reason = unknown.reason;
         if (Origin const from = origins_.origin(unknown.atom); from.leaf != 0)
@@ -839,6 +846,10 @@ class Decision {
       add_residue(assumptions, one.wavefronts);
       return merge(cases.found, std::move(one));
     }
+    Lanes const v =
+        m.atomic
+            ? Lanes{}
+            : warp.value(access.address, static_cast<unsigned>(std::countr_zero(options_.arch->banks.row())));
     Request const request = v.state == Lanes::State::stuck ? warp.request(v.why) : Request{};
     if (request.kind != Request::Kind::residue || request.bits > 7 || depth >= 2 ||
         ++cases.tried > most_cases || spent() > limit_) {

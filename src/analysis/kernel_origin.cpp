@@ -250,17 +250,23 @@ Origin Origins::origin(Id term) {
   return memo->second;
 }
 
+/// The one that says more of a term with both.
+static Origin stronger(Origin const& a, Origin const& b) {
+  auto const rank = [](Origin const& o) { return o.leaf == 0 ? 0 : o.unwritten ? 1 : o.data ? 2 : 3; };
+  return rank(b) > rank(a) ? b : a;
+}
+
 Origin Origins::find_origin(Id term) const {
   Origin found;
   for (Id const id : leaves_of({term})) {
     Leaf const& l = *leaf_at(id);
-    if (is_load(l) && found.leaf == 0) found = {id, true};
+    if (is_load(l)) found = stronger(found, {id, true});
     bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
                           l.kind != Leaf::Kind::voted && (l.kind != Leaf::Kind::undefined || !l.args.empty());
     if (is_load(l) || modelled) continue;
     std::vector<Id> const from = leaves_of(l.args);
     if (std::none_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); }))
-      return {id, false};
+      found = stronger(found, {id, false, l.kind == Leaf::Kind::undefined});
   }
   return found;
 }
@@ -292,7 +298,7 @@ Origin Origins::origin_of_varying(Warp& warp, Id term, Id why) {
     // A shuffle that is not followed reads lanes that are not known, or do not execute it.
     Origin one = origin(l != nullptr && l->kind == Leaf::Kind::shuffle ? l->args[1] : id);
     if (one.leaf == 0 && l != nullptr) one = {id, false};
-    if (one.leaf != 0 && (found.leaf == 0 || found.data)) found = one;
+    found = stronger(found, one);
   }
   return found;
 }

@@ -20,6 +20,7 @@ using Id = std::uint32_t;
 struct Origin {
   Id leaf = 0;
   bool data = false;
+  bool unwritten = false;  ///< a register that may not have been written: that it has been, where it is read, is assumed
 };
 
 /// True for the lane that elect.sync elects.
@@ -40,7 +41,8 @@ class Origins {
   /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
   [[nodiscard]] bool rooted_in_parameter(Id id) const;
 
-  /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data.
+  /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
+  /// before a register that may not have been written.
   Origin origin(Id term);
   /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
   Origin origin_of_varying(ptx::Warp& warp, Id term, Id why);

@@ -741,6 +741,13 @@ Lanes Warp::chosen(Id id, unsigned bits) {
       return atom(execution_.terms.add(m), bits);
     }
   }
+  // Values that differ by one number in all lanes: b, and that number where the condition holds.
+  if (Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform()) {
+    Node m = n;
+    m.width = static_cast<std::uint8_t>(bits);
+    m.a = t.atom, m.b = node_of(apart, bits), m.c = execution_.terms.constant(bits, 0).id;
+    return sum(b, atom(execution_.terms.add(m), bits), 1, bits);
+  }
   return stuck({Request::Kind::truth, t.atom, 0, "a condition chooses between two values"});
 }
 
@@ -917,7 +924,9 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
     case Phi::Kind::other:
       break;
   }
-  Induction const found = decide_phi(index);
+  Induction found = decide_phi(index, width(id));
+  // Of 16 bits that are extended by their sign the low ones may be followed alone.
+  if (found.state == 0 && bits <= 16 && width(id) > 16) found = decide_phi(index, 16);
   if (found.state == 0) return varying(id);
   Lanes const init = value(phi.init, bits);
   return sum(init, atom(found.added, bits), 1, bits);
@@ -950,8 +959,7 @@ void Warp::forget() {
 
 /// The sum beyond its first value that a phi has after an iteration, `added` being that before it. A drift adds its step: the lanes may start
 /// from different values.
-Lanes Warp::movement(Phi const& phi, Id added) {
-  unsigned const w = width(phi.node);
+Lanes Warp::movement(Phi const& phi, Id added, unsigned w) {
   if (phi.kind == Phi::Kind::drift)  // its first value may wait for a condition
     if (Lanes const step = value(phi.step, w); step.split()) return sum(atom(added, w), step, 1, w);
   Lanes const init = value(phi.init, w);
@@ -964,25 +972,24 @@ constexpr std::uint64_t most_induction_steps = 500'000, most_of_kernel = 4'000'0
 
 /// True if a phi is its first value plus something that all lanes share, a multiple of 2^zeros. By induction over the
 /// iterations: if it is so, and the phis that are being decided are, then its next value is so too.
-Warp::Induction Warp::decide_phi(std::size_t index) {
-  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().decide_phi(index);
-  if (auto const found = inductions_.find(index); found != inductions_.end()) return found->second;
+Warp::Induction Warp::decide_phi(std::size_t index, unsigned w) {
+  if (!assumed_.empty() || !assumed_truths_.empty()) return clean().decide_phi(index, w);
+  if (auto const found = inductions_.find({index, w}); found != inductions_.end()) return found->second;
   bool const outermost = std::none_of(inductions_.begin(), inductions_.end(),
                                       [](auto const& one) { return one.second.state == 2; });
   // Loops within loops may try each other's registers again and again: what is left of them after that varies.
   if (outermost) induction_start_ = steps_;
   std::uint64_t const now = steps_ - induction_start_;
   if (induction_steps_ + now > most_induction_steps || execution_.induction_steps + now > most_of_kernel)
-    return inductions_[index] = {0, 0};
+    return inductions_[{index, w}] = {0, 0};
   Phi const phi = execution_.phis[index];
-  unsigned const w = width(phi.node);
   bool proved = false;
   Id added = 0;
   unsigned zeros = std::min(w, 12U);
   for (unsigned attempt = 0; attempt < 4; ++attempt) {
     added = fresh_atom(w, zeros, phi.node);
-    inductions_[index] = {2, added};
-    Lanes const moved = movement(phi, added);
+    inductions_[{index, w}] = {2, added};
+    Lanes const moved = movement(phi, added, w);
     if (!moved.uniform()) break;
     unsigned const found = std::min(
         zeros_of(moved, w), moved.lane[0] == 0 ? w : static_cast<unsigned>(std::countr_zero(moved.lane[0])));
@@ -997,12 +1004,12 @@ Warp::Induction Warp::decide_phi(std::size_t index) {
   }
   if (!proved) {
     forget();
-    return inductions_[index] = {0, 0};
+    return inductions_[{index, w}] = {0, 0};
   }
-  if (!outermost) return inductions_[index] = {3, added};
+  if (!outermost) return inductions_[{index, w}] = {3, added};
   for (auto& [i, one] : inductions_)
     if (one.state == 3) one.state = 1;
-  return inductions_[index] = {1, added};
+  return inductions_[{index, w}] = {1, added};
 }
 
 unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {

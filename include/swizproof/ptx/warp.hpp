@@ -113,7 +113,7 @@ class Warp {
 
  private:
   using Id = std::uint32_t;
-  /// A phi that is no closed form: its first value plus `added`, which all lanes share. 1: proved, 0: not so, 2: being
+  /// A phi that is no closed form, or its low bits: its first value plus `added`, which all lanes share. 1: proved, 0: not so, 2: being
   /// decided, 3: proved if those are that are being decided.
   struct Induction {
     int state = 2;
@@ -159,8 +159,8 @@ class Warp {
     std::array<std::uint64_t, 32> least{}, most{};
   };
   [[nodiscard]] Range range(Lanes const& v, unsigned width);
-  Induction decide_phi(std::size_t index);
-  Lanes movement(Phi const& phi, Id added);
+  Induction decide_phi(std::size_t index, unsigned width);
+  Lanes movement(Phi const& phi, Id added, unsigned width);
   Id fresh_atom(unsigned bits, unsigned zeros, Id part_of);
   void forget();
   LaneTruths relation(Id id);
@@ -182,7 +182,7 @@ class Warp {
   std::unordered_map<Id, bool> assumed_truths_{};
   std::map<std::int32_t, Leaves> leaves_{};
   std::map<std::int32_t, bool> backs_{};
-  std::map<std::size_t, Induction> inductions_{};
+  std::map<std::pair<std::size_t, unsigned>, Induction> inductions_{};  ///< by phi and bits
   std::unordered_map<std::uint64_t, Id> rests_{};
   std::vector<Request> requests_{};
   std::unique_ptr<Warp>
