@@ -415,6 +415,13 @@ class Decision {
     return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
   }
 
+  /// False for atomics that may take less than their law says: of those of PTX ptxas may bring lanes together, and .OR and .DEC
+  /// were not measured (H14).
+  [[nodiscard]] bool is_exact(MemoryAccess const& m) const {
+    auto const is = [&](std::string_view part) { return m.op.find(part) != m.op.npos; };
+    return !m.atomic || (program_.language == "SASS" && !is(".OR") && !is(".DEC"));
+  }
+
   unsigned cost_of(MemoryAccess const& m, std::uint32_t active, std::array<std::uint64_t, 32> const& address,
                    HardwareAccess& lanes) const {
     for (unsigned l = 0; l < 32; ++l) {
@@ -633,7 +640,7 @@ class Decision {
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
     bool const sure = (active & ~surely(access.loop, assumptions)) == 0;
-    one.reached = access.exact && certain && (sure || least) && same_residue && whole && !m.atomic;
+    one.reached = access.exact && certain && (sure || least) && same_residue && whole && is_exact(m);
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
     one.assumptions = assumptions;
@@ -1156,8 +1163,8 @@ class Decision {
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
     out.open = open_;
     if (open_.empty()) forms_ = {symbol, layout_.forms()};
-    if (any && !m.atomic) replay(access, m, found, out);
-    judge(found, out, m);
+    if (any && is_exact(m)) replay(access, m, found, out);
+    judge(access, found, out, m);
   }
 
   /// Why it is not known that an access stays within its array.
@@ -1183,7 +1190,16 @@ class Decision {
                                   : open;
   }
 
-  void judge(Found const& found, KernelAccess& out, MemoryAccess const& m) {
+  /// What decides whether an access is executed at all: its guard, and in how many iterations of the loops around it.
+  Origin origin_of_path(ExecutedAccess const& access) {
+    Origin out = origins_.origin(access.guard);
+    for (std::int32_t l = access.loop; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+      for (Id const exit : execution_.exits[static_cast<std::size_t>(l)])
+        out = stronger(out, origins_.origin(exit));
+    return out;
+  }
+
+  void judge(ExecutedAccess const& access, Found const& found, KernelAccess& out, MemoryAccess const& m) {
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
       out.verdict = KernelVerdict::refuted;
@@ -1191,7 +1207,7 @@ class Decision {
     } else if (*out.wavefronts <= out.allowed) {
       out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
-    } else if ((out.reached || out.seen != 0) && !m.atomic) {
+    } else if ((out.reached || out.seen != 0) && is_exact(m)) {
       out.verdict = KernelVerdict::refuted;
       out.reason = "";
     } else if (found.unknown) {
@@ -1203,9 +1219,11 @@ class Decision {
       out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
     } else {
       bool const guarded = found.guard.leaf != 0;
-      out.verdict = guarded && found.guard.data ? KernelVerdict::data : KernelVerdict::unknown;
-      out.reason = guarded ? "which lanes take part depends on " + origins_.text_of(found.guard.leaf)
-                           : "no execution was found that takes as many";
+      Origin const path = guarded ? found.guard : origin_of_path(access);
+      out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
+      out.reason = guarded     ? "which lanes take part depends on " + origins_.text_of(path.leaf)
+                   : path.data ? "whether it is executed depends on " + origins_.text_of(path.leaf)
+                               : "no execution was found that takes as many";
     }
   }
 
@@ -1261,11 +1279,11 @@ class Decision {
   [[nodiscard]] std::uint32_t index_of(MemoryAccess const& m) const {
     return static_cast<std::uint32_t>(&m - program_.accesses.data());
   }
-  /// Wavefronts of an access by these lanes; nothing where it faults or is undefined, and for atomics.
+  /// Wavefronts of an access by these lanes; nothing where it faults or is undefined, and for atomics that may take less.
   std::optional<std::pair<unsigned, HardwareAccess>> cost_in_run(std::uint32_t access, std::uint32_t active,
                                                                  Runs::Addresses const& address) const {
     MemoryAccess const& m = program_.accesses[access];
-    if (!m.instruction || m.atomic || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
+    if (!m.instruction || !is_exact(m) || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
     for (unsigned l = 0; l < 32; ++l)
       if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
     std::pair<unsigned, HardwareAccess> out{};

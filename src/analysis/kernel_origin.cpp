@@ -250,12 +250,6 @@ Origin Origins::origin(Id term) {
   return memo->second;
 }
 
-/// The one that says more of a term with both.
-static Origin stronger(Origin const& a, Origin const& b) {
-  auto const rank = [](Origin const& o) { return o.leaf == 0 ? 0 : o.unwritten ? 1 : o.data ? 2 : 3; };
-  return rank(b) > rank(a) ? b : a;
-}
-
 Origin Origins::find_origin(Id term) const {
   Origin found;
   for (Id const id : leaves_of({term})) {

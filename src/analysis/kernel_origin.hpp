@@ -23,6 +23,12 @@ struct Origin {
   bool unwritten = false;  ///< a register that may not have been written: that it has been, where it is read, is assumed
 };
 
+/// The one that says more of a term with both.
+[[nodiscard]] inline Origin stronger(Origin const& a, Origin const& b) {
+  auto const rank = [](Origin const& o) { return o.leaf == 0 ? 0 : o.unwritten ? 1 : o.data ? 2 : 3; };
+  return rank(b) > rank(a) ? b : a;
+}
+
 /// True for the lane that elect.sync elects.
 [[nodiscard]] inline bool elects(ptx::Program const& program, ptx::Leaf const& leaf) {
   return leaf.kind == ptx::Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
