@@ -468,7 +468,7 @@ class Decision {
              unsigned depth = 0) {
     over_ = over_ || spent() > limit_;
     if (++cases.tried > most_cases || over_)
-      return give_up(warp, m, cases,
+      return give_up(warp, access, m, cases,
                      over_ ? fmt::format("the limit of {} steps for one kernel", options_.steps)
                            : fmt::format("more than {} cases", most_cases));
     Found one;
@@ -715,10 +715,42 @@ class Decision {
     layout_.add(v.lane, lanes, zeros);
   }
 
+  /// The load that an address depends on in the first iterations of loops, with some numbers of the block, of blocks, and parameters.
+  Origin data_in_a_launch(Id address) {
+    auto const [memo, fresh] = data_in_a_launch_.try_emplace(address);
+    for (std::uint64_t const number : {1U, 64U}) {
+      if (!fresh || memo->second.data) break;
+      std::vector<Assumption> launch;
+      for (Id const counter : execution_.counters)
+        if (counter != 0) launch.push_back({counter, false, 64, 0});
+      for (Id const id : origins_.leaves_of({address})) {
+        Leaf const& l = *origins_.leaf_at(id);
+        auto const s = static_cast<ptx::Special>(l.extra);
+        bool const block = l.kind == Leaf::Kind::special && s >= ptx::Special::ctaid_x &&
+                           s <= ptx::Special::ctaid_z,
+                   blocks = l.kind == Leaf::Kind::special && s >= ptx::Special::nctaid_x &&
+                            s <= ptx::Special::nctaid_z;
+        if (block || blocks || free_parameter(id, 0) == id)
+          launch.push_back({id, false, 64, block ? number - 1 : number});
+      }
+      Warp& scratch = this->scratch();
+      scratch.assume(launch);
+      Lanes const v = scratch.value(address, 32);
+      Origin from;
+      if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, address, v.why);
+      if (v.state == Lanes::State::stuck) from = origins_.origin(scratch.request(v.why).atom);
+      if (from.data) memo->second = from;
+    }
+    return memo->second;
+  }
+
   /// The access is not decided in this case: for this reason, or because of what the atom comes from.
-  void give_up(Warp& warp, MemoryAccess const& m, Cases& cases, std::string reason, Id atom = 0) {
+  void give_up(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, Cases& cases,
+               std::string reason, Id atom = 0) {
     Found one;
-    if (Origin const from = origins_.origin(atom); from.leaf != 0)
+    Origin from = origins_.origin(atom);
+    if (from.leaf == 0) from = data_in_a_launch(access.address);
+    if (from.leaf != 0)
       depends(one, from);
     else
       one.unknown = true, one.reason = std::move(reason);
@@ -739,8 +771,8 @@ class Decision {
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
              Request request) {
     if (request.kind == Request::Kind::none || depth >= 6)
-      return give_up(warp, m, cases, request.reason.empty() ? "a value is not followed" : request.reason,
-                     request.atom);
+      return give_up(warp, access, m, cases,
+                     request.reason.empty() ? "a value is not followed" : request.reason, request.atom);
     // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
     if (request.kind == Request::Kind::residue && request.bits > 8 && iterations(request.atom) != nullptr)
       request.kind = Request::Kind::value;
@@ -861,7 +893,7 @@ class Decision {
     if (request.kind != Request::Kind::residue || request.bits > 7 || depth >= 2 ||
         ++cases.tried > most_cases || spent() > limit_) {
       over_ = over_ || spent() > limit_;
-      return give_up(warp, m, cases, unknown.reason, unknown.atom);
+      return give_up(warp, access, m, cases, unknown.reason, unknown.atom);
     }
     std::uint64_t const zeros = warp.facts(request.atom).zeros;
     for (std::uint64_t r = 0; r < std::uint64_t{1} << request.bits; ++r) {
@@ -1190,7 +1222,7 @@ class Decision {
                                   : open;
   }
 
-  /// What decides whether an access is executed at all: its guard, and in how many iterations of the loops around it.
+  /// Decides whether an access is executed: its guard, and in how many iterations of the loops around it.
   Origin origin_of_path(ExecutedAccess const& access) {
     Origin out = origins_.origin(access.guard);
     for (std::int32_t l = access.loop; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
@@ -1283,7 +1315,8 @@ class Decision {
   std::optional<std::pair<unsigned, HardwareAccess>> cost_in_run(std::uint32_t access, std::uint32_t active,
                                                                  Runs::Addresses const& address) const {
     MemoryAccess const& m = program_.accesses[access];
-    if (!m.instruction || !is_exact(m) || (m.instruction->matrices != 0 && active != ~0U)) return std::nullopt;
+    if (!m.instruction || !is_exact(m) || (m.instruction->matrices != 0 && active != ~0U))
+      return std::nullopt;
     for (unsigned l = 0; l < 32; ++l)
       if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
     std::pair<unsigned, HardwareAccess> out{};
@@ -1344,6 +1377,7 @@ class Decision {
              }};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
+  std::unordered_map<Id, Origin> data_in_a_launch_{};  ///< by address
   std::uint64_t extra_steps_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
   bool over_ = false;                        ///< whether it came to it

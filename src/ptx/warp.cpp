@@ -925,7 +925,7 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
       break;
   }
   Induction found = decide_phi(index, width(id));
-  // Of 16 bits that are extended by their sign the low ones may be followed alone.
+  // The low ones of 16 bits that are extended by their sign.
   if (found.state == 0 && bits <= 16 && width(id) > 16) found = decide_phi(index, 16);
   if (found.state == 0) return varying(id);
   Lanes const init = value(phi.init, bits);

@@ -183,6 +183,98 @@ TEST(Kernel, AConditionOfSeveralIsAssumedAsAWhole) {
   EXPECT_EQ(a.wavefronts, 2U);
 }
 
+TEST(Kernel, AChoiceThatMovesAllLanesAlikeIsNoCase) {
+  // Ten conditions on the parameter, each of which adds another number: more truths than are tried one by one.
+  std::string body = "shl.b32 %r5, %r1, 2; add.u32 %r5, %r5, %r2;\n";
+  for (unsigned k = 1; k <= 10; ++k)
+    body += "setp.eq.u32 %p1, %r3, " + std::to_string(k) + "; add.u32 %r6, %r5, " +
+            std::to_string(4 * k * k) + "; selp.b32 %r5, %r6, %r5, %p1;\n";
+  KernelAccess const a = one(body + "ld.shared.u32 %r7, [%r5];");
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  EXPECT_EQ(a.aligned, true);
+  // Both are tried where one side has lanes further apart.
+  KernelAccess const b =
+      one("setp.eq.u32 %p1, %r3, 4; shl.b32 %r5, %r1, 2; shl.b32 %r6, %r1, 3; selp.b32 %r5, %r6, %r5, %p1; "
+          "add.u32 %r5, "
+          "%r5, %r2; ld.shared.u32 %r7, [%r5];");
+  EXPECT_EQ(b.wavefronts, 2U);
+}
+
+TEST(Kernel, TheLowBitsOfARegisterInALoopAreFollowedAlone) {
+  // 16 bits that are extended by their sign: where they wrap, lanes are 2^16 apart, and their banks are as before.
+  std::string const loop =
+      "mov.u32 %r5, %r1;\nL: shl.b32 %r6, %r5, 2; add.u32 %r6, %r6, %r2; st.shared.u32 [%r6], %r1; add.u32 "
+      "%r7, %r5, 32; "
+      "cvt.s32.s16 %r5, %r7; setp.lt.s32 %p1, %r5, %r3; @%p1 bra L;";
+  KernelAccess const a = one(loop);
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  std::string column = loop;
+  column.replace(column.find("shl.b32 %r6, %r5, 2"), 19, "shl.b32 %r6, %r5, 7");
+  EXPECT_EQ(one(column).wavefronts, 32U);
+}
+
+TEST(Kernel, ALoadGoesBeforeARegisterThatMayNotHaveBeenWritten) {
+  KernelAccess const a =
+      one("ld.param.u64 %rd1, [g]; setp.lt.u32 %p1, %r1, %r3; @%p1 ld.global.u32 %r5, [%rd1]; setp.lt.f32 "
+          "%p2, %r5, "
+          "0f00000000; shl.b32 %r6, %r1, 2; shl.b32 %r7, %r1, 7; selp.b32 %r6, %r6, %r7, %p2; add.u32 %r6, "
+          "%r6, %r2; "
+          "ld.shared.u32 %r7, [%r6];");
+  EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
+  EXPECT_NE(a.reason.find("the load at PTX line"), std::string::npos) << a.reason;
+}
+
+TEST(Kernel, WhatDecidesWhetherAnAccessIsExecutedIsNamed) {
+  // A column in a loop whose length is loaded: no run knows it, and the cost is the same in each iteration.
+  KernelAccess const a =
+      one("ld.param.u64 %rd1, [g]; ld.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra E;\nshl.b32 "
+          "%r5, %r1, 7; "
+          "add.u32 %r5, %r5, %r2; ld.shared.u32 %r7, [%r5];\nE:");
+  EXPECT_EQ(a.wavefronts, 32U);
+  EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
+}
+
+TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
+  // The sum may wrap before it is widened, of which nothing follows; divided by what was loaded it depends on data.
+  std::string const body =
+      "ld.param.u64 %rd1, [g]; mov.u32 %r4, %ctaid.x; mad.lo.u32 %r5, %r4, 256, %r1; cvt.u64.u32 %rd2, %r5; ";
+  KernelAccess const a = one(body +
+                             "ld.global.u64 %rd3, [%rd1]; div.u64 %rd4, %rd2, %rd3; cvt.u32.u64 %r6, %rd4; "
+                             "shl.b32 %r6, %r6, 2; add.u32 "
+                             "%r6, %r6, %r2; ld.shared.u32 %r7, [%r6];");
+  EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
+  KernelAccess const b = one(body +
+                             "mov.u64 %rd3, 3; div.u64 %rd4, %rd2, %rd3; cvt.u32.u64 %r6, %rd4; shl.b32 %r6, "
+                             "%r6, 7; add.u32 %r6, %r6, "
+                             "%r2; ld.shared.u32 %r7, [%r6];");
+  EXPECT_NE(b.verdict, KernelVerdict::data) << b.reason;
+}
+
+TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
+  auto const of_sass = [](std::string const& atomic) {
+    sass::Module const m = sass::read_module(
+        "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
+        "k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\nk:\n        /*0000*/   S2R R0, SR_TID.X ;\n        /*0010*/   " +
+            atomic + " ;\n        /*0020*/   EXIT ;\n",
+        "k.sass");
+    KernelOptions options;
+    options.block = {64, 1, 1};
+    return decide_kernel(m, sass::lower(m, m.functions.at(0)), options).accesses.at(0);
+  };
+  KernelAccess const one_word = of_sass("ATOMS.ADD RZ, [RZ+0x400], R0");
+  EXPECT_EQ(one_word.verdict, KernelVerdict::refuted) << one_word.reason;
+  EXPECT_TRUE(one_word.reached);
+  EXPECT_EQ(one_word.wavefronts, 32U);
+  EXPECT_EQ(of_sass("ATOMS.POPC.INC.32 RZ, [RZ+0x400]").verdict, KernelVerdict::proved);
+  // Not measured, and of PTX: what ptxas makes of it is not known.
+  EXPECT_EQ(of_sass("ATOMS.OR RZ, [RZ+0x400], R0").verdict, KernelVerdict::unknown);
+  KernelAccess const of_ptx = one("atom.shared.add.u32 %r4, [%r2], %r3;");
+  EXPECT_EQ(of_ptx.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(of_ptx.wavefronts, 32U);
+}
+
 TEST(Kernel, ALaneThatHasLeftALoopGivesAnyValue) {
   auto const in_bounds = [](std::string const& last, std::string const& more = "") {
     KernelAccess const a = one("mov.u32 %r5, 0; mov.u32 %r9, 0;\nL: " + more +
