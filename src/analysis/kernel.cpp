@@ -498,6 +498,11 @@ class Decision {
                        {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
                         "an address within a word"});
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
+    // Behind a loop its last iteration may tell that no lane comes here.
+    if (Id const counter = guard.atom != 0 && depth < 6 ? counter_within(guard.atom, access.loop) : 0;
+        counter != 0)
+      return split(warp, access, m, assumptions, cases, symbol, depth,
+                   {Request::Kind::value, counter, 0, ""});
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
     if (options_.lanes) keep_lanes(access, m, assumptions, guard, v, warp, active);
     add_layout(m, v, warp, active, symbol);
@@ -672,6 +677,19 @@ class Decision {
     return lanes;
   }
 
+  /// True for the start of an array, also where it is rounded up: `memory + 1023 & 0xfffffc00`.
+  [[nodiscard]] bool starts_array(Id id) const {
+    Node const& n = execution_.terms.nodes()[id];
+    auto const constant = [&](Id at) { return execution_.terms.nodes()[at].op == Op::constant; };
+    if (n.op == Op::bv_and && constant(n.a) != constant(n.b)) {
+      std::uint64_t const mask = execution_.terms.nodes()[constant(n.a) ? n.a : n.b].value & 0xffffffff;
+      return std::has_single_bit((~mask & 0xffffffff) + 1) && starts_array(constant(n.a) ? n.b : n.a);
+    }
+    if (n.op == Op::bv_add && constant(n.a) != constant(n.b)) return starts_array(constant(n.a) ? n.b : n.a);
+    Leaf const* const l = origins_.leaf_at(id);
+    return l != nullptr && l->kind == Leaf::Kind::symbol;
+  }
+
   /// Keeps the lanes of a case. All lanes execute a matrix instruction; the first ones give its addresses.
   void keep_lanes(ExecutedAccess const& access, MemoryAccess const& m,
                   std::vector<Assumption> const& assumptions, LaneTruths const& guard, Lanes const& v,
@@ -683,9 +701,12 @@ class Decision {
     out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
     out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
     out.sure = (active & ~surely(access.loop, assumptions)) == 0;
-    for (auto const& [atom, factor] : v.terms)
-      out.zeros =
-          std::min(out.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+    for (auto const& [atom, factor] : v.terms) {
+      unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
+      bool const any = (factor == 1 && starts_array(atom)) || free_parameter(atom, 0xffffffff) == atom;
+      out.free = zeros < out.zeros ? any : out.free || (zeros == out.zeros && any);
+      out.zeros = std::min(out.zeros, zeros);
+    }
     std::uint64_t const shared =
         v.lane[static_cast<unsigned>(std::countr_zero(out.may))] & ~low_bits(out.zeros);
     for (unsigned l = 0; l < 32; ++l)
@@ -1193,10 +1214,28 @@ class Decision {
       if (!out.in_bounds) out.bounds_reason = why_no_bounds(access, symbol);
     }
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
+    if (options_.lanes) out.place = place_of(access);
+    out.in_loop = access.loop >= 0;
     out.open = open_;
     if (open_.empty()) forms_ = {symbol, layout_.forms()};
     if (any && is_exact(m)) replay(access, m, found, out);
     judge(access, found, out, m);
+  }
+
+  /// Group and offset of an access: of those with the same guard, loop, and terms and distances of the lanes in every warp.
+  std::optional<KernelPlace> place_of(ExecutedAccess const& access) {
+    std::vector<std::uint64_t> key{access.guard, static_cast<std::uint64_t>(access.loop)};
+    std::uint64_t first = 0;
+    for (std::size_t w = 0; w < bases_.size(); ++w) {
+      Lanes const v = bases_[w]->value(access.address, 32);
+      if (!v.split()) return std::nullopt;
+      if (w == 0) first = v.lane[0];
+      key.push_back(v.terms.size());
+      for (auto const& [atom, factor] : v.terms) key.insert(key.end(), {atom, factor});
+      for (std::uint64_t const x : v.lane) key.push_back(x - first & 0xffffffff);
+    }
+    auto const [at, fresh] = groups_.try_emplace(std::move(key), static_cast<std::uint32_t>(groups_.size()));
+    return KernelPlace{at->second, static_cast<std::uint32_t>(first)};
   }
 
   /// Why it is not known that an access stays within its array.
@@ -1387,8 +1426,9 @@ class Decision {
   std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
   Faults faults_{};
   bool names_only_ = false;
-  std::set<KernelLanes> kept_{};  ///< of the access that is being decided
-  std::string open_{};            ///< why they are not all
+  std::map<std::vector<std::uint64_t>, std::uint32_t> groups_{};  ///< of places
+  std::set<KernelLanes> kept_{};                                  ///< of the access that is being decided
+  std::string open_{};                                            ///< why they are not all
   std::size_t lanes_in_all_ = 0;
 };
 

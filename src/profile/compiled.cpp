@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -76,7 +77,8 @@ Match match(KernelLanes const& can, Pattern32 const& p) {
     if (p.takes_part(l) && p.address[l] - can.lane[l] != by) return Match::none;
   std::uint32_t const rest = can.may & ~can.must, on = p.active & rest;
   if ((can.must & ~p.active) != 0 || (can.together && on != 0 && on != rest)) return Match::fewer_lanes;
-  return rest != 0 || !can.sure || !p.sure || p.zeros < can.zeros ? Match::possible : Match::exact;
+  bool const known = can.sure && p.sure && p.zeros >= can.zeros && (can.free || by == 0);
+  return rest != 0 || !known ? Match::possible : Match::exact;
 }
 
 Match best_match(KernelAccess const& access, Pattern32 const& p) {
@@ -92,10 +94,11 @@ Match best_match(KernelAccess const& access, Pattern32 const& p) {
 struct Search {
   std::size_t found = 0;
   bool certain = true;
-  std::optional<unsigned> proved{};        ///< least bound of an access that has all of them
-  bool reached = false;                    ///< an execution of the PTX takes as many
-  std::vector<std::uint32_t> ptx_lines{};  ///< of these accesses
-  std::vector<Match> best{};               ///< for each pattern
+  std::optional<unsigned> proved{};          ///< least bound of an access that has all of them
+  bool reached = false;                      ///< an execution of the PTX takes as many
+  std::vector<std::uint32_t> ptx_lines{};    ///< of these accesses
+  std::vector<Match> best{};                 ///< for each pattern
+  std::vector<KernelAccess const*> whole{};  ///< accesses that have all patterns
 };
 
 Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess const*> const& accesses) {
@@ -113,7 +116,7 @@ Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess c
     }
     if (its != 0) some_lines.insert(a->ptx_line), most = std::max(most, *a->wavefronts);
     if (its != patterns.size()) continue;
-    all_lines.insert(a->ptx_line);
+    all_lines.insert(a->ptx_line), out.whole.push_back(a);
     if (*a->wavefronts >= out.proved.value_or(~0U)) continue;
     out.proved = a->wavefronts, out.reached = a->reached;
   }
@@ -126,6 +129,9 @@ Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess c
   out.ptx_lines.assign(lines.begin(), lines.end());
   return out;
 }
+
+/// Accesses that are tried as parts of a merged one.
+constexpr unsigned most_tries = 10'000;
 
 /// A kernel of the PTX, decided for the blocks that it was launched with.
 struct DecidedKernel {
@@ -419,30 +425,66 @@ class Comparer {
     return all;
   }
 
-  /// The patterns as those of n accesses that ptxas merged, one of which is on the line.
+  /// Bytes by which an access lies behind another one, if it always does.
+  [[nodiscard]] std::optional<std::uint32_t> distance(KernelAccess const& a, KernelAccess const& b) const {
+    bool const one_report =
+        std::any_of(kernel_.reports.begin(), kernel_.reports.end(), [&](KernelReport const& r) {
+          auto const has = [&](KernelAccess const& x) {
+            return !r.accesses.empty() && !std::less<>{}(&x, r.accesses.data()) &&
+                   std::less<>{}(&x, r.accesses.data() + r.accesses.size());
+          };
+          return has(a) && has(b);
+        });
+    if (!one_report || !a.place || !b.place || a.place->group != b.place->group) return std::nullopt;
+    return b.place->offset - a.place->offset;
+  }
+
+  /// Chooses an access for each part of a merged one: another for each, but for one in a loop, whose iterations may be merged; at
+  /// their distances where these are known; one of them on the line.
+  bool choose(std::vector<Search> const& parts, unsigned bytes, std::vector<KernelAccess const*>& chosen,
+              unsigned& tries) const {
+    if (chosen.size() == parts.size())
+      return std::any_of(chosen.begin(), chosen.end(),
+                         [&](KernelAccess const* a) { return on_line(*a, *out_.traced); });
+    auto const part = static_cast<std::uint32_t>(chosen.size());
+    for (KernelAccess const* a : parts[part].whole) {
+      bool fits = tries++ < most_tries;
+      for (std::uint32_t q = 0; fits && q < part; ++q) {
+        auto const apart = distance(*chosen[q], *a);
+        fits = chosen[q] == a ? a->in_loop : !apart || *apart == (part - q) * bytes;
+      }
+      if (!fits) continue;
+      chosen.push_back(a);
+      if (choose(parts, bytes, chosen, tries)) return true;
+      chosen.pop_back();
+    }
+    return false;
+  }
+
+  /// The patterns as those of n accesses that ptxas merged. For certain if these are known to be neighbours.
   [[nodiscard]] std::optional<CompiledInstruction> merged(unsigned n) const {
-    TracedInstruction const& i = *out_.traced;
-    unsigned const bytes = i.instruction->bytes / n;
+    unsigned const bytes = out_.traced->instruction->bytes / n;
     std::vector<KernelAccess const*> const all = of_width(bytes);
-    std::vector<KernelAccess const*> near;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(near),
-                 [&](KernelAccess const* a) { return on_line(*a, i); });
-    bool on_its_line = false;
-    unsigned proved = 0;
-    CompiledInstruction as = out_;
-    as.ptx_lines.clear();
+    std::vector<Search> parts;
     for (unsigned part = 0; part < n; ++part) {
       std::vector<Pattern32> const its = moved(part * bytes);
-      Search const found = search(its, all);
-      if (found.found != its.size()) return std::nullopt;
-      on_its_line = on_its_line || search(its, near).found == its.size();
-      proved += *found.proved;
-      as.certain = as.certain && found.certain;
-      as.ptx_lines.insert(as.ptx_lines.end(), found.ptx_lines.begin(), found.ptx_lines.end());
+      parts.push_back(search(its, all));
+      if (parts.back().whole.empty()) return std::nullopt;
+    }
+    std::vector<KernelAccess const*> chosen;
+    unsigned tries = 0;
+    if (!choose(parts, bytes, chosen, tries)) return std::nullopt;
+    CompiledInstruction as = out_;
+    as.ptx_lines.clear();
+    unsigned proved = 0;
+    for (unsigned part = 0; part < n; ++part) {
+      proved += *chosen[part]->wavefronts;
+      as.certain = as.certain && parts[part].certain && (part == 0 || distance(*chosen[0], *chosen[part]));
+      as.ptx_lines.push_back(chosen[part]->ptx_line);
     }
     as.merged = n, as.found = patterns_.size(), as.proved = proved;
     as.outcome = as.worst <= proved ? AsCompiled::as_proved : AsCompiled::undecided;
-    return on_its_line ? std::optional(as) : std::nullopt;
+    return as;
   }
 
   /// Takes the patterns as those of 2, 4, 8 or 16 accesses that ptxas merged.
@@ -452,7 +494,8 @@ class Comparer {
       std::optional<CompiledInstruction> as = merged(n);
       if (!as) continue;
       for (KernelAccess const* a : of_width(i.instruction->bytes / n))
-        if (on_line(*a, i) || has_line(as->ptx_lines, a->ptx_line)) kernel_.traced.insert(a);
+        if (has_line(as->ptx_lines, a->ptx_line) || (i.launches != 0 && on_line(*a, i)))
+          kernel_.traced.insert(a);
       if (as->outcome == AsCompiled::undecided)
         as->why = fmt::format("{} accesses of the PTX were merged, and cost more than they did apart", n);
       out_ = std::move(*as);
@@ -533,7 +576,7 @@ class Comparer {
           fmt::format("a pattern is not the {}'s with the block of the first of {} launches: give --block",
                       code(), out_.traced->launches);
     if (out_.why.empty() && !patterns_[*none].sure)
-      out_.why = "a pattern is not the PTX's; whether a warp has its lanes and addresses is not known";
+      out_.why = "a pattern was not found; whether a warp has its lanes and addresses is not known";
     if (!out_.why.empty()) return;
     out_.outcome = AsCompiled::differs;
     find_nearest(patterns_[*none]);
@@ -632,6 +675,11 @@ CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& 
     rest = rest.subspan(one.size());
   }
   for (auto const& [code, kernel] : kernels) add_rest(out, kernel, trace.decided);
+  for (auto const& [name, block] : trace.idle) {
+    TracedInstruction none;
+    none.kernel = name, none.block = block;
+    add_rest(out, decide(none, *trace.arch, kernels_of(name, files), of_one), trace.decided);
+  }
   return out;
 }
 

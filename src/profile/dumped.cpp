@@ -87,6 +87,7 @@ Trace as_trace(PtxFile const& dump, Architecture const& arch, CompiledOptions co
       if (!report.accesses.empty() && needs_block(kernel, one)) refuse_without_shape(name);
       std::vector<TracedInstruction> its =
           instructions_of(std::move(report), name, block.value_or(no_block), arch);
+      if (its.empty()) trace.idle.emplace_back(name, block.value_or(no_block));
       trace.instructions.insert(trace.instructions.end(), its.begin(), its.end());
     }
   }

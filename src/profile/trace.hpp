@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace swizproof {
@@ -85,7 +86,9 @@ struct Trace {
       unseen{};  ///< by kernel: opcodes that it has and that the sanitizer does not report, as UTMALDG.2D
   std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing
   bool digest = false;                  ///< it has one, and it is that of the text
-  bool decided = false;                 ///< not recorded: what a dump of SASS can do (profile/dumped.hpp)
+  std::vector<std::pair<std::string, std::array<unsigned, 3>>>
+      idle{};            ///< of a dump: kernels without an access, and their blocks
+  bool decided = false;  ///< not recorded: what a dump of SASS can do (profile/dumped.hpp)
 };
 
 /// True if a text begins as a trace does.

@@ -327,7 +327,7 @@ Lanes Warp::atom(Id id, unsigned bits) {
   if (auto const found = assumed_.find(id); found != assumed_.end()) {
     Assumption const& a = found->second;
     v.lane.fill(a.value & low_bits(bits));
-    if (a.bits < width(id) && a.bits < bits) {
+    if (a.bits < width(id) && a.bits < bits && facts(id).most >> a.bits != 0) {
       auto const [at, fresh] = rests_.try_emplace(memo_key(id, a.bits), 0);
       if (fresh) at->second = fresh_atom(n.width, a.bits, id);
       return sum(v, atom(at->second, bits), 1, bits);

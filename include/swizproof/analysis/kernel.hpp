@@ -81,11 +81,14 @@ struct KernelLanes {
   bool together = false;   ///< all of the other lanes of `may` take part, or none
   bool sure = false;       ///< an execution has these addresses, if the lanes of `must` are all of them
   unsigned zeros = 32;     ///< at most 32
+  /// Each of these multiples may be it: the start of an array, or a parameter, is a part of it, and the other parts are multiples of
+  /// as many bytes.
+  bool free = false;
   std::array<std::uint32_t, 32> lane{};
 
   [[nodiscard]] friend bool operator<(KernelLanes const& a, KernelLanes const& b) {
     auto const all = [](KernelLanes const& x) {
-      return std::tie(x.may, x.must, x.together, x.sure, x.zeros, x.lane);
+      return std::tie(x.may, x.must, x.together, x.sure, x.zeros, x.free, x.lane);
     };
     return all(a) < all(b);
   }
@@ -101,6 +104,12 @@ struct SourceLine {
 struct KernelFunction {
   std::string parameter{};
   std::vector<unsigned> at_most{};  ///< a power of two of them, at most 1,024
+};
+
+/// Accesses of one group are executed by the same lanes in the same iterations, and their addresses are as far apart as the offsets.
+struct KernelPlace {
+  std::uint32_t group = 0;  ///< of one report
+  std::uint32_t offset = 0;
 };
 
 /// Result for one instruction.
@@ -135,6 +144,9 @@ struct KernelAccess {
   /// `open` says why.
   std::optional<std::vector<KernelLanes>> lanes{};
   std::string open{};
+  std::optional<KernelPlace>
+      place{};  ///< with KernelOptions::lanes, if the addresses are known but for a part that all lanes share
+  bool in_loop = false;  ///< of the kernel: one instruction of it may be several of SASS
 };
 
 /// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their

@@ -217,23 +217,26 @@ TEST(Kernel, TheLowBitsOfARegisterInALoopAreFollowedAlone) {
 
 TEST(Kernel, ALoadGoesBeforeARegisterThatMayNotHaveBeenWritten) {
   KernelAccess const a =
-      one("ld.param.u64 %rd1, [g]; setp.lt.u32 %p1, %r1, %r3; @%p1 ld.global.u32 %r5, [%rd1]; setp.lt.f32 "
-          "%p2, %r5, "
-          "0f00000000; shl.b32 %r6, %r1, 2; shl.b32 %r7, %r1, 7; selp.b32 %r6, %r6, %r7, %p2; add.u32 %r6, "
-          "%r6, %r2; "
-          "ld.shared.u32 %r7, [%r6];");
+      one("ld.param.u64 %rd1, [g]; setp.lt.u32 %p1, %r1, %r3; @!%p1 bra E; ld.global.u32 %r5, [%rd1];\nE: "
+          "setp.lt.f32 "
+          "%p2, %r5, 0f00000000; shl.b32 %r6, %r1, 2; shl.b32 %r7, %r1, 7; selp.b32 %r6, %r6, %r7, %p2; "
+          "add.u32 %r6, %r6, "
+          "%r2; ld.shared.u32 %r7, [%r6];");
   EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
   EXPECT_NE(a.reason.find("the load at PTX line"), std::string::npos) << a.reason;
 }
 
 TEST(Kernel, WhatDecidesWhetherAnAccessIsExecutedIsNamed) {
-  // A column in a loop whose length is loaded: no run knows it, and the cost is the same in each iteration.
+  // A row in the first iteration, a column in the second, which a load decides on.
   KernelAccess const a =
-      one("ld.param.u64 %rd1, [g]; ld.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra E;\nshl.b32 "
-          "%r5, %r1, 7; "
-          "add.u32 %r5, %r5, %r2; ld.shared.u32 %r7, [%r5];\nE:");
+      one("ld.param.u64 %rd1, [g]; mov.u32 %r5, 0; shl.b32 %r4, %r1, 2;\nL: mul.lo.u32 %r6, %r5, %r1; "
+          "mad.lo.u32 %r7, %r6, "
+          "124, %r4; add.u32 %r7, %r7, %r2; ld.shared.u32 %r8, [%r7]; xor.b32 %r5, %r5, 1; ld.global.u32 "
+          "%r9, [%rd1]; "
+          "setp.ne.u32 %p1, %r9, 0; @%p1 bra L;");
   EXPECT_EQ(a.wavefronts, 32U);
   EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
+  EXPECT_NE(a.reason.find("whether it is executed depends on the load"), std::string::npos) << a.reason;
 }
 
 TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {

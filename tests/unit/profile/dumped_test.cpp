@@ -112,6 +112,59 @@ TEST(Dumped, AMergeIsNamed) {
   EXPECT_EQ(a.only().ptx_lines.size(), 2U);
 }
 
+TEST(Dumped, OneAccessIsNotTwoPartsOfAMerge) {
+  // In a loop it may be: two iterations of it.
+  std::string const wide = "#7\nLDS.64 R4, [R2]";
+  EXPECT_EQ(compared(wide, row).only().outcome, AsCompiled::undecided);
+  std::string const loop =
+      "mov.u32 %r8, 0; shl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; "
+      "add.u32 "
+      "%r5, %r5, 4; add.u32 %r8, %r8, 1; setp.ne.u32 %p1, %r8, 2; @%p1 bra L;";
+  Answer const a = compared(wide, loop);
+  EXPECT_EQ(a.only().merged, 2U);
+  EXPECT_FALSE(a.only().certain);
+}
+
+TEST(Dumped, PartsOfAMergeAreNeighbours) {
+  std::string const wide = "#7\nIMAD.SHL.U32 R2, R0, 0x8, RZ\nLDS.64 R4, [R2+0x400]";
+  std::string const two =
+      ".loc 1 7 0\nshl.b32 %r4, %r1, 3; add.u32 %r5, %r2, %r4;\nld.shared.u32 %r6, [%r5]; ld.shared.u32 %r7, "
+      "[%r5+4];";
+  EXPECT_TRUE(compared(wide, two).only().certain);
+  // 20 bytes further, which is 4 modulo the array's alignment.
+  std::string far = two;
+  far.replace(far.find("+4]"), 3, "+20]");
+  EXPECT_EQ(compared(wide, far).only().outcome, AsCompiled::undecided);
+  // By other warps: whether they are neighbours is not known.
+  std::string apart = two;
+  apart.replace(apart.find("ld.shared.u32 %r6"), 5, "setp.lt.u32 %p1, %r1, 32; @%p1 ld.sh");
+  apart.replace(apart.find("ld.shared.u32 %r7"), 5, "@!%p1 ld.sh");
+  Answer const a = compared(wide, apart);
+  EXPECT_EQ(a.only().merged, 2U) << a.only().why;
+  EXPECT_FALSE(a.only().certain);
+}
+
+TEST(Dumped, ACounterIsNotAnyMultipleForCertain) {
+  // Bytes 0 and 4 in two iterations: 8 is neither.
+  std::string const loop =
+      "mov.u32 %r8, 0; shl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; "
+      "add.u32 "
+      "%r5, %r5, 4; add.u32 %r8, %r8, 1; setp.ne.u32 %p1, %r8, 2; @%p1 bra L;";
+  Answer const a = compared("#7\nLDS R4, [R2+0x8]", loop);
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_FALSE(a.only().certain);
+  // By 16 bytes, the array's alignment, it says no more than that the array may be anywhere.
+  std::string far = loop;
+  far.replace(far.find("%r5, %r5, 4"), 11, "%r5, %r5, 16");
+  EXPECT_TRUE(compared("#7\nLDS R4, [R2+0x10]", far).only().certain);
+}
+
+TEST(Dumped, AKernelOfWhichPtxasLeftNothingIsCounted) {
+  Answer const a = compared("#7\nMOV R4, R2", row);
+  EXPECT_TRUE(a.report.instructions.empty());
+  EXPECT_EQ(a.report.not_traced, 1U);
+}
+
 TEST(Dumped, AMergeThatLooksLikeAnotherAccessIsNamed) {
   // Both wide ones are the PTX's wide one, moved by 16 bytes; one of them is its two narrow ones.
   std::string const ptx =
