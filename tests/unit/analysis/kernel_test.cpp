@@ -216,12 +216,15 @@ TEST(Kernel, TheLowBitsOfARegisterInALoopAreFollowedAlone) {
 }
 
 TEST(Kernel, ALoadGoesBeforeARegisterThatMayNotHaveBeenWritten) {
+  // In a loop, whose first iteration may pass over the load.
   KernelAccess const a =
-      one("ld.param.u64 %rd1, [g]; setp.lt.u32 %p1, %r1, %r3; @!%p1 bra E; ld.global.u32 %r5, [%rd1];\nE: "
-          "setp.lt.f32 "
-          "%p2, %r5, 0f00000000; shl.b32 %r6, %r1, 2; shl.b32 %r7, %r1, 7; selp.b32 %r6, %r6, %r7, %p2; "
-          "add.u32 %r6, %r6, "
-          "%r2; ld.shared.u32 %r7, [%r6];");
+      one("ld.param.u64 %rd1, [g]; mov.u32 %r4, 0;\nL: setp.lt.u32 %p1, %r1, %r3; @!%p1 bra E; ld.global.u32 "
+          "%r5, "
+          "[%rd1];\nE: setp.lt.f32 %p2, %r5, 0f00000000; shl.b32 %r6, %r1, 2; shl.b32 %r7, %r1, 7; selp.b32 "
+          "%r6, %r6, %r7, "
+          "%p2; add.u32 %r6, %r6, %r2; ld.shared.u32 %r7, [%r6]; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, "
+          "%r3; @%p3 bra "
+          "L;");
   EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
   EXPECT_NE(a.reason.find("the load at PTX line"), std::string::npos) << a.reason;
 }
