@@ -116,6 +116,12 @@ TEST(Dumped, OneAccessIsNotTwoPartsOfAMerge) {
   // In a loop it may be: two iterations of it.
   std::string const wide = "#7\nLDS.64 R4, [R2]";
   EXPECT_EQ(compared(wide, row).only().outcome, AsCompiled::undecided);
+  // n moves it by any number of words.
+  std::string const moved =
+      ".loc 1 7 0\nshl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4; shl.b32 %r6, %r3, 2; add.u32 %r5, %r5, %r6; "
+      "ld.shared.u32 "
+      "%r7, [%r5];";
+  EXPECT_EQ(compared(wide, moved).only().outcome, AsCompiled::undecided);
   std::string const loop =
       "mov.u32 %r8, 0; shl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; "
       "add.u32 "
