@@ -20,7 +20,8 @@ using Id = std::uint32_t;
 struct Origin {
   Id leaf = 0;
   bool data = false;
-  bool unwritten = false;  ///< a register that may not have been written: that it has been, where it is read, is assumed
+  bool unwritten =
+      false;  ///< a register that may not have been written: that it has been, where it is read, is assumed
 };
 
 /// The one that says more of a term with both.

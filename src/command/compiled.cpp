@@ -1,6 +1,7 @@
 #include "command/compiled.hpp"
 
 #include "command/traced.hpp"
+#include "report/kernel.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -114,6 +115,7 @@ Json to_json(CompiledReport const& report, Trace const& trace) {
   sums["within_bound"] = all.within_bound;
   sums["not_traced"] = report.not_traced;
   sums["lower"] = report.lower;
+  out["assumed"] = report.assumed;
   Json& merges = out["possible_merges"] = Json::array();
   for (PossibleMerge const& m : report.merges)
     merges.push_back(
@@ -216,6 +218,8 @@ std::string describe(CompiledReport const& report, Trace const& trace, Style con
     text += describe(rest.first(count), report.code, style);
     rest = rest.subspan(count);
   }
+  if (!report.assumed.empty())
+    text += assumed_in_words({report.assumed.begin(), report.assumed.end()}) + "\n";
   text += lost_lines(trace);
   std::vector<CountedOutcome> outcomes;
   std::list<std::string> words;

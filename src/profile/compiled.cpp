@@ -632,8 +632,10 @@ static std::size_t of_one_function(std::span<TracedInstruction const> traced) {
   return n;
 }
 
-/// Adds the accesses of a kernel that no instruction is, and those that take less.
+/// Adds what a kernel's answers rest on, its accesses that no instruction is, and those that take less.
 static void add_rest(CompiledReport& out, DecidedKernel const& kernel, bool decided) {
+  for (KernelReport const& report : kernel.reports)
+    out.assumed.insert(report.assumed.begin(), report.assumed.end());
   std::map<std::uint32_t, std::size_t> rest;  // by line
   for (KernelReport const& report : kernel.reports)
     for (KernelAccess const& a : report.accesses) {
@@ -659,6 +661,7 @@ CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& 
   auto const sass = static_cast<std::size_t>(
       std::count_if(files.begin(), files.end(), [](PtxFile const& f) { return f.sass.has_value(); }));
   if (sass != 0) out.code = sass == files.size() ? "SASS" : "PTX or SASS";
+  out.assumed = trace.assumed;
   CompiledOptions of_one = options;
   if (trace.decided) of_one.blocks.clear();  // each of its instructions has its block
   using Code = std::tuple<std::string, std::array<unsigned, 3>, std::vector<void const*>>;

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,8 @@ struct CompiledOptions {
 
 /// A whole trace compared with PTX. It points into the trace.
 struct CompiledReport {
+  std::set<std::string>
+      assumed{};             ///< what the answers rest on beside the code: KernelReport::assumed of both
   std::string code = "PTX";  ///< that the trace is compared with: `PTX`, `SASS`, or `PTX or SASS`
   std::vector<CompiledInstruction> instructions{};
   std::size_t not_traced = 0;  ///< accesses of the compared kernels that no traced instruction can be

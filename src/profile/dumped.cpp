@@ -85,6 +85,7 @@ Trace as_trace(PtxFile const& dump, Architecture const& arch, CompiledOptions co
       std::string const name = demangled(f.name);
       KernelReport report = decide_kernel(*dump.sass, kernel, one);
       if (!report.accesses.empty() && needs_block(kernel, one)) refuse_without_shape(name);
+      trace.assumed.insert(report.assumed.begin(), report.assumed.end());
       std::vector<TracedInstruction> its =
           instructions_of(std::move(report), name, block.value_or(no_block), arch);
       if (its.empty()) trace.idle.emplace_back(name, block.value_or(no_block));

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,7 +88,9 @@ struct Trace {
   std::vector<std::string> failures{};  ///< of the sanitizer, with how often: kernels may be missing
   bool digest = false;                  ///< it has one, and it is that of the text
   std::vector<std::pair<std::string, std::array<unsigned, 3>>>
-      idle{};            ///< of a dump: kernels without an access, and their blocks
+      idle{};  ///< of a dump: kernels without an access, and their blocks
+  std::set<std::string>
+      assumed{};         ///< of a dump: forms of instructions whose meaning is assumed (KernelReport)
   bool decided = false;  ///< not recorded: what a dump of SASS can do (profile/dumped.hpp)
 };
 
