@@ -67,8 +67,8 @@ struct Sums {
   std::size_t idle = 0;  ///< of the proved ones, those that no lane executes
 };
 
-/// Every .ptx below a folder, or the file itself.
-std::vector<std::string> files_of(std::vector<std::string> const& names, bool& folder) {
+/// Every .ptx below a folder, with --sass every .cubin and .sass, or the file itself.
+std::vector<std::string> files_of(std::vector<std::string> const& names, bool machine, bool& folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   for (std::string const& name : names) {
@@ -81,10 +81,15 @@ std::vector<std::string> files_of(std::vector<std::string> const& names, bool& f
     std::vector<std::string> found;
     for (fs::recursive_directory_iterator at(name, fs::directory_options::skip_permission_denied, error), end;
          at != end && !error; at.increment(error))
-      if (at->path().extension() == ".ptx" && at->is_regular_file(error))
+      if (std::string const kind = at->path().extension().string();
+          (machine ? kind == ".cubin" || kind == ".sass" : kind == ".ptx") && at->is_regular_file(error))
         found.push_back(at->path().string());
+    if (found.empty() && machine)
+      throw InputError::whole("the folder has no .cubin and no .sass file", name,
+                              "without --sass its .ptx files are read");
     if (found.empty())
-      throw InputError::whole("the folder has no .ptx file", name, "nvcc -ptx -lineinfo writes one");
+      throw InputError::whole("the folder has no .ptx file", name,
+                              "nvcc -ptx -lineinfo writes one; --sass reads .cubin and .sass files");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), found.begin(), found.end());
   }
@@ -195,7 +200,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
       if (wanted(f, name)) take(part, name, module, f);
     }
   };
-  for (std::string const& file : files_of(arguments.files, many))
+  for (std::string const& file : files_of(arguments.files, arguments.machine, many))
     for (PtxText& part : code_of(file, arguments.machine)) decide(part);
   must_have_found(results, names, unused, arguments);
   return out;
@@ -784,8 +789,10 @@ void add_kernel(CLI::App& app, Common& common) {
          "the "
          "CUDA toolkit read:\nits PTX, and its machine code if it has none")
       ->required();
-  sub->add_flag("--sass", arguments->machine,
-                "decide the machine code of a binary, not the PTX that it keeps");
+  sub->add_flag(
+      "--sass", arguments->machine,
+      "decide the machine code of a binary, not the PTX that it keeps; of a folder its .cubin and .sass "
+      "files");
   sub->add_option("--kernel", arguments->kernel,
                   "only kernels with a name that this regular expression finds");
   sub->add_option("--block", arguments->blocks,
