@@ -741,12 +741,15 @@ Lanes Warp::chosen(Id id, unsigned bits) {
       return atom(execution_.terms.add(m), bits);
     }
   }
-  // Values that differ by one number in all lanes: b, and that number where the condition holds.
+  // Values that differ by one number in all lanes: the smaller one, and that number where the condition chooses the other.
   if (Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform()) {
+    bool const negative = apart.terms.empty() && apart.lane[0] >> (bits - 1) != 0;
+    Id const zero = execution_.terms.constant(bits, 0).id,
+             more = node_of(negative ? scaled(apart, ~std::uint64_t{0}, bits) : apart, bits);
     Node m = n;
     m.width = static_cast<std::uint8_t>(bits);
-    m.a = t.atom, m.b = node_of(apart, bits), m.c = execution_.terms.constant(bits, 0).id;
-    return sum(b, atom(execution_.terms.add(m), bits), 1, bits);
+    m.a = t.atom, m.b = negative ? zero : more, m.c = negative ? more : zero;
+    return sum(negative ? a : b, atom(execution_.terms.add(m), bits), 1, bits);
   }
   return stuck({Request::Kind::truth, t.atom, 0, "a condition chooses between two values"});
 }

@@ -193,6 +193,12 @@ TEST(Kernel, AChoiceThatMovesAllLanesAlikeIsNoCase) {
   EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
   EXPECT_EQ(a.wavefronts, 1U);
   EXPECT_EQ(a.aligned, true);
+  // The smaller side is taken, whichever the condition chooses, so that no bound is lost.
+  for (std::string const choice : {"selp.b32 %r5, %r6, %r5, %p1", "selp.b32 %r5, %r5, %r6, %p1"}) {
+    KernelAccess const bounded = one("shl.b32 %r5, %r1, 2; add.u32 %r6, %r5, 512; setp.eq.u32 %p1, %r3, 4; " +
+                                     choice + "; add.u32 %r5, %r5, %r2; ld.shared.u32 %r7, [%r5];");
+    EXPECT_EQ(bounded.in_bounds, true) << bounded.bounds_reason;
+  }
   // Both are tried where one side has lanes further apart.
   KernelAccess const b =
       one("setp.eq.u32 %p1, %r3, 4; shl.b32 %r5, %r1, 2; shl.b32 %r6, %r1, 3; selp.b32 %r5, %r6, %r5, %p1; "
