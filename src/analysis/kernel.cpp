@@ -444,7 +444,7 @@ class Decision {
     into.data |= one.data;
     if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty())
       into.reason = one.reason;
-    if (one.guard.leaf != 0 && (into.guard.leaf == 0 || into.guard.data)) into.guard = one.guard;
+    into.guard = stronger(into.guard, one.guard);
     into.active |= one.active;
     if (one.wavefronts > into.wavefronts ||
         (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
@@ -500,7 +500,7 @@ class Decision {
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     // Behind a loop its last iteration may tell that no lane comes here.
     if (Id const counter = guard.atom != 0 && depth < 6 ? counter_within(guard.atom, access.loop) : 0;
-        counter != 0)
+        counter != 0 && cases.tried + iterations(counter)->size() <= most_cases)
       return split(warp, access, m, assumptions, cases, symbol, depth,
                    {Request::Kind::value, counter, 0, ""});
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
@@ -677,6 +677,17 @@ class Decision {
     return lanes;
   }
 
+  /// True if no other term of a sum depends on what an atom depends on.
+  [[nodiscard]] bool is_alone(Id atom, Lanes const& v) const {
+    std::vector<Id> const mine = origins_.leaves_of({atom});
+    return std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
+      if (term.first == atom) return true;
+      std::vector<Id> const other = origins_.leaves_of({term.first});
+      return std::none_of(mine.begin(), mine.end(),
+                          [&](Id id) { return std::find(other.begin(), other.end(), id) != other.end(); });
+    });
+  }
+
   /// True for the start of an array, also where it is rounded up: `memory + 1023 & 0xfffffc00`.
   [[nodiscard]] bool starts_array(Id id) const {
     Node const& n = execution_.terms.nodes()[id];
@@ -703,7 +714,8 @@ class Decision {
     out.sure = (active & ~surely(access.loop, assumptions)) == 0;
     for (auto const& [atom, factor] : v.terms) {
       unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
-      bool const any = (factor == 1 && starts_array(atom)) || free_parameter(atom, 0xffffffff) == atom;
+      bool const any = ((factor == 1 && starts_array(atom)) || free_parameter(atom, 0xffffffff) == atom) &&
+                       is_alone(atom, v);
       out.free = zeros < out.zeros ? any : out.free || (zeros == out.zeros && any);
       out.zeros = std::min(out.zeros, zeros);
     }
@@ -736,33 +748,47 @@ class Decision {
     layout_.add(v.lane, lanes, zeros);
   }
 
-  /// The load that an address depends on in the first iterations of loops, with some numbers of the block, of blocks, and parameters.
-  Origin data_in_a_launch(Id address) {
-    auto const [memo, fresh] = data_in_a_launch_.try_emplace(address);
+  /// The load that an address depends on in executions with some numbers of the block, of blocks, and parameters: in first iterations of
+  /// the loops around it, and behind the last ones of others. Lanes must surely execute it there, or if a load says so.
+  Origin data_in_a_launch(ExecutedAccess const& access) {
+    auto const [memo, fresh] = data_in_a_launch_.try_emplace({access.address, access.guard, access.loop});
     for (std::uint64_t const number : {1U, 64U}) {
       if (!fresh || memo->second.data) break;
-      std::vector<Assumption> launch;
-      for (Id const counter : execution_.counters)
-        if (counter != 0) launch.push_back({counter, false, 64, 0});
-      for (Id const id : origins_.leaves_of({address})) {
-        Leaf const& l = *origins_.leaf_at(id);
-        auto const s = static_cast<ptx::Special>(l.extra);
-        bool const block = l.kind == Leaf::Kind::special && s >= ptx::Special::ctaid_x &&
-                           s <= ptx::Special::ctaid_z,
-                   blocks = l.kind == Leaf::Kind::special && s >= ptx::Special::nctaid_x &&
-                            s <= ptx::Special::nctaid_z;
-        if (block || blocks || free_parameter(id, 0) == id)
-          launch.push_back({id, false, 64, block ? number - 1 : number});
-      }
       Warp& scratch = this->scratch();
-      scratch.assume(launch);
-      Lanes const v = scratch.value(address, 32);
+      scratch.assume(some_launch(access, number));
+      LaneTruths const guard = scratch.truth(access.guard);
+      if ((scratch.present() & ~guard.no) == 0) continue;
+      Origin const decides = guard.stuck || guard.atom != 0
+                                 ? origins_.origin(guard.stuck ? scratch.request(guard.why).atom : guard.atom)
+                                 : origins_.origin_of_varying(scratch, access.guard, guard.why);
+      if ((scratch.present() & guard.yes) == 0 && !decides.data) continue;
+      Lanes const v = scratch.value(access.address, 32);
       Origin from;
-      if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, address, v.why);
+      if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, access.address, v.why);
       if (v.state == Lanes::State::stuck) from = origins_.origin(scratch.request(v.why).atom);
       if (from.data) memo->second = from;
     }
     return memo->second;
+  }
+
+  std::vector<Assumption> some_launch(ExecutedAccess const& access, std::uint64_t number) {
+    std::vector<Assumption> launch;
+    for (Id const counter : execution_.counters) {
+      if (counter == 0) continue;
+      Iterations const* const all = counts_around(counter, access.loop) ? nullptr : iterations(counter);
+      if (all != nullptr || counts_around(counter, access.loop))
+        launch.push_back({counter, false, 64, all == nullptr ? 0 : all->size() - 1});
+    }
+    for (Id const id : origins_.leaves_of({access.address, access.guard})) {
+      Leaf const& l = *origins_.leaf_at(id);
+      auto const s = static_cast<ptx::Special>(l.extra);
+      bool const special = l.kind == Leaf::Kind::special;
+      bool const block = special && s >= ptx::Special::ctaid_x && s <= ptx::Special::ctaid_z,
+                 blocks = special && s >= ptx::Special::nctaid_x && s <= ptx::Special::nctaid_z;
+      if (block || blocks || free_parameter(id, 0) == id)
+        launch.push_back({id, false, 64, block ? number - 1 : number});
+    }
+    return launch;
   }
 
   /// The access is not decided in this case: for this reason, or because of what the atom comes from.
@@ -770,7 +796,7 @@ class Decision {
                std::string reason, Id atom = 0) {
     Found one;
     Origin from = origins_.origin(atom);
-    if (from.leaf == 0) from = data_in_a_launch(access.address);
+    if (from.leaf == 0) from = data_in_a_launch(access);
     if (from.leaf != 0)
       depends(one, from);
     else
@@ -1270,6 +1296,15 @@ class Decision {
     return out;
   }
 
+  /// True if the worst case that was found assumes nothing but iterations and data.
+  bool counts_alone(Found const& found) {
+    return std::all_of(found.assumptions.begin(), found.assumptions.end(), [&](Assumption const& a) {
+      Leaf const* const l = origins_.leaf_at(a.atom);
+      return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi)) ||
+             origins_.origin(a.atom).data;
+    });
+  }
+
   void judge(ExecutedAccess const& access, Found const& found, KernelAccess& out, MemoryAccess const& m) {
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
@@ -1285,12 +1320,12 @@ class Decision {
       out.verdict = KernelVerdict::unknown;
     } else if (found.data) {
       out.verdict = KernelVerdict::data;
-    } else if (m.atomic) {
+    } else if (!is_exact(m)) {
       out.verdict = KernelVerdict::unknown;
       out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
     } else {
       bool const guarded = found.guard.leaf != 0;
-      Origin const path = guarded ? found.guard : origin_of_path(access);
+      Origin const path = guarded ? found.guard : counts_alone(found) ? origin_of_path(access) : Origin{};
       out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
       out.reason = guarded     ? "which lanes take part depends on " + origins_.text_of(path.leaf)
                    : path.data ? "whether it is executed depends on " + origins_.text_of(path.leaf)
@@ -1416,7 +1451,7 @@ class Decision {
              }};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
-  std::unordered_map<Id, Origin> data_in_a_launch_{};  ///< by address
+  std::map<std::tuple<Id, Id, std::int32_t>, Origin> data_in_a_launch_{};  ///< by address, guard and loop
   std::uint64_t extra_steps_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
   bool over_ = false;                        ///< whether it came to it

@@ -77,7 +77,7 @@ Match match(KernelLanes const& can, Pattern32 const& p) {
     if (p.takes_part(l) && p.address[l] - can.lane[l] != by) return Match::none;
   std::uint32_t const rest = can.may & ~can.must, on = p.active & rest;
   if ((can.must & ~p.active) != 0 || (can.together && on != 0 && on != rest)) return Match::fewer_lanes;
-  bool const known = can.sure && p.sure && p.zeros >= can.zeros && (can.free || by == 0);
+  bool const known = can.sure && p.sure && p.zeros >= can.zeros && (can.free || can.zeros == 32);
   return rest != 0 || !known ? Match::possible : Match::exact;
 }
 
@@ -479,7 +479,8 @@ class Comparer {
     unsigned proved = 0;
     for (unsigned part = 0; part < n; ++part) {
       proved += *chosen[part]->wavefronts;
-      as.certain = as.certain && parts[part].certain && (part == 0 || distance(*chosen[0], *chosen[part]));
+      as.certain = as.certain && search(moved(part * bytes), {chosen[part]}).certain &&
+                   (part == 0 || distance(*chosen[0], *chosen[part]) == part * bytes);
       as.ptx_lines.push_back(chosen[part]->ptx_line);
     }
     as.merged = n, as.found = patterns_.size(), as.proved = proved;
@@ -547,6 +548,15 @@ class Comparer {
     return {};
   }
 
+  /// True if the line has an access of the same operation and less width.
+  [[nodiscard]] bool has_narrower() const {
+    Instruction const& i = *out_.traced->instruction;
+    for (unsigned bytes = i.bytes / 2; i.matrices == 0 && bytes != 0; bytes /= 2)
+      for (KernelAccess const* a : of_width(bytes))
+        if (on_line(*a, *out_.traced)) return true;
+    return false;
+  }
+
   /// The first pattern that no access can have; one that a warp surely has, if there is such a one.
   [[nodiscard]] std::optional<std::size_t> other(Search const& whole) const {
     std::optional<std::size_t> first;
@@ -565,6 +575,8 @@ class Comparer {
     if (out_.why.empty() && here_.empty())
       out_.why = fmt::format("the {} has no {} {}", code(), to_string(*out_.traced->instruction),
                              reads_ptx() ? "on this line" : "at this address");
+    if (out_.why.empty() && reads_ptx() && has_narrower())
+      out_.why = "it may be merged of accesses of several widths";
     if (out_.why.empty() && !none)
       out_.why = fmt::format(
           "a lane is off that the {} switches on: the warp may execute it in several parts", code());

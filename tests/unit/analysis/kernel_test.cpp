@@ -264,6 +264,36 @@ TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
   EXPECT_NE(b.verdict, KernelVerdict::data) << b.reason;
 }
 
+TEST(Kernel, AnAddressDependsOnDataInAnExecutionAlone) {
+  std::string const ends =
+      " mul.lo.u32 %r10, %r1, %r3; rem.u32 %r10, %r10, 13; xor.b32 %r9, %r9, %r1; and.b32 %r9, %r9, 1023; "
+      "selp.b32 %r11, "
+      "%r9, %r10, %p2; shl.b32 %r11, %r11, 2; add.u32 %r5, %r2, %r11; ld.shared.u32 %r7, [%r5];";
+  std::string const load = "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; ";
+  // Behind the loop, whose counter is 7 there; an iteration that the access is not executed in; a parameter that it is not.
+  KernelAccess const behind_loop =
+      one(load +
+          "mov.u32 %r8, 0;\nL: setp.eq.u32 %p2, %r8, 0; add.u32 %r8, %r8, 1; setp.lt.u32 "
+          "%p1, %r8, 8; @%p1 bra L;" +
+          ends);
+  EXPECT_EQ(behind_loop.verdict, KernelVerdict::unknown) << behind_loop.reason;
+  KernelAccess const later =
+      one(load + "mov.u32 %r8, 0;\nL: setp.eq.u32 %p3, %r8, 0; @%p3 bra N; setp.lt.u32 %p2, %r8, 1;" + ends +
+          "\nN: add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 8; @%p1 bra L;");
+  EXPECT_EQ(later.verdict, KernelVerdict::unknown) << later.reason;
+  KernelAccess const passed =
+      one(load + "setp.le.u32 %p3, %r3, 100; @%p3 bra N; setp.lt.u32 %p2, %r3, 90;" + ends + "\nN:");
+  EXPECT_EQ(passed.verdict, KernelVerdict::unknown) << passed.reason;
+  // A column if n < 5 and n > 7: the load decides how often a row is read, and not whether a column is.
+  KernelAccess const never =
+      one("ld.param.u64 %rd1, [g]; shl.b32 %r4, %r1, 2; shl.b32 %r9, %r1, 7; setp.lt.u32 %p1, %r3, 5; "
+          "setp.gt.u32 %p2, %r3, "
+          "7; selp.b32 %r10, %r9, %r4, %p2; selp.b32 %r10, %r10, %r4, %p1; add.u32 %r5, %r2, %r10;\nL: "
+          "ld.shared.u32 %r6, "
+          "[%r5]; ld.global.u32 %r7, [%rd1]; setp.ne.u32 %p3, %r7, 0; @%p3 bra L;");
+  EXPECT_NE(never.verdict, KernelVerdict::data) << never.reason;
+}
+
 TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
   auto const of_sass = [](std::string const& atomic) {
     sass::Module const m = sass::read_module(

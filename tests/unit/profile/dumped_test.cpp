@@ -150,6 +150,49 @@ TEST(Dumped, PartsOfAMergeAreNeighbours) {
   EXPECT_FALSE(a.only().certain);
 }
 
+TEST(Dumped, IterationsThatWereMergedAreNotKnownToBeNeighbours) {
+  // All iterations read the same 8 bytes; the array may be anywhere.
+  Answer const a =
+      compared("#7\nIMAD.SHL.U32 R2, R0, 0x10, RZ\nLDS.128 R4, [R2+0x400]",
+               ".reg .b64 %rd<3>; mov.u32 %r8, 0; shl.b32 %r4, %r1, 4; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 "
+               "0\nld.shared.v2.u32 {%r6, %r7}, [%r5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, %r3; "
+               "@%p1 bra L;");
+  EXPECT_NE(a.only().outcome, AsCompiled::differs);
+  EXPECT_FALSE(a.only().outcome == AsCompiled::as_proved && a.only().certain);
+}
+
+TEST(Dumped, APartIsCertainForTheAccessThatWasChosen) {
+  // The guarded pair is on the line; the other one, elsewhere, is executed by all.
+  Answer const a =
+      compared("#7\nIMAD.SHL.U32 R2, R0, 0x8, RZ\nLDS.64 R4, [R2+0x400]",
+               "shl.b32 %r4, %r1, 3; add.u32 %r5, %r2, %r4; setp.eq.u32 %p1, %r3, 5;\n.loc 1 7 0\n@%p1 "
+               "ld.shared.u32 %r6, [%r5]; @%p1 ld.shared.u32 %r7, [%r5+4];\n.loc 1 9 0\nld.shared.u32 %r8, "
+               "[%r5]; ld.shared.u32 %r9, [%r5+4];");
+  EXPECT_EQ(a.only().merged, 2U) << a.only().why;
+  EXPECT_FALSE(a.only().certain);
+}
+
+TEST(Dumped, ANumberThatIsTakenTwiceIsNotAnyMultiple) {
+  // 4 (n - (n & ~1)) is 0 or 4, and never 8.
+  Answer const a = compared(
+      "#7\nLDS R4, [R2+0x8]",
+      ".loc 1 7 0\nshl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4; and.b32 %r6, %r3, 0xfffffffe; sub.u32 "
+      "%r6, %r3, %r6; shl.b32 %r6, %r6, 2; add.u32 %r5, %r5, %r6; ld.shared.u32 %r7, [%r5];");
+  EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
+  EXPECT_FALSE(a.only().certain);
+}
+
+TEST(Dumped, NarrowerAccessesOnTheLineLeaveItOpen) {
+  // 8 and two times 4 bytes may have become 16.
+  Answer const a = compared(
+      "#7\nIMAD.SHL.U32 R2, R0, 0x10, RZ\nLDS.128 R4, [R2+0x480]\nLDS.128 R8, [R2+0x408]",
+      ".loc 1 7 0\nshl.b32 %r4, %r1, 4; add.u32 %r5, %r2, %r4; ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, "
+      "[%r5]; ld.shared.v2.u32 {%r10, %r11}, [%r5+24]; ld.shared.u32 %r12, [%r5+32]; ld.shared.u32 "
+      "%r13, [%r5+36];");
+  ASSERT_EQ(a.report.instructions.size(), 2U);
+  EXPECT_EQ(a.report.instructions[1].outcome, AsCompiled::undecided);
+}
+
 TEST(Dumped, ACounterIsNotAnyMultipleForCertain) {
   // Bytes 0 and 4 in two iterations: 8 is neither.
   std::string const loop =
