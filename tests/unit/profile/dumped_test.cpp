@@ -151,10 +151,11 @@ TEST(Dumped, PartsOfAMergeAreNeighbours) {
 }
 
 TEST(Dumped, IterationsThatWereMergedAreNotKnownToBeNeighbours) {
-  // All iterations read the same 8 bytes; the array may be anywhere.
+  // All iterations read the same 8 bytes, which n moves by any number of them.
   Answer const a =
       compared("#7\nIMAD.SHL.U32 R2, R0, 0x10, RZ\nLDS.128 R4, [R2+0x400]",
-               ".reg .b64 %rd<3>; mov.u32 %r8, 0; shl.b32 %r4, %r1, 4; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 "
+               ".reg .b64 %rd<3>; mov.u32 %r8, 0; shl.b32 %r4, %r1, 4; add.u32 %r5, %r2, %r4; shl.b32 %r9, "
+               "%r3, 3; add.u32 %r5, %r5, %r9;\nL: .loc 1 7 "
                "0\nld.shared.v2.u32 {%r6, %r7}, [%r5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, %r3; "
                "@%p1 bra L;");
   EXPECT_NE(a.only().outcome, AsCompiled::differs);
