@@ -771,13 +771,15 @@ class Decision {
     return memo->second;
   }
 
+  /// Numbers of the launch, and of the iterations, for data_in_a_launch().
   std::vector<Assumption> some_launch(ExecutedAccess const& access, std::uint64_t number) {
     std::vector<Assumption> launch;
     for (Id const counter : execution_.counters) {
       if (counter == 0) continue;
-      Iterations const* const all = counts_around(counter, access.loop) ? nullptr : iterations(counter);
-      if (all != nullptr || counts_around(counter, access.loop))
-        launch.push_back({counter, false, 64, all == nullptr ? 0 : all->size() - 1});
+      if (counts_around(counter, access.loop))
+        launch.push_back({counter, false, 64, 0});
+      else if (Iterations const* const all = iterations(counter))
+        launch.push_back({counter, false, 64, all->size() - 1});
     }
     for (Id const id : origins_.leaves_of({access.address, access.guard})) {
       Leaf const& l = *origins_.leaf_at(id);
@@ -796,7 +798,8 @@ class Decision {
                std::string reason, Id atom = 0) {
     Found one;
     Origin from = origins_.origin(atom);
-    if (from.leaf == 0) from = data_in_a_launch(access);
+    // Beyond the limits it is not known whether the cost depends on it.
+    if (from.leaf == 0 && !over_ && cases.tried <= most_cases) from = data_in_a_launch(access);
     if (from.leaf != 0)
       depends(one, from);
     else
@@ -1287,7 +1290,7 @@ class Decision {
                                   : open;
   }
 
-  /// Decides whether an access is executed: its guard, and in how many iterations of the loops around it.
+  /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
   Origin origin_of_path(ExecutedAccess const& access) {
     Origin out = origins_.origin(access.guard);
     for (std::int32_t l = access.loop; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)

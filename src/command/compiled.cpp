@@ -144,8 +144,7 @@ std::string remarks_of(CompiledInstruction const& of) {
   std::vector<std::string> all;
   if (of.outcome == AsCompiled::undecided) all.push_back(of.why);
   if (of.merged > 1) all.push_back(fmt::format("{} accesses merged", of.merged));
-  if (below_bound(of))
-    all.emplace_back(of.traced->launches == 0 ? "less than the PTX" : "not seen at its bound");
+  if (below_bound(of)) all.emplace_back(of.traced->decided() ? "less than the PTX" : "not seen at its bound");
   if (of.outcome == AsCompiled::as_proved && !of.certain) all.emplace_back("as far as is known");
   return all.empty() ? "" : fmt::format("  {}", fmt::join(all, ", "));
 }
@@ -157,9 +156,9 @@ std::string difference(CompiledInstruction const& of, std::string const& code) {
   if (!of.nearest)
     return text + fmt::format("      no lane of the first other one is like a lane of the {}\n", code);
   DifferingLane const& n = *of.nearest;
-  return text + fmt::format("      nearest: {0} line {1}, {2} of {3} lanes; lane {4}: {0} {5}, traced {6}\n",
+  return text + fmt::format("      nearest: {0} line {1}, {2} of {3} lanes; lane {4}: {0} {5}, {6} {7}\n",
                             code, n.ptx_line, n.equal, warp_lanes, n.lane, address(n.of_ptx),
-                            address(n.traced));
+                            of.traced->decided() ? "SASS" : "traced", address(n.traced));
 }
 
 /// Instructions of one kernel that look alike; one that differs is alone.

@@ -288,11 +288,29 @@ struct CrosscheckArguments {
 
 CompiledOptions options_of(CrosscheckArguments const& arguments) {
   CompiledOptions options;
-  for (std::string const& b : arguments.blocks) options.blocks.push_back(parse_block(b));
+  for (std::string const& b : arguments.blocks)
+    if (auto const block = parse_block(b);
+        std::find(options.blocks.begin(), options.blocks.end(), block) == options.blocks.end())
+      options.blocks.push_back(block);
   for (std::string const& p : arguments.params)
     if (!options.params.insert(parse_param(p)).second)
       throw InputError::whole("this parameter has a value already", p);
   return options;
+}
+
+/// Refuses parameters that PTX and SASS do not number alike.
+void refuse_names(std::vector<PtxFile> const& ptx, CompiledOptions const& options) {
+  for (auto const& [name, value] : options.params) {
+    if (!name.starts_with('#'))
+      throw InputError::whole("PTX and SASS name this parameter differently", name,
+                              "the first parameter is #0: --param '#0=1024'");
+    for (PtxFile const& file : ptx)
+      if (file.sass && std::any_of(file.sass->functions.begin(), file.sass->functions.end(),
+                                   [](sass::Function const& f) { return f.entry && !f.facts.listed; }))
+        throw InputError::whole(
+            "the dump does not list the parameters: #0 is the first that the kernel reads", file.name,
+            "nvdisasm -g FILE.cubin, without -c, lists them");
+  }
 }
 
 /// Refuses PTX without a trace, options without PTX, and parameters that no kernel has.
@@ -306,11 +324,7 @@ void refuse_unused(Files const& files, std::vector<PtxFile> const& ptx, Crossche
     throw InputError::whole(dumps != 0 ? "a dump of SASS needs a trace of its kernels, or their PTX"
                                        : "PTX needs a trace of its kernels, or a dump of their SASS",
                             files.ptx[0].name, "swizproof crosscheck kernel.sass kernel.ptx");
-  if (among_themselves)
-    for (auto const& [name, value] : options.params)
-      if (!name.starts_with('#'))
-        throw InputError::whole("PTX and SASS name this parameter differently", name,
-                                "the first parameter is #0: --param '#0=1024'");
+  if (among_themselves) refuse_names(ptx, options);
   if (files.ptx.empty() && !(arguments.blocks.empty() && arguments.params.empty()))
     throw InputError::whole("--block and --param need a file of PTX",
                             arguments.blocks.empty() ? arguments.params[0] : arguments.blocks[0],

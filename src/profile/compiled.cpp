@@ -94,17 +94,20 @@ Match best_match(KernelAccess const& access, Pattern32 const& p) {
 struct Search {
   std::size_t found = 0;
   bool certain = true;
-  std::optional<unsigned> proved{};          ///< least bound of an access that has all of them
-  bool reached = false;                      ///< an execution of the PTX takes as many
-  std::vector<std::uint32_t> ptx_lines{};    ///< of these accesses
-  std::vector<Match> best{};                 ///< for each pattern
-  std::vector<KernelAccess const*> whole{};  ///< accesses that have all patterns
+  std::optional<unsigned> proved{};                  ///< least bound of an access that has all of them
+  bool reached = false;                              ///< an execution of the PTX takes as many
+  std::vector<Match> best{};                         ///< for each pattern
+  std::vector<KernelAccess const*> whole{}, some{};  ///< accesses that have all patterns, or some of them
+
+  /// The accesses that have the patterns: each all of them, if there is such a one.
+  [[nodiscard]] std::vector<KernelAccess const*> const& accesses() const {
+    return whole.empty() ? some : whole;
+  }
 };
 
 Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess const*> const& accesses) {
   Search out;
   out.best.assign(patterns.size(), Match::none);
-  std::set<std::uint32_t> all_lines, some_lines;
   unsigned most = 0;
   for (KernelAccess const* a : accesses) {
     if (!a->lanes) continue;
@@ -114,9 +117,9 @@ Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess c
       out.best[p] = std::max(out.best[p], here);
       its += here >= Match::possible ? 1 : 0;
     }
-    if (its != 0) some_lines.insert(a->ptx_line), most = std::max(most, *a->wavefronts);
+    if (its != 0) out.some.push_back(a), most = std::max(most, *a->wavefronts);
     if (its != patterns.size()) continue;
-    all_lines.insert(a->ptx_line), out.whole.push_back(a);
+    out.whole.push_back(a);
     if (*a->wavefronts >= out.proved.value_or(~0U)) continue;
     out.proved = a->wavefronts, out.reached = a->reached;
   }
@@ -125,8 +128,6 @@ Search search(std::vector<Pattern32> const& patterns, std::vector<KernelAccess c
     out.certain = out.certain && m == Match::exact;
   }
   if (out.found == patterns.size() && !out.proved) out.proved = most;  // each is one of several accesses
-  std::set<std::uint32_t> const& lines = all_lines.empty() ? some_lines : all_lines;
-  out.ptx_lines.assign(lines.begin(), lines.end());
   return out;
 }
 
@@ -142,7 +143,8 @@ struct DecidedKernel {
   std::set<KernelAccess const*> traced{};
   std::map<KernelAccess const*, unsigned>
       most{};  ///< wavefronts that instructions take which have its patterns
-  std::vector<PossibleMerge> merges{};
+  std::vector<std::pair<TracedInstruction const*, std::vector<KernelAccess const*>>>
+      merges{};                          ///< accesses that an instruction may be instead
   std::set<KernelAccess const*> open{};  ///< whose line has an instruction that is not as proved, or merged
 };
 
@@ -314,8 +316,10 @@ bool on_line(KernelAccess const& access, TracedInstruction const& i) {
   });
 }
 
-bool has_line(std::vector<std::uint32_t> const& lines, std::uint32_t line) {
-  return std::find(lines.begin(), lines.end(), line) != lines.end();
+std::vector<std::uint32_t> lines_of(std::vector<KernelAccess const*> const& accesses) {
+  std::vector<std::uint32_t> lines;
+  for (KernelAccess const* a : accesses) lines.push_back(a->ptx_line);
+  return lines;
 }
 
 /// Compares one instruction with the kernel of its name.
@@ -348,8 +352,8 @@ class Comparer {
     else if (out_.why.empty() && !(reads_ptx() && take_merged()))
       judge(whole);
     if (out_.outcome == AsCompiled::undecided) compare_bound();
-    keep_accesses();
-    if (i.launches == 0) keep_merges();
+    keep_accesses(out_.merged == 1 ? whole.accesses() : parts_);
+    if (i.decided()) keep_merges();
     return out_;
   }
 
@@ -357,18 +361,20 @@ class Comparer {
   void take(Search const& whole) {
     out_.outcome = AsCompiled::as_proved;
     out_.proved = whole.proved, out_.reached = whole.reached;
-    out_.ptx_lines = whole.ptx_lines;
+    out_.ptx_lines = lines_of(whole.accesses());
+    std::sort(out_.ptx_lines.begin(), out_.ptx_lines.end());
+    out_.ptx_lines.erase(std::unique(out_.ptx_lines.begin(), out_.ptx_lines.end()), out_.ptx_lines.end());
     out_.certain = whole.certain;
     if (out_.worst > *whole.proved)
       throw Disagreement(
           fmt::format("{} line {}: {} takes {} wavefronts, and at most {} are proved of the {}",
-                      out_.traced->launches == 0 ? "SASS" : "trace", out_.traced->line, out_.traced->op,
+                      out_.traced->decided() ? "SASS" : "trace", out_.traced->line, out_.traced->op,
                       out_.worst, *whole.proved, code()));
   }
 
   /// An access of a dump whose executions are not all known: bounds alone.
   CompiledInstruction not_known(TracedInstruction const& i) {
-    keep_accesses();
+    keep_accesses({});
     out_.why = fmt::format("SASS line {}: {}", i.line, i.open);
     out_.worst = i.at_most;
     unsigned most = 0;
@@ -391,17 +397,16 @@ class Comparer {
                       out_.traced->line, out_.traced->op, out_.worst, most));
   }
 
-  /// Keeps the accesses on its line as those that the instruction can be, and what it takes. All executions of a dump are known:
-  /// it is those alone that have its patterns.
-  void keep_accesses() {
-    bool const known = out_.traced->launches == 0 && out_.outcome == AsCompiled::as_proved;
-    for (KernelAccess const* a : here_) {
-      if (!known || has_line(out_.ptx_lines, a->ptx_line)) kernel_.traced.insert(a);
-      if (out_.outcome != AsCompiled::as_proved || out_.merged != 1)
-        kernel_.open.insert(a);
-      else if (has_line(out_.ptx_lines, a->ptx_line))
-        kernel_.most[a] = std::max(kernel_.most[a], out_.worst);
-    }
+  /// Keeps the accesses that the instruction can be, and what it takes: those that have its patterns. Others on its line may be it too,
+  /// unless all of its executions are known, as of a dump.
+  void keep_accesses(std::vector<KernelAccess const*> const& its) {
+    bool const proved = out_.outcome == AsCompiled::as_proved;
+    if (proved) kernel_.traced.insert(its.begin(), its.end());
+    if (!proved || !out_.traced->decided()) kernel_.traced.insert(here_.begin(), here_.end());
+    if (!proved || out_.merged != 1)
+      kernel_.open.insert(here_.begin(), here_.end());
+    else
+      for (KernelAccess const* a : its) kernel_.most[a] = std::max(kernel_.most[a], out_.worst);
   }
 
   [[nodiscard]] std::string_view code() const { return reads_ptx() ? "PTX" : "SASS"; }
@@ -461,45 +466,40 @@ class Comparer {
     return false;
   }
 
-  /// The patterns as those of n accesses that ptxas merged. For certain if these are known to be neighbours.
-  [[nodiscard]] std::optional<CompiledInstruction> merged(unsigned n) const {
+  /// The accesses whose patterns the instruction has as those of n merged ones; none if there are no such ones.
+  [[nodiscard]] std::vector<KernelAccess const*> merged(unsigned n) const {
     unsigned const bytes = out_.traced->instruction->bytes / n;
     std::vector<KernelAccess const*> const all = of_width(bytes);
     std::vector<Search> parts;
     for (unsigned part = 0; part < n; ++part) {
-      std::vector<Pattern32> const its = moved(part * bytes);
-      parts.push_back(search(its, all));
-      if (parts.back().whole.empty()) return std::nullopt;
+      parts.push_back(search(moved(part * bytes), all));
+      if (parts.back().whole.empty()) return {};
     }
     std::vector<KernelAccess const*> chosen;
     unsigned tries = 0;
-    if (!choose(parts, bytes, chosen, tries)) return std::nullopt;
-    CompiledInstruction as = out_;
-    as.ptx_lines.clear();
-    unsigned proved = 0;
-    for (unsigned part = 0; part < n; ++part) {
-      proved += *chosen[part]->wavefronts;
-      as.certain = as.certain && search(moved(part * bytes), {chosen[part]}).certain &&
-                   (part == 0 || distance(*chosen[0], *chosen[part]) == part * bytes);
-      as.ptx_lines.push_back(chosen[part]->ptx_line);
-    }
-    as.merged = n, as.found = patterns_.size(), as.proved = proved;
-    as.outcome = as.worst <= proved ? AsCompiled::as_proved : AsCompiled::undecided;
-    return as;
+    choose(parts, bytes, chosen, tries);
+    return chosen;
   }
 
-  /// Takes the patterns as those of 2, 4, 8 or 16 accesses that ptxas merged.
+  /// Takes the patterns as those of 2, 4, 8 or 16 accesses that ptxas merged: for certain if these are known to be neighbours.
   bool take_merged() {
-    TracedInstruction const& i = *out_.traced;
-    for (unsigned n = 2; i.instruction->matrices == 0 && n <= i.instruction->bytes; n *= 2) {
-      std::optional<CompiledInstruction> as = merged(n);
-      if (!as) continue;
-      for (KernelAccess const* a : of_width(i.instruction->bytes / n))
-        if (has_line(as->ptx_lines, a->ptx_line) || (i.launches != 0 && on_line(*a, i)))
-          kernel_.traced.insert(a);
-      if (as->outcome == AsCompiled::undecided)
-        as->why = fmt::format("{} accesses of the PTX were merged, and cost more than they did apart", n);
-      out_ = std::move(*as);
+    unsigned const width = out_.traced->instruction->bytes;
+    for (unsigned const n : merges()) {
+      parts_ = merged(n);
+      if (parts_.empty()) continue;
+      unsigned const bytes = width / n;
+      unsigned proved = 0;
+      for (unsigned part = 0; part < n; ++part) {
+        proved += *parts_[part]->wavefronts;
+        out_.certain = out_.certain && search(moved(part * bytes), {parts_[part]}).certain &&
+                       (part == 0 || distance(*parts_[0], *parts_[part]) == part * bytes);
+      }
+      out_.ptx_lines = lines_of(parts_);
+      out_.merged = n, out_.found = patterns_.size(), out_.proved = proved;
+      if (out_.worst <= proved)
+        out_.outcome = AsCompiled::as_proved;
+      else
+        out_.why = fmt::format("{} accesses of the PTX were merged, and cost more than they did apart", n);
       return true;
     }
     return false;
@@ -507,11 +507,17 @@ class Comparer {
 
   /// Keeps the accesses that the instruction may be instead, merged.
   void keep_merges() {
-    TracedInstruction const& i = *out_.traced;
     if (out_.outcome != AsCompiled::as_proved || out_.merged != 1 || !reads_ptx()) return;
-    for (unsigned n = 2; i.instruction->matrices == 0 && n <= i.instruction->bytes; n *= 2)
-      if (std::optional<CompiledInstruction> const as = merged(n))
-        kernel_.merges.push_back({&i, as->ptx_lines});
+    for (unsigned const n : merges())
+      if (auto parts = merged(n); !parts.empty()) kernel_.merges.emplace_back(out_.traced, std::move(parts));
+  }
+
+  /// Numbers of accesses that ptxas can make one of: 2, 4, .. up to one a byte; of matrices none.
+  [[nodiscard]] std::vector<unsigned> merges() const {
+    std::vector<unsigned> all;
+    Instruction const& i = *out_.traced->instruction;
+    for (unsigned n = 2; i.matrices == 0 && n <= i.bytes; n *= 2) all.push_back(n);
+    return all;
   }
 
   /// Why something may be done on the line that is not known: an access that is not decided, or a call.
@@ -540,21 +546,21 @@ class Comparer {
         }
     return {};
   }
-  /// An access that is not decided, and may be one of those that were merged.
+  /// Why it may be merged of accesses that are not decided.
   [[nodiscard]] std::string narrower() const {
-    Instruction const& i = *out_.traced->instruction;
-    for (unsigned bytes = i.bytes / 2; i.matrices == 0 && bytes != 0; bytes /= 2)
-      if (std::string const why = open(of_width(bytes)); !why.empty()) return "it may be merged; " + why;
+    for (unsigned const n : merges())
+      if (std::string const why = open(of_width(out_.traced->instruction->bytes / n)); !why.empty())
+        return "it may be merged; " + why;
     return {};
   }
-
   /// True if the line has an access of the same operation and less width.
   [[nodiscard]] bool has_narrower() const {
-    Instruction const& i = *out_.traced->instruction;
-    for (unsigned bytes = i.bytes / 2; i.matrices == 0 && bytes != 0; bytes /= 2)
-      for (KernelAccess const* a : of_width(bytes))
-        if (on_line(*a, *out_.traced)) return true;
-    return false;
+    std::vector<unsigned> const all = merges();
+    return std::any_of(all.begin(), all.end(), [&](unsigned n) {
+      auto const of = of_width(out_.traced->instruction->bytes / n);
+      return std::any_of(of.begin(), of.end(),
+                         [&](KernelAccess const* a) { return on_line(*a, *out_.traced); });
+    });
   }
 
   /// The first pattern that no access can have; one that a warp surely has, if there is such a one.
@@ -623,7 +629,8 @@ class Comparer {
   DecidedKernel& kernel_;
   CompiledOptions const& options_;
   std::vector<Pattern32> patterns_;
-  std::vector<KernelAccess const*> here_{};  ///< accesses of its operation and width on its line
+  std::vector<KernelAccess const*> here_{};   ///< accesses of its operation and width on its line
+  std::vector<KernelAccess const*> parts_{};  ///< those that it is, if they were merged
   CompiledInstruction out_{};
 };
 
@@ -648,23 +655,23 @@ static std::size_t of_one_function(std::span<TracedInstruction const> traced) {
 static void add_rest(CompiledReport& out, DecidedKernel const& kernel, bool decided) {
   for (KernelReport const& report : kernel.reports)
     out.assumed.insert(report.assumed.begin(), report.assumed.end());
-  std::map<std::uint32_t, std::size_t> rest;  // by line
+  auto const is_rest = [&](KernelAccess const& a, std::set<KernelAccess const*> const& named) {
+    return a.instruction && !a.atomic && a.executed && kernel.traced.count(&a) == 0 && named.count(&a) == 0;
+  };
+  std::set<KernelAccess const*> named;
+  for (auto const& [into, parts] : kernel.merges) {
+    if (!std::all_of(parts.begin(), parts.end(), [&](KernelAccess const* a) { return is_rest(*a, named); }))
+      continue;
+    out.merges.push_back({into, lines_of(parts)});
+    named.insert(parts.begin(), parts.end());
+  }
   for (KernelReport const& report : kernel.reports)
     for (KernelAccess const& a : report.accesses) {
-      if (!a.instruction || a.atomic || !a.executed) continue;
-      if (kernel.traced.count(&a) == 0) ++rest[a.ptx_line];
+      out.not_traced += is_rest(a, named) ? 1 : 0;
       auto const most = kernel.most.find(&a);
-      out.lower += decided && a.reached && kernel.open.count(&a) == 0 && most != kernel.most.end() &&
-                   most->second < *a.wavefronts;
+      bool const compared = decided && a.reached && kernel.open.count(&a) == 0 && most != kernel.most.end();
+      out.lower += compared && most->second < *a.wavefronts ? 1 : 0;
     }
-  for (PossibleMerge const& merge : kernel.merges) {
-    auto const& lines = merge.ptx_lines;
-    if (!std::all_of(lines.begin(), lines.end(), [&](std::uint32_t line) { return rest.count(line) != 0; }))
-      continue;
-    out.merges.push_back(merge);
-    for (std::uint32_t const line : lines) rest.erase(line);
-  }
-  for (auto const& [line, count] : rest) out.not_traced += count;
 }
 
 CompiledReport compare_compiled(Trace const& trace, std::vector<PtxFile> const& files,

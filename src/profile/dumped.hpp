@@ -2,7 +2,7 @@
 //
 //   SASS  -->  every way in which a warp can execute each access (KernelAccess::lanes)  -->  patterns of a Trace
 //
-// Checked by tests/unit/profile/dumped_test.cpp and tests/golden/crosscheck_sass_ptx.txt.
+// Checked by tests/unit/profile/dumped_test.cpp and tests/golden/crosscheck.txt.
 #pragma once
 
 #include "profile/compiled.hpp"

@@ -60,6 +60,8 @@ struct TracedInstruction {
   unsigned at_most =
       0;  ///< of decided ones: wavefronts that bound each execution, known or not; 0 without a bound
 
+  /// True if it was not recorded: an instruction of a dump has no launch (profile/dumped.hpp).
+  [[nodiscard]] bool decided() const { return launches == 0; }
   [[nodiscard]] std::uint64_t ideal(Architecture const& arch) const {
     return instruction ? executed * ideal_wavefronts(arch, *instruction) : 0;
   }

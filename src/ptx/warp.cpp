@@ -730,17 +730,6 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   if (t.atom == 0) return varying(t.why);
   if (!a.split()) return a;
   if (!b.split()) return b;
-  if (t.rest() == ~0U && a.uniform() && b.uniform()) {
-    Node m = n;
-    m.a = t.atom;
-    m.b = node_of(a, n.width), m.c = node_of(b, n.width);
-    if (bits == n.width) return atom(execution_.terms.add(m), bits);
-    Lanes const whole_a = value(n.b, n.width), whole_b = value(n.c, n.width);
-    if (whole_a.uniform() && whole_b.uniform()) {
-      m.b = node_of(whole_a, n.width), m.c = node_of(whole_b, n.width);
-      return atom(execution_.terms.add(m), bits);
-    }
-  }
   // Values that differ by one number in all lanes: the smaller one, and that number where the condition chooses the other.
   if (Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform()) {
     bool const negative = apart.terms.empty() && apart.lane[0] >> (bits - 1) != 0;

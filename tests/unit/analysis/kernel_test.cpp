@@ -1,5 +1,6 @@
 // Verdicts on small kernels, and the two facts about the cost model that they rest on.
 #include "kernel_case.hpp"
+#include "sass_case.hpp"
 
 #include <swizproof/analysis/kernel.hpp>
 
@@ -252,16 +253,21 @@ TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
   // The sum may wrap before it is widened, of which nothing follows; divided by what was loaded it depends on data.
   std::string const body =
       "ld.param.u64 %rd1, [g]; mov.u32 %r4, %ctaid.x; mad.lo.u32 %r5, %r4, 256, %r1; cvt.u64.u32 %rd2, %r5; ";
-  KernelAccess const a = one(body +
-                             "ld.global.u64 %rd3, [%rd1]; div.u64 %rd4, %rd2, %rd3; cvt.u32.u64 %r6, %rd4; "
-                             "shl.b32 %r6, %r6, 2; add.u32 "
-                             "%r6, %r6, %r2; ld.shared.u32 %r7, [%r6];");
+  std::string const divided = body +
+                              "ld.global.u64 %rd3, [%rd1]; div.u64 %rd4, %rd2, %rd3; cvt.u32.u64 %r6, %rd4; "
+                              "shl.b32 %r6, %r6, 2; add.u32 %r6, "
+                              "%r6, %r2; ld.shared.u32 %r7, [%r6];";
+  KernelAccess const a = one(divided);
   EXPECT_EQ(a.verdict, KernelVerdict::data) << a.reason;
   KernelAccess const b = one(body +
                              "mov.u64 %rd3, 3; div.u64 %rd4, %rd2, %rd3; cvt.u32.u64 %r6, %rd4; shl.b32 %r6, "
-                             "%r6, 7; add.u32 %r6, %r6, "
-                             "%r2; ld.shared.u32 %r7, [%r6];");
+                             "%r6, 7; add.u32 %r6, %r6, %r2; "
+                             "ld.shared.u32 %r7, [%r6];");
   EXPECT_NE(b.verdict, KernelVerdict::data) << b.reason;
+  // Beyond the limits nothing is said of data.
+  KernelAccess const limited = one(divided, {.steps = 1});
+  EXPECT_EQ(limited.verdict, KernelVerdict::unknown) << limited.reason;
+  EXPECT_NE(limited.reason.find("the limit of"), std::string::npos) << limited.reason;
 }
 
 TEST(Kernel, AnAddressDependsOnDataInAnExecutionAlone) {
@@ -296,11 +302,7 @@ TEST(Kernel, AnAddressDependsOnDataInAnExecutionAlone) {
 
 TEST(Kernel, AtomicsOfSassTakeWhatWasMeasured) {
   auto const of_sass = [](std::string const& atomic) {
-    sass::Module const m = sass::read_module(
-        "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
-        "k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\nk:\n        /*0000*/   S2R R0, SR_TID.X ;\n        /*0010*/   " +
-            atomic + " ;\n        /*0020*/   EXIT ;\n",
-        "k.sass");
+    sass::Module const m = sass::read_module(sass_kernel("S2R R0, SR_TID.X\n" + atomic + "\nEXIT"), "k.sass");
     KernelOptions options;
     options.block = {64, 1, 1};
     return decide_kernel(m, sass::lower(m, m.functions.at(0)), options).accesses.at(0);

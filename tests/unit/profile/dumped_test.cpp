@@ -1,6 +1,8 @@
 // A dump of SASS compared with PTX, without an execution: each rule of src/profile/dumped.hpp on a small kernel, and its faults.
 #include "profile/dumped.hpp"
 
+#include "sass_case.hpp"
+
 #include <swizproof/core/error.hpp>
 
 #include <gtest/gtest.h>
@@ -24,27 +26,10 @@ PtxFile ptx_of(std::string const& body) {
 
 /// The same in SASS: R0 is tid.x, R2 four times it from the start of the block's memory on, R3 the parameter.
 PtxFile sass_of(std::string const& lines) {
-  std::string text =
-      "\t.target\tsm_90\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
-      "k,@\"STO_CUDA_ENTRY STV_DEFAULT\"\nk:\n";
-  unsigned pc = 0;
-  auto const add = [&](std::string const& line) {
-    char at[16];
-    std::snprintf(at, sizeof at, "%04x", pc);
-    text += line.starts_with('.')   ? line + "\n"
-            : line.starts_with('#') ? "\t//## File \"/elsewhere/case.cu\", line " + line.substr(1) + "\n"
-                                    : "        /*" + std::string(at) + "*/   " + line + " ;\n";
-    pc += line.starts_with('.') || line.starts_with('#') ? 0 : 16;
-  };
-  for (char const* const line : {"S2R R0, SR_TID.X", "IMAD.SHL.U32 R2, R0, 0x4, RZ", "VIADD R2, R2, 0x400",
-                                 "ULDC UR4, c[0x0][0x210]", "MOV R3, UR4"})
-    add(line);
-  for (std::size_t at = 0; at < lines.size();) {
-    std::size_t const end = std::min(lines.find('\n', at), lines.size());
-    add(lines.substr(at, end - at));
-    at = end + 1;
-  }
-  add("EXIT");
+  std::string const text = sass_kernel(
+      "S2R R0, SR_TID.X\nIMAD.SHL.U32 R2, R0, 0x4, RZ\nVIADD R2, R2, 0x400\nULDC UR4, c[0x0][0x210]\nMOV R3, "
+      "UR4\n" +
+      lines + "\nEXIT");
   return {"case.sass", {}, sass::read_module(text, "case.sass")};
 }
 
@@ -65,6 +50,11 @@ Answer compared(std::string const& sass, std::string const& ptx,
 }
 
 std::string const row = ".loc 1 7 0\nshl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nld.shared.u32 %r6, [%r5];";
+/// Bytes 0 and 4 of each lane, in two iterations.
+std::string const loop =
+    "mov.u32 %r8, 0; shl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; "
+    "add.u32 %r5, "
+    "%r5, 4; add.u32 %r8, %r8, 1; setp.ne.u32 %p1, %r8, 2; @%p1 bra L;";
 
 TEST(Dumped, EachWarpIsAPatternOfThePtx) {
   Answer const a = compared("#7\nLDS R4, [R2]", row);
@@ -122,10 +112,6 @@ TEST(Dumped, OneAccessIsNotTwoPartsOfAMerge) {
       "ld.shared.u32 "
       "%r7, [%r5];";
   EXPECT_EQ(compared(wide, moved).only().outcome, AsCompiled::undecided);
-  std::string const loop =
-      "mov.u32 %r8, 0; shl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; "
-      "add.u32 "
-      "%r5, %r5, 4; add.u32 %r8, %r8, 1; setp.ne.u32 %p1, %r8, 2; @%p1 bra L;";
   Answer const a = compared(wide, loop);
   EXPECT_EQ(a.only().merged, 2U);
   EXPECT_FALSE(a.only().certain);
@@ -195,11 +181,7 @@ TEST(Dumped, NarrowerAccessesOnTheLineLeaveItOpen) {
 }
 
 TEST(Dumped, ACounterIsNotAnyMultipleForCertain) {
-  // Bytes 0 and 4 in two iterations: 8 is neither.
-  std::string const loop =
-      "mov.u32 %r8, 0; shl.b32 %r4, %r1, 2; add.u32 %r5, %r2, %r4;\nL: .loc 1 7 0\nld.shared.u32 %r6, [%r5]; "
-      "add.u32 "
-      "%r5, %r5, 4; add.u32 %r8, %r8, 1; setp.ne.u32 %p1, %r8, 2; @%p1 bra L;";
+  // 8 is neither 0 nor 4.
   Answer const a = compared("#7\nLDS R4, [R2+0x8]", loop);
   EXPECT_EQ(a.only().outcome, AsCompiled::as_proved) << a.only().why;
   EXPECT_FALSE(a.only().certain);

@@ -1,4 +1,6 @@
 // The meaning of instructions: each is lowered, executed and evaluated for numbers that a test knows.
+#include "sass_case.hpp"
+
 #include <swizproof/ptx/execution.hpp>
 #include <swizproof/ptx/warp.hpp>
 #include <swizproof/sass/lower.hpp>
@@ -15,25 +17,7 @@ namespace {
 
 /// Value of R9 in each lane after these instructions: what the address of `LDS R0, [R9]` is. R0 is the lane's number, tid.x.
 ptx::Lanes lanes_of_r9(std::string const& lines, unsigned arch) {
-  std::string text = fmt::format(
-      "\t.target\tsm_{}\n\t.section\t.text.k,\"ax\",@progbits\n.text.k:\n        .other          "
-      "k,@\"STO_CUDA_ENTRY "
-      "STV_DEFAULT\"\nk:\n",
-      arch);
-  unsigned pc = 0;
-  auto const add = [&](std::string_view line) {
-    text += line.starts_with('.') ? fmt::format("{}\n", line)
-                                  : fmt::format("        /*{:04x}*/   {} ;\n", pc, line);
-    pc += line.starts_with('.') ? 0 : 16;
-  };
-  add("S2R R0, SR_TID.X");
-  for (std::size_t at = 0; at < lines.size();) {
-    std::size_t const end = std::min(lines.find('\n', at), lines.size());
-    add(std::string_view(lines).substr(at, end - at));
-    at = end + 1;
-  }
-  add("LDS R0, [R9]");
-  add("EXIT");
+  std::string const text = sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nLDS R0, [R9]\nEXIT", arch);
   Module const m = read_module(text, "a.sass");
   Lowered const l = lower(m, m.functions.at(0));
   EXPECT_EQ(l.program.refused, "");
