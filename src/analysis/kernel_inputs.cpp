@@ -83,6 +83,7 @@ Inputs Inputs::changed(std::uint64_t seed) const {
   Inputs out = *this;
   out.random_.seed(seed);
   out.style_ = any_style;
+  out.first_block_ = out.random_() % 2 == 0;
   out.values_.clear();
   std::uint64_t const words = bytes_.size() / 4 + blocks_.size() + 1;
   bool drop = false;
@@ -104,7 +105,7 @@ std::uint64_t Inputs::block(Special s) {
     value = given->second;
   else if (s >= Special::nctaid_x)
     value = style_ < 10 ? witness_blocks : (witness_blocks + random_() % 100) << random_() % 9;  // below 2^16
-  else if (style_ >= 3 && style_ != 7)
+  else if (!first_block_)
     value = random_() % witness_blocks;
   blocks_[static_cast<std::uint32_t>(s)] = value;
   note(std::string(names[dimension]), value);

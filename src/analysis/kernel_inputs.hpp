@@ -21,10 +21,11 @@ class Inputs {
  public:
   /// Styles of parameters: 0 is large pointers and 2^20, 1 below 4096, 2 powers of two, 3 any number, 4 from 1 to 8; from 5 to 9
   /// each parameter has one of these. From 10 to 16 words of 64 bits are large, and all other parameters one number: 256, 300, 1000, 64, 1024, 16 or 1.
-  /// 17: each parameter has one of all styles.
+  /// 17: each parameter has one of all styles. Numbers of the block are 0 in 0, 1, 2 and 7, and in about half of the others.
   Inputs(ptx::Program const& program, ptx::Execution const& execution, ptx::Launch const& launch,
          std::uint64_t seed, unsigned style)
-      : program_(program), execution_(execution), launch_(launch), random_(seed), style_(style) {}
+      : program_(program), execution_(execution), launch_(launch), random_(seed), style_(style),
+        first_block_(style < 3 || style == 7 || random_() % 2 == 0) {}
 
   /// The same values but for about two, which are drawn anew, each in any style.
   [[nodiscard]] Inputs changed(std::uint64_t seed) const;
@@ -61,6 +62,7 @@ class Inputs {
   ptx::Launch const& launch_;
   std::mt19937_64 random_;
   unsigned style_;
+  bool first_block_;  ///< block 0 of the grid
   std::vector<std::pair<std::string, std::uint64_t>> values_{};
   std::map<std::uint32_t, std::uint64_t> placed_{};
   std::map<std::uint32_t, std::uint64_t> blocks_{};  ///< by their Special
