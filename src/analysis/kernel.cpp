@@ -21,6 +21,7 @@
 #include <bit>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <memory>
 #include <set>
 
@@ -208,21 +209,29 @@ class Decision {
     KernelAccess access{};
     std::pair<std::uint32_t, std::vector<LaneForm>> forms{};
   };
-  /// The verdicts by the accesses' numbers. An access that needs more than its share of the steps waits until the others are decided.
+  /// The verdicts by the accesses' numbers. An access that needs more than its share of the steps waits until the others are decided:
+  /// first those that need few steps, then those that need an eighth of what is left, then the rest.
   std::map<std::size_t, Decided> decide_all(std::string const& refused) {
-    constexpr std::uint64_t shares = 8;
+    constexpr std::uint64_t few = 256, shares = 8;
     std::map<std::size_t, Decided> all;
-    std::vector<std::size_t> late;
-    auto const take = [&](std::size_t i, bool first) {
-      forms_ = {}, over_ = false;
-      std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
-      limit_ = options_.steps - (first ? left - left / shares : 0);
-      std::optional<KernelAccess> access = decide(i, refused, first);
-      if (access && over_ && first) return late.push_back(i);
-      if (access) all[i] = {std::move(*access), std::move(forms_)};
-    };
-    for (std::size_t i = 0; i < program_.accesses.size(); ++i) take(i, true);
-    for (std::size_t const i : late) take(i, false);
+    std::vector<std::size_t> waiting(program_.accesses.size());
+    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
+    for (unsigned const round : {0, 1, 2}) {
+      std::vector<std::size_t> late;
+      for (std::size_t const i : waiting) {
+        forms_ = {}, over_ = false;
+        std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
+        limit_ = spent() + (round == 0   ? std::min(options_.steps / few, left / shares)
+                            : round == 1 ? left / shares
+                                         : left);
+        std::optional<KernelAccess> access = decide(i, refused, round < 2);
+        if (access && over_ && round < 2)
+          late.push_back(i);
+        else if (access)
+          all[i] = {std::move(*access), std::move(forms_)};
+      }
+      waiting = std::move(late);
+    }
     return all;
   }
 
@@ -483,8 +492,7 @@ class Decision {
     };
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
-      std::optional<unsigned> few = of_few_values(warp, m, access.address, active);
-      if (!few) few = of_banks(warp, m, access.address, active);
+      std::optional<unsigned> const few = bound_of_varying(warp, m, access.address, active);
       one.wavefronts = few.value_or(most_of(m, active));
       depends(one, origins_.origin_of_varying(warp, access.address, v.why));
       open_ = one.reason;
@@ -508,6 +516,12 @@ class Decision {
     add_layout(m, v, warp, active, symbol);
     check_faults(access, warp, m, v, guard, assumptions, cases, symbol);
     done();
+  }
+
+  std::optional<unsigned> bound_of_varying(Warp& warp, MemoryAccess const& m, Id address,
+                                           std::uint32_t active) {
+    std::optional<unsigned> const few = of_few_values(warp, m, address, active);
+    return few ? few : of_banks(warp, m, address, active);
   }
 
   /// Wavefronts at most of loads and stores of up to 4 bytes, all aligned, where a part of the address may be any of a few values
@@ -749,15 +763,20 @@ class Decision {
   }
 
   /// The load that an address depends on in executions with some numbers of the block, of blocks, and parameters: in first iterations of
-  /// the loops around it, and behind the last ones of others. Lanes must surely execute it there, or if a load says so.
-  Origin data_in_a_launch(ExecutedAccess const& access) {
-    auto const [memo, fresh] = data_in_a_launch_.try_emplace({access.address, access.guard, access.loop});
-    for (std::uint64_t const number : {1U, 64U}) {
+  /// the loops around it, and behind the last ones of others. Lanes must surely execute it there, or if a load says so, and no bound
+  /// may show that all addresses take as few wavefronts as they must.
+  Origin data_in_a_launch(ExecutedAccess const& access, MemoryAccess const& m) {
+    auto const [memo, fresh] =
+        data_in_a_launch_.try_emplace({access.address, access.guard, access.loop, m.instruction->bytes});
+    constexpr std::array<SomeLaunch, 4> launches{
+        {{1, 1, 0}, {64, 64, 63}, {1U << 20, 1U << 20, 0}, {1000, 1, 0}}};
+    for (SomeLaunch const& some : launches) {
       if (!fresh || memo->second.data) break;
       Warp& scratch = this->scratch();
-      scratch.assume(some_launch(access, number));
+      scratch.assume(numbers_of(some, access));
       LaneTruths const guard = scratch.truth(access.guard);
-      if ((scratch.present() & ~guard.no) == 0) continue;
+      std::uint32_t const active = scratch.present() & ~guard.no;
+      if (active == 0) continue;
       Origin const decides = guard.stuck || guard.atom != 0
                                  ? origins_.origin(guard.stuck ? scratch.request(guard.why).atom : guard.atom)
                                  : origins_.origin_of_varying(scratch, access.guard, guard.why);
@@ -766,13 +785,18 @@ class Decision {
       Origin from;
       if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, access.address, v.why);
       if (v.state == Lanes::State::stuck) from = origins_.origin(scratch.request(v.why).atom);
-      if (from.data) memo->second = from;
+      if (from.data && bound_of_varying(scratch, m, access.address, active).value_or(~0U) >
+                           ideal_wavefronts(*options_.arch, *m.instruction))
+        memo->second = from;
     }
     return memo->second;
   }
 
-  /// Numbers of the launch, and of the iterations, for data_in_a_launch().
-  std::vector<Assumption> some_launch(ExecutedAccess const& access, std::uint64_t number) {
+  /// A launch for data_in_a_launch(): each parameter, the number of blocks in each dimension, and the block's.
+  struct SomeLaunch {
+    std::uint64_t parameter, blocks, block;
+  };
+  std::vector<Assumption> numbers_of(SomeLaunch const& some, ExecutedAccess const& access) {
     std::vector<Assumption> launch;
     for (Id const counter : execution_.counters) {
       if (counter == 0) continue;
@@ -785,10 +809,17 @@ class Decision {
       Leaf const& l = *origins_.leaf_at(id);
       auto const s = static_cast<ptx::Special>(l.extra);
       bool const special = l.kind == Leaf::Kind::special;
-      bool const block = special && s >= ptx::Special::ctaid_x && s <= ptx::Special::ctaid_z,
+      bool const its = special && s >= ptx::Special::ctaid_x && s <= ptx::Special::ctaid_z,
                  blocks = special && s >= ptx::Special::nctaid_x && s <= ptx::Special::nctaid_z;
-      if (block || blocks || free_parameter(id, 0) == id)
-        launch.push_back({id, false, 64, block ? number - 1 : number});
+      if (its || blocks || free_parameter(id, 0) == id)
+        launch.push_back({id, false, 64, its ? some.block : blocks ? some.blocks : some.parameter});
+      if (l.kind != Leaf::Kind::phi) continue;
+      ptx::Phi const& phi =
+          execution_.phis[static_cast<std::size_t>(execution_.phi_of[execution_.terms.nodes()[id].value])];
+      Node const& init = execution_.terms.nodes()[phi.init];
+      if (init.op == Op::constant &&
+          counts_around(execution_.counters[static_cast<std::size_t>(phi.loop)], access.loop))
+        launch.push_back({id, false, 64, init.value});
     }
     return launch;
   }
@@ -798,8 +829,7 @@ class Decision {
                std::string reason, Id atom = 0) {
     Found one;
     Origin from = origins_.origin(atom);
-    // Beyond the limits it is not known whether the cost depends on it.
-    if (from.leaf == 0 && !over_ && cases.tried <= most_cases) from = data_in_a_launch(access);
+    if (from.leaf == 0) from = data_in_a_launch(access, m);
     if (from.leaf != 0)
       depends(one, from);
     else
@@ -1454,7 +1484,8 @@ class Decision {
              }};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
-  std::map<std::tuple<Id, Id, std::int32_t>, Origin> data_in_a_launch_{};  ///< by address, guard and loop
+  std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
+      data_in_a_launch_{};  ///< by address, guard, loop and bytes
   std::uint64_t extra_steps_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
   bool over_ = false;                        ///< whether it came to it
