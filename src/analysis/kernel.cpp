@@ -813,13 +813,6 @@ class Decision {
                  blocks = special && s >= ptx::Special::nctaid_x && s <= ptx::Special::nctaid_z;
       if (its || blocks || free_parameter(id, 0) == id)
         launch.push_back({id, false, 64, its ? some.block : blocks ? some.blocks : some.parameter});
-      if (l.kind != Leaf::Kind::phi) continue;
-      ptx::Phi const& phi =
-          execution_.phis[static_cast<std::size_t>(execution_.phi_of[execution_.terms.nodes()[id].value])];
-      Node const& init = execution_.terms.nodes()[phi.init];
-      if (init.op == Op::constant &&
-          counts_around(execution_.counters[static_cast<std::size_t>(phi.loop)], access.loop))
-        launch.push_back({id, false, 64, init.value});
     }
     return launch;
   }
@@ -847,12 +840,46 @@ class Decision {
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
   }
 
+  /// The counter of a loop with a register at its header that the iteration settles and that a term, a value behind the loop or a part
+  /// of one comes from; 0: there is none.
+  Id counter_that_settles(Warp& warp, Id id) {
+    constexpr std::size_t most = 300;
+    std::vector<Id> work{id};
+    std::set<Id> seen;
+    while (!work.empty() && seen.size() < most) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      Node const n = execution_.terms.nodes()[at];
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      if (n.op != Op::variable) {
+        for (Id const next : {n.a, n.b, n.c})
+          if (next < at) work.push_back(next);
+        continue;
+      }
+      Leaf const& l = execution_.leaves[n.value];
+      if (l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::undefined)
+        work.insert(work.end(), l.args.begin(), l.args.end());
+      if (l.kind != Leaf::Kind::phi) continue;
+      ptx::Phi const& phi = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
+      if (counter != 0 && phi.kind != ptx::Phi::Kind::affine && warp.iterated(at, 0) &&
+          iterations(counter) != nullptr)
+        return counter;
+    }
+    return 0;
+  }
+
   void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
              Request request) {
     if (request.kind == Request::Kind::none || depth >= 6)
       return give_up(warp, access, m, cases,
                      request.reason.empty() ? "a value is not followed" : request.reason, request.atom);
+    // The iteration settles a register at a loop's header that depends on it alone, and the others there.
+    if (request.kind != Request::Kind::truth)
+      if (Id const counter = counter_that_settles(warp, request.atom); counter != 0)
+        request.kind = Request::Kind::value, request.atom = counter;
     // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
     if (request.kind == Request::Kind::residue && request.bits > 8 && iterations(request.atom) != nullptr)
       request.kind = Request::Kind::value;

@@ -534,7 +534,7 @@ class OperandDecision {
   /// Parameters and the first iteration of each loop with which one of the lanes executes it, whichever lane is elected.
   bool replays(std::optional<std::uint64_t> base, std::uint32_t lanes) {
     if (!done_.exact || !exists()) return false;
-    Warp const& warp = *kernel_.warps[warp_];
+    Warp& warp = *kernel_.warps[warp_];
     bool const elected = !leaders().empty();
     Replay::Trips const trips;
     for (unsigned style = 0; style < 8; ++style) {

@@ -123,11 +123,17 @@ Replay::Values Replay::loop_value(Phi const& p) {
   if (!encloses(p.loop)) valid_ = false;
   if (style_ < 8 || p.kind == Phi::Kind::same) return value(p.init);
   certain_ = false;
-  if (p.kind == Phi::Kind::orbit) return all(p.values[inputs_.random() % p.values.size()]);
   Values out{};
-  if (p.kind != Phi::Kind::affine) return valid_ = false, out;
-  Values const init = value(p.init), step = value(p.step),
-               k = value(execution_.counters[static_cast<std::size_t>(p.loop)]);
+  Id const counter = execution_.counters[static_cast<std::size_t>(p.loop)];
+  if (counter == 0) return valid_ = false, out;
+  Values const k = value(counter);
+  if (p.kind != Phi::Kind::affine) {
+    // Iterations that there are: of a machine of constants, or of a loop whose number of them is known.
+    bool const exists = p.kind == Phi::Kind::orbit ? k[0] < p.values.size() : trips_.count(p.loop) != 0;
+    std::optional<std::uint64_t> const now = exists ? warp_.iterated(p.node, k[0]) : std::nullopt;
+    return valid_ = valid_ && now, all(now.value_or(0));
+  }
+  Values const init = value(p.init), step = value(p.step);
   for (unsigned lane = 0; lane < 32; ++lane) out[lane] = init[lane] + k[lane] * step[lane];
   return out;
 }

@@ -25,8 +25,8 @@ class Replay {
   /// For each loop around the access the number of its iterations, where it is known.
   using Trips = std::map<std::int32_t, std::uint64_t>;
   Replay(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
-         ptx::Launch const& launch, ptx::Warp const& warp, std::int32_t loop, std::uint64_t seed,
-         unsigned style, Trips const& trips)
+         ptx::Launch const& launch, ptx::Warp& warp, std::int32_t loop, std::uint64_t seed, unsigned style,
+         Trips const& trips)
       : program_(program),
         flow_(flow),
         execution_(execution),
@@ -80,7 +80,7 @@ class Replay {
   ptx::Flow const& flow_;
   ptx::Execution const& execution_;
   ptx::Launch const& launch_;
-  ptx::Warp const& warp_;
+  ptx::Warp& warp_;
   std::int32_t loop_;
   Inputs inputs_;
   unsigned style_;

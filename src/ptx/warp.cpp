@@ -81,6 +81,7 @@ void Warp::assume(std::vector<Assumption> assumptions) {
   assumed_truths_.clear();
   leaves_.clear();
   backs_.clear();
+  machines_.clear();
   for (Assumption const& a : assumptions) {
     if (a.truth)
       assumed_truths_[a.atom] = a.value != 0;
@@ -880,6 +881,15 @@ bool Warp::has_common_iteration(std::int32_t loop) {
 Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
   if (phi.kind != Phi::Kind::same && !goes_back_together(phi.loop)) return varying(id);
   auto const index = static_cast<std::size_t>(execution_.phi_of[node(id).value]);
+  Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
+  Lanes const k = counter != 0 ? atom(counter, 64) : Lanes{.state = Lanes::State::varying};
+  if (k.pure() && k.lane[0] == 0) return value(phi.init, bits);
+  if (k.pure() && phi.kind != Phi::Kind::same && phi.kind != Phi::Kind::affine)
+    if (auto const now = iterated(id, k.lane[0])) {
+      Lanes v;
+      v.lane.fill(*now & low_bits(bits));
+      return v;
+    }
   switch (phi.kind) {
     case Phi::Kind::same:
       return value(phi.init, bits);
@@ -891,7 +901,6 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
       if (init.state != Lanes::State::split) return init;
       if (!step.split()) return step;
       if (step.pure() && step.uniform() && step.lane[0] == 0) return init;
-      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
       Lanes const k = atom(counter, bits);
       if (step.uniform()) {
         // init + k * step
@@ -919,7 +928,8 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
   Induction found = decide_phi(index, width(id));
   // The low ones of 16 bits that are extended by their sign.
   if (found.state == 0 && bits <= 16 && width(id) > 16) found = decide_phi(index, 16);
-  if (found.state == 0) return varying(id);
+  if (found.state == 0)
+    return k.split() && iterated(id, 0) ? missing_value(k, "a value that changes in a loop") : varying(id);
   Lanes const init = value(phi.init, bits);
   return sum(init, atom(found.added, bits), 1, bits);
 }
@@ -945,7 +955,7 @@ Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros, Id part_of) {
 
 /// Drops what was computed under a hypothesis that failed.
 void Warp::forget() {
-  memo_.clear(), truths_.clear(), leaves_.clear(), backs_.clear();
+  memo_.clear(), truths_.clear(), leaves_.clear(), backs_.clear(), machines_.clear();
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 

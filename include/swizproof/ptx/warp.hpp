@@ -105,6 +105,10 @@ class Warp {
   [[nodiscard]] Request const& request(std::uint32_t why) const { return requests_[why]; }
   /// All values that an atom can have, if they are at most `most`; nothing if they are more, or not known.
   std::optional<std::vector<std::uint64_t>> domain(std::uint32_t atom, std::size_t most);
+  /// The value of a register at a loop's header in an iteration (0: the first), if the registers that it depends on there start from
+  /// numbers that are known, the same in all lanes, and nothing else that their next values depend on changes in the loop or is
+  /// unknown. Of `d` that starts as ntid.x = 64 and is halved: 64, 32, 16. Checked by Kernel.RegistersThatALoopShiftsAreFollowed.
+  std::optional<std::uint64_t> iterated(std::uint32_t phi, std::uint64_t iteration);
   /// Lanes that exist: the last warp of a block may have fewer.
   [[nodiscard]] std::uint32_t present() const { return present_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_ + (clean_ ? clean_->steps() : 0); }
@@ -124,6 +128,15 @@ class Warp {
   Lanes compute(Id id, unsigned bits);
   Lanes leaf(Id id, unsigned bits);
   Lanes of_phi(Id id, Phi const& phi, unsigned bits);
+  /// Registers at a loop's header whose next values depend on each other and on numbers that do not change.
+  struct Machine {
+    std::map<Id, std::uint64_t> numbers{};  ///< of other variables
+    std::vector<std::map<Id, std::uint64_t>>
+        states{};  ///< of the registers, by iteration; none: it is no such machine
+  };
+  Machine machine_of(Id phi);
+  bool add_to_machine(Machine& machine, Id phi, std::vector<Id>& registers);
+  [[nodiscard]] bool changes_in(Leaf const& leaf, std::int32_t loop) const;
   Lanes shuffled(Id id, Leaf const& l, unsigned bits);
   /// How the lanes leave a loop: some in other iterations by their number, by values that are not known, or all in one.
   enum class Leaves : std::uint8_t { apart, unknown, together };
@@ -182,6 +195,7 @@ class Warp {
   std::unordered_map<Id, bool> assumed_truths_{};
   std::map<std::int32_t, Leaves> leaves_{};
   std::map<std::int32_t, bool> backs_{};
+  std::map<Id, Machine> machines_{};
   std::map<std::pair<std::size_t, unsigned>, Induction> inductions_{};  ///< by phi and bits
   std::unordered_map<std::uint64_t, Id> rests_{};
   std::vector<Request> requests_{};
