@@ -1,5 +1,7 @@
 #include "kernel_runs.hpp"
 
+#include <swizproof/ptx/floating.hpp>
+
 #include <algorithm>
 #include <map>
 
@@ -20,7 +22,7 @@ constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
 constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
 constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
-constexpr unsigned most_visits = 5;                   ///< of the header of a loop, in one run
+constexpr unsigned most_visits = 12;                  ///< of the header of a loop, in one run
 constexpr unsigned parameter_shift = 16;              ///< a parameter's address is (its symbol + 1) << 16
 
 std::uint64_t mask_of(unsigned width) {
@@ -274,6 +276,8 @@ Runs::Word Runs::computed(Step const& s, std::uint32_t lanes, Inputs& inputs, un
       return chosen(s);
     case Action::shuffle:
       return shuffled(s, lanes);
+    case Action::opaque:
+      return floating(s);
     case Action::load:
       return loaded(s, inputs);
     case Action::special:
@@ -309,6 +313,25 @@ Runs::Word Runs::shuffled(Step const& s, std::uint32_t lanes) const {
     out.lane[l] = v.lane[from];
     bool const gives = from == l || (lanes >> from & 1) != 0;
     if (!gives || (v.open >> from & 1) != 0) out.open |= 1U << l;
+  }
+  return out;
+}
+
+/// A floating-point result that is known to the last bit; else open.
+Runs::Word Runs::floating(Step const& s) const {
+  Word constant_a, constant_b, constant_c, out;
+  Word const &a = value(s.a, constant_a), &b = value(s.b, constant_b), &c = value(s.c, constant_c);
+  out.open = a.open | b.open | c.open;
+  std::string const& opcode = program_.names[s.extra];
+  std::array<std::uint64_t, 3> last{};
+  for (unsigned l = 0; l < 32; ++l) {
+    if ((out.open >> l & 1) != 0) continue;
+    std::array<std::uint64_t, 3> const sources{a.lane[l], b.lane[l], c.lane[l]};
+    bool const again = l > 0 && (out.open >> (l - 1) & 1) == 0 && sources == last;
+    auto const result = again ? std::optional(out.lane[l - 1]) : ptx::float_result(opcode, sources);
+    out.lane[l] = result.value_or(0);
+    if (!result) out.open |= 1U << l;
+    last = sources;
   }
   return out;
 }

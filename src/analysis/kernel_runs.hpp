@@ -70,6 +70,7 @@ class Runs {
   template <Op op>
   [[nodiscard]] Word arithmetic(ptx::Step const& s) const;
   [[nodiscard]] Word chosen(ptx::Step const& s) const;
+  [[nodiscard]] Word floating(ptx::Step const& s) const;
   [[nodiscard]] Word shuffled(ptx::Step const& s, std::uint32_t lanes) const;
   [[nodiscard]] Word loaded(ptx::Step const& s, Inputs& inputs) const;
   [[nodiscard]] Word special(ptx::Step const& s, Inputs& inputs, unsigned warp) const;
