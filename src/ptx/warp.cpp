@@ -708,12 +708,12 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   LaneTruths const t = truth(n.a);
   if (t.rest() == 0 && t.no == 0) return value(n.b, bits);
   if (t.rest() == 0 && t.yes == 0) return value(n.c, bits);
-  if (t.stuck) return {Lanes::State::stuck, t.why};
   Lanes const a = value(n.b, bits), b = value(n.c, bits);
-  if (a.state == Lanes::State::stuck) return a;
-  if (b.state == Lanes::State::stuck) return b;
   bool const same = a.split() && b.split() && a.terms == b.terms;
   if (same && a.lane == b.lane) return a;
+  if (t.stuck) return {Lanes::State::stuck, t.why};
+  if (a.state == Lanes::State::stuck) return a;
+  if (b.state == Lanes::State::stuck) return b;
   if (t.rest() == 0) {
     // A lane that takes the side that varies does; the others' side is lost with it.
     if (!a.split()) return a;
