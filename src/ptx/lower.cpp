@@ -66,6 +66,8 @@ class Lowering {
 
   Program run() {
     find_leaders();
+    program_.makes_generic = std::any_of(function_.body.begin(), function_.body.end(),
+                                         [this](Instruction const& i) { return may_make_generic(i); });
     if (fresh_registers() != 0) {  // what a caller gives
       opcode_ = ".reg";
       for (std::uint32_t r = 0; r < fresh_registers(); ++r)
@@ -1107,11 +1109,23 @@ class Lowering {
     add(std::move(m));
   }
 
+  /// True of what makes a generic address of shared memory, and of calls that may return one.
+  [[nodiscard]] bool may_make_generic(Instruction const& i) const {
+    if (i.label != 0) return false;
+    Words const parts = parts_of(i.opcode);
+    if (parts[0] == "mapa") return true;
+    if (parts[0] == "call") return !is_harmless(callee_of(i));
+    return parts[0] == "cvta" && !has(parts, "to") && space_of(parts) == Space::shared;
+  }
+  /// Functions of CUDA's run-time system, which the compiler calls.
+  static bool is_harmless(std::string_view function) {
+    static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
+    return std::find(std::begin(harmless), std::end(harmless), function) != std::end(harmless);
+  }
+
   /// Why a function may access shared memory; empty if it does not.
   std::string why_call_matters(std::string_view name, std::set<std::string_view>& seen) const {
-    // Functions of CUDA's run-time system, which the compiler calls.
-    static constexpr std::string_view harmless[] = {"vprintf", "__assertfail", "malloc", "free"};
-    if (std::find(std::begin(harmless), std::end(harmless), name) != std::end(harmless)) return {};
+    if (is_harmless(name)) return {};
     if (!seen.insert(name).second) return {};
     Function const* const callee = function_named(name);
     if (callee == nullptr || callee->body.empty())

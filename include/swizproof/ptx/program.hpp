@@ -162,7 +162,8 @@ struct Program {
   std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
   bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
   bool uses_ntid_x = false;
-  /// True unless SASS makes no generic address of shared memory: it reads no window, and calls no code outside of it.
+  /// False if the kernel makes no generic address of shared memory: it has no cvta.shared and no mapa, or reads no window as SASS, and
+  /// calls no code outside of it but vprintf, __assertfail, malloc and free.
   bool makes_generic = true;
   std::string refused{};  ///< why it is not executed; empty where it is
 };
