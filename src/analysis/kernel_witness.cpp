@@ -51,6 +51,10 @@ class Search {
           work.push_back(*divisor);
           continue;
         }
+        if (Leaf const& l = execution_.leaves[n.value]; from_known_lane(l)) {
+          work.push_back(l.args[0]);
+          continue;
+        }
         if (!add_leaf(n)) return false;
         if (Phi const* const phi = phi_of(n)) work.push_back(phi->init);
       } else if (n.op != Op::constant && n.op != Op::truth) {
@@ -133,6 +137,25 @@ class Search {
     bool const open = l.kind == Leaf::Kind::opaque && program_.names[l.extra].ends_with(" by 0");
     return open ? std::optional(l.args[1]) : std::nullopt;
   }
+  /// A shuffle whose source lane is a constant. That this lane executes it, a replay shows.
+  [[nodiscard]] bool from_known_lane(Leaf const& l) const {
+    return l.kind == Leaf::Kind::shuffle && node(l.args[1]).op == Op::constant &&
+           node(l.args[2]).op == Op::constant;
+  }
+  /// The value that a lane gets: that of another lane, whose terms are its own.
+  Id shuffled(Leaf const& l) {
+    unsigned const to = lane_;
+    lane_ = ptx::shuffle_source(static_cast<ptx::Shuffle>(l.extra), to,
+                                static_cast<std::uint32_t>(node(l.args[1]).value),
+                                static_cast<std::uint32_t>(node(l.args[2]).value));
+    bool const other = lane_ != to;
+    std::unordered_map<Id, Id> memo;
+    if (other) memo.swap(memo_);
+    Id const out = translated(l.args[0]);
+    if (other) memo.swap(memo_);
+    lane_ = to;
+    return out;
+  }
   [[nodiscard]] bool encloses(std::int32_t l) const {
     for (std::int32_t at = loop_; at >= 0; at = flow_.loops[static_cast<std::size_t>(at)].parent)
       if (at == l) return true;
@@ -198,6 +221,7 @@ class Search {
   Id leaf(Node const& n) {
     Leaf const& l = execution_.leaves[n.value];
     if (Phi const* const phi = phi_of(n)) return translated(phi->init);
+    if (from_known_lane(l)) return shuffled(l);
     if (auto const at = number_.find(n.value); at != number_.end()) {
       Unknown const& u = unknowns_[at->second];
       Term const value = values_[at->second];
