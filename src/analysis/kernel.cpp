@@ -221,9 +221,8 @@ class Decision {
       for (std::size_t const i : waiting) {
         forms_ = {}, over_ = false;
         std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
-        limit_ = spent() + (round == 0   ? std::min(options_.steps / few, left / shares)
-                            : round == 1 ? left / shares
-                                         : left);
+        limit_ = round == 2 ? options_.steps
+                            : spent() + std::min(left / shares, round == 0 ? options_.steps / few : left);
         std::optional<KernelAccess> access = decide(i, refused, round < 2);
         if (access && over_ && round < 2)
           late.push_back(i);
@@ -771,7 +770,8 @@ class Decision {
     constexpr std::array<SomeLaunch, 4> launches{
         {{1, 1, 0}, {64, 64, 63}, {1U << 20, 1U << 20, 0}, {1000, 1, 0}}};
     for (SomeLaunch const& some : launches) {
-      if (!fresh || memo->second.data) break;
+      // Beyond the limit of steps for as many again.
+      if (!fresh || memo->second.data || spent() / 2 > options_.steps) break;
       Warp& scratch = this->scratch();
       scratch.assume(numbers_of(some, access));
       LaneTruths const guard = scratch.truth(access.guard);

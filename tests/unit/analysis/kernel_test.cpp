@@ -264,10 +264,101 @@ TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
                              "%r6, 7; add.u32 %r6, %r6, %r2; "
                              "ld.shared.u32 %r7, [%r6];");
   EXPECT_NE(b.verdict, KernelVerdict::data) << b.reason;
-  // Beyond the limits nothing is said of data.
+  // Beyond the limit of steps too, for as many steps again.
   KernelAccess const limited = one(divided, {.steps = 1});
   EXPECT_EQ(limited.verdict, KernelVerdict::unknown) << limited.reason;
   EXPECT_NE(limited.reason.find("the limit of"), std::string::npos) << limited.reason;
+  EXPECT_EQ(one(divided, {.steps = 20}).verdict, KernelVerdict::data);
+  // Of an address whose loaded part is a multiple of 32 words, the load does not decide the cost.
+  KernelAccess const rows =
+      one("ld.param.u64 %rd1, [g]; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r4, [%rd2]; mul.lo.u32 "
+          "%r6, %r1, %r3; "
+          "rem.u32 %r6, %r6, 13; shl.b32 %r4, %r4, 7; mad.lo.u32 %r5, %r6, 4, %r4; add.u32 %r5, %r5, %r2; "
+          "ld.shared.u32 %r7, [%r5];",
+          {.steps = 1});
+  EXPECT_NE(rows.verdict, KernelVerdict::proved) << rows.reason;
+}
+
+/// Up-sweep of a scan: offset doubles, and half of the lanes are left in each iteration.
+std::string up_sweep(std::string const& threads) {
+  return "mov.u32 %r4, 1; mov.u32 %r5, " + threads +
+         ";\nL: shr.u32 %r6, %r5, 1; setp.ge.u32 %p1, %r1, %r6; @%p1 bra N; shl.b32 %r7, %r1, 1; add.u32 "
+         "%r7, %r7, 1; "
+         "mul.lo.u32 %r8, %r7, %r4; shl.b32 %r8, %r8, 2; add.u32 %r8, %r8, %r2; ld.shared.u32 %r9, "
+         "[%r8+-4];\nN: "
+         "shl.b32 %r4, %r4, 1; setp.gt.u32 %p2, %r5, 3; mov.u32 %r5, %r6; @%p2 bra L; ";
+}
+
+TEST(Kernel, RegistersThatALoopShiftsAreFollowed) {
+  // 32 lanes read words 0, 2, .. 62, then 16 read 1, 5, .. 61: 2 in a bank each time.
+  for (std::string const threads : {"%ntid.x", "64"}) {
+    KernelAccess const a = one(up_sweep(threads));
+    EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+    EXPECT_EQ(a.wavefronts, 2U);
+    EXPECT_TRUE(a.reached);
+  }
+  // Behind the loop it is 64: words 0, 64, 128 ..
+  KernelAccess const b = decided(up_sweep("%ntid.x") +
+                                 "mul.lo.u32 %r10, %r1, %r4; shl.b32 %r10, %r10, 2; add.u32 %r10, %r10, %r2; "
+                                 "ld.shared.u32 %r11, [%r10];")
+                             .at(1);
+  EXPECT_EQ(b.wavefronts, 32U);
+  EXPECT_EQ(b.verdict, KernelVerdict::refuted) << b.reason;
+  // Four lanes are left where the offset is 32.
+  KernelAccess const few = one(up_sweep("8"));
+  EXPECT_EQ(few.verdict, KernelVerdict::proved) << few.reason;
+  EXPECT_EQ(few.wavefronts, 1U);
+  // A number that is not known.
+  EXPECT_NE(one(up_sweep("%r3")).verdict, KernelVerdict::proved);
+  // Registers that take turns: a row in even iterations, a column in odd ones.
+  KernelAccess const turns =
+      one("mov.u32 %r4, 4; mov.u32 %r5, 128; mov.u32 %r6, 0;\nL: mad.lo.u32 %r7, %r1, %r4, %r2; "
+          "ld.shared.u32 %r8, [%r7]; "
+          "mov.u32 %r9, %r4; mov.u32 %r4, %r5; mov.u32 %r5, %r9; add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, "
+          "2; @%p1 bra L;");
+  EXPECT_EQ(turns.wavefronts, 32U);
+  KernelAccess const once =
+      one("mov.u32 %r4, 4; mov.u32 %r5, 128; mov.u32 %r6, 0;\nL: mad.lo.u32 %r7, %r1, %r4, %r2; "
+          "ld.shared.u32 %r8, [%r7]; "
+          "mov.u32 %r9, %r4; mov.u32 %r4, %r5; mov.u32 %r5, %r9; add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, "
+          "1; @%p1 bra L;");
+  EXPECT_EQ(once.wavefronts, 1U) << once.reason;
+}
+
+TEST(Kernel, ARunComputesFloatingPointThatIsKnown) {
+  // A condition on n * 2.5, rounded to zero: 5 or more.
+  std::string const condition =
+      "cvt.rn.f32.u32 %r4, %r3; mul.f32 %r4, %r4, 0f40200000; cvt.rzi.s32.f32 %r4, %r4; setp.ge.s32 %p1, "
+      "%r4, 5; ";
+  KernelAccess const a = behind(condition);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
+  // No number is larger than itself, and an approximation is not known.
+  EXPECT_EQ(behind("cvt.rn.f32.u32 %r4, %r3; setp.gt.f32 %p1, %r4, %r4; ").verdict, KernelVerdict::unknown);
+  EXPECT_EQ(
+      behind("cvt.rn.f32.u32 %r4, %r3; ex2.approx.f32 %r4, %r4; setp.gt.f32 %p1, %r4, 0f00000000; ").verdict,
+      KernelVerdict::unknown);
+}
+
+TEST(Kernel, SidesThatAreTheSameNeedNoCondition) {
+  // Lanes that take another number of iterations are multiples of 64 words apart.
+  std::string const body =
+      "mul.lo.u32 %r4, %r1, %r3; rem.u32 %r4, %r4, 7; setp.lt.u32 %p1, %r4, 3; shl.b32 %r5, %r1, 2; add.u32 "
+      "%r6, %r5, 256; "
+      "selp.b32 %r7, %r5, %r6, %p1; add.u32 %r7, %r7, %r2; ld.shared.u32 %r8, [%r7];";
+  KernelAccess const a = one(body);
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+}
+
+TEST(KernelWitness, AShuffleFromAKnownLaneIsFollowed) {
+  // The warp's number by lane 0, as CUTLASS takes it; warp 1 passes if n is 77.
+  KernelAccess const a = behind(
+      "shr.u32 %r6, %r1, 5; shfl.sync.idx.b32 %r7, %r6, 0, 31, -1; add.u32 %r7, %r7, %r3; xor.b32 %r7, %r7, "
+      "1515870810; "
+      "setp.eq.u32 %p1, %r7, 77;");
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_TRUE(a.reached);
 }
 
 TEST(Kernel, AnAddressDependsOnDataInAnExecutionAlone) {
@@ -1151,15 +1242,24 @@ TEST(Kernel, AnAccessOfManyStepsLeavesSomeForTheOthers) {
 }
 
 TEST(Kernel, AGenericAddressFromMemoryDependsOnData) {
-  KernelAccess const a = one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; st.u32 [%rd2], %r1;");
+  std::string const makes = " mov.u64 %rd3, tile; cvta.shared.u64 %rd4, %rd3;";
+  KernelAccess const a =
+      one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; st.u32 [%rd2], %r1;" + makes);
   EXPECT_EQ(a.verdict, KernelVerdict::data);
   EXPECT_EQ(a.reason, "the address depends on the load at PTX line 10: it may be shared memory");
   EXPECT_EQ(a.wavefronts, 32U);
   EXPECT_EQ(a.in_bounds, std::nullopt);
   // An atomic's cost at any addresses is not known, and a clock is no data.
-  EXPECT_EQ(one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; atom.add.u32 %r4, [%rd2], %r1;").verdict,
+  EXPECT_EQ(one("ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; atom.add.u32 %r4, [%rd2], %r1;" + makes)
+                .verdict,
             KernelVerdict::unknown);
-  EXPECT_EQ(one("mov.u64 %rd2, %clock64; st.u32 [%rd2], %r1;").verdict, KernelVerdict::unknown);
+  EXPECT_EQ(one("mov.u64 %rd2, %clock64; st.u32 [%rd2], %r1;" + makes).verdict, KernelVerdict::unknown);
+  // A kernel that makes no such address has none; another block's may be.
+  std::string const generic = "ld.param.u64 %rd1, [g]; ld.global.u64 %rd2, [%rd1]; st.u32 [%rd2], %r1;";
+  EXPECT_TRUE(decided(generic).empty());
+  EXPECT_TRUE(decided(generic + " cvta.to.shared.u64 %rd4, %rd2;").empty());
+  EXPECT_EQ(decided(generic + " mapa.u64 %rd4, %rd2, 1;").size(), 1U);
+  EXPECT_EQ(decided(generic + " cvta.shared::cluster.u64 %rd4, %rd1;").size(), 1U);
 }
 
 TEST(Kernel, FewValuesInEachLaneBoundTheCost) {
