@@ -272,10 +272,11 @@ TEST(Kernel, AnAddressDependsOnDataIfItDoesInSomeLaunch) {
   // Loaded parts that are multiples of 32 words do not decide the cost.
   std::string const rows =
       "ld.param.u64 %rd1, [g]; mad.wide.u32 %rd2, %r1, 4, %rd1; ld.global.u32 %r4, [%rd2]; shl.b32 %r4, %r4, "
-      "7; "
-      "mad.lo.u32 %r5, %r1, 4, %r4; add.u32 %r5, %r5, %r2; ld.shared.u32 %r7, [%r5];";
+      "7; and.b32 %r8, %r3, 124; "
+      "shl.b32 %r9, %r1, 2; xor.b32 %r5, %r9, %r8; add.u32 %r5, %r5, %r4; add.u32 %r5, %r5, %r2; "
+      "ld.shared.u32 %r7, [%r5];";
   EXPECT_EQ(one(rows).verdict, KernelVerdict::proved);
-  EXPECT_EQ(one(rows, {.steps = 5}).verdict, KernelVerdict::unknown);
+  EXPECT_EQ(one(rows, {.steps = 200}).verdict, KernelVerdict::unknown);
 }
 
 /// Up-sweep of a scan: offset doubles, and half of the lanes are left in each iteration.
