@@ -213,18 +213,19 @@ class Decision {
   /// first those that need few steps, then those that need an eighth of what is left, then the rest.
   std::map<std::size_t, Decided> decide_all(std::string const& refused) {
     constexpr std::uint64_t few = 256, shares = 8;
+    std::uint64_t const first =
+        std::min(options_.steps / few, options_.steps / (4 * program_.accesses.size() + 1));
     std::map<std::size_t, Decided> all;
     std::vector<std::size_t> waiting(program_.accesses.size());
     std::iota(waiting.begin(), waiting.end(), std::size_t{0});
     for (unsigned const round : {0, 1, 2}) {
       std::vector<std::size_t> late;
       for (std::size_t const i : waiting) {
-        forms_ = {}, over_ = false;
+        forms_ = {}, over_ = false, waits_ = round < 2;
         std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
-        limit_ = round == 2 ? options_.steps
-                            : spent() + std::min(left / shares, round == 0 ? options_.steps / few : left);
-        std::optional<KernelAccess> access = decide(i, refused, round < 2);
-        if (access && over_ && round < 2)
+        limit_ = round == 2 ? options_.steps : spent() + std::min(left / shares, round == 0 ? first : left);
+        std::optional<KernelAccess> access = decide(i, refused);
+        if (access && over_ && waits_)
           late.push_back(i);
         else if (access)
           all[i] = {std::move(*access), std::move(forms_)};
@@ -319,7 +320,7 @@ class Decision {
   }
 
   /// An access that waits, being over its share of the steps, is not kept for fixes.
-  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused, bool may_wait = false) {
+  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused) {
     MemoryAccess const& m = program_.accesses[index];
     ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
     KernelAccess out = named(m);
@@ -365,7 +366,7 @@ class Decision {
     }
     decide_cost(done, m, out, symbol);
     release_values();
-    if (options_.fixes && symbol != ~0U && out.executed && !(over_ && may_wait))
+    if (options_.fixes && symbol != ~0U && out.executed && !(over_ && waits_))
       arrays_.add(index, symbol, out);
     return out;
   }
@@ -822,7 +823,7 @@ class Decision {
                std::string reason, Id atom = 0) {
     Found one;
     Origin from = origins_.origin(atom);
-    if (from.leaf == 0) from = data_in_a_launch(access, m);
+    if (from.leaf == 0 && !(over_ && waits_)) from = data_in_a_launch(access, m);
     if (from.leaf != 0)
       depends(one, from);
     else
@@ -1516,6 +1517,7 @@ class Decision {
   std::uint64_t extra_steps_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
   bool over_ = false;                        ///< whether it came to it
+  bool waits_ = false;                       ///< whether an access that came to it is decided again
   unsigned allowed_ = 0;                     ///< wavefronts, of the access that is being decided
   Residues residues_{};                      ///< of the same
   LaneLayout layout_{};                      ///< of the same
