@@ -352,10 +352,9 @@ TEST(Kernel, SidesThatAreTheSameNeedNoCondition) {
 }
 
 TEST(KernelWitness, AShuffleFromAKnownLaneIsFollowed) {
-  // The warp's number by lane 0, as CUTLASS takes it; warp 1 passes if n is 77.
+  // The number of lane 0 in all lanes, as CUTLASS takes the warp's; all pass if the parameter fits.
   KernelAccess const a = behind(
-      "shr.u32 %r6, %r1, 5; shfl.sync.idx.b32 %r7, %r6, 0, 31, -1; add.u32 %r7, %r7, %r3; xor.b32 %r7, %r7, "
-      "1515870810; "
+      "shfl.sync.idx.b32 %r7, %r1, 0, 31, -1; mad.lo.u32 %r7, %r7, 8, %r3; xor.b32 %r7, %r7, 1515870810; "
       "setp.eq.u32 %p1, %r7, 77;");
   EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
   EXPECT_TRUE(a.reached);
