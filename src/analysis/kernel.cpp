@@ -652,13 +652,12 @@ class Decision {
     one.wavefronts = cost_of(m, active, address, worst.lanes);
     worst.warp = number_;
     for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
-    // One lane takes as many: then every execution does.
-    bool const tried_alone =
-        std::none_of(assumptions.begin(), assumptions.end(), [](Assumption const& a) { return a.truth; });
-    bool const least = tried_alone && one.wavefronts == most_of(m, 1);
+    // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
+    std::uint32_t const surely_on = active & surely(access.loop, assumptions);
+    bool const least = surely_on != 0 && one.wavefronts == most_of(m, 1);
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
-    bool const sure = (active & ~surely(access.loop, assumptions)) == 0;
+    bool const sure = surely_on == active;
     one.reached = access.exact && certain && (sure || least) && same_residue && whole && is_exact(m);
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);

@@ -325,6 +325,19 @@ TEST(Kernel, RegistersThatALoopShiftsAreFollowed) {
   EXPECT_EQ(once.wavefronts, 1U) << once.reason;
 }
 
+TEST(Kernel, WhatNoLaneExecutesIsNotReached) {
+  // Behind the second loop %r5 is 16, which the first one ended with; 7 threads are below it.
+  KernelAccess const a = one(
+      "mov.u32 %r4, 1; mov.u32 %r6, 8;\nL: setp.eq.u32 %p1, %r6, 0; @%p1 bra M; shl.b32 %r4, %r4, 1; shr.u32 "
+      "%r6, %r6, 1; bra L;\nM: "
+      "mov.u32 %r5, 2;\nN: setp.ge.u32 %p2, %r5, %r4; @%p2 bra O; shl.b32 %r5, %r5, 1; bra N;\nO: "
+      "setp.ge.u32 %p3, %r1, %r5; "
+      "mul.lo.u32 %r7, %r1, %r5; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r2; @%p3 st.shared.u32 [%r7], %r1;",
+      {.block = {{7, 1, 1}}});
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_FALSE(a.reached);
+}
+
 TEST(Kernel, ARunComputesFloatingPointThatIsKnown) {
   // A condition on n * 2.5, rounded to zero: 5 or more.
   std::string const condition =
