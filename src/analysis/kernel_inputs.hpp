@@ -24,7 +24,11 @@ class Inputs {
   /// 17: each parameter has one of all styles. Numbers of the block are 0 in 0, 1, 2 and 7, and in about half of the others.
   Inputs(ptx::Program const& program, ptx::Execution const& execution, ptx::Launch const& launch,
          std::uint64_t seed, unsigned style)
-      : program_(program), execution_(execution), launch_(launch), random_(seed), style_(style),
+      : program_(program),
+        execution_(execution),
+        launch_(launch),
+        random_(seed),
+        style_(style),
         first_block_(style < 3 || style == 7 || random_() % 2 == 0) {}
 
   /// The same values but for about two, which are drawn anew, each in any style.
