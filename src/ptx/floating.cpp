@@ -1,7 +1,8 @@
 #include <swizproof/ptx/floating.hpp>
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -17,15 +18,24 @@ using Sources = std::array<std::uint64_t, 3>;
 template <class F>
 using Bits = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
 
+/// std::bit_cast, which libc++ 14 lacks.
+template <class To, class From>
+To same_bits(From const& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to{};
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
 template <class F>
 F number(std::uint64_t bits, bool flush) {
-  F const f = std::bit_cast<F>(static_cast<Bits<F>>(bits));
+  F const f = same_bits<F>(static_cast<Bits<F>>(bits));
   return flush && std::fpclassify(f) == FP_SUBNORMAL ? std::copysign(F{0}, f) : f;
 }
 template <class F>
 Result bits_of(F f, bool flush) {
   if (std::isnan(f)) return std::nullopt;
-  return std::bit_cast<Bits<F>>(number<F>(std::bit_cast<Bits<F>>(f), flush));
+  return same_bits<Bits<F>>(number<F>(same_bits<Bits<F>>(f), flush));
 }
 
 Result compared(std::string_view how, double a, double b) {
