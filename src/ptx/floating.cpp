@@ -103,9 +103,9 @@ Result to_integer(Integer type, std::string_view rounding, F f) {
                                       : std::numeric_limits<F>::quiet_NaN();
   F const end = std::ldexp(F{1}, static_cast<int>(type.bits) - (type.is_signed ? 1 : 0));
   if (std::isnan(whole) || whole >= end || whole < (type.is_signed ? -end : F{0})) return std::nullopt;
-  std::uint64_t const value = type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
-                                             : static_cast<std::uint64_t>(whole);
-  return value & ~std::uint64_t{0} >> (64 - type.bits);
+  // A wider register gets the sign too.
+  return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
+                        : static_cast<std::uint64_t>(whole);
 }
 
 Result converted(std::string_view rounding, std::string_view to, std::string_view from, std::uint64_t value,

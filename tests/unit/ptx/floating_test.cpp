@@ -61,9 +61,9 @@ TEST(Floating, FollowsTheTable) {
       {"cvt.rn.f32.u32", {0xffffffff}, 0x4f800000},
       {"cvt.rn.f32.s16", {0x1ffff}, 0xbf800000},  // of 16 bits: -1
       {"cvt.rz.f32.u32", {3}, {}},
-      {"cvt.rzi.s32.f32", {0xbfc00000}, 0xffffffff},  // -1.5
-      {"cvt.rmi.s32.f32", {0xbfc00000}, 0xfffffffe},
-      {"cvt.rpi.s32.f32", {0xbfc00000}, 0xffffffff},
+      {"cvt.rzi.s32.f32", {0xbfc00000}, 0xffffffffffffffff},  // -1.5
+      {"cvt.rmi.s32.f32", {0xbfc00000}, 0xfffffffffffffffe},
+      {"cvt.rpi.s32.f32", {0xbfc00000}, 0xffffffffffffffff},
       {"cvt.rzi.u32.f32", {0xbfc00000}, {}},
       {"cvt.rzi.s32.f32", {0x4f000000}, {}},  // 2^31
       {"cvt.rzi.u32.f32", {0x4f000000}, 0x80000000},
@@ -85,9 +85,7 @@ TEST(Floating, AgreesWithIntegersWhereTheyAreExact) {
     // 11 bits each, so that sum and product have at most 24.
     auto const a = static_cast<std::int32_t>(random() % 4096) - 2048,
                b = static_cast<std::int32_t>(random() % 4096) - 2048;
-    auto const bits = [](std::int32_t x) {
-      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(x));
-    };
+    auto const bits = [](std::int32_t x) { return static_cast<std::uint64_t>(std::int64_t{x}); };
     auto const number = [&](std::int32_t x) { return float_result("cvt.rn.f32.s32", {bits(x)}).value(); };
     auto const integer = [](std::uint64_t x) { return float_result("cvt.rzi.s32.f32", {x}); };
     EXPECT_EQ(integer(float_result("add.f32", {number(a), number(b)}).value()), bits(a + b));
