@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace swizproof::kernel_detail {
 
@@ -188,12 +189,13 @@ std::uint32_t Origins::loop_line(std::int32_t loop) const {
 
 std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
   std::vector<Id> leaves;
-  std::set<Id> seen;
+  marks_.resize(execution_.terms.nodes().size());
+  ++mark_;
   while (!work.empty()) {
     Id const at = work.back();
     work.pop_back();
     Node const& n = execution_.terms.nodes()[at];
-    if (n.op == Op::constant || n.op == Op::truth || !seen.insert(at).second) continue;
+    if (n.op == Op::constant || n.op == Op::truth || std::exchange(marks_[at], mark_) == mark_) continue;
     if (n.op != Op::variable) {
       work.insert(work.end(), {n.a, n.b, n.c});
       continue;

@@ -84,6 +84,8 @@ class Origins {
   ptx::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
   std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
+  mutable std::vector<std::uint32_t> marks_{};       ///< by node: the search that saw it last
+  mutable std::uint32_t mark_ = 0;
 };
 
 }  // namespace swizproof::kernel_detail

@@ -32,16 +32,32 @@ Formula relation(Op op, Term a, Term b) {
 
 unsigned Term::width() const { return terms->nodes()[id].width; }
 
-std::size_t Terms::Hash::operator()(Node const& n) const {
+namespace {
+
+std::uint64_t hash_of(Node const& n) {
   std::uint64_t h = (std::uint64_t{n.a} << 32 | n.b) * 0x9E3779B97F4A7C15U;
   h ^= (n.value + (std::uint64_t{n.c} << 16 | static_cast<unsigned>(n.op) << 8 | n.width)) *
        0xC2B2AE3D27D4EB4FU;
-  return static_cast<std::size_t>(h ^ h >> 29);
+  return h ^ h >> 32;
 }
 
-Terms::Terms() {
+}  // namespace
+
+Terms::Terms() : known_(64) {
   nodes_.push_back({Op::truth, 0, 0, 0, 0, 0});  // node 0 is false, node 1 is true
   nodes_.push_back({Op::truth, 0, 0, 0, 0, 1});
+}
+
+std::size_t Terms::place_of(Node const& node) const {
+  std::size_t const mask = known_.size() - 1;
+  std::size_t at = hash_of(node) & mask;
+  while (known_[at] != 0 && !(nodes_[known_[at]] == node)) at = (at + 1) & mask;
+  return at;
+}
+
+void Terms::grow() {
+  known_.assign(known_.size() * 2, 0);
+  for (std::uint32_t id = 2; id < nodes_.size(); ++id) known_[place_of(nodes_[id])] = id;
 }
 
 Term Terms::constant(unsigned width, std::uint64_t value) {
@@ -114,9 +130,13 @@ std::uint32_t Terms::add(Node n) {
     if (a.op == Op::constant) return constant(n.width, a.value).id;
     if (n.op == Op::truncate && a.op == Op::zero_extend && nodes_[a.a].width == n.width) return a.a;
   }
-  auto const [at, fresh] = known_.try_emplace(n, static_cast<std::uint32_t>(nodes_.size()));
-  if (fresh) nodes_.push_back(n);
-  return at->second;
+  std::size_t const place = place_of(n);
+  if (known_[place] != 0) return known_[place];
+  auto const id = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back(n);
+  known_[place] = id;
+  if (nodes_.size() * 2 > known_.size()) grow();
+  return id;
 }
 
 Term like(Term x, std::uint64_t value) { return x.terms->constant(x.width(), value); }

@@ -74,24 +74,47 @@ std::uint64_t Warp::special(Special s, unsigned lane) const {
   }
 }
 
+unsigned Warp::place_of(Id atom) {
+  if (atom >= places_.size()) places_.resize(execution_.terms.nodes().size());
+  if (places_[atom] == 0) places_[atom] = static_cast<std::uint16_t>(places_given_++ % Asked::places + 1);
+  return places_[atom] - 1U;
+}
+
+bool Warp::ask(Id atom) {
+  unsigned const place = place_of(atom);
+  asked_.add(place);
+  return assumed_at_.has(place);
+}
+
 void Warp::assume(std::vector<Assumption> assumptions) {
-  memo_.clear();
-  truths_.clear();
-  assumed_.clear();
-  assumed_truths_.clear();
-  leaves_.clear();
-  backs_.clear();
-  machines_.clear();
+  bool const free = assumed_.empty() && assumed_truths_.empty();
+  auto const before = std::exchange(assumed_, {});
+  auto const truths_before = std::exchange(assumed_truths_, {});
+  assumed_at_ = {};
   for (Assumption const& a : assumptions) {
     if (a.truth)
       assumed_truths_[a.atom] = a.value != 0;
     else
       assumed_[a.atom] = a;
+    assumed_at_.add(place_of(a.atom));
   }
+  ++now_;
+  auto const change = [this](auto const& one, auto const& other) {
+    for (auto const& [atom, what] : one)
+      if (auto const found = other.find(atom); found == other.end() || !(found->second == what))
+        changed_[place_of(atom)] = now_;
+  };
+  change(before, assumed_), change(assumed_, before);
+  change(truths_before, assumed_truths_), change(assumed_truths_, truths_before);
+  if (!free && !assumptions.empty()) return;
+  // Without assumptions, loops and registers at their headers are decided here, else in `clean_`.
+  memo_.clear(), truths_.clear(), machines_.clear();
+  leaves_.clear(), backs_.clear();
 }
 
 void Warp::release() {
   decltype(memo_)().swap(memo_);  // the buckets, too
+  forgotten_.clear();
   decltype(truths_)().swap(truths_);
   if (clean_) clean_->release();
 }
@@ -325,7 +348,7 @@ Lanes Warp::atom(Id id, unsigned bits) {
     v.lane.fill(n.value & low_bits(bits));
     return v;
   }
-  if (auto const found = assumed_.find(id); found != assumed_.end()) {
+  if (auto const found = ask(id) ? assumed_.find(id) : assumed_.end(); found != assumed_.end()) {
     Assumption const& a = found->second;
     v.lane.fill(a.value & low_bits(bits));
     if (a.bits < width(id) && a.bits < bits && facts(id).most >> a.bits != 0) {
@@ -372,17 +395,17 @@ Lanes Warp::missing_value(Lanes const& a, std::string reason) {
 Lanes const& Warp::value(Id id, unsigned bits) {
   bits = std::min<unsigned>(bits, width(id));
   auto const found = memo_.find(memo_key(id, bits));
-  if (found != memo_.end()) return found->second;
+  if (found != memo_.end() && holds(found->second)) return found->second.value;
+  if (depth_ == 0) forgotten_.clear();
   ++steps_;
-  Lanes v;
-  if (depth_ > deepest_term) {
-    v = stuck({Request::Kind::none, 0, 0, "the expression is nested too deeply"});
-  } else {
+  return keep(memo_, memo_key(id, bits), [&] {
     ++depth_;
-    v = compute(id, bits);
+    Lanes v = depth_ > deepest_term + 1
+                  ? stuck({Request::Kind::none, 0, 0, "the expression is nested too deeply"})
+                  : compute(id, bits);
     --depth_;
-  }
-  return memo_.insert_or_assign(memo_key(id, bits), std::move(v)).first->second;
+    return v;
+  });
 }
 
 Lanes Warp::compute(Id id, unsigned bits) {
@@ -398,11 +421,11 @@ Lanes Warp::compute(Id id, unsigned bits) {
     case Op::variable:
       return leaf(id, bits);
     case Op::bv_add: {
-      Lanes const a = value(n.a, bits);
+      Lanes const& a = value(n.a, bits);
       return sum(a, value(n.b, bits), 1, bits);
     }
     case Op::bv_sub: {
-      Lanes const a = value(n.a, bits);
+      Lanes const& a = value(n.a, bits);
       return sum(a, value(n.b, bits), ~std::uint64_t{0}, bits);
     }
     case Op::bv_mul:
@@ -431,7 +454,7 @@ Lanes Warp::compute(Id id, unsigned bits) {
 
 Lanes Warp::product(Id id, unsigned bits) {
   Node const n = node(id);
-  Lanes const a = value(n.a, bits), b = value(n.b, bits);
+  Lanes const &a = value(n.a, bits), &b = value(n.b, bits);
   if (a.state == Lanes::State::stuck) return a;
   if (b.state == Lanes::State::stuck) return b;
   if (a.pure() && a.uniform()) return scaled(b, a.lane[0], bits);
@@ -466,14 +489,14 @@ Lanes Warp::product(Id id, unsigned bits) {
 
 Lanes Warp::shifted_left(Id id, unsigned bits) {
   Node const n = node(id);
-  Lanes const by = value(n.b, width(n.b));
+  Lanes const& by = value(n.b, width(n.b));
   if (by.state != Lanes::State::split) return by;
   if (by.pure() && by.uniform()) {
     std::uint64_t const k = by.lane[0];
     if (k >= bits) return {};
     return scaled(value(n.a, bits - static_cast<unsigned>(k)), std::uint64_t{1} << k, bits);
   }
-  Lanes const a = value(n.a, bits);
+  Lanes const& a = value(n.a, bits);
   if (!a.split()) return a;
   if (a.uniform() && by.uniform()) return as_atom(id, {&a, &by}, bits);
   if (by.pure()) {  // another shift in each lane
@@ -490,10 +513,10 @@ Lanes Warp::shifted_left(Id id, unsigned bits) {
 Lanes Warp::shifted_right(Id id, unsigned bits) {
   Node const n = node(id);
   unsigned const w = n.width;
-  Lanes const by = value(n.b, width(n.b));
+  Lanes const& by = value(n.b, width(n.b));
   if (by.state != Lanes::State::split) return by;
   if (!(by.pure() && by.uniform())) {
-    Lanes const a = value(n.a, w);
+    Lanes const& a = value(n.a, w);
     if (!a.split()) return a;
     if (a.uniform() && by.uniform()) return as_atom(id, {&a, &by}, bits);
     if (!by.pure()) return missing_value(by, "the lanes' numbers are shifted by a value that is not known");
@@ -508,7 +531,7 @@ Lanes Warp::shifted_right(Id id, unsigned bits) {
   auto const k = static_cast<unsigned>(by.lane[0]);
   bool const exact = bits + k <= w;  // what lies above does not matter: sums may wrap
   unsigned const from = exact ? bits + k : w;
-  Lanes const a = value(n.a, from);
+  Lanes const& a = value(n.a, from);
   if (!a.split()) return a;
   Lanes out;
   for (unsigned l = 0; l < 32; ++l) out.lane[l] = a.lane[l] >> k;
@@ -537,7 +560,7 @@ Lanes Warp::shifted_right(Id id, unsigned bits) {
     return out;
   }
   if (a.uniform()) {
-    Lanes const whole = value(n.a, w);
+    Lanes const& whole = value(n.a, w);
     if (whole.uniform()) return as_atom(id, {&whole, &by}, bits);
   }
   if (zeros < k)
@@ -597,12 +620,12 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
     unsigned const from = std::min(bits, bit_length(mask));
     Lanes const& a = value(x, from);
     if (!a.split()) return a;
-    return masked(id, Lanes(a), mask, bits, from);
+    return masked(id, a, mask, bits, from);
   }
   // Bits that no two operands share: a sum.
   Facts const p = facts(x), q = facts(y);
   if (n.op != Op::bv_and && ((p.zeros | q.zeros) & low_bits(bits)) == low_bits(bits)) {
-    Lanes const a = value(x, bits);
+    Lanes const& a = value(x, bits);
     return sum(a, value(y, bits), 1, bits);
   }
   if (n.op == Op::bv_xor && node(y).op == Op::constant &&
@@ -611,16 +634,17 @@ Lanes Warp::bitwise(Id id, unsigned bits) {
     ones.lane.fill(low_bits(bits));
     return sum(ones, value(x, bits), ~std::uint64_t{0}, bits);  // ~x = -1 - x
   }
-  Lanes a = value(x, bits), b = value(y, bits);
-  if (a.state == Lanes::State::stuck) return a;
-  if (b.state == Lanes::State::stuck) return b;
-  if (!a.split()) return a;
-  if (!b.split()) return b;
+  Lanes const &first = value(x, bits), &second = value(y, bits);
+  if (first.state == Lanes::State::stuck) return first;
+  if (second.state == Lanes::State::stuck) return second;
+  if (!first.split()) return first;
+  if (!second.split()) return second;
+  bool const swapped = second.terms.size() > first.terms.size();
+  Lanes const &a = swapped ? second : first, &b = swapped ? first : second;
   if (a.uniform() && b.uniform() && !(a.pure() && b.pure())) {
-    Lanes const whole_a = value(n.a, n.width), whole_b = value(n.b, n.width);
+    Lanes const &whole_a = value(n.a, n.width), &whole_b = value(n.b, n.width);
     if (whole_a.uniform() && whole_b.uniform()) return as_atom(id, {&whole_a, &whole_b}, bits);
   }
-  if (b.terms.size() > a.terms.size()) std::swap(a, b);
   if (a.pure()) {
     Lanes out;
     for (unsigned l = 0; l < 32; ++l) out.lane[l] = bit_by_bit(n.op, a.lane[l], b.lane[l]);
@@ -665,7 +689,7 @@ Lanes Warp::bitwise_of_sums(Node const& n, Lanes const& a, Lanes const& b, unsig
 Lanes Warp::divided(Id id, unsigned bits) {
   Node const n = node(id);
   bool const quotient = n.op == Op::bv_udiv;
-  Lanes const a = value(n.a, n.width), b = value(n.b, n.width);
+  Lanes const &a = value(n.a, n.width), &b = value(n.b, n.width);
   if (a.state == Lanes::State::stuck) return a;
   if (b.state == Lanes::State::stuck) return b;
   if (!a.split()) return a;
@@ -708,7 +732,7 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   LaneTruths const t = truth(n.a);
   if (t.rest() == 0 && t.no == 0) return value(n.b, bits);
   if (t.rest() == 0 && t.yes == 0) return value(n.c, bits);
-  Lanes const a = value(n.b, bits), b = value(n.c, bits);
+  Lanes const &a = value(n.b, bits), &b = value(n.c, bits);
   bool const same = a.split() && b.split() && a.terms == b.terms;
   if (same && a.lane == b.lane) return a;
   if (t.stuck) return {Lanes::State::stuck, t.why};
@@ -748,7 +772,7 @@ Lanes Warp::extended(Id id, unsigned bits) {
   Node const n = node(id);
   unsigned const w = width(n.a);
   if (bits <= w) return value(n.a, bits);
-  Lanes const a = value(n.a, w);
+  Lanes const& a = value(n.a, w);
   if (!a.split() || a.pure()) return a;
   if (bound(a, w)) return a;
   if (a.uniform()) return as_atom(id, {&a}, bits);
@@ -896,8 +920,8 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
     case Phi::Kind::orbit:
       return atom(id, bits);
     case Phi::Kind::affine: {
-      Lanes const init = value(phi.init, bits);
-      Lanes const step = value(phi.step, bits);
+      Lanes const& init = value(phi.init, bits);
+      Lanes const& step = value(phi.step, bits);
       if (init.state != Lanes::State::split) return init;
       if (!step.split()) return step;
       if (step.pure() && step.uniform() && step.lane[0] == 0) return init;
@@ -930,7 +954,7 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
   if (found.state == 0 && bits <= 16 && width(id) > 16) found = decide_phi(index, 16);
   if (found.state == 0)
     return k.split() && iterated(id, 0) ? missing_value(k, "a value that changes in a loop") : varying(id);
-  Lanes const init = value(phi.init, bits);
+  Lanes const& init = value(phi.init, bits);
   return sum(init, atom(found.added, bits), 1, bits);
 }
 
@@ -955,7 +979,8 @@ Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros, Id part_of) {
 
 /// Drops what was computed under a hypothesis that failed.
 void Warp::forget() {
-  memo_.clear(), truths_.clear(), leaves_.clear(), backs_.clear(), machines_.clear();
+  forgotten_.push_back(std::exchange(memo_, {}));
+  truths_.clear(), leaves_.clear(), backs_.clear(), machines_.clear();
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 
@@ -1097,7 +1122,8 @@ LaneTruths Warp::atom_truth(Id id) {
   bool negated = false;
   Id at = id;
   while (node(at).op == Op::negation) at = node(at).a, negated = !negated;
-  if (auto const found = assumed_truths_.find(at); found != assumed_truths_.end()) {
+  if (auto const found = ask(at) ? assumed_truths_.find(at) : assumed_truths_.end();
+      found != assumed_truths_.end()) {
     (found->second != negated ? t.yes : t.no) = ~0U;
     return t;
   }
@@ -1106,15 +1132,17 @@ LaneTruths Warp::atom_truth(Id id) {
 }
 
 LaneTruths Warp::truth(Id id) {
-  if (auto const found = truths_.find(id); found != truths_.end()) return found->second;
+  if (auto const found = truths_.find(id); found != truths_.end() && holds(found->second))
+    return found->second.value;
   if (depth_ > deepest_term)
     return {0, 0, 0, stuck({Request::Kind::none, 0, 0, "a condition is nested too deeply"}).why, true};
-  ++depth_;
   ++steps_;
-  LaneTruths const t = compute_truth(id);
-  --depth_;
-  truths_[id] = t;
-  return t;
+  return keep(truths_, id, [&] {
+    ++depth_;
+    LaneTruths const t = compute_truth(id);
+    --depth_;
+    return t;
+  });
 }
 
 LaneTruths Warp::compute_truth(Id id) {

@@ -82,11 +82,12 @@ Warp::Machine Warp::machine_of(Id phi) {
 std::optional<std::uint64_t> Warp::iterated(Id phi, std::uint64_t iteration) {
   if (iteration > most_iterations) return std::nullopt;
   auto found = machines_.find(phi);
-  if (found == machines_.end()) {
-    machines_[phi] = {};  // of a register whose first value depends on it: none
-    found = machines_.insert_or_assign(phi, machine_of(phi)).first;
+  if (found == machines_.end() || !holds(found->second)) {
+    machines_[phi] = {{}, {}, now_};  // of a register whose first value depends on it: none
+    keep(machines_, phi, [&] { return machine_of(phi); });
+    found = machines_.find(phi);
   }
-  Machine& machine = found->second;
+  Machine& machine = found->second.value;
   if (machine.states.empty()) return std::nullopt;
   while (machine.states.size() <= iteration) {
     std::map<Id, std::uint64_t> memo = machine.numbers, next;

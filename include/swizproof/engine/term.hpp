@@ -10,7 +10,6 @@
 #include <cassert>
 #include <cstddef>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace swizproof {
@@ -136,12 +135,13 @@ class Terms {
   [[nodiscard]] std::uint32_t add(Node node);
 
  private:
-  struct Hash {
-    std::size_t operator()(Node const& node) const;
-  };
   std::vector<Node> nodes_;
   std::vector<Unknown> unknowns_;
-  std::unordered_map<Node, std::uint32_t, Hash> known_;
+  /// Where a node is, or would be, in `known_`.
+  [[nodiscard]] std::size_t place_of(Node const& node) const;
+  void grow();
+  std::vector<std::uint32_t>
+      known_;  ///< nodes by their hash: a power of two of places, at most half of them taken; 0: none
 };
 
 [[nodiscard]] Term like(Term x, std::uint64_t value);

@@ -11,12 +11,14 @@
 #include <swizproof/ptx/execution.hpp>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace swizproof::ptx {
@@ -74,6 +76,7 @@ struct Assumption {
   bool truth = false;
   unsigned bits = 64;  ///< 64: the whole value
   std::uint64_t value = 0;
+  bool operator==(Assumption const&) const = default;
 };
 
 /// Lane whose value a lane gets by shfl with operands b and c; itself, if it is out of bounds. [PTX ISA 9.1: shfl.sync]
@@ -95,7 +98,7 @@ class Warp {
 
   /// True if all lanes that enter a loop leave it in the same iteration.
   bool exits_together(std::int32_t loop);
-  /// Starts again, under other assumptions.
+  /// Goes on under other assumptions. Values that rest on none of those that differ are kept.
   void assume(std::vector<Assumption> assumptions);
   /// Forgets the values of nodes, which are computed again where they are needed; references to them end.
   void release();
@@ -117,6 +120,48 @@ class Warp {
 
  private:
   using Id = std::uint32_t;
+  /// Atoms of which a value asked what is assumed, by their places. Two atoms may share a place.
+  struct Asked {
+    static constexpr unsigned places = 256;
+    std::array<std::uint64_t, places / 64> words{};
+    void add(unsigned place) { words[place / 64] |= std::uint64_t{1} << place % 64; }
+    [[nodiscard]] bool has(unsigned place) const { return (words[place / 64] >> place % 64 & 1) != 0; }
+    void join(Asked const& other) {
+      for (unsigned i = 0; i < words.size(); ++i) words[i] |= other.words[i];
+    }
+  };
+  /// A value, what it rests on, and the latest assumptions under which it is known to hold.
+  template <typename T>
+  struct Kept {
+    T value{};
+    Asked asked{};
+    std::uint32_t since = 0;
+  };
+  [[nodiscard]] unsigned place_of(Id atom);
+  /// Notes that what is being computed rests on what is assumed of an atom; true if something may be.
+  bool ask(Id atom);
+  /// True if a kept value holds under the assumptions of now: what it asked for has not changed since. What is being computed rests on it.
+  template <typename T>
+  bool holds(Kept<T>& kept) {
+    if (kept.since != now_) {
+      for (unsigned i = 0; i < kept.asked.words.size(); ++i)
+        for (std::uint64_t rest = kept.asked.words[i]; rest != 0; rest &= rest - 1)
+          if (changed_[64 * i + static_cast<unsigned>(std::countr_zero(rest))] > kept.since) return false;
+      kept.since = now_;
+    }
+    asked_.join(kept.asked);
+    return true;
+  }
+  /// Computes a value and keeps it.
+  template <typename T, typename F>
+  T& keep(std::unordered_map<std::uint64_t, Kept<T>>& all, std::uint64_t key, F compute) {
+    Asked const before = std::exchange(asked_, {});
+    T value = compute();
+    Kept<T>& kept = all[key];
+    kept.value = std::move(value), kept.asked = asked_, kept.since = now_;
+    asked_.join(before);
+    return kept.value;
+  }
   /// A phi that is no closed form, or its low bits: its first value plus `added`, which all lanes share. 1: proved, 0: not so, 2: being
   /// decided, 3: proved if those are that are being decided.
   struct Induction {
@@ -188,14 +233,22 @@ class Warp {
   unsigned number_;
   std::uint32_t present_ = 0;
   std::array<std::array<std::uint64_t, 32>, 3> tid_{};
-  std::unordered_map<std::uint64_t, Lanes> memo_{};
-  std::unordered_map<Id, LaneTruths> truths_{};
+  std::unordered_map<std::uint64_t, Kept<Lanes>> memo_{};
+  /// Values of hypotheses that failed, to which what is being computed may refer.
+  std::vector<std::unordered_map<std::uint64_t, Kept<Lanes>>> forgotten_{};
+  std::unordered_map<std::uint64_t, Kept<LaneTruths>> truths_{};
   std::unordered_map<Id, Facts> facts_{};
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
+  std::vector<std::uint16_t> places_{};  ///< by atom, and 1 more; 0: it was never asked for
+  unsigned places_given_ = 0;
+  std::array<std::uint32_t, Asked::places> changed_{};  ///< by place: the assumptions that changed it last
+  std::uint32_t now_ = 0;                               ///< how many assumptions there were
+  Asked asked_{};                                       ///< by what is being computed
+  Asked assumed_at_{};                                  ///< places of what is assumed
   std::map<std::int32_t, Leaves> leaves_{};
   std::map<std::int32_t, bool> backs_{};
-  std::map<Id, Machine> machines_{};
+  std::unordered_map<std::uint64_t, Kept<Machine>> machines_{};
   std::map<std::pair<std::size_t, unsigned>, Induction> inductions_{};  ///< by phi and bits
   std::unordered_map<std::uint64_t, Id> rests_{};
   std::vector<Request> requests_{};
