@@ -120,7 +120,7 @@ class Decision {
       : module_(module),
         options_(options),
         launch_(std::move(launch)),
-        program_(std::move(program)),
+        program_(ptx::with_one_entry(std::move(program))),
         flow_(ptx::flow_of(program_)),
         warps_(warps) {
     for (auto const& [name, value] : options.params)

@@ -1080,6 +1080,9 @@ class Executor {
         again_[l] = either(again_[l], back);
         if (flow_.loops[l].latches.size() > 1) out_.backs[l].push_back(back);
       }
+      for (Id const p : flow_.before[header])
+        if (program_.blocks[p].copied && flow_.number[p] < flow_.number[header])
+          out_.backs[l].push_back(edge_path(p, header));
       for (Loop::Exit const& e : flow_.loops[l].exits) {
         Id const c = both(chain(e.from, header), edge(e.from, e.to));
         // An exit from a loop within it is that loop's matter in its last iteration.

@@ -1,6 +1,7 @@
 #include <swizproof/ptx/flow.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace swizproof::ptx {
@@ -163,6 +164,85 @@ Flow flow_of(Program const& program) {
   find_postdominators(program, next, flow);
   find_loops(next, flow);
   return flow;
+}
+
+namespace {
+
+bool may_copy(Program const& program, Block const& block) {
+  return std::none_of(
+      program.steps.begin() + block.first, program.steps.begin() + block.last, [](Step const& s) {
+        return s.action == Action::access || s.action == Action::operand || s.action == Action::varying ||
+               s.action == Action::voted || s.action == Action::shuffle;
+      });
+}
+
+/// Blocks that are reached from one without its immediate dominator.
+std::vector<bool> reached(Lists const& next, std::uint32_t from, std::int32_t without) {
+  std::vector<bool> seen(next.size(), false);
+  std::vector<std::uint32_t> work{from};
+  while (!work.empty()) {
+    std::uint32_t const b = work.back();
+    work.pop_back();
+    if (seen[b] || static_cast<std::int32_t>(b) == without) continue;
+    seen[b] = true;
+    work.insert(work.end(), next[b].begin(), next[b].end());
+  }
+  return seen;
+}
+
+/// A block of a loop with several entries, to which an edge leads back that it does not dominate.
+std::int32_t irreducible_block(Flow const& flow) {
+  for (std::uint32_t const b : flow.order)
+    for (std::uint32_t const p : flow.before[b])
+      if (flow.number[p] >= flow.number[b] && !flow.dominates(b, p)) return static_cast<std::int32_t>(b);
+  return -1;
+}
+
+/// Copies an entry of the loop around `block` for the ways that come from without; false if none can be copied.
+bool copy_entry(Program& program, Flow const& flow, std::uint32_t block) {
+  Lists next(program.blocks.size());
+  for (std::uint32_t const b : flow.order) next[b] = successors(program.blocks[b]);
+  std::vector<bool> const forth = reached(next, block, flow.idom[block]),
+                          back = reached(flow.before, block, flow.idom[block]);
+  auto const within = [&](std::uint32_t b) { return forth[b] && back[b]; };
+  std::vector<std::uint32_t> entries;
+  for (std::uint32_t const b : flow.order)
+    if (within(b) && !std::all_of(flow.before[b].begin(), flow.before[b].end(), within)) entries.push_back(b);
+  // Copied is the one that leads to the fewest blocks that are no entries yet: they become ones.
+  auto const costs = [&](std::uint32_t b) {
+    std::uint32_t fresh = 0;
+    for (std::uint32_t const to : next[b])
+      if (within(to) && std::find(entries.begin(), entries.end(), to) == entries.end()) ++fresh;
+    Block const& one = program.blocks[b];
+    return std::tuple(!may_copy(program, one), fresh, one.last - one.first);
+  };
+  auto const found =
+      std::min_element(entries.begin(), entries.end(), [&](auto a, auto b) { return costs(a) < costs(b); });
+  if (entries.size() < 2 || !may_copy(program, program.blocks[*found])) return false;
+  std::uint32_t const entry = *found;
+  auto const copy = static_cast<std::int32_t>(program.blocks.size());
+  for (std::uint32_t const b : flow.before[entry]) {
+    if (within(b)) continue;
+    Block& from = program.blocks[b];
+    if (from.taken == static_cast<std::int32_t>(entry)) from.taken = copy;
+    if (from.next == static_cast<std::int32_t>(entry)) from.next = copy;
+  }
+  Block fresh = program.blocks[entry];
+  fresh.copied = true;
+  program.blocks.push_back(fresh);
+  return true;
+}
+
+}  // namespace
+
+Program with_one_entry(Program program) {
+  constexpr unsigned most_copies = 64;
+  for (unsigned n = 0; n < most_copies; ++n) {
+    Flow const flow = flow_of(program);
+    if (flow.reducible || !copy_entry(program, flow, static_cast<std::uint32_t>(irreducible_block(flow))))
+      break;
+  }
+  return program;
 }
 
 }  // namespace swizproof::ptx

@@ -290,7 +290,7 @@ class Inliner {
     if (!fresh) return facts;
     path_.push_back(&f);
     facts.size = f.body.size() + f.registers.size() + f.params.size() + f.returned.size() + 2;
-    Program const program = lower(module_, f);
+    Program const program = with_one_entry(lower(module_, f));
     if (!program.refused.empty())
       facts.refused = program.refused;
     else if (!flow_of(program).reducible)

@@ -137,7 +137,7 @@ class Terms {
  private:
   std::vector<Node> nodes_;
   std::vector<Unknown> unknowns_;
-  /// Where a node is, or would be, in `known_`.
+  /// The place of a node in `known_`, or the one that it would get.
   [[nodiscard]] std::size_t place_of(Node const& node) const;
   void grow();
   std::vector<std::uint32_t>

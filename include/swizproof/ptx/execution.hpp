@@ -77,7 +77,8 @@ struct Execution {
   std::vector<std::uint32_t> counters{};  ///< node of each loop's counter, 64 bits
   /// For each loop, the truth with which an iteration takes each exit.
   std::vector<std::vector<std::uint32_t>> exits{};
-  /// For each loop with several ways back to its header, the truth with which an iteration takes each.
+  /// For each loop with several ways back to its header, the truth with which an iteration takes each; and of the ways into it by a copied
+  /// block, with which it is entered. Lanes are in one iteration if these are the same in all of them.
   std::vector<std::vector<std::uint32_t>> backs{};
   std::vector<ExecutedAccess> accesses{};
   std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address

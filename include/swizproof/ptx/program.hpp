@@ -137,6 +137,8 @@ struct Block {
   bool negated = false;
   std::int32_t taken = -1, next = -1;
   std::uint32_t line = 0;
+  bool copied =
+      false;  ///< by with_one_entry: lanes in it may run with others that are in the block it copies
 };
 
 /// Steps [first, last) of an instruction of the function's body, in a block. Branches and ends have none: a block ends there.

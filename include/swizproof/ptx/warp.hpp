@@ -140,7 +140,7 @@ class Warp {
   [[nodiscard]] unsigned place_of(Id atom);
   /// Notes that what is being computed rests on what is assumed of an atom; true if something may be.
   bool ask(Id atom);
-  /// True if a kept value holds under the assumptions of now: what it asked for has not changed since. What is being computed rests on it.
+  /// True if a kept value holds under the assumptions of now: none that it asked about has changed since. What is being computed rests on it.
   template <typename T>
   bool holds(Kept<T>& kept) {
     if (kept.since != now_) {
@@ -240,7 +240,7 @@ class Warp {
   std::unordered_map<Id, Facts> facts_{};
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
-  std::vector<std::uint16_t> places_{};  ///< by atom, and 1 more; 0: it was never asked for
+  std::vector<std::uint16_t> places_{};  ///< by atom, and 1 more; 0: nothing asked about it
   unsigned places_given_ = 0;
   std::array<std::uint32_t, Asked::places> changed_{};  ///< by place: the assumptions that changed it last
   std::uint32_t now_ = 0;                               ///< how many assumptions there were

@@ -325,6 +325,21 @@ TEST(Kernel, RegistersThatALoopShiftsAreFollowed) {
   EXPECT_EQ(once.wavefronts, 1U) << once.reason;
 }
 
+TEST(Kernel, LanesThatEnterALoopInTwoPlacesMayMeetInTwoIterations) {
+  // The rows are 128 bytes; a lane that comes by M is one iteration behind, with another word of its bank.
+  auto const entered = [](std::string const& condition) {
+    return one("mov.u32 %r4, 0; " + condition +
+               " @%p1 bra M;\nL: shl.b32 %r6, %r1, 2; mad.lo.u32 %r6, %r4, 132, %r6; add.u32 %r6, %r6, %r2; "
+               "ld.shared.u32 %r8, [%r6];\nM: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 5; @%p2 bra L;");
+  };
+  KernelAccess const together = entered("setp.eq.u32 %p1, %r3, 1;");
+  EXPECT_EQ(together.verdict, KernelVerdict::proved) << together.reason;
+  EXPECT_EQ(together.wavefronts, 1U);
+  KernelAccess const apart = entered("setp.eq.u32 %p1, %r1, 1;");
+  EXPECT_NE(apart.verdict, KernelVerdict::proved);
+  EXPECT_GT(apart.wavefronts, 1U);
+}
+
 TEST(Kernel, WhatNoLaneExecutesIsNotReached) {
   // Behind the second loop %r5 is 16, which the first one ended with; 7 threads are below it.
   KernelAccess const a = one(

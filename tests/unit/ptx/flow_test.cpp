@@ -76,6 +76,46 @@ TEST(Flow, LoopsAndTheirExits) {
   EXPECT_EQ(flow.loops[0].exits[0].to, 4U);
 }
 
+/// The first steps of the blocks of a way through a program: a copy has those of its block.
+std::vector<std::uint32_t> way(Program const& p, std::mt19937 choices) {
+  std::vector<std::uint32_t> out;
+  for (std::int32_t at = 0; at >= 0 && out.size() < 40;) {
+    Block const& b = p.blocks[static_cast<std::size_t>(at)];
+    out.push_back(b.first);
+    at = b.condition >= 0 && choices() % 2 == 0 ? b.next : b.taken;
+  }
+  return out;
+}
+
+TEST(Flow, ALoopWithTwoEntriesGetsOne) {
+  std::mt19937 random(2);
+  unsigned were = 0, are = 0;
+  for (unsigned round = 0; round < 2000; ++round) {
+    Program p = graph(random, 2 + random() % 9);
+    p.steps.resize(p.blocks.size());
+    std::uint32_t accesses = 0;
+    for (std::uint32_t b = 0; b < p.blocks.size(); ++b) {
+      p.blocks[b].first = b, p.blocks[b].last = b + 1;
+      if (random() % 4 == 0) p.steps[b].action = Action::access, ++accesses;
+    }
+    Program const split = with_one_entry(p);
+    bool const was = flow_of(p).reducible;
+    were += was ? 0 : 1, are += flow_of(split).reducible ? 0 : 1;
+    if (was) EXPECT_EQ(split.blocks.size(), p.blocks.size());
+    for (std::size_t b = 0; b < split.blocks.size(); ++b) {
+      EXPECT_EQ(split.blocks[b].copied, b >= p.blocks.size());
+      if (split.blocks[b].copied)
+        EXPECT_NE(split.steps[split.blocks[b].first].action, Action::access) << "two accesses of one";
+    }
+    for (unsigned n = 0; n < 20; ++n) {
+      std::mt19937 const choices(random());
+      EXPECT_EQ(way(split, choices), way(p, choices)) << round;
+    }
+  }
+  EXPECT_GT(were, 100U);
+  EXPECT_LT(are, were / 2) << "of " << were;
+}
+
 TEST(Flow, IrreducibleIsNamed) {
   Program p;
   p.blocks.resize(3);

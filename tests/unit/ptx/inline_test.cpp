@@ -145,8 +145,12 @@ TEST(Inline, WhatIsNotInlinedHasAReason) {
   EXPECT_EQ(refused(".func f() { call g; ret; }\n.func g() { call f; ret; }\n" + k), "f calls itself");
   EXPECT_EQ(refused(".func f() { .reg .b32 %i; L: brx.idx %i, L; }\n" + k),
             "f is not executed: line 4: indirect branches (brx.idx) are not executed");
-  EXPECT_EQ(refused(".func f() { .reg .pred %p; @%p bra B; A: bra B; B: bra A; }\n" + k),
-            "f is not executed: its control flow has a loop with two entries (irreducible)");
+  EXPECT_EQ(
+      refused(
+          ".func f() { .reg .pred %p; .reg .b32 %i; @%p bra B; A: st.shared.u32 [%i], %i; B: st.shared.u32 "
+          "[%i], %i; @%p bra A; }\n" +
+          k),
+      "f is not executed: its control flow has a loop with two entries (irreducible)");
   EXPECT_EQ(refused(".func f(.reg .b32 a) { ret; }\n" + k), "it does not match the parameters of f");
   EXPECT_EQ(
       refused(
