@@ -95,6 +95,15 @@ Inputs Inputs::changed(std::uint64_t seed) const {
   return out;
 }
 
+Inputs Inputs::with(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value) const {
+  Inputs out = *this;
+  out.values_.clear();
+  if (launch_.params.count(program_.symbols[symbol].name) != 0 && offset < 8) return out;
+  for (unsigned i = 0; i < (bits + 7U) / 8; ++i) out.bytes_.erase({symbol, offset + i});
+  (void)out.kept(symbol, offset, bits, value);
+  return out;
+}
+
 std::uint64_t Inputs::block(Special s) {
   auto const dimension = static_cast<std::size_t>(s) - static_cast<std::size_t>(Special::ctaid_x);
   constexpr std::array<std::string_view, 6> names{"ctaid.x",  "ctaid.y",  "ctaid.z",

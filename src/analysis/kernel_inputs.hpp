@@ -33,6 +33,9 @@ class Inputs {
 
   /// The same values but for about two, which are drawn anew, each in any style.
   [[nodiscard]] Inputs changed(std::uint64_t seed) const;
+  /// The same values but for bits of a parameter, which --param does not give.
+  [[nodiscard]] Inputs with(std::uint32_t symbol, std::uint64_t offset, unsigned bits,
+                            std::uint64_t value) const;
   /// Gives values to leaves, by their number: block numbers, variables' addresses and parameters.
   void give(LeafValues const& values);
   /// Sets a pointer to 0 if it is not given by --param.

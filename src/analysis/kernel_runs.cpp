@@ -33,13 +33,57 @@ std::uint64_t mask_of(unsigned width) {
 
 Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
   seen_.resize(program_.accesses.size());
-  while (seen_[access].wavefronts < bound && next_ < most_runs && steps_ < most_steps_in_all) {
-    unsigned const n = next_++;
-    if (n == 0) find_optional();
-    unsigned const warp = n % 2 == 0 ? 0U : n % static_cast<unsigned>(warps_.size());
-    run(warp, n < 2 * styles.size() || news_.empty() ? by_style(n) : news_[n % news_.size()].changed(n));
-  }
+  while (seen_[access].wavefronts < bound && next_ < most_runs && steps_ < most_steps_in_all) run_next();
   return seen_[access];
+}
+
+void Runs::run_next() {
+  unsigned const n = next_++;
+  if (n == 0) find_optional();
+  if (!waiting_.empty()) {
+    Waiting one = std::move(waiting_.back());
+    waiting_.pop_back();
+    return run(one.warp, std::move(one.inputs));
+  }
+  unsigned const warp = n % 2 == 0 ? 0U : n / 2 % static_cast<unsigned>(warps_.size());
+  Inputs inputs = n < 2 * styles.size() || news_.empty() ? by_style(n) : news_[n % news_.size()].changed(n);
+  if (n / 2 % 2 != 0) place_arrays(inputs, inputs.random() % 64);
+  run(warp, std::move(inputs));
+}
+
+/// If a branch goes to a block that this warp has not visited, and a parameter would make its lanes go there, that is tried next.
+void Runs::note_turns(Block const& block, Inputs const& inputs, unsigned warp) {
+  constexpr unsigned most_of_block = 4;
+  for (bool const truth : {false, true}) {
+    std::int32_t const to = truth != block.negated ? block.taken : block.next;
+    if (to < 0 || visited_.count({warp, static_cast<std::uint32_t>(to)}) != 0) continue;
+    auto const turn = turns_.turn(block.condition, truth);
+    if (turn && ++turned_[{warp, to}] <= most_of_block)
+      waiting_.push_back({inputs.with(turn->symbol, turn->offset, turn->bits, turn->value), warp});
+  }
+}
+
+/// Tells `turns_` of a step.
+void Runs::follow(Step const& s, std::uint32_t lanes, Word const& now) {
+  if (s.action == Action::load) {
+    Word constant;
+    std::uint64_t const at = value(s.a, constant).lane[0] + s.b.value;
+    bool const parameter = static_cast<Space>(s.extra) == Space::param && now.open == 0;
+    if (parameter)
+      return turns_.read(s.dst, {static_cast<std::uint32_t>((at >> parameter_shift) - 1),
+                                 at & ((1U << parameter_shift) - 1), s.width, 0});
+  }
+  turns_.step(s, [&](Source const& source) -> std::optional<std::uint64_t> {
+    Word constant;
+    Word const& word = value(source, constant);
+    std::optional<std::uint64_t> number;
+    for (unsigned l = 0; l < 32; ++l) {
+      if ((lanes >> l & 1) == 0) continue;
+      if ((word.open >> l & 1) != 0 || (number && *number != word.lane[l])) return std::nullopt;
+      number = word.lane[l];
+    }
+    return number;
+  });
 }
 
 Inputs Runs::by_style(unsigned n) const {
@@ -79,16 +123,20 @@ void Runs::find_optional() {
   }
 }
 
-/// Static arrays one after the other, as they are declared, then dynamic ones; those that have no address yet.
-void Runs::place_arrays(Inputs& inputs) const {
-  std::uint64_t at = 0;
+/// Static arrays one after the other, as they are declared, then dynamic ones at one address; those that have no address yet. Where
+/// `further` is not 0, the dynamic ones get one that is so many times their alignment higher.
+void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
+  std::uint64_t at = 0, align_of_dynamic = 1;
   for (bool const dynamic : {false, true})
     for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
       ptx::Variable const& v = program_.symbols[i];
-      if (v.space != Space::shared || v.extern_array != dynamic) continue;
+      if (v.space != Space::shared) continue;
       std::uint64_t const align = std::max<std::uint64_t>(v.align, 1);
+      if (v.extern_array) align_of_dynamic = std::max(align_of_dynamic, align);
+      if (v.extern_array != dynamic) continue;
       at = (at + align - 1) / align * align;
-      if (!inputs.placed(i)) inputs.place(i, at);
+      if (!inputs.placed(i) || (dynamic && further != 0))
+        inputs.place(i, at + dynamic * further * align_of_dynamic);
       if (!dynamic) at += v.bytes;
     }
 }
@@ -98,8 +146,13 @@ void Runs::place_arrays(Inputs& inputs) const {
 void Runs::run(unsigned warp, Inputs inputs) {
   if (needed_.empty()) needed_ = ptx::needed_bits(program_, flow_);
   registers_.resize(program_.widths.size());
-  for (Word& w : registers_) w.open = ~0U;
-  place_arrays(inputs);
+  // A register of which no bit is needed is not computed, and its value does not matter.
+  for (std::size_t r = 0; r < registers_.size(); ++r) {
+    Word& w = registers_[r];
+    w.open = needed_[r] != 0 ? ~0U : 0U;
+  }
+  turns_.start(registers_.size());
+  place_arrays(inputs, 0);
   std::array<std::int32_t, 32> at{};
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
   std::map<std::int32_t, unsigned> visits;  // of headers of loops
@@ -111,12 +164,13 @@ void Runs::run(unsigned warp, Inputs inputs) {
           (first < 0 || comes_first(static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(first))))
         first = b;
     if (first < 0) break;
-    is_new = visited_.insert(static_cast<std::uint32_t>(first)).second || is_new;
+    is_new = visited_.insert({warp, static_cast<std::uint32_t>(first)}).second || is_new;
     std::uint32_t lanes = 0;
     for (unsigned l = 0; l < 32; ++l) lanes |= at[l] == first ? 1U << l : 0U;
     Block const& block = program_.blocks[static_cast<std::size_t>(first)];
     bool const again = is_header(static_cast<std::uint32_t>(first)) && ++visits[first] > most_visits;
     if (!again) run_block(static_cast<std::uint32_t>(first), lanes, inputs, warp);
+    if (block.condition >= 0 && !again) note_turns(block, inputs, warp);
     std::uint32_t skips = 0;
     for (unsigned l = 0; l < 32; ++l) {
       if ((lanes >> l & 1) == 0) continue;
@@ -159,7 +213,7 @@ std::vector<std::uint32_t> const& Runs::written_after(std::uint32_t branch) {
 /// A block that lanes do not run leaves what it writes open.
 void Runs::open_writes(std::uint32_t block, std::uint32_t lanes) {
   for (std::uint32_t i = program_.blocks[block].first; i < program_.blocks[block].last; ++i)
-    if (std::int32_t const d = program_.steps[i].dst; d >= 0)
+    if (std::int32_t const d = program_.steps[i].dst; d >= 0 && needed_[static_cast<std::size_t>(d)] != 0)
       registers_[static_cast<std::size_t>(d)].open |= lanes;
 }
 
@@ -203,6 +257,7 @@ Runs::Word const& Runs::value(Source const& s, Word& constant) const {
 void Runs::step(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp) {
   ++steps_;
   Word const now = computed(s, lanes, inputs, warp);
+  follow(s, lanes, now);
   Word& out = registers_[static_cast<std::size_t>(s.dst)];
   out.open = (out.open & ~lanes) | (now.open & lanes);
   for (unsigned l = 0; l < 32; ++l)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "kernel_inputs.hpp"
+#include "kernel_turns.hpp"
 
 #include <swizproof/analysis/kernel.hpp>
 #include <swizproof/ptx/warp.hpp>
@@ -50,7 +51,7 @@ class Runs {
         cost_of_(std::move(cost_of)) {}
 
   /// The most that an access costs in all runs so far and in up to 400 more, which end with one that takes `bound` wavefronts. The
-  /// first have parameters of every style; later ones change a few parameters of those that came to a block for the first time.
+  /// first have parameters of every style, and in half of all runs dynamic arrays are moved by a multiple of their alignment; later ones change a few parameters of those that came to a block for the first time.
   [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
   /// Runs a warp with the parameters of a witness, each once.
   void run_with(LeafValues const& values, unsigned warp);
@@ -61,9 +62,12 @@ class Runs {
     std::uint32_t open = ~0U;  ///< lanes whose value is not known
   };
   void run(unsigned warp, Inputs inputs);
+  void run_next();
+  void note_turns(ptx::Block const& block, Inputs const& inputs, unsigned warp);
+  void follow(ptx::Step const& s, std::uint32_t lanes, Word const& now);
   void find_optional();
   [[nodiscard]] Inputs by_style(unsigned n) const;
-  void place_arrays(Inputs& inputs) const;
+  void place_arrays(Inputs& inputs, std::uint64_t further) const;
   void run_block(std::uint32_t block, std::uint32_t lanes, Inputs& inputs, unsigned warp);
   void step(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
   [[nodiscard]] Word computed(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
@@ -93,8 +97,16 @@ class Runs {
   std::vector<Seen> seen_{};
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
   std::set<std::uint32_t> optional_{};  ///< parameters that are pointers and may be 0
-  std::set<std::uint32_t> visited_{};   ///< blocks
+  std::set<std::pair<unsigned, std::uint32_t>> visited_{};   ///< blocks, by warp
   std::vector<Inputs> news_{};          ///< of the runs that visited one first
+  Turns turns_{};
+  /// Runs that may take a branch to a block that none visited.
+  struct Waiting {
+    Inputs inputs;
+    unsigned warp = 0;
+  };
+  std::vector<Waiting> waiting_{};
+  std::map<std::pair<unsigned, std::int32_t>, unsigned> turned_{};  ///< by warp and such a block: how many waited or ran
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
   unsigned next_ = 0;                                                       ///< run by a seed
   std::uint64_t steps_ = 0;

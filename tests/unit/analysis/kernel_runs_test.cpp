@@ -13,6 +13,11 @@ constexpr char two_exits[] =
     "setp.gt.u32 %p8, %r20, 3; @%p8 bra OUT;\n"
     "bra LOOP;\n"
     "OUT:\n";
+/// Behind it, what is executed is seen by runs alone: g is a number that the loop gives.
+std::string by_runs_alone() {
+  return "ld.param.u32 %r16, [g];\n" + std::string(two_exits) +
+         "add.u32 %r17, %r20, 777000; setp.ne.u32 %p1, %r16, %r17; @%p1 ret;\n";
+}
 constexpr char column[] = "shl.b32 %r5, %r1, 7; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;";
 
 TEST(KernelRuns, FindWhatIsExecutedAfterALoopOfTwoExits) {
@@ -132,6 +137,67 @@ TEST(KernelRuns, ChangeParametersThatCameFar) {
       "setp.gt.u32 %p1, %r8, 9; @%p1 ret;\n" +
       std::string(two_exits) + column);
   EXPECT_TRUE(a.reached) << a.reason;
+}
+
+TEST(KernelRuns, ABranchIsTurnedByTheParameterThatItCompares) {
+  // The loop ends with 4, for most n, so that 8 or more bits of g have to be one number: no run of a style has it.
+  for (std::string const& condition : {
+           std::string("add.u32 %r7, %r20, 777000; setp.ne.u32 %p1, %r6, %r7; @%p1 ret;\n"),
+           std::string(
+               "add.u32 %r6, %r6, 5; add.u32 %r7, %r20, 777000; setp.eq.u32 %p1, %r7, %r6; @!%p1 ret;\n"),
+           std::string(
+               "sub.u32 %r6, %r6, 5; add.u32 %r7, %r20, 777000; setp.ne.u32 %p1, %r7, %r6; @%p1 ret;\n"),
+           // -9 < g - 4 < -7, as signed numbers
+           std::string("sub.u32 %r6, %r6, %r20; setp.le.s32 %p1, %r6, -9; @%p1 ret; setp.gt.s32 %p1, -7, "
+                       "%r6; @!%p1 ret; "
+                       "setp.lt.s32 %p2, %r6, -7; setp.gt.and.s32 %p1, %r6, -9, %p2; @!%p1 ret;\n"),
+       }) {
+    KernelAccess const a = one("ld.param.u32 %r6, [g];\n" + std::string(two_exits) + condition + column);
+    EXPECT_TRUE(a.reached) << condition << a.reason;
+    // Not one that is given.
+    KernelOptions options;
+    options.params["g"] = {1, false};
+    EXPECT_FALSE(
+        one("ld.param.u32 %r6, [g];\n" + std::string(two_exits) + condition + column, options).reached);
+  }
+}
+
+TEST(KernelRuns, EveryWarpHasRuns) {
+  KernelOptions options;
+  options.block = {256, 1, 1};
+  for (unsigned const warp : {0, 1, 2, 4, 6, 7}) {
+    std::string const other =
+        "shr.u32 %r6, %r1, 5; setp.ne.u32 %p1, %r6, " + std::to_string(warp) + "; @%p1 ret;\n";
+    KernelAccess const a = one(by_runs_alone() + other +
+                                   "and.b32 %r5, %r1, 31; shl.b32 %r5, %r5, 7; add.s32 %r5, %r5, %r2; "
+                                   "st.shared.u32 [%r5], %r1;",
+                               options);
+    EXPECT_TRUE(a.reached) << warp << a.reason;
+  }
+}
+
+TEST(KernelRuns, ARegisterOfWhichNoBitIsNeededIsNotOpen) {
+  // The lowest bit of 2 x + 1, for any x; x comes from memory.
+  KernelAccess const a = one(
+      "ld.param.u64 %rd1, [g]; ld.global.u32 %r6, [%rd1];\n" + std::string(two_exits) +
+      "shl.b32 %r7, %r6, 1; or.b32 %r8, %r7, 1; and.b32 %r9, %r8, 1; setp.ne.u32 %p1, %r9, 1; @%p1 ret;\n" +
+      column);
+  EXPECT_TRUE(a.reached) << a.reason;
+}
+
+TEST(KernelRuns, DynamicArraysLieAtAnyMultipleOfTheirAlignment) {
+  // Words under a swizzle that takes bits 7 to 9 of the address: one row where the array begins at a multiple of 128.
+  std::string const store =
+      "mov.u32 %r5, dynamic; and.b32 %r6, %r1, 31; shl.b32 %r6, %r6, 2; add.u32 %r5, %r5, %r6; shr.u32 %r6, "
+      "%r5, 3;\n"
+      "and.b32 %r6, %r6, 112; xor.b32 %r5, %r5, %r6; st.shared.u32 [%r5], %r1;";
+  KernelAccess const a = one(by_runs_alone() + store);
+  EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
+  EXPECT_EQ(a.wavefronts, 2U);
+  ASSERT_TRUE(a.worst);
+  ASSERT_EQ(a.worst->bases.size(), 1U);
+  EXPECT_EQ(a.worst->bases.at(0).second % 16, 0U);
+  EXPECT_NE(a.worst->bases.at(0).second % 128, 0U);
 }
 
 TEST(KernelRuns, AShuffleGivesTheValueOfItsLane) {
