@@ -96,9 +96,9 @@ class Runs {
   std::vector<Word> registers_{};
   std::vector<Seen> seen_{};
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
-  std::set<std::uint32_t> optional_{};  ///< parameters that are pointers and may be 0
-  std::set<std::pair<unsigned, std::uint32_t>> visited_{};   ///< blocks, by warp
-  std::vector<Inputs> news_{};          ///< of the runs that visited one first
+  std::set<std::uint32_t> optional_{};                      ///< parameters that are pointers and may be 0
+  std::set<std::pair<unsigned, std::uint32_t>> visited_{};  ///< blocks, by warp
+  std::vector<Inputs> news_{};                              ///< of the runs that visited one first
   Turns turns_{};
   /// Runs that may take a branch to a block that none visited.
   struct Waiting {
@@ -106,7 +106,8 @@ class Runs {
     unsigned warp = 0;
   };
   std::vector<Waiting> waiting_{};
-  std::map<std::pair<unsigned, std::int32_t>, unsigned> turned_{};  ///< by warp and such a block: how many waited or ran
+  std::map<std::pair<unsigned, std::int32_t>, unsigned>
+      turned_{};  ///< by warp and such a block: how many waited or ran
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
   unsigned next_ = 0;                                                       ///< run by a seed
   std::uint64_t steps_ = 0;
