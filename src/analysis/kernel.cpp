@@ -840,10 +840,10 @@ class Decision {
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
   }
 
-  /// The counter of a loop with a register at its header that the iteration settles and that a term, a value behind the loop or a part
-  /// of one comes from; 0: there is none.
-  Id counter_that_settles(Warp& warp, Id id) {
-    constexpr std::size_t most = 300;
+  /// Goes through a term to its variables, of which `found` gives the answer, or 0 and puts what to go through too into its second
+  /// argument; 0 if none has an answer, or behind `most` terms.
+  template <typename Found>
+  Id first_of_variables(Id id, std::size_t most, Found found) {
     std::vector<Id> work{id};
     std::set<Id> seen;
     while (!work.empty() && seen.size() < most) {
@@ -855,19 +855,28 @@ class Decision {
       if (n.op != Op::variable) {
         for (Id const next : {n.a, n.b, n.c})
           if (next < at) work.push_back(next);
-        continue;
+      } else if (Id const answer = found(at, work); answer != 0) {
+        return answer;
       }
-      Leaf const& l = execution_.leaves[n.value];
-      if (l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::undefined)
-        work.insert(work.end(), l.args.begin(), l.args.end());
-      if (l.kind != Leaf::Kind::phi) continue;
-      ptx::Phi const& phi = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
-      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
-      if (counter != 0 && phi.kind != ptx::Phi::Kind::affine && warp.iterated(at, 0) &&
-          iterations(counter) != nullptr)
-        return counter;
     }
     return 0;
+  }
+
+  /// The counter of a loop with a register at its header that the iteration settles and that a term, a value behind the loop or a part
+  /// of one comes from; 0: there is none.
+  Id counter_that_settles(Warp& warp, Id id) {
+    return first_of_variables(id, 300, [&](Id at, std::vector<Id>& work) -> Id {
+      Leaf const& l = execution_.leaves[execution_.terms.nodes()[at].value];
+      if (l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::undefined)
+        work.insert(work.end(), l.args.begin(), l.args.end());
+      if (l.kind != Leaf::Kind::phi) return 0;
+      ptx::Phi const& phi =
+          execution_.phis[static_cast<std::size_t>(execution_.phi_of[execution_.terms.nodes()[at].value])];
+      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
+      bool const settles = counter != 0 && phi.kind != ptx::Phi::Kind::affine && warp.iterated(at, 0) &&
+                           iterations(counter) != nullptr;
+      return settles ? counter : 0;
+    });
   }
 
   void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
@@ -926,23 +935,9 @@ class Decision {
   }
   /// A counter in a term, of a loop that an access at this place lies behind, if its iterations are known; else 0.
   Id counter_within(Id id, std::int32_t place) {
-    constexpr std::size_t most = 1000;
-    std::vector<Id> work{id};
-    std::set<Id> seen;
-    while (!work.empty() && seen.size() < most) {
-      Id const at = work.back();
-      work.pop_back();
-      if (!seen.insert(at).second) continue;
-      Node const n = execution_.terms.nodes()[at];
-      if (n.op == Op::constant || n.op == Op::truth) continue;
-      if (n.op != Op::variable) {
-        for (Id const next : {n.a, n.b, n.c})
-          if (next < at) work.push_back(next);
-      } else if (!counts_around(at, place) && iterations(at) != nullptr) {
-        return at;
-      }
-    }
-    return 0;
+    return first_of_variables(id, 1000, [&](Id at, std::vector<Id>&) -> Id {
+      return !counts_around(at, place) && iterations(at) != nullptr ? at : 0;
+    });
   }
   /// True if a loop around a place has this counter.
   [[nodiscard]] bool counts_around(Id counter, std::int32_t place) const {

@@ -83,7 +83,7 @@ void Turns::step(Step const& s, Number const& number) {
     default:
       break;
   }
-  registers_[static_cast<std::size_t>(s.dst)] = std::move(out);
+  registers_[static_cast<std::size_t>(s.dst)] = out;
 }
 
 std::optional<Turn> Turns::turn(std::int32_t predicate, bool truth) const {

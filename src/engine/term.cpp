@@ -60,6 +60,16 @@ void Terms::grow() {
   for (std::uint32_t id = 2; id < nodes_.size(); ++id) known_[place_of(nodes_[id])] = id;
 }
 
+std::uint32_t Terms::kept(Node const& n) {
+  std::size_t const place = place_of(n);
+  if (known_[place] != 0) return known_[place];
+  auto const id = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back(n);
+  known_[place] = id;
+  if (nodes_.size() * 2 > known_.size()) grow();
+  return id;
+}
+
 Term Terms::constant(unsigned width, std::uint64_t value) {
   return {this, add({Op::constant, static_cast<std::uint8_t>(width), 0, 0, 0, value & mask_of(width)})};
 }
@@ -130,13 +140,7 @@ std::uint32_t Terms::add(Node n) {
     if (a.op == Op::constant) return constant(n.width, a.value).id;
     if (n.op == Op::truncate && a.op == Op::zero_extend && nodes_[a.a].width == n.width) return a.a;
   }
-  std::size_t const place = place_of(n);
-  if (known_[place] != 0) return known_[place];
-  auto const id = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back(n);
-  known_[place] = id;
-  if (nodes_.size() * 2 > known_.size()) grow();
-  return id;
+  return kept(n);
 }
 
 Term like(Term x, std::uint64_t value) { return x.terms->constant(x.width(), value); }

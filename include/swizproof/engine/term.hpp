@@ -139,6 +139,8 @@ class Terms {
   std::vector<Unknown> unknowns_;
   /// The place of a node in `known_`, or the one that it would get.
   [[nodiscard]] std::size_t place_of(Node const& node) const;
+  /// The node that is equal, which is added if there is none.
+  [[nodiscard]] std::uint32_t kept(Node const& node);
   void grow();
   std::vector<std::uint32_t>
       known_;  ///< nodes by their hash: a power of two of places, at most half of them taken; 0: none
