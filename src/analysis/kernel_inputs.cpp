@@ -22,7 +22,7 @@ void Inputs::give(LeafValues const& values) {
   for (auto const& [number, value] : values) {
     Leaf const& l = execution_.leaves[number];
     if (l.kind == Leaf::Kind::param) kept(l.extra, l.offset, l.width, value);
-    if (l.kind == Leaf::Kind::symbol) place(l.extra, value);
+    if (l.kind == Leaf::Kind::symbol) place(l.extra, value / align_of(l.extra) * align_of(l.extra));
     if (l.kind == Leaf::Kind::special) blocks_[l.extra] = value;
   }
 }
@@ -119,6 +119,21 @@ std::uint64_t Inputs::block(Special s) {
   blocks_[static_cast<std::uint32_t>(s)] = value;
   note(std::string(names[dimension]), value);
   return value;
+}
+
+void Inputs::place(std::uint32_t symbol, std::uint64_t address) {
+  placed_[symbol] = address;
+  for (std::uint32_t i = 0; program_.symbols[symbol].extern_array && i < program_.symbols.size(); ++i)
+    if (program_.symbols[i].extern_array && program_.symbols[i].space == ptx::Space::shared)
+      placed_[i] = address;
+}
+
+std::uint64_t Inputs::align_of(std::uint32_t symbol) const {
+  std::uint64_t most = std::max<std::uint64_t>(program_.symbols[symbol].align, 1);
+  if (program_.symbols[symbol].extern_array)
+    for (ptx::Variable const& v : program_.symbols)
+      if (v.extern_array && v.space == ptx::Space::shared) most = std::max<std::uint64_t>(most, v.align);
+  return most;
 }
 
 std::optional<std::uint64_t> Inputs::placed(std::uint32_t symbol) const {

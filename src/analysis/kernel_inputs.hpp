@@ -42,8 +42,10 @@ class Inputs {
   void set_null(std::uint32_t symbol) {
     if (launch_.params.count(program_.symbols[symbol].name) == 0) (void)kept(symbol, 0, 64, 0);
   }
-  /// Puts a variable in shared memory at an address.
-  void place(std::uint32_t symbol, std::uint64_t address) { placed_[symbol] = address; }
+  /// Puts a variable in shared memory at an address: dynamic arrays, which all begin at one, together.
+  void place(std::uint32_t symbol, std::uint64_t address);
+  /// The alignment of a variable in shared memory; of a dynamic array the largest one, since all begin at one address.
+  [[nodiscard]] std::uint64_t align_of(std::uint32_t symbol) const;
 
   /// Bits of a parameter from a byte on. Bytes that two reads share have one value.
   std::uint64_t parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits);

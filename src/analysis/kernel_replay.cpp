@@ -74,7 +74,7 @@ Replay::Values Replay::leaf(Node const& n) {
     case Leaf::Kind::param:
       return all(inputs_.parameter(l.extra, l.offset, l.width));
     case Leaf::Kind::symbol: {
-      std::uint64_t const align = program_.symbols[l.extra].align;
+      std::uint64_t const align = inputs_.align_of(l.extra);
       std::uint64_t const any = inputs_.random() % 64 * align & 0x3ffff;
       if (!inputs_.placed(l.extra)) inputs_.place(l.extra, any);
       return all(*inputs_.placed(l.extra));

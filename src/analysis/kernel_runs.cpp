@@ -38,13 +38,13 @@ Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
 }
 
 void Runs::run_next() {
-  unsigned const n = next_++;
-  if (n == 0) find_optional();
-  if (!waiting_.empty()) {
+  if (next_ == 0) find_optional();
+  if (next_++ % 3 != 0 && !waiting_.empty()) {
     Waiting one = std::move(waiting_.back());
     waiting_.pop_back();
     return run(one.warp, std::move(one.inputs));
   }
+  unsigned const n = others_++;
   unsigned const warp = n % 2 == 0 ? 0U : n / 2 % static_cast<unsigned>(warps_.size());
   Inputs inputs = n < 2 * styles.size() || news_.empty() ? by_style(n) : news_[n % news_.size()].changed(n);
   if (n / 2 % 2 != 0) place_arrays(inputs, inputs.random() % 64);
@@ -53,12 +53,12 @@ void Runs::run_next() {
 
 /// If a branch goes to a block that this warp has not visited, and a parameter would make its lanes go there, that is tried next.
 void Runs::note_turns(Block const& block, Inputs const& inputs, unsigned warp) {
-  constexpr unsigned most_of_block = 4;
+  constexpr std::size_t most_of_block = 4, most_waiting = 256;
   for (bool const truth : {false, true}) {
     std::int32_t const to = truth != block.negated ? block.taken : block.next;
     if (to < 0 || visited_.count({warp, static_cast<std::uint32_t>(to)}) != 0) continue;
     auto const turn = turns_.turn(block.condition, truth);
-    if (turn && ++turned_[{warp, to}] <= most_of_block)
+    if (turn && waiting_.size() < most_waiting && ++turned_[{warp, to}] <= most_of_block)
       waiting_.push_back({inputs.with(turn->symbol, turn->offset, turn->bits, turn->value), warp});
   }
 }
@@ -126,19 +126,24 @@ void Runs::find_optional() {
 /// Static arrays one after the other, as they are declared, then dynamic ones at one address; those that have no address yet. Where
 /// `further` is not 0, the dynamic ones get one that is so many times their alignment higher.
 void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
-  std::uint64_t at = 0, align_of_dynamic = 1;
-  for (bool const dynamic : {false, true})
-    for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
-      ptx::Variable const& v = program_.symbols[i];
-      if (v.space != Space::shared) continue;
-      std::uint64_t const align = std::max<std::uint64_t>(v.align, 1);
-      if (v.extern_array) align_of_dynamic = std::max(align_of_dynamic, align);
-      if (v.extern_array != dynamic) continue;
-      at = (at + align - 1) / align * align;
-      if (!inputs.placed(i) || (dynamic && further != 0))
-        inputs.place(i, at + dynamic * further * align_of_dynamic);
-      if (!dynamic) at += v.bytes;
+  std::uint64_t at = 0;
+  auto const aligned = [&](std::uint32_t i) {
+    return (at + inputs.align_of(i) - 1) / inputs.align_of(i) * inputs.align_of(i);
+  };
+  std::optional<std::uint32_t> dynamic;
+  for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
+    ptx::Variable const& v = program_.symbols[i];
+    if (v.space != Space::shared) continue;
+    if (v.extern_array) {
+      dynamic = i;
+      continue;
     }
+    at = aligned(i);
+    if (!inputs.placed(i)) inputs.place(i, at);
+    at += v.bytes;
+  }
+  if (dynamic && (!inputs.placed(*dynamic) || further != 0))
+    inputs.place(*dynamic, aligned(*dynamic) + further * inputs.align_of(*dynamic));
 }
 
 /// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it. A loop that goes

@@ -109,7 +109,8 @@ class Runs {
   std::map<std::pair<unsigned, std::int32_t>, unsigned>
       turned_{};  ///< by warp and such a block: how many waited or ran
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
-  unsigned next_ = 0;                                                       ///< run by a seed
+  unsigned others_ = 0;  ///< runs that no branch waited for
+  unsigned next_ = 0;    ///< run by a seed
   std::uint64_t steps_ = 0;
 };
 

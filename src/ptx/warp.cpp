@@ -91,6 +91,7 @@ void Warp::assume(std::vector<Assumption> assumptions) {
   auto const before = std::exchange(assumed_, {});
   auto const truths_before = std::exchange(assumed_truths_, {});
   assumed_at_ = {};
+  forgotten_.clear();
   for (Assumption const& a : assumptions) {
     if (a.truth)
       assumed_truths_[a.atom] = a.value != 0;
@@ -1136,6 +1137,7 @@ LaneTruths Warp::truth(Id id) {
     return found->second.value;
   if (depth_ > deepest_term)
     return {0, 0, 0, stuck({Request::Kind::none, 0, 0, "a condition is nested too deeply"}).why, true};
+  if (depth_ == 0) forgotten_.clear();
   ++steps_;
   return keep(truths_, id, [&] {
     ++depth_;

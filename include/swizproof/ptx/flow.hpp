@@ -49,7 +49,7 @@ struct Flow {
 /// The program in which loops have one entry: ways into a loop that miss its header go through copies of the blocks up to it. Of a loop
 /// whose test can be entered first, the test is copied. Blocks are copied that access no shared memory and give no value that depends on
 /// which lanes run them; where that is not enough, or more than 64 copies are needed, the flow stays irreducible. Checked by
-/// Flow.ALoopWithTwoEntriesGetsOne and tests/reference/kernel.py.
+/// Flow.ALoopWithTwoEntriesGetsOne and Kernel.LanesThatEnterALoopInTwoPlacesMayMeetInTwoIterations.
 [[nodiscard]] Program with_one_entry(Program program);
 
 }  // namespace swizproof::ptx

@@ -103,7 +103,11 @@ class Warp {
   /// Forgets the values of nodes, which are computed again where they are needed; references to them end.
   void release();
   /// Values that are kept: of 300 bytes and more each.
-  [[nodiscard]] std::size_t kept() const { return memo_.size() + (clean_ ? clean_->kept() : 0); }
+  [[nodiscard]] std::size_t kept() const {
+    std::size_t all = memo_.size() + (clean_ ? clean_->kept() : 0);
+    for (auto const& some : forgotten_) all += some.size();
+    return all;
+  }
   /// The request of a stuck value, by its `why`.
   [[nodiscard]] Request const& request(std::uint32_t why) const { return requests_[why]; }
   /// All values that an atom can have, if they are at most `most`; nothing if they are more, or not known.

@@ -200,6 +200,25 @@ TEST(KernelRuns, DynamicArraysLieAtAnyMultipleOfTheirAlignment) {
   EXPECT_NE(a.worst->bases.at(0).second % 128, 0U);
 }
 
+TEST(KernelRuns, DynamicArraysBeginAtOneAddress) {
+  // Even lanes store to one array, odd ones to the next word of the other: two banks, since both begin at one address.
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 4 .b8 st[4];\n.extern .shared .align 4 "
+      ".b8 "
+      "A[];\n.extern .shared .align 1024 .b8 B[];\n.entry k()\n{\n.reg .pred %p<2>; .reg .b32 %r<9>;\n"
+      "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, A; mov.u32 %r4, B; "
+      "add.u32 "
+      "%r4, %r4, 4;\nselp.b32 %r5, %r3, %r4, %p1; st.shared.u32 [%r5], %r1;\nmov.u32 %r6, st; st.shared.u32 "
+      "[%r6], "
+      "%r1;\nret;\n}\n",
+      "test.ptx");
+  KernelOptions options;
+  options.block = {64, 1, 1};
+  KernelAccess const a = decide_kernel(m, m.functions.at(0), options).accesses.at(0);
+  EXPECT_NE(a.verdict, KernelVerdict::refuted);
+  EXPECT_FALSE(a.reached);
+}
+
 TEST(KernelRuns, AShuffleGivesTheValueOfItsLane) {
   // Eight rows; each lane's own number would be 32 of them.
   std::string const store = "shl.b32 %r5, %r6, 7; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;";
