@@ -22,8 +22,10 @@ constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
 constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
 constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
-constexpr unsigned most_visits = 12;                  ///< of the header of a loop, in one run
-constexpr unsigned parameter_shift = 16;              ///< a parameter's address is (its symbol + 1) << 16
+constexpr unsigned most_turned_runs = 150;            ///< runs that a branch waited for, beside the others
+constexpr std::uint64_t most_turned_steps = 200'000;
+constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
+constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
 std::uint64_t mask_of(unsigned width) {
   return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
@@ -33,22 +35,31 @@ std::uint64_t mask_of(unsigned width) {
 
 Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
   seen_.resize(program_.accesses.size());
-  while (seen_[access].wavefronts < bound && next_ < most_runs && steps_ < most_steps_in_all) run_next();
+  while (seen_[access].wavefronts < bound && run_next()) {
+  }
   return seen_[access];
 }
 
-void Runs::run_next() {
+bool Runs::run_next() {
   if (next_ == 0) find_optional();
-  if (next_++ % 3 != 0 && !waiting_.empty()) {
+  bool const others = next_ < most_runs && steps_ - turned_steps_ < most_steps_in_all;
+  bool const turned =
+      !waiting_.empty() && turned_runs_ < most_turned_runs && turned_steps_ < most_turned_steps;
+  if (turned && (!others || turned_runs_ < next_)) {
     Waiting one = std::move(waiting_.back());
     waiting_.pop_back();
-    return run(one.warp, std::move(one.inputs));
+    std::uint64_t const before = steps_;
+    run(one.warp, std::move(one.inputs));
+    turned_steps_ += steps_ - before, ++turned_runs_;
+    return true;
   }
-  unsigned const n = others_++;
+  if (!others) return false;
+  unsigned const n = next_++;
   unsigned const warp = n % 2 == 0 ? 0U : n / 2 % static_cast<unsigned>(warps_.size());
   Inputs inputs = n < 2 * styles.size() || news_.empty() ? by_style(n) : news_[n % news_.size()].changed(n);
   if (n / 2 % 2 != 0) place_arrays(inputs, inputs.random() % 64);
   run(warp, std::move(inputs));
+  return true;
 }
 
 /// If a branch goes to a block that this warp has not visited, and a parameter would make its lanes go there, that is tried next.

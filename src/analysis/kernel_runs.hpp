@@ -62,7 +62,8 @@ class Runs {
     std::uint32_t open = ~0U;  ///< lanes whose value is not known
   };
   void run(unsigned warp, Inputs inputs);
-  void run_next();
+  /// False if no more runs are made.
+  bool run_next();
   void note_turns(ptx::Block const& block, Inputs const& inputs, unsigned warp);
   void follow(ptx::Step const& s, std::uint32_t lanes, Word const& now);
   void find_optional();
@@ -109,8 +110,9 @@ class Runs {
   std::map<std::pair<unsigned, std::int32_t>, unsigned>
       turned_{};  ///< by warp and such a block: how many waited or ran
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
-  unsigned others_ = 0;  ///< runs that no branch waited for
-  unsigned next_ = 0;    ///< run by a seed
+  unsigned turned_runs_ = 0;                                                ///< that a branch waited for
+  std::uint64_t turned_steps_ = 0;
+  unsigned next_ = 0;  ///< run by a seed
   std::uint64_t steps_ = 0;
 };
 
