@@ -110,7 +110,7 @@ void Runs::run_with(LeafValues const& values, unsigned warp) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> key(values.begin(), values.end());
   std::sort(key.begin(), key.end());
   key.emplace_back(~std::uint64_t{0}, warp);
-  if (steps_ >= most_steps_in_all || !tried_.insert(std::move(key)).second) return;
+  if (steps_ - turned_steps_ >= most_steps_in_all || !tried_.insert(std::move(key)).second) return;
   Inputs inputs(program_, execution_, launch_, warp, 7);
   inputs.give(values);
   run(warp, std::move(inputs));

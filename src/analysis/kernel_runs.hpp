@@ -50,7 +50,7 @@ class Runs {
         warps_(warps),
         cost_of_(std::move(cost_of)) {}
 
-  /// The most that an access costs in all runs so far and in up to 400 more, which end with one that takes `bound` wavefronts. The
+  /// The most that an access costs in all runs so far and in up to 400 more, and 150 that turn a branch, which end with one that takes `bound` wavefronts. The
   /// first have parameters of every style, and in half of all runs dynamic arrays are moved by a multiple of their alignment; later ones change a few parameters of those that came to a block for the first time.
   [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
   /// Runs a warp with the parameters of a witness, each once.
@@ -101,7 +101,7 @@ class Runs {
   std::set<std::pair<unsigned, std::uint32_t>> visited_{};  ///< blocks, by warp
   std::vector<Inputs> news_{};                              ///< of the runs that visited one first
   Turns turns_{};
-  /// Runs that may take a branch to a block that none visited.
+  /// A run that may take a branch to a block that its warp has not visited.
   struct Waiting {
     Inputs inputs;
     unsigned warp = 0;
