@@ -201,22 +201,30 @@ TEST(KernelRuns, DynamicArraysLieAtAnyMultipleOfTheirAlignment) {
 }
 
 TEST(KernelRuns, DynamicArraysBeginAtOneAddress) {
-  // Even lanes store to one array, odd ones to the next word of the other: two banks, since both begin at one address.
-  ptx::Module const m = ptx::read_module(
-      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 4 .b8 st[4];\n.extern .shared .align 4 "
-      ".b8 "
-      "A[];\n.extern .shared .align 1024 .b8 B[];\n.entry k()\n{\n.reg .pred %p<2>; .reg .b32 %r<9>;\n"
-      "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, A; mov.u32 %r4, B; "
-      "add.u32 "
-      "%r4, %r4, 4;\nselp.b32 %r5, %r3, %r4, %p1; st.shared.u32 [%r5], %r1;\nmov.u32 %r6, st; st.shared.u32 "
-      "[%r6], "
-      "%r1;\nret;\n}\n",
-      "test.ptx");
-  KernelOptions options;
-  options.block = {64, 1, 1};
-  KernelAccess const a = decide_kernel(m, m.functions.at(0), options).accesses.at(0);
+  // Even lanes store to one array, odd ones to the other.
+  auto const stored = [](std::string const& from_a, std::string const& from_b) {
+    ptx::Module const m = ptx::read_module(
+        ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 4 .b8 st[4];\n.extern .shared .align "
+        "4 .b8 "
+        "A[];\n.extern .shared .align 1024 .b8 B[];\n.entry k()\n{\n.reg .pred %p<2>; .reg .b32 %r<9>;\n"
+        "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, A; mov.u32 %r4, "
+        "B;\n" +
+            from_a + from_b +
+            "selp.b32 %r5, %r3, %r4, %p1; st.shared.u32 [%r5], %r1;\nmov.u32 %r6, st; st.shared.u32 [%r6], "
+            "%r1;\nret;\n}\n",
+        "test.ptx");
+    KernelOptions options;
+    options.block = {64, 1, 1};
+    return decide_kernel(m, m.functions.at(0), options).accesses.at(0);
+  };
+  // A word and the next one: two banks.
+  KernelAccess const a = stored("", "add.u32 %r4, %r4, 4; ");
   EXPECT_NE(a.verdict, KernelVerdict::refuted);
   EXPECT_FALSE(a.reached);
+  // A column, if they begin at two addresses, or at one.
+  std::string const column_of_a = "mad.lo.u32 %r3, %r1, 128, %r3; mov.u32 %r4, %r3; ";
+  EXPECT_FALSE(stored("setp.eq.u32 %p0, %r3, %r4; @%p0 ret; ", column_of_a).reached);
+  EXPECT_TRUE(stored("setp.ne.u32 %p0, %r3, %r4; @%p0 ret; ", column_of_a).reached);
 }
 
 TEST(KernelRuns, AShuffleGivesTheValueOfItsLane) {

@@ -338,6 +338,16 @@ TEST(Kernel, LanesThatEnterALoopInTwoPlacesMayMeetInTwoIterations) {
   KernelAccess const apart = entered("setp.eq.u32 %p1, %r1, 1;");
   EXPECT_NE(apart.verdict, KernelVerdict::proved);
   EXPECT_GT(apart.wavefronts, 1U);
+  // As many iterations for all; yet lanes that enter by M and those that come to it behind an iteration may go on together.
+  auto const waiting = [](std::string const& condition) {
+    return one("mov.u32 %r4, 0; " + condition +
+               " @%p1 bra M;\nL: shl.b32 %r6, %r1, 2; mad.lo.u32 %r6, %r4, 132, %r6; add.u32 %r6, %r6, %r2; "
+               "ld.shared.u32 %r8, [%r6]; add.u32 %r4, %r4, 1;\nM: setp.lt.u32 %p2, %r4, 5; @%p2 bra L;");
+  };
+  EXPECT_EQ(waiting("setp.eq.u32 %p1, %r3, 1;").verdict, KernelVerdict::proved);
+  KernelAccess const behind = waiting("setp.eq.u32 %p1, %r1, 1;");
+  EXPECT_NE(behind.verdict, KernelVerdict::proved);
+  EXPECT_GT(behind.wavefronts, 1U);
 }
 
 TEST(Kernel, WhatNoLaneExecutesIsNotReached) {
