@@ -157,8 +157,8 @@ void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
     inputs.place(*dynamic, aligned(*dynamic) + further * inputs.align_of(*dynamic));
 }
 
-/// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it. A loop that goes
-/// on for long is left like a branch on an open value.
+/// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it, and an iteration before
+/// the next one. A loop that goes on for long is left like a branch on an open value.
 void Runs::run(unsigned warp, Inputs inputs) {
   if (needed_.empty()) needed_ = ptx::needed_bits(program_, flow_);
   registers_.resize(program_.widths.size());
@@ -171,18 +171,14 @@ void Runs::run(unsigned warp, Inputs inputs) {
   place_arrays(inputs, 0);
   std::array<std::int32_t, 32> at{};
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
+  Returns returned{};
   std::map<std::int32_t, unsigned> visits;  // of headers of loops
   bool is_new = false;
   for (std::uint64_t const until = steps_ + most_steps_of_run; steps_ < until;) {
-    std::int32_t first = -1;
-    for (std::int32_t const b : at)
-      if (b >= 0 &&
-          (first < 0 || comes_first(static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(first))))
-        first = b;
-    if (first < 0) break;
+    std::uint32_t const lanes = first_lanes(at, returned);
+    if (lanes == 0) break;
+    std::int32_t const first = at[static_cast<std::size_t>(__builtin_ctz(lanes))];
     is_new = visited_.insert({warp, static_cast<std::uint32_t>(first)}).second || is_new;
-    std::uint32_t lanes = 0;
-    for (unsigned l = 0; l < 32; ++l) lanes |= at[l] == first ? 1U << l : 0U;
     Block const& block = program_.blocks[static_cast<std::size_t>(first)];
     bool const again = is_header(static_cast<std::uint32_t>(first)) && ++visits[first] > most_visits;
     if (!again) run_block(static_cast<std::uint32_t>(first), lanes, inputs, warp);
@@ -198,6 +194,8 @@ void Runs::run(unsigned warp, Inputs inputs) {
       else if ((c.lane[l] != 0) == block.negated)
         at[l] = block.next;
     }
+    for (unsigned l = 0; l < 32; ++l)
+      if ((lanes >> l & 1) != 0) returned[l] = goes_back(first, at[l]) ? steps_ : 0;
     if (skips != 0)
       for (std::uint32_t const r : written_after(static_cast<std::uint32_t>(first)))
         registers_[r].open |= skips;
@@ -231,6 +229,34 @@ void Runs::open_writes(std::uint32_t block, std::uint32_t lanes) {
   for (std::uint32_t i = program_.blocks[block].first; i < program_.blocks[block].last; ++i)
     if (std::int32_t const d = program_.steps[i].dst; d >= 0 && needed_[static_cast<std::size_t>(d)] != 0)
       registers_[static_cast<std::size_t>(d)].open |= lanes;
+}
+
+/// The lanes that run next, all at one block: that which comes first. Lanes that came back to the header of a loop wait until all
+/// lanes in it did; then those go on that came back together. The others are in no iteration that is known to be theirs.
+std::uint32_t Runs::first_lanes(std::array<std::int32_t, 32> const& at, Returns const& returned) const {
+  auto const waits = [&](std::int32_t header) {
+    for (unsigned l = 0; l < 32; ++l)
+      if (at[l] >= 0 && (at[l] != header || returned[l] == 0) &&
+          flow_.within(static_cast<std::uint32_t>(at[l]), flow_.loop[static_cast<std::size_t>(header)]))
+        return true;
+    return false;
+  };
+  int first = -1;
+  for (int l = 0; l < 32; ++l) {
+    if (at[l] < 0 || (returned[l] != 0 && waits(at[l]))) continue;
+    if (first < 0 || comes_first(static_cast<std::uint32_t>(at[l]), static_cast<std::uint32_t>(at[first])))
+      first = l;
+  }
+  std::uint32_t lanes = 0;
+  for (int l = std::max(first, 0); first >= 0 && l < 32; ++l)
+    if (at[l] == at[first] && returned[l] == returned[first]) lanes |= 1U << l;
+  return lanes;
+}
+
+/// True if `to` is the header of a loop around `from`.
+bool Runs::goes_back(std::int32_t from, std::int32_t to) const {
+  auto const block = static_cast<std::uint32_t>(to);
+  return to >= 0 && is_header(block) && flow_.within(static_cast<std::uint32_t>(from), flow_.loop[block]);
 }
 
 bool Runs::is_header(std::uint32_t block) const {

@@ -241,6 +241,27 @@ TEST(KernelRuns, AShuffleGivesTheValueOfItsLane) {
   EXPECT_NE(b.verdict, KernelVerdict::refuted) << b.reason;
 }
 
+TEST(KernelRuns, LanesMeetInOneIterationAlone) {
+  // Each iteration takes some lanes back to LOOP by another way than the others.
+  auto const verdict = [](std::string const& address, std::string const& of_even = "") {
+    return one("mov.u32 %r20, 0; mov.u32 %r21, 0;\n"
+               "LOOP: add.u32 %r7, %r1, %r20; and.b32 %r7, %r7, 1; setp.eq.u32 %p1, %r7, 0;\n" +
+               address +
+               " shl.b32 %r5, %r5, 2; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;\n"
+               "@%p1 bra EVEN; add.u32 %r20, %r20, 1; setp.lt.u32 %p7, %r20, 4; @%p7 bra LOOP; bra OUT;\n"
+               "EVEN: " +
+               of_even +
+               " add.u32 %r20, %r20, 1; setp.lt.u32 %p8, %r20, 4; @%p8 bra LOOP;\n"
+               "OUT:")
+        .verdict;
+  };
+  EXPECT_EQ(verdict("mad.lo.u32 %r5, %r1, 32, %r20;"), KernelVerdict::refuted);
+  // No two lanes have a bank in common in one iteration; a lane and its neighbour's next have.
+  EXPECT_EQ(verdict("mad.lo.u32 %r5, %r20, 33, %r1;"), KernelVerdict::unknown);
+  // Nor have lanes in common that came back by one way each time.
+  EXPECT_EQ(verdict("add.u32 %r5, %r21, %r1;", "add.u32 %r21, %r21, 33;"), KernelVerdict::unknown);
+}
+
 TEST(KernelRuns, ALoopEndsBeforeWhatFollowsIt) {
   // Lane l leaves after l + 1 iterations; all store together. The block after the loop comes first in reverse postorder.
   KernelAccess const a =
