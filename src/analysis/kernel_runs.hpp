@@ -84,7 +84,7 @@ class Runs {
   [[nodiscard]] Word const& value(ptx::Source const& s, Word& constant) const;
   [[nodiscard]] std::vector<std::uint32_t> const& written_after(std::uint32_t branch);
   void open_writes(std::uint32_t block, std::uint32_t lanes);
-  /// Of each lane that waits at the header of its loop: the step after which it came back. Others have 0.
+  /// The step after which a lane came back to the header at which it waits; 0 for a lane that does not wait.
   using Returns = std::array<std::uint64_t, 32>;
   [[nodiscard]] std::uint32_t first_lanes(std::array<std::int32_t, 32> const& at,
                                           Returns const& returned) const;

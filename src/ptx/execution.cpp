@@ -29,7 +29,7 @@ class Executor {
     place_joins();
     reach_.assign(program_.blocks.size(), 1);
     path_.assign(program_.blocks.size(), 1);
-    exact_.assign(program_.blocks.size(), true);
+    exact_.assign(program_.blocks.size(), true), decides_ = exact_;
     find_ends();
     stamp_.assign(program_.widths.size(), -1);
     now_.assign(program_.widths.size(), 0);
@@ -132,12 +132,71 @@ class Executor {
   /// a + b with constants gathered: (x + 1) + 2 is x + 3.
   Id sum(unsigned w, Id a, Id b) {
     if (is_constant(a)) std::swap(a, b);
+    if (std::optional<Id> const r = remainder(w, a, b, true)) return *r;
+    if (std::optional<Id> const r = remainder(w, b, a, true)) return *r;
     if (is_constant(b) && node(a).op == Op::bv_add) {
       Node const n = node(a);
       if (is_constant(n.a)) return sum(w, n.b, add({Op::bv_add, static_cast<std::uint8_t>(w), n.a, b}));
       if (is_constant(n.b)) return sum(w, n.a, add({Op::bv_add, static_cast<std::uint8_t>(w), n.b, b}));
     }
     return add({Op::bv_add, static_cast<std::uint8_t>(w), a, b});
+  }
+
+  // ------------------------------------------------------------------------------------- division by a constant
+
+  /// A product x * factor of 64 bits, shifted right: x is of 32 bits, extended by zeros.
+  struct ShiftedProduct {
+    Id x;
+    std::uint64_t factor, shift;
+  };
+  std::optional<ShiftedProduct> shifted_product(Id at, std::uint64_t shift) {
+    for (;; at = node(at).a) {
+      Node const& n = node(at);
+      if (n.op == Op::bv_lshr && is_constant(n.b)) {
+        shift += std::min<std::uint64_t>(node(n.b).value, 64);
+        continue;
+      }
+      Node const& of = node(n.op == Op::truncate ? n.a : at);
+      bool const whole = n.op == Op::truncate && of.op == Op::bv_lshr && is_constant(of.b) &&
+                         of.width <= n.width + node(of.b).value;
+      if (!whole) break;
+    }
+    Node const n = node(at);
+    if (n.op != Op::bv_mul || n.width != 64) return std::nullopt;
+    auto const& [number, factor] = is_constant(n.a) ? std::pair{n.b, n.a} : std::pair{n.a, n.b};
+    Node const x = node(number);
+    if (!is_constant(factor) || x.op != Op::zero_extend || width(x.a) > 32) return std::nullopt;
+    return ShiftedProduct{resized(Term{&terms_, x.a}, 32).id, node(factor).value, shift};
+  }
+
+  /// x / d, for (x * m) >> k and ((x - t) / 2 + t) >> k with t = (x * m) >> 32, by which compilers divide words of 32 bits by a constant.
+  std::optional<Id> quotient(unsigned w, Id a, Id by) {
+    if (!is_constant(by)) return std::nullopt;
+    std::uint64_t const shift = node(by).value;
+    Node const n = node(a);
+    std::optional<ShiftedProduct> p = shifted_product(a, shift);
+    std::uint64_t divisor = p ? divisor_of(p->factor, p->shift) : 0;
+    if (n.op == Op::bv_add && n.width == 32)
+      for (auto const& [half, t] : {std::pair{n.a, n.b}, std::pair{n.b, n.a}}) {
+        Node const h = node(half), apart = node(h.a);
+        bool const halved = h.op == Op::bv_lshr && is_constant(h.b) && node(h.b).value == 1;
+        if (!halved || apart.op != Op::bv_sub || apart.b != t) continue;
+        if (p = shifted_product(t, 0); p && p->shift == 32 && p->x == apart.a)
+          divisor = divisor_of(p->factor + (std::uint64_t{1} << 32), 33 + shift);
+      }
+    if (divisor == 0) return std::nullopt;
+    return resized(Term{&terms_, binary(Op::bv_udiv, 32, p->x, constant(32, divisor))}, w).id;
+  }
+
+  /// x % d, for x - d * (x / d), or x + (x / d) * -d if `added`.
+  std::optional<Id> remainder(unsigned w, Id x, Id product, bool added) {
+    Node const p = node(product);
+    if (p.op != Op::bv_mul || w != 32) return std::nullopt;
+    auto const& [q, factor] = is_constant(p.a) ? std::pair{p.b, p.a} : std::pair{p.a, p.b};
+    Node const n = node(q);
+    if (!is_constant(factor) || n.op != Op::bv_udiv || n.a != x || !is_constant(n.b)) return std::nullopt;
+    std::uint64_t const d = added ? -node(factor).value & 0xffffffff : node(factor).value;
+    return d == node(n.b).value ? std::optional(binary(Op::bv_urem, w, x, n.b)) : std::nullopt;
   }
 
   // ------------------------------------------------------------------------------------- which loops a node changes in
@@ -207,10 +266,12 @@ class Executor {
         ends_within_[static_cast<std::size_t>(l)] = true;
     }
   }
-  /// True if every thread that enters a loop comes out by its one exit, if it comes to an end.
-  [[nodiscard]] bool passes(std::int32_t l) const {
-    return !ends_within_[static_cast<std::size_t>(l)] &&
-           flow_.loops[static_cast<std::size_t>(l)].exits.size() == 1;
+  /// A block behind a loop. Its path is exact if every thread that enters the loop comes out by its one exit, if it comes to an end;
+  /// and the last iteration of those that do decides it if no thread ends within.
+  void leaves_behind(std::int32_t l, Id block) {
+    bool const ends = ends_within_[static_cast<std::size_t>(l)];
+    exact_[block] = exact_[block] && !ends && flow_.loops[static_cast<std::size_t>(l)].exits.size() == 1;
+    decides_[block] = decides_[block] && !ends;
   }
 
   // ------------------------------------------------------------------------------------- definitions and joins
@@ -326,18 +387,24 @@ class Executor {
 
   /// The value over the forward edges into a block, or, of a header, over its back edges.
   Id gate(std::uint32_t reg, Id block, bool back) {
-    Id value = 0;
-    bool first = true;
+    std::vector<std::pair<Id, Id>> values;  // each once, and the truth with which a thread comes with it
     for (Id const p : flow_.before[block]) {
       bool const is_back = flow_.number[p] >= flow_.number[block];
       if (is_back != back) continue;
       Id const here = leave(at_end(reg, p), p, block);
-      if (first)
-        value = here, first = false;
-      else if (here != value)
-        value = pick(back ? back_condition(p, block) : edge_path(p, block), here, value);
+      auto const same =
+          std::find_if(values.begin(), values.end(), [&](auto const& v) { return v.first == here; });
+      if (same == values.begin() && !values.empty()) continue;  // the value where none of these truths holds
+      Id const comes = values.empty() ? 1 : back ? back_condition(p, block) : edge_path(p, block);
+      if (same == values.end())
+        values.emplace_back(here, comes);
+      else
+        same->second = either(same->second, comes);
     }
-    return first ? undefined(reg) : value;
+    if (values.empty()) return undefined(reg);
+    Id value = values[0].first;
+    for (std::size_t i = 1; i < values.size(); ++i) value = pick(values[i].second, values[i].first, value);
+    return value;
   }
 
   // ------------------------------------------------------------------------------------- conditions
@@ -370,7 +437,7 @@ class Executor {
       if (!flow_.within(to, l)) left = l;
     if (left < 0) return both(chain(from, top), edge(from, to));
     Loop const& loop = flow_.loops[static_cast<std::size_t>(left)];
-    exact_[to] = exact_[to] && passes(left);
+    leaves_behind(left, to);
     if (flow_.within(top, left)) return leave(both(chain(from, top), edge(from, to)), from, to);
     Id const entered = chain(loop.header, top);
     if (loop.exits.size() == 1) return entered;  // a thread that enters it leaves it there, or never
@@ -382,6 +449,7 @@ class Executor {
     std::int32_t const top = flow_.idom[block];
     if (top < 0) return;
     exact_[block] = exact_[static_cast<std::size_t>(top)];
+    decides_[block] = decides_[static_cast<std::size_t>(top)];
     Id reach = 0;
     bool first = true;
     if (flow_.postdominates(block, static_cast<Id>(top))) {
@@ -400,7 +468,7 @@ class Executor {
     for (std::int32_t l = flow_.loop[base]; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
       if (!flow_.within(block, l)) {
         base = flow_.loops[static_cast<std::size_t>(l)].header;
-        exact_[block] = exact_[block] && passes(l);
+        leaves_behind(l, block);
       }
     path_[block] = both(path_[base], reach);
   }
@@ -561,6 +629,7 @@ class Executor {
 
   Id difference(unsigned w, Id x, Id y) {
     if (is_constant(y)) return sum(w, x, constant(w, 0 - node(y).value));
+    if (std::optional<Id> const r = remainder(w, x, y, false)) return *r;
     return x == y ? constant(w, 0) : binary(Op::bv_sub, w, x, y);
   }
   Id product(unsigned w, Id x, Id y) {
@@ -606,8 +675,10 @@ class Executor {
         if (std::optional<Id> const whole = cleared_address(x, y)) return *whole;
         return binary(Op::bv_shl, w, x, y);
       }
-      case Action::lshr:
-        return binary(Op::bv_lshr, w, a(), b());
+      case Action::lshr: {
+        Id const x = a(), y = b();
+        return quotient(w, x, y).value_or(binary(Op::bv_lshr, w, x, y));
+      }
       case Action::udiv:
         return binary(Op::bv_udiv, w, a(), b());
       case Action::urem:
@@ -668,7 +739,7 @@ class Executor {
       case Action::shuffle:
         leaf.kind = Leaf::Kind::shuffle;
         leaf.args = {word(s.a, block, 32), word(s.b, block, 32), word(s.c, block, 32), path_[block]};
-        leaf.offset = exact_[block] ? 1 : 0;
+        leaf.offset = decides_[block] ? 1 : 0;
         return leaf_value(leaf, s.width);
       case Action::load:
         return load(leaf, s, block);
@@ -689,7 +760,7 @@ class Executor {
 
   /// The full mask in a lane that executes a block; 0 in the others, and in all if they are not known.
   Id executing(Id block) {
-    return exact_[block] ? pick(path_[block], constant(32, 0xffffffff), constant(32, 0)) : constant(32, 0);
+    return decides_[block] ? pick(path_[block], constant(32, 0xffffffff), constant(32, 0)) : constant(32, 0);
   }
 
   /// The innermost loop in which any of the arguments changes; where they do not lie within each other, the block's own is not
@@ -1112,6 +1183,8 @@ class Executor {
   std::vector<Id> reach_{}, path_{};
   std::vector<Id> again_{};  ///< of each loop: the truth with which an iteration goes on to the next
   std::vector<bool> exact_{}, ends_within_{};
+  std::vector<bool>
+      decides_{};  ///< whether exactly the lanes execute a block of which its path says so in the last iteration of loops before it
   std::vector<std::int32_t> stamp_{};
   std::vector<Id> now_{};
   std::vector<std::int32_t> loop_of_{};
@@ -1200,6 +1273,12 @@ std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow)
     }
   }
   return needed;
+}
+
+std::uint64_t divisor_of(std::uint64_t factor, std::uint64_t shift) {
+  if (shift < 32 || shift > 62 || factor < 3 || factor >> 33 != 0 || std::has_single_bit(factor)) return 0;
+  std::uint64_t const power = std::uint64_t{1} << shift, d = (power + factor - 1) / factor;
+  return d >= 2 && factor * d - power <= power >> 32 ? d : 0;
 }
 
 std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <utility>
 
 namespace swizproof::ptx {
@@ -188,15 +189,45 @@ Facts Warp::leaf_facts(Node const& n, Facts f) {
       for (std::uint64_t const v : p.values) ones |= v;
       f = {~ones, p.values.back(), p.values.front()};
     }
+    if (p.kind == Phi::Kind::drift || p.kind == Phi::Kind::other) f.most = most_of_phi(n, p);
   }
   return f;
+}
+
+/// The most that a register at a loop's header can be: by induction over the iterations, if its first value is no more, and its next value
+/// is not either where it is not. What is tried is the first value's most, that of the next value, and what a condition leaves of a
+/// value that it compares with a constant.
+std::uint64_t Warp::most_of_phi(Node const& n, Phi const& p) {
+  constexpr unsigned most_tries = 200, deepest = 3;
+  std::uint64_t const all = low_bits(n.width), first = facts(p.init).most;
+  if (first == all || hypotheses_ >= deepest || tries_ >= most_tries) return all;
+  ++hypotheses_;
+  std::set<std::uint64_t> const around = std::exchange(limits_, {});
+  std::size_t const start = facts_found_.size();
+  std::uint64_t tried = first, most = all;
+  for (unsigned attempt = 0; attempt < 4 && tries_ < most_tries; ++attempt) {
+    ++tries_;
+    facts_[p.node] = {~low_bits(bit_length(tried)), tried};
+    std::uint64_t const next = std::max(first, facts(p.back).most);
+    if (next <= tried) {
+      most = tried;
+      break;
+    }
+    for (; facts_found_.size() > start; facts_found_.pop_back()) facts_.erase(facts_found_.back());
+    auto const limit = limits_.lower_bound(next);
+    if (attempt > 0 && limit == limits_.end()) break;
+    tried = attempt > 0 ? *limit : next;
+  }
+  limits_.insert(around.begin(), around.end());
+  if (--hypotheses_ == 0) facts_found_.clear(), limits_.clear();
+  return most;
 }
 
 Facts Warp::facts(Id id) {
   if (auto const found = facts_.find(id); found != facts_.end()) return found->second;
   std::uint64_t const all = low_bits(width(id));
-  facts_[id] = {~all, all};  // what a cycle of phis finds
   Facts f{~all, all};
+  if (node(id).op == Op::variable) facts_[id] = f;  // what a cycle of phis finds
   if (depth_ > deepest_term) return f;
   ++depth_;
   Node const n = node(id);
@@ -233,7 +264,7 @@ Facts Warp::facts(Id id) {
         f.most = a().most;
       break;
     case Op::ite: {
-      Facts const x = b(), y = facts(n.c);
+      Facts const x = chosen_facts(n.a, true, n.b), y = chosen_facts(n.a, false, n.c);
       f = {x.zeros & y.zeros, std::max(x.most, y.most), std::min(x.least, y.least)};
       break;
     }
@@ -250,7 +281,22 @@ Facts Warp::facts(Id id) {
   --depth_;
   f.zeros |= ~all | ~low_bits(bit_length(f.most));
   f.most = std::min(f.most, ~f.zeros);
+  if (hypotheses_ != 0) facts_found_.push_back(id);
   return facts_[id] = f;
+}
+
+/// Facts about a value that is chosen where a condition has this truth: if that says that it is not its most, it is less.
+Facts Warp::chosen_facts(Id condition, bool truth, Id value) {
+  Facts f = facts(value);
+  Node c = node(condition);
+  if (c.op == Op::negation) c = node(c.a), truth = !truth;
+  if (truth || c.op != Op::eq) return f;
+  auto const& [word, number] = node(c.a).op == Op::constant ? std::pair{c.b, c.a} : std::pair{c.a, c.b};
+  std::uint64_t const limit = node(number).value;
+  if (word != value || node(number).op != Op::constant || limit == 0) return f;
+  if (hypotheses_ != 0) limits_.insert(limit - 1);
+  if (f.most == limit) --f.most;
+  return f;
 }
 
 // --------------------------------------------------------------------------------------- words
@@ -728,6 +774,9 @@ Lanes Warp::divided(Id id, unsigned bits) {
   return missing_value(a, "a sum is divided, and a part of it is not known");
 }
 
+/// True if a value is known to be so small that its most says more than what it is a sum of.
+bool Warp::has_few_bits(Id id) { return facts(id).most >> 16 == 0; }
+
 Lanes Warp::chosen(Id id, unsigned bits) {
   Node const n = node(id);
   LaneTruths const t = truth(n.a);
@@ -756,6 +805,9 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   if (t.atom == 0) return varying(t.why);
   if (!a.split()) return a;
   if (!b.split()) return b;
+  // A number of few bits that all lanes share, like that of a stage, is one of its own.
+  if (t.rest() == ~0U && a.uniform() && b.uniform() && !(a.pure() && b.pure()) && has_few_bits(id))
+    return atom(id, bits);
   // Values that differ by one number in all lanes: the smaller one, and that number where the condition chooses the other.
   if (Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform()) {
     bool const negative = apart.terms.empty() && apart.lane[0] >> (bits - 1) != 0;
@@ -956,6 +1008,10 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
   if (found.state == 0)
     return k.split() && iterated(id, 0) ? missing_value(k, "a value that changes in a loop") : varying(id);
   Lanes const& init = value(phi.init, bits);
+  // A number of few bits, like that of a stage: the same in all lanes, as its first value is.
+  unsigned const zeros = std::min(zeros_of(init, bits), trailing_zeros(found.added));
+  bool const known = !init.pure() || init.lane[0] == 0;
+  if (init.uniform() && known && has_few_bits(id) && trailing_zeros(id) >= zeros) return atom(id, bits);
   return sum(init, atom(found.added, bits), 1, bits);
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -205,9 +206,12 @@ class Warp {
   Lanes bitwise_of_sums(Node const& n, Lanes const& a, Lanes const& b, unsigned bits);
   /// Facts about a variable, at least `f`.
   Facts leaf_facts(Node const& n, Facts f);
+  std::uint64_t most_of_phi(Node const& n, Phi const& p);
+  Facts chosen_facts(Id condition, bool truth, Id value);
   Lanes masked(Id id, Lanes const& a, std::uint64_t mask, unsigned bits, unsigned exact);
   Lanes divided(Id id, unsigned bits);
   Lanes chosen(Id id, unsigned bits);
+  [[nodiscard]] bool has_few_bits(Id id);
   Lanes extended(Id id, unsigned bits);
   Lanes as_atom(Id id, std::initializer_list<Lanes const*> operands, unsigned bits);
   Lanes missing_bits(Lanes const& a, unsigned bits, std::string reason);
@@ -242,6 +246,9 @@ class Warp {
   std::vector<std::unordered_map<std::uint64_t, Kept<Lanes>>> forgotten_{};
   std::unordered_map<std::uint64_t, Kept<LaneTruths>> truths_{};
   std::unordered_map<Id, Facts> facts_{};
+  std::vector<Id> facts_found_{};  ///< under a hypothesis about a register at a loop's header, in their order
+  std::set<std::uint64_t> limits_{};  ///< what conditions leave at most of what they compare with a constant
+  unsigned hypotheses_ = 0, tries_ = 0;
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
   std::vector<std::uint16_t> places_{};  ///< by atom, and 1 more; 0: nothing asked about it

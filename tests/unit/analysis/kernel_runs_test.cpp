@@ -230,10 +230,11 @@ TEST(KernelRuns, DynamicArraysBeginAtOneAddress) {
 TEST(KernelRuns, AShuffleGivesTheValueOfItsLane) {
   // Eight rows; each lane's own number would be 32 of them.
   std::string const store = "shl.b32 %r5, %r6, 7; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;";
-  KernelAccess const a = one("and.b32 %r7, %r1, 7;\n" + std::string(two_exits) +
-                             "shfl.sync.idx.b32 %r6, %r1, %r7, 31, -1;" + store);
+  KernelAccess const a =
+      one("and.b32 %r7, %r1, 7;\n" + by_runs_alone() + "shfl.sync.idx.b32 %r6, %r1, %r7, 31, -1;" + store);
   EXPECT_EQ(a.verdict, KernelVerdict::refuted) << a.reason;
-  EXPECT_EQ(a.seen, 8U);
+  EXPECT_EQ(a.wavefronts, 8U);
+  EXPECT_TRUE(a.reached);
   // From lanes that have ended no value comes.
   KernelAccess const b =
       one("and.b32 %r7, %r1, 31; setp.ge.u32 %p1, %r7, 16; @%p1 ret; add.u32 %r7, %r7, 16;\n" +

@@ -825,6 +825,124 @@ TEST(Kernel, AShuffleWhoseSourceIsNotKnownToExecuteItIsAssumedToReadIt) {
   EXPECT_EQ(loop.assumed, named);
 }
 
+TEST(Kernel, AShuffleBehindAnExitOfALoopReadsLanesThatLeaveByIt) {
+  auto const behind_exit = [](std::string const& leaves) {
+    return report_of(
+        "ld.param.u64 %rd1, [g]; mov.u32 %r20, 0;\n"
+        "L: add.u32 %r20, %r20, 1; ld.global.u32 %r9, [%rd1];\n" +
+        leaves +
+        " setp.gt.u32 %p8, %r20, 3; @%p8 bra out; bra L;\n"
+        "A: shfl.sync.idx.b32 %r4, %r1, 3, 31, -1; shl.b32 %r5, %r4, 2; add.s32 %r5, %r5, %r2; "
+        "ld.shared.u32 %r6, [%r5];\nout: ");
+  };
+  KernelReport const together = behind_exit("setp.eq.u32 %p7, %r9, %r20; @%p7 bra A;");
+  EXPECT_EQ(together.accesses.at(0).verdict, KernelVerdict::proved) << together.accesses.at(0).reason;
+  EXPECT_EQ(together.accesses.at(0).wavefronts, 1U);
+  EXPECT_TRUE(together.assumed.empty());
+  KernelReport const apart = behind_exit("setp.le.u32 %p7, %r1, %r20; @%p7 bra A;");
+  EXPECT_NE(apart.accesses.at(0).verdict, KernelVerdict::proved) << "lane 0 leaves first";
+  KernelReport const ends =
+      behind_exit("setp.ge.u32 %p6, %r1, 20; @%p6 ret; setp.eq.u32 %p7, %r9, %r20; @%p7 bra A;");
+  EXPECT_NE(ends.accesses.at(0).verdict, KernelVerdict::proved) << "lanes end in the loop";
+}
+
+TEST(Kernel, AValueThatComesByTwoWaysDoesNotDependOnWhich) {
+  // Each lane takes one of two ways to J with n, or all come there with 0.
+  std::string const store = " shl.b32 %r5, %r6, 2; add.s32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;";
+  auto const by = [&](std::string const& first, std::string const& second) {
+    return one(
+        "ld.param.u64 %rd1, [g]; ld.global.u32 %r9, [%rd1]; mov.u32 %r6, 0; setp.gt.u32 %p1, %r3, 50;\n"
+        "@%p1 bra J; mov.u32 %r6, " +
+        first +
+        "; setp.lt.u32 %p2, %r1, %r9; @%p2 bra J;\n"
+        "bar.sync 0; mov.u32 %r6, " +
+        second + ";\nJ:" + store);
+  };
+  KernelAccess const same = by("%r3", "%r3");
+  EXPECT_EQ(same.verdict, KernelVerdict::proved) << same.reason;
+  EXPECT_EQ(same.wavefronts, 1U);
+  EXPECT_NE(by("%r3", "0").verdict, KernelVerdict::proved);
+  EXPECT_NE(by("0", "%r3").verdict, KernelVerdict::proved);
+}
+
+/// A row of words at a stage of 1056 bytes, by a sum that is divided: it does not wrap if the stage in %r9 is small.
+KernelAccess at_stage(std::string const& stage) {
+  return one(stage +
+             " mul.lo.u32 %r5, %r1, 3; mad.lo.u32 %r5, %r9, 792, %r5; div.u32 %r5, %r5, 3;\n"
+             "shl.b32 %r5, %r5, 2; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;");
+}
+
+TEST(Kernel, AProductWhoseHighBitsAreAQuotientIsOne) {
+  std::string const by_3 = "mul.hi.u32 %r6, %r3, 0xaaaaaaab; shr.u32 %r6, %r6, 1; ",
+                    by_7 =
+                        "mul.hi.u32 %r6, %r3, 0x24924925; sub.u32 %r7, %r3, %r6; shr.u32 %r7, %r7, 1; "
+                        "add.u32 %r7, %r7, %r6; shr.u32 %r6, %r7, 2; ";
+  for (std::string const& stage : std::vector<std::string>{
+           std::string("mul.wide.u32 %rd1, %r3, 0xaaaaaaab; shr.u64 %rd1, %rd1, 33; cvt.u32.u64 %r6, %rd1; "
+                       "mul.lo.u32 %r6, "
+                       "%r6, 3; "
+                       "sub.u32 %r9, %r3, %r6;"),
+           by_3 + "mul.lo.u32 %r6, %r6, 3; sub.u32 %r9, %r3, %r6;", by_3 + "mad.lo.s32 %r9, %r6, -3, %r3;",
+           by_7 + "mul.lo.u32 %r6, %r6, 7; sub.u32 %r9, %r3, %r6;"}) {
+    KernelAccess const a = at_stage(stage);
+    EXPECT_EQ(a.verdict, KernelVerdict::proved) << stage << a.reason;
+    EXPECT_EQ(a.wavefronts, 1U) << stage;
+  }
+  // Other multiples are no remainder, nor are those of another number, and other factors are no divisor.
+  for (std::string const& stage : std::vector<std::string>{
+           "add.u32 %r8, %r3, 1; mul.hi.u32 %r6, %r8, 0xaaaaaaab; shr.u32 %r6, %r6, 1; mad.lo.s32 %r9, %r6, "
+           "-3, "
+           "%r3;",
+           "mul.wide.u32 %rd1, %r3, 0xaaaaaaab; shr.u64 %rd1, %rd1, 16; cvt.u32.u64 %r6, %rd1; shr.u32 %r6, "
+           "%r6, 17; mad.lo.s32 %r9, %r6, -3, %r3;",
+           by_3 + "mul.lo.u32 %r6, %r6, 2; sub.u32 %r9, %r3, %r6;", by_3 + "mad.lo.s32 %r9, %r6, 3, %r3;",
+           by_7 + "mul.lo.u32 %r6, %r6, 6; sub.u32 %r9, %r3, %r6;",
+           std::string(
+               "mul.hi.u32 %r6, %r3, 0xaaaaaaaa; shr.u32 %r6, %r6, 1; mul.lo.u32 %r6, %r6, 3; sub.u32 "
+               "%r9, %r3, %r6;")})
+    EXPECT_EQ(at_stage(stage).verdict, KernelVerdict::unknown) << stage;
+}
+
+TEST(Kernel, AStageThatLoopsPassOnIsSmall) {
+  // The stage after n iterations is that of the next tile, for as many tiles as data says.
+  auto const staged = [](std::string const& next, std::string const& first = "mov.u32 %r9, 0;") {
+    return at_stage("ld.param.u64 %rd1, [g]; " + first +
+                    "\n"
+                    "T: mov.u32 %r20, 0;\n"
+                    "K: " +
+                    next +
+                    " add.u32 %r20, %r20, 1; setp.lt.u32 %p1, %r20, %r3; @%p1 bra K;\n"
+                    "ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p2, %r8, 0; @%p2 bra T;\n");
+  };
+  KernelAccess const wraps =
+      staged("add.u32 %r10, %r9, 1; setp.eq.u32 %p3, %r10, 7; selp.b32 %r9, 0, %r10, %p3;");
+  EXPECT_EQ(wraps.verdict, KernelVerdict::proved) << wraps.reason;
+  EXPECT_EQ(wraps.wavefronts, 1U);
+  EXPECT_TRUE(wraps.in_bounds.value_or(false)) << "7 rows of 1056 bytes lie in 8192: " << wraps.bounds_reason;
+  KernelAccess const beyond =
+      staged("add.u32 %r10, %r9, 1; setp.eq.u32 %p3, %r10, 9; selp.b32 %r9, 0, %r10, %p3;");
+  EXPECT_FALSE(beyond.in_bounds.value_or(false)) << "9 do not";
+  KernelAccess const steps =
+      staged("add.u32 %r10, %r9, 3; setp.eq.u32 %p3, %r10, 7; selp.b32 %r9, 0, %r10, %p3;");
+  EXPECT_NE(steps.verdict, KernelVerdict::proved) << "9 is none of 7 stages";
+  KernelAccess const other =
+      staged("add.u32 %r10, %r9, 1; setp.eq.u32 %p3, %r20, 7; selp.b32 %r9, 0, %r10, %p3;");
+  EXPECT_NE(other.verdict, KernelVerdict::proved) << "what is compared is another number";
+  // Lanes 0 to 7 have banks of lanes 16 to 23 where each eight have a stage of their own.
+  KernelAccess const apart =
+      staged("add.u32 %r10, %r9, 4; and.b32 %r9, %r10, 7;", "shr.u32 %r9, %r1, 3; and.b32 %r9, %r9, 3;");
+  EXPECT_EQ(apart.wavefronts, 2U) << apart.reason;
+  KernelAccess const chosen = at_stage(
+      "shr.u32 %r9, %r1, 3; and.b32 %r9, %r9, 3; and.b32 %r8, %r3, 3; add.u32 %r9, %r9, %r8;\n"
+      "setp.gt.u32 %p1, %r3, 100; selp.b32 %r9, %r9, %r8, %p1;");
+  EXPECT_EQ(chosen.wavefronts, 2U) << chosen.reason;
+  KernelAccess const grows =
+      staged("add.u32 %r10, %r9, 1; setp.eq.u32 %p3, %r10, 7; selp.b32 %r9, 1, %r10, %p3;");
+  EXPECT_EQ(grows.verdict, KernelVerdict::proved) << grows.reason;
+  KernelAccess const endless = staged("add.u32 %r9, %r9, 1;");
+  EXPECT_NE(endless.verdict, KernelVerdict::proved);
+}
+
 /// A loop of n iterations, whose counter is %r20.
 std::string looped(std::string const& first, std::string const& body) {
   return first + " mov.u32 %r20, 0;\nL: " + body +

@@ -109,6 +109,31 @@ struct Case {
   }
 };
 
+TEST(Execution, DivisorsOfProducts) {
+  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 33), 3U);
+  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 34), 6U);
+  EXPECT_EQ(ptx::divisor_of(0xcccccccd, 34), 5U);
+  EXPECT_EQ(ptx::divisor_of(0x124924925, 35), 7U) << "33 bits: what is added is 2^32 x";
+  EXPECT_EQ(ptx::divisor_of(0x24924925, 32), 0U) << "wrong for 0xffffffff / 7";
+  EXPECT_EQ(ptx::divisor_of(0x55555555, 32), 0U) << "0 for 3";
+  EXPECT_EQ(ptx::divisor_of(1U << 31, 33), 0U);
+  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 31), 0U);
+  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 63), 0U);
+  // If it names one, words at the edges are divided by it; and it names each that compilers would use.
+  for (std::uint64_t d = 3; d < 5000; ++d) {
+    if (std::has_single_bit(d)) continue;
+    unsigned const shift = 32 + static_cast<unsigned>(std::bit_width(d - 1));
+    std::uint64_t const factor = ((std::uint64_t{1} << shift) + d - 1) / d;
+    ASSERT_EQ(ptx::divisor_of(factor, shift), d);
+    for (std::uint64_t const near : {factor - 2, factor - 1, factor + 1, factor + 2, factor + d})
+      if (std::uint64_t const other = ptx::divisor_of(near, shift); other != 0)
+        for (std::uint64_t const x : {other - 1, other, 0xffffffff / other * other - 1,
+                                      0xffffffff / other * other, std::uint64_t{0xffffffff}})
+          if (x <= 0xffffffff && near <= ~std::uint64_t{0} / x)
+            ASSERT_EQ(x * near >> shift, x / other) << near << " " << shift;
+  }
+}
+
 TEST(Execution, ConstantsAreConvertedWhereTheFormatHoldsThem) {
   EXPECT_EQ(exact_conversion("cvt.rn.f16.s32", 0), 0U);
   EXPECT_EQ(exact_conversion("cvt.rn.f16.s32", 0xffffffff), 0xbc00U);  // -1
