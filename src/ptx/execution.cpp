@@ -188,6 +188,10 @@ class Executor {
     return resized(Term{&terms_, binary(Op::bv_udiv, 32, p->x, constant(32, divisor))}, w).id;
   }
 
+  Id shifted_right(unsigned w, Id x, Id by) {
+    return quotient(w, x, by).value_or(binary(Op::bv_lshr, w, x, by));
+  }
+
   /// x % d, for x - d * (x / d), or x + (x / d) * -d if `added`.
   std::optional<Id> remainder(unsigned w, Id x, Id product, bool added) {
     Node const p = node(product);
@@ -675,10 +679,8 @@ class Executor {
         if (std::optional<Id> const whole = cleared_address(x, y)) return *whole;
         return binary(Op::bv_shl, w, x, y);
       }
-      case Action::lshr: {
-        Id const x = a(), y = b();
-        return quotient(w, x, y).value_or(binary(Op::bv_lshr, w, x, y));
-      }
+      case Action::lshr:
+        return shifted_right(w, a(), b());
       case Action::udiv:
         return binary(Op::bv_udiv, w, a(), b());
       case Action::urem:
