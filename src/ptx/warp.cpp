@@ -808,17 +808,31 @@ Lanes Warp::chosen(Id id, unsigned bits) {
   // A number of few bits that all lanes share, like that of a stage, is one of its own.
   if (t.rest() == ~0U && a.uniform() && b.uniform() && !(a.pure() && b.pure()) && has_few_bits(id))
     return atom(id, bits);
-  // Values that differ by one number in all lanes: the smaller one, and that number where the condition chooses the other.
-  if (Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform()) {
-    bool const negative = apart.terms.empty() && apart.lane[0] >> (bits - 1) != 0;
-    Id const zero = execution_.terms.constant(bits, 0).id,
-             more = node_of(negative ? scaled(apart, ~std::uint64_t{0}, bits) : apart, bits);
-    Node m = n;
-    m.width = static_cast<std::uint8_t>(bits);
-    m.a = t.atom, m.b = negative ? zero : more, m.c = negative ? more : zero;
-    return sum(negative ? a : b, atom(execution_.terms.add(m), bits), 1, bits);
-  }
+  if (Lanes const apart = sum(a, b, ~std::uint64_t{0}, bits); t.rest() == ~0U && apart.uniform())
+    return chosen_by_all(n, t.atom, a, b, apart, bits);
   return stuck({Request::Kind::truth, t.atom, 0, "a condition chooses between two values"});
+}
+
+/// Two values that differ by one number in all lanes, `apart`, and a condition that all lanes share: the smaller one, and that number where the
+/// condition chooses the other; or the lanes' own part, and what they share of either, if those are numbers of few bits and `apart` is not.
+Lanes Warp::chosen_by_all(Node m, Id condition, Lanes const& a, Lanes const& b, Lanes const& apart,
+                          unsigned bits) {
+  m.width = static_cast<std::uint8_t>(bits), m.a = condition;
+  auto const least = [](Lanes const& v) { return *std::min_element(v.lane.begin(), v.lane.end()); };
+  Lanes own = a, of_a = a, of_b = b;
+  own.terms.clear(), of_a.lane.fill(least(a)), of_b.lane.fill(least(b));
+  for (std::uint64_t& x : own.lane) x -= least(a);
+  bool const negative = apart.terms.empty() && apart.lane[0] >> (bits - 1) != 0;
+  Id const zero = execution_.terms.constant(bits, 0).id,
+           more = node_of(negative ? scaled(apart, ~std::uint64_t{0}, bits) : apart, bits);
+  bool const wraps = least(a) - least(b) != a.lane[0] - b.lane[0];
+  if (facts(more).most >> 24 != 0 && !wraps) {
+    m.b = node_of(of_a, bits), m.c = node_of(of_b, bits);
+    Id const either = execution_.terms.add(m);
+    if (facts(either).most >> 24 == 0) return sum(own, atom(either, bits), 1, bits);
+  }
+  m.b = negative ? zero : more, m.c = negative ? more : zero;
+  return sum(negative ? a : b, atom(execution_.terms.add(m), bits), 1, bits);
 }
 
 Lanes Warp::extended(Id id, unsigned bits) {

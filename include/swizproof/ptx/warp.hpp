@@ -212,6 +212,8 @@ class Warp {
   Lanes divided(Id id, unsigned bits);
   Lanes chosen(Id id, unsigned bits);
   [[nodiscard]] bool has_few_bits(Id id);
+  Lanes chosen_by_all(Node m, Id condition, Lanes const& a, Lanes const& b, Lanes const& apart,
+                      unsigned bits);
   Lanes extended(Id id, unsigned bits);
   Lanes as_atom(Id id, std::initializer_list<Lanes const*> operands, unsigned bits);
   Lanes missing_bits(Lanes const& a, unsigned bits, std::string reason);

@@ -903,6 +903,22 @@ TEST(Kernel, AProductWhoseHighBitsAreAQuotientIsOne) {
     EXPECT_EQ(at_stage(stage).verdict, KernelVerdict::unknown) << stage;
 }
 
+TEST(Kernel, OneOfTwoStagesIsAsSmallAsEither) {
+  // A row at a stage of 1056 bytes, or one that begins `later`.
+  auto const by = [](std::string const& stage, std::string const& later) {
+    return one("rem.u32 %r9, %r3, 7; shl.b32 %r5, %r1, 2; add.u32 %r6, %r5, " + later + "; mad.lo.u32 %r5, " +
+               stage +
+               ", 1056, %r5; setp.gt.u32 %p1, %r3, 100;\n"
+               "selp.b32 %r5, %r5, %r6, %p1; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;");
+  };
+  KernelAccess const a = by("%r9", "6336");
+  EXPECT_EQ(a.verdict, KernelVerdict::proved) << a.reason;
+  EXPECT_EQ(a.wavefronts, 1U);
+  EXPECT_EQ(a.in_bounds, true) << a.bounds_reason;
+  EXPECT_NE(by("%r9", "8000").in_bounds, true);
+  EXPECT_NE(by("%r3", "6336").in_bounds, true);
+}
+
 TEST(Kernel, AStageThatLoopsPassOnIsSmall) {
   // The stage after n iterations is that of the next tile, for as many tiles as data says.
   auto const staged = [](std::string const& next, std::string const& first = "mov.u32 %r9, 0;") {
