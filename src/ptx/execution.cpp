@@ -165,7 +165,8 @@ class Executor {
     if (n.op != Op::bv_mul || n.width != 64) return std::nullopt;
     auto const& [number, factor] = is_constant(n.a) ? std::pair{n.b, n.a} : std::pair{n.a, n.b};
     Node const x = node(number);
-    if (!is_constant(factor) || x.op != Op::zero_extend || width(x.a) > 32) return std::nullopt;
+    bool const fits = is_constant(factor) && node(factor).value >> 32 == 0;  // the product in 64 bits
+    if (!fits || x.op != Op::zero_extend || width(x.a) > 32) return std::nullopt;
     return ShiftedProduct{resized(Term{&terms_, x.a}, 32).id, node(factor).value, shift};
   }
 
@@ -1280,7 +1281,7 @@ std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow)
 std::uint64_t divisor_of(std::uint64_t factor, std::uint64_t shift) {
   if (shift < 32 || shift > 62 || factor < 3 || factor >> 33 != 0 || std::has_single_bit(factor)) return 0;
   std::uint64_t const power = std::uint64_t{1} << shift, d = (power + factor - 1) / factor;
-  return d >= 2 && factor * d - power <= power >> 32 ? d : 0;
+  return d >= 2 && d >> 32 == 0 && factor * d - power <= power >> 32 ? d : 0;
 }
 
 std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {

@@ -1051,7 +1051,10 @@ Warp::Id Warp::fresh_atom(unsigned bits, unsigned zeros, Id part_of) {
 /// Drops what was computed under a hypothesis that failed.
 void Warp::forget() {
   forgotten_.push_back(std::exchange(memo_, {}));
-  truths_.clear(), leaves_.clear(), backs_.clear(), machines_.clear();
+  truths_.clear(), machines_.clear();
+  // A loop that failed fails with less that is assumed, too.
+  std::erase_if(leaves_, [](auto const& one) { return one.second != Leaves::apart; });
+  std::erase_if(backs_, [](auto const& one) { return one.second; });
   std::erase_if(inductions_, [](auto const& one) { return one.second.state == 3; });
 }
 

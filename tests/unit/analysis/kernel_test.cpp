@@ -865,6 +865,26 @@ TEST(Kernel, AValueThatComesByTwoWaysDoesNotDependOnWhich) {
   EXPECT_NE(by("0", "%r3").verdict, KernelVerdict::proved);
 }
 
+// Loops within loops, each left behind shuffles of registers that the others change. What fails for one of them is not tried again for each
+// of the others: five loops took 3 GB and twice as many no end.
+TEST(Kernel, LoopsWhoseShufflesDependOnEachOtherEnd) {
+  constexpr unsigned loops = 12, registers = 4;
+  auto const name = [](unsigned r) { return "%r" + std::to_string(10 + r % registers); };
+  std::string body = "mov.u32 %r10, %r1; mov.u32 %r11, 1; mov.u32 %r12, 2; mov.u32 %r13, 3;\n";
+  for (unsigned l = 0; l < loops; ++l) {
+    body += "L" + std::to_string(l) + ":\n";
+    for (unsigned r = 0; r < registers; ++r)
+      body += "shfl.sync.down.b32 " + name(r) + ", " + name(r + 1) + ", 1, 31, -1; setp.eq.u32 %p1, " +
+              name(r) + ", " + name(r + 2) + "; @%p1 bra X" + std::to_string(l) + ";\n";
+  }
+  for (unsigned l = loops; l-- > 0;)
+    body += "setp.lt.u32 %p2, " + name(l) + ", %r3; @%p2 bra L" + std::to_string(l) + ";\nX" +
+            std::to_string(l) + ":\n";
+  KernelAccess const a = one(body + "shl.b32 %r5, %r10, 2; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], %r1;");
+  EXPECT_EQ(a.verdict, KernelVerdict::unknown);
+  EXPECT_EQ(a.wavefronts, 32U);
+}
+
 /// A row of words at a stage of 1056 bytes, by a sum that is divided: it does not wrap if the stage in %r9 is small.
 KernelAccess at_stage(std::string const& stage) {
   return one(stage +
@@ -888,6 +908,11 @@ TEST(Kernel, AProductWhoseHighBitsAreAQuotientIsOne) {
     EXPECT_EQ(a.verdict, KernelVerdict::proved) << stage << a.reason;
     EXPECT_EQ(a.wavefronts, 1U) << stage;
   }
+  // A product of 65 bits wraps, though its factor of 33 bits is that of 7; so the quotient of a large n is none.
+  EXPECT_EQ(at_stage("cvt.u64.u32 %rd1, %r3; mul.lo.u64 %rd1, %rd1, 0x124924925; shr.u64 %rd1, %rd1, 35; "
+                     "cvt.u32.u64 %r6, %rd1; mad.lo.s32 %r9, %r6, -7, %r3;")
+                .verdict,
+            KernelVerdict::unknown);
   // Other multiples are no remainder, nor are those of another number, and other factors are no divisor.
   for (std::string const& stage : std::vector<std::string>{
            "add.u32 %r8, %r3, 1; mul.hi.u32 %r6, %r8, 0xaaaaaaab; shr.u32 %r6, %r6, 1; mad.lo.s32 %r9, %r6, "

@@ -119,6 +119,7 @@ TEST(Execution, DivisorsOfProducts) {
   EXPECT_EQ(ptx::divisor_of(1U << 31, 33), 0U);
   EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 31), 0U);
   EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 63), 0U);
+  EXPECT_EQ(ptx::divisor_of(3, 62), 0U) << "a divisor of more than 32 bits: each quotient is 0";
   // If it names one, words at the edges are divided by it; and it names each that compilers would use.
   for (std::uint64_t d = 3; d < 5000; ++d) {
     if (std::has_single_bit(d)) continue;
