@@ -232,7 +232,7 @@ void Runs::open_writes(std::uint32_t block, std::uint32_t lanes) {
 }
 
 /// The lanes that run next, all at one block: that which comes first. Lanes that came back to the header of a loop wait until all
-/// lanes in it did; then those go on that came back together. The others are in no iteration that is known to be theirs.
+/// lanes in it did; then those go on that came back together. Those that came by another way need not meet them.
 std::uint32_t Runs::first_lanes(std::array<std::int32_t, 32> const& at, Returns const& returned) const {
   auto const waits = [&](std::int32_t header) {
     for (unsigned l = 0; l < 32; ++l)
