@@ -52,6 +52,7 @@ using HardwareAccess = WarpAccess<std::uint32_t>;
 constexpr char const* no_known_array = "the address is not that of one known array";
 constexpr std::size_t most_values = std::size_t{1} << 21;  ///< that the warps of one kernel keep
 constexpr std::size_t most_cases = 2048;                   ///< of one access in one warp
+constexpr unsigned last_round = 2;                         ///< in which accesses are decided
 constexpr std::size_t most_lanes = std::size_t{1} << 18;   ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
@@ -218,14 +219,15 @@ class Decision {
     std::map<std::size_t, Decided> all;
     std::vector<std::size_t> waiting(program_.accesses.size());
     std::iota(waiting.begin(), waiting.end(), std::size_t{0});
-    for (unsigned const round : {0, 1, 2}) {
+    for (unsigned const round : {0U, 1U, last_round}) {
       std::vector<std::size_t> late;
       for (std::size_t const i : waiting) {
-        forms_ = {}, over_ = false, waits_ = round < 2;
+        forms_ = {}, over_ = false, round_ = round;
         std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
-        limit_ = round == 2 ? options_.steps : spent() + std::min(left / shares, round == 0 ? first : left);
+        limit_ = round == last_round ? options_.steps
+                                     : spent() + std::min(left / shares, round == 0 ? first : left);
         std::optional<KernelAccess> access = decide(i, refused);
-        if (access && over_ && waits_)
+        if (access && over_ && waits())
           late.push_back(i);
         else if (access)
           all[i] = {std::move(*access), std::move(forms_)};
@@ -366,18 +368,23 @@ class Decision {
     }
     decide_cost(done, m, out, symbol);
     release_values();
-    if (options_.fixes && symbol != ~0U && out.executed && !(over_ && waits_))
+    if (options_.fixes && symbol != ~0U && out.executed && !(over_ && waits()))
       arrays_.add(index, symbol, out);
     return out;
   }
+
+  /// True if an access that comes to its limit is decided again.
+  [[nodiscard]] bool waits() const { return round_ < last_round; }
 
   /// Lets the warps forget values if they have too many: the next access computes those that it needs.
   void release_values() {
     std::size_t kept = 0;
     for (auto const& w : bases_) kept += w->kept();
+    if (every_) kept += every_->kept();
     for (auto const& [n, w] : scratches_) kept += w->kept();
     if (kept < most_values) return;
     for (auto const& w : bases_) w->release();
+    if (every_) every_->release();
     for (auto const& [n, w] : scratches_) w->release();
   }
 
@@ -475,6 +482,7 @@ class Decision {
   void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
              unsigned depth = 0) {
+    if (number_ == Warp::every && cases.found.unknown) return;  // of no use
     over_ = over_ || spent() > limit_;
     if (++cases.tried > most_cases || over_)
       return give_up(warp, access, m, cases,
@@ -765,6 +773,8 @@ class Decision {
   /// the loops around it, and behind the last ones of others. Lanes must surely execute it there, or if a load says so, and no bound
   /// may show that all addresses take as few wavefronts as they must.
   Origin data_in_a_launch(ExecutedAccess const& access, MemoryAccess const& m) {
+    unsigned const asked = number_;
+    if (number_ == Warp::every) number_ = 0;
     auto const [memo, fresh] =
         data_in_a_launch_.try_emplace({access.address, access.guard, access.loop, m.instruction->bytes});
     constexpr std::array<SomeLaunch, 4> launches{
@@ -789,6 +799,7 @@ class Decision {
                            ideal_wavefronts(*options_.arch, *m.instruction))
         memo->second = from;
     }
+    number_ = asked;
     return memo->second;
   }
 
@@ -822,7 +833,7 @@ class Decision {
                std::string reason, Id atom = 0) {
     Found one;
     Origin from = origins_.origin(atom);
-    if (from.leaf == 0 && !(over_ && waits_)) from = data_in_a_launch(access, m);
+    if (from.leaf == 0 && !(over_ && waits())) from = data_in_a_launch(access, m);
     if (from.leaf != 0)
       depends(one, from);
     else
@@ -1016,6 +1027,12 @@ class Decision {
     return false;
   }
 
+  /// The warp that is being decided, with no assumptions.
+  Warp& base() {
+    if (number_ != Warp::every) return *bases_[number_];
+    if (!every_) every_ = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
+    return *every_;
+  }
   Warp& scratch() {
     auto& s = scratches_[number_];
     if (!s) s = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
@@ -1257,8 +1274,64 @@ class Decision {
   std::uint64_t spent() const {
     std::uint64_t all = extra_steps_;
     for (auto const& w : bases_) all += w->steps();
+    if (every_) all += every_->steps();
     for (auto const& [n, w] : scratches_) all += w->steps();
     return all;
+  }
+
+  /// A bound that holds in each warp of a block, all of which are aligned and within the array, or depend on data.
+  struct Together {
+    unsigned wavefronts = 0;
+    bool data = false;
+    std::vector<unsigned> residues{};
+    LaneLayout layout{};
+  };
+  /// Decides an access for a warp of any number; nothing if that does not settle it. One that takes half of the steps of the first round
+  /// waits; later it may take an eighth.
+  std::optional<Together> decide_together(ExecutedAccess const& access, MemoryAccess const& m,
+                                          std::uint32_t symbol) {
+    constexpr unsigned least_warps = 3;
+    if (warps_ < least_warps || !waits() || options_.lanes || !Warp::lanes_of(launch_)) return std::nullopt;
+    number_ = Warp::every;
+    std::uint64_t const limit = limit_, now = spent();
+    limit_ = now + (limit_ - std::min(limit_, now)) / (round_ == 0 ? 2 : 8);
+    Cases cases;
+    solve(base(), access, m, {}, cases, symbol);
+    std::optional<Together> out;
+    bool const within = cases.aligned && open_.empty() && (cases.in_bounds || extent_of(symbol).bytes == 0);
+    if (!cases.found.unknown && !over_ && (within || cases.found.data))
+      out = {cases.found.wavefronts, cases.found.data, residues_.table(), layout_};
+    limit_ = limit, over_ = over_ && round_ == 0;
+    faults_ = {}, residues_ = {}, layout_ = {};
+    open_.clear();
+    return out;
+  }
+
+  /// Decides an access warp by warp, until the answer is that of all; true if one of them executes it.
+  bool decide_warps(ExecutedAccess const& access, MemoryAccess const& m, std::uint32_t symbol, Cases& all) {
+    std::optional<Together> const together = decide_together(access, m, symbol);
+    bool any = false;
+    for (number_ = 0; number_ < warps_; ++number_) {
+      Cases cases;
+      solve(base(), access, m, {}, cases, symbol);
+      any = any || cases.found.active != 0;
+      if (cases.found.active != 0) {
+        all.aligned = all.aligned && cases.aligned;
+        all.misaligned = all.misaligned || cases.misaligned;
+        if (all.in_bounds) all.in_bounds = cases.in_bounds;
+      }
+      merge(all.found, std::move(cases.found));
+      // No bound is higher, and no other warp makes it known.
+      if (all.found.unknown && all.found.wavefronts >= most_of(m, ~0U) && residues_.table().size() <= 1)
+        break;
+      bool const settled = all.found.data || all.found.reached || all.found.wavefronts <= allowed_;
+      if (together && settled && all.found.wavefronts == together->wavefronts &&
+          all.found.data == together->data && residues_.table() == together->residues) {
+        layout_ = together->layout;
+        break;
+      }
+    }
+    return any;
   }
 
   void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out,
@@ -1267,18 +1340,7 @@ class Decision {
     faults_ = {}, allowed_ = out.allowed;
     residues_ = {}, layout_ = {};
     open_.clear(), kept_.clear();
-    bool any = false;
-    for (number_ = 0; number_ < warps_; ++number_) {
-      Cases cases;
-      solve(*bases_[number_], access, m, {}, cases, symbol);
-      any = any || cases.found.active != 0;
-      if (cases.found.active != 0) {
-        all.aligned = all.aligned && cases.aligned;
-        all.misaligned = all.misaligned || cases.misaligned;
-        if (all.in_bounds) all.in_bounds = cases.in_bounds;
-      }
-      merge(all.found, std::move(cases.found));
-    }
+    bool const any = decide_warps(access, m, symbol, all);
     Found& found = all.found;
     out.wavefronts = found.wavefronts;
     out.reached = found.reached;
@@ -1496,6 +1558,7 @@ class Decision {
   Witnesses witnesses_{program_, flow_, execution_, launch_};
   Arrays arrays_{program_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
+  std::unique_ptr<Warp> every_{};  ///< stands for all of them
   Runs runs_{program_,
              flow_,
              execution_,
@@ -1511,7 +1574,7 @@ class Decision {
   std::uint64_t extra_steps_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
   bool over_ = false;                        ///< whether it came to it
-  bool waits_ = false;                       ///< whether an access that came to it is decided again
+  unsigned round_ = 0;                       ///< of the accesses that came to it
   unsigned allowed_ = 0;                     ///< wavefronts, of the access that is being decided
   Residues residues_{};                      ///< of the same
   LaneLayout layout_{};                      ///< of the same

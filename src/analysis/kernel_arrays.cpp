@@ -17,12 +17,17 @@ std::uint64_t saved(std::vector<Fix> const& fixes) {
 
 /// One fix of all, unless those of regions save more; none where nothing is saved.
 std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch) {
-  std::vector<Fix> parts = fixes_of(executions, arch);
-  for (WeightedAccess& a : executions) a.pc = 0;
-  std::vector<Fix> whole = fixes_of(executions, arch);
-  std::vector<Fix>& best = saved(whole) < saved(parts) ? parts : whole;
+  std::vector<Fix> best = fixes_of(executions, arch);
+  std::uint64_t all = 0;
+  for (WeightedAccess& a : executions) {
+    all += a.executed * cost(arch, a.instruction, a.access).wavefronts;
+    a.pc = 0;  // of one region
+  }
+  if (best.size() != 1 || best.front().before != all)  // else one region has all accesses
+    if (std::vector<Fix> whole = fixes_of(executions, arch); saved(whole) >= saved(best))
+      best = std::move(whole);
   std::erase_if(best, [](Fix const& f) { return f.after() == f.before; });
-  return std::move(best);
+  return best;
 }
 
 }  // namespace

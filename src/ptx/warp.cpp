@@ -28,16 +28,38 @@ bool Lanes::uniform() const {
   return split() && std::all_of(lane.begin(), lane.end(), [&](std::uint64_t x) { return x == lane[0]; });
 }
 
+std::optional<std::array<std::uint32_t, 3>> Warp::lanes_of(Launch const& launch) {
+  std::array<std::uint32_t, 3> lanes{1, 1, 1};
+  std::uint32_t left = 32;
+  for (unsigned d = 0; d < 3; ++d) {
+    lanes[d] = std::min(left, launch.block[d]);
+    if (launch.block[d] % lanes[d] != 0 || left % lanes[d] != 0) return std::nullopt;
+    left /= lanes[d];
+  }
+  return left == 1 ? std::optional(lanes) : std::nullopt;
+}
+
 Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch,
            unsigned number)
     : program_(program), flow_(flow), execution_(execution), launch_(launch), number_(number) {
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+  std::uint64_t const first = number == every ? 0 : std::uint64_t{number} * 32;
+  if (number == every) lanes_ = lanes_of(launch).value();
+  for (unsigned d = 0; d < 3; ++d)
+    if (lanes_[d] < launch.block[d] && number == every && execution.warp_numbers[d] == 0) {
+      Leaf part;
+      part.kind = Leaf::Kind::special;
+      part.extra = static_cast<std::uint32_t>(Special::warp_x) + d;
+      execution.warp_numbers[d] = execution.terms.variable(32, 32, {}).id;
+      execution.leaves.push_back(part);
+      execution.phi_of.push_back(-1);
+    }
   for (unsigned lane = 0; lane < 32; ++lane) {
-    std::uint64_t t = std::uint64_t{number} * 32 + lane;
+    std::uint64_t t = first + lane;
     if (t < threads)
       present_ |= 1U << lane;
     else
-      t = std::uint64_t{number} * 32;  // a lane that does not exist holds what lane 0 holds
+      t = first;  // a lane that does not exist holds what lane 0 holds
     tid_[0][lane] = t % launch.block[0];
     tid_[1][lane] = t / launch.block[0] % launch.block[1];
     tid_[2][lane] = t / launch.block[0] / launch.block[1];
@@ -172,6 +194,10 @@ Facts Warp::leaf_facts(Node const& n, Facts f) {
       f.most = s == Special::ctaid_x || s == Special::nctaid_x ? 0x7fffffff : 0xffff;
     else if (s == Special::laneid)
       f.most = 31;
+    else if (s >= Special::warp_x && s <= Special::warp_z) {
+      unsigned const d = l.extra - static_cast<std::uint32_t>(Special::warp_x);
+      f.most = launch_.block[d] / lanes_[d] - 1;
+    }
     if ((s >= Special::ntid_x && s <= Special::ntid_z) || (s >= Special::nctaid_x && s <= Special::nctaid_z))
       f.least = 1;
     if (s == Special::ntid_x && launch_.any_multiple) f.zeros |= 31;
@@ -401,6 +427,8 @@ Lanes Warp::atom(Id id, unsigned bits) {
     if (a.bits < width(id) && a.bits < bits && facts(id).most >> a.bits != 0) {
       auto const [at, fresh] = rests_.try_emplace(memo_key(id, a.bits), 0);
       if (fresh) at->second = fresh_atom(n.width, a.bits, id);
+      if (std::uint64_t const most = facts(id).most >> a.bits << a.bits; fresh)
+        facts_[at->second].most = std::min(facts_[at->second].most, most);
       return sum(v, atom(at->second, bits), 1, bits);
     }
     return v;
@@ -863,9 +891,11 @@ Lanes Warp::leaf(Id id, unsigned bits) {
       bool const launch_known =
           s == Special::ntid_y || s == Special::ntid_z || (s == Special::ntid_x && !launch_.any_multiple);
       if (s >= Special::ntid_x && s <= Special::nctaid_z && !launch_known) return atom(id, bits);
+      if (s >= Special::warp_x && s <= Special::warp_z) return atom(id, bits);
       Lanes v;
       for (unsigned lane = 0; lane < 32; ++lane) v.lane[lane] = special(s, lane) & low_bits(bits);
-      return v;
+      Id const part = number_ == every && s <= Special::tid_z ? execution_.warp_numbers[l.extra] : 0;
+      return part == 0 ? v : sum(v, atom(part, bits), lanes_[l.extra], bits);
     }
     case Leaf::Kind::param: {
       Variable const& p = program_.symbols[l.extra];

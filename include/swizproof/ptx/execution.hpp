@@ -86,6 +86,8 @@ struct Execution {
   /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
   bool assumes_sources = false;
   std::uint64_t induction_steps = 0;  ///< of all warps so far
+  /// Nodes of Special::warp_x, .. of the dimensions of which a warp has a part, if a Warp stands for all; else 0.
+  std::array<std::uint32_t, 3> warp_numbers{};
 };
 
 /// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only

@@ -68,6 +68,9 @@ enum class Special : std::uint8_t {
   mask_le,
   mask_gt,
   mask_ge,
+  warp_x,  ///< what a whole warp adds to tid.x, by what its lanes have of it: of no register, see Warp::every
+  warp_y,
+  warp_z,
   uniform
 };
 

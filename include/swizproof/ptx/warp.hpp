@@ -87,6 +87,14 @@ struct Assumption {
 /// One warp of a block. Not shared between threads.
 class Warp {
  public:
+  /// The number of one that stands for all warps of a block: what holds in it holds in each. tid.x is then a number of the lane plus
+  /// 32 times a number of the warp that is not known, in a block of 256 threads. Only of a block for which lanes_of() has an answer.
+  static constexpr unsigned every = ~0U;
+  /// Threads of each dimension that the lanes of a warp have, where all warps have the same ones: of 16 x 16 threads 16, 2 and 1; nothing
+  /// where a row of threads ends within a warp in one and not in another, or the last warp is not whole. Checked by
+  /// PtxWarp.OneStandsForAll.
+  [[nodiscard]] static std::optional<std::array<std::uint32_t, 3>> lanes_of(Launch const& launch);
+
   Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number);
 
   /// Value of a node modulo 2^bits (at most its width).
@@ -243,6 +251,7 @@ class Warp {
   unsigned number_;
   std::uint32_t present_ = 0;
   std::array<std::array<std::uint64_t, 32>, 3> tid_{};
+  std::array<std::uint32_t, 3> lanes_{1, 1, 1};  ///< of `every`: see lanes_of()
   std::unordered_map<std::uint64_t, Kept<Lanes>> memo_{};
   /// Values of hypotheses that failed, to which what is being computed may refer.
   std::vector<std::unordered_map<std::uint64_t, Kept<Lanes>>> forgotten_{};

@@ -10,7 +10,7 @@
 namespace swizproof::ptx {
 namespace {
 
-/// An expression over tid.x and two parameters, and its value by plain arithmetic.
+/// An expression over the thread's number and the addresses of two variables, and its value by plain arithmetic.
 struct Case {
   Program program{};
   Flow flow{};
@@ -30,10 +30,12 @@ struct Case {
     return id;
   }
 
-  explicit Case(std::uint64_t seed) : random(seed) {
+  explicit Case(std::uint64_t seed, std::array<std::uint32_t, 3> block = {64, 1, 1}) : random(seed) {
+    launch.block = block;
     for (std::uint32_t const align : {1U, 64U})
       program.symbols.push_back({"s", Space::shared, align, 64, false});
-    words.push_back(leaf(Leaf::Kind::special, 0, 0));
+    for (std::uint32_t d = 0; d < 3; ++d)
+      if (d == 0 || block[d] > 1) words.push_back(leaf(Leaf::Kind::special, d, 0));
     p = leaf(Leaf::Kind::symbol, 0, 0), q = leaf(Leaf::Kind::symbol, 1, 0);
     words.push_back(p), words.push_back(q);
     for (unsigned i = 0; i < 12; ++i) grow();
@@ -59,6 +61,16 @@ struct Case {
     }
   }
 
+  /// tid.x, y or z of the thread of this number, or the part of them that its warp has.
+  std::uint64_t special(std::uint32_t which, std::uint64_t thread) const {
+    auto const& block = launch.block;
+    std::array<std::uint64_t, 3> const tid{thread % block[0], thread / block[0] % block[1],
+                                           thread / block[0] / block[1]};
+    if (which <= static_cast<std::uint32_t>(Special::tid_z)) return tid[which];
+    std::uint32_t const d = which - static_cast<std::uint32_t>(Special::warp_x);
+    return tid.at(d) / Warp::lanes_of(launch).value()[d];
+  }
+
   /// Plain 32-bit arithmetic.
   std::uint64_t plain(std::uint32_t id, std::uint64_t tid, std::uint64_t vp, std::uint64_t vq) const {
     Node const& n = execution.terms.nodes()[id];
@@ -69,7 +81,7 @@ struct Case {
       case Op::truth:
         return n.value;
       case Op::variable:
-        return id == p ? vp : id == q ? vq : tid;
+        return id == p ? vp : id == q ? vq : special(execution.leaves[n.value].extra, tid);
       case Op::bv_add:
         return a() + b();
       case Op::bv_sub:
@@ -191,6 +203,47 @@ TEST(PtxWarp, RulesAreThoseOfPlainArithmetic) {
   EXPECT_GT(split, 1000U);
   EXPECT_GT(stuck, 100U);
   EXPECT_GT(with_atoms, 300U);
+}
+
+TEST(PtxWarp, OneStandsForAll) {
+  using Block = std::array<std::uint32_t, 3>;
+  auto const lanes = [](Block const& block) { return Warp::lanes_of({block, false, {}}); };
+  EXPECT_EQ(lanes({256, 1, 1}), (Block{32, 1, 1}));
+  EXPECT_EQ(lanes({16, 16, 1}), (Block{16, 2, 1}));
+  EXPECT_EQ(lanes({4, 2, 12}), (Block{4, 2, 4}));
+  EXPECT_EQ(lanes({96, 5, 2}), (Block{32, 1, 1}));
+  for (Block const& block : {Block{48, 2, 1}, {40, 1, 1}, {16, 1, 1}, {12, 8, 1}, {16, 3, 2}, {31, 1, 1}})
+    EXPECT_EQ(lanes(block), std::nullopt) << block[0] << " " << block[1] << " " << block[2];
+  constexpr std::array<Block, 7> blocks{
+      {{256, 1, 1}, {16, 16, 1}, {32, 4, 1}, {8, 8, 4}, {96, 2, 2}, {4, 4, 16}, {1, 64, 2}}};
+  unsigned split = 0, decided = 0;
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    Case k(seed, blocks[seed % blocks.size()]);
+    Warp warp(k.program, k.flow, k.execution, k.launch, Warp::every);
+    std::uint32_t const id = k.words.back();
+    Lanes const v = warp.value(id, 32);
+    split += v.split() && !v.terms.empty();
+    std::uint64_t const vp = k.random() & 0xffffffff, vq = k.random() & 0xffffffc0;
+    std::uint64_t const threads = k.launch.block[0] * k.launch.block[1] * k.launch.block[2];
+    for (std::uint64_t thread = 0; thread < threads && v.split(); ++thread) {
+      std::uint64_t sum = v.lane[thread % 32];
+      for (auto const& [atom, factor] : v.terms) sum += factor * k.plain(atom, thread, vp, vq);
+      ASSERT_EQ(sum & 0xffffffff, k.plain(id, thread, vp, vq)) << "seed " << seed << " thread " << thread;
+    }
+    for (std::uint32_t const truth : k.truths) {
+      LaneTruths const t = warp.truth(truth);
+      decided += t.rest() == 0;
+      for (std::uint64_t thread = 0; thread < threads; ++thread) {
+        bool const holds = k.plain(truth, thread, vp, vq) != 0;
+        std::uint32_t const lane = 1U << thread % 32;
+        ASSERT_FALSE((holds ? t.no : t.yes) & lane) << "seed " << seed << " thread " << thread;
+        if ((t.rest() & lane) != 0 && t.atom != 0)
+          ASSERT_EQ(k.plain(t.atom, thread, vp, vq) != 0, holds) << "seed " << seed << " thread " << thread;
+      }
+    }
+  }
+  EXPECT_GT(split, 1000U);
+  EXPECT_GT(decided, 500U);
 }
 
 TEST(PtxWarp, FactsHold) {
