@@ -50,10 +50,11 @@ using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
 constexpr char const* no_known_array = "the address is not that of one known array";
-constexpr std::size_t most_values = std::size_t{1} << 21;  ///< that the warps of one kernel keep
-constexpr std::size_t most_cases = 2048;                   ///< of one access in one warp
-constexpr unsigned last_round = 2;                         ///< in which accesses are decided
-constexpr std::size_t most_lanes = std::size_t{1} << 18;   ///< KernelLanes of one kernel
+constexpr std::size_t most_values = std::size_t{1} << 21;    ///< that the warps of one kernel keep
+constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps
+constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
+constexpr unsigned last_round = 2;                           ///< in which accesses are decided
+constexpr std::size_t most_lanes = std::size_t{1} << 18;     ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
 
@@ -482,7 +483,7 @@ class Decision {
   void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
              unsigned depth = 0) {
-    if (number_ == Warp::every && cases.found.unknown) return;  // of no use
+    if (number_ == Warp::every && cases.found.unknown && !cases.aligned) return;  // of no use
     over_ = over_ || spent() > limit_;
     if (++cases.tried > most_cases || over_)
       return give_up(warp, access, m, cases,
@@ -750,6 +751,18 @@ class Decision {
       lanes_in_all_ += kept_.insert(out).second ? 1 : 0;
   }
 
+  /// True for a term of parts of the thread's number that its warp has, and of nothing else.
+  [[nodiscard]] bool is_of_warp(Id atom) const {
+    if (number_ != Warp::every) return false;
+    std::vector<Id> const leaves = origins_.leaves_of({atom});
+    return std::all_of(leaves.begin(), leaves.end(), [&](Id id) {
+      Leaf const& l = *origins_.leaf_at(id);
+      if (l.kind == Leaf::Kind::undefined) return !l.args.empty();  // a part of them
+      auto const s = static_cast<ptx::Special>(l.extra);
+      return l.kind == Leaf::Kind::special && s >= ptx::Special::warp_x && s <= ptx::Special::warp_z;
+    });
+  }
+
   /// Adds a case to the layout of the access, in bytes from where its array begins.
   void add_layout(MemoryAccess const& m, Lanes const& v, Warp& warp, std::uint32_t active,
                   std::uint32_t symbol) {
@@ -758,7 +771,15 @@ class Decision {
       if (takes_part(*m.instruction, active, l)) lanes |= 1U << l;
     unsigned zeros = 32;
     bool started = false;
+    std::vector<std::uint64_t> moved{0};  // by the warp's number
     for (auto const& [atom, factor] : v.terms) {
+      if (auto const numbers = is_of_warp(atom) ? warp.domain(atom, 32) : std::nullopt) {
+        std::vector<std::uint64_t> sums;
+        for (std::uint64_t const m : moved)
+          for (std::uint64_t const n : *numbers) sums.push_back(m + factor * n);
+        moved = std::move(sums);
+        continue;
+      }
       std::uint32_t root = ~0U;
       bool const start =
           !started && factor == 1 && origins_.root_of(atom, root) == Origins::Root::shared && root == symbol;
@@ -766,7 +787,11 @@ class Decision {
       if (!start)
         zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
     }
-    layout_.add(v.lane, lanes, zeros);
+    for (std::uint64_t const by : moved) {
+      std::array<std::uint64_t, 32> bytes = v.lane;
+      for (std::uint64_t& b : bytes) b += by;
+      layout_.add(bytes, lanes, zeros);
+    }
   }
 
   /// The load that an address depends on in executions with some numbers of the block, of blocks, and parameters: in first iterations of
@@ -1279,36 +1304,57 @@ class Decision {
     return all;
   }
 
-  /// A bound that holds in each warp of a block, all of which are aligned and within the array, or depend on data.
+  /// The answer for a warp of any number, which holds in each.
   struct Together {
-    unsigned wavefronts = 0;
-    bool data = false;
+    unsigned wavefronts = 0;  ///< at most
+    bool data = false, unknown = false;
+    bool known = false;  ///< all addresses
+    bool aligned = false;
+    std::optional<bool> in_bounds{};
     std::vector<unsigned> residues{};
     LaneLayout layout{};
   };
-  /// Decides an access for a warp of any number; nothing if that does not settle it. One that takes half of the steps of the first round
-  /// waits; later it may take an eighth.
+  /// Decides an access for a warp of any number; nothing if that takes too many steps, or was for nothing too often. One that takes half of
+  /// those of the first round waits; later it may take an eighth.
   std::optional<Together> decide_together(ExecutedAccess const& access, MemoryAccess const& m,
                                           std::uint32_t symbol) {
     constexpr unsigned least_warps = 3;
-    if (warps_ < least_warps || !waits() || options_.lanes || !Warp::lanes_of(launch_)) return std::nullopt;
+    if (warps_ < least_warps || !waits() || lost_ > most_lost || options_.lanes || !Warp::lanes_of(launch_))
+      return std::nullopt;
     number_ = Warp::every;
     std::uint64_t const limit = limit_, now = spent();
     limit_ = now + (limit_ - std::min(limit_, now)) / (round_ == 0 ? 2 : 8);
     Cases cases;
     solve(base(), access, m, {}, cases, symbol);
+    lost_ += spent() - now;
     std::optional<Together> out;
-    bool const within = cases.aligned && open_.empty() && (cases.in_bounds || extent_of(symbol).bytes == 0);
-    if (!cases.found.unknown && !over_ && (within || cases.found.data))
-      out = {cases.found.wavefronts, cases.found.data, residues_.table(), layout_};
+    if (!over_)
+      out = {cases.found.wavefronts, cases.found.data, cases.found.unknown, open_.empty(),
+             cases.aligned,          cases.in_bounds,  residues_.table(),   layout_};
     limit_ = limit, over_ = over_ && round_ == 0;
     faults_ = {}, residues_ = {}, layout_ = {};
     open_.clear();
     return out;
   }
 
+  /// True if the warps that are left change nothing but alignment, bounds and the layout, which are those of `together`, if it is known.
+  bool is_settled(MemoryAccess const& m, Cases const& all, std::optional<Together> const& together,
+                  bool bounded) {
+    Found const& found = all.found;
+    if (found.unknown)  // no bound is higher, and no other warp makes it known
+      return found.wavefronts >= most_of(m, ~0U) && residues_.table().size() <= 1 &&
+             (together || (!all.aligned && !all.in_bounds));
+    if (!together || together->unknown || found.wavefronts != together->wavefronts ||
+        found.data != together->data || residues_.table() != together->residues)
+      return false;
+    bool const alike = together->known && together->aligned && (together->in_bounds || !bounded);
+    if (found.data || !alike || !(found.reached || found.wavefronts <= allowed_)) return found.data;
+    return !together->layout.forms().empty() || layout_.forms().empty();
+  }
+
   /// Decides an access warp by warp, until the answer is that of all; true if one of them executes it.
   bool decide_warps(ExecutedAccess const& access, MemoryAccess const& m, std::uint32_t symbol, Cases& all) {
+    std::uint64_t const lost = lost_;
     std::optional<Together> const together = decide_together(access, m, symbol);
     bool any = false;
     for (number_ = 0; number_ < warps_; ++number_) {
@@ -1321,15 +1367,14 @@ class Decision {
         if (all.in_bounds) all.in_bounds = cases.in_bounds;
       }
       merge(all.found, std::move(cases.found));
-      // No bound is higher, and no other warp makes it known.
-      if (all.found.unknown && all.found.wavefronts >= most_of(m, ~0U) && residues_.table().size() <= 1)
-        break;
-      bool const settled = all.found.data || all.found.reached || all.found.wavefronts <= allowed_;
-      if (together && settled && all.found.wavefronts == together->wavefronts &&
-          all.found.data == together->data && residues_.table() == together->residues) {
+      if (!is_settled(m, all, together, extent_of(symbol).bytes != 0)) continue;
+      if (together) {
+        all.aligned = all.aligned && together->aligned;
+        if (all.in_bounds) all.in_bounds = together->in_bounds;
+        if (number_ + 1 < warps_) lost_ = lost - std::min(lost, lost_ - lost);
         layout_ = together->layout;
-        break;
       }
+      break;
     }
     return any;
   }
@@ -1559,6 +1604,7 @@ class Decision {
   Arrays arrays_{program_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
   std::unique_ptr<Warp> every_{};  ///< stands for all of them
+  std::uint64_t lost_ = 0;         ///< steps for which it was of no use, less those of others
   Runs runs_{program_,
              flow_,
              execution_,

@@ -634,6 +634,18 @@ TEST(Kernel, WarpsThatDifferAreDecidedEach) {
       at_word("mov.u32 %r4, %r1;", "shr.u32 %r7, %r6, 2; add.s32 %r4, %r4, %r7; ld.shared.u32 %r5, [%r4];");
   EXPECT_EQ(odd.aligned, false);
   EXPECT_EQ(odd.verdict, KernelVerdict::refuted);
+  // So do those of loaded words, and of a stride that is not known.
+  std::string const loaded = "ld.param.u64 %rd1, [g]; ld.global.u32 %r7, [%rd1]; and.b32 %r7, %r7, 15; ";
+  KernelAccess const data = at_word(loaded + "mul.lo.u32 %r4, %r7, %r1;");
+  EXPECT_NE(data.in_bounds, true) << "in the first warp alone";
+  EXPECT_EQ(data.aligned, true);
+  KernelAccess const few = at_word(loaded + "and.b32 %r7, %r7, 7; mul.lo.u32 %r4, %r7, %r1;");
+  EXPECT_EQ(few.in_bounds, true) << few.bounds_reason;
+  std::string const upper = "shr.u32 %r8, %r6, 2; add.s32 %r4, %r4, %r8; ";  // bytes
+  EXPECT_NE(at_word(loaded + "mul.lo.u32 %r4, %r7, %r1;", upper + "ld.shared.u32 %r5, [%r4];").aligned, true);
+  KernelAccess const strided = at_word("mul.lo.u32 %r4, %r1, %r3;", upper + "st.shared.u32 [%r4], %r1;");
+  EXPECT_EQ(strided.wavefronts, 32U);
+  EXPECT_NE(strided.aligned, true);
   // Some warps at 4 n l words, the others at n l.
   for (std::string const fours : {"setp.gt.u32 %p1, %r6, 3; ", "setp.lt.u32 %p1, %r6, 6; "}) {
     KernelAccess const by_n = at_word(fours +
