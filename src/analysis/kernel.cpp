@@ -1314,12 +1314,13 @@ class Decision {
     std::vector<unsigned> residues{};
     LaneLayout layout{};
   };
-  /// Decides an access for a warp of any number; nothing if that takes too many steps, or was for nothing too often. One that takes half of
-  /// those of the first round waits; later it may take an eighth.
+  /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing.
+  /// One that takes half of the steps of the first round waits; later it may take an eighth.
   std::optional<Together> decide_together(ExecutedAccess const& access, MemoryAccess const& m,
                                           std::uint32_t symbol) {
     constexpr unsigned least_warps = 3;
-    if (warps_ < least_warps || !waits() || lost_ > most_lost || options_.lanes || !Warp::lanes_of(launch_))
+    if (warps_ < least_warps || !waits() || lost_ > most_lost + spent() / 8 || options_.lanes ||
+        !Warp::lanes_of(launch_))
       return std::nullopt;
     number_ = Warp::every;
     std::uint64_t const limit = limit_, now = spent();
