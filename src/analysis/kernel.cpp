@@ -50,11 +50,12 @@ using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
 constexpr char const* no_known_array = "the address is not that of one known array";
-constexpr std::size_t most_values = std::size_t{1} << 21;    ///< that the warps of one kernel keep
-constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps
-constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
-constexpr unsigned last_round = 2;                           ///< in which accesses are decided
-constexpr std::size_t most_lanes = std::size_t{1} << 18;     ///< KernelLanes of one kernel
+constexpr std::size_t most_values = std::size_t{1} << 21;  ///< that the warps of one kernel keep
+constexpr std::uint64_t most_lost = std::uint64_t{1}
+                                    << 14;  ///< steps for nothing, beside an eighth of all: see lost_
+constexpr std::size_t most_cases = 2048;    ///< of one access in one warp
+constexpr unsigned last_round = 2;          ///< in which accesses are decided
+constexpr std::size_t most_lanes = std::size_t{1} << 18;  ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
 
@@ -483,7 +484,8 @@ class Decision {
   void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
              unsigned depth = 0) {
-    if (number_ == Warp::every && cases.found.unknown && !cases.aligned) return;  // of no use
+    // Nothing is left that it could say of all warps.
+    if (number_ == Warp::every && cases.found.unknown && !cases.aligned && !cases.in_bounds) return;
     over_ = over_ || spent() > limit_;
     if (++cases.tried > most_cases || over_)
       return give_up(warp, access, m, cases,
