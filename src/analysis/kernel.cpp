@@ -259,8 +259,8 @@ class Decision {
       std::uint64_t rest = i;
       for (auto const& [counter, size] : loops)
         now.push_back({counter, false, 64, rest % size}), rest /= size;
-      Warp& warp = scratch();
-      warp.assume(now);
+      Warp& warp = now.empty() ? base() : scratch();
+      if (!now.empty()) warp.assume(now);
       LaneTruths const guard = warp.truth(access.guard);
       std::uint32_t const on = warp.present() & ~guard.no;
       // Matrix instructions whose warp is not whole are undefined.
@@ -973,9 +973,12 @@ class Decision {
   }
   /// A counter in a term, of a loop that an access at this place lies behind, if its iterations are known; else 0.
   Id counter_within(Id id, std::int32_t place) {
-    return first_of_variables(id, 1000, [&](Id at, std::vector<Id>&) -> Id {
-      return !counts_around(at, place) && iterations(at) != nullptr ? at : 0;
-    });
+    auto const [memo, fresh] = counters_within_.try_emplace({number_, id, place});
+    if (fresh)
+      memo->second = first_of_variables(id, 1000, [&](Id at, std::vector<Id>&) -> Id {
+        return !counts_around(at, place) && iterations(at) != nullptr ? at : 0;
+      });
+    return memo->second;
   }
   /// True if a loop around a place has this counter.
   [[nodiscard]] bool counts_around(Id counter, std::int32_t place) const {
@@ -1062,7 +1065,7 @@ class Decision {
   }
   Warp& scratch() {
     auto& s = scratches_[number_];
-    if (!s) s = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
+    if (!s) s = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_, &base());
     return *s;
   }
 
@@ -1082,7 +1085,7 @@ class Decision {
     auto const [memo, fresh] = iterations_.try_emplace({number_, loop});
     bool const hopeless = number_ != 0 && iterations_.count({0, loop}) != 0 && iterations_[{0, loop}].empty();
     if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
-    Warp counting(program_, flow_, execution_, launch_, number_);
+    Warp counting(program_, flow_, execution_, launch_, number_, &base());
     Iterations all;
     std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
     for (std::uint64_t k = 0; k < 256 && left != ~0U && spent() + counting.steps() <= options_.steps; ++k) {
@@ -1508,7 +1511,7 @@ class Decision {
         unsigned const style = attempt < 10 ? attempt : 7;
         if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
         Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop,
-                   m.line * 1000003ULL + attempt, style, known);
+                   m.line * 1000003ULL + attempt, style, known, replayed_);
         replay_once(run, w, access, m, out);
       }
     }
@@ -1522,7 +1525,7 @@ class Decision {
             : witnesses_.find(*bases_[w], w, access.loop, access.guard, found.worst_lanes, found.assumptions);
     if (values && access.exact) {
       Replay::Trips const known = trips_around(access.loop, w);
-      Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known);
+      Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known, replayed_);
       run.give(*values);
       replay_once(run, w, access, m, out);
     }
@@ -1607,6 +1610,7 @@ class Decision {
   Arrays arrays_{program_, execution_};
   std::vector<std::unique_ptr<Warp>> bases_{};
   std::unique_ptr<Warp> every_{};  ///< stands for all of them
+  TermValues replayed_{};          ///< of the replay that runs
   std::uint64_t lost_ = 0;         ///< steps for which it was of no use, less those of others
   Runs runs_{program_,
              flow_,
@@ -1618,6 +1622,7 @@ class Decision {
              }};
   std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
+  std::map<std::tuple<unsigned, Id, std::int32_t>, Id> counters_within_{};  ///< by warp, term and place
   std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
       data_in_a_launch_{};  ///< by address, guard, loop and bytes
   std::uint64_t extra_steps_ = 0;

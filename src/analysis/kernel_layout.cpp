@@ -67,8 +67,11 @@ template <class Plain>
 bool LaneLayout::find(Plain const& plain, Strides& into) const {
   into = {};
   auto const on = [](Case const& c, unsigned l) { return (c.lanes >> l & 1) != 0; };
+  auto const open = [&] {
+    return std::any_of(into.of.begin(), into.of.end(), [](auto const& stride) { return !stride; });
+  };
   for (Case const& c : cases_)
-    for (unsigned l = 0; l < 32; ++l)
+    for (unsigned l = 0; l < 32 && open(); ++l)
       for (unsigned b = 0; b < lane_bits; ++b)
         if (unsigned const next = l | 1U << b; next != l && on(c, l) && on(c, next) && !into.of[b])
           into.of[b] = plain(c.byte[next]) - plain(c.byte[l]);

@@ -291,7 +291,8 @@ class OperandDecision {
     if (assumptions.empty()) return *kernel_.warps[warp_];
     auto& s = scratches_[warp_];
     if (!s)
-      s = std::make_unique<Warp>(kernel_.program, kernel_.flow, kernel_.execution, kernel_.launch, warp_);
+      s = std::make_unique<Warp>(kernel_.program, kernel_.flow, kernel_.execution, kernel_.launch, warp_,
+                                 kernel_.warps[warp_].get());
     s->assume(std::move(assumptions));
     return *s;
   }
@@ -319,14 +320,15 @@ class OperandDecision {
   void solve(std::vector<Assumption> const& assumptions, std::optional<std::uint64_t> base, unsigned depth) {
     if (kernel_.over(0)) return lost("the limit of steps for one kernel");
     if (++cases_ > most_operand_cases) return lost(fmt::format("more than {} cases", most_operand_cases));
-    Warp& warp = under(assumptions, base);
-    std::uint64_t const before = warp.steps();
+    Warp &warp = under(assumptions, base), &clean = *kernel_.warps[warp_];
+    auto const steps = [&] { return warp.steps() + (&warp == &clean ? 0 : clean.steps()); };
+    std::uint64_t const before = steps();
     LaneTruths const guard = warp.truth(done_.guard);
     std::uint32_t const active = warp.present() & ~guard.no;
     if (active == 0) return;
     Address address;
     Lanes const v = measured(warp, active, address);
-    (void)kernel_.over(warp.steps() - before);
+    (void)kernel_.over(steps() - before);
     if (v.state == Lanes::State::varying) {
       any_ = true;
       Origin const from = kernel_.origins.origin_of_varying(warp, done_.address, v.why);
@@ -543,7 +545,7 @@ class OperandDecision {
       for (unsigned l = 0; l < (elected ? 32U : 1U) && all; ++l) {
         if ((warp.present() >> l & 1) == 0) continue;
         Replay run(kernel_.program, kernel_.flow, kernel_.execution, kernel_.launch, warp, done_.loop,
-                   operand_.at.line * 1000003ULL + style, style, trips);
+                   operand_.at.line * 1000003ULL + style, style, trips, replayed_);
         if (base) run.place(symbol_, *base);
         if (elected) run.elect(l);
         auto const guard = run.value(done_.guard);
@@ -560,6 +562,7 @@ class OperandDecision {
     return false;
   }
 
+  TermValues replayed_{};  ///< of the replay that runs
   ExecutedKernel const& kernel_;
   SharedOperand const& operand_;
   ExecutedAccess const& done_;

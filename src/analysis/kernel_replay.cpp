@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "kernel_origin.hpp"
 
@@ -13,14 +14,33 @@ using ptx::Leaf;
 using ptx::Phi;
 using ptx::Special;
 
+namespace {
+
+/// An operation on each lane.
+template <Op op>
+void each_lane(unsigned width, Replay::Values const& a, Replay::Values const& b, Replay::Values& out) {
+  Node const n{op, static_cast<std::uint8_t>(width)};
+  for (unsigned l = 0; l < 32; ++l) out[l] = value_of(n, a[l], b[l]);
+}
+using EachLane = void (*)(unsigned, Replay::Values const&, Replay::Values const&, Replay::Values&);
+/// By operator.
+template <std::size_t... I>
+constexpr std::array<EachLane, sizeof...(I)> operations(std::index_sequence<I...>) {
+  return {&each_lane<static_cast<Op>(I)>...};
+}
+constexpr auto operation =
+    operations(std::make_index_sequence<static_cast<std::size_t>(Op::disjunction) + 1>{});
+
+}  // namespace
+
 Replay::Values const& Replay::value(Id id) {
-  if (auto const found = memo_.find(id); found != memo_.end()) return found->second;
+  if (Values const* const found = known_.find(id)) return *found;
   Values const v = compute(id);
-  return memo_[id] = v;
+  return known_.add(id, v);
 }
 
 Replay::Values Replay::compute(Id id) {
-  Node const& n = execution_.terms.nodes()[id];
+  Node const n = execution_.terms.nodes()[id];
   Values out{};
   if (++depth_ > 800) valid_ = false;
   if (!valid_) return --depth_, out;
@@ -32,10 +52,10 @@ Replay::Values Replay::compute(Id id) {
   } else if (n.op == Op::ite) {
     out = chosen(n);
   } else {
-    Values const a = value(n.a);
+    Values const& a = value(n.a);
     bool const unary = n.op == Op::negation || n.op == Op::zero_extend || n.op == Op::truncate;
-    Values const b = unary ? a : value(n.b);
-    for (unsigned l = 0; l < 32; ++l) out[l] = value_of(n, a[l], b[l]);
+    Values const& b = unary ? a : value(n.b);
+    operation[static_cast<std::size_t>(n.op)](n.width, a, b, out);
   }
   --depth_;
   return out;
@@ -43,11 +63,12 @@ Replay::Values Replay::compute(Id id) {
 
 /// Each side is run if a lane takes it: what no lane takes makes a run no less certain.
 Replay::Values Replay::chosen(Node const& n) {
-  Values const which = value(n.a);
+  Values const& which = value(n.a);
   auto const takes = [&](bool yes) {
     return std::any_of(which.begin(), which.end(), [&](std::uint64_t w) { return (w != 0) == yes; });
   };
-  Values const yes = takes(true) ? value(n.b) : Values{}, no = takes(false) ? value(n.c) : Values{};
+  static constexpr Values nothing{};
+  Values const &yes = takes(true) ? value(n.b) : nothing, &no = takes(false) ? value(n.c) : nothing;
   Values out{};
   for (unsigned l = 0; l < 32; ++l) out[l] = which[l] != 0 ? yes[l] : no[l];
   return out;

@@ -9,14 +9,40 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace swizproof::kernel_detail {
+
+/// Values of terms in the lanes of a warp, of one replay after another: it keeps what it has of memory.
+class TermValues {
+ public:
+  using Values = std::array<std::uint64_t, 32>;
+  /// Forgets all: a replay begins, and the one before is over.
+  void start() { ++replay_, used_ = 0; }
+  /// Null if the value is not known yet. It stays where it is.
+  [[nodiscard]] Values const* find(std::uint32_t id) const {
+    return id < places_.size() && places_[id].replay == replay_ ? &values_[places_[id].at] : nullptr;
+  }
+  Values const& add(std::uint32_t id, Values const& value) {
+    if (id >= places_.size()) places_.resize(2 * std::size_t{id} + 1);
+    places_[id] = {replay_, used_};
+    if (used_ == values_.size()) values_.emplace_back();
+    return values_[used_++] = value;
+  }
+
+ private:
+  struct Place {
+    std::uint32_t replay = 0, at = 0;
+  };
+  std::vector<Place> places_{};  ///< by term
+  std::deque<Values> values_{};
+  std::uint32_t replay_ = 0, used_ = 0;
+};
 
 /// All values of one execution of a warp: leaves by a seed, terms by plain word arithmetic.
 class Replay {
@@ -26,7 +52,7 @@ class Replay {
   using Trips = std::map<std::int32_t, std::uint64_t>;
   Replay(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
          ptx::Launch const& launch, ptx::Warp& warp, std::int32_t loop, std::uint64_t seed, unsigned style,
-         Trips const& trips)
+         Trips const& trips, TermValues& values)
       : program_(program),
         flow_(flow),
         execution_(execution),
@@ -35,7 +61,10 @@ class Replay {
         loop_(loop),
         inputs_(program, execution, launch, seed, style),
         style_(style),
-        trips_(trips) {}
+        trips_(trips),
+        known_(values) {
+    known_.start();
+  }
 
   /// Puts a variable in shared memory at an address.
   void place(std::uint32_t symbol, std::uint64_t address) { inputs_.place(symbol, address); }
@@ -44,7 +73,7 @@ class Replay {
   /// The lane that every elect.sync elects; without it such a run is not certain.
   void elect(unsigned lane) { leader_ = lane; }
 
-  using Values = std::array<std::uint64_t, 32>;
+  using Values = TermValues::Values;
   Values const& value(Id id);
   /// True if an execution can have these values, as far as they were needed.
   [[nodiscard]] bool valid() const { return valid_; }
@@ -87,7 +116,7 @@ class Replay {
   Trips const& trips_;
   bool valid_ = true, certain_ = true;
   unsigned depth_ = 0;
-  std::unordered_map<Id, Values> memo_{};
+  TermValues& known_;
   std::optional<unsigned> leader_{};
 };
 

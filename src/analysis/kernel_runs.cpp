@@ -67,7 +67,7 @@ void Runs::note_turns(Block const& block, Inputs const& inputs, unsigned warp) {
   constexpr std::size_t most_of_block = 4, most_waiting = 256;
   for (bool const truth : {false, true}) {
     std::int32_t const to = truth != block.negated ? block.taken : block.next;
-    if (to < 0 || visited_.count({warp, static_cast<std::uint32_t>(to)}) != 0) continue;
+    if (to < 0 || visited_[warp * program_.blocks.size() + static_cast<std::size_t>(to)]) continue;
     auto const turn = turns_.turn(block.condition, truth);
     if (turn && waiting_.size() < most_waiting && ++turned_[{warp, to}] <= most_of_block)
       waiting_.push_back({inputs.with(turn->symbol, turn->offset, turn->bits, turn->value), warp});
@@ -84,6 +84,7 @@ void Runs::follow(Step const& s, std::uint32_t lanes, Word const& now) {
       return turns_.read(s.dst, {static_cast<std::uint32_t>((at >> parameter_shift) - 1),
                                  at & ((1U << parameter_shift) - 1), s.width, 0});
   }
+  if (!turns_.concerns(s)) return;
   turns_.step(s, [&](Source const& source) -> std::optional<std::uint64_t> {
     Word constant;
     Word const& word = value(source, constant);
@@ -172,15 +173,17 @@ void Runs::run(unsigned warp, Inputs inputs) {
   std::array<std::int32_t, 32> at{};
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
   Returns returned{};
-  std::map<std::int32_t, unsigned> visits;  // of headers of loops
+  std::vector<unsigned> visits(program_.blocks.size());  // of headers of loops
+  visited_.resize(warps_.size() * program_.blocks.size());
   bool is_new = false;
   for (std::uint64_t const until = steps_ + most_steps_of_run; steps_ < until;) {
     std::uint32_t const lanes = first_lanes(at, returned);
     if (lanes == 0) break;
     std::int32_t const first = at[static_cast<std::size_t>(__builtin_ctz(lanes))];
-    is_new = visited_.insert({warp, static_cast<std::uint32_t>(first)}).second || is_new;
-    Block const& block = program_.blocks[static_cast<std::size_t>(first)];
-    bool const again = is_header(static_cast<std::uint32_t>(first)) && ++visits[first] > most_visits;
+    auto const here = static_cast<std::size_t>(first), of_warp = warp * program_.blocks.size() + here;
+    is_new = is_new || !visited_[of_warp], visited_[of_warp] = true;
+    Block const& block = program_.blocks[here];
+    bool const again = is_header(static_cast<std::uint32_t>(first)) && ++visits[here] > most_visits;
     if (!again) run_block(static_cast<std::uint32_t>(first), lanes, inputs, warp);
     if (block.condition >= 0 && !again) note_turns(block, inputs, warp);
     std::uint32_t skips = 0;
@@ -194,8 +197,13 @@ void Runs::run(unsigned warp, Inputs inputs) {
       else if ((c.lane[l] != 0) == block.negated)
         at[l] = block.next;
     }
-    for (unsigned l = 0; l < 32; ++l)
-      if ((lanes >> l & 1) != 0) returned[l] = goes_back(first, at[l]) ? steps_ : 0;
+    std::int32_t to = -1;
+    bool back = false;  // mostly all lanes go to one block
+    for (unsigned l = 0; l < 32; ++l) {
+      if ((lanes >> l & 1) == 0) continue;
+      if (at[l] != to) to = at[l], back = goes_back(first, to);
+      returned[l] = back ? steps_ : 0;
+    }
     if (skips != 0)
       for (std::uint32_t const r : written_after(static_cast<std::uint32_t>(first)))
         registers_[r].open |= skips;
@@ -234,6 +242,15 @@ void Runs::open_writes(std::uint32_t block, std::uint32_t lanes) {
 /// The lanes that run next, all at one block: that which comes first. Lanes that came back to the header of a loop wait until all
 /// lanes in it did; then those go on that came back together. Those that came by another way need not meet them.
 std::uint32_t Runs::first_lanes(std::array<std::int32_t, 32> const& at, Returns const& returned) const {
+  std::uint32_t all = 0;
+  bool together = true;  // as they mostly are
+  for (unsigned l = 0, one = 32; l < 32; ++l) {
+    if (at[l] < 0) continue;
+    if (all == 0) one = l;
+    together = together && at[l] == at[one] && returned[l] == returned[one];
+    all |= 1U << l;
+  }
+  if (together) return all;
   auto const waits = [&](std::int32_t header) {
     for (unsigned l = 0; l < 32; ++l)
       if (at[l] >= 0 && (at[l] != header || returned[l] == 0) &&
@@ -302,8 +319,8 @@ void Runs::step(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned war
   follow(s, lanes, now);
   Word& out = registers_[static_cast<std::size_t>(s.dst)];
   out.open = (out.open & ~lanes) | (now.open & lanes);
-  for (unsigned l = 0; l < 32; ++l)
-    if ((lanes >> l & 1) != 0) out.lane[l] = now.lane[l] & mask_of(s.width);
+  std::uint64_t const mask = mask_of(s.width);
+  for (unsigned l = 0; l < 32; ++l) out.lane[l] = (lanes >> l & 1) != 0 ? now.lane[l] & mask : out.lane[l];
 }
 
 /// A product by 0 and a truth that one operand decides are known where the other operand is open.

@@ -18,9 +18,7 @@ Turn solved(Turn const& parameter, std::uint64_t sum) {
 
 }  // namespace
 
-void Turns::read(std::int32_t dst, Turn const& parameter) {
-  registers_[static_cast<std::size_t>(dst)] = {parameter, {}};
-}
+void Turns::read(std::int32_t dst, Turn const& parameter) { set(dst, {parameter, {}}); }
 
 Turns::Register Turns::compared(Step const& s, Number const& number) const {
   Register out;
@@ -83,11 +81,12 @@ void Turns::step(Step const& s, Number const& number) {
     default:
       break;
   }
-  registers_[static_cast<std::size_t>(s.dst)] = out;
+  set(s.dst, out);
 }
 
 std::optional<Turn> Turns::turn(std::int32_t predicate, bool truth) const {
-  return registers_[static_cast<std::size_t>(predicate)].turns[truth ? 1 : 0];
+  auto const p = static_cast<std::size_t>(predicate);
+  return follows_[p] ? registers_[p].turns[truth ? 1 : 0] : std::nullopt;
 }
 
 }  // namespace swizproof::kernel_detail

@@ -28,9 +28,14 @@ class Turns {
   using Number = std::function<std::optional<std::uint64_t>(ptx::Source const&)>;
 
   /// Forgets all: a run begins.
-  void start(std::size_t registers) { registers_.assign(registers, {}); }
+  void start(std::size_t registers) { registers_.resize(registers), follows_.assign(registers, false); }
   /// A register was read from a parameter.
   void read(std::int32_t dst, Turn const& parameter);
+  /// True if a step that reads no parameter changes what is known: its result would be, or another one would no longer be.
+  [[nodiscard]] bool concerns(ptx::Step const& s) const {
+    return s.dst >= 0 &&
+           (follows_[static_cast<std::size_t>(s.dst)] || at(s.a) != nullptr || at(s.b) != nullptr);
+  }
   /// A step that reads no parameter was run.
   void step(ptx::Step const& s, Number const& number);
   /// The value with which a predicate would be so.
@@ -42,11 +47,17 @@ class Turns {
     std::array<std::optional<Turn>, 2> turns{};  ///< of a predicate: what makes it false, and true
   };
   [[nodiscard]] Register const* at(ptx::Source const& s) const {
-    return s.constant ? nullptr : &registers_[s.value];
+    return s.constant || !follows_[s.value] ? nullptr : &registers_[s.value];
+  }
+  void set(std::int32_t dst, Register const& now) {
+    auto const d = static_cast<std::size_t>(dst);
+    follows_[d] = now.parameter || now.turns[0] || now.turns[1];
+    if (follows_[d]) registers_[d] = now;
   }
   [[nodiscard]] Register compared(ptx::Step const& s, Number const& number) const;
 
   std::vector<Register> registers_{};
+  std::vector<bool> follows_{};  ///< by register: whether anything is known of it
 };
 
 }  // namespace swizproof::kernel_detail

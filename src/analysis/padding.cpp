@@ -30,9 +30,10 @@ struct Occurrence {
 };
 
 /// Accesses that are each other's translations.
+template <class W>
 struct Shape {
   Instruction instruction{};
-  WarpAccess<std::uint64_t> lanes{};  ///< offsets
+  WarpAccess<W> lanes{};  ///< offsets
   std::vector<Occurrence> occurrences{};
   std::uint64_t executed = 0;
   unsigned now = 0;    ///< wavefronts without padding
@@ -59,6 +60,8 @@ bool takes_part(WeightedAccess const& a, unsigned lane) {
   return lane < a.instruction.lanes() && a.access.active[lane];
 }
 
+/// W: a word that holds every address with its padding.
+template <class W>
 class PaddingSearcher {
  public:
   PaddingSearcher(PaddingProblem const& problem, Architecture const& arch)
@@ -115,26 +118,26 @@ class PaddingSearcher {
       auto const [at, is_new] =
           known.try_emplace({static_cast<unsigned>(i.operation), i.bytes, i.matrices, key}, shapes_.size());
       if (is_new) shapes_.push_back(shape_of(i, key));
-      Shape& shape = shapes_[at->second];
+      Shape<W>& shape = shapes_[at->second];
       auto const range = std::upper_bound(problem_.ranges.begin(), problem_.ranges.end(), lowest,
                                           [](std::uint64_t b, ByteRange const& r) { return b < r.end; });
       shape.occurrences.push_back(
           {static_cast<std::size_t>(range - problem_.ranges.begin()), from, a->executed});
       shape.executed += a->executed;
     }
-    for (Shape const& s : shapes_) before_ += s.now * s.executed, least_ += s.least * s.executed;
-    std::stable_sort(shapes_.begin(), shapes_.end(), [](Shape const& a, Shape const& b) {
+    for (Shape<W> const& s : shapes_) before_ += s.now * s.executed, least_ += s.least * s.executed;
+    std::stable_sort(shapes_.begin(), shapes_.end(), [](Shape<W> const& a, Shape<W> const& b) {
       return (a.now - a.least) * a.executed > (b.now - b.least) * b.executed;
     });
     crossings_.resize(shapes_.size());
   }
 
-  [[nodiscard]] Shape shape_of(Instruction const& instruction, WarpShape const& key) const {
-    Shape shape;
+  [[nodiscard]] Shape<W> shape_of(Instruction const& instruction, WarpShape const& key) const {
+    Shape<W> shape;
     shape.instruction = instruction;
     for (unsigned l = 0; l < warp_lanes; ++l) {
       shape.lanes.active[l] = (key.active >> l & 1) != 0;
-      shape.lanes.address[l] = key.bits[l];
+      shape.lanes.address[l] = static_cast<W>(key.bits[l]);
     }
     auto const here = cost(arch_, instruction, shape.lanes);
     shape.now = here.wavefronts;
@@ -160,12 +163,15 @@ class PaddingSearcher {
     std::uint64_t const starts = pitch * laps;
     std::size_t const ranges = problem_.ranges.size();
     if (starts > most_totals / ranges) return false;
-    totals_.assign(ranges * starts, 0);
-    std::uint64_t left = least_;
+    std::uint64_t left = least_,
+                  floor = 0;  // of those that come, and of those before at their cheapest starts
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       if ((work_ += work_of(shapes_[i], laps)) > most_work) return false;
-      add(i, pitch, padding, laps);
       left -= shapes_[i].least * shapes_[i].executed;
+      floor += find_levels(i, pitch, padding, laps) * shapes_[i].executed;
+      if (floor + left >= bound()) return true;
+      if (i == 0) totals_.assign(ranges * starts, 0);
+      add(i, starts);
       if (!std::has_single_bit(i + 1) && i + 1 != shapes_.size()) continue;
       work_ += ranges * starts / 64;
       if (least_total(starts) + left >= bound()) return true;
@@ -175,11 +181,11 @@ class PaddingSearcher {
   }
 
   /// Evaluations, and of sums a share.
-  [[nodiscard]] static std::uint64_t work_of(Shape const& shape, std::uint64_t laps) {
+  [[nodiscard]] static std::uint64_t work_of(Shape<W> const& shape, std::uint64_t laps) {
     return laps * (warp_lanes + shape.occurrences.size());
   }
 
-  [[nodiscard]] Crossing crossing_of(Shape const& shape, std::uint64_t pitch) const {
+  [[nodiscard]] Crossing crossing_of(Shape<W> const& shape, std::uint64_t pitch) const {
     Crossing out;
     for (unsigned l = 0; l < warp_lanes; ++l) {
       if (!shape.lanes.active[l]) continue;
@@ -193,14 +199,14 @@ class PaddingSearcher {
     return out;
   }
 
-  /// Wavefronts of a shape by its distance behind a row's start, over all laps.
-  void find_levels(std::size_t index, std::uint64_t pitch, std::uint64_t padding, std::uint64_t laps) {
-    Shape const& shape = shapes_[index];
+  /// Wavefronts of a shape by its distance behind a row's start, over all laps; returns the least.
+  unsigned find_levels(std::size_t index, std::uint64_t pitch, std::uint64_t padding, std::uint64_t laps) {
+    Shape<W> const& shape = shapes_[index];
     auto& known = crossings_[index];
     if (!known) known = crossing_of(shape, pitch);
     Crossing const& crossing = *known;
-    WarpAccess<std::uint64_t> warp = shape.lanes;
-    for (unsigned l = 0; l < warp_lanes; ++l) warp.address[l] += crossing.row[l] * padding;
+    WarpAccess<W> warp = shape.lanes;
+    for (unsigned l = 0; l < warp_lanes; ++l) warp.address[l] += static_cast<W>(crossing.row[l] * padding);
     auto const level = [&](std::uint64_t from) {
       unsigned const wavefronts = cost(arch_, shape.instruction, warp).wavefronts;
       if (levels_.empty() || levels_.back().wavefronts != wavefronts) levels_.push_back({from, wavefronts});
@@ -212,15 +218,16 @@ class PaddingSearcher {
         std::uint64_t const at = crossing.at[crossing.order[i]];
         bool const counted = lap == 0 && at == 0;  // in the rows of the start
         for (; i < crossing.lanes && crossing.at[crossing.order[i]] == at; ++i)
-          if (!counted) warp.address[crossing.order[i]] += padding;
+          if (!counted) warp.address[crossing.order[i]] += static_cast<W>(padding);
         if (!counted) level(lap * pitch + at);
       }
+    auto const cheaper = [](Level const& a, Level const& b) { return a.wavefronts < b.wavefronts; };
+    return std::min_element(levels_.begin(), levels_.end(), cheaper)->wavefronts;
   }
 
-  /// Adds the cost of a shape to the totals of all starts, which are kept as differences from one start to the next.
-  void add(std::size_t index, std::uint64_t pitch, std::uint64_t padding, std::uint64_t laps) {
-    find_levels(index, pitch, padding, laps);
-    std::uint64_t const starts = pitch * laps;
+  /// Adds the cost of the shape whose levels were found to the totals of all starts, which are kept as differences from one start to the
+  /// next.
+  void add(std::size_t index, std::uint64_t starts) {
     for (Occurrence const& o : shapes_[index].occurrences) {
       std::int64_t* const totals = totals_.data() + o.range * starts;
       auto const executed = static_cast<std::int64_t>(o.executed);
@@ -231,8 +238,8 @@ class PaddingSearcher {
       totals[0] += executed * here->wavefronts;
       for (std::size_t i = 0; levels_.size() > 1 && i < levels_.size(); ++i) {
         Level const& before = levels_[i == 0 ? levels_.size() - 1 : i - 1];
-        std::uint64_t const next =
-            (at + starts - levels_[i].from + 1) % starts;  // start from which on `before` counts
+        std::uint64_t next = at + starts - levels_[i].from + 1;  // start from which on `before` counts
+        while (next >= starts) next -= starts;
         if (next != 0)
           totals[next] += executed * (static_cast<std::int64_t>(before.wavefronts) - levels_[i].wavefronts);
       }
@@ -309,7 +316,7 @@ class PaddingSearcher {
   std::uint64_t step_, aligned_;
   std::vector<std::uint64_t> first_{};  ///< of each range, its first step
   std::uint64_t longest_ = 0;           ///< steps of the longest range
-  std::vector<Shape> shapes_{};
+  std::vector<Shape<W>> shapes_{};
   std::uint64_t before_ = 0, least_ = 0;
   std::uint64_t work_ = 0;
   std::vector<std::optional<Crossing>> crossings_{};  ///< of each shape, at the pitch that is tried
@@ -327,7 +334,12 @@ bool PaddingFix::has_one_start() const {
 }
 
 PaddingSearch find_padding_of(PaddingProblem const& problem, Architecture const& arch) {
-  return PaddingSearcher(problem, arch).search();
+  // A row has a byte at least, and a padding less than a line of the banks: offsets grow by as many times at most.
+  std::uint64_t const fits = (std::uint64_t{1} << 31) / (arch.banks.row() + 1);
+  bool const narrow = std::all_of(problem.ranges.begin(), problem.ranges.end(),
+                                  [&](ByteRange const& r) { return r.end - r.begin < fits; });
+  return narrow ? PaddingSearcher<std::uint32_t>(problem, arch).search()
+                : PaddingSearcher<std::uint64_t>(problem, arch).search();
 }
 
 }  // namespace swizproof

@@ -157,9 +157,12 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
   Results out;
   std::vector<Result>& results = out.all;
   std::vector<std::string> names;  // of all kernels
+  auto const is_chosen = [&](ptx::Function const& f) {
+    return chosen.found_in(f.name) || chosen.found_in(demangled(f.name));
+  };
   auto const wanted = [&](ptx::Function const& f, std::string const& name) {
     names.push_back(name);
-    if (!chosen.found_in(f.name) && !chosen.found_in(name)) return false;
+    if (f.skipped || !is_chosen(f)) return false;
     std::erase_if(unused, [&](std::string const& p) { return parameter_of(f, p).has_value(); });
     must_fit(f, name, options, arguments);
     return true;
@@ -192,7 +195,7 @@ Results compute(Common& common, KernelArguments const& arguments, KernelOptions 
   auto const decide = [&](PtxText& part) {
     must_be_code(part.text, part.name);
     if (sass::is_sass(part.text)) return decide_sass(part);
-    ptx::Module const module = ptx::read_module(std::move(part.text), part.name);
+    ptx::Module const module = ptx::read_module(std::move(part.text), part.name, is_chosen);
     many = many || !part.part.empty();
     for (ptx::Function const& f : module.functions) {
       if (!f.entry) continue;
@@ -793,8 +796,10 @@ void add_kernel(CLI::App& app, Common& common) {
       "--sass", arguments->machine,
       "decide the machine code of a binary, not the PTX that it keeps; of a folder its .cubin and .sass "
       "files");
-  sub->add_option("--kernel", arguments->kernel,
-                  "only kernels with a name that this regular expression finds");
+  sub->add_option(
+      "--kernel", arguments->kernel,
+      "only kernels with a name that this regular expression finds; of PTX the code of others is not "
+      "read");
   sub->add_option("--block", arguments->blocks,
                   "threads of a block: X, X,Y or X,Y,Z; may be repeated. Needed if the kernel reads\ntid.y "
                   "or tid.z and its code has no .reqntid")

@@ -1,6 +1,7 @@
 #include <swizproof/ptx/module.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <charconv>
@@ -15,9 +16,24 @@ namespace {
 constexpr std::size_t deepest = 200;                 ///< nested scopes and operands
 constexpr std::uint64_t most_registers = 4'000'000;  ///< of one function
 
-bool in_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
-}
+/// Kinds of characters, in every locale.
+struct Kinds {
+  std::array<bool, 256> name{}, space{}, ends{};
+  constexpr Kinds() {
+    for (unsigned c = 0; c < 256; ++c) {
+      name[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                c == '$' || c == '%';
+      space[c] = c == ' ' || (c >= '\t' && c <= '\r');
+      ends[c] = c == '{' || c == '}' || c == '"' || c == '/';
+    }
+  }
+};
+constexpr Kinds kinds;
+
+bool in_name(char c) { return kinds.name[static_cast<unsigned char>(c)]; }
+bool is_space(char c) { return kinds.space[static_cast<unsigned char>(c)]; }
+/// True where a body may end, or a string or comment begins.
+bool may_end(char c) { return kinds.ends[static_cast<unsigned char>(c)]; }
 
 /// Registers and labels of one pair of braces.
 struct Scope {
@@ -32,7 +48,9 @@ struct Scope {
 
 class Reader {
  public:
-  Reader(std::shared_ptr<std::string const> text, std::string const& name) : text_(*text), name_(name) {
+  Reader(std::shared_ptr<std::string const> text, std::string const& name,
+         std::function<bool(Function const&)> const& wanted)
+      : text_(*text), name_(name), wanted_(wanted) {
     module_.text = std::move(text);
   }
 
@@ -55,14 +73,17 @@ class Reader {
 
   /// Line number of a place; places come in ascending order.
   std::uint32_t line_of(std::size_t at) {
-    for (; counted_ < at; ++counted_) line_ += text_[counted_] == '\n';
+    if (at <= counted_) return line_;
+    std::string_view const between = view().substr(counted_, at - counted_);
+    line_ += static_cast<std::uint32_t>(std::count(between.begin(), between.end(), '\n'));
+    counted_ = at;
     return line_;
   }
 
   void skip() {
     while (at_ < text_.size()) {
       char const c = text_[at_];
-      if (std::isspace(static_cast<unsigned char>(c))) {
+      if (is_space(c)) {
         ++at_;
       } else if (c == '/' && at_ + 1 < text_.size() && text_[at_ + 1] == '/') {
         at_ = std::min(text_.find('\n', at_), text_.size());
@@ -367,6 +388,11 @@ class Reader {
         fail("expected the function's body", from);
       }
     }
+    if (entry && wanted_ && !wanted_(f)) {
+      f.skipped = true;
+      skip_body(f);
+      return module_.functions.push_back(std::move(f));
+    }
     ++at_;
     function_ = &f;
     location_ = -1;
@@ -383,6 +409,25 @@ class Reader {
     check_labels();
     function_ = nullptr;
     module_.functions.push_back(std::move(f));
+  }
+
+  /// Up to behind the brace that ends a body; those in comments and strings are none.
+  void skip_body(Function const& f) {
+    std::size_t depth = 0;
+    do {
+      while (at_ < text_.size() && !may_end(text_[at_])) ++at_;
+      if (at_ >= text_.size())
+        fail("the function " + f.name + " does not end", at_, "is the file truncated?");
+      char const c = text_[at_];
+      if (c == '/') {
+        std::size_t const from = at_;
+        skip();
+        if (at_ != from) continue;
+      }
+      if (c == '"') at_ = std::min(text_.find('"', at_ + 1), text_.size() - 1);
+      depth += c == '{' ? 1U : 0U, depth -= c == '}' ? 1U : 0U;
+      ++at_;
+    } while (depth > 0);
   }
 
   void read_body() {
@@ -434,7 +479,7 @@ class Reader {
   [[noreturn]] void fail_at_line(std::string const& what, std::uint32_t line) const {
     std::size_t at = 0;
     for (std::uint32_t n = 1; n < line; ++n) at = text_.find('\n', at) + 1;
-    while (at < text_.size() && std::isspace(static_cast<unsigned char>(text_[at]))) ++at;
+    while (at < text_.size() && is_space(text_[at])) ++at;
     fail(what, at);
   }
 
@@ -613,8 +658,8 @@ class Reader {
   }
 
   static std::string_view trimmed(std::string_view t) {
-    while (!t.empty() && std::isspace(static_cast<unsigned char>(t.front()))) t.remove_prefix(1);
-    while (!t.empty() && std::isspace(static_cast<unsigned char>(t.back()))) t.remove_suffix(1);
+    while (!t.empty() && is_space(t.front())) t.remove_prefix(1);
+    while (!t.empty() && is_space(t.back())) t.remove_suffix(1);
     return t;
   }
 
@@ -757,6 +802,7 @@ class Reader {
 
   std::string const& text_;
   std::string const& name_;
+  std::function<bool(Function const&)> const& wanted_;
   std::size_t at_ = 0;
   std::size_t counted_ = 0;
   std::uint32_t line_ = 1;
@@ -771,9 +817,10 @@ class Reader {
 
 }  // namespace
 
-Module read_module(std::string text, std::string const& name) {
+Module read_module(std::string text, std::string const& name,
+                   std::function<bool(Function const& head)> const& wanted) {
   auto const shared = std::make_shared<std::string const>(std::move(text));
-  return Reader(shared, name).read();
+  return Reader(shared, name, wanted).read();
 }
 
 }  // namespace swizproof::ptx

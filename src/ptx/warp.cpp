@@ -40,8 +40,8 @@ std::optional<std::array<std::uint32_t, 3>> Warp::lanes_of(Launch const& launch)
 }
 
 Warp::Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch,
-           unsigned number)
-    : program_(program), flow_(flow), execution_(execution), launch_(launch), number_(number) {
+           unsigned number, Warp* clean)
+    : program_(program), flow_(flow), execution_(execution), launch_(launch), number_(number), given_(clean) {
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   std::uint64_t const first = number == every ? 0 : std::uint64_t{number} * 32;
   if (number == every) lanes_ = lanes_of(launch).value();
@@ -97,10 +97,13 @@ std::uint64_t Warp::special(Special s, unsigned lane) const {
   }
 }
 
-unsigned Warp::place_of(Id atom) {
+unsigned Warp::place_of(Id atom) const { return atom < places_.size() ? places_[atom] : 0; }
+
+void Warp::give_place(Id atom) {
+  if (place_of(atom) != 0) return;
   if (atom >= places_.size()) places_.resize(execution_.terms.nodes().size());
-  if (places_[atom] == 0) places_[atom] = static_cast<std::uint16_t>(places_given_++ % Asked::places + 1);
-  return places_[atom] - 1U;
+  places_[atom] = static_cast<std::uint8_t>(places_given_++ % (Asked::places - 1) + 1);
+  changed_[0] = now_;  // what asked about it shared the place of the others
 }
 
 bool Warp::ask(Id atom) {
@@ -111,18 +114,20 @@ bool Warp::ask(Id atom) {
 
 void Warp::assume(std::vector<Assumption> assumptions) {
   bool const free = assumed_.empty() && assumed_truths_.empty();
+  if (free && assumptions.empty()) return;
   auto const before = std::exchange(assumed_, {});
   auto const truths_before = std::exchange(assumed_truths_, {});
   assumed_at_ = {};
   forgotten_.clear();
+  ++now_;
   for (Assumption const& a : assumptions) {
+    give_place(a.atom);
     if (a.truth)
       assumed_truths_[a.atom] = a.value != 0;
     else
       assumed_[a.atom] = a;
     assumed_at_.add(place_of(a.atom));
   }
-  ++now_;
   auto const change = [this](auto const& one, auto const& other) {
     for (auto const& [atom, what] : one)
       if (auto const found = other.find(atom); found == other.end() || !(found->second == what))
@@ -1060,6 +1065,7 @@ Lanes Warp::of_phi(Id id, Phi const& phi, unsigned bits) {
 }
 
 Warp& Warp::clean() {
+  if (given_ != nullptr) return *given_;
   if (!clean_) clean_ = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
   return *clean_;
 }

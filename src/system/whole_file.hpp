@@ -29,6 +29,10 @@ namespace swizproof {
   std::ifstream file(name, std::ios::binary);
   if (!file) throw InputError::whole("cannot read the file", name);
   std::string text;
+  struct stat status {};
+  if (stat(name.c_str(), &status) == 0 && status.st_size > 0 &&
+      static_cast<std::uint64_t>(status.st_size) <= most)
+    text.reserve(static_cast<std::size_t>(status.st_size));
   std::vector<char> part(std::size_t{1} << 16);
   while (file && text.size() <= most) {
     file.read(part.data(), static_cast<std::streamsize>(part.size()));

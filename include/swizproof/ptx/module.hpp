@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -87,6 +88,7 @@ struct Function {
   std::vector<Variable> variables{};  ///< declared in its body
   std::array<std::uint32_t, 3> maxntid{}, reqntid{};  ///< 0: not given
   unsigned maxntid_dims = 0;
+  bool skipped = false;               ///< of an entry: its body was not read
   std::vector<Register> registers{};  ///< those of `returned` and `params` come first, in this order
   std::vector<std::string> labels{};
   std::vector<Instruction> body{};
@@ -106,7 +108,9 @@ struct Module {
   std::vector<std::shared_ptr<std::string const>> kept{};  ///< copies of statements with comments in them
 };
 
-/// Reads PTX. `name` is the file's in messages. Throws InputError with the line. Checked by tests/unit/ptx/reader_test.cpp.
-[[nodiscard]] Module read_module(std::string text, std::string const& name);
+/// Reads PTX. `name` is the file's in messages. Of an entry that is not `wanted`, if that is given, the body is skipped to its brace: it
+/// has no instructions, and what is wrong in it is not found. Throws InputError with the line. Checked by tests/unit/ptx/reader_test.cpp.
+[[nodiscard]] Module read_module(std::string text, std::string const& name,
+                                 std::function<bool(Function const& head)> const& wanted = {});
 
 }  // namespace swizproof::ptx

@@ -95,7 +95,10 @@ class Warp {
   /// PtxWarp.OneStandsForAll.
   [[nodiscard]] static std::optional<std::array<std::uint32_t, 3>> lanes_of(Launch const& launch);
 
-  Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number);
+  /// `clean`: the same warp without assumptions, which decides loops for this one while something is assumed; it must live as long. If none is
+  /// given, it has one of its own.
+  Warp(Program const& program, Flow const& flow, Execution& execution, Launch const& launch, unsigned number,
+       Warp* clean = nullptr);
 
   /// Value of a node modulo 2^bits (at most its width).
   Lanes const& value(std::uint32_t node, unsigned bits);
@@ -127,13 +130,14 @@ class Warp {
   std::optional<std::uint64_t> iterated(std::uint32_t phi, std::uint64_t iteration);
   /// Lanes that exist: the last warp of a block may have fewer.
   [[nodiscard]] std::uint32_t present() const { return present_; }
+  /// Terms that were computed; not those of a warp without assumptions that was given.
   [[nodiscard]] std::uint64_t steps() const { return steps_ + (clean_ ? clean_->steps() : 0); }
   /// Values of the special registers of a lane, for a replay.
   [[nodiscard]] std::uint64_t special(Special s, unsigned lane) const;
 
  private:
   using Id = std::uint32_t;
-  /// Atoms of which a value asked what is assumed, by their places. Two atoms may share a place.
+  /// Atoms of which a value asked what is assumed, by their places: those of which nothing ever was share the first one.
   struct Asked {
     static constexpr unsigned places = 256;
     std::array<std::uint64_t, places / 64> words{};
@@ -150,7 +154,9 @@ class Warp {
     Asked asked{};
     std::uint32_t since = 0;
   };
-  [[nodiscard]] unsigned place_of(Id atom);
+  [[nodiscard]] unsigned place_of(Id atom) const;
+  /// Gives an atom of which something is assumed for the first time a place of its own, as long as there are any.
+  void give_place(Id atom);
   /// Notes that what is being computed rests on what is assumed of an atom; true if something may be.
   bool ask(Id atom);
   /// True if a kept value holds under the assumptions of now: none that it asked about has changed since. What is being computed rests on it.
@@ -262,7 +268,7 @@ class Warp {
   unsigned hypotheses_ = 0, tries_ = 0;
   std::unordered_map<Id, Assumption> assumed_{};
   std::unordered_map<Id, bool> assumed_truths_{};
-  std::vector<std::uint16_t> places_{};  ///< by atom, and 1 more; 0: nothing asked about it
+  std::vector<std::uint8_t> places_{};  ///< by atom; 0: nothing was ever assumed of it
   unsigned places_given_ = 0;
   std::array<std::uint32_t, Asked::places> changed_{};  ///< by place: the assumptions that changed it last
   std::uint32_t now_ = 0;                               ///< how many assumptions there were
@@ -274,8 +280,8 @@ class Warp {
   std::map<std::pair<std::size_t, unsigned>, Induction> inductions_{};  ///< by phi and bits
   std::unordered_map<std::uint64_t, Id> rests_{};
   std::vector<Request> requests_{};
-  std::unique_ptr<Warp>
-      clean_{};  ///< the same warp without assumptions: what holds in all iterations is decided there
+  Warp* given_;  ///< the same warp without assumptions: what holds in all iterations is decided there
+  std::unique_ptr<Warp> clean_{};  ///< the same, if none was given
   std::uint64_t steps_ = 0;
   std::uint64_t induction_start_ = 0, induction_steps_ = 0;
   unsigned depth_ = 0;

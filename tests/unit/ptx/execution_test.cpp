@@ -19,6 +19,7 @@ struct Case {
   std::mt19937_64 random;
   std::vector<std::uint32_t> words{}, truths{};
   std::uint32_t p = 0, q = 0;
+  static constexpr std::uint64_t low_of_q = 511;  ///< of which a value may be assumed
 
   std::uint32_t leaf(Leaf::Kind kind, std::uint32_t extra, std::uint64_t) {
     Leaf l;
@@ -81,6 +82,8 @@ struct Case {
       case Op::truth:
         return n.value;
       case Op::variable:
+        if (Leaf const& l = execution.leaves[n.value]; l.kind == Leaf::Kind::undefined)
+          return plain(l.args[0], tid, vp, vq) & ~low_of_q;  // beside the bits that are assumed
         return id == p ? vp : id == q ? vq : special(execution.leaves[n.value].extra, tid);
       case Op::bv_add:
         return a() + b();
@@ -203,6 +206,49 @@ TEST(PtxWarp, RulesAreThoseOfPlainArithmetic) {
   EXPECT_GT(split, 1000U);
   EXPECT_GT(stuck, 100U);
   EXPECT_GT(with_atoms, 300U);
+}
+
+/// One warp under one assumption after another, and under none again: what it keeps of its values holds under each.
+TEST(PtxWarp, GoesOnUnderOtherAssumptions) {
+  unsigned assumed = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    Case k(seed);
+    Warp warp(k.program, k.flow, k.execution, k.launch, 0);
+    for (unsigned change = 0; change < 8; ++change) {
+      std::vector<Assumption> now;
+      std::uint64_t vp = k.random() & 0xffffffff, vq = k.random() & 0xffffffc0;
+      if (k.random() % 2 == 0) now.push_back({k.p, false, 64, vp &= 7});
+      if (k.random() % 3 == 0) now.push_back({k.q, false, 9, vq & Case::low_of_q});
+      if (!k.truths.empty() && k.random() % 2 == 0) {  // that of a lane, which others may share
+        std::uint32_t const truth = k.truths[k.random() % k.truths.size()];
+        LaneTruths const t = warp.truth(truth);
+        Node const n = k.execution.terms.nodes()[t.atom];
+        if (t.rest() == ~0U && t.atom != 0 && n.op != Op::negation)
+          now.push_back({t.atom, true, 64, k.plain(t.atom, 0, vp, vq)});
+      }
+      warp.assume(now);
+      assumed += !now.empty();
+      for (Assumption const& a : now)
+        if (!a.truth)
+          ASSERT_TRUE(warp.value(a.atom, std::min(a.bits, 32U)).pure())
+              << "seed " << seed << " change " << change;
+      for (std::uint32_t const id : k.words) {
+        Lanes const v = warp.value(id, 32);
+        for (unsigned lane = 0; v.split() && lane < 32; ++lane) {
+          std::uint64_t sum = v.lane[lane];
+          for (auto const& [atom, factor] : v.terms) sum += factor * k.plain(atom, lane, vp, vq);
+          ASSERT_EQ(sum & 0xffffffff, k.plain(id, lane, vp, vq)) << "seed " << seed << " change " << change;
+        }
+      }
+      for (std::uint32_t const truth : k.truths) {
+        LaneTruths const t = warp.truth(truth);
+        for (unsigned lane = 0; lane < 32; ++lane)
+          ASSERT_FALSE((k.plain(truth, lane, vp, vq) != 0 ? t.no : t.yes) >> lane & 1)
+              << "seed " << seed << " change " << change;
+      }
+    }
+  }
+  EXPECT_GT(assumed, 4000U);
 }
 
 TEST(PtxWarp, OneStandsForAll) {

@@ -121,6 +121,30 @@ TEST(PtxReader, NamesTheLineOfAnError) {
         << address;
 }
 
+/// Bodies of entries that are not wanted are skipped to their brace; device functions and headers are read.
+TEST(PtxReader, SkipsBodiesThatAreNotWanted) {
+  std::string const all =
+      ".entry other(.param .u32 n)\n.maxntid 64\n{\n // a brace } in a comment\n /* } */ .pragma \"}\";\n"
+      "{ mov.u32 {%r1, %r2}; }\n}\n.func f() {\nret;\n}\n.entry k() {\n.loc 1 2 3\nbar.sync 0;\nret;\n}\n";
+  auto const is_k = [](Function const& f) { return f.name == "k"; };
+  Module const m = read_module(head + all, "test.ptx", is_k);
+  ASSERT_EQ(m.functions.size(), 3U);
+  EXPECT_TRUE(m.functions[0].skipped);
+  EXPECT_EQ(m.functions[0].name, "other");
+  EXPECT_EQ(m.functions[0].params.size(), 1U);
+  EXPECT_EQ(m.functions[0].maxntid[0], 64U);
+  EXPECT_TRUE(m.functions[0].body.empty());
+  EXPECT_FALSE(m.functions[1].skipped);
+  EXPECT_EQ(m.functions[1].body.size(), 1U);
+  EXPECT_FALSE(m.functions[2].skipped);
+  ASSERT_EQ(m.functions[2].body.size(), 2U);
+  EXPECT_EQ(m.functions[2].body[0].line, 16U);
+  for (std::string const end : {"", "\"", "//", "/", "/*", "}"}) {
+    std::string const open = head + ".entry other() {\n{ ret;" + end;
+    EXPECT_THROW((void)read_module(open, "test.ptx", is_k), InputError) << end;
+  }
+}
+
 /// Every prefix of a file ends in a module or in an error with a place.
 TEST(PtxReader, EveryPrefix) {
   std::string const all = head +
@@ -132,6 +156,11 @@ TEST(PtxReader, EveryPrefix) {
     } catch (InputError const& error) {
       ++errors;
       EXPECT_TRUE(error.message.starts_with("test.ptx:")) << error.message;
+      auto const none = [](Function const&) {
+        return false;
+      };  // what the body lacks to its end is noticed, too
+      if (n < all.size() - 1 && all.substr(0, n).find('{') != std::string::npos)
+        EXPECT_THROW((void)read_module(all.substr(0, n), "test.ptx", none), InputError) << n;
     }
   EXPECT_GT(errors, all.size() / 2);
 }
