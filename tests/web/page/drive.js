@@ -7,13 +7,15 @@
     set(input);
     input.dispatchEvent(new Event('change', {bubbles: true}));
   };
+  // A browser tells of a change where there is one; each takes the page a picture.
+  const setTo = (input, value) => { if (input.value !== String(value)) change(input, () => { input.value = value; }); };
   const choose = name => {
     const span = [...document.querySelectorAll('#swizzles span')].find(x => x.textContent === name);
-    change(span.previousElementSibling, input => { input.checked = true; });
+    if (!span.previousElementSibling.checked) change(span.previousElementSibling, input => { input.checked = true; });
   };
   const chooseOwn = numbers => {
     choose('other');
-    numbers.forEach((n, i) => change(document.querySelector(`[data-param="${i}"]`), input => { input.value = n; }));
+    numbers.forEach((n, i) => setTo(document.querySelector(`[data-param="${i}"]`), n));
   };
   // Browsers allow few changes of the address line in a second: only a few states are reached this way.
   const go = hash => {
@@ -22,8 +24,11 @@
   };
   const origin = () => Object.fromEntries([...document.querySelectorAll('#origin [data-variable]')].map(
     input => [input.parentElement.textContent.trim(), Number(input.value)]));
-  const toLastOrigin = () => [...document.querySelectorAll('#origin [data-variable]')].forEach((_, i) =>
-    change(document.querySelector(`[data-variable="${i}"]`), input => { input.value = input.max; }));
+  const toLastOrigin = () => [...document.querySelectorAll('#origin [data-variable]')].forEach((_, i) => {
+    const input = document.querySelector(`[data-variable="${i}"]`);
+    setTo(input, input.max);
+  });
+  const toWorstOrigin = () => { if ($('worst')) $('worst').click(); };
   const cells = (state, table) => {
     const all = [...document.querySelectorAll(`#${table} td[data-place]`)];
     for (const td of [all[0], all[Math.floor(all.length / 2)], all[all.length - 1], document.querySelector(`#${table} td.hit`)]) {
@@ -51,7 +56,7 @@
     names.forEach((access, i) => {
       for (const swizzle of ['none', '32B', '64B', '128B', 'given', '2,4,-3']) {
         if (swizzle.includes(',')) chooseOwn(swizzle.split(',')); else choose(swizzle === 'given' ? given : swizzle);
-        change($('access'), select => { select.value = i; });
+        if ($('access').value === String(i)) toWorstOrigin(); else change($('access'), select => { select.value = i; });
         record(access, swizzle);
         toLastOrigin();
         record(access, swizzle);
