@@ -28,7 +28,6 @@
     const input = document.querySelector(`[data-variable="${i}"]`);
     setTo(input, input.max);
   });
-  const toWorstOrigin = () => { if ($('worst')) $('worst').click(); };
   const cells = (state, table) => {
     const all = [...document.querySelectorAll(`#${table} td[data-place]`)];
     for (const td of [all[0], all[Math.floor(all.length / 2)], all[all.length - 1], document.querySelector(`#${table} td.hit`)]) {
@@ -56,7 +55,7 @@
     names.forEach((access, i) => {
       for (const swizzle of ['none', '32B', '64B', '128B', 'given', '2,4,-3']) {
         if (swizzle.includes(',')) chooseOwn(swizzle.split(',')); else choose(swizzle === 'given' ? given : swizzle);
-        if ($('access').value === String(i)) toWorstOrigin(); else change($('access'), select => { select.value = i; });
+        change($('access'), select => { select.value = i; });  // to its worst origin, too
         record(access, swizzle);
         toLastOrigin();
         record(access, swizzle);
