@@ -20,6 +20,7 @@ namespace {
 /// Styles of the first runs; see Inputs.
 constexpr std::array<unsigned, 9> styles{10, 11, 12, 13, 14, 15, 16, 1, 5};
 constexpr unsigned most_runs = 400;
+constexpr unsigned most_quiet = 64;  ///< in a row that came to no new block and saw no higher cost
 constexpr std::uint64_t most_steps_of_run = 20'000;   ///< of one run
 constexpr std::uint64_t most_steps_in_all = 600'000;  ///< of one kernel
 constexpr unsigned most_turned_runs = 150;            ///< runs that a branch waited for, beside the others
@@ -42,7 +43,7 @@ Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
 
 bool Runs::run_next() {
   if (next_ == 0) find_optional();
-  bool const others = next_ < most_runs && steps_ - turned_steps_ < most_steps_in_all;
+  bool const others = next_ < most_runs && quiet_ < most_quiet && steps_ - turned_steps_ < most_steps_in_all;
   bool const turned =
       !waiting_.empty() && turned_runs_ < most_turned_runs && turned_steps_ < most_turned_steps;
   if (turned && (!others || turned_runs_ < next_)) {
@@ -55,6 +56,7 @@ bool Runs::run_next() {
   }
   if (!others) return false;
   unsigned const n = next_++;
+  ++quiet_;
   unsigned const warp = n % 2 == 0 ? 0U : n / 2 % static_cast<unsigned>(warps_.size());
   Inputs inputs = n < 2 * styles.size() || news_.empty() ? by_style(n) : news_[n % news_.size()].changed(n);
   if (n / 2 % 2 != 0) place_arrays(inputs, inputs.random() % 64);
@@ -209,7 +211,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
         registers_[r].open |= skips;
     if (again) open_writes(static_cast<std::uint32_t>(first), skips);
   }
-  if (is_new) news_.push_back(std::move(inputs));
+  if (is_new) news_.push_back(std::move(inputs)), quiet_ = 0;
 }
 
 /// Registers that are written between a branch and the block at which its sides meet again: open for a lane of which the side is
@@ -508,6 +510,7 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
   auto const cost = cost_of_(index, lanes, address);
   if (!cost || cost->first <= seen_[index].wavefronts) return;
   Seen& best = seen_[index];
+  quiet_ = 0;
   best.wavefronts = cost->first;
   best.worst = {warp, inputs.values(), {}, cost->second};
   best.bases = inputs.bases();

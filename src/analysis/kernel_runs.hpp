@@ -50,7 +50,7 @@ class Runs {
         warps_(warps),
         cost_of_(std::move(cost_of)) {}
 
-  /// The most that an access costs in all runs so far and in up to 400 more, and 150 that turn a branch, which end with one that takes `bound` wavefronts. The
+  /// The most that an access costs in all runs so far and in up to 400 more, and 150 that turn a branch. They end after 64 that bring nothing new, and with one that takes `bound` wavefronts. The
   /// first have parameters of every style, and in half of all runs dynamic arrays are moved by a multiple of their alignment; later ones change a few parameters of those that came to a block for the first time.
   [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
   /// Runs a warp with the parameters of a witness, each once.
@@ -117,7 +117,8 @@ class Runs {
   std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
   unsigned turned_runs_ = 0;                                                ///< that a branch waited for
   std::uint64_t turned_steps_ = 0;
-  unsigned next_ = 0;  ///< run by a seed
+  unsigned quiet_ = 0;  ///< runs since one of any kind that brought something new
+  unsigned next_ = 0;   ///< run by a seed
   std::uint64_t steps_ = 0;
 };
 

@@ -139,6 +139,18 @@ TEST(KernelRuns, ChangeParametersThatCameFar) {
   EXPECT_TRUE(a.reached) << a.reason;
 }
 
+TEST(KernelRuns, GoOnAsLongAsTheyComeToNewBlocks) {
+  // Low bits of three numbers, each behind the last: more runs than those that may bring nothing new in a row.
+  std::string parts;
+  for (auto const& [number, value] : {std::pair("%r6", 2), {"%r7", 3}, {"%r8", 1}})
+    parts += "add.u32 %r10, %r20, " + std::string(number) +
+             "; and.b32 %r10, %r10, 3; setp.ne.u32 %p1, %r10, " + std::to_string(value) + "; @%p1 ret;\n";
+  KernelAccess const a =
+      one("mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ctaid.y; mov.u32 %r8, %ctaid.z; ld.param.u32 %r9, [g];\n" +
+          std::string(two_exits) + parts + column);
+  EXPECT_TRUE(a.reached) << a.reason;
+}
+
 TEST(KernelRuns, ABranchIsTurnedByTheParameterThatItCompares) {
   // The loop ends with 4, for most n, so that 8 or more bits of g have to be one number: no run of a style has it.
   for (std::string const& condition : {
