@@ -64,7 +64,7 @@ bool Arrays::add_execution(ArrayAccess const& access, Id start, std::array<std::
 
 void Arrays::leave_out(ArrayAccess const& access) {
   for (auto& [key, patterns] : arrays_)
-    std::erase_if(patterns, [&](auto const& p) { return p.first.first == access.index; });
+    patterns.erase(patterns.lower_bound({access.index, {}}), patterns.lower_bound({access.index + 1, {}}));
 }
 
 std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
