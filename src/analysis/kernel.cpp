@@ -50,12 +50,11 @@ using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
 constexpr char const* no_known_array = "the address is not that of one known array";
-constexpr std::size_t most_values = std::size_t{1} << 21;  ///< that the warps of one kernel keep
-constexpr std::uint64_t most_lost = std::uint64_t{1}
-                                    << 14;  ///< steps for nothing, beside an eighth of all: see lost_
-constexpr std::size_t most_cases = 2048;    ///< of one access in one warp
-constexpr unsigned last_round = 2;          ///< in which accesses are decided
-constexpr std::size_t most_lanes = std::size_t{1} << 18;  ///< KernelLanes of one kernel
+constexpr std::size_t most_values = std::size_t{1} << 21;    ///< that the warps of one kernel keep
+constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
+constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
+constexpr unsigned last_round = 2;                           ///< in which accesses are decided
+constexpr std::size_t most_lanes = std::size_t{1} << 18;     ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
 

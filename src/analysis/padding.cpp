@@ -336,8 +336,8 @@ bool PaddingFix::has_one_start() const {
 PaddingSearch find_padding_of(PaddingProblem const& problem, Architecture const& arch) {
   // A row has a byte at least, and a padding less than a line of the banks: offsets grow by as many times at most.
   std::uint64_t const fits = (std::uint64_t{1} << 31) / (arch.banks.row() + 1);
-  bool const narrow = std::all_of(problem.ranges.begin(), problem.ranges.end(),
-                                  [&](ByteRange const& r) { return r.end - r.begin < fits; });
+  bool const narrow =
+      problem.ranges.empty() || problem.ranges.back().end - problem.ranges.front().begin < fits;
   return narrow ? PaddingSearcher<std::uint32_t>(problem, arch).search()
                 : PaddingSearcher<std::uint64_t>(problem, arch).search();
 }

@@ -156,9 +156,8 @@ TEST(PtxReader, EveryPrefix) {
     } catch (InputError const& error) {
       ++errors;
       EXPECT_TRUE(error.message.starts_with("test.ptx:")) << error.message;
-      auto const none = [](Function const&) {
-        return false;
-      };  // what the body lacks to its end is noticed, too
+      // Of a body that is skipped, what it lacks to its end is noticed, too.
+      auto const none = [](Function const&) { return false; };
       if (n < all.size() - 1 && all.substr(0, n).find('{') != std::string::npos)
         EXPECT_THROW((void)read_module(all.substr(0, n), "test.ptx", none), InputError) << n;
     }
