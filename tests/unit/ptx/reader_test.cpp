@@ -156,7 +156,7 @@ TEST(PtxReader, EveryPrefix) {
     } catch (InputError const& error) {
       ++errors;
       EXPECT_TRUE(error.message.starts_with("test.ptx:")) << error.message;
-      // Of a body that is skipped, what it lacks to its end is noticed, too.
+      // The end of a body that is skipped must be there, too.
       auto const none = [](Function const&) { return false; };
       if (n < all.size() - 1 && all.substr(0, n).find('{') != std::string::npos)
         EXPECT_THROW((void)read_module(all.substr(0, n), "test.ptx", none), InputError) << n;
