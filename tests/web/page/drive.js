@@ -40,8 +40,6 @@
   try {
     const names = [...$('access').options].map(o => o.textContent).slice(1);
     const given = document.querySelector('#swizzles .mono').textContent;
-    // Numbers are read in every state. A layout costs more than all of them together: it is looked at for each swizzle of the
-    // first access, and for the given one of the others.
     const record = (access, swizzle) => {
       const row = document.querySelector('#compare tr[aria-selected=true]').cells;
       const state = {access, swizzle, origin: origin(), phase: Number(document.querySelector('[name=phase]:checked').value)};
@@ -50,7 +48,6 @@
         banks: [...document.querySelectorAll('#memory td[data-bank]')].map(td => Number(td.textContent || 0)),
         hits: document.querySelectorAll('#tile td.hit').length, inMemory: document.querySelectorAll('#memory td.hit').length});
       if (access === names[0] || access === names[names.length - 1]) cells(state, 'tile'), cells(state, 'memory');
-      if (access !== names[0] && swizzle !== given) return;
       const page = document.getElementById('page'), facts = document.getElementById('cell');
       if (page.getBoundingClientRect().bottom > facts.getBoundingClientRect().top) report.errors.push('the facts cover the page');
       if (page.scrollWidth > page.clientWidth) report.errors.push(`it scrolls sideways: ${access}, ${swizzle}`);
