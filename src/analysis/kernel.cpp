@@ -667,7 +667,7 @@ class Decision {
     bool const least = surely_on != 0 && one.wavefronts == most_of(m, 1);
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
-    bool const sure = surely_on == active;
+    bool const sure = surely_on == active && !access.apart;
     one.reached = access.exact && certain && (sure || least) && same_residue && whole && is_exact(m);
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
@@ -731,10 +731,10 @@ class Decision {
     KernelLanes out;
     for (unsigned l = 0; l < 32; ++l)
       if (takes_part(*m.instruction, active, l)) out.may |= 1U << l;
-    std::uint32_t const within = access.exact ? surely_within(access.loop, assumptions) : 0;
+    std::uint32_t const within = access.exact && !access.apart ? surely_within(access.loop, assumptions) : 0;
     out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
     out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
-    out.sure = (active & ~surely(access.loop, assumptions)) == 0;
+    out.sure = !access.apart && (active & ~surely(access.loop, assumptions)) == 0;
     for (auto const& [atom, factor] : v.terms) {
       unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
       bool const any = ((factor == 1 && starts_array(atom)) || free_parameter(atom, 0xffffffff) == atom) &&
@@ -1586,7 +1586,7 @@ class Decision {
     if (!cost) return;
     auto const& [wavefronts, lanes] = *cost;
     check_bound(wavefronts, w, m, out);
-    if (!access.exact || !run.certain() || wavefronts != *out.wavefronts || out.reached) return;
+    if (!access.exact || access.apart || !run.certain() || wavefronts != *out.wavefronts || out.reached) return;
     out.reached = true;
     KernelWorst worst;
     worst.warp = w;

@@ -3,6 +3,7 @@
 #include <swizproof/ptx/floating.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace swizproof::kernel_detail {
@@ -175,6 +176,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
   std::array<std::int32_t, 32> at{};
   for (unsigned l = 0; l < 32; ++l) at[l] = (warps_[warp]->present() >> l & 1) != 0 ? 0 : -1;
   Returns returned{};
+  ways_.fill(0);
   std::vector<unsigned> visits(program_.blocks.size());  // of headers of loops
   visited_.resize(warps_.size() * program_.blocks.size());
   bool is_new = false;
@@ -205,6 +207,8 @@ void Runs::run(unsigned warp, Inputs inputs) {
       if ((lanes >> l & 1) == 0) continue;
       if (at[l] != to) to = at[l], back = goes_back(first, to);
       returned[l] = back ? steps_ : 0;
+      bool const apart = to >= 0 && flow_.apart[static_cast<std::size_t>(to)];
+      ways_[l] = apart ? 1000003 * ways_[l] + static_cast<std::uint64_t>(first) + 1 : 0;
     }
     if (skips != 0)
       for (std::uint32_t const r : written_after(static_cast<std::uint32_t>(first)))
@@ -504,16 +508,22 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
     for (unsigned l = 0; l < 32; ++l)
       if ((guard.open >> l & 1) != 0 || (guard.lane[l] != 0) == m.guard_negated) lanes &= ~(1U << l);
   }
-  if (lanes == 0) return;
   Addresses address{};
   for (unsigned l = 0; l < 32; ++l) address[l] = base.lane[l] + m.offset & 0xffffffff;
-  auto const cost = cost_of_(index, lanes, address);
-  if (!cost || cost->first <= seen_[index].wavefronts) return;
-  Seen& best = seen_[index];
-  quiet_ = 0;
-  best.wavefronts = cost->first;
-  best.worst = {warp, inputs.values(), {}, cost->second};
-  best.bases = inputs.bases();
+  while (lanes != 0) {  // those that came by one way
+    std::uint32_t some = 0;
+    for (unsigned l = 0; l < 32; ++l)
+      if ((lanes >> l & 1) != 0 && ways_[l] == ways_[static_cast<std::size_t>(std::countr_zero(lanes))])
+        some |= 1U << l;
+    lanes &= ~some;
+    auto const cost = cost_of_(index, some, address);
+    if (!cost || cost->first <= seen_[index].wavefronts) continue;
+    Seen& best = seen_[index];
+    quiet_ = 0;
+    best.wavefronts = cost->first;
+    best.worst = {warp, inputs.values(), {}, cost->second};
+    best.bases = inputs.bases();
+  }
 }
 
 }  // namespace swizproof::kernel_detail

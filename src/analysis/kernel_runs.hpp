@@ -102,9 +102,10 @@ class Runs {
   std::vector<Word> registers_{};
   std::vector<Seen> seen_{};
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
-  std::set<std::uint32_t> optional_{};  ///< parameters that are pointers and may be 0
-  std::vector<bool> visited_{};         ///< blocks, by warp and then by block
-  std::vector<Inputs> news_{};          ///< of the runs that visited one first
+  std::set<std::uint32_t> optional_{};    ///< parameters that are pointers and may be 0
+  std::array<std::uint64_t, 32> ways_{};  ///< of each lane, to a block whose lanes may be apart (Flow::apart)
+  std::vector<bool> visited_{};           ///< blocks, by warp and then by block
+  std::vector<Inputs> news_{};            ///< of the runs that visited one first
   Turns turns_{};
   /// A run that may take a branch to a block that its warp has not visited.
   struct Waiting {

@@ -532,6 +532,7 @@ class Executor {
     out.loop = flow_.loop[block];
     out.reached = true;
     out.exact = exact_[block];
+    out.apart = flow_.apart[block];
   }
 
   /// Truths that are known, and terms as they are then.

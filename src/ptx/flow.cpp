@@ -1,6 +1,7 @@
 #include <swizproof/ptx/flow.hpp>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -119,6 +120,23 @@ void find_loops(Lists const& next, Flow& flow) {
   }
 }
 
+/// Blocks with two ways from a branch which another way from it misses, and all that these dominate.
+void find_apart(Program const& program, Flow& flow) {
+  auto const branch_of = [&](std::uint32_t block) {  // the targets of one branch are one way
+    while (program.blocks[block].goes_on) block = static_cast<std::uint32_t>(flow.idom[block]);
+    return block;
+  };
+  flow.apart.assign(flow.idom.size(), false);
+  for (std::uint32_t const b : flow.order) {
+    if (flow.idom[b] < 0) continue;
+    std::uint32_t const at = branch_of(static_cast<std::uint32_t>(flow.idom[b]));
+    std::set<std::uint32_t> ways;
+    for (std::uint32_t const p : flow.before[b])
+      if (flow.number[p] < flow.number[b]) ways.insert(branch_of(p));
+    flow.apart[b] = flow.apart[at] || (ways.size() > 1 && !flow.postdominates(b, at));
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> successors(Block const& block) {
@@ -163,6 +181,7 @@ Flow flow_of(Program const& program) {
   flow.loop.assign(n, -1);
   find_postdominators(program, next, flow);
   find_loops(next, flow);
+  find_apart(program, flow);
   return flow;
 }
 

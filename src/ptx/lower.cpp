@@ -11,6 +11,8 @@ namespace swizproof::ptx {
 
 namespace {
 
+constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
+
 using Words = std::vector<std::string_view>;
 
 /// `ld.shared::cta.v4.u32` in parts: ld, shared::cta, v4, u32.
@@ -110,7 +112,7 @@ class Lowering {
         leader_[i] = true;
         label_at_.resize(std::max<std::size_t>(label_at_.size(), in.label), 0);
         label_at_[in.label - 1] = i;
-      } else if (is_branch(in.opcode) || is_end(in.opcode)) {
+      } else if (is_branch(in.opcode) || is_end(in.opcode) || in.opcode.starts_with("brx")) {
         leader_[i + 1] = true;
       }
     }
@@ -137,15 +139,44 @@ class Lowering {
 
   /// Ends the block by a branch; with a guard it goes on with the next one otherwise.
   void branch(Instruction const& in, std::int64_t label) {
-    Block& block = program_.blocks.back();
-    block.condition = in.guard;
-    block.negated = in.guard_negated;
-    block.line = in.line;
     if (label >= 0) jumps_.push_back({current(), static_cast<std::size_t>(label)});
+    branch(in.guard, in.guard_negated, in.line);
+  }
+  void branch(std::int32_t condition, bool negated, std::uint32_t line) {
+    Block& block = program_.blocks.back();
+    block.condition = condition;
+    block.negated = negated;
+    block.line = line;
     ended_ = true;
-    if (in.guard >= 0) targets_.push_back({current(), true, current() + 1});
+    if (condition >= 0) targets_.push_back({current(), true, current() + 1});
     block.last = here();
     begin_block_after_end();
+  }
+
+  /// brx.idx: a block for each target but the last, which is left for it if the index is its number. An index behind the list is
+  /// undefined behaviour; here it is the last one's.
+  void indirect_branch(Instruction const& i) {
+    auto const is_label = [](Operand const& o) { return o.kind == Kind::symbol && o.reg != 0; };
+    if (i.operands.size() < 2 || !std::all_of(i.operands.begin() + 1, i.operands.end(), is_label))
+      return refuse("brx.idx without a list of labels before it");
+    if (i.operands.size() > 1 + most_targets) return refuse("brx.idx with more than 4,096 labels");
+    if (i.operands[0].kind != Kind::reg) return refuse("the index of brx.idx is no register");
+    auto const targets = static_cast<std::uint32_t>(i.operands.size() - 1);
+    if (guard_ >= 0) {
+      targets_.push_back({current(), false, current() + 1 + targets});
+      branch(guard_, !i.guard_negated, i.line);
+      program_.blocks.back().goes_on = true;
+    }
+    guard_ = -1;
+    Source const index = in(i.operands[0], 32);
+    for (std::uint32_t k = 0; k < targets; ++k) {
+      bool const last = k + 1 == targets;
+      std::int32_t const is =
+          last ? -1 : static_cast<std::int32_t>(emit(Action::equal, 1, index, constant(k)).value);
+      jumps_.push_back({current(), i.operands[1 + k].reg - 1});
+      branch(is, false, i.line);
+      if (!last) program_.blocks.back().goes_on = true;
+    }
   }
   void begin_block_after_end() {
     program_.blocks.emplace_back();
@@ -567,8 +598,11 @@ class Lowering {
     if (is_signed && at + length > w) length = at >= w ? 1 : w - at;
     if (is_signed && at >= w) at = w - 1;
     if (at + length >= w) return shifted_right(x, constant(at), w, is_signed);
+    if (!is_signed)
+      return emit(Action::bit_and, w, shifted_right(x, constant(at), w, false),
+                  constant(mask_of(static_cast<unsigned>(length))));
     auto const up = static_cast<unsigned>(w - at - length);
-    return shifted_right(emit(Action::shl, w, x, constant(up)), constant(at + up), w, is_signed);
+    return shifted_right(emit(Action::shl, w, x, constant(up)), constant(at + up), w, true);
   }
 
   /// prmt in its default mode with a constant selector.
@@ -1014,10 +1048,7 @@ class Lowering {
     }
     if (is_branch(i.opcode)) return branch(i, static_cast<std::int64_t>(operand(i, 0).reg) - 1);
     if (is_end(i.opcode)) return branch(i, -1);
-    if (i.opcode.starts_with("brx")) {
-      refuse("indirect branches (brx.idx) are not executed");
-      return;
-    }
+    if (i.opcode.starts_with("brx")) return indirect_branch(i);
     std::uint32_t const first = here();
     dispatch(i, parts_of(i.opcode));
     program_.instructions.push_back({static_cast<std::uint32_t>(index), first, here(), current()});

@@ -43,6 +43,8 @@ struct Scope {
   std::unordered_map<std::string_view, std::uint32_t> names{};
   std::unordered_map<std::string_view, Range> ranges{};  ///< by prefix: %r<12>
   std::unordered_map<std::string_view, std::uint32_t> labels{};
+  std::unordered_map<std::string_view, std::string_view>
+      targets{};  ///< lists of labels, as .branchtargets has them
   std::unordered_map<std::string_view, std::string_view> variables{};  ///< names that hide an earlier one
 };
 
@@ -601,12 +603,29 @@ class Reader {
     }
     std::string_view const rest = rest_of_statement();
     parse_operands(rest, i.operands, 0);
+    if (i.opcode.starts_with("brx.idx")) name_targets(i);
     function_->body.push_back(std::move(i));
+  }
+
+  /// `brx.idx %r1, list` gets the labels of its list as operands; none if no list of this name was read.
+  void name_targets(Instruction& i) {
+    if (i.operands.size() != 2) return;
+    std::string_view const list = i.operands[1].text;
+    i.operands.pop_back();
+    for (std::size_t s = scopes_.size(); s-- > 0;)
+      if (auto const found = scopes_[s].targets.find(list); found != scopes_[s].targets.end())
+        return parse_operands(found->second, i.operands, 0);
   }
 
   void read_label(Instruction& i, std::size_t from) {
     skip();
-    for (std::string_view const table : {".branchtargets", ".calltargets", ".callprototype"})
+    constexpr std::string_view targets = ".branchtargets";
+    if (view().substr(at_).starts_with(targets)) {
+      at_ += targets.size();
+      scopes_.back().targets[i.opcode] = rest_of_statement();
+      return;
+    }
+    for (std::string_view const table : {".calltargets", ".callprototype"})
       if (view().substr(at_).starts_with(table)) return (void)rest_of_statement();
     auto const [at, fresh] =
         scopes_.back().labels.try_emplace(i.opcode, static_cast<std::uint32_t>(function_->labels.size()));

@@ -400,6 +400,7 @@ bool Lowering::indirect_branch(Instruction const& i, std::uint32_t index) {
     end_block(first, next, guard_);
     program_.blocks.emplace_back();
     block_ = first;
+    program_.blocks.back().goes_on = true;
     program_.blocks.back().first = static_cast<std::uint32_t>(program_.steps.size());
   }
   for (std::size_t k = 0; k + 1 < labels.size(); ++k) {
@@ -409,6 +410,7 @@ bool Lowering::indirect_branch(Instruction const& i, std::uint32_t index) {
     program_.blocks.emplace_back();
     end_block(to, rest, is);
     block_ = rest;
+    program_.blocks[static_cast<std::size_t>(rest)].goes_on = true;
     program_.blocks[static_cast<std::size_t>(rest)].first = static_cast<std::uint32_t>(program_.steps.size());
   }
   end_block(block_at(context_, labels.back()), -1, std::nullopt);

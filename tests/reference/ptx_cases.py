@@ -308,7 +308,7 @@ class Kernel:
             elif k < 12:
                 self.step()
             elif k < 15 and self.depth < 3:
-                self.branch()
+                self.branches_by_index() if self.chance(0.15) else self.branch()
             elif k < 19 and self.depth < 2:
                 self.loop()
             elif k == 19 and self.chance(0.15):
@@ -420,6 +420,35 @@ class Kernel:
         del self.pool[before:]
         if merged:
             self.pool.append(merged)
+        self.depth -= 1
+
+    def branches_by_index(self):
+        """brx.idx: its index is a parameter's, a counter's or differs in lanes, and is now and then behind the list, as compilers guard it."""
+        self.odd.add("brx")
+        before, ways = len(self.pool), self.number(1, 5)
+        index, over, end, table = self.word(), self.predicate(), self.label(), self.label()
+        labels = [self.label() for _ in range(ways)]
+        self.depth += 1
+        merged = self.word()
+        self.emit(f"mov.u32 {merged}, {self.operand()};")
+        self.emit(f"and.b32 {index}, {self.pick(self.uniform if self.chance(0.5) else self.pool)}, {self.pick([1, 3, 3, 7])};")
+        self.emit(f"setp.ge.u32 {over}, {index}, {ways};")
+        guarded = self.chance(0.3)
+        if not guarded:
+            self.emit(f"@{over} bra {end};")
+        self.emit(f"{table}: .branchtargets {', '.join(labels)};")
+        self.emit(f"{'@!' + over + ' ' if guarded else ''}brx.idx{self.pick(['', '.uni']) if self.whole and ways == 1 else ''} {index}, {table};")
+        if guarded:
+            self.emit(f"bra.uni {end};")
+        for k, label in enumerate(labels):
+            self.lines.append(label + ":")
+            self.body(self.number(1, 3))
+            self.emit(f"add.s32 {merged}, {merged}, {self.operand()};")
+            if self.chance(0.7):
+                self.emit(f"bra.uni {end};")
+            del self.pool[before:]
+        self.lines.append(end + ":")
+        self.pool.append(merged)
         self.depth -= 1
 
     def bound(self):

@@ -876,8 +876,10 @@ class Program:
             else:
                 index = np.broadcast_to(self.value(jump, jump.operands[0], 32)(), (n,))
                 targets = self.targets(jump)
-                paths = [(self.at(t), taken & (index == U(i))) for i, t in enumerate(targets)]
-                paths.append((b + 1, active & ~taken))
+                lanes_to = {}  # lanes of one target are together, whichever of its numbers they have
+                for i, t in enumerate(targets):
+                    lanes_to[self.at(t)] = lanes_to.get(self.at(t), False) | (taken & (index == U(i)))
+                paths = [*lanes_to.items(), (b + 1, active & ~taken)]
             paths = [(to, lanes) for to, lanes in paths if lanes.any()]
             if not paths:
                 stack.pop()

@@ -66,6 +66,7 @@ struct ExecutedAccess {
   bool reached = false;    ///< whether its block is reached at all
   std::uint32_t size = 0;  ///< node: bytes of a bulk copy, or 0
   bool exact = true;       ///< whether `guard` is exactly the lanes that execute it, if loops end
+  bool apart = false;      ///< whether they may execute it one after another (Flow::apart)
 };
 
 /// A function's values.

@@ -23,8 +23,8 @@ struct InlineLimits {
 
 /// The function with the calls in it inlined; nothing if it calls no function that the module has a body of.
 ///
-/// A call stays where it is, and Function::calls has the reason, if its function calls itself, is not executed on its own (brx.idx,
-/// irreducible control flow), does not match the call, or exceeds a limit. Calls by a register and of functions without a body
+/// A call stays where it is, and Function::calls has the reason, if its function calls itself, is not executed on its own (irreducible
+/// control flow), does not match the call, or exceeds a limit. Calls by a register and of functions without a body
 /// stay, too. A variable in shared memory that a device function declares is one variable for all its copies. `.param`
 /// variables become registers if only ld.param, st.param and calls name them; else what is loaded from them is unknown. Checked
 /// by tests/unit/ptx/inline_test.cpp and tests/reference/kernel.py.

@@ -168,6 +168,17 @@ TEST(KernelOperand, HalvesOfADescriptor) {  // as CuTe advances one
         proved, 1024}});
 }
 
+TEST(KernelOperand, FieldOfAnAddress) {  // as Triton makes and advances one
+  KernelOperand const o = one(
+      "add.u32 %r10, %r2, 8192; bfe.u32 %r11, %r10, 4, 14; cvt.u64.u32 %rd2, %r11;\n"
+      "add.s64 %rd3, %rd2, 0x4000004000010002;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, 1, 1, "
+      "1, 0;");
+  EXPECT_EQ(o.verdict, proved) << o.reason;
+  EXPECT_EQ(o.start, "tile + 0x2000 + 32");
+  EXPECT_EQ(o.guaranteed, 1024U);
+}
+
 TEST(KernelOperand, Tcgen05) {
   auto const mma = [](std::string const& bits) {
     return "shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, " + bits +

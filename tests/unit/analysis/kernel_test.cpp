@@ -172,6 +172,55 @@ TEST(Kernel, ConditionsOnTheCounterOfALoopAreSettledBehindIt) {
   EXPECT_TRUE(a.reached);
 }
 
+TEST(Kernel, IndirectBranchesLeadToTheirTargets) {
+  // Lanes whose number modulo 4 is 0, 1 or 2; the last of the three has all others.
+  auto const all = decided(
+      "shl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; and.b32 %r6, %r1, 3;\n"
+      "list: .branchtargets A, B, C; brx.idx %r6, list;\n"
+      "A: st.shared.u32 [%r5], %r1; bra.uni E;\nB: ld.shared.u32 %r7, [%r5]; bra.uni E;\n"
+      "C: st.shared.u32 [%r5+4], %r1;\nE: ld.shared.u32 %r8, [%r5];");
+  ASSERT_EQ(all.size(), 4U);
+  for (auto const& [k, wavefronts] : {std::pair{0U, 8U}, {1U, 8U}, {2U, 16U}, {3U, 32U}}) {
+    EXPECT_EQ(all[k].wavefronts, wavefronts) << k;
+    EXPECT_TRUE(all[k].reached) << k;
+    EXPECT_EQ(all[k].verdict, KernelVerdict::refuted) << k << all[k].reason;
+  }
+  // With a guard the other lanes go on behind it.
+  auto const some = decided(
+      "shl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; and.b32 %r6, %r1, 3; setp.lt.u32 %p1, %r6, 2;\n"
+      "list: .branchtargets A, B; @%p1 brx.idx %r6, list;\n"
+      "ld.shared.u32 %r7, [%r5]; bra.uni E;\nA: st.shared.u32 [%r5], %r1; bra.uni E;\n"
+      "B: st.shared.u32 [%r5+4], %r1;\nE:");
+  ASSERT_EQ(some.size(), 3U);
+  for (auto const& [k, wavefronts] : {std::pair{0U, 16U}, {1U, 8U}, {2U, 8U}})
+    EXPECT_EQ(some[k].wavefronts, wavefronts) << k;
+}
+
+TEST(Kernel, LanesThatComeByTwoWaysNeedNotBeTogether) {
+  // A falls into B: of the eight and eight lanes each may come alone. On an H200 they did, in the kernel that ptxas 13.0 made of this.
+  auto const all = decided(
+      "shl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; and.b32 %r6, %r1, 3;\n"
+      "list: .branchtargets A, B, C, D; brx.idx %r6, list;\n"
+      "A: add.u32 %r5, %r5, 0;\nB: st.shared.u32 [%r5], %r1;\nC: ld.shared.u32 %r7, [%r5];\n"
+      "D: ld.shared.u32 %r8, [%r5+4];");
+  ASSERT_EQ(all.size(), 3U);
+  for (auto const& [k, wavefronts] : {std::pair{0U, 16U}, {1U, 24U}, {2U, 32U}})
+    EXPECT_EQ(all[k].wavefronts, wavefronts) << k;
+  for (unsigned const k : {0U, 1U}) {
+    EXPECT_FALSE(all[k].reached) << k;
+    EXPECT_EQ(all[k].seen, 8U) << k;
+    EXPECT_EQ(all[k].verdict, KernelVerdict::refuted) << k;
+  }
+  EXPECT_TRUE(all[2].reached) << "all ways lead there";
+  // a or b
+  KernelAccess const either =
+      one("shl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; and.b32 %r6, %r1, 3; setp.eq.u32 %p1, %r6, 0; @%p1 "
+          "bra X;\n"
+          "setp.ne.u32 %p2, %r6, 1; @%p2 bra E;\nX: st.shared.u32 [%r5], %r1;\nE:");
+  EXPECT_EQ(either.wavefronts, 16U);
+  EXPECT_FALSE(either.reached);
+}
+
 TEST(Kernel, AConditionOfSeveralIsAssumedAsAWhole) {
   // Which of the two rows it is is not known: both take as much.
   KernelAccess const a =

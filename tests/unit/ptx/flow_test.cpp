@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace swizproof::ptx {
 namespace {
@@ -114,6 +117,52 @@ TEST(Flow, ALoopWithTwoEntriesGetsOne) {
   }
   EXPECT_GT(were, 100U);
   EXPECT_LT(are, were / 2) << "of " << were;
+}
+
+TEST(Flow, WaysThatMeetEarly) {
+  struct Row {
+    std::string name;
+    std::vector<std::array<int, 2>> targets;  // of each block; -1: the end, or none
+    std::vector<bool> apart;
+    std::vector<bool> goes_on = {};
+  };
+  for (Row const& row : {
+           Row{"if", {{2, 1}, {2, -2}, {-1, -2}}, {false, false, false}},
+           Row{"if and else", {{2, 1}, {3, -2}, {3, -2}, {-1, -2}}, {false, false, false, false}},
+           Row{"a or b: the body is entered from both",
+               {{2, 1}, {3, 2}, {3, -2}, {-1, -2}},
+               {false, false, true, false}},
+           Row{"what the body dominates is as it is, until all ways meet",
+               {{2, 1}, {5, 2}, {4, 3}, {4, -2}, {5, -2}, {-1, -2}},
+               {false, false, true, true, true, false}},
+           Row{"one of three targets falls into the next",
+               {{2, 1}, {3, 4}, {3, -2}, {4, -2}, {-1, -2}},
+               {false, false, false, true, false},
+               {false, true, false, false, false}},
+           Row{"as two branches, of which the second one's ways meet there",
+               {{4, 1}, {2, 3}, {3, -2}, {4, -2}, {-1, -2}},
+               {false, false, false, false, false}},
+           Row{"as one branch",
+               {{4, 1}, {2, 3}, {3, -2}, {4, -2}, {-1, -2}},
+               {false, false, false, true, false},
+               {false, true, false, false, false}},
+           Row{"one target twice",
+               {{3, 1}, {4, 2}, {3, -2}, {5, -2}, {5, -2}, {-1, -2}},
+               {false, false, false, false, false, false},
+               {false, true, true, false, false, false}},
+           Row{"a loop with two exits",
+               {{1, -2}, {4, 2}, {4, 3}, {1, -2}, {-1, -2}},
+               {false, false, false, false, false}},
+       }) {
+    Program p;
+    for (auto const& [taken, next] : row.targets) {
+      p.blocks.emplace_back();
+      p.blocks.back().taken = taken;
+      if (next > -2) p.blocks.back().condition = 0, p.blocks.back().next = next;
+    }
+    for (std::size_t b = 0; b < row.goes_on.size(); ++b) p.blocks[b].goes_on = row.goes_on[b];
+    EXPECT_EQ(flow_of(p).apart, row.apart) << row.name;
+  }
 }
 
 TEST(Flow, IrreducibleIsNamed) {
