@@ -1586,7 +1586,8 @@ class Decision {
     if (!cost) return;
     auto const& [wavefronts, lanes] = *cost;
     check_bound(wavefronts, w, m, out);
-    if (!access.exact || access.apart || !run.certain() || wavefronts != *out.wavefronts || out.reached) return;
+    if (!access.exact || access.apart || !run.certain() || wavefronts != *out.wavefronts || out.reached)
+      return;
     out.reached = true;
     KernelWorst worst;
     worst.warp = w;

@@ -142,7 +142,8 @@ struct Block {
   std::uint32_t line = 0;
   bool copied =
       false;  ///< by with_one_entry: lanes in it may run with others that are in the block it copies
-  bool goes_on = false;  ///< with the branch of its one predecessor: they are one branch with several targets (brx.idx, BRX)
+  bool goes_on =
+      false;  ///< with the branch of its one predecessor: they are one branch with several targets (brx.idx, BRX)
 };
 
 /// Steps [first, last) of an instruction of the function's body, in a block. Branches and ends have none: a block ends there.
