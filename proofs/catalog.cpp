@@ -11,6 +11,7 @@ std::vector<Claim> catalog() {
   proofs::add_involution(claims);
   proofs::add_linearity(claims);
   proofs::add_kept_bits(claims);
+  proofs::add_masks(claims);
   proofs::add_span(claims);
   proofs::add_period(claims);
   proofs::add_recast(claims);

@@ -23,7 +23,7 @@ void add_one_to_one(std::vector<Claim>& claims) {
   Words const words{"bijection", "f(x) = f(y) only for x = y: f is a bijection", "CuTe, swizzle.hpp",
                     "the same for an f that overwrites the target bits instead of XORing them"};
   add_public(claims, words, {.a_bit = true}, one_to_one, overwrite);
-  add_parametric(claims, words, {.a_bit = true}, one_to_one, overwrite);
+  add_by_mask(claims, words, {.a_bit = true}, one_to_one, overwrite);
 
   // Exactly which parameters, valid or not, give a bijection: all but shift = 0 with bits > 0.
   for (bool const leftward : {false, true}) {

@@ -24,7 +24,7 @@ std::vector<Betrayal<W>> betrayals(F const& f, W b) {
   W const zero = like(b, 0), one = like(b, 1);
   W const rest = b & W(f.period(b) - one);
   W const source = f.source_mask(b);
-  W const first_source = source & W(zero - source);
+  W const first_source = first_of(source);
   W const below = rest & W(first_source - one);
   auto const none = [&](W bits) { return bits == zero; };
   truth_of<W> const has_source = !none(rest & source), has_below = !none(below);
@@ -144,50 +144,112 @@ Question any_function_of_low_bits() {
       });
 }
 
-// With symbolic parameters the same two facts are stated for every b at once, without the group. Of swizzles the first asks
-// only that source and target bits lie below P, which is a power of two.
+/// Domain of a claim about all masks that lie as those of valid swizzles do.
+std::string places_domain(bool leftward) {
+  return "every YYY and ZZZ placed as a valid swizzle's (masks), bits > 0, " + sign_of(leftward) +
+         "; all 64-bit b";
+}
+
+// The same two facts are stated for every b at once, without the group. Of swizzles the first asks only that source and target bits
+// lie below P, which is a power of two (masks/places), and that f changes target bits alone.
 Claim base_law_if(bool leftward) {
-  auto const moves_to_targets = [](auto const& g, auto x) {
-    return states(((g(x) ^ x) & (g.moved(g.source) ^ -1)) == 0);
+  auto const moves_to_targets = [](auto const& g, auto x, auto) {
+    return states(((g(x) ^ x) & (g.target_mask(x) ^ -1)) == 0);
   };
-  auto const below_period = [=](auto bits) {
-    return ask_all(leftward, [=](auto const& f, auto x, auto) {
-      return given(valid(f, x, needs), states(lies_below(bits(f.by_mask(x)), f.period(x))));
-    });
-  };
-  auto const is_power = ask_all(leftward, [=](auto const& f, auto x, auto) {
-    return given(valid(f, x, needs), states(is_power_of_two(f.period(x))));
-  });
   return {"base law/if/symbolic, " + sign_of(leftward),
           {"f(b+x) = b + f(x) for every multiple b of P = 2^(base+bits+|shift|) and every x",
            [=] {
-             return std::vector{is_power, below_period([](auto const& g) { return g.source; }),
-                                below_period([](auto const& g) { return g.moved(g.source); }),
-                                ask_masks(leftward, moves_to_targets), any_function_of_low_bits()};
+             return std::vector{ask_masks(leftward, moves_to_targets), any_function_of_low_bits()};
            }},
-          symbolic_domain(needs, leftward),
+          places_domain(leftward) + " and x",
           known_bugs,
           single("the same for multiples of P/2", ask_all(leftward, [=](auto const& f, auto x, auto b) {
                    return given(valid(f, x, needs), states(is_multiple(b, half(f, b)), commutes(f, b, x)));
                  }))};
 }
 
+/// Masks placed as those of a valid swizzle are (masks.cpp): all that some theorems need of one.
+template <class W>
+struct Places {
+  W source, target, step;
+  bool leftward;
+  [[nodiscard]] constexpr W source_mask(W) const { return source; }
+  [[nodiscard]] constexpr W target_mask(W) const { return target; }
+  [[nodiscard]] constexpr W period(W) const { return step; }
+};
+
+/// statement(places, b, .., elsewhere) about all masks that lie like those of a valid swizzle: from a power of two up to behind another.
+template <class StatementAbout>
+Question ask_places(bool leftward, StatementAbout statement) {
+  return ask(
+      "every YYY and ZZZ, " + sign_of(leftward), 64,
+      {{"first low", 64}, {"behind low", 64}, {"first high", 64}, {"P", 64}, {"b", 64}, {"g elsewhere", 64}},
+      [=](auto low, auto behind, auto high, auto step, auto b, auto elsewhere) {
+        using W = decltype(b);
+        W const below = behind - low, above = step - high;
+        auto const lie = is_power_of_two(low) && is_power_of_two(behind) && is_power_of_two(high) &&
+                         is_power_of_two(step) && low < behind && !(high < behind) && high < step;
+        Places<W> const f{leftward ? below : above, leftward ? above : below, step, leftward};
+        return given(lie, statement(f, b, elsewhere));
+      });
+}
+
+template <class F, class W>
+truth_of<W> any_applies(F const& f, W b) {
+  truth_of<W> any = false;
+  for (auto const& one : betrayals(f, b)) any = any || one.applies;
+  return any;
+}
+
 Claim base_law_only_if(bool leftward) {
-  auto const one_applies = [=](auto const& f, auto, auto b) {
-    truth_of<decltype(b)> any = false;
-    for (auto const& one : betrayals(f, b)) any = any || one.applies;
-    return given(valid(f, b, needs), states(iff(any, !is_multiple(b, f.period(b)))));
+  return {
+      "base law/only if, " + sign_of(leftward),
+      single(
+          "only if: to every b that is no multiple of P, and to no other, one of the "
+          "following cases applies",
+          ask_places(leftward, [](auto const& f, auto b,
+                                  auto) { return states(iff(any_applies(f, b), !is_multiple(b, f.step))); })),
+      places_domain(leftward), known_bugs,
+      single("one applies to every b",
+             ask_places(leftward, [](auto const& f, auto b, auto) { return states(any_applies(f, b)); }))};
+}
+
+/// "b has a target bit", for every f(y) = y ^ g(y & YYY) with g(YYY) = ZZZ. b+YYY has all source bits, and no carry;
+/// f(b+YYY) = (b+YYY) ^ ZZZ is less than b + YYY + ZZZ.
+std::vector<Question> a_target_bit(std::size_t i) {
+  return {ask_places(true, [=](auto const& f, auto b, auto elsewhere) {
+    using W = decltype(b);
+    auto const one = betrayals(f, b)[i];
+    auto const g = [=](W y) { return W(y ^ select((y & f.source) == f.source, f.target, elsewhere)); };
+    return states(one.applies, !commutes(g, b, one.x));
+  })};
+}
+
+/// "b has a bit between source and target bits", for every f(y) = y ^ g(y & YYY) with g(s) = t: of b+x and x the first alone has the
+/// bit t, which f changes in both. The second question says that the case is such a one.
+std::vector<Question> a_bit_between(std::size_t i) {
+  // s: the first source bit, behind: above the last one, t: the first target bit, rest: b modulo P.
+  auto const such = [](auto source, auto s, auto behind, auto t, auto rest, auto b) {
+    return (source & s) == s && lies_below(source, behind) && !(rest == 0) && rest < t &&
+           is_multiple(rest, behind) && is_multiple(b ^ rest, t + t);
   };
-  return {"base law/only if, " + sign_of(leftward),
-          single("only if: to every b that is no multiple of P, and to no other, one of the "
-                 "following cases applies",
-                 ask_all(leftward, one_applies)),
-          symbolic_domain(needs, leftward, "b"), known_bugs,
-          single("one applies to every b", ask_all(leftward, [=](auto const& f, auto, auto b) {
-                   truth_of<decltype(b)> any = false;
-                   for (auto const& one : betrayals(f, b)) any = any || one.applies;
-                   return given(valid(f, b, needs), states(any));
-                 }))};
+  auto const every =
+      ask("every g", 64,
+          {{"YYY", 64}, {"s", 64}, {"behind", 64}, {"t", 64}, {"rest", 64}, {"b", 64}, {"g elsewhere", 64}},
+          [=](auto source, auto s, auto behind, auto t, auto rest, auto b, auto elsewhere) {
+            using W = decltype(b);
+            auto const f = [=](W y) { return W(y ^ select((y & source) == s, t, elsewhere)); };
+            auto const powers = is_power_of_two(s) && is_power_of_two(behind) && is_power_of_two(t) &&
+                                !(t < behind) && !(t + t == 0);
+            return states(powers && such(source, s, behind, t, rest, b), !commutes(f, b, W(W(t - rest) + s)));
+          });
+  auto const is_such = ask_places(true, [=](auto const& f, auto b, auto) {
+    using W = decltype(b);
+    auto const one = betrayals(f, b)[i];
+    W const s = first_of(f.source), t = first_of(f.target), rest = b & W(f.step - 1);
+    return states(one.applies, such(f.source, s, W(f.source + s), t, rest, b) && one.x == W(W(t - rest) + s));
+  });
+  return {every, is_such};
 }
 
 /// Case i of betrayals().
@@ -200,12 +262,17 @@ Claim base_law_case(bool leftward, std::size_t i) {
     return given(valid(f, b, needs), states(!commutes(f, b, betrayals(f, b)[i].x)));
   };
   std::string const name(betrayals(SwizzleFormula<unsigned>{1, 0, 1, leftward}, std::uint64_t{1})[i].name);
-  return {
-      "base law/only if: " + name + ", " + sign_of(leftward),
-      single("if " + name + ", some x has f(b+x) != b + f(x): base-relative and absolute addressing differ",
-             ask_all(leftward, betrayed_by)),
-      symbolic_domain(needs, leftward, "b"), known_bugs,
-      single("the same x shows it for every b", ask_all(leftward, without_case))};
+  bool const by_places = i >= 2;
+  return {"base law/only if: " + name + ", " + sign_of(leftward),
+          {"if " + name + ", some x has f(b+x) != b + f(x): base-relative and absolute addressing differ",
+           [=] {
+             return i == 2   ? a_target_bit(i)
+                    : i == 3 ? a_bit_between(i)
+                             : std::vector{ask_all(leftward, betrayed_by)};
+           }},
+          by_places ? places_domain(leftward) : symbolic_domain(needs, leftward, "b"),
+          known_bugs,
+          single("the same x shows it for every b", ask_all(leftward, without_case))};
 }
 
 }  // namespace

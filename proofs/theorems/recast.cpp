@@ -38,7 +38,7 @@ constexpr auto shrunk = [](auto const& f, unsigned k, auto x) {
 
 Claim unit_of_two(bool leftward) {
   auto const is_even = [](auto bits) { return (bits & 1) == 0; };
-  auto const half_the_mask = [=](auto const& g, auto x) {
+  auto const half_the_mask = [=](auto const& g, auto x, auto) {
     auto halved = g;
     halved.source = shr(g.source, 1);
     return states(is_even(g.source) && is_even(g.moved(g.source)), equal(g, halved, 1, x));

@@ -59,6 +59,12 @@ template <class W>
          ", within " + std::to_string(needs.room) + " bits; all 64-bit " + all;
 }
 
+/// Domain of a claim by mask.
+[[nodiscard]] inline std::string mask_domain(bool leftward, std::string const& all = "offsets") {
+  return "every mask YYY apart from its ZZZ (every valid swizzle: masks), " + sign_of(leftward) +
+         "; all 64-bit " + all;
+}
+
 template <class Truth>
 [[nodiscard]] Implication<Truth> given(Truth more, Implication<Truth> const& statement) {
   return {more && statement.hypothesis, statement.conclusion};
@@ -74,13 +80,30 @@ template <class StatementAbout>
              });
 }
 
-/// statement(g, x) about all swizzles by a mask, of any bits, of one sign, and all 64-bit x: one question. With a second
-/// one, that the masks of valid swizzles are such, it is about those.
+/// The lowest bit of a mask: 0x10 of 0x70.
+template <class W>
+[[nodiscard]] constexpr W first_of(W mask) {
+  return mask & W(like(mask, 0) - mask);
+}
+
+/// A swizzle by a mask: its source bits may be any.
+template <class W>
+struct AnyMask : MaskSwizzle<W> {
+  [[nodiscard]] constexpr W source_mask(W) const { return this->source; }
+  [[nodiscard]] constexpr W target_mask(W) const { return this->moved(this->source); }
+  /// No bit is source and target.
+  [[nodiscard]] constexpr truth_of<W> valid() const {
+    return (this->source & this->moved(this->source)) == 0;
+  }
+};
+
+/// statement(g, x, y) about all swizzles by a mask, of any bits, of one sign, and all 64-bit x, y: one question. With a second
+/// one, that the masks of valid swizzles are such, it is about those (masks.cpp).
 template <class StatementAbout>
 [[nodiscard]] Question ask_masks(bool leftward, StatementAbout statement) {
-  return ask("every mask, " + sign_of(leftward), 64, {{"YYY", 64}, {"|shift|", 8}, {"x", 64}},
-             [=](auto source, auto distance, auto x) {
-               return statement(MaskSwizzle<decltype(x)>{source, distance, leftward}, x);
+  return ask("every mask, " + sign_of(leftward), 64, {{"YYY", 64}, {"|shift|", 8}, {"x", 64}, {"y", 64}},
+             [=](auto source, auto distance, auto x, auto y) {
+               return statement(AnyMask<decltype(x)>{{source, distance, leftward}}, x, y);
              });
 }
 
@@ -164,14 +187,32 @@ void add_parametric(std::vector<Claim>& claims, Words const& words, Requirements
                       words.source, single(words.control, about(leftward, control))});
 }
 
-/// All of the above.
+/// "Holds for all parameters" of more than swizzles: of source bits that are any, if none is a target. One theorem for each sign
+/// of shift; masks.cpp says that the masks of valid swizzles are such. Shifts by a variable that make the masks cost a solver most.
+template <class Law, class Control>
+void add_by_mask(std::vector<Claim>& claims, Words const& words, Requirements needs, Law law,
+                 Control control) {
+  for (bool const leftward : {false, true})
+    claims.push_back(
+        {words.name + "/symbolic, " + sign_of(leftward),
+         single(words.text, ask_masks(leftward, [=](auto const& g, auto x,
+                                                    auto y) { return given(g.valid(), law(g, x, y)); })),
+         mask_domain(leftward), words.source,
+         single(words.control, ask_all(leftward, [=](auto const& f, auto x, auto y) {
+                  return given(valid(f, x, needs), control(f, x, y));
+                }))});
+}
+
+/// One by one, of public kernels, and by mask.
 template <class Law, class Control>
 void add_theorem(std::vector<Claim>& claims, Words const& words, Requirements needs, Law law,
                  Control control) {
   add_family(claims, words, needs, law, control);
   add_public(claims, words, needs, law, control);
-  add_parametric(claims, words, needs, law, control);
+  add_by_mask(claims, words, needs, law, control);
 }
+
+void add_masks(std::vector<Claim>& claims);
 
 void add_one_to_one(std::vector<Claim>& claims);
 void add_involution(std::vector<Claim>& claims);

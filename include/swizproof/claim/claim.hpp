@@ -39,7 +39,8 @@ struct Claim {
   std::string source;  ///< who states it, or which assumption it rests on
   Statement control;   ///< must be refuted
   std::optional<TableCell> cell{};
-  /// `one` where the solver proves more than this claim says, in another claim, and algebra suffices for this one.
+  /// `one` where the solver proves more than this claim says, in another claim, and algebra suffices for this one; or where all
+  /// cases are tried.
   Effort effort = Effort::all;
 };
 
