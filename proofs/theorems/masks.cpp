@@ -34,7 +34,7 @@ Claim apart(bool leftward) {
                   (g.source & target) == 0);
   };
   return {"masks/apart, " + sign_of(leftward),
-          {"ZZZ is YYY moved by |shift|, and its first bit that of YYY moved; they have no bit in common",
+          {"ZZZ is YYY moved by |shift|, and YYY's first bit, moved, is ZZZ's; they have no bit in common",
            each(leftward, 64, true, are_apart)},
           "every valid swizzle, one by one: bits > 0, " + sign_of(leftward) + ", within 64 bits",
           "CuTe, swizzle.hpp: yyy_msk, zzz_msk",

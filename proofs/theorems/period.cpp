@@ -146,8 +146,8 @@ Question any_function_of_low_bits() {
 
 /// Domain of a claim about all masks that lie as those of valid swizzles do.
 std::string places_domain(bool leftward) {
-  return "every YYY and ZZZ placed as a valid swizzle's (masks), bits > 0, " + sign_of(leftward) +
-         "; all 64-bit b";
+  return "every YYY and ZZZ placed as a valid swizzle's (masks), bits > 0, within 63 bits, " +
+         sign_of(leftward) + "; all 64-bit b";
 }
 
 // The same two facts are stated for every b at once, without the group. Of swizzles the first asks only that source and target bits
@@ -202,16 +202,17 @@ truth_of<W> any_applies(F const& f, W b) {
 }
 
 Claim base_law_only_if(bool leftward) {
-  return {
-      "base law/only if, " + sign_of(leftward),
-      single(
-          "only if: to every b that is no multiple of P, and to no other, one of the "
-          "following cases applies",
-          ask_places(leftward, [](auto const& f, auto b,
-                                  auto) { return states(iff(any_applies(f, b), !is_multiple(b, f.step))); })),
-      places_domain(leftward), known_bugs,
-      single("one applies to every b",
-             ask_places(leftward, [](auto const& f, auto b, auto) { return states(any_applies(f, b)); }))};
+  return {"base law/only if, " + sign_of(leftward),
+          single("only if: to every b that is no multiple of P, and to no other, one of the "
+                 "following cases applies",
+                 ask_places(leftward,
+                            [](auto const& f, auto b, auto) {
+                              return states(iff(any_applies(f, b), !is_multiple(b, f.step)));
+                            })),
+          places_domain(leftward), known_bugs,
+          single("one applies to every b", ask_all(leftward, [](auto const& f, auto, auto b) {
+                   return given(valid(f, b, needs), states(any_applies(f, b)));
+                 }))};
 }
 
 /// "b has a target bit", for every f(y) = y ^ g(y & YYY) with g(YYY) = ZZZ. b+YYY has all source bits, and no carry;
@@ -230,7 +231,8 @@ std::vector<Question> a_target_bit(std::size_t i) {
 std::vector<Question> a_bit_between(std::size_t i) {
   // s: the first source bit, behind: above the last one, t: the first target bit, rest: b modulo P.
   auto const such = [](auto source, auto s, auto behind, auto t, auto rest, auto b) {
-    return (source & s) == s && lies_below(source, behind) && !(rest == 0) && rest < t &&
+    return is_power_of_two(s) && is_power_of_two(behind) && is_power_of_two(t) && !(t < behind) &&
+           !(t + t == 0) && (source & s) == s && lies_below(source, behind) && !(rest == 0) && rest < t &&
            is_multiple(rest, behind) && is_multiple(b ^ rest, t + t);
   };
   auto const every =
@@ -239,9 +241,7 @@ std::vector<Question> a_bit_between(std::size_t i) {
           [=](auto source, auto s, auto behind, auto t, auto rest, auto b, auto elsewhere) {
             using W = decltype(b);
             auto const f = [=](W y) { return W(y ^ select((y & source) == s, t, elsewhere)); };
-            auto const powers = is_power_of_two(s) && is_power_of_two(behind) && is_power_of_two(t) &&
-                                !(t < behind) && !(t + t == 0);
-            return states(powers && such(source, s, behind, t, rest, b), !commutes(f, b, W(W(t - rest) + s)));
+            return states(such(source, s, behind, t, rest, b), !commutes(f, b, W(W(t - rest) + s)));
           });
   auto const is_such = ask_places(true, [=](auto const& f, auto b, auto) {
     using W = decltype(b);

@@ -33,7 +33,7 @@ void add_span(std::vector<Claim>& claims) {
                    states((target & outside(f, x)) == 0 && !((target & half(f, x)) == 0)));
     });
     claims.push_back({words.name + "/symbolic, " + sign_of(leftward), several(words.text, {changed, targets}),
-                      symbolic_domain(needs, leftward), words.source,
+                      symbolic_domain(needs, leftward) + " (masks)", words.source,
                       single(words.control, ask_all(leftward, [=](auto const& f, auto x, auto y) {
                                return given(valid(f, x, needs), in_half(f, x, y));
                              }))});

@@ -2,8 +2,8 @@
 //
 // A theorem is a generic lambda law(f, x, y) over a swizzle formula f and words x, y. It becomes four
 // claims: for every valid swizzle within 32 bits, one by one; for the swizzles of public kernels on
-// 64-bit offsets; and as one theorem for each sign of shift in which bits, base and |shift| are
-// variables themselves.
+// 64-bit offsets; and as one theorem for each sign of shift, about every mask of source bits (masks.cpp says that those of
+// swizzles are such) or with bits, base and |shift| as variables.
 #pragma once
 
 #include <swizproof/access/access.hpp>
@@ -61,7 +61,7 @@ template <class W>
 
 /// Domain of a claim by mask.
 [[nodiscard]] inline std::string mask_domain(bool leftward, std::string const& all = "offsets") {
-  return "every mask YYY apart from its ZZZ (every valid swizzle: masks), " + sign_of(leftward) +
+  return "every YYY apart from its ZZZ (valid swizzles, bits > 0: masks), " + sign_of(leftward) +
          "; all 64-bit " + all;
 }
 

@@ -168,6 +168,8 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
       arrays(1),
       threads(given.block[0] * given.block[1] * given.block[2]) {
   if (!program.refused.empty()) throw FlowRefused{program.refused};
+  for (ptx::Block const& b : program.blocks)
+    if (b.goes_on) throw FlowRefused{"indirect branches (brx.idx) are not executed"};
   decode();
   place_symbols();
   take_params();

@@ -208,7 +208,7 @@ void Runs::run(unsigned warp, Inputs inputs) {
       if (at[l] != to) to = at[l], back = goes_back(first, to);
       returned[l] = back ? steps_ : 0;
       bool const apart = to >= 0 && flow_.apart[static_cast<std::size_t>(to)];
-      ways_[l] = apart ? 1000003 * ways_[l] + static_cast<std::uint64_t>(first) + 1 : 0;
+      ways_[l] = apart ? 1000003 * ways_[l] + steps_ : 0;  // what it ran last, and when
     }
     if (skips != 0)
       for (std::uint32_t const r : written_after(static_cast<std::uint32_t>(first)))

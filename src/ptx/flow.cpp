@@ -120,20 +120,35 @@ void find_loops(Lists const& next, Flow& flow) {
   }
 }
 
-/// Blocks with two ways from a branch which another way from it misses, and all that these dominate.
+/// Blocks to which lanes that a branch or a loop parted come before all of them meet, and all that these dominate.
 void find_apart(Program const& program, Flow& flow) {
   auto const branch_of = [&](std::uint32_t block) {  // the targets of one branch are one way
-    while (program.blocks[block].goes_on) block = static_cast<std::uint32_t>(flow.idom[block]);
+    while (program.blocks[block].goes_on && flow.before[block].size() == 1)
+      block = static_cast<std::uint32_t>(flow.idom[block]);
     return block;
   };
-  flow.apart.assign(flow.idom.size(), false);
-  for (std::uint32_t const b : flow.order) {
-    if (flow.idom[b] < 0) continue;
-    std::uint32_t const at = branch_of(static_cast<std::uint32_t>(flow.idom[b]));
+  auto const is_apart = [&](std::uint32_t b) {
+    std::uint32_t at = branch_of(static_cast<std::uint32_t>(flow.idom[b]));
+    bool leaves = false;  // a loop, each lane in its iteration
+    for (std::int32_t l = flow.loop[at]; l >= 0 && !flow.within(b, l);
+         l = flow.loops[static_cast<std::size_t>(l)].parent)
+      at = flow.loops[static_cast<std::size_t>(l)].header, leaves = true;
+    if (leaves && flow.idom[at] >= 0 && flow.postdominates(b, at))
+      return static_cast<bool>(flow.apart[static_cast<std::size_t>(flow.idom[at])]);
     std::set<std::uint32_t> ways;
-    for (std::uint32_t const p : flow.before[b])
-      if (flow.number[p] < flow.number[b]) ways.insert(branch_of(p));
-    flow.apart[b] = flow.apart[at] || (ways.size() > 1 && !flow.postdominates(b, at));
+    for (std::uint32_t const p : flow.before[b]) {
+      if (flow.number[p] < flow.number[b])
+        ways.insert(branch_of(p));
+      else if (flow.apart[p])  // lanes of one iteration begin the next one apart
+        return true;
+    }
+    return flow.apart[at] || ((leaves || ways.size() > 1) && !flow.postdominates(b, at));
+  };
+  flow.apart.assign(flow.idom.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t const b : flow.order)
+      if (flow.idom[b] >= 0 && !flow.apart[b] && is_apart(b)) flow.apart[b] = changed = true;
   }
 }
 

@@ -607,14 +607,21 @@ class Reader {
     function_->body.push_back(std::move(i));
   }
 
-  /// `brx.idx %r1, list` gets the labels of its list as operands; none if no list of this name was read.
+  /// `brx.idx %r1, list` gets the labels of its list as operands; none if no list of this name was read in its braces.
   void name_targets(Instruction& i) {
     if (i.operands.size() != 2) return;
-    std::string_view const list = i.operands[1].text;
+    auto const found = scopes_.back().targets.find(i.operands[1].text);
     i.operands.pop_back();
-    for (std::size_t s = scopes_.size(); s-- > 0;)
-      if (auto const found = scopes_[s].targets.find(list); found != scopes_[s].targets.end())
-        return parse_operands(found->second, i.operands, 0);
+    if (found == scopes_.back().targets.end()) return;
+    for (std::string_view rest = found->second; !rest.empty();) {
+      std::string_view const label = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), label.size() + 1));
+      std::size_t const from = label.find_first_not_of(" \t\r\n"), to = label.find_last_not_of(" \t\r\n");
+      Operand target;
+      target.kind = Operand::Kind::symbol;
+      if (from != label.npos) target.text = label.substr(from, to - from + 1);
+      i.operands.push_back(std::move(target));
+    }
   }
 
   void read_label(Instruction& i, std::size_t from) {

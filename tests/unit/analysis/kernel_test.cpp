@@ -212,6 +212,27 @@ TEST(Kernel, LanesThatComeByTwoWaysNeedNotBeTogether) {
     EXPECT_EQ(all[k].verdict, KernelVerdict::refuted) << k;
   }
   EXPECT_TRUE(all[2].reached) << "all ways lead there";
+  // Odd lanes continue, even ones ask whether to leave: in the second iteration they come by two ways.
+  auto const loops = decided(
+      "mov.u32 %r6, 0; and.b32 %r7, %r1, 1; setp.ne.u32 %p1, %r7, 0;\n"
+      "H: mad.lo.u32 %r8, %r6, 124, 4; mad.lo.u32 %r9, %r1, %r8, %r2; ld.shared.u32 %r10, [%r9]; @%p1 bra "
+      "L;\n"
+      "setp.eq.u32 %p2, %r3, %r6; @%p2 bra E;\nL: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 2; @%p3 bra "
+      "H;\nE:",
+      {.block = std::array<std::uint32_t, 3>{32, 1, 1}});
+  ASSERT_EQ(loops.size(), 1U);
+  EXPECT_EQ(loops[0].wavefronts, 32U);
+  EXPECT_FALSE(loops[0].reached);
+  // Eight lanes leave a loop in each iteration.
+  KernelAccess const leaves =
+      one("mov.u32 %r6, 0; and.b32 %r7, %r1, 3; shl.b32 %r8, %r1, 7; add.u32 %r8, %r8, %r2;\n"
+          "H: setp.eq.u32 %p1, %r6, %r7; @%p1 bra X; add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, %r3; @%p2 "
+          "bra H; bra.uni E;\n"
+          "X: ld.shared.u32 %r10, [%r8];\nE:",
+          {.block = std::array<std::uint32_t, 3>{32, 1, 1}});
+  EXPECT_EQ(leaves.wavefronts, 32U);
+  EXPECT_FALSE(leaves.reached);
+  EXPECT_EQ(leaves.seen, 8U);
   // a or b
   KernelAccess const either =
       one("shl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; and.b32 %r6, %r1, 3; setp.eq.u32 %p1, %r6, 0; @%p1 "

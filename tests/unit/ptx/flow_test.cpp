@@ -153,6 +153,12 @@ TEST(Flow, WaysThatMeetEarly) {
            Row{"a loop with two exits",
                {{1, -2}, {4, 2}, {4, 3}, {1, -2}, {-1, -2}},
                {false, false, false, false, false}},
+           Row{"lanes that continue a loop from two places begin the next iteration apart",
+               {{1, -2}, {3, 2}, {4, 3}, {1, 4}, {-1, -2}},
+               {false, true, true, true, false}},
+           Row{"lanes that leave a loop in several iterations to where others do not",
+               {{1, -2}, {3, 2}, {1, 4}, {4, -2}, {-1, -2}},
+               {false, false, false, true, false}},
        }) {
     Program p;
     for (auto const& [taken, next] : row.targets) {
