@@ -61,8 +61,8 @@ template <class W>
 
 /// Domain of a claim by mask.
 [[nodiscard]] inline std::string mask_domain(bool leftward, std::string const& all = "offsets") {
-  return "every YYY apart from its ZZZ (valid swizzles, bits > 0: masks), " + sign_of(leftward) +
-         "; all 64-bit " + all;
+  return "every YYY apart from its ZZZ (swizzles, bits > 0: masks), " + sign_of(leftward) + "; all 64-bit " +
+         all;
 }
 
 template <class Truth>
