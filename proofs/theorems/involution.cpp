@@ -19,7 +19,7 @@ void add_involution(std::vector<Claim>& claims) {
     auto const never = ask_all(leftward, [=](auto const& f, auto x, auto) {
       using W = decltype(x);
       W const source = f.source_mask(x);
-      W const lowest = source & (0 - source);
+      W const lowest = first_of(source);
       W const highest = source ^ (source & shr(source, 1));
       W const witness = leftward ? lowest : highest;
       return states(overlapping(f, x), !(f(f(witness)) == witness));

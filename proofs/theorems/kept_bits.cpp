@@ -11,7 +11,7 @@ void add_kept_bits(std::vector<Claim>& claims) {
   auto const one_more = [](auto const& f, auto x, auto) {
     using W = decltype(x);
     W const target = f.target_mask(x);
-    W const lowest = target & (0 - target);
+    W const lowest = first_of(target);
     return states(((f(x) ^ x) & lowest) == 0);
   };
   add_family(claims, low, with_a_bit, stay, one_more);

@@ -35,7 +35,7 @@ std::vector<Betrayal<W>> betrayals(F const& f, W b) {
   if (!f.leftward) return cases;
   // Leftward, the targets lie above: b has one, and x sets all sources; or b carries into the first.
   W const target = f.target_mask(b);
-  W const first_target = target & W(zero - target);
+  W const first_target = first_of(target);
   W const hit = rest & target;
   truth_of<W> const only_above = !has_source && !has_below && !none(rest);
   cases.push_back({"b has a target bit", only_above && !none(hit), source});

@@ -60,9 +60,9 @@ template <class W>
 }
 
 /// Domain of a claim by mask.
-[[nodiscard]] inline std::string mask_domain(bool leftward, std::string const& all = "offsets") {
-  return "every YYY apart from its ZZZ (swizzles, bits > 0: masks), " + sign_of(leftward) + "; all 64-bit " +
-         all;
+[[nodiscard]] inline std::string mask_domain(bool leftward) {
+  return "every YYY apart from its ZZZ (swizzles, bits > 0: masks), " + sign_of(leftward) +
+         "; all 64-bit offsets";
 }
 
 template <class Truth>

@@ -616,10 +616,9 @@ class Reader {
     for (std::string_view rest = found->second; !rest.empty();) {
       std::string_view const label = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(rest.size(), label.size() + 1));
-      std::size_t const from = label.find_first_not_of(" \t\r\n"), to = label.find_last_not_of(" \t\r\n");
       Operand target;
       target.kind = Operand::Kind::symbol;
-      if (from != label.npos) target.text = label.substr(from, to - from + 1);
+      target.text = trimmed(label);
       i.operands.push_back(std::move(target));
     }
   }

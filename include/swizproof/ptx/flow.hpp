@@ -30,9 +30,9 @@ struct Flow {
   std::vector<std::vector<std::uint32_t>> before{};  ///< predecessors that are reached
   std::vector<std::int32_t> loop{};                  ///< innermost loop of each block, or -1
   std::vector<Loop> loops{};                         ///< outer loops before inner ones
-  /// True for a block that lanes may execute one after another, as they come by several ways from a branch. They may if some way
-  /// from the branch misses the block; so may they in what the block dominates, until all ways meet. On an H200 such lanes were
-  /// together in four of five kernels that ptxas 13.0 compiled, and apart in the fifth. Checked by Flow.WaysThatMeetEarly.
+  /// True for a block that lanes may execute one after another: they come by several ways from a branch of which some way misses the
+  /// block, continue a loop from several places, or leave it in several iterations. So may they in what the block dominates, until
+  /// all ways meet. On an H200 such lanes were together in four of five compiled kernels. Checked by Flow.WaysThatMeetEarly.
   std::vector<bool> apart{};
   bool reducible = true;
 

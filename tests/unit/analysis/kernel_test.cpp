@@ -197,7 +197,7 @@ TEST(Kernel, IndirectBranchesLeadToTheirTargets) {
 }
 
 TEST(Kernel, LanesThatComeByTwoWaysNeedNotBeTogether) {
-  // A falls into B: of the eight and eight lanes each may come alone. On an H200 they did, in the kernel that ptxas 13.0 made of this.
+  // A falls into B: of the eight and eight lanes each may come alone. On an H200 they did in such a kernel.
   auto const all = decided(
       "shl.b32 %r5, %r1, 7; add.u32 %r5, %r5, %r2; and.b32 %r6, %r1, 3;\n"
       "list: .branchtargets A, B, C, D; brx.idx %r6, list;\n"
