@@ -158,7 +158,7 @@ class Lowering {
   void indirect_branch(Instruction const& i) {
     auto const is_label = [](Operand const& o) { return o.kind == Kind::symbol && o.reg != 0; };
     if (i.operands.size() < 2 || !std::all_of(i.operands.begin() + 1, i.operands.end(), is_label))
-      return refuse("brx.idx without a list of labels before it");
+      return refuse("brx.idx needs a list of known labels before it, in its braces");
     if (i.operands.size() > 1 + most_targets) return refuse("brx.idx with more than 4,096 labels");
     if (i.operands[0].kind != Kind::reg) return refuse("the index of brx.idx is no register");
     auto const targets = static_cast<std::uint32_t>(i.operands.size() - 1);

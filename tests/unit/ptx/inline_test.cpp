@@ -144,7 +144,7 @@ TEST(Inline, WhatIsNotInlinedHasAReason) {
   EXPECT_EQ(refused(".func f() { call f; ret; }\n" + k), "f calls itself");
   EXPECT_EQ(refused(".func f() { call g; ret; }\n.func g() { call f; ret; }\n" + k), "f calls itself");
   EXPECT_EQ(refused(".func f() { .reg .b32 %i; L: brx.idx %i, L; }\n" + k),
-            "f is not executed: line 4: brx.idx without a list of labels before it");
+            "f is not executed: line 4: brx.idx needs a list of known labels before it, in its braces");
   EXPECT_EQ(
       refused(
           ".func f() { .reg .pred %p; .reg .b32 %i; @%p bra B; A: st.shared.u32 [%i], %i; B: st.shared.u32 "
