@@ -1,6 +1,7 @@
 #include "flow_kernel.hpp"
 
 #include <swizproof/ptx/inline.hpp>
+#include <swizproof/ptx/lower.hpp>
 
 #include <fmt/format.h>
 

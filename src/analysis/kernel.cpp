@@ -11,6 +11,7 @@
 
 #include <swizproof/ptx/execution.hpp>
 #include <swizproof/ptx/inline.hpp>
+#include <swizproof/ptx/lower.hpp>
 #include <swizproof/ptx/warp.hpp>
 
 #include <fmt/format.h>

@@ -9,9 +9,6 @@
 
 namespace swizproof::kernel_detail {
 
-/// The 8 n low bits that a parameter of n bytes has, at most 64.
-[[nodiscard]] unsigned bits_of(ptx::Variable const& parameter);
-
 /// 2^bits - 1.
 [[nodiscard]] constexpr std::uint64_t low_bits(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;

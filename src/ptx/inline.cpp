@@ -1,6 +1,6 @@
 #include <swizproof/ptx/flow.hpp>
 #include <swizproof/ptx/inline.hpp>
-#include <swizproof/ptx/program.hpp>
+#include <swizproof/ptx/lower.hpp>
 
 #include <algorithm>
 #include <map>

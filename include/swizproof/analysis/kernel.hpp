@@ -11,7 +11,9 @@
 #include <swizproof/analysis/fix.hpp>
 #include <swizproof/hardware/bank.hpp>
 #include <swizproof/hardware/descriptor.hpp>
-#include <swizproof/ptx/module.hpp>
+#include <swizproof/ptx/parameters.hpp>
+#include <swizproof/ptx/source_line.hpp>
+#include <swizproof/ptx/worst.hpp>
 #include <swizproof/sass/lower.hpp>
 
 #include <array>
@@ -32,12 +34,6 @@ struct LineAllowance {
   unsigned at_most = 0;
   std::string
       kernel{};  ///< a regular expression for names of kernels, which the reader of obligations applies; empty: all
-};
-
-/// Value of a parameter: -1 is {~0, true}, 4294967295 is {0xffffffff, false}.
-struct ParameterValue {
-  std::uint64_t bits = 0;  ///< two's complement
-  bool negative = false;
 };
 
 /// Options of one decision.
@@ -63,16 +59,6 @@ enum class KernelVerdict : std::uint8_t {
   unknown
 };
 
-/// A warp that takes the most.
-struct KernelWorst {
-  unsigned warp = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< of what was tried: `low 3 bits of ..`
-  /// Addresses of variables in shared memory in that execution, by name: those that the cost may depend on, because the address or
-  /// the guard takes them other than as one summand.
-  std::vector<std::pair<std::string, std::uint64_t>> bases{};
-  WarpAccess<std::uint32_t> lanes{};  ///< addresses but for a part that all lanes share
-};
-
 /// Lanes of one warp that execute an access together, in one case: their addresses are `lane` plus a number that all of them
 /// share, a multiple of 2^zeros, modulo 2^32.
 struct KernelLanes {
@@ -92,12 +78,6 @@ struct KernelLanes {
     };
     return all(a) < all(b);
   }
-};
-
-/// A line of the source.
-struct SourceLine {
-  std::string file{};
-  std::uint32_t line = 0;
 };
 
 /// Wavefronts of an access as a function of a parameter: at_most[n % at_most.size()], for every n.
@@ -202,23 +182,6 @@ struct KernelReport {
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without
 /// -lineinfo, of the file of PTX, whose line is meant then. Checked by tests/parse/kernel_obligation_test.cpp.
 [[nodiscard]] bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file);
-
-/// Index of the parameter of this name: `#0`, `param_0` or the PTX's own; none if there is no such one.
-[[nodiscard]] std::optional<std::size_t> parameter_of(ptx::Function const& function, std::string_view name);
-
-/// Reason why an integer does not fit into `bits` bits, 8 to 64, as `n has 32 bits: -2147483648 to 4294967295`; empty if it does.
-/// Checked by FlowQuestion.TakesPartsOfStructures.
-[[nodiscard]] std::string why_no_integer(std::string const& name, ParameterValue const& value, unsigned bits);
-
-/// Reason why these values are not those of a kernel's parameters: two for one, one of a structure, or one that does not
-/// fit (why_no_integer()); empty if they are. Names that the kernel lacks are left out.
-[[nodiscard]] std::string why_no_parameter(ptx::Function const& kernel,
-                                           std::map<std::string, ParameterValue> const& given);
-
-/// Reason why a kernel cannot be launched with blocks of this shape: its .reqntid, .maxntid, more than 1024 threads or more
-/// than 64 in z; empty if it can.
-[[nodiscard]] std::string why_no_block(ptx::Function const& kernel,
-                                       std::array<std::uint32_t, 3> const& block);
 
 /// The shape of a kernel's block needs --block.
 [[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <swizproof/core/error.hpp>
+#include <swizproof/ptx/variable.hpp>
 
 #include <array>
 #include <cstdint>
@@ -16,23 +17,6 @@
 #include <vector>
 
 namespace swizproof::ptx {
-
-/// State spaces of variables and addresses.
-enum class Space : std::uint8_t { generic, reg, shared, global, constant, local, param };
-
-/// A variable in memory. `extern_array` has no size: dynamic shared memory.
-struct Variable {
-  std::string name{};
-  Space space = Space::generic;
-  std::uint32_t align = 1;  ///< bytes
-  std::uint64_t bytes = 0;
-  bool extern_array = false;
-  bool array = false;         ///< of a parameter: a structure or an array
-  bool part = false;          ///< of SASS: a word of a structure, which has a name and no number
-  bool sized = false;         ///< of the shared memory of SASS: `bytes` is the end of its static part
-  std::uint64_t first = 0;    ///< of the shared memory of SASS: bytes before the kernel's own
-  std::uint64_t padding = 0;  ///< of the same: bytes that may lie between static and dynamic memory
-};
 
 /// One operand. Vectors and groups have parts; an address is a base (its only part) and a constant offset in bytes.
 struct Operand {

@@ -1,16 +1,17 @@
 // The small language that the executor runs: assignments of operations to registers, accesses, and branches between blocks.
 //
-// A reader of PTX, or later of SASS, lowers its instructions to it, so that the executor knows no instruction set. Registers
+// The readers of PTX and SASS lower to it, so that the executor needs no instruction set. Registers
 // have a width of 1 (predicates) to 64 bits. Every operation is exact modulo 2^width, as the engine's terms are.
 #pragma once
 
 #include <swizproof/hardware/atomic.hpp>
 #include <swizproof/hardware/instruction.hpp>
-#include <swizproof/ptx/module.hpp>
+#include <swizproof/ptx/variable.hpp>
 
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace swizproof::ptx {
@@ -174,8 +175,5 @@ struct Program {
   bool makes_generic = true;
   std::string refused{};  ///< why it is not executed; empty where it is
 };
-
-/// Lowers a function of a module. Never throws: what is not modelled makes its destinations unknown.
-[[nodiscard]] Program lower(Module const& module, Function const& function);
 
 }  // namespace swizproof::ptx

@@ -1,0 +1,12 @@
+// PTX, lowered to the language of the executor (ptx/program.hpp).
+#pragma once
+
+#include <swizproof/ptx/module.hpp>
+#include <swizproof/ptx/program.hpp>
+
+namespace swizproof::ptx {
+
+/// Lowers a function of a module. Never throws: what is not modelled makes its destinations unknown.
+[[nodiscard]] Program lower(Module const& module, Function const& function);
+
+}  // namespace swizproof::ptx

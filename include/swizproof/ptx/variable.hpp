@@ -1,0 +1,26 @@
+// State spaces, and variables in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace swizproof::ptx {
+
+/// State spaces of variables and addresses.
+enum class Space : std::uint8_t { generic, reg, shared, global, constant, local, param };
+
+/// A variable in memory. `extern_array` has no size: dynamic shared memory.
+struct Variable {
+  std::string name{};
+  Space space = Space::generic;
+  std::uint32_t align = 1;  ///< bytes
+  std::uint64_t bytes = 0;
+  bool extern_array = false;
+  bool array = false;         ///< of a parameter: a structure or an array
+  bool part = false;          ///< of SASS: a word of a structure, which has a name and no number
+  bool sized = false;         ///< of the shared memory of SASS: `bytes` is the end of its static part
+  std::uint64_t first = 0;    ///< of the shared memory of SASS: bytes before the kernel's own
+  std::uint64_t padding = 0;  ///< of the same: bytes that may lie between static and dynamic memory
+};
+
+}  // namespace swizproof::ptx
