@@ -30,11 +30,6 @@ struct Origin {
   return rank(b) > rank(a) ? b : a;
 }
 
-/// True for the lane that elect.sync elects.
-[[nodiscard]] inline bool elects(ptx::Program const& program, ptx::Leaf const& leaf) {
-  return leaf.kind == ptx::Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
-}
-
 /// Origins of the terms of one kernel.
 class Origins {
  public:

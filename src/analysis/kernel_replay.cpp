@@ -6,8 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "kernel_origin.hpp"
-
 namespace swizproof::kernel_detail {
 
 using ptx::Leaf;

@@ -10,7 +10,7 @@
 #include "kernel_inputs.hpp"
 #include "kernel_turns.hpp"
 
-#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/ptx/worst.hpp>
 #include <swizproof/ptx/warp.hpp>
 
 #include <array>

@@ -6,9 +6,10 @@
 // read or write that another order could change is a race, and refutes. So an answer holds for every order of the warps.
 #pragma once
 
-#include <swizproof/analysis/kernel.hpp>
 #include <swizproof/hardware/tma.hpp>
 #include <swizproof/layout/expression.hpp>
+#include <swizproof/ptx/parameters.hpp>
+#include <swizproof/ptx/source_line.hpp>
 
 #include <array>
 #include <cstdint>

@@ -91,6 +91,11 @@ struct Execution {
   std::array<std::uint32_t, 3> warp_numbers{};
 };
 
+/// True for the lane that elect.sync elects.
+[[nodiscard]] inline bool elects(Program const& program, Leaf const& leaf) {
+  return leaf.kind == Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
+}
+
 /// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only
 /// read as `r & 255`, they are 255. Checked by
 /// Kernel.BitsThatNothingReadsAreNotNeeded and tests/reference/kernel.py, whose executions take every step.
