@@ -1,4 +1,4 @@
-#include "command/run.hpp"
+#include "command/line/run.hpp"
 #include "system/temporary_file.hpp"
 
 #include <cstdlib>

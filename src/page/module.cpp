@@ -1,6 +1,6 @@
 // The module behind the page: the command line as two functions of words. Everything else of the page is drawn around its
 // JSON and its text, so that there is one answer and not two.
-#include "command/run.hpp"
+#include "command/line/run.hpp"
 
 #include <swizproof/hardware/architecture.hpp>
 

@@ -1,6 +1,6 @@
 // Architectures by every spelling of their names.
-#include "parse/nearest.hpp"
-#include "parse/scanner.hpp"
+#include "parse/text/nearest.hpp"
+#include "parse/text/scanner.hpp"
 
 #include "system/whole_file.hpp"
 

@@ -1,6 +1,6 @@
 #include <swizproof/parse/language.hpp>
 
-#include "parse/expression_parser.hpp"
+#include "parse/expression/expression_parser.hpp"
 #include "parse/layout/mapping_parser.hpp"
 
 #include <swizproof/hardware/descriptor.hpp>

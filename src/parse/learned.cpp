@@ -1,6 +1,6 @@
 // Tables of architectures that a user has learned from a card: `swizproof-gpu learn --out FILE`, format "swizproof architecture 1".
-#include "parse/nearest.hpp"
-#include "parse/scanner.hpp"
+#include "parse/text/nearest.hpp"
+#include "parse/text/scanner.hpp"
 #include "system/json.hpp"
 
 #include <swizproof/parse/parse.hpp>

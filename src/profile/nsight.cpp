@@ -1,7 +1,7 @@
 #include "profile/nsight.hpp"
 
 #include "profile/metrics.hpp"
-#include "parse/sass.hpp"
+#include "parse/access/sass.hpp"
 
 #include <swizproof/parse/parse.hpp>
 

@@ -1,7 +1,7 @@
 #include "profile/trace.hpp"
 
 #include "campaign/digest.hpp"
-#include "parse/members.hpp"
+#include "parse/text/members.hpp"
 
 #include <swizproof/parse/parse.hpp>
 

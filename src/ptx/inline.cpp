@@ -1,4 +1,4 @@
-#include <swizproof/ptx/flow.hpp>
+#include <swizproof/program/control_flow.hpp>
 #include <swizproof/ptx/inline.hpp>
 #include <swizproof/ptx/lower.hpp>
 

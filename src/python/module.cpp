@@ -1,6 +1,6 @@
 // The module behind `import swizproof`: the command line as a function of words. Everything else of the package is Python
 // around its JSON, so that there is one answer and not two.
-#include "command/run.hpp"
+#include "command/line/run.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

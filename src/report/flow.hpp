@@ -3,7 +3,7 @@
 
 #include "report/report.hpp"
 
-#include <swizproof/analysis/provenance.hpp>
+#include <swizproof/flow/flow.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -3,7 +3,7 @@
 
 #include "report/report.hpp"
 
-#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/kernel/kernel.hpp>
 
 #include <nlohmann/json.hpp>
 

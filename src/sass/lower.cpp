@@ -3,8 +3,8 @@
 #include "forms.hpp"
 #include "info.hpp"
 
-#include <swizproof/ptx/execution.hpp>
-#include <swizproof/ptx/flow.hpp>
+#include <swizproof/execution/terms.hpp>
+#include <swizproof/program/control_flow.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // One entry point for each reader of text or files, and one that compares the engines. The first argument chooses. Every
 // input ends in a value or an InputError: no crash, no other exception, no hang.
 #include "records/evidence.hpp"
-#include "parse/expectation.hpp"
+#include "parse/question/expectation.hpp"
 #include "profile/nsight.hpp"
 #include "profile/requests.hpp"
 #include "profile/trace.hpp"
@@ -9,8 +9,8 @@
 
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/analysis/check.hpp>
-#include <swizproof/analysis/kernel.hpp>
-#include <swizproof/analysis/provenance.hpp>
+#include <swizproof/kernel/kernel.hpp>
+#include <swizproof/flow/flow.hpp>
 #include <swizproof/engine/decide.hpp>
 #include <swizproof/parse/obligations.hpp>
 #include <swizproof/parse/parse.hpp>

@@ -6,9 +6,9 @@
 #include <swizproof/analysis/convert.hpp>
 #include <swizproof/analysis/descriptor.hpp>
 #include <swizproof/analysis/equal.hpp>
-#include <swizproof/analysis/kernel.hpp>
+#include <swizproof/kernel/kernel.hpp>
 #include <swizproof/analysis/movement.hpp>
-#include <swizproof/analysis/provenance.hpp>
+#include <swizproof/flow/flow.hpp>
 #include <swizproof/analysis/retile.hpp>
 #include <swizproof/analysis/tma.hpp>
 #include <swizproof/analysis/tma_box.hpp>

@@ -1,8 +1,8 @@
-// PTX, lowered to the language of the executor (ptx/program.hpp).
+// PTX, lowered to the language of the executor (program/program.hpp).
 #pragma once
 
 #include <swizproof/ptx/module.hpp>
-#include <swizproof/ptx/program.hpp>
+#include <swizproof/program/program.hpp>
 
 namespace swizproof::ptx {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <swizproof/core/error.hpp>
-#include <swizproof/ptx/variable.hpp>
+#include <swizproof/program/variable.hpp>
 
 #include <array>
 #include <cstdint>

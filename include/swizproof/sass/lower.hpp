@@ -1,7 +1,7 @@
-// SASS, lowered to the language of the executor (ptx/program.hpp).
+// SASS, lowered to the language of the executor (program/program.hpp).
 #pragma once
 
-#include <swizproof/ptx/program.hpp>
+#include <swizproof/program/program.hpp>
 #include <swizproof/sass/module.hpp>
 
 #include <string>

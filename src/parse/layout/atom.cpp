@@ -1,7 +1,7 @@
 // Atoms by name: CUTLASS's atoms of wgmma and tcgen05, and what TMA writes to shared memory.
-#include "parse/expression_parser.hpp"
+#include "parse/expression/expression_parser.hpp"
 #include "parse/layout/mapping_parser.hpp"
-#include "parse/nearest.hpp"
+#include "parse/text/nearest.hpp"
 
 #include <swizproof/hardware/descriptor.hpp>
 #include <swizproof/hardware/tma.hpp>

@@ -1,5 +1,5 @@
 // Arrays of C: `alignas(16) __shared__ half a[64][72];`
-#include "parse/c_type.hpp"
+#include "parse/expression/c_type.hpp"
 #include "parse/layout/mapping_parser.hpp"
 
 #include <swizproof/layout/composed.hpp>

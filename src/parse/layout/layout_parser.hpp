@@ -1,7 +1,7 @@
 // Shapes, strides, layouts and tilers: the parts of which every LAYOUT is made.
 #pragma once
 
-#include "parse/scanner.hpp"
+#include "parse/text/scanner.hpp"
 
 #include <swizproof/layout/algebra.hpp>
 

@@ -1,8 +1,8 @@
 // LAYOUT: the whole text, compositions of functions, flags, calls.
-#include "parse/expression_parser.hpp"
+#include "parse/expression/expression_parser.hpp"
 #include "parse/layout/mapping_parser.hpp"
-#include "parse/nearest.hpp"
-#include "parse/tiled_mma.hpp"
+#include "parse/text/nearest.hpp"
+#include "parse/fragment/tiled_mma.hpp"
 
 #include <swizproof/hardware/element.hpp>
 #include <swizproof/parse/parse.hpp>

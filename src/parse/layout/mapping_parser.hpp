@@ -15,7 +15,7 @@
 //   layout_parser.cpp   shapes, strides, layouts and tilers, of which all of these are made
 #pragma once
 
-#include "parse/c_type.hpp"
+#include "parse/expression/c_type.hpp"
 #include "parse/layout/layout_parser.hpp"
 
 #include <swizproof/layout/composed.hpp>

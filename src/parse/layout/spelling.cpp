@@ -1,7 +1,7 @@
 // LAYOUT as C++, CuTe DSL and Mojo write it: declarations, types, keywords, swizzles that are computed, and names that
 // are no layout.
 #include "parse/layout/mapping_parser.hpp"
-#include "parse/nearest.hpp"
+#include "parse/text/nearest.hpp"
 
 #include <swizproof/hardware/element.hpp>
 #include <swizproof/parse/parse.hpp>

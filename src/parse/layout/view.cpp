@@ -1,7 +1,7 @@
 // CuTe's views of one thread: partition_A(TILEDMMA, 5, LAYOUT) of a TiledMMA, partition_S(TILEDCOPY, 5, LAYOUT) of a TiledCopy; and
 // retile_S(TILEDCOPY, LAYOUT), the same for every thread.
 #include "parse/layout/mapping_parser.hpp"
-#include "parse/tiled_mma.hpp"
+#include "parse/fragment/tiled_mma.hpp"
 
 #include <swizproof/access/tiler.hpp>
 #include <swizproof/parse/parse.hpp>

@@ -1,9 +1,9 @@
 #include "parse/obligations/flow_entries.hpp"
 
-#include "parse/expectation.hpp"
-#include "parse/flow_question.hpp"
-#include "parse/kernels.hpp"
-#include "parse/pattern.hpp"
+#include "parse/question/expectation.hpp"
+#include "parse/question/flow_question.hpp"
+#include "parse/question/kernels.hpp"
+#include "parse/text/regular_expression.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 #include "parse/obligations/kernel_entries.hpp"
 
-#include "parse/kernels.hpp"
-#include "parse/pattern.hpp"
+#include "parse/question/kernels.hpp"
+#include "parse/text/regular_expression.hpp"
 
 #include <array>
 #include <iterator>

@@ -1,7 +1,7 @@
 // One TOML file of obligations: its text, its values by type, and errors that name a place in it.
 #pragma once
 
-#include "parse/nearest.hpp"
+#include "parse/text/nearest.hpp"
 #include "system/whole_file.hpp"
 
 #include <swizproof/claim/obligation.hpp>

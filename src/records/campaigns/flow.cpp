@@ -2,10 +2,10 @@
 // data say, and are those wrong that are predicted?
 #include "records/campaigns/recomputation.hpp"
 
-#include "parse/expectation.hpp"
-#include "parse/flow_question.hpp"
+#include "parse/question/expectation.hpp"
+#include "parse/question/flow_question.hpp"
 
-#include <swizproof/analysis/provenance.hpp>
+#include <swizproof/flow/flow.hpp>
 #include <swizproof/ptx/module.hpp>
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "campaign/cases.hpp"
-#include "parse/members.hpp"
+#include "parse/text/members.hpp"
 #include "records/evidence.hpp"
 
 #include <set>

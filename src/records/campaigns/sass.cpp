@@ -7,7 +7,7 @@
 
 #include "sass/forms.hpp"
 
-#include <swizproof/ptx/warp.hpp>
+#include <swizproof/execution/warp.hpp>
 #include <swizproof/sass/lower.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Whole command lines in one process: what comes on standard output, and the exit code.
-#include "command/run.hpp"
+#include "command/line/run.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

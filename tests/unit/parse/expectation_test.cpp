@@ -1,6 +1,6 @@
 // Arrays of a launch, and what they hold at its end.
-#include "parse/expectation.hpp"
-#include "parse/flow_question.hpp"
+#include "parse/question/expectation.hpp"
+#include "parse/question/flow_question.hpp"
 
 #include <swizproof/ptx/module.hpp>
 

@@ -1,6 +1,6 @@
 // Atoms by name and TiledMMAs as C++ makes them.
-#include "parse/mma_atom.hpp"
-#include "parse/tiled_mma.hpp"
+#include "parse/fragment/mma_atom.hpp"
+#include "parse/fragment/tiled_mma.hpp"
 
 #include <swizproof/hardware/quad_pairs.hpp>
 #include <swizproof/parse/parse.hpp>

@@ -1,4 +1,4 @@
-#include "parse/nearest.hpp"
+#include "parse/text/nearest.hpp"
 
 #include <gtest/gtest.h>
 

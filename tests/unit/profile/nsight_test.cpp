@@ -1,7 +1,7 @@
 // Nsight Compute's export, read and compared: SASS lines, forms of tables, and what a counter may exceed.
-#include "profile/comparison.hpp"
+#include "profile/profile_vs_obligations.hpp"
 #include "profile/nsight.hpp"
-#include "parse/sass.hpp"
+#include "parse/access/sass.hpp"
 
 #include <swizproof/parse/parse.hpp>
 

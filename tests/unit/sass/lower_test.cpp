@@ -1,8 +1,8 @@
 // The meaning of instructions: each is lowered, executed and evaluated for numbers that a test knows.
 #include "sass_case.hpp"
 
-#include <swizproof/ptx/execution.hpp>
-#include <swizproof/ptx/warp.hpp>
+#include <swizproof/execution/terms.hpp>
+#include <swizproof/execution/warp.hpp>
 #include <swizproof/sass/lower.hpp>
 
 #include <gtest/gtest.h>

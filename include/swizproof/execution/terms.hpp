@@ -1,0 +1,116 @@
+// Symbolic execution of a lowered function: the value of each register at each access as a term over the thread, parameters,
+// loop counters and what is loaded.
+//
+//   blocks  -->  joins gated by the conditions of their edges, loops closed where a proof allows it  -->  terms
+//
+// Every term is exact modulo 2^width. A leaf is a variable of the graph, and `Leaf` says what it stands for.
+#pragma once
+
+#include <swizproof/engine/term.hpp>
+#include <swizproof/program/control_flow.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// Meaning of a variable of the graph.
+struct Leaf {
+  enum class Kind : std::uint8_t {
+    special,  ///< `extra` is the Special, or from 100 on another register that all threads of a block share
+    symbol,   ///< the address of a variable: `extra` is its index
+    param,    ///< `extra` is the parameter's symbol, `offset` the bytes into it
+    load,     ///< from memory that all threads share; args: the address
+    opaque,   ///< a function of its args that is not modelled; `extra` is its name
+    varying,  ///< any value in any lane; it comes from its args and, if `offset` is 1, from memory; `extra` is its name
+    voted,  ///< args: mask, what is voted on. Any value, the same in all lanes if the mask is full; `extra` is its name
+    shuffle,  ///< args: value, lane, bounds, and which lanes execute it, exactly if `offset`; `extra` is the mode
+    counter,   ///< how often the loop's body has run to its end
+    phi,       ///< a register at a loop's header: see Phi
+    exit,      ///< args: a term of loop `left`, in the iteration in which the thread leaves it
+    undefined  ///< register `extra`, which nothing has written; with args: a part of them that all lanes share
+  };
+  Kind kind = Kind::varying;
+  std::uint8_t width = 32;
+  std::int32_t loop = -1;  ///< innermost loop in which it takes new values
+  std::int32_t left = -1;
+  std::uint32_t line = 0;
+  std::uint32_t extra = 0;
+  std::uint64_t offset = 0;
+  std::vector<std::uint32_t> args{};  ///< nodes
+};
+
+/// A register at the header of a loop, as far as it is closed.
+struct Phi {
+  enum class Kind : std::uint8_t {
+    same,    ///< never changes: `init`
+    affine,  ///< init + counter * step, exactly, modulo 2^width; `step` does not change in the loop
+    orbit,   ///< takes the values of `values`, all that a machine of constants reaches
+    drift,   ///< init + something; that is the same in all lanes if `step` is
+    other
+  };
+  Kind kind = Kind::other;
+  std::uint32_t node = 0, init = 0, back = 0, step = 0;
+  std::int32_t loop = -1;
+  std::vector<std::uint64_t> values{};
+};
+
+/// One access, executed.
+struct ExecutedAccess {
+  std::uint32_t address = 0;  ///< node: base + offset
+  std::uint32_t guard = 1;    ///< node of a truth: the lanes that execute it, or more of them
+  std::int32_t loop = -1;
+  bool reached = false;    ///< whether its block is reached at all
+  std::uint32_t size = 0;  ///< node: bytes of a bulk copy, or 0
+  bool exact = true;       ///< whether `guard` is exactly the lanes that execute it, if loops end
+  bool apart = false;      ///< whether they may execute it one after another (Flow::apart)
+};
+
+/// A function's values.
+struct Execution {
+  Terms terms{};
+  std::vector<Leaf> leaves{};          ///< by the number of the variable
+  std::vector<std::int32_t> phi_of{};  ///< of each leaf, an index of `phis`, or -1
+  std::vector<Phi> phis{};
+  std::vector<std::uint32_t> counters{};  ///< node of each loop's counter, 64 bits
+  /// For each loop, the truth with which an iteration takes each exit.
+  std::vector<std::vector<std::uint32_t>> exits{};
+  /// For each loop with several ways back to its header, the truth with which an iteration takes each; and of the ways into it by a copied
+  /// block, with which it is entered. Lanes are in one iteration if these are the same in all of them.
+  std::vector<std::vector<std::uint32_t>> backs{};
+  std::vector<ExecutedAccess> accesses{};
+  std::vector<ExecutedAccess> operands{};  ///< `address` is a descriptor or an address
+  std::string refused{};                   ///< why nothing was executed; empty where it was
+  /// Set by the warps: a value was taken from a shuffle whose source lane is not known to execute it. That it does is assumed.
+  bool assumes_sources = false;
+  std::uint64_t induction_steps = 0;  ///< of all warps so far
+  /// Nodes of Special::warp_x, .. of the dimensions of which a warp has a part, if a Warp stands for all; else 0.
+  std::array<std::uint32_t, 3> warp_numbers{};
+};
+
+/// True for the lane that elect.sync elects.
+[[nodiscard]] inline bool elects(Program const& program, Leaf const& leaf) {
+  return leaf.kind == Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
+}
+
+/// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only
+/// read as `r & 255`, they are 255. Checked by
+/// Kernel.BitsThatNothingReadsAreNotNeeded and tests/reference/kernel.py, whose executions take every step.
+[[nodiscard]] std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow);
+
+/// The number d for which (x * factor) >> shift is x / d for every x below 2^32; 0 if this is not known of one. By the theorem of Granlund
+/// and Montgomery (PLDI 1994): 2^shift <= factor * d <= 2^shift + 2^(shift - 32). `divisor_of(0xaaaaaaab, 33)` is 3. Checked by
+/// Execution.DivisorsOfProducts.
+[[nodiscard]] std::uint64_t divisor_of(std::uint64_t factor, std::uint64_t shift);
+
+/// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.
+/// `exact_conversion("cvt.rn.f32.s32", 1)` is 0x3f800000. Checked by Execution.ConstantsAreConvertedWhereTheFormatHoldsThem.
+[[nodiscard]] std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value);
+
+/// Executes a program. `most_nodes` bounds the graph: beyond it `refused` says so.
+void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes = 3'000'000);
+
+}  // namespace swizproof::ptx

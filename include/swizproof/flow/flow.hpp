@@ -1,0 +1,162 @@
+// Data flow of a compiled kernel: which elements of global memory reach which element of its result.
+//
+//   PTX  -->  every thread of a block, integers exact, data as names (array, index)  -->  sums of products of names
+//
+// One launch is executed: its blocks, its parameters, its shared memory. Warps run in one order between barriers; a
+// read or write that another order could change is a race, and refutes. So an answer holds for every order of the warps.
+#pragma once
+
+#include <swizproof/hardware/tma.hpp>
+#include <swizproof/layout/expression.hpp>
+#include <swizproof/ptx/parameters.hpp>
+#include <swizproof/program/source_line.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace swizproof {
+
+/// An array that a parameter points to, in rows; without extents a number that the parameter is.
+struct FlowArray {
+  std::string name{};
+  std::string type{};  ///< an element type of 8 to 64 bits: `f16`
+  unsigned bits = 32;
+  std::vector<std::uint64_t> extents{};
+  /// A parameter that is a tensor map (CUtensorMap) has these: the box that one copy moves, in the order of the extents; and its swizzle.
+  std::vector<std::uint32_t> box{};
+  TmaMode mode = TmaMode::none;
+
+  /// Elements of the array; 1 of a number.
+  [[nodiscard]] std::uint64_t size() const;
+  /// `A[3][0]` of an element's index.
+  [[nodiscard]] std::string element(std::uint64_t index) const;
+};
+
+/// A number that a parameter or a part of it is.
+struct FlowValue {
+  std::uint64_t bits = 0;  ///< two's complement, or those of the type
+  bool negative = false;
+  std::string type{};  ///< `u64`; empty: an integer of the parameter's size, of 4 bytes in a structure
+};
+/// Value of a parameter or of a part of it.
+using FlowParam = std::variant<FlowArray, FlowValue>;
+
+/// Bytes of a kernel's parameter that a key stands for: `#0`, `n`, or with an offset within a structure `#0+8`.
+struct FlowPlace {
+  std::size_t param = 0;
+  std::uint64_t offset = 0;
+  bool part = false;  ///< it has an offset
+};
+/// Nothing where the kernel has no such parameter, or the offset is no number.
+[[nodiscard]] std::optional<FlowPlace> flow_place(ptx::Function const& kernel, std::string_view key);
+/// Bytes that a value takes at a place: of a pointer 8, of a tensor map 128.
+[[nodiscard]] std::uint64_t flow_bytes(ptx::Function const& kernel, FlowPlace const& place,
+                                       FlowParam const& value);
+/// The bits of a number in a floating-point type; nothing where it has no such number.
+[[nodiscard]] std::optional<std::uint64_t> flow_bits(double value, std::string_view type);
+
+/// A launch of which blocks are executed.
+struct FlowLaunch {
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::vector<std::array<std::uint32_t, 3>> blocks{};  ///< those that are executed; empty: all of the grid
+  std::uint64_t shared_bytes = 0;                      ///< of dynamic shared memory
+  std::map<std::string, FlowParam> params{};  ///< by key, as flow_place() reads it; `#0` is the first
+  bool every_element =
+      false;  ///< without expectations: the terms of all elements that are written, not of the first alone
+  /// Value of an element of an array before the launch. Where it is given, the report has the numbers that the launch computes of it.
+  std::function<double(FlowArray const&, std::uint64_t)> data{};
+  std::uint64_t most_steps =
+      400'000'000;  ///< instructions of warps in all blocks, then the answer is unknown
+};
+
+/// An index of an expectation, and its values.
+struct FlowIndex {
+  std::string name{};
+  std::uint64_t first = 0, last = 0;
+  bool summed = false;
+};
+
+/// An element of an array as a function of the indices.
+struct FlowReference {
+  std::string array{};
+  std::vector<Expression> at{};  ///< one for each extent
+};
+
+/// `C[m][n] = sum(k) A[m][k] * B[k][n]`: of each value of the indices that are not summed, one element.
+struct FlowExpectation {
+  std::string text{};
+  std::vector<FlowIndex> indices{};
+  FlowReference target{};
+  std::vector<FlowReference> factors{};
+};
+
+/// An instruction that moved something.
+struct FlowLine {
+  std::uint32_t ptx_line = 0;
+  std::string op{};
+  SourceLine source{};  ///< of the file, where the PTX has lines
+};
+
+/// An element that is not what is expected.
+struct FlowWrong {
+  std::string element{};
+  std::array<std::uint32_t, 3> block{};
+  std::size_t expected_terms = 0, found_terms = 0;
+  std::vector<std::string> missing{};  ///< the first terms that are expected and not there
+  std::vector<std::string> extra{};    ///< the first that are there and not expected
+  std::vector<FlowLine> lines{};       ///< that moved the first of these; the likeliest first
+};
+
+/// An access that refutes the kernel for every expectation.
+struct FlowFault {
+  std::string text{};  ///< in words
+  std::array<std::uint32_t, 3> block{};
+  std::vector<FlowLine> lines{};
+};
+
+/// An element that is written or expected, computed of given data. Sums and products of integers are exact while they are below 2^53.
+struct FlowNumber {
+  std::string array{};
+  std::uint64_t element = 0;
+  bool changed = false;              ///< from what it held before
+  double found = 0;                  ///< what it holds after the launch
+  std::optional<double> expected{};  ///< nothing where no expectation is about it
+};
+
+enum class FlowVerdict : std::uint8_t { proved, refuted, unknown };
+
+/// Result for one kernel and launch.
+struct FlowReport {
+  FlowVerdict verdict = FlowVerdict::unknown;
+  std::string reason{};          ///< of an unknown one
+  std::optional<FlowLine> at{};  ///< its instruction, where it is one
+  std::size_t blocks = 0;        ///< executed
+  std::uint64_t steps = 0;       ///< instructions of warps
+  std::uint64_t elements = 0;    ///< that are expected
+  std::uint64_t right = 0, wrong = 0, missing = 0;
+  std::uint64_t unexpected = 0;              ///< written, and not expected
+  std::vector<std::string> missing_names{};  ///< the first of them
+  std::vector<std::string> unexpected_names{};
+  std::optional<FlowWrong> first{};
+  std::optional<FlowFault> fault{};
+  std::vector<std::string>
+      values{};  ///< without expectations: what reaches the first element of each array that is written
+  std::vector<FlowNumber>
+      numbers{};  ///< of given data, block by block; the elements that are not written last
+};
+
+/// Executes a kernel of a module. Throws InputError for parameters without a value, and expectations of other arrays. Checked by
+/// tests/reference/flow.py, tests/program/flow_mutants and, on a device, gpu/evidence/h100-flow.json.
+[[nodiscard]] FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel,
+                                    FlowLaunch const& launch,
+                                    std::vector<FlowExpectation> const& expectations);
+
+}  // namespace swizproof

@@ -1,0 +1,206 @@
+// Worst case of every shared-memory access of a compiled kernel, over all its warps, blocks, iterations and parameters.
+//
+//   PTX  -->  terms (execution/terms.hpp)  -->  each warp's lanes (execution/warp.hpp)  -->  the cost model (hardware/bank.hpp)
+//
+// Addresses that differ by a whole number of an access's units cost the same, since banks and words rotate together
+// (tests/unit/kernel/decide_test.cpp, KernelCost.IsTheSameAfterRotation): so a part that all lanes share drops out. A lane that is
+// switched off never adds wavefronts (KernelCost.GrowsWithTheLanes): where a guard is not decided the lanes stay on, and the
+// result is what the access costs at most.
+#pragma once
+
+#include <swizproof/analysis/fix.hpp>
+#include <swizproof/hardware/bank.hpp>
+#include <swizproof/hardware/descriptor.hpp>
+#include <swizproof/ptx/parameters.hpp>
+#include <swizproof/program/source_line.hpp>
+#include <swizproof/execution/worst.hpp>
+#include <swizproof/sass/lower.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace swizproof {
+
+/// Wavefronts that the accesses of one line of the source may take.
+struct LineAllowance {
+  std::string line{};  ///< `gemm.cu:31`, or a longer end of the path
+  unsigned at_most = 0;
+  std::string
+      kernel{};  ///< a regular expression for names of kernels, which the reader of obligations applies; empty: all
+};
+
+/// Options of one decision.
+struct KernelOptions {
+  std::string file{};  ///< of PTX, for `allow` where there is no -lineinfo
+  Architecture const* arch = &sm_90;
+  std::optional<std::array<std::uint32_t, 3>> block{};
+  std::map<std::string, ParameterValue> params{};  ///< by name; `#0` is the first
+  std::optional<std::uint64_t> shared_bytes{};     ///< of dynamic shared memory
+  std::optional<unsigned> at_most{};               ///< wavefronts that are allowed; else the ideal ones and
+  unsigned excess = 0;                             ///< so many more
+  std::vector<LineAllowance> allow{};              ///< go before both
+  std::uint64_t steps = 16'000'000;                ///< of evaluation, for one kernel
+  bool fixes = false;                              ///< search them
+  bool lanes = false;                              ///< fill KernelAccess::lanes
+};
+
+/// One verdict.
+enum class KernelVerdict : std::uint8_t {
+  proved,   ///< at most the wavefronts that are allowed, in every execution
+  refuted,  ///< more, and a warp that takes them is known; or misaligned or out of bounds
+  data,  ///< the lanes' addresses, or which lanes take part, depend on loaded data: `wavefronts` still bounds the cost
+  unknown
+};
+
+/// Lanes of one warp that execute an access together, in one case: their addresses are `lane` plus a number that all of them
+/// share, a multiple of 2^zeros, modulo 2^32.
+struct KernelLanes {
+  std::uint32_t may = 0;   ///< lanes that may take part
+  std::uint32_t must = 0;  ///< those that surely do
+  bool together = false;   ///< all of the other lanes of `may` take part, or none
+  bool sure = false;       ///< an execution has these addresses, if the lanes of `must` are all of them
+  unsigned zeros = 32;     ///< at most 32
+  /// Each of these multiples may be it: the start of an array, or a parameter, is a part of it, and the other parts are multiples of
+  /// as many bytes.
+  bool free = false;
+  std::array<std::uint32_t, 32> lane{};
+
+  [[nodiscard]] friend bool operator<(KernelLanes const& a, KernelLanes const& b) {
+    auto const all = [](KernelLanes const& x) {
+      return std::tie(x.may, x.must, x.together, x.sure, x.zeros, x.free, x.lane);
+    };
+    return all(a) < all(b);
+  }
+};
+
+/// Wavefronts of an access as a function of a parameter: at_most[n % at_most.size()], for every n.
+struct KernelFunction {
+  std::string parameter{};
+  std::vector<unsigned> at_most{};  ///< a power of two of them, at most 1,024
+};
+
+/// Accesses of one group are executed by the same lanes in the same iterations, and their addresses are as far apart as the offsets.
+struct KernelPlace {
+  std::uint32_t group = 0;  ///< of one report
+  std::uint32_t offset = 0;
+};
+
+/// Result for one instruction.
+struct KernelAccess {
+  std::string op{};
+  std::optional<Instruction> instruction{};
+  bool atomic = false;         ///< `instruction` has its bytes alone
+  std::uint32_t ptx_line = 0;  ///< of SASS the line of the dump
+  bool sass = false;
+  std::uint32_t pc = 0;                ///< of SASS: bytes from the start of the kernel
+  std::vector<std::uint32_t> calls{};  ///< PTX lines of the calls that lead to it, from the kernel's own on
+  std::string file{};                  ///< of the source; empty without -lineinfo
+  std::uint32_t line = 0;
+  std::vector<SourceLine> inlined_at{};  ///< lines that the compiler inlined it for, the kernel's own last
+  KernelVerdict verdict = KernelVerdict::unknown;
+  std::optional<unsigned> wavefronts{};  ///< at most
+  bool reached = false;                  ///< whether an execution takes as many
+  unsigned seen =
+      0;  ///< wavefronts of a known execution, if they are more than allowed and fewer than the most; else 0
+  bool executed = true;  ///< false: no lane of any warp executes it
+  unsigned ideal = 0;
+  unsigned allowed = 0;   ///< wavefronts
+  std::string address{};  ///< as an expression
+  std::string layout{};   ///< bytes of the lanes from the array's start, as CuTe writes a layout
+  std::string reason{};
+  std::optional<KernelWorst> worst{};
+  std::optional<bool> aligned{}, in_bounds{};
+  std::string
+      bounds_reason{};  ///< why `in_bounds` is not known, if an execution exists and the addresses have a cost model
+  std::optional<KernelFunction> function{};  ///< if the bound differs with the low bits of one parameter
+  /// With KernelOptions::lanes: every way in which a warp can execute it; nothing if they are not all known, and `reason` or
+  /// `open` says why.
+  std::optional<std::vector<KernelLanes>> lanes{};
+  std::string open{};
+  std::optional<KernelPlace>
+      place{};  ///< with KernelOptions::lanes, if the addresses are known but for a part that all lanes share
+  bool in_loop = false;  ///< of the kernel: one instruction of it may be several of SASS
+};
+
+/// Fixes of an array in shared memory, for what all warps execute with each value of their loop counters, each once. Their
+/// addresses are offsets from the array's start.
+struct KernelFix {
+  std::string array{};           ///< a variable in shared memory
+  std::string start{};           ///< as an address shows it: `staged`, or `memory + 1023 & 0xfffffc00`
+  std::vector<Fix> fixes{};      ///< one of the whole array, or of its parts if that saves more
+  std::uint64_t executions = 0;  ///< of warps, that were searched
+  std::size_t accesses = 0;      ///< instructions that access the variable
+  std::vector<std::uint32_t>
+      left_out{};  ///< PTX lines of those whose addresses are not known, of atomics, and without a cost model
+};
+
+/// Result for one operand in shared memory that no lane accesses itself: a descriptor of wgmma or tcgen05, or an address of a
+/// bulk copy (TMA).
+///
+/// The start of a descriptor, and the destination that one reads, lie in a swizzle pattern of `needed` bytes. The pattern begins
+/// at a multiple of as many bytes where the base offset is 0. It cannot for all bases of the array if it moves with the base.
+struct KernelOperand {
+  std::string op{};
+  std::string what{};  ///< `descriptor A`, `destination`, `mbarrier`
+  std::uint32_t ptx_line = 0;
+  bool sass = false;
+  std::vector<std::uint32_t> calls{};  ///< as of an access
+  std::string file{};
+  std::uint32_t line = 0;
+  KernelVerdict verdict = KernelVerdict::unknown;
+  std::optional<MatrixDescriptor> descriptor{};  ///< with a start of 0, if all of its other bits are known
+  std::string start{};                           ///< address as an expression
+  unsigned needed = 0;                   ///< bytes that must divide the start of the pattern, or the address
+  std::optional<unsigned> guaranteed{};  ///< bytes that do in every execution, at most `needed`
+  bool executed = true;                  ///< false: no lane of any warp executes it
+  std::string reason{};
+  std::string array{};                  ///< the variable in shared memory that it is in
+  std::optional<std::uint64_t> base{};  ///< of the array, for which it is refuted
+  std::vector<std::pair<std::string, std::uint64_t>> values{};  ///< parameters of that execution
+};
+
+/// Result for one kernel.
+struct KernelReport {
+  std::string kernel{};
+  std::string block{};    ///< `128,1,1`, or `32n,1,1`
+  std::string refused{};  ///< why none of its accesses was decided
+  std::vector<KernelAccess> accesses{};
+  std::vector<KernelFix> fixes{};  ///< of arrays with an access that is refuted for its cost
+  std::vector<KernelOperand> operands{};
+  bool sass = false;  ///< of SASS, not of PTX
+  std::vector<std::string>
+      assumed{};  ///< what its instructions are taken to mean: forms that were not measured, and shuffles of lanes that may be elsewhere
+};
+
+/// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without
+/// -lineinfo, of the file of PTX, whose line is meant then. Checked by tests/parse/kernel_obligation_test.cpp.
+[[nodiscard]] bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file);
+
+/// The shape of a kernel's block needs --block.
+[[nodiscard]] bool needs_block(ptx::Module const& module, ptx::Function const& function,
+                               KernelOptions const& options);
+
+/// Decides every access of an entry or a function. Throws Disagreement if a replay costs more than was proved. Checked by
+/// tests/unit/kernel/decide_test.cpp and tests/reference/kernel.py.
+[[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
+                                         KernelOptions const& options);
+
+/// The same of a kernel of SASS. Checked by tests/unit/analysis/sass_kernel_test.cpp and tests/reference/sass.py.
+[[nodiscard]] KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel,
+                                         KernelOptions const& options);
+[[nodiscard]] bool needs_block(sass::Lowered const& kernel, KernelOptions const& options);
+
+/// Accesses of a function to shared memory, none of them decided: instruction, source and PTX line of each.
+[[nodiscard]] std::vector<KernelAccess> shared_accesses(ptx::Module const& module,
+                                                        ptx::Function const& function);
+[[nodiscard]] std::vector<KernelAccess> shared_accesses(sass::Module const& module,
+                                                        sass::Lowered const& kernel);
+
+}  // namespace swizproof

@@ -1,0 +1,179 @@
+// The small language that the executor runs: assignments of operations to registers, accesses, and branches between blocks.
+//
+// The readers of PTX and SASS lower to it, so that the executor needs no instruction set. Registers
+// have a width of 1 (predicates) to 64 bits. Every operation is exact modulo 2^width, as the engine's terms are.
+#pragma once
+
+#include <swizproof/hardware/atomic.hpp>
+#include <swizproof/hardware/instruction.hpp>
+#include <swizproof/program/variable.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swizproof::ptx {
+
+/// Operation of a step on its sources a, b and c.
+enum class Action : std::uint8_t {
+  copy,
+  add,
+  sub,
+  mul,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shl,
+  lshr,
+  udiv,
+  urem,
+  zext,
+  trunc,
+  equal,  ///< a == b, a predicate
+  below,  ///< a < b, unsigned
+  both,   ///< predicates
+  either,
+  differ,
+  negate,
+  choose,  ///< a ? b : c
+  opaque,  ///< a function of its sources that is not modelled: equal sources, equal results; `extra` is its name
+  varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
+  voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); 0: the lanes that execute it; `extra` is its name
+  load,   ///< from space `extra`, address a + b; c is its name
+  special,  ///< special register `extra`
+  symbol,   ///< address of symbol `extra`
+  shuffle,  ///< a from the lane that b and c name; `extra` is the mode
+  access,   ///< Program::accesses[extra]
+  operand   ///< Program::operands[extra]
+};
+
+/// Special registers that are functions of the thread or the launch.
+enum class Special : std::uint8_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  mask_eq,
+  mask_lt,
+  mask_le,
+  mask_gt,
+  mask_ge,
+  warp_x,  ///< what a whole warp adds to tid.x, by what its lanes have of it: of no register, see Warp::every
+  warp_y,
+  warp_z,
+  uniform
+};
+
+/// Modes of a shuffle.
+enum class Shuffle : std::uint8_t { up, down, bfly, idx };
+
+/// A register or a constant.
+struct Source {
+  bool constant = true;
+  std::uint64_t value = 0;
+};
+
+/// One step. `dst` is -1 where it has none.
+struct Step {
+  Action action = Action::copy;
+  std::uint8_t width = 32;
+  std::int32_t dst = -1;
+  Source a{}, b{}, c{};
+  std::uint32_t extra = 0;
+  std::uint32_t line = 0;
+};
+
+/// A warp instruction that touches shared memory, or may.
+struct MemoryAccess {
+  std::string op{};                                     ///< as PTX writes it
+  std::optional<swizproof::Instruction> instruction{};  ///< nothing: not modelled, and `reason` says why
+  std::string reason{};
+  std::optional<Atomic> atomic{};  ///< of an atomic: `instruction` has its bytes alone
+  bool generic = false;            ///< by a generic address: of shared memory only if its symbol is
+  std::uint32_t bytes = 0;         ///< of each lane
+  Source address{};
+  std::uint64_t offset = 0;
+  std::int32_t guard = -1;
+  bool guard_negated = false;
+  std::uint32_t line = 0;
+  std::uint32_t pc = 0;  ///< of SASS: bytes from the start of the kernel
+  std::int32_t location = -1;
+  std::vector<std::uint32_t>
+      calls{};  ///< PTX lines of the calls that it was inlined for, from the kernel's own on
+};
+
+/// Role of a value that names shared memory for a unit other than the warp's own loads and stores.
+enum class OperandRole : std::uint8_t {
+  descriptor_a,
+  descriptor_b,
+  descriptor_source,  ///< of tcgen05.cp
+  destination,        ///< of a bulk copy
+  source,
+  barrier  ///< the mbarrier that a bulk copy arrives at
+};
+
+/// A descriptor of wgmma or tcgen05, or an address of a bulk copy or a copy of a tensor (TMA).
+struct SharedOperand {
+  MemoryAccess at{};  ///< `address` is a descriptor of 64 bits or an address; `bytes` is not used
+  OperandRole role = OperandRole::destination;
+  bool tcgen05 = false;          ///< of a descriptor: read by tcgen05, else by wgmma
+  bool tensor = false;           ///< of an address: a copy of a tensor
+  std::uint32_t unit = 0;        ///< bytes that divide the address, or the start of a descriptor
+  std::optional<Source> size{};  ///< bytes of a bulk copy, 32 bits: a multiple of 16
+  [[nodiscard]] bool is_descriptor() const { return role <= OperandRole::descriptor_source; }
+};
+
+/// Steps [first, last), then a branch: to `taken` if the predicate `condition` is true (or is -1), else to `next`. -1: the end.
+struct Block {
+  std::uint32_t first = 0, last = 0;
+  std::int32_t condition = -1;
+  bool negated = false;
+  std::int32_t taken = -1, next = -1;
+  std::uint32_t line = 0;
+  bool copied =
+      false;  ///< by with_one_entry: lanes in it may run with others that are in the block it copies
+  bool goes_on =
+      false;  ///< with the branch of its one predecessor: they are one branch with several targets (brx.idx, BRX)
+};
+
+/// Steps [first, last) of an instruction of the function's body, in a block. Branches and ends have none: a block ends there.
+struct LoweredInstruction {
+  std::uint32_t instruction = 0;  ///< index in Function::body
+  std::uint32_t first = 0, last = 0;
+  std::uint32_t block = 0;
+};
+
+/// A function, lowered.
+struct Program {
+  std::string name{};
+  std::string_view language = "PTX";   ///< or SASS: of which `line` is one, in messages
+  std::vector<std::uint8_t> widths{};  ///< of registers
+  std::vector<Step> steps{};
+  std::vector<Block> blocks{};  ///< the first is the entry
+  std::vector<LoweredInstruction> instructions{};
+  std::vector<MemoryAccess> accesses{};
+  std::vector<SharedOperand> operands{};
+  std::vector<Variable> symbols{};
+  std::vector<std::string> registers{};       ///< names of the first ones, for messages: `UR4`; PTX has none
+  std::vector<std::string> names{};           ///< of what is not modelled: `activemask.b32`, `%clock`
+  std::uint32_t first_param = 0, params = 0;  ///< symbols that are its parameters
+  bool uses_y_or_z = false;                   ///< %tid.y, %tid.z, %ntid.y, %ntid.z
+  bool uses_ntid_x = false;
+  /// False if the kernel makes no generic address of shared memory: it has no cvta.shared and no mapa, or reads no window as SASS, and
+  /// calls no code outside of it but vprintf, __assertfail, malloc and free.
+  bool makes_generic = true;
+  std::string refused{};  ///< why it is not executed; empty where it is
+};
+
+}  // namespace swizproof::ptx

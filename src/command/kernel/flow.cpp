@@ -1,0 +1,169 @@
+// swizproof flow: which elements of global memory reach which element of the result of a compiled kernel?
+#include "command/line/command.hpp"
+#include "command/layout/emit.hpp"
+#include "command/kernel/fat_binary.hpp"
+#include "command/line/help.hpp"
+
+#include "parse/question/flow_question.hpp"
+#include "parse/question/kernels.hpp"
+#include "report/flow.hpp"
+#include "report/report.hpp"
+
+#include <swizproof/flow/flow.hpp>
+#include <swizproof/sass/module.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+namespace swizproof::command {
+
+namespace flow_command {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FlowArguments {
+  std::string file{};
+  FlowQuestion question{};
+  std::string emit{};
+};
+
+struct FlowAnswer {
+  std::string kernel{};
+  FlowLaunch launch{};
+  FlowReport report{};
+};
+
+FlowAnswer compute(FlowArguments const& arguments) {
+  std::vector<PtxText> parts = ptx_of(arguments.file);
+  if (parts.size() != 1)
+    throw InputError::whole("the binary has more than one module of PTX", arguments.file,
+                            "cuobjdump -xptx all writes them");
+  if (!arguments.emit.empty() && !parts[0].part.empty())
+    throw InputError::whole("an obligation is about a file of PTX, and this is a binary", arguments.file,
+                            "cuobjdump -xptx all writes its PTX");
+  must_be_code(parts[0].text, parts[0].name);
+  if (sass::is_sass(parts[0].text))
+    throw InputError::whole("flow executes PTX, and this is SASS", parts[0].name, "nvcc -ptx writes PTX");
+  ptx::Module const module = ptx::read_module(std::move(parts[0].text), parts[0].name);
+  FlowPlan plan = plan_flow(module, arguments.question, arguments.file);
+  ptx::Function const& kernel = module.functions[plan.function];
+  FlowAnswer answer{demangled(kernel.name), std::move(plan.launch), {}};
+  answer.report = trace_flow(module, kernel, answer.launch, plan.expectations);
+  return answer;
+}
+
+void print(Common const& common, FlowAnswer const& answer, std::vector<std::string> const& expect,
+           Style const& style) {
+  FlowReport const& r = answer.report;
+  std::string const word(name(r.verdict));
+  auto const& grid = answer.launch.grid;
+  fmt::print(common.streams.out, "{}  block {}, grid {}\n", style.strong(answer.kernel),
+             three_text(answer.launch.block), three_text(grid));
+  fmt::print(common.streams.out, "{}  {}\n",
+             r.verdict == FlowVerdict::proved    ? style.good(word)
+             : r.verdict == FlowVerdict::refuted ? style.bad(word)
+                                                 : style.doubtful(word),
+             expect.empty() ? "each byte is written before it is read, and a barrier is between them"
+                            : fmt::format("{}", fmt::join(expect, "; ")));
+  fmt::print(common.streams.out, "{}", describe(r, 2));
+  if (r.missing != 0 && grid == std::array<std::uint32_t, 3>{1, 1, 1})
+    fmt::print(common.streams.out, "  the grid has one block: --grid X,Y,Z gives more\n");
+  for (std::string const& v : r.values) fmt::print(common.streams.out, "  {}\n", v);
+  if (r.elements != 0 && !r.fault && r.reason.empty())
+    fmt::print(common.streams.out, "  {} of {} elements right, {} wrong, {} not written\n", r.right,
+               r.elements, r.wrong, r.missing);
+  if (r.verdict == FlowVerdict::proved)
+    fmt::print(common.streams.out,
+               "of this launch, {} of its {} blocks, for all data and every order of the warps; {} "
+               "instructions of warps\n",
+               r.blocks, std::uint64_t{grid[0]} * grid[1] * grid[2], r.steps);
+  else
+    fmt::print(common.streams.out, "of this launch\n");
+}
+
+/// The question as an obligation.
+std::string obligation_of(FlowArguments const& arguments, FlowAnswer const& answer) {
+  FlowQuestion const& q = arguments.question;
+  auto const numbers = [](std::array<std::uint32_t, 3> const& three) {
+    return toml_list({std::to_string(three[0]), std::to_string(three[1]), std::to_string(three[2])});
+  };
+  TomlEntry entry("flow");
+  std::string const about =
+      q.expect.empty() ? answer.kernel + ", without a race" : fmt::format("{}", fmt::join(q.expect, "; "));
+  entry.add("name", obligation_name(arguments.file.substr(arguments.file.rfind('/') + 1) + ": " + about));
+  entry.add("ptx", arguments.file).add("kernel", q.kernel);
+  entry.add_value("block", numbers(answer.launch.block)).add_value("grid", numbers(answer.launch.grid));
+  std::vector<std::string> only;
+  for (auto const& block : answer.launch.blocks) only.push_back(numbers(block));
+  if (!only.empty()) entry.add_value("only_block", toml_list(only));
+  std::vector<std::pair<std::string, std::string>> params;
+  for (std::string const& text : q.params) {
+    std::size_t const equal = text.find('=');
+    params.emplace_back(toml_key(text.substr(0, equal)), toml_text(text.substr(equal + 1)));
+  }
+  if (!params.empty()) entry.add_value("param", toml_table(params));
+  if (q.shared_bytes != 0) entry.add("shared_bytes", q.shared_bytes);
+  return entry.add("result", q.expect).text();
+}
+
+void run(Common& common, FlowArguments const& arguments) {
+  if (!arguments.emit.empty() && arguments.question.every_element)
+    throw InputError::whole("--every-element prints terms, and an obligation has none", "--emit toml");
+  FlowAnswer const answer = compute(arguments);
+  FlowVerdict const v = answer.report.verdict;
+  common.exit_code = v == FlowVerdict::proved ? holds : v == FlowVerdict::refuted ? refuted : undecided;
+  Json const document = to_json(answer.report, answer.kernel, answer.launch, arguments.question.expect);
+  if (!arguments.emit.empty()) return print_obligation(common, document, obligation_of(arguments, answer));
+  if (common.json) return print_json(common, document);
+  print(common, answer, arguments.question.expect, style_of(common));
+}
+
+}  // namespace
+}  // namespace flow_command
+
+void add_flow(CLI::App& app, Common& common) {
+  CLI::App* const sub = add_command(
+      app, "flow", "Which elements of the arguments reach which element of a compiled kernel's result?",
+      {"swizproof flow transpose.ptx --kernel Padded --block 32,8 --grid 128,128 --only-block 0 --param "
+       "'0=to:f32[4096][4096]' --param '1=from:f32[4096][4096]' --expect 'to[j][i] = from[i][j] for i in "
+       "0..31 for "
+       "j in 0..31'",
+       "does this block transpose its tile, for all data, without a race?"});
+  auto const arguments = std::make_shared<flow_command::FlowArguments>();
+  sub->add_option("FILE", arguments->file,
+                  "PTX, as nvcc -ptx -lineinfo writes it, or a compiled file with one module of PTX")
+      ->required();
+  sub->add_option("--kernel", arguments->question.kernel,
+                  "the kernel with a name that this regular expression finds");
+  sub->add_option("--block", arguments->question.block, "threads of a block: X, X,Y or X,Y,Z")->required();
+  sub->add_option("--grid", arguments->question.grid, "blocks of the grid: X, X,Y or X,Y,Z")
+      ->capture_default_str();
+  sub->add_option("--only-block", arguments->question.only,
+                  "execute this block of the grid alone: X, X,Y or X,Y,Z, from 0; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option(
+         "--param", arguments->question.params,
+         "a parameter: 0=A:f16[128][64], a pointer to an array in rows; '0=A:f16[128][64] "
+         "box[64][64] 128B', a\n"
+         "tensor map of it; 1=1024, an integer; 1=1.5:f32, a number of a type; 2=alpha:f32, a number that "
+         "keeps its name;\n"
+         "3+8=1024, the part of a structure at its byte 8. 0 is the first; or its name; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option(
+         "--expect", arguments->question.expect,
+         "what an array holds at the end: 'C[m][n] = sum(k) A[m][k] * B[k][n] for m in 0..127'; may be\n"
+         "repeated, for other arrays. Without it, the terms of the first element of each array are printed")
+      ->allow_extra_args(false);
+  sub->add_flag("--every-element", arguments->question.every_element,
+                "without --expect: print the terms of every element that is written")
+      ->disable_flag_override();
+  sub->add_option("--shared-bytes", arguments->question.shared_bytes, "bytes of dynamic shared memory")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+  add_emit_toml_to(*sub, arguments->emit);
+  sub->callback([&common, arguments] { flow_command::run(common, *arguments); });
+}
+
+}  // namespace swizproof::command

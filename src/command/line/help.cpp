@@ -1,0 +1,84 @@
+// --help: each command's begins with an example that works. And the same description as a document.
+#include "command/line/help.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+
+namespace swizproof::command {
+
+namespace {
+
+/// Between the example and the question of a description.
+constexpr std::string_view blank_line = "\n\n";
+
+class Questions : public CLI::Formatter {
+ public:
+  std::string make_subcommand(CLI::App const* sub) const override {
+    std::ostringstream out;
+    CLI::detail::format_help(out, sub->get_display_name(true), question_of(*sub), column_width_);
+    return out.str();
+  }
+};
+
+}  // namespace
+
+CLI::App* add_command(CLI::App& app, std::string const& name, std::string const& question,
+                      Example const& example) {
+  return app.add_subcommand(
+      name, fmt::format("Example: {}\n         {}{}{}", example.line, example.asks, blank_line, question));
+}
+
+std::string question_of(CLI::App const& app) {
+  std::string const text = app.get_description();
+  std::size_t const blank = text.find(blank_line);
+  return blank == text.npos ? text : text.substr(blank + blank_line.size());
+}
+
+std::string example_of(CLI::App const& app) {
+  std::string const text = app.get_description();
+  std::size_t const blank = text.find(blank_line);
+  return blank == text.npos ? "" : text.substr(0, blank);
+}
+
+std::string kind_of(CLI::Option const& option) {
+  if (!takes_value(option)) return "FLAG";
+  std::string const type = option.get_type_name(), kind = type.substr(0, type.find(':'));
+  return kind == "TEXT" && option.get_positional() ? option.get_name() : kind;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The options of an app, or its arguments, without --help.
+Json described_options(CLI::App const& app, bool positional) {
+  Json all = Json::array();
+  for (CLI::Option const* option : options_of(app, positional)) {
+    if (option == app.get_help_ptr()) continue;
+    all.push_back({{"name", option->get_name()},
+                   {"kind", kind_of(*option)},
+                   {"about", option->get_description()},
+                   {"required", option->get_required()},
+                   {"several", takes_several(*option)}});
+    if (!option->get_default_str().empty()) all.back()["default"] = option->get_default_str();
+  }
+  return all;
+}
+
+}  // namespace
+
+Json description_of(CLI::App const& app) {
+  Json commands = Json::array();
+  for (CLI::App const* sub : commands_of(app))
+    commands.push_back({{"name", sub->get_name()},
+                        {"about", question_of(*sub)},
+                        {"arguments", described_options(*sub, true)},
+                        {"options", described_options(*sub, false)}});
+  return {{"commands", std::move(commands)}, {"options", described_options(app, false)}};
+}
+
+void show_questions(CLI::App& app) { app.formatter(std::make_shared<Questions>()); }
+
+}  // namespace swizproof::command

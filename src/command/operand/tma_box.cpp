@@ -1,0 +1,161 @@
+#include "command/operand/tma_box.hpp"
+
+#include "command/layout/emit.hpp"
+
+#include "report/report.hpp"
+
+#include <swizproof/parse/tma_box.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace swizproof::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A box of one type, and what was found.
+struct OneType {
+  TmaBoxQuestion question{};
+  TmaBoxAnswer found{};
+};
+
+struct BoxResult {
+  std::vector<OneType> types{};  ///< of elements of 4 bits two
+  Architecture const* arch = nullptr;
+  Support support = Support::documented;
+  [[nodiscard]] bool legal() const {
+    return std::any_of(types.begin(), types.end(), [](OneType const& t) { return t.found.broken.empty(); });
+  }
+};
+
+/// `48,16`: at most five numbers, which are read whole.
+std::vector<std::uint64_t> extents_of(std::string const& text) {
+  std::vector<std::uint64_t> out;
+  for (std::size_t from = 0; from <= text.size();) {
+    std::size_t const end = std::min(text.find(',', from), text.size());
+    out.push_back(parse_number(text, from, end, "a box is its extents in elements, innermost first: 48,16"));
+    if (out.back() > 1U << 20) throw InputError{"an extent of a box is at most 256", text, from, end - from};
+    from = end + 1;
+  }
+  return out;
+}
+
+BoxResult compute_box(Common const& common, TmaBoxArguments const& options) {
+  BoxResult result;
+  result.arch = &parse_architecture(common.arch);
+  result.support = tma_box_basis(*result.arch);
+  for (TmaBoxQuestion& question :
+       parse_tma_box({extents_of(options.box), options.swizzle, options.element, options.im2col})) {
+    TmaBoxAnswer found = tma_box(question, *result.arch);
+    result.types.push_back({std::move(question), std::move(found)});
+  }
+  return result;
+}
+
+Json to_json(OneType const& type) {
+  TmaBoxAnswer const& found = type.found;
+  Json out{{"data_type", "CU_TENSOR_MAP_DATA_TYPE_" + type.question.type},
+           {"data_type_number", type.question.number},
+           {"verdict", found.broken.empty() ? "proved" : "refuted"},
+           {"broken", found.broken}};
+  if (found.broken.empty()) {
+    out["line_bytes"] = found.line_bytes;
+    out["pitch"] = found.pitch;
+    out["bytes"] = found.bytes;
+    out["layout"] = found.layout.empty() ? Json() : Json(found.layout);
+  }
+  out["takes"] = found.takes;
+  out["split"] = nullptr;
+  if (found.split) out["split"] = {{"box", found.split->box}, {"boxes", found.split->boxes}};
+  return out;
+}
+
+Json to_json(BoxResult const& result) {
+  TmaBoxQuestion const& q = result.types[0].question;
+  Json out{{"verdict", result.legal() ? "proved" : "refuted"},
+           {"box", q.box},
+           {"swizzle", q.mode->name},
+           {"im2col", q.im2col},
+           {"types", Json::array()}};
+  for (OneType const& type : result.types) out["types"].push_back(to_json(type));
+  out["arch"] = result.arch->name;
+  out["evidence"] = name(result.support);
+  return out;
+}
+
+/// `8 bytes free behind every 8`; empty without gaps.
+std::string gaps_of(TmaPackedType const* packed) {
+  if (packed == nullptr) return {};
+  std::uint32_t const used = 2 * packed->bits;
+  if (used == packed->shared_bytes) return fmt::format("16 elements in {} bytes, no gaps", used);
+  return fmt::format("16 elements in {} bytes, {} bytes free behind them", used, packed->shared_bytes - used);
+}
+
+void print_type(OneType const& type, Style const& style) {
+  TmaBoxQuestion const& q = type.question;
+  TmaBoxAnswer const& found = type.found;
+  bool const legal = found.broken.empty();
+  fmt::print("  {}  {} box {{{}}} of CU_TENSOR_MAP_DATA_TYPE_{} ({}) {}\n",
+             style.outcome(legal ? Outcome(Proved{}) : Outcome(Refuted{})), q.im2col ? "im2col" : "tiled",
+             fmt::join(q.box, ", "), q.type, q.number,
+             legal ? fmt::format("is legal under mode {}", q.mode->name)
+                   : fmt::format("is not legal under mode {}", q.mode->name));
+  for (std::string const& rule : found.broken) fmt::print("           {}\n", rule);
+  if (legal && !style.brief()) {
+    fmt::print("           lines of {} bytes at a pitch of {}, {} bytes of shared memory\n", found.line_bytes,
+               found.pitch, found.bytes);
+    if (std::string const gaps = gaps_of(q.packed); !gaps.empty()) fmt::print("           {}\n", gaps);
+    if (!found.layout.empty()) fmt::print("           as a layout: {}\n", found.layout);
+  }
+  if (found.split)
+    fmt::print("           legal: {} boxes of {{{}}} side by side\n", found.split->boxes,
+               fmt::join(found.split->box, ", "));
+  if (!legal && !found.takes.empty())
+    fmt::print("           legal: this box under mode {}\n", fmt::join(found.takes, ", "));
+  if (q.packed != nullptr && q.packed->line != 0 && !style.brief())
+    fmt::print(
+        "           the tensor's address and strides are multiples of 32 bytes, its first extent one of "
+        "128\n");
+}
+
+/// The box as it is asked: no tile, its mode, and the architecture where one is given.
+std::string obligation_of(Common const& common, TmaBoxArguments const& options, BoxResult const& result) {
+  TmaBoxQuestion const& q = result.types[0].question;
+  std::vector<std::string> extents;
+  for (std::uint64_t const extent : q.box) extents.push_back(std::to_string(extent));
+  return command::obligation_of(common,
+                                fmt::format("{} {} of {}: mode {}", q.im2col ? "im2col" : "box", options.box,
+                                            options.element, q.mode->name),
+                                true)
+      .add("layout", "-")
+      .add("element", options.element)
+      .add_value("tma", toml_table({{"mode", toml_text(std::string(q.mode->name))},
+                                    {q.im2col ? "im2col" : "box", toml_list(extents)}}))
+      .text();
+}
+
+}  // namespace
+
+void run_tma_box(Common& common, TmaBoxArguments const& options) {
+  BoxResult const result = compute_box(common, options);
+  common.exit_code = result.legal() ? holds : refuted;
+  if (!options.emit.empty())
+    return print_obligation(common, to_json(result), obligation_of(common, options, result));
+  if (common.json) {
+    print_json(common, to_json(result));
+    return;
+  }
+  Style const style = style_of(common);
+  for (OneType const& type : result.types) print_type(type, style);
+  if (!style.brief() || result.support != Support::measured)
+    fmt::print(
+        "           {}: {}, from the rules of cuda.h; interleaved tensors, gather4 and scatter4 are not "
+        "modelled\n",
+        result.arch->name, name(result.support));
+}
+
+}  // namespace swizproof::command

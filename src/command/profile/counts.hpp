@@ -1,0 +1,30 @@
+// Traces beside a profile of the same program: what `crosscheck` says of them.
+#pragma once
+
+#include "profile/trace_vs_profile.hpp"
+#include "report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace swizproof::command {
+
+/// Traces beside what was counted.
+struct Counts {
+  std::vector<CountedLines> beside{};  ///< one for each trace, which outlives it
+
+  [[nodiscard]] std::size_t count(CountedLine::Outcome which) const;
+  [[nodiscard]] std::size_t said() const;
+  [[nodiscard]] std::size_t mismatches() const { return count(CountedLine::Outcome::different); }
+  [[nodiscard]] bool undecided() const { return said() == 0 || count(CountedLine::Outcome::undecided) != 0; }
+};
+
+/// The key `counted`: how many lines of each kind, and those that differ.
+[[nodiscard]] nlohmann::ordered_json to_json(Counts const& counts);
+
+/// Every line that differs, and how many of each kind there are.
+[[nodiscard]] std::string describe(Counts const& counts, Style const& style);
+
+}  // namespace swizproof::command

@@ -1,0 +1,126 @@
+// Runs of single warps on numbers, from the entry of a kernel on: what each access costs in executions that surely exist.
+//
+// A replay (execution/replay.hpp) computes one access from its term and guard; a run takes every branch and every iteration on the
+// way, and so needs no closed form. A value that comes from memory or is not modelled is open. A lane that branches on an open
+// value goes on where the sides of the branch meet again, and what they write is open in it; if they never meet, it leaves the run.
+// A lane whose address or guard is open is left out of an access. Lanes that are left out never add wavefronts, so what the others
+// cost is a lower bound. Assumed: with these parameters no access to other memory faults, and every loop ends.
+#pragma once
+
+#include "inputs.hpp"
+#include "turns.hpp"
+
+#include <swizproof/execution/worst.hpp>
+#include <swizproof/execution/warp.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// The most expensive execution of an access that a run has seen.
+struct Seen {
+  unsigned wavefronts = 0;
+  KernelWorst worst{};
+  std::map<std::uint32_t, std::uint64_t> bases{};  ///< of all variables in shared memory, by symbol
+};
+
+/// Runs of one kernel. Checked by KernelRuns.* in tests/unit/kernel/decide_test.cpp and tests/reference/kernel.py.
+class Runs {
+ public:
+  using Addresses = std::array<std::uint64_t, 32>;
+  /// Wavefronts of an access by these lanes, and the lanes as hardware sees them; nothing if it is not executed like that.
+  using CostOf = std::function<std::optional<std::pair<unsigned, WarpAccess<std::uint32_t>>>(
+      std::uint32_t access, std::uint32_t lanes, Addresses const&)>;
+
+  Runs(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
+       ptx::Launch const& launch, std::vector<std::unique_ptr<ptx::Warp>> const& warps, CostOf cost_of)
+      : program_(program),
+        flow_(flow),
+        execution_(execution),
+        launch_(launch),
+        warps_(warps),
+        cost_of_(std::move(cost_of)) {}
+
+  /// The most that an access costs in all runs so far and in up to 400 more, and 150 that turn a branch. They end after 64 that bring nothing new, and with one that takes `bound` wavefronts. The
+  /// first have parameters of every style, and in half of all runs dynamic arrays are moved by a multiple of their alignment; later ones change a few parameters of those that came to a block for the first time.
+  [[nodiscard]] Seen const& seen(std::uint32_t access, unsigned bound);
+  /// Runs a warp with the parameters of a witness, each once.
+  void run_with(LeafValues const& values, unsigned warp);
+
+ private:
+  struct Word {
+    Addresses lane{};
+    std::uint32_t open = ~0U;  ///< lanes whose value is not known
+  };
+  void run(unsigned warp, Inputs inputs);
+  /// False if no more runs are made.
+  bool run_next();
+  void note_turns(ptx::Block const& block, Inputs const& inputs, unsigned warp);
+  void follow(ptx::Step const& s, std::uint32_t lanes, Word const& now);
+  void find_optional();
+  [[nodiscard]] Inputs by_style(unsigned n) const;
+  void place_arrays(Inputs& inputs, std::uint64_t further) const;
+  void run_block(std::uint32_t block, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  void step(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  [[nodiscard]] Word computed(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  template <Op op>
+  [[nodiscard]] Word arithmetic(ptx::Step const& s) const;
+  [[nodiscard]] Word chosen(ptx::Step const& s) const;
+  [[nodiscard]] Word floating(ptx::Step const& s) const;
+  [[nodiscard]] Word shuffled(ptx::Step const& s, std::uint32_t lanes) const;
+  [[nodiscard]] Word loaded(ptx::Step const& s, Inputs& inputs) const;
+  [[nodiscard]] Word special(ptx::Step const& s, Inputs& inputs, unsigned warp) const;
+  [[nodiscard]] Word address_of(ptx::Step const& s, Inputs const& inputs) const;
+  void access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs, unsigned warp);
+  [[nodiscard]] Word const& value(ptx::Source const& s, Word& constant) const;
+  [[nodiscard]] std::vector<std::uint32_t> const& written_after(std::uint32_t branch);
+  void open_writes(std::uint32_t block, std::uint32_t lanes);
+  /// The step after which a lane came back to the header at which it waits; 0 for a lane that does not wait.
+  using Returns = std::array<std::uint64_t, 32>;
+  [[nodiscard]] std::uint32_t first_lanes(std::array<std::int32_t, 32> const& at,
+                                          Returns const& returned) const;
+  [[nodiscard]] bool goes_back(std::int32_t from, std::int32_t to) const;
+  [[nodiscard]] bool is_header(std::uint32_t block) const;
+  [[nodiscard]] bool comes_first(std::uint32_t a, std::uint32_t b) const;
+
+  ptx::Program const& program_;
+  ptx::Flow const& flow_;
+  ptx::Execution const& execution_;
+  ptx::Launch const& launch_;
+  std::vector<std::unique_ptr<ptx::Warp>> const& warps_;
+  CostOf cost_of_;
+  std::vector<std::uint64_t> needed_{};  ///< bits of each register
+  std::vector<Word> registers_{};
+  std::vector<Seen> seen_{};
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> written_{};  ///< registers, by the branch
+  std::set<std::uint32_t> optional_{};    ///< parameters that are pointers and may be 0
+  std::array<std::uint64_t, 32> ways_{};  ///< of each lane, to a block whose lanes may be apart (Flow::apart)
+  std::vector<bool> visited_{};           ///< blocks, by warp and then by block
+  std::vector<Inputs> news_{};            ///< of the runs that visited one first
+  Turns turns_{};
+  /// A run that may take a branch to a block that its warp has not visited.
+  struct Waiting {
+    Inputs inputs;
+    unsigned warp = 0;
+  };
+  std::vector<Waiting> waiting_{};
+  std::map<std::pair<unsigned, std::int32_t>, unsigned>
+      turned_{};  ///< by warp and such a block: how many waited or ran
+  std::set<std::vector<std::pair<std::uint64_t, std::uint64_t>>> tried_{};  ///< witnesses, with their warp
+  unsigned turned_runs_ = 0;                                                ///< that a branch waited for
+  std::uint64_t turned_steps_ = 0;
+  unsigned quiet_ = 0;  ///< runs since one of any kind that brought something new
+  unsigned next_ = 0;   ///< run by a seed
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,234 @@
+// Bulk copies: boxes of the TMA and plain bytes, between global memory and the block's own shared memory.
+//
+// A copy reads and writes when it is issued. A load does so by a clock of its mbarrier: a thread is ordered behind it once it has waited for
+// the phase that it completes. A store has two clocks of the thread that issues it: one for what it reads, one for what it writes. The thread
+// is ordered behind both once it has waited for the bulk group, and behind the first alone after wait_group.read.
+#include "block.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+constexpr std::uint64_t bulk_unit = 16;  ///< bytes: plain copies have multiples of it
+
+}  // namespace
+
+/// Bytes that a unit of the async proxy reads: a thread that wrote them needs fence.proxy.async behind it.
+Word BlockRun::read_async(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes,
+                          Toucher const& by) {
+  Word out;
+  bool const in_shared = space == ptx::Space::shared;
+  for (unsigned i = 0; i < bytes; ++i) {
+    Cell const& c = (in_shared ? shared_ : global_).read(address + i, by);
+    std::uint32_t const when = c.group == 0 ? c.clock : groups_.done(c.thread, c.group - 1);
+    ProxyFences const& fences = in_shared ? fences_ : global_fences_;
+    if (c.thread < kernel_.threads && !fences.between(c.thread, when, by.thread, clocks_)) {
+      if (fences.by_another(c.thread, when, by.thread, clocks_))
+        refuse(now.index,
+               fmt::format("of what thread {} has written, fence.proxy.async is executed by neither "
+                           "this thread nor that which reads it: if that is enough is not modelled",
+                           c.thread));
+      throw FlowConflict{
+          fmt::format("{} reads {}, which thread {} has written: no fence.proxy.async is between them",
+                      shared_.who(by.doer()),
+                      in_shared ? fmt::format("byte 0x{:x} of shared memory", address + i)
+                                : kernel_.element_at(address + i),
+                      c.thread),
+          {now.index, c.line}};
+    }
+    if (c.part == 0)
+      out.number |= std::uint64_t{c.number} << 8 * i;
+    else
+      out.part[i] = names_.moved(c.part / 8, c.line, now.index) * 8 + c.part % 8,
+      out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+  }
+  return out;
+}
+
+/// A byte of global memory that a bulk load reads.
+Word BlockRun::read_source(Now const& now, std::uint64_t address, Toucher const& by) {
+  if (global_.find(address) != nullptr) return read_async(now, ptx::Space::global, address, 1, by);
+  global_.read_first(address, by);
+  return element_byte(now, address);
+}
+
+void BlockRun::write_async(Bytes& to, std::uint64_t address, Toucher const& by, Word const& value) {
+  to.write(address, by, value.named != 0 ? value.part[0] : 0, static_cast<std::uint8_t>(value.number));
+}
+
+/// The mbarrier of a load, and the unit that copies for it.
+BlockRun::PhaseBarrier& BlockRun::bulk_barrier(Now const& now, ptx::Operand const& where, unsigned lane) {
+  PhaseBarrier& b = phase_barriers_[address(now, where, lane)];
+  if (b.count == 0) refuse(now.index, "the mbarrier is not initialised");
+  clocks_.tick(kernel_.threads + b.slot);
+  return b;
+}
+
+/// The tensor map and the coordinates, the innermost first, of a copy: a box, outermost first.
+BlockRun::Box BlockRun::box_of(Now const& now, ptx::Operand const& from, unsigned lane) {
+  if (from.kind != ptx::Operand::Kind::address || from.parts.size() != 2)
+    refuse(now.index, fmt::format("the address {} is not read", from.text));
+  std::uint64_t const map = number(now, from.parts[0], lane, "the address of the tensor map");
+  auto const tensor = kernel_.tensors.find(map);
+  if (tensor == kernel_.tensors.end())
+    refuse(now.index, kernel_.in_params(map)
+                          ? fmt::format("parameter {} is no tensor map that has a box: give it as --param "
+                                        "{}=A:f16[128][64] box[64][64] 128B",
+                                        kernel_.param_at(map), kernel_.param_at(map).substr(1))
+                          : "the tensor map is no parameter");
+  Box box{kernel_.arrays[tensor->second], tensor->second, {}};
+  for (ptx::Operand const& c : from.parts[1].parts)
+    box.at.insert(box.at.begin(), static_cast<std::int32_t>(number(now, c, lane, "a coordinate of the box")));
+  if (box.at.size() != box.array.extents.size())
+    refuse(now.index, fmt::format("{} has {} dimensions, and the copy {}", box.array.name,
+                                  box.array.extents.size(), box.at.size()));
+  return box;
+}
+
+/// Calls fn(byte of shared memory, byte of global memory, or nothing beyond the array) for the bytes of a box.
+template <class Fn>
+void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn) {
+  FlowArray const& a = box.array;
+  unsigned const each = a.bits / 8;
+  std::uint32_t const line_bytes = a.box.back() * each;
+  if (shared % tma_destination != 0)
+    throw FlowConflict{
+        fmt::format("the TMA {} a box {} 0x{:x}, which is no multiple of {}",
+                    now.decoded.handler == Handler::bulk_copy ? "writes" : "reads",
+                    now.decoded.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination),
+        {now.index}};
+  std::uint64_t lines = 1;
+  for (std::size_t d = 0; d + 1 < a.box.size(); ++d) lines *= a.box[d];
+  std::uint64_t const end = shared + (lines - 1) * tma_pitch(a.mode, line_bytes) + line_bytes;
+  check_bounds(now, ptx::Space::shared, shared, 1, lane, "copies to or from");
+  check_bounds(now, ptx::Space::shared, end - 1, 1, lane, "copies to or from");
+  for (std::uint64_t line = 0; line < lines; ++line) {
+    std::uint64_t rest = line, row = 0;
+    bool inside = true;
+    std::vector<std::int64_t> index(box.at);
+    for (std::size_t d = a.box.size() - 1; d-- > 0; rest /= a.box[d])
+      index[d] += static_cast<std::int64_t>(rest % a.box[d]);
+    for (std::size_t d = 0; d + 1 < index.size(); ++d) {
+      inside = inside && index[d] >= 0 && index[d] < static_cast<std::int64_t>(a.extents[d]);
+      row = row * a.extents[d] + static_cast<std::uint64_t>(index[d]);
+    }
+    for (std::uint32_t x = 0; x < line_bytes; ++x) {
+      std::int64_t const column = index.back() + x / each;
+      bool const there = inside && column >= 0 && column < static_cast<std::int64_t>(a.extents.back());
+      std::optional<std::uint64_t> global;
+      if (there)
+        global = (std::uint64_t{box.id} << array_shift) +
+                 (row * a.extents.back() + static_cast<std::uint64_t>(column)) * each + x % each;
+      fn(tma_address(a.mode, static_cast<std::uint32_t>(shared), static_cast<std::uint32_t>(line), line_bytes,
+                     x),
+         global);
+    }
+  }
+}
+
+/// cp.async.bulk.tensor into shared memory: [to], [map, {coordinates}], [mbarrier]. What is beyond the array is 0.
+void BlockRun::bulk_copy(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    Box const box = box_of(now, now.in.operands[1], lane);
+    PhaseBarrier& b = bulk_barrier(now, now.in.operands[2], lane);
+    unsigned const unit = kernel_.threads + b.slot;
+    Toucher const by{thread(now.warp, lane), now.index, 0, unit};
+    each_byte(now, lane, box, address(now, now.in.operands[0], lane),
+              [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
+                write_async(shared_, shared, by, global ? read_source(now, *global, by) : plain(0));
+              });
+    std::uint64_t bytes = box.array.bits / 8;
+    for (std::uint32_t const n : box.array.box) bytes *= n;
+    b.bytes -= static_cast<std::int64_t>(bytes);
+    end_phase(b);
+  }
+}
+
+/// cp.async.bulk.tensor from shared memory: [map, {coordinates}], [from]. What is beyond the array is not written.
+void BlockRun::bulk_store(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = thread(now.warp, lane);
+    Box const box = box_of(now, now.in.operands[0], lane);
+    Toucher const reads{t, now.index, 0, unit_of_store(t)}, writes{t, now.index, 0, unit_of_written(t)};
+    each_byte(now, lane, box, address(now, now.in.operands[1], lane),
+              [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
+                if (!global) return;
+                write_async(global_, *global, writes, read_async(now, ptx::Space::shared, shared, 1, reads));
+              });
+  }
+}
+
+/// Size of a plain copy whose addresses and size are multiples of 16 bytes, and within shared memory and an array.
+std::uint64_t BlockRun::bulk_size(Now const& now, unsigned lane, std::uint64_t shared, std::uint64_t global) {
+  std::uint64_t const bytes = number(now, now.in.operands[2], lane, "the size") & 0xffffffffU;
+  for (std::uint64_t const x : {shared, global, bytes})
+    if (x % bulk_unit != 0)
+      throw FlowConflict{
+          fmt::format("a bulk copy of thread {} has 0x{:x} as address or size, which is no multiple of {}",
+                      thread(now.warp, lane), x & 0xffffffffffU, bulk_unit),
+          {now.index}};
+  if (bytes == 0) return 0;
+  for (std::uint64_t const i : {std::uint64_t{0}, bytes - 1}) {
+    check_bounds(now, ptx::Space::shared, shared + i, 1, lane, "copies to or from");
+    check_bounds(now, ptx::Space::global, global + i, 1, lane, "copies to or from");
+  }
+  return bytes;
+}
+
+/// cp.async.bulk of plain bytes into shared memory: [to], [from], bytes, [mbarrier].
+void BlockRun::bulk_load_bytes(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::uint64_t const to = address(now, now.in.operands[0], lane),
+                        from = address(now, now.in.operands[1], lane);
+    std::uint64_t const bytes = bulk_size(now, lane, to, from);
+    PhaseBarrier& b = bulk_barrier(now, now.in.operands[3], lane);
+    Toucher const by{thread(now.warp, lane), now.index, 0, kernel_.threads + b.slot};
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      write_async(shared_, to + i, by, read_source(now, from + i, by));
+    b.bytes -= static_cast<std::int64_t>(bytes);
+    end_phase(b);
+  }
+}
+
+/// cp.async.bulk of plain bytes from shared memory: [to], [from], bytes.
+void BlockRun::bulk_store_bytes(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = thread(now.warp, lane);
+    std::uint64_t const to = address(now, now.in.operands[0], lane),
+                        from = address(now, now.in.operands[1], lane);
+    std::uint64_t const bytes = bulk_size(now, lane, from, to);
+    Toucher const reads{t, now.index, 0, unit_of_store(t)}, writes{t, now.index, 0, unit_of_written(t)};
+    for (std::uint64_t i = 0; i < bytes; ++i)
+      write_async(global_, to + i, writes, read_async(now, ptx::Space::shared, from + i, 1, reads));
+  }
+}
+
+/// cp.async.bulk.commit_group and .wait_group of stores, thread by thread.
+void BlockRun::bulk_groups(Now const& now) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    unsigned const t = thread(now.warp, lane), reads = unit_of_store(t), writes = unit_of_written(t);
+    std::vector<std::uint32_t>& groups = bulk_groups_[t];
+    if (now.decoded.has("commit_group")) {
+      groups.push_back(clocks_.now(reads));
+      clocks_.tick(reads), clocks_.tick(writes);
+      continue;
+    }
+    std::uint64_t const pending = number(now, now.in.operands[0], lane, "the count");
+    if (groups.size() <= pending) continue;
+    auto moments = std::make_shared<std::vector<std::uint32_t>>(clocks_.size(), 0);
+    (*moments)[reads] = groups[groups.size() - pending - 1];
+    if (!now.decoded.has("read")) (*moments)[writes] = (*moments)[reads];
+    clocks_.take(moments, t);
+  }
+}
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,285 @@
+#include "kernel.hpp"
+
+#include <swizproof/ptx/inline.hpp>
+#include <swizproof/ptx/lower.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+using ptx::Space;
+
+std::vector<std::string_view> words_of(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0; from <= opcode.size();) {
+    std::size_t const dot = std::min(opcode.find('.', from), opcode.size());
+    parts.push_back(opcode.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return parts;
+}
+
+template <std::size_t N>
+bool one_of(std::string_view word, std::string_view const (&words)[N]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+Space state_space(Decoded const& d) {
+  for (std::string_view const p : d.parts) {
+    if (p == "shared" || p == "shared::cta") return Space::shared;
+    if (p == "global") return Space::global;
+    if (p == "const") return Space::constant;
+    if (p == "local") return Space::local;
+    if (p.starts_with("param")) return Space::param;
+  }
+  return Space::generic;
+}
+
+/// Opcodes whose steps compute the result on integers and bytes.
+constexpr std::string_view stepped[] = {
+    "mov",  "and",  "or",   "xor",  "not",   "shl",   "shr",   "shf",   "lop3",       "bfe",   "bfi",
+    "prmt", "popc", "clz",  "brev", "bfind", "setp",  "selp",  "cvta",  "div",        "rem",   "min",
+    "max",  "abs",  "slct", "fns",  "bmsk",  "szext", "mul24", "mad24", "activemask", "sad",   "cnot",
+    "rcp",  "sqrt", "sin",  "cos",  "ex2",   "lg2",   "tanh",  "set",   "testp",      "rsqrt", "copysign"};
+constexpr std::string_view without_effect[] = {"membar",    "fence",        "prefetch",   "prefetchu",
+                                               "nanosleep", "pmevent",      "setmaxnreg", "griddepcontrol",
+                                               "discard",   "applypriority"};
+constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "mad", "neg"};
+
+Handler async_handler(Decoded const& d) {
+  if (d.has("bulk") || d.has("mbarrier")) return Handler::refused;
+  if (d.has("commit_group")) return Handler::commit;
+  if (d.has("wait_group") || d.has("wait_all")) return Handler::wait;
+  return d.parts.size() > 1 && d.parts[1] == "async" && d.has("global") ? Handler::copy_async
+                                                                        : Handler::refused;
+}
+
+/// Bulk copies between global memory and the block's own shared memory. Their other forms have other words: multicast, im2col, gather.
+Handler bulk_handler(Decoded const& d) {
+  constexpr std::string_view known[] = {"cp",
+                                        "async",
+                                        "bulk",
+                                        "tensor",
+                                        "1d",
+                                        "2d",
+                                        "3d",
+                                        "4d",
+                                        "5d",
+                                        "global",
+                                        "tile",
+                                        "shared::cta",
+                                        "shared::cluster",
+                                        "mbarrier::complete_tx::bytes",
+                                        "bulk_group",
+                                        "L2::cache_hint",
+                                        "commit_group",
+                                        "wait_group",
+                                        "read"};
+  for (std::string_view const p : d.parts)
+    if (!one_of(p, known)) return Handler::refused;
+  if (d.has("commit_group") || d.has("wait_group")) return Handler::bulk_groups;
+  std::size_t const at = d.has("tensor") ? 5 : 3;
+  if (d.parts.size() < at + 3) return Handler::refused;
+  bool const in_shared = d.parts[at + 1] == "shared::cta" || d.parts[at + 1] == "shared::cluster";
+  if (d.parts[at].starts_with("shared") && d.parts[at + 1] == "global" &&
+      d.has("mbarrier::complete_tx::bytes"))
+    return d.has("tensor") ? Handler::bulk_copy : Handler::bulk_load_bytes;
+  if (d.parts[at] == "global" && in_shared && d.has("bulk_group"))
+    return d.has("tensor") ? Handler::bulk_store : Handler::bulk_store_bytes;
+  return Handler::refused;
+}
+
+/// Instructions that use the clocks behind those of the threads.
+bool is_asynchronous(Handler h) {
+  return h == Handler::wgmma || (h >= Handler::bulk_copy && h <= Handler::bulk_groups);
+}
+
+Handler wgmma_handler(Decoded const& d) {
+  if (d.has("fence")) return Handler::wgmma_fence;
+  if (d.has("commit_group")) return Handler::wgmma_commit;
+  if (d.has("wait_group")) return Handler::wgmma_wait;
+  return d.has("mma_async") && !d.has("sp") ? Handler::wgmma : Handler::refused;
+}
+
+Handler handler_of(Decoded const& d) {
+  std::string_view const op = d.parts[0];
+  if (op == "cp" && d.has("bulk")) return bulk_handler(d);
+  if (d.has("shared::cluster") && op != "fence") return Handler::refused;
+  if (op == "ld" || op == "ldu") return Handler::load;
+  if (op == "st" && !d.has("async") && !d.has("bulk")) return Handler::store;
+  if (op == "cp") return async_handler(d);
+  if (op == "bar" || op == "barrier") {
+    if (d.has("cluster"))
+      return d.has("arrive") || d.has("wait") ? Handler::cluster_barrier : Handler::refused;
+    if (d.has("red")) return Handler::refused;
+    return d.has("warp") ? Handler::warp_barrier : Handler::barrier;
+  }
+  if (op == "ldmatrix") return Handler::ldmatrix;
+  if (op == "stmatrix") return Handler::stmatrix;
+  if (op == "movmatrix") return Handler::movmatrix;
+  if (op == "mma") return d.has("sync") ? Handler::mma : Handler::refused;
+  if (op == "shfl") return Handler::shuffle;
+  if (op == "vote") return Handler::vote;
+  if (op == "elect") return Handler::elect;
+  if (op == "cvt") return Handler::convert;
+  if (op == "mbarrier") return Handler::mbarrier;
+  if (op == "wgmma") return wgmma_handler(d);
+  if (op == "fence" && d.has("proxy")) return d.has("async") ? Handler::proxy_fence : Handler::refused;
+  if (op == "setp" && d.kind == 'f') return Handler::compare;
+  if (one_of(op, arithmetic)) return d.kind == 'f' ? Handler::real : Handler::steps;
+  if (one_of(op, without_effect)) return Handler::nothing;
+  return one_of(op, stepped) ? Handler::steps : Handler::refused;
+}
+
+Decoded decoded_of(std::string_view opcode) {
+  Decoded d;
+  d.parts = words_of(opcode);
+  d.space = state_space(d);
+  std::string_view const type = d.parts.back();
+  if (format_of(type) != Format::integer) d.kind = 'f';
+  if (type.size() >= 2 && (type[0] == 'b' || type[0] == 's' || type[0] == 'u') && type[1] >= '0' &&
+      type[1] <= '9')
+    d.kind = type[0];
+  for (unsigned const bits : {8U, 16U, 32U, 64U, 128U})
+    if (type.size() >= 2 && type.substr(1) == std::to_string(bits)) d.bits = bits;
+  if (type == "bf16") d.bits = 16;
+  if (type == "f16x2" || type == "bf16x2" || type == "tf32") d.bits = 32;
+  for (std::string_view const p : d.parts)
+    if (p == "v2" || p == "v4" || p == "v8") d.lanes = static_cast<unsigned>(p[1] - '0');
+  d.handler = handler_of(d);
+  return d;
+}
+
+}  // namespace
+
+bool Decoded::has(std::string_view part) const {
+  return std::find(parts.begin(), parts.end(), part) != parts.end();
+}
+
+FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given)
+    : module(in_module),
+      function(ptx::inline_calls(in_module, kernel).value_or(kernel)),
+      program(ptx::lower(in_module, function)),
+      flow(ptx::flow_of(program)),
+      launch(given),
+      arrays(1),
+      threads(given.block[0] * given.block[1] * given.block[2]) {
+  if (!program.refused.empty()) throw FlowRefused{program.refused};
+  for (ptx::Block const& b : program.blocks)
+    if (b.goes_on) throw FlowRefused{"indirect branches (brx.idx) are not executed"};
+  decode();
+  place_symbols();
+  take_params();
+}
+
+void FlowKernel::decode() {
+  for (ptx::Instruction const& i : function.body)
+    decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode));
+  for (Decoded const& d : decoded) {
+    asynchronous = asynchronous || is_asynchronous(d.handler);
+    stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
+                  d.handler == Handler::bulk_groups;
+    clustered = clustered || d.handler == Handler::cluster_barrier;
+  }
+  ranges.assign(program.blocks.size(), {0, 0});
+  for (std::uint32_t n = 0; n < program.instructions.size(); ++n) {
+    auto& [first, last] = ranges[program.instructions[n].block];
+    if (first == last) first = n;
+    last = n + 1;
+  }
+}
+
+/// Shared arrays follow each other from 0x400 on, each at its alignment, dynamic shared memory last.
+void FlowKernel::place_symbols() {
+  addresses.resize(program.symbols.size());
+  std::uint64_t local = local_start;
+  auto const place = [](std::uint64_t& end, ptx::Variable const& v, std::uint64_t bytes) {
+    std::uint64_t const align = std::max<std::uint64_t>(v.align, 1);
+    std::uint64_t const at = (end + align - 1) / align * align;
+    end = at + bytes;
+    return at;
+  };
+  for (bool const dynamic : {false, true})
+    for (std::size_t i = 0; i < program.symbols.size(); ++i) {
+      ptx::Variable const& v = program.symbols[i];
+      if (v.extern_array != dynamic) continue;
+      if (v.space == Space::shared) {
+        std::uint64_t end = shared_end;  // dynamic arrays are one: all begin at the same place
+        addresses[i] = place(end, v, dynamic ? launch.shared_bytes : v.bytes);
+        if (!dynamic) shared_end = end;
+      }
+      if (v.space == Space::local) addresses[i] = place(local, v, v.bytes);
+    }
+  std::uint64_t end = shared_end;
+  for (std::size_t i = 0; i < program.symbols.size(); ++i)
+    if (program.symbols[i].extern_array && program.symbols[i].space == Space::shared)
+      end = std::max(end, *addresses[i] + launch.shared_bytes);
+  shared_end = end;
+  if (shared_end > shared_limit) throw FlowRefused{"the kernel has more than 16 MiB of shared memory"};
+}
+
+/// Parameters follow each other, each from a multiple of 128 on.
+void FlowKernel::take_params() {
+  constexpr std::uint64_t align = 128, most_param_bytes = 1 << 16;
+  for (std::size_t i = 0; i < function.params.size(); ++i) {
+    if (function.params[i].bytes > most_param_bytes)
+      throw FlowRefused{fmt::format("parameter #{} has more than {} bytes", i, most_param_bytes)};
+    params.push_back({params_end, std::vector<ParameterByte>(function.params[i].bytes)});
+    addresses[program.first_param + i] = params_end;
+    params_end += std::max<std::uint64_t>((function.params[i].bytes + align - 1) / align, 1) * align;
+  }
+  for (auto const& [key, value] : launch.params) {
+    FlowPlace const place = *flow_place(function, key);  // the caller has checked it
+    std::uint64_t const count = flow_bytes(function, place, value);
+    std::uint64_t bits = 0;
+    std::uint32_t number_of = 0;
+    if (FlowArray const* const array = std::get_if<FlowArray>(&value)) {
+      auto const id = static_cast<std::uint32_t>(arrays.size());
+      arrays.push_back(*array);
+      if (!array->box.empty()) {
+        tensors[params[place.param].start + place.offset] = id;
+        continue;
+      }
+      bits = std::uint64_t{id} << array_shift;
+      number_of = array->extents.empty() ? id : 0;
+    } else {
+      bits = std::get<FlowValue>(value).bits;
+    }
+    std::vector<ParameterByte>& bytes = params[place.param].bytes;
+    for (std::uint64_t i = 0; i < count && place.offset + i < bytes.size(); ++i)
+      bytes[place.offset + i] = {true, static_cast<std::uint8_t>(number_of != 0 ? i : bits >> 8 * i),
+                                 number_of};
+  }
+}
+
+std::string FlowKernel::param_at(std::uint64_t address) const {
+  std::size_t i = params.size() - 1;
+  while (params[i].start > address) --i;
+  return fmt::format("#{}+{}", i, address - params[i].start);
+}
+
+FlowLine FlowKernel::line(std::uint32_t instruction) const {
+  if (instruction >= function.body.size()) return {};
+  ptx::Instruction const& i = function.body[instruction];
+  FlowLine out{i.line, std::string(i.opcode), {}};
+  if (i.location < 0) return out;
+  ptx::Location const* at = &module.locations[static_cast<std::size_t>(i.location)];
+  out.source = {at->file < module.files.size() ? module.files[at->file] : "", at->line};
+  return out;
+}
+
+std::uint32_t FlowKernel::array_of(std::uint64_t address) const {
+  std::uint64_t const id = address >> array_shift;
+  return id < arrays.size() ? static_cast<std::uint32_t>(id) : 0;
+}
+
+std::string FlowKernel::element_at(std::uint64_t address) const {
+  FlowArray const& a = arrays[array_of(address)];
+  return a.element((address & ((std::uint64_t{1} << array_shift) - 1)) / (a.bits / 8));
+}
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,127 @@
+// A kernel made ready for execution with names: its instructions by what they do, its memory laid out, its parameters.
+#pragma once
+
+#include "names.hpp"
+
+#include <swizproof/program/control_flow.hpp>
+#include <swizproof/program/program.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::flow_detail {
+
+/// Function that executes an instruction.
+enum class Handler : std::uint8_t {
+  steps,    ///< the steps that it is lowered to: integers, moves of bytes
+  nothing,  ///< no effect on values: fences, hints
+  load,
+  store,
+  copy_async,
+  commit,
+  wait,
+  barrier,
+  warp_barrier,
+  cluster_barrier,
+  ldmatrix,
+  stmatrix,
+  movmatrix,
+  mma,
+  shuffle,
+  vote,
+  elect,
+  real,     ///< arithmetic of floating-point numbers
+  compare,  ///< setp of floating-point numbers
+  convert,
+  mbarrier,
+  proxy_fence,
+  bulk_copy,         ///< of a tensor, into shared memory
+  bulk_store,        ///< of a tensor, from shared memory
+  bulk_load_bytes,   ///< of plain bytes, into shared memory
+  bulk_store_bytes,  ///< of plain bytes, from shared memory
+  bulk_groups,       ///< cp.async.bulk.commit_group, .wait_group
+  wgmma,             ///< wgmma.mma_async
+  wgmma_fence,
+  wgmma_commit,
+  wgmma_wait,
+  refused
+};
+
+struct Decoded {
+  Handler handler = Handler::refused;
+  std::vector<std::string_view> parts{};
+  ptx::Space space = ptx::Space::generic;
+  unsigned bits = 0;   ///< of the type: of one element of a vector
+  char kind = 0;       ///< of the type: b, u, s or f
+  unsigned lanes = 1;  ///< of .v2, .v4, .v8
+  [[nodiscard]] bool has(std::string_view part) const;
+};
+
+/// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
+inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
+                               local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,
+                               tensor_start = std::uint64_t{1} << 38;
+inline constexpr unsigned array_shift = 40;
+
+/// An execution that is not modelled: the answer is unknown.
+struct FlowRefused {
+  std::string text{};
+  std::uint32_t line = ~0U;  ///< index of the instruction
+};
+
+struct FlowKernel {
+  FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel, FlowLaunch const& given);
+
+  ptx::Module const& module;
+  ptx::Function function;  ///< without calls
+  ptx::Program program;
+  ptx::Flow flow;
+  FlowLaunch const& launch;
+  std::vector<Decoded> decoded{};                                 ///< by index of the instruction
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions
+  std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
+  std::uint64_t shared_end = shared_start;
+  std::vector<FlowArray> arrays{};  ///< 0 is none
+  /// A byte of a kernel's parameter: nothing, a number, or byte `number` of the array `array`, which is one element.
+  struct ParameterByte {
+    bool given = false;
+    std::uint8_t number = 0;
+    std::uint32_t array = 0;
+  };
+  /// A kernel's parameter and its address.
+  struct Parameter {
+    std::uint64_t start = 0;
+    std::vector<ParameterByte> bytes{};
+  };
+  std::vector<Parameter> params{};
+  std::map<std::uint64_t, std::uint32_t> tensors{};  ///< array of each tensor map, by its address
+  std::uint64_t params_end = tensor_start;
+  unsigned threads = 1;
+  bool asynchronous = false;  ///< it has wgmma or bulk copies
+  bool stores_bulk = false;   ///< it has bulk copies from shared memory
+  bool clustered = false;     ///< it has barriers of clusters: these may order its blocks
+
+  [[nodiscard]] unsigned warps() const { return (threads + 31) / 32; }
+
+  [[nodiscard]] FlowLine line(std::uint32_t instruction) const;
+  [[nodiscard]] std::uint32_t array_of(std::uint64_t address) const;
+  /// True if the address is one of a parameter.
+  [[nodiscard]] bool in_params(std::uint64_t address) const {
+    return address >= tensor_start && address < params_end;
+  }
+  /// `#3+8` of an address in a parameter.
+  [[nodiscard]] std::string param_at(std::uint64_t address) const;
+  /// `A[3][0]` of an address within an array.
+  [[nodiscard]] std::string element_at(std::uint64_t address) const;
+
+ private:
+  void decode();
+  void place_symbols();
+  void take_params();
+};
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,567 @@
+#include "names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+constexpr std::pair<std::string_view, Format> format_names[] = {
+    {"f16", Format::f16},     {"bf16", Format::bf16},   {"f32", Format::f32},    {"tf32", Format::f32},
+    {"f64", Format::f64},     {"e4m3", Format::e4m3},   {"e5m2", Format::e5m2},  {"f16x2", Format::f16},
+    {"bf16x2", Format::bf16}, {"e4m3x2", Format::e4m3}, {"e5m2x2", Format::e5m2}};
+
+std::uint64_t mixed_key(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  std::uint64_t x = a * 0x9E3779B97F4A7C15U ^ b;
+  x = (x ^ x >> 29) * 0xBF58476D1CE4E5B9U ^ c;
+  x = (x ^ x >> 32) * 0x94D049BB133111EBU;
+  return x ^ x >> 31;
+}
+
+double small_float(std::uint64_t bits, int exponent_bits, int mantissa_bits) {
+  int const bias = (1 << (exponent_bits - 1)) - 1;
+  auto const mantissa = static_cast<double>(bits & ((1U << mantissa_bits) - 1));
+  auto const exponent = static_cast<int>(bits >> mantissa_bits & ((1U << exponent_bits) - 1));
+  bool const minus = (bits >> (exponent_bits + mantissa_bits) & 1) != 0;
+  if (exponent_bits == 5 && exponent == 31)  // f16 and e5m2: infinity and NaN
+    return mantissa != 0 ? std::nan("") : minus ? -HUGE_VAL : HUGE_VAL;
+  double const scale = std::ldexp(1.0, -mantissa_bits);
+  double const value = exponent == 0 ? std::ldexp(mantissa * scale, 1 - bias)
+                                     : std::ldexp(1 + mantissa * scale, exponent - bias);
+  return minus ? -value : value;
+}
+
+/// The bits of a number in a small format without infinities of its own; false if it has none for it.
+bool small_bits(double value, int exponent_bits, int mantissa_bits, double most, std::uint64_t& bits) {
+  int const bias = (1 << (exponent_bits - 1)) - 1;
+  double const size = std::fabs(value);
+  if (!(size <= most)) return false;
+  int exponent = 0;
+  (void)std::frexp(size, &exponent);
+  int const of = std::max(exponent - 1, 1 - bias);
+  double const mantissa = std::ldexp(size, mantissa_bits - of);  // with the leading 1, if it has one
+  bits = static_cast<std::uint64_t>(mantissa);
+  if (static_cast<double>(bits) != mantissa) return false;
+  if (bits >> mantissa_bits != 0) bits += static_cast<std::uint64_t>(of + bias - 1) << mantissa_bits;
+  if (std::signbit(value)) bits |= std::uint64_t{1} << (exponent_bits + mantissa_bits);
+  return true;
+}
+
+/// The same bits as another type: std::bit_cast, which the library of emscripten 3.1 lacks.
+template <class To, class From>
+To bits_as(From const& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+}  // namespace
+
+Format format_of(std::string_view type) {
+  for (auto const& [text, format] : format_names)
+    if (text == type) return format;
+  return Format::integer;
+}
+
+std::string_view name_of(Format format) {
+  for (auto const& [text, known] : format_names)
+    if (known == format) return text;
+  return "integer";
+}
+
+double value_of_bits(std::uint64_t bits, Format format, unsigned bytes) {
+  switch (format) {
+    case Format::f32:
+      return bits_as<float>(static_cast<std::uint32_t>(bits));
+    case Format::f64:
+      return bits_as<double>(bits);
+    case Format::f16:
+      return small_float(bits & 0xffff, 5, 10);
+    case Format::bf16:
+      return bits_as<float>(static_cast<std::uint32_t>(bits << 16));
+    case Format::e4m3:
+      return small_float(bits & 0xff, 4, 3);
+    case Format::e5m2:
+      return small_float(bits & 0xff, 5, 2);
+    case Format::integer:
+      break;
+  }
+  unsigned const up = 64 - 8 * bytes;
+  return static_cast<double>(static_cast<std::int64_t>(bits << up) >> up);
+}
+
+bool bits_of_value(double value, Format format, std::uint64_t& bits) {
+  auto const narrow = static_cast<float>(value);
+  bits = bits_as<std::uint32_t>(narrow);
+  switch (format) {
+    case Format::f32:
+      return static_cast<double>(narrow) == value;
+    case Format::f64:
+      return bits = bits_as<std::uint64_t>(value), true;
+    case Format::f16:
+      return small_bits(value, 5, 10, 65504, bits);
+    case Format::bf16:
+      bits >>= 16;
+      return value_of_bits(bits, Format::bf16, 2) == value;
+    case Format::e4m3:
+      return small_bits(value, 4, 3, 448, bits);
+    case Format::e5m2:
+      return small_bits(value, 5, 2, 57344, bits);
+    case Format::integer:
+      break;
+  }
+  bits = 0;
+  return value == 0;
+}
+
+void sort_terms(std::vector<FlowTerm>& terms) {
+  auto const earlier = [](FlowTerm const& x, FlowTerm const& y) { return before(x, y); };
+  if (!std::is_sorted(terms.begin(), terms.end(), earlier)) std::sort(terms.begin(), terms.end(), earlier);
+}
+
+Names::Names(std::vector<FlowArray> const& arrays) : arrays_(arrays), nodes_(1), texts_(1) {
+  std::uint64_t next = 1;
+  for (std::size_t i = 1; i < arrays.size(); ++i) {
+    starts_.push_back(static_cast<std::uint32_t>(next));
+    next += arrays[i].size();
+  }
+  end_ = static_cast<std::uint32_t>(next);
+}
+
+/// The array of an element's canonical number.
+std::size_t Names::array_of(std::uint32_t number) const {
+  std::size_t array = starts_.size() - 1;
+  while (starts_[array] > number) --array;
+  return array;
+}
+
+std::string Names::element_text(std::uint32_t number) const {
+  if (number >= end_) return text(static_cast<Name>(number - end_));
+  std::size_t const array = array_of(number);
+  return arrays_[array].element(number - starts_[array]);
+}
+
+Name Names::add(NameNode node) {
+  nodes_.push_back(node);
+  return static_cast<Name>(nodes_.size() - 1);
+}
+
+Name Names::element(std::uint32_t array, std::uint64_t index, std::uint32_t line) {
+  std::uint32_t const number = canonical(array, index);
+  auto const [at, fresh] = loaded_.try_emplace(std::uint64_t{number} << 32 | line, 0);
+  FlowArray const& a = arrays_[array];
+  if (fresh)
+    at->second = add(
+        {NameKind::element, format_of(a.type), static_cast<std::uint8_t>(a.bits / 8), number, 0, 0, line});
+  return at->second;
+}
+
+Name Names::number(double value, Format format, unsigned bytes) {
+  numbers_.push_back(value);
+  return add(
+      {NameKind::number, format, static_cast<std::uint8_t>(bytes), static_cast<Name>(numbers_.size() - 1)});
+}
+
+Name Names::sum(Name a, Name b, Format format, unsigned bytes, std::uint32_t line) {
+  return add({NameKind::sum, format, static_cast<std::uint8_t>(bytes), a, b, 0, line});
+}
+
+Name Names::product(Name a, Name b, Format format, unsigned bytes, std::uint32_t line) {
+  return add({NameKind::product, format, static_cast<std::uint8_t>(bytes), a, b, 0, line});
+}
+
+Name Names::converted(Name a, Format format, unsigned bytes, std::uint32_t line) {
+  if (nodes_[a].format == format && nodes_[a].bytes == bytes) return a;
+  std::uint64_t const key = std::uint64_t{a} << 32 | static_cast<std::uint64_t>(format) << 4 | bytes;
+  auto const [at, fresh] = converted_.try_emplace(key, 0);
+  if (fresh) at->second = add({NameKind::converted, format, static_cast<std::uint8_t>(bytes), a, 0, 0, line});
+  return at->second;
+}
+
+Name Names::moved(Name a, std::uint32_t writer, std::uint32_t reader) {
+  auto const [at, fresh] = moved_.try_emplace(mixed_key(a, writer, reader), 0);
+  if (fresh) at->second = add({NameKind::moved, nodes_[a].format, nodes_[a].bytes, a, writer, 0, reader});
+  return at->second;
+}
+
+Name Names::accumulated(Name a, std::uint32_t product, unsigned row, unsigned column, Format format,
+                        std::uint32_t line) {
+  unsigned const bytes = format == Format::f64 ? 8 : format == Format::f16 ? 2 : 4;
+  return add({NameKind::accumulated, format, static_cast<std::uint8_t>(bytes), a, product, row << 16 | column,
+              line});
+}
+
+Name Names::function(std::string text, Format format, unsigned bytes, std::uint32_t line,
+                     std::vector<Name> args) {
+  texts_.push_back(std::move(text));
+  args_.push_back(std::move(args));
+  return add({NameKind::function, format, static_cast<std::uint8_t>(bytes),
+              static_cast<Name>(texts_.size() - 1), 0, 0, line});
+}
+
+std::uint32_t Names::matrix_product(MatrixProduct product) {
+  auto const all = [&](std::vector<Name> const& from, std::vector<std::uint32_t>& to) {
+    for (Name const n : from) to.push_back(canonical(n));
+    return std::find(to.begin(), to.end(), 0U) == to.end();
+  };
+  if (!all(product.a, product.plain_a) || !all(product.b, product.plain_b))
+    product.plain_a.clear(), product.plain_b.clear();
+  products_.push_back(std::move(product));
+  return static_cast<std::uint32_t>(products_.size() - 1);
+}
+
+std::uint32_t Names::canonical(Name n) const {
+  while (nodes_[n].kind == NameKind::moved || nodes_[n].kind == NameKind::converted) n = nodes_[n].a;
+  if (nodes_[n].kind == NameKind::bits) return end_ + n;
+  return n != 0 && nodes_[n].kind == NameKind::element ? nodes_[n].a : 0;
+}
+
+// --------------------------------------------------------------------------------------------- words
+
+Word Names::word(Name n) const {
+  Word w;
+  for (unsigned i = 0; i < nodes_[n].bytes; ++i) w.part[i] = n * 8 + i;
+  w.named = static_cast<std::uint8_t>((1U << nodes_[n].bytes) - 1);
+  return w;
+}
+
+/// The name whose bytes these are, all of them and in order; 0 if there is none.
+Name Names::shared_name(Word const& w, unsigned from, unsigned bytes) const {
+  Name const n = w.part[from] / 8;
+  if (n == 0 || nodes_[n].bytes != bytes) return 0;
+  for (unsigned i = 0; i < bytes; ++i)
+    if (w.part[from + i] != n * 8 + i) return 0;
+  return n;
+}
+
+char Names::type_of(Name n) const {
+  std::uint32_t const number = canonical(n);
+  if (number == 0 || number >= end_) return 0;
+  char const first = arrays_[array_of(number)].type[0];
+  return first == 'i' || first == 'u' ? first : 'f';
+}
+
+/// The element without a sign that the low bytes are, the others being 0; 0 if there is none.
+Name Names::extended(Word const& w, unsigned from, unsigned bytes) const {
+  Name const n = w.part[from] / 8;
+  if (n == 0 || nodes_[n].bytes >= bytes || shared_name(w, from, nodes_[n].bytes) == 0 || type_of(n) != 'u')
+    return 0;
+  for (unsigned i = nodes_[n].bytes; i < bytes; ++i)
+    if ((w.named >> (from + i) & 1) != 0 || (w.number >> 8 * (from + i) & 0xff) != 0) return 0;
+  return n;
+}
+
+/// The integer that was extended to the name whose low bytes these are; 0 if there is none.
+Name Names::narrowed(Word const& w, unsigned from, unsigned bytes) const {
+  Name n = w.part[from] / 8;
+  for (unsigned i = 0; i < bytes; ++i)
+    if (n == 0 || w.part[from + i] != n * 8 + i) return 0;
+  while (nodes_[n].format == Format::integer && nodes_[n].bytes > bytes &&
+         (nodes_[n].kind == NameKind::converted || nodes_[n].kind == NameKind::moved))
+    n = nodes_[n].a;
+  return nodes_[n].bytes == bytes && nodes_[n].format == Format::integer ? n : 0;
+}
+
+Name Names::whole(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line,
+                  char sign) {
+  unsigned const mask = ((1U << bytes) - 1) << from;
+  if ((w.named & mask) == 0) {
+    std::uint64_t const bits =
+        bytes == 8 ? w.number : w.number >> 8 * from & ((std::uint64_t{1} << 8 * bytes) - 1);
+    return number(value_of_bits(bits, format, bytes), format, bytes);
+  }
+  Name n = shared_name(w, from, bytes);
+  if (n == 0 && format == Format::integer) n = narrowed(w, from, bytes);
+  char const type = n == 0 ? '\0' : type_of(n);
+  bool const other_sign = (sign == 's' && type == 'u') || (sign == 'u' && type == 'i');
+  if (n != 0 && !other_sign && (nodes_[n].format == format || nodes_[n].kind == NameKind::function)) return n;
+  if (format == Format::integer)
+    if (Name const low = extended(w, from, bytes); low != 0) return converted(low, format, bytes, line);
+  return bits_name(w, from, bytes, format, line);
+}
+
+Name Names::bits_name(Word const& w, unsigned from, unsigned bytes, Format format, std::uint32_t line) {
+  std::array<std::uint32_t, 11> key{static_cast<std::uint32_t>(format) << 8 | bytes};
+  std::vector<Name> args;
+  for (unsigned i = 0; i < bytes; ++i) {
+    key[i + 1] = w.part[from + i];
+    if (key[i + 1] == 0)
+      key[9 + i / 4] |= static_cast<std::uint32_t>(w.number >> 8 * (from + i) & 0xff) << 8 * (i % 4);
+    if (Name const one = w.part[from + i] / 8; one != 0 && (args.empty() || args.back() != one))
+      args.push_back(one);
+  }
+  auto const [at, fresh] = bits_.try_emplace(key, 0);
+  if (!fresh) return at->second;
+  texts_.push_back(format == Format::integer ? "integer" : std::string(name_of(format)));
+  args_.push_back(std::move(args));
+  return at->second = add({NameKind::bits, format, static_cast<std::uint8_t>(bytes),
+                           static_cast<Name>(texts_.size() - 1), 0, 0, line});
+}
+
+// ------------------------------------------------------------------------------------------ expansion
+
+FlowSum Names::expand(Name n) const {
+  FlowSum out;
+  if (!expand_into(n, 1, out, 0)) {
+    out.terms.clear();
+    return out;
+  }
+  sort_terms(out.terms);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < out.terms.size(); ++i) {
+    if (kept != 0 && out.terms[kept - 1].factors == out.terms[i].factors)
+      out.terms[kept - 1].coefficient += out.terms[i].coefficient;
+    else
+      out.terms[kept++] = out.terms[i];
+  }
+  out.terms.resize(kept);
+  std::erase_if(out.terms, [](FlowTerm const& t) { return t.coefficient == 0; });
+  return out;
+}
+
+bool Names::expand_into(Name n, double coefficient, FlowSum& out, unsigned depth) const {
+  constexpr unsigned deepest = 64;
+  constexpr std::uint64_t most_steps = std::uint64_t{1} << 22;
+  if (depth > deepest) return out.refused = "the value has more than 64 nested products", false;
+  std::vector<Name> work{n};
+  while (!work.empty() && out.refused.empty()) {
+    if (++out.steps > most_steps) {
+      out.refused = "a sum of more than 2^22 parts";
+      break;
+    }
+    Name const at = work.back();
+    work.pop_back();
+    NameNode const& node = nodes_[at];
+    switch (node.kind) {
+      case NameKind::element:
+      case NameKind::bits:
+        out.terms.push_back({{0, 0, canonical(at)}, coefficient});
+        break;
+      case NameKind::number:
+        if (numbers_[node.a] != 0) out.terms.push_back({{}, coefficient * numbers_[node.a]});
+        break;
+      case NameKind::sum:
+        work.push_back(node.b);
+        work.push_back(node.a);
+        break;
+      case NameKind::converted:
+      case NameKind::moved:
+        work.push_back(node.a);
+        break;
+      case NameKind::accumulated:
+        if (node.a != 0) work.push_back(node.a);
+        expand_product(node, coefficient, out, depth);
+        break;
+      case NameKind::product: {
+        FlowSum a, b;
+        if (!expand_into(node.a, 1, a, depth + 1) || !expand_into(node.b, 1, b, depth + 1)) {
+          out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
+          break;
+        }
+        multiply(a, b, coefficient, out, node.line);
+        break;
+      }
+      case NameKind::function:
+        out.refused = text(at), out.line = node.line;
+        break;
+    }
+  }
+  return out.refused.empty();
+}
+
+void Names::expand_product(NameNode const& node, double coefficient, FlowSum& out, unsigned depth) const {
+  MatrixProduct const& p = products_[node.b];
+  unsigned const row = node.c >> 16, column = node.c & 0xffff;
+  for (unsigned k = 0; k < p.k; ++k) {
+    if (!p.plain_a.empty()) {
+      std::uint32_t const a = p.plain_a[row * p.k + k], b = p.plain_b[k * p.n + column];
+      out.terms.push_back({{0, std::min(a, b), std::max(a, b)}, coefficient});
+      continue;
+    }
+    FlowSum a, b;
+    if (!expand_into(p.a[row * p.k + k], 1, a, depth + 1) ||
+        !expand_into(p.b[k * p.n + column], 1, b, depth + 1)) {
+      out.refused = a.refused + b.refused, out.line = std::max(a.line, b.line);
+      return;
+    }
+    multiply(a, b, coefficient, out, p.line);
+  }
+}
+
+void Names::multiply(FlowSum const& a, FlowSum const& b, double coefficient, FlowSum& out,
+                     std::uint32_t line) const {
+  constexpr std::size_t most = std::size_t{1} << 22;
+  if (a.terms.size() * b.terms.size() > most) {
+    out.refused = "a product of sums has more than 2^22 terms", out.line = line;
+    return;
+  }
+  for (FlowTerm const& x : a.terms)
+    for (FlowTerm const& y : b.terms) {
+      std::array<std::uint32_t, 6> all{};
+      std::copy(x.factors.begin(), x.factors.end(), all.begin());
+      std::copy(y.factors.begin(), y.factors.end(), all.begin() + 3);
+      std::sort(all.begin(), all.end());
+      if (all[2] != 0) {
+        out.refused = "a product has more than three factors", out.line = line;
+        return;
+      }
+      out.terms.push_back({{all[3], all[4], all[5]}, coefficient * x.coefficient * y.coefficient});
+    }
+}
+
+// ------------------------------------------------------------------------------------------- ways
+
+bool Names::is_number(Name n) const {
+  while (nodes_[n].kind == NameKind::moved || nodes_[n].kind == NameKind::converted) n = nodes_[n].a;
+  if (nodes_[n].kind == NameKind::number) return true;
+  return nodes_[n].kind == NameKind::element && arrays_[array_of(nodes_[n].a)].extents.empty();
+}
+
+bool Names::passes(NameNode const& node, bool first) const {
+  Name const other = first ? static_cast<Name>(node.b) : node.a;
+  if (node.kind == NameKind::product) return is_number(other);
+  return nodes_[other].kind == NameKind::product && nodes_[other].line == node.line;  // fma: c, of a * b + c
+}
+
+/// Follows an element down to where it was loaded; appends the instructions, the last one first.
+bool Names::find(Name n, std::uint32_t element, std::vector<std::uint32_t>& way, unsigned depth) const {
+  if (depth > 4000 || n == 0 || way.size() > 4000 || ++visits_ > most_visits) return false;
+  NameNode const& node = nodes_[n];
+  std::size_t const length = way.size();
+  auto const in = [&](Name next) { return find(next, element, way, depth + 1); };
+  switch (node.kind) {
+    case NameKind::element:
+      if (node.a != element) return false;
+      way.push_back(node.line);
+      return true;
+    case NameKind::bits:
+      if (end_ + n != element) break;
+      way.push_back(node.line);
+      (void)find(args_[node.a][0], canonical(args_[node.a][0]), way, depth + 1);
+      return true;
+    case NameKind::moved:
+      way.push_back(node.line), way.push_back(node.b);
+      if (in(node.a)) return true;
+      break;
+    case NameKind::converted:
+      return in(node.a);
+    case NameKind::sum:
+    case NameKind::product:
+      for (bool const first : {true, false}) {
+        bool const pass = passes(node, first);
+        if (!pass) way.push_back(node.line);
+        if (in(first ? node.a : static_cast<Name>(node.b))) {
+          if (pass) passed_.push_back(node.line);
+          return true;
+        }
+        way.resize(length);
+      }
+      break;
+    case NameKind::accumulated: {
+      MatrixProduct const& p = products_[node.b];
+      way.push_back(p.line);
+      for (unsigned k = 0; k < p.k; ++k)
+        if (in(p.a[(node.c >> 16) * p.k + k]) || in(p.b[k * p.n + (node.c & 0xffff)])) return true;
+      way.resize(length);
+      return in(node.a);
+    }
+    case NameKind::number:
+    case NameKind::function:
+      break;
+  }
+  way.resize(length);
+  return false;
+}
+
+std::uint32_t Names::added_twice(Name n, std::uint32_t element) const {
+  visits_ = 0;
+  while (n != 0) {
+    NameNode const& node = nodes_[n];
+    std::vector<std::uint32_t> a, b;
+    bool const sum = node.kind == NameKind::sum;
+    bool const in_a = sum && find(node.a, element, a, 0), in_b = sum && find(node.b, element, b, 0);
+    if (in_a && in_b) return node.line;
+    if (sum && !in_a && !in_b) return 0;
+    if (!sum && node.kind != NameKind::moved && node.kind != NameKind::converted) return 0;
+    n = in_b ? static_cast<Name>(node.b) : node.a;
+  }
+  return 0;
+}
+
+std::vector<std::vector<std::uint32_t>> Names::way_of(Name n, FlowTerm const& term) const {
+  std::vector<std::vector<std::uint32_t>> ways;
+  visits_ = 0;
+  passed_.clear();
+  // The accumulation with all of the factors, if one has them.
+  for (Name at = n; at != 0;) {
+    NameNode const& node = nodes_[at];
+    if (node.kind != NameKind::accumulated) {
+      at = node.kind == NameKind::moved || node.kind == NameKind::converted ? node.a : 0;
+      continue;
+    }
+    MatrixProduct const& p = products_[node.b];
+    for (unsigned k = 0; k < p.k; ++k) {
+      Name const a = p.a[(node.c >> 16) * p.k + k], b = p.b[k * p.n + (node.c & 0xffff)];
+      std::uint32_t const x = canonical(a), y = canonical(b);
+      if (std::min(x, y) != term.factors[1] || std::max(x, y) != term.factors[2]) continue;
+      std::vector<std::uint32_t> of_a, of_b;
+      (void)find(a, x, of_a, 0), (void)find(b, y, of_b, 0);
+      if (x != term.factors[1]) std::swap(of_a, of_b);
+      of_a.push_back(p.line), of_b.push_back(p.line);
+      return {{}, of_a, of_b};
+    }
+    at = node.a;
+  }
+  for (std::uint32_t const f : term.factors) {
+    ways.emplace_back();
+    if (f != 0) (void)find(n, f, ways.back(), 0);
+  }
+  return ways;
+}
+
+std::optional<double> Names::value(std::vector<FlowTerm> const& terms,
+                                   std::function<double(FlowArray const&, std::uint64_t)> const& data) const {
+  double sum = 0;
+  for (FlowTerm const& term : terms) {
+    double product = term.coefficient;
+    for (std::uint32_t const f : term.factors) {
+      if (f >= end_) return std::nullopt;
+      std::size_t const array = array_of(f);
+      if (f != 0) product *= data(arrays_[array], f - starts_[array]);
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+std::string Names::text(FlowTerm const& term) const {
+  std::string out;
+  for (std::uint32_t const f : term.factors)
+    if (f != 0) out += (out.empty() ? "" : "*") + element_text(f);
+  if (out.empty()) return fmt::format("{}", term.coefficient);
+  return term.coefficient == 1 ? out : fmt::format("{}*{}", term.coefficient, out);
+}
+
+std::string Names::text(Name n, unsigned depth) const {
+  constexpr unsigned deepest = 4;
+  while (nodes_[n].kind == NameKind::moved || nodes_[n].kind == NameKind::converted) n = nodes_[n].a;
+  NameNode const& node = nodes_[n];
+  if (node.kind == NameKind::element) return element_text(node.a);
+  if (node.kind == NameKind::number) return fmt::format("{}", numbers_[node.a]);
+  if (node.kind == NameKind::accumulated) return "a sum of products";
+  if (depth > deepest) return "..";
+  if (node.kind == NameKind::sum || node.kind == NameKind::product)
+    return fmt::format("{} {} {}", text(node.a, depth + 1), node.kind == NameKind::sum ? "+" : "*",
+                       text(node.b, depth + 1));
+  std::string of;
+  for (Name const a : args_[node.a]) of += (of.empty() ? "" : ", ") + text(a, depth + 1);
+  if (node.kind == NameKind::bits) return fmt::format("{}(bits of {})", texts_[node.a], of);
+  return texts_[node.a] + (of.empty() ? "" : " " + of);
+}
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,609 @@
+#include <swizproof/flow/flow.hpp>
+
+#include "block.hpp"
+
+#include <swizproof/hardware/element.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <unordered_map>
+
+namespace swizproof {
+
+std::uint64_t FlowArray::size() const {
+  std::uint64_t n = 1;
+  for (std::uint64_t const e : extents) n *= e;
+  return n;
+}
+
+std::string FlowArray::element(std::uint64_t index) const {
+  std::string out;
+  for (std::size_t i = extents.size(); i-- > 0; index /= extents[i])
+    out = fmt::format("[{}]", index % extents[i]) + out;
+  return name + out;
+}
+
+std::optional<FlowPlace> flow_place(ptx::Function const& kernel, std::string_view key) {
+  FlowPlace place;
+  std::size_t const plus = key.find('+');
+  if (plus != key.npos) {
+    char const* const end = key.data() + key.size();
+    auto const [stop, error] = std::from_chars(key.data() + plus + 1, end, place.offset);
+    if (error != std::errc{} || stop != end) return std::nullopt;
+    place.part = true;
+  }
+  std::optional<std::size_t> const param = parameter_of(kernel, key.substr(0, plus));
+  if (!param) return std::nullopt;
+  place.param = *param;
+  return place;
+}
+
+std::uint64_t flow_bytes(ptx::Function const& kernel, FlowPlace const& place, FlowParam const& value) {
+  constexpr std::uint64_t pointer = 8, tensor_map = 128, integer = 4;
+  if (FlowArray const* const array = std::get_if<FlowArray>(&value))
+    return !array->box.empty() ? tensor_map : !array->extents.empty() ? pointer : array->bits / 8;
+  FlowValue const& number = std::get<FlowValue>(value);
+  if (ElementType const* const type = element_type(number.type)) return type->bits / 8;
+  return place.part ? integer : kernel.params[place.param].bytes;
+}
+
+std::optional<std::uint64_t> flow_bits(double value, std::string_view type) {
+  std::uint64_t bits = 0;
+  flow_detail::Format const format = flow_detail::format_of(type);
+  if (format == flow_detail::Format::integer || !flow_detail::bits_of_value(value, format, bits))
+    return std::nullopt;
+  return bits;
+}
+
+namespace {
+
+using flow_detail::Cell;
+using flow_detail::FlowKernel;
+using flow_detail::FlowSum;
+using flow_detail::FlowTerm;
+using flow_detail::Name;
+using flow_detail::Names;
+
+constexpr std::size_t most_shown = 4;
+
+/// Values of the indices, in their order.
+using IndexValues = std::vector<std::uint64_t>;
+
+/// Calls fn(values) for each value of the indices that are summed, or of those that are not; the others stay.
+template <class Fn>
+void each_value(FlowExpectation const& e, bool summed, IndexValues& values, Fn const& fn) {
+  for (std::size_t i = 0; i < e.indices.size(); ++i)
+    if (e.indices[i].summed == summed) values[i] = e.indices[i].first;
+  for (;;) {
+    fn(values);
+    std::size_t i = e.indices.size();
+    while (i-- > 0) {
+      if (e.indices[i].summed != summed) continue;
+      if (++values[i] <= e.indices[i].last) break;
+      values[i] = e.indices[i].first;
+    }
+    if (i == ~std::size_t{0}) return;
+  }
+}
+
+/// Elements of one array that an expectation has, and what the launch has written there.
+class Target {
+ public:
+  Target(FlowExpectation const& expectation, FlowKernel const& kernel) : e_(expectation), kernel_(kernel) {
+    id_ = array_named(e_.target.array);
+    for (FlowReference const& f : e_.factors) factors_.push_back(array_named(f.array));
+    place_.assign(kernel.arrays[id_].size(), 0);
+    IndexValues values(e_.indices.size(), 0);
+    each_value(e_, false, values, [&](IndexValues const& v) {
+      std::uint64_t const at = index(e_.target, id_, v);
+      if (place_[at] != 0)
+        throw InputError::whole(
+            fmt::format("two values of the indices are {}", kernel_.arrays[id_].element(at)), e_.text);
+      place_[at] = 1;
+      ++count_;
+    });
+    values_.reserve(count_ * e_.indices.size());
+    std::uint32_t number = 0;
+    each_value(e_, false, values, [&](IndexValues const& v) {
+      place_[index(e_.target, id_, v)] = ++number;
+      values_.insert(values_.end(), v.begin(), v.end());
+    });
+    state_.assign(count_ + 1, State::open);
+  }
+
+  enum class State : std::uint8_t { open, right, wrong };
+  [[nodiscard]] std::uint32_t array() const { return id_; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint32_t place(std::uint64_t element) const { return place_[element]; }
+  State& state(std::uint32_t place) { return state_[place]; }
+  [[nodiscard]] std::vector<std::uint32_t> const& factors() const { return factors_; }
+
+  /// Terms that an element shall have, sorted.
+  std::vector<FlowTerm> expected(std::uint32_t place, Names const& names) const {
+    std::vector<FlowTerm> terms;
+    IndexValues values(values_.begin() + static_cast<std::ptrdiff_t>((place - 1) * e_.indices.size()),
+                       values_.begin() + static_cast<std::ptrdiff_t>(place * e_.indices.size()));
+    each_value(e_, true, values, [&](IndexValues const& v) {
+      FlowTerm t;
+      for (std::size_t f = 0; f < factors_.size(); ++f)
+        t.factors[f] = names.canonical(factors_[f], index(e_.factors[f], factors_[f], v));
+      std::sort(t.factors.begin(), t.factors.end());
+      terms.push_back(t);
+    });
+    flow_detail::sort_terms(terms);
+    std::size_t kept = 0;
+    for (FlowTerm const& t : terms)
+      if (kept != 0 && terms[kept - 1].factors == t.factors)
+        terms[kept - 1].coefficient += 1;
+      else
+        terms[kept++] = t;
+    terms.resize(kept);
+    return terms;
+  }
+
+  /// True if an element is right that has the same elements of factor `f` as the element at `place`.
+  [[nodiscard]] bool innocent(std::size_t f, std::uint32_t place) const {
+    std::size_t const n = e_.indices.size();
+    std::vector<bool> used(n, false);
+    for (Expression const& x : e_.factors[f].at)
+      for (auto const& node : x.nodes())
+        if (node.op == Expression::Op::variable) used[node.value] = true;
+    for (std::uint32_t other = 1; other <= count_; ++other) {
+      if (state_[other] != State::right) continue;
+      bool same = true;
+      for (std::size_t i = 0; i < n && same; ++i)
+        same =
+            !used[i] || e_.indices[i].summed || values_[(other - 1) * n + i] == values_[(place - 1) * n + i];
+      if (same) return true;
+    }
+    return false;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t array_named(std::string const& name) const {
+    for (std::uint32_t i = 1; i < kernel_.arrays.size(); ++i)
+      if (kernel_.arrays[i].name == name) return i;
+    throw InputError::whole(fmt::format("no parameter is the array {}", name), e_.text);
+  }
+  std::uint64_t index(FlowReference const& r, std::uint32_t id, IndexValues const& v) const {
+    FlowArray const& a = kernel_.arrays[id];
+    std::uint64_t at = 0;
+    for (std::size_t i = 0; i < a.extents.size(); ++i) {
+      std::uint64_t const x = r.at[i](std::span<std::uint64_t const>(v), std::uint64_t{0});
+      if (x >= a.extents[i]) {
+        std::string values;
+        for (std::size_t k = 0; k < v.size(); ++k)
+          values += fmt::format("{}{} = {}", k == 0 ? "" : ", ", e_.indices[k].name, v[k]);
+        throw InputError::whole(
+            fmt::format("index {} of {} is {}, and its extent is {}; {}", i, a.name, x, a.extents[i], values),
+            e_.text, "limit an index: for m in 0..127");
+      }
+      at = at * a.extents[i] + x;
+    }
+    return at;
+  }
+
+  FlowExpectation const& e_;
+  FlowKernel const& kernel_;
+  std::uint32_t id_ = 0;
+  std::uint64_t count_ = 0;
+  std::vector<std::uint32_t> factors_{};
+  std::vector<std::uint32_t> place_{};  ///< of each element of the array: 1 + its number, 0: not expected
+  std::vector<std::uint64_t> values_{};
+  std::vector<State> state_{};
+};
+
+/// One launch, block by block.
+class Launched {
+ public:
+  Launched(FlowKernel const& kernel, std::vector<FlowExpectation> const& expectations, FlowReport& report)
+      : kernel_(kernel), report_(report), free_(expectations.empty()) {
+    for (FlowExpectation const& e : expectations) {
+      targets_.emplace_back(e, kernel);
+      report_.elements += targets_.back().count();
+      for (std::size_t i = 0; i + 1 < targets_.size(); ++i)
+        if (targets_[i].array() == targets_.back().array())
+          throw InputError::whole("two expectations of one array", e.text, "join them: for i in 0..127");
+    }
+  }
+
+  void run() {
+    std::vector<std::array<std::uint32_t, 3>> blocks = kernel_.launch.blocks;
+    auto const& grid = kernel_.launch.grid;
+    if (blocks.empty())
+      for (std::uint32_t z = 0; z < grid[2]; ++z)
+        for (std::uint32_t y = 0; y < grid[1]; ++y)
+          for (std::uint32_t x = 0; x < grid[0]; ++x) blocks.push_back({x, y, z});
+    for (auto const& block : blocks)
+      if (!run_block(block)) return;
+    if (!read_elsewhere()) finish();
+  }
+
+ private:
+  /// False if it is decided: a fault, or an instruction that is not executed.
+  bool run_block(std::array<std::uint32_t, 3> const& number) {
+    Names names(kernel_.arrays);
+    flow_detail::BlockRun block(kernel_, number, names);
+    try {
+      block.run();
+    } catch (flow_detail::FlowConflict const& conflict) {
+      FlowFault fault{conflict.text, number, {}};
+      for (std::uint32_t const line : conflict.lines) fault.lines.push_back(kernel_.line(line));
+      report_.fault = std::move(fault);
+      report_.verdict = FlowVerdict::refuted;
+      return false;
+    } catch (flow_detail::FlowRefused const& refused) {
+      report_.reason = refused.text;
+      if (refused.line != ~0U) report_.at = kernel_.line(refused.line);
+      return false;
+    }
+    ++report_.blocks;
+    report_.steps += block.steps();
+    if (report_.steps > kernel_.launch.most_steps) {
+      report_.reason = fmt::format("the blocks execute more than {} instructions", kernel_.launch.most_steps);
+      return false;
+    }
+    return check(block, names, number);
+  }
+
+  /// The element that a byte of global memory belongs to.
+  struct Written {
+    std::uint32_t array;
+    std::uint64_t element;
+    bool operator<(Written const& o) const {
+      return std::pair(array, element) < std::pair(o.array, o.element);
+    }
+  };
+
+  using Ones = std::vector<std::pair<Written, Target*>>;
+
+  bool check(flow_detail::BlockRun const& block, Names& names, std::array<std::uint32_t, 3> const& number) {
+    std::set<Written> written;
+    ++number_of_block_;
+    block.global().each([&](std::uint64_t address, Cell const& c) {
+      std::uint32_t const id = kernel_.array_of(address);
+      std::uint64_t const at = address & ((std::uint64_t{1} << flow_detail::array_shift) - 1);
+      Written const w{id, at / (kernel_.arrays[id].bits / 8)};
+      if (c.written) written.insert(w);
+      if (c.read_before) note_read(w);
+    });
+    Ones wrong, right_ones;
+    for (Written const& w : written) {
+      if (!once(w, block, number)) return false;
+      if (free_) {
+        show(w, block, names);
+        continue;
+      }
+      Target* const target = target_of(w.array);
+      std::uint32_t const place = target == nullptr ? 0 : target->place(w.element);
+      if (place == 0) {
+        ++report_.unexpected;
+        if (report_.unexpected_names.size() < most_shown)
+          report_.unexpected_names.push_back(kernel_.arrays[w.array].element(w.element));
+        if (!kernel_.launch.data) continue;
+      }
+      FlowSum const found = names.expand(name_of(w, block, names));
+      if (!found.refused.empty()) return not_followed(w, found.refused, found.line);
+      std::vector<FlowTerm> const expected =
+          place == 0 ? std::vector<FlowTerm>{} : target->expected(place, names);
+      bool const right = place != 0 && same(found.terms, expected);
+      if (kernel_.launch.data && !note_number(w, &found.terms,
+                                              place == 0 ? nullptr
+                                              : right    ? &found.terms
+                                                         : &expected,
+                                              names))
+        return false;
+      if (place == 0) continue;
+      target->state(place) = right ? Target::State::right : Target::State::wrong;
+      ++(right ? report_.right : report_.wrong);
+      (right ? right_ones : wrong).emplace_back(w, target);
+    }
+    if (wrong.empty() || report_.first) return true;
+    std::vector<std::uint32_t> lines =
+        describe(wrong.front().first, *wrong.front().second, block, names, number);
+    rank(lines, sampled(wrong), sampled(right_ones), block, names);
+    std::stable_partition(lines.begin(), lines.end(), [&](std::uint32_t line) {
+      return std::find(weak_.begin(), weak_.end(), line) == weak_.end();
+    });
+    for (std::uint32_t const line : twice_) std::erase(lines, line), lines.insert(lines.begin(), line);
+    for (std::uint32_t const line : lines) report_.first->lines.push_back(kernel_.line(line));
+    return true;
+  }
+
+  /// Makes the answer unknown; false.
+  bool not_followed(Written const& w, std::string const& why, std::uint32_t line) {
+    report_.reason =
+        fmt::format("{} holds what is not followed: {}", kernel_.arrays[w.array].element(w.element), why);
+    report_.at = kernel_.line(line);
+    return false;
+  }
+
+  /// Computes an element of the launch's data: what it holds (none: what it held before), and what is expected. False if it has none.
+  bool note_number(Written const& w, std::vector<FlowTerm> const* found,
+                   std::vector<FlowTerm> const* expected, Names const& names) {
+    FlowArray const& array = kernel_.arrays[w.array];
+    auto const& data = kernel_.launch.data;
+    double const before = data(array, w.element);
+    std::optional<double> const holds = found != nullptr ? names.value(*found, data) : before;
+    if (!holds) return not_followed(w, "bits that are read in another format", ~0U);
+    report_.numbers.push_back({array.name, w.element, *holds != before, *holds,
+                               expected == nullptr ? std::nullopt
+                               : expected == found ? holds
+                                                   : names.value(*expected, data)});
+    return true;
+  }
+
+  static bool same(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](FlowTerm const& x, FlowTerm const& y) {
+      return x.factors == y.factors && x.coefficient == y.coefficient;
+    });
+  }
+
+  /// The blocks that read an element before they write it: one, or several.
+  void note_read(Written const& w) {
+    auto const [at, fresh] = readers_.try_emplace(std::uint64_t{w.array} << 48 | w.element, number_of_block_);
+    if (!fresh && at->second != number_of_block_) at->second = several;
+  }
+
+  /// Makes the answer unknown where barrier.cluster may order accesses of two blocks; false where the kernel has none.
+  bool clustered(std::string const& text, std::uint32_t line) {
+    if (!kernel_.clustered) return false;
+    report_.reason = text + ": whether barrier.cluster orders them is not modelled";
+    report_.at = kernel_.line(line);
+    return true;
+  }
+
+  /// An element that one block reads and another writes is a race.
+  bool read_elsewhere() {
+    for (auto const& [w, by] : by_block_) {
+      auto const reader = readers_.find(std::uint64_t{w.array} << 48 | w.element);
+      if (reader == readers_.end() || reader->second == by.count) continue;
+      std::string const text =
+          fmt::format("{} is written by block {},{},{} and read by another block",
+                      kernel_.arrays[w.array].element(w.element), by.number[0], by.number[1], by.number[2]);
+      if (clustered(text, by.line)) return true;
+      report_.fault = FlowFault{text, by.number, {kernel_.line(by.line)}};
+      report_.verdict = FlowVerdict::refuted;
+      return true;
+    }
+    return false;
+  }
+
+  /// An element that two blocks write is a race.
+  bool once(Written const& w, flow_detail::BlockRun const& block,
+            std::array<std::uint32_t, 3> const& number) {
+    auto const [at, fresh] = by_block_.try_emplace(
+        w, Writer{number, number_of_block_, block.global().find(address_of(w, block))->line});
+    if (fresh) return true;
+    auto const& other = at->second.number;
+    std::string const text = fmt::format("{} is written by block {},{},{} and by block {},{},{}",
+                                         kernel_.arrays[w.array].element(w.element), other[0], other[1],
+                                         other[2], number[0], number[1], number[2]);
+    std::uint32_t const line = block.global().find(address_of(w, block))->line;
+    if (clustered(text, line)) return false;
+    FlowFault fault{text, number, {kernel_.line(line)}};
+    report_.fault = std::move(fault);
+    report_.verdict = FlowVerdict::refuted;
+    return false;
+  }
+
+  [[nodiscard]] std::uint64_t address_of(Written const& w, flow_detail::BlockRun const& block) const {
+    unsigned const bytes = kernel_.arrays[w.array].bits / 8;
+    std::uint64_t at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * bytes;
+    while (block.global().find(at) == nullptr) ++at;
+    return at;
+  }
+
+  Name name_of(Written const& w, flow_detail::BlockRun const& block, Names& names) const {
+    FlowArray const& a = kernel_.arrays[w.array];
+    std::uint64_t const at = (std::uint64_t{w.array} << flow_detail::array_shift) + w.element * (a.bits / 8);
+    flow_detail::Word word;
+    std::uint32_t line = ~0U;
+    for (unsigned i = 0; i < a.bits / 8; ++i) {
+      Cell const* const c = block.global().find(at + i);
+      if (c == nullptr) {  // the part that is not written stays what it was
+        word.part[i] = names.element(w.array, w.element, line) * 8 + i;
+      } else {
+        word.part[i] = c->part, word.number |= std::uint64_t{c->number} << 8 * i, line = c->line;
+      }
+      if (word.part[i] != 0) word.named = static_cast<std::uint8_t>(word.named | 1U << i);
+    }
+    return names.whole(word, 0, a.bits / 8, flow_detail::format_of(a.type), line);
+  }
+
+  Target* target_of(std::uint32_t array) {
+    for (Target& t : targets_)
+      if (t.array() == array) return &t;
+    return nullptr;
+  }
+
+  /// Without an expectation: what reaches the first element that is written of each array.
+  void show(Written const& w, flow_detail::BlockRun const& block, Names& names) {
+    if (!shown_.insert(w.array).second && !kernel_.launch.every_element) return;
+    FlowSum const sum = names.expand(name_of(w, block, names));
+    std::string text = kernel_.arrays[w.array].element(w.element) + " =";
+    if (!sum.refused.empty()) text += " " + sum.refused;
+    std::size_t const most = kernel_.launch.every_element ? sum.terms.size() : 8;
+    for (std::size_t i = 0; i < std::min(sum.terms.size(), most); ++i)
+      text += (i == 0 ? " " : " + ") + names.text(sum.terms[i]);
+    if (sum.terms.empty() && sum.refused.empty()) text += " 0";
+    if (sum.terms.size() > most) text += fmt::format(" + {} more terms", sum.terms.size() - most);
+    report_.values.push_back(std::move(text));
+  }
+
+  /// The first wrong element: terms that differ, and the instructions that moved them.
+  std::vector<std::uint32_t> describe(Written const& w, Target& target, flow_detail::BlockRun const& block,
+                                      Names& names, std::array<std::uint32_t, 3> const& number) {
+    std::uint32_t const place = target.place(w.element);
+    Name const name = name_of(w, block, names);
+    std::vector<FlowTerm> const expected = target.expected(place, names), found = names.expand(name).terms;
+    FlowWrong first{
+        kernel_.arrays[w.array].element(w.element), number, expected.size(), found.size(), {}, {}, {}};
+    std::vector<FlowTerm> const extra = difference(found, expected), missing = difference(expected, found);
+    for (std::size_t i = 0; i < std::min(extra.size(), most_shown); ++i)
+      first.extra.push_back(names.text(extra[i]));
+    for (std::size_t i = 0; i < std::min(missing.size(), most_shown); ++i)
+      first.missing.push_back(names.text(missing[i]));
+    std::vector<std::uint32_t> lines;
+    if (!extra.empty()) lines = suspects(extra.front(), name, target, place, names);
+    std::uint32_t const store = block.global().find(address_of(w, block))->line;
+    if (!extra.empty() && std::any_of(expected.begin(), expected.end(),
+                                      [&](FlowTerm const& t) { return t.factors == extra.front().factors; }))
+      for (std::uint32_t const f : extra.front().factors)
+        if (std::uint32_t const line = f == 0 ? 0 : names.added_twice(name, f); line != 0)
+          twice_.push_back(line);
+    if (extra.empty() && !found.empty()) lines = suspects(found.front(), name, target, place, names);
+    lines.push_back(store);
+    std::vector<std::uint32_t> once;
+    for (std::uint32_t const line : lines)
+      if (line < kernel_.function.body.size() && std::find(once.begin(), once.end(), line) == once.end())
+        once.push_back(line);
+    report_.first = std::move(first);
+    return once;
+  }
+
+  /// At most 256 of them, without a pattern.
+  static Ones sampled(Ones const& all) {
+    constexpr std::size_t most = 256;
+    if (all.size() <= most) return all;
+    Ones out;
+    std::uint64_t x = 1;
+    for (std::size_t i = 0; i < most; ++i) {
+      x = x * 6364136223846793005U + 1442695040888963407U;
+      out.push_back(all[(x >> 33) % all.size()]);
+    }
+    return out;
+  }
+
+  /// How many terms an instruction has moved: wrong ones, and right ones.
+  struct Moved {
+    double wrong = 0, right = 0;
+  };
+
+  /// Sorts instructions by the share of wrong terms among those that they moved; of equal ones the order stays.
+  void rank(std::vector<std::uint32_t>& lines, Ones const& wrong, Ones const& right,
+            flow_detail::BlockRun const& block, Names& names) const {
+    std::map<std::uint32_t, Moved> counts;
+    for (auto const* const ones : {&wrong, &right})
+      for (auto const& [w, target] : *ones) count_terms(w, *target, block, names, counts);
+    auto const share = [&](std::uint32_t line) {
+      Moved const& m = counts[line];
+      return m.wrong == 0 ? 0.0 : m.wrong / (m.wrong + m.right);
+    };
+    std::stable_sort(lines.begin(), lines.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return share(a) > share(b); });
+  }
+
+  /// Counts the instructions of an element's terms, at most 64 of them.
+  void count_terms(Written const& w, Target const& target, flow_detail::BlockRun const& block, Names& names,
+                   std::map<std::uint32_t, Moved>& counts) const {
+    constexpr std::size_t most = 64;
+    Name const name = name_of(w, block, names);
+    std::vector<FlowTerm> const expected = target.expected(target.place(w.element), names);
+    std::vector<FlowTerm> const found = names.expand(name).terms;
+    std::vector<FlowTerm> const extra = difference(found, expected);
+    for (std::size_t i = 0; i < std::min(found.size(), most); ++i) {
+      FlowTerm const& term = found[found.size() <= most ? i : i * found.size() / most];
+      bool const bad = std::any_of(extra.begin(), extra.end(),
+                                   [&](FlowTerm const& t) { return t.factors == term.factors; });
+      std::set<std::uint32_t> once{block.global().find(address_of(w, block))->line};
+      for (auto const& way : names.way_of(name, term)) once.insert(way.begin(), way.end());
+      for (std::uint32_t const line : once) (bad ? counts[line].wrong : counts[line].right) += 1;
+    }
+  }
+
+  /// Terms of `a` that `b` lacks, or has with another coefficient.
+  static std::vector<FlowTerm> difference(std::vector<FlowTerm> const& a, std::vector<FlowTerm> const& b) {
+    std::vector<FlowTerm> out;
+    for (FlowTerm const& t : a) {
+      auto const at = std::lower_bound(b.begin(), b.end(), t, flow_detail::before);
+      if (at == b.end() || at->factors != t.factors || at->coefficient != t.coefficient) out.push_back(t);
+    }
+    return out;
+  }
+
+  /// Instructions that moved the factors of a term: of a factor that may be wrong before those of one that is right elsewhere.
+  std::vector<std::uint32_t> suspects(FlowTerm const& term, Name name, Target& target, std::uint32_t place,
+                                      Names& names) {
+    std::vector<std::vector<std::uint32_t>> const ways = names.way_of(name, term);
+    std::vector<std::vector<std::uint32_t>> ordered, cleared;
+    weak_ = names.passed();
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      if (ways[i].empty()) continue;
+      std::string const element = names.text(FlowTerm{{0, 0, term.factors[i]}, 1});
+      // A number that all elements have does not tell them apart.
+      bool clear = std::any_of(kernel_.arrays.begin() + 1, kernel_.arrays.end(),
+                               [&](FlowArray const& a) { return a.extents.empty() && a.name == element; });
+      if (clear) weak_.insert(weak_.end(), ways[i].begin(), ways[i].end());
+      for (std::size_t f = 0; f < target.factors().size(); ++f)
+        if (element.starts_with(kernel_.arrays[target.factors()[f]].name + "["))
+          clear = target.innocent(f, place);
+      (clear ? cleared : ordered).push_back(ways[i]);
+    }
+    std::vector<std::uint32_t> lines;
+    for (auto const* const group : {&ordered, &cleared})
+      for (std::size_t step = 0, more = 1; more != 0; ++step) {
+        more = 0;
+        for (auto const& way : *group)
+          if (step < way.size()) lines.push_back(way[step]), more = 1;
+      }
+    for (auto const& way : ordered)
+      for (std::uint32_t const line : way) std::erase(weak_, line);
+    lines.insert(lines.end(), weak_.begin(), weak_.end());
+    return lines;
+  }
+
+  void finish() {
+    Names const names(kernel_.arrays);
+    for (Target& t : targets_)
+      for (std::uint64_t e = 0; e < kernel_.arrays[t.array()].size(); ++e)
+        if (t.place(e) != 0 && t.state(t.place(e)) == Target::State::open) {
+          ++report_.missing;
+          if (kernel_.launch.data) {
+            std::vector<FlowTerm> const expected = t.expected(t.place(e), names);
+            (void)note_number({t.array(), e}, nullptr, &expected, names);
+          }
+          if (report_.missing_names.size() < most_shown)
+            report_.missing_names.push_back(kernel_.arrays[t.array()].element(e));
+        }
+    bool const holds = report_.wrong == 0 && report_.missing == 0 && report_.unexpected == 0;
+    report_.verdict = holds ? FlowVerdict::proved : FlowVerdict::refuted;
+  }
+
+  FlowKernel const& kernel_;
+  FlowReport& report_;
+  bool free_;
+  std::vector<Target> targets_{};
+  struct Writer {
+    std::array<std::uint32_t, 3> number{};
+    std::uint32_t count = 0;  ///< of the blocks up to it
+    std::uint32_t line = 0;
+  };
+  static constexpr std::uint32_t several = ~0U;
+  std::map<Written, Writer> by_block_{};
+  std::unordered_map<std::uint64_t, std::uint32_t> readers_{};
+  std::uint32_t number_of_block_ = 0;
+  std::set<std::uint32_t> shown_{};
+  std::vector<std::uint32_t>
+      weak_{};  ///< instructions that are listed last: of numbers that all elements have
+  std::vector<std::uint32_t> twice_{};  ///< instructions that add an element of the first wrong term twice
+};
+
+}  // namespace
+
+FlowReport trace_flow(ptx::Module const& module, ptx::Function const& kernel, FlowLaunch const& launch,
+                      std::vector<FlowExpectation> const& expectations) {
+  FlowReport report;
+  try {
+    FlowKernel const ready(module, kernel, launch);
+    Launched(ready, expectations, report).run();
+  } catch (flow_detail::FlowRefused const& refused) {
+    report.reason = refused.text;
+  }
+  return report;
+}
+
+}  // namespace swizproof

@@ -1,0 +1,353 @@
+// Values with names: floating-point arithmetic, conversions, matrix products and exchanges within a warp.
+#include "block.hpp"
+
+#include <swizproof/hardware/fragment.hpp>
+#include <swizproof/execution/warp.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <optional>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+unsigned bytes_of_format(Format format) {
+  switch (format) {
+    case Format::f16:
+    case Format::bf16:
+      return 2;
+    case Format::e4m3:
+    case Format::e5m2:
+      return 1;
+    case Format::f64:
+      return 8;
+    case Format::f32:
+    case Format::integer:
+      break;
+  }
+  return 4;
+}
+
+/// A type of cvt, and how many of its elements one register holds.
+struct Packed {
+  Format format = Format::integer;
+  unsigned bytes = 4, count = 1;
+  char sign = 'b';
+};
+Packed packed_of(std::string_view type) {
+  Packed p;
+  p.format = format_of(type);
+  p.count = type.ends_with("x2") ? 2 : 1;
+  if (p.format != Format::integer) return p.bytes = bytes_of_format(p.format), p;
+  p.sign = type[0];
+  p.bytes = type.ends_with("64") ? 8 : type.ends_with("32") ? 4 : type.ends_with("16") ? 2 : 1;
+  return p;
+}
+
+/// The comparison of setp; nothing for an operator that is none. The operators with u also hold where one of the two is NaN.
+std::optional<bool> compared(std::string_view op, double a, double b) {
+  bool const nan = std::isnan(a) || std::isnan(b);
+  if (op == "num") return !nan;
+  if (op == "nan") return nan;
+  bool const unordered = op.size() == 3 && op.ends_with('u');
+  std::string_view const plain_op = op.substr(0, 2);
+  if (op.size() != 2 && !unordered) return std::nullopt;
+  if (nan) return unordered;
+  if (plain_op == "eq") return a == b;
+  if (plain_op == "ne") return a != b;
+  if (plain_op == "lt") return a < b;
+  if (plain_op == "le") return a <= b;
+  if (plain_op == "gt") return a > b;
+  if (plain_op == "ge") return a >= b;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Word BlockRun::bytes_of(Word const& w, unsigned from, unsigned bytes) const {
+  Word out;
+  for (unsigned i = 0; i < bytes; ++i) {
+    if ((w.named >> (from + i) & 1) != 0)
+      out.part[i] = w.part[from + i], out.named = static_cast<std::uint8_t>(out.named | 1U << i);
+    else
+      out.number |= (w.number >> 8 * (from + i) & 0xff) << 8 * i;
+  }
+  return out;
+}
+
+void BlockRun::place(Word& into, unsigned at, Word const& value, unsigned bytes) {
+  for (unsigned i = 0; i < bytes; ++i) {
+    if ((value.named >> i & 1) != 0)
+      into.part[at + i] = value.part[i], into.named = static_cast<std::uint8_t>(into.named | 1U << (at + i));
+    else
+      into.number |= (value.number >> 8 * i & 0xff) << 8 * (at + i);
+  }
+}
+
+void BlockRun::need_whole_warp(Now const& now) const {
+  if (now.mask != ~0U) refuse(now.index, fmt::format("{} is executed by a part of a warp", now.in.opcode));
+}
+
+// -------------------------------------------------------------------------------------- arithmetic
+
+Name BlockRun::real_name(Now const& now, std::array<Name, 3> const& args, Format format, unsigned bytes) {
+  std::string_view const op = now.decoded.parts[0];
+  auto const minus = [&](Name n) {
+    return names_.product(names_.number(-1, format, bytes), n, format, bytes, now.index);
+  };
+  if (op == "neg") return minus(args[0]);
+  if (op == "add") return names_.sum(args[0], args[1], format, bytes, now.index);
+  if (op == "sub") return names_.sum(args[0], minus(args[1]), format, bytes, now.index);
+  Name const product = names_.product(args[0], args[1], format, bytes, now.index);
+  return op == "mul" ? product : names_.sum(args[2], product, format, bytes, now.index);
+}
+
+/// add, sub, mul, fma and neg of floating-point numbers; those without names are computed.
+void BlockRun::real(Now const& now) {
+  Decoded const& d = now.decoded;
+  Packed const type = packed_of(d.parts.back());
+  bool const mixed = d.parts.size() > 2 && packed_of(d.parts[d.parts.size() - 2]).format != Format::integer;
+  bool const bent = d.has("sat") || d.has("relu") || mixed;
+  std::size_t const sources = now.in.operands.size() - 1;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    Word result;
+    std::array<Word, 3> args{};
+    for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k)
+      args[k] = operand(now, now.in.operands[k + 1], lane, std::max(d.bits, 16U));
+    bool const all_plain = (args[0].named | args[1].named | args[2].named) == 0;
+    if (bent) {
+      put(now, now.in.operands[0], lane,
+          unknown(now.index, std::max(d.bits, 16U), {&args[0], &args[1], &args[2]}));
+      continue;
+    }
+    for (unsigned part = 0; part < type.count; ++part) {
+      std::array<Name, 3> names{};
+      std::array<double, 3> values{};
+      for (std::size_t k = 0; k < std::min<std::size_t>(sources, 3); ++k) {
+        names[k] = names_.whole(args[k], part * type.bytes, type.bytes, type.format, now.index);
+        values[k] = value_of_bits(args[k].number >> 8 * part * type.bytes, type.format, type.bytes);
+      }
+      Name const name = real_name(now, names, type.format, type.bytes);
+      std::string_view const op = d.parts[0];
+      double const exact = op == "neg"   ? -values[0]
+                           : op == "add" ? values[0] + values[1]
+                           : op == "sub" ? values[0] - values[1]
+                           : op == "mul" ? values[0] * values[1]
+                                         : std::fma(values[0], values[1], values[2]);
+      std::uint64_t bits = 0;
+      bool const known = all_plain && bits_of_value(exact, type.format, bits);
+      place(result, part * type.bytes, known ? plain(bits) : names_.word(name), type.bytes);
+    }
+    put(now, now.in.operands[0], lane, result);
+  }
+}
+
+/// setp of floating-point numbers: those without names are compared, others make a value that is not followed.
+void BlockRun::compare(Now const& now) {
+  Decoded const& d = now.decoded;
+  Packed const type = packed_of(d.parts.back());
+  bool const joined = now.in.operands.size() != 3 || type.count != 1;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::array<Word, 2> args{};
+    std::array<double, 2> values{};
+    bool known = !joined;
+    for (std::size_t k = 0; k < 2; ++k) {
+      args[k] = operand(now, now.in.operands[k + 1], lane, 8 * type.bytes);
+      values[k] = value_of_bits(args[k].number, type.format, type.bytes);
+      known = known && args[k].named == 0 &&
+              !(d.has("ftz") && std::fpclassify(static_cast<float>(values[k])) == FP_SUBNORMAL);
+    }
+    std::optional<bool> const truth = known ? compared(d.parts[1], values[0], values[1]) : std::nullopt;
+    put(now, now.in.operands[0], lane,
+        truth ? plain(*truth ? 1 : 0) : unknown(now.index, 1, {&args[0], &args[1]}));
+    for (ptx::Operand const& p : now.in.operands[0].parts)
+      put(now, p, lane, truth ? plain(*truth ? 0 : 1) : unknown(now.index, 1, {&args[0], &args[1]}));
+  }
+}
+
+/// cvt: the name stays. Integers without names are converted by the instruction's steps.
+void BlockRun::convert(Now const& now) {
+  Decoded const& d = now.decoded;
+  if (d.parts.size() < 3) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  Packed const from = packed_of(d.parts.back()), to = packed_of(d.parts[d.parts.size() - 2]);
+  bool const bent = d.has("relu") || d.has("sat") || d.has("scaled::n2::ue8m0");
+  bool const integers = from.format == Format::integer && to.format == Format::integer;
+  std::size_t const sources = now.in.operands.size() - 1;
+  std::uint32_t plain_lanes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    std::array<Word, 2> args{};
+    for (std::size_t k = 0; k < std::min<std::size_t>(sources, 2); ++k)
+      args[k] = operand(now, now.in.operands[k + 1], lane, 8 * from.bytes * from.count);
+    if (integers && (args[0].named == 0 || to.bytes <= from.bytes)) {
+      plain_lanes |= 1U << lane;
+      continue;
+    }
+    if (bent) {
+      put(now, now.in.operands[0], lane, unknown(now.index, 8 * to.bytes * to.count, {&args[0], &args[1]}));
+      continue;
+    }
+    Word result;
+    for (unsigned part = 0; part < to.count; ++part) {
+      // The first of two sources becomes the upper half.
+      bool const split = from.count == 1 && to.count == 2;
+      Word const& source = split ? args[1 - part] : args[0];
+      Name const name =
+          names_.whole(source, split ? 0 : part * from.bytes, from.bytes, from.format, now.index, from.sign);
+      std::uint64_t bits = 0;
+      bool const known = source.named == 0 && to.format != Format::integer &&
+                         bits_of_value(value_of_bits(source.number >> (split ? 0 : 8 * part * from.bytes),
+                                                     from.format, from.bytes),
+                                       to.format, bits);
+      place(result, part * to.bytes,
+            known ? plain(bits) : names_.word(names_.converted(name, to.format, to.bytes, now.index)),
+            to.bytes);
+    }
+    put(now, now.in.operands[0], lane, result);
+  }
+  if (plain_lanes != 0) steps({now.warp, now.index, now.in, now.decoded, now.lowered, plain_lanes});
+}
+
+// -------------------------------------------------------------------------------------- matrix products
+
+/// mma.sync by the fragments of hardware/fragment.hpp: D = A * B + C.
+void BlockRun::mma(Now const& now) {
+  Decoded const& d = now.decoded;
+  need_whole_warp(now);
+  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode)); };
+  if (d.parts.size() < 4 || d.has("sp") || d.has("block_scale") || d.has("xor") || d.has("and") ||
+      now.in.operands.size() != 4)
+    refused();
+  std::size_t const last = d.parts.size() - 1;
+  std::string_view const type_d = d.parts[last - 3], type_a = d.parts[last - 2], type_b = d.parts[last - 1];
+  auto const has_type = [](std::string_view list, std::string_view type) {
+    return fmt::format(" {} ", list).find(fmt::format(" {} ", type)) != std::string::npos;
+  };
+  auto const shape = std::find_if(mma_shapes.begin(), mma_shapes.end(), [&](MmaShape const& s) {
+    return d.has(s.shape) && has_type(s.types, type_a) && has_type(s.types, type_b) && s.bits >= 8;
+  });
+  if (shape == mma_shapes.end()) refused();
+  Packed const a = packed_of(type_a), b = packed_of(type_b), out = packed_of(type_d);
+  MatrixProduct product{shape->m, shape->n, shape->k, now.index, {}, {}, {}, {}};
+  product.a.resize(std::size_t{shape->m} * shape->k), product.b.resize(std::size_t{shape->k} * shape->n);
+  auto const gather = [&](swizproof::Operand which, Packed type, ptx::Operand const& regs,
+                          std::vector<Name>& into) {
+    Fragment const f = shape->fragment(which, 8 * out.bytes);
+    std::vector<ptx::Operand> const one{regs};
+    auto const& list = regs.kind == ptx::Operand::Kind::vector ? regs.parts : one;
+    if (list.size() != f.registers()) refuse(now.index, "the number of registers does not match");
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned i = 0; i < f.values; ++i) {
+        MatrixElement const e = element_of(f, lane, i);
+        unsigned const bit = i * f.bits;
+        Word const w = operand(now, list[bit / f.register_bits()], lane, f.register_bits());
+        into[std::size_t{e.row} * f.columns + e.column] =
+            names_.whole(w, bit % f.register_bits() / 8, f.bits / 8, type.format, now.index, type.sign);
+      }
+  };
+  gather(swizproof::Operand::a, a, now.in.operands[1], product.a);
+  gather(swizproof::Operand::b, b, now.in.operands[2], product.b);
+  std::vector<Name> c(std::size_t{shape->m} * shape->n);
+  gather(swizproof::Operand::d, out, now.in.operands[3], c);
+  std::uint32_t const number = names_.matrix_product(std::move(product));
+  Fragment const f = shape->fragment(swizproof::Operand::d, 8 * out.bytes);
+  std::vector<ptx::Operand> const& into = now.in.operands[0].parts;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    std::array<Word, 8> words{};
+    for (unsigned i = 0; i < f.values; ++i) {
+      MatrixElement const e = element_of(f, lane, i);
+      Name const sum = names_.accumulated(c[std::size_t{e.row} * f.columns + e.column], number, e.row,
+                                          e.column, out.format, now.index);
+      place(words[i * f.bits / f.register_bits()], i * f.bits % f.register_bits() / 8, names_.word(sum),
+            f.bits / 8);
+    }
+    for (unsigned r = 0; r < f.registers() && r < into.size(); ++r) put(now, into[r], lane, words[r]);
+  }
+}
+
+// -------------------------------------------------------------------------------------- within a warp
+
+/// movmatrix transposes the 8 x 8 elements of 16 bits in one register of a warp.
+void BlockRun::movmatrix(Now const& now) {
+  need_whole_warp(now);
+  Fragment const from = fragment_of({Operation::ldmatrix, 16, 1, false}, 16);
+  Fragment const to = fragment_of({Operation::ldmatrix, 16, 1, true}, 16);
+  std::array<std::array<Word, 8>, 8> matrix{};
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < 2; ++i) {
+      MatrixElement const e = element_of(from, lane, i);
+      matrix[e.row][e.column] = bytes_of(operand(now, now.in.operands[1], lane, 32), 2 * i, 2);
+    }
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    Word w;
+    for (unsigned i = 0; i < 2; ++i) {
+      MatrixElement const e = element_of(to, lane, i);
+      place(w, 2 * i, matrix[e.row][e.column], 2);
+    }
+    put(now, now.in.operands[0], lane, w);
+  }
+}
+
+void BlockRun::shuffle(Now const& now) {
+  Decoded const& d = now.decoded;
+  if (!d.has("sync")) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  ptx::Shuffle const mode = d.has("up")     ? ptx::Shuffle::up
+                            : d.has("down") ? ptx::Shuffle::down
+                            : d.has("bfly") ? ptx::Shuffle::bfly
+                                            : ptx::Shuffle::idx;
+  Lanes out{};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    auto const b = static_cast<std::uint32_t>(number(now, now.in.operands[2], lane, "the lane"));
+    auto const c = static_cast<std::uint32_t>(number(now, now.in.operands[3], lane, "the bounds"));
+    unsigned const from = ptx::shuffle_source(mode, lane, b, c);
+    if (!takes_part(now.mask, from))
+      refuse(now.index,
+             fmt::format("lane {} gets a value of lane {}, which does not execute it", lane, from));
+    out[lane] = operand(now, now.in.operands[1], from, 32);
+  }
+  ptx::Operand const& to = now.in.operands[0];
+  Word const nothing;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    put(now, to, lane, out[lane]);
+    for (ptx::Operand const& p : to.parts) put(now, p, lane, unknown(now.index, 1, {}));
+  }
+}
+
+void BlockRun::vote(Now const& now) {
+  std::uint32_t yes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane) && number(now, now.in.operands[1], lane, "the vote") != 0)
+      yes |= 1U << lane;
+  auto const members = static_cast<std::uint32_t>(
+      number(now, now.in.operands[2], static_cast<unsigned>(std::countr_zero(now.mask)), "the mask"));
+  if ((members & now.warp.live) != (now.mask & members))
+    refuse(now.index, "lanes of the mask are on another path");
+  bool const all = yes == now.mask, any = yes != 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (takes_part(now.mask, lane))
+      put(now, now.in.operands[0], lane,
+          plain(now.decoded.has("ballot") ? yes
+                : now.decoded.has("all")  ? all
+                : now.decoded.has("any")  ? any
+                                          : (all || !any)));
+}
+
+/// The lowest lane is elected, as PTX's own example has it; which one is not specified.
+void BlockRun::elect(Now const& now) {
+  auto const leader = static_cast<unsigned>(std::countr_zero(now.mask));
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!takes_part(now.mask, lane)) continue;
+    put(now, now.in.operands[0], lane, plain(leader));
+    for (ptx::Operand const& p : now.in.operands[0].parts) put(now, p, lane, plain(lane == leader ? 1 : 0));
+  }
+}
+
+}  // namespace swizproof::flow_detail

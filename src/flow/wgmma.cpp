@@ -1,0 +1,215 @@
+// wgmma: what it reads in shared memory and registers, and when threads may touch these.
+//
+// wgmma reads when it is issued, by a clock of its warp: a thread is ordered behind it once the warp has waited for its group.
+#include "block.hpp"
+
+#include <swizproof/hardware/fragment.hpp>
+#include <swizproof/hardware/wgmma.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace swizproof::flow_detail {
+
+namespace {
+
+/// Calls fn(register) for the registers of an operand.
+template <class Fn>
+void each_register(ptx::Operand const& o, Fn const& fn) {
+  if (o.kind == ptx::Operand::Kind::reg) fn(o.reg);
+  for (ptx::Operand const& p : o.parts) each_register(p, fn);
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------ wgmma
+
+/// Before each instruction: none but wgmma may touch accumulators and registers of A in flight; what it writes needs a fence before the next wgmma.
+void BlockRun::check_registers(Warp& warp, Now const& now) {
+  if (now.decoded.handler == Handler::wgmma) return;
+  if (!warp.in_flight.empty())
+    for (ptx::Operand const& o : now.in.operands)
+      each_register(o, [&](std::uint32_t r) {
+        auto const found = warp.in_flight.find(r);
+        if (found != warp.in_flight.end())
+          throw FlowConflict{fmt::format("warp {} uses {}, {} of wgmma, and has not waited for its group",
+                                         warp.number, kernel_.function.registers[r].name,
+                                         found->second.accumulator ? "an accumulator" : "a register of A"),
+                             {now.index, found->second.line}};
+      });
+  if (now.in.operands.empty() || now.in.operands[0].kind == ptx::Operand::Kind::address) return;
+  if (warp.written.empty()) warp.written.resize(registers_);
+  each_register(now.in.operands[0], [&](std::uint32_t r) { warp.written[r] = true; });
+}
+
+void BlockRun::wgmma_groups(Now const& now) {
+  need_whole_warp(now);
+  Warp& warp = now.warp;
+  if (now.decoded.handler == Handler::wgmma_fence) {
+    warp.fenced = true, warp.written.clear();
+    return;
+  }
+  unsigned const unit = unit_of(warp);
+  if (now.decoded.handler == Handler::wgmma_commit) {
+    warp.groups.push_back(clocks_.now(unit));
+    clocks_.tick(unit);
+    return;
+  }
+  std::uint64_t const pending = number(now, now.in.operands[0], 0, "the count");
+  std::size_t const done = warp.groups.size() > pending ? warp.groups.size() - pending : 0;
+  if (done == 0) return;
+  auto moments = std::make_shared<std::vector<std::uint32_t>>(clocks_.size(), 0);
+  (*moments)[unit] = warp.groups[done - 1];
+  for (unsigned lane = 0; lane < 32; ++lane) clocks_.take(moments, thread(warp, lane));
+  std::erase_if(warp.in_flight, [&](auto const& one) { return one.second.group < done; });
+}
+
+/// wgmma.fence is needed before the first wgmma, and where something else has written its accumulators or registers of A.
+void BlockRun::need_fence(Now const& now, ptx::Operand const& registers, char const* what) const {
+  Warp const& warp = now.warp;
+  bool missing = !warp.fenced;
+  if (!warp.written.empty())
+    each_register(registers, [&](std::uint32_t r) { missing = missing || warp.written[r]; });
+  if (missing)
+    throw FlowConflict{
+        fmt::format("warp {} has written {} of wgmma, and no wgmma.fence is between", warp.number, what),
+        {now.index}};
+}
+
+/// Accumulators that are no registers of A of a wgmma in flight, and registers of A that are no accumulators of one.
+void BlockRun::need_idle(Now const& now, ptx::Operand const& registers, bool accumulators) const {
+  each_register(registers, [&](std::uint32_t r) {
+    auto const found = now.warp.in_flight.find(r);
+    if (found != now.warp.in_flight.end() && found->second.accumulator != accumulators)
+      throw FlowConflict{
+          fmt::format("wgmma of warp {} uses {}, which another wgmma {}, and has not waited for its group",
+                      now.warp.number, kernel_.function.registers[r].name,
+                      accumulators ? "reads as A" : "writes"),
+          {now.index, found->second.line}};
+  });
+}
+
+/// Bytes that wgmma reads.
+void BlockRun::read_by_wgmma(Now const& now, std::uint64_t address, unsigned bytes, Word& out) {
+  check_bounds(now, ptx::Space::shared, address, 1, 0, "reads by wgmma");
+  check_bounds(now, ptx::Space::shared, address + bytes - 1, 1, 0, "reads by wgmma");
+  out = read_async(now, ptx::Space::shared, address, bytes,
+                   {thread(now.warp, 0), now.index, 0, unit_of(now.warp)});
+}
+
+/// Rows [first, first + rows) of A or columns of B, `depth` elements of k each, through a descriptor (H9).
+std::vector<Name> BlockRun::wgmma_operand(Now const& now, std::uint64_t descriptor, bool mn_major,
+                                          unsigned first, unsigned rows, unsigned depth,
+                                          std::string_view type) {
+  WgmmaDescriptor const d = wgmma_descriptor(descriptor);
+  if (d.bits() != descriptor) refuse(now.index, "bits of a descriptor that shall be 0 are not");
+  unsigned const each = 32 / depth;
+  std::vector<Name> names(std::size_t{rows} * depth);
+  for (unsigned r = 0; r < rows; ++r)
+    for (unsigned k = 0; k < depth; ++k) {
+      Word word;
+      read_by_wgmma(now, wgmma_address(d, mn_major ? Major::mn : Major::k, each, first + r, k).bytes, each,
+                    word);
+      names[std::size_t{r} * depth + k] = names_.whole(word, 0, each, format_of(type), now.index,
+                                                       type[0] == 's' || type[0] == 'u' ? type[0] : 'b');
+    }
+  return names;
+}
+
+/// Rows of A that a warp has in registers, `fragment.columns` elements of k each.
+std::vector<Name> BlockRun::wgmma_registers(Now const& now, Fragment const& fragment, std::string_view type) {
+  auto const& list = now.in.operands[1].parts;
+  if (list.size() != fragment.registers()) refuse(now.index, "the number of registers does not match");
+  unsigned const first = now.warp.number % 4 * 32, row = now.warp.number % 4 * 16;
+  std::vector<Name> names(std::size_t{16} * fragment.columns);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned i = 0; i < fragment.values; ++i) {
+      MatrixElement const e = element_of(fragment, first + lane, i);
+      unsigned const bit = i * fragment.bits;
+      Word const w = operand(now, list[bit / 32], lane, 32);
+      names[std::size_t{e.row - row} * fragment.columns + e.column] =
+          names_.whole(w, bit % 32 / 8, fragment.bits / 8, format_of(type), now.index,
+                       type[0] == 's' || type[0] == 'u' ? type[0] : 'b');
+    }
+  return names;
+}
+
+/// D = the product, or D + the product.
+void BlockRun::accumulate(Now const& now, std::uint32_t product, unsigned columns, std::string_view type) {
+  auto const& in = now.in.operands;
+  bool const adds = number(now, in[3], 0, "the scale of D") != 0;
+  unsigned const row = now.warp.number % 4 * 16;
+  Fragment const f = wgmma_shapes[0].fragment(swizproof::Operand::d, columns, type == "f16" ? 16 : 32);
+  Format const format = format_of(type);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned reg = 0; reg < in[0].parts.size(); ++reg) {
+      Word word;
+      Word const before = operand(now, in[0].parts[reg], lane, 32);
+      for (unsigned i = reg * 32 / f.bits; i < (reg + 1) * 32 / f.bits; ++i) {
+        MatrixElement const e = element_of(f, now.warp.number % 4 * 32 + lane, i);
+        unsigned const byte = i * f.bits % 32 / 8;
+        Name const c = adds ? names_.whole(before, byte, f.bits / 8, format, now.index) : 0;
+        place(word, byte,
+              names_.word(names_.accumulated(c, product, e.row - row, e.column, format, now.index)),
+              f.bits / 8);
+      }
+      put(now, in[0].parts[reg], lane, word);
+    }
+}
+
+/// Signs and descriptors that are modelled, and registers that a wgmma may use now.
+void BlockRun::check_wgmma(Now const& now, bool registers) {
+  auto const& in = now.in.operands;
+  // D, A, B, scale-d, and of floating-point numbers the signs of A and B, of 16 bits also the majors of what is in shared memory.
+  for (std::size_t i = 4; i < std::min<std::size_t>(in.size(), 6); ++i)
+    if (number(now, in[i], 0, "the sign") != 1)
+      refuse(now.index, "a negated operand of wgmma is not executed");
+  for (unsigned lane = 1; lane < 32; ++lane)
+    for (std::size_t i = registers ? 2 : 1; i < 4; ++i)
+      if (number(now, in[i], lane, "an operand") != number(now, in[i], 0, "an operand"))
+        refuse(now.index, "lanes have different descriptors");
+  need_fence(now, in[0], "accumulators");
+  need_idle(now, in[0], true);
+  if (registers) need_fence(now, in[1], "registers of A"), need_idle(now, in[1], false);
+}
+
+/// wgmma.mma_async of A in registers or shared memory, and of B in shared memory. Warp w of the warpgroup has rows 16 w to 16 w + 15.
+void BlockRun::wgmma(Now const& now) {
+  need_whole_warp(now);
+  auto const& parts = now.decoded.parts;
+  auto const& in = now.in.operands;
+  std::size_t const last = parts.size() - 1;
+  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode)); };
+  bool const registers = in[1].kind == ptx::Operand::Kind::vector;
+  if (parts.size() < 7 || (!registers && in[1].kind != ptx::Operand::Kind::reg)) refused();
+  std::string_view const type_d = parts[last - 2], type_a = parts[last - 1], type_b = parts[last];
+  auto const shape = std::find_if(wgmma_shapes.begin(), wgmma_shapes.end(), [&](WgmmaShape const& s) {
+    return fmt::format(" {} ", s.types).find(fmt::format(" {} ", type_a)) != std::string::npos;
+  });
+  unsigned const columns = 8 * static_cast<unsigned>(in[0].parts.size()) / (type_d == "f16" ? 2 : 4);
+  if (shape == wgmma_shapes.end() || !now.decoded.has(fmt::format("m64n{}k{}", columns, shape->k))) refused();
+  check_wgmma(now, registers);
+  std::size_t const major_b = registers ? 6 : 7;
+  bool const a_mn = !registers && in.size() > 6 && number(now, in[6], 0, "the major") != 0,
+             b_mn = in.size() > major_b && number(now, in[major_b], 0, "the major") != 0;
+  MatrixProduct product{16, columns, shape->k, now.index, {}, {}, {}, {}};
+  product.a = registers ? wgmma_registers(now, shape->fragment(swizproof::Operand::a, columns, 32), type_a)
+                        : wgmma_operand(now, number(now, in[1], 0, "the descriptor"), a_mn,
+                                        now.warp.number % 4 * 16, 16, shape->k, type_a);
+  std::vector<Name> const b =
+      wgmma_operand(now, number(now, in[2], 0, "the descriptor"), b_mn, 0, columns, shape->k, type_b);
+  product.b.resize(b.size());
+  for (unsigned n = 0; n < columns; ++n)
+    for (unsigned k = 0; k < shape->k; ++k)
+      product.b[std::size_t{k} * columns + n] = b[std::size_t{n} * shape->k + k];
+  accumulate(now, names_.matrix_product(std::move(product)), columns, type_d);
+  for (ptx::Operand const& o : in[0].parts)
+    now.warp.in_flight[o.reg] = {now.warp.groups.size(), now.index, true};
+  if (!registers) return;
+  for (ptx::Operand const& o : in[1].parts)
+    now.warp.in_flight[o.reg] = {now.warp.groups.size(), now.index, false};
+}
+
+}  // namespace swizproof::flow_detail

@@ -1,0 +1,95 @@
+#include "arrays.hpp"
+
+#include "address_text.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace swizproof::kernel_detail {
+
+namespace {
+
+std::uint64_t saved(std::vector<Fix> const& fixes) {
+  std::uint64_t sum = 0;
+  for (Fix const& f : fixes) sum += f.before - f.after();
+  return sum;
+}
+
+/// One fix of all, unless those of regions save more; none where nothing is saved.
+std::vector<Fix> best_fixes(std::vector<WeightedAccess> executions, Architecture const& arch) {
+  std::vector<Fix> best = fixes_of(executions, arch);
+  std::uint64_t all = 0;
+  for (WeightedAccess& a : executions) {
+    all += a.executed * cost(arch, a.instruction, a.access).wavefronts;
+    a.pc = 0;  // of one region
+  }
+  if (best.size() != 1 || best.front().before != all)  // else one region has all accesses
+    if (std::vector<Fix> whole = fixes_of(executions, arch); saved(whole) >= saved(best))
+      best = std::move(whole);
+  std::erase_if(best, [](Fix const& f) { return f.after() == f.before; });
+  return best;
+}
+
+}  // namespace
+
+void Arrays::add(std::size_t index, std::uint32_t symbol, KernelAccess const& access) {
+  accesses_.push_back({index, symbol, *access.instruction, access.ptx_line, access.atomic});
+  bool& refuted = refuted_[symbol];
+  refuted = refuted || (access.verdict == KernelVerdict::refuted && access.reason.empty());
+}
+
+std::vector<ArrayAccess> Arrays::to_search() const {
+  std::vector<ArrayAccess> out;
+  for (ArrayAccess const& a : accesses_)
+    if (!a.atomic && refuted_.at(a.symbol)) out.push_back(a);
+  return out;
+}
+
+bool Arrays::add_execution(ArrayAccess const& access, Id start, std::array<std::uint64_t, 32> const& lanes,
+                           std::uint64_t moved, std::uint32_t active) {
+  WeightedAccess one{access.instruction, {}, 0, access.index};
+  std::array<std::uint32_t, 33> key{};
+  for (unsigned l = 0; l < access.instruction.lanes(); ++l) {
+    one.access.active[l] = access.instruction.matrices != 0 || (active >> l & 1) != 0;
+    if (!one.access.active[l]) continue;
+    auto const at = static_cast<std::uint32_t>(lanes[l] + moved);
+    if (at % access.instruction.bytes != 0 || at >= most_bytes) return false;
+    one.access.address[l] = key[l] = at;
+    key[32] |= 1U << l;
+  }
+  Patterns& patterns = arrays_[{access.symbol, start}];
+  ++patterns.try_emplace({access.index, key}, one).first->second.executed;
+  return patterns.size() <= most_patterns;
+}
+
+void Arrays::leave_out(ArrayAccess const& access) {
+  for (auto& [key, patterns] : arrays_)
+    patterns.erase(patterns.lower_bound({access.index, {}}), patterns.lower_bound({access.index + 1, {}}));
+}
+
+std::vector<KernelFix> Arrays::fixes(Architecture const& arch) const {
+  std::vector<KernelFix> out;
+  for (auto const& [key, patterns] : arrays_) {
+    auto const& [symbol, start] = key;
+    KernelFix one{
+        short_name(program_.symbols[symbol].name), text_of_term(program_, execution_, start), {}, 0, 0, {}};
+    std::vector<WeightedAccess> executions;
+    std::set<std::size_t> searched;
+    for (auto const& [pattern, access] : patterns) {
+      executions.push_back(access);
+      one.executions += access.executed;
+      searched.insert(pattern.first);
+    }
+    one.fixes = best_fixes(std::move(executions), arch);
+    if (one.fixes.empty()) continue;
+    for (ArrayAccess const& a : accesses_) {
+      if (a.symbol != symbol) continue;
+      ++one.accesses;
+      if (searched.count(a.index) == 0) one.left_out.push_back(a.ptx_line);
+    }
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace swizproof::kernel_detail

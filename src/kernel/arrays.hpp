@@ -1,0 +1,59 @@
+// Arrays in shared memory, and what a kernel's warps execute on each: what their fixes are searched for.
+#pragma once
+
+#include <swizproof/kernel/kernel.hpp>
+#include <swizproof/execution/terms.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// An access to a variable in shared memory, by its index in the program.
+struct ArrayAccess {
+  std::size_t index = 0;
+  std::uint32_t symbol = 0;
+  Instruction instruction{};
+  std::uint32_t ptx_line = 0;
+  bool atomic = false;
+};
+
+/// The arrays of one kernel. An array begins at a term that addresses have: a variable, or one that is rounded up.
+class Arrays {
+ public:
+  using Id = std::uint32_t;
+  Arrays(ptx::Program const& program, ptx::Execution const& execution)
+      : program_(program), execution_(execution) {}
+
+  /// An access that is decided, and that a lane executes.
+  void add(std::size_t index, std::uint32_t symbol, KernelAccess const& access);
+  /// Accesses to the variables with one that is refuted for its cost; without atomics, which have no fix.
+  [[nodiscard]] std::vector<ArrayAccess> to_search() const;
+  /// An execution of a warp: each lane's offset from the array at `start`, but for `moved`. False if it is no aligned access of
+  /// shared memory, or if there are too many.
+  bool add_execution(ArrayAccess const& access, Id start, std::array<std::uint64_t, 32> const& lanes,
+                     std::uint64_t moved, std::uint32_t active);
+  /// An execution of this access is not known.
+  void leave_out(ArrayAccess const& access);
+
+  /// Checked by KernelFixes.* in tests/unit/kernel/decide_test.cpp, and tests/reference/kernel_fixes.py.
+  [[nodiscard]] std::vector<KernelFix> fixes(Architecture const& arch) const;
+
+ private:
+  static constexpr std::size_t most_patterns = std::size_t{1} << 14;  ///< of one array
+  static constexpr std::uint32_t most_bytes = 1U << 20;               ///< of shared memory, and more
+
+  /// Its different executions, by instruction, lanes and addresses.
+  using Patterns = std::map<std::pair<std::size_t, std::array<std::uint32_t, 33>>, WeightedAccess>;
+
+  ptx::Program const& program_;
+  ptx::Execution const& execution_;
+  std::vector<ArrayAccess> accesses_{};
+  std::map<std::uint32_t, bool> refuted_{};                    ///< by variable
+  std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< by variable and start
+};
+
+}  // namespace swizproof::kernel_detail

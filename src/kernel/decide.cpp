@@ -1,0 +1,1716 @@
+#include <swizproof/kernel/kernel.hpp>
+
+#include "address_text.hpp"
+#include "arrays.hpp"
+#include "launch.hpp"
+#include "lane_layout.hpp"
+#include "operands.hpp"
+#include "origins.hpp"
+#include "execution/replay.hpp"
+#include "execution/runs.hpp"
+
+#include <swizproof/execution/terms.hpp>
+#include <swizproof/ptx/inline.hpp>
+#include <swizproof/ptx/lower.hpp>
+#include <swizproof/execution/warp.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <bit>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <memory>
+#include <set>
+
+namespace swizproof {
+
+namespace kernel_detail {
+namespace {
+
+using ptx::Assumption;
+using ptx::Block;
+using ptx::ExecutedAccess;
+using ptx::Execution;
+using ptx::Flow;
+using ptx::Function;
+using ptx::Lanes;
+using ptx::LaneTruths;
+using ptx::Launch;
+using ptx::Leaf;
+using ptx::Location;
+using ptx::MemoryAccess;
+using ptx::Module;
+using ptx::Program;
+using ptx::Request;
+using ptx::Variable;
+using ptx::Warp;
+using HardwareAccess = WarpAccess<std::uint32_t>;
+
+constexpr char const* no_known_array = "the address is not that of one known array";
+constexpr std::size_t most_values = std::size_t{1} << 21;    ///< that the warps of one kernel keep
+constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
+constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
+constexpr unsigned last_round = 2;                           ///< in which accesses are decided
+constexpr std::size_t most_lanes = std::size_t{1} << 18;     ///< KernelLanes of one kernel
+
+// --------------------------------------------------------------------------------------- one kernel
+
+/// Cost of one access in one warp.
+struct Found {
+  unsigned wavefronts = 0;
+  bool reached = false;
+  bool data = false;     ///< the address depends on data
+  std::string reason{};  ///< of what is not decided, or depends on data
+  bool unknown = false;
+  Origin guard{};  ///< of a condition that is not decided
+  std::optional<KernelWorst> worst{};
+  std::vector<Assumption> assumptions{};  ///< of the worst
+  std::uint32_t worst_lanes = 0;          ///< that execute it
+  std::uint32_t active = 0;
+};
+
+/// Costs by the low bits of a parameter, as the cases of an access are decided.
+struct Residues {
+  struct Cost {
+    unsigned bits = 0;
+    std::uint64_t value = 0;  ///< of the low bits
+    unsigned wavefronts = 0;
+  };
+  std::vector<Cost> costs{};
+  std::optional<Id> parameter{};
+  bool others = false;  ///< more than one parameter
+
+  /// A case under assumptions; `parameter_at` names the parameter of an atom, if it is one.
+  template <class ParameterAt>
+  void add(std::vector<Assumption> const& assumptions, unsigned wavefronts, ParameterAt const& parameter_at) {
+    Cost one{0, 0, wavefronts};
+    for (Assumption const& a : assumptions) {
+      std::optional<Id> const of = a.truth || a.bits > 10 ? std::nullopt : parameter_at(a.atom);
+      if (!of) continue;
+      others = others || (parameter && *parameter != *of) || one.bits != 0;
+      parameter = of;
+      one.bits = a.bits, one.value = a.value;
+    }
+    costs.push_back(one);
+  }
+  /// The most of each residue modulo a power of two, the least that parts them; of one entry if the parameter changes nothing.
+  [[nodiscard]] std::vector<unsigned> table() const {
+    if (!parameter || others) return {};
+    unsigned bits = 0;
+    for (Cost const& c : costs) bits = std::max(bits, c.bits);
+    std::vector<unsigned> most(std::size_t{1} << bits, 0);
+    for (Cost const& c : costs)
+      for (std::uint64_t r = c.value; r < most.size(); r += std::uint64_t{1} << c.bits)
+        most[r] = std::max(most[r], c.wavefronts);
+    while (most.size() > 1 &&
+           std::equal(most.begin() + static_cast<std::ptrdiff_t>(most.size() / 2), most.end(), most.begin()))
+      most.resize(most.size() / 2);
+    return most;
+  }
+};
+
+/// Iterations of a loop in one warp: the lanes that surely execute each.
+using Iterations = std::vector<std::uint32_t>;
+
+class Decision {
+ public:
+  Decision(Module const& module, Function const& function, Program program, KernelOptions const& options,
+           Launch launch, unsigned warps)
+      : module_(module),
+        options_(options),
+        launch_(std::move(launch)),
+        program_(ptx::with_one_entry(std::move(program))),
+        flow_(ptx::flow_of(program_)),
+        warps_(warps) {
+    for (auto const& [name, value] : options.params)
+      if (auto const i = parameter_of(function, name))
+        launch_.params[function.params[*i].name] = value.bits & low_bits(bits_of(function.params[*i]));
+  }
+
+  /// The accesses alone, each with the reason why it is not decided.
+  std::vector<KernelAccess> list(std::string const& refused) {
+    execution_.accesses.assign(program_.accesses.size(), {});
+    std::vector<KernelAccess> out;
+    for (std::size_t i = 0; i < program_.accesses.size(); ++i)
+      if (auto access = decide(i, refused)) out.push_back(std::move(*access));
+    return out;
+  }
+
+  /// Fixes of the arrays that have a refuted access, after `run`.
+  std::vector<KernelFix> fixes() {
+    for (ArrayAccess const& a : arrays_.to_search())
+      for (number_ = 0; number_ < warps_; ++number_)
+        if (!add_executions(a)) {
+          arrays_.leave_out(a);
+          break;
+        }
+    return arrays_.fixes(*options_.arch);
+  }
+
+  /// The accesses alone; generic ones where they are surely shared memory.
+  std::vector<KernelAccess> name_them() {
+    ptx::execute(program_, flow_, execution_);
+    names_only_ = true;
+    std::vector<KernelAccess> out;
+    for (std::size_t i = 0; i < program_.accesses.size(); ++i)
+      if (auto access = decide(i, execution_.refused)) out.push_back(std::move(*access));
+    return out;
+  }
+
+  std::vector<KernelAccess> run(std::string& refused) {
+    ptx::execute(program_, flow_, execution_);
+    refused = execution_.refused;
+    if (refused.empty() && (reads_memory() || !program_.operands.empty()))
+      for (unsigned w = 0; w < warps_; ++w)
+        bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
+    std::vector<KernelAccess> out;
+    std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::vector<LaneForm>>>> arrays;
+    for (auto& [index, one] : decide_all(refused)) {
+      arrays[one.forms.first].emplace_back(out.size(), std::move(one.forms.second));
+      out.push_back(std::move(one.access));
+    }
+    for (auto& [symbol, accesses] : arrays) {
+      std::vector<std::vector<LaneForm>> forms;
+      for (auto& access : accesses) forms.push_back(std::move(access.second));
+      auto const chosen = common_forms(std::move(forms));
+      for (std::size_t i = 0; i < chosen.size(); ++i)
+        if (chosen[i]) out[accesses[i].first].layout = to_string(*chosen[i]);
+    }
+    return out;
+  }
+
+  /// True if a verdict may rest on a shuffle whose source lane is not known to execute it; after run() and operands().
+  [[nodiscard]] bool assumes_sources() const { return execution_.assumes_sources; }
+
+  /// The operands that no lane accesses itself; after run() or list().
+  std::vector<KernelOperand> operands(std::string const& refused) {
+    if (!refused.empty() || program_.operands.empty()) return list_operands(module_, program_, refused);
+    auto const trips = [this](unsigned warp, Id counter) {
+      number_ = warp;
+      Iterations const* const all = iterations(counter);
+      return all == nullptr ? std::uint64_t{0} : all->size();
+    };
+    auto const surely_in = [this](unsigned warp, std::int32_t place,
+                                  std::vector<Assumption> const& assumptions) {
+      number_ = warp;
+      return surely(place, assumptions);
+    };
+    auto const over = [this](std::uint64_t steps) {
+      extra_steps_ += steps;
+      return spent() > options_.steps;
+    };
+    return decide_operands(
+        {module_, program_, flow_, execution_, launch_, origins_, bases_, trips, surely_in, over});
+  }
+
+ private:
+  struct Decided {
+    KernelAccess access{};
+    std::pair<std::uint32_t, std::vector<LaneForm>> forms{};
+  };
+  /// The verdicts by the accesses' numbers. An access that needs more than its share of the steps waits until the others are decided:
+  /// first those that need few steps, then those that need an eighth of what is left, then the rest.
+  std::map<std::size_t, Decided> decide_all(std::string const& refused) {
+    constexpr std::uint64_t few = 256, shares = 8;
+    std::uint64_t const first =
+        std::min(options_.steps / few, options_.steps / (4 * program_.accesses.size() + 1));
+    std::map<std::size_t, Decided> all;
+    std::vector<std::size_t> waiting(program_.accesses.size());
+    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
+    for (unsigned const round : {0U, 1U, last_round}) {
+      std::vector<std::size_t> late;
+      for (std::size_t const i : waiting) {
+        forms_ = {}, over_ = false, round_ = round;
+        std::uint64_t const left = options_.steps - std::min(spent(), options_.steps);
+        limit_ = round == last_round ? options_.steps
+                                     : spent() + std::min(left / shares, round == 0 ? first : left);
+        std::optional<KernelAccess> access = decide(i, refused);
+        if (access && over_ && waits())
+          late.push_back(i);
+        else if (access)
+          all[i] = {std::move(*access), std::move(forms_)};
+      }
+      waiting = std::move(late);
+    }
+    return all;
+  }
+
+  /// All executions of an access by a warp, in each iteration of the loops around it whose number is known; false if the
+  /// addresses of one are not known, or if they are too many.
+  bool add_executions(ArrayAccess const& a) {
+    ExecutedAccess const& access = execution_.accesses[a.index];
+    std::vector<std::pair<Id, std::uint64_t>> loops;
+    std::uint64_t count = 1;
+    for (auto loop = access.loop; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
+      Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
+      if (Iterations const* const all = iterations(counter)) {
+        loops.emplace_back(counter, all->size());
+        count = std::min<std::uint64_t>(count * all->size(), most_cases + 1);
+      }
+    }
+    if (count > most_cases) return false;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (spent() > options_.steps) return false;
+      std::vector<Assumption> now;
+      std::uint64_t rest = i;
+      for (auto const& [counter, size] : loops)
+        now.push_back({counter, false, 64, rest % size}), rest /= size;
+      Warp& warp = now.empty() ? base() : scratch();
+      if (!now.empty()) warp.assume(now);
+      LaneTruths const guard = warp.truth(access.guard);
+      std::uint32_t const on = warp.present() & ~guard.no;
+      // Matrix instructions whose warp is not whole are undefined.
+      if (on == 0) continue;
+      if (a.instruction.matrices != 0 && on != ~0U) return false;
+      if (!add_execution(a, warp, warp.value(access.address, 32), on)) return false;
+    }
+    return true;
+  }
+  /// The same for one iteration. What all lanes share beside the array's start may have a few values.
+  bool add_execution(ArrayAccess const& a, Warp& warp, Lanes const& v, std::uint32_t active) {
+    if (!v.split()) return false;
+    std::optional<Id> start;
+    std::vector<std::uint64_t> moved{0};
+    for (auto const& [atom, factor] : v.terms) {
+      std::uint32_t root = ~0U;
+      if (factor == 1 && !start && origins_.root_of(atom, root) == Origins::Root::shared &&
+          root == a.symbol) {
+        start = atom;
+        continue;
+      }
+      auto const few = origins_.origin(atom).leaf == 0 ? warp.domain(atom, 64) : std::nullopt;
+      if (!few || few->size() * moved.size() > 64) return false;
+      std::vector<std::uint64_t> sums;
+      for (std::uint64_t const m : moved)
+        for (std::uint64_t const x : *few) sums.push_back(m + factor * x);
+      moved = std::move(sums);
+    }
+    return start && std::all_of(moved.begin(), moved.end(), [&](std::uint64_t by) {
+             return arrays_.add_execution(a, *start, v.lane, by, active);
+           });
+  }
+
+  [[nodiscard]] Location const& location(std::int32_t index) const {
+    return module_.locations[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] SourceLine source_line(std::int32_t index) const {
+    Location const& at = location(index);
+    return {at.file < module_.files.size() ? module_.files[at.file] : "", at.line};
+  }
+  [[nodiscard]] bool reads_memory() const {
+    return std::any_of(program_.accesses.begin(), program_.accesses.end(),
+                       [](MemoryAccess const& m) { return m.instruction.has_value(); });
+  }
+
+  /// An access that is not decided: what it is, and its lines.
+  [[nodiscard]] KernelAccess named(MemoryAccess const& m) const {
+    KernelAccess out;
+    out.op = m.op;
+    out.instruction = m.instruction;
+    out.ptx_line = m.line;
+    out.pc = m.pc;
+    out.sass = program_.language == "SASS";
+    out.calls = m.calls;
+    if (m.location < 0) return out;
+    SourceLine const here = source_line(m.location);
+    out.file = here.file, out.line = here.line;
+    for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
+      out.inlined_at.push_back(source_line(i));
+    return out;
+  }
+
+  /// An access that waits, being over its share of the steps, is not kept for fixes.
+  std::optional<KernelAccess> decide(std::size_t index, std::string const& refused) {
+    MemoryAccess const& m = program_.accesses[index];
+    ExecutedAccess const done = execution_.accesses.empty() ? ExecutedAccess{} : execution_.accesses[index];
+    KernelAccess out = named(m);
+    if (m.instruction && !m.atomic && !has(*options_.arch, *m.instruction)) {
+      out.reason = std::string(options_.arch->name) + " has no " + to_string(*m.instruction);
+      out.instruction.reset();
+      return out;
+    }
+    if (m.instruction)
+      out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
+    out.allowed = allowed(out);
+    out.atomic = m.atomic.has_value();
+    std::uint32_t symbol = ~0U;
+    if (refused.empty() && done.reached) {
+      Origins::Root const root = origins_.root_of(done.address, symbol);
+      if (m.generic && root != Origins::Root::shared) {
+        if (root == Origins::Root::other || origins_.rooted_in_parameter(done.address) ||
+            !program_.makes_generic)
+          return std::nullopt;  // not shared memory
+        out.address = text_of_term(program_, execution_, done.address);
+        generic_from_memory(root, done, m, out);
+        return out;
+      }
+      out.address = text_of_term(program_, execution_, done.address);
+    } else if (m.generic) {
+      return std::nullopt;  // of no known root, in code that is not executed
+    }
+    if (!refused.empty() || names_only_) {
+      out.reason = refused;
+      return out;
+    }
+    if (!done.reached) {
+      out.executed = false;
+      out.reason = "no path leads to it";
+      out.verdict = KernelVerdict::proved;
+      out.wavefronts = 0;
+      if (options_.lanes) out.lanes.emplace();
+      return out;
+    }
+    if (!m.instruction || (m.atomic && !same_law(*options_.arch, sm_90))) {
+      out.reason = m.instruction ? "the cost of atomics was measured for sm_90 alone" : m.reason;
+      return out;
+    }
+    decide_cost(done, m, out, symbol);
+    release_values();
+    if (options_.fixes && symbol != ~0U && out.executed && !(over_ && waits()))
+      arrays_.add(index, symbol, out);
+    return out;
+  }
+
+  /// True if an access that comes to its limit is decided again.
+  [[nodiscard]] bool waits() const { return round_ < last_round; }
+
+  /// Lets the warps forget values if they have too many: the next access computes those that it needs.
+  void release_values() {
+    std::size_t kept = 0;
+    for (auto const& w : bases_) kept += w->kept();
+    if (every_) kept += every_->kept();
+    for (auto const& [n, w] : scratches_) kept += w->kept();
+    if (kept < most_values) return;
+    for (auto const& w : bases_) w->release();
+    if (every_) every_->release();
+    for (auto const& [n, w] : scratches_) w->release();
+  }
+
+  [[nodiscard]] unsigned allowed(KernelAccess const& access) const {
+    for (LineAllowance const& a : options_.allow)
+      if (is_at(access, a.line, options_.file)) return a.at_most;
+    return options_.at_most.value_or(access.ideal + options_.excess);
+  }
+
+  // ------------------------------------------------------------------------------------- cost
+
+  /// A generic address of no symbol and no parameter: it depends on data if nothing but loads gives it.
+  void generic_from_memory(Origins::Root root, ExecutedAccess const& access, MemoryAccess const& m,
+                           KernelAccess& out) {
+    if (root == Origins::Root::mixed) {
+      out.reason = "a generic address that is shared memory in one case and other memory in another";
+      return;
+    }
+    out.reason = "a generic address that comes from memory: it may be shared memory";
+    Origin const from = origins_.origin(access.address);
+    if (from.leaf == 0 || !from.data || !m.instruction || m.atomic) return;
+    out.verdict = KernelVerdict::data;
+    out.wavefronts = most_of(m, ~0U);
+    out.reason = "the address depends on " + origins_.text_of(from.leaf) + ": it may be shared memory";
+    out.bounds_reason = no_known_array;
+  }
+
+  /// Most wavefronts that these lanes can take at any addresses.
+  unsigned most_of(MemoryAccess const& m, std::uint32_t active) const {
+    swizproof::Instruction const& instruction = *m.instruction;
+    HardwareAccess all{};
+    for (unsigned l = 0; l < 32; ++l) {
+      all.address[l] = l * 4096;
+      all.active[l] = takes_part(instruction, active, l);
+    }
+    return active == 0 ? 0 : wavefronts_of(m, all);
+  }
+  unsigned wavefronts_of(MemoryAccess const& m, HardwareAccess const& lanes) const {
+    return m.atomic ? atomic_wavefronts(lanes, m.instruction->bytes, *m.atomic)
+                    : cost(*options_.arch, *m.instruction, lanes).wavefronts;
+  }
+  /// ldmatrix and stmatrix: all lanes must be active, those below 8 N give the addresses.
+  static bool takes_part(swizproof::Instruction const& instruction, std::uint32_t active, unsigned lane) {
+    return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
+  }
+
+  /// False for atomics that may take less than their law says: of those of PTX ptxas may bring lanes together, and .OR and .DEC
+  /// were not measured (H14).
+  [[nodiscard]] bool is_exact(MemoryAccess const& m) const {
+    auto const is = [&](std::string_view part) { return m.op.find(part) != m.op.npos; };
+    return !m.atomic || (program_.language == "SASS" && !is(".OR") && !is(".DEC"));
+  }
+
+  unsigned cost_of(MemoryAccess const& m, std::uint32_t active, std::array<std::uint64_t, 32> const& address,
+                   HardwareAccess& lanes) const {
+    for (unsigned l = 0; l < 32; ++l) {
+      lanes.address[l] = static_cast<std::uint32_t>(address[l]);
+      lanes.active[l] = takes_part(*m.instruction, active, l);
+    }
+    return active == 0 ? 0 : wavefronts_of(m, lanes);
+  }
+
+  /// Result of all cases so far.
+  struct Cases {
+    Found found{};
+    std::size_t tried = 0;
+    bool aligned = true, misaligned = false;  ///< all surely aligned; some surely not
+    std::optional<bool> in_bounds{true};
+  };
+
+  void merge(Found& into, Found&& one) {
+    into.unknown |= one.unknown;
+    into.data |= one.data;
+    if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty())
+      into.reason = one.reason;
+    into.guard = stronger(into.guard, one.guard);
+    into.active |= one.active;
+    if (one.wavefronts > into.wavefronts ||
+        (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
+      into.wavefronts = one.wavefronts;
+      into.reached = one.reached;
+      into.worst = std::move(one.worst);
+      into.assumptions = std::move(one.assumptions);
+      into.worst_lanes = one.worst_lanes;
+    }
+  }
+
+  /// An address that depends on what is not known.
+  void depends(Found& one, Origin const& on) const {
+    (on.data ? one.data : one.unknown) = true;
+    one.reason = "the address depends on " + origins_.text_of(on.leaf);
+  }
+
+  /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
+  void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+             std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
+             unsigned depth = 0) {
+    // Nothing is left that it could say of all warps.
+    if (number_ == Warp::every && cases.found.unknown && !cases.aligned && !cases.in_bounds) return;
+    over_ = over_ || spent() > limit_;
+    if (++cases.tried > most_cases || over_)
+      return give_up(warp, access, m, cases,
+                     over_ ? fmt::format("the limit of {} steps for one kernel", options_.steps)
+                           : fmt::format("more than {} cases", most_cases));
+    Found one;
+    swizproof::Instruction const instruction = *m.instruction;
+    LaneTruths const guard = warp.truth(access.guard);
+    std::uint32_t const active = warp.present() & ~guard.no;
+    one.active = active;
+    if (active == 0) return merge(cases.found, std::move(one));
+    auto const done = [&] {
+      add_residue(assumptions, one.wavefronts);
+      merge(cases.found, std::move(one));
+    };
+    Lanes const v = warp.value(access.address, 32);
+    if (v.state == Lanes::State::varying) {
+      std::optional<unsigned> const few = bound_of_varying(warp, m, access.address, active);
+      one.wavefronts = few.value_or(most_of(m, active));
+      depends(one, origins_.origin_of_varying(warp, access.address, v.why));
+      open_ = one.reason;
+      cases.aligned = cases.aligned && few, cases.in_bounds = std::nullopt;
+      return done();
+    }
+    if (v.split() && instruction.bytes < 4)
+      for (auto const& [atom, factor] : v.terms)
+        if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
+          return split(warp, access, m, assumptions, cases, symbol, depth,
+                       {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
+                        "an address within a word"});
+    if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
+    // Behind a loop its last iteration may tell that no lane comes here.
+    if (Id const counter = guard.atom != 0 && depth < 6 ? counter_within(guard.atom, access.loop) : 0;
+        counter != 0 && cases.tried + iterations(counter)->size() <= most_cases)
+      return split(warp, access, m, assumptions, cases, symbol, depth,
+                   {Request::Kind::value, counter, 0, ""});
+    cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
+    if (options_.lanes) keep_lanes(access, m, assumptions, guard, v, warp, active);
+    add_layout(m, v, warp, active, symbol);
+    check_faults(access, warp, m, v, guard, assumptions, cases, symbol);
+    done();
+  }
+
+  std::optional<unsigned> bound_of_varying(Warp& warp, MemoryAccess const& m, Id address,
+                                           std::uint32_t active) {
+    std::optional<unsigned> const few = of_few_values(warp, m, address, active);
+    return few ? few : of_banks(warp, m, address, active);
+  }
+
+  /// Wavefronts at most of loads and stores of up to 4 bytes, all aligned, where a part of the address may be any of a few values
+  /// in each lane: a bank has at most its lanes' words, and at most the words that any lane may access.
+  std::optional<unsigned> of_few_values(Warp& warp, MemoryAccess const& m, Id address, std::uint32_t active) {
+    constexpr std::size_t most = 64;
+    std::uint64_t const bytes = m.instruction->bytes;
+    Operation const operation = m.instruction->operation;
+    bool const plain = operation == Operation::ld_shared || operation == Operation::st_shared;
+    if (!plain || m.atomic || bytes > 4 || !same_law(*options_.arch, sm_90)) return std::nullopt;
+    std::array<std::uint64_t, 32> known{};
+    std::set<std::uint64_t> parts{0};
+    std::vector<std::pair<Id, std::uint64_t>> work{{address, 1}};  // times a factor
+    while (!work.empty()) {
+      auto const [id, factor] = work.back();
+      work.pop_back();
+      Node const n = execution_.terms.nodes()[id];
+      bool const by_constant = n.op == Op::bv_shl && execution_.terms.nodes()[n.b].op == Op::constant;
+      Lanes const v = warp.value(id, 32);
+      if (v.split()) {
+        for (unsigned l = 0; l < 32; ++l) known[l] += factor * v.lane[l];
+        for (auto const& [atom, f] : v.terms)  // words and banks rotate together
+          if (static_cast<unsigned>(std::countr_zero(factor * f | 4)) + warp.trailing_zeros(atom) < 2)
+            return std::nullopt;
+      } else if (n.op == Op::bv_add) {
+        work.insert(work.end(), {{n.a, factor}, {n.b, factor}});
+      } else if (by_constant && execution_.terms.nodes()[n.b].value < 32) {
+        work.emplace_back(n.a, factor << execution_.terms.nodes()[n.b].value);
+      } else {
+        auto const domain = warp.domain(id, most);
+        if (!domain || parts.size() * domain->size() > most) return std::nullopt;
+        std::set<std::uint64_t> sums;
+        for (std::uint64_t const p : parts)
+          for (std::uint64_t const x : *domain) sums.insert(p + factor * x);
+        parts = std::move(sums);
+      }
+    }
+    std::array<std::set<std::uint64_t>, bank_count> words;
+    std::array<std::uint32_t, bank_count> lanes{};
+    for (unsigned l = 0; l < 32; ++l)
+      for (std::uint64_t const p : parts) {
+        std::uint64_t const at = known[l] + p & 0xffffffff, word = at / bank_bytes;
+        if ((active >> l & 1) == 0) continue;
+        if (at % bytes != 0) return std::nullopt;
+        words[word % bank_count].insert(word), lanes[word % bank_count] |= 1U << l;
+      }
+    std::size_t fullest = 0;
+    for (unsigned b = 0; b < bank_count; ++b)
+      fullest = std::max(fullest, std::min<std::size_t>(words[b].size(), std::popcount(lanes[b])));
+    return static_cast<unsigned>(fullest);
+  }
+
+  /// The parameter whose low bits are those of a term, if all values of these bits occur: `n`, `n & 1023`, `n + 4`.
+  std::optional<Id> free_parameter(Id id, std::uint64_t low) const {
+    Node const& n = execution_.terms.nodes()[id];
+    auto const constant = [&](Id at) { return execution_.terms.nodes()[at].op == Op::constant; };
+    if (n.op == Op::truncate || n.op == Op::zero_extend) return free_parameter(n.a, low);
+    if (n.op == Op::bv_and || n.op == Op::bv_add || n.op == Op::bv_xor) {
+      if (constant(n.a) == constant(n.b)) return std::nullopt;
+      Id const rest = constant(n.a) ? n.b : n.a;
+      std::uint64_t const number = execution_.terms.nodes()[constant(n.a) ? n.a : n.b].value;
+      if (n.op == Op::bv_and && (number & low) != low) return std::nullopt;
+      return free_parameter(rest, low);
+    }
+    if (n.op != Op::variable || (n.width < 64 && low >> n.width != 0)) return std::nullopt;
+    Leaf const& l = execution_.leaves[n.value];
+    if (l.kind != Leaf::Kind::param) return std::nullopt;
+    return launch_.params.count(program_.symbols[l.extra].name) == 0 ? std::optional(id) : std::nullopt;
+  }
+  /// The parameter that a term is, if its value is not given.
+  std::optional<Id> parameter_at(Id id) const {
+    Node const& n = execution_.terms.nodes()[id];
+    if (n.op == Op::truncate || n.op == Op::zero_extend) return parameter_at(n.a);
+    return n.op == Op::variable ? free_parameter(id, 0) : std::nullopt;
+  }
+
+  void add_residue(std::vector<Assumption> const& assumptions, unsigned wavefronts) {
+    residues_.add(assumptions, wavefronts, [&](Id atom) { return parameter_at(atom); });
+  }
+
+  /// Lanes that may have the value of an iteration of a loop at a place, and those that surely do.
+  struct InIteration {
+    std::uint32_t may = ~0U, surely = 0;
+  };
+  /// Within the loop those that execute the iteration; behind it those that leave it there, which is known of the last one alone.
+  InIteration in_iteration(std::int32_t place, Id counter, Iterations const& all, std::uint64_t k) const {
+    if (k >= all.size()) return {0, 0};
+    if (counts_around(counter, place)) return {~0U, all[k]};
+    return k + 1 == all.size() ? InIteration{~0U, all[k]} : InIteration{~all[k + 1], 0};
+  }
+
+  /// Lanes that have these values at a place in one execution: low bits of parameters, each of another one, and iterations.
+  std::uint32_t surely(std::int32_t place, std::vector<Assumption> const& assumptions) {
+    std::set<Id> used;
+    std::uint32_t lanes = ~0U;
+    for (Assumption const& a : assumptions) {
+      if (a.truth) return 0;
+      std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
+      if (Iterations const* const all = a.bits >= 64 ? iterations(a.atom) : nullptr)
+        lanes &= in_iteration(place, a.atom, *all, a.value).surely;
+      else if (auto const parameter = free_parameter(a.atom, low);
+               !parameter || !used.insert(*parameter).second)
+        return 0;
+    }
+    return lanes;
+  }
+
+  /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
+  void cost_lanes(ExecutedAccess const& access, MemoryAccess const& m,
+                  std::vector<Assumption> const& assumptions, Cases& cases, LaneTruths const& guard,
+                  Lanes const& v, Warp& warp, Found& one) {
+    swizproof::Instruction const instruction = *m.instruction;
+    std::uint32_t const active = one.active;
+    bool const certain = (guard.rest() & warp.present()) == 0;
+    std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
+    std::uint64_t shift = 0;
+    bool same_residue = true;
+    bool first = true;
+    for (unsigned l = 0; l < 32; ++l) {
+      if (!takes_part(instruction, active, l)) continue;
+      if (first) shift = v.lane[l] & unit, first = false;
+      same_residue = same_residue && (v.lane[l] & unit) == shift;
+    }
+    std::array<std::uint64_t, 32> address = v.lane;
+    if (same_residue)
+      for (std::uint64_t& a : address) a -= shift;
+    KernelWorst worst;
+    one.wavefronts = cost_of(m, active, address, worst.lanes);
+    worst.warp = number_;
+    for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
+    // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
+    std::uint32_t const surely_on = active & surely(access.loop, assumptions);
+    bool const least = surely_on != 0 && one.wavefronts == most_of(m, 1);
+    // Matrix instructions whose warp is not whole are undefined.
+    bool const whole = instruction.matrices == 0 || active == ~0U;
+    bool const sure = surely_on == active && !access.apart;
+    one.reached = access.exact && certain && (sure || least) && same_residue && whole && is_exact(m);
+    if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
+    one.worst = std::move(worst);
+    one.assumptions = assumptions;
+    one.worst_lanes = active;
+    if (!certain && guard.stuck)
+      one.guard = origins_.origin(warp.request(guard.why).atom);
+    else if (!certain)
+      one.guard = guard.atom != 0 ? origins_.origin(guard.atom)
+                                  : origins_.origin_of_varying(warp, access.guard, guard.why);
+    if (one.wavefronts <= allowed_ || one.reached) return;
+    for (Assumption const& a : assumptions)
+      if (Origin const tried = origins_.origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
+  }
+
+  /// Lanes that execute every iteration of the loops around an access that any lane executes: all, if they leave them together.
+  std::uint32_t surely_within(std::int32_t loop, std::vector<Assumption> const& assumptions) {
+    std::uint32_t lanes = ~0U;
+    for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
+      if (ends_within(loop)) return 0;
+      if (bases_[number_]->exits_together(loop)) continue;
+      Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
+      auto const known = std::find_if(assumptions.begin(), assumptions.end(),
+                                      [&](Assumption const& a) { return a.atom == counter && a.bits >= 64; });
+      Iterations const* const all = iterations(counter);
+      if (all == nullptr) return 0;
+      for (std::uint64_t k = 0; k < all->size(); ++k)
+        if (known == assumptions.end() || known->value == k) lanes &= (*all)[k];
+    }
+    return lanes;
+  }
+
+  /// True if no other term of a sum depends on what an atom depends on.
+  [[nodiscard]] bool is_alone(Id atom, Lanes const& v) const {
+    std::vector<Id> const mine = origins_.leaves_of({atom});
+    return std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
+      if (term.first == atom) return true;
+      std::vector<Id> const other = origins_.leaves_of({term.first});
+      return std::none_of(mine.begin(), mine.end(),
+                          [&](Id id) { return std::find(other.begin(), other.end(), id) != other.end(); });
+    });
+  }
+
+  /// True for the start of an array, also where it is rounded up: `memory + 1023 & 0xfffffc00`.
+  [[nodiscard]] bool starts_array(Id id) const {
+    Node const& n = execution_.terms.nodes()[id];
+    auto const constant = [&](Id at) { return execution_.terms.nodes()[at].op == Op::constant; };
+    if (n.op == Op::bv_and && constant(n.a) != constant(n.b)) {
+      std::uint64_t const mask = execution_.terms.nodes()[constant(n.a) ? n.a : n.b].value & 0xffffffff;
+      return std::has_single_bit((~mask & 0xffffffff) + 1) && starts_array(constant(n.a) ? n.b : n.a);
+    }
+    if (n.op == Op::bv_add && constant(n.a) != constant(n.b)) return starts_array(constant(n.a) ? n.b : n.a);
+    Leaf const* const l = origins_.leaf_at(id);
+    return l != nullptr && l->kind == Leaf::Kind::symbol;
+  }
+
+  /// Keeps the lanes of a case. All lanes execute a matrix instruction; the first ones give its addresses.
+  void keep_lanes(ExecutedAccess const& access, MemoryAccess const& m,
+                  std::vector<Assumption> const& assumptions, LaneTruths const& guard, Lanes const& v,
+                  Warp& warp, std::uint32_t active) {
+    KernelLanes out;
+    for (unsigned l = 0; l < 32; ++l)
+      if (takes_part(*m.instruction, active, l)) out.may |= 1U << l;
+    std::uint32_t const within = access.exact && !access.apart ? surely_within(access.loop, assumptions) : 0;
+    out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
+    out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
+    out.sure = !access.apart && (active & ~surely(access.loop, assumptions)) == 0;
+    for (auto const& [atom, factor] : v.terms) {
+      unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
+      bool const any = ((factor == 1 && starts_array(atom)) || free_parameter(atom, 0xffffffff) == atom) &&
+                       is_alone(atom, v);
+      out.free = zeros < out.zeros ? any : out.free || (zeros == out.zeros && any);
+      out.zeros = std::min(out.zeros, zeros);
+    }
+    std::uint64_t const shared =
+        v.lane[static_cast<unsigned>(std::countr_zero(out.may))] & ~low_bits(out.zeros);
+    for (unsigned l = 0; l < 32; ++l)
+      if ((out.may >> l & 1) != 0) out.lane[l] = static_cast<std::uint32_t>(v.lane[l] - shared);
+    if (lanes_in_all_ >= most_lanes)
+      open_ = fmt::format("the limit of {} lane patterns for one kernel", most_lanes);
+    else
+      lanes_in_all_ += kept_.insert(out).second ? 1 : 0;
+  }
+
+  /// True for a term of parts of the thread's number that its warp has, and of nothing else.
+  [[nodiscard]] bool is_of_warp(Id atom) const {
+    if (number_ != Warp::every) return false;
+    std::vector<Id> const leaves = origins_.leaves_of({atom});
+    return std::all_of(leaves.begin(), leaves.end(), [&](Id id) {
+      Leaf const& l = *origins_.leaf_at(id);
+      if (l.kind == Leaf::Kind::undefined) return !l.args.empty();  // a part of them
+      auto const s = static_cast<ptx::Special>(l.extra);
+      return l.kind == Leaf::Kind::special && s >= ptx::Special::warp_x && s <= ptx::Special::warp_z;
+    });
+  }
+
+  /// Adds a case to the layout of the access, in bytes from where its array begins.
+  void add_layout(MemoryAccess const& m, Lanes const& v, Warp& warp, std::uint32_t active,
+                  std::uint32_t symbol) {
+    std::uint32_t lanes = 0;
+    for (unsigned l = 0; l < 32; ++l)
+      if (takes_part(*m.instruction, active, l)) lanes |= 1U << l;
+    unsigned zeros = 32;
+    bool started = false;
+    std::vector<std::uint64_t> moved{0};  // by the warp's number
+    for (auto const& [atom, factor] : v.terms) {
+      if (auto const numbers = is_of_warp(atom) ? warp.domain(atom, 32) : std::nullopt) {
+        std::vector<std::uint64_t> sums;
+        for (std::uint64_t const m : moved)
+          for (std::uint64_t const n : *numbers) sums.push_back(m + factor * n);
+        moved = std::move(sums);
+        continue;
+      }
+      std::uint32_t root = ~0U;
+      bool const start =
+          !started && factor == 1 && origins_.root_of(atom, root) == Origins::Root::shared && root == symbol;
+      started = started || start;
+      if (!start)
+        zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+    }
+    for (std::uint64_t const by : moved) {
+      std::array<std::uint64_t, 32> bytes = v.lane;
+      for (std::uint64_t& b : bytes) b += by;
+      layout_.add(bytes, lanes, zeros);
+    }
+  }
+
+  /// The load that an address depends on in executions with some numbers of the block, of blocks, and parameters: in first iterations of
+  /// the loops around it, and behind the last ones of others. Lanes must surely execute it there, or if a load says so, and no bound
+  /// may show that all addresses take as few wavefronts as they must.
+  Origin data_in_a_launch(ExecutedAccess const& access, MemoryAccess const& m) {
+    unsigned const asked = number_;
+    if (number_ == Warp::every) number_ = 0;
+    auto const [memo, fresh] =
+        data_in_a_launch_.try_emplace({access.address, access.guard, access.loop, m.instruction->bytes});
+    constexpr std::array<SomeLaunch, 4> launches{
+        {{1, 1, 0}, {64, 64, 63}, {1U << 20, 1U << 20, 0}, {1000, 1, 0}}};
+    for (SomeLaunch const& some : launches) {
+      // Beyond the limit of steps for as many again.
+      if (!fresh || memo->second.data || spent() / 2 > options_.steps) break;
+      Warp& scratch = this->scratch();
+      scratch.assume(numbers_of(some, access));
+      LaneTruths const guard = scratch.truth(access.guard);
+      std::uint32_t const active = scratch.present() & ~guard.no;
+      if (active == 0) continue;
+      Origin const decides = guard.stuck || guard.atom != 0
+                                 ? origins_.origin(guard.stuck ? scratch.request(guard.why).atom : guard.atom)
+                                 : origins_.origin_of_varying(scratch, access.guard, guard.why);
+      if ((scratch.present() & guard.yes) == 0 && !decides.data) continue;
+      Lanes const v = scratch.value(access.address, 32);
+      Origin from;
+      if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, access.address, v.why);
+      if (v.state == Lanes::State::stuck) from = origins_.origin(scratch.request(v.why).atom);
+      if (from.data && bound_of_varying(scratch, m, access.address, active).value_or(~0U) >
+                           ideal_wavefronts(*options_.arch, *m.instruction))
+        memo->second = from;
+    }
+    number_ = asked;
+    return memo->second;
+  }
+
+  /// A launch for data_in_a_launch(): each parameter, the number of blocks in each dimension, and the block's.
+  struct SomeLaunch {
+    std::uint64_t parameter, blocks, block;
+  };
+  std::vector<Assumption> numbers_of(SomeLaunch const& some, ExecutedAccess const& access) {
+    std::vector<Assumption> launch;
+    for (Id const counter : execution_.counters) {
+      if (counter == 0) continue;
+      if (counts_around(counter, access.loop))
+        launch.push_back({counter, false, 64, 0});
+      else if (Iterations const* const all = iterations(counter))
+        launch.push_back({counter, false, 64, all->size() - 1});
+    }
+    for (Id const id : origins_.leaves_of({access.address, access.guard})) {
+      Leaf const& l = *origins_.leaf_at(id);
+      auto const s = static_cast<ptx::Special>(l.extra);
+      bool const special = l.kind == Leaf::Kind::special;
+      bool const its = special && s >= ptx::Special::ctaid_x && s <= ptx::Special::ctaid_z,
+                 blocks = special && s >= ptx::Special::nctaid_x && s <= ptx::Special::nctaid_z;
+      if (its || blocks || free_parameter(id, 0) == id)
+        launch.push_back({id, false, 64, its ? some.block : blocks ? some.blocks : some.parameter});
+    }
+    return launch;
+  }
+
+  /// The access is not decided in this case: for this reason, or because of what the atom comes from.
+  void give_up(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, Cases& cases,
+               std::string reason, Id atom = 0) {
+    Found one;
+    Origin from = origins_.origin(atom);
+    if (from.leaf == 0 && !(over_ && waits())) from = data_in_a_launch(access, m);
+    if (from.leaf != 0)
+      depends(one, from);
+    else
+      one.unknown = true, one.reason = std::move(reason);
+    open_ = one.reason;
+    one.wavefronts = most_of(m, warp.present());
+    one.active = warp.present();
+    add_residue({}, one.wavefronts);
+    cases.aligned = false, cases.in_bounds = std::nullopt;
+    merge(cases.found, std::move(one));
+  }
+
+  std::string assumption_text(Assumption const& a) {
+    std::string const what = text_of_term(program_, execution_, a.atom);
+    return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
+  }
+
+  /// Goes through a term to its variables, of which `found` gives the answer, or 0 and puts what to go through too into its second
+  /// argument; 0 if none has an answer, or behind `most` terms.
+  template <typename Found>
+  Id first_of_variables(Id id, std::size_t most, Found found) {
+    std::vector<Id> work{id};
+    std::set<Id> seen;
+    while (!work.empty() && seen.size() < most) {
+      Id const at = work.back();
+      work.pop_back();
+      if (!seen.insert(at).second) continue;
+      Node const n = execution_.terms.nodes()[at];
+      if (n.op == Op::constant || n.op == Op::truth) continue;
+      if (n.op != Op::variable) {
+        for (Id const next : {n.a, n.b, n.c})
+          if (next < at) work.push_back(next);
+      } else if (Id const answer = found(at, work); answer != 0) {
+        return answer;
+      }
+    }
+    return 0;
+  }
+
+  /// The counter of a loop with a register at its header that the iteration settles and that a term, a value behind the loop or a part
+  /// of one comes from; 0: there is none.
+  Id counter_that_settles(Warp& warp, Id id) {
+    return first_of_variables(id, 300, [&](Id at, std::vector<Id>& work) -> Id {
+      Leaf const& l = execution_.leaves[execution_.terms.nodes()[at].value];
+      if (l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::undefined)
+        work.insert(work.end(), l.args.begin(), l.args.end());
+      if (l.kind != Leaf::Kind::phi) return 0;
+      ptx::Phi const& phi =
+          execution_.phis[static_cast<std::size_t>(execution_.phi_of[execution_.terms.nodes()[at].value])];
+      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
+      bool const settles = counter != 0 && phi.kind != ptx::Phi::Kind::affine && warp.iterated(at, 0) &&
+                           iterations(counter) != nullptr;
+      return settles ? counter : 0;
+    });
+  }
+
+  void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+             std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
+             Request request) {
+    if (request.kind == Request::Kind::none || depth >= 6)
+      return give_up(warp, access, m, cases,
+                     request.reason.empty() ? "a value is not followed" : request.reason, request.atom);
+    // The iteration settles a register at a loop's header that depends on it alone, and the others there.
+    if (request.kind != Request::Kind::truth)
+      if (Id const counter = counter_that_settles(warp, request.atom); counter != 0)
+        request.kind = Request::Kind::value, request.atom = counter;
+    // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
+    if (request.kind == Request::Kind::residue && request.bits > 8 && iterations(request.atom) != nullptr)
+      request.kind = Request::Kind::value;
+    // And behind a loop only its last ones count, and settle all conditions on its counter.
+    if (request.kind == Request::Kind::truth)
+      if (Id const counter = counter_within(request.atom, access.loop); counter != 0)
+        request.kind = Request::Kind::value, request.atom = counter;
+    std::vector<Assumption> values;
+    if (request.kind == Request::Kind::truth) {
+      Id atom = request.atom;
+      while (execution_.terms.nodes()[atom].op == Op::negation) atom = execution_.terms.nodes()[atom].a;
+      for (std::uint64_t const v : {0U, 1U}) values.push_back({atom, true, 64, v});
+    } else if (request.kind == Request::Kind::residue) {
+      std::uint64_t const zeros = warp.facts(request.atom).zeros;
+      std::uint64_t const most = warp.facts(request.atom).most;
+      if (request.bits > 16) return bound_by_bank(warp, access, m, assumptions, cases, request);
+      for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= most; ++v)
+        if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
+    } else {
+      auto const domain = warp.domain(request.atom, 512);
+      Iterations const* const all = domain ? nullptr : iterations(request.atom);
+      if (!domain && all == nullptr) {
+        request.reason += ": " + text_of_term(program_, execution_, request.atom);
+        return bound_by_bank(warp, access, m, assumptions, cases, request);
+      }
+      for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
+        if (domain || in_iteration(access.loop, request.atom, *all, i).may != 0)
+          values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
+    }
+    if (cases.tried + values.size() > most_cases) {
+      request.reason += fmt::format("; more than {} cases", most_cases);
+      return bound_by_bank(warp, access, m, assumptions, cases, request);
+    }
+    for (Assumption const& v : values) {
+      std::vector<Assumption> next = assumptions;
+      // The same atom to more bits replaces what was assumed of it.
+      std::erase_if(next, [&](Assumption const& a) { return a.atom == v.atom; });
+      if (next.size() + 1 != assumptions.size() + 1 && conflicts(assumptions, v)) continue;
+      next.push_back(v);
+      Warp& scratch = this->scratch();
+      scratch.assume(next);
+      solve(scratch, access, m, next, cases, symbol, depth + 1);
+    }
+  }
+  /// A counter in a term, of a loop that an access at this place lies behind, if its iterations are known; else 0.
+  Id counter_within(Id id, std::int32_t place) {
+    auto const [memo, fresh] = counters_within_.try_emplace({number_, id, place});
+    if (fresh)
+      memo->second = first_of_variables(id, 1000, [&](Id at, std::vector<Id>&) -> Id {
+        return !counts_around(at, place) && iterations(at) != nullptr ? at : 0;
+      });
+    return memo->second;
+  }
+  /// True if a loop around a place has this counter.
+  [[nodiscard]] bool counts_around(Id counter, std::int32_t place) const {
+    for (; place >= 0; place = flow_.loops[static_cast<std::size_t>(place)].parent)
+      if (execution_.counters[static_cast<std::size_t>(place)] == counter) return true;
+    return false;
+  }
+
+  /// Wavefronts at most of aligned lanes whose addresses are known modulo a line of all banks: in one bank each lane has a word of its own
+  /// at most.
+  std::optional<unsigned> of_banks(Warp& warp, MemoryAccess const& m, Id at, std::uint32_t active) {
+    if (m.atomic) return std::nullopt;
+    unsigned const line = options_.arch->banks.row();
+    Lanes const v = warp.value(at, static_cast<unsigned>(std::countr_zero(line)));
+    std::uint64_t const unit = std::max<std::uint64_t>(m.instruction->bytes, options_.arch->banks.bytes);
+    bool const steps = std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
+      return static_cast<unsigned>(std::countr_zero(term.second)) + warp.trailing_zeros(term.first) >=
+             static_cast<unsigned>(std::countr_zero(unit));
+    });
+    if (!v.split() || !steps) return std::nullopt;
+    std::array<std::uint64_t, 32> address{};
+    for (unsigned l = 0; l < 32; ++l) {
+      address[l] = v.lane[l] % line + std::uint64_t{line} * l;
+      if (address[l] % m.instruction->bytes != 0) return std::nullopt;
+    }
+    HardwareAccess lanes{};
+    return cost_of(m, active, address, lanes);
+  }
+
+  /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
+  /// tried. `unknown` is what is not known of the address.
+  void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
+                     std::vector<Assumption> const& assumptions, Cases& cases, Request const& unknown,
+                     unsigned depth = 0) {
+    std::uint32_t const active = warp.present() & ~warp.truth(access.guard).no;
+    if (auto const most = of_banks(warp, m, access.address, active)) {
+      open_ = unknown.reason;
+      Found one;
+      one.active = active;
+      one.wavefronts = *most;
+      if (one.wavefronts > allowed_) {
+        one.unknown = true, one.reason = unknown.reason;
+        if (Origin const from = origins_.origin(unknown.atom); from.leaf != 0)
+          one.unknown = false, depends(one, from);
+      }
+      cases.in_bounds = std::nullopt;
+      add_residue(assumptions, one.wavefronts);
+      return merge(cases.found, std::move(one));
+    }
+    Lanes const v =
+        m.atomic
+            ? Lanes{}
+            : warp.value(access.address, static_cast<unsigned>(std::countr_zero(options_.arch->banks.row())));
+    Request const request = v.state == Lanes::State::stuck ? warp.request(v.why) : Request{};
+    if (request.kind != Request::Kind::residue || request.bits > 7 || depth >= 2 ||
+        ++cases.tried > most_cases || spent() > limit_) {
+      over_ = over_ || spent() > limit_;
+      return give_up(warp, access, m, cases, unknown.reason, unknown.atom);
+    }
+    std::uint64_t const zeros = warp.facts(request.atom).zeros;
+    for (std::uint64_t r = 0; r < std::uint64_t{1} << request.bits; ++r) {
+      if ((r & zeros) != 0) continue;
+      Assumption const low{request.atom, false, request.bits, r};
+      if (conflicts(assumptions, low)) continue;
+      std::vector<Assumption> next = assumptions;
+      next.push_back(low);
+      Warp& scratch = this->scratch();
+      scratch.assume(next);
+      bound_by_bank(scratch, access, m, next, cases, unknown, depth + 1);
+    }
+  }
+  static bool conflicts(std::vector<Assumption> const& assumptions, Assumption const& v) {
+    for (Assumption const& a : assumptions)
+      if (a.atom == v.atom && a.bits < 64 && ((a.value ^ v.value) & ((std::uint64_t{1} << a.bits) - 1)) != 0)
+        return true;
+    return false;
+  }
+
+  /// The warp that is being decided, with no assumptions.
+  Warp& base() {
+    if (number_ != Warp::every) return *bases_[number_];
+    if (!every_) every_ = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
+    return *every_;
+  }
+  Warp& scratch() {
+    auto& s = scratches_[number_];
+    if (!s) s = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_, &base());
+    return *s;
+  }
+
+  /// True if a thread may end within a loop.
+  [[nodiscard]] bool ends_within(std::int32_t loop) const {
+    return std::any_of(flow_.order.begin(), flow_.order.end(), [&](std::uint32_t b) {
+      Block const& block = program_.blocks[b];
+      return flow_.within(b, loop) && (block.taken < 0 || (block.condition >= 0 && block.next < 0));
+    });
+  }
+
+  /// The iterations of the loop with this counter in this warp, if all lanes have surely left after at most 256.
+  Iterations const* iterations(Id counter) {
+    auto const at = std::find(execution_.counters.begin(), execution_.counters.end(), counter);
+    if (at == execution_.counters.end()) return nullptr;
+    auto const loop = static_cast<std::size_t>(at - execution_.counters.begin());
+    auto const [memo, fresh] = iterations_.try_emplace({number_, loop});
+    bool const hopeless = number_ != 0 && iterations_.count({0, loop}) != 0 && iterations_[{0, loop}].empty();
+    if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
+    Warp counting(program_, flow_, execution_, launch_, number_, &base());
+    Iterations all;
+    std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
+    for (std::uint64_t k = 0; k < 256 && left != ~0U && spent() + counting.steps() <= options_.steps; ++k) {
+      all.push_back(stay);
+      counting.assume({{counter, false, 64, k}});
+      for (Id const e : execution_.exits[loop]) {
+        LaneTruths const exit = counting.truth(e);
+        left |= exit.yes, stay &= exit.no;
+      }
+    }
+    extra_steps_ += counting.steps();
+    if (left == ~0U) memo->second = std::move(all);
+    return memo->second.empty() ? nullptr : &memo->second;
+  }
+
+  /// The number of iterations of every loop around `loop`, where it is known.
+  Replay::Trips trips_around(std::int32_t loop, unsigned warp) {
+    Replay::Trips known;
+    number_ = warp;
+    for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
+      if (Iterations const* const all = iterations(execution_.counters[static_cast<std::size_t>(loop)]))
+        known[loop] = all->size();
+    return known;
+  }
+
+  /// An address as a sum: counters of loops whose iterations are known, and the rest.
+  struct Sum {
+    struct Counter {
+      Id atom;
+      std::uint64_t factor;
+      Iterations const* all;
+    };
+    std::vector<Counter> counters{};
+    std::uint64_t cases = 1;  ///< iterations of all counters
+    std::uint64_t last = 0;   ///< of the counters, at most; 2^32 if it may wrap
+    std::uint64_t most = 0;   ///< of the rest but the symbol; ~0: not known
+    bool based = false;       ///< on the symbol
+    bool others = false;      ///< the rest has more than it
+    unsigned zeros = 32;      ///< of the rest, at least
+  };
+  /// Counters are followed where they may misalign an access of these bytes, and, if `bounded`, all of them.
+  Sum sum_of(Warp& warp, Lanes const& v, std::uint32_t symbol, std::uint64_t bytes, bool bounded) {
+    constexpr std::uint64_t limit = 0xffffffff;
+    Sum sum;
+    for (auto const& [atom, factor] : v.terms) {
+      Iterations const* const all = bounded || factor % bytes != 0 ? iterations(atom) : nullptr;
+      if (all != nullptr && sum.cases * all->size() <= most_cases) {
+        sum.counters.push_back({atom, factor, all});
+        sum.cases *= all->size();
+        sum.last = std::min(sum.last + factor * (all->size() - 1), limit + 1);
+        continue;
+      }
+      sum.zeros =
+          std::min(sum.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
+      Leaf const* const l = origins_.leaf_at(atom);
+      if (l != nullptr && l->kind == Leaf::Kind::symbol && factor == 1 && l->extra == symbol && !sum.based) {
+        sum.based = true;
+        continue;
+      }
+      sum.others = true;
+      std::uint64_t const f = warp.facts(atom).most;
+      sum.most =
+          sum.most > limit || (f != 0 && factor > limit / f) ? ~std::uint64_t{0} : sum.most + factor * f;
+    }
+    return sum;
+  }
+
+  /// Bytes of an array.
+  struct Extent {
+    std::uint64_t first = 0;  ///< of its window
+    std::uint64_t bytes = 0;  ///< what ends here lies in it; 0: its size is not known
+    std::uint64_t end = 0;    ///< what ends behind lies beyond it; 0: not known
+  };
+  Extent extent_of(std::uint32_t symbol) const {
+    if (symbol == ~0U) return {};
+    Variable const& array = program_.symbols[symbol];
+    if (program_.language != "SASS") {
+      std::uint64_t const bytes = array.extern_array ? options_.shared_bytes.value_or(0) : array.bytes;
+      return {0, bytes, bytes};
+    }
+    if (!array.sized) return {};
+    std::uint64_t const bytes = array.bytes + options_.shared_bytes.value_or(0);
+    return {array.first, bytes, options_.shared_bytes ? bytes + array.padding : 0};
+  }
+
+  /// Addresses of the lanes of an access, in bytes of their window, and the lanes at fault, a bit a lane.
+  struct Starts {
+    std::array<std::uint64_t, 32> bytes{};
+    std::uint32_t outside = 0;  ///< may end outside what is known to be the array's
+    std::uint32_t beyond = 0;   ///< ends behind all that may be the array's
+    std::uint32_t odd = 0;      ///< starts at no multiple of its size
+  };
+  /// `moved`: what the iteration adds. `most`: what the rest of the sum adds at most. `unit`: bytes of a lane.
+  static Starts starts(Lanes const& v, std::uint64_t moved, Extent const& array, bool bounded,
+                       std::uint64_t most, std::uint64_t unit) {
+    Starts out;
+    for (unsigned l = 0; l < 32; ++l) {
+      std::uint64_t const at = out.bytes[l] = v.lane[l] + moved & 0xffffffff;
+      if (bounded && (at < array.first || at + most + unit > array.bytes)) out.outside |= 1U << l;
+      if (bounded && array.end != 0 && at + unit > array.end) out.beyond |= 1U << l;
+      if (at % unit != 0) out.odd |= 1U << l;
+    }
+    return out;
+  }
+
+  /// Alignment, and bounds of the array, over all iterations of loops whose number is known.
+  void check_faults(ExecutedAccess const& access, Warp& warp, MemoryAccess const& m, Lanes const& v,
+                    LaneTruths const& guard, std::vector<Assumption> const& assumptions, Cases& cases,
+                    std::uint32_t symbol) {
+    std::uint64_t const unit = m.instruction->bytes;
+    Extent const array = extent_of(symbol);
+    Sum const sum = sum_of(warp, v, symbol, unit, array.bytes != 0);
+    bool const bounded = array.bytes != 0 && sum.based && sum.most <= 0xffffffff;
+    bool const aligned = sum.zeros >= static_cast<unsigned>(std::countr_zero(unit));
+    bool const apart = !aligned && std::any_of(v.lane.begin(), v.lane.end(), [&](std::uint64_t at) {
+      return (at - v.lane[0]) % unit != 0;
+    });
+    if (!bounded) cases.in_bounds = std::nullopt;
+    if (!aligned) cases.aligned = false;
+    // One iteration is checked where all have one answer.
+    auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
+    bool const steady =
+        (!bounded || (*least >= array.first && *top + sum.last + sum.most + unit <= array.bytes)) &&
+        std::all_of(sum.counters.begin(), sum.counters.end(),
+                    [&](Sum::Counter const& c) { return c.factor % unit == 0; });
+    std::uint32_t const certain = access.exact ? surely(access.loop, assumptions) : 0;
+    auto const some = [&](std::uint32_t lanes, std::uint32_t of) { return !lanes_in(m, lanes, of).empty(); };
+    bool checked = false;
+    for (std::uint64_t c = 0; c < sum.cases && !(steady && checked) && (bounded || aligned || apart); ++c) {
+      std::vector<Assumption> now = assumptions;
+      std::uint64_t rest = c, moved = 0;
+      std::uint32_t run = certain, can = ~0U;
+      for (Sum::Counter const& counter : sum.counters) {
+        std::uint64_t const k = rest % counter.all->size();
+        rest /= counter.all->size();
+        now.push_back({counter.atom, false, 64, k});
+        moved += counter.factor * k;
+        InIteration const lanes = in_iteration(access.loop, counter.atom, *counter.all, k);
+        run &= lanes.surely, can &= lanes.may;
+      }
+      if (can == 0) continue;
+      checked = true;
+      Starts const at = starts(v, moved, array, bounded, sum.most, unit);
+      std::uint32_t const odd = aligned ? at.odd : apart ? ~0U : 0U;
+      LaneTruths here = guard;
+      if (!some(can & warp.present() & ~here.no, at.outside | odd)) continue;
+      bool const again = !sum.counters.empty() && (guard.rest() & warp.present()) != 0;
+      if (again && spent() <= options_.steps) {  // the condition in this iteration
+        Warp& scratch = this->scratch();
+        scratch.assume(now);
+        here = scratch.truth(access.guard);
+      }
+      if (m.instruction->matrices != 0 && run != ~0U) run = 0;
+      std::uint32_t const may = can & warp.present() & ~here.no;
+      std::uint32_t does = warp.present() & here.yes & run;
+      if (m.instruction->matrices != 0 && does != warp.present()) does = 0;
+      if (some(may, at.outside)) cases.in_bounds = std::nullopt;
+      if (some(may, odd)) cases.aligned = false;
+      // If the block is not known, only its first warp surely exists.
+      bool const exists = !launch_.any_multiple || number_ == 0;
+      if (!sum.others && exists) note_outside(lanes_in(m, does, at.beyond), at.bytes, symbol, array);
+      cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, at.bytes, aligned);
+    }
+  }
+
+  /// The first lane that leaves its array, and the first that is misaligned, in words.
+  struct Faults {
+    std::string outside{}, misaligned{};
+  };
+
+  /// The lanes of a mask that give an address where these lanes are active, in their order.
+  static std::vector<unsigned> lanes_in(MemoryAccess const& m, std::uint32_t active, std::uint32_t mask) {
+    std::vector<unsigned> lanes;
+    for (unsigned l = 0; active != 0 && l < 32; ++l)
+      if (takes_part(*m.instruction, active, l) && (mask >> l & 1) != 0) lanes.push_back(l);
+    return lanes;
+  }
+
+  /// Keeps the first lane that leaves an array.
+  void note_outside(std::vector<unsigned> const& lanes, std::array<std::uint64_t, 32> const& offsets,
+                    std::uint32_t symbol, Extent const& array) {
+    if (lanes.empty() || !faults_.outside.empty()) return;
+    unsigned const l = lanes.front();
+    auto const before = static_cast<std::int32_t>(offsets[l]);
+    std::string const byte =
+        before < 0 ? fmt::format("{}", before) : fmt::format("{:#x}", std::max(offsets[l], array.end));
+    std::string const text = fmt::format("lane {} of warp {} accesses byte {}", l, number_, byte);
+    faults_.outside = program_.language == "SASS"
+                          ? fmt::format("{} of shared memory, which ends at {:#x}", text, array.end)
+                          : fmt::format("{} of {}, which has {} bytes", text,
+                                        short_name(program_.symbols[symbol].name), array.end);
+  }
+
+  /// True if one of the lanes is surely misaligned: where the base is `known` each of them is, else one of two that differ by no
+  /// whole number of units. Keeps the first.
+  bool note_misaligned(std::vector<unsigned> const& all, MemoryAccess const& m,
+                       std::array<std::uint64_t, 32> const& offsets, bool known) {
+    if (all.empty()) return false;
+    std::uint64_t const unit = m.instruction->bytes;
+    unsigned const first = all.front();
+    auto const other = std::find_if(all.begin(), all.end(),
+                                    [&](unsigned l) { return (offsets[l] - offsets[first]) % unit != 0; });
+    if (!known && other == all.end()) return false;
+    if (faults_.misaligned.empty())
+      faults_.misaligned =
+          known ? fmt::format("lane {} of warp {} is {} bytes behind a multiple of {}", first, number_,
+                              offsets[first] % unit, unit)
+                : fmt::format(
+                      "lanes {} and {} of warp {} are {} bytes apart: one of them is at no multiple of {}",
+                      first, *other, number_,
+                      std::max(offsets[first], offsets[*other]) - std::min(offsets[first], offsets[*other]),
+                      unit);
+    return true;
+  }
+
+  std::uint64_t spent() const {
+    std::uint64_t all = extra_steps_;
+    for (auto const& w : bases_) all += w->steps();
+    if (every_) all += every_->steps();
+    for (auto const& [n, w] : scratches_) all += w->steps();
+    return all;
+  }
+
+  /// The answer for a warp of any number, which holds in each.
+  struct Together {
+    unsigned wavefronts = 0;  ///< at most
+    bool data = false, unknown = false;
+    bool known = false;  ///< all addresses
+    bool aligned = false;
+    std::optional<bool> in_bounds{};
+    std::vector<unsigned> residues{};
+    LaneLayout layout{};
+  };
+  /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing.
+  /// One that takes half of the steps of the first round waits; later it may take an eighth.
+  std::optional<Together> decide_together(ExecutedAccess const& access, MemoryAccess const& m,
+                                          std::uint32_t symbol) {
+    constexpr unsigned least_warps = 3;
+    if (warps_ < least_warps || !waits() || lost_ > most_lost + spent() / 8 || options_.lanes ||
+        !Warp::lanes_of(launch_))
+      return std::nullopt;
+    number_ = Warp::every;
+    std::uint64_t const limit = limit_, now = spent();
+    limit_ = now + (limit_ - std::min(limit_, now)) / (round_ == 0 ? 2 : 8);
+    Cases cases;
+    solve(base(), access, m, {}, cases, symbol);
+    lost_ += spent() - now;
+    std::optional<Together> out;
+    if (!over_)
+      out = {cases.found.wavefronts, cases.found.data, cases.found.unknown, open_.empty(),
+             cases.aligned,          cases.in_bounds,  residues_.table(),   layout_};
+    limit_ = limit, over_ = over_ && round_ == 0;
+    faults_ = {}, residues_ = {}, layout_ = {};
+    open_.clear();
+    return out;
+  }
+
+  /// True if the warps that are left change nothing but alignment, bounds and the layout, which are those of `together`, if it is known.
+  bool is_settled(MemoryAccess const& m, Cases const& all, std::optional<Together> const& together,
+                  bool bounded) {
+    Found const& found = all.found;
+    if (found.unknown)  // no bound is higher, and no other warp makes it known
+      return found.wavefronts >= most_of(m, ~0U) && residues_.table().size() <= 1 &&
+             (together || (!all.aligned && !all.in_bounds));
+    if (!together || together->unknown || found.wavefronts != together->wavefronts ||
+        found.data != together->data || residues_.table() != together->residues)
+      return false;
+    bool const alike = together->known && together->aligned && (together->in_bounds || !bounded);
+    if (found.data || !alike || !(found.reached || found.wavefronts <= allowed_)) return found.data;
+    return !together->layout.forms().empty() || layout_.forms().empty();
+  }
+
+  /// Decides an access warp by warp, until the answer is that of all; true if one of them executes it.
+  bool decide_warps(ExecutedAccess const& access, MemoryAccess const& m, std::uint32_t symbol, Cases& all) {
+    std::uint64_t const lost = lost_;
+    std::optional<Together> const together = decide_together(access, m, symbol);
+    bool any = false;
+    for (number_ = 0; number_ < warps_; ++number_) {
+      Cases cases;
+      solve(base(), access, m, {}, cases, symbol);
+      any = any || cases.found.active != 0;
+      if (cases.found.active != 0) {
+        all.aligned = all.aligned && cases.aligned;
+        all.misaligned = all.misaligned || cases.misaligned;
+        if (all.in_bounds) all.in_bounds = cases.in_bounds;
+      }
+      merge(all.found, std::move(cases.found));
+      if (!is_settled(m, all, together, extent_of(symbol).bytes != 0)) continue;
+      if (together) {
+        all.aligned = all.aligned && together->aligned;
+        if (all.in_bounds) all.in_bounds = together->in_bounds;
+        if (number_ + 1 < warps_) lost_ = lost - std::min(lost, lost_ - lost);
+        layout_ = together->layout;
+      }
+      break;
+    }
+    return any;
+  }
+
+  void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out,
+                   std::uint32_t symbol) {
+    Cases all;
+    faults_ = {}, allowed_ = out.allowed;
+    residues_ = {}, layout_ = {};
+    open_.clear(), kept_.clear();
+    bool const any = decide_warps(access, m, symbol, all);
+    Found& found = all.found;
+    out.wavefronts = found.wavefronts;
+    out.reached = found.reached;
+    out.executed = any;
+    out.worst = std::move(found.worst);
+    if (auto table = residues_.table(); table.size() > 1)
+      out.function = {text_of_term(program_, execution_, *residues_.parameter), std::move(table)};
+    if (any) {
+      if (all.misaligned)
+        out.aligned = false;
+      else if (all.aligned)
+        out.aligned = true;
+      out.in_bounds = faults_.outside.empty() ? all.in_bounds : std::optional(false);
+      if (!out.in_bounds) out.bounds_reason = why_no_bounds(access, symbol);
+    }
+    if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
+    if (options_.lanes) out.place = place_of(access);
+    out.in_loop = access.loop >= 0;
+    out.open = open_;
+    if (open_.empty()) forms_ = {symbol, layout_.forms()};
+    if (any && is_exact(m)) replay(access, m, found, out);
+    judge(access, found, out, m);
+  }
+
+  /// Group and offset of an access: of those with the same guard, loop, and terms and distances of the lanes in every warp.
+  std::optional<KernelPlace> place_of(ExecutedAccess const& access) {
+    std::vector<std::uint64_t> key{access.guard, static_cast<std::uint64_t>(access.loop)};
+    std::uint64_t first = 0;
+    for (std::size_t w = 0; w < bases_.size(); ++w) {
+      Lanes const v = bases_[w]->value(access.address, 32);
+      if (!v.split()) return std::nullopt;
+      if (w == 0) first = v.lane[0];
+      key.push_back(v.terms.size());
+      for (auto const& [atom, factor] : v.terms) key.insert(key.end(), {atom, factor});
+      for (std::uint64_t const x : v.lane) key.push_back(x - first & 0xffffffff);
+    }
+    auto const [at, fresh] = groups_.try_emplace(std::move(key), static_cast<std::uint32_t>(groups_.size()));
+    return KernelPlace{at->second, static_cast<std::uint32_t>(first)};
+  }
+
+  /// Why it is not known that an access stays within its array.
+  std::string why_no_bounds(ExecutedAccess const& access, std::uint32_t symbol) const {
+    bool const sass = program_.language == "SASS";
+    if (sass && std::none_of(program_.symbols.begin(), program_.symbols.end(), std::mem_fn(&Variable::sized)))
+      return "the dump has no size of shared memory: nvdisasm -g FILE.cubin, without -c, prints it";
+    if (symbol == ~0U) return no_known_array;
+    if (sass && !options_.shared_bytes)
+      return "behind the static part may lie dynamic shared memory: --shared-bytes N gives its size";
+    Variable const& array = program_.symbols[symbol];
+    std::string const name = short_name(array.name);
+    if (array.extern_array && !options_.shared_bytes)
+      return fmt::format("the size of {} is set at the launch: --shared-bytes N gives it", name);
+    auto const leaves = origins_.leaves_of({access.address});
+    auto const has = [&](Leaf::Kind kind) {
+      return std::any_of(leaves.begin(), leaves.end(),
+                         [&](Id id) { return origins_.leaf_at(id)->kind == kind; });
+    };
+    std::string const open = fmt::format(
+        "no proof that the address stays within {}, and no execution was found that leaves it", name);
+    return has(Leaf::Kind::param) ? open + "; the address takes a parameter: --param NAME=VALUE gives it"
+                                  : open;
+  }
+
+  /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
+  Origin origin_of_path(ExecutedAccess const& access) {
+    Origin out = origins_.origin(access.guard);
+    for (std::int32_t l = access.loop; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
+      for (Id const exit : execution_.exits[static_cast<std::size_t>(l)])
+        out = stronger(out, origins_.origin(exit));
+    return out;
+  }
+
+  /// True if the worst case that was found assumes nothing but iterations and data.
+  bool counts_alone(Found const& found) {
+    return std::all_of(found.assumptions.begin(), found.assumptions.end(), [&](Assumption const& a) {
+      Leaf const* const l = origins_.leaf_at(a.atom);
+      return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi)) ||
+             origins_.origin(a.atom).data;
+    });
+  }
+
+  void judge(ExecutedAccess const& access, Found const& found, KernelAccess& out, MemoryAccess const& m) {
+    out.reason = found.reason;
+    if (out.aligned == false || out.in_bounds == false) {
+      out.verdict = KernelVerdict::refuted;
+      out.reason = out.aligned == false ? faults_.misaligned : faults_.outside;
+    } else if (*out.wavefronts <= out.allowed) {
+      out.verdict = KernelVerdict::proved;  // for all data: the bound holds
+      out.reason = out.executed ? "" : "no lane executes it";
+    } else if ((out.reached || out.seen != 0) && is_exact(m)) {
+      out.verdict = KernelVerdict::refuted;
+      out.reason = "";
+    } else if (found.unknown) {
+      out.verdict = KernelVerdict::unknown;
+    } else if (found.data) {
+      out.verdict = KernelVerdict::data;
+    } else if (!is_exact(m)) {
+      out.verdict = KernelVerdict::unknown;
+      out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
+    } else {
+      bool const guarded = found.guard.leaf != 0;
+      Origin const path = guarded ? found.guard : counts_alone(found) ? origin_of_path(access) : Origin{};
+      out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
+      out.reason = guarded     ? "which lanes take part depends on " + origins_.text_of(path.leaf)
+                   : path.data ? "whether it is executed depends on " + origins_.text_of(path.leaf)
+                               : "no execution was found that takes as many";
+    }
+  }
+
+  /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it.
+  void replay(ExecutedAccess const& access, MemoryAccess const& m, Found const& found, KernelAccess& out) {
+    std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
+    for (unsigned const w : warps) {
+      Replay::Trips const known = trips_around(access.loop, w);
+      for (unsigned attempt = 0; attempt < 28; ++attempt) {
+        // Styles up to 7 run first iterations; 8 and 9 any, for the second opinion alone.
+        unsigned const style = attempt < 10 ? attempt : 7;
+        if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
+        Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop,
+                   m.line * 1000003ULL + attempt, style, known, replayed_);
+        replay_once(run, w, access, m, out);
+      }
+    }
+    if (out.reached || *out.wavefronts <= out.allowed) return;
+    std::uint32_t const index = index_of(m);
+    bool const open = found.worst && !found.data && !found.unknown && !found.guard.data;
+    unsigned const w = found.worst ? found.worst->warp : 0;
+    auto const values =
+        !open || runs_.seen(index, *out.wavefronts).wavefronts == *out.wavefronts
+            ? std::nullopt
+            : witnesses_.find(*bases_[w], w, access.loop, access.guard, found.worst_lanes, found.assumptions);
+    if (values && access.exact) {
+      Replay::Trips const known = trips_around(access.loop, w);
+      Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known, replayed_);
+      run.give(*values);
+      replay_once(run, w, access, m, out);
+    }
+    if (values && !out.reached) runs_.run_with(*values, w);
+    if (!out.reached) take_seen(runs_.seen(index, *out.wavefronts), access, m, out);
+  }
+  /// Takes what a run has seen: a lower bound of the most that the access costs.
+  void take_seen(Seen const& seen, ExecutedAccess const& access, MemoryAccess const& m,
+                 KernelAccess& out) const {
+    check_bound(seen.wavefronts, seen.worst.warp, m, out);
+    out.reached = seen.wavefronts == *out.wavefronts;
+    if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
+    if (!out.reached && out.seen == 0) return;
+    out.worst = seen.worst;
+    out.worst->bases = needed_bases(seen.bases, access);
+  }
+  /// Throws Disagreement if an execution costs more than was proved.
+  static void check_bound(unsigned wavefronts, unsigned warp, MemoryAccess const& m,
+                          KernelAccess const& proved) {
+    if (wavefronts > *proved.wavefronts)
+      throw Disagreement(
+          fmt::format("{} line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
+                      proved.sass ? "SASS" : "PTX", m.line, m.op, wavefronts, warp, *proved.wavefronts));
+  }
+  [[nodiscard]] std::uint32_t index_of(MemoryAccess const& m) const {
+    return static_cast<std::uint32_t>(&m - program_.accesses.data());
+  }
+  /// Wavefronts of an access by these lanes; nothing where it faults or is undefined, and for atomics that may take less.
+  std::optional<std::pair<unsigned, HardwareAccess>> cost_in_run(std::uint32_t access, std::uint32_t active,
+                                                                 Runs::Addresses const& address) const {
+    MemoryAccess const& m = program_.accesses[access];
+    if (!m.instruction || !is_exact(m) || (m.instruction->matrices != 0 && active != ~0U))
+      return std::nullopt;
+    for (unsigned l = 0; l < 32; ++l)
+      if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
+    std::pair<unsigned, HardwareAccess> out{};
+    out.first = cost_of(m, active, address, out.second);
+    return out;
+  }
+  /// The addresses of an execution's variables that its cost may depend on.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
+      std::map<std::uint32_t, std::uint64_t> const& bases, ExecutedAccess const& access) const {
+    std::vector<std::pair<std::string, std::uint64_t>> out;
+    for (std::uint32_t const symbol : origins_.bases_of(access))
+      if (auto const at = bases.find(symbol); at != bases.end())
+        out.emplace_back(short_name(program_.symbols[symbol].name), at->second);
+    return out;
+  }
+  /// One run in a warp. It may show that the bound is reached.
+  void replay_once(Replay& run, unsigned w, ExecutedAccess const& access, MemoryAccess const& m,
+                   KernelAccess& out) const {
+    auto const guard = run.value(access.guard);
+    auto const address = run.value(access.address);
+    if (!run.valid()) return;
+    std::uint32_t active = 0;
+    for (unsigned l = 0; l < 32; ++l)
+      if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0) active |= 1U << l;
+    auto const cost = active == 0 ? std::nullopt : cost_in_run(index_of(m), active, address);
+    if (!cost) return;
+    auto const& [wavefronts, lanes] = *cost;
+    check_bound(wavefronts, w, m, out);
+    if (!access.exact || access.apart || !run.certain() || wavefronts != *out.wavefronts || out.reached)
+      return;
+    out.reached = true;
+    KernelWorst worst;
+    worst.warp = w;
+    worst.lanes = lanes;
+    worst.values = run.parameters();
+    worst.bases = needed_bases(run.bases(), access);
+    out.worst = std::move(worst);
+  }
+
+  Module const& module_;
+  KernelOptions const& options_;
+  Launch launch_;
+  Program program_;
+  Flow flow_;
+  unsigned warps_;
+  unsigned number_ = 0;
+  Execution execution_{};
+  Origins origins_{program_, flow_, execution_};
+  Witnesses witnesses_{program_, flow_, execution_, launch_};
+  Arrays arrays_{program_, execution_};
+  std::vector<std::unique_ptr<Warp>> bases_{};
+  std::unique_ptr<Warp> every_{};  ///< stands for all of them
+  TermValues replayed_{};          ///< of the replay that runs
+  std::uint64_t lost_ = 0;         ///< steps for which it was of no use, less those of others
+  Runs runs_{program_,
+             flow_,
+             execution_,
+             launch_,
+             bases_,
+             [this](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
+               return cost_in_run(access, lanes, address);
+             }};
+  std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
+  std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
+  std::map<std::tuple<unsigned, Id, std::int32_t>, Id> counters_within_{};  ///< by warp, term and place
+  std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
+      data_in_a_launch_{};  ///< by address, guard, loop and bytes
+  std::uint64_t extra_steps_ = 0;
+  std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
+  bool over_ = false;                        ///< whether it came to it
+  unsigned round_ = 0;                       ///< of the accesses that came to it
+  unsigned allowed_ = 0;                     ///< wavefronts, of the access that is being decided
+  Residues residues_{};                      ///< of the same
+  LaneLayout layout_{};                      ///< of the same
+  std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
+  Faults faults_{};
+  bool names_only_ = false;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> groups_{};  ///< of places
+  std::set<KernelLanes> kept_{};                                  ///< of the access that is being decided
+  std::string open_{};                                            ///< why they are not all
+  std::size_t lanes_in_all_ = 0;
+};
+
+}  // namespace
+}  // namespace kernel_detail
+
+bool is_at(KernelAccess const& access, std::string_view written, std::string_view ptx_file) {
+  auto const plain = [](std::string_view path) {  // ./gemm.cu:31 is gemm.cu:31
+    return std::filesystem::path(path).lexically_normal().string();
+  };
+  std::string const line = plain(written);
+  auto const is = [&](std::string_view file, std::uint32_t number) {
+    std::string const source = plain(fmt::format("{}:{}", file, number));
+    return source == line || source.ends_with("/" + line);
+  };
+  return (access.file.empty() ? is(ptx_file, access.ptx_line) : is(access.file, access.line)) ||
+         std::any_of(access.inlined_at.begin(), access.inlined_at.end(),
+                     [&](SourceLine const& at) { return is(at.file, at.line); });
+}
+
+std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
+  std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
+  ptx::Function const& f = inlined ? *inlined : function;
+  return kernel_detail::Decision(module, f, ptx::lower(module, f), {}, {.block = {32, 1, 1}}, 0).name_them();
+}
+
+std::vector<KernelAccess> shared_accesses(sass::Module const& module, sass::Lowered const& kernel) {
+  return kernel_detail::Decision(module.source, kernel.head, kernel.program, {}, {.block = {32, 1, 1}}, 0)
+      .name_them();
+}
+
+namespace {
+
+KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, ptx::Program program,
+                            KernelOptions const& options, bool shape_needed) {
+  KernelReport report;
+  report.kernel = f.name;
+  report.sass = program.language == "SASS";
+  auto const [launch, warps, refused] = kernel_detail::launch_of(f, options, shape_needed);
+  report.refused = refused;
+  if (refused.empty())
+    report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
+                                       : fmt::format("{}", fmt::join(launch.block, ","));
+  kernel_detail::Decision decision(module, f, std::move(program), options, launch, warps);
+  report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
+  if (options.fixes) report.fixes = decision.fixes();
+  report.operands = decision.operands(report.refused);
+  if (decision.assumes_sources())
+    report.assumed.emplace_back(report.sass ? "SHFL from a lane that is not known to execute it"
+                                            : "shfl from a lane that is not known to execute it");
+  return report;
+}
+
+}  // namespace
+
+KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& given,
+                           KernelOptions const& options) {
+  std::optional<ptx::Function> const inlined = ptx::inline_calls(module, given);
+  ptx::Function const& f = inlined ? *inlined : given;
+  return decide_program(module, f, ptx::lower(module, f), options, needs_block(module, f, options));
+}
+
+KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel,
+                           KernelOptions const& options) {
+  KernelReport report =
+      decide_program(module.source, kernel.head, kernel.program, options, needs_block(kernel, options));
+  report.assumed.insert(report.assumed.begin(), kernel.assumed.begin(), kernel.assumed.end());
+  return report;
+}
+
+bool needs_block(sass::Lowered const& kernel, KernelOptions const& options) {
+  return !options.block && kernel.head.reqntid[0] == 0 && kernel.program.uses_y_or_z;
+}
+
+}  // namespace swizproof

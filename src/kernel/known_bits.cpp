@@ -1,0 +1,127 @@
+#include "known_bits.hpp"
+
+#include "launch.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace swizproof::kernel_detail {
+
+using ptx::Leaf;
+using ptx::Phi;
+
+namespace {
+
+constexpr unsigned deepest = 800;  ///< nested terms
+
+std::uint64_t ones_below(std::uint64_t most) {
+  return most == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(most);
+}
+
+Bits joined(Op op, Bits const& a, Bits const& b) {
+  std::uint64_t const known = (a.zeros | a.ones) & (b.zeros | b.ones);
+  bool const start = a.start || b.start;
+  if (op == Op::bv_and) return {a.zeros | b.zeros, a.ones & b.ones, std::min(a.most, b.most), start};
+  if (op == Op::bv_or) return {a.zeros & b.zeros, a.ones | b.ones, ones_below(a.most | b.most), start};
+  std::uint64_t const ones = (a.ones ^ b.ones) & known;
+  return {known & ~ones, ones, ones_below(a.most | b.most), start};
+}
+
+/// A start to which something is added is a start again, below 2^18 bytes: nothing is carried out of its 14 bits.
+Bits sum(Bits a, Bits b) {
+  bool const start = a.start || b.start;
+  // Bit 14 belongs to no field: what has a 0 there adds to the start alone.
+  bool const within = start && ((a.start ? b : a).zeros >> start_bits & 1) != 0;
+  Bits out;
+  out.start = start;
+  if (a.most <= ~b.most) out.most = a.most + b.most;
+  if (within)
+    for (Bits* const x : {&a, &b}) x->zeros |= start_mask, x->ones &= ~start_mask;
+  // The carries that all values of the unknown bits have in common.
+  std::uint64_t const greatest = ~a.zeros + ~b.zeros, least = a.ones + b.ones;
+  std::uint64_t const no_carry = ~(greatest ^ a.zeros ^ b.zeros), carry = least ^ a.ones ^ b.ones;
+  std::uint64_t known = (a.zeros | a.ones) & (b.zeros | b.ones) & (no_carry | carry);
+  if (within) known &= ~start_mask;
+  out.zeros = ~greatest & known, out.ones = least & known;
+  return out;
+}
+
+}  // namespace
+
+Bits const& KnownBits::of(Id id) {
+  if (auto const found = memo_.find(id); found != memo_.end()) return found->second;
+  memo_[id] = plain(id);  // what a cycle of phis finds
+  if (depth_ > deepest) return memo_[id];
+  ++depth_;
+  Bits b = compute(id);
+  --depth_;
+  Node const& n = node(id);
+  std::uint64_t const all = low_bits(n.width);
+  b.most = std::min(b.most, all & ~b.zeros);
+  b.zeros |= ~ones_below(b.most);
+  b.ones &= all;
+  return memo_[id] = b;
+}
+
+Bits KnownBits::plain(Id id) {
+  if (node(id).width == 0) return {};
+  ptx::Facts const f = warp_.facts(id);
+  return {f.zeros, 0, f.most};
+}
+
+Bits KnownBits::compute(Id id) {
+  Node const n = node(id);
+  switch (n.op) {
+    case Op::constant:
+      return {~n.value, n.value, n.value};
+    case Op::variable:
+      return variable(id, n);
+    case Op::bv_or:
+    case Op::bv_and:
+    case Op::bv_xor:
+      return joined(n.op, of(n.a), of(n.b));
+    case Op::bv_add:
+      return sum(of(n.a), of(n.b));
+    case Op::bv_shl:
+    case Op::bv_lshr:
+      return node(n.b).op == Op::constant ? shifted(n) : plain(id);
+    case Op::zero_extend:
+    case Op::truncate: {
+      Bits b = of(n.a);
+      std::uint64_t const all = low_bits(n.width);
+      b.zeros |= ~all;
+      b.most = b.most <= all ? b.most : all;
+      return b;
+    }
+    case Op::ite: {
+      Bits const a = of(n.b), b = of(n.c);
+      return {a.zeros & b.zeros, a.ones & b.ones, std::max(a.most, b.most), a.start && b.start};
+    }
+    default:
+      return plain(id);
+  }
+}
+
+Bits KnownBits::variable(Id id, Node const& n) {
+  Leaf const& l = execution_.leaves[n.value];
+  if (l.kind == Leaf::Kind::exit) return of(l.args[0]);
+  if (l.kind != Leaf::Kind::phi) return plain(id);
+  Phi const& p = execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+  return p.kind == Phi::Kind::same ? of(p.init) : plain(id);
+}
+
+Bits KnownBits::shifted(Node const& n) {
+  std::uint64_t const k = node(n.b).value;
+  Bits const a = of(n.a);
+  if (k >= n.width) return {~std::uint64_t{0}, 0, 0};
+  if (n.op == Op::bv_shl)
+    return {a.zeros << k | low_bits(static_cast<unsigned>(k)), a.ones << k,
+            a.most <= low_bits(n.width) >> k ? a.most << k : low_bits(n.width)};
+  Bits out{(a.zeros | ~low_bits(n.width)) >> k | ~(~std::uint64_t{0} >> k), a.ones >> k, a.most >> k};
+  std::uint32_t symbol = 0;
+  if (k == 4 && origins_.root_of(n.a, symbol) == Origins::Root::shared && a.ones >> window_bits == 0)
+    out.most = std::min(out.most, start_mask), out.start = true;
+  return out;
+}
+
+}  // namespace swizproof::kernel_detail

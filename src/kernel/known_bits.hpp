@@ -1,0 +1,50 @@
+// Bits of a descriptor that are the same for every base, thread and iteration.
+//
+// A start is not known, but it lies in 14 bits: an address of shared memory, below 2^18 bytes, in units of 16. What is added to it
+// is an address again, so that nothing is carried into the other fields. That is assumed.
+#pragma once
+
+#include "origins.hpp"
+
+#include <swizproof/hardware/descriptor.hpp>
+
+#include <cstdint>
+#include <unordered_map>
+
+namespace swizproof::kernel_detail {
+
+inline constexpr unsigned start_bits = start_field.bits;
+inline constexpr std::uint64_t start_mask = (std::uint64_t{1} << start_bits) - 1;
+inline constexpr unsigned window_bits = 18;  ///< of an address of shared memory
+
+/// Known bits of a word, and an upper bound.
+struct Bits {
+  std::uint64_t zeros = 0, ones = 0;
+  std::uint64_t most = ~std::uint64_t{0};
+  bool start = false;  ///< the low 14 bits are the start of an operand, or a part of it
+};
+
+/// Known bits of the terms of one kernel. Checked by KernelOperand.FieldsThatAreNotConstant and
+/// tests/reference/kernel_operands.py.
+class KnownBits {
+ public:
+  KnownBits(ptx::Execution const& execution, Origins const& origins, ptx::Warp& warp)
+      : execution_(execution), origins_(origins), warp_(warp) {}
+
+  Bits const& of(Id id);
+
+ private:
+  [[nodiscard]] Node const& node(Id id) const { return execution_.terms.nodes()[id]; }
+  [[nodiscard]] Bits plain(Id id);
+  Bits compute(Id id);
+  Bits variable(Id id, Node const& n);
+  Bits shifted(Node const& n);
+
+  ptx::Execution const& execution_;
+  Origins const& origins_;
+  ptx::Warp& warp_;
+  std::unordered_map<Id, Bits> memo_{};
+  unsigned depth_ = 0;
+};
+
+}  // namespace swizproof::kernel_detail

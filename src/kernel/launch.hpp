@@ -1,0 +1,29 @@
+// The launch of a kernel that is proved: the shape of its block, and its parameters.
+#pragma once
+
+#include <swizproof/kernel/kernel.hpp>
+#include <swizproof/execution/warp.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace swizproof::kernel_detail {
+
+/// 2^bits - 1.
+[[nodiscard]] constexpr std::uint64_t low_bits(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+/// A launch, or why there is none that can be decided.
+struct DecidedLaunch {
+  ptx::Launch launch{};
+  unsigned warps = 1;
+  std::string refused{};
+};
+
+/// The launch that these options ask for; without a block the PTX's own, or every multiple of 32 threads in one dimension
+/// if no other shape is needed.
+[[nodiscard]] DecidedLaunch launch_of(ptx::Function const& kernel, KernelOptions const& options,
+                                      bool shape_needed);
+
+}  // namespace swizproof::kernel_detail

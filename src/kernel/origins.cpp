@@ -1,0 +1,302 @@
+#include "origins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace swizproof::kernel_detail {
+
+using ptx::Block;
+using ptx::Lanes;
+using ptx::LaneTruths;
+using ptx::Leaf;
+using ptx::Phi;
+using ptx::Space;
+using ptx::Warp;
+
+namespace {
+
+bool is_load(Leaf const& l) {
+  return l.kind == Leaf::Kind::load || (l.kind == Leaf::Kind::varying && l.offset != 0);
+}
+
+}  // namespace
+
+Origins::Root Origins::root_of(Id id, std::uint32_t& symbol) const {
+  std::set<Id> seen;
+  std::vector<Id> work{id};
+  Root root = Root::none;
+  while (!work.empty() && seen.size() < 2000) {
+    Id const at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) continue;
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable) {
+      Leaf const& l = execution_.leaves[n.value];
+      if (l.kind == Leaf::Kind::symbol) {
+        bool const shared = program_.symbols[l.extra].space == Space::shared;
+        if (shared) symbol = l.extra;
+        if (root == Root::none || root == (shared ? Root::shared : Root::other))
+          root = shared ? Root::shared : Root::other;
+        else
+          root = Root::mixed;
+      }
+      if (l.kind == Leaf::Kind::phi)
+        work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      continue;
+    }
+    if (n.op == Op::constant || n.op == Op::truth) continue;
+    if (n.op == Op::ite) {
+      work.push_back(n.b), work.push_back(n.c);
+      continue;
+    }
+    work.push_back(n.a);
+    if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+  }
+  return root;
+}
+
+bool Origins::of_launch(Leaf const& load) const {
+  for (Id const id : leaves_of(load.args))
+    if (Leaf const& l = *leaf_at(id); l.kind != Leaf::Kind::special || l.extra < 100) return false;
+  return !load.args.empty() && !leaves_of(load.args).empty();
+}
+
+bool Origins::upper_word_of_parameter(Id id) const {
+  std::set<Id> seen;
+  std::vector<Id> work{id};
+  bool parameter = false;
+  while (!work.empty() && seen.size() < 2000) {
+    Id const at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) continue;
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable) {
+      Leaf const& l = execution_.leaves[n.value];
+      parameter =
+          parameter || l.kind == Leaf::Kind::param || (l.kind == Leaf::Kind::special && l.extra >= 100);
+      if (l.kind == Leaf::Kind::phi) work.push_back(phi_at(at).init);
+      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      if (is_load(l) && of_launch(l)) {  // a parameter in memory
+        parameter = true;
+        continue;
+      }
+      if (is_load(l) || l.kind == Leaf::Kind::opaque || l.kind == Leaf::Kind::varying) return false;
+    } else if (n.op == Op::ite) {
+      work.insert(work.end(), {n.b, n.c});
+    } else if (n.op == Op::bv_add || n.op == Op::bv_sub || n.op == Op::bv_or) {
+      work.insert(work.end(), {n.a, n.b});
+    } else if (n.op == Op::zero_extend || n.op == Op::truncate || n.op == Op::bv_shl ||
+               (n.op == Op::bv_lshr && n.width == 64)) {
+      work.push_back(n.a);  // of a product it is an index
+    }
+  }
+  return parameter;
+}
+
+bool Origins::rooted_in_parameter(Id id) const {
+  if (program_.language == "SASS") {
+    // {upper, lower} + offset
+    Node n = execution_.terms.nodes()[id];
+    if (n.op == Op::bv_add && execution_.terms.nodes()[n.b].op == Op::constant)
+      n = execution_.terms.nodes()[n.a];
+    else if (n.op == Op::bv_add && execution_.terms.nodes()[n.a].op == Op::constant)
+      n = execution_.terms.nodes()[n.b];
+    if (n.op != Op::bv_or) return false;
+    for (Id const half : {n.a, n.b})
+      if (execution_.terms.nodes()[half].op == Op::bv_shl) return upper_word_of_parameter(half);
+    return false;
+  }
+  std::set<Id> seen;
+  std::vector<Id> work{id};
+  bool parameter = false;
+  while (!work.empty() && seen.size() < 2000) {
+    Id const at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) continue;
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::variable) {
+      Leaf const& l = execution_.leaves[n.value];
+      if (l.kind == Leaf::Kind::param && l.width == 64) parameter = true;
+      if (l.kind == Leaf::Kind::phi)
+        work.push_back(execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])].init);
+      if (l.kind == Leaf::Kind::exit) work.push_back(l.args[0]);
+      if (l.kind == Leaf::Kind::load && l.width == 64) return false;
+      continue;
+    }
+    if (n.op == Op::constant || n.op == Op::truth) continue;
+    if (n.op != Op::ite) work.push_back(n.a);
+    if (n.op != Op::zero_extend && n.op != Op::truncate && n.op != Op::negation) work.push_back(n.b);
+    if (n.op == Op::ite) work.push_back(n.c);
+  }
+  return parameter;
+}
+
+Id Origins::node_of_symbol(std::uint32_t symbol) {
+  if (symbols_.empty())
+    for (Id id = 0; id < execution_.terms.nodes().size(); ++id)
+      if (Leaf const* const l = leaf_at(id); l != nullptr && l->kind == Leaf::Kind::symbol)
+        symbols_[l->extra] = id;
+  auto const found = symbols_.find(symbol);
+  return found == symbols_.end() ? 0 : found->second;
+}
+
+Leaf const* Origins::leaf_at(Id id) const {
+  Node const& n = execution_.terms.nodes()[id];
+  return n.op == Op::variable ? &execution_.leaves[n.value] : nullptr;
+}
+
+Phi const& Origins::phi_at(Id id) const {
+  Node const& n = execution_.terms.nodes()[id];
+  return execution_.phis[static_cast<std::size_t>(execution_.phi_of[n.value])];
+}
+
+std::string Origins::text_of(Id id) const {
+  if (leaf_at(id) == nullptr) return "a number of the lane that is compared with a value that is not known";
+  Leaf const& l = *leaf_at(id);
+  switch (l.kind) {
+    case Leaf::Kind::shuffle:
+      return fmt::format("the shuffle at {} line {}", program_.language, l.line);
+    case Leaf::Kind::phi:
+      return fmt::format("a value that changes in the loop at {} line {}", program_.language,
+                         loop_line(phi_at(id).loop));
+    case Leaf::Kind::exit:
+      return fmt::format("the iteration in which each lane leaves the loop at {} line {}", program_.language,
+                         loop_line(l.left));
+    case Leaf::Kind::undefined:
+      if (!l.args.empty()) return "a value that is not followed";
+      return fmt::format("{}, which may not have been written",
+                         l.extra < program_.registers.size() ? program_.registers[l.extra] : "a register");
+    case Leaf::Kind::load:
+      return fmt::format("the load at {} line {}", program_.language, l.line);
+    default:
+      break;
+  }
+  std::string const& name = program_.names[l.extra];
+  if (is_load(l))
+    return fmt::format("the {} at {} line {}",
+                       name.starts_with("atom") || name.starts_with("ATOM") ? "atomic" : "load",
+                       program_.language, l.line);
+  return fmt::format("{} at {} line {}, which is not modelled", name, program_.language, l.line);
+}
+
+std::uint32_t Origins::loop_line(std::int32_t loop) const {
+  Block const& b = program_.blocks[flow_.loops[static_cast<std::size_t>(loop)].header];
+  return b.first < program_.steps.size() ? program_.steps[b.first].line : b.line;
+}
+
+std::vector<Id> Origins::leaves_of(std::vector<Id> work) const {
+  std::vector<Id> leaves;
+  marks_.resize(execution_.terms.nodes().size());
+  ++mark_;
+  while (!work.empty()) {
+    Id const at = work.back();
+    work.pop_back();
+    Node const& n = execution_.terms.nodes()[at];
+    if (n.op == Op::constant || n.op == Op::truth || std::exchange(marks_[at], mark_) == mark_) continue;
+    if (n.op != Op::variable) {
+      work.insert(work.end(), {n.a, n.b, n.c});
+      continue;
+    }
+    leaves.push_back(at);
+    Leaf const& l = execution_.leaves[n.value];
+    if (is_load(l)) continue;
+    work.insert(work.end(), l.args.begin(), l.args.end());
+    if (l.kind == Leaf::Kind::shuffle) work.pop_back();  // which lanes execute it
+    if (l.kind == Leaf::Kind::phi) work.insert(work.end(), {phi_at(at).init, phi_at(at).back});
+    if (l.kind == Leaf::Kind::exit) {
+      auto const& exits = execution_.exits[static_cast<std::size_t>(l.left)];
+      work.insert(work.end(), exits.begin(), exits.end());
+    }
+  }
+  return leaves;
+}
+
+Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned depth) const {
+  constexpr unsigned deepest = 12;  // terms; a variable below them counts as one that is not a summand
+  Node const& n = execution_.terms.nodes()[id];
+  Leaf const* const l = leaf_at(id);
+  if (l != nullptr && l->kind == Leaf::Kind::symbol) return {{l->extra, 1U}};
+  bool const sum = n.op == Op::bv_add || n.op == Op::bv_sub, choice = n.op == Op::ite,
+             same = n.op == Op::zero_extend || n.op == Op::truncate;
+  if (depth >= deepest || !(sum || choice || same)) {
+    rest.push_back(id);
+    return {};
+  }
+  if (choice || n.op == Op::bv_sub) rest.push_back(choice ? n.a : n.b);
+  Summands all = summands_of(choice ? n.b : n.a, rest, depth + 1);
+  if (!choice && n.op != Op::bv_add) return all;
+  for (auto const& [symbol, times] : summands_of(choice ? n.c : n.b, rest, depth + 1))
+    all[symbol] = choice ? std::max(all[symbol], times) : all[symbol] + times;
+  return all;
+}
+
+std::set<std::uint32_t> Origins::bases_of(ptx::ExecutedAccess const& access) const {
+  std::set<std::uint32_t> symbols;
+  std::vector<Id> rest{access.guard};
+  for (auto const& [symbol, times] : summands_of(access.address, rest, 0))
+    if (times > 1) symbols.insert(symbol);
+  for (Id const id : leaves_of(rest)) {
+    Leaf const& l = *leaf_at(id);
+    if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].space == ptx::Space::shared)
+      symbols.insert(l.extra);
+  }
+  return symbols;
+}
+
+Origin Origins::origin(Id term) {
+  auto const [memo, fresh] = origins_.try_emplace(term);
+  if (fresh) memo->second = find_origin(term);
+  return memo->second;
+}
+
+Origin Origins::find_origin(Id term) const {
+  Origin found;
+  for (Id const id : leaves_of({term})) {
+    Leaf const& l = *leaf_at(id);
+    if (is_load(l)) found = stronger(found, {id, true});
+    bool const modelled = l.kind != Leaf::Kind::opaque && l.kind != Leaf::Kind::varying &&
+                          l.kind != Leaf::Kind::voted && (l.kind != Leaf::Kind::undefined || !l.args.empty());
+    if (is_load(l) || modelled) continue;
+    std::vector<Id> const from = leaves_of(l.args);
+    if (std::none_of(from.begin(), from.end(), [&](Id at) { return is_load(*leaf_at(at)); }))
+      found = stronger(found, {id, false, l.kind == Leaf::Kind::undefined});
+  }
+  return found;
+}
+
+void Origins::varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const {
+  if (!seen.insert(id).second) return;
+  Node const n = execution_.terms.nodes()[id];
+  if (n.op == Op::constant || n.op == Op::truth) return;
+  if (n.width == 0) {
+    LaneTruths const t = warp.truth(id);
+    if (t.rest() == 0 || t.atom != 0) return;
+  } else {
+    Lanes const v = warp.value(id, n.width);
+    if (v.split()) return;
+    if (n.op == Op::variable && v.state == Lanes::State::varying)  // another leaf's, or its own
+      return v.why == id ? into.push_back(id) : varying_leaves(warp, v.why, seen, into);
+  }
+  for (Id const part : {n.a, n.b, n.c}) varying_leaves(warp, part, seen, into);
+}
+
+Origin Origins::origin_of_varying(Warp& warp, Id term, Id why) {
+  std::vector<Id> leaves;
+  std::set<Id> seen;
+  varying_leaves(warp, term, seen, leaves);
+  leaves.push_back(why);
+  Origin found;
+  for (Id const id : leaves) {
+    Leaf const* const l = leaf_at(id);
+    // A shuffle that is not followed reads lanes that are not known, or do not execute it.
+    Origin one = origin(l != nullptr && l->kind == Leaf::Kind::shuffle ? l->args[1] : id);
+    if (one.leaf == 0 && l != nullptr) one = {id, false};
+    found = stronger(found, one);
+  }
+  return found;
+}
+
+}  // namespace swizproof::kernel_detail

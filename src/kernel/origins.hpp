@@ -1,0 +1,86 @@
+// Origins of the terms of a kernel: a variable in shared memory, a load, or something that is not modelled.
+#pragma once
+
+#include <swizproof/execution/terms.hpp>
+#include <swizproof/program/control_flow.hpp>
+#include <swizproof/execution/warp.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+using Id = std::uint32_t;
+
+/// The leaf that a value comes from which is not known: a load, or something that is not modelled. 0: neither.
+struct Origin {
+  Id leaf = 0;
+  bool data = false;
+  bool unwritten =
+      false;  ///< a register that may not have been written: that it has been, where it is read, is assumed
+};
+
+/// The one that says more of a term with both.
+[[nodiscard]] inline Origin stronger(Origin const& a, Origin const& b) {
+  auto const rank = [](Origin const& o) { return o.leaf == 0 ? 0 : o.unwritten ? 1 : o.data ? 2 : 3; };
+  return rank(b) > rank(a) ? b : a;
+}
+
+/// Origins of the terms of one kernel.
+class Origins {
+ public:
+  Origins(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution)
+      : program_(program), flow_(flow), execution_(execution) {}
+
+  /// The variable that an address is rooted in, if it is one, and the only one.
+  enum class Root : std::uint8_t { shared, other, mixed, none };
+  /// Sets `symbol` to the variable in shared memory.
+  [[nodiscard]] Root root_of(Id id, std::uint32_t& symbol) const;
+  /// A pointer that a kernel gets is one to global memory: no other block's shared memory, and no thread's own.
+  [[nodiscard]] bool rooted_in_parameter(Id id) const;
+
+  /// Something that is not modelled and takes nothing that was loaded goes before a load: it need not depend on data. A load goes
+  /// before a register that may not have been written.
+  Origin origin(Id term);
+  /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
+  Origin origin_of_varying(ptx::Warp& warp, Id term, Id why);
+  /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
+  [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
+  /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one
+  /// summand, which all lanes share, or the guard takes them. Checked by Kernel.ACounterexampleNamesTheBaseThatItNeeds.
+  [[nodiscard]] std::set<std::uint32_t> bases_of(ptx::ExecutedAccess const& access) const;
+  /// The node of a variable's address; 0 if it has none.
+  [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
+  /// The leaf that a term is; none if it is a sum or another operation.
+  [[nodiscard]] ptx::Leaf const* leaf_at(Id id) const;
+  /// A leaf as a reason names it: `the load at PTX line 12`.
+  [[nodiscard]] std::string text_of(Id id) const;
+
+ private:
+  using Summands = std::unordered_map<std::uint32_t, unsigned>;  ///< how often each variable's address is one
+  /// Variables' addresses that are summands of a term in one case; of the rest, the terms go into `rest`.
+  [[nodiscard]] Summands summands_of(Id id, std::vector<Id>& rest, unsigned depth) const;
+  /// True for a load at an address that the launch alone gives: of parameters.
+  [[nodiscard]] bool of_launch(ptx::Leaf const& load) const;
+  /// True for the upper word of an address that a parameter gives, plus carries and indices.
+  [[nodiscard]] bool upper_word_of_parameter(Id id) const;
+  [[nodiscard]] ptx::Phi const& phi_at(Id id) const;
+  [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
+  [[nodiscard]] Origin find_origin(Id term) const;
+  /// Leaves because of which a term differs in the lanes.
+  void varying_leaves(ptx::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
+
+  ptx::Program const& program_;
+  ptx::Flow const& flow_;
+  ptx::Execution const& execution_;
+  std::unordered_map<Id, Origin> origins_{};
+  std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
+  mutable std::vector<std::uint32_t> marks_{};       ///< by node: the search that saw it last
+  mutable std::uint32_t mark_ = 0;
+};
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,37 @@
+// A question about a kernel's data flow, as options and obligations spell it.
+#pragma once
+
+#include <swizproof/flow/flow.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace swizproof {
+
+/// The texts of a question: `swizproof flow --kernel KERNEL --block BLOCK ..`.
+struct FlowQuestion {
+  std::string kernel{}, block{}, grid = "1";
+  std::vector<std::string> only{}, params{}, expect{};
+  std::uint64_t shared_bytes = 0;
+  bool every_element = false;
+};
+
+/// Meaning of a question for a module.
+struct FlowPlan {
+  std::size_t function = 0;  ///< index in the module
+  FlowLaunch launch{};
+  std::vector<FlowExpectation> expectations{};
+};
+
+/// One to three numbers of at least `least`: `8,8`. The others are `least`. Throws InputError that begins with `option`.
+[[nodiscard]] std::array<std::uint32_t, 3> parse_three(std::string const& text, std::string const& option,
+                                                       std::uint32_t least);
+
+/// Reads a question. Throws InputError: for a pattern that finds no kernel of the module or several, for a launch that the kernel cannot
+/// have, for parameters that it does not have, and for expectations. `file` names the module. Checked by tests/unit/parse/expectation_test.cpp.
+[[nodiscard]] FlowPlan plan_flow(ptx::Module const& module, FlowQuestion const& question,
+                                 std::string const& file);
+
+}  // namespace swizproof

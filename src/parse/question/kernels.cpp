@@ -1,0 +1,48 @@
+#include "parse/question/kernels.hpp"
+
+#include <swizproof/core/error.hpp>
+#include <swizproof/sass/module.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+
+namespace swizproof {
+
+std::string demangled(std::string const& name) {
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> const text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? std::string(text.get()) : name;
+}
+
+std::string kernels_in_words(std::vector<std::string> const& names) {
+  if (names.empty()) return "is no kernel";
+  constexpr std::size_t most = 5;
+  std::string text = names.size() == 1 ? "is " : "are ";
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : "; ") + names[i];
+  return names.size() > most ? text + "; and more" : text;
+}
+
+void must_be_code(std::string_view text, std::string const& file) {
+  if (text.find("\"swizproof trace ") < 64)
+    throw InputError::whole("this is a trace of a run, not compiled code", file,
+                            "swizproof explain FILE.trace shows what it recorded, and swizproof crosscheck "
+                            "FILE.trace FILE.ptx compares it with the code");
+  bool const empty = text.find_first_not_of(" \t\r\n") == text.npos;
+  bool const binary = text.starts_with("\177ELF");
+  if (binary || (!sass::is_sass(text) && text.find(".version") == text.npos))
+    throw InputError::whole(empty    ? "the file is empty"
+                            : binary ? "this is a binary, not the text of PTX or SASS"
+                                     : "this is neither PTX, which begins with .version, nor a dump of SASS",
+                            file, "nvcc -ptx -lineinfo writes PTX, nvdisasm -g FILE.cubin SASS");
+}
+
+void refuse_without_shape(std::string const& kernel) {
+  throw InputError::whole(
+      "the shape of the kernel's block is not known: it reads tid.y, tid.z, ntid.y or ntid.z", kernel,
+      "give --block X,Y,Z");
+}
+
+}  // namespace swizproof

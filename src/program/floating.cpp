@@ -1,0 +1,152 @@
+#include <swizproof/program/floating.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace swizproof::ptx {
+
+namespace {
+
+using Result = std::optional<std::uint64_t>;
+using Sources = std::array<std::uint64_t, 3>;
+
+template <class F>
+using Bits = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
+
+/// std::bit_cast, which libc++ 14 lacks.
+template <class To, class From>
+To same_bits(From const& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to{};
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+template <class F>
+F number(std::uint64_t bits, bool flush) {
+  F const f = same_bits<F>(static_cast<Bits<F>>(bits));
+  return flush && std::fpclassify(f) == FP_SUBNORMAL ? std::copysign(F{0}, f) : f;
+}
+template <class F>
+Result bits_of(F f, bool flush) {
+  if (std::isnan(f)) return std::nullopt;
+  return same_bits<Bits<F>>(number<F>(same_bits<Bits<F>>(f), flush));
+}
+
+Result compared(std::string_view how, double a, double b) {
+  bool const unordered = std::isnan(a) || std::isnan(b);
+  if (how == "num" || how == "nan") return unordered == (how == "nan") ? 1 : 0;
+  bool const or_unordered = how.size() == 3 && how.back() == 'u';
+  if (unordered) return or_unordered ? 1 : 0;
+  std::string_view const relation = how.substr(0, 2);
+  if ((how.size() != 2 && !or_unordered)) return std::nullopt;
+  if (relation == "eq") return a == b ? 1 : 0;
+  if (relation == "ne") return a != b ? 1 : 0;
+  if (relation == "lt") return a < b ? 1 : 0;
+  if (relation == "le") return a <= b ? 1 : 0;
+  if (relation == "gt") return a > b ? 1 : 0;
+  if (relation == "ge") return a >= b ? 1 : 0;
+  return std::nullopt;
+}
+
+template <class F>
+Result arithmetic(std::string_view op, Sources const& sources, bool flush) {
+  F const a = number<F>(sources[0], flush), b = number<F>(sources[1], flush),
+          c = number<F>(sources[2], flush);
+  // 0 in min and max: which sign it has is not compared.
+  bool const zeros = a == F{0} && b == F{0};
+  if (op == "add") return bits_of(a + b, flush);
+  if (op == "sub") return bits_of(a - b, flush);
+  if (op == "mul") return bits_of(a * b, flush);
+  if (op == "fma" || op == "mad") return bits_of(std::fma(a, b, c), flush);
+  if (op == "div") return bits_of(a / b, flush);
+  if (op == "sqrt") return bits_of(std::sqrt(a), flush);
+  if (op == "neg") return bits_of(-a, flush);
+  if (op == "abs") return bits_of(std::fabs(a), flush);
+  if (std::isnan(a) || std::isnan(b) || zeros) return std::nullopt;
+  if (op == "min") return bits_of(a < b ? a : b, flush);
+  if (op == "max") return bits_of(a > b ? a : b, flush);
+  return std::nullopt;
+}
+
+/// An integer's value, of a type as `s32`; nothing if the type is no integer of 8 bits or more.
+struct Integer {
+  bool is_signed = false;
+  unsigned bits = 0;
+};
+std::optional<Integer> integer(std::string_view type) {
+  for (unsigned const bits : {8U, 16U, 32U, 64U})
+    if (type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type.substr(1) == std::to_string(bits))
+      return Integer{type[0] == 's', bits};
+  return std::nullopt;
+}
+
+template <class F>
+Result from_integer(Integer type, std::uint64_t value) {
+  unsigned const unused = 64 - type.bits;
+  value = value << unused;
+  return bits_of(type.is_signed ? static_cast<F>(static_cast<std::int64_t>(value) >> unused)
+                                : static_cast<F>(value >> unused),
+                 false);
+}
+
+template <class F>
+Result to_integer(Integer type, std::string_view rounding, F f) {
+  F const whole = rounding == "rzi"   ? std::trunc(f)
+                  : rounding == "rmi" ? std::floor(f)
+                  : rounding == "rpi" ? std::ceil(f)
+                                      : std::numeric_limits<F>::quiet_NaN();
+  F const end = std::ldexp(F{1}, static_cast<int>(type.bits) - (type.is_signed ? 1 : 0));
+  if (std::isnan(whole) || whole >= end || whole < (type.is_signed ? -end : F{0})) return std::nullopt;
+  // A wider register gets the sign too.
+  return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
+                        : static_cast<std::uint64_t>(whole);
+}
+
+Result converted(std::string_view rounding, std::string_view to, std::string_view from, std::uint64_t value,
+                 bool flush) {
+  auto const source = integer(from), target = integer(to);
+  if (source && to == "f32" && rounding == "rn") return from_integer<float>(*source, value);
+  if (source && to == "f64" && rounding == "rn") return from_integer<double>(*source, value);
+  if (target && from == "f32") return to_integer(*target, rounding, number<float>(value, flush));
+  if (target && from == "f64") return to_integer(*target, rounding, number<double>(value, flush));
+  if (to == "f64" && from == "f32" && rounding.empty())
+    return bits_of(static_cast<double>(number<float>(value, flush)), false);
+  if (to == "f32" && from == "f64" && rounding == "rn")
+    return bits_of(static_cast<float>(number<double>(value, false)), flush);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result float_result(std::string_view opcode, Sources const& sources) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= opcode.size();) {
+    std::size_t const end = std::min(opcode.find('.', at), opcode.size());
+    parts.push_back(opcode.substr(at, end - at));
+    at = end + 1;
+  }
+  std::string_view const op = parts[0];
+  bool const flush = std::erase(parts, "ftz") != 0;
+  if (op == "cvt" && parts.size() == 4) return converted(parts[1], parts[2], parts[3], sources[0], flush);
+  if (op == "cvt" && parts.size() == 3) return converted("", parts[1], parts[2], sources[0], flush);
+  bool const single = parts.back() == "f32";
+  if (!single && parts.back() != "f64") return std::nullopt;
+  bool const combined = parts.size() == 4 && (parts[2] == "and" || parts[2] == "or" ||
+                                              parts[2] == "xor");  // by an instruction of its own
+  if (op == "setp" && (parts.size() == 3 || combined))
+    return single ? compared(parts[1], number<float>(sources[0], flush), number<float>(sources[1], flush))
+                  : compared(parts[1], number<double>(sources[0], flush), number<double>(sources[1], flush));
+  // To nearest even, where nothing is written; a product and a sum in one rounding, and the others, say it.
+  bool const rounds = op == "fma" || op == "mad" || op == "div" || op == "sqrt";
+  bool const nearest = parts.size() == 3 && parts[1] == "rn";
+  if (!nearest && (rounds || parts.size() != 2)) return std::nullopt;
+  return single ? arithmetic<float>(op, sources, flush) : arithmetic<double>(op, sources, flush);
+}
+
+}  // namespace swizproof::ptx

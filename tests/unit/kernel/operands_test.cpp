@@ -1,0 +1,395 @@
+// Verdicts on descriptors of wgmma and tcgen05 and on addresses of bulk copies.
+#include <swizproof/kernel/kernel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace swizproof {
+namespace {
+
+/// Operands of a kernel with `tile`, 64 KiB at a multiple of 1024, `loose`, as much at a multiple of 16, and `odd` at one of 8.
+std::vector<KernelOperand> operands_of(std::string const& body, KernelOptions options = {}) {
+  if (!options.block) options.block = {128, 1, 1};
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_100a\n.address_size 64\n.shared .align 1024 .b8 tile[65536];\n"
+      ".extern .shared .align 16 .b8 loose[];\n.shared .align 8 .b8 odd[64];\n.shared .align 256 .b8 "
+      "most[64];\n"
+      ".entry k(.param .u32 n, .param .u64 g)\n{\n.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<9>; .reg "
+      ".f32 %f<9>;\n"
+      "mov.u32 %r1, %tid.x; mov.u32 %r2, tile; mov.u32 %r3, loose; mov.u32 %r4, odd; ld.param.u32 %r5, [n];\n"
+      "ld.param.u64 %rd1, [g]; cvta.to.global.u64 %rd1, %rd1; mov.u32 %r6, most;\n" +
+          body + "\nret;\n}\n",
+      "test.ptx");
+  return decide_kernel(m, m.functions.at(0), options).operands;
+}
+
+KernelOperand one(std::string const& body, KernelOptions options = {}) {
+  auto const all = operands_of(body, std::move(options));
+  EXPECT_EQ(all.size(), 1U) << body;
+  return all.at(0);
+}
+
+/// wgmma with A in registers and B at the address in %r10, with these other bits and this advance in units of 16 bytes.
+std::string wgmma_at(std::string const& address, std::string const& bits = "0x4000004000010000",
+                     std::string const& advance = "0") {
+  return address +
+         " and.b32 %r11, %r10, 0x3ffff; shr.u32 %r11, %r11, 4; cvt.u64.u32 %rd2, %r11;\nor.b64 %rd3, %rd2, " +
+         bits + "; add.s64 %rd3, %rd3, " + advance +
+         ";\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, "
+         "1, 1, 1, "
+         "0;";
+}
+std::string bulk_at(std::string const& address, std::string const& size = "64") {
+  return address + " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%rd1], " +
+         size + ", [%r2];";
+}
+std::string tensor_at(std::string const& address) {
+  return address +
+         " cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r10], [%rd1, "
+         "{%r1}], [%r2];";
+}
+
+struct Row {
+  std::string body;
+  KernelVerdict verdict;
+  std::optional<unsigned> guaranteed;
+  std::optional<std::uint64_t> base = {};
+};
+
+void expect_rows(std::vector<Row> const& rows) {
+  for (Row const& row : rows) {
+    KernelOperand const o = operands_of(row.body).at(0);
+    EXPECT_EQ(o.verdict, row.verdict) << row.body << ": " << o.reason;
+    EXPECT_EQ(o.guaranteed, row.guaranteed) << row.body;
+    EXPECT_EQ(o.base, row.base) << row.body;
+  }
+}
+
+constexpr auto proved = KernelVerdict::proved;
+constexpr auto refuted = KernelVerdict::refuted;
+constexpr auto unknown = KernelVerdict::unknown;
+
+TEST(KernelOperand, FieldsOfADescriptor) {
+  KernelOperand const o = one(wgmma_at("add.s32 %r10, %r2, 8192;", "0x4000004000010000", "2"));
+  EXPECT_EQ(o.verdict, proved) << o.reason;
+  EXPECT_EQ(o.what, "descriptor B");
+  ASSERT_TRUE(o.descriptor);
+  EXPECT_EQ(o.descriptor->operand_mode().name, "128B");
+  EXPECT_EQ(o.descriptor->leading_byte_offset, 16U);
+  EXPECT_EQ(o.descriptor->stride_byte_offset, 1024U);
+  EXPECT_EQ(o.descriptor->bits(), 0x4000004000010000U);
+  EXPECT_EQ(o.start, "tile + 0x2000 & 0x3ffff + 32");
+  EXPECT_EQ(o.needed, 1024U);
+  EXPECT_EQ(o.guaranteed, 1024U);
+  EXPECT_EQ(o.array, "tile");
+  EXPECT_EQ(o.op, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16");
+}
+
+TEST(KernelOperand, BothDescriptorsAreListed) {
+  auto const all = operands_of(
+      "shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, 0x4000004000010000;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd3, %rd3, 1, 1, 1, 0, 0;");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].what, "descriptor A");
+  EXPECT_EQ(all[1].what, "descriptor B");
+  EXPECT_EQ(all[0].verdict, proved) << all[0].reason;  // no mask: an address is below 2^18
+}
+
+TEST(KernelOperand, PatternNeedsItsBase) {
+  std::string const b64 = "0x8000002000010000", b32 = "0xc000001000010000", none = "0x0000001000080000";
+  expect_rows({
+      {wgmma_at("mov.u32 %r10, %r2;"), proved, 1024},
+      {wgmma_at("mov.u32 %r10, %r3;"), refuted, 16, 128},
+      {wgmma_at("mov.u32 %r10, %r3;", "0x4000004000010000", "6"), refuted, 16, 128},
+      {wgmma_at("mov.u32 %r10, %r3;", b64), refuted, 16, 64},
+      {wgmma_at("mov.u32 %r10, %r3;", b32), refuted, 16, 32},
+      {wgmma_at("mov.u32 %r10, %r3;", none), proved, 16},
+      {wgmma_at("mov.u32 %r10, %r6;"), refuted, 256, 256},
+      {wgmma_at("mov.u32 %r10, %r6;", b64), refuted, 256, 256},
+      {wgmma_at("mov.u32 %r10, %r6;", b32), proved, 256},
+      // Rounded up, down, and to too little.
+      {wgmma_at("add.s32 %r10, %r3, 1023; and.b32 %r10, %r10, -1024;"), proved, 1024},
+      {wgmma_at("and.b32 %r10, %r3, -1024;"), proved, 1024},
+      {wgmma_at("add.s32 %r10, %r3, 511; and.b32 %r10, %r10, -512;"), refuted, 512, 128},
+      {wgmma_at("add.s32 %r10, %r3, 511; and.b32 %r10, %r10, -512;", b64), proved, 512},
+      // Rounded by arithmetic.
+      {wgmma_at("and.b32 %r8, %r3, 1023; sub.u32 %r10, %r3, %r8; add.u32 %r10, %r10, 1024;"), proved, 1024},
+      {wgmma_at("add.u32 %r8, %r3, 1023; div.u32 %r8, %r8, 1024; mul.lo.u32 %r10, %r8, 1024;"), proved, 1024},
+  });
+}
+
+TEST(KernelOperand, KMovesWithinARow) {
+  auto const at = [](std::string const& advance) {
+    return wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", advance);
+  };
+  expect_rows({{at("2"), proved, 1024},
+               {at("7"), proved, 1024},
+               {at("8"), unknown, 1024},
+               {at("64"), proved, 1024},
+               {wgmma_at("mov.u32 %r10, %r2;", "0xc000001000010000", "1"), proved, 256},
+               {wgmma_at("mov.u32 %r10, %r2;", "0xc000001000010000", "2"), unknown, 256},
+               // Base offset 1 is of a pattern that begins 128 bytes behind.
+               {wgmma_at("add.u32 %r10, %r2, 128;", "0x4002004000010000"), proved, 1024},
+               {wgmma_at("mov.u32 %r10, %r2;", "0x4002004000010000"), unknown, 1024}});
+}
+
+TEST(KernelOperand, LowBitsThatTheShiftLoses) {
+  std::string const none = "0x0000001000080000";
+  expect_rows({{wgmma_at("add.u32 %r10, %r2, 8;"), refuted, 8},
+               {wgmma_at("mov.u32 %r10, %r4;", none), refuted, 8, 8},
+               {wgmma_at("add.u32 %r10, %r4, 15; and.b32 %r10, %r10, -16;", none), proved, 16}});
+}
+
+TEST(KernelOperand, FieldsThatAreNotConstant) {
+  KernelOperand const o =
+      one(wgmma_at("mov.u32 %r10, %r2; cvt.u64.u32 %rd4, %r5; shl.b64 %rd4, %rd4, 16;", "%rd4"));
+  EXPECT_EQ(o.verdict, unknown);
+  EXPECT_EQ(o.reason, "bit 16 of the descriptor is not known to be constant");
+  // A negative advance borrows from the next field, unless the start is known to be large enough.
+  KernelOperand const back = one(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000010000", "-2"));
+  EXPECT_EQ(back.verdict, unknown);
+  EXPECT_EQ(back.reason, "bit 14 of the descriptor is not known to be constant");
+  // Bit 15 belongs to no field.
+  EXPECT_EQ(one(wgmma_at("mov.u32 %r10, %r2;", "0x4000004000018000")).verdict, unknown);
+  // Another descriptor in each lane.
+  KernelOperand const lanes = one(wgmma_at("shl.b32 %r8, %r1, 10; add.u32 %r10, %r2, %r8;"));
+  EXPECT_EQ(lanes.verdict, unknown);
+  EXPECT_EQ(lanes.reason, "the lanes of a warp have different descriptors");
+}
+
+TEST(KernelOperand, HalvesOfADescriptor) {  // as CuTe advances one
+  expect_rows(
+      {{"shr.u32 %r11, %r2, 4; and.b32 %r11, %r11, 16383; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, "
+        "0x4000004000010000; mov.b64 {%r12, %r13}, %rd3; add.s32 %r12, %r12, 2; mov.b64 %rd3, {%r12, %r13};\n"
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, 1, 1, "
+        "1, 0;",
+        proved, 1024}});
+}
+
+TEST(KernelOperand, FieldOfAnAddress) {  // as Triton makes and advances one
+  KernelOperand const o = one(
+      "add.u32 %r10, %r2, 8192; bfe.u32 %r11, %r10, 4, 14; cvt.u64.u32 %rd2, %r11;\n"
+      "add.s64 %rd3, %rd2, 0x4000004000010002;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, {%r7,%r7,%r7,%r7}, %rd3, 1, 1, "
+      "1, 0;");
+  EXPECT_EQ(o.verdict, proved) << o.reason;
+  EXPECT_EQ(o.start, "tile + 0x2000 + 32");
+  EXPECT_EQ(o.guaranteed, 1024U);
+}
+
+TEST(KernelOperand, Tcgen05) {
+  auto const mma = [](std::string const& bits) {
+    return "shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, " + bits +
+           ";\ntcgen05.mma.cta_group::1.kind::f16 [%r7], [%r8], %rd3, %r5, %p1;";
+  };
+  KernelOperand const o = one(mma("0x4000404000010000"));
+  EXPECT_EQ(o.what, "descriptor B");  // A is in tensor memory
+  EXPECT_EQ(o.verdict, proved) << o.reason;
+  EXPECT_EQ(o.descriptor->operand_mode().name, "128B");
+  KernelOperand const version = one(mma("0x4000004000010000"));
+  EXPECT_EQ(version.verdict, refuted);
+  EXPECT_EQ(version.reason, "bits 48..46 of a descriptor of tcgen05 are 1, and here 0");
+  KernelOperand const mode = one(mma("0x6000404000010000"));
+  EXPECT_EQ(mode.verdict, refuted);
+  EXPECT_EQ(mode.reason, "no swizzle mode of tcgen05 has the number 3");
+  EXPECT_EQ(one(mma("0x4010404000010000")).verdict, unknown);  // LBO is an address
+  KernelOperand const copy =
+      one("shr.u32 %r11, %r2, 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, 0x0000404000010000;\n"
+          "tcgen05.cp.cta_group::1.32x128b.warpx4 [%r7], %rd3;");
+  EXPECT_EQ(copy.what, "descriptor");
+  EXPECT_EQ(copy.verdict, proved) << copy.reason;
+}
+
+TEST(KernelOperand, AtomsOf32BytesHaveAShorterPeriod) {
+  auto const mma = [](std::string const& array) {
+    return "shr.u32 %r11, " + array +
+           ", 4; cvt.u64.u32 %rd2, %r11; or.b64 %rd3, %rd2, 0x2000404000010000;\n"
+           "tcgen05.mma.cta_group::1.kind::f16 [%r7], [%r8], %rd3, %r5, %p1;";
+  };
+  expect_rows({{mma("%r2"), proved, 1024}, {mma("%r3"), refuted, 16, 128}});
+  // Bases 512 bytes apart are not known to differ.
+  EXPECT_EQ(one("add.u32 %r10, %r3, 511; and.b32 %r10, %r10, -512;" + mma("%r10")).verdict, unknown);
+}
+
+TEST(KernelOperand, BulkCopies) {
+  expect_rows({{bulk_at("add.u32 %r10, %r2, 48;"), proved, 16},
+               {bulk_at("add.u32 %r10, %r2, 8;"), refuted, 8},
+               {bulk_at("mov.u32 %r10, %r3;"), proved, 16},
+               {bulk_at("mov.u32 %r10, %r4;"), refuted, 8, 8},
+               {bulk_at("shl.b32 %r8, %r1, 4; add.u32 %r10, %r2, %r8;"), proved, 16},
+               {bulk_at("shl.b32 %r8, %r1, 3; add.u32 %r10, %r2, %r8;"), refuted, 8},
+               {bulk_at("mad.lo.u32 %r10, %r5, 16, %r2;"), proved, 16},
+               {bulk_at("mad.lo.u32 %r10, %r5, 8, %r2;"), refuted, 8},  // n may be 1
+               {bulk_at("mov.u32 %r10, %r2;", "72"), refuted, 16},
+               {bulk_at("mov.u32 %r10, %r2;", "%r5"), proved, 16}});
+  auto const all = operands_of(bulk_at("mov.u32 %r10, %r2;"));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].what, "destination");
+  EXPECT_EQ(all[1].what, "mbarrier");
+  EXPECT_EQ(all[1].needed, 8U);
+  KernelOperand const store = one("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 64;");
+  EXPECT_EQ(store.what, "source");
+  EXPECT_EQ(store.needed, 16U);
+  KernelOperand const add =
+      one("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r3+4], 64;");
+  EXPECT_EQ(add.what, "source");
+  EXPECT_EQ(add.verdict, refuted);
+  KernelOperand const all_gpus =
+      one("multimem.cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r3+8], 64;");
+  EXPECT_EQ(all_gpus.what, "source");
+  EXPECT_EQ(all_gpus.verdict, refuted);
+  EXPECT_TRUE(
+      operands_of("cp.async.bulk.prefetch.L2.global [%rd1], 64; cp.async.bulk.commit_group;").empty());
+}
+
+TEST(KernelOperand, CopiesOfTensors) {
+  expect_rows({{tensor_at("add.u32 %r10, %r2, 128;"), proved, 128},
+               {tensor_at("add.u32 %r10, %r2, 64;"), refuted, 64},
+               {tensor_at("mov.u32 %r10, %r3;"), refuted, 16, 16},
+               {tensor_at("add.u32 %r10, %r3, 127; and.b32 %r10, %r10, -128;"), proved, 128}});
+  KernelOperand const store =
+      one("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r1, %r1}], [%r2+64];");
+  EXPECT_EQ(store.what, "source");
+  EXPECT_EQ(store.verdict, refuted);
+  auto const im2col = operands_of(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r2], [%rd1, "
+      "{%r1, %r1, "
+      "%r1}], [%r4+4], {%r7};");
+  ASSERT_EQ(im2col.size(), 2U);
+  EXPECT_EQ(im2col[1].what, "mbarrier");
+  EXPECT_EQ(im2col[1].verdict, refuted);
+}
+
+TEST(KernelOperand, DestinationOfWhatADescriptorReads) {
+  auto const both = [](std::string const& array, std::string const& behind) {
+    return operands_of(tensor_at("add.u32 %r10, " + array + ", " + behind + ";") +
+                       wgmma_at("mov.u32 %r10, " + array + ";", "0x4000004000010000", "2"))
+        .at(0);
+  };
+  KernelOperand const read = both("%r6", "0");
+  EXPECT_EQ(read.needed, 1024U);
+  EXPECT_EQ(read.verdict, refuted);
+  EXPECT_EQ(read.base, 256U);
+  EXPECT_NE(read.reason.find("descriptor B at PTX"), std::string::npos);
+  EXPECT_NE(read.reason.find("reads it under 128B"), std::string::npos);
+  KernelOperand const behind =
+      operands_of(tensor_at("mov.u32 %r10, %r6;") + wgmma_at("add.u32 %r10, %r6, 4096;")).at(0);
+  EXPECT_EQ(behind.needed, 128U);
+  KernelOperand const other = both("%r6", "4096");  // another tile of the array
+  EXPECT_EQ(other.needed, 128U);
+  EXPECT_EQ(other.verdict, proved) << other.reason;
+  // Bases move it by 128 bytes, by a division that is not followed.
+  EXPECT_EQ(operands_of("add.u32 %r8, %r3, 127; div.u32 %r8, %r8, 128; mul.lo.u32 %r8, %r8, 128;" +
+                        tensor_at("mov.u32 %r10, %r8;") + wgmma_at("mov.u32 %r10, %r8;"))
+                .at(0)
+                .verdict,
+            unknown);
+  KernelOperand const fine = both("%r2", "0");
+  EXPECT_EQ(fine.needed, 1024U);
+  EXPECT_EQ(fine.verdict, proved) << fine.reason;
+}
+
+TEST(KernelOperand, Guards) {
+  auto const guarded = [](std::string const& condition) {
+    return operands_of(
+               condition +
+               " @!%p1 bra END; cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2+8], 64; END:")
+        .at(0);
+  };
+  KernelOperand const never = guarded("setp.gt.u32 %p1, %r1, 1000;");
+  EXPECT_EQ(never.verdict, proved);
+  EXPECT_FALSE(never.executed);
+  EXPECT_EQ(guarded("setp.eq.u32 %p1, %r1, 77;").verdict, refuted);
+  EXPECT_EQ(guarded("setp.eq.u32 %p1, %r5, 77;").verdict, unknown);  // n is never tried at 77
+  EXPECT_EQ(guarded("setp.lt.u32 %p1, %r1, %r5;").verdict, refuted);
+  EXPECT_EQ(guarded("elect.sync %r9|%p1, 0xffffffff;").verdict, refuted);
+  EXPECT_EQ(guarded("elect.sync _|%p1, 0xffffffff; setp.lt.and.u32 %p1, %r1, 32, %p1;").verdict, refuted);
+  EXPECT_EQ(guarded("elect.sync %r9|%p1, %r5;").verdict, refuted);  // one of its lanes is elected
+  KernelOperand const fifth = guarded("elect.sync %r9|%p1, 0xffffffff; setp.eq.and.u32 %p1, %r1, 5, %p1;");
+  EXPECT_EQ(fifth.verdict, unknown);  // lane 5 need not be elected
+  EXPECT_NE(fifth.reason.find("no execution was found in which"), std::string::npos);
+  EXPECT_EQ(guarded("ld.global.u32 %r8, [%rd1]; setp.eq.u32 %p1, %r8, 0;").verdict, unknown);
+}
+
+TEST(KernelOperand, ACheckOfTheBaseExcludesIt) {
+  auto const checked = [](std::string const& mask) {
+    return one("and.b32 %r8, %r3, " + mask + "; setp.ne.u32 %p1, %r8, 0; @%p1 trap;" +
+               wgmma_at("mov.u32 %r10, %r3;"));
+  };
+  EXPECT_EQ(checked("1023").verdict, proved) << checked("1023").reason;
+  // A size that is wrong for every base that the check permits.
+  EXPECT_EQ(operands_of("and.b32 %r8, %r3, 255; setp.ne.u32 %p1, %r8, 0; @%p1 trap;" +
+                        bulk_at("mov.u32 %r10, %r2;", "24"))
+                .at(0)
+                .verdict,
+            refuted);
+  KernelOperand const half = checked("511");
+  EXPECT_EQ(half.verdict, refuted);
+  EXPECT_EQ(half.base, 512U);
+}
+
+TEST(KernelOperand, Loops) {
+  auto const loop = [](std::string const& step, std::string const& last, std::string const& body) {
+    return "mov.u32 %r8, 0; mov.u32 %r9, %r2; LOOP: " + body + " add.u32 %r9, %r9, " + step +
+           "; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " + last + "; @%p1 bra LOOP;";
+  };
+  std::string const tile = wgmma_at("mov.u32 %r10, %r9;"), copy = tensor_at("mov.u32 %r10, %r9;");
+  expect_rows({{loop("8192", "%r5", tile), proved, 1024},
+               {loop("32", "4", tile), proved, 1024},
+               {loop("32", "5", tile), unknown, 1024},
+               {loop("32", "%r5", tile), unknown, 1024},
+               {loop("256", "%r5", copy), proved, 128},
+               {loop("64", "2", copy), refuted, 64},
+               {loop("64", "%r5", copy), unknown, 64}});
+}
+
+TEST(KernelOperand, OtherMemory) {
+  KernelOperand const mapped = operands_of("mapa.shared::cluster.u32 %r10, %r2, 1;" + bulk_at("")).at(0);
+  EXPECT_EQ(mapped.verdict, unknown);
+  EXPECT_EQ(operands_of("mov.u32 %r10, 1024;" + bulk_at("")).at(0).verdict, proved);
+  EXPECT_EQ(operands_of("mov.u32 %r10, %r5;" + bulk_at("")).at(0).verdict, refuted);
+  EXPECT_EQ(operands_of("ld.global.u32 %r10, [%rd1];" + bulk_at("")).at(0).verdict, unknown);
+}
+
+/// A function that is called with an address as its only operand.
+std::vector<KernelOperand> called(std::string const& body) {
+  ptx::Module const m = ptx::read_module(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 1024 .b8 tile[65536];\n"
+      ".func f(.param .b32 a)\n{\n.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\nld.param.u32 %r1, "
+      "[a];\n" +
+          body +
+          "\nret;\n}\n.entry k()\n{\n.reg .b32 %r<9>;\nmov.u32 %r1, tile; add.u32 %r1, %r1, 8;\n"
+          "{ .param .b32 p; st.param.b32 [p], %r1; call f, (p); }\nret;\n}\n",
+      "test.ptx");
+  KernelReport const report =
+      decide_kernel(m, m.functions.at(1), {.block = std::array<std::uint32_t, 3>{32, 1, 1}});
+  EXPECT_EQ(report.operands.size() + report.accesses.size(), 1U);
+  if (!report.accesses.empty()) EXPECT_EQ(report.accesses.at(0).verdict, unknown);
+  return report.operands;
+}
+
+TEST(KernelOperand, InFunctions) {
+  auto const inlined = called("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 64;");
+  ASSERT_EQ(inlined.size(), 1U);
+  EXPECT_EQ(inlined[0].verdict, refuted);
+  EXPECT_EQ(inlined[0].calls.size(), 1U);
+  // A call that is not inlined is one access that is not decided.
+  EXPECT_TRUE(
+      called(
+          "{ .param .b32 p; st.param.b32 [p], %r1; call f, (p); }\n"
+          "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f4}, %rd1, %rd1, 1, 1, 1, 0, 0;")
+          .empty());
+}
+
+TEST(KernelOperand, NotDecidedIsListed) {
+  KernelOptions options;
+  options.block = {2048, 1, 1};
+  KernelOperand const o = operands_of(bulk_at("mov.u32 %r10, %r2;"), options).at(0);
+  EXPECT_EQ(o.verdict, unknown);
+  EXPECT_NE(o.reason.find("1024 threads"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace swizproof
