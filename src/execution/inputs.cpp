@@ -6,10 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace swizproof::kernel_detail {
-
-using ptx::Leaf;
-using ptx::Special;
+namespace swizproof::execution {
 
 namespace {
 
@@ -124,15 +121,14 @@ std::uint64_t Inputs::block(Special s) {
 void Inputs::place(std::uint32_t symbol, std::uint64_t address) {
   placed_[symbol] = address;
   for (std::uint32_t i = 0; program_.symbols[symbol].extern_array && i < program_.symbols.size(); ++i)
-    if (program_.symbols[i].extern_array && program_.symbols[i].space == ptx::Space::shared)
-      placed_[i] = address;
+    if (program_.symbols[i].extern_array && program_.symbols[i].space == Space::shared) placed_[i] = address;
 }
 
 std::uint64_t Inputs::align_of(std::uint32_t symbol) const {
   std::uint64_t most = std::max<std::uint64_t>(program_.symbols[symbol].align, 1);
   if (program_.symbols[symbol].extern_array)
-    for (ptx::Variable const& v : program_.symbols)
-      if (v.extern_array && v.space == ptx::Space::shared) most = std::max<std::uint64_t>(most, v.align);
+    for (Variable const& v : program_.symbols)
+      if (v.extern_array && v.space == Space::shared) most = std::max<std::uint64_t>(most, v.align);
   return most;
 }
 
@@ -141,4 +137,4 @@ std::optional<std::uint64_t> Inputs::placed(std::uint32_t symbol) const {
   return found == placed_.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
 /// Values by a seed, those of --param and of a witness excepted. What was read has the same value again.
 class Inputs {
@@ -22,8 +22,8 @@ class Inputs {
   /// Styles of parameters: 0 is large pointers and 2^20, 1 below 4096, 2 powers of two, 3 any number, 4 from 1 to 8; from 5 to 9
   /// each parameter has one of these. From 10 to 16 words of 64 bits are large, and all other parameters one number: 256, 300, 1000, 64, 1024, 16 or 1.
   /// 17: each parameter has one of all styles. Numbers of the block are 0 in 0, 1, 2 and 7, and in about half of the others.
-  Inputs(ptx::Program const& program, ptx::Execution const& execution, ptx::Launch const& launch,
-         std::uint64_t seed, unsigned style)
+  Inputs(Program const& program, Execution const& execution, Launch const& launch, std::uint64_t seed,
+         unsigned style)
       : program_(program),
         execution_(execution),
         launch_(launch),
@@ -50,7 +50,7 @@ class Inputs {
   /// Bits of a parameter from a byte on. Bytes that two reads share have one value.
   std::uint64_t parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits);
   /// The number of the block, or of blocks in the grid.
-  std::uint64_t block(ptx::Special s);
+  std::uint64_t block(Special s);
   /// The address of a variable, if it was placed.
   [[nodiscard]] std::optional<std::uint64_t> placed(std::uint32_t symbol) const;
   /// Addresses of the variables that have one.
@@ -66,9 +66,9 @@ class Inputs {
   std::uint64_t kept(std::uint32_t symbol, std::uint64_t offset, unsigned bits, std::uint64_t value);
   void note(std::string name, std::uint64_t value);
 
-  ptx::Program const& program_;
-  ptx::Execution const& execution_;
-  ptx::Launch const& launch_;
+  Program const& program_;
+  Execution const& execution_;
+  Launch const& launch_;
   std::mt19937_64 random_;
   unsigned style_;
   bool first_block_;  ///< block 0 of the grid
@@ -79,4 +79,4 @@ class Inputs {
       bytes_{};  ///< of parameters, by symbol and offset
 };
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

@@ -1,16 +1,13 @@
 #include "replay.hpp"
 
 #include <swizproof/engine/term.hpp>
+#include <swizproof/program/step.hpp>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace swizproof::kernel_detail {
-
-using ptx::Leaf;
-using ptx::Phi;
-using ptx::Special;
+namespace swizproof::execution {
 
 namespace {
 
@@ -162,8 +159,8 @@ Replay::Values Replay::shuffled(Leaf const& l) {
   Values out{};
   for (unsigned lane = 0; lane < 32; ++lane) {
     unsigned const from =
-        ptx::shuffle_source(static_cast<ptx::Shuffle>(l.extra), lane, static_cast<std::uint32_t>(b[lane]),
-                            static_cast<std::uint32_t>(c[lane]));
+        shuffle_source(static_cast<Shuffle>(l.extra), lane, static_cast<std::uint32_t>(b[lane]),
+                       static_cast<std::uint32_t>(c[lane]));
     bool const exists = (warp_.present() >> from & 1) != 0;
     bool const gives = l.offset != 0 && on[from] != 0 && exists;
     bool const reads = on[lane] != 0 && (warp_.present() >> lane & 1) != 0;
@@ -191,4 +188,4 @@ std::uint64_t Replay::mixed(std::uint64_t x) {
   return x ^ x >> 29;
 }
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
 /// Values of terms in the lanes of a warp, of one replay after another: it keeps what it has of memory.
 class TermValues {
@@ -50,9 +50,9 @@ class Replay {
   using Id = std::uint32_t;
   /// For each loop around the access the number of its iterations, where it is known.
   using Trips = std::map<std::int32_t, std::uint64_t>;
-  Replay(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
-         ptx::Launch const& launch, ptx::Warp& warp, std::int32_t loop, std::uint64_t seed, unsigned style,
-         Trips const& trips, TermValues& values)
+  Replay(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
+         Warp& warp, std::int32_t loop, std::uint64_t seed, unsigned style, Trips const& trips,
+         TermValues& values)
       : program_(program),
         flow_(flow),
         execution_(execution),
@@ -99,17 +99,17 @@ class Replay {
   Values leaf(Node const& n);
   /// An iteration that the loop has; where their number is not known, one of the first eight.
   std::uint64_t iteration(std::int32_t loop);
-  Values special(ptx::Leaf const& l);
-  Values loop_value(ptx::Phi const& p);
-  Values shuffled(ptx::Leaf const& l);
-  Values data(ptx::Leaf const& l);
+  Values special(Leaf const& l);
+  Values loop_value(Phi const& p);
+  Values shuffled(Leaf const& l);
+  Values data(Leaf const& l);
   static std::uint64_t mixed(std::uint64_t x);
 
-  ptx::Program const& program_;
-  ptx::Flow const& flow_;
-  ptx::Execution const& execution_;
-  ptx::Launch const& launch_;
-  ptx::Warp& warp_;
+  Program const& program_;
+  Flow const& flow_;
+  Execution const& execution_;
+  Launch const& launch_;
+  Warp& warp_;
   std::int32_t loop_;
   Inputs inputs_;
   unsigned style_;
@@ -120,4 +120,4 @@ class Replay {
   std::optional<unsigned> leader_{};
 };
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

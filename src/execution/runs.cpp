@@ -1,20 +1,14 @@
 #include "runs.hpp"
 
 #include <swizproof/program/floating.hpp>
+#include <swizproof/program/needed_bits.hpp>
+#include <swizproof/program/step.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <map>
 
-namespace swizproof::kernel_detail {
-
-using ptx::Action;
-using ptx::Block;
-using ptx::MemoryAccess;
-using ptx::Source;
-using ptx::Space;
-using ptx::Special;
-using ptx::Step;
+namespace swizproof::execution {
 
 namespace {
 
@@ -147,7 +141,7 @@ void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
   };
   std::optional<std::uint32_t> dynamic;
   for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
-    ptx::Variable const& v = program_.symbols[i];
+    Variable const& v = program_.symbols[i];
     if (v.space != Space::shared) continue;
     if (v.extern_array) {
       dynamic = i;
@@ -164,7 +158,7 @@ void Runs::place_arrays(Inputs& inputs, std::uint64_t further) const {
 /// The lanes of the block that comes first run to its end, until none is left: a loop before what follows it, and an iteration before
 /// the next one. A loop that goes on for long is left like a branch on an open value.
 void Runs::run(unsigned warp, Inputs inputs) {
-  if (needed_.empty()) needed_ = ptx::needed_bits(program_, flow_);
+  if (needed_.empty()) needed_ = needed_bits(program_, flow_);
   registers_.resize(program_.widths.size());
   // A register of which no bit is needed is not computed, and its value does not matter.
   for (std::size_t r = 0; r < registers_.size(); ++r) {
@@ -224,13 +218,13 @@ std::vector<std::uint32_t> const& Runs::written_after(std::uint32_t branch) {
   auto const [at, fresh] = written_.try_emplace(branch);
   if (!fresh) return at->second;
   std::vector<bool> seen(program_.blocks.size(), false);
-  std::vector<std::uint32_t> work = ptx::successors(program_.blocks[branch]);
+  std::vector<std::uint32_t> work = successors(program_.blocks[branch]);
   while (!work.empty()) {
     std::uint32_t const b = work.back();
     work.pop_back();
     if (seen[b] || static_cast<std::int32_t>(b) == flow_.ipdom[branch]) continue;
     seen[b] = true;
-    for (std::uint32_t const next : ptx::successors(program_.blocks[b])) work.push_back(next);
+    for (std::uint32_t const next : successors(program_.blocks[b])) work.push_back(next);
     for (std::uint32_t i = program_.blocks[b].first; i < program_.blocks[b].last; ++i)
       if (std::int32_t const d = program_.steps[i].dst; d >= 0 && needed_[static_cast<std::size_t>(d)] != 0)
         at->second.push_back(static_cast<std::uint32_t>(d));
@@ -428,8 +422,8 @@ Runs::Word Runs::shuffled(Step const& s, std::uint32_t lanes) const {
   out.open = b.open | c.open;
   for (unsigned l = 0; l < 32; ++l) {
     unsigned const from =
-        ptx::shuffle_source(static_cast<ptx::Shuffle>(s.extra), l, static_cast<std::uint32_t>(b.lane[l]),
-                            static_cast<std::uint32_t>(c.lane[l]));
+        shuffle_source(static_cast<Shuffle>(s.extra), l, static_cast<std::uint32_t>(b.lane[l]),
+                       static_cast<std::uint32_t>(c.lane[l]));
     out.lane[l] = v.lane[from];
     bool const gives = from == l || (lanes >> from & 1) != 0;
     if (!gives || (v.open >> from & 1) != 0) out.open |= 1U << l;
@@ -448,7 +442,7 @@ Runs::Word Runs::floating(Step const& s) const {
     if ((out.open >> l & 1) != 0) continue;
     std::array<std::uint64_t, 3> const sources{a.lane[l], b.lane[l], c.lane[l]};
     bool const again = l > 0 && (out.open >> (l - 1) & 1) == 0 && sources == last;
-    auto const result = again ? std::optional(out.lane[l - 1]) : ptx::float_result(opcode, sources);
+    auto const result = again ? std::optional(out.lane[l - 1]) : float_result(opcode, sources);
     out.lane[l] = result.value_or(0);
     if (!result) out.open |= 1U << l;
     last = sources;
@@ -526,4 +520,4 @@ void Runs::access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs
   }
 }
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
 /// The most expensive execution of an access that a run has seen.
 struct Seen {
@@ -41,8 +41,8 @@ class Runs {
   using CostOf = std::function<std::optional<std::pair<unsigned, WarpAccess<std::uint32_t>>>(
       std::uint32_t access, std::uint32_t lanes, Addresses const&)>;
 
-  Runs(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
-       ptx::Launch const& launch, std::vector<std::unique_ptr<ptx::Warp>> const& warps, CostOf cost_of)
+  Runs(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch,
+       std::vector<std::unique_ptr<Warp>> const& warps, CostOf cost_of)
       : program_(program),
         flow_(flow),
         execution_(execution),
@@ -64,24 +64,24 @@ class Runs {
   void run(unsigned warp, Inputs inputs);
   /// False if no more runs are made.
   bool run_next();
-  void note_turns(ptx::Block const& block, Inputs const& inputs, unsigned warp);
-  void follow(ptx::Step const& s, std::uint32_t lanes, Word const& now);
+  void note_turns(Block const& block, Inputs const& inputs, unsigned warp);
+  void follow(Step const& s, std::uint32_t lanes, Word const& now);
   void find_optional();
   [[nodiscard]] Inputs by_style(unsigned n) const;
   void place_arrays(Inputs& inputs, std::uint64_t further) const;
   void run_block(std::uint32_t block, std::uint32_t lanes, Inputs& inputs, unsigned warp);
-  void step(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
-  [[nodiscard]] Word computed(ptx::Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  void step(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
+  [[nodiscard]] Word computed(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned warp);
   template <Op op>
-  [[nodiscard]] Word arithmetic(ptx::Step const& s) const;
-  [[nodiscard]] Word chosen(ptx::Step const& s) const;
-  [[nodiscard]] Word floating(ptx::Step const& s) const;
-  [[nodiscard]] Word shuffled(ptx::Step const& s, std::uint32_t lanes) const;
-  [[nodiscard]] Word loaded(ptx::Step const& s, Inputs& inputs) const;
-  [[nodiscard]] Word special(ptx::Step const& s, Inputs& inputs, unsigned warp) const;
-  [[nodiscard]] Word address_of(ptx::Step const& s, Inputs const& inputs) const;
+  [[nodiscard]] Word arithmetic(Step const& s) const;
+  [[nodiscard]] Word chosen(Step const& s) const;
+  [[nodiscard]] Word floating(Step const& s) const;
+  [[nodiscard]] Word shuffled(Step const& s, std::uint32_t lanes) const;
+  [[nodiscard]] Word loaded(Step const& s, Inputs& inputs) const;
+  [[nodiscard]] Word special(Step const& s, Inputs& inputs, unsigned warp) const;
+  [[nodiscard]] Word address_of(Step const& s, Inputs const& inputs) const;
   void access(std::uint32_t index, std::uint32_t lanes, Inputs const& inputs, unsigned warp);
-  [[nodiscard]] Word const& value(ptx::Source const& s, Word& constant) const;
+  [[nodiscard]] Word const& value(Source const& s, Word& constant) const;
   [[nodiscard]] std::vector<std::uint32_t> const& written_after(std::uint32_t branch);
   void open_writes(std::uint32_t block, std::uint32_t lanes);
   /// The step after which a lane came back to the header at which it waits; 0 for a lane that does not wait.
@@ -92,11 +92,11 @@ class Runs {
   [[nodiscard]] bool is_header(std::uint32_t block) const;
   [[nodiscard]] bool comes_first(std::uint32_t a, std::uint32_t b) const;
 
-  ptx::Program const& program_;
-  ptx::Flow const& flow_;
-  ptx::Execution const& execution_;
-  ptx::Launch const& launch_;
-  std::vector<std::unique_ptr<ptx::Warp>> const& warps_;
+  Program const& program_;
+  Flow const& flow_;
+  Execution const& execution_;
+  Launch const& launch_;
+  std::vector<std::unique_ptr<Warp>> const& warps_;
   CostOf cost_of_;
   std::vector<std::uint64_t> needed_{};  ///< bits of each register
   std::vector<Word> registers_{};
@@ -123,4 +123,4 @@ class Runs {
   std::uint64_t steps_ = 0;
 };
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

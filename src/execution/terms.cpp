@@ -1,5 +1,8 @@
 #include <swizproof/execution/terms.hpp>
 
+#include <swizproof/program/floating.hpp>
+#include <swizproof/program/needed_bits.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -10,7 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace swizproof::ptx {
+namespace swizproof::execution {
 
 namespace {
 
@@ -1197,122 +1200,10 @@ class Executor {
 
 }  // namespace
 
-namespace {
-
-/// All bits up to the highest one.
-std::uint64_t below_top(std::uint64_t bits) {
-  return bits == 0 ? 0 : ~std::uint64_t{0} >> std::countl_zero(bits);
-}
-
-/// Bits of the sources of a step that those of its result may depend on.
-std::array<std::uint64_t, 3> read_bits(Step const& s, std::uint64_t result) {
-  constexpr std::uint64_t all = ~std::uint64_t{0};
-  auto const other = [](Source const& x, std::uint64_t absent) { return x.constant ? x.value : absent; };
-  switch (s.action) {
-    case Action::copy:
-    case Action::zext:
-    case Action::trunc:
-    case Action::bit_xor:
-      return {result, result, 0};
-    case Action::add:
-    case Action::sub:
-    case Action::mul:
-      return {below_top(result), below_top(result), 0};
-    case Action::bit_and:
-      return {result & other(s.b, all), result & other(s.a, all), 0};
-    case Action::bit_or:
-      return {result & ~other(s.b, 0), result & ~other(s.a, 0), 0};
-    case Action::shl:
-      if (!s.b.constant) return {below_top(result), all, 0};
-      return {s.b.value < s.width ? result >> s.b.value : 0, 0, 0};
-    case Action::lshr:
-      if (!s.b.constant) return {all, all, 0};
-      return {s.b.value < s.width ? result << s.b.value : 0, 0, 0};
-    case Action::choose:
-      return {1, result, result};
-    case Action::shuffle:
-      return {result, all, all};
-    default:
-      return {all, all, all};
-  }
-}
-
-}  // namespace
-
-std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow) {
-  std::size_t const n = program.widths.size();
-  std::vector<std::vector<std::uint32_t>> steps(n);
-  for (std::uint32_t const b : flow.order)
-    for (std::uint32_t s = program.blocks[b].first; s < program.blocks[b].last; ++s)
-      if (program.steps[s].dst >= 0) steps[static_cast<std::size_t>(program.steps[s].dst)].push_back(s);
-  std::vector<std::uint64_t> needed(n, 0);
-  std::vector<std::uint32_t> work;
-  auto const need = [&](std::uint64_t r, std::uint64_t bits) {
-    unsigned const w = program.widths[r];
-    bits &= w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1;
-    if ((bits & ~needed[r]) != 0) needed[r] |= bits, work.push_back(static_cast<std::uint32_t>(r));
-  };
-  auto const need_source = [&](Source const& s, std::uint64_t bits) {
-    if (!s.constant) need(s.value, bits);
-  };
-  constexpr std::uint64_t all = ~std::uint64_t{0};
-  for (std::uint32_t const b : flow.order)
-    if (program.blocks[b].condition >= 0) need(static_cast<std::uint64_t>(program.blocks[b].condition), 1);
-  auto const need_access = [&](MemoryAccess const& m) {
-    need_source(m.address, all);
-    if (m.guard >= 0) need(static_cast<std::uint64_t>(m.guard), 1);
-  };
-  for (MemoryAccess const& m : program.accesses) need_access(m);
-  for (SharedOperand const& o : program.operands) {
-    need_access(o.at);
-    if (o.size) need_source(*o.size, all);
-  }
-  while (!work.empty()) {
-    std::uint32_t const r = work.back();
-    work.pop_back();
-    for (std::uint32_t const s : steps[r]) {
-      Step const& step = program.steps[s];
-      std::array<std::uint64_t, 3> const bits = read_bits(step, needed[r]);
-      need_source(step.a, bits[0]), need_source(step.b, bits[1]), need_source(step.c, bits[2]);
-    }
-  }
-  return needed;
-}
-
 std::uint64_t divisor_of(std::uint64_t factor, std::uint64_t shift) {
   if (shift < 32 || shift > 62 || factor < 3 || factor >> 33 != 0 || std::has_single_bit(factor)) return 0;
   std::uint64_t const power = std::uint64_t{1} << shift, d = (power + factor - 1) / factor;
   return d >= 2 && d >> 32 == 0 && factor * d - power <= power >> 32 ? d : 0;
-}
-
-std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {
-  struct Format {
-    std::string_view prefix;
-    unsigned fraction, bias, bits;
-  };
-  static constexpr Format formats[] = {
-      {"cvt.rn.f16.", 10, 15, 16}, {"cvt.rn.f32.", 23, 127, 32}, {"cvt.rn.f64.", 52, 1023, 64}};
-  static constexpr std::pair<std::string_view, unsigned> sources[] = {
-      {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}};
-  for (Format const& f : formats) {
-    if (!opcode.starts_with(f.prefix) || opcode.size() < f.prefix.size() + 2) continue;
-    std::string_view const from = opcode.substr(f.prefix.size());
-    auto const source = std::find_if(std::begin(sources), std::end(sources),
-                                     [&](auto const& one) { return one.first == from.substr(1); });
-    if ((from[0] != 's' && from[0] != 'u') || source == std::end(sources)) return std::nullopt;
-    std::uint64_t const all = ~std::uint64_t{0} >> (64 - source->second);
-    value &= all;
-    bool const negative = from[0] == 's' && (value >> (source->second - 1) & 1) != 0;
-    std::uint64_t const size = negative ? (0 - value) & all : value;
-    if (size == 0) return 0;
-    auto const top = static_cast<unsigned>(std::bit_width(size)) - 1;
-    if (top > f.bias || top - static_cast<unsigned>(std::countr_zero(size)) > f.fraction) return std::nullopt;
-    std::uint64_t const fraction =
-        top <= f.fraction ? size << (f.fraction - top) : size >> (top - f.fraction);
-    std::uint64_t const without_one = fraction & ((std::uint64_t{1} << f.fraction) - 1);
-    return std::uint64_t{negative} << (f.bits - 1) | std::uint64_t{top + f.bias} << f.fraction | without_one;
-  }
-  return std::nullopt;
 }
 
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes) {
@@ -1333,4 +1224,4 @@ void execute(Program const& program, Flow const& flow, Execution& into, std::siz
   }
 }
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::execution

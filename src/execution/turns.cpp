@@ -2,10 +2,10 @@
 
 #include <utility>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
-using ptx::Action;
-using ptx::Step;
+using program::Action;
+using program::Step;
 
 namespace {
 
@@ -89,4 +89,4 @@ std::optional<Turn> Turns::turn(std::int32_t predicate, bool truth) const {
   return follows_[p] ? registers_[p].turns[truth ? 1 : 0] : std::nullopt;
 }
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

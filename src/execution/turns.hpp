@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
 /// A value for bits of a parameter.
 struct Turn {
@@ -25,19 +25,19 @@ struct Turn {
 class Turns {
  public:
   /// The number of a source in the lanes that run, if it is known and the same in them.
-  using Number = std::function<std::optional<std::uint64_t>(ptx::Source const&)>;
+  using Number = std::function<std::optional<std::uint64_t>(program::Source const&)>;
 
   /// Forgets all: a run begins.
   void start(std::size_t registers) { registers_.resize(registers), follows_.assign(registers, false); }
   /// A register was read from a parameter.
   void read(std::int32_t dst, Turn const& parameter);
   /// True if a step that reads no parameter changes what is known: its result would be, or another one would no longer be.
-  [[nodiscard]] bool concerns(ptx::Step const& s) const {
+  [[nodiscard]] bool concerns(program::Step const& s) const {
     return s.dst >= 0 &&
            (follows_[static_cast<std::size_t>(s.dst)] || at(s.a) != nullptr || at(s.b) != nullptr);
   }
   /// A step that reads no parameter was run.
-  void step(ptx::Step const& s, Number const& number);
+  void step(program::Step const& s, Number const& number);
   /// The value with which a predicate would be so.
   [[nodiscard]] std::optional<Turn> turn(std::int32_t predicate, bool truth) const;
 
@@ -46,7 +46,7 @@ class Turns {
     std::optional<Turn> parameter{};             ///< `value` is what was added to it
     std::array<std::optional<Turn>, 2> turns{};  ///< of a predicate: what makes it false, and true
   };
-  [[nodiscard]] Register const* at(ptx::Source const& s) const {
+  [[nodiscard]] Register const* at(program::Source const& s) const {
     return s.constant || !follows_[s.value] ? nullptr : &registers_[s.value];
   }
   void set(std::int32_t dst, Register const& now) {
@@ -54,10 +54,10 @@ class Turns {
     follows_[d] = now.parameter || now.turns[0] || now.turns[1];
     if (follows_[d]) registers_[d] = now;
   }
-  [[nodiscard]] Register compared(ptx::Step const& s, Number const& number) const;
+  [[nodiscard]] Register compared(program::Step const& s, Number const& number) const;
 
   std::vector<Register> registers_{};
   std::vector<bool> follows_{};  ///< by register: whether anything is known of it
 };
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

@@ -1,11 +1,13 @@
 #include <swizproof/execution/warp.hpp>
 
+#include <swizproof/program/step.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <set>
 #include <utility>
 
-namespace swizproof::ptx {
+namespace swizproof::execution {
 
 namespace {
 
@@ -1149,19 +1151,6 @@ Warp::Induction Warp::decide_phi(std::size_t index, unsigned w) {
   return inductions_[{index, w}] = {1, added};
 }
 
-unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
-  std::uint32_t const clamp = c & 31, segment = c >> 8 & 31, by = b & 31;
-  std::uint32_t const most = (lane & segment) | (clamp & ~segment), least = lane & segment;
-  auto const signed_lane = static_cast<std::int32_t>(lane), signed_most = static_cast<std::int32_t>(most);
-  std::int32_t j = 0;
-  if (mode == Shuffle::up) j = signed_lane - static_cast<std::int32_t>(by);
-  if (mode == Shuffle::down) j = static_cast<std::int32_t>(lane + by);
-  if (mode == Shuffle::bfly) j = static_cast<std::int32_t>(lane ^ by);
-  if (mode == Shuffle::idx) j = static_cast<std::int32_t>(least | (by & ~segment));
-  bool const in = mode == Shuffle::up ? j >= signed_most : j <= signed_most;
-  return in ? static_cast<unsigned>(j) & 31U : lane;
-}
-
 Lanes Warp::shuffled(Id id, Leaf const& l, unsigned bits) {
   Lanes const v = value(l.args[0], bits), b = value(l.args[1], 32), c = value(l.args[2], 32);
   if (v.state == Lanes::State::stuck) return v;
@@ -1342,4 +1331,4 @@ LaneTruths Warp::relation(Id id) {
   return t;
 }
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::execution

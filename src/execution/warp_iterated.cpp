@@ -1,7 +1,7 @@
 // Registers at a loop's header, iteration by iteration.
 #include <swizproof/execution/warp.hpp>
 
-namespace swizproof::ptx {
+namespace swizproof::execution {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::optional<std::uint64_t> Warp::iterated(Id phi, std::uint64_t iteration) {
   return machine.states[iteration].at(phi);
 }
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::execution

@@ -1,6 +1,7 @@
 #include "witness.hpp"
 
 #include <swizproof/engine/decide.hpp>
+#include <swizproof/program/step.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -10,23 +11,14 @@
 #include <string>
 #include <utility>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
 namespace {
 
-using ptx::Assumption;
-using ptx::Execution;
-using ptx::Flow;
-using ptx::Launch;
-using ptx::Leaf;
-using ptx::Phi;
-using ptx::Program;
-using ptx::Special;
-using ptx::Warp;
 using Id = std::uint32_t;
 
 constexpr std::size_t most_searches = 16;      ///< of one kernel
-constexpr std::size_t most_nodes = 8'000;      ///< of one search
+constexpr std::size_t most_witness_nodes = 8'000;      ///< of one search
 constexpr std::uint64_t most_steps = 200'000;  ///< by Z3's count, of one search
 
 /// Conditions that must hold, and the unknowns in them.
@@ -43,7 +35,7 @@ class Search {
       Id const id = work.back();
       work.pop_back();
       if (!seen_.insert(id).second) continue;
-      if (seen_.size() > most_nodes) return false;
+      if (seen_.size() > most_witness_nodes) return false;
       Node const& n = node(id);
       if (n.op == Op::variable) {
         if (std::optional<Id> const divisor = divisor_of(n)) {
@@ -98,8 +90,8 @@ class Search {
     return all;
   }
 
-  [[nodiscard]] std::vector<Variable> variables() const {
-    std::vector<Variable> out;
+  [[nodiscard]] std::vector<swizproof::Variable> variables() const {
+    std::vector<swizproof::Variable> out;
     for (Unknown const& u : unknowns_) out.push_back({"v" + std::to_string(out.size()), u.bits});
     return out;
   }
@@ -145,9 +137,9 @@ class Search {
   /// The value that a lane gets: that of another lane, whose terms are its own.
   Id shuffled(Leaf const& l) {
     unsigned const to = lane_;
-    lane_ = ptx::shuffle_source(static_cast<ptx::Shuffle>(l.extra), to,
-                                static_cast<std::uint32_t>(node(l.args[1]).value),
-                                static_cast<std::uint32_t>(node(l.args[2]).value));
+    lane_ =
+        shuffle_source(static_cast<Shuffle>(l.extra), to, static_cast<std::uint32_t>(node(l.args[1]).value),
+                       static_cast<std::uint32_t>(node(l.args[2]).value));
     bool const other = lane_ != to;
     std::unordered_map<Id, Id> memo;
     if (other) memo.swap(memo_);
@@ -285,4 +277,4 @@ std::optional<LeafValues> Witnesses::find(Warp const& warp, unsigned number, std
   return result;
 }
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace swizproof::kernel_detail {
+namespace swizproof::execution {
 
 /// Values of leaves, by their number among Execution::leaves.
 using LeafValues = std::unordered_map<std::uint64_t, std::uint64_t>;
@@ -23,24 +23,22 @@ inline constexpr std::uint64_t witness_blocks = 64;
 /// Checked by KernelWitness.* in tests/unit/kernel/decide_test.cpp.
 class Witnesses {
  public:
-  Witnesses(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution,
-            ptx::Launch const& launch)
+  Witnesses(Program const& program, Flow const& flow, Execution const& execution, Launch const& launch)
       : program_(program), flow_(flow), execution_(execution), launch_(launch) {}
 
   /// Values with which these lanes of a warp pass a guard in the first iteration of the loops around it, and with which the
   /// assumptions hold. Nothing if there are none, if they depend on loaded data, or beyond the limits of steps and searches.
-  std::optional<LeafValues> find(ptx::Warp const& warp, unsigned number, std::int32_t loop,
-                                 std::uint32_t guard, std::uint32_t lanes,
-                                 std::vector<ptx::Assumption> const& assumptions);
+  std::optional<LeafValues> find(Warp const& warp, unsigned number, std::int32_t loop, std::uint32_t guard,
+                                 std::uint32_t lanes, std::vector<Assumption> const& assumptions);
 
  private:
   using Key = std::tuple<unsigned, std::int32_t, std::uint32_t, std::uint32_t,
                          std::vector<std::tuple<std::uint32_t, unsigned, std::uint64_t>>>;
-  ptx::Program const& program_;
-  ptx::Flow const& flow_;
-  ptx::Execution const& execution_;
-  ptx::Launch const& launch_;
+  Program const& program_;
+  Flow const& flow_;
+  Execution const& execution_;
+  Launch const& launch_;
   std::map<Key, std::optional<LeafValues>> known_{};
 };
 
-}  // namespace swizproof::kernel_detail
+}  // namespace swizproof::execution

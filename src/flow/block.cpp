@@ -161,7 +161,7 @@ std::uint32_t BlockRun::truth_mask(Warp const& warp, std::int32_t reg, bool nega
 
 void BlockRun::branch(Warp& warp) {
   Path& top = warp.paths.back();
-  ptx::Block const& block = kernel_.program.blocks[static_cast<std::size_t>(top.block)];
+  program::Block const& block = kernel_.program.blocks[static_cast<std::size_t>(top.block)];
   if (block.condition < 0) {
     top.block = block.taken, top.at = 0;
     return;
@@ -183,7 +183,7 @@ void BlockRun::branch(Warp& warp) {
   warp.paths.push_back({yes, block.taken, 0, join});
 }
 
-bool BlockRun::execute(Warp& warp, ptx::LoweredInstruction const& lowered) {
+bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   std::uint32_t const index = lowered.instruction;
   ptx::Instruction const& in = kernel_.function.body[index];
   std::uint32_t mask = warp.paths.back().mask;

@@ -84,7 +84,7 @@ class BlockRun {
     std::uint32_t index;  ///< of the instruction
     ptx::Instruction const& in;
     Decoded const& decoded;
-    ptx::LoweredInstruction const& lowered;
+    program::LoweredInstruction const& lowered;
     std::uint32_t mask;  ///< lanes that execute it
   };
 
@@ -93,7 +93,7 @@ class BlockRun {
   bool run_warp(Warp& warp);
   bool run_path(Warp& warp);
   void branch(Warp& warp);
-  bool execute(Warp& warp, ptx::LoweredInstruction const& lowered);
+  bool execute(Warp& warp, program::LoweredInstruction const& lowered);
   bool dispatch(Now const& now);
   bool dispatch_async(Now const& now);
   bool barrier(Now const& now);
@@ -115,10 +115,10 @@ class BlockRun {
 
   // flow_steps.cpp: steps and operands
   void steps(Now const& now);
-  Word apply(ptx::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
-  Word named_step(ptx::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
-  bool moved_bytes(ptx::Step const& s, Word const& a, Word const& b, Word& out) const;
-  bool sum_of_names(ptx::Step const& s, Word const& a, Word const& b, std::uint32_t line, Word& out);
+  Word apply(program::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
+  Word named_step(program::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line);
+  bool moved_bytes(program::Step const& s, Word const& a, Word const& b, Word& out) const;
+  bool sum_of_names(program::Step const& s, Word const& a, Word const& b, std::uint32_t line, Word& out);
   Word unknown(std::uint32_t line, unsigned width, std::initializer_list<Word const*> from);
   [[nodiscard]] std::uint64_t special(std::uint32_t which, Warp const& warp, unsigned lane,
                                       std::uint32_t line);
@@ -139,15 +139,15 @@ class BlockRun {
   void copy_async(Now const& now);
   void wait(Now const& now);
   void matrices(Now const& now, bool load);
-  ptx::Space space_at(Now const& now, ptx::Space space, std::uint64_t address) const;
-  Word read(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane);
+  program::Space space_at(Now const& now, program::Space space, std::uint64_t address) const;
+  Word read(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane);
   Word read_written(Now const& now, Bytes& from, std::uint64_t address, unsigned bytes, unsigned lane);
   Word read_global(Now const& now, std::uint64_t address, unsigned bytes, unsigned lane);
   Word element_byte(Now const& now, std::uint64_t address);
-  void write(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
+  void write(Now const& now, program::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
              Word const& value, std::uint32_t group = 0);
-  void check_bounds(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, unsigned lane,
-                    char const* verb) const;
+  void check_bounds(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
+                    unsigned lane, char const* verb) const;
 
   // flow_bulk.cpp: bulk copies
   void bulk_copy(Now const& now);
@@ -160,7 +160,8 @@ class BlockRun {
   [[nodiscard]] Box box_of(Now const& now, ptx::Operand const& from, unsigned lane);
   template <class Fn>
   void each_byte(Now const& now, unsigned lane, Box const& box, std::uint64_t shared, Fn const& fn);
-  Word read_async(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes, Toucher const& by);
+  Word read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
+                  Toucher const& by);
   Word read_source(Now const& now, std::uint64_t address, Toucher const& by);
   static void write_async(Bytes& to, std::uint64_t address, Toucher const& by, Word const& value);
   /// The clocks of what the stores of a thread read and write.

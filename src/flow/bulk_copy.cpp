@@ -18,10 +18,10 @@ constexpr std::uint64_t bulk_unit = 16;  ///< bytes: plain copies have multiples
 }  // namespace
 
 /// Bytes that a unit of the async proxy reads: a thread that wrote them needs fence.proxy.async behind it.
-Word BlockRun::read_async(Now const& now, ptx::Space space, std::uint64_t address, unsigned bytes,
+Word BlockRun::read_async(Now const& now, program::Space space, std::uint64_t address, unsigned bytes,
                           Toucher const& by) {
   Word out;
-  bool const in_shared = space == ptx::Space::shared;
+  bool const in_shared = space == program::Space::shared;
   for (unsigned i = 0; i < bytes; ++i) {
     Cell const& c = (in_shared ? shared_ : global_).read(address + i, by);
     std::uint32_t const when = c.group == 0 ? c.clock : groups_.done(c.thread, c.group - 1);
@@ -51,7 +51,7 @@ Word BlockRun::read_async(Now const& now, ptx::Space space, std::uint64_t addres
 
 /// A byte of global memory that a bulk load reads.
 Word BlockRun::read_source(Now const& now, std::uint64_t address, Toucher const& by) {
-  if (global_.find(address) != nullptr) return read_async(now, ptx::Space::global, address, 1, by);
+  if (global_.find(address) != nullptr) return read_async(now, program::Space::global, address, 1, by);
   global_.read_first(address, by);
   return element_byte(now, address);
 }
@@ -104,8 +104,8 @@ void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uin
   std::uint64_t lines = 1;
   for (std::size_t d = 0; d + 1 < a.box.size(); ++d) lines *= a.box[d];
   std::uint64_t const end = shared + (lines - 1) * tma_pitch(a.mode, line_bytes) + line_bytes;
-  check_bounds(now, ptx::Space::shared, shared, 1, lane, "copies to or from");
-  check_bounds(now, ptx::Space::shared, end - 1, 1, lane, "copies to or from");
+  check_bounds(now, program::Space::shared, shared, 1, lane, "copies to or from");
+  check_bounds(now, program::Space::shared, end - 1, 1, lane, "copies to or from");
   for (std::uint64_t line = 0; line < lines; ++line) {
     std::uint64_t rest = line, row = 0;
     bool inside = true;
@@ -159,7 +159,8 @@ void BlockRun::bulk_store(Now const& now) {
     each_byte(now, lane, box, address(now, now.in.operands[1], lane),
               [&](std::uint64_t shared, std::optional<std::uint64_t> const& global) {
                 if (!global) return;
-                write_async(global_, *global, writes, read_async(now, ptx::Space::shared, shared, 1, reads));
+                write_async(global_, *global, writes,
+                            read_async(now, program::Space::shared, shared, 1, reads));
               });
   }
 }
@@ -175,8 +176,8 @@ std::uint64_t BlockRun::bulk_size(Now const& now, unsigned lane, std::uint64_t s
           {now.index}};
   if (bytes == 0) return 0;
   for (std::uint64_t const i : {std::uint64_t{0}, bytes - 1}) {
-    check_bounds(now, ptx::Space::shared, shared + i, 1, lane, "copies to or from");
-    check_bounds(now, ptx::Space::global, global + i, 1, lane, "copies to or from");
+    check_bounds(now, program::Space::shared, shared + i, 1, lane, "copies to or from");
+    check_bounds(now, program::Space::global, global + i, 1, lane, "copies to or from");
   }
   return bytes;
 }
@@ -207,7 +208,7 @@ void BlockRun::bulk_store_bytes(Now const& now) {
     std::uint64_t const bytes = bulk_size(now, lane, from, to);
     Toucher const reads{t, now.index, 0, unit_of_store(t)}, writes{t, now.index, 0, unit_of_written(t)};
     for (std::uint64_t i = 0; i < bytes; ++i)
-      write_async(global_, to + i, writes, read_async(now, ptx::Space::shared, from + i, 1, reads));
+      write_async(global_, to + i, writes, read_async(now, program::Space::shared, from + i, 1, reads));
   }
 }
 

@@ -11,7 +11,7 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-using ptx::Space;
+using program::Space;
 
 std::vector<std::string_view> words_of(std::string_view opcode) {
   std::vector<std::string_view> parts;
@@ -164,12 +164,12 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
     : module(in_module),
       function(ptx::inline_calls(in_module, kernel).value_or(kernel)),
       program(ptx::lower(in_module, function)),
-      flow(ptx::flow_of(program)),
+      flow(program::flow_of(program)),
       launch(given),
       arrays(1),
       threads(given.block[0] * given.block[1] * given.block[2]) {
   if (!program.refused.empty()) throw FlowRefused{program.refused};
-  for (ptx::Block const& b : program.blocks)
+  for (program::Block const& b : program.blocks)
     if (b.goes_on) throw FlowRefused{"indirect branches (brx.idx) are not executed"};
   decode();
   place_symbols();
@@ -197,7 +197,7 @@ void FlowKernel::decode() {
 void FlowKernel::place_symbols() {
   addresses.resize(program.symbols.size());
   std::uint64_t local = local_start;
-  auto const place = [](std::uint64_t& end, ptx::Variable const& v, std::uint64_t bytes) {
+  auto const place = [](std::uint64_t& end, program::Variable const& v, std::uint64_t bytes) {
     std::uint64_t const align = std::max<std::uint64_t>(v.align, 1);
     std::uint64_t const at = (end + align - 1) / align * align;
     end = at + bytes;
@@ -205,7 +205,7 @@ void FlowKernel::place_symbols() {
   };
   for (bool const dynamic : {false, true})
     for (std::size_t i = 0; i < program.symbols.size(); ++i) {
-      ptx::Variable const& v = program.symbols[i];
+      program::Variable const& v = program.symbols[i];
       if (v.extern_array != dynamic) continue;
       if (v.space == Space::shared) {
         std::uint64_t end = shared_end;  // dynamic arrays are one: all begin at the same place

@@ -54,7 +54,7 @@ enum class Handler : std::uint8_t {
 struct Decoded {
   Handler handler = Handler::refused;
   std::vector<std::string_view> parts{};
-  ptx::Space space = ptx::Space::generic;
+  program::Space space = program::Space::generic;
   unsigned bits = 0;   ///< of the type: of one element of a vector
   char kind = 0;       ///< of the type: b, u, s or f
   unsigned lanes = 1;  ///< of .v2, .v4, .v8
@@ -78,8 +78,8 @@ struct FlowKernel {
 
   ptx::Module const& module;
   ptx::Function function;  ///< without calls
-  ptx::Program program;
-  ptx::Flow flow;
+  program::Program program;
+  program::Flow flow;
   FlowLaunch const& launch;
   std::vector<Decoded> decoded{};                                 ///< by index of the instruction
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions

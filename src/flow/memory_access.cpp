@@ -11,7 +11,7 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-using ptx::Space;
+using program::Space;
 
 }  // namespace
 
@@ -118,7 +118,7 @@ std::uint64_t BlockRun::param_address(Now const& now, ptx::Operand const& where,
   std::string_view const name = where.parts[0].text;
   auto const& all = kernel_.function.params;
   auto const at =
-      std::find_if(all.begin(), all.end(), [&](ptx::Variable const& v) { return v.name == name; });
+      std::find_if(all.begin(), all.end(), [&](program::Variable const& v) { return v.name == name; });
   if (at == all.end()) refuse(now.index, fmt::format("the parameter {} is not one of the kernel", name));
   return kernel_.params[static_cast<std::size_t>(at - all.begin())].start + where.value +
          where.parts[0].value;

@@ -12,8 +12,8 @@ namespace swizproof::flow_detail {
 
 namespace {
 
-using ptx::Action;
-using ptx::Special;
+using program::Action;
+using program::Special;
 
 std::uint64_t ones(unsigned width) {
   return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
@@ -80,7 +80,7 @@ constexpr Op operations[] = {Op::truncate,    Op::bv_add,      Op::bv_sub,   Op:
                              Op::conjunction, Op::disjunction, Op::bv_xor,   Op::negation, Op::ite};
 static_assert(std::size(operations) == static_cast<std::size_t>(Action::choose) + 1);
 
-std::uint64_t computed(ptx::Step const& s, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+std::uint64_t computed(program::Step const& s, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return value_of({operations[static_cast<std::size_t>(s.action)], s.width}, a, b, c) & ones(s.width);
 }
 
@@ -100,7 +100,7 @@ Word BlockRun::unknown(std::uint32_t line, unsigned width, std::initializer_list
 }
 
 /// Moves of whole bytes by any operation.
-bool BlockRun::moved_bytes(ptx::Step const& s, Word const& a, Word const& b, Word& out) const {
+bool BlockRun::moved_bytes(program::Step const& s, Word const& a, Word const& b, Word& out) const {
   unsigned const bytes = std::max(s.width / 8U, 1U);
   bool const b_plain = b.named == 0, a_plain = a.named == 0;
   switch (s.action) {
@@ -138,7 +138,8 @@ bool BlockRun::moved_bytes(ptx::Step const& s, Word const& a, Word const& b, Wor
 }
 
 /// Sums and products of integers that have names as a whole.
-bool BlockRun::sum_of_names(ptx::Step const& s, Word const& a, Word const& b, std::uint32_t line, Word& out) {
+bool BlockRun::sum_of_names(program::Step const& s, Word const& a, Word const& b, std::uint32_t line,
+                            Word& out) {
   if (s.action != Action::add && s.action != Action::sub && s.action != Action::mul) return false;
   unsigned const bytes = s.width / 8U;
   if (bytes == 0) return false;
@@ -151,7 +152,7 @@ bool BlockRun::sum_of_names(ptx::Step const& s, Word const& a, Word const& b, st
   return true;
 }
 
-Word BlockRun::named_step(ptx::Step const& s, Word const& a, Word const& b, Word const& c,
+Word BlockRun::named_step(program::Step const& s, Word const& a, Word const& b, Word const& c,
                           std::uint32_t line) {
   Word out;
   if (s.action == Action::choose && a.named == 0)
@@ -168,7 +169,8 @@ Word BlockRun::named_step(ptx::Step const& s, Word const& a, Word const& b, Word
   return unknown(line, s.width, {&a, &b, &c});
 }
 
-Word BlockRun::apply(ptx::Step const& s, Word const& a, Word const& b, Word const& c, std::uint32_t line) {
+Word BlockRun::apply(program::Step const& s, Word const& a, Word const& b, Word const& c,
+                     std::uint32_t line) {
   if (!computes(s.action)) return unknown(line, s.width, {&a, &b, &c});
   if ((a.named | b.named | c.named) != 0) return named_step(s, a, b, c, line);
   return plain(computed(s, a.number, b.number, c.number));
@@ -176,12 +178,12 @@ Word BlockRun::apply(ptx::Step const& s, Word const& a, Word const& b, Word cons
 
 void BlockRun::steps(Now const& now) {
   for (std::uint32_t n = now.lowered.first; n < now.lowered.last; ++n) {
-    ptx::Step const& s = kernel_.program.steps[n];
+    program::Step const& s = kernel_.program.steps[n];
     if (s.action == Action::access || s.action == Action::operand || s.action == Action::load)
       refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!takes_part(now.mask, lane)) continue;
-      auto const value = [&](ptx::Source const& source) {
+      auto const value = [&](program::Source const& source) {
         if (source.constant) return plain(source.value);
         return source.value < registers_ ? reg(now.warp, static_cast<std::uint32_t>(source.value), lane)
                                          : temporaries_[(source.value - registers_) * 32 + lane];

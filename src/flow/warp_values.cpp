@@ -2,7 +2,8 @@
 #include "block.hpp"
 
 #include <swizproof/hardware/fragment.hpp>
-#include <swizproof/execution/warp.hpp>
+#include <swizproof/program/floating.hpp>
+#include <swizproof/program/step.hpp>
 
 #include <fmt/format.h>
 
@@ -297,16 +298,16 @@ void BlockRun::movmatrix(Now const& now) {
 void BlockRun::shuffle(Now const& now) {
   Decoded const& d = now.decoded;
   if (!d.has("sync")) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
-  ptx::Shuffle const mode = d.has("up")     ? ptx::Shuffle::up
-                            : d.has("down") ? ptx::Shuffle::down
-                            : d.has("bfly") ? ptx::Shuffle::bfly
-                                            : ptx::Shuffle::idx;
+  program::Shuffle const mode = d.has("up")     ? program::Shuffle::up
+                                : d.has("down") ? program::Shuffle::down
+                                : d.has("bfly") ? program::Shuffle::bfly
+                                                : program::Shuffle::idx;
   Lanes out{};
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     auto const b = static_cast<std::uint32_t>(number(now, now.in.operands[2], lane, "the lane"));
     auto const c = static_cast<std::uint32_t>(number(now, now.in.operands[3], lane, "the bounds"));
-    unsigned const from = ptx::shuffle_source(mode, lane, b, c);
+    unsigned const from = program::shuffle_source(mode, lane, b, c);
     if (!takes_part(now.mask, from))
       refuse(now.index,
              fmt::format("lane {} gets a value of lane {}, which does not execute it", lane, from));

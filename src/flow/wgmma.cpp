@@ -93,9 +93,9 @@ void BlockRun::need_idle(Now const& now, ptx::Operand const& registers, bool acc
 
 /// Bytes that wgmma reads.
 void BlockRun::read_by_wgmma(Now const& now, std::uint64_t address, unsigned bytes, Word& out) {
-  check_bounds(now, ptx::Space::shared, address, 1, 0, "reads by wgmma");
-  check_bounds(now, ptx::Space::shared, address + bytes - 1, 1, 0, "reads by wgmma");
-  out = read_async(now, ptx::Space::shared, address, bytes,
+  check_bounds(now, program::Space::shared, address, 1, 0, "reads by wgmma");
+  check_bounds(now, program::Space::shared, address + bytes - 1, 1, 0, "reads by wgmma");
+  out = read_async(now, program::Space::shared, address, bytes,
                    {thread(now.warp, 0), now.index, 0, unit_of(now.warp)});
 }
 

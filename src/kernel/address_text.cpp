@@ -8,8 +8,8 @@
 namespace swizproof::kernel_detail {
 namespace {
 
-using ptx::Leaf;
-using ptx::Phi;
+using execution::Leaf;
+using execution::Phi;
 using Id = std::uint32_t;
 
 constexpr std::size_t longest_address = 240;
@@ -19,7 +19,7 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 /// Prints a term as C would write it, up to a length.
 class TermPrinter {
  public:
-  TermPrinter(ptx::Program const& program, ptx::Execution const& execution)
+  TermPrinter(program::Program const& program, execution::Execution const& execution)
       : program_(program), execution_(execution) {}
 
   std::string text(Id id) {
@@ -129,8 +129,8 @@ class TermPrinter {
         return fmt::format("value@{}", l.line);
     }
   }
-  ptx::Program const& program_;
-  ptx::Execution const& execution_;
+  program::Program const& program_;
+  execution::Execution const& execution_;
   int budget_ = 0;
 };
 
@@ -149,7 +149,8 @@ std::string short_name(std::string const& name) {
   return name;
 }
 
-std::string text_of_term(ptx::Program const& program, ptx::Execution const& execution, std::uint32_t id) {
+std::string text_of_term(program::Program const& program, execution::Execution const& execution,
+                         std::uint32_t id) {
   return TermPrinter(program, execution).text(id);
 }
 

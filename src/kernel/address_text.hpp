@@ -9,7 +9,7 @@
 namespace swizproof::kernel_detail {
 
 /// A term as C would write it, cut after 240 characters.
-[[nodiscard]] std::string text_of_term(ptx::Program const& program, ptx::Execution const& execution,
+[[nodiscard]] std::string text_of_term(program::Program const& program, execution::Execution const& execution,
                                        std::uint32_t id);
 
 /// A variable's name without its scope: `_ZN4kern6memoryE` and `_ZZ4gemmPfE6memory` are memory, `.._param_0` is param_0.

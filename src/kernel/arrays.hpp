@@ -25,7 +25,7 @@ struct ArrayAccess {
 class Arrays {
  public:
   using Id = std::uint32_t;
-  Arrays(ptx::Program const& program, ptx::Execution const& execution)
+  Arrays(program::Program const& program, execution::Execution const& execution)
       : program_(program), execution_(execution) {}
 
   /// An access that is decided, and that a lane executes.
@@ -49,8 +49,8 @@ class Arrays {
   /// Its different executions, by instruction, lanes and addresses.
   using Patterns = std::map<std::pair<std::size_t, std::array<std::uint32_t, 33>>, WeightedAccess>;
 
-  ptx::Program const& program_;
-  ptx::Execution const& execution_;
+  program::Program const& program_;
+  execution::Execution const& execution_;
   std::vector<ArrayAccess> accesses_{};
   std::map<std::uint32_t, bool> refuted_{};                    ///< by variable
   std::map<std::pair<std::uint32_t, Id>, Patterns> arrays_{};  ///< by variable and start

@@ -31,23 +31,28 @@ namespace swizproof {
 namespace kernel_detail {
 namespace {
 
-using ptx::Assumption;
-using ptx::Block;
-using ptx::ExecutedAccess;
-using ptx::Execution;
-using ptx::Flow;
+using execution::Assumption;
+using execution::ExecutedAccess;
+using execution::Execution;
+using execution::Lanes;
+using execution::LaneTruths;
+using execution::Launch;
+using execution::Leaf;
+using execution::Replay;
+using execution::Request;
+using execution::Runs;
+using execution::Seen;
+using execution::TermValues;
+using execution::Warp;
+using execution::Witnesses;
+using program::Block;
+using program::Flow;
+using program::MemoryAccess;
+using program::Program;
+using program::Variable;
 using ptx::Function;
-using ptx::Lanes;
-using ptx::LaneTruths;
-using ptx::Launch;
-using ptx::Leaf;
 using ptx::Location;
-using ptx::MemoryAccess;
 using ptx::Module;
-using ptx::Program;
-using ptx::Request;
-using ptx::Variable;
-using ptx::Warp;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
 constexpr char const* no_known_array = "the address is not that of one known array";
@@ -123,8 +128,8 @@ class Decision {
       : module_(module),
         options_(options),
         launch_(std::move(launch)),
-        program_(ptx::with_one_entry(std::move(program))),
-        flow_(ptx::flow_of(program_)),
+        program_(program::with_one_entry(std::move(program))),
+        flow_(program::flow_of(program_)),
         warps_(warps) {
     for (auto const& [name, value] : options.params)
       if (auto const i = parameter_of(function, name))
@@ -153,7 +158,7 @@ class Decision {
 
   /// The accesses alone; generic ones where they are surely shared memory.
   std::vector<KernelAccess> name_them() {
-    ptx::execute(program_, flow_, execution_);
+    execution::execute(program_, flow_, execution_);
     names_only_ = true;
     std::vector<KernelAccess> out;
     for (std::size_t i = 0; i < program_.accesses.size(); ++i)
@@ -162,7 +167,7 @@ class Decision {
   }
 
   std::vector<KernelAccess> run(std::string& refused) {
-    ptx::execute(program_, flow_, execution_);
+    execution::execute(program_, flow_, execution_);
     refused = execution_.refused;
     if (refused.empty() && (reads_memory() || !program_.operands.empty()))
       for (unsigned w = 0; w < warps_; ++w)
@@ -760,8 +765,8 @@ class Decision {
     return std::all_of(leaves.begin(), leaves.end(), [&](Id id) {
       Leaf const& l = *origins_.leaf_at(id);
       if (l.kind == Leaf::Kind::undefined) return !l.args.empty();  // a part of them
-      auto const s = static_cast<ptx::Special>(l.extra);
-      return l.kind == Leaf::Kind::special && s >= ptx::Special::warp_x && s <= ptx::Special::warp_z;
+      auto const s = static_cast<program::Special>(l.extra);
+      return l.kind == Leaf::Kind::special && s >= program::Special::warp_x && s <= program::Special::warp_z;
     });
   }
 
@@ -845,10 +850,10 @@ class Decision {
     }
     for (Id const id : origins_.leaves_of({access.address, access.guard})) {
       Leaf const& l = *origins_.leaf_at(id);
-      auto const s = static_cast<ptx::Special>(l.extra);
+      auto const s = static_cast<program::Special>(l.extra);
       bool const special = l.kind == Leaf::Kind::special;
-      bool const its = special && s >= ptx::Special::ctaid_x && s <= ptx::Special::ctaid_z,
-                 blocks = special && s >= ptx::Special::nctaid_x && s <= ptx::Special::nctaid_z;
+      bool const its = special && s >= program::Special::ctaid_x && s <= program::Special::ctaid_z,
+                 blocks = special && s >= program::Special::nctaid_x && s <= program::Special::nctaid_z;
       if (its || blocks || free_parameter(id, 0) == id)
         launch.push_back({id, false, 64, its ? some.block : blocks ? some.blocks : some.parameter});
     }
@@ -908,10 +913,10 @@ class Decision {
       if (l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::undefined)
         work.insert(work.end(), l.args.begin(), l.args.end());
       if (l.kind != Leaf::Kind::phi) return 0;
-      ptx::Phi const& phi =
+      execution::Phi const& phi =
           execution_.phis[static_cast<std::size_t>(execution_.phi_of[execution_.terms.nodes()[at].value])];
       Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
-      bool const settles = counter != 0 && phi.kind != ptx::Phi::Kind::affine && warp.iterated(at, 0) &&
+      bool const settles = counter != 0 && phi.kind != execution::Phi::Kind::affine && warp.iterated(at, 0) &&
                            iterations(counter) != nullptr;
       return settles ? counter : 0;
     });
@@ -1672,7 +1677,7 @@ std::vector<KernelAccess> shared_accesses(sass::Module const& module, sass::Lowe
 
 namespace {
 
-KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, ptx::Program program,
+KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, program::Program program,
                             KernelOptions const& options, bool shape_needed) {
   KernelReport report;
   report.kernel = f.name;

@@ -7,8 +7,8 @@
 
 namespace swizproof::kernel_detail {
 
-using ptx::Leaf;
-using ptx::Phi;
+using execution::Leaf;
+using execution::Phi;
 
 namespace {
 
@@ -65,7 +65,7 @@ Bits const& KnownBits::of(Id id) {
 
 Bits KnownBits::plain(Id id) {
   if (node(id).width == 0) return {};
-  ptx::Facts const f = warp_.facts(id);
+  execution::Facts const f = warp_.facts(id);
   return {f.zeros, 0, f.most};
 }
 

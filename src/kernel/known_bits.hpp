@@ -28,7 +28,7 @@ struct Bits {
 /// tests/reference/kernel_operands.py.
 class KnownBits {
  public:
-  KnownBits(ptx::Execution const& execution, Origins const& origins, ptx::Warp& warp)
+  KnownBits(execution::Execution const& execution, Origins const& origins, execution::Warp& warp)
       : execution_(execution), origins_(origins), warp_(warp) {}
 
   Bits const& of(Id id);
@@ -40,9 +40,9 @@ class KnownBits {
   Bits variable(Id id, Node const& n);
   Bits shifted(Node const& n);
 
-  ptx::Execution const& execution_;
+  execution::Execution const& execution_;
   Origins const& origins_;
-  ptx::Warp& warp_;
+  execution::Warp& warp_;
   std::unordered_map<Id, Bits> memo_{};
   unsigned depth_ = 0;
 };

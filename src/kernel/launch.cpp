@@ -39,7 +39,7 @@ ShapeUse shape_use(ptx::Function const& f) {
 
 DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bool shape_needed) {
   DecidedLaunch out;
-  ptx::Launch& launch = out.launch;
+  execution::Launch& launch = out.launch;
   if (options.block || f.reqntid[0] != 0) {
     launch.block = options.block.value_or(f.reqntid);
     if (std::string const why = why_no_block(f, launch.block); !why.empty()) {

@@ -16,7 +16,7 @@ namespace swizproof::kernel_detail {
 
 /// A launch, or why there is none that can be decided.
 struct DecidedLaunch {
-  ptx::Launch launch{};
+  execution::Launch launch{};
   unsigned warps = 1;
   std::string refused{};
 };

@@ -15,15 +15,17 @@ namespace swizproof::kernel_detail {
 
 namespace {
 
-using ptx::Assumption;
-using ptx::ExecutedAccess;
-using ptx::Lanes;
-using ptx::LaneTruths;
-using ptx::Leaf;
-using ptx::OperandRole;
-using ptx::Request;
-using ptx::SharedOperand;
-using ptx::Warp;
+using execution::Assumption;
+using execution::ExecutedAccess;
+using execution::Lanes;
+using execution::LaneTruths;
+using execution::Leaf;
+using execution::Replay;
+using execution::Request;
+using execution::TermValues;
+using execution::Warp;
+using program::OperandRole;
+using program::SharedOperand;
 
 constexpr unsigned period_bits = 10;  ///< 1024 bytes, of the widest swizzle
 constexpr std::uint64_t base_period = std::uint64_t{1} << period_bits;
@@ -38,7 +40,7 @@ std::string_view name(OperandRole role) {
   return names[static_cast<std::size_t>(role)];
 }
 
-KernelOperand described(ptx::Module const& module, ptx::Program const& program, SharedOperand const& o) {
+KernelOperand described(ptx::Module const& module, program::Program const& program, SharedOperand const& o) {
   KernelOperand out;
   out.sass = program.language == "SASS";
   out.op = o.at.op;
@@ -164,7 +166,7 @@ class OperandDecision {
 
   void find_base() {
     base_ = kernel_.origins.node_of_symbol(symbol_);
-    ptx::Variable const& array = kernel_.program.symbols[symbol_];
+    program::Variable const& array = kernel_.program.symbols[symbol_];
     align_ = std::max<std::uint64_t>(array.align, 1);
     out_.array = text_of_term(kernel_.program, kernel_.execution, base_);
   }
@@ -413,7 +415,7 @@ class OperandDecision {
     } else if (auto const domain = warp.domain(wanted.atom, 64)) {
       for (std::uint64_t const x : *domain) values.push_back({wanted.atom, false, 64, x});
     } else if (wanted.kind == Request::Kind::residue && wanted.bits <= period_bits) {
-      ptx::Facts const facts = warp.facts(wanted.atom);
+      execution::Facts const facts = warp.facts(wanted.atom);
       for (std::uint64_t v = 0; v < std::uint64_t{1} << wanted.bits && v <= facts.most; ++v)
         if ((v & facts.zeros) == 0) values.push_back({wanted.atom, false, wanted.bits, v});
     } else {
@@ -588,7 +590,7 @@ class OperandDecision {
 
 }  // namespace
 
-std::vector<KernelOperand> list_operands(ptx::Module const& module, ptx::Program const& program,
+std::vector<KernelOperand> list_operands(ptx::Module const& module, program::Program const& program,
                                          std::string const& reason) {
   std::vector<KernelOperand> all;
   for (SharedOperand const& o : program.operands) {

@@ -22,16 +22,17 @@ namespace swizproof::kernel_detail {
 /// A kernel, executed, with what its accesses need, too.
 struct ExecutedKernel {
   ptx::Module const& module;
-  ptx::Program const& program;
-  ptx::Flow const& flow;
-  ptx::Execution& execution;
-  ptx::Launch const& launch;
+  program::Program const& program;
+  program::Flow const& flow;
+  execution::Execution& execution;
+  execution::Launch const& launch;
   Origins& origins;
-  std::vector<std::unique_ptr<ptx::Warp>>& warps;  ///< without assumptions
+  std::vector<std::unique_ptr<execution::Warp>>& warps;  ///< without assumptions
   /// The number of iterations of a counter's loop in a warp; 0: not known.
   std::function<std::uint64_t(unsigned warp, Id counter)> iterations;
   /// Lanes of a warp that execute these values in one execution.
-  std::function<std::uint32_t(unsigned warp, std::int32_t place, std::vector<ptx::Assumption> const&)> surely;
+  std::function<std::uint32_t(unsigned warp, std::int32_t place, std::vector<execution::Assumption> const&)>
+      surely;
   /// True if the limit of steps is reached. Takes the steps since the last call.
   std::function<bool(std::uint64_t steps)> over;
 };
@@ -41,7 +42,8 @@ struct ExecutedKernel {
 [[nodiscard]] std::vector<KernelOperand> decide_operands(ExecutedKernel const& kernel);
 
 /// The operands alone, each with the reason why it is not decided.
-[[nodiscard]] std::vector<KernelOperand> list_operands(ptx::Module const& module, ptx::Program const& program,
+[[nodiscard]] std::vector<KernelOperand> list_operands(ptx::Module const& module,
+                                                       program::Program const& program,
                                                        std::string const& reason);
 
 }  // namespace swizproof::kernel_detail

@@ -7,13 +7,13 @@
 
 namespace swizproof::kernel_detail {
 
-using ptx::Block;
-using ptx::Lanes;
-using ptx::LaneTruths;
-using ptx::Leaf;
-using ptx::Phi;
-using ptx::Space;
-using ptx::Warp;
+using execution::Lanes;
+using execution::LaneTruths;
+using execution::Leaf;
+using execution::Phi;
+using execution::Warp;
+using program::Block;
+using program::Space;
 
 namespace {
 
@@ -233,14 +233,14 @@ Origins::Summands Origins::summands_of(Id id, std::vector<Id>& rest, unsigned de
   return all;
 }
 
-std::set<std::uint32_t> Origins::bases_of(ptx::ExecutedAccess const& access) const {
+std::set<std::uint32_t> Origins::bases_of(execution::ExecutedAccess const& access) const {
   std::set<std::uint32_t> symbols;
   std::vector<Id> rest{access.guard};
   for (auto const& [symbol, times] : summands_of(access.address, rest, 0))
     if (times > 1) symbols.insert(symbol);
   for (Id const id : leaves_of(rest)) {
     Leaf const& l = *leaf_at(id);
-    if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].space == ptx::Space::shared)
+    if (l.kind == Leaf::Kind::symbol && program_.symbols[l.extra].space == program::Space::shared)
       symbols.insert(l.extra);
   }
   return symbols;

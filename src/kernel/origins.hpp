@@ -33,7 +33,7 @@ struct Origin {
 /// Origins of the terms of one kernel.
 class Origins {
  public:
-  Origins(ptx::Program const& program, ptx::Flow const& flow, ptx::Execution const& execution)
+  Origins(program::Program const& program, program::Flow const& flow, execution::Execution const& execution)
       : program_(program), flow_(flow), execution_(execution) {}
 
   /// The variable that an address is rooted in, if it is one, and the only one.
@@ -47,16 +47,16 @@ class Origins {
   /// before a register that may not have been written.
   Origin origin(Id term);
   /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
-  Origin origin_of_varying(ptx::Warp& warp, Id term, Id why);
+  Origin origin_of_varying(execution::Warp& warp, Id term, Id why);
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
   /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one
   /// summand, which all lanes share, or the guard takes them. Checked by Kernel.ACounterexampleNamesTheBaseThatItNeeds.
-  [[nodiscard]] std::set<std::uint32_t> bases_of(ptx::ExecutedAccess const& access) const;
+  [[nodiscard]] std::set<std::uint32_t> bases_of(execution::ExecutedAccess const& access) const;
   /// The node of a variable's address; 0 if it has none.
   [[nodiscard]] Id node_of_symbol(std::uint32_t symbol);
   /// The leaf that a term is; none if it is a sum or another operation.
-  [[nodiscard]] ptx::Leaf const* leaf_at(Id id) const;
+  [[nodiscard]] execution::Leaf const* leaf_at(Id id) const;
   /// A leaf as a reason names it: `the load at PTX line 12`.
   [[nodiscard]] std::string text_of(Id id) const;
 
@@ -65,18 +65,18 @@ class Origins {
   /// Variables' addresses that are summands of a term in one case; of the rest, the terms go into `rest`.
   [[nodiscard]] Summands summands_of(Id id, std::vector<Id>& rest, unsigned depth) const;
   /// True for a load at an address that the launch alone gives: of parameters.
-  [[nodiscard]] bool of_launch(ptx::Leaf const& load) const;
+  [[nodiscard]] bool of_launch(execution::Leaf const& load) const;
   /// True for the upper word of an address that a parameter gives, plus carries and indices.
   [[nodiscard]] bool upper_word_of_parameter(Id id) const;
-  [[nodiscard]] ptx::Phi const& phi_at(Id id) const;
+  [[nodiscard]] execution::Phi const& phi_at(Id id) const;
   [[nodiscard]] std::uint32_t loop_line(std::int32_t loop) const;
   [[nodiscard]] Origin find_origin(Id term) const;
   /// Leaves because of which a term differs in the lanes.
-  void varying_leaves(ptx::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
+  void varying_leaves(execution::Warp& warp, Id id, std::set<Id>& seen, std::vector<Id>& into) const;
 
-  ptx::Program const& program_;
-  ptx::Flow const& flow_;
-  ptx::Execution const& execution_;
+  program::Program const& program_;
+  program::Flow const& flow_;
+  execution::Execution const& execution_;
   std::unordered_map<Id, Origin> origins_{};
   std::unordered_map<std::uint32_t, Id> symbols_{};  ///< nodes of their addresses
   mutable std::vector<std::uint32_t> marks_{};       ///< by node: the search that saw it last

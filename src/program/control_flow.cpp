@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 
 namespace {
 
@@ -279,4 +279,4 @@ Program with_one_entry(Program program) {
   return program;
 }
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::program

@@ -1,6 +1,7 @@
 #include <swizproof/program/floating.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -8,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 
 namespace {
 
@@ -149,4 +150,34 @@ Result float_result(std::string_view opcode, Sources const& sources) {
   return single ? arithmetic<float>(op, sources, flush) : arithmetic<double>(op, sources, flush);
 }
 
-}  // namespace swizproof::ptx
+std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value) {
+  struct Format {
+    std::string_view prefix;
+    unsigned fraction, bias, bits;
+  };
+  static constexpr Format formats[] = {
+      {"cvt.rn.f16.", 10, 15, 16}, {"cvt.rn.f32.", 23, 127, 32}, {"cvt.rn.f64.", 52, 1023, 64}};
+  static constexpr std::pair<std::string_view, unsigned> sources[] = {
+      {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}};
+  for (Format const& f : formats) {
+    if (!opcode.starts_with(f.prefix) || opcode.size() < f.prefix.size() + 2) continue;
+    std::string_view const from = opcode.substr(f.prefix.size());
+    auto const source = std::find_if(std::begin(sources), std::end(sources),
+                                     [&](auto const& one) { return one.first == from.substr(1); });
+    if ((from[0] != 's' && from[0] != 'u') || source == std::end(sources)) return std::nullopt;
+    std::uint64_t const all = ~std::uint64_t{0} >> (64 - source->second);
+    value &= all;
+    bool const negative = from[0] == 's' && (value >> (source->second - 1) & 1) != 0;
+    std::uint64_t const size = negative ? (0 - value) & all : value;
+    if (size == 0) return 0;
+    auto const top = static_cast<unsigned>(std::bit_width(size)) - 1;
+    if (top > f.bias || top - static_cast<unsigned>(std::countr_zero(size)) > f.fraction) return std::nullopt;
+    std::uint64_t const fraction =
+        top <= f.fraction ? size << (f.fraction - top) : size >> (top - f.fraction);
+    std::uint64_t const without_one = fraction & ((std::uint64_t{1} << f.fraction) - 1);
+    return std::uint64_t{negative} << (f.bits - 1) | std::uint64_t{top + f.bias} << f.fraction | without_one;
+  }
+  return std::nullopt;
+}
+
+}  // namespace swizproof::program

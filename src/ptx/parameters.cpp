@@ -7,7 +7,7 @@
 
 namespace swizproof {
 
-unsigned bits_of(ptx::Variable const& v) {
+unsigned bits_of(program::Variable const& v) {
   return static_cast<unsigned>(std::min<std::uint64_t>(8 * v.bytes, 64));
 }
 
@@ -33,7 +33,7 @@ std::string why_no_parameter(ptx::Function const& kernel,
   for (auto const& [name, value] : given) {
     std::optional<std::size_t> const i = parameter_of(kernel, name);
     if (!i) continue;
-    ptx::Variable const& p = kernel.params[*i];
+    program::Variable const& p = kernel.params[*i];
     auto const [at, fresh] = seen.try_emplace(*i, name);
     if (!fresh) return fmt::format("{} and {} are one parameter", at->second, name);
     if (p.array || p.bytes > 8)

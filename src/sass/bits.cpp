@@ -60,7 +60,7 @@ Lowering::Source Lowering::bit_of(Source value, unsigned bit, unsigned depth) {
   std::size_t const first = forms_.empty() ? 0 : forms_.back().first;
   while (k > first && program_.steps[k - 1].dst != static_cast<std::int32_t>(value.value)) --k;
   if (k > first && depth < 20) {
-    ptx::Step const s = program_.steps[k - 1];
+    program::Step const s = program_.steps[k - 1];
     if (s.action == Action::copy) return bit_of(s.a, bit, depth + 1);
     if (s.action == Action::bit_and || s.action == Action::bit_or) {
       bool const all = s.action == Action::bit_and;

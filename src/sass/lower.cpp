@@ -3,8 +3,8 @@
 #include "forms.hpp"
 #include "info.hpp"
 
-#include <swizproof/execution/terms.hpp>
 #include <swizproof/program/control_flow.hpp>
+#include <swizproof/program/needed_bits.hpp>
 
 #include <fmt/format.h>
 
@@ -97,8 +97,8 @@ Lowered Lowering::run() {
   for (std::size_t k = 0; k < work_.size() && program_.refused.empty(); ++k)
     lower_block(work_[k].first, work_[k].second);
   if (!program_.refused.empty()) return std::move(out_);
-  ptx::Flow const flow = ptx::flow_of(program_);
-  std::vector<std::uint64_t> const needed = ptx::needed_bits(program_, flow);
+  program::Flow const flow = program::flow_of(program_);
+  std::vector<std::uint64_t> const needed = program::needed_bits(program_, flow);
   std::set<std::string> assumed;
   bool keeps = false;  // whether a verdict may need what a call keeps
   for (std::uint32_t r = 0; r < first_uniform; ++r) keeps = keeps || (is_kept_by_calls(r) && needed[r] != 0);
@@ -107,7 +107,7 @@ Lowered Lowering::run() {
     if (used.name == "CALL.ABS" && keeps) assumed.emplace(used.name);
     std::size_t const last = k + 1 < forms_.size() ? forms_[k + 1].first : program_.steps.size();
     for (std::size_t s = used.first; s < last && !used.name.empty(); ++s) {
-      ptx::Step const& step = program_.steps[s];
+      program::Step const& step = program_.steps[s];
       bool const reads = step.action == Action::access || step.action == Action::operand;
       if (!reads && (step.dst < 0 || needed[static_cast<std::size_t>(step.dst)] == 0)) continue;
       bool const result = step.dst >= 0 && step.dst < static_cast<std::int32_t>(registers);
@@ -169,9 +169,9 @@ std::vector<Lowering::Parameter> Lowering::parts_read(std::uint64_t base) const 
 
 /// Adds a parameter of the kernel, or a part of one; `name` if it has another one than its place.
 void Lowering::add_parameter(Parameter p, bool part, std::string name) {
-  ptx::Variable v;
+  program::Variable v;
   v.name = name.empty() ? fmt::format("c[0x0][{:#x}]", p.first) : std::move(name);
-  v.space = ptx::Space::param;
+  v.space = program::Space::param;
   v.align = 4;
   v.bytes = p.bytes;
   v.array = p.bytes > 8;
@@ -206,9 +206,9 @@ void Lowering::find_parameters() {
     }
   program_.params = static_cast<std::uint32_t>(program_.symbols.size());
   out_.head.maxntid = facts.maxntid, out_.head.reqntid = facts.reqntid;
-  ptx::Variable shared;
+  program::Variable shared;
   shared.name = "shared";
-  shared.space = ptx::Space::shared;
+  shared.space = program::Space::shared;
   shared.align = 1U << 24;  // a block's window
   shared.sized = facts.shared_bytes.has_value();
   shared.bytes = facts.shared_bytes.value_or(0);
@@ -266,7 +266,7 @@ std::int32_t Lowering::block_at(std::uint32_t context, std::uint32_t index) {
 }
 
 void Lowering::end_block(std::int32_t taken, std::int32_t next, std::optional<Source> condition) {
-  ptx::Block& b = program_.blocks[static_cast<std::size_t>(block_)];
+  program::Block& b = program_.blocks[static_cast<std::size_t>(block_)];
   b.line = line_;
   if (!condition || (condition->constant && condition->value != 0)) {
     b.taken = taken;

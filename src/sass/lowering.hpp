@@ -34,8 +34,8 @@ class Lowering {
   [[nodiscard]] bool keeps_stack() const { return keeps_stack_; }
 
  private:
-  using Source = ptx::Source;
-  using Action = ptx::Action;
+  using Source = program::Source;
+  using Action = program::Action;
   using Kind = Operand::Kind;
   using Handler = void (Lowering::*)(Instruction const&, Opcode const&);
 
@@ -167,8 +167,8 @@ class Lowering {
   // ------------------------------------------------------------------------------------- memory and the warp (memory.cpp)
 
   Source address(Operand const& o);
-  void access(ptx::MemoryAccess m, Operand const& where);
-  ptx::MemoryAccess access_of(Instruction const& i, Opcode const& op) const;
+  void access(program::MemoryAccess m, Operand const& where);
+  program::MemoryAccess access_of(Instruction const& i, Opcode const& op) const;
   void shared_load(Instruction const& i, Opcode const& op);
   void shared_store(Instruction const& i, Opcode const& op);
   void matrices(Instruction const& i, Opcode const& op);
@@ -184,12 +184,12 @@ class Lowering {
   void stack_store(Instruction const& i, Opcode const& op);
   void tensor_copy(Instruction const& i, Opcode const& op);
   void warpgroup_multiply(Instruction const& i, Opcode const& op);
-  void operand_at(Instruction const& i, Opcode const& op, ptx::OperandRole role, std::uint32_t unit,
+  void operand_at(Instruction const& i, Opcode const& op, program::OperandRole role, std::uint32_t unit,
                   Source value);
   void shuffle(Instruction const& i, Opcode const& op);
   void vote(Instruction const& i, Opcode const& op);
   void elect(Instruction const& i, Opcode const& op);
-  Source within_segment(ptx::Shuffle mode, Source b, Source c);
+  Source within_segment(program::Shuffle mode, Source b, Source c);
   static unsigned bytes_of(Opcode const& op);
 
   static constexpr std::uint32_t first_uniform = 255, first_predicate = 510, first_uniform_predicate = 517,
@@ -198,7 +198,7 @@ class Lowering {
   Module const& module_;
   Function const& function_;
   Lowered out_{};
-  ptx::Program& program_ = out_.program;
+  program::Program& program_ = out_.program;
   std::vector<bool> leader_{};
   std::vector<Context> contexts_{};
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int32_t> blocks_{};

@@ -29,8 +29,8 @@ Lowering::Source Lowering::address(Operand const& o) {
   return sum;
 }
 
-ptx::MemoryAccess Lowering::access_of(Instruction const& i, Opcode const& op) const {
-  ptx::MemoryAccess m;
+program::MemoryAccess Lowering::access_of(Instruction const& i, Opcode const& op) const {
+  program::MemoryAccess m;
   m.op = std::string(op.text);
   if (guard_) m.guard = static_cast<std::int32_t>(guard_->value);
   m.line = i.line;
@@ -42,7 +42,7 @@ ptx::MemoryAccess Lowering::access_of(Instruction const& i, Opcode const& op) co
   return m;
 }
 
-void Lowering::access(ptx::MemoryAccess m, Operand const& where) {
+void Lowering::access(program::MemoryAccess m, Operand const& where) {
   if (where.kind != Kind::memory || where.suffixed || (where.wide && !m.generic))
     m.reason = "this form of an address is not read";
   if (m.generic) {
@@ -73,7 +73,7 @@ void Lowering::access(ptx::MemoryAccess m, Operand const& where) {
 
 void Lowering::shared_load(Instruction const& i, Opcode const& op) {
   form("LDS");
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   if (m.bytes <= 16)
     m.instruction = swizproof::Instruction{Operation::ld_shared, m.bytes};
@@ -85,7 +85,7 @@ void Lowering::shared_load(Instruction const& i, Opcode const& op) {
   unsigned const bytes = bytes_of(op);
   std::uint64_t const offset = operand(i, 1).value & 0xffffffff;
   std::uint32_t const name = named(opcode_);
-  auto const space = static_cast<std::uint32_t>(ptx::Space::shared);
+  auto const space = static_cast<std::uint32_t>(program::Space::shared);
   if (bytes < 4) {
     Source s =
         emit(Action::zext, 32, emit(Action::load, 8 * bytes, base, constant(offset), constant(name), space));
@@ -100,7 +100,7 @@ void Lowering::shared_load(Instruction const& i, Opcode const& op) {
 
 void Lowering::shared_store(Instruction const& i, Opcode const& op) {
   form("STS");
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   if (m.bytes <= 16)
     m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
@@ -113,7 +113,7 @@ void Lowering::shared_store(Instruction const& i, Opcode const& op) {
 void Lowering::matrices(Instruction const& i, Opcode const& op) {
   bool const load = op.base == "LDSM";
   form(op.base);
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = 16;
   unsigned const n = op.has("4") ? 4 : op.has("2") ? 2 : 1;
   if (op.has("16") && (op.has("M88") || op.has("MT88")))
@@ -127,7 +127,7 @@ void Lowering::matrices(Instruction const& i, Opcode const& op) {
 
 void Lowering::shared_atomic(Instruction const& i, Opcode const& op) {
   form("ATOMS");
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = op.has("64") ? 8 : 4;
   bool const swap = op.has("CAS") || op.has("EXCH"), cast = op.has("CAST") || op.has("ARRIVE");
   bool const number = op.has("F16x2") || op.has("BF16x2") || op.has("F32") || op.has("F64") || op.has("F16");
@@ -150,14 +150,14 @@ void Lowering::shared_atomic(Instruction const& i, Opcode const& op) {
 /// LDGSTS [shared], [global]: cp.async.
 void Lowering::copy_async(Instruction const& i, Opcode const& op) {
   form("LDGSTS");
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   m.instruction = swizproof::Instruction{Operation::cp_async, m.bytes};
   access(std::move(m), operand(i, 0));
 }
 
 void Lowering::generic_load(Instruction const& i, Opcode const& op) {
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   m.generic = true;
   m.instruction = swizproof::Instruction{Operation::ld_shared, std::min(m.bytes, 16U)};
@@ -175,12 +175,12 @@ void Lowering::generic_load(Instruction const& i, Opcode const& op) {
     if (auto const r = number_of(d, k))
       write(*r,
             emit(Action::load, 32, base, constant(operand(i, at).value + 4 * k), constant(named(opcode_)),
-                 static_cast<std::uint32_t>(ptx::Space::generic)),
+                 static_cast<std::uint32_t>(program::Space::generic)),
             32);
 }
 
 void Lowering::generic_store(Instruction const& i, Opcode const& op) {
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   m.generic = true;
   m.instruction = swizproof::Instruction{Operation::st_shared, std::min(m.bytes, 16U)};
@@ -189,7 +189,7 @@ void Lowering::generic_store(Instruction const& i, Opcode const& op) {
 }
 
 void Lowering::generic_atomic(Instruction const& i, Opcode const& op) {
-  ptx::MemoryAccess m = access_of(i, op);
+  program::MemoryAccess m = access_of(i, op);
   m.bytes = op.has("64") ? 8 : 4;
   m.generic = true;
   m.reason = "the cost of atomics by generic addresses is not modelled";
@@ -218,7 +218,7 @@ void Lowering::global_load(Instruction const& i, Opcode const& op) {
   }
   base = emit(Action::copy, 64, base);
   std::uint32_t const name = named(opcode_);
-  auto const space = static_cast<std::uint32_t>(ptx::Space::global);
+  auto const space = static_cast<std::uint32_t>(program::Space::global);
   if (bytes < 4) {
     Source s = emit(Action::zext, 32,
                     emit(Action::load, 8 * bytes, base, constant(where.value), constant(name), space));
@@ -294,9 +294,9 @@ void Lowering::stack_store(Instruction const& i, Opcode const& op) {
 
 // --------------------------------------------------------------------------------------- other units
 
-void Lowering::operand_at(Instruction const& i, Opcode const& op, ptx::OperandRole role, std::uint32_t unit,
-                          Source value) {
-  ptx::SharedOperand o;
+void Lowering::operand_at(Instruction const& i, Opcode const& op, program::OperandRole role,
+                          std::uint32_t unit, Source value) {
+  program::SharedOperand o;
   o.role = role;
   o.tensor = op.base.starts_with("UTMA");
   o.unit = unit;
@@ -323,8 +323,8 @@ void Lowering::tensor_copy(Instruction const& i, Opcode const& op) {
   bool const bulk = op.base.starts_with("UBLK"), load = op.base == "UTMALDG" || (bulk && op.has("S"));
   if (bulk && !op.has("S")) return;
   std::uint32_t const unit = bulk ? 16 : tma_destination;
-  operand_at(i, op, load ? ptx::OperandRole::destination : ptx::OperandRole::source, unit, part(0));
-  if (load) operand_at(i, op, ptx::OperandRole::barrier, 8, part(1));
+  operand_at(i, op, load ? program::OperandRole::destination : program::OperandRole::source, unit, part(0));
+  if (load) operand_at(i, op, program::OperandRole::barrier, 8, part(1));
 }
 
 /// HGMMA R, gdesc[UR8], R: the descriptor of A is in UR8 and UR9, that of B in UR10 and UR11.
@@ -339,8 +339,8 @@ void Lowering::warpgroup_multiply(Instruction const& i, Opcode const& op) {
     Source const s = both_there ? pair(word_at(first, k), word_at(first, k + 1)) : any(64);
     return s.constant ? emit(Action::copy, 64, s) : s;
   };
-  if (both_there) operand_at(i, op, ptx::OperandRole::descriptor_a, 16, descriptor(0));
-  operand_at(i, op, ptx::OperandRole::descriptor_b, 16, descriptor(2));
+  if (both_there) operand_at(i, op, program::OperandRole::descriptor_a, 16, descriptor(0));
+  operand_at(i, op, program::OperandRole::descriptor_b, 16, descriptor(2));
   lose(operand(i, 0), 128, {}, true);
 }
 
@@ -353,10 +353,10 @@ void Lowering::shuffle(Instruction const& i, Opcode const& op) {
     return lose(operand(i, 1), 1);
   }
   form("SHFL");
-  ptx::Shuffle const mode = op.has("UP")     ? ptx::Shuffle::up
-                            : op.has("DOWN") ? ptx::Shuffle::down
-                            : op.has("BFLY") ? ptx::Shuffle::bfly
-                                             : ptx::Shuffle::idx;
+  program::Shuffle const mode = op.has("UP")     ? program::Shuffle::up
+                                : op.has("DOWN") ? program::Shuffle::down
+                                : op.has("BFLY") ? program::Shuffle::bfly
+                                                 : program::Shuffle::idx;
   Source const a = word(operand(i, 2)), b = word(operand(i, 3)), c = word(operand(i, 4));
   Source const value = emit(Action::shuffle, 32, a, b, c, static_cast<std::uint32_t>(mode));
   if (number_of(operand(i, 0))) put_truth(operand(i, 0), within_segment(mode, b, c));
@@ -364,7 +364,7 @@ void Lowering::shuffle(Instruction const& i, Opcode const& op) {
 }
 
 /// A shuffle's predicate: the lane that it names lies within the segment (PTX ISA 9.0, shfl.sync).
-Lowering::Source Lowering::within_segment(ptx::Shuffle mode, Source b, Source c) {
+Lowering::Source Lowering::within_segment(program::Shuffle mode, Source b, Source c) {
   auto const conjunction = [&](Source x, Source y) { return table2(8, x, y, 32); };
   Source const lane = special("SR_LANEID"), by = conjunction(b, constant(31)),
                clamp = conjunction(c, constant(31));
@@ -372,10 +372,10 @@ Lowering::Source Lowering::within_segment(ptx::Shuffle mode, Source b, Source c)
   Source const segment = conjunction(shifted, constant(31));
   Source const others = table2(6, segment, constant(31), 32), least = conjunction(lane, segment);
   Source const most = table2(14, least, conjunction(clamp, others), 32);
-  if (mode == ptx::Shuffle::up) return negate(below(lane, add(most, by), 32, false));
-  Source const from = mode == ptx::Shuffle::down   ? add(lane, by)
-                      : mode == ptx::Shuffle::bfly ? table2(6, lane, by, 32)
-                                                   : table2(14, least, conjunction(by, others), 32);
+  if (mode == program::Shuffle::up) return negate(below(lane, add(most, by), 32, false));
+  Source const from = mode == program::Shuffle::down   ? add(lane, by)
+                      : mode == program::Shuffle::bfly ? table2(6, lane, by, 32)
+                                                       : table2(14, least, conjunction(by, others), 32);
   return negate(below(most, from, 32, false));
 }
 

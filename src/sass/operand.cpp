@@ -9,7 +9,7 @@ namespace swizproof::sass {
 
 namespace {
 
-using ptx::Special;
+using program::Special;
 
 /// Words of constant bank 0 below the parameters: the launch's shape. Seen in code that ptxas of CUDA 13.0 writes.
 std::optional<Special> shape_at(unsigned arch, std::uint64_t offset) {
@@ -161,7 +161,7 @@ std::optional<Lowering::Source> Lowering::parameter_at(std::uint64_t at, unsigne
     if (at < p.first || at + bits / 8 > p.first + p.bytes) continue;
     Source const base = emit(Action::symbol, 64, {}, {}, {}, p.symbol);
     return emit(Action::load, bits, base, constant(at - p.first), constant(named("parameter")),
-                static_cast<std::uint32_t>(ptx::Space::param));
+                static_cast<std::uint32_t>(program::Space::param));
   }
   return std::nullopt;
 }
@@ -200,7 +200,7 @@ Lowering::Source Lowering::constant_bank(Operand const& o, unsigned bits, unsign
   if (o.bank == 255) base = any(32);
   Source const address = add(zext(base), constant(std::uint64_t{o.bank} << 40), 64);
   return emit(Action::load, bits, emit(Action::copy, 64, address), constant(at), constant(named("LDC")),
-              static_cast<std::uint32_t>(ptx::Space::constant));
+              static_cast<std::uint32_t>(program::Space::constant));
 }
 
 Lowering::Source Lowering::special(std::string_view name) {

@@ -15,7 +15,10 @@
 #include <string_view>
 #include <vector>
 
-namespace swizproof::ptx {
+namespace swizproof::execution {
+
+using namespace program;  // the language that is executed
+using program::Variable;
 
 /// Meaning of a variable of the graph.
 struct Leaf {
@@ -96,21 +99,12 @@ struct Execution {
   return leaf.kind == Leaf::Kind::voted && program.names[leaf.extra].starts_with("elect");
 }
 
-/// For each register, the bits that an address, a guard or a branch may depend on; 0: it is not needed. Of a register that is only
-/// read as `r & 255`, they are 255. Checked by
-/// Kernel.BitsThatNothingReadsAreNotNeeded and tests/reference/kernel.py, whose executions take every step.
-[[nodiscard]] std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow);
-
 /// The number d for which (x * factor) >> shift is x / d for every x below 2^32; 0 if this is not known of one. By the theorem of Granlund
 /// and Montgomery (PLDI 1994): 2^shift <= factor * d <= 2^shift + 2^(shift - 32). `divisor_of(0xaaaaaaab, 33)` is 3. Checked by
 /// Execution.DivisorsOfProducts.
 [[nodiscard]] std::uint64_t divisor_of(std::uint64_t factor, std::uint64_t shift);
 
-/// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.
-/// `exact_conversion("cvt.rn.f32.s32", 1)` is 0x3f800000. Checked by Execution.ConstantsAreConvertedWhereTheFormatHoldsThem.
-[[nodiscard]] std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value);
-
 /// Executes a program. `most_nodes` bounds the graph: beyond it `refused` says so.
 void execute(Program const& program, Flow const& flow, Execution& into, std::size_t most_nodes = 3'000'000);
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::execution

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace swizproof::ptx {
+namespace swizproof::execution {
 
 /// Shape of a block, and what was given on the command line.
 struct Launch {
@@ -79,10 +79,6 @@ struct Assumption {
   std::uint64_t value = 0;
   bool operator==(Assumption const&) const = default;
 };
-
-/// Lane whose value a lane gets by shfl with operands b and c; itself, if it is out of bounds. [PTX ISA 9.1: shfl.sync]
-/// `shuffle_source(Shuffle::down, 3, 2, 31)` is 5. Checked by Kernel.AShuffleFromALaneThatDoesNotExecuteItGivesAnyValue and tests/reference/kernel.py.
-[[nodiscard]] unsigned shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c);
 
 /// One warp of a block. Not shared between threads.
 class Warp {
@@ -287,4 +283,4 @@ class Warp {
   unsigned depth_ = 0;
 };
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::execution

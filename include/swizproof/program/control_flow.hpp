@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 
 /// One natural loop: the blocks from which its header is reached again without leaving it.
 struct Loop {
@@ -56,4 +56,4 @@ struct Flow {
 /// Flow.ALoopWithTwoEntriesGetsOne and Kernel.LanesThatEnterALoopInTwoPlacesMayMeetInTwoIterations.
 [[nodiscard]] Program with_one_entry(Program program);
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::program

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 
 /// Bits of the result of a floating-point instruction of PTX on given bits, where IEEE 754 and the PTX ISA fix every one of them:
 /// add, sub, mul, fma, div.rn and sqrt.rn of f32 and f64 to nearest even, neg, abs, min, max, comparisons (0 or 1), and conversions
@@ -17,4 +17,8 @@ namespace swizproof::ptx {
 [[nodiscard]] std::optional<std::uint64_t> float_result(std::string_view opcode,
                                                         std::array<std::uint64_t, 3> const& sources);
 
-}  // namespace swizproof::ptx
+/// Bits of the floating-point number that a conversion of an integer gives where the format holds the integer exactly; else nothing.
+/// `exact_conversion("cvt.rn.f32.s32", 1)` is 0x3f800000. Checked by Execution.ConstantsAreConvertedWhereTheFormatHoldsThem.
+[[nodiscard]] std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint64_t value);
+
+}  // namespace swizproof::program

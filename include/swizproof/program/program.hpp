@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 
 /// Operation of a step on its sources a, b and c.
 enum class Action : std::uint8_t {
@@ -176,4 +176,4 @@ struct Program {
   std::string refused{};  ///< why it is not executed; empty where it is
 };
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::program

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 
 /// State spaces of variables and addresses.
 enum class Space : std::uint8_t { generic, reg, shared, global, constant, local, param };
@@ -23,4 +23,4 @@ struct Variable {
   std::uint64_t padding = 0;  ///< of the same: bytes that may lie between static and dynamic memory
 };
 
-}  // namespace swizproof::ptx
+}  // namespace swizproof::program

@@ -18,6 +18,9 @@
 
 namespace swizproof::ptx {
 
+using namespace program;  // the language that PTX is lowered to
+using program::Variable;
+
 /// One operand. Vectors and groups have parts; an address is a base (its only part) and a constant offset in bytes.
 struct Operand {
   enum class Kind : std::uint8_t { reg, immediate, symbol, special, address, vector, other };

@@ -36,6 +36,6 @@ struct ParameterValue {
                                        std::array<std::uint32_t, 3> const& block);
 
 /// The 8 n low bits that a parameter of n bytes has, at most 64.
-[[nodiscard]] unsigned bits_of(ptx::Variable const& parameter);
+[[nodiscard]] unsigned bits_of(program::Variable const& parameter);
 
 }  // namespace swizproof

@@ -12,7 +12,7 @@ namespace swizproof::sass {
 /// A kernel, lowered, with what the analysis needs to have of its head.
 struct Lowered {
   ptx::Function head{};                ///< name, parameters; no body
-  ptx::Program program{};              ///< lines are those of the dump
+  program::Program program{};          ///< lines are those of the dump
   std::vector<std::string> assumed{};  ///< forms that it uses whose meaning was not measured, by name
 };
 

@@ -45,7 +45,7 @@ std::string value_name(FlowParam const& value) {
 void check_place(ptx::Function const& kernel, std::string const& text, std::string const& key,
                  FlowPlace const& place, FlowParam const& value) {
   constexpr std::uint64_t tensor_align = 64;
-  ptx::Variable const& p = kernel.params[place.param];
+  program::Variable const& p = kernel.params[place.param];
   auto const* const number = std::get_if<FlowValue>(&value);
   bool const untyped = number != nullptr && number->type.empty();
   std::string const part = fmt::format("of a structure give a part: {}+8=..", key.substr(key[0] == '#'));

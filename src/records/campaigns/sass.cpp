@@ -7,7 +7,7 @@
 
 #include "sass/forms.hpp"
 
-#include <swizproof/execution/warp.hpp>
+#include <swizproof/program/step.hpp>
 #include <swizproof/sass/lower.hpp>
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace swizproof {
 
 namespace {
 
-using ptx::Action;
+using program::Action;
 
 constexpr unsigned most_threads = 1024;
 constexpr std::uint64_t most_values = 1 << 26, most_instructions = 4096;
@@ -56,7 +56,7 @@ struct SassKernel {
   std::uint64_t number = 0, grid = 0, block = 0, launches = 0, words = 0;
   std::string sum{};
   sass::Module module{};
-  ptx::Program program{};
+  program::Program program{};
   /// An instruction of the body with its steps.
   struct Part {
     sass::Instruction const* instruction = nullptr;
@@ -126,7 +126,7 @@ class SassBlock {
       sass::Instruction const& i = *part.instruction;
       bool const changed = change && change->opcode == i.opcode;
       for (std::uint32_t s = part.first; s < part.last; ++s) {
-        ptx::Step const& step = k_.program.steps[s];
+        program::Step const& step = k_.program.steps[s];
         execute(step);
         if (changed && step.dst >= 0 && static_cast<std::size_t>(step.dst) < k_.program.registers.size() &&
             (k_.program.widths[static_cast<std::size_t>(step.dst)] == 1) == change->predicate)
@@ -155,7 +155,7 @@ class SassBlock {
     std::uint64_t value = 0;
     bool known = true;
   };
-  [[nodiscard]] Word get(ptx::Source const& s, std::size_t t) const {
+  [[nodiscard]] Word get(program::Source const& s, std::size_t t) const {
     if (s.constant) return {s.value, true};
     return {values_[s.value * threads_ + t], known_[s.value * threads_ + t] != 0};
   }
@@ -166,7 +166,7 @@ class SassBlock {
     known_[at * threads_ + t] = w.known ? 1 : 0;
   }
 
-  void alter(ptx::Step const& s) {
+  void alter(program::Step const& s) {
     bool const guarded =
         s.action == Action::choose && !s.c.constant && s.c.value == static_cast<std::uint64_t>(s.dst);
     for (std::size_t t = 0; t < threads_; ++t) {
@@ -176,19 +176,19 @@ class SassBlock {
     }
   }
 
-  void execute(ptx::Step const& s) {
+  void execute(program::Step const& s) {
     if (s.dst < 0) return;
     if (s.action == Action::shuffle) return shuffle(s);
     for (std::size_t t = 0; t < threads_; ++t) set(s.dst, t, result(s, t));
   }
 
-  void shuffle(ptx::Step const& s) {
+  void shuffle(program::Step const& s) {
     std::vector<Word> all;
     for (std::size_t t = 0; t < threads_; ++t) {
       Word const b = get(s.b, t), c = get(s.c, t);
       unsigned const from =
-          ptx::shuffle_source(static_cast<ptx::Shuffle>(s.extra), static_cast<unsigned>(t % 32),
-                              static_cast<std::uint32_t>(b.value), static_cast<std::uint32_t>(c.value));
+          program::shuffle_source(static_cast<program::Shuffle>(s.extra), static_cast<unsigned>(t % 32),
+                                  static_cast<std::uint32_t>(b.value), static_cast<std::uint32_t>(c.value));
       Word w = get(s.a, t / 32 * 32 + from);
       w.known = w.known && b.known && c.known;
       all.push_back(w);
@@ -196,7 +196,7 @@ class SassBlock {
     for (std::size_t t = 0; t < threads_; ++t) set(s.dst, t, all[t]);
   }
 
-  Word result(ptx::Step const& s, std::size_t t) {
+  Word result(program::Step const& s, std::size_t t) {
     Word const a = get(s.a, t), b = get(s.b, t);
     bool const known = a.known && b.known;
     std::uint64_t const x = a.value, y = b.value;
@@ -239,7 +239,7 @@ class SassBlock {
       case Action::symbol:
         return symbol(s.extra);
       case Action::load: {
-        Word w = loaded(static_cast<ptx::Space>(s.extra), x + y, s.width / 8);
+        Word w = loaded(static_cast<program::Space>(s.extra), x + y, s.width / 8);
         w.known = w.known && known;
         return w;
       }
@@ -250,36 +250,36 @@ class SassBlock {
 
   [[nodiscard]] Word special(std::uint32_t which, std::size_t t) const {
     std::uint64_t const lane = t % 32, bit = std::uint64_t{1} << lane;
-    switch (static_cast<ptx::Special>(which)) {
-      case ptx::Special::tid_x:
+    switch (static_cast<program::Special>(which)) {
+      case program::Special::tid_x:
         return {t, true};
-      case ptx::Special::ntid_x:
+      case program::Special::ntid_x:
         return {threads_, true};
-      case ptx::Special::ctaid_x:
+      case program::Special::ctaid_x:
         return {number_, true};
-      case ptx::Special::nctaid_x:
+      case program::Special::nctaid_x:
         return {k_.grid, true};
-      case ptx::Special::tid_y:
-      case ptx::Special::tid_z:
-      case ptx::Special::ctaid_y:
-      case ptx::Special::ctaid_z:
+      case program::Special::tid_y:
+      case program::Special::tid_z:
+      case program::Special::ctaid_y:
+      case program::Special::ctaid_z:
         return {0, true};
-      case ptx::Special::ntid_y:
-      case ptx::Special::ntid_z:
-      case ptx::Special::nctaid_y:
-      case ptx::Special::nctaid_z:
+      case program::Special::ntid_y:
+      case program::Special::ntid_z:
+      case program::Special::nctaid_y:
+      case program::Special::nctaid_z:
         return {1, true};
-      case ptx::Special::laneid:
+      case program::Special::laneid:
         return {lane, true};
-      case ptx::Special::mask_eq:
+      case program::Special::mask_eq:
         return {bit, true};
-      case ptx::Special::mask_lt:
+      case program::Special::mask_lt:
         return {bit - 1, true};
-      case ptx::Special::mask_le:
+      case program::Special::mask_le:
         return {2 * bit - 1, true};
-      case ptx::Special::mask_gt:
+      case program::Special::mask_gt:
         return {~(2 * bit - 1) & 0xffffffff, true};
-      case ptx::Special::mask_ge:
+      case program::Special::mask_ge:
         return {~(bit - 1) & 0xffffffff, true};
       default:
         return {0, false};
@@ -295,8 +295,8 @@ class SassBlock {
     return {at, true};
   }
 
-  [[nodiscard]] Word loaded(ptx::Space space, std::uint64_t at, unsigned bytes) const {
-    if (space == ptx::Space::shared) {
+  [[nodiscard]] Word loaded(program::Space space, std::uint64_t at, unsigned bytes) const {
+    if (space == program::Space::shared) {
       Word w;
       at &= 0xffffffff;
       if (at + bytes > shared_bytes) return {0, false};
@@ -304,12 +304,12 @@ class SassBlock {
         w.value |= std::uint64_t{shared_[at + k]} << 8 * k, w.known = w.known && shared_known_[at + k] != 0;
       return w;
     }
-    std::uint64_t const first = space == ptx::Space::param ? bank_of_parameters : input;
-    std::uint64_t const words = space == ptx::Space::param ? bank_.size() : 4 * threads_ * k_.grid;
-    bool const there = space == ptx::Space::param || space == ptx::Space::global;
+    std::uint64_t const first = space == program::Space::param ? bank_of_parameters : input;
+    std::uint64_t const words = space == program::Space::param ? bank_.size() : 4 * threads_ * k_.grid;
+    bool const there = space == program::Space::param || space == program::Space::global;
     std::uint64_t const word = (at - first) / 4, part = at % 4;
     if (!there || at < first || word >= words || part + bytes > 4) return {0, false};
-    std::uint64_t const value = space == ptx::Space::param ? bank_[word] : drawn(seed_, k_.number, word);
+    std::uint64_t const value = space == program::Space::param ? bank_[word] : drawn(seed_, k_.number, word);
     return {value >> 8 * part & ((std::uint64_t{1} << 8 * bytes) - 1), true};
   }
 
@@ -318,7 +318,7 @@ class SassBlock {
     sass::Instruction const& i = *part.instruction;
     if (i.guard != sass::Operand::Kind::other || i.operands.size() != 2) malformed("a store has a guard");
     sass::Operand const &where = i.operands[0], &what = i.operands[1];
-    ptx::MemoryAccess const* access = nullptr;
+    program::MemoryAccess const* access = nullptr;
     for (std::uint32_t s = part.first; s < part.last; ++s)
       if (k_.program.steps[s].action == Action::access)
         access = &k_.program.accesses[k_.program.steps[s].extra];

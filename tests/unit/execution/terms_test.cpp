@@ -1,5 +1,6 @@
 // The values of a warp: what the rules of warp.cpp say is what plain arithmetic says for every value of the atoms tried.
 #include <swizproof/execution/warp.hpp>
+#include <swizproof/program/floating.hpp>
 #include <swizproof/ptx/lower.hpp>
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 #include <bit>
 #include <random>
 
-namespace swizproof::ptx {
+namespace swizproof::execution {
 namespace {
 
 /// An expression over the thread's number and the addresses of two variables, and its value by plain arithmetic.
@@ -126,24 +127,24 @@ struct Case {
 };
 
 TEST(Execution, DivisorsOfProducts) {
-  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 33), 3U);
-  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 34), 6U);
-  EXPECT_EQ(ptx::divisor_of(0xcccccccd, 34), 5U);
-  EXPECT_EQ(ptx::divisor_of(0x124924925, 35), 7U) << "33 bits: what is added is 2^32 x";
-  EXPECT_EQ(ptx::divisor_of(0x24924925, 32), 0U) << "wrong for 0xffffffff / 7";
-  EXPECT_EQ(ptx::divisor_of(0x55555555, 32), 0U) << "0 for 3";
-  EXPECT_EQ(ptx::divisor_of(1U << 31, 33), 0U);
-  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 31), 0U);
-  EXPECT_EQ(ptx::divisor_of(0xaaaaaaab, 63), 0U);
-  EXPECT_EQ(ptx::divisor_of(3, 62), 0U) << "a divisor of more than 32 bits: each quotient is 0";
+  EXPECT_EQ(execution::divisor_of(0xaaaaaaab, 33), 3U);
+  EXPECT_EQ(execution::divisor_of(0xaaaaaaab, 34), 6U);
+  EXPECT_EQ(execution::divisor_of(0xcccccccd, 34), 5U);
+  EXPECT_EQ(execution::divisor_of(0x124924925, 35), 7U) << "33 bits: what is added is 2^32 x";
+  EXPECT_EQ(execution::divisor_of(0x24924925, 32), 0U) << "wrong for 0xffffffff / 7";
+  EXPECT_EQ(execution::divisor_of(0x55555555, 32), 0U) << "0 for 3";
+  EXPECT_EQ(execution::divisor_of(1U << 31, 33), 0U);
+  EXPECT_EQ(execution::divisor_of(0xaaaaaaab, 31), 0U);
+  EXPECT_EQ(execution::divisor_of(0xaaaaaaab, 63), 0U);
+  EXPECT_EQ(execution::divisor_of(3, 62), 0U) << "a divisor of more than 32 bits: each quotient is 0";
   // If it names one, words at the edges are divided by it; and it names each that compilers would use.
   for (std::uint64_t d = 3; d < 5000; ++d) {
     if (std::has_single_bit(d)) continue;
     unsigned const shift = 32 + static_cast<unsigned>(std::bit_width(d - 1));
     std::uint64_t const factor = ((std::uint64_t{1} << shift) + d - 1) / d;
-    ASSERT_EQ(ptx::divisor_of(factor, shift), d);
+    ASSERT_EQ(execution::divisor_of(factor, shift), d);
     for (std::uint64_t const near : {factor - 2, factor - 1, factor + 1, factor + 2, factor + d})
-      if (std::uint64_t const other = ptx::divisor_of(near, shift); other != 0)
+      if (std::uint64_t const other = execution::divisor_of(near, shift); other != 0)
         for (std::uint64_t const x : {other - 1, other, 0xffffffff / other * other - 1,
                                       0xffffffff / other * other, std::uint64_t{0xffffffff}})
           if (x <= 0xffffffff && near <= ~std::uint64_t{0} / x)
@@ -333,12 +334,12 @@ TEST(PtxWarp, TruthsHold) {
 }
 
 TEST(PtxExecution, AMachineOfConstantsEndsWithItsLoop) {
-  Module const m = read_module(
+  ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n.shared .align 16 .b8 tile[64];\n.entry k()\n{\n"
       ".reg .pred %p<3>; .reg .b32 %r<9>;\nmov.u32 %r2, tile; mov.u32 %r1, 1;\nL: add.u32 %r3, %r2, %r1; "
       "ld.shared.u32 %r4, [%r3]; shl.b32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 32; @%p1 bra L;\nret;\n}\n",
       "test.ptx");
-  Program const program = lower(m, m.functions.at(0));
+  Program const program = ptx::lower(m, m.functions.at(0));
   Execution execution;
   execute(program, flow_of(program), execution);
   ASSERT_EQ(execution.phis.size(), 1U);
@@ -347,10 +348,10 @@ TEST(PtxExecution, AMachineOfConstantsEndsWithItsLoop) {
 }
 
 TEST(Lower, ParametersInRegistersAreWrittenFirst) {
-  Module const m = read_module(
+  ptx::Module const m = ptx::read_module(
       ".version 9.0\n.target sm_90a\n.address_size 64\n.func f(.reg .b32 n, .reg .b64 p)\n{\nret;\n}\n",
       "test.ptx");
-  Program const program = lower(m, m.functions.at(0));
+  Program const program = ptx::lower(m, m.functions.at(0));
   for (std::int32_t r : {0, 1})
     EXPECT_TRUE(std::any_of(program.steps.begin(), program.steps.end(), [&](Step const& s) {
       return s.action == Action::copy && s.dst == r && !s.a.constant;
@@ -359,12 +360,12 @@ TEST(Lower, ParametersInRegistersAreWrittenFirst) {
 
 TEST(Lower, AMisspelledStateSpaceIsNoGenericAccess) {
   auto const access = [](std::string const& opcode) {
-    Module const m = read_module(
+    ptx::Module const m = ptx::read_module(
         ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n.reg .b64 %rd<2>;\n"
         ".reg .f32 %f<2>;\n" +
             opcode + " [%rd1], %f1;\nret;\n}\n",
         "test.ptx");
-    return lower(m, m.functions.at(0)).accesses.at(0);
+    return ptx::lower(m, m.functions.at(0)).accesses.at(0);
   };
   EXPECT_EQ(access("st.sharde.f32").reason, "'.sharde' is no state space or modifier that is known");
   EXPECT_FALSE(access("st.sharde.f32").instruction);
@@ -374,4 +375,4 @@ TEST(Lower, AMisspelledStateSpaceIsNoGenericAccess) {
 }
 
 }  // namespace
-}  // namespace swizproof::ptx
+}  // namespace swizproof::execution

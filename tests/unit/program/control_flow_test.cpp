@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 namespace {
 
 Program graph(std::mt19937& random, unsigned blocks) {
@@ -180,4 +180,4 @@ TEST(Flow, IrreducibleIsNamed) {
 }
 
 }  // namespace
-}  // namespace swizproof::ptx
+}  // namespace swizproof::program

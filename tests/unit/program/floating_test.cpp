@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <random>
 
-namespace swizproof::ptx {
+namespace swizproof::program {
 namespace {
 
 using Result = std::optional<std::uint64_t>;
@@ -97,4 +97,4 @@ TEST(Floating, AgreesWithIntegersWhereTheyAreExact) {
 }
 
 }  // namespace
-}  // namespace swizproof::ptx
+}  // namespace swizproof::program

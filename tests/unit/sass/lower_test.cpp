@@ -16,22 +16,22 @@ namespace swizproof::sass {
 namespace {
 
 /// Value of R9 in each lane after these instructions: what the address of `LDS R0, [R9]` is. R0 is the lane's number, tid.x.
-ptx::Lanes lanes_of_r9(std::string const& lines, unsigned arch) {
+execution::Lanes lanes_of_r9(std::string const& lines, unsigned arch) {
   std::string const text = sass_kernel("S2R R0, SR_TID.X\n" + lines + "\nLDS R0, [R9]\nEXIT", arch);
   Module const m = read_module(text, "a.sass");
   Lowered const l = lower(m, m.functions.at(0));
   EXPECT_EQ(l.program.refused, "");
-  ptx::Flow const flow = ptx::flow_of(l.program);
-  ptx::Execution execution;
-  ptx::execute(l.program, flow, execution);
+  program::Flow const flow = program::flow_of(l.program);
+  execution::Execution execution;
+  execution::execute(l.program, flow, execution);
   EXPECT_EQ(execution.refused, "");
-  ptx::Launch launch;
+  execution::Launch launch;
   launch.block = {32, 1, 1};
-  ptx::Warp warp(l.program, flow, execution, launch, 0);
+  execution::Warp warp(l.program, flow, execution, launch, 0);
   return warp.value(execution.accesses.back().address, 24);
 }
 std::array<std::uint64_t, 32> r9(std::string const& lines, unsigned arch = 90) {
-  ptx::Lanes const v = lanes_of_r9(lines, arch);
+  execution::Lanes const v = lanes_of_r9(lines, arch);
   EXPECT_TRUE(v.pure()) << lines;
   return v.lane;
 }
@@ -156,13 +156,13 @@ TEST(SassLower, AnInstructionThatIsNotKnownLosesWhatItMayWrite) {
       "        /*0020*/ LDS R0, [R9] ;\n        /*0030*/ EXIT ;\n",
       "a.sass");
   Lowered const l = lower(m, m.functions.at(0));
-  ptx::Flow const flow = ptx::flow_of(l.program);
-  ptx::Execution execution;
-  ptx::execute(l.program, flow, execution);
-  ptx::Launch launch;
+  program::Flow const flow = program::flow_of(l.program);
+  execution::Execution execution;
+  execution::execute(l.program, flow, execution);
+  execution::Launch launch;
   launch.block = {32, 1, 1};
-  ptx::Warp warp(l.program, flow, execution, launch, 0);
-  EXPECT_EQ(warp.value(execution.accesses.back().address, 24).state, ptx::Lanes::State::varying);
+  execution::Warp warp(l.program, flow, execution, launch, 0);
+  EXPECT_EQ(warp.value(execution.accesses.back().address, 24).state, execution::Lanes::State::varying);
 }
 
 // On sm_90 each of these results was measured (gpu/evidence/h100-sass.json), on others none.
@@ -309,9 +309,11 @@ TEST(SassLower, AWordOfTwoParametersHasTheBytesOfBoth) {
            {"MOV R9, c[0x0][0x210]", 1}, {"MOV R9, c[0x0][0x214]", 1}, {"MOV R9, c[0x0][0x21c]", 1}}) {
     Lowered const l = with_parameters(line);
     std::size_t found = 0;
-    for (ptx::Step const& s : l.program.steps)
+    for (program::Step const& s : l.program.steps)
       found +=
-          s.action == ptx::Action::load && s.extra == static_cast<std::uint32_t>(ptx::Space::param) ? 1 : 0;
+          s.action == program::Action::load && s.extra == static_cast<std::uint32_t>(program::Space::param)
+              ? 1
+              : 0;
     EXPECT_EQ(found, loads) << line;
   }
 }
