@@ -17,9 +17,9 @@ namespace {
 
 using Id = std::uint32_t;
 
-constexpr std::size_t most_searches = 16;      ///< of one kernel
-constexpr std::size_t most_witness_nodes = 8'000;      ///< of one search
-constexpr std::uint64_t most_steps = 200'000;  ///< by Z3's count, of one search
+constexpr std::size_t most_searches = 16;          ///< of one kernel
+constexpr std::size_t most_witness_nodes = 8'000;  ///< of one search
+constexpr std::uint64_t most_steps = 200'000;      ///< by Z3's count, of one search
 
 /// Conditions that must hold, and the unknowns in them.
 class Search {
