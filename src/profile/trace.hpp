@@ -60,7 +60,7 @@ struct TracedInstruction {
   unsigned at_most =
       0;  ///< of decided ones: wavefronts that bound each execution, known or not; 0 without a bound
 
-  /// True if it was not recorded: an instruction of a dump has no launch (profile/dumped.hpp).
+  /// True if it was not recorded: an instruction of a dump has no launch (profile/sass_as_trace.hpp).
   [[nodiscard]] bool decided() const { return launches == 0; }
   [[nodiscard]] std::uint64_t ideal(Architecture const& arch) const {
     return instruction ? executed * ideal_wavefronts(arch, *instruction) : 0;
@@ -93,7 +93,7 @@ struct Trace {
       idle{};  ///< of a dump: kernels without an access, and their blocks
   std::set<std::string>
       assumed{};         ///< of a dump: forms of instructions whose meaning is assumed (KernelReport)
-  bool decided = false;  ///< not recorded: what a dump of SASS can do (profile/dumped.hpp)
+  bool decided = false;  ///< not recorded: what a dump of SASS can do (profile/sass_as_trace.hpp)
 };
 
 /// True if a text begins as a trace does.

@@ -7,7 +7,7 @@
 //     low bits of that number are known: its multiples of a power of two move all lanes alike, and change no cost;
 //   - each lane that surely takes part does.
 // In SASS the access is the one at the traced address in the kernel: the same instruction.
-// A dump of SASS may stand for the trace (profile/dumped.hpp): then a pattern is one way in which a warp can execute its access.
+// A dump of SASS may stand for the trace (profile/sass_as_trace.hpp): then a pattern is one way in which a warp can execute its access.
 // A traced instruction of N accesses that ptxas merged has the pattern of each of them in its part of the width. The accesses may
 // lie on other lines, but for one of them. Checked by tests/unit/profile/trace_vs_ptx_test.cpp and tests/reference/compiled.py.
 #pragma once
