@@ -44,6 +44,11 @@ inline constexpr TmaMode tma_modes[] = {TmaMode::none, TmaMode::b32, TmaMode::b6
 inline constexpr TmaMode tma_modes_sm_100[] = {TmaMode::none, TmaMode::b32,           TmaMode::b64,
                                                TmaMode::b128, TmaMode::b128_atom_32b, TmaMode::b128_atom_64b};
 
+/// True for the bits of TMA's elements that are not packed. `is_tma_element(16)`.
+[[nodiscard]] constexpr bool is_tma_element(unsigned bits) {
+  return bits == 8 || bits == 16 || bits == 32 || bits == 64;
+}
+
 /// "none", "32B", "64B", "128B", "128B_ATOM_32B", in text and JSON.
 [[nodiscard]] constexpr std::string_view name(TmaMode mode) {
   constexpr std::string_view names[] = {
