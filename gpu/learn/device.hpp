@@ -1,5 +1,5 @@
 // A device whose law is not known: all that the learner may ask. A GPU answers (campaigns/wavefronts.cu), and so do the simulated
-// devices of tests/learn.
+// devices of tests/unit/learn.
 #pragma once
 
 #include <swizproof/hardware/bank.hpp>

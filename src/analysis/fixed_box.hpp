@@ -25,7 +25,7 @@ struct FixedCover {
 
 /// Tries a box in one mode: a box that starts anywhere in the tile, lies in it and puts each of its elements where the tile has it is
 /// good, and an element that is in no good box cannot be written. Of the orders of dimensions that the fixed box allows the
-/// one that covers most is returned. Preconditions as those of BoxSearch. Checked by tests/reference/held_operands.py.
+/// one that covers most is returned. Preconditions as those of BoxSearch. Checked by tests/reference/hard_coded.py.
 [[nodiscard]] FixedCover cover_with(FixedBox const& fixed, TmaMode mode,
                                     std::span<std::uint64_t const> extents, std::uint32_t element_bytes,
                                     std::span<std::uint64_t const> addresses);

@@ -47,7 +47,8 @@ namespace swizproof {
 
 /// Writes a file whole or not at all: into a temporary file in its folder, which takes its name at the end in one step, so
 /// that a reader, or a second writer, never sees a part. A symbolic link stays one, and what it points to is written. What is
-/// no regular file (a device, a pipe, /dev/stdout) is opened and written to, never replaced. Checked by tests/whole_file.
+/// no regular file (a device, a pipe, /dev/stdout) is opened and written to, never replaced. Checked by
+/// tests/unit/system/whole_file_test.cpp.
 class WholeFile {
  public:
   /// Opens at once, before hours of work depend on it. `what` is the noun of the message: "the page". Throws InputError

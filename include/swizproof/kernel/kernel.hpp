@@ -180,7 +180,7 @@ struct KernelReport {
 };
 
 /// True if the access is of this line, or was inlined there: `gemm.cu:31` is the end of its source's path, at a slash; without
-/// -lineinfo, of the file of PTX, whose line is meant then. Checked by tests/parse/kernel_obligation_test.cpp.
+/// -lineinfo, of the file of PTX, whose line is meant then. Checked by tests/unit/parse/kernel_obligation_test.cpp.
 [[nodiscard]] bool is_at(KernelAccess const& access, std::string_view line, std::string_view ptx_file);
 
 /// The shape of a kernel's block needs --block.
@@ -192,7 +192,7 @@ struct KernelReport {
 [[nodiscard]] KernelReport decide_kernel(ptx::Module const& module, ptx::Function const& function,
                                          KernelOptions const& options);
 
-/// The same of a kernel of SASS. Checked by tests/unit/analysis/sass_kernel_test.cpp and tests/reference/sass.py.
+/// The same of a kernel of SASS. Checked by Kernel.AtomicsOfSassTakeWhatWasMeasured and tests/reference/sass.py.
 [[nodiscard]] KernelReport decide_kernel(sass::Module const& module, sass::Lowered const& kernel,
                                          KernelOptions const& options);
 [[nodiscard]] bool needs_block(sass::Lowered const& kernel, KernelOptions const& options);

@@ -31,7 +31,8 @@ struct CodeFacts {
 /// The code of a tile whose element size is known, with the alignment that it needs and assertions that its values stay those:
 /// `cute::composition(cute::Swizzle<3, 3, 3>{}, cute::Int<0>{}, cute::Layout<...>{})`. Swizzles of byte addresses become those of
 /// elements, which are the same function from bases that are multiples of the alignment. Throws InputError, with the map's
-/// text, where the language has no word for it. Checked by tests/unit/report/code_test.cpp and tests/code, which compiles it.
+/// text, where the language has no word for it. Checked by tests/unit/report/code_test.cpp and
+/// tests/program/emitted, which compiles it.
 [[nodiscard]] std::string code_of(Mapping const& map, Language language, CodeFacts const& facts);
 
 }  // namespace swizproof
