@@ -1,4 +1,5 @@
 // swizproof-gpu: asks the device whether the model of swizproof is right, and writes down what it said.
+#include "campaign/digest.hpp"
 #include "counters.hpp"
 #include "learn/gpu.hpp"
 #include "learn/learn.hpp"
@@ -273,17 +274,17 @@ std::string json(Campaign const& campaign, Record const& record, CommandLine con
     for (std::string const& value : values) out += (out.size() > 1 ? ",\n" : "\n") + value;
     return out + "]";
   };
-  return "{\n\"format\": \"swizproof evidence 1\",\n\"campaign\": " + quoted(campaign.name) +
-         ",\n\"device\": " + quoted(device.name) + ",\n\"architecture\": " + quoted(device.architecture()) +
-         ",\n\"devices\": " + std::to_string(devices) + ",\n\"ranks\": " + std::to_string(ranks) +
-         ",\n\"driver\": " + quoted(driver_version()) + ",\n\"cuda_driver\": " + driver +
-         ",\n\"toolkit\": " + runtime +
-         ",\n\"compiler\": \"" SWIZPROOF_TOOLKIT "\",\n\"commit\": \"" SWIZPROOF_COMMIT "\",\n\"date\": " +
-         quoted(today()) + ",\n\"seed\": " + std::to_string(line.settings.seed) + ",\n\"shard\": [" +
-         std::to_string(line.shard) + ", " + std::to_string(line.shards) +
-         "],\n\"counts\": " + object(record.counts, integer) +
-         ",\n\"longest\": " + object(record.longest, seconds) + ",\n\"rows\": " + object(record.rows, list) +
-         "\n}\n";
+  return trace::with_digest(
+      "{\n\"format\": \"swizproof evidence 1\",\n\"campaign\": " + quoted(campaign.name) +
+      ",\n\"device\": " + quoted(device.name) + ",\n\"architecture\": " + quoted(device.architecture()) +
+      ",\n\"devices\": " + std::to_string(devices) + ",\n\"ranks\": " + std::to_string(ranks) +
+      ",\n\"driver\": " + quoted(driver_version()) + ",\n\"cuda_driver\": " + driver +
+      ",\n\"toolkit\": " + runtime +
+      ",\n\"compiler\": \"" SWIZPROOF_TOOLKIT "\",\n\"commit\": \"" SWIZPROOF_COMMIT "\",\n\"date\": " +
+      quoted(today()) + ",\n\"seed\": " + std::to_string(line.settings.seed) + ",\n\"shard\": [" +
+      std::to_string(line.shard) + ", " + std::to_string(line.shards) + "],\n\"counts\": " +
+      object(record.counts, integer) + ",\n\"longest\": " + object(record.longest, seconds) +
+      ",\n\"rows\": " + object(record.rows, list) + "}");
 }
 
 /// Writes the file whole or not at all: beside it first, then renamed.

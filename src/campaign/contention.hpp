@@ -114,16 +114,32 @@ inline constexpr unsigned wgmmas_of_layout = 4800, wgmmas_of_batch = 48;
              static_cast<double>(neighbour_cycles);
   return share;
 }
-/// Bound of H16: at most the whole, measured to a hundredth; of copies to a tenth; where it saturates, nine tenths at least.
-inline constexpr double most_share = 1.01, most_share_of_copies = 1.1, least_saturated = 0.9;
+/// Bound of H16: at most the whole, measured to a hundredth; of copies to a tenth; where it saturates, or nothing else works, nine
+/// tenths at least, and three quarters where warps and a neighbour work.
+inline constexpr double most_share = 1.01, most_share_of_copies = 1.1, least_saturated = 0.9,
+                        least_share = 0.75;
 [[nodiscard]] inline bool contention_agrees(Neighbour const& neighbour, Issued const& issued,
                                             std::uint64_t cycles, std::uint64_t neighbour_cycles,
                                             std::uint64_t operations) {
   double const share = share_of(neighbour, issued, cycles, neighbour_cycles, operations);
   bool const multiplies = neighbour.kind == Neighbour::Kind::wgmma,
-             saturated = multiplies && neighbour.n >= 64 && issued.saturates;
-  bool const copies = !multiplies && neighbour.kind != Neighbour::Kind::none;
-  return share <= (copies ? most_share_of_copies : most_share) && (!saturated || share >= least_saturated);
+             alone = neighbour.kind == Neighbour::Kind::none,
+             saturated = alone || (multiplies && neighbour.n >= 64 && issued.saturates);
+  double const least = saturated ? least_saturated : cycles != 0 ? least_share : 0;
+  return share <= (alone || multiplies ? most_share : most_share_of_copies) && share >= least;
+}
+/// True if the neighbour's operations are what it can have counted: whole batches of wgmma, and without warps all that it was to do;
+/// its time with warps is theirs, to three of its turns, since it looks at the clock between them.
+[[nodiscard]] inline bool counted_whole_turns(Neighbour const& neighbour, std::uint64_t cycles,
+                                              std::uint64_t neighbour_cycles, std::uint64_t operations) {
+  if (neighbour.kind == Neighbour::Kind::none) return neighbour_cycles == 0 && operations == 0;
+  bool const multiplies = neighbour.kind == Neighbour::Kind::wgmma;
+  std::uint64_t const batch = multiplies ? wgmmas_of_batch : 1;
+  if (operations == 0 || operations % batch != 0) return false;
+  if (cycles == 0) return operations == (multiplies ? wgmmas_of_layout : wgmmas_of_layout - 1);
+  std::uint64_t const apart =
+      cycles > neighbour_cycles ? cycles - neighbour_cycles : neighbour_cycles - cycles;
+  return apart * operations <= 3 * batch * neighbour_cycles;
 }
 /// True if wgmma took as long for a layout as for the fastest: to a hundredth.
 [[nodiscard]] constexpr bool same_time(std::uint64_t cycles, std::uint64_t least) {

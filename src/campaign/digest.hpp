@@ -1,4 +1,4 @@
-// The digest at the end of a trace: it detects a modified file. It is no signature.
+// The digest at the end of a trace or a record: it detects a modified file. It is no signature.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace swizproof::trace {
 inline constexpr std::string_view before_digest = ", \"digest\": \"";
 
 /// FNV-1a of 64 bits, taken over a text piece by piece. Of no text it is cbf29ce484222325, of "a" af63dc4c8601ec8c. [Fowler, Noll,
-/// Vo; draft-eastlake-fnv] Checked by Trace.WhatWasChangedIsToldByItsDigest.
+/// Vo; draft-eastlake-fnv] Checked by Trace.WhatWasChangedIsToldByItsDigest and EvidenceOfAll.AnyChangedByteIsToldByTheDigest.
 class Digest {
  public:
   void add(std::string_view text) {
@@ -27,5 +27,13 @@ class Digest {
  private:
   std::uint64_t value_ = 0xcbf29ce484222325;
 };
+
+/// A JSON object with the digest of its text as its last member.
+[[nodiscard]] inline std::string with_digest(std::string text) {
+  text.resize(text.rfind('}'));
+  Digest digest;
+  digest.add(text);
+  return text.append(before_digest).append(digest.text()).append("\"}\n");
+}
 
 }  // namespace swizproof::trace

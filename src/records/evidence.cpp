@@ -1,5 +1,6 @@
 #include "records/evidence.hpp"
 
+#include "campaign/digest.hpp"
 #include "records/campaigns/recomputation.hpp"
 
 #include <swizproof/parse/parse.hpp>
@@ -50,6 +51,13 @@ Evidence header(std::string const& name, Members& record, Members& counts) {
   return e;
 }
 
+/// Refuses a record of another digest than its text has. It stands at the end.
+void check_digest(std::string_view text) {
+  std::string const before{text.substr(0, text.rfind(trace::before_digest))};
+  if (text != trace::with_digest(before + '}'))
+    malformed("the digest is not that of the text: the file was changed");
+}
+
 /// Shards of one campaign, each of which is what it should be: do they make a whole?
 void check_whole(std::string const& name, std::uint64_t count, std::vector<Evidence const*> const& parts,
                  std::vector<Contradiction>& found) {
@@ -97,6 +105,8 @@ Evidence recompute(std::string const& name, std::string_view text, Law const& la
     Members record(json, "the record");
     Members counts(record.at("counts"), "counts");
     evidence = header(name, record, counts);
+    evidence.digest = record.find("digest") != nullptr;
+    if (evidence.digest) check_digest(text);
     std::uint64_t const first = (evidence.shard - 1) * evidence.parts;
     Recomputation r{law,
                     evidence,

@@ -33,6 +33,7 @@ struct Evidence {
   std::uint64_t units_of_all_parts = 0;  ///< 0 where another shard knows
   std::uint64_t compared = 0;            ///< numbers, each with what it must be
   std::string scope{};                   ///< how much of the campaign the rows are: "all 6801 swizzles"
+  bool digest = false;                   ///< it has one, and it is that of the text
   bool every_unit_kept = false;          ///< the rows are the units, not a sample of them
   std::vector<std::string> rows{};       ///< what each row is about, each once
   std::vector<Contradiction> contradictions{};
@@ -51,8 +52,8 @@ using Law = std::function<unsigned(Instruction const&, WarpAccess<std::uint32_t>
 [[nodiscard]] unsigned law_of_the_model(Instruction const& instruction,
                                         WarpAccess<std::uint32_t> const& access);
 
-/// Recomputes a record. Throws InputError if `text` is no record, holds nothing, has a key twice or one that no code
-/// knows. Checked by tests/unit/records/evidence_test.cpp, which shows that wrong laws are contradicted, and for each number of
+/// Recomputes a record. Throws InputError if `text` is no record, holds nothing, has a key twice or one that is not known, or
+/// ends in the digest of another text. Checked by tests/unit/records/evidence_test.cpp, which shows that wrong laws are contradicted, and for each number of
 /// a record whether a change of it is.
 [[nodiscard]] Evidence recompute(std::string const& name, std::string_view text,
                                  Law const& law = law_of_the_model);

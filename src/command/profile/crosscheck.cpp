@@ -555,6 +555,9 @@ void print_text(Evidence const& e, Style const& style) {
              e.contradictions.empty() ? style.good("0 mismatches")
                                       : style.bad(fmt::format("{} mismatches", e.contradictions.size())),
              e.scope);
+  if (!e.digest && e.contradictions.empty())
+    fmt::print("            {}\n",
+               style.doubtful("the record has no digest: whether a number was changed is not known"));
   if (!e.not_compared.empty())
     fmt::print("            {} {}\n", style.faint("not compared:"), fmt::join(e.not_compared, "; "));
 }

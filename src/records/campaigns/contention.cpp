@@ -31,7 +31,8 @@ double check_pairs(Recomputation& r) {
                    operations = integer<std::uint32_t>(row.at(4));
         r.equal(where + ", the warps took time", cycles != 0, pair.issued != 0);
         r.equal(where + ", the neighbour took time", own != 0, pair.neighbour != 0);
-        r.equal(where + ", the neighbour worked", operations != 0, pair.neighbour != 0);
+        r.equal(where + ", the neighbour worked in whole turns, as long as the warps",
+                gpu::counted_whole_turns(neighbour, cycles, own, operations), true);
         r.equal(where + ", a share that H16 allows",
                 gpu::contention_agrees(neighbour, issued, cycles, own, operations), true);
         most = std::max(most, gpu::share_of(neighbour, issued, cycles, own, operations));

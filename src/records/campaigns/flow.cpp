@@ -96,7 +96,7 @@ std::map<std::string, std::uint64_t> arrays_of(FlowQuestion const& question) {
 
 /// The launch of a row with names of data, and the numbers that they are for seed and number of the launch.
 FlowReport executed(RecordedKernel const& kernel, Json const& row, std::uint64_t seed, std::uint64_t launch) {
-  constexpr std::uint64_t most_blocks = 1 << 12, most_steps = 10'000'000;
+  constexpr std::uint64_t most_blocks = 1 << 12, most_steps = 100'000;
   ptx::Module const module = ptx::read_module(edited(kernel.ptx, row), "the record");
   FlowPlan plan = plan_flow(module, kernel.question, "the record");
   auto const& grid = plan.launch.grid;
