@@ -1,55 +1,14 @@
 // Records of real devices equal the model; a record that was tampered with, or a wrong cost model, does not.
-#include "campaign/cases.hpp"
 #include "records/campaigns/recomputation.hpp"
-#include "records/evidence.hpp"
+#include "records/record_case.hpp"
 
 #include <swizproof/analysis/tma.hpp>
-#include <swizproof/parse/parse.hpp>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
 
 namespace swizproof {
 namespace {
-
-using Json = nlohmann::json;
-
-std::string read(std::string const& name) {
-  std::ifstream file(SWIZPROOF_EVIDENCE "/" + name, std::ios::binary);
-  EXPECT_TRUE(file) << name;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// A record without its digest, which any change would contradict.
-Json parsed(std::string const& name) {
-  Json record = Json::parse(read(name));
-  EXPECT_EQ(record.erase("digest"), 1U) << name;
-  return record;
-}
-
-std::size_t contradictions(Json const& record, Law const& law = law_of_the_model) {
-  return recompute("record", record.dump(), law).contradictions.size();
-}
-
-/// True if a record is contradicted or refused.
-bool seen(std::string const& record) {
-  try {
-    return !recompute("record", record).contradictions.empty();
-  } catch (InputError const&) {
-    return true;
-  }
-}
-bool seen(Json const& record) { return seen(record.dump()); }
 
 Json wavefronts() {
   static Json const record = parsed("h200-wavefronts.json");
@@ -355,165 +314,6 @@ TEST(Evidence, RefusesWhatIsNoRecord) {
   EXPECT_THROW((void)recompute("x", record.dump()), InputError);
 }
 
-// ---------------------------------------------------------------- which numbers of a record are seen
-
-/// Places of a record to change: all, but of a long list its middle and last member, and of a group of many its first
-/// and last.
-void places(Json const& value, Json::json_pointer const& at, std::vector<Json::json_pointer>& out) {
-  if (value.is_object()) {
-    std::size_t i = 0;
-    for (auto const& [key, member] : value.items()) {
-      bool const many = value.size() > 4 && at != Json::json_pointer();
-      if (!many || i == 0 || i + 1 == value.size()) places(member, at / key, out);
-      ++i;
-    }
-  } else if (value.is_array()) {
-    for (std::size_t i = 0; i < value.size(); ++i)
-      if (value.size() <= 16 || i == value.size() / 2 || i + 1 == value.size()) places(value[i], at / i, out);
-  } else {
-    out.push_back(at);
-  }
-}
-
-/// Another value of the same kind.
-Json changed(Json const& value) {
-  if (value.is_number_integer()) return value.get<std::int64_t>() + 1;
-  if (value.is_number_float()) return value.get<double>() * 1.001;
-  auto text = value.get<std::string>();
-  if (text.empty()) return "x";
-  text.back() = static_cast<char>(text.back() ^ 1);
-  return text;
-}
-
-/// "/rows/maps/12/3" as "/rows/maps/*/3".
-std::string kind_of(Json::json_pointer const& at) {
-  std::string out, token;
-  std::istringstream tokens(at.to_string());
-  std::size_t depth = 0;
-  for (std::getline(tokens, token, '/'); std::getline(tokens, token, '/'); ++depth)
-    out += "/" + (depth >= 2 && out.starts_with("/rows") && depth <= 3 && token.size() <= 5 &&
-                          token.find_first_not_of("0123456789") == std::string::npos && !out.ends_with("*")
-                      ? "*"
-                      : token);
-  return out;
-}
-
-std::vector<std::string> tokens_of(std::string const& pointer) {
-  std::vector<std::string> out;
-  std::istringstream all(pointer);
-  for (std::string token; std::getline(all, token, '/');) out.push_back(token);
-  return out;
-}
-
-/// True if a record's list names a kind of place: `*` is any member.
-bool is_named(std::string const& kind, std::string const& named) {
-  auto const a = tokens_of(kind), b = tokens_of(named.substr(0, named.find(" (")));
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](auto const& x, auto const& y) { return y == "*" || x == y; });
-}
-
-/// H17: what goes unseen is what the output names as not compared, no more and no less.
-void expect_named(Json const& record, std::set<std::string> const& unseen) {
-  std::vector<std::string> named = recompute("record", record.dump()).not_compared;
-  for (std::string const& one : named)
-    EXPECT_TRUE(std::any_of(unseen.begin(), unseen.end(), [&](auto const& u) { return is_named(u, one); }))
-        << one << " is compared";
-  named.insert(named.end(), never_compared().begin(), never_compared().end());
-  for (std::string const& u : unseen)
-    if (!u.ends_with(" may be missing"))
-      EXPECT_TRUE(std::any_of(named.begin(), named.end(), [&](auto const& one) { return is_named(u, one); }))
-          << u << " is not named";
-}
-
-/// Parts of a record that can be another number, or missing, without being contradicted: of every `stride`-th of its numbers.
-std::set<std::string> unseen(Json const& record, std::size_t stride) {
-  EXPECT_FALSE(seen(record)) << record["campaign"];
-  std::vector<Json::json_pointer> all;
-  places(record, Json::json_pointer(), all);
-  std::set<std::string> out;
-  for (std::size_t i = 0; i < all.size(); i += stride) {
-    Json::json_pointer const& at = all[i];
-    Json other = record;
-    other[at] = changed(record[at]);
-    if (!seen(other)) out.insert(kind_of(at));
-    Json less = record;
-    Json& from = less[at.parent_pointer()];
-    if (from.is_object())
-      from.erase(at.back());
-    else
-      from.erase(std::stoul(at.back()));
-    if (!seen(less)) out.insert(kind_of(at) + " may be missing");
-  }
-  return out;
-}
-
-/// The parts that go unseen are these. The nightly run changes each number (SWIZPROOF_EVERY_LEAF), others every tenth.
-void expect_unseen(Json const& record, std::set<std::string> const& parts) {
-  bool const every = std::getenv("SWIZPROOF_EVERY_LEAF") != nullptr;
-  std::set<std::string> const found = unseen(record, every ? 1 : 10);
-  if (every) EXPECT_EQ(found, parts);
-  for (std::string const& one : found) EXPECT_TRUE(parts.contains(one)) << one << " goes unseen";
-  expect_named(record, parts);
-}
-void expect_unseen(char const* name, std::set<std::string> const& parts) {
-  expect_unseen(parsed(name), parts);
-}
-
-std::set<std::string> const about_the_run{"/commit", "/compiler", "/cuda_driver", "/date",
-                                          "/device", "/driver",   "/toolkit",     "/longest/seconds"};
-
-/// The metadata, and what else is named.
-std::set<std::string> and_metadata(std::set<std::string> others) {
-  others.insert(about_the_run.begin(), about_the_run.end());
-  return others;
-}
-
-// Values that do not depend on the seed or on the number of devices say nothing about them.
-TEST(EvidenceLeaves, OfExhaustive) {
-  expect_unseen("h200-exhaustive.json",
-                and_metadata({"/seed", "/devices", "/ranks", "/longest/integer_pipe_percent/shift -3",
-                              "/longest/integer_pipe_percent/shift 3"}));
-}
-
-TEST(EvidenceLeaves, OfLdmatrix) {
-  expect_unseen("h200-ldmatrix.json", and_metadata({"/seed", "/devices", "/ranks"}));
-}
-
-TEST(EvidenceLeaves, OfTma) { expect_unseen("h200-tma.json", and_metadata({"/seed", "/devices", "/ranks"})); }
-
-/// Positions of the pieces of a tile under H8, by the tables of the manual.
-std::vector<std::int64_t> pieces_by_the_manual(gpu::TileCopy const& c) {
-  std::vector<std::int64_t> places;
-  std::int64_t const line_bytes = std::int64_t{c.tile.box[0]} * c.tile.element_bytes;
-  std::int64_t const pitch =
-      c.tile.mode == 0 ? line_bytes : std::max<std::int64_t>(line_bytes, 16 << c.tile.mode);
-  for (gpu::TilePiece const& piece : gpu::pieces_of(c.tile)) {
-    std::int64_t const a = std::int64_t{c.base} + piece.destination + piece.line * pitch + piece.x;
-    std::int64_t const mask = (1 << c.tile.mode) - 1;
-    std::int64_t const row = a >> 7 & mask, chunk = a >> 4 & mask;
-    places.push_back(a + ((chunk ^ row) - chunk) * 16);
-  }
-  return places;
-}
-
-/// A record of campaign `tiles` as a device that does as the manual says would make it.
-Json record_of_tiles() {
-  Json record = parsed("h200-tma.json");
-  record["campaign"] = "tiles";
-  record["rows"]["copies"] = Json::array();
-  std::uint64_t bytes = 0;
-  std::vector<gpu::TileCopy> const all = gpu::tile_copies();
-  for (gpu::TileCopy const& c : all) {
-    bytes += c.tile.bytes;
-    record["rows"]["copies"].push_back({c.store ? "store" : "load", c.tile.layout, c.tile.element, c.base,
-                                        c.tile.mode, c.tile.box, c.tile.boxes.size(), "copied",
-                                        pieces_by_the_manual(c)});
-  }
-  record["counts"] = {{"bytes", bytes}, {"copied", all.size()}, {"mismatches", 0},
-                      {"refused", 0},   {"units", all.size()},  {"units_of_all_parts", all.size()}};
-  return record;
-}
-
 // The program's output, H8 and the layouts' own functions agree: and a device that does otherwise is contradicted.
 TEST(EvidenceOfTiles, EqualsTheLayouts) {
   Json record = record_of_tiles();
@@ -544,53 +344,6 @@ TEST(EvidenceOfTiles, CoversModesRanksTypesAndBases) {
   EXPECT_GE(several, 8U);
   EXPECT_GE(between, 1U);
   EXPECT_GE(below, 1U);
-}
-
-TEST(EvidenceLeaves, OfTiles) {
-  expect_unseen(record_of_tiles(), and_metadata({"/seed", "/devices", "/ranks"}));
-}
-
-/// A record of campaign `operands` as a device that reads as the manual's pictures say would make it: core matrices of 8 rows of 16
-/// bytes, the number of the 128-byte line XORed onto that of the 16-byte piece.
-Json record_of_operands() {
-  Json record = parsed("h200-wgmma.json");
-  record["campaign"] = "operands";
-  record["rows"] = {{"reads", Json::array()}};
-  std::uint64_t elements = 0;
-  std::map<std::string, std::uint64_t> asked;
-  std::vector<gpu::OperandStepRead> const all = gpu::operand_step_reads();
-  for (gpu::OperandStepRead const& c : all) {
-    gpu::DescribedOperand const& o = c.operand;
-    auto const field = [&](unsigned from, unsigned bits) {
-      return static_cast<std::int64_t>(o.descriptor >> from & ((1ULL << bits) - 1));
-    };
-    std::int64_t const log2_columns[] = {0, 3, 2, 1}, bits = log2_columns[field(62, 2)], columns = 1 << bits;
-    std::int64_t const start = 16 * field(0, 14) + c.base + c.step.start, lbo = 16 * field(16, 14),
-                       sbo = 16 * field(32, 14), b = field(49, 3), t = 16 / c.element_bytes;
-    std::vector<std::int64_t> pieces;
-    for (unsigned mn = 0; mn < o.rows; mn += o.mn_major ? static_cast<unsigned>(t) : 1)
-      for (unsigned k = 0; k < o.depth; k += o.mn_major ? 1 : static_cast<unsigned>(t)) {
-        std::int64_t const inner = (o.mn_major ? mn : k) / t, outer = o.mn_major ? k : mn;
-        std::int64_t at = start + outer % 8 * 16 * columns;
-        if (!o.mn_major)
-          at += outer / 8 * sbo + inner * (bits == 0 ? lbo : 16);
-        else if (bits == 0)
-          at += inner * sbo + outer / 8 * lbo;
-        else
-          at += inner % columns * 16 + inner / columns * lbo + outer / 8 * sbo;
-        pieces.push_back(at / 16 ^ ((at / 128 - b) & (columns - 1)));
-      }
-    elements += std::uint64_t{o.rows} * o.depth;
-    ++asked[o.element];
-    record["rows"]["reads"].push_back({o.layout, o.element, o.operand_a ? "a" : "b", o.mn_major ? "mn" : "k",
-                                       o.descriptor, c.base, c.step.row, c.step.k, 0, pieces});
-  }
-  record["counts"] = {{"asked", asked},
-                      {"elements", elements},
-                      {"mismatches", 0},
-                      {"units", all.size()},
-                      {"units_of_all_parts", all.size()}};
-  return record;
 }
 
 // The program's output, the manual's pictures and the layouts' own functions agree: and a device that does otherwise is
@@ -627,38 +380,6 @@ TEST(EvidenceOfOperands, CoversTypesModesOrdersAndBaseOffsets) {
     }
   EXPECT_EQ(base_offsets, (std::set<unsigned>{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_GE(later, 60U) << "instructions after the first";
-}
-
-TEST(EvidenceLeaves, OfOperands) {
-  expect_unseen(record_of_operands(), and_metadata({"/seed", "/devices", "/ranks"}));
-}
-
-TEST(EvidenceLeaves, OfWgmma) {
-  expect_unseen("h200-wgmma.json", and_metadata({"/seed", "/devices", "/ranks"}));
-}
-
-/// The first launches of campaign `flow` of these kernels.
-Json record_of_flow(std::set<std::string> const& kernels, std::size_t most = 100) {
-  Json record = parsed("h100-flow.json");
-  Json& rows = record["rows"];
-  Json const all = rows;
-  std::uint64_t wrong = 0, elements = 0;
-  for (char const* const part : {"launches", "not_launched"}) rows[part] = Json::array();
-  rows["kernels"] = Json::object();
-  for (std::string const& name : kernels) rows["kernels"][name] = all["kernels"][name];
-  for (char const* const part : {"launches", "not_launched"})
-    for (Json const& row : all[part])
-      if (kernels.contains(row[0]) && rows[part].size() < most) rows[part].push_back(row);
-  for (Json const& row : rows["launches"])
-    wrong += row[8].get<std::uint64_t>(), elements += row[0] == "pipeline" ? 256 : 128;
-  std::size_t const units = rows["launches"].size();
-  record["counts"] = {{"elements", elements},
-                      {"mismatches", 0},
-                      {"not_launched", rows["not_launched"].size()},
-                      {"units", units},
-                      {"units_of_all_parts", units},
-                      {"wrong", wrong}};
-  return record;
 }
 
 // A kernel computes of integers the sum of products that its names of data are, element by element.
@@ -761,55 +482,6 @@ TEST(EvidenceOfSass, RefusesWhatIsNoKernel) {
     record["rows"]["kernels"]["mixed_sums"][index] = value;
     EXPECT_THROW((void)contradictions(record), InputError) << index << " " << value;
   }
-}
-
-TEST(EvidenceLeaves, OfFlow) {
-  expect_unseen(
-      record_of_flow({"values8"}, 3),
-      and_metadata({"/devices", "/ranks", "/architecture may be missing", "/rows/kernels/values8/ptx",
-                    "/rows/launches/*/4", "/rows/not_launched/*/3", "/rows/not_launched/*/4"}));
-}
-
-TEST(EvidenceLeaves, OfCounters) { expect_unseen("h200-counters.json", and_metadata({})); }
-
-// Measured: times, cycles within their rounding, and how much was measured again, which no row tells.
-TEST(EvidenceLeaves, OfWavefronts) {
-  expect_unseen("h200-wavefronts.json",
-                and_metadata({"/counts/measured_again", "/longest/until/calibrated", "/longest/until/drawn",
-                              "/longest/farthest_from_law/cp.async.b128",
-                              "/longest/farthest_from_law/stmatrix.x4.trans",
-                              "/rows/sample/cp.async.b128/*/2", "/rows/sample/stmatrix.x4.trans/*/2"}));
-}
-
-std::set<std::string> of_an_architecture(std::set<std::string> others) {
-  others.insert({"/architecture may be missing", "/devices", "/ranks"});
-  return and_metadata(std::move(others));
-}
-
-TEST(EvidenceLeaves, OfRegisters) { expect_unseen("h100-registers.json", of_an_architecture({"/seed"})); }
-
-TEST(EvidenceLeaves, OfBoxes) { expect_unseen("h100-boxes.json", of_an_architecture({"/seed"})); }
-
-// Cycles within what the cost model allows, and how much was measured again.
-TEST(EvidenceLeaves, OfAtomics) {
-  expect_unseen(
-      "h200-atomics.json",
-      of_an_architecture({"/counts/measured_again", "/rows/sample/red.shared.xor.b32/*/2",
-                          "/rows/sample/red.shared.xor.b32/*/3", "/rows/sample/atom.shared.add.u32/*/2",
-                          "/rows/sample/atom.shared.add.u32/*/3"}));
-}
-
-TEST(EvidenceLeaves, OfCluster) {
-  expect_unseen("h200-cluster.json",
-                of_an_architecture({"/counts/measured_again", "/rows/sample/atom.shared::cluster.cas.b32/*/2",
-                                    "/rows/sample/atom.shared::cluster.cas.b32/*/3",
-                                    "/rows/sample/st.shared::cluster.b64/*/2",
-                                    "/rows/sample/st.shared::cluster.b64/*/3"}));
-}
-
-TEST(EvidenceLeaves, OfContention) {
-  expect_unseen("h200-contention.json", of_an_architecture({"/seed", "/rows/layouts/*/5", "/rows/pairs/*/2",
-                                                            "/rows/pairs/*/3", "/rows/pairs/*/4"}));
 }
 
 /// The share of a form's kept patterns whose time is within a fifth of a cycle of `cycles`, of those that take 6 at least.
