@@ -2,6 +2,7 @@
 
 #include "address_text.hpp"
 #include "arrays.hpp"
+#include "executed_kernel.hpp"
 #include "launch.hpp"
 #include "lane_layout.hpp"
 #include "operands.hpp"
@@ -56,7 +57,6 @@ using ptx::Module;
 using HardwareAccess = WarpAccess<std::uint32_t>;
 
 constexpr char const* no_known_array = "the address is not that of one known array";
-constexpr std::size_t most_values = std::size_t{1} << 21;    ///< that the warps of one kernel keep
 constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
 constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
 constexpr unsigned last_round = 2;                           ///< in which accesses are decided
@@ -123,17 +123,10 @@ using Iterations = std::vector<std::uint32_t>;
 
 class Decision {
  public:
-  Decision(Module const& module, Function const& function, Program program, KernelOptions const& options,
-           Launch launch, unsigned warps)
-      : module_(module),
-        options_(options),
-        launch_(std::move(launch)),
-        program_(program::with_one_entry(std::move(program))),
-        flow_(program::flow_of(program_)),
+  Decision(Module const& module, Program program, KernelOptions const& options, Launch launch, unsigned warps)
+      : kernel_{module, options, std::move(launch), program::with_one_entry(std::move(program))},
         warps_(warps) {
-    for (auto const& [name, value] : options.params)
-      if (auto const i = parameter_of(function, name))
-        launch_.params[function.params[*i].name] = value.bits & low_bits(bits_of(function.params[*i]));
+    flow_ = program::flow_of(program_);
   }
 
   /// The accesses alone, each with the reason why it is not decided.
@@ -169,9 +162,7 @@ class Decision {
   std::vector<KernelAccess> run(std::string& refused) {
     execution::execute(program_, flow_, execution_);
     refused = execution_.refused;
-    if (refused.empty() && (reads_memory() || !program_.operands.empty()))
-      for (unsigned w = 0; w < warps_; ++w)
-        bases_.push_back(std::make_unique<Warp>(program_, flow_, execution_, launch_, w));
+    if (refused.empty() && (reads_memory() || !program_.operands.empty())) kernel_.warps.start(warps_);
     std::vector<KernelAccess> out;
     std::map<std::uint32_t, std::vector<std::pair<std::size_t, std::vector<LaneForm>>>> arrays;
     for (auto& [index, one] : decide_all(refused)) {
@@ -205,11 +196,11 @@ class Decision {
       return surely(place, assumptions);
     };
     auto const over = [this](std::uint64_t steps) {
-      extra_steps_ += steps;
-      return spent() > options_.steps;
+      kernel_.warps.add_steps(steps);
+      return kernel_.out_of_steps();
     };
     return decide_operands(
-        {module_, program_, flow_, execution_, launch_, origins_, bases_, trips, surely_in, over});
+        {module_, program_, flow_, execution_, launch_, origins_, kernel_.warps, trips, surely_in, over});
   }
 
  private:
@@ -264,8 +255,7 @@ class Decision {
       std::uint64_t rest = i;
       for (auto const& [counter, size] : loops)
         now.push_back({counter, false, 64, rest % size}), rest /= size;
-      Warp& warp = now.empty() ? base() : scratch();
-      if (!now.empty()) warp.assume(now);
+      Warp& warp = now.empty() ? base() : kernel_.warps.under(number_, now);
       LaneTruths const guard = warp.truth(access.guard);
       std::uint32_t const on = warp.present() & ~guard.no;
       // Matrix instructions whose warp is not whole are undefined.
@@ -374,7 +364,7 @@ class Decision {
       return out;
     }
     decide_cost(done, m, out, symbol);
-    release_values();
+    kernel_.warps.release();
     if (options_.fixes && symbol != ~0U && out.executed && !(over_ && waits()))
       arrays_.add(index, symbol, out);
     return out;
@@ -382,18 +372,6 @@ class Decision {
 
   /// True if an access that comes to its limit is decided again.
   [[nodiscard]] bool waits() const { return round_ < last_round; }
-
-  /// Lets the warps forget values if they have too many: the next access computes those that it needs.
-  void release_values() {
-    std::size_t kept = 0;
-    for (auto const& w : bases_) kept += w->kept();
-    if (every_) kept += every_->kept();
-    for (auto const& [n, w] : scratches_) kept += w->kept();
-    if (kept < most_values) return;
-    for (auto const& w : bases_) w->release();
-    if (every_) every_->release();
-    for (auto const& [n, w] : scratches_) w->release();
-  }
 
   [[nodiscard]] unsigned allowed(KernelAccess const& access) const {
     for (LineAllowance const& a : options_.allow)
@@ -694,7 +672,7 @@ class Decision {
     std::uint32_t lanes = ~0U;
     for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
       if (ends_within(loop)) return 0;
-      if (bases_[number_]->exits_together(loop)) continue;
+      if (base().exits_together(loop)) continue;
       Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
       auto const known = std::find_if(assumptions.begin(), assumptions.end(),
                                       [&](Assumption const& a) { return a.atom == counter && a.bits >= 64; });
@@ -814,8 +792,7 @@ class Decision {
     for (SomeLaunch const& some : launches) {
       // Beyond the limit of steps for as many again.
       if (!fresh || memo->second.data || spent() / 2 > options_.steps) break;
-      Warp& scratch = this->scratch();
-      scratch.assume(numbers_of(some, access));
+      Warp& scratch = kernel_.warps.under(number_, numbers_of(some, access));
       LaneTruths const guard = scratch.truth(access.guard);
       std::uint32_t const active = scratch.present() & ~guard.no;
       if (active == 0) continue;
@@ -971,9 +948,7 @@ class Decision {
       std::erase_if(next, [&](Assumption const& a) { return a.atom == v.atom; });
       if (next.size() + 1 != assumptions.size() + 1 && conflicts(assumptions, v)) continue;
       next.push_back(v);
-      Warp& scratch = this->scratch();
-      scratch.assume(next);
-      solve(scratch, access, m, next, cases, symbol, depth + 1);
+      solve(kernel_.warps.under(number_, next), access, m, next, cases, symbol, depth + 1);
     }
   }
   /// A counter in a term, of a loop that an access at this place lies behind, if its iterations are known; else 0.
@@ -1050,9 +1025,7 @@ class Decision {
       if (conflicts(assumptions, low)) continue;
       std::vector<Assumption> next = assumptions;
       next.push_back(low);
-      Warp& scratch = this->scratch();
-      scratch.assume(next);
-      bound_by_bank(scratch, access, m, next, cases, unknown, depth + 1);
+      bound_by_bank(kernel_.warps.under(number_, next), access, m, next, cases, unknown, depth + 1);
     }
   }
   static bool conflicts(std::vector<Assumption> const& assumptions, Assumption const& v) {
@@ -1063,16 +1036,7 @@ class Decision {
   }
 
   /// The warp that is being decided, with no assumptions.
-  Warp& base() {
-    if (number_ != Warp::every) return *bases_[number_];
-    if (!every_) every_ = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_);
-    return *every_;
-  }
-  Warp& scratch() {
-    auto& s = scratches_[number_];
-    if (!s) s = std::make_unique<Warp>(program_, flow_, execution_, launch_, number_, &base());
-    return *s;
-  }
+  Warp& base() { return kernel_.warps.plain(number_); }
 
   /// True if a thread may end within a loop.
   [[nodiscard]] bool ends_within(std::int32_t loop) const {
@@ -1090,18 +1054,18 @@ class Decision {
     auto const [memo, fresh] = iterations_.try_emplace({number_, loop});
     bool const hopeless = number_ != 0 && iterations_.count({0, loop}) != 0 && iterations_[{0, loop}].empty();
     if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
-    Warp counting(program_, flow_, execution_, launch_, number_, &base());
+    std::unique_ptr<Warp> const counting = kernel_.warps.another(number_);
     Iterations all;
     std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
-    for (std::uint64_t k = 0; k < 256 && left != ~0U && spent() + counting.steps() <= options_.steps; ++k) {
+    for (std::uint64_t k = 0; k < 256 && left != ~0U && spent() + counting->steps() <= options_.steps; ++k) {
       all.push_back(stay);
-      counting.assume({{counter, false, 64, k}});
+      counting->assume({{counter, false, 64, k}});
       for (Id const e : execution_.exits[loop]) {
-        LaneTruths const exit = counting.truth(e);
+        LaneTruths const exit = counting->truth(e);
         left |= exit.yes, stay &= exit.no;
       }
     }
-    extra_steps_ += counting.steps();
+    kernel_.warps.add_steps(counting->steps());
     if (left == ~0U) memo->second = std::move(all);
     return memo->second.empty() ? nullptr : &memo->second;
   }
@@ -1238,11 +1202,8 @@ class Decision {
       LaneTruths here = guard;
       if (!some(can & warp.present() & ~here.no, at.outside | odd)) continue;
       bool const again = !sum.counters.empty() && (guard.rest() & warp.present()) != 0;
-      if (again && spent() <= options_.steps) {  // the condition in this iteration
-        Warp& scratch = this->scratch();
-        scratch.assume(now);
-        here = scratch.truth(access.guard);
-      }
+      if (again && !kernel_.out_of_steps())  // the condition in this iteration
+        here = kernel_.warps.under(number_, now).truth(access.guard);
       if (m.instruction->matrices != 0 && run != ~0U) run = 0;
       std::uint32_t const may = can & warp.present() & ~here.no;
       std::uint32_t does = warp.present() & here.yes & run;
@@ -1306,13 +1267,7 @@ class Decision {
     return true;
   }
 
-  std::uint64_t spent() const {
-    std::uint64_t all = extra_steps_;
-    for (auto const& w : bases_) all += w->steps();
-    if (every_) all += every_->steps();
-    for (auto const& [n, w] : scratches_) all += w->steps();
-    return all;
-  }
+  std::uint64_t spent() const { return kernel_.warps.steps(); }
 
   /// The answer for a warp of any number, which holds in each.
   struct Together {
@@ -1425,8 +1380,8 @@ class Decision {
   std::optional<KernelPlace> place_of(ExecutedAccess const& access) {
     std::vector<std::uint64_t> key{access.guard, static_cast<std::uint64_t>(access.loop)};
     std::uint64_t first = 0;
-    for (std::size_t w = 0; w < bases_.size(); ++w) {
-      Lanes const v = bases_[w]->value(access.address, 32);
+    for (std::size_t w = 0; w < kernel_.warps.count(); ++w) {
+      Lanes const v = kernel_.warps.plain(w).value(access.address, 32);
       if (!v.split()) return std::nullopt;
       if (w == 0) first = v.lane[0];
       key.push_back(v.terms.size());
@@ -1515,7 +1470,7 @@ class Decision {
         // Styles up to 7 run first iterations; 8 and 9 any, for the second opinion alone.
         unsigned const style = attempt < 10 ? attempt : 7;
         if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
-        Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop,
+        Replay run(program_, flow_, execution_, launch_, kernel_.warps.plain(w), access.loop,
                    m.line * 1000003ULL + attempt, style, known, replayed_);
         replay_once(run, w, access, m, out);
       }
@@ -1524,13 +1479,14 @@ class Decision {
     std::uint32_t const index = index_of(m);
     bool const open = found.worst && !found.data && !found.unknown && !found.guard.data;
     unsigned const w = found.worst ? found.worst->warp : 0;
-    auto const values =
-        !open || runs_.seen(index, *out.wavefronts).wavefronts == *out.wavefronts
-            ? std::nullopt
-            : witnesses_.find(*bases_[w], w, access.loop, access.guard, found.worst_lanes, found.assumptions);
+    auto const values = !open || runs_.seen(index, *out.wavefronts).wavefronts == *out.wavefronts
+                            ? std::nullopt
+                            : witnesses_.find(kernel_.warps.plain(w), w, access.loop, access.guard,
+                                              found.worst_lanes, found.assumptions);
     if (values && access.exact) {
       Replay::Trips const known = trips_around(access.loop, w);
-      Replay run(program_, flow_, execution_, launch_, *bases_[w], access.loop, m.line, 7, known, replayed_);
+      Replay run(program_, flow_, execution_, launch_, kernel_.warps.plain(w), access.loop, m.line, 7, known,
+                 replayed_);
       run.give(*values);
       replay_once(run, w, access, m, out);
     }
@@ -1581,13 +1537,13 @@ class Decision {
   }
   /// One run in a warp. It may show that the bound is reached.
   void replay_once(Replay& run, unsigned w, ExecutedAccess const& access, MemoryAccess const& m,
-                   KernelAccess& out) const {
+                   KernelAccess& out) {
     auto const guard = run.value(access.guard);
     auto const address = run.value(access.address);
     if (!run.valid()) return;
     std::uint32_t active = 0;
     for (unsigned l = 0; l < 32; ++l)
-      if (guard[l] != 0 && (bases_[w]->present() >> l & 1) != 0) active |= 1U << l;
+      if (guard[l] != 0 && (kernel_.warps.plain(w).present() >> l & 1) != 0) active |= 1U << l;
     auto const cost = active == 0 ? std::nullopt : cost_in_run(index_of(m), active, address);
     if (!cost) return;
     auto const& [wavefronts, lanes] = *cost;
@@ -1603,35 +1559,32 @@ class Decision {
     out.worst = std::move(worst);
   }
 
-  Module const& module_;
-  KernelOptions const& options_;
-  Launch launch_;
-  Program program_;
-  Flow flow_;
+  ExecutedKernel kernel_;
+  Module const& module_ = kernel_.module;
+  KernelOptions const& options_ = kernel_.options;
+  Launch const& launch_ = kernel_.launch;
+  Program const& program_ = kernel_.program;
+  Flow& flow_ = kernel_.flow;
   unsigned warps_;
   unsigned number_ = 0;
-  Execution execution_{};
-  Origins origins_{program_, flow_, execution_};
+  Execution& execution_ = kernel_.execution;
+  Origins& origins_ = kernel_.origins;
   Witnesses witnesses_{program_, flow_, execution_, launch_};
   Arrays arrays_{program_, execution_};
-  std::vector<std::unique_ptr<Warp>> bases_{};
-  std::unique_ptr<Warp> every_{};  ///< stands for all of them
-  TermValues replayed_{};          ///< of the replay that runs
-  std::uint64_t lost_ = 0;         ///< steps for which it was of no use, less those of others
+  TermValues replayed_{};   ///< of the replay that runs
+  std::uint64_t lost_ = 0;  ///< steps for which it was of no use, less those of others
   Runs runs_{program_,
              flow_,
              execution_,
              launch_,
-             bases_,
+             kernel_.warps.all(),
              [this](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
                return cost_in_run(access, lanes, address);
              }};
-  std::map<unsigned, std::unique_ptr<Warp>> scratches_{};
   std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
   std::map<std::tuple<unsigned, Id, std::int32_t>, Id> counters_within_{};  ///< by warp, term and place
   std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
-      data_in_a_launch_{};  ///< by address, guard, loop and bytes
-  std::uint64_t extra_steps_ = 0;
+      data_in_a_launch_{};                   ///< by address, guard, loop and bytes
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
   bool over_ = false;                        ///< whether it came to it
   unsigned round_ = 0;                       ///< of the accesses that came to it
@@ -1667,12 +1620,11 @@ bool is_at(KernelAccess const& access, std::string_view written, std::string_vie
 std::vector<KernelAccess> shared_accesses(ptx::Module const& module, ptx::Function const& function) {
   std::optional<ptx::Function> const inlined = ptx::inline_calls(module, function);
   ptx::Function const& f = inlined ? *inlined : function;
-  return kernel_detail::Decision(module, f, ptx::lower(module, f), {}, {.block = {32, 1, 1}}, 0).name_them();
+  return kernel_detail::Decision(module, ptx::lower(module, f), {}, {.block = {32, 1, 1}}, 0).name_them();
 }
 
 std::vector<KernelAccess> shared_accesses(sass::Module const& module, sass::Lowered const& kernel) {
-  return kernel_detail::Decision(module.source, kernel.head, kernel.program, {}, {.block = {32, 1, 1}}, 0)
-      .name_them();
+  return kernel_detail::Decision(module.source, kernel.program, {}, {.block = {32, 1, 1}}, 0).name_them();
 }
 
 namespace {
@@ -1687,7 +1639,7 @@ KernelReport decide_program(ptx::Module const& module, ptx::Function const& f, p
   if (refused.empty())
     report.block = launch.any_multiple ? fmt::format("32n,1,1 up to {}", launch.block[0])
                                        : fmt::format("{}", fmt::join(launch.block, ","));
-  kernel_detail::Decision decision(module, f, std::move(program), options, launch, warps);
+  kernel_detail::Decision decision(module, std::move(program), options, launch, warps);
   report.accesses = refused.empty() ? decision.run(report.refused) : decision.list(refused);
   if (options.fixes) report.fixes = decision.fixes();
   report.operands = decision.operands(report.refused);

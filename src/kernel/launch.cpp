@@ -60,6 +60,9 @@ DecidedLaunch launch_of(ptx::Function const& f, KernelOptions const& options, bo
     launch.block = {32, 1, 1};
   }
   if (std::string const why = why_no_parameter(f, options.params); !why.empty()) out.refused = why;
+  for (auto const& [name, value] : options.params)
+    if (auto const i = parameter_of(f, name))
+      launch.params[f.params[*i].name] = value.bits & low_bits(bits_of(f.params[*i]));
   std::uint64_t const threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   out.warps = static_cast<unsigned>(std::min<std::uint64_t>((threads + 31) / 32, most_warps));
   return out;

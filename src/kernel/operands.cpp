@@ -80,7 +80,7 @@ Pattern pattern_of(MatrixDescriptor const& d) {
 /// One operand of one kernel.
 class OperandDecision {
  public:
-  OperandDecision(ExecutedKernel const& kernel, std::size_t index, KernelOperand& out)
+  OperandDecision(OperandsKernel const& kernel, std::size_t index, KernelOperand& out)
       : kernel_(kernel),
         operand_(kernel.program.operands[index]),
         done_(kernel.execution.operands[index]),
@@ -105,7 +105,7 @@ class OperandDecision {
   }
 
   void decide() {
-    for (warp_ = 0; warp_ < kernel_.warps.size(); ++warp_) {
+    for (warp_ = 0; warp_ < kernel_.warps.count(); ++warp_) {
       cases_ = 0, doubts_ = 0;
       solve({}, std::nullopt, 0);
     }
@@ -208,7 +208,7 @@ class OperandDecision {
     auto const text = [&](Id id) { return text_of_term(kernel_.program, kernel_.execution, id); };
     if (!operand_.is_descriptor()) return text(done_.address);
     if (shifted_.size() != 1) return fmt::format("({}) % 16384 * 16", text(done_.address));
-    Warp& warp = *kernel_.warps.front();
+    Warp& warp = kernel_.warps.plain(0);
     Lanes const whole = warp.value(done_.address, start_bits), part = warp.value(shift_node_, start_bits);
     std::string out = text(shifted_[0]);
     if (!whole.split() || !part.split()) return out + " + ..";
@@ -250,7 +250,7 @@ class OperandDecision {
 
   /// The number in the address of all lanes that no atom adds to.
   std::optional<std::uint64_t> constant_part() {
-    Warp& warp = *kernel_.warps.front();
+    Warp& warp = kernel_.warps.plain(0);
     if (is_descriptor() && shifted_.size() != 1) return std::nullopt;
     Lanes const v = warp.value(is_descriptor() ? shifted_[0] : done_.address, window_bits);
     if (!v.uniform()) return std::nullopt;
@@ -290,11 +290,9 @@ class OperandDecision {
 
   Warp& under(std::vector<Assumption> assumptions, std::optional<std::uint64_t> base) {
     if (base) assumptions.push_back({base_, false, period_bits, *base});
-    if (assumptions.empty()) return *kernel_.warps[warp_];
+    if (assumptions.empty()) return kernel_.warps.plain(warp_);
     auto& s = scratches_[warp_];
-    if (!s)
-      s = std::make_unique<Warp>(kernel_.program, kernel_.flow, kernel_.execution, kernel_.launch, warp_,
-                                 kernel_.warps[warp_].get());
+    if (!s) s = kernel_.warps.another(warp_);
     s->assume(std::move(assumptions));
     return *s;
   }
@@ -322,7 +320,7 @@ class OperandDecision {
   void solve(std::vector<Assumption> const& assumptions, std::optional<std::uint64_t> base, unsigned depth) {
     if (kernel_.over(0)) return lost("the limit of steps for one kernel");
     if (++cases_ > most_operand_cases) return lost(fmt::format("more than {} cases", most_operand_cases));
-    Warp &warp = under(assumptions, base), &clean = *kernel_.warps[warp_];
+    Warp &warp = under(assumptions, base), &clean = kernel_.warps.plain(warp_);
     auto const steps = [&] { return warp.steps() + (&warp == &clean ? 0 : clean.steps()); };
     std::uint64_t const before = steps();
     LaneTruths const guard = warp.truth(done_.guard);
@@ -538,7 +536,7 @@ class OperandDecision {
   /// Parameters and the first iteration of each loop with which one of the lanes executes it, whichever lane is elected.
   bool replays(std::optional<std::uint64_t> base, std::uint32_t lanes) {
     if (!done_.exact || !exists()) return false;
-    Warp& warp = *kernel_.warps[warp_];
+    Warp& warp = kernel_.warps.plain(warp_);
     bool const elected = !leaders().empty();
     Replay::Trips const trips;
     for (unsigned style = 0; style < 8; ++style) {
@@ -565,7 +563,7 @@ class OperandDecision {
   }
 
   TermValues replayed_{};  ///< of the replay that runs
-  ExecutedKernel const& kernel_;
+  OperandsKernel const& kernel_;
   SharedOperand const& operand_;
   ExecutedAccess const& done_;
   KernelOperand& out_;
@@ -600,9 +598,9 @@ std::vector<KernelOperand> list_operands(ptx::Module const& module, program::Pro
   return all;
 }
 
-std::vector<KernelOperand> decide_operands(ExecutedKernel const& kernel) {
+std::vector<KernelOperand> decide_operands(OperandsKernel const& kernel) {
   std::vector<KernelOperand> all = list_operands(kernel.module, kernel.program, "");
-  KnownBits known(kernel.execution, kernel.origins, *kernel.warps.front());
+  KnownBits known(kernel.execution, kernel.origins, kernel.warps.plain(0));
   std::vector<std::unique_ptr<OperandDecision>> open;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (auto one = std::make_unique<OperandDecision>(kernel, i, all[i]); one->prepare(known))

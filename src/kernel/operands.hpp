@@ -8,6 +8,7 @@
 #pragma once
 
 #include "origins.hpp"
+#include "warps.hpp"
 
 #include <swizproof/kernel/kernel.hpp>
 
@@ -20,14 +21,14 @@
 namespace swizproof::kernel_detail {
 
 /// A kernel, executed, with what its accesses need, too.
-struct ExecutedKernel {
+struct OperandsKernel {
   ptx::Module const& module;
   program::Program const& program;
   program::Flow const& flow;
   execution::Execution& execution;
   execution::Launch const& launch;
   Origins& origins;
-  std::vector<std::unique_ptr<execution::Warp>>& warps;  ///< without assumptions
+  Warps& warps;
   /// The number of iterations of a counter's loop in a warp; 0: not known.
   std::function<std::uint64_t(unsigned warp, Id counter)> iterations;
   /// Lanes of a warp that execute these values in one execution.
@@ -39,7 +40,7 @@ struct ExecutedKernel {
 
 /// Decides every operand, in the order of the PTX. Checked by tests/unit/kernel/operands_test.cpp and
 /// tests/reference/kernel_operands.py.
-[[nodiscard]] std::vector<KernelOperand> decide_operands(ExecutedKernel const& kernel);
+[[nodiscard]] std::vector<KernelOperand> decide_operands(OperandsKernel const& kernel);
 
 /// The operands alone, each with the reason why it is not decided.
 [[nodiscard]] std::vector<KernelOperand> list_operands(ptx::Module const& module,
