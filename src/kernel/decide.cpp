@@ -3,6 +3,7 @@
 #include "address_text.hpp"
 #include "arrays.hpp"
 #include "executed_kernel.hpp"
+#include "parameter_terms.hpp"
 #include "launch.hpp"
 #include "lane_layout.hpp"
 #include "operands.hpp"
@@ -46,7 +47,6 @@ using execution::Seen;
 using execution::TermValues;
 using execution::Warp;
 using execution::Witnesses;
-using program::Block;
 using program::Flow;
 using program::MemoryAccess;
 using program::Program;
@@ -118,9 +118,6 @@ struct Residues {
   }
 };
 
-/// Iterations of a loop in one warp: the lanes that surely execute each.
-using Iterations = std::vector<std::uint32_t>;
-
 class Decision {
  public:
   Decision(Module const& module, Program program, KernelOptions const& options, Launch launch, unsigned warps)
@@ -185,22 +182,7 @@ class Decision {
   /// The operands that no lane accesses itself; after run() or list().
   std::vector<KernelOperand> operands(std::string const& refused) {
     if (!refused.empty() || program_.operands.empty()) return list_operands(module_, program_, refused);
-    auto const trips = [this](unsigned warp, Id counter) {
-      number_ = warp;
-      Iterations const* const all = iterations(counter);
-      return all == nullptr ? std::uint64_t{0} : all->size();
-    };
-    auto const surely_in = [this](unsigned warp, std::int32_t place,
-                                  std::vector<Assumption> const& assumptions) {
-      number_ = warp;
-      return surely(place, assumptions);
-    };
-    auto const over = [this](std::uint64_t steps) {
-      kernel_.warps.add_steps(steps);
-      return kernel_.out_of_steps();
-    };
-    return decide_operands(
-        {module_, program_, flow_, execution_, launch_, origins_, kernel_.warps, trips, surely_in, over});
+    return decide_operands(kernel_);
   }
 
  private:
@@ -243,7 +225,7 @@ class Decision {
     std::uint64_t count = 1;
     for (auto loop = access.loop; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
       Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
-      if (Iterations const* const all = iterations(counter)) {
+      if (LanesByIteration const* const all = kernel_.iterations.of(number_, counter)) {
         loops.emplace_back(counter, all->size());
         count = std::min<std::uint64_t>(count * all->size(), most_cases + 1);
       }
@@ -501,8 +483,10 @@ class Decision {
                         "an address within a word"});
     if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
     // Behind a loop its last iteration may tell that no lane comes here.
-    if (Id const counter = guard.atom != 0 && depth < 6 ? counter_within(guard.atom, access.loop) : 0;
-        counter != 0 && cases.tried + iterations(counter)->size() <= most_cases)
+    if (Id const counter = guard.atom != 0 && depth < 6
+                               ? kernel_.iterations.counter_before(number_, guard.atom, access.loop)
+                               : 0;
+        counter != 0 && cases.tried + kernel_.iterations.of(number_, counter)->size() <= most_cases)
       return split(warp, access, m, assumptions, cases, symbol, depth,
                    {Request::Kind::value, counter, 0, ""});
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
@@ -568,59 +552,8 @@ class Decision {
     return static_cast<unsigned>(fullest);
   }
 
-  /// The parameter whose low bits are those of a term, if all values of these bits occur: `n`, `n & 1023`, `n + 4`.
-  std::optional<Id> free_parameter(Id id, std::uint64_t low) const {
-    Node const& n = execution_.terms.nodes()[id];
-    auto const constant = [&](Id at) { return execution_.terms.nodes()[at].op == Op::constant; };
-    if (n.op == Op::truncate || n.op == Op::zero_extend) return free_parameter(n.a, low);
-    if (n.op == Op::bv_and || n.op == Op::bv_add || n.op == Op::bv_xor) {
-      if (constant(n.a) == constant(n.b)) return std::nullopt;
-      Id const rest = constant(n.a) ? n.b : n.a;
-      std::uint64_t const number = execution_.terms.nodes()[constant(n.a) ? n.a : n.b].value;
-      if (n.op == Op::bv_and && (number & low) != low) return std::nullopt;
-      return free_parameter(rest, low);
-    }
-    if (n.op != Op::variable || (n.width < 64 && low >> n.width != 0)) return std::nullopt;
-    Leaf const& l = execution_.leaves[n.value];
-    if (l.kind != Leaf::Kind::param) return std::nullopt;
-    return launch_.params.count(program_.symbols[l.extra].name) == 0 ? std::optional(id) : std::nullopt;
-  }
-  /// The parameter that a term is, if its value is not given.
-  std::optional<Id> parameter_at(Id id) const {
-    Node const& n = execution_.terms.nodes()[id];
-    if (n.op == Op::truncate || n.op == Op::zero_extend) return parameter_at(n.a);
-    return n.op == Op::variable ? free_parameter(id, 0) : std::nullopt;
-  }
-
   void add_residue(std::vector<Assumption> const& assumptions, unsigned wavefronts) {
-    residues_.add(assumptions, wavefronts, [&](Id atom) { return parameter_at(atom); });
-  }
-
-  /// Lanes that may have the value of an iteration of a loop at a place, and those that surely do.
-  struct InIteration {
-    std::uint32_t may = ~0U, surely = 0;
-  };
-  /// Within the loop those that execute the iteration; behind it those that leave it there, which is known of the last one alone.
-  InIteration in_iteration(std::int32_t place, Id counter, Iterations const& all, std::uint64_t k) const {
-    if (k >= all.size()) return {0, 0};
-    if (counts_around(counter, place)) return {~0U, all[k]};
-    return k + 1 == all.size() ? InIteration{~0U, all[k]} : InIteration{~all[k + 1], 0};
-  }
-
-  /// Lanes that have these values at a place in one execution: low bits of parameters, each of another one, and iterations.
-  std::uint32_t surely(std::int32_t place, std::vector<Assumption> const& assumptions) {
-    std::set<Id> used;
-    std::uint32_t lanes = ~0U;
-    for (Assumption const& a : assumptions) {
-      if (a.truth) return 0;
-      std::uint64_t const low = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
-      if (Iterations const* const all = a.bits >= 64 ? iterations(a.atom) : nullptr)
-        lanes &= in_iteration(place, a.atom, *all, a.value).surely;
-      else if (auto const parameter = free_parameter(a.atom, low);
-               !parameter || !used.insert(*parameter).second)
-        return 0;
-    }
-    return lanes;
+    residues_.add(assumptions, wavefronts, [&](Id atom) { return parameter_at(kernel_, atom); });
   }
 
   /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
@@ -647,7 +580,7 @@ class Decision {
     worst.warp = number_;
     for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
     // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
-    std::uint32_t const surely_on = active & surely(access.loop, assumptions);
+    std::uint32_t const surely_on = active & kernel_.iterations.surely(number_, access.loop, assumptions);
     bool const least = surely_on != 0 && one.wavefronts == most_of(m, 1);
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
@@ -665,23 +598,6 @@ class Decision {
     if (one.wavefronts <= allowed_ || one.reached) return;
     for (Assumption const& a : assumptions)
       if (Origin const tried = origins_.origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
-  }
-
-  /// Lanes that execute every iteration of the loops around an access that any lane executes: all, if they leave them together.
-  std::uint32_t surely_within(std::int32_t loop, std::vector<Assumption> const& assumptions) {
-    std::uint32_t lanes = ~0U;
-    for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent) {
-      if (ends_within(loop)) return 0;
-      if (base().exits_together(loop)) continue;
-      Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
-      auto const known = std::find_if(assumptions.begin(), assumptions.end(),
-                                      [&](Assumption const& a) { return a.atom == counter && a.bits >= 64; });
-      Iterations const* const all = iterations(counter);
-      if (all == nullptr) return 0;
-      for (std::uint64_t k = 0; k < all->size(); ++k)
-        if (known == assumptions.end() || known->value == k) lanes &= (*all)[k];
-    }
-    return lanes;
   }
 
   /// True if no other term of a sum depends on what an atom depends on.
@@ -715,14 +631,17 @@ class Decision {
     KernelLanes out;
     for (unsigned l = 0; l < 32; ++l)
       if (takes_part(*m.instruction, active, l)) out.may |= 1U << l;
-    std::uint32_t const within = access.exact && !access.apart ? surely_within(access.loop, assumptions) : 0;
+    std::uint32_t const within = access.exact && !access.apart
+                                     ? kernel_.iterations.surely_within(number_, access.loop, assumptions)
+                                     : 0;
     out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
     out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
-    out.sure = !access.apart && (active & ~surely(access.loop, assumptions)) == 0;
+    out.sure = !access.apart && (active & ~kernel_.iterations.surely(number_, access.loop, assumptions)) == 0;
     for (auto const& [atom, factor] : v.terms) {
       unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
-      bool const any = ((factor == 1 && starts_array(atom)) || free_parameter(atom, 0xffffffff) == atom) &&
-                       is_alone(atom, v);
+      bool const any =
+          ((factor == 1 && starts_array(atom)) || free_parameter(kernel_, atom, 0xffffffff) == atom) &&
+          is_alone(atom, v);
       out.free = zeros < out.zeros ? any : out.free || (zeros == out.zeros && any);
       out.zeros = std::min(out.zeros, zeros);
     }
@@ -820,9 +739,9 @@ class Decision {
     std::vector<Assumption> launch;
     for (Id const counter : execution_.counters) {
       if (counter == 0) continue;
-      if (counts_around(counter, access.loop))
+      if (kernel_.iterations.counts_around(counter, access.loop))
         launch.push_back({counter, false, 64, 0});
-      else if (Iterations const* const all = iterations(counter))
+      else if (LanesByIteration const* const all = kernel_.iterations.of(number_, counter))
         launch.push_back({counter, false, 64, all->size() - 1});
     }
     for (Id const id : origins_.leaves_of({access.address, access.guard})) {
@@ -831,7 +750,7 @@ class Decision {
       bool const special = l.kind == Leaf::Kind::special;
       bool const its = special && s >= program::Special::ctaid_x && s <= program::Special::ctaid_z,
                  blocks = special && s >= program::Special::nctaid_x && s <= program::Special::nctaid_z;
-      if (its || blocks || free_parameter(id, 0) == id)
+      if (its || blocks || free_parameter(kernel_, id, 0) == id)
         launch.push_back({id, false, 64, its ? some.block : blocks ? some.blocks : some.parameter});
     }
     return launch;
@@ -860,45 +779,6 @@ class Decision {
     return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
   }
 
-  /// Goes through a term to its variables, of which `found` gives the answer, or 0 and puts what to go through too into its second
-  /// argument; 0 if none has an answer, or behind `most` terms.
-  template <typename Found>
-  Id first_of_variables(Id id, std::size_t most, Found found) {
-    std::vector<Id> work{id};
-    std::set<Id> seen;
-    while (!work.empty() && seen.size() < most) {
-      Id const at = work.back();
-      work.pop_back();
-      if (!seen.insert(at).second) continue;
-      Node const n = execution_.terms.nodes()[at];
-      if (n.op == Op::constant || n.op == Op::truth) continue;
-      if (n.op != Op::variable) {
-        for (Id const next : {n.a, n.b, n.c})
-          if (next < at) work.push_back(next);
-      } else if (Id const answer = found(at, work); answer != 0) {
-        return answer;
-      }
-    }
-    return 0;
-  }
-
-  /// The counter of a loop with a register at its header that the iteration settles and that a term, a value behind the loop or a part
-  /// of one comes from; 0: there is none.
-  Id counter_that_settles(Warp& warp, Id id) {
-    return first_of_variables(id, 300, [&](Id at, std::vector<Id>& work) -> Id {
-      Leaf const& l = execution_.leaves[execution_.terms.nodes()[at].value];
-      if (l.kind == Leaf::Kind::exit || l.kind == Leaf::Kind::undefined)
-        work.insert(work.end(), l.args.begin(), l.args.end());
-      if (l.kind != Leaf::Kind::phi) return 0;
-      execution::Phi const& phi =
-          execution_.phis[static_cast<std::size_t>(execution_.phi_of[execution_.terms.nodes()[at].value])];
-      Id const counter = execution_.counters[static_cast<std::size_t>(phi.loop)];
-      bool const settles = counter != 0 && phi.kind != execution::Phi::Kind::affine && warp.iterated(at, 0) &&
-                           iterations(counter) != nullptr;
-      return settles ? counter : 0;
-    });
-  }
-
   void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
              Request request) {
@@ -907,14 +787,17 @@ class Decision {
                      request.reason.empty() ? "a value is not followed" : request.reason, request.atom);
     // The iteration settles a register at a loop's header that depends on it alone, and the others there.
     if (request.kind != Request::Kind::truth)
-      if (Id const counter = counter_that_settles(warp, request.atom); counter != 0)
+      if (Id const counter = kernel_.iterations.counter_that_settles(number_, warp, request.atom);
+          counter != 0)
         request.kind = Request::Kind::value, request.atom = counter;
     // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
-    if (request.kind == Request::Kind::residue && request.bits > 8 && iterations(request.atom) != nullptr)
+    if (request.kind == Request::Kind::residue && request.bits > 8 &&
+        kernel_.iterations.of(number_, request.atom) != nullptr)
       request.kind = Request::Kind::value;
     // And behind a loop only its last ones count, and settle all conditions on its counter.
     if (request.kind == Request::Kind::truth)
-      if (Id const counter = counter_within(request.atom, access.loop); counter != 0)
+      if (Id const counter = kernel_.iterations.counter_before(number_, request.atom, access.loop);
+          counter != 0)
         request.kind = Request::Kind::value, request.atom = counter;
     std::vector<Assumption> values;
     if (request.kind == Request::Kind::truth) {
@@ -929,13 +812,13 @@ class Decision {
         if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
     } else {
       auto const domain = warp.domain(request.atom, 512);
-      Iterations const* const all = domain ? nullptr : iterations(request.atom);
+      LanesByIteration const* const all = domain ? nullptr : kernel_.iterations.of(number_, request.atom);
       if (!domain && all == nullptr) {
         request.reason += ": " + text_of_term(program_, execution_, request.atom);
         return bound_by_bank(warp, access, m, assumptions, cases, request);
       }
       for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
-        if (domain || in_iteration(access.loop, request.atom, *all, i).may != 0)
+        if (domain || kernel_.iterations.lanes_in(access.loop, request.atom, *all, i).may != 0)
           values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
     }
     if (cases.tried + values.size() > most_cases) {
@@ -951,22 +834,6 @@ class Decision {
       solve(kernel_.warps.under(number_, next), access, m, next, cases, symbol, depth + 1);
     }
   }
-  /// A counter in a term, of a loop that an access at this place lies behind, if its iterations are known; else 0.
-  Id counter_within(Id id, std::int32_t place) {
-    auto const [memo, fresh] = counters_within_.try_emplace({number_, id, place});
-    if (fresh)
-      memo->second = first_of_variables(id, 1000, [&](Id at, std::vector<Id>&) -> Id {
-        return !counts_around(at, place) && iterations(at) != nullptr ? at : 0;
-      });
-    return memo->second;
-  }
-  /// True if a loop around a place has this counter.
-  [[nodiscard]] bool counts_around(Id counter, std::int32_t place) const {
-    for (; place >= 0; place = flow_.loops[static_cast<std::size_t>(place)].parent)
-      if (execution_.counters[static_cast<std::size_t>(place)] == counter) return true;
-    return false;
-  }
-
   /// Wavefronts at most of aligned lanes whose addresses are known modulo a line of all banks: in one bank each lane has a word of its own
   /// at most.
   std::optional<unsigned> of_banks(Warp& warp, MemoryAccess const& m, Id at, std::uint32_t active) {
@@ -1038,54 +905,12 @@ class Decision {
   /// The warp that is being decided, with no assumptions.
   Warp& base() { return kernel_.warps.plain(number_); }
 
-  /// True if a thread may end within a loop.
-  [[nodiscard]] bool ends_within(std::int32_t loop) const {
-    return std::any_of(flow_.order.begin(), flow_.order.end(), [&](std::uint32_t b) {
-      Block const& block = program_.blocks[b];
-      return flow_.within(b, loop) && (block.taken < 0 || (block.condition >= 0 && block.next < 0));
-    });
-  }
-
-  /// The iterations of the loop with this counter in this warp, if all lanes have surely left after at most 256.
-  Iterations const* iterations(Id counter) {
-    auto const at = std::find(execution_.counters.begin(), execution_.counters.end(), counter);
-    if (at == execution_.counters.end()) return nullptr;
-    auto const loop = static_cast<std::size_t>(at - execution_.counters.begin());
-    auto const [memo, fresh] = iterations_.try_emplace({number_, loop});
-    bool const hopeless = number_ != 0 && iterations_.count({0, loop}) != 0 && iterations_[{0, loop}].empty();
-    if (!fresh || hopeless) return memo->second.empty() ? nullptr : &memo->second;
-    std::unique_ptr<Warp> const counting = kernel_.warps.another(number_);
-    Iterations all;
-    std::uint32_t left = 0, stay = ends_within(static_cast<std::int32_t>(loop)) ? 0 : ~0U;
-    for (std::uint64_t k = 0; k < 256 && left != ~0U && spent() + counting->steps() <= options_.steps; ++k) {
-      all.push_back(stay);
-      counting->assume({{counter, false, 64, k}});
-      for (Id const e : execution_.exits[loop]) {
-        LaneTruths const exit = counting->truth(e);
-        left |= exit.yes, stay &= exit.no;
-      }
-    }
-    kernel_.warps.add_steps(counting->steps());
-    if (left == ~0U) memo->second = std::move(all);
-    return memo->second.empty() ? nullptr : &memo->second;
-  }
-
-  /// The number of iterations of every loop around `loop`, where it is known.
-  Replay::Trips trips_around(std::int32_t loop, unsigned warp) {
-    Replay::Trips known;
-    number_ = warp;
-    for (; loop >= 0; loop = flow_.loops[static_cast<std::size_t>(loop)].parent)
-      if (Iterations const* const all = iterations(execution_.counters[static_cast<std::size_t>(loop)]))
-        known[loop] = all->size();
-    return known;
-  }
-
   /// An address as a sum: counters of loops whose iterations are known, and the rest.
   struct Sum {
     struct Counter {
       Id atom;
       std::uint64_t factor;
-      Iterations const* all;
+      LanesByIteration const* all;
     };
     std::vector<Counter> counters{};
     std::uint64_t cases = 1;  ///< iterations of all counters
@@ -1100,7 +925,8 @@ class Decision {
     constexpr std::uint64_t limit = 0xffffffff;
     Sum sum;
     for (auto const& [atom, factor] : v.terms) {
-      Iterations const* const all = bounded || factor % bytes != 0 ? iterations(atom) : nullptr;
+      LanesByIteration const* const all =
+          bounded || factor % bytes != 0 ? kernel_.iterations.of(number_, atom) : nullptr;
       if (all != nullptr && sum.cases * all->size() <= most_cases) {
         sum.counters.push_back({atom, factor, all});
         sum.cases *= all->size();
@@ -1180,7 +1006,8 @@ class Decision {
         (!bounded || (*least >= array.first && *top + sum.last + sum.most + unit <= array.bytes)) &&
         std::all_of(sum.counters.begin(), sum.counters.end(),
                     [&](Sum::Counter const& c) { return c.factor % unit == 0; });
-    std::uint32_t const certain = access.exact ? surely(access.loop, assumptions) : 0;
+    std::uint32_t const certain =
+        access.exact ? kernel_.iterations.surely(number_, access.loop, assumptions) : 0;
     auto const some = [&](std::uint32_t lanes, std::uint32_t of) { return !lanes_in(m, lanes, of).empty(); };
     bool checked = false;
     for (std::uint64_t c = 0; c < sum.cases && !(steady && checked) && (bounded || aligned || apart); ++c) {
@@ -1192,7 +1019,8 @@ class Decision {
         rest /= counter.all->size();
         now.push_back({counter.atom, false, 64, k});
         moved += counter.factor * k;
-        InIteration const lanes = in_iteration(access.loop, counter.atom, *counter.all, k);
+        Iterations::InIteration const lanes =
+            kernel_.iterations.lanes_in(access.loop, counter.atom, *counter.all, k);
         run &= lanes.surely, can &= lanes.may;
       }
       if (can == 0) continue;
@@ -1465,7 +1293,7 @@ class Decision {
   void replay(ExecutedAccess const& access, MemoryAccess const& m, Found const& found, KernelAccess& out) {
     std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
     for (unsigned const w : warps) {
-      Replay::Trips const known = trips_around(access.loop, w);
+      Replay::Trips const known = kernel_.iterations.around(w, access.loop);
       for (unsigned attempt = 0; attempt < 28; ++attempt) {
         // Styles up to 7 run first iterations; 8 and 9 any, for the second opinion alone.
         unsigned const style = attempt < 10 ? attempt : 7;
@@ -1484,7 +1312,7 @@ class Decision {
                             : witnesses_.find(kernel_.warps.plain(w), w, access.loop, access.guard,
                                               found.worst_lanes, found.assumptions);
     if (values && access.exact) {
-      Replay::Trips const known = trips_around(access.loop, w);
+      Replay::Trips const known = kernel_.iterations.around(w, access.loop);
       Replay run(program_, flow_, execution_, launch_, kernel_.warps.plain(w), access.loop, m.line, 7, known,
                  replayed_);
       run.give(*values);
@@ -1581,8 +1409,6 @@ class Decision {
              [this](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
                return cost_in_run(access, lanes, address);
              }};
-  std::map<std::pair<unsigned, std::size_t>, Iterations> iterations_{};
-  std::map<std::tuple<unsigned, Id, std::int32_t>, Id> counters_within_{};  ///< by warp, term and place
   std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
       data_in_a_launch_{};                   ///< by address, guard, loop and bytes
   std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided

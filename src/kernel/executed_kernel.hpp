@@ -1,6 +1,7 @@
 // A kernel in one launch: what every part of this module reads.
 #pragma once
 
+#include "iterations.hpp"
 #include "origins.hpp"
 #include "warps.hpp"
 
@@ -19,6 +20,7 @@ struct ExecutedKernel {
   execution::Execution execution{};
   Origins origins{program, flow, execution};
   Warps warps{program, flow, execution, launch};
+  Iterations iterations{*this};
 
   /// True if the limit of steps of the kernel is exceeded.
   [[nodiscard]] bool out_of_steps() const { return warps.steps() > options.steps; }

@@ -80,7 +80,7 @@ Pattern pattern_of(MatrixDescriptor const& d) {
 /// One operand of one kernel.
 class OperandDecision {
  public:
-  OperandDecision(OperandsKernel const& kernel, std::size_t index, KernelOperand& out)
+  OperandDecision(ExecutedKernel& kernel, std::size_t index, KernelOperand& out)
       : kernel_(kernel),
         operand_(kernel.program.operands[index]),
         done_(kernel.execution.operands[index]),
@@ -318,7 +318,7 @@ class OperandDecision {
 
   /// One case: assumptions, and the base modulo 1024 if it matters.
   void solve(std::vector<Assumption> const& assumptions, std::optional<std::uint64_t> base, unsigned depth) {
-    if (kernel_.over(0)) return lost("the limit of steps for one kernel");
+    if (kernel_.out_of_steps()) return lost("the limit of steps for one kernel");
     if (++cases_ > most_operand_cases) return lost(fmt::format("more than {} cases", most_operand_cases));
     Warp &warp = under(assumptions, base), &clean = kernel_.warps.plain(warp_);
     auto const steps = [&] { return warp.steps() + (&warp == &clean ? 0 : clean.steps()); };
@@ -328,7 +328,7 @@ class OperandDecision {
     if (active == 0) return;
     Address address;
     Lanes const v = measured(warp, active, address);
-    (void)kernel_.over(steps() - before);
+    kernel_.warps.add_steps(steps() - before);
     if (v.state == Lanes::State::varying) {
       any_ = true;
       Origin const from = kernel_.origins.origin_of_varying(warp, done_.address, v.why);
@@ -398,13 +398,14 @@ class OperandDecision {
     // A counter settles more than a part of it, and an iteration that is known to be executed is one of an execution.
     Id counter = 0;
     for (Id const id : kernel_.origins.leaves_of({wanted.atom}))
-      if (wanted.atom != 0 && kernel_.iterations(warp_, id) != 0 && !assumed(assumptions, id)) counter = id;
+      if (wanted.atom != 0 && kernel_.iterations.count(warp_, id) != 0 && !assumed(assumptions, id))
+        counter = id;
     // A part that moves with the base must not be taken for another case.
     if (counter == 0 && pattern_.bytes != 0 && wanted.atom != 0 && depends_on_base(wanted.atom))
       return any_ = true, lost("how the address depends on the base is not followed");
     std::vector<Assumption> values;
     if (counter != 0) {
-      for (std::uint64_t k = 0; k < kernel_.iterations(warp_, counter); ++k)
+      for (std::uint64_t k = 0; k < kernel_.iterations.count(warp_, counter); ++k)
         values.push_back({counter, false, 64, k});
     } else if (wanted.kind == Request::Kind::truth) {
       Id atom = wanted.atom;
@@ -518,7 +519,7 @@ class OperandDecision {
   bool executes(std::vector<Assumption> const& assumptions, std::optional<std::uint64_t> base,
                 std::uint32_t lanes) {
     if (!done_.exact || !exists()) return false;
-    std::uint32_t const sure = kernel_.surely(warp_, done_.loop, assumptions) & lanes;
+    std::uint32_t const sure = kernel_.iterations.surely(warp_, done_.loop, assumptions) & lanes;
     Warp& warp = under(assumptions, base);
     if ((warp.truth(done_.guard).yes & warp.present() & sure) != 0) return true;
     std::vector<Id> const elected = leaders();
@@ -563,7 +564,7 @@ class OperandDecision {
   }
 
   TermValues replayed_{};  ///< of the replay that runs
-  OperandsKernel const& kernel_;
+  ExecutedKernel& kernel_;
   SharedOperand const& operand_;
   ExecutedAccess const& done_;
   KernelOperand& out_;
@@ -598,7 +599,7 @@ std::vector<KernelOperand> list_operands(ptx::Module const& module, program::Pro
   return all;
 }
 
-std::vector<KernelOperand> decide_operands(OperandsKernel const& kernel) {
+std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
   std::vector<KernelOperand> all = list_operands(kernel.module, kernel.program, "");
   KnownBits known(kernel.execution, kernel.origins, kernel.warps.plain(0));
   std::vector<std::unique_ptr<OperandDecision>> open;
