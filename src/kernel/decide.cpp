@@ -1,9 +1,12 @@
 #include <swizproof/kernel/kernel.hpp>
 
+#include "access_cost.hpp"
 #include "address_text.hpp"
 #include "arrays.hpp"
 #include "executed_kernel.hpp"
 #include "parameter_terms.hpp"
+#include "residues.hpp"
+#include "wavefront_bound.hpp"
 #include "launch.hpp"
 #include "lane_layout.hpp"
 #include "operands.hpp"
@@ -54,7 +57,6 @@ using program::Variable;
 using ptx::Function;
 using ptx::Location;
 using ptx::Module;
-using HardwareAccess = WarpAccess<std::uint32_t>;
 
 constexpr char const* no_known_array = "the address is not that of one known array";
 constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
@@ -76,46 +78,6 @@ struct Found {
   std::vector<Assumption> assumptions{};  ///< of the worst
   std::uint32_t worst_lanes = 0;          ///< that execute it
   std::uint32_t active = 0;
-};
-
-/// Costs by the low bits of a parameter, as the cases of an access are decided.
-struct Residues {
-  struct Cost {
-    unsigned bits = 0;
-    std::uint64_t value = 0;  ///< of the low bits
-    unsigned wavefronts = 0;
-  };
-  std::vector<Cost> costs{};
-  std::optional<Id> parameter{};
-  bool others = false;  ///< more than one parameter
-
-  /// A case under assumptions; `parameter_at` names the parameter of an atom, if it is one.
-  template <class ParameterAt>
-  void add(std::vector<Assumption> const& assumptions, unsigned wavefronts, ParameterAt const& parameter_at) {
-    Cost one{0, 0, wavefronts};
-    for (Assumption const& a : assumptions) {
-      std::optional<Id> const of = a.truth || a.bits > 10 ? std::nullopt : parameter_at(a.atom);
-      if (!of) continue;
-      others = others || (parameter && *parameter != *of) || one.bits != 0;
-      parameter = of;
-      one.bits = a.bits, one.value = a.value;
-    }
-    costs.push_back(one);
-  }
-  /// The most of each residue modulo a power of two, the least that parts them; of one entry if the parameter changes nothing.
-  [[nodiscard]] std::vector<unsigned> table() const {
-    if (!parameter || others) return {};
-    unsigned bits = 0;
-    for (Cost const& c : costs) bits = std::max(bits, c.bits);
-    std::vector<unsigned> most(std::size_t{1} << bits, 0);
-    for (Cost const& c : costs)
-      for (std::uint64_t r = c.value; r < most.size(); r += std::uint64_t{1} << c.bits)
-        most[r] = std::max(most[r], c.wavefronts);
-    while (most.size() > 1 &&
-           std::equal(most.begin() + static_cast<std::ptrdiff_t>(most.size() / 2), most.end(), most.begin()))
-      most.resize(most.size() / 2);
-    return most;
-  }
 };
 
 class Decision {
@@ -311,7 +273,8 @@ class Decision {
       return out;
     }
     if (m.instruction)
-      out.ideal = m.atomic ? most_of(m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
+      out.ideal =
+          m.atomic ? most_wavefronts(options_, m, 1) : ideal_wavefronts(*options_.arch, *m.instruction);
     out.allowed = allowed(out);
     out.atomic = m.atomic.has_value();
     std::uint32_t symbol = ~0U;
@@ -374,44 +337,9 @@ class Decision {
     Origin const from = origins_.origin(access.address);
     if (from.leaf == 0 || !from.data || !m.instruction || m.atomic) return;
     out.verdict = KernelVerdict::data;
-    out.wavefronts = most_of(m, ~0U);
+    out.wavefronts = most_wavefronts(options_, m, ~0U);
     out.reason = "the address depends on " + origins_.text_of(from.leaf) + ": it may be shared memory";
     out.bounds_reason = no_known_array;
-  }
-
-  /// Most wavefronts that these lanes can take at any addresses.
-  unsigned most_of(MemoryAccess const& m, std::uint32_t active) const {
-    swizproof::Instruction const& instruction = *m.instruction;
-    HardwareAccess all{};
-    for (unsigned l = 0; l < 32; ++l) {
-      all.address[l] = l * 4096;
-      all.active[l] = takes_part(instruction, active, l);
-    }
-    return active == 0 ? 0 : wavefronts_of(m, all);
-  }
-  unsigned wavefronts_of(MemoryAccess const& m, HardwareAccess const& lanes) const {
-    return m.atomic ? atomic_wavefronts(lanes, m.instruction->bytes, *m.atomic)
-                    : cost(*options_.arch, *m.instruction, lanes).wavefronts;
-  }
-  /// ldmatrix and stmatrix: all lanes must be active, those below 8 N give the addresses.
-  static bool takes_part(swizproof::Instruction const& instruction, std::uint32_t active, unsigned lane) {
-    return instruction.matrices != 0 ? lane < instruction.lanes() : (active >> lane & 1) != 0;
-  }
-
-  /// False for atomics that may take less than their law says: of those of PTX ptxas may bring lanes together, and .OR and .DEC
-  /// were not measured (H14).
-  [[nodiscard]] bool is_exact(MemoryAccess const& m) const {
-    auto const is = [&](std::string_view part) { return m.op.find(part) != m.op.npos; };
-    return !m.atomic || (program_.language == "SASS" && !is(".OR") && !is(".DEC"));
-  }
-
-  unsigned cost_of(MemoryAccess const& m, std::uint32_t active, std::array<std::uint64_t, 32> const& address,
-                   HardwareAccess& lanes) const {
-    for (unsigned l = 0; l < 32; ++l) {
-      lanes.address[l] = static_cast<std::uint32_t>(address[l]);
-      lanes.active[l] = takes_part(*m.instruction, active, l);
-    }
-    return active == 0 ? 0 : wavefronts_of(m, lanes);
   }
 
   /// Result of all cases so far.
@@ -468,8 +396,8 @@ class Decision {
     };
     Lanes const v = warp.value(access.address, 32);
     if (v.state == Lanes::State::varying) {
-      std::optional<unsigned> const few = bound_of_varying(warp, m, access.address, active);
-      one.wavefronts = few.value_or(most_of(m, active));
+      std::optional<unsigned> const few = bound_of_varying(kernel_, warp, m, access.address, active);
+      one.wavefronts = few.value_or(most_wavefronts(options_, m, active));
       depends(one, origins_.origin_of_varying(warp, access.address, v.why));
       open_ = one.reason;
       cases.aligned = cases.aligned && few, cases.in_bounds = std::nullopt;
@@ -496,64 +424,8 @@ class Decision {
     done();
   }
 
-  std::optional<unsigned> bound_of_varying(Warp& warp, MemoryAccess const& m, Id address,
-                                           std::uint32_t active) {
-    std::optional<unsigned> const few = of_few_values(warp, m, address, active);
-    return few ? few : of_banks(warp, m, address, active);
-  }
-
-  /// Wavefronts at most of loads and stores of up to 4 bytes, all aligned, where a part of the address may be any of a few values
-  /// in each lane: a bank has at most its lanes' words, and at most the words that any lane may access.
-  std::optional<unsigned> of_few_values(Warp& warp, MemoryAccess const& m, Id address, std::uint32_t active) {
-    constexpr std::size_t most = 64;
-    std::uint64_t const bytes = m.instruction->bytes;
-    Operation const operation = m.instruction->operation;
-    bool const plain = operation == Operation::ld_shared || operation == Operation::st_shared;
-    if (!plain || m.atomic || bytes > 4 || !same_law(*options_.arch, sm_90)) return std::nullopt;
-    std::array<std::uint64_t, 32> known{};
-    std::set<std::uint64_t> parts{0};
-    std::vector<std::pair<Id, std::uint64_t>> work{{address, 1}};  // times a factor
-    while (!work.empty()) {
-      auto const [id, factor] = work.back();
-      work.pop_back();
-      Node const n = execution_.terms.nodes()[id];
-      bool const by_constant = n.op == Op::bv_shl && execution_.terms.nodes()[n.b].op == Op::constant;
-      Lanes const v = warp.value(id, 32);
-      if (v.split()) {
-        for (unsigned l = 0; l < 32; ++l) known[l] += factor * v.lane[l];
-        for (auto const& [atom, f] : v.terms)  // words and banks rotate together
-          if (static_cast<unsigned>(std::countr_zero(factor * f | 4)) + warp.trailing_zeros(atom) < 2)
-            return std::nullopt;
-      } else if (n.op == Op::bv_add) {
-        work.insert(work.end(), {{n.a, factor}, {n.b, factor}});
-      } else if (by_constant && execution_.terms.nodes()[n.b].value < 32) {
-        work.emplace_back(n.a, factor << execution_.terms.nodes()[n.b].value);
-      } else {
-        auto const domain = warp.domain(id, most);
-        if (!domain || parts.size() * domain->size() > most) return std::nullopt;
-        std::set<std::uint64_t> sums;
-        for (std::uint64_t const p : parts)
-          for (std::uint64_t const x : *domain) sums.insert(p + factor * x);
-        parts = std::move(sums);
-      }
-    }
-    std::array<std::set<std::uint64_t>, bank_count> words;
-    std::array<std::uint32_t, bank_count> lanes{};
-    for (unsigned l = 0; l < 32; ++l)
-      for (std::uint64_t const p : parts) {
-        std::uint64_t const at = known[l] + p & 0xffffffff, word = at / bank_bytes;
-        if ((active >> l & 1) == 0) continue;
-        if (at % bytes != 0) return std::nullopt;
-        words[word % bank_count].insert(word), lanes[word % bank_count] |= 1U << l;
-      }
-    std::size_t fullest = 0;
-    for (unsigned b = 0; b < bank_count; ++b)
-      fullest = std::max(fullest, std::min<std::size_t>(words[b].size(), std::popcount(lanes[b])));
-    return static_cast<unsigned>(fullest);
-  }
-
   void add_residue(std::vector<Assumption> const& assumptions, unsigned wavefronts) {
-    residues_.add(assumptions, wavefronts, [&](Id atom) { return parameter_at(kernel_, atom); });
+    residues_.add(kernel_, assumptions, wavefronts);
   }
 
   /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
@@ -576,16 +448,19 @@ class Decision {
     if (same_residue)
       for (std::uint64_t& a : address) a -= shift;
     KernelWorst worst;
-    one.wavefronts = cost_of(m, active, address, worst.lanes);
+    LanesCost const lanes = cost_of(options_, m, active, address);
+    one.wavefronts = lanes.wavefronts;
+    worst.lanes = lanes.lanes;
     worst.warp = number_;
     for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
     // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
     std::uint32_t const surely_on = active & kernel_.iterations.surely(number_, access.loop, assumptions);
-    bool const least = surely_on != 0 && one.wavefronts == most_of(m, 1);
+    bool const least = surely_on != 0 && one.wavefronts == most_wavefronts(options_, m, 1);
     // Matrix instructions whose warp is not whole are undefined.
     bool const whole = instruction.matrices == 0 || active == ~0U;
     bool const sure = surely_on == active && !access.apart;
-    one.reached = access.exact && certain && (sure || least) && same_residue && whole && is_exact(m);
+    one.reached =
+        access.exact && certain && (sure || least) && same_residue && whole && is_exact(program_, m);
     if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
     one.worst = std::move(worst);
     one.assumptions = assumptions;
@@ -723,7 +598,7 @@ class Decision {
       Origin from;
       if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, access.address, v.why);
       if (v.state == Lanes::State::stuck) from = origins_.origin(scratch.request(v.why).atom);
-      if (from.data && bound_of_varying(scratch, m, access.address, active).value_or(~0U) >
+      if (from.data && bound_of_varying(kernel_, scratch, m, access.address, active).value_or(~0U) >
                            ideal_wavefronts(*options_.arch, *m.instruction))
         memo->second = from;
     }
@@ -767,7 +642,7 @@ class Decision {
     else
       one.unknown = true, one.reason = std::move(reason);
     open_ = one.reason;
-    one.wavefronts = most_of(m, warp.present());
+    one.wavefronts = most_wavefronts(options_, m, warp.present());
     one.active = warp.present();
     add_residue({}, one.wavefronts);
     cases.aligned = false, cases.in_bounds = std::nullopt;
@@ -834,34 +709,13 @@ class Decision {
       solve(kernel_.warps.under(number_, next), access, m, next, cases, symbol, depth + 1);
     }
   }
-  /// Wavefronts at most of aligned lanes whose addresses are known modulo a line of all banks: in one bank each lane has a word of its own
-  /// at most.
-  std::optional<unsigned> of_banks(Warp& warp, MemoryAccess const& m, Id at, std::uint32_t active) {
-    if (m.atomic) return std::nullopt;
-    unsigned const line = options_.arch->banks.row();
-    Lanes const v = warp.value(at, static_cast<unsigned>(std::countr_zero(line)));
-    std::uint64_t const unit = std::max<std::uint64_t>(m.instruction->bytes, options_.arch->banks.bytes);
-    bool const steps = std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
-      return static_cast<unsigned>(std::countr_zero(term.second)) + warp.trailing_zeros(term.first) >=
-             static_cast<unsigned>(std::countr_zero(unit));
-    });
-    if (!v.split() || !steps) return std::nullopt;
-    std::array<std::uint64_t, 32> address{};
-    for (unsigned l = 0; l < 32; ++l) {
-      address[l] = v.lane[l] % line + std::uint64_t{line} * l;
-      if (address[l] % m.instruction->bytes != 0) return std::nullopt;
-    }
-    HardwareAccess lanes{};
-    return cost_of(m, active, address, lanes);
-  }
-
   /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
   /// tried. `unknown` is what is not known of the address.
   void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
                      std::vector<Assumption> const& assumptions, Cases& cases, Request const& unknown,
                      unsigned depth = 0) {
     std::uint32_t const active = warp.present() & ~warp.truth(access.guard).no;
-    if (auto const most = of_banks(warp, m, access.address, active)) {
+    if (auto const most = bound_of_banks(kernel_, warp, m, access.address, active)) {
       open_ = unknown.reason;
       Found one;
       one.active = active;
@@ -1136,7 +990,7 @@ class Decision {
                   bool bounded) {
     Found const& found = all.found;
     if (found.unknown)  // no bound is higher, and no other warp makes it known
-      return found.wavefronts >= most_of(m, ~0U) && residues_.table().size() <= 1 &&
+      return found.wavefronts >= most_wavefronts(options_, m, ~0U) && residues_.table().size() <= 1 &&
              (together || (!all.aligned && !all.in_bounds));
     if (!together || together->unknown || found.wavefronts != together->wavefronts ||
         found.data != together->data || residues_.table() != together->residues)
@@ -1186,7 +1040,7 @@ class Decision {
     out.executed = any;
     out.worst = std::move(found.worst);
     if (auto table = residues_.table(); table.size() > 1)
-      out.function = {text_of_term(program_, execution_, *residues_.parameter), std::move(table)};
+      out.function = {text_of_term(program_, execution_, *residues_.parameter()), std::move(table)};
     if (any) {
       if (all.misaligned)
         out.aligned = false;
@@ -1200,7 +1054,7 @@ class Decision {
     out.in_loop = access.loop >= 0;
     out.open = open_;
     if (open_.empty()) forms_ = {symbol, layout_.forms()};
-    if (any && is_exact(m)) replay(access, m, found, out);
+    if (any && is_exact(program_, m)) replay(access, m, found, out);
     judge(access, found, out, m);
   }
 
@@ -1269,14 +1123,14 @@ class Decision {
     } else if (*out.wavefronts <= out.allowed) {
       out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
-    } else if ((out.reached || out.seen != 0) && is_exact(m)) {
+    } else if ((out.reached || out.seen != 0) && is_exact(program_, m)) {
       out.verdict = KernelVerdict::refuted;
       out.reason = "";
     } else if (found.unknown) {
       out.verdict = KernelVerdict::unknown;
     } else if (found.data) {
       out.verdict = KernelVerdict::data;
-    } else if (!is_exact(m)) {
+    } else if (!is_exact(program_, m)) {
       out.verdict = KernelVerdict::unknown;
       out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
     } else {
@@ -1342,18 +1196,6 @@ class Decision {
   [[nodiscard]] std::uint32_t index_of(MemoryAccess const& m) const {
     return static_cast<std::uint32_t>(&m - program_.accesses.data());
   }
-  /// Wavefronts of an access by these lanes; nothing where it faults or is undefined, and for atomics that may take less.
-  std::optional<std::pair<unsigned, HardwareAccess>> cost_in_run(std::uint32_t access, std::uint32_t active,
-                                                                 Runs::Addresses const& address) const {
-    MemoryAccess const& m = program_.accesses[access];
-    if (!m.instruction || !is_exact(m) || (m.instruction->matrices != 0 && active != ~0U))
-      return std::nullopt;
-    for (unsigned l = 0; l < 32; ++l)
-      if ((active >> l & 1) != 0 && address[l] % m.instruction->bytes != 0) return std::nullopt;
-    std::pair<unsigned, HardwareAccess> out{};
-    out.first = cost_of(m, active, address, out.second);
-    return out;
-  }
   /// The addresses of an execution's variables that its cost may depend on.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
       std::map<std::uint32_t, std::uint64_t> const& bases, ExecutedAccess const& access) const {
@@ -1372,7 +1214,7 @@ class Decision {
     std::uint32_t active = 0;
     for (unsigned l = 0; l < 32; ++l)
       if (guard[l] != 0 && (kernel_.warps.plain(w).present() >> l & 1) != 0) active |= 1U << l;
-    auto const cost = active == 0 ? std::nullopt : cost_in_run(index_of(m), active, address);
+    auto const cost = active == 0 ? std::nullopt : cost_in_run(kernel_, index_of(m), active, address);
     if (!cost) return;
     auto const& [wavefronts, lanes] = *cost;
     check_bound(wavefronts, w, m, out);
@@ -1407,7 +1249,8 @@ class Decision {
              launch_,
              kernel_.warps.all(),
              [this](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
-               return cost_in_run(access, lanes, address);
+               auto const cost = cost_in_run(kernel_, access, lanes, address);
+               return cost ? std::optional(std::pair(cost->wavefronts, cost->lanes)) : std::nullopt;
              }};
   std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
       data_in_a_launch_{};                   ///< by address, guard, loop and bytes

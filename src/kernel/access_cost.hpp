@@ -1,0 +1,41 @@
+// Wavefronts of a kernel's accesses, by the cost model.
+#pragma once
+
+#include "executed_kernel.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace swizproof::kernel_detail {
+
+/// Addresses of the lanes, in bytes.
+using LaneAddresses = std::array<std::uint64_t, 32>;
+
+/// Lanes as hardware sees them, and their wavefronts.
+struct LanesCost {
+  unsigned wavefronts = 0;
+  WarpAccess<std::uint32_t> lanes{};
+};
+
+/// True if a lane gives an address where these lanes are active. All lanes of a warp execute ldmatrix and stmatrix; the first 8 N give
+/// the addresses.
+[[nodiscard]] bool takes_part(Instruction const& instruction, std::uint32_t active, unsigned lane);
+
+/// Cost of an access by these lanes at these addresses.
+[[nodiscard]] LanesCost cost_of(KernelOptions const& options, program::MemoryAccess const& access,
+                                std::uint32_t active, LaneAddresses const& address);
+
+/// Most wavefronts that these lanes can take at any addresses.
+[[nodiscard]] unsigned most_wavefronts(KernelOptions const& options, program::MemoryAccess const& access,
+                                       std::uint32_t active);
+
+/// False for atomics that may take less than the cost model says: ptxas may bring lanes of an atomic of PTX together, and .OR and .DEC were
+/// not measured (H14).
+[[nodiscard]] bool is_exact(program::Program const& program, program::MemoryAccess const& access);
+
+/// Cost of an access in an execution; nothing where it faults or is undefined, and for atomics that may take less.
+[[nodiscard]] std::optional<LanesCost> cost_in_run(ExecutedKernel const& kernel, std::uint32_t access,
+                                                   std::uint32_t active, LaneAddresses const& address);
+
+}  // namespace swizproof::kernel_detail
