@@ -4,6 +4,7 @@
 #include "address_text.hpp"
 #include "arrays.hpp"
 #include "executed_kernel.hpp"
+#include "faults.hpp"
 #include "parameter_terms.hpp"
 #include "residues.hpp"
 #include "wavefront_bound.hpp"
@@ -58,7 +59,6 @@ using ptx::Function;
 using ptx::Location;
 using ptx::Module;
 
-constexpr char const* no_known_array = "the address is not that of one known array";
 constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
 constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
 constexpr unsigned last_round = 2;                           ///< in which accesses are decided
@@ -346,8 +346,7 @@ class Decision {
   struct Cases {
     Found found{};
     std::size_t tried = 0;
-    bool aligned = true, misaligned = false;  ///< all surely aligned; some surely not
-    std::optional<bool> in_bounds{true};
+    Faults faults{};
   };
 
   void merge(Found& into, Found&& one) {
@@ -378,7 +377,8 @@ class Decision {
              std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
              unsigned depth = 0) {
     // Nothing is left that it could say of all warps.
-    if (number_ == Warp::every && cases.found.unknown && !cases.aligned && !cases.in_bounds) return;
+    if (number_ == Warp::every && cases.found.unknown && !cases.faults.aligned && !cases.faults.in_bounds)
+      return;
     over_ = over_ || spent() > limit_;
     if (++cases.tried > most_cases || over_)
       return give_up(warp, access, m, cases,
@@ -400,7 +400,7 @@ class Decision {
       one.wavefronts = few.value_or(most_wavefronts(options_, m, active));
       depends(one, origins_.origin_of_varying(warp, access.address, v.why));
       open_ = one.reason;
-      cases.aligned = cases.aligned && few, cases.in_bounds = std::nullopt;
+      cases.faults.aligned = cases.faults.aligned && few, cases.faults.in_bounds = std::nullopt;
       return done();
     }
     if (v.split() && instruction.bytes < 4)
@@ -420,7 +420,8 @@ class Decision {
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
     if (options_.lanes) keep_lanes(access, m, assumptions, guard, v, warp, active);
     add_layout(m, v, warp, active, symbol);
-    check_faults(access, warp, m, v, guard, assumptions, cases, symbol);
+    check_faults(kernel_, {m, access, symbol, number_, warp, assumptions, v, guard, active}, cases.faults,
+                 faults_);
     done();
   }
 
@@ -645,7 +646,7 @@ class Decision {
     one.wavefronts = most_wavefronts(options_, m, warp.present());
     one.active = warp.present();
     add_residue({}, one.wavefronts);
-    cases.aligned = false, cases.in_bounds = std::nullopt;
+    cases.faults.aligned = false, cases.faults.in_bounds = std::nullopt;
     merge(cases.found, std::move(one));
   }
 
@@ -725,7 +726,7 @@ class Decision {
         if (Origin const from = origins_.origin(unknown.atom); from.leaf != 0)
           one.unknown = false, depends(one, from);
       }
-      cases.in_bounds = std::nullopt;
+      cases.faults.in_bounds = std::nullopt;
       add_residue(assumptions, one.wavefronts);
       return merge(cases.found, std::move(one));
     }
@@ -759,196 +760,6 @@ class Decision {
   /// The warp that is being decided, with no assumptions.
   Warp& base() { return kernel_.warps.plain(number_); }
 
-  /// An address as a sum: counters of loops whose iterations are known, and the rest.
-  struct Sum {
-    struct Counter {
-      Id atom;
-      std::uint64_t factor;
-      LanesByIteration const* all;
-    };
-    std::vector<Counter> counters{};
-    std::uint64_t cases = 1;  ///< iterations of all counters
-    std::uint64_t last = 0;   ///< of the counters, at most; 2^32 if it may wrap
-    std::uint64_t most = 0;   ///< of the rest but the symbol; ~0: not known
-    bool based = false;       ///< on the symbol
-    bool others = false;      ///< the rest has more than it
-    unsigned zeros = 32;      ///< of the rest, at least
-  };
-  /// Counters are followed where they may misalign an access of these bytes, and, if `bounded`, all of them.
-  Sum sum_of(Warp& warp, Lanes const& v, std::uint32_t symbol, std::uint64_t bytes, bool bounded) {
-    constexpr std::uint64_t limit = 0xffffffff;
-    Sum sum;
-    for (auto const& [atom, factor] : v.terms) {
-      LanesByIteration const* const all =
-          bounded || factor % bytes != 0 ? kernel_.iterations.of(number_, atom) : nullptr;
-      if (all != nullptr && sum.cases * all->size() <= most_cases) {
-        sum.counters.push_back({atom, factor, all});
-        sum.cases *= all->size();
-        sum.last = std::min(sum.last + factor * (all->size() - 1), limit + 1);
-        continue;
-      }
-      sum.zeros =
-          std::min(sum.zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
-      Leaf const* const l = origins_.leaf_at(atom);
-      if (l != nullptr && l->kind == Leaf::Kind::symbol && factor == 1 && l->extra == symbol && !sum.based) {
-        sum.based = true;
-        continue;
-      }
-      sum.others = true;
-      std::uint64_t const f = warp.facts(atom).most;
-      sum.most =
-          sum.most > limit || (f != 0 && factor > limit / f) ? ~std::uint64_t{0} : sum.most + factor * f;
-    }
-    return sum;
-  }
-
-  /// Bytes of an array.
-  struct Extent {
-    std::uint64_t first = 0;  ///< of its window
-    std::uint64_t bytes = 0;  ///< what ends here lies in it; 0: its size is not known
-    std::uint64_t end = 0;    ///< what ends behind lies beyond it; 0: not known
-  };
-  Extent extent_of(std::uint32_t symbol) const {
-    if (symbol == ~0U) return {};
-    Variable const& array = program_.symbols[symbol];
-    if (program_.language != "SASS") {
-      std::uint64_t const bytes = array.extern_array ? options_.shared_bytes.value_or(0) : array.bytes;
-      return {0, bytes, bytes};
-    }
-    if (!array.sized) return {};
-    std::uint64_t const bytes = array.bytes + options_.shared_bytes.value_or(0);
-    return {array.first, bytes, options_.shared_bytes ? bytes + array.padding : 0};
-  }
-
-  /// Addresses of the lanes of an access, in bytes of their window, and the lanes at fault, a bit a lane.
-  struct Starts {
-    std::array<std::uint64_t, 32> bytes{};
-    std::uint32_t outside = 0;  ///< may end outside what is known to be the array's
-    std::uint32_t beyond = 0;   ///< ends behind all that may be the array's
-    std::uint32_t odd = 0;      ///< starts at no multiple of its size
-  };
-  /// `moved`: what the iteration adds. `most`: what the rest of the sum adds at most. `unit`: bytes of a lane.
-  static Starts starts(Lanes const& v, std::uint64_t moved, Extent const& array, bool bounded,
-                       std::uint64_t most, std::uint64_t unit) {
-    Starts out;
-    for (unsigned l = 0; l < 32; ++l) {
-      std::uint64_t const at = out.bytes[l] = v.lane[l] + moved & 0xffffffff;
-      if (bounded && (at < array.first || at + most + unit > array.bytes)) out.outside |= 1U << l;
-      if (bounded && array.end != 0 && at + unit > array.end) out.beyond |= 1U << l;
-      if (at % unit != 0) out.odd |= 1U << l;
-    }
-    return out;
-  }
-
-  /// Alignment, and bounds of the array, over all iterations of loops whose number is known.
-  void check_faults(ExecutedAccess const& access, Warp& warp, MemoryAccess const& m, Lanes const& v,
-                    LaneTruths const& guard, std::vector<Assumption> const& assumptions, Cases& cases,
-                    std::uint32_t symbol) {
-    std::uint64_t const unit = m.instruction->bytes;
-    Extent const array = extent_of(symbol);
-    Sum const sum = sum_of(warp, v, symbol, unit, array.bytes != 0);
-    bool const bounded = array.bytes != 0 && sum.based && sum.most <= 0xffffffff;
-    bool const aligned = sum.zeros >= static_cast<unsigned>(std::countr_zero(unit));
-    bool const apart = !aligned && std::any_of(v.lane.begin(), v.lane.end(), [&](std::uint64_t at) {
-      return (at - v.lane[0]) % unit != 0;
-    });
-    if (!bounded) cases.in_bounds = std::nullopt;
-    if (!aligned) cases.aligned = false;
-    // One iteration is checked where all have one answer.
-    auto const [least, top] = std::minmax_element(v.lane.begin(), v.lane.end());
-    bool const steady =
-        (!bounded || (*least >= array.first && *top + sum.last + sum.most + unit <= array.bytes)) &&
-        std::all_of(sum.counters.begin(), sum.counters.end(),
-                    [&](Sum::Counter const& c) { return c.factor % unit == 0; });
-    std::uint32_t const certain =
-        access.exact ? kernel_.iterations.surely(number_, access.loop, assumptions) : 0;
-    auto const some = [&](std::uint32_t lanes, std::uint32_t of) { return !lanes_in(m, lanes, of).empty(); };
-    bool checked = false;
-    for (std::uint64_t c = 0; c < sum.cases && !(steady && checked) && (bounded || aligned || apart); ++c) {
-      std::vector<Assumption> now = assumptions;
-      std::uint64_t rest = c, moved = 0;
-      std::uint32_t run = certain, can = ~0U;
-      for (Sum::Counter const& counter : sum.counters) {
-        std::uint64_t const k = rest % counter.all->size();
-        rest /= counter.all->size();
-        now.push_back({counter.atom, false, 64, k});
-        moved += counter.factor * k;
-        Iterations::InIteration const lanes =
-            kernel_.iterations.lanes_in(access.loop, counter.atom, *counter.all, k);
-        run &= lanes.surely, can &= lanes.may;
-      }
-      if (can == 0) continue;
-      checked = true;
-      Starts const at = starts(v, moved, array, bounded, sum.most, unit);
-      std::uint32_t const odd = aligned ? at.odd : apart ? ~0U : 0U;
-      LaneTruths here = guard;
-      if (!some(can & warp.present() & ~here.no, at.outside | odd)) continue;
-      bool const again = !sum.counters.empty() && (guard.rest() & warp.present()) != 0;
-      if (again && !kernel_.out_of_steps())  // the condition in this iteration
-        here = kernel_.warps.under(number_, now).truth(access.guard);
-      if (m.instruction->matrices != 0 && run != ~0U) run = 0;
-      std::uint32_t const may = can & warp.present() & ~here.no;
-      std::uint32_t does = warp.present() & here.yes & run;
-      if (m.instruction->matrices != 0 && does != warp.present()) does = 0;
-      if (some(may, at.outside)) cases.in_bounds = std::nullopt;
-      if (some(may, odd)) cases.aligned = false;
-      // If the block is not known, only its first warp surely exists.
-      bool const exists = !launch_.any_multiple || number_ == 0;
-      if (!sum.others && exists) note_outside(lanes_in(m, does, at.beyond), at.bytes, symbol, array);
-      cases.misaligned |= note_misaligned(lanes_in(m, does, odd), m, at.bytes, aligned);
-    }
-  }
-
-  /// The first lane that leaves its array, and the first that is misaligned, in words.
-  struct Faults {
-    std::string outside{}, misaligned{};
-  };
-
-  /// The lanes of a mask that give an address where these lanes are active, in their order.
-  static std::vector<unsigned> lanes_in(MemoryAccess const& m, std::uint32_t active, std::uint32_t mask) {
-    std::vector<unsigned> lanes;
-    for (unsigned l = 0; active != 0 && l < 32; ++l)
-      if (takes_part(*m.instruction, active, l) && (mask >> l & 1) != 0) lanes.push_back(l);
-    return lanes;
-  }
-
-  /// Keeps the first lane that leaves an array.
-  void note_outside(std::vector<unsigned> const& lanes, std::array<std::uint64_t, 32> const& offsets,
-                    std::uint32_t symbol, Extent const& array) {
-    if (lanes.empty() || !faults_.outside.empty()) return;
-    unsigned const l = lanes.front();
-    auto const before = static_cast<std::int32_t>(offsets[l]);
-    std::string const byte =
-        before < 0 ? fmt::format("{}", before) : fmt::format("{:#x}", std::max(offsets[l], array.end));
-    std::string const text = fmt::format("lane {} of warp {} accesses byte {}", l, number_, byte);
-    faults_.outside = program_.language == "SASS"
-                          ? fmt::format("{} of shared memory, which ends at {:#x}", text, array.end)
-                          : fmt::format("{} of {}, which has {} bytes", text,
-                                        short_name(program_.symbols[symbol].name), array.end);
-  }
-
-  /// True if one of the lanes is surely misaligned: where the base is `known` each of them is, else one of two that differ by no
-  /// whole number of units. Keeps the first.
-  bool note_misaligned(std::vector<unsigned> const& all, MemoryAccess const& m,
-                       std::array<std::uint64_t, 32> const& offsets, bool known) {
-    if (all.empty()) return false;
-    std::uint64_t const unit = m.instruction->bytes;
-    unsigned const first = all.front();
-    auto const other = std::find_if(all.begin(), all.end(),
-                                    [&](unsigned l) { return (offsets[l] - offsets[first]) % unit != 0; });
-    if (!known && other == all.end()) return false;
-    if (faults_.misaligned.empty())
-      faults_.misaligned =
-          known ? fmt::format("lane {} of warp {} is {} bytes behind a multiple of {}", first, number_,
-                              offsets[first] % unit, unit)
-                : fmt::format(
-                      "lanes {} and {} of warp {} are {} bytes apart: one of them is at no multiple of {}",
-                      first, *other, number_,
-                      std::max(offsets[first], offsets[*other]) - std::min(offsets[first], offsets[*other]),
-                      unit);
-    return true;
-  }
-
   std::uint64_t spent() const { return kernel_.warps.steps(); }
 
   /// The answer for a warp of any number, which holds in each.
@@ -977,8 +788,8 @@ class Decision {
     lost_ += spent() - now;
     std::optional<Together> out;
     if (!over_)
-      out = {cases.found.wavefronts, cases.found.data, cases.found.unknown, open_.empty(),
-             cases.aligned,          cases.in_bounds,  residues_.table(),   layout_};
+      out = {cases.found.wavefronts, cases.found.data,       cases.found.unknown, open_.empty(),
+             cases.faults.aligned,   cases.faults.in_bounds, residues_.table(),   layout_};
     limit_ = limit, over_ = over_ && round_ == 0;
     faults_ = {}, residues_ = {}, layout_ = {};
     open_.clear();
@@ -991,7 +802,7 @@ class Decision {
     Found const& found = all.found;
     if (found.unknown)  // no bound is higher, and no other warp makes it known
       return found.wavefronts >= most_wavefronts(options_, m, ~0U) && residues_.table().size() <= 1 &&
-             (together || (!all.aligned && !all.in_bounds));
+             (together || (!all.faults.aligned && !all.faults.in_bounds));
     if (!together || together->unknown || found.wavefronts != together->wavefronts ||
         found.data != together->data || residues_.table() != together->residues)
       return false;
@@ -1010,15 +821,15 @@ class Decision {
       solve(base(), access, m, {}, cases, symbol);
       any = any || cases.found.active != 0;
       if (cases.found.active != 0) {
-        all.aligned = all.aligned && cases.aligned;
-        all.misaligned = all.misaligned || cases.misaligned;
-        if (all.in_bounds) all.in_bounds = cases.in_bounds;
+        all.faults.aligned = all.faults.aligned && cases.faults.aligned;
+        all.faults.misaligned = all.faults.misaligned || cases.faults.misaligned;
+        if (all.faults.in_bounds) all.faults.in_bounds = cases.faults.in_bounds;
       }
       merge(all.found, std::move(cases.found));
-      if (!is_settled(m, all, together, extent_of(symbol).bytes != 0)) continue;
+      if (!is_settled(m, all, together, extent_of(kernel_, symbol).bytes != 0)) continue;
       if (together) {
-        all.aligned = all.aligned && together->aligned;
-        if (all.in_bounds) all.in_bounds = together->in_bounds;
+        all.faults.aligned = all.faults.aligned && together->aligned;
+        if (all.faults.in_bounds) all.faults.in_bounds = together->in_bounds;
         if (number_ + 1 < warps_) lost_ = lost - std::min(lost, lost_ - lost);
         layout_ = together->layout;
       }
@@ -1042,12 +853,12 @@ class Decision {
     if (auto table = residues_.table(); table.size() > 1)
       out.function = {text_of_term(program_, execution_, *residues_.parameter()), std::move(table)};
     if (any) {
-      if (all.misaligned)
+      if (all.faults.misaligned)
         out.aligned = false;
-      else if (all.aligned)
+      else if (all.faults.aligned)
         out.aligned = true;
-      out.in_bounds = faults_.outside.empty() ? all.in_bounds : std::optional(false);
-      if (!out.in_bounds) out.bounds_reason = why_no_bounds(access, symbol);
+      out.in_bounds = faults_.outside.empty() ? all.faults.in_bounds : std::optional(false);
+      if (!out.in_bounds) out.bounds_reason = why_no_bounds(kernel_, access, symbol);
     }
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
     if (options_.lanes) out.place = place_of(access);
@@ -1072,29 +883,6 @@ class Decision {
     }
     auto const [at, fresh] = groups_.try_emplace(std::move(key), static_cast<std::uint32_t>(groups_.size()));
     return KernelPlace{at->second, static_cast<std::uint32_t>(first)};
-  }
-
-  /// Why it is not known that an access stays within its array.
-  std::string why_no_bounds(ExecutedAccess const& access, std::uint32_t symbol) const {
-    bool const sass = program_.language == "SASS";
-    if (sass && std::none_of(program_.symbols.begin(), program_.symbols.end(), std::mem_fn(&Variable::sized)))
-      return "the dump has no size of shared memory: nvdisasm -g FILE.cubin, without -c, prints it";
-    if (symbol == ~0U) return no_known_array;
-    if (sass && !options_.shared_bytes)
-      return "behind the static part may lie dynamic shared memory: --shared-bytes N gives its size";
-    Variable const& array = program_.symbols[symbol];
-    std::string const name = short_name(array.name);
-    if (array.extern_array && !options_.shared_bytes)
-      return fmt::format("the size of {} is set at the launch: --shared-bytes N gives it", name);
-    auto const leaves = origins_.leaves_of({access.address});
-    auto const has = [&](Leaf::Kind kind) {
-      return std::any_of(leaves.begin(), leaves.end(),
-                         [&](Id id) { return origins_.leaf_at(id)->kind == kind; });
-    };
-    std::string const open = fmt::format(
-        "no proof that the address stays within {}, and no execution was found that leaves it", name);
-    return has(Leaf::Kind::param) ? open + "; the address takes a parameter: --param NAME=VALUE gives it"
-                                  : open;
   }
 
   /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
@@ -1261,7 +1049,7 @@ class Decision {
   Residues residues_{};                      ///< of the same
   LaneLayout layout_{};                      ///< of the same
   std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
-  Faults faults_{};
+  FirstFaults faults_{};
   bool names_only_ = false;
   std::map<std::vector<std::uint64_t>, std::uint32_t> groups_{};  ///< of places
   std::set<KernelLanes> kept_{};                                  ///< of the access that is being decided

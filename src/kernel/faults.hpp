@@ -1,0 +1,42 @@
+// Alignment of an access, and bounds of its array.
+#pragma once
+
+#include "lanes_in_case.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace swizproof::kernel_detail {
+
+/// Reason why bounds are not known.
+inline constexpr char const* no_known_array = "the address is not that of one known array";
+
+/// Faults of an access in the cases so far.
+struct Faults {
+  bool aligned = true;      ///< all lanes surely are
+  bool misaligned = false;  ///< a lane surely is
+  std::optional<bool> in_bounds{true};
+};
+
+/// The first lane that leaves its array, and the first that is misaligned, in words.
+struct FirstFaults {
+  std::string outside{}, misaligned{};
+};
+
+/// Bytes of an array, from the start of its window on.
+struct Extent {
+  std::uint64_t first = 0;
+  std::uint64_t bytes = 0;  ///< what ends here lies in the array; 0: its size is not known
+  std::uint64_t end = 0;    ///< what ends behind lies beyond the array; 0: not known
+};
+[[nodiscard]] Extent extent_of(ExecutedKernel const& kernel, std::uint32_t symbol);
+
+/// Reason why it is not known that an access stays within its array.
+[[nodiscard]] std::string why_no_bounds(ExecutedKernel const& kernel, execution::ExecutedAccess const& access,
+                                        std::uint32_t symbol);
+
+/// Looks for faults of a case, in all iterations of the loops whose counters its address has, if their number is known.
+void check_faults(ExecutedKernel& kernel, LanesInCase const& now, Faults& faults, FirstFaults& first);
+
+}  // namespace swizproof::kernel_detail
