@@ -9,7 +9,7 @@
 #include "residues.hpp"
 #include "wavefront_bound.hpp"
 #include "launch.hpp"
-#include "lane_layout.hpp"
+#include "lanes.hpp"
 #include "operands.hpp"
 #include "origins.hpp"
 #include "execution/replay.hpp"
@@ -62,7 +62,6 @@ using ptx::Module;
 constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
 constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
 constexpr unsigned last_round = 2;                           ///< in which accesses are decided
-constexpr std::size_t most_lanes = std::size_t{1} << 18;     ///< KernelLanes of one kernel
 
 // --------------------------------------------------------------------------------------- one kernel
 
@@ -418,10 +417,11 @@ class Decision {
       return split(warp, access, m, assumptions, cases, symbol, depth,
                    {Request::Kind::value, counter, 0, ""});
     cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
-    if (options_.lanes) keep_lanes(access, m, assumptions, guard, v, warp, active);
-    add_layout(m, v, warp, active, symbol);
-    check_faults(kernel_, {m, access, symbol, number_, warp, assumptions, v, guard, active}, cases.faults,
-                 faults_);
+    LanesInCase const now{m, access, symbol, number_, warp, assumptions, v, guard, active};
+    if (options_.lanes)
+      if (std::string why = patterns_.add(now, kept_); !why.empty()) open_ = std::move(why);
+    add_to_layout(kernel_, now, layout_);
+    check_faults(kernel_, now, cases.faults, faults_);
     done();
   }
 
@@ -474,104 +474,6 @@ class Decision {
     if (one.wavefronts <= allowed_ || one.reached) return;
     for (Assumption const& a : assumptions)
       if (Origin const tried = origins_.origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
-  }
-
-  /// True if no other term of a sum depends on what an atom depends on.
-  [[nodiscard]] bool is_alone(Id atom, Lanes const& v) const {
-    std::vector<Id> const mine = origins_.leaves_of({atom});
-    return std::all_of(v.terms.begin(), v.terms.end(), [&](auto const& term) {
-      if (term.first == atom) return true;
-      std::vector<Id> const other = origins_.leaves_of({term.first});
-      return std::none_of(mine.begin(), mine.end(),
-                          [&](Id id) { return std::find(other.begin(), other.end(), id) != other.end(); });
-    });
-  }
-
-  /// True for the start of an array, also where it is rounded up: `memory + 1023 & 0xfffffc00`.
-  [[nodiscard]] bool starts_array(Id id) const {
-    Node const& n = execution_.terms.nodes()[id];
-    auto const constant = [&](Id at) { return execution_.terms.nodes()[at].op == Op::constant; };
-    if (n.op == Op::bv_and && constant(n.a) != constant(n.b)) {
-      std::uint64_t const mask = execution_.terms.nodes()[constant(n.a) ? n.a : n.b].value & 0xffffffff;
-      return std::has_single_bit((~mask & 0xffffffff) + 1) && starts_array(constant(n.a) ? n.b : n.a);
-    }
-    if (n.op == Op::bv_add && constant(n.a) != constant(n.b)) return starts_array(constant(n.a) ? n.b : n.a);
-    Leaf const* const l = origins_.leaf_at(id);
-    return l != nullptr && l->kind == Leaf::Kind::symbol;
-  }
-
-  /// Keeps the lanes of a case. All lanes execute a matrix instruction; the first ones give its addresses.
-  void keep_lanes(ExecutedAccess const& access, MemoryAccess const& m,
-                  std::vector<Assumption> const& assumptions, LaneTruths const& guard, Lanes const& v,
-                  Warp& warp, std::uint32_t active) {
-    KernelLanes out;
-    for (unsigned l = 0; l < 32; ++l)
-      if (takes_part(*m.instruction, active, l)) out.may |= 1U << l;
-    std::uint32_t const within = access.exact && !access.apart
-                                     ? kernel_.iterations.surely_within(number_, access.loop, assumptions)
-                                     : 0;
-    out.must = m.instruction->matrices != 0 ? out.may : out.may & guard.yes & within;
-    out.together = within == ~0U && guard.atom != 0 && !guard.stuck && out.must != out.may;
-    out.sure = !access.apart && (active & ~kernel_.iterations.surely(number_, access.loop, assumptions)) == 0;
-    for (auto const& [atom, factor] : v.terms) {
-      unsigned const zeros = static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom);
-      bool const any =
-          ((factor == 1 && starts_array(atom)) || free_parameter(kernel_, atom, 0xffffffff) == atom) &&
-          is_alone(atom, v);
-      out.free = zeros < out.zeros ? any : out.free || (zeros == out.zeros && any);
-      out.zeros = std::min(out.zeros, zeros);
-    }
-    std::uint64_t const shared =
-        v.lane[static_cast<unsigned>(std::countr_zero(out.may))] & ~low_bits(out.zeros);
-    for (unsigned l = 0; l < 32; ++l)
-      if ((out.may >> l & 1) != 0) out.lane[l] = static_cast<std::uint32_t>(v.lane[l] - shared);
-    if (lanes_in_all_ >= most_lanes)
-      open_ = fmt::format("the limit of {} lane patterns for one kernel", most_lanes);
-    else
-      lanes_in_all_ += kept_.insert(out).second ? 1 : 0;
-  }
-
-  /// True for a term of parts of the thread's number that its warp has, and of nothing else.
-  [[nodiscard]] bool is_of_warp(Id atom) const {
-    if (number_ != Warp::every) return false;
-    std::vector<Id> const leaves = origins_.leaves_of({atom});
-    return std::all_of(leaves.begin(), leaves.end(), [&](Id id) {
-      Leaf const& l = *origins_.leaf_at(id);
-      if (l.kind == Leaf::Kind::undefined) return !l.args.empty();  // a part of them
-      auto const s = static_cast<program::Special>(l.extra);
-      return l.kind == Leaf::Kind::special && s >= program::Special::warp_x && s <= program::Special::warp_z;
-    });
-  }
-
-  /// Adds a case to the layout of the access, in bytes from where its array begins.
-  void add_layout(MemoryAccess const& m, Lanes const& v, Warp& warp, std::uint32_t active,
-                  std::uint32_t symbol) {
-    std::uint32_t lanes = 0;
-    for (unsigned l = 0; l < 32; ++l)
-      if (takes_part(*m.instruction, active, l)) lanes |= 1U << l;
-    unsigned zeros = 32;
-    bool started = false;
-    std::vector<std::uint64_t> moved{0};  // by the warp's number
-    for (auto const& [atom, factor] : v.terms) {
-      if (auto const numbers = is_of_warp(atom) ? warp.domain(atom, 32) : std::nullopt) {
-        std::vector<std::uint64_t> sums;
-        for (std::uint64_t const m : moved)
-          for (std::uint64_t const n : *numbers) sums.push_back(m + factor * n);
-        moved = std::move(sums);
-        continue;
-      }
-      std::uint32_t root = ~0U;
-      bool const start =
-          !started && factor == 1 && origins_.root_of(atom, root) == Origins::Root::shared && root == symbol;
-      started = started || start;
-      if (!start)
-        zeros = std::min(zeros, static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom));
-    }
-    for (std::uint64_t const by : moved) {
-      std::array<std::uint64_t, 32> bytes = v.lane;
-      for (std::uint64_t& b : bytes) b += by;
-      layout_.add(bytes, lanes, zeros);
-    }
   }
 
   /// The load that an address depends on in executions with some numbers of the block, of blocks, and parameters: in first iterations of
@@ -861,28 +763,12 @@ class Decision {
       if (!out.in_bounds) out.bounds_reason = why_no_bounds(kernel_, access, symbol);
     }
     if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
-    if (options_.lanes) out.place = place_of(access);
+    if (options_.lanes) out.place = patterns_.place_of(access);
     out.in_loop = access.loop >= 0;
     out.open = open_;
     if (open_.empty()) forms_ = {symbol, layout_.forms()};
     if (any && is_exact(program_, m)) replay(access, m, found, out);
     judge(access, found, out, m);
-  }
-
-  /// Group and offset of an access: of those with the same guard, loop, and terms and distances of the lanes in every warp.
-  std::optional<KernelPlace> place_of(ExecutedAccess const& access) {
-    std::vector<std::uint64_t> key{access.guard, static_cast<std::uint64_t>(access.loop)};
-    std::uint64_t first = 0;
-    for (std::size_t w = 0; w < kernel_.warps.count(); ++w) {
-      Lanes const v = kernel_.warps.plain(w).value(access.address, 32);
-      if (!v.split()) return std::nullopt;
-      if (w == 0) first = v.lane[0];
-      key.push_back(v.terms.size());
-      for (auto const& [atom, factor] : v.terms) key.insert(key.end(), {atom, factor});
-      for (std::uint64_t const x : v.lane) key.push_back(x - first & 0xffffffff);
-    }
-    auto const [at, fresh] = groups_.try_emplace(std::move(key), static_cast<std::uint32_t>(groups_.size()));
-    return KernelPlace{at->second, static_cast<std::uint32_t>(first)};
   }
 
   /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
@@ -1051,10 +937,9 @@ class Decision {
   std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
   FirstFaults faults_{};
   bool names_only_ = false;
-  std::map<std::vector<std::uint64_t>, std::uint32_t> groups_{};  ///< of places
-  std::set<KernelLanes> kept_{};                                  ///< of the access that is being decided
-  std::string open_{};                                            ///< why they are not all
-  std::size_t lanes_in_all_ = 0;
+  LanePatterns patterns_{kernel_};
+  std::set<KernelLanes> kept_{};  ///< of the access that is being decided
+  std::string open_{};            ///< why they are not all
 };
 
 }  // namespace
