@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <string_view>
 
@@ -63,6 +64,7 @@ inline constexpr Form forms[] = {
     {"LDSM", "ldmatrix"},
     {"STSM", "stmatrix"},
     {"ATOMS", "an atomic of shared memory"},
+    {"ATOM", "an atomic by a generic address"},
     {"LDGSTS", "cp.async"},
     {"LDG", "a load of global memory"},
     {"LDL", "a load of the word of the stack that the last STL at its offset from R1 wrote"},
@@ -296,11 +298,25 @@ inline constexpr std::string_view measured_predicates[] = {"IADD3",
                                                            "ULEA",
                                                            "ULOP3.LUT"};
 
-/// The same name, as the table has it; empty for one that it lacks.
-[[nodiscard]] constexpr std::string_view form_named(std::string_view name) {
+/// Name of a form of the table: `"LEA"_form`. Another name does not compile. The default: no result, thus no form.
+class FormName {
+ public:
+  constexpr FormName() = default;
+  [[nodiscard]] constexpr std::string_view text() const { return text_; }
+  [[nodiscard]] constexpr bool empty() const { return text_.empty(); }
+  friend constexpr bool operator==(FormName, FormName) = default;
+
+ private:
+  friend consteval FormName operator""_form(char const* name, std::size_t length);
+  consteval explicit FormName(std::string_view text) : text_(text) {}
+  std::string_view text_{};
+};
+
+/// Checked by tests/source/compile_fail/unknown_form.cpp.
+consteval FormName operator""_form(char const* name, std::size_t length) {
   for (Form const& f : forms)
-    if (f.name == name) return f.name;
-  return {};
+    if (f.name == std::string_view(name, length)) return FormName(f.name);
+  throw "the table has no form of this name";
 }
 
 static_assert(std::is_sorted(std::begin(measured_words), std::end(measured_words)));

@@ -35,61 +35,97 @@ std::optional<std::uint32_t> half_of(std::string_view text, bool brain) {
 
 }  // namespace
 
-std::unordered_map<std::string_view, Lowering::Handler> const& Lowering::handlers() {
+std::span<Lowering::Row const> Lowering::rows() {
   using L = Lowering;
-  using Names = std::vector<std::string_view>;
   // clang-format off
-  static std::unordered_map<std::string_view, Handler> const all = [] {
-    std::unordered_map<std::string_view, Handler> h;
-    for (auto const& [handler, names] : std::vector<std::pair<Handler, Names>>{
-      {&L::move, {"MOV", "R2UR"}},
-      {&L::move_special, {"CS2R", "S2R", "S2UR"}},
-      {&L::load_constant, {"LDC", "LDCU"}},
-      {&L::add3, {"IADD3", "IADD", "VIADD"}},
-      {&L::multiply, {"IMAD"}},
-      {&L::shifted_add, {"LEA"}},
-      {&L::shift, {"SHF"}},
-      {&L::logic, {"LOP3"}},
-      {&L::logic_of_predicates, {"PLOP3"}},
-      {&L::set_predicate, {"ISETP"}},
-      {&L::select, {"SEL"}},
-      {&L::least_or_most, {"IMNMX", "VIMNMX", "VIMNMX3", "VIADDMNMX"}},
-      {&L::absolute, {"IABS"}},
-      {&L::permute, {"PRMT"}},
-      {&L::extend, {"SGXT"}},
-      {&L::mask, {"BMSK"}},
-      {&L::ones, {"POPC"}},
-      {&L::reverse, {"BREV"}},
-      {&L::halves, {"HFMA2"}},
-      {&L::predicates_to_word, {"P2R", "P2UR"}},
-      {&L::word_to_predicates, {"R2P"}},
-      {&L::shared_load, {"LDS"}},
-      {&L::shared_store, {"STS"}},
-      {&L::matrices, {"LDSM", "STSM"}},
-      {&L::shared_atomic, {"ATOMS"}},
-      {&L::copy_async, {"LDGSTS"}},
-      {&L::generic_load, {"LD"}},
-      {&L::generic_store, {"ST"}},
-      {&L::generic_atomic, {"ATOM"}},
-      {&L::global_load, {"LDG"}},
-      {&L::stack_load, {"LDL"}},
-      {&L::stack_store, {"STL"}},
-      {&L::shuffle, {"SHFL"}},
-      {&L::vote, {"VOTE", "VOTEU"}},
-      {&L::elect, {"ELECT"}},
-      {&L::tensor_copy, {"UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "UBLKRED"}},
-      {&L::warpgroup_multiply, {"HGMMA", "IGMMA", "QGMMA", "BGMMA"}},
-      {&L::nothing, {
-      "NOP", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "BAR", "MEMBAR", "DEPBAR", "LDGDEPBAR", "ERRBAR",
-      "CGAERRBAR", "CCTL", "NANOSLEEP", "STG", "CCTLG", "RED", "REDG", "FENCE", "ENDCOLLECTIVE", "PREEXIT",
-      "ACQBULK", "WARPGROUP", "UTMACCTL", "UTMACMDFLUSH", "UTMAPF", "UCGABAR_ARV", "UCGABAR_WAIT", "PMTRIG",
-      "CCTLL", "CCTLT", "BPT", "WARPGROUPSET", "UBLKPF", "USETSHMSZ", "MATCHUR", "SETMAXREG", "SETLMEMBASE",
-      "KILL", "ARRIVES", "UTCBAR", "UTCATOMSWS", "BRA", "CALL", "SUST", "STT", "STTM", "FENCE_T", "UTMASTG_W"}}})
-      for (std::string_view const name : names) h.emplace(name, handler);
-    return h;
-  }();
+  static constexpr Row all[] = {
+      {"MOV", &L::move, "MOV"_form},
+      {"R2UR", &L::move, "R2UR"_form},
+      {"CS2R", &L::move_special, "CS2R"_form},
+      {"S2R", &L::move_special, "S2R"_form},
+      {"S2UR", &L::move_special, "S2UR"_form},
+      {"LDC", &L::load_constant, "LDC"_form},
+      {"LDCU", &L::load_constant, "LDC"_form},
+      {"IADD3", &L::add3, "IADD3"_form},
+      {"IADD", &L::add3, "IADD"_form},
+      {"VIADD", &L::add3, "VIADD"_form},
+      {"IMAD", &L::multiply, "IMAD"_form},
+      {"LEA", &L::shifted_add, "LEA"_form},
+      {"SHF", &L::shift, "SHF.R"_form},
+      {"LOP3", &L::logic, "LOP3"_form},
+      {"PLOP3", &L::logic_of_predicates, "PLOP3"_form},
+      {"ISETP", &L::set_predicate, "ISETP"_form},
+      {"SEL", &L::select, "SEL"_form},
+      {"IMNMX", &L::least_or_most, "IMNMX"_form},
+      {"VIMNMX", &L::least_or_most, "IMNMX"_form},
+      {"VIMNMX3", &L::least_or_most, "VIMNMX3"_form},
+      {"VIADDMNMX", &L::least_or_most, "VIADDMNMX"_form},
+      {"IABS", &L::absolute, "IABS"_form},
+      {"PRMT", &L::permute, "PRMT"_form},
+      {"SGXT", &L::extend, "SGXT"_form},
+      {"BMSK", &L::mask, "BMSK"_form},
+      {"POPC", &L::ones, "POPC"_form},
+      {"BREV", &L::reverse, "BREV"_form},
+      {"HFMA2", &L::halves, "HFMA2 of a constant"_form},
+      {"P2R", &L::predicates_to_word, "P2R"_form},
+      {"P2UR", &L::predicates_to_word, "P2R"_form},
+      {"R2P", &L::word_to_predicates, "R2P"_form},
+      {"LDS", &L::shared_load, "LDS"_form},
+      {"STS", &L::shared_store, "STS"_form},
+      {"LDSM", &L::matrices, "LDSM"_form},
+      {"STSM", &L::matrices, "STSM"_form},
+      {"ATOMS", &L::shared_atomic, "ATOMS"_form},
+      {"LDGSTS", &L::copy_async, "LDGSTS"_form},
+      {"LD", &L::generic_load, "LD"_form},
+      {"ST", &L::generic_store, "ST"_form},
+      {"ATOM", &L::generic_atomic, "ATOM"_form},
+      {"LDG", &L::global_load, "LDG"_form},
+      {"LDL", &L::stack_load, "LDL"_form},
+      {"STL", &L::stack_store, "STL"_form},
+      {"SHFL", &L::shuffle, "SHFL"_form},
+      {"VOTE", &L::vote, "VOTE"_form},
+      {"VOTEU", &L::vote, "VOTE"_form},
+      {"ELECT", &L::elect, "ELECT"_form},
+      {"UTMALDG", &L::tensor_copy, "UTMALDG"_form},
+      {"UTMASTG", &L::tensor_copy, "UTMASTG"_form},
+      {"UTMAREDG", &L::tensor_copy, "UTMAREDG"_form},
+      {"UBLKCP", &L::tensor_copy, "UBLKCP"_form},
+      {"UBLKRED", &L::tensor_copy, "UBLKRED"_form},
+      {"HGMMA", &L::warpgroup_multiply, "HGMMA"_form},
+      {"IGMMA", &L::warpgroup_multiply, "IGMMA"_form},
+      {"QGMMA", &L::warpgroup_multiply, "QGMMA"_form},
+      {"BGMMA", &L::warpgroup_multiply, "BGMMA"_form},
+      // No result, and no access of shared memory.
+      {"NOP", &L::nothing, {}}, {"BSSY", &L::nothing, {}}, {"BSYNC", &L::nothing, {}},
+      {"BREAK", &L::nothing, {}}, {"WARPSYNC", &L::nothing, {}}, {"YIELD", &L::nothing, {}},
+      {"BAR", &L::nothing, {}}, {"MEMBAR", &L::nothing, {}}, {"DEPBAR", &L::nothing, {}},
+      {"LDGDEPBAR", &L::nothing, {}}, {"ERRBAR", &L::nothing, {}}, {"CGAERRBAR", &L::nothing, {}},
+      {"CCTL", &L::nothing, {}}, {"NANOSLEEP", &L::nothing, {}}, {"STG", &L::nothing, {}},
+      {"CCTLG", &L::nothing, {}}, {"RED", &L::nothing, {}}, {"REDG", &L::nothing, {}},
+      {"FENCE", &L::nothing, {}}, {"ENDCOLLECTIVE", &L::nothing, {}}, {"PREEXIT", &L::nothing, {}},
+      {"ACQBULK", &L::nothing, {}}, {"WARPGROUP", &L::nothing, {}}, {"UTMACCTL", &L::nothing, {}},
+      {"UTMACMDFLUSH", &L::nothing, {}}, {"UTMAPF", &L::nothing, {}}, {"UCGABAR_ARV", &L::nothing, {}},
+      {"UCGABAR_WAIT", &L::nothing, {}}, {"PMTRIG", &L::nothing, {}}, {"CCTLL", &L::nothing, {}},
+      {"CCTLT", &L::nothing, {}}, {"BPT", &L::nothing, {}}, {"WARPGROUPSET", &L::nothing, {}},
+      {"UBLKPF", &L::nothing, {}}, {"USETSHMSZ", &L::nothing, {}}, {"MATCHUR", &L::nothing, {}},
+      {"SETMAXREG", &L::nothing, {}}, {"SETLMEMBASE", &L::nothing, {}}, {"KILL", &L::nothing, {}},
+      {"ARRIVES", &L::nothing, {}}, {"UTCBAR", &L::nothing, {}}, {"UTCATOMSWS", &L::nothing, {}},
+      {"BRA", &L::nothing, {}}, {"CALL", &L::nothing, {}}, {"SUST", &L::nothing, {}},
+      {"STT", &L::nothing, {}}, {"STTM", &L::nothing, {}}, {"FENCE_T", &L::nothing, {}},
+      {"UTMASTG_W", &L::nothing, {}},
+  };
   // clang-format on
   return all;
+}
+
+Lowering::Row const* Lowering::row_of(std::string_view name) {
+  static std::unordered_map<std::string_view, Row const*> const known = [] {
+    std::unordered_map<std::string_view, Row const*> h;
+    for (Row const& row : rows()) h.emplace(row.name, &row);
+    return h;
+  }();
+  auto const found = known.find(name);
+  return found == known.end() ? nullptr : found->second;
 }
 
 // --------------------------------------------------------------------------------------- moves
@@ -102,13 +138,11 @@ void Lowering::move(Instruction const& i, Opcode const& op) {
     return op.base == "MOV" ? put_wide(operand(i, 0), wide(operand(i, 1), true)) : unknown(i, op);
   if (op.has("OR")) return unknown(i, op);
   // R2UR takes what all lanes that execute it share: the compiler writes it where they do.
-  form(op.base == "R2UR" ? "R2UR" : "MOV");
   put(operand(i, 0), word(operand(i, 1)));
 }
 
 void Lowering::move_special(Instruction const& i, Opcode const& op) {
   Source const s = word(operand(i, 1));
-  form(op.base);
   if (op.base != "CS2R" || op.has("32")) return put(operand(i, 0), s);
   if (s.constant) return put_wide(operand(i, 0), s);
   lose(operand(i, 0), 2);
@@ -117,8 +151,8 @@ void Lowering::move_special(Instruction const& i, Opcode const& op) {
 void Lowering::load_constant(Instruction const& i, Opcode const& op) {
   Operand const& c = operand(i, 1);
   Operand const& d = operand(i, 0);
-  if (c.kind != Kind::constant || c.suffixed) return lose(d, op.has("128") ? 4 : op.has("64") ? 2 : 1);
-  form("LDC");
+  if (c.kind != Kind::constant || c.suffixed)
+    return not_modelled(d, op.has("128") ? 4 : op.has("64") ? 2 : 1);
   bool const is_signed = op.has("S8") || op.has("S16");
   unsigned const bits = op.has("U8") || op.has("S8") ? 8 : op.has("U16") || op.has("S16") ? 16 : 32;
   if (bits == 32) {
@@ -139,12 +173,12 @@ void Lowering::load_constant(Instruction const& i, Opcode const& op) {
 /// IADD3 R, [P, [P,]] a, b, c and IADD3.X with up to two predicates behind: the carries of a + b + c.
 void Lowering::add3(Instruction const& i, Opcode const& op) {
   if (op.has("64") || op.has("S16x2") || op.has("U16x2"))
-    return lose(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
+    return not_modelled(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
   std::size_t at = 1;
   while (at < 3 && is_predicate(operand(i, at))) ++at;
   std::size_t const sources = op.base == "IADD3" ? 3 : 2;
   if (i.operands.size() < at + sources) return unknown(i, op);
-  form(op.has("X") ? "IADD3.X" : op.base);
+  if (op.has("X")) refine("IADD3.X"_form);
   Source sum = constant(0);
   std::array<Source, 3> parts{};
   for (std::size_t k = 0; k < sources; ++k) sum = add(sum, parts[k] = word(operand(i, at + k)));
@@ -186,7 +220,7 @@ void Lowering::multiply(Instruction const& i, Opcode const& op) {
   for (std::string_view const m : op.modifiers)
     if (m != "MOV" && m != "SHL" && m != "IADD" && m != "U32" && m != "X" && m != "S32")
       return unknown(i, op);
-  form(op.has("X") ? "IMAD.X" : "IMAD");
+  if (op.has("X")) refine("IMAD.X"_form);
   Source const a = word(operand(i, at)), b = word(operand(i, at + 1));
   Source const c = word(operand(i, at + 2));
   bool const nothing_times = (a.constant && a.value == 0) || (b.constant && b.value == 0);
@@ -204,7 +238,7 @@ void Lowering::multiply_wide(Instruction const& i, Opcode const& op, std::size_t
   bool const is_signed = !op.has("U32");
   Operand const& x = operand(i, at);
   Operand const& y = operand(i, at + 1);
-  form(op.has("WIDE") ? (op.has("X") ? "IMAD.WIDE.X" : "IMAD.WIDE") : "IMAD.HI");
+  refine(!op.has("WIDE") ? "IMAD.HI"_form : op.has("X") ? "IMAD.WIDE.X"_form : "IMAD.WIDE"_form);
   auto const extended = [&](Operand const& o) { return is_signed ? sext(word(o)) : zext(word(o)); };
   Source const a = extended(x), b = extended(y);
   bool const nothing_times = (a.constant && a.value == 0) || (b.constant && b.value == 0);
@@ -232,7 +266,7 @@ void Lowering::shifted_add(Instruction const& i, Opcode const& op) {
   std::size_t const sources = up && !sign ? 3 : 2;
   Operand const& by = operand(i, at + sources);
   if (by.kind != Kind::immediate || by.value > 31 || (up && operand(i, at).negative)) return unknown(i, op);
-  form(up ? sign ? "LEA.HI.SX32" : "LEA.HI" : "LEA");
+  if (up) refine(sign ? "LEA.HI.SX32"_form : "LEA.HI"_form);
   auto const n = static_cast<unsigned>(by.value);
   Source const a = word(operand(i, at)), b = word(operand(i, at + 1));
   Source moved{};
@@ -277,7 +311,7 @@ void Lowering::shift(Instruction const& i, Opcode const& op) {
              two = op.has("U64") || op.has("S64");
   bool const upper = op.has("HI");
   if (i.operands.size() != 4) return unknown(i, op);
-  form(left ? "SHF.L" : "SHF.R");
+  if (left) refine("SHF.L"_form);
   Source const low = word(operand(i, 1)), up = word(operand(i, 3));
   Source n = word(operand(i, 2));
   unsigned const width = two ? 64 : 32;
@@ -416,7 +450,6 @@ Lowering::Source Lowering::table(unsigned lut, Source a, Source b, Source c, uns
 void Lowering::logic(Instruction const& i, Opcode const& op) {
   std::size_t const at = is_predicate(operand(i, 0)) ? 2 : 1;
   if (!op.has("LUT") || operand(i, at + 3).kind != Kind::immediate) return unknown(i, op);
-  form("LOP3");
   Source const value = table(static_cast<unsigned>(operand(i, at + 3).value & 255), word(operand(i, at)),
                              word(operand(i, at + 1)), word(operand(i, at + 2)), 32);
   if (at == 2) {
@@ -434,7 +467,6 @@ void Lowering::logic_of_predicates(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 7 || operand(i, 5).kind != Kind::immediate ||
       operand(i, 6).kind != Kind::immediate)
     return unknown(i, op);
-  form("PLOP3");
   Source const a = truth(operand(i, 2)), b = truth(operand(i, 3)), c = truth(operand(i, 4));
   Source const first = table(static_cast<unsigned>(operand(i, 5).value & 255), a, b, c, 1);
   Source const second = table(static_cast<unsigned>(operand(i, 6).value & 255), a, b, c, 1);
@@ -445,7 +477,6 @@ void Lowering::logic_of_predicates(Instruction const& i, Opcode const& op) {
 void Lowering::permute(Instruction const& i, Opcode const& op) {
   Operand const& s = operand(i, 2);
   if (!op.modifiers.empty() || s.kind != Kind::immediate) return unknown(i, op);
-  form("PRMT");
   Source const a = word(operand(i, 1)), c = word(operand(i, 3));
   Source result = constant(0);
   // Neighbouring bytes that keep their places move together.
@@ -477,7 +508,6 @@ void Lowering::permute(Instruction const& i, Opcode const& op) {
 void Lowering::extend(Instruction const& i, Opcode const& op) {
   Operand const& n = operand(i, 2);
   if (n.kind != Kind::immediate || n.value == 0 || n.value > 32) return unknown(i, op);
-  form("SGXT");
   Source const up = constant(32 - n.value);
   Source const x = emit(Action::shl, 32, word(operand(i, 1)), up);
   put(operand(i, 0), op.has("U32") ? emit(Action::lshr, 32, x, up) : arithmetic_shift(x, up, 32));
@@ -485,7 +515,6 @@ void Lowering::extend(Instruction const& i, Opcode const& op) {
 
 /// BMSK R, from, length: ones from a bit on. The amounts are clamped at 32, or with W taken modulo it.
 void Lowering::mask(Instruction const& i, Opcode const& op) {
-  form("BMSK");
   auto const amount = [&](Operand const& o) {
     Source const n = word(o);
     if (op.has("W")) return table2(8, n, constant(31), 32);
@@ -503,7 +532,6 @@ void Lowering::mask(Instruction const& i, Opcode const& op) {
 
 void Lowering::ones(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 2) return unknown(i, op);
-  form("POPC");
   Source const x = word(operand(i, 1));
   if (x.constant) return put(operand(i, 0), constant(static_cast<std::uint64_t>(std::popcount(x.value))));
   Source count = constant(0);
@@ -515,7 +543,6 @@ void Lowering::ones(Instruction const& i, Opcode const& op) {
 
 void Lowering::reverse(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 2) return unknown(i, op);
-  form("BREV");
   Source const x = word(operand(i, 1));
   Source result = constant(0);
   for (unsigned k = 0; k < 32; ++k) {
@@ -536,7 +563,6 @@ void Lowering::halves(Instruction const& i, Opcode const& op) {
   auto const up = zero ? value(operand(i, 3)) : std::nullopt,
              low = zero ? value(operand(i, 4)) : std::nullopt;
   if (!up || !low) return unknown(i, op);
-  form("HFMA2 of a constant");
   put(operand(i, 0), constant(std::uint64_t{*up} << 16 | *low));
 }
 
@@ -548,7 +574,7 @@ void Lowering::set_predicate(Instruction const& i, Opcode const& op) {
   if (i.operands.size() < 5 || op.modifiers.empty()) return unknown(i, op);
   bool const is_signed = !op.has("U32"), extended = op.has("EX");
   std::string_view const how = op.modifiers[0];
-  form(extended ? "ISETP.EX" : "ISETP");
+  if (extended) refine("ISETP.EX"_form);
   Source const a = word(operand(i, 2)), b = word(operand(i, 3));
   Source const low = extended && i.operands.size() > 5 ? truth(operand(i, 5)) : constant(0);
   auto const equal = [&] {
@@ -587,8 +613,7 @@ void Lowering::set_predicate(Instruction const& i, Opcode const& op) {
 
 void Lowering::select(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 4 || !op.modifiers.empty())
-    return lose(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
-  form("SEL");
+    return not_modelled(operand(i, 0), op.has("64") ? 2 : 1, registers_of(i, 1));
   Source const a = word(operand(i, 1)), b = word(operand(i, 2));
   put(operand(i, 0), choose(truth(operand(i, 3)), a, b, 32));
 }
@@ -599,7 +624,6 @@ void Lowering::least_or_most(Instruction const& i, Opcode const& op) {
     if (m != "U32" && m != "S32") return unknown(i, op);
   std::size_t const sources = op.base == "VIMNMX3" || op.base == "VIADDMNMX" ? 3 : 2;
   if (i.operands.size() != 2 + sources || !is_predicate(operand(i, 1 + sources))) return unknown(i, op);
-  form(op.base == "VIMNMX" || op.base == "IMNMX" ? "IMNMX" : op.base);
   Source const least = truth(operand(i, 1 + sources));
   bool const is_signed = !op.has("U32");
   auto const chosen = [&](Source x, Source y) {
@@ -615,7 +639,6 @@ void Lowering::least_or_most(Instruction const& i, Opcode const& op) {
 
 void Lowering::absolute(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 2 || !op.modifiers.empty()) return unknown(i, op);
-  form("IABS");
   Source const x = word(operand(i, 1));
   Source const minus = x.constant ? constant(0 - x.value & ones32) : emit(Action::sub, 32, constant(0), x);
   put(operand(i, 0), choose(below(x, constant(0), 32, true), minus, x, 32));
@@ -627,7 +650,6 @@ void Lowering::predicates_to_word(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 4 || m.kind != Kind::immediate || !op.modifiers.empty() || m.value > 0x7f ||
       operand(i, 1).text != (op.uniform ? "UPR" : "PR"))
     return unknown(i, op);
-  form("P2R");
   Source value = table2(8, word(operand(i, 2)), constant(~m.value & ones32), 32);
   std::uint32_t const first = op.uniform ? first_uniform_predicate : first_predicate;
   for (unsigned k = 0; k < 7; ++k)
@@ -645,10 +667,10 @@ void Lowering::word_to_predicates(Instruction const& i, Opcode const& op) {
     byte = static_cast<unsigned>(from.text[from.text.find(".B") + 2] - '0');
   if (i.operands.size() != 3 || m.kind != Kind::immediate || !op.modifiers.empty() || byte > 3 ||
       operand(i, 0).text != "PR") {
+    refine({});
     for (std::uint32_t r = first_predicate; r < registers; ++r) write(r, any(1), 1);
     return;
   }
-  form("R2P");
   Operand plain = from;
   plain.suffixed = false;
   Source const x = word(plain);

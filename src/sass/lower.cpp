@@ -1,6 +1,5 @@
 #include "lowering.hpp"
 
-#include "forms.hpp"
 #include "info.hpp"
 
 #include <swizproof/program/control_flow.hpp>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 
 namespace swizproof::sass {
 
@@ -68,18 +68,25 @@ constexpr bool is_kept_by_calls(std::uint32_t r) {
          (r >= 32 && r < 168 && (r & 4) != 0);
 }
 
+/// R0 to R254, UR0 to UR254, P0 to P6, UP0 to UP6.
+std::vector<std::string> Lowering::register_names() {
+  std::vector<std::string> names;
+  for (auto const& [letters, first, last] : {std::tuple{"R", 0U, first_uniform},
+                                             {"UR", first_uniform, first_predicate},
+                                             {"P", first_predicate, first_uniform_predicate},
+                                             {"UP", first_uniform_predicate, registers}})
+    for (std::uint32_t r = first; r < last; ++r) names.push_back(fmt::format("{}{}", letters, r - first));
+  return names;
+}
+
 Lowering::Lowering(Module const& module, Function const& function, bool stack)
     : module_(module), function_(function), stack_(stack) {
   program_.name = function.name;
   program_.language = "SASS";
   program_.widths.assign(registers, 32);
   std::fill(program_.widths.begin() + first_predicate, program_.widths.end(), std::uint8_t{1});
-  for (std::uint32_t r = 0; r < registers; ++r)
-    program_.registers.push_back(r < first_uniform     ? fmt::format("R{}", r)
-                                 : r < first_predicate ? fmt::format("UR{}", r - first_uniform)
-                                 : r < first_uniform_predicate
-                                     ? fmt::format("P{}", r - first_predicate)
-                                     : fmt::format("UP{}", r - first_uniform_predicate));
+  static std::vector<std::string> const names = register_names();
+  program_.registers = names;
   out_.head.name = function.name;
   out_.head.entry = function.entry;
   out_.head.line = function.line;
@@ -104,9 +111,9 @@ Lowered Lowering::run() {
   for (std::uint32_t r = 0; r < first_uniform; ++r) keeps = keeps || (is_kept_by_calls(r) && needed[r] != 0);
   for (std::size_t k = 0; k < forms_.size(); ++k) {
     UsedForm const& used = forms_[k];
-    if (used.name == "CALL.ABS" && keeps) assumed.emplace(used.name);
+    if (used.form == "CALL.ABS"_form && keeps) assumed.emplace(used.form.text());
     std::size_t const last = k + 1 < forms_.size() ? forms_[k + 1].first : program_.steps.size();
-    for (std::size_t s = used.first; s < last && !used.name.empty(); ++s) {
+    for (std::size_t s = used.first; s < last && !used.form.empty(); ++s) {
       program::Step const& step = program_.steps[s];
       bool const reads = step.action == Action::access || step.action == Action::operand;
       if (!reads && (step.dst < 0 || needed[static_cast<std::size_t>(step.dst)] == 0)) continue;
@@ -114,7 +121,7 @@ Lowered Lowering::run() {
       bool const predicate = result && program_.widths[static_cast<std::size_t>(step.dst)] == 1;
       bool const measured = module_.arch == 90 && (is_measured(used.opcode, predicate) ||
                                                    (!reads && !result && is_measured(used.opcode, true)));
-      if (!measured) assumed.emplace(used.name);
+      if (!measured) assumed.emplace(used.form.text());
     }
   }
   out_.assumed.assign(assumed.begin(), assumed.end());
@@ -358,7 +365,7 @@ bool Lowering::branch(Instruction const& i, Opcode const& op, std::uint32_t inde
   }
   // A warp whose lanes are not together goes another way, to the same result.
   if (op.has("DIV") && is_slow_copy(*to)) {
-    form("BRA.DIV");
+    form("BRA.DIV"_form);
     return false;
   }
   if (op.has("DIV") || op.has("CONV") || op.has("ANY") || op.has("ALL")) also(any(1));
@@ -389,7 +396,7 @@ bool Lowering::indirect_branch(Instruction const& i, std::uint32_t index) {
     refuse("an indirect branch whose targets the dump does not name");
     return true;
   }
-  form("BRX");
+  form("BRX"_form);
   Source const by = registers_of(i, 0);
   std::int32_t const next = guard_ ? block_at(context_, index + 1) : -1;
   // One block for each target, each with a condition that is a function of the register.
@@ -443,7 +450,7 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
   for (Operand const& o : i.operands)
     if (auto const t = target_of(o)) callee = t;
   if (!op.has("REL") || !callee) {
-    form("CALL.ABS");
+    form("CALL.ABS"_form);
     external_call();
     return false;
   }
@@ -458,7 +465,7 @@ bool Lowering::call(Instruction const& i, Opcode const& op, std::uint32_t index)
     refuse(fmt::format("calls are nested more than {} deep", deepest_call));
     return true;
   }
-  form("CALL.REL");
+  form("CALL.REL"_form);
   contexts_.push_back({static_cast<std::int32_t>(context_), *back, i.line, contexts_[context_].depth + 1});
   auto const inner = static_cast<std::uint32_t>(contexts_.size() - 1);
   std::int32_t const to = block_at(inner, *callee);
@@ -478,15 +485,19 @@ void Lowering::external_call() {
 }
 
 void Lowering::instruction(Instruction const& i, Opcode const& op) {
-  forms_.push_back({static_cast<std::uint32_t>(program_.steps.size()), {}, {}});
-  auto const found = handlers().find(op.base);
-  if (found == handlers().end()) return unknown(i, op);
-  (this->*found->second)(i, op);
+  Row const* const row = row_of(op.base);
+  form(row != nullptr ? row->form : FormName{});
+  if (row == nullptr) return unknown(i, op);
+  (this->*row->handler)(i, op);
 }
 
-void Lowering::form(std::string_view name) {
-  forms_.push_back({static_cast<std::uint32_t>(program_.steps.size()), form_named(name), opcode_});
+/// Steps from here on are those of a form.
+void Lowering::form(FormName name) {
+  forms_.push_back({static_cast<std::uint32_t>(program_.steps.size()), name, opcode_});
 }
+
+/// The instruction is of another form than its row's.
+void Lowering::refine(FormName name) { forms_.back().form = name; }
 
 // --------------------------------------------------------------------------------------- steps
 

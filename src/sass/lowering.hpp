@@ -1,12 +1,15 @@
 // One kernel of SASS on its way to the executor's language: blocks, registers and the steps of each instruction.
 #pragma once
 
+#include "forms.hpp"
+
 #include <swizproof/sass/lower.hpp>
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,11 +36,20 @@ class Lowering {
   /// False if an instruction has written R1 behind the start of the kernel, so that the words of the stack are not those that were taken.
   [[nodiscard]] bool keeps_stack() const { return keeps_stack_; }
 
+  using Handler = void (Lowering::*)(Instruction const&, Opcode const&);
+  /// Opcodes of one name: their meaning, and the form that a verdict rests on where the handler decides a result. The handler may
+  /// name another one. Checked by SassForms.EveryDecidedResultIsMeasuredOrNamed.
+  struct Row {
+    std::string_view name;
+    Handler handler;
+    FormName form;
+  };
+  static std::span<Row const> rows();
+
  private:
   using Source = program::Source;
   using Action = program::Action;
   using Kind = Operand::Kind;
-  using Handler = void (Lowering::*)(Instruction const&, Opcode const&);
 
   // ------------------------------------------------------------------------------------- blocks (lower.cpp)
 
@@ -48,6 +60,7 @@ class Lowering {
     std::uint32_t line = 0;  ///< of the call
     unsigned depth = 0;
   };
+  static std::vector<std::string> register_names();
   static bool jumps(std::string_view base);
   void find_leaders();
   [[nodiscard]] bool may_make_generic(Instruction const& i) const;
@@ -124,7 +137,9 @@ class Lowering {
   void lose(Operand const& o, unsigned count, Source from = {}, bool memory = false);
   Source registers_of(Instruction const& i, std::size_t from);
   void unknown(Instruction const& i, Opcode const& op);
-  void form(std::string_view name);
+  void not_modelled(Operand const& o, unsigned count, Source from = {}, bool memory = false);
+  void form(FormName name);
+  void refine(FormName name);
 
   // ------------------------------------------------------------------------------------- predicates in bits (bits.cpp)
 
@@ -136,7 +151,7 @@ class Lowering {
 
   // ------------------------------------------------------------------------------------- instructions (integer.cpp)
 
-  static std::unordered_map<std::string_view, Handler> const& handlers();
+  static Row const* row_of(std::string_view name);
   void nothing(Instruction const&, Opcode const&) {}
   void move(Instruction const& i, Opcode const& op);
   void move_special(Instruction const& i, Opcode const& op);
@@ -220,10 +235,11 @@ class Lowering {
   std::string_view opcode_{};
   std::optional<Source> guard_{};  ///< what must hold; nothing: always
   std::size_t lowered_ = 0;
-  /// The first step of an instruction, and its form; without a name: of an instruction that has none.
+  /// The first step of an instruction, and its form.
   struct UsedForm {
     std::uint32_t first = 0;
-    std::string_view name{}, opcode{};
+    FormName form{};
+    std::string_view opcode{};
   };
   std::vector<UsedForm> forms_{};
 };

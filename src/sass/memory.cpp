@@ -72,7 +72,6 @@ void Lowering::access(program::MemoryAccess m, Operand const& where) {
 }
 
 void Lowering::shared_load(Instruction const& i, Opcode const& op) {
-  form("LDS");
   program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   if (m.bytes <= 16)
@@ -99,7 +98,6 @@ void Lowering::shared_load(Instruction const& i, Opcode const& op) {
 }
 
 void Lowering::shared_store(Instruction const& i, Opcode const& op) {
-  form("STS");
   program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   if (m.bytes <= 16)
@@ -112,7 +110,6 @@ void Lowering::shared_store(Instruction const& i, Opcode const& op) {
 /// LDSM.16.M88.4 R, [R] and STSM: 16-bit elements, 8 x 8 matrices, MT: transposed.
 void Lowering::matrices(Instruction const& i, Opcode const& op) {
   bool const load = op.base == "LDSM";
-  form(op.base);
   program::MemoryAccess m = access_of(i, op);
   m.bytes = 16;
   unsigned const n = op.has("4") ? 4 : op.has("2") ? 2 : 1;
@@ -126,7 +123,6 @@ void Lowering::matrices(Instruction const& i, Opcode const& op) {
 }
 
 void Lowering::shared_atomic(Instruction const& i, Opcode const& op) {
-  form("ATOMS");
   program::MemoryAccess m = access_of(i, op);
   m.bytes = op.has("64") ? 8 : 4;
   bool const swap = op.has("CAS") || op.has("EXCH"), cast = op.has("CAST") || op.has("ARRIVE");
@@ -149,7 +145,6 @@ void Lowering::shared_atomic(Instruction const& i, Opcode const& op) {
 
 /// LDGSTS [shared], [global]: cp.async.
 void Lowering::copy_async(Instruction const& i, Opcode const& op) {
-  form("LDGSTS");
   program::MemoryAccess m = access_of(i, op);
   m.bytes = bytes_of(op);
   m.instruction = swizproof::Instruction{Operation::cp_async, m.bytes};
@@ -163,7 +158,6 @@ void Lowering::generic_load(Instruction const& i, Opcode const& op) {
   m.instruction = swizproof::Instruction{Operation::ld_shared, std::min(m.bytes, 16U)};
   std::size_t at = 0;
   while (at < i.operands.size() && i.operands[at].kind != Kind::memory) ++at;
-  form("LD");
   unsigned const bytes = bytes_of(op);
   access(std::move(m), operand(i, at));
   Operand const& d = operand(i, at - std::min<std::size_t>(at, 1));
@@ -184,7 +178,6 @@ void Lowering::generic_store(Instruction const& i, Opcode const& op) {
   m.bytes = bytes_of(op);
   m.generic = true;
   m.instruction = swizproof::Instruction{Operation::st_shared, std::min(m.bytes, 16U)};
-  form("ST");
   access(std::move(m), operand(i, 0));
 }
 
@@ -206,9 +199,10 @@ void Lowering::global_load(Instruction const& i, Opcode const& op) {
   Operand const& where = operand(i, at);
   Operand const& d = operand(i, at == 0 ? 0 : at - 1);
   unsigned const bytes = bytes_of(op);
+  refine({});
   for (std::size_t k = 0; k + 1 < at; ++k) lose(operand(i, k), 1, {}, true);
   if (where.kind != Kind::memory || where.suffixed) return lose(d, std::max(bytes, 4U) / 4, {}, true);
-  form("LDG");
+  form("LDG"_form);
   Operand part;
   part.kind = Kind::reg, part.reg = where.reg;
   Source base = pair(word_at(part, 0), word_at(part, 1));
@@ -273,8 +267,8 @@ std::uint32_t Lowering::slot(std::uint64_t offset) {
 void Lowering::stack_load(Instruction const& i, Opcode const& op) {
   unsigned const bytes = bytes_of(op);
   std::uint64_t const at = operand(i, 1).value;
-  if (!stack_ || bytes < 4 || at % 4 != 0) return lose(operand(i, 0), std::max(bytes, 4U) / 4, {}, true);
-  form("LDL");
+  if (!stack_ || bytes < 4 || at % 4 != 0)
+    return not_modelled(operand(i, 0), std::max(bytes, 4U) / 4, {}, true);
   std::array<Source, 4> words{};
   for (unsigned k = 0; k < bytes / 4; ++k) words[k] = emit(Action::copy, 32, reg(slot(at + 4 * k)));
   for (unsigned k = 0; k < bytes / 4; ++k)
@@ -285,7 +279,6 @@ void Lowering::stack_store(Instruction const& i, Opcode const& op) {
   if (!stack_) return;
   unsigned const bytes = bytes_of(op);
   std::uint64_t const at = operand(i, 0).value;
-  form("STL");
   for (unsigned k = 0; k < std::max(bytes, 4U) / 4; ++k) {
     bool const whole = bytes >= 4 && at % 4 == 0;
     write(slot((at & ~std::uint64_t{3}) + 4 * k), whole ? word_at(operand(i, 1), k) : any(32, {}, true), 32);
@@ -315,7 +308,6 @@ void Lowering::operand_at(Instruction const& i, Opcode const& op, program::Opera
 
 /// UTMALDG [UR8], [UR4], ..: UR8 is the destination, UR9 the mbarrier; UTMASTG [UR8], [UR4]: UR8 is the source.
 void Lowering::tensor_copy(Instruction const& i, Opcode const& op) {
-  form(op.base);
   Operand first;
   first.kind = Kind::uniform, first.reg = operand(i, 0).uniform;
   bool const known = operand(i, 0).kind == Kind::memory && !operand(i, 0).suffixed;
@@ -329,7 +321,6 @@ void Lowering::tensor_copy(Instruction const& i, Opcode const& op) {
 
 /// HGMMA R, gdesc[UR8], R: the descriptor of A is in UR8 and UR9, that of B in UR10 and UR11.
 void Lowering::warpgroup_multiply(Instruction const& i, Opcode const& op) {
-  form(op.base);
   std::size_t at = 0;
   while (at < i.operands.size() && i.operands[at].kind != Kind::memory) ++at;
   Operand first;
@@ -350,9 +341,8 @@ void Lowering::warpgroup_multiply(Instruction const& i, Opcode const& op) {
 void Lowering::shuffle(Instruction const& i, Opcode const& op) {
   if (i.operands.size() != 5 || guard_) {  // lanes that a guard switches off give no value
     lose(operand(i, 0), 1);
-    return lose(operand(i, 1), 1);
+    return not_modelled(operand(i, 1), 1);
   }
-  form("SHFL");
   program::Shuffle const mode = op.has("UP")     ? program::Shuffle::up
                                 : op.has("DOWN") ? program::Shuffle::down
                                 : op.has("BFLY") ? program::Shuffle::bfly
@@ -381,7 +371,6 @@ Lowering::Source Lowering::within_segment(program::Shuffle mode, Source b, Sourc
 
 /// VOTE.ANY R, P, q: what the lanes that execute it share.
 void Lowering::vote(Instruction const& i, Opcode const& op) {
-  form("VOTE");
   (void)op;
   Source const from = registers_of(i, 1);
   auto const shared = [&](unsigned width) {
@@ -402,9 +391,8 @@ void Lowering::elect(Instruction const& i, Opcode const& op) {
   (void)op;
   if (guard_) {
     lose(operand(i, 0), 1);
-    return lose(operand(i, 1), 1);
+    return not_modelled(operand(i, 1), 1);
   }
-  form("ELECT");
   Source const leader = emit(Action::voted, 32, {}, {}, {}, named("elect"));
   put_truth(operand(i, 0), emit(Action::equal, 1, leader, special("SR_LANEID")));
   put(operand(i, 1), leader);

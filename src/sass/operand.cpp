@@ -265,6 +265,12 @@ void Lowering::lose(Operand const& o, unsigned count, Source from, bool memory) 
   }
 }
 
+/// As lose, of an instruction whose result is not decided: no form is used.
+void Lowering::not_modelled(Operand const& o, unsigned count, Source from, bool memory) {
+  refine({});
+  lose(o, count, from, memory);
+}
+
 /// Value that comes from all registers that the operands from `from` on name.
 Lowering::Source Lowering::registers_of(Instruction const& i, std::size_t from) {
   Source all = constant(0);
@@ -287,6 +293,7 @@ Lowering::Source Lowering::registers_of(Instruction const& i, std::size_t from) 
 /// An instruction that is not modelled: destinations are functions of its sources if it has no other input, else any values. They
 /// are the first operand and predicates behind it; of an opcode that is not known, any register from the first on.
 void Lowering::unknown(Instruction const& i, Opcode const& op) {
+  refine({});
   if (i.operands.empty()) return;
   std::optional<unsigned> const width = width_of(op);
   Source from = registers_of(i, 1);
