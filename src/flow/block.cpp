@@ -265,7 +265,7 @@ bool BlockRun::dispatch_async(Now const& now) {
     case Handler::wgmma_wait:
       return wgmma_groups(now), true;
     default:
-      refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+      refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   }
 }
 
@@ -422,7 +422,7 @@ bool BlockRun::mbarrier(Now const& now) {
   bool const expects = d.has("expect_tx");
   if ((!init && !arrive && !expects) || d.has("complete_tx") || d.has("noComplete") ||
       d.has("shared::cluster"))
-    refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::size_t const where = arrive ? 1 : 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;

@@ -178,7 +178,7 @@ FlowKernel::FlowKernel(ptx::Module const& in_module, ptx::Function const& kernel
 
 void FlowKernel::decode() {
   for (ptx::Instruction const& i : function.body)
-    decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode));
+    decoded.push_back(i.label != 0 ? Decoded{} : decoded_of(i.opcode.text));
   for (Decoded const& d : decoded) {
     asynchronous = asynchronous || is_asynchronous(d.handler);
     stores_bulk = stores_bulk || d.handler == Handler::bulk_store || d.handler == Handler::bulk_store_bytes ||
@@ -265,7 +265,7 @@ std::string FlowKernel::param_at(std::uint64_t address) const {
 FlowLine FlowKernel::line(std::uint32_t instruction) const {
   if (instruction >= function.body.size()) return {};
   ptx::Instruction const& i = function.body[instruction];
-  FlowLine out{i.line, std::string(i.opcode), {}};
+  FlowLine out{i.line, std::string(i.opcode.text), {}};
   if (i.location < 0) return out;
   ptx::Location const* at = &module.locations[static_cast<std::size_t>(i.location)];
   out.source = {at->file < module.files.size() ? module.files[at->file] : "", at->line};

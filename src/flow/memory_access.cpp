@@ -172,7 +172,7 @@ Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes)
 void BlockRun::load(Now const& now) {
   Decoded const& d = now.decoded;
   unsigned const each = std::max(d.bits, 8U) / 8;
-  if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[0]};
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
@@ -204,7 +204,7 @@ void BlockRun::store(Now const& now) {
   Decoded const& d = now.decoded;
   unsigned const each = std::max(d.bits, 8U) / 8;
   if (d.bits == 0 || d.bits > 64 || d.space == Space::param)
-    refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[1]};
   auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (from.size() != d.lanes) refuse(now.index, "the number of registers does not match");
@@ -264,7 +264,7 @@ void BlockRun::matrices(Now const& now, bool load) {
   need_whole_warp(now);
   unsigned const n = d.has("x4") ? 4 : d.has("x2") ? 2 : d.has("x1") ? 1 : 0;
   if (n == 0 || !d.has("m8n8") || !d.has("b16"))
-    refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   Fragment const f = fragment_of(
       swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, d.has("trans")}, 16);
   ptx::Operand const& where = now.in.operands[load ? 1 : 0];

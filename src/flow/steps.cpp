@@ -95,8 +95,8 @@ Word BlockRun::unknown(std::uint32_t line, unsigned width, std::initializer_list
     for (unsigned i = 0; i < 8; ++i)
       if (is_named(*w, i) && std::find(args.begin(), args.end(), w->part[i] / 8) == args.end())
         args.push_back(w->part[i] / 8);
-  return names_.word(names_.function(std::string(kernel_.function.body[line].opcode) + " of", Format::integer,
-                                     std::max(width / 8, 1U), line, std::move(args)));
+  return names_.word(names_.function(std::string(kernel_.function.body[line].opcode.text) + " of",
+                                     Format::integer, std::max(width / 8, 1U), line, std::move(args)));
 }
 
 /// Moves of whole bytes by any operation.
@@ -180,7 +180,7 @@ void BlockRun::steps(Now const& now) {
   for (std::uint32_t n = now.lowered.first; n < now.lowered.last; ++n) {
     program::Step const& s = kernel_.program.steps[n];
     if (s.action == Action::access || s.action == Action::operand || s.action == Action::load)
-      refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+      refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
     for (unsigned lane = 0; lane < 32; ++lane) {
       if (!takes_part(now.mask, lane)) continue;
       auto const value = [&](program::Source const& source) {

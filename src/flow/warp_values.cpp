@@ -90,7 +90,8 @@ void BlockRun::place(Word& into, unsigned at, Word const& value, unsigned bytes)
 }
 
 void BlockRun::need_whole_warp(Now const& now) const {
-  if (now.mask != ~0U) refuse(now.index, fmt::format("{} is executed by a part of a warp", now.in.opcode));
+  if (now.mask != ~0U)
+    refuse(now.index, fmt::format("{} is executed by a part of a warp", now.in.opcode.text));
 }
 
 // -------------------------------------------------------------------------------------- arithmetic
@@ -175,7 +176,7 @@ void BlockRun::compare(Now const& now) {
 /// cvt: the name stays. Integers without names are converted by the instruction's steps.
 void BlockRun::convert(Now const& now) {
   Decoded const& d = now.decoded;
-  if (d.parts.size() < 3) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  if (d.parts.size() < 3) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   Packed const from = packed_of(d.parts.back()), to = packed_of(d.parts[d.parts.size() - 2]);
   bool const bent = d.has("relu") || d.has("sat") || d.has("scaled::n2::ue8m0");
   bool const integers = from.format == Format::integer && to.format == Format::integer;
@@ -221,7 +222,7 @@ void BlockRun::convert(Now const& now) {
 void BlockRun::mma(Now const& now) {
   Decoded const& d = now.decoded;
   need_whole_warp(now);
-  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode)); };
+  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text)); };
   if (d.parts.size() < 4 || d.has("sp") || d.has("block_scale") || d.has("xor") || d.has("and") ||
       now.in.operands.size() != 4)
     refused();
@@ -297,7 +298,7 @@ void BlockRun::movmatrix(Now const& now) {
 
 void BlockRun::shuffle(Now const& now) {
   Decoded const& d = now.decoded;
-  if (!d.has("sync")) refuse(now.index, fmt::format("{} is not executed", now.in.opcode));
+  if (!d.has("sync")) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   program::Shuffle const mode = d.has("up")     ? program::Shuffle::up
                                 : d.has("down") ? program::Shuffle::down
                                 : d.has("bfly") ? program::Shuffle::bfly

@@ -181,7 +181,7 @@ void BlockRun::wgmma(Now const& now) {
   auto const& parts = now.decoded.parts;
   auto const& in = now.in.operands;
   std::size_t const last = parts.size() - 1;
-  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode)); };
+  auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text)); };
   bool const registers = in[1].kind == ptx::Operand::Kind::vector;
   if (parts.size() < 7 || (!registers && in[1].kind != ptx::Operand::Kind::reg)) refused();
   std::string_view const type_d = parts[last - 2], type_a = parts[last - 1], type_b = parts[last];

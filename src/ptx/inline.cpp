@@ -16,10 +16,8 @@ namespace {
 using Kind = Operand::Kind;
 using Names = std::unordered_map<std::string_view, std::string_view>;
 
-bool is_call(Instruction const& i) {
-  return i.label == 0 && (i.opcode == "call" || i.opcode.starts_with("call."));
-}
-bool is_return(Instruction const& i) { return i.label == 0 && (i.opcode == "ret" || i.opcode == "ret.uni"); }
+bool is_call(Instruction const& i) { return i.label == 0 && i.opcode.name == "call"; }
+bool is_return(Instruction const& i) { return i.label == 0 && i.opcode.name == "ret"; }
 
 Operand register_operand(std::uint32_t reg) {
   Operand o;
@@ -76,8 +74,9 @@ struct ParamAccess {
 
 std::optional<ParamAccess> param_access(Instruction const& i) {
   ParamAccess a;
-  a.load = i.opcode.starts_with("ld.param");
-  if (i.label != 0 || (!a.load && !i.opcode.starts_with("st.param")) || i.operands.size() != 2)
+  a.load = i.opcode.name == "ld";
+  if (i.label != 0 || (!a.load && i.opcode.name != "st") || i.opcode.space != Space::param ||
+      i.operands.size() != 2)
     return std::nullopt;
   Operand const& where = i.operands[a.load ? 1 : 0];
   a.data = &i.operands[a.load ? 0 : 1];
@@ -85,12 +84,10 @@ std::optional<ParamAccess> param_access(Instruction const& i) {
     return std::nullopt;
   a.name = where.parts[0].text;
   a.offset = where.value;
-  std::string_view const type = i.opcode.substr(i.opcode.rfind('.') + 1);
-  a.is_signed = type.starts_with('s');
-  std::string_view const bits = type.substr(std::min(type.find_first_of("0123456789"), type.size()));
-  a.bytes = bits == "8" ? 1 : bits == "16" ? 2 : bits == "32" ? 4 : bits == "64" ? 8 : 0;
-  std::size_t const v = i.opcode.find(".v");
-  a.lanes = v == i.opcode.npos ? 1 : static_cast<std::size_t>(i.opcode[v + 2] - '0');
+  Type const type = i.opcode.type;
+  a.is_signed = type.kind == 's';
+  a.bytes = type.kind != 'p' && type.bits <= 64 ? type.bits / 8 : 0;
+  a.lanes = i.opcode.lanes;
   std::size_t const given = a.data->kind == Kind::vector ? a.data->parts.size() : 1;
   if (a.bytes == 0 || a.lanes != given) return std::nullopt;
   return a;
@@ -201,7 +198,7 @@ class Promotion {
       Operand const data = a->data->kind == Kind::vector ? a->data->parts[k] : *a->data;
       Operand const place = cells(v->second, a->offset + k * a->bytes, a->bytes);
       Instruction one = i;
-      one.opcode = move_of(a->bytes);
+      one.opcode = Opcode(move_of(a->bytes));
       one.operands = a->load ? std::vector{data, place} : std::vector{place, data};
       unsigned const to = data.kind == Kind::reg ? f_.registers[data.reg].bits : 0;
       if (a->load && a->is_signed && to > 8 * a->bytes) {
@@ -211,7 +208,7 @@ class Promotion {
           body.push_back(one);
         }
         Operand const narrow = place.kind == Kind::vector ? one.operands[0] : place;
-        one.opcode = extension_of(to, a->bytes);
+        one.opcode = Opcode(extension_of(to, a->bytes));
         one.operands = {data, narrow};
       }
       body.push_back(std::move(one));
@@ -397,7 +394,7 @@ class Inliner {
     to.kind = Kind::symbol;
     to.text = "return";
     to.reg = label;
-    i.opcode = "bra";
+    i.opcode = Opcode("bra");
     i.operands = {std::move(to)};
     out_.body.push_back(std::move(i));
   }
@@ -407,7 +404,7 @@ class Inliner {
     return static_cast<std::uint32_t>(out_.labels.size());
   }
   void place(Instruction at, std::uint32_t label) {
-    at.opcode = "return";
+    at.opcode = {};
     at.operands.clear();
     at.guard = -1;
     at.guard_negated = false;
@@ -462,7 +459,8 @@ class Inliner {
     Instruction move = at;
     if (formal.space == Space::reg) {
       Operand const mine = register_operand(reg++);
-      move.opcode = !is_param ? move_of(formal.bytes) : param_access_of(formal.bytes, after == nullptr);
+      move.opcode =
+          Opcode(!is_param ? move_of(formal.bytes) : param_access_of(formal.bytes, after == nullptr));
       Operand const other = is_param ? address(given) : given;
       move.operands = after == nullptr ? std::vector{mine, other} : std::vector{other, mine};
     } else if (is_param) {
@@ -475,7 +473,7 @@ class Inliner {
       Operand symbol;
       symbol.kind = Kind::symbol;
       symbol.text = name;
-      move.opcode = param_access_of(formal.bytes, after != nullptr);
+      move.opcode = Opcode(param_access_of(formal.bytes, after != nullptr));
       move.operands =
           after == nullptr ? std::vector{address(symbol), given} : std::vector{given, address(symbol)};
     }

@@ -13,39 +13,6 @@ namespace {
 
 constexpr std::size_t most_targets = 4096;  ///< of an indirect branch, as of SASS
 
-using Words = std::vector<std::string_view>;
-
-/// `ld.shared::cta.v4.u32` in parts: ld, shared::cta, v4, u32.
-Words parts_of(std::string_view opcode) {
-  Words parts;
-  for (std::size_t from = 0; from <= opcode.size();) {
-    std::size_t const dot = std::min(opcode.find('.', from), opcode.size());
-    parts.push_back(opcode.substr(from, dot - from));
-    from = dot + 1;
-  }
-  return parts;
-}
-
-/// A type of PTX: kind b, s, u, f or p (predicate), and bits. No type: kind 0.
-struct Type {
-  char kind = 0;
-  unsigned bits = 0;
-  [[nodiscard]] bool integer() const { return kind == 'b' || kind == 's' || kind == 'u'; }
-};
-
-Type type_of(std::string_view w) {
-  if (w == "pred") return {'p', 1};
-  static constexpr std::pair<std::string_view, unsigned> sizes[] = {
-      {"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}, {"128", 128}};
-  if (w.size() < 2) return {};
-  for (auto const& [text, bits] : sizes)
-    if (w.substr(1) == text && (w[0] == 'b' || w[0] == 's' || w[0] == 'u' || w[0] == 'f'))
-      return {w[0], bits};
-  if (w == "f16x2" || w == "bf16x2" || w == "tf32") return {'f', 32};
-  if (w == "bf16") return {'f', 16};
-  return {};
-}
-
 std::uint64_t mask_of(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
@@ -97,10 +64,8 @@ class Lowering {
 
   // ------------------------------------------------------------------------------------- blocks
 
-  static bool is_branch(std::string_view op) { return op == "bra" || op.starts_with("bra."); }
-  static bool is_end(std::string_view op) {
-    return op == "ret" || op == "ret.uni" || op == "exit" || op == "trap";
-  }
+  static bool is_branch(Opcode const& op) { return op.name == "bra"; }
+  static bool is_end(Opcode const& op) { return op.name == "ret" || op.name == "exit" || op.name == "trap"; }
 
   void find_leaders() {
     leader_.assign(function_.body.size() + 1, false);
@@ -112,7 +77,7 @@ class Lowering {
         leader_[i] = true;
         label_at_.resize(std::max<std::size_t>(label_at_.size(), in.label), 0);
         label_at_[in.label - 1] = i;
-      } else if (is_branch(in.opcode) || is_end(in.opcode) || in.opcode.starts_with("brx")) {
+      } else if (is_branch(in.opcode) || is_end(in.opcode) || in.opcode.name == "brx") {
         leader_[i + 1] = true;
       }
     }
@@ -490,9 +455,6 @@ class Lowering {
     static Operand const none{};
     return k < i.operands.size() ? i.operands[k] : none;
   }
-  static bool has(Words const& parts, std::string_view what) {
-    return std::find(parts.begin(), parts.end(), what) != parts.end();
-  }
 
   /// x shifted by n of 32 bits at any width of the word: an amount that does not fit the word gives what the width gives.
   Source shifted(Source x, Source n, unsigned w, bool is_signed, bool left) {
@@ -503,10 +465,10 @@ class Lowering {
   }
 
   /// shf: 32 bits of a pair of words, shifted.
-  Source funnel_shift(Instruction const& i, Words const& parts) {
+  Source funnel_shift(Instruction const& i, Opcode const& op) {
     Source const low = in(operand(i, 1), 32), high = in(operand(i, 2), 32);
     Source n = in(operand(i, 3), 32);
-    if (has(parts, "wrap"))
+    if (op.has("wrap"))
       n = emit(Action::bit_and, 32, n, constant(31));
     else
       n = emit(Action::choose, 32, emit(Action::below, 1, n, constant(32)), n, constant(32));
@@ -514,7 +476,7 @@ class Lowering {
         emit(Action::bit_or, 64, emit(Action::shl, 64, resize(high, 32, 64, false), constant(32)),
              resize(low, 32, 64, false));
     Source const by = resize(n, 32, 64, false);
-    if (has(parts, "r")) return emit(Action::trunc, 32, emit(Action::lshr, 64, both, by));
+    if (op.has("r")) return emit(Action::trunc, 32, emit(Action::lshr, 64, both, by));
     return emit(Action::trunc, 32, emit(Action::lshr, 64, emit(Action::shl, 64, both, by), constant(32)));
   }
 
@@ -530,11 +492,11 @@ class Lowering {
   }
 
   /// Integer arithmetic; false: not modelled.
-  bool arithmetic(Instruction const& i, Words const& parts, Type type) {
-    std::string_view const op = parts[0];
-    unsigned const w = type.bits;
-    bool const s = type.kind == 's';
-    if (w > 64 || w < 8 || has(parts, "sat") || has(parts, "cc")) return false;
+  bool arithmetic(Instruction const& i, Opcode const& op) {
+    std::string_view const name = op.name;
+    unsigned const w = op.type.bits;
+    bool const s = op.type.kind == 's';
+    if (w > 64 || w < 8 || op.has("sat") || op.has("cc")) return false;
     auto const a = [&] { return in(operand(i, 1), w, s); };
     auto const b = [&] { return in(operand(i, 2), w, s); };
     Operand const& d = operand(i, 0);
@@ -547,47 +509,48 @@ class Lowering {
       Source const y = b();
       return put(emit(action, w, x, y), w);
     };
-    if (op == "add") return two(Action::add);
-    if (op == "sub") return two(Action::sub);
-    if (op == "and") return two(Action::bit_and);
-    if (op == "or") return two(Action::bit_or);
-    if (op == "xor") return two(Action::bit_xor);
-    if (op == "not") return put(emit(Action::bit_xor, w, a(), constant(mask_of(w))), w);
-    if (op == "neg") return put(negated(a(), w), w);
-    if (op == "abs") {
+    if (name == "add") return two(Action::add);
+    if (name == "sub") return two(Action::sub);
+    if (name == "and") return two(Action::bit_and);
+    if (name == "or") return two(Action::bit_or);
+    if (name == "xor") return two(Action::bit_xor);
+    if (name == "not") return put(emit(Action::bit_xor, w, a(), constant(mask_of(w))), w);
+    if (name == "neg") return put(negated(a(), w), w);
+    if (name == "abs") {
       Source const x = a();
       return put(emit(Action::choose, w, below(x, constant(0), w, true), negated(x, w), x), w);
     }
-    if (op == "min" || op == "max") {
-      if (has(parts, "relu")) return false;
+    if (name == "min" || name == "max") {
+      if (op.has("relu")) return false;
       Source const x = a(), y = b();
-      Source const less = op == "min" ? below(x, y, w, s) : below(y, x, w, s);
+      Source const less = name == "min" ? below(x, y, w, s) : below(y, x, w, s);
       return put(emit(Action::choose, w, less, x, y), w);
     }
-    if (op == "div" || op == "rem") return put(divided(a(), b(), w, s, op == "rem"), w);
-    if (op == "mul" || op == "mad") {
+    if (name == "div" || name == "rem") return put(divided(a(), b(), w, s, name == "rem"), w);
+    if (name == "mul" || name == "mad") {
       Source const x = a(), y = b();
-      bool const wide = has(parts, "wide"), high = has(parts, "hi");
+      bool const wide = op.has("wide"), high = op.has("hi");
       if (wide && w > 32) return false;
       unsigned const to = wide ? 2 * w : w;
       Source value = high   ? high_product(x, y, w, s)
                      : wide ? emit(Action::mul, to, resize(x, w, to, s), resize(y, w, to, s))
                             : emit(Action::mul, w, x, y);
-      if (op == "mad") value = emit(Action::add, to, value, in(operand(i, 3), to, s));
+      if (name == "mad") value = emit(Action::add, to, value, in(operand(i, 3), to, s));
       return put(value, to);
     }
-    if (op == "shl" || op == "shr") return put(shifted(a(), in(operand(i, 2), 32), w, s, op == "shl"), w);
-    if (op == "shf" && w == 32) return put(funnel_shift(i, parts), w);
-    if (op == "lop3" && w == 32 && operand(i, 4).kind == Kind::immediate && d.parts.empty() &&
-        !has(parts, "or"))
+    if (name == "shl" || name == "shr")
+      return put(shifted(a(), in(operand(i, 2), 32), w, s, name == "shl"), w);
+    if (name == "shf" && w == 32) return put(funnel_shift(i, op), w);
+    if (name == "lop3" && w == 32 && operand(i, 4).kind == Kind::immediate && d.parts.empty() &&
+        !op.has("or"))
       return put(lop3(a(), b(), in(operand(i, 3), w), static_cast<unsigned>(operand(i, 4).value & 255), w),
                  w);
-    if (op == "bfe" && operand(i, 2).kind == Kind::immediate && operand(i, 3).kind == Kind::immediate)
+    if (name == "bfe" && operand(i, 2).kind == Kind::immediate && operand(i, 3).kind == Kind::immediate)
       return put(bit_field(a(), operand(i, 2).value & 255, operand(i, 3).value & 255, w, s), w);
-    if (op == "bfi" && operand(i, 3).kind == Kind::immediate && operand(i, 4).kind == Kind::immediate)
+    if (name == "bfi" && operand(i, 3).kind == Kind::immediate && operand(i, 4).kind == Kind::immediate)
       return put(inserted_field(a(), b(), operand(i, 3).value & 255, operand(i, 4).value & 255, w), w);
-    if (op == "prmt" && operand(i, 3).kind == Kind::immediate && parts.size() == 2) return permute(i);
-    if (op == "popc" || op == "clz" || op == "brev" || op == "bfind") return counted(i, parts, w);
+    if (name == "prmt" && operand(i, 3).kind == Kind::immediate && op.parts.size() == 2) return permute(i);
+    if (name == "popc" || name == "clz" || name == "brev" || name == "bfind") return counted(i, op, w);
     return false;
   }
 
@@ -630,9 +593,9 @@ class Lowering {
     return count;
   }
   /// popc, clz, brev and bfind.u, bit by bit.
-  bool counted(Instruction const& i, Words const& parts, unsigned w) {
+  bool counted(Instruction const& i, Opcode const& op, unsigned w) {
     Source x = in(operand(i, 1), w);
-    if (parts[0] == "brev") {
+    if (op.name == "brev") {
       Source result = constant(0);
       for (unsigned k = 0; k < w; ++k)
         result = emit(
@@ -642,8 +605,8 @@ class Lowering {
       out(operand(i, 0), result, w);
       return true;
     }
-    if (parts[0] == "bfind") return false;
-    if (parts[0] == "clz") {
+    if (op.name == "bfind") return false;
+    if (op.name == "clz") {
       for (unsigned k = 1; k < w; k *= 2)
         x = emit(Action::bit_or, w, x, emit(Action::lshr, w, x, constant(k)));
       x = emit(Action::bit_xor, w, x, constant(mask_of(w)));
@@ -666,12 +629,13 @@ class Lowering {
     return function_of(1, a, b);
   }
 
-  void set_predicate(Instruction const& i, Words const& parts, Type type) {
+  void set_predicate(Instruction const& i, Opcode const& op) {
+    Type const type = op.type;
     Operand const& d = operand(i, 0);
     Source p{};
     if (type.integer() && type.bits >= 8 && type.bits <= 64) {
       Source const a = in(operand(i, 1), type.bits, type.kind == 's');
-      p = compared(parts[1], a, in(operand(i, 2), type.bits, type.kind == 's'), type.bits, type);
+      p = compared(op.parts[1], a, in(operand(i, 2), type.bits, type.kind == 's'), type.bits, type);
     } else {
       unsigned const w = std::min(std::max(type.bits, 8U), 64U);
       Source const a = in(operand(i, 1), w);
@@ -681,9 +645,9 @@ class Lowering {
     if (i.operands.size() > 3) {
       Source const c = predicate(operand(i, 3));
       auto const with = [&](Source x) {
-        if (has(parts, "and")) return emit(Action::both, 1, x, c);
-        if (has(parts, "or")) return emit(Action::either, 1, x, c);
-        if (has(parts, "xor")) return emit(Action::differ, 1, x, c);
+        if (op.has("and")) return emit(Action::both, 1, x, c);
+        if (op.has("or")) return emit(Action::either, 1, x, c);
+        if (op.has("xor")) return emit(Action::differ, 1, x, c);
         return function_of(1, x, c);
       };
       p = with(p), q = with(q);
@@ -737,10 +701,9 @@ class Lowering {
     }
   }
 
-  void convert(Instruction const& i, Words const& parts) {
-    Type const from = type_of(parts.back()), to = type_of(parts.size() > 2 ? parts[parts.size() - 2] : "");
-    if (!from.integer() || !to.integer() || has(parts, "sat") || from.bits > 64 || to.bits > 64)
-      return opaque(i);
+  void convert(Instruction const& i, Opcode const& op) {
+    Type const from = op.type, to = op.type_before();
+    if (!from.integer() || !to.integer() || op.has("sat") || from.bits > 64 || to.bits > 64) return opaque(i);
     bool const s = from.kind == 's';
     Source const value = resize(in(operand(i, 1), from.bits), from.bits, to.bits, s);
     out(operand(i, 0), value, to.bits, to.kind == 's');
@@ -767,30 +730,13 @@ class Lowering {
     return {in(base, w == 1 ? 32 : w), o.value};
   }
 
-  static Space space_of(Words const& parts) {
-    for (std::string_view p : parts) {
-      if (p == "shared" || p.starts_with("shared::")) return Space::shared;
-      if (p == "global") return Space::global;
-      if (p == "const") return Space::constant;
-      if (p == "local") return Space::local;
-      if (p == "param" || p.starts_with("param::")) return Space::param;
-    }
-    return Space::generic;
-  }
-
-  static unsigned lanes_of(Words const& parts) {
-    for (std::string_view p : parts)
-      if (p == "v2" || p == "v4" || p == "v8") return static_cast<unsigned>(p[1] - '0');
-    return 1;
-  }
-
   /// A word of a load or store without a space that PTX ISA 9.1, 9.7.9, does not have: a space misspelled, or a new one. Else empty.
-  static std::string_view unknown_word(Words const& parts) {
+  static std::string_view unknown_word(Opcode const& op) {
     static constexpr std::string_view known[] = {
         "weak",    "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys", "nc",
         "unified", "ca",       "cg",      "cs",      "lu",      "cv",   "wb",  "wt",      "v2",  "v4",  "v8"};
-    for (std::string_view const p : parts)
-      if (p != parts[0] && type_of(p).kind == 0 && p.find("::") == p.npos &&
+    for (std::string_view const p : op.parts)
+      if (p != op.name && type_of(p).kind == 0 && p.find("::") == p.npos &&
           std::find(std::begin(known), std::end(known), p) == std::end(known))
         return p;
     return {};
@@ -798,7 +744,7 @@ class Lowering {
 
   MemoryAccess access_at(Instruction const& i, Operand const& where) {
     MemoryAccess m;
-    m.op = std::string(i.opcode);
+    m.op = std::string(i.opcode.text);
     std::tie(m.address, m.offset) = address(where);
     m.guard = guard_;
     m.guard_negated = guard_negated_;
@@ -826,11 +772,11 @@ class Lowering {
 
   /// A descriptor in a register, or an address in shared memory, that no lane accesses itself.
   void add_operand(Instruction const& i, Operand const& what, OperandRole role, std::uint32_t unit,
-                   Words const& parts, std::optional<Source> size = {}) {
+                   Opcode const& op, std::optional<Source> size = {}) {
     SharedOperand o;
     o.role = role;
-    o.tcgen05 = parts[0] == "tcgen05";
-    o.tensor = has(parts, "tensor");
+    o.tcgen05 = op.name == "tcgen05";
+    o.tensor = op.has("tensor");
     o.unit = unit;
     o.size = size;
     o.at = access_at(i, what);
@@ -846,18 +792,18 @@ class Lowering {
     program_.operands.push_back(std::move(o));
   }
 
-  static bool takes_descriptors(Words const& parts) {
-    return (parts[0] == "wgmma" && has(parts, "mma_async")) ||
-           (parts[0] == "tcgen05" && (has(parts, "mma") || has(parts, "cp")));
+  static bool takes_descriptors(Opcode const& op) {
+    return (op.name == "wgmma" && op.has("mma_async")) ||
+           (op.name == "tcgen05" && (op.has("mma") || op.has("cp")));
   }
 
   /// Descriptors of wgmma.mma_async, tcgen05.mma and tcgen05.cp: A may be in registers, or in tensor memory by an address.
-  void descriptors(Instruction const& i, Words const& parts) {
+  void descriptors(Instruction const& i, Opcode const& op) {
     auto const add = [&](std::size_t k, OperandRole role) {
       Kind const kind = operand(i, k).kind;
-      if (kind == Kind::reg || kind == Kind::immediate) add_operand(i, operand(i, k), role, 16, parts);
+      if (kind == Kind::reg || kind == Kind::immediate) add_operand(i, operand(i, k), role, 16, op);
     };
-    if (has(parts, "cp")) return add(1, OperandRole::descriptor_source);
+    if (op.has("cp")) return add(1, OperandRole::descriptor_source);
     add(1, OperandRole::descriptor_a);
     add(2, OperandRole::descriptor_b);
   }
@@ -865,36 +811,37 @@ class Lowering {
   /// cp.async.bulk and cp.reduce.async.bulk, also of tensors: the state spaces of destination and source are in the opcode, in
   /// this order; behind both are the size of a copy that is none of a tensor, and the mbarrier. Addresses are multiples of 16
   /// bytes, of tensors of 128 bytes, of mbarriers of 8. [PTX ISA 9.1: cp.async.bulk, cp.async.bulk.tensor, mbarrier.init]
-  void bulk_copy(Instruction const& i, Words const& parts) {
-    bool const tensor = has(parts, "tensor");
+  void bulk_copy(Instruction const& i, Opcode const& op) {
+    bool const tensor = op.has("tensor");
     std::optional<Source> const size =
         tensor || i.operands.size() < 3 ? std::nullopt : std::optional(in(operand(i, 2), 32));
     std::size_t k = 0;
-    for (std::string_view const p : parts) {
+    for (std::string_view const p : op.parts) {
       bool const shared = p == "shared" || p.starts_with("shared::");
       if (shared && k < 2)
         add_operand(i, operand(i, k), k == 0 ? OperandRole::destination : OperandRole::source,
-                    tensor ? tma_destination : 16, parts, size);
+                    tensor ? tma_destination : 16, op, size);
       if (shared || p == "global") ++k;
     }
-    if (k != 2 || !has(parts, "mbarrier::complete_tx::bytes")) return;  // a prefetch has one space
+    if (k != 2 || !op.has("mbarrier::complete_tx::bytes")) return;  // a prefetch has one space
     for (std::size_t at = 2; at < i.operands.size(); ++at)
       if (operand(i, at).kind == Kind::address || operand(i, at).kind == Kind::other)
-        return add_operand(i, operand(i, at), OperandRole::barrier, 8, parts);
+        return add_operand(i, operand(i, at), OperandRole::barrier, 8, op);
   }
 
   /// ld and st of up to 16 bytes a lane.
-  void load_or_store(Instruction const& i, Words const& parts, Type type, bool load) {
+  void load_or_store(Instruction const& i, Opcode const& op, bool load) {
     Operand const& where = operand(i, load ? 1 : 0);
-    Space const space = space_of(parts);
-    unsigned const lanes = lanes_of(parts), each = std::max(type.bits, 8U) / 8;
+    Type const type = op.type;
+    Space const space = op.space;
+    unsigned const lanes = op.lanes, each = std::max(type.bits, 8U) / 8;
     if (space == Space::shared || space == Space::generic) {
       MemoryAccess m = access_at(i, where);
       m.bytes = each * lanes;
       m.generic = space == Space::generic;
-      if (has(parts, "shared::cluster")) {
+      if (op.has("shared::cluster")) {
         m.reason = "the memory of another block of the cluster is not modelled";
-      } else if (std::string_view const word = m.generic ? unknown_word(parts) : ""; !word.empty()) {
+      } else if (std::string_view const word = m.generic ? unknown_word(op) : ""; !word.empty()) {
         m.reason = "'." + std::string(word) + "' is no state space or modifier that is known";
       } else if (m.bytes <= 16) {
         m.instruction = swizproof::Instruction{load ? Operation::ld_shared : Operation::st_shared, m.bytes};
@@ -923,25 +870,25 @@ class Lowering {
     }
   }
 
-  void matrices(Instruction const& i, Words const& parts, bool load) {
-    Space const space = space_of(parts);
+  void matrices(Instruction const& i, Opcode const& op, bool load) {
+    Space const space = op.space;
     MemoryAccess m = access_at(i, operand(i, load ? 1 : 0));
     m.generic = space == Space::generic;
     m.bytes = 16;
-    unsigned const n = has(parts, "x4") ? 4 : has(parts, "x2") ? 2 : has(parts, "x1") ? 1 : 0;
-    if (n == 0 || !has(parts, "m8n8")) {
+    unsigned const n = op.has("x4") ? 4 : op.has("x2") ? 2 : op.has("x1") ? 1 : 0;
+    if (n == 0 || !op.has("m8n8")) {
       m.reason = "this shape is not modelled";
     } else {
-      m.instruction = swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n,
-                                             has(parts, "trans")};
+      m.instruction =
+          swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, op.has("trans")};
     }
     if (space == Space::shared || space == Space::generic) add(std::move(m));
     if (load) unknown(i, true);
   }
 
-  void copy_async(Instruction const& i, Words const& parts) {
-    if (has(parts, "bulk")) return bulk_copy(i, parts);
-    if (has(parts, "mbarrier") || !has(parts, "global")) return;  // groups
+  void copy_async(Instruction const& i, Opcode const& op) {
+    if (op.has("bulk")) return bulk_copy(i, op);
+    if (op.has("mbarrier") || !op.has("global")) return;  // groups
     MemoryAccess m = access_at(i, operand(i, 0));
     std::uint64_t const bytes = operand(i, 2).value;
     m.bytes = static_cast<std::uint32_t>(bytes);
@@ -953,17 +900,17 @@ class Lowering {
     add(std::move(m));
   }
 
-  void atomic(Instruction const& i, Words const& parts, Type type, bool returns) {
-    Space const space = space_of(parts);
+  void atomic(Instruction const& i, Opcode const& op, bool returns) {
+    Type const type = op.type;
+    Space const space = op.space;
     MemoryAccess m = access_at(i, operand(i, returns ? 1 : 0));
     m.generic = space == Space::generic;
-    m.bytes = std::max(type.bits, 8U) / 8 * lanes_of(parts);
-    bool const swap = has(parts, "cas") || has(parts, "exch");
-    bool const whole =
-        type.integer() && ((type.bits == 32 && !has(parts, "noftz")) || (type.bits == 64 && swap));
-    if (whole && lanes_of(parts) == 1 && !has(parts, "shared::cluster")) {
+    m.bytes = std::max(type.bits, 8U) / 8 * op.lanes;
+    bool const swap = op.has("cas") || op.has("exch");
+    bool const whole = type.integer() && ((type.bits == 32 && !op.has("noftz")) || (type.bits == 64 && swap));
+    if (whole && op.lanes == 1 && !op.has("shared::cluster")) {
       m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
-      m.atomic = has(parts, "cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
+      m.atomic = op.has("cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
     } else {
       m.reason =
           "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not "
@@ -975,13 +922,13 @@ class Lowering {
 
   // ------------------------------------------------------------------------------------- the warp
 
-  void shuffle(Instruction const& i, Words const& parts) {
+  void shuffle(Instruction const& i, Opcode const& op) {
     Operand const& d = operand(i, 0);
-    Shuffle const mode = has(parts, "up")     ? Shuffle::up
-                         : has(parts, "down") ? Shuffle::down
-                         : has(parts, "bfly") ? Shuffle::bfly
-                                              : Shuffle::idx;
-    if (!has(parts, "sync") || guard_ >= 0) {  // lanes that a guard switches off give no value
+    Shuffle const mode = op.has("up")     ? Shuffle::up
+                         : op.has("down") ? Shuffle::down
+                         : op.has("bfly") ? Shuffle::bfly
+                                          : Shuffle::idx;
+    if (!op.has("sync") || guard_ >= 0) {  // lanes that a guard switches off give no value
       unknown(i);
       return;
     }
@@ -1011,9 +958,9 @@ class Lowering {
   }
 
   /// A result that all lanes of the mask share: vote.sync and redux.sync.
-  void voted(Instruction const& i, Words const& parts) {
+  void voted(Instruction const& i, Opcode const& op) {
     Operand const& d = operand(i, 0);
-    if (d.kind != Kind::reg || !d.parts.empty() || !has(parts, "sync")) return unknown(i);
+    if (d.kind != Kind::reg || !d.parts.empty() || !op.has("sync")) return unknown(i);
     unsigned const bits = program_.widths[d.reg];
     out(d, emit(Action::voted, bits, in(operand(i, 2), 32), registers_of(i, 1), {}, named(opcode_)), bits);
   }
@@ -1038,7 +985,7 @@ class Lowering {
     }
     fresh_ = false;
     line_ = i.line;
-    opcode_ = i.opcode;
+    opcode_ = i.opcode.text;
     for (Operand const& o : i.operands) check_declared(o);
     guard_ = i.guard;
     guard_negated_ = i.guard_negated;
@@ -1048,71 +995,59 @@ class Lowering {
     }
     if (is_branch(i.opcode)) return branch(i, static_cast<std::int64_t>(operand(i, 0).reg) - 1);
     if (is_end(i.opcode)) return branch(i, -1);
-    if (i.opcode.starts_with("brx")) return indirect_branch(i);
+    if (i.opcode.name == "brx") return indirect_branch(i);
     std::uint32_t const first = here();
-    dispatch(i, parts_of(i.opcode));
+    dispatch(i);
     program_.instructions.push_back({static_cast<std::uint32_t>(index), first, here(), current()});
   }
 
-  void dispatch(Instruction const& i, Words const& parts) {
-    std::string_view const op = parts[0];
-    Type const type = type_of(parts.back());
-    if (op == "ld" || op == "ldu") return load_or_store(i, parts, type, true);
-    if (op == "st" && !has(parts, "async") && !has(parts, "bulk"))
-      return load_or_store(i, parts, type, false);
-    if (op == "mov") return move(i, type);
-    if (op == "setp") return set_predicate(i, parts, type);
-    if (op == "selp") return choose(i, type);
-    if (op == "cvt") return convert(i, parts);
-    if (op == "cvta") {
-      unsigned const w = type.bits == 32 ? 32 : 64;
+  void dispatch(Instruction const& i) {
+    Opcode const& op = i.opcode;
+    std::string_view const name = op.name;
+    if (name == "ld" || name == "ldu") return load_or_store(i, op, true);
+    if (name == "st" && !op.has("async") && !op.has("bulk")) return load_or_store(i, op, false);
+    if (name == "mov") return move(i, op.type);
+    if (name == "setp") return set_predicate(i, op);
+    if (name == "selp") return choose(i, op.type);
+    if (name == "cvt") return convert(i, op);
+    if (name == "cvta") {
+      unsigned const w = op.type.bits == 32 ? 32 : 64;
       return out(operand(i, 0), in(operand(i, 1), w), w);
     }
-    if (op == "ldmatrix") return matrices(i, parts, true);
-    if (op == "stmatrix") return matrices(i, parts, false);
-    if (op == "cp") return copy_async(i, parts);
-    if (op == "atom") return atomic(i, parts, type, true);
-    if (op == "red" && !has(parts, "async")) return atomic(i, parts, type, false);
-    if (op == "shfl") return shuffle(i, parts);
-    if (op == "vote" || op == "redux") return voted(i, parts);
-    if (op == "elect") return elect(i);
-    if (op == "multimem" && has(parts, "bulk")) return bulk_copy(i, parts);
-    if (takes_descriptors(parts)) descriptors(i, parts);
-    if (op == "wmma" && (has(parts, "load") || has(parts, "store"))) return wmma(i, parts);
-    if (op == "call") return call(i);
-    if (has(parts, "async") && (op == "st" || op == "red")) return store_async(i);
-    if (type.kind == 'p' && logic_of_predicates(i, op)) return;
-    if (type.integer() && arithmetic(i, parts, type)) return;
-    if (stateless(op)) return opaque(i);
-    if (op == "st" || op == "red") return;
-    if (op == "bar" || op == "barrier" || op == "membar" || op == "fence" || op == "prefetch" ||
-        op == "nanosleep") {
-      if (has(parts, "red")) unknown(i);
+    if (name == "ldmatrix") return matrices(i, op, true);
+    if (name == "stmatrix") return matrices(i, op, false);
+    if (name == "cp") return copy_async(i, op);
+    if (name == "atom") return atomic(i, op, true);
+    if (name == "red" && !op.has("async")) return atomic(i, op, false);
+    if (name == "shfl") return shuffle(i, op);
+    if (name == "vote" || name == "redux") return voted(i, op);
+    if (name == "elect") return elect(i);
+    if (name == "multimem" && op.has("bulk")) return bulk_copy(i, op);
+    if (takes_descriptors(op)) descriptors(i, op);
+    if (name == "wmma" && (op.has("load") || op.has("store"))) return wmma(i, op);
+    if (name == "call") return call(i);
+    if (op.has("async") && (name == "st" || name == "red")) return store_async(i);
+    if (op.type.kind == 'p' && logic_of_predicates(i, name)) return;
+    if (op.type.integer() && arithmetic(i, op)) return;
+    if (depends_on_operands_alone(name)) return opaque(i);
+    if (name == "st" || name == "red") return;
+    if (name == "bar" || name == "barrier" || name == "membar" || name == "fence" || name == "prefetch" ||
+        name == "nanosleep") {
+      if (op.has("red")) unknown(i);
       return;
     }
-    unknown(i, reads_memory(op, parts));
+    unknown(i, reads_memory(op));
   }
 
   /// Opcodes whose result comes from memory, also by way of a descriptor.
-  static bool reads_memory(std::string_view op, Words const& parts) {
-    return op == "tex" || op == "tld4" || op == "suld" || op == "multimem" || op == "wgmma" ||
-           (op == "tcgen05" && has(parts, "ld"));
+  static bool reads_memory(Opcode const& op) {
+    return op.name == "tex" || op.name == "tld4" || op.name == "suld" || op.name == "multimem" ||
+           op.name == "wgmma" || (op.name == "tcgen05" && op.has("ld"));
   }
 
-  /// Opcodes whose result depends on their operands alone.
-  static bool stateless(std::string_view op) {
-    static constexpr std::string_view pure[] = {
-        "add",   "sub",   "mul",      "mad",   "fma",  "div",  "rem",   "abs",  "neg",  "min",
-        "max",   "rcp",   "sqrt",     "rsqrt", "sin",  "cos",  "tanh",  "lg2",  "ex2",  "cvt",
-        "and",   "or",    "xor",      "not",   "cnot", "shl",  "shr",   "shf",  "lop3", "bfe",
-        "bfi",   "bfind", "prmt",     "popc",  "clz",  "brev", "sad",   "dp4a", "dp2a", "mul24",
-        "mad24", "slct",  "copysign", "testp", "set",  "fns",  "szext", "bmsk"};
-    return std::find(std::begin(pure), std::end(pure), op) != std::end(pure);
-  }
-
-  void wmma(Instruction const& i, Words const& parts) {
-    bool const load = has(parts, "load");
-    Space const space = space_of(parts);
+  void wmma(Instruction const& i, Opcode const& op) {
+    bool const load = op.has("load");
+    Space const space = op.space;
     MemoryAccess m = access_at(i, operand(i, load ? 1 : 0));
     m.generic = space == Space::generic;
     m.reason = "how wmma spreads a tile over lanes is not modelled";
@@ -1143,10 +1078,9 @@ class Lowering {
   /// True of what makes a generic address of shared memory, and of calls that may return one.
   [[nodiscard]] bool may_make_generic(Instruction const& i) const {
     if (i.label != 0) return false;
-    Words const parts = parts_of(i.opcode);
-    if (parts[0] == "mapa") return true;
-    if (parts[0] == "call") return !is_harmless(callee_of(i));
-    return parts[0] == "cvta" && !has(parts, "to") && space_of(parts) == Space::shared;
+    if (i.opcode.name == "mapa") return true;
+    if (i.opcode.name == "call") return !is_harmless(callee_of(i));
+    return i.opcode.name == "cvta" && !i.opcode.has("to") && i.opcode.space == Space::shared;
   }
   /// Functions of CUDA's run-time system, which the compiler calls.
   static bool is_harmless(std::string_view function) {
@@ -1163,14 +1097,13 @@ class Lowering {
       return name.empty() ? "an indirect call" : "the function " + std::string(name) + " is not in this file";
     for (ptx::Instruction const& i : callee->body) {
       if (i.label != 0) continue;
-      Words const parts = parts_of(i.opcode);
-      std::string_view const op = parts[0];
+      std::string_view const op = i.opcode.name;
       if (op == "call")
         if (std::string why = why_call_matters(callee_of(i), seen); !why.empty()) return why;
       bool const memory = op == "ld" || op == "ldu" || op == "st" || op == "atom" || op == "red" ||
                           op == "ldmatrix" || op == "stmatrix" || op == "cp" || op == "wmma";
-      Space const space = space_of(parts);
-      if (takes_descriptors(parts) ||
+      Space const space = i.opcode.space;
+      if (takes_descriptors(i.opcode) ||
           (memory && (space == Space::shared || space == Space::generic || op == "cp")))
         return "the function " + std::string(name) + " may access shared memory";
     }

@@ -473,7 +473,7 @@ class Reader {
   void check_labels() {
     resolve_labels(0);
     for (Instruction const& i : function_->body)
-      if (i.label == 0 && (i.opcode == "bra" || i.opcode == "bra.uni"))
+      if (i.label == 0 && (i.opcode.text == "bra" || i.opcode.text == "bra.uni"))
         if (i.operands.size() != 1 || i.operands[0].reg == 0)
           fail_at_line("the label of this branch is not defined", i.line);
   }
@@ -596,14 +596,15 @@ class Reader {
       i.guard = static_cast<std::int32_t>(*reg);
     }
     std::size_t const from = at_;
-    i.opcode = opcode();
+    std::string_view const name = opcode();
     if (i.guard < 0 && peek() == ':') {
       ++at_;
-      return read_label(i, from);
+      return read_label(name, i, from);
     }
+    i.opcode = Opcode(name);
     std::string_view const rest = rest_of_statement();
     parse_operands(rest, i.operands, 0);
-    if (i.opcode.starts_with("brx.idx")) name_targets(i);
+    if (i.opcode.text.starts_with("brx.idx")) name_targets(i);
     function_->body.push_back(std::move(i));
   }
 
@@ -623,20 +624,20 @@ class Reader {
     }
   }
 
-  void read_label(Instruction& i, std::size_t from) {
+  void read_label(std::string_view name, Instruction& i, std::size_t from) {
     skip();
     constexpr std::string_view targets = ".branchtargets";
     if (view().substr(at_).starts_with(targets)) {
       at_ += targets.size();
-      scopes_.back().targets[i.opcode] = rest_of_statement();
+      scopes_.back().targets[name] = rest_of_statement();
       return;
     }
     for (std::string_view const table : {".calltargets", ".callprototype"})
       if (view().substr(at_).starts_with(table)) return (void)rest_of_statement();
     auto const [at, fresh] =
-        scopes_.back().labels.try_emplace(i.opcode, static_cast<std::uint32_t>(function_->labels.size()));
-    if (!fresh) fail("the label " + std::string(i.opcode) + " is defined twice", from);
-    function_->labels.emplace_back(i.opcode);
+        scopes_.back().labels.try_emplace(name, static_cast<std::uint32_t>(function_->labels.size()));
+    if (!fresh) fail("the label " + std::string(name) + " is defined twice", from);
+    function_->labels.emplace_back(name);
     i.label = 1 + at->second;
     function_->body.push_back(std::move(i));
   }

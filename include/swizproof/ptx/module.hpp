@@ -6,6 +6,7 @@
 #pragma once
 
 #include <swizproof/core/error.hpp>
+#include <swizproof/program/opcode.hpp>
 #include <swizproof/program/variable.hpp>
 
 #include <array>
@@ -41,7 +42,7 @@ struct Location {
 
 /// One instruction. `guard` is -1 where it has none.
 struct Instruction {
-  std::string_view opcode{};
+  Opcode opcode{};
   std::vector<Operand> operands{};
   std::int32_t guard = -1;
   bool guard_negated = false;

@@ -17,12 +17,12 @@ Function const& kernel_of(Module const& m) {
 }
 std::size_t count(Function const& f, std::string_view opcode) {
   return static_cast<std::size_t>(std::count_if(f.body.begin(), f.body.end(), [&](Instruction const& i) {
-    return i.label == 0 && i.opcode == opcode;
+    return i.label == 0 && i.opcode.text == opcode;
   }));
 }
 Instruction const& first(Function const& f, std::string_view opcode) {
   for (Instruction const& i : f.body)
-    if (i.label == 0 && i.opcode == opcode) return i;
+    if (i.label == 0 && i.opcode.text == opcode) return i;
   throw std::runtime_error("there is no " + std::string(opcode));
 }
 
@@ -40,8 +40,8 @@ TEST(Inline, EachCallHasItsOwnRegistersAndLabels) {
   EXPECT_EQ(count(f, "ret"), 1U) << "the kernel's";
   std::vector<Instruction const*> adds, branches;
   for (Instruction const& i : f.body) {
-    if (i.label == 0 && i.opcode == "add.u32") adds.push_back(&i);
-    if (i.label == 0 && i.opcode == "bra") branches.push_back(&i);
+    if (i.label == 0 && i.opcode.text == "add.u32") adds.push_back(&i);
+    if (i.label == 0 && i.opcode.text == "bra") branches.push_back(&i);
   }
   ASSERT_EQ(adds.size(), 2U);
   ASSERT_EQ(branches.size(), 2U);
@@ -67,7 +67,8 @@ TEST(Inline, ParametersBecomeRegisters) {
       "call "
       "(retval0), f, (param0); ld.param.b64 %d2, [retval0+8]; } ret; }\n");
   Function const f = inline_calls(m, kernel_of(m)).value();
-  for (Instruction const& i : f.body) EXPECT_EQ(i.opcode.find("param"), std::string_view::npos) << i.opcode;
+  for (Instruction const& i : f.body)
+    EXPECT_EQ(i.opcode.text.find("param"), std::string_view::npos) << i.opcode.text;
   Instruction const& extended = first(f, "cvt.s16.s8");
   EXPECT_EQ(f.registers[extended.operands[1].reg].bits, 8U) << "bytes 4 to 7 are bytes: one is read alone";
   Instruction const& low = first(f, "mov.b32");
@@ -86,7 +87,7 @@ TEST(Inline, WordsThatAreReadAloneAndTogetherAreRegistersOfTheirOwn) {
   EXPECT_EQ(f.registers[word.operands[1].reg].bits, 32U);
   EXPECT_EQ(count(f, "mov.b64"), 2U);
   for (Instruction const& i : f.body)
-    if (i.label == 0 && i.opcode == "mov.b64")
+    if (i.label == 0 && i.opcode.text == "mov.b64")
       EXPECT_TRUE(i.operands[0].parts.size() == 2 || i.operands[1].parts.size() == 2);
 }
 
@@ -107,7 +108,7 @@ TEST(Inline, ASharedVariableOfAFunctionIsOne) {
   EXPECT_EQ(f.variables.size(), 3U) << "of k, f and g";
   std::vector<std::string_view> named;
   for (Instruction const& i : f.body)
-    if (i.label == 0 && i.opcode == "mov.u32") named.push_back(i.operands[1].text);
+    if (i.label == 0 && i.opcode.text == "mov.u32") named.push_back(i.operands[1].text);
   EXPECT_EQ(named, (std::vector<std::string_view>{"f.own", "f.own"}));
 }
 
@@ -120,8 +121,8 @@ TEST(Inline, AGuardJumpsOverTheBody) {
   std::size_t move = 0, behind = 0;
   for (std::size_t k = 0; k < f.body.size(); ++k) {
     Instruction const& i = f.body[k];
-    if (i.label == 0 && i.opcode == "bra") jumps.push_back(&i);
-    if (i.label == 0 && i.opcode == "mov.b32") move = k;
+    if (i.label == 0 && i.opcode.text == "bra") jumps.push_back(&i);
+    if (i.label == 0 && i.opcode.text == "mov.b32") move = k;
     if (i.label != 0) behind = k;
   }
   ASSERT_EQ(jumps.size(), 2U);

@@ -34,7 +34,7 @@ TEST(PtxReader, ReadsOperands) {
       "shfl.sync.idx.b32 %r1|%p2, %r2, 0, 31, -1;\n}\n");
   auto const& body = m.functions.at(0).body;
   ASSERT_EQ(body.size(), 3U);
-  EXPECT_EQ(body[0].opcode, "ld.shared::cta.v2.u32");
+  EXPECT_EQ(body[0].opcode.text, "ld.shared::cta.v2.u32");
   EXPECT_TRUE(body[0].guard_negated);
   EXPECT_EQ(body[0].operands[0].parts.size(), 2U);
   EXPECT_EQ(body[0].operands[1].value, ~std::uint64_t{0} - 7);
