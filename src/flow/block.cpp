@@ -11,8 +11,8 @@ namespace swizproof::flow_detail {
 namespace {
 
 /// Operands that an instruction has at least.
-std::size_t operands_of(Decoded const& d) {
-  switch (d.handler) {
+std::size_t operands_of(Handler handler, program::Opcode const& d) {
+  switch (handler) {
     case Handler::load:
     case Handler::store:
     case Handler::ldmatrix:
@@ -189,14 +189,15 @@ bool BlockRun::execute(Warp& warp, program::LoweredInstruction const& lowered) {
   std::uint32_t mask = warp.paths.back().mask;
   if (in.guard >= 0) mask = truth_mask(warp, in.guard, in.guard_negated, mask, index, "the guard");
   if (mask == 0) return true;
-  if (in.operands.size() < operands_of(kernel_.decoded[index])) refuse(index, "operands are missing");
-  Now const now{warp, index, in, kernel_.decoded[index], lowered, mask};
+  if (in.operands.size() < operands_of(kernel_.handlers[index], in.opcode))
+    refuse(index, "operands are missing");
+  Now const now{warp, index, in, kernel_.handlers[index], lowered, mask};
   if (kernel_.asynchronous) check_registers(warp, now);
   return dispatch(now);
 }
 
 bool BlockRun::dispatch(Now const& now) {
-  switch (now.decoded.handler) {
+  switch (now.handler) {
     case Handler::steps:
       return steps(now), true;
     case Handler::nothing:
@@ -243,7 +244,7 @@ bool BlockRun::dispatch(Now const& now) {
 
 /// Instructions of the asynchronous proxy, and those that are not executed.
 bool BlockRun::dispatch_async(Now const& now) {
-  switch (now.decoded.handler) {
+  switch (now.handler) {
     case Handler::mbarrier:
       return mbarrier(now);
     case Handler::proxy_fence:
@@ -277,7 +278,7 @@ bool BlockRun::barrier(Now const& now) {
   if (warp.passed) return warp.passed = false, true;
   if (now.mask != warp.live)
     refuse(now.index, "a part of a warp is at a barrier of the block: the others may wait for ever");
-  bool const arrives = now.decoded.has("arrive");
+  bool const arrives = now.in.opcode.has("arrive");
   unsigned const first = static_cast<unsigned>(std::countr_zero(now.mask));
   std::uint64_t const id =
       now.in.operands.empty() ? 0 : number(now, now.in.operands[0], first, "the barrier's number");
@@ -336,8 +337,8 @@ void BlockRun::warp_barrier(Now const& now) {
 
 /// fence.proxy.async: of shared memory, of global memory, or of both.
 void BlockRun::proxy_fence(Now const& now) {
-  bool const global = now.decoded.has("global");
-  bool const in_shared = now.decoded.has("shared::cta") || now.decoded.has("shared::cluster");
+  bool const global = now.in.opcode.has("global");
+  bool const in_shared = now.in.opcode.has("shared::cta") || now.in.opcode.has("shared::cluster");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     if (!global) fences_.fence(thread(now.warp, lane), clocks_);
@@ -347,8 +348,8 @@ void BlockRun::proxy_fence(Now const& now) {
 
 /// barrier.cluster.arrive and .wait. Other blocks of the cluster arrive, too: for this block they are waited for. False if the warp waits.
 bool BlockRun::cluster_barrier(Now const& now) {
-  bool const arrives = now.decoded.has("arrive");
-  if (now.decoded.has("aligned") && now.mask != now.warp.live)
+  bool const arrives = now.in.opcode.has("arrive");
+  if (now.in.opcode.has("aligned") && now.mask != now.warp.live)
     refuse(now.index, "a part of a warp is at a barrier of the cluster that all of it executes");
   for (unsigned lane = 0; lane < 32 && !arrives; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
@@ -369,7 +370,7 @@ bool BlockRun::cluster_barrier(Now const& now) {
       refuse(now.index, "it arrives at the barrier of the cluster, and has not waited since it did");
     phase = cluster_.phase + 1;
     cluster_.arrived.push_back(t);
-    if (!now.decoded.has("relaxed")) cluster_.givers.push_back(t);
+    if (!now.in.opcode.has("relaxed")) cluster_.givers.push_back(t);
   }
   end_cluster_phase();
   return true;
@@ -415,7 +416,7 @@ void BlockRun::end_phase(PhaseBarrier& b) {
 
 /// mbarrier.init, .arrive, .test_wait and .try_wait in shared memory: arrivals of threads alone. False if the warp waits.
 bool BlockRun::mbarrier(Now const& now) {
-  Decoded const& d = now.decoded;
+  program::Opcode const& d = now.in.opcode;
   bool const init = d.has("init"), arrive = d.has("arrive");
   if (d.has("test_wait") || d.has("try_wait")) return wait_phase(now);
   if (d.has("inval")) return true;
@@ -452,7 +453,7 @@ bool BlockRun::mbarrier(Now const& now) {
 
 /// A wait goes on when the phase is complete: an execution that tries until then.
 bool BlockRun::wait_phase(Now const& now) {
-  bool const parity = now.decoded.has("parity");
+  bool const parity = now.in.opcode.has("parity");
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     PhaseBarrier const& b = phase_barriers_[address(now, now.in.operands[1], lane)];

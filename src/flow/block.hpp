@@ -83,7 +83,7 @@ class BlockRun {
     Warp& warp;
     std::uint32_t index;  ///< of the instruction
     ptx::Instruction const& in;
-    Decoded const& decoded;
+    Handler handler;
     program::LoweredInstruction const& lowered;
     std::uint32_t mask;  ///< lanes that execute it
   };

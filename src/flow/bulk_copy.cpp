@@ -98,8 +98,8 @@ void BlockRun::each_byte(Now const& now, unsigned lane, Box const& box, std::uin
   if (shared % tma_destination != 0)
     throw FlowConflict{
         fmt::format("the TMA {} a box {} 0x{:x}, which is no multiple of {}",
-                    now.decoded.handler == Handler::bulk_copy ? "writes" : "reads",
-                    now.decoded.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination),
+                    now.handler == Handler::bulk_copy ? "writes" : "reads",
+                    now.handler == Handler::bulk_copy ? "to" : "from", shared, tma_destination),
         {now.index}};
   std::uint64_t lines = 1;
   for (std::size_t d = 0; d + 1 < a.box.size(); ++d) lines *= a.box[d];
@@ -218,7 +218,7 @@ void BlockRun::bulk_groups(Now const& now) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane), reads = unit_of_store(t), writes = unit_of_written(t);
     std::vector<std::uint32_t>& groups = bulk_groups_[t];
-    if (now.decoded.has("commit_group")) {
+    if (now.in.opcode.has("commit_group")) {
       groups.push_back(clocks_.now(reads));
       clocks_.tick(reads), clocks_.tick(writes);
       continue;
@@ -227,7 +227,7 @@ void BlockRun::bulk_groups(Now const& now) {
     if (groups.size() <= pending) continue;
     auto moments = std::make_shared<std::vector<std::uint32_t>>(clocks_.size(), 0);
     (*moments)[reads] = groups[groups.size() - pending - 1];
-    if (!now.decoded.has("read")) (*moments)[writes] = (*moments)[reads];
+    if (!now.in.opcode.has("read")) (*moments)[writes] = (*moments)[reads];
     clocks_.take(moments, t);
   }
 }

@@ -51,16 +51,6 @@ enum class Handler : std::uint8_t {
   refused
 };
 
-struct Decoded {
-  Handler handler = Handler::refused;
-  std::vector<std::string_view> parts{};
-  program::Space space = program::Space::generic;
-  unsigned bits = 0;   ///< of the type: of one element of a vector
-  char kind = 0;       ///< of the type: b, u, s or f
-  unsigned lanes = 1;  ///< of .v2, .v4, .v8
-  [[nodiscard]] bool has(std::string_view part) const;
-};
-
 /// Starts of the spaces. Shared memory is below 2^24; a parameter's array i begins at (i + 1) << 40.
 inline constexpr std::uint64_t shared_start = 0x400, shared_limit = std::uint64_t{1} << 24,
                                local_start = std::uint64_t{1} << 36, local_limit = std::uint64_t{1} << 37,
@@ -81,7 +71,7 @@ struct FlowKernel {
   program::Program program;
   program::Flow flow;
   FlowLaunch const& launch;
-  std::vector<Decoded> decoded{};                                 ///< by index of the instruction
+  std::vector<Handler> handlers{};                                ///< by index of the instruction
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranges{};  ///< of each block, of program.instructions
   std::vector<std::optional<std::uint64_t>> addresses{};          ///< of symbols
   std::uint64_t shared_end = shared_start;
@@ -119,7 +109,7 @@ struct FlowKernel {
   [[nodiscard]] std::string element_at(std::uint64_t address) const;
 
  private:
-  void decode();
+  void find_handlers();
   void place_symbols();
   void take_params();
 };

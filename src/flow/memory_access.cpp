@@ -170,9 +170,10 @@ Word BlockRun::read_param(Now const& now, std::uint64_t address, unsigned bytes)
 }
 
 void BlockRun::load(Now const& now) {
-  Decoded const& d = now.decoded;
-  unsigned const each = std::max(d.bits, 8U) / 8;
-  if (d.bits == 0 || d.bits > 64) refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
+  program::Opcode const& d = now.in.opcode;
+  unsigned const each = std::max(d.type.bits, 8U) / 8;
+  if (d.type.bits == 0 || d.type.bits > 64)
+    refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[0]};
   auto const& into = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
   if (into.size() != d.lanes) refuse(now.index, "the number of registers does not match");
@@ -186,14 +187,14 @@ void BlockRun::load(Now const& now) {
       Word value = read(now, space, at + k * each, each, lane);
       unsigned const width =
           into[k].kind == ptx::Operand::Kind::reg ? kernel_.program.widths[into[k].reg] : 0;
-      if (d.kind == 's' && width > d.bits) {
+      if (d.type.kind == 's' && width > d.type.bits) {
         Name const name =
             value.named != 0 ? names_.whole(value, 0, each, Format::integer, now.index, 's') : 0;
         if (name != 0)
           value = names_.word(names_.converted(name, Format::integer, width / 8, now.index));
         else
           value.number = static_cast<std::uint64_t>(
-              static_cast<std::int64_t>(value.number << (64 - d.bits)) >> (64 - d.bits));
+              static_cast<std::int64_t>(value.number << (64 - d.type.bits)) >> (64 - d.type.bits));
       }
       put(now, into[k], lane, value);
     }
@@ -201,9 +202,9 @@ void BlockRun::load(Now const& now) {
 }
 
 void BlockRun::store(Now const& now) {
-  Decoded const& d = now.decoded;
-  unsigned const each = std::max(d.bits, 8U) / 8;
-  if (d.bits == 0 || d.bits > 64 || d.space == Space::param)
+  program::Opcode const& d = now.in.opcode;
+  unsigned const each = std::max(d.type.bits, 8U) / 8;
+  if (d.type.bits == 0 || d.type.bits > 64 || d.space == Space::param)
     refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text));
   std::vector<ptx::Operand> const one{now.in.operands[1]};
   auto const& from = one[0].kind == ptx::Operand::Kind::vector ? one[0].parts : one;
@@ -229,7 +230,7 @@ void BlockRun::copy_async(Now const& now) {
     if (now.in.operands.size() > 3 && now.in.operands[3].kind == ptx::Operand::Kind::reg &&
         kernel_.program.widths[now.in.operands[3].reg] == 1)
       refuse(now.index, "cp.async with ignore-src is not executed");
-    bool const hint = now.decoded.has("L2::cache_hint");
+    bool const hint = now.in.opcode.has("L2::cache_hint");
     if (now.in.operands.size() > (hint ? 4U : 3U))
       source =
           std::min<std::uint64_t>(number(now, now.in.operands[3], lane, "the size of the source"), bytes);
@@ -247,11 +248,11 @@ void BlockRun::wait(Now const& now) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (!takes_part(now.mask, lane)) continue;
     unsigned const t = thread(now.warp, lane);
-    if (now.decoded.handler == Handler::commit) {
+    if (now.handler == Handler::commit) {
       groups_.commit(t);
       continue;
     }
-    bool const all = now.decoded.has("wait_all");
+    bool const all = now.in.opcode.has("wait_all");
     auto const pending =
         all ? 0U : static_cast<std::uint32_t>(number(now, now.in.operands[0], lane, "the count"));
     groups_.wait(t, pending, all, clocks_.now(t));
@@ -260,7 +261,7 @@ void BlockRun::wait(Now const& now) {
 
 /// ldmatrix and stmatrix of 16-bit elements, by the fragments of hardware/fragment.hpp.
 void BlockRun::matrices(Now const& now, bool load) {
-  Decoded const& d = now.decoded;
+  program::Opcode const& d = now.in.opcode;
   need_whole_warp(now);
   unsigned const n = d.has("x4") ? 4 : d.has("x2") ? 2 : d.has("x1") ? 1 : 0;
   if (n == 0 || !d.has("m8n8") || !d.has("b16"))

@@ -28,7 +28,7 @@ void each_register(ptx::Operand const& o, Fn const& fn) {
 
 /// Before each instruction: none but wgmma may touch accumulators and registers of A in flight; what it writes needs a fence before the next wgmma.
 void BlockRun::check_registers(Warp& warp, Now const& now) {
-  if (now.decoded.handler == Handler::wgmma) return;
+  if (now.handler == Handler::wgmma) return;
   if (!warp.in_flight.empty())
     for (ptx::Operand const& o : now.in.operands)
       each_register(o, [&](std::uint32_t r) {
@@ -47,12 +47,12 @@ void BlockRun::check_registers(Warp& warp, Now const& now) {
 void BlockRun::wgmma_groups(Now const& now) {
   need_whole_warp(now);
   Warp& warp = now.warp;
-  if (now.decoded.handler == Handler::wgmma_fence) {
+  if (now.handler == Handler::wgmma_fence) {
     warp.fenced = true, warp.written.clear();
     return;
   }
   unsigned const unit = unit_of(warp);
-  if (now.decoded.handler == Handler::wgmma_commit) {
+  if (now.handler == Handler::wgmma_commit) {
     warp.groups.push_back(clocks_.now(unit));
     clocks_.tick(unit);
     return;
@@ -178,7 +178,7 @@ void BlockRun::check_wgmma(Now const& now, bool registers) {
 /// wgmma.mma_async of A in registers or shared memory, and of B in shared memory. Warp w of the warpgroup has rows 16 w to 16 w + 15.
 void BlockRun::wgmma(Now const& now) {
   need_whole_warp(now);
-  auto const& parts = now.decoded.parts;
+  auto const& parts = now.in.opcode.parts;
   auto const& in = now.in.operands;
   std::size_t const last = parts.size() - 1;
   auto const refused = [&] { refuse(now.index, fmt::format("{} is not executed", now.in.opcode.text)); };
@@ -189,7 +189,8 @@ void BlockRun::wgmma(Now const& now) {
     return fmt::format(" {} ", s.types).find(fmt::format(" {} ", type_a)) != std::string::npos;
   });
   unsigned const columns = 8 * static_cast<unsigned>(in[0].parts.size()) / (type_d == "f16" ? 2 : 4);
-  if (shape == wgmma_shapes.end() || !now.decoded.has(fmt::format("m64n{}k{}", columns, shape->k))) refused();
+  if (shape == wgmma_shapes.end() || !now.in.opcode.has(fmt::format("m64n{}k{}", columns, shape->k)))
+    refused();
   check_wgmma(now, registers);
   std::size_t const major_b = registers ? 6 : 7;
   bool const a_mn = !registers && in.size() > 6 && number(now, in[6], 0, "the major") != 0,
