@@ -1,4 +1,5 @@
 #include <swizproof/program/floating.hpp>
+#include <swizproof/program/opcode.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -75,47 +76,38 @@ Result arithmetic(std::string_view op, Sources const& sources, bool flush) {
   return std::nullopt;
 }
 
-/// An integer's value, of a type as `s32`; nothing if the type is no integer of 8 bits or more.
-struct Integer {
-  bool is_signed = false;
-  unsigned bits = 0;
-};
-std::optional<Integer> integer(std::string_view type) {
-  for (unsigned const bits : {8U, 16U, 32U, 64U})
-    if (type.size() > 1 && (type[0] == 's' || type[0] == 'u') && type.substr(1) == std::to_string(bits))
-      return Integer{type[0] == 's', bits};
-  return std::nullopt;
-}
+/// True for a type of integers with a sign or without one, as `s32`.
+bool is_integer(Type t) { return (t.kind == 's' || t.kind == 'u') && t.bits <= 64; }
 
 template <class F>
-Result from_integer(Integer type, std::uint64_t value) {
+Result from_integer(Type type, std::uint64_t value) {
   unsigned const unused = 64 - type.bits;
   value = value << unused;
-  return bits_of(type.is_signed ? static_cast<F>(static_cast<std::int64_t>(value) >> unused)
-                                : static_cast<F>(value >> unused),
+  return bits_of(type.kind == 's' ? static_cast<F>(static_cast<std::int64_t>(value) >> unused)
+                                  : static_cast<F>(value >> unused),
                  false);
 }
 
 template <class F>
-Result to_integer(Integer type, std::string_view rounding, F f) {
+Result to_integer(Type type, std::string_view rounding, F f) {
   F const whole = rounding == "rzi"   ? std::trunc(f)
                   : rounding == "rmi" ? std::floor(f)
                   : rounding == "rpi" ? std::ceil(f)
                                       : std::numeric_limits<F>::quiet_NaN();
-  F const end = std::ldexp(F{1}, static_cast<int>(type.bits) - (type.is_signed ? 1 : 0));
-  if (std::isnan(whole) || whole >= end || whole < (type.is_signed ? -end : F{0})) return std::nullopt;
+  F const end = std::ldexp(F{1}, static_cast<int>(type.bits) - ((type.kind == 's') ? 1 : 0));
+  if (std::isnan(whole) || whole >= end || whole < ((type.kind == 's') ? -end : F{0})) return std::nullopt;
   // A wider register gets the sign too.
-  return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
-                        : static_cast<std::uint64_t>(whole);
+  return type.kind == 's' ? static_cast<std::uint64_t>(static_cast<std::int64_t>(whole))
+                          : static_cast<std::uint64_t>(whole);
 }
 
 Result converted(std::string_view rounding, std::string_view to, std::string_view from, std::uint64_t value,
                  bool flush) {
-  auto const source = integer(from), target = integer(to);
-  if (source && to == "f32" && rounding == "rn") return from_integer<float>(*source, value);
-  if (source && to == "f64" && rounding == "rn") return from_integer<double>(*source, value);
-  if (target && from == "f32") return to_integer(*target, rounding, number<float>(value, flush));
-  if (target && from == "f64") return to_integer(*target, rounding, number<double>(value, flush));
+  Type const source = type_of(from), target = type_of(to);
+  if (is_integer(source) && to == "f32" && rounding == "rn") return from_integer<float>(source, value);
+  if (is_integer(source) && to == "f64" && rounding == "rn") return from_integer<double>(source, value);
+  if (is_integer(target) && from == "f32") return to_integer(target, rounding, number<float>(value, flush));
+  if (is_integer(target) && from == "f64") return to_integer(target, rounding, number<double>(value, flush));
   if (to == "f64" && from == "f32" && rounding.empty())
     return bits_of(static_cast<double>(number<float>(value, flush)), false);
   if (to == "f32" && from == "f64" && rounding == "rn")
@@ -126,13 +118,9 @@ Result converted(std::string_view rounding, std::string_view to, std::string_vie
 }  // namespace
 
 Result float_result(std::string_view opcode, Sources const& sources) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= opcode.size();) {
-    std::size_t const end = std::min(opcode.find('.', at), opcode.size());
-    parts.push_back(opcode.substr(at, end - at));
-    at = end + 1;
-  }
-  std::string_view const op = parts[0];
+  Opcode const decoded(opcode);
+  std::string_view const op = decoded.name;
+  std::vector<std::string_view> parts = decoded.parts;
   bool const flush = std::erase(parts, "ftz") != 0;
   if (op == "cvt" && parts.size() == 4) return converted(parts[1], parts[2], parts[3], sources[0], flush);
   if (op == "cvt" && parts.size() == 3) return converted("", parts[1], parts[2], sources[0], flush);
