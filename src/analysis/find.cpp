@@ -546,7 +546,7 @@ struct XorDomain {
     // Addresses below the base have all higher bits set: a map of the low bits permutes their block as well.
     auto const furthest = static_cast<std::uint64_t>(std::max(reach.end - 1, -reach.first - 1));
     address_bits = std::max(line_bits_of(*problem.arch), static_cast<unsigned>(std::bit_width(furthest)));
-    std::uint64_t const within = (std::uint64_t{1} << (address_bits - kept)) - 1;
+    std::uint64_t const within = low_bits(address_bits - kept);
     for (WarpShapes const& p : all)
       for (auto const& [pattern, count] : p.distinct)
         for (std::uint64_t const b : pattern.bits) (void)differences.add(b >> (3 + kept) & within);
@@ -589,7 +589,7 @@ XorSearch find_xor(SearchProblem const& problem) {
     // Different blocks stay different: their number rides above the banks.
     auto const f = [&](std::uint64_t bits) {
       std::uint64_t const block = bits >> (3 + kept);
-      std::uint64_t const low = bits & ((std::uint64_t{1} << (3 + kept)) - 1);
+      std::uint64_t const low = bits & low_bits(3 + kept);
       return block << (3 + line_bits) | apply_rows(rows, block) << (3 + kept) | low;
     };
     auto bill =

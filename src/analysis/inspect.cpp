@@ -57,8 +57,6 @@ Quantity last_that_holds(Ask const& q, Limits const& limits) {
   return last_that_holds(q, q, limits);
 }
 
-std::uint64_t low_mask(unsigned bits) { return bits >= 64 ? ~0ULL : (1ULL << bits) - 1; }
-
 Quantity power_of_two(Quantity exponent) {
   if (!exponent.value) return exponent;
   unsigned const k = 64 - static_cast<unsigned>(*exponent.value);
@@ -78,7 +76,7 @@ Quantity function_period(BareFunction const& f, Limits const& limits) {
       // Without a carry: f maps the first block of P into itself, and every other block as the first one.
       [f](unsigned k) {
         return ask("period of blocks", 64, {{"x", 64}}, [f, k](auto x) {
-          std::uint64_t const in_block = low_mask(64 - k);
+          std::uint64_t const in_block = low_bits(64 - k);
           auto const first = f(x & in_block);
           return states((first & ~in_block) == 0 && f(x) == (first ^ (x & ~in_block)));
         });
@@ -121,14 +119,14 @@ void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
   out.kept_low_bits = last_that_holds(
       [f](unsigned k) {
         return ask("low bits", 64, {{"x", 64}},
-                   [f, k](auto x) { return states(((f(x) ^ x) & low_mask(k)) == 0); });
+                   [f, k](auto x) { return states(((f(x) ^ x) & low_bits(k)) == 0); });
       },
       limits);
   // Blocks and steps of 2^(64-k): the larger k, the smaller they are.
   out.span = power_of_two(last_that_holds(
       [f](unsigned k) {
         return ask("span", 64, {{"x", 64}},
-                   [f, k](auto x) { return states(((f(x) ^ x) & ~low_mask(64 - k)) == 0); });
+                   [f, k](auto x) { return states(((f(x) ^ x) & ~low_bits(64 - k)) == 0); });
       },
       limits));
   out.period = function_period(f, limits);

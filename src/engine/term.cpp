@@ -7,10 +7,6 @@ namespace swizproof {
 
 namespace {
 
-std::uint64_t mask_of(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
-
 bool commutes(Op op) {
   return op == Op::bv_xor || op == Op::bv_and || op == Op::bv_or || op == Op::bv_add || op == Op::bv_mul ||
          op == Op::eq || op == Op::conjunction || op == Op::disjunction;
@@ -71,7 +67,7 @@ std::uint32_t Terms::kept(Node const& n) {
 }
 
 Term Terms::constant(unsigned width, std::uint64_t value) {
-  return {this, add({Op::constant, static_cast<std::uint8_t>(width), 0, 0, 0, value & mask_of(width)})};
+  return {this, add({Op::constant, static_cast<std::uint8_t>(width), 0, 0, 0, value & low_bits(width)})};
 }
 
 Term Terms::variable(unsigned width, unsigned bits, std::string name) {

@@ -41,8 +41,8 @@ std::uint64_t Inputs::kept(std::uint32_t symbol, std::uint64_t offset, unsigned 
 std::uint64_t Inputs::parameter(std::uint32_t symbol, std::uint64_t offset, unsigned bits) {
   std::string const& name = program_.symbols[symbol].name;
   std::size_t const short_name = name.rfind("_param_");
-  std::uint64_t const value = kept(symbol, offset, bits, any_parameter(symbol, offset, bits)) &
-                              (bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1);
+  std::uint64_t const value =
+      kept(symbol, offset, bits, any_parameter(symbol, offset, bits)) & low_bits(bits);
   note((short_name == name.npos ? name : name.substr(short_name + 1)) +
            (offset == 0 ? "" : fmt::format("[{}]", offset)),
        value);

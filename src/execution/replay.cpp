@@ -43,7 +43,7 @@ Replay::Values Replay::compute(Id id) {
     out.fill(n.value);
   } else if (n.op == Op::variable) {
     out = leaf(n);
-    for (std::uint64_t& x : out) x &= mask(n.width);
+    for (std::uint64_t& x : out) x &= low_bits(n.width);
   } else if (n.op == Op::ite) {
     out = chosen(n);
   } else {

@@ -87,8 +87,6 @@ class Replay {
   [[nodiscard]] std::map<std::uint32_t, std::uint64_t> const& bases() const { return inputs_.bases(); }
 
  private:
-  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
-
   Values compute(Id id);
   Values chosen(Node const& n);
 

@@ -23,10 +23,6 @@ constexpr std::uint64_t most_turned_steps = 200'000;
 constexpr unsigned most_visits = 12;      ///< of the header of a loop, in one run
 constexpr unsigned parameter_shift = 16;  ///< a parameter's address is (its symbol + 1) << 16
 
-std::uint64_t mask_of(unsigned width) {
-  return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
-}
-
 }  // namespace
 
 Seen const& Runs::seen(std::uint32_t access, unsigned bound) {
@@ -79,7 +75,7 @@ void Runs::follow(Step const& s, std::uint32_t lanes, Word const& now) {
     bool const parameter = static_cast<Space>(s.extra) == Space::param && now.open == 0;
     if (parameter)
       return turns_.read(s.dst, {static_cast<std::uint32_t>((at >> parameter_shift) - 1),
-                                 at & ((1U << parameter_shift) - 1), s.width, 0});
+                                 at & low_bits(parameter_shift), s.width, 0});
   }
   if (!turns_.concerns(s)) return;
   turns_.step(s, [&](Source const& source) -> std::optional<std::uint64_t> {
@@ -319,7 +315,7 @@ void Runs::step(Step const& s, std::uint32_t lanes, Inputs& inputs, unsigned war
   follow(s, lanes, now);
   Word& out = registers_[static_cast<std::size_t>(s.dst)];
   out.open = (out.open & ~lanes) | (now.open & lanes);
-  std::uint64_t const mask = mask_of(s.width);
+  std::uint64_t const mask = low_bits(s.width);
   for (unsigned l = 0; l < 32; ++l) out.lane[l] = (lanes >> l & 1) != 0 ? now.lane[l] & mask : out.lane[l];
 }
 
@@ -331,10 +327,10 @@ Runs::Word Runs::arithmetic(Step const& s) const {
   Word const& b = op == Op::negation ? a : value(s.b, constant_b);
   // Comparisons take words of a register's width.
   constexpr bool compares = op == Op::eq || op == Op::ult;
-  std::uint64_t const mask = mask_of(!compares       ? s.width
-                                     : !s.a.constant ? program_.widths[s.a.value]
-                                     : !s.b.constant ? program_.widths[s.b.value]
-                                                     : 32);
+  std::uint64_t const mask = low_bits(!compares       ? s.width
+                                      : !s.a.constant ? program_.widths[s.a.value]
+                                      : !s.b.constant ? program_.widths[s.b.value]
+                                                      : 32);
   Node const n{op, s.width};
   for (unsigned l = 0; l < 32; ++l) out.lane[l] = value_of(n, a.lane[l] & mask, b.lane[l] & mask);
   out.open = a.open | b.open;
@@ -460,9 +456,9 @@ Runs::Word Runs::loaded(Step const& s, Inputs& inputs) const {
     std::uint64_t const symbol = (at >> parameter_shift) - 1;
     if (symbol < program_.first_param || symbol - program_.first_param >= program_.params) return {};
     bool const again = l > 0 && at == base.lane[l - 1] + s.b.value;
-    out.lane[l] = again ? out.lane[l - 1]
-                        : inputs.parameter(static_cast<std::uint32_t>(symbol),
-                                           at & ((1U << parameter_shift) - 1), s.width);
+    out.lane[l] =
+        again ? out.lane[l - 1]
+              : inputs.parameter(static_cast<std::uint32_t>(symbol), at & low_bits(parameter_shift), s.width);
   }
   out.open = 0;
   return out;

@@ -920,7 +920,7 @@ class Executor {
   /// Bits that may be 1 in a term.
   [[nodiscard]] std::uint64_t possible_bits(Id id, unsigned depth = 0) const {
     Node const& n = node(id);
-    std::uint64_t const all = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+    std::uint64_t const all = low_bits(n.width);
     auto const of = [&](Id x) { return possible_bits(x, depth + 1); };
     if (depth > 30) return all;
     switch (n.op) {
@@ -1012,7 +1012,7 @@ class Executor {
   bool linear_choice(Node const& n, std::uint64_t factor, Linear& into, unsigned depth) {
     Linear yes, no;
     if (depth > 20 || !linear(n.b, 1, yes, depth + 1) || !linear(n.c, 1, no, depth + 1)) return false;
-    std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+    std::uint64_t const mask = low_bits(n.width);
     std::vector<Id> common;
     for (auto const& [id, k] : yes.terms)
       if (auto const other = no.terms.find(id);
@@ -1027,7 +1027,7 @@ class Executor {
     return true;
   }
   Id node_of(Linear const& sum_of, unsigned w) {
-    Id out = constant(w, sum_of.constant & (w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1));
+    Id out = constant(w, sum_of.constant & low_bits(w));
     for (auto const& [id, factor] : sum_of.terms)
       out = sum(w, out, add({Op::bv_mul, static_cast<std::uint8_t>(w), id, constant(w, factor)}));
     return out;
@@ -1043,7 +1043,7 @@ class Executor {
     }
     Linear difference;
     if (w < 8 || !linear(phi.back, 1, difference)) return;
-    std::uint64_t const mask = w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1;
+    std::uint64_t const mask = low_bits(w);
     auto const self = difference.terms.find(phi.node);
     if (self == difference.terms.end() || (self->second & mask) != 1) return;
     difference.terms.erase(self);

@@ -1,5 +1,7 @@
 #include "turns.hpp"
 
+#include <swizproof/core/word.hpp>
+
 #include <utility>
 
 namespace swizproof::execution {
@@ -11,9 +13,8 @@ namespace {
 
 /// The parameter with which parameter + value is `sum`.
 Turn solved(Turn const& parameter, std::uint64_t sum) {
-  std::uint64_t const mask =
-      parameter.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << parameter.bits) - 1;
-  return {parameter.symbol, parameter.offset, parameter.bits, (sum - parameter.value) & mask};
+  return {parameter.symbol, parameter.offset, parameter.bits,
+          (sum - parameter.value) & low_bits(parameter.bits)};
 }
 
 }  // namespace

@@ -13,10 +13,6 @@ namespace {
 
 constexpr unsigned deepest_term = 800;  ///< nested terms
 
-constexpr std::uint64_t low_bits(unsigned bits) {
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-
 unsigned bit_length(std::uint64_t x) { return static_cast<unsigned>(std::bit_width(x)); }
 
 std::uint64_t memo_key(std::uint32_t id, unsigned bits) { return std::uint64_t{id} << 7 | bits; }

@@ -73,9 +73,7 @@ class Search {
         continue;
       }
       Term const word{terms, atom};
-      std::uint64_t const mask = a.bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << a.bits) - 1;
-      std::uint64_t const width = word.width();
-      std::uint64_t const low = width >= 64 ? mask : mask & ((std::uint64_t{1} << width) - 1);
+      std::uint64_t const low = low_bits(std::min(a.bits, word.width()));
       all = all && (word & like(word, low)) == like(word, a.value & low);
     }
     for (lane_ = first; lane_ < 32; ++lane_)
@@ -226,8 +224,7 @@ class Search {
       value = s >= Special::nctaid_x && s <= Special::nctaid_z ? witness_blocks
               : s == Special::ntid_x && launch_.any_multiple   ? 1024
                                                                : warp_.special(s, lane_);
-    std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
-    return terms_->constant(n.width, value & mask).id;
+    return terms_->constant(n.width, value).id;
   }
 
   Program const& program_;

@@ -1,5 +1,7 @@
 #include "address_text.hpp"
 
+#include <swizproof/core/word.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,8 +45,8 @@ class TermPrinter {
       case Op::bv_add:
         if (Node const& b = execution_.terms.nodes()[n.b];
             b.op == Op::constant && b.value >> (b.width - 1) != 0)
-          return parenthesized(print(n.a, 5, depth + 1) + fmt::format(" - {}", (0 - b.value) & mask(b.width)),
-                               5 < outer);
+          return parenthesized(
+              print(n.a, 5, depth + 1) + fmt::format(" - {}", (0 - b.value) & low_bits(b.width)), 5 < outer);
         if (Node const& a = execution_.terms.nodes()[n.a];
             a.op == Op::constant && a.value >> (a.width - 1) == 0)
           return parenthesized(print(n.b, 5, depth + 1) + " + " + number(a), 5 < outer);
@@ -90,7 +92,6 @@ class TermPrinter {
     return n.value != 0 ? "true" : "false";
   }
   static std::string parenthesized(std::string t, bool wrap) { return wrap ? "(" + t + ")" : t; }
-  static std::uint64_t mask(unsigned w) { return w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1; }
   static std::string number(Node const& n) {
     return n.value < 1024 ? fmt::format("{}", n.value) : fmt::format("{:#x}", n.value);
   }

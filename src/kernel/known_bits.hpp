@@ -14,7 +14,7 @@
 namespace swizproof::kernel_detail {
 
 inline constexpr unsigned start_bits = start_field.bits;
-inline constexpr std::uint64_t start_mask = (std::uint64_t{1} << start_bits) - 1;
+inline constexpr std::uint64_t start_mask = low_bits(start_bits);
 inline constexpr unsigned window_bits = 18;  ///< of an address of shared memory
 
 /// Known bits of a word, and an upper bound.

@@ -9,11 +9,6 @@
 
 namespace swizproof::kernel_detail {
 
-/// 2^bits - 1.
-[[nodiscard]] constexpr std::uint64_t low_bits(unsigned bits) {
-  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-
 /// A launch, or why there is none that can be decided.
 struct DecidedLaunch {
   execution::Launch launch{};

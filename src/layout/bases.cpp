@@ -50,7 +50,7 @@ std::optional<Swizzle> swizzle_of(BitPlaces const& from, BitPlaces const& to) {
   }
   if (targets == 0) return Swizzle{};
   int const low = std::countr_zero(targets), count = std::popcount(targets);
-  if (targets >> low != (std::uint64_t{1} << count) - 1) return std::nullopt;
+  if (targets >> low != low_bits(count)) return std::nullopt;
   Swizzle const s{count, distance > 0 ? low : low + distance, distance};
   return s.valid() ? std::optional(s) : std::nullopt;
 }

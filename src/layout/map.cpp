@@ -11,7 +11,7 @@ LinearMap linear_map(std::span<std::uint64_t const> rows) {
     for (int j = 0; j < 64; ++j)
       if ((rows[static_cast<std::size_t>(i)] >> j & 1) != 0) by_distance[j - i] |= std::uint64_t{1} << i;
   LinearMap map;
-  map.cleared = (std::uint64_t{1} << rows.size()) - 1;
+  map.cleared = low_bits(static_cast<unsigned>(rows.size()));
   for (auto const& [distance, mask] : by_distance)
     if (distance == 0)
       map.cleared &= ~mask;

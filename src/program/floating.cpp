@@ -1,6 +1,8 @@
 #include <swizproof/program/floating.hpp>
 #include <swizproof/program/opcode.hpp>
 
+#include <swizproof/core/word.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -162,7 +164,7 @@ std::optional<std::uint64_t> exact_conversion(std::string_view opcode, std::uint
     if (top > f.bias || top - static_cast<unsigned>(std::countr_zero(size)) > f.fraction) return std::nullopt;
     std::uint64_t const fraction =
         top <= f.fraction ? size << (f.fraction - top) : size >> (top - f.fraction);
-    std::uint64_t const without_one = fraction & ((std::uint64_t{1} << f.fraction) - 1);
+    std::uint64_t const without_one = fraction & low_bits(f.fraction);
     return std::uint64_t{negative} << (f.bits - 1) | std::uint64_t{top + f.bias} << f.fraction | without_one;
   }
   return std::nullopt;

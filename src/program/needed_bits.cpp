@@ -1,5 +1,7 @@
 #include <swizproof/program/needed_bits.hpp>
 
+#include <swizproof/core/word.hpp>
+
 #include <array>
 #include <bit>
 
@@ -57,7 +59,7 @@ std::vector<std::uint64_t> needed_bits(Program const& program, Flow const& flow)
   std::vector<std::uint32_t> work;
   auto const need = [&](std::uint64_t r, std::uint64_t bits) {
     unsigned const w = program.widths[r];
-    bits &= w >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << w) - 1;
+    bits &= low_bits(w);
     if ((bits & ~needed[r]) != 0) needed[r] |= bits, work.push_back(static_cast<std::uint32_t>(r));
   };
   auto const need_source = [&](Source const& s, std::uint64_t bits) {

@@ -63,7 +63,7 @@ Stage on_elements(Stage const& stage, Mapping const& map) {
     return Swizzle{swizzle->bits, swizzle->base + finer, swizzle->shift};
   }
   auto const* const linear = std::get_if<LinearMap>(&stage);
-  std::uint64_t const low = (std::uint64_t{1} << below) - 1;
+  std::uint64_t const low = low_bits(below);
   if (linear == nullptr) throw no_such;  // an offset or a layout, which acts on elements
   LinearMap out{shifted(linear->cleared, finer), {}};
   if ((linear->cleared & low) != 0) throw no_such;

@@ -38,10 +38,7 @@ struct Variable {
   [[nodiscard]] bool unlimited() const { return count == 0 && bits == 64; }
   /// The largest value. Precondition: first + step * (count - 1) fits 64 bits.
   [[nodiscard]] std::uint64_t last() const {
-    std::uint64_t const most = count != 0   ? count - 1
-                               : bits == 64 ? ~std::uint64_t{0}
-                                            : (std::uint64_t{1} << bits) - 1;
-    return first + step * most;
+    return first + step * (count != 0 ? count - 1 : low_bits(bits));
   }
   /// True if some number of `bits` bits stands for no value.
   [[nodiscard]] bool bounded() const {

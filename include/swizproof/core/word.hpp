@@ -57,6 +57,11 @@ template <class W, if_number<W> = 0>
   return n < std::numeric_limits<W>::digits ? static_cast<W>(x >> n) : W{0};
 }
 
+/// 2^bits - 1, a word of 64 bits: all ones from 64 on. `low_bits(4) == 0xf`.
+[[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint64_t low_bits(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
 /// `yes` where the condition holds, else `no`; both are always evaluated.
 template <class W, if_number<W> = 0>
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr W select(bool condition, W yes, W no) {
@@ -184,6 +189,7 @@ template <class T>
   return (a && b) || (!a && !b);
 }
 
+static_assert(low_bits(0) == 0 && low_bits(4) == 0xf && low_bits(64) == ~std::uint64_t{0});
 static_assert(asr(std::uint64_t{0} - 9, 3) == std::uint64_t{0} - 2 && asr(9U, 3) == 1);
 
 }  // namespace swizproof

@@ -52,7 +52,7 @@ struct Node {
 /// Truths are 0 and 1. Not of leaves. Checked by Smt.EveryOperatorIsThatOfNumbers and Term.FoldsConstants.
 [[nodiscard]] inline std::uint64_t value_of(Node const& n, std::uint64_t a, std::uint64_t b = 0,
                                             std::uint64_t c = 0) {
-  std::uint64_t const mask = n.width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n.width) - 1;
+  std::uint64_t const mask = low_bits(n.width);
   switch (n.op) {
     case Op::bv_xor:
       return a ^ b;

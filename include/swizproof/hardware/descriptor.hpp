@@ -60,7 +60,7 @@ struct DescriptorField {
   unsigned bits;
   /// The field's number in a descriptor.
   [[nodiscard]] constexpr std::uint64_t of(std::uint64_t descriptor) const {
-    return descriptor >> first & ((std::uint64_t{1} << bits) - 1);
+    return descriptor >> first & low_bits(bits);
   }
 };
 
@@ -134,7 +134,7 @@ struct DecodedDescriptor {
   out.mode_is_wrong = true;
   for (std::size_t i = 0; i < std::size(operand_modes); ++i)
     if (operand_modes[i].number(reader) == number) d.mode = i, out.mode_is_wrong = false;
-  auto const mask = [](DescriptorField f) { return ((std::uint64_t{1} << f.bits) - 1) << f.first; };
+  auto const mask = [](DescriptorField f) { return low_bits(f.bits) << f.first; };
   std::uint64_t known = mask(start_field) | mask(leading_field) | mask(stride_field) |
                         mask(base_offset_field) | mask(mode_field(reader));
   if (reader == OperandReader::tcgen05) {
