@@ -2,6 +2,7 @@
 // alone, the same on every device, in every part and on every repetition.
 #pragma once
 
+#include <swizproof/core/splitmix.hpp>
 #include <swizproof/hardware/bank.hpp>
 
 #include <cstdio>
@@ -30,14 +31,11 @@ inline constexpr unsigned drawn_kinds = 7;
 inline constexpr char const* kind_names[] = {"uniform", "few",     "xor_linear", "paired",
                                              "halves",  "strided", "columns",    "lane_map"};
 
-/// 64 random bits of a counter: the finaliser of SplitMix64 on a Weyl sequence.
+/// 64 random bits: splitmix64 in a state made of seed, number and draw.
 [[nodiscard]] SWIZPROOF_HOST_DEVICE constexpr std::uint64_t random(std::uint64_t seed, std::uint64_t number,
                                                                    std::uint32_t draw) {
-  std::uint64_t z =
-      seed * 0xD1342543DE82EF95 + number * 0x9E3779B97F4A7C15 + draw * 0xD6E8FEB86659FD93ULL + 1;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
+  return splitmix64(seed * 0xD1342543DE82EF95 + (number - 1) * splitmix64_step +
+                    draw * 0xD6E8FEB86659FD93ULL + 1);
 }
 
 /// Addresses of a warp in units of the instruction's bytes, and which lanes are active.

@@ -5,6 +5,7 @@
 #include "parse/question/expectation.hpp"
 #include "parse/question/flow_question.hpp"
 
+#include <swizproof/core/splitmix.hpp>
 #include <swizproof/flow/flow.hpp>
 #include <swizproof/ptx/module.hpp>
 
@@ -19,14 +20,6 @@ namespace {
 
 constexpr std::size_t first_wrong = 4;
 
-/// The finaliser of splitmix64.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15U;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBU;
-  return x ^ x >> 31;
-}
-
 /// Elements of a launch with their values, as a record has them: a count and a checksum.
 struct Hashed {
   std::uint64_t count = 0, sum = 0;
@@ -34,7 +27,7 @@ struct Hashed {
     std::uint64_t bits = 0;
     double const plain = value + 0.0;  // no -0
     std::memcpy(&bits, &plain, sizeof bits);
-    ++count, sum += mixed(mixed(element | array << 32) ^ bits);
+    ++count, sum += splitmix64(splitmix64(element | array << 32) ^ bits);
   }
 };
 
@@ -78,7 +71,7 @@ std::string edited(std::string text, Json const& row) {
 
 /// Value of an element before the launch: -4 to 4, without a sign 0 to 8; of one that has an expectation 1024 more.
 double drawn(std::uint64_t start, FlowArray const& a, bool target, std::uint64_t element) {
-  std::uint64_t const x = (mixed(element | start) >> 32) % 9;
+  std::uint64_t const x = (splitmix64(element | start) >> 32) % 9;
   return static_cast<double>(x) - (a.type[0] == 'u' ? 0 : 4) + (target ? 1024 : 0);
 }
 

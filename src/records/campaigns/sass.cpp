@@ -7,6 +7,7 @@
 
 #include "sass/forms.hpp"
 
+#include <swizproof/core/splitmix.hpp>
 #include <swizproof/program/step.hpp>
 #include <swizproof/sass/lower.hpp>
 
@@ -31,14 +32,6 @@ constexpr std::uint64_t input = std::uint64_t{1} << 40,
 constexpr std::uint64_t bank_of_parameters = 0x210;
 constexpr std::uint64_t shared_bytes = 1 << 16;
 
-/// The finaliser of splitmix64.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15U;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBU;
-  return x ^ x >> 31;
-}
-
 /// Word `index` of a kernel's inputs: an edge, a number below 64, or any. The same as in gpu/sass_record.
 std::uint32_t drawn(std::uint64_t seed, std::uint64_t kernel, std::uint64_t index) {
   static constexpr std::array<std::uint32_t, 32> edges{
@@ -46,7 +39,7 @@ std::uint32_t drawn(std::uint64_t seed, std::uint64_t kernel, std::uint64_t inde
       30,         31,         32,         33,         63,         64,         65,         0x7F,
       0x80,       0xFF,       0x100,      0x7FFF,     0x8000,     0xFFFF,     0x10000,    0x55555555,
       0xAAAAAAAA, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFE0, 0xFFFFFFFE, 0xFFFFFFFF};
-  std::uint64_t const x = mixed(index | seed << 48 | kernel << 32);
+  std::uint64_t const x = splitmix64(index | seed << 48 | kernel << 32);
   if ((x & 3) < 2) return edges[x >> 2 & 31];
   return static_cast<std::uint32_t>((x & 3) == 2 ? x >> 32 & 63 : x >> 32);
 }
@@ -141,7 +134,7 @@ class SassBlock {
   [[nodiscard]] std::uint64_t sum() const {
     std::uint64_t total = 0;
     for (std::size_t w = 0; w < out_.size(); ++w)
-      total += mixed(mixed((number_ * out_.size() + w) | launch_ << 32) ^ out_[w]);
+      total += splitmix64(splitmix64((number_ * out_.size() + w) | launch_ << 32) ^ out_[w]);
     return total;
   }
   /// Words of the output that no known value was stored to.
@@ -162,7 +155,7 @@ class SassBlock {
   void set(std::int32_t r, std::size_t t, Word w) {
     auto const at = static_cast<std::size_t>(r);
     unsigned const width = k_.program.widths[at];
-    values_[at * threads_ + t] = width == 64 ? w.value : w.value & ((std::uint64_t{1} << width) - 1);
+    values_[at * threads_ + t] = w.value & low_bits(width);
     known_[at * threads_ + t] = w.known ? 1 : 0;
   }
 
@@ -310,7 +303,7 @@ class SassBlock {
     std::uint64_t const word = (at - first) / 4, part = at % 4;
     if (!there || at < first || word >= words || part + bytes > 4) return {0, false};
     std::uint64_t const value = space == program::Space::param ? bank_[word] : drawn(seed_, k_.number, word);
-    return {value >> 8 * part & ((std::uint64_t{1} << 8 * bytes) - 1), true};
+    return {value >> 8 * part & low_bits(8 * bytes), true};
   }
 
   /// STG, to which the model gives no meaning, [R2.64+0x10]; and STS, at the address that it has of it. `moved`: elsewhere.
