@@ -325,8 +325,7 @@ class Checker {
     for (unsigned l = 0; l < warp_lanes; ++l) {
       if (!numbers.active[l]) continue;
       difference[l] = warp.address[l] ^ warp.address[first];
-      for (unsigned i = 0; i < difference[l].width(); ++i)
-        for (unsigned w = 0; w < 4; ++w) used[w] |= difference[l].bit(i).inputs[w];
+      for (unsigned w = 0; w < 4; ++w) used[w] |= difference[l].depends_on()[w];
     }
     std::vector<unsigned> free;
     for (unsigned i = 0; i < inputs; ++i)

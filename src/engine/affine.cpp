@@ -68,65 +68,85 @@ AffineTruth operator!(AffineTruth const& a) {
   return AffineTruth::unknown();
 }
 
-Affine::Affine(unsigned width, std::uint64_t value) : width_(width), bits_(width) {
-  for (unsigned i = 0; i < width; ++i) bits_[i].constant = (value >> i & 1) != 0;
+template <class F>
+Affine Affine::mapped(F const& f) const {
+  Affine x(width_, f(constant_));
+  x.columns_.reserve(columns_.size());
+  for (Column const& c : columns_)
+    if (std::uint64_t const bits = f(c.bits) & mask(); bits != 0) x.columns_.push_back({c.input, bits});
+  return x;
+}
+
+std::uint64_t Affine::varying() const {
+  std::uint64_t bits = 0;
+  for (Column const& c : columns_) bits |= c.bits;
+  return bits;
 }
 
 Affine Affine::inputs(unsigned width, unsigned first, unsigned count) {
   Affine x(width, 0);
-  for (unsigned i = 0; i < count && i < width; ++i)
-    x.bits_[i].inputs[(first + i) / 64] |= std::uint64_t{1} << ((first + i) % 64);
+  for (unsigned i = 0; i < count && i < width; ++i) x.columns_.push_back({first + i, std::uint64_t{1} << i});
   return x;
 }
 
-std::uint64_t Affine::at(std::array<std::uint64_t, 4> const& inputs) const {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < width_; ++i) {
-    std::uint64_t bit = bits_[i].constant ? 1 : 0;
-    for (std::size_t w = 0; w < inputs.size(); ++w)
-      bit ^= static_cast<std::uint64_t>(std::popcount(bits_[i].inputs[w] & inputs[w]));
-    value |= (bit & 1) << i;
-  }
-  return value;
+AffineForm Affine::bit(unsigned i) const {
+  AffineForm form{{}, (constant_ >> i & 1) != 0};
+  for (Column const& c : columns_) form.inputs[c.input / 64] |= (c.bits >> i & 1) << (c.input % 64);
+  return form;
 }
 
-std::optional<std::uint64_t> Affine::constant() const {
-  if (opaque_) return std::nullopt;
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < width_; ++i) {
-    if (bits_[i].has_inputs()) return std::nullopt;
-    value |= std::uint64_t{bits_[i].constant} << i;
-  }
+std::array<std::uint64_t, 4> Affine::depends_on() const {
+  std::array<std::uint64_t, 4> inputs{};
+  for (Column const& c : columns_) inputs[c.input / 64] |= std::uint64_t{1} << (c.input % 64);
+  return inputs;
+}
+
+std::uint64_t Affine::at(std::array<std::uint64_t, 4> const& inputs) const {
+  std::uint64_t value = constant_;
+  for (Column const& c : columns_)
+    if ((inputs[c.input / 64] >> (c.input % 64) & 1) != 0) value ^= c.bits;
   return value;
 }
 
 Affine Affine::unknown(unsigned width) {
-  Affine x(0, 0);
-  x.width_ = width;
+  Affine x(width, 0);
   x.opaque_ = true;
   return x;
 }
 
 Affine operator^(Affine a, Affine const& b) {
   if (a.opaque_ || b.opaque_) return a.opaque();
-  for (unsigned i = 0; i < a.width_; ++i) a.bits_[i] ^= b.bits_[i];
+  a.constant_ ^= b.constant_;
+  if (b.columns_.empty()) return a;
+  std::vector<Affine::Column> const old = std::exchange(a.columns_, {});
+  a.columns_.reserve(old.size() + b.columns_.size());
+  auto p = old.begin();
+  auto q = b.columns_.begin();
+  while (p != old.end() || q != b.columns_.end()) {
+    if (q == b.columns_.end() || (p != old.end() && p->input < q->input)) {
+      a.columns_.push_back(*p++);
+    } else if (p == old.end() || q->input < p->input) {
+      a.columns_.push_back(*q++);
+    } else {
+      if (p->bits != q->bits) a.columns_.push_back({p->input, p->bits ^ q->bits});
+      ++p, ++q;
+    }
+  }
   return a;
 }
 
+// Exact where one of the two bits is constant, or both are the same form.
 Affine operator&(Affine const& a, Affine const& b) {
   if (a.opaque_ || b.opaque_) return a.opaque();
-  Affine x(a.width_, 0);
-  for (unsigned i = 0; i < a.width_; ++i) {
-    AffineForm const &p = a.bits_[i], &q = b.bits_[i];
-    if (p.is_zero() || q.is_zero()) continue;
-    if (!q.has_inputs() || p == q)
-      x.bits_[i] = p;
-    else if (!p.has_inputs())
-      x.bits_[i] = q;
-    else
-      return a.opaque();
+  std::uint64_t const p = a.varying(), q = b.varying(), both = p & q;
+  auto const kept = [](Affine const& x, std::uint64_t bits) {
+    return x.mapped([bits](std::uint64_t column) { return column & bits; });
+  };
+  if (both != 0) {
+    Affine const x = kept(a, both), y = kept(b, both);
+    if (x.constant_ != y.constant_ || x.columns_ != y.columns_) return a.opaque();
   }
-  return x;
+  return kept(a, (b.constant_ & ~q) | both) ^ kept(b, a.constant_ & ~p & q);
 }
 
 Affine operator|(Affine const& a, Affine const& b) { return a ^ b ^ (a & b); }
@@ -135,8 +155,8 @@ Affine operator+(Affine const& a, Affine const& b) {
   auto const p = a.constant(), q = b.constant();
   if (p && q) return {a.width_, *p + *q};
   if (a.opaque_ || b.opaque_) return a.opaque();
-  for (unsigned i = 0; i + 1 < a.width_; ++i)  // a carry out of the top bit is lost anyway
-    if (!a.bits_[i].is_zero() && !b.bits_[i].is_zero()) return a.opaque();
+  std::uint64_t const both = (a.constant_ | a.varying()) & (b.constant_ | b.varying());
+  if ((both & a.mask() >> 1) != 0) return a.opaque();  // a carry out of the top bit is lost anyway
   return a ^ b;
 }
 
@@ -175,16 +195,12 @@ Affine operator%(Affine const& a, Affine const& b) {
 
 Affine shl(Affine const& a, std::uint64_t n) {
   if (a.opaque_) return a;
-  Affine x(a.width_, 0);
-  for (unsigned i = 0; i < a.width_ && n < a.width_ - i; ++i) x.bits_[i + n] = a.bits_[i];
-  return x;
+  return a.mapped([n](std::uint64_t bits) { return shl(bits, n); });
 }
 
 Affine shr(Affine const& a, std::uint64_t n) {
   if (a.opaque_) return a;
-  Affine x(a.width_, 0);
-  for (unsigned i = 0; i < a.width_ && n < a.width_ - i; ++i) x.bits_[i] = a.bits_[i + n];
-  return x;
+  return a.mapped([n](std::uint64_t bits) { return shr(bits, n); });
 }
 
 Affine shl(Affine const& a, Affine const& n) {
@@ -205,11 +221,9 @@ Affine select(AffineTruth const& condition, Affine const& yes, Affine const& no)
 AffineTruth operator==(Affine const& a, Affine const& b) {
   if (a.opaque_ || b.opaque_) return AffineTruth::unknown();
   AffineTruth truth;
-  for (unsigned i = 0; i < a.width_; ++i) {
-    AffineForm form = a.bits_[i];
-    form ^= b.bits_[i];
-    if (!form.is_zero()) truth.zero.push_back(form);
-  }
+  Affine const differ = a ^ b;
+  for (std::uint64_t bits = differ.constant_ | differ.varying(); bits != 0; bits &= bits - 1)
+    truth.zero.push_back(differ.bit(static_cast<unsigned>(std::countr_zero(bits))));
   return truth;
 }
 

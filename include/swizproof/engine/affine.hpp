@@ -74,13 +74,14 @@ struct AffineTruth {
   friend AffineTruth operator!(AffineTruth const& a);
 };
 
-/// A word of up to 64 bits whose bits are affine forms of the inputs.
+/// A word of up to 64 bits whose bits are affine forms of the inputs. By columns: a number, XORed with the column of each
+/// input that is 1. So an operation costs one step for each input that occurs, not one for each bit.
 class Affine {
  public:
   /// The constant 0 of one bit.
   Affine() : Affine(1, 0) {}
   /// The constant `value` as a word of `width` bits.
-  Affine(unsigned width, std::uint64_t value);
+  Affine(unsigned width, std::uint64_t value) : width_(width), constant_(value & mask()) {}
   /// The word whose low `count` bits are inputs first, first+1, ...; higher bits are 0.
   [[nodiscard]] static Affine inputs(unsigned width, unsigned first, unsigned count);
   /// A word of which nothing is known.
@@ -89,9 +90,13 @@ class Affine {
   [[nodiscard]] unsigned width() const { return width_; }
   /// False where some operation was not affine: then the bits mean nothing.
   [[nodiscard]] bool exact() const { return !opaque_; }
-  [[nodiscard]] AffineForm const& bit(unsigned i) const { return bits_[i]; }
+  [[nodiscard]] AffineForm bit(unsigned i) const;
+  /// The inputs that the word depends on, as a mask.
+  [[nodiscard]] std::array<std::uint64_t, 4> depends_on() const;
   /// The value, if it does not depend on any input.
-  [[nodiscard]] std::optional<std::uint64_t> constant() const;
+  [[nodiscard]] std::optional<std::uint64_t> constant() const {
+    return opaque_ || !columns_.empty() ? std::nullopt : std::optional(constant_);
+  }
   /// The value where the inputs have the bits of `inputs`. Precondition: exact().
   [[nodiscard]] std::uint64_t at(std::array<std::uint64_t, 4> const& inputs) const;
 
@@ -113,11 +118,26 @@ class Affine {
   friend AffineTruth operator<(Affine const& a, Affine const& b);
 
  private:
-  Affine opaque() const { return unknown(width_); }
+  /// Bits that an input flips: at least one.
+  struct Column {
+    unsigned input;
+    std::uint64_t bits;
+    friend bool operator==(Column const&, Column const&) = default;
+  };
+  [[nodiscard]] Affine opaque() const { return unknown(width_); }
+  [[nodiscard]] std::uint64_t mask() const {
+    return width_ == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width_) - 1;
+  }
+  /// Bits that some input flips.
+  [[nodiscard]] std::uint64_t varying() const;
+  /// The word whose number and columns are f of these. Precondition: f is linear over GF(2).
+  template <class F>
+  [[nodiscard]] Affine mapped(F const& f) const;
 
   unsigned width_ = 1;
   bool opaque_ = false;
-  std::vector<AffineForm> bits_{};  // empty if opaque: such words are many, and cheap to copy
+  std::uint64_t constant_ = 0;
+  std::vector<Column> columns_{};  // by input; empty if opaque
 };
 
 /// Counting truths is not affine unless they are constant.

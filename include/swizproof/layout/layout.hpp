@@ -67,8 +67,8 @@ struct IntTuple {
   }
   /// Product of the leaves; 1 for `()`.
   [[nodiscard]] std::int64_t product() const {
-    std::int64_t p = 1;
-    for (std::int64_t const leaf : leaves()) p *= leaf;
+    std::int64_t p = is_tuple ? 1 : value;
+    for (IntTuple const& m : modes) p *= m.product();
     return p;
   }
 };
