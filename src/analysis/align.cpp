@@ -1,3 +1,4 @@
+#include "analysis/distinct.hpp"
 #include "system/cpu_time.hpp"
 
 #include <swizproof/layout/composed.hpp>
@@ -89,23 +90,19 @@ void prove_multiples_only(Function const& f, Alignment& out, Limits const& limit
   out.outcome = Unknown{"no proof within 70 witnesses"};
 }
 
-/// The places of a tile before f, modulo f's period: a period more changes nothing.
+/// The places of a tile before f, modulo f's period: a period more changes nothing. Elements that lie periods apart are one.
 std::vector<std::uint64_t> places_of(Map const& map, std::uint64_t period) {
+  bool const bytes = map.acts_on_bytes();
+  std::vector<std::uint64_t> first = bytes ? offsets(map) : map.domain()->offsets();
+  std::uint64_t const bits = bytes ? map.element_bits.value_or(8) : 1;
+  for (std::uint64_t& at : first) at = at * bits & ((bytes ? 8 * period : period) - 1);
+  first = distinct(std::move(first));
+  if (!bytes) return first;
   std::vector<std::uint64_t> places;
-  auto const size = static_cast<std::uint64_t>(map.domain()->size());
-  std::uint64_t const bits = map.element_bits.value_or(8);
-  for (std::uint64_t i = 0; i < size; ++i) {
-    if (!map.acts_on_bytes()) {
-      places.push_back((*map.domain())(i).elements & (period - 1));
-      continue;
-    }
-    std::uint64_t const first = offset(map, i).elements * bits;
-    for (std::uint64_t byte = asr(first, 3); byte != asr(first + bits - 1, 3) + 1; ++byte)
+  for (std::uint64_t const at : first)
+    for (std::uint64_t byte = at >> 3; byte != ((at + bits - 1) >> 3) + 1; ++byte)
       places.push_back(byte & (period - 1));
-  }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  return places;
+  return distinct(std::move(places));
 }
 
 /// The bases of one period, tried one by one on every place of the tile. What refuted the last one is tried first.

@@ -1,3 +1,5 @@
+#include "analysis/distinct.hpp"
+
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/check.hpp>
 #include <swizproof/engine/decide.hpp>
@@ -474,36 +476,27 @@ class Checker {
     Layout const* const tile = placement_.map().domain();
     if (tile == nullptr || placement_.assignments() > most_cases || tile->size() > most_enumerated)
       return std::nullopt;
-    std::uint64_t const bits = *placement_.map().element_bits, grain = placement_.grain();
-    std::vector<std::uint64_t> places;  // in bits
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(tile->size()); ++i)
-      for (std::uint64_t bit = 0; bit < bits; bit += grain)
-        places.push_back((*tile)(i).elements * bits + bit);
-    std::sort(places.begin(), places.end());
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    std::vector<bool> reached(places.size(), false);
-    auto const reach = [&](W place) {
-      auto const found = std::lower_bound(places.begin(), places.end(), place);
-      bool const known = found != places.end() && *found == place;
-      if (known) reached[static_cast<std::size_t>(found - places.begin())] = true;
-      return found - places.begin();
-    };
     unsigned const vector_bits = 8 * instruction_.bytes;
+    unsigned const run = placement_.whole_vectors() ? vector_bits : placement_.grain();  // side by side
+    std::vector<std::uint64_t> starts;                                                   // of runs, in bits
+    std::size_t enough = most_cases;  // to drop those that are there twice
     for_each_assignment(placement_, [&](std::span<W const> values) {
       for (unsigned l = 0; l < instruction_.lanes(); ++l) {
         LanePlace<W> const place = placement_.lane(values, l, W{0});
         if (!place.active) continue;
-        auto const first = reach(placement_.place_of_vector(values, l, place, 0));
-        for (unsigned bit = static_cast<unsigned>(grain); bit < vector_bits;
-             bit += static_cast<unsigned>(grain))
-          if (placement_.whole_vectors())  // side by side, so neighbours in the sorted list too
-            reached[static_cast<std::size_t>(first) + bit / grain] = true;
-          else
-            (void)reach(placement_.place_of_vector(values, l, place, bit));
+        for (unsigned bit = 0; bit < vector_bits; bit += run)
+          starts.push_back(placement_.place_of_vector(values, l, place, bit));
       }
+      if (starts.size() < enough) return;
+      starts = distinct(std::move(starts));
+      enough = most_cases + 2 * starts.size();
     });
-    auto const count = static_cast<std::uint64_t>(std::count(reached.begin(), reached.end(), true));
-    return Coverage{(count * grain + 7) / 8, (places.size() * grain + 7) / 8};
+    starts = distinct(std::move(starts));
+    std::uint64_t reached = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i)
+      reached += i + 1 < starts.size() ? std::min<std::uint64_t>(run, starts[i + 1] - starts[i]) : run;
+    std::uint64_t const of = distinct(tile->offsets()).size() * *placement_.map().element_bits;
+    return Coverage{(reached + 7) / 8, (of + 7) / 8};
   }
 
   Placement const& placement_;

@@ -19,9 +19,8 @@ namespace {
 /// The units that a tile of elements covers, in order.
 std::vector<std::int64_t> units_of(Mapping const& map, unsigned bits, unsigned unit) {
   std::vector<std::int64_t> all;
-  for (std::int64_t i = 0; i < map.domain()->size(); ++i) {
-    auto const first =
-        static_cast<std::int64_t>(offset(map, static_cast<std::uint64_t>(i)).elements) * bits / unit;
+  for (std::uint64_t const offset : offsets(map)) {
+    std::int64_t const first = static_cast<std::int64_t>(offset) * bits / unit;
     for (unsigned u = 0; u < bits / unit; ++u) all.push_back(first + u);
   }
   std::sort(all.begin(), all.end());

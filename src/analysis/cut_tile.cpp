@@ -98,8 +98,8 @@ CutTile cut_tile(Map const& map, DescriptorQuestion const& question) {
     throw bad_tile(map,
                    fmt::format("the tile has {} elements, more than the {} bytes of a block's shared memory",
                                layout->size(), most_shared_bytes));
-  for (std::int64_t i = 0; i < layout->size(); ++i)
-    tile.places.push_back(offset(map, static_cast<std::uint64_t>(i)).elements * tile.element_bytes);
+  tile.places = offsets(map);
+  for (std::uint64_t& place : tile.places) place *= tile.element_bytes;
   std::vector<std::uint64_t> const stored = tile.stored(tile_origin);
   if (stored.empty()) throw bad_tile(map, "the layout splits elements, and an instruction reads them whole");
   auto const [low, high] = std::minmax_element(stored.begin(), stored.end());

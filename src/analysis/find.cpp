@@ -125,10 +125,9 @@ struct Elements {
     if (l.size() > most_enumerated) throw refusal(tile, "the tile has more than 2^22 elements");
     for (std::size_t m = 0; m < l.rank(); ++m)
       extents.push_back(static_cast<std::uint64_t>(l.shape.mode(m).product()));
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(l.size()); ++i)
-      from.push_back(offset(tile, i).elements * bits);
+    from = offsets(tile);
     ever = bits - 1;
-    for (std::uint64_t const at : from) ever |= at;
+    for (std::uint64_t& at : from) ever |= at *= bits;
   }
 };
 

@@ -1,3 +1,5 @@
+#include "analysis/distinct.hpp"
+
 #include <swizproof/analysis/align.hpp>
 #include <swizproof/analysis/inspect.hpp>
 #include <swizproof/engine/decide.hpp>
@@ -146,6 +148,7 @@ void inspect_function(Inspection& out, Map const& map, Limits const& limits) {
 
 /// True if a table's values differ; else the collision that an enumeration in order would meet first.
 Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
+  if (distinct(values).size() == values.size()) return {Proved{}, Engine::exhaustive};
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -155,7 +158,6 @@ Fact one_to_one_of(std::vector<std::uint64_t> const& values) {
   for (std::size_t i = 1; i < order.size(); ++i)
     if (values[order[i - 1]] == values[order[i]] && order[i] < second)
       second = order[i], first = order[i - 1];
-  if (second == values.size()) return {Proved{}, Engine::exhaustive};
   return {Refuted{"two indices, one place", {{"x", first}, {"y", second}, {"f(x)", values[second]}}, true},
           Engine::exhaustive};
 }
@@ -265,26 +267,35 @@ std::uint64_t size_of(Map const& map) {
   return static_cast<std::uint64_t>(map.domain()->size()) * parts_of(map).of_each;
 }
 
+/// The bit at which a part of an element lies before any swizzle of bytes.
+template <Word W>
+W bit_of(Map const& map, Parts const& parts, W const& offset, W const& part) {
+  return offset * map.element_bits.value_or(8) + part * parts.bits;
+}
+
 /// The place of each part of each index of a tile, in parts; from base 0 if the map acts on bytes.
 template <Word W>
 W value_at(Map const& map, Parts const& parts, W const& x) {
   if (!map.acts_on_bytes()) return offset(map, x).elements;
-  W const index = x / parts.of_each, part = x % parts.of_each;
-  W const bits = offset(map, index).elements * map.element_bits.value_or(8) + part * parts.bits;
-  return swizzle_bit_address(map, bits);
+  return swizzle_bit_address(
+      map, bit_of(map, parts, offset(map, W(x / parts.of_each)).elements, W(x % parts.of_each)));
 }
 
 std::vector<std::uint64_t> values_of(Map const& map) {
   Parts const parts = parts_of(map);
-  std::uint64_t const size = size_of(map);
-  std::vector<std::uint64_t> values;
-  values.reserve(size);
-  for (std::uint64_t i = 0; i < size; ++i) {
-    auto const value = static_cast<std::int64_t>(value_at(map, parts, i));
-    values.push_back(
-        static_cast<std::uint64_t>(map.acts_on_bytes() ? value / std::int64_t{parts.bits} : value));
+  std::vector<std::uint64_t> const elements = offsets(map);
+  if (!map.acts_on_bytes()) return elements;
+  std::vector<std::uint64_t> bytes(size_of(map)), low(bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint64_t const at =
+        bit_of(map, parts, elements[i / parts.of_each], std::uint64_t{i % parts.of_each});
+    bytes[i] = asr(at, 3), low[i] = at & 7;
   }
-  return values;
+  values_in_place(map.on_bytes, bytes);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::uint64_t>(static_cast<std::int64_t>(bytes[i] << 3 | low[i]) /
+                                          std::int64_t{parts.bits});
+  return bytes;
 }
 
 std::string too_many(std::uint64_t size) {

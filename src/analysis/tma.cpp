@@ -75,9 +75,7 @@ struct Tile {
 /// The offsets, once; then the addresses from a base.
 void read_elements(Map const& map, Tile& tile, std::uint64_t base) {
   unsigned const bytes = *map.element_bits / 8;
-  if (tile.offsets.empty())
-    for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(map.domain()->size()); ++i)
-      tile.offsets.push_back(offset(map, i).elements);
+  if (tile.offsets.empty()) tile.offsets = offsets(map);
   tile.addresses.clear();
   tile.split.reset();
   for (std::uint64_t i = 0; i < tile.offsets.size(); ++i) {

@@ -166,10 +166,7 @@ std::optional<Map> split_tile(Map const& map, TmaBoxes const& boxes) {
   }
   Map out = map;
   out.on_elements.back() = Layout{IntTuple(shape), IntTuple(stride)};
-  bool same = true;
-  for (std::uint64_t i = 0; same && i < static_cast<std::uint64_t>(whole.size()); ++i)
-    same = offset(map, i).elements == offset(out, i).elements;
-  return same ? std::optional(std::move(out)) : std::nullopt;
+  return offsets(map) == offsets(out) ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace swizproof

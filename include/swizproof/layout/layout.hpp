@@ -119,6 +119,9 @@ struct Layout {
       offset = offset + offset_of(shape.mode(i), stride.mode(i), coordinate[i]);
     return {offset};
   }
+  /// Offsets of all indices, in their order: those of each mode are copies of what lies before it, each a stride further.
+  /// Checked by Layout.OffsetsAreThoseOfTheIndices.
+  [[nodiscard]] std::vector<std::uint64_t> offsets() const;
 
  private:
   template <Word W>

@@ -106,7 +106,7 @@ struct Mapping : Map {
 
 /// The value of a composition of stages at x, in their unit. {Sw<1,0,1>, _2} at 0: 3.
 template <Word W>
-[[nodiscard]] W value(std::vector<Stage> const& stages, W x) {
+[[nodiscard]] W value(std::span<Stage const> stages, W x) {
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
     if (auto const* swizzle = std::get_if<Swizzle>(&*stage)) x = (*swizzle)(x);
     if (auto const* plus = std::get_if<Displacement>(&*stage)) x = W(x + plus->elements);
@@ -117,11 +117,18 @@ template <Word W>
   return x;
 }
 
+/// Puts the value of the composition in place of each number.
+void values_in_place(std::span<Stage const> stages, std::span<std::uint64_t> numbers);
+
 /// The element offset of an index before any byte swizzle.
 template <Word W>
 [[nodiscard]] Offset<W> offset(Map const& map, W index) {
   return {value(map.on_elements, index)};
 }
+
+/// The same of all indices of the domain, in their order. Precondition: map.domain(). Checked by
+/// Maps.OffsetsAreThoseOfTheIndices.
+[[nodiscard]] std::vector<std::uint64_t> offsets(Map const& map);
 
 /// The byte swizzle of a *bit* address: the low 3 bits ride along, so that elements below a byte keep their
 /// place in it. Bit addresses are two's complement: negative strides reach below the base.

@@ -31,6 +31,14 @@ RC_GTEST_PROP(Layout, IsWhatNestedLoopsGive, ()) {
     RC_ASSERT(static_cast<std::int64_t>(l(std::uint64_t{i}).elements) == expected[i]);
 }
 
+RC_GTEST_PROP(Layout, OffsetsAreThoseOfTheIndices, ()) {
+  Layout const l = *any_layout();
+  classify(l);
+  std::vector<std::uint64_t> const all = l.offsets();
+  RC_ASSERT(all.size() == static_cast<std::size_t>(l.size()));
+  for (std::uint64_t i = 0; i < all.size(); ++i) RC_ASSERT(all[i] == l(i).elements);
+}
+
 RC_GTEST_PROP(Layout, CosizeIsTheRangeOfOffsets, ()) {
   Layout const l = *any_layout();
   classify(l);

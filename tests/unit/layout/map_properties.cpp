@@ -110,6 +110,15 @@ RC_GTEST_PROP(Maps, EveryBitIsWhereAPlainLoopPutsIt, ()) {
                 k.bit_at(static_cast<std::int64_t>(base), i, bit));
 }
 
+RC_GTEST_PROP(Maps, OffsetsAreThoseOfTheIndices, ()) {
+  Mapping const map = *any_mapping();
+  RC_LOG() << map.text;
+  classify(map);
+  std::vector<std::uint64_t> const all = offsets(map);
+  RC_ASSERT(all.size() == static_cast<std::size_t>(map.domain()->size()));
+  for (std::uint64_t i = 0; i < all.size(); ++i) RC_ASSERT(all[i] == offset(map, i).elements);
+}
+
 RC_GTEST_PROP(Maps, AreOneToOneIfNoBitIsTakenTwice, ()) {
   MapCase const k = *any_map();
   RC_LOG() << k.text() << " of " << k.bits << " bits";
