@@ -1,4 +1,4 @@
-#include "../../../src/sass/forms.hpp"
+#include "sass/forms.hpp"
 using namespace swizproof::sass;
 #ifdef MISTAKE
 constexpr FormName form = "LEA.HI.SX23"_form;
