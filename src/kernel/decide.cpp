@@ -3,13 +3,9 @@
 #include "access_cost.hpp"
 #include "address_text.hpp"
 #include "arrays.hpp"
+#include "cases.hpp"
 #include "executed_kernel.hpp"
-#include "faults.hpp"
-#include "parameter_terms.hpp"
-#include "residues.hpp"
-#include "wavefront_bound.hpp"
 #include "launch.hpp"
-#include "lanes.hpp"
 #include "operands.hpp"
 #include "origins.hpp"
 #include "execution/replay.hpp"
@@ -45,7 +41,6 @@ using execution::LaneTruths;
 using execution::Launch;
 using execution::Leaf;
 using execution::Replay;
-using execution::Request;
 using execution::Runs;
 using execution::Seen;
 using execution::TermValues;
@@ -60,24 +55,10 @@ using ptx::Location;
 using ptx::Module;
 
 constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;  ///< steps, beside an eighth of all: see lost_
-constexpr std::size_t most_cases = 2048;                     ///< of one access in one warp
+constexpr std::size_t most_executions = 2048;                ///< of one access in one warp
 constexpr unsigned last_round = 2;                           ///< in which accesses are decided
 
 // --------------------------------------------------------------------------------------- one kernel
-
-/// Cost of one access in one warp.
-struct Found {
-  unsigned wavefronts = 0;
-  bool reached = false;
-  bool data = false;     ///< the address depends on data
-  std::string reason{};  ///< of what is not decided, or depends on data
-  bool unknown = false;
-  Origin guard{};  ///< of a condition that is not decided
-  std::optional<KernelWorst> worst{};
-  std::vector<Assumption> assumptions{};  ///< of the worst
-  std::uint32_t worst_lanes = 0;          ///< that execute it
-  std::uint32_t active = 0;
-};
 
 class Decision {
  public:
@@ -188,10 +169,10 @@ class Decision {
       Id const counter = execution_.counters[static_cast<std::size_t>(loop)];
       if (LanesByIteration const* const all = kernel_.iterations.of(number_, counter)) {
         loops.emplace_back(counter, all->size());
-        count = std::min<std::uint64_t>(count * all->size(), most_cases + 1);
+        count = std::min<std::uint64_t>(count * all->size(), most_executions + 1);
       }
     }
-    if (count > most_cases) return false;
+    if (count > most_executions) return false;
     for (std::uint64_t i = 0; i < count; ++i) {
       if (spent() > options_.steps) return false;
       std::vector<Assumption> now;
@@ -341,399 +322,69 @@ class Decision {
     out.bounds_reason = no_known_array;
   }
 
-  /// Result of all cases so far.
-  struct Cases {
-    Found found{};
-    std::size_t tried = 0;
-    Faults faults{};
-  };
-
-  void merge(Found& into, Found&& one) {
-    into.unknown |= one.unknown;
-    into.data |= one.data;
-    if ((into.reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty())
-      into.reason = one.reason;
-    into.guard = stronger(into.guard, one.guard);
-    into.active |= one.active;
-    if (one.wavefronts > into.wavefronts ||
-        (one.wavefronts == into.wavefronts && (one.reached > into.reached || !into.worst))) {
-      into.wavefronts = one.wavefronts;
-      into.reached = one.reached;
-      into.worst = std::move(one.worst);
-      into.assumptions = std::move(one.assumptions);
-      into.worst_lanes = one.worst_lanes;
-    }
-  }
-
-  /// An address that depends on what is not known.
-  void depends(Found& one, Origin const& on) const {
-    (on.data ? one.data : one.unknown) = true;
-    one.reason = "the address depends on " + origins_.text_of(on.leaf);
-  }
-
-  /// One access in one warp, under assumptions; tries all cases of what it is stuck at.
-  void solve(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
-             std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol,
-             unsigned depth = 0) {
-    // Nothing is left that it could say of all warps.
-    if (number_ == Warp::every && cases.found.unknown && !cases.faults.aligned && !cases.faults.in_bounds)
-      return;
-    over_ = over_ || spent() > limit_;
-    if (++cases.tried > most_cases || over_)
-      return give_up(warp, access, m, cases,
-                     over_ ? fmt::format("the limit of {} steps for one kernel", options_.steps)
-                           : fmt::format("more than {} cases", most_cases));
-    Found one;
-    swizproof::Instruction const instruction = *m.instruction;
-    LaneTruths const guard = warp.truth(access.guard);
-    std::uint32_t const active = warp.present() & ~guard.no;
-    one.active = active;
-    if (active == 0) return merge(cases.found, std::move(one));
-    auto const done = [&] {
-      add_residue(assumptions, one.wavefronts);
-      merge(cases.found, std::move(one));
-    };
-    Lanes const v = warp.value(access.address, 32);
-    if (v.state == Lanes::State::varying) {
-      std::optional<unsigned> const few = bound_of_varying(kernel_, warp, m, access.address, active);
-      one.wavefronts = few.value_or(most_wavefronts(options_, m, active));
-      depends(one, origins_.origin_of_varying(warp, access.address, v.why));
-      open_ = one.reason;
-      cases.faults.aligned = cases.faults.aligned && few, cases.faults.in_bounds = std::nullopt;
-      return done();
-    }
-    if (v.split() && instruction.bytes < 4)
-      for (auto const& [atom, factor] : v.terms)
-        if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
-          return split(warp, access, m, assumptions, cases, symbol, depth,
-                       {Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
-                        "an address within a word"});
-    if (!v.split()) return split(warp, access, m, assumptions, cases, symbol, depth, warp.request(v.why));
-    // Behind a loop its last iteration may tell that no lane comes here.
-    if (Id const counter = guard.atom != 0 && depth < 6
-                               ? kernel_.iterations.counter_before(number_, guard.atom, access.loop)
-                               : 0;
-        counter != 0 && cases.tried + kernel_.iterations.of(number_, counter)->size() <= most_cases)
-      return split(warp, access, m, assumptions, cases, symbol, depth,
-                   {Request::Kind::value, counter, 0, ""});
-    cost_lanes(access, m, assumptions, cases, guard, v, warp, one);
-    LanesInCase const now{m, access, symbol, number_, warp, assumptions, v, guard, active};
-    if (options_.lanes)
-      if (std::string why = patterns_.add(now, kept_); !why.empty()) open_ = std::move(why);
-    add_to_layout(kernel_, now, layout_);
-    check_faults(kernel_, now, cases.faults, faults_);
-    done();
-  }
-
-  void add_residue(std::vector<Assumption> const& assumptions, unsigned wavefronts) {
-    residues_.add(kernel_, assumptions, wavefronts);
-  }
-
-  /// Cost of lanes whose addresses are known except for a part that all of them share; alignment, and whether the cost is reached.
-  void cost_lanes(ExecutedAccess const& access, MemoryAccess const& m,
-                  std::vector<Assumption> const& assumptions, Cases& cases, LaneTruths const& guard,
-                  Lanes const& v, Warp& warp, Found& one) {
-    swizproof::Instruction const instruction = *m.instruction;
-    std::uint32_t const active = one.active;
-    bool const certain = (guard.rest() & warp.present()) == 0;
-    std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
-    std::uint64_t shift = 0;
-    bool same_residue = true;
-    bool first = true;
-    for (unsigned l = 0; l < 32; ++l) {
-      if (!takes_part(instruction, active, l)) continue;
-      if (first) shift = v.lane[l] & unit, first = false;
-      same_residue = same_residue && (v.lane[l] & unit) == shift;
-    }
-    std::array<std::uint64_t, 32> address = v.lane;
-    if (same_residue)
-      for (std::uint64_t& a : address) a -= shift;
-    KernelWorst worst;
-    LanesCost const lanes = cost_of(options_, m, active, address);
-    one.wavefronts = lanes.wavefronts;
-    worst.lanes = lanes.lanes;
-    worst.warp = number_;
-    for (Assumption const& a : assumptions) worst.values.emplace_back(assumption_text(a), a.value);
-    // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
-    std::uint32_t const surely_on = active & kernel_.iterations.surely(number_, access.loop, assumptions);
-    bool const least = surely_on != 0 && one.wavefronts == most_wavefronts(options_, m, 1);
-    // Matrix instructions whose warp is not whole are undefined.
-    bool const whole = instruction.matrices == 0 || active == ~0U;
-    bool const sure = surely_on == active && !access.apart;
-    one.reached =
-        access.exact && certain && (sure || least) && same_residue && whole && is_exact(program_, m);
-    if (!same_residue) one.unknown = true, one.reason = "some lanes are not aligned";
-    one.worst = std::move(worst);
-    one.assumptions = assumptions;
-    one.worst_lanes = active;
-    if (!certain && guard.stuck)
-      one.guard = origins_.origin(warp.request(guard.why).atom);
-    else if (!certain)
-      one.guard = guard.atom != 0 ? origins_.origin(guard.atom)
-                                  : origins_.origin_of_varying(warp, access.guard, guard.why);
-    if (one.wavefronts <= allowed_ || one.reached) return;
-    for (Assumption const& a : assumptions)
-      if (Origin const tried = origins_.origin(a.atom); tried.leaf != 0 && !one.unknown) depends(one, tried);
-  }
-
-  /// The load that an address depends on in executions with some numbers of the block, of blocks, and parameters: in first iterations of
-  /// the loops around it, and behind the last ones of others. Lanes must surely execute it there, or if a load says so, and no bound
-  /// may show that all addresses take as few wavefronts as they must.
-  Origin data_in_a_launch(ExecutedAccess const& access, MemoryAccess const& m) {
-    unsigned const asked = number_;
-    if (number_ == Warp::every) number_ = 0;
-    auto const [memo, fresh] =
-        data_in_a_launch_.try_emplace({access.address, access.guard, access.loop, m.instruction->bytes});
-    constexpr std::array<SomeLaunch, 4> launches{
-        {{1, 1, 0}, {64, 64, 63}, {1U << 20, 1U << 20, 0}, {1000, 1, 0}}};
-    for (SomeLaunch const& some : launches) {
-      // Beyond the limit of steps for as many again.
-      if (!fresh || memo->second.data || spent() / 2 > options_.steps) break;
-      Warp& scratch = kernel_.warps.under(number_, numbers_of(some, access));
-      LaneTruths const guard = scratch.truth(access.guard);
-      std::uint32_t const active = scratch.present() & ~guard.no;
-      if (active == 0) continue;
-      Origin const decides = guard.stuck || guard.atom != 0
-                                 ? origins_.origin(guard.stuck ? scratch.request(guard.why).atom : guard.atom)
-                                 : origins_.origin_of_varying(scratch, access.guard, guard.why);
-      if ((scratch.present() & guard.yes) == 0 && !decides.data) continue;
-      Lanes const v = scratch.value(access.address, 32);
-      Origin from;
-      if (v.state == Lanes::State::varying) from = origins_.origin_of_varying(scratch, access.address, v.why);
-      if (v.state == Lanes::State::stuck) from = origins_.origin(scratch.request(v.why).atom);
-      if (from.data && bound_of_varying(kernel_, scratch, m, access.address, active).value_or(~0U) >
-                           ideal_wavefronts(*options_.arch, *m.instruction))
-        memo->second = from;
-    }
-    number_ = asked;
-    return memo->second;
-  }
-
-  /// A launch for data_in_a_launch(): each parameter, the number of blocks in each dimension, and the block's.
-  struct SomeLaunch {
-    std::uint64_t parameter, blocks, block;
-  };
-  std::vector<Assumption> numbers_of(SomeLaunch const& some, ExecutedAccess const& access) {
-    std::vector<Assumption> launch;
-    for (Id const counter : execution_.counters) {
-      if (counter == 0) continue;
-      if (kernel_.iterations.counts_around(counter, access.loop))
-        launch.push_back({counter, false, 64, 0});
-      else if (LanesByIteration const* const all = kernel_.iterations.of(number_, counter))
-        launch.push_back({counter, false, 64, all->size() - 1});
-    }
-    for (Id const id : origins_.leaves_of({access.address, access.guard})) {
-      Leaf const& l = *origins_.leaf_at(id);
-      auto const s = static_cast<program::Special>(l.extra);
-      bool const special = l.kind == Leaf::Kind::special;
-      bool const its = special && s >= program::Special::ctaid_x && s <= program::Special::ctaid_z,
-                 blocks = special && s >= program::Special::nctaid_x && s <= program::Special::nctaid_z;
-      if (its || blocks || free_parameter(kernel_, id, 0) == id)
-        launch.push_back({id, false, 64, its ? some.block : blocks ? some.blocks : some.parameter});
-    }
-    return launch;
-  }
-
-  /// The access is not decided in this case: for this reason, or because of what the atom comes from.
-  void give_up(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m, Cases& cases,
-               std::string reason, Id atom = 0) {
-    Found one;
-    Origin from = origins_.origin(atom);
-    if (from.leaf == 0 && !(over_ && waits())) from = data_in_a_launch(access, m);
-    if (from.leaf != 0)
-      depends(one, from);
-    else
-      one.unknown = true, one.reason = std::move(reason);
-    open_ = one.reason;
-    one.wavefronts = most_wavefronts(options_, m, warp.present());
-    one.active = warp.present();
-    add_residue({}, one.wavefronts);
-    cases.faults.aligned = false, cases.faults.in_bounds = std::nullopt;
-    merge(cases.found, std::move(one));
-  }
-
-  std::string assumption_text(Assumption const& a) {
-    std::string const what = text_of_term(program_, execution_, a.atom);
-    return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
-  }
-
-  void split(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
-             std::vector<Assumption> const& assumptions, Cases& cases, std::uint32_t symbol, unsigned depth,
-             Request request) {
-    if (request.kind == Request::Kind::none || depth >= 6)
-      return give_up(warp, access, m, cases,
-                     request.reason.empty() ? "a value is not followed" : request.reason, request.atom);
-    // The iteration settles a register at a loop's header that depends on it alone, and the others there.
-    if (request.kind != Request::Kind::truth)
-      if (Id const counter = kernel_.iterations.counter_that_settles(number_, warp, request.atom);
-          counter != 0)
-        request.kind = Request::Kind::value, request.atom = counter;
-    // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
-    if (request.kind == Request::Kind::residue && request.bits > 8 &&
-        kernel_.iterations.of(number_, request.atom) != nullptr)
-      request.kind = Request::Kind::value;
-    // And behind a loop only its last ones count, and settle all conditions on its counter.
-    if (request.kind == Request::Kind::truth)
-      if (Id const counter = kernel_.iterations.counter_before(number_, request.atom, access.loop);
-          counter != 0)
-        request.kind = Request::Kind::value, request.atom = counter;
-    std::vector<Assumption> values;
-    if (request.kind == Request::Kind::truth) {
-      Id atom = request.atom;
-      while (execution_.terms.nodes()[atom].op == Op::negation) atom = execution_.terms.nodes()[atom].a;
-      for (std::uint64_t const v : {0U, 1U}) values.push_back({atom, true, 64, v});
-    } else if (request.kind == Request::Kind::residue) {
-      std::uint64_t const zeros = warp.facts(request.atom).zeros;
-      std::uint64_t const most = warp.facts(request.atom).most;
-      if (request.bits > 16) return bound_by_bank(warp, access, m, assumptions, cases, request);
-      for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= most; ++v)
-        if ((v & zeros) == 0) values.push_back({request.atom, false, request.bits, v});
-    } else {
-      auto const domain = warp.domain(request.atom, 512);
-      LanesByIteration const* const all = domain ? nullptr : kernel_.iterations.of(number_, request.atom);
-      if (!domain && all == nullptr) {
-        request.reason += ": " + text_of_term(program_, execution_, request.atom);
-        return bound_by_bank(warp, access, m, assumptions, cases, request);
-      }
-      for (std::uint64_t i = 0; i < (domain ? domain->size() : all->size()); ++i)
-        if (domain || kernel_.iterations.lanes_in(access.loop, request.atom, *all, i).may != 0)
-          values.push_back({request.atom, false, 64, domain ? (*domain)[i] : i});
-    }
-    if (cases.tried + values.size() > most_cases) {
-      request.reason += fmt::format("; more than {} cases", most_cases);
-      return bound_by_bank(warp, access, m, assumptions, cases, request);
-    }
-    for (Assumption const& v : values) {
-      std::vector<Assumption> next = assumptions;
-      // The same atom to more bits replaces what was assumed of it.
-      std::erase_if(next, [&](Assumption const& a) { return a.atom == v.atom; });
-      if (next.size() + 1 != assumptions.size() + 1 && conflicts(assumptions, v)) continue;
-      next.push_back(v);
-      solve(kernel_.warps.under(number_, next), access, m, next, cases, symbol, depth + 1);
-    }
-  }
-  /// An access whose addresses are known modulo a line of all banks alone, or would be if low bits of a value were, all of which are
-  /// tried. `unknown` is what is not known of the address.
-  void bound_by_bank(Warp& warp, ExecutedAccess const& access, MemoryAccess const& m,
-                     std::vector<Assumption> const& assumptions, Cases& cases, Request const& unknown,
-                     unsigned depth = 0) {
-    std::uint32_t const active = warp.present() & ~warp.truth(access.guard).no;
-    if (auto const most = bound_of_banks(kernel_, warp, m, access.address, active)) {
-      open_ = unknown.reason;
-      Found one;
-      one.active = active;
-      one.wavefronts = *most;
-      if (one.wavefronts > allowed_) {
-        one.unknown = true, one.reason = unknown.reason;
-        if (Origin const from = origins_.origin(unknown.atom); from.leaf != 0)
-          one.unknown = false, depends(one, from);
-      }
-      cases.faults.in_bounds = std::nullopt;
-      add_residue(assumptions, one.wavefronts);
-      return merge(cases.found, std::move(one));
-    }
-    Lanes const v =
-        m.atomic
-            ? Lanes{}
-            : warp.value(access.address, static_cast<unsigned>(std::countr_zero(options_.arch->banks.row())));
-    Request const request = v.state == Lanes::State::stuck ? warp.request(v.why) : Request{};
-    if (request.kind != Request::Kind::residue || request.bits > 7 || depth >= 2 ||
-        ++cases.tried > most_cases || spent() > limit_) {
-      over_ = over_ || spent() > limit_;
-      return give_up(warp, access, m, cases, unknown.reason, unknown.atom);
-    }
-    std::uint64_t const zeros = warp.facts(request.atom).zeros;
-    for (std::uint64_t r = 0; r < std::uint64_t{1} << request.bits; ++r) {
-      if ((r & zeros) != 0) continue;
-      Assumption const low{request.atom, false, request.bits, r};
-      if (conflicts(assumptions, low)) continue;
-      std::vector<Assumption> next = assumptions;
-      next.push_back(low);
-      bound_by_bank(kernel_.warps.under(number_, next), access, m, next, cases, unknown, depth + 1);
-    }
-  }
-  static bool conflicts(std::vector<Assumption> const& assumptions, Assumption const& v) {
-    for (Assumption const& a : assumptions)
-      if (a.atom == v.atom && a.bits < 64 && ((a.value ^ v.value) & ((std::uint64_t{1} << a.bits) - 1)) != 0)
-        return true;
-    return false;
-  }
-
   /// The warp that is being decided, with no assumptions.
   Warp& base() { return kernel_.warps.plain(number_); }
 
   std::uint64_t spent() const { return kernel_.warps.steps(); }
 
-  /// The answer for a warp of any number, which holds in each.
-  struct Together {
-    unsigned wavefronts = 0;  ///< at most
-    bool data = false, unknown = false;
-    bool known = false;  ///< all addresses
-    bool aligned = false;
-    std::optional<bool> in_bounds{};
-    std::vector<unsigned> residues{};
-    LaneLayout layout{};
-  };
   /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing.
   /// One that takes half of the steps of the first round waits; later it may take an eighth.
-  std::optional<Together> decide_together(ExecutedAccess const& access, MemoryAccess const& m,
-                                          std::uint32_t symbol) {
+  struct AnyWarp {
+    CaseResults results{};
+    AccessSearch search;
+  };
+  std::optional<AnyWarp> decide_for_any_warp(AccessSearch& search) {
     constexpr unsigned least_warps = 3;
-    if (warps_ < least_warps || !waits() || lost_ > most_lost + spent() / 8 || options_.lanes ||
+    if (warps_ < least_warps || !search.waits || lost_ > most_lost + spent() / 8 || options_.lanes ||
         !Warp::lanes_of(launch_))
       return std::nullopt;
-    number_ = Warp::every;
-    std::uint64_t const limit = limit_, now = spent();
-    limit_ = now + (limit_ - std::min(limit_, now)) / (round_ == 0 ? 2 : 8);
-    Cases cases;
-    solve(base(), access, m, {}, cases, symbol);
+    std::uint64_t const now = spent();
+    AnyWarp out{{}, {search.memory, search.access, search.symbol, search.allowed}};
+    out.search.limit = now + (search.limit - std::min(search.limit, now)) / (round_ == 0 ? 2 : 8);
+    out.search.waits = true;
+    out.results = decide_cases(kernel_, out.search, Warp::every, patterns_, launches_);
     lost_ += spent() - now;
-    std::optional<Together> out;
-    if (!over_)
-      out = {cases.found.wavefronts, cases.found.data,       cases.found.unknown, open_.empty(),
-             cases.faults.aligned,   cases.faults.in_bounds, residues_.table(),   layout_};
-    limit_ = limit, over_ = over_ && round_ == 0;
-    faults_ = {}, residues_ = {}, layout_ = {};
-    open_.clear();
-    return out;
+    search.out_of_steps = out.search.out_of_steps && round_ == 0;
+    return out.search.out_of_steps ? std::nullopt : std::optional(std::move(out));
   }
 
-  /// True if the warps that are left change nothing but alignment, bounds and the layout, which are those of `together`, if it is known.
-  bool is_settled(MemoryAccess const& m, Cases const& all, std::optional<Together> const& together,
-                  bool bounded) {
-    Found const& found = all.found;
-    if (found.unknown)  // no bound is higher, and no other warp makes it known
-      return found.wavefronts >= most_wavefronts(options_, m, ~0U) && residues_.table().size() <= 1 &&
-             (together || (!all.faults.aligned && !all.faults.in_bounds));
-    if (!together || together->unknown || found.wavefronts != together->wavefronts ||
-        found.data != together->data || residues_.table() != together->residues)
+  /// True if the warps that are left change nothing but alignment, bounds and the layout, which are those of `any`, if it is known.
+  bool is_settled(AccessSearch const& search, CaseResults const& all, std::optional<AnyWarp> const& any) {
+    CaseCost const& cost = all.cost;
+    if (cost.unknown)  // no bound is higher, and no other warp makes it known
+      return cost.wavefronts >= most_wavefronts(options_, search.memory, ~0U) &&
+             search.residues.table().size() <= 1 && (any || (!all.faults.aligned && !all.faults.in_bounds));
+    if (!any || any->results.cost.unknown || cost.wavefronts != any->results.cost.wavefronts ||
+        cost.data != any->results.cost.data || search.residues.table() != any->search.residues.table())
       return false;
-    bool const alike = together->known && together->aligned && (together->in_bounds || !bounded);
-    if (found.data || !alike || !(found.reached || found.wavefronts <= allowed_)) return found.data;
-    return !together->layout.forms().empty() || layout_.forms().empty();
+    bool const bounded = extent_of(kernel_, search.symbol).bytes != 0;
+    Faults const& faults = any->results.faults;
+    bool const alike = any->search.why_incomplete.empty() && faults.aligned && (faults.in_bounds || !bounded);
+    if (cost.data || !alike || !(cost.reached || cost.wavefronts <= search.allowed)) return cost.data;
+    return !any->search.layout.forms().empty() || search.layout.forms().empty();
   }
 
   /// Decides an access warp by warp, until the answer is that of all; true if one of them executes it.
-  bool decide_warps(ExecutedAccess const& access, MemoryAccess const& m, std::uint32_t symbol, Cases& all) {
+  bool decide_warps(AccessSearch& search, CaseResults& all) {
     std::uint64_t const lost = lost_;
-    std::optional<Together> const together = decide_together(access, m, symbol);
+    std::optional<AnyWarp> const every = decide_for_any_warp(search);
     bool any = false;
-    for (number_ = 0; number_ < warps_; ++number_) {
-      Cases cases;
-      solve(base(), access, m, {}, cases, symbol);
-      any = any || cases.found.active != 0;
-      if (cases.found.active != 0) {
-        all.faults.aligned = all.faults.aligned && cases.faults.aligned;
-        all.faults.misaligned = all.faults.misaligned || cases.faults.misaligned;
-        if (all.faults.in_bounds) all.faults.in_bounds = cases.faults.in_bounds;
+    for (unsigned w = 0; w < warps_; ++w) {
+      CaseResults one = decide_cases(kernel_, search, w, patterns_, launches_);
+      any = any || one.cost.active != 0;
+      if (one.cost.active != 0) {
+        all.faults.aligned = all.faults.aligned && one.faults.aligned;
+        all.faults.misaligned = all.faults.misaligned || one.faults.misaligned;
+        if (all.faults.in_bounds) all.faults.in_bounds = one.faults.in_bounds;
       }
-      merge(all.found, std::move(cases.found));
-      if (!is_settled(m, all, together, extent_of(kernel_, symbol).bytes != 0)) continue;
-      if (together) {
-        all.faults.aligned = all.faults.aligned && together->aligned;
-        if (all.faults.in_bounds) all.faults.in_bounds = together->in_bounds;
-        if (number_ + 1 < warps_) lost_ = lost - std::min(lost, lost_ - lost);
-        layout_ = together->layout;
+      all.cost.merge(std::move(one.cost));
+      if (!is_settled(search, all, every)) continue;
+      if (every) {
+        Faults const& faults = every->results.faults;
+        all.faults.aligned = all.faults.aligned && faults.aligned;
+        if (all.faults.in_bounds) all.faults.in_bounds = faults.in_bounds;
+        if (w + 1 < warps_) lost_ = lost - std::min(lost, lost_ - lost);
+        search.layout = every->search.layout;
       }
       break;
     }
@@ -742,33 +393,33 @@ class Decision {
 
   void decide_cost(ExecutedAccess const& access, MemoryAccess const& m, KernelAccess& out,
                    std::uint32_t symbol) {
-    Cases all;
-    faults_ = {}, allowed_ = out.allowed;
-    residues_ = {}, layout_ = {};
-    open_.clear(), kept_.clear();
-    bool const any = decide_warps(access, m, symbol, all);
-    Found& found = all.found;
-    out.wavefronts = found.wavefronts;
-    out.reached = found.reached;
+    AccessSearch search{m, access, symbol, out.allowed, limit_, waits()};
+    CaseResults all;
+    bool const any = decide_warps(search, all);
+    CaseCost& cost = all.cost;
+    out.wavefronts = cost.wavefronts;
+    out.reached = cost.reached;
     out.executed = any;
-    out.worst = std::move(found.worst);
-    if (auto table = residues_.table(); table.size() > 1)
-      out.function = {text_of_term(program_, execution_, *residues_.parameter()), std::move(table)};
+    out.worst = std::move(cost.worst);
+    if (auto table = search.residues.table(); table.size() > 1)
+      out.function = {text_of_term(program_, execution_, *search.residues.parameter()), std::move(table)};
     if (any) {
       if (all.faults.misaligned)
         out.aligned = false;
       else if (all.faults.aligned)
         out.aligned = true;
-      out.in_bounds = faults_.outside.empty() ? all.faults.in_bounds : std::optional(false);
+      out.in_bounds = search.first_faults.outside.empty() ? all.faults.in_bounds : std::optional(false);
       if (!out.in_bounds) out.bounds_reason = why_no_bounds(kernel_, access, symbol);
     }
-    if (options_.lanes && open_.empty()) out.lanes.emplace(kept_.begin(), kept_.end());
+    bool const complete = search.why_incomplete.empty();
+    if (options_.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
     if (options_.lanes) out.place = patterns_.place_of(access);
     out.in_loop = access.loop >= 0;
-    out.open = open_;
-    if (open_.empty()) forms_ = {symbol, layout_.forms()};
-    if (any && is_exact(program_, m)) replay(access, m, found, out);
-    judge(access, found, out, m);
+    out.open = search.why_incomplete;
+    if (complete) forms_ = {symbol, search.layout.forms()};
+    over_ = search.out_of_steps;
+    if (any && is_exact(program_, m)) replay(access, m, cost, out);
+    judge(search, cost, out);
   }
 
   /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
@@ -781,7 +432,7 @@ class Decision {
   }
 
   /// True if the worst case that was found assumes nothing but iterations and data.
-  bool counts_alone(Found const& found) {
+  bool counts_alone(CaseCost const& found) {
     return std::all_of(found.assumptions.begin(), found.assumptions.end(), [&](Assumption const& a) {
       Leaf const* const l = origins_.leaf_at(a.atom);
       return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi)) ||
@@ -789,11 +440,13 @@ class Decision {
     });
   }
 
-  void judge(ExecutedAccess const& access, Found const& found, KernelAccess& out, MemoryAccess const& m) {
+  void judge(AccessSearch const& search, CaseCost const& found, KernelAccess& out) {
+    ExecutedAccess const& access = search.access;
+    MemoryAccess const& m = search.memory;
     out.reason = found.reason;
     if (out.aligned == false || out.in_bounds == false) {
       out.verdict = KernelVerdict::refuted;
-      out.reason = out.aligned == false ? faults_.misaligned : faults_.outside;
+      out.reason = out.aligned == false ? search.first_faults.misaligned : search.first_faults.outside;
     } else if (*out.wavefronts <= out.allowed) {
       out.verdict = KernelVerdict::proved;  // for all data: the bound holds
       out.reason = out.executed ? "" : "no lane executes it";
@@ -818,7 +471,7 @@ class Decision {
   }
 
   /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it.
-  void replay(ExecutedAccess const& access, MemoryAccess const& m, Found const& found, KernelAccess& out) {
+  void replay(ExecutedAccess const& access, MemoryAccess const& m, CaseCost const& found, KernelAccess& out) {
     std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
     for (unsigned const w : warps) {
       Replay::Trips const known = kernel_.iterations.around(w, access.loop);
@@ -926,20 +579,13 @@ class Decision {
                auto const cost = cost_in_run(kernel_, access, lanes, address);
                return cost ? std::optional(std::pair(cost->wavefronts, cost->lanes)) : std::nullopt;
              }};
-  std::map<std::tuple<Id, Id, std::int32_t, unsigned>, Origin>
-      data_in_a_launch_{};                   ///< by address, guard, loop and bytes
-  std::uint64_t limit_ = ~std::uint64_t{0};  ///< of all steps, while an access is decided
-  bool over_ = false;                        ///< whether it came to it
-  unsigned round_ = 0;                       ///< of the accesses that came to it
-  unsigned allowed_ = 0;                     ///< wavefronts, of the access that is being decided
-  Residues residues_{};                      ///< of the same
-  LaneLayout layout_{};                      ///< of the same
+  SampleLaunches launches_{kernel_};
+  std::uint64_t limit_ = ~std::uint64_t{0};                  ///< of all steps, while an access is decided
+  bool over_ = false;                                        ///< whether it came to it
+  unsigned round_ = 0;                                       ///< of the accesses that came to it
   std::pair<std::uint32_t, std::vector<LaneForm>> forms_{};  ///< of the same: its array, and layouts
-  FirstFaults faults_{};
   bool names_only_ = false;
   LanePatterns patterns_{kernel_};
-  std::set<KernelLanes> kept_{};  ///< of the access that is being decided
-  std::string open_{};            ///< why they are not all
 };
 
 }  // namespace

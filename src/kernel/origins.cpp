@@ -283,6 +283,11 @@ void Origins::varying_leaves(Warp& warp, Id id, std::set<Id>& seen, std::vector<
   for (Id const part : {n.a, n.b, n.c}) varying_leaves(warp, part, seen, into);
 }
 
+Origin Origins::origin_of_guard(Warp& warp, Id guard, LaneTruths const& truths) {
+  if (truths.stuck) return origin(warp.request(truths.why).atom);
+  return truths.atom != 0 ? origin(truths.atom) : origin_of_varying(warp, guard, truths.why);
+}
+
 Origin Origins::origin_of_varying(Warp& warp, Id term, Id why) {
   std::vector<Id> leaves;
   std::set<Id> seen;

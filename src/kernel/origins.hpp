@@ -48,6 +48,9 @@ class Origins {
   Origin origin(Id term);
   /// The origin of a term that differs in the lanes because of `why`, and of what else: at last a leaf itself, which is not followed.
   Origin origin_of_varying(execution::Warp& warp, Id term, Id why);
+  /// The origin of a guard that is not decided in some lanes: of what it is stuck at, or of what all of these lanes share, or of why they
+  /// differ.
+  Origin origin_of_guard(execution::Warp& warp, Id guard, execution::LaneTruths const& truths);
   /// Leaves that terms depend on, also by way of other leaves; not what the address of a load depends on.
   [[nodiscard]] std::vector<Id> leaves_of(std::vector<Id> work) const;
   /// Variables in shared memory whose addresses an access's cost may depend on: the address takes them other than as one

@@ -1,0 +1,33 @@
+// One access while it is decided.
+#pragma once
+
+#include "faults.hpp"
+#include "lane_layout.hpp"
+#include "residues.hpp"
+
+#include <swizproof/kernel/kernel.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace swizproof::kernel_detail {
+
+/// Limits of the search, and what the cases so far have in common. Each search begins with a new one.
+struct AccessSearch {
+  program::MemoryAccess const& memory;
+  execution::ExecutedAccess const& access;
+  std::uint32_t symbol = ~0U;  ///< of its array; ~0: not known
+  unsigned allowed = 0;        ///< wavefronts
+  std::uint64_t limit = 0;     ///< steps of the kernel at which the search ends
+  bool waits = false;          ///< true if an access that comes to the limit is decided again
+  bool out_of_steps = false;   ///< true if it came to the limit
+
+  Residues residues{};
+  LaneLayout layout{};
+  FirstFaults first_faults{};
+  std::set<KernelLanes> patterns{};  ///< with KernelOptions::lanes
+  std::string why_incomplete{};      ///< reason why patterns and layout lack a case; empty: they have all
+};
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,335 @@
+#include "cases.hpp"
+
+#include "access_cost.hpp"
+#include "address_text.hpp"
+#include "wavefront_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace swizproof::kernel_detail {
+
+using execution::Assumption;
+using execution::Facts;
+using execution::Lanes;
+using execution::LaneTruths;
+using execution::Request;
+using execution::Warp;
+
+void CaseCost::merge(CaseCost&& one) {
+  unknown |= one.unknown;
+  data |= one.data;
+  if ((reason.empty() || (one.unknown && !one.reason.empty())) && !one.reason.empty()) reason = one.reason;
+  guard = stronger(guard, one.guard);
+  active |= one.active;
+  bool const more = one.wavefronts > wavefronts;
+  if (!more && (one.wavefronts != wavefronts || (one.reached <= reached && worst))) return;
+  wavefronts = one.wavefronts;
+  reached = one.reached;
+  worst = std::move(one.worst);
+  assumptions = std::move(one.assumptions);
+  worst_lanes = one.worst_lanes;
+}
+
+namespace {
+
+using Assumptions = std::vector<Assumption>;
+
+constexpr std::size_t most_cases = 2048;    ///< of one access in one warp
+constexpr std::size_t most_values = 512;    ///< of one term
+constexpr unsigned most_splits = 6;         ///< one within the other
+constexpr unsigned most_residue_bits = 16;  ///< whose values are all tried
+constexpr unsigned most_bank_bits = 7;      ///< the same for a bound of banks
+
+/// True if what is assumed of the same term excludes a value.
+bool conflicts(Assumptions const& assumptions, Assumption const& v) {
+  return std::any_of(assumptions.begin(), assumptions.end(), [&](Assumption const& a) {
+    return a.atom == v.atom && a.bits < 64 && ((a.value ^ v.value) & ((std::uint64_t{1} << a.bits) - 1)) != 0;
+  });
+}
+
+/// Addresses less their residue modulo the access's bytes; nothing if not all lanes have the same one.
+std::optional<LaneAddresses> without_residue(Instruction const& instruction, std::uint32_t active,
+                                             LaneAddresses address) {
+  std::uint64_t const unit = std::uint64_t{instruction.bytes} - 1;
+  std::optional<std::uint64_t> residue;
+  for (unsigned l = 0; l < 32; ++l) {
+    if (!takes_part(instruction, active, l)) continue;
+    if (!residue) residue = address[l] & unit;
+    if ((address[l] & unit) != *residue) return std::nullopt;
+  }
+  for (std::uint64_t& a : address) a -= residue.value_or(0);
+  return address;
+}
+
+class CaseSearch {
+ public:
+  CaseSearch(ExecutedKernel& kernel, AccessSearch& search, unsigned number, LanePatterns& patterns,
+             SampleLaunches& launches)
+      : kernel_(kernel), search_(search), number_(number), patterns_(patterns), launches_(launches) {}
+
+  CaseResults run() {
+    solve(kernel_.warps.plain(number_), {}, 0);
+    return std::move(results_);
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const { return kernel_.warps.steps() > search_.limit; }
+
+  /// One case; tries all values of what it is stuck at.
+  void solve(Warp& warp, Assumptions const& assumptions, unsigned depth) {
+    // Nothing is left that it could say of all warps.
+    if (number_ == Warp::every && results_.cost.unknown && !results_.faults.aligned &&
+        !results_.faults.in_bounds)
+      return;
+    search_.out_of_steps = search_.out_of_steps || is_over();
+    if (++results_.tried > most_cases || search_.out_of_steps)
+      return give_up(warp, search_.out_of_steps
+                               ? fmt::format("the limit of {} steps for one kernel", kernel_.options.steps)
+                               : fmt::format("more than {} cases", most_cases));
+    CaseCost one;
+    LaneTruths const guard = warp.truth(search_.access.guard);
+    std::uint32_t const active = warp.present() & ~guard.no;
+    one.active = active;
+    if (active == 0) return results_.cost.merge(std::move(one));
+    Lanes const v = warp.value(search_.access.address, 32);
+    if (v.state == Lanes::State::varying) {
+      bound_varying(warp, v, one);
+      return add(assumptions, std::move(one));
+    }
+    if (auto const request = what_to_try(warp, v, guard, depth))
+      return split(warp, assumptions, depth, *request);
+    LanesInCase const now{search_.memory, search_.access, search_.symbol, number_, warp, assumptions, v,
+                          guard,          active};
+    find_cost(now, one);
+    if (kernel_.options.lanes)
+      if (std::string why = patterns_.add(now, search_.patterns); !why.empty())
+        search_.why_incomplete = std::move(why);
+    add_to_layout(kernel_, now, search_.layout);
+    check_faults(kernel_, now, results_.faults, search_.first_faults);
+    add(assumptions, std::move(one));
+  }
+
+  void add(Assumptions const& assumptions, CaseCost&& one) {
+    search_.residues.add(kernel_, assumptions, one.wavefronts);
+    results_.cost.merge(std::move(one));
+  }
+
+  /// The address depends on something that is not known.
+  void depends(CaseCost& one, Origin const& on) const {
+    (on.data ? one.data : one.unknown) = true;
+    one.reason = "the address depends on " + kernel_.origins.text_of(on.leaf);
+  }
+
+  /// Lanes whose addresses differ in a way that is not known.
+  void bound_varying(Warp& warp, Lanes const& v, CaseCost& one) {
+    auto const few = bound_of_varying(kernel_, warp, search_.memory, search_.access.address, one.active);
+    one.wavefronts = few.value_or(most_wavefronts(kernel_.options, search_.memory, one.active));
+    depends(one, kernel_.origins.origin_of_varying(warp, search_.access.address, v.why));
+    search_.why_incomplete = one.reason;
+    results_.faults.aligned = results_.faults.aligned && few;
+    results_.faults.in_bounds = std::nullopt;
+  }
+
+  /// The term whose values are tried next; nothing if the addresses are known as they are.
+  std::optional<Request> what_to_try(Warp& warp, Lanes const& v, LaneTruths const& guard, unsigned depth) {
+    if (!v.split()) return warp.request(v.why);
+    if (search_.memory.instruction->bytes < 4)
+      for (auto const& [atom, factor] : v.terms)
+        if (static_cast<unsigned>(std::countr_zero(factor)) + warp.trailing_zeros(atom) < 2)
+          return Request{Request::Kind::residue, atom, 2U - static_cast<unsigned>(std::countr_zero(factor)),
+                         "an address within a word"};
+    // Behind a loop its last iteration may tell that no lane comes here.
+    Id const counter = guard.atom != 0 && depth < most_splits
+                           ? kernel_.iterations.counter_before(number_, guard.atom, search_.access.loop)
+                           : 0;
+    if (counter != 0 && results_.tried + kernel_.iterations.count(number_, counter) <= most_cases)
+      return Request{Request::Kind::value, counter, 0, ""};
+    return std::nullopt;
+  }
+
+  /// Cost of lanes whose addresses are known but for a part that all of them share, and whether an execution takes as much.
+  void find_cost(LanesInCase const& now, CaseCost& one) {
+    execution::ExecutedAccess const& access = now.access;
+    Instruction const& instruction = *now.memory.instruction;
+    std::uint32_t const active = now.active;
+    bool const certain = (now.guard.rest() & now.warp.present()) == 0;
+    auto const address = without_residue(instruction, active, now.address.lane);
+    LanesCost const lanes = cost_of(kernel_.options, now.memory, active, address.value_or(now.address.lane));
+    one.wavefronts = lanes.wavefronts;
+    // One lane takes as many: then every execution does, and there is one if a lane surely executes it.
+    std::uint32_t const surely_on = active & kernel_.iterations.surely(number_, access.loop, now.assumptions);
+    bool const least = surely_on != 0 && one.wavefronts == most_wavefronts(kernel_.options, now.memory, 1);
+    // Matrix instructions whose warp is not whole are undefined.
+    bool const whole = instruction.matrices == 0 || active == ~0U;
+    bool const sure = surely_on == active && !access.apart;
+    one.reached = access.exact && certain && (sure || least) && address && whole &&
+                  is_exact(kernel_.program, now.memory);
+    if (!address) one.unknown = true, one.reason = "some lanes are not aligned";
+    KernelWorst worst;
+    worst.warp = number_;
+    worst.lanes = lanes.lanes;
+    for (Assumption const& a : now.assumptions) worst.values.emplace_back(text_of(a), a.value);
+    one.worst = std::move(worst);
+    one.assumptions = now.assumptions;
+    one.worst_lanes = active;
+    if (!certain) one.guard = kernel_.origins.origin_of_guard(now.warp, access.guard, now.guard);
+    if (one.wavefronts <= search_.allowed || one.reached) return;
+    for (Assumption const& a : now.assumptions)
+      if (Origin const tried = kernel_.origins.origin(a.atom); tried.leaf != 0 && !one.unknown)
+        depends(one, tried);
+  }
+
+  [[nodiscard]] std::string text_of(Assumption const& a) const {
+    std::string const what = text_of_term(kernel_.program, kernel_.execution, a.atom);
+    return a.truth || a.bits >= 64 ? what : fmt::format("({}) % {}", what, std::uint64_t{1} << a.bits);
+  }
+
+  /// The case is not decided: for this reason, or because of what the term `atom` comes from.
+  void give_up(Warp& warp, std::string reason, Id atom = 0) {
+    CaseCost one;
+    Origin from = kernel_.origins.origin(atom);
+    if (from.leaf == 0 && !(search_.out_of_steps && search_.waits))
+      from = launches_.data_in_a_launch(search_.memory, search_.access, number_);
+    if (from.leaf != 0)
+      depends(one, from);
+    else
+      one.unknown = true, one.reason = std::move(reason);
+    search_.why_incomplete = one.reason;
+    one.wavefronts = most_wavefronts(kernel_.options, search_.memory, warp.present());
+    one.active = warp.present();
+    results_.faults.aligned = false, results_.faults.in_bounds = std::nullopt;
+    add({}, std::move(one));
+  }
+
+  /// Asks for the iteration of a loop instead, where it settles what is asked for, and more.
+  void prefer_counter(Warp& warp, Request& request) {
+    auto const take = [&](Id counter) {
+      if (counter != 0) request.kind = Request::Kind::value, request.atom = counter;
+    };
+    Iterations& iterations = kernel_.iterations;
+    // The iteration settles a register at a loop's header that depends on it alone, and the others there.
+    if (request.kind != Request::Kind::truth)
+      take(iterations.counter_that_settles(number_, warp, request.atom));
+    // The iterations of a loop are fewer than the values of many bits, and settle the rest too.
+    if (request.kind == Request::Kind::residue && request.bits > 8 &&
+        iterations.of(number_, request.atom) != nullptr)
+      take(request.atom);
+    // And behind a loop only its last ones count, and settle all conditions on its counter.
+    if (request.kind == Request::Kind::truth)
+      take(iterations.counter_before(number_, request.atom, search_.access.loop));
+  }
+
+  /// All values of what is asked for, each as an assumption; nothing if they are too many. The reason may say which.
+  std::optional<Assumptions> values_of(Warp& warp, Request& request) {
+    Assumptions values;
+    if (request.kind == Request::Kind::truth) {
+      Id atom = request.atom;
+      auto const& nodes = kernel_.execution.terms.nodes();
+      while (nodes[atom].op == Op::negation) atom = nodes[atom].a;
+      for (std::uint64_t const v : {0U, 1U}) values.push_back({atom, true, 64, v});
+      return values;
+    }
+    if (request.kind == Request::Kind::residue) {
+      Facts const facts = warp.facts(request.atom);
+      if (request.bits > most_residue_bits) return std::nullopt;
+      for (std::uint64_t v = 0; v < std::uint64_t{1} << request.bits && v <= facts.most; ++v)
+        if ((v & facts.zeros) == 0) values.push_back({request.atom, false, request.bits, v});
+      return values;
+    }
+    if (auto const domain = warp.domain(request.atom, most_values)) {
+      for (std::uint64_t const v : *domain) values.push_back({request.atom, false, 64, v});
+      return values;
+    }
+    LanesByIteration const* const all = kernel_.iterations.of(number_, request.atom);
+    if (all == nullptr) {
+      request.reason += ": " + text_of_term(kernel_.program, kernel_.execution, request.atom);
+      return std::nullopt;
+    }
+    for (std::uint64_t k = 0; k < all->size(); ++k)
+      if (kernel_.iterations.lanes_in(search_.access.loop, request.atom, *all, k).may != 0)
+        values.push_back({request.atom, false, 64, k});
+    return values;
+  }
+
+  /// Tries all values of what is asked for.
+  void split(Warp& warp, Assumptions const& assumptions, unsigned depth, Request request) {
+    if (request.kind == Request::Kind::none || depth >= most_splits)
+      return give_up(warp, request.reason.empty() ? "a value is not followed" : request.reason, request.atom);
+    prefer_counter(warp, request);
+    auto const values = values_of(warp, request);
+    if (!values) return bound_by_bank(warp, assumptions, request, 0);
+    if (results_.tried + values->size() > most_cases) {
+      request.reason += fmt::format("; more than {} cases", most_cases);
+      return bound_by_bank(warp, assumptions, request, 0);
+    }
+    for (Assumption const& v : *values) {
+      Assumptions next = assumptions;
+      // The same atom to more bits replaces what was assumed of it.
+      std::size_t const replaced = std::erase_if(next, [&](Assumption const& a) { return a.atom == v.atom; });
+      if (replaced != 0 && conflicts(assumptions, v)) continue;
+      next.push_back(v);
+      solve(kernel_.warps.under(number_, next), next, depth + 1);
+    }
+  }
+
+  /// A bound where addresses are known modulo a line of all banks, or would be if low bits of a value were: all of these are tried.
+  /// `unknown`: what is not known of the address.
+  void bound_by_bank(Warp& warp, Assumptions const& assumptions, Request const& unknown, unsigned depth) {
+    program::MemoryAccess const& m = search_.memory;
+    Id const address = search_.access.address;
+    std::uint32_t const active = warp.present() & ~warp.truth(search_.access.guard).no;
+    if (auto const most = bound_of_banks(kernel_, warp, m, address, active))
+      return add_bank_bound(assumptions, unknown, active, *most);
+    unsigned const line_bits = static_cast<unsigned>(std::countr_zero(kernel_.options.arch->banks.row()));
+    Lanes const v = m.atomic ? Lanes{} : warp.value(address, line_bits);
+    Request const request = v.state == Lanes::State::stuck ? warp.request(v.why) : Request{};
+    if (request.kind != Request::Kind::residue || request.bits > most_bank_bits || depth >= 2 ||
+        ++results_.tried > most_cases || is_over()) {
+      search_.out_of_steps = search_.out_of_steps || is_over();
+      return give_up(warp, unknown.reason, unknown.atom);
+    }
+    std::uint64_t const zeros = warp.facts(request.atom).zeros;
+    for (std::uint64_t r = 0; r < std::uint64_t{1} << request.bits; ++r) {
+      if ((r & zeros) != 0) continue;
+      Assumption const low{request.atom, false, request.bits, r};
+      if (conflicts(assumptions, low)) continue;
+      Assumptions next = assumptions;
+      next.push_back(low);
+      bound_by_bank(kernel_.warps.under(number_, next), next, unknown, depth + 1);
+    }
+  }
+  void add_bank_bound(Assumptions const& assumptions, Request const& unknown, std::uint32_t active,
+                      unsigned most) {
+    search_.why_incomplete = unknown.reason;
+    CaseCost one;
+    one.active = active;
+    one.wavefronts = most;
+    if (one.wavefronts > search_.allowed) {
+      one.unknown = true, one.reason = unknown.reason;
+      if (Origin const from = kernel_.origins.origin(unknown.atom); from.leaf != 0)
+        one.unknown = false, depends(one, from);
+    }
+    results_.faults.in_bounds = std::nullopt;
+    add(assumptions, std::move(one));
+  }
+
+  ExecutedKernel& kernel_;
+  AccessSearch& search_;
+  unsigned const number_;  ///< of the warp
+  LanePatterns& patterns_;
+  SampleLaunches& launches_;
+  CaseResults results_{};
+};
+
+}  // namespace
+
+CaseResults decide_cases(ExecutedKernel& kernel, AccessSearch& search, unsigned warp, LanePatterns& patterns,
+                         SampleLaunches& launches) {
+  return CaseSearch(kernel, search, warp, patterns, launches).run();
+}
+
+}  // namespace swizproof::kernel_detail
