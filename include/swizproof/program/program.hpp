@@ -42,7 +42,7 @@ enum class Action : std::uint8_t {
   varying,  ///< any value in any lane, which comes from a and, if b is 1, from memory; `extra` is its name
   voted,  ///< any value, the same in all lanes if a is the full mask of lanes (a vote on b); 0: the lanes that execute it; `extra` is its name
   load,   ///< from space `extra`, address a + b; c is its name
-  special,  ///< special register `extra`
+  special,  ///< special register `extra`; from first_uniform_special on another one, the same in a whole warp
   symbol,   ///< address of symbol `extra`
   shuffle,  ///< a from the lane that b and c name; `extra` is the mode
   access,   ///< Program::accesses[extra]
@@ -74,6 +74,8 @@ enum class Special : std::uint8_t {
   warp_z,
   uniform
 };
+
+inline constexpr std::uint32_t first_uniform_special = 100;
 
 /// Modes of a shuffle.
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };

@@ -1,0 +1,218 @@
+// Loads and stores, copies, atomics, and operands of other units.
+#include "lowering.hpp"
+
+#include <swizproof/hardware/tma.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+namespace swizproof::ptx {
+
+namespace {
+
+using Kind = Operand::Kind;
+
+/// Base and offset of an address operand as a word of 32 (shared) or 64 bits.
+std::pair<Source, std::uint64_t> address(Steps& steps, Operand const& o) {
+  if (o.kind == Kind::other) return {steps.any(32), 0};
+  if (o.kind != Kind::address || o.parts.empty()) return {constant(o.value), 0};
+  Operand const& base = o.parts[0];
+  unsigned const w = base.kind == Kind::reg ? steps.width_of(base.reg) : base.kind == Kind::symbol ? 64 : 32;
+  if (base.kind == Kind::address) return address(steps, base);
+  return {steps.in(base, w == 1 ? 32 : w), o.value};
+}
+
+/// A word of a load or store without a space that PTX ISA 9.1, 9.7.9, does not have: a space misspelled, or a new one. Else empty.
+std::string_view unknown_word(Opcode const& op) {
+  static constexpr std::string_view known[] = {
+      "weak",    "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys", "nc",
+      "unified", "ca",       "cg",      "cs",      "lu",      "cv",   "wb",  "wt",      "v2",  "v4",  "v8"};
+  for (std::string_view const p : op.parts)
+    if (p != op.name && type_of(p).kind == 0 && p.find("::") == p.npos &&
+        std::find(std::begin(known), std::end(known), p) == std::end(known))
+      return p;
+  return {};
+}
+
+/// A descriptor in a register, or an address in shared memory, that no lane accesses itself.
+void add_operand(Steps& steps, Instruction const& i, Operand const& what, OperandRole role,
+                 std::uint32_t unit, std::optional<Source> size = {}) {
+  Opcode const& op = i.opcode;
+  SharedOperand o;
+  o.role = role;
+  o.tcgen05 = op.name == "tcgen05";
+  o.tensor = op.has("tensor");
+  o.unit = unit;
+  o.size = size;
+  o.at = access_at(steps, i, what);
+  if (o.is_descriptor()) o.at.reason.clear(), o.at.address = steps.in(what, 64);
+  steps.build.add(std::move(o));
+}
+
+}  // namespace
+
+MemoryAccess access_at(Steps& steps, Instruction const& i, Operand const& where) {
+  MemoryAccess m;
+  m.op = std::string(i.opcode.text);
+  std::tie(m.address, m.offset) = address(steps, where);
+  m.guard = steps.guard;
+  m.guard_negated = steps.guard_negated;
+  m.line = i.line;
+  m.location = i.location;
+  for (std::uint32_t c = i.call; c != 0; c = steps.function.calls[c - 1].within)
+    if (steps.function.calls[c - 1].refused.empty())
+      m.calls.insert(m.calls.begin(), steps.function.calls[c - 1].line);
+  if (where.kind == Kind::other) m.reason = "this form of an address is not read";
+  return m;
+}
+
+bool takes_descriptors(Opcode const& op) {
+  return (op.name == "wgmma" && op.has("mma_async")) ||
+         (op.name == "tcgen05" && (op.has("mma") || op.has("cp")));
+}
+
+void descriptors(Steps& steps, Instruction const& i) {
+  Opcode const& op = i.opcode;
+  auto const add = [&](std::size_t k, OperandRole role) {
+    Kind const kind = operand(i, k).kind;
+    if (kind == Kind::reg || kind == Kind::immediate) add_operand(steps, i, operand(i, k), role, 16);
+  };
+  if (op.has("cp")) return add(1, OperandRole::descriptor_source);
+  add(1, OperandRole::descriptor_a);
+  add(2, OperandRole::descriptor_b);
+}
+
+void bulk_copy(Steps& steps, Instruction const& i) {
+  Opcode const& op = i.opcode;
+  bool const tensor = op.has("tensor");
+  std::optional<Source> const size =
+      tensor || i.operands.size() < 3 ? std::nullopt : std::optional(steps.in(operand(i, 2), 32));
+  std::size_t k = 0;
+  for (std::string_view const p : op.parts) {
+    bool const shared = p == "shared" || p.starts_with("shared::");
+    if (shared && k < 2)
+      add_operand(steps, i, operand(i, k), k == 0 ? OperandRole::destination : OperandRole::source,
+                  tensor ? tma_destination : 16, size);
+    if (shared || p == "global") ++k;
+  }
+  if (k != 2 || !op.has("mbarrier::complete_tx::bytes")) return;  // a prefetch has one space
+  for (std::size_t at = 2; at < i.operands.size(); ++at)
+    if (operand(i, at).kind == Kind::address || operand(i, at).kind == Kind::other)
+      return add_operand(steps, i, operand(i, at), OperandRole::barrier, 8);
+}
+
+void load_or_store(Steps& steps, Instruction const& i, bool load) {
+  Opcode const& op = i.opcode;
+  Operand const& where = operand(i, load ? 1 : 0);
+  Type const type = op.type;
+  Space const space = op.space;
+  unsigned const lanes = op.lanes, each = std::max(type.bits, 8U) / 8;
+  if (space == Space::shared || space == Space::generic) {
+    MemoryAccess m = access_at(steps, i, where);
+    m.bytes = each * lanes;
+    m.generic = space == Space::generic;
+    if (op.has("shared::cluster")) {
+      m.reason = "the memory of another block of the cluster is not modelled";
+    } else if (std::string_view const word = m.generic ? unknown_word(op) : ""; !word.empty()) {
+      m.reason = "'." + std::string(word) + "' is no state space or modifier that is known";
+    } else if (m.bytes <= 16) {
+      m.instruction = swizproof::Instruction{load ? Operation::ld_shared : Operation::st_shared, m.bytes};
+    } else {
+      m.reason = "accesses of more than 16 bytes a lane are not modelled";
+    }
+    steps.build.add(std::move(m));
+  }
+  if (!load) return;
+  auto [base, offset] = address(steps, where);
+  if (!base.constant)
+    base = steps.emit(Action::copy, steps.width_of(base.value), base);  // a destination may be its register
+  std::vector<Operand> const one{operand(i, 0)};
+  std::vector<Operand> const& into = one[0].kind == Kind::vector ? one[0].parts : one;
+  for (std::size_t k = 0; k < into.size(); ++k) {
+    if (into[k].kind != Kind::reg) continue;
+    if (type.bits > 64 || type.bits == 0) {
+      steps.unknown(into[k], {}, true);
+      continue;
+    }
+    unsigned const bits = std::max(type.bits, 8U);
+    // Loads that may change between two executions are told apart by the executor.
+    Source const value =
+        steps.emit(Action::load, bits, base, constant(offset + k * each),
+                   constant(steps.build.named(steps.build.opcode)), static_cast<std::uint32_t>(space));
+    steps.out(into[k], value, bits, type.kind == 's');
+  }
+}
+
+void matrices(Steps& steps, Instruction const& i, bool load) {
+  Opcode const& op = i.opcode;
+  Space const space = op.space;
+  MemoryAccess m = access_at(steps, i, operand(i, load ? 1 : 0));
+  m.generic = space == Space::generic;
+  m.bytes = 16;
+  unsigned const n = op.has("x4") ? 4 : op.has("x2") ? 2 : op.has("x1") ? 1 : 0;
+  if (n == 0 || !op.has("m8n8")) {
+    m.reason = "this shape is not modelled";
+  } else {
+    m.instruction =
+        swizproof::Instruction{load ? Operation::ldmatrix : Operation::stmatrix, 16, n, op.has("trans")};
+  }
+  if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
+  if (load) steps.unknown(i, true);
+}
+
+void copy_async(Steps& steps, Instruction const& i) {
+  Opcode const& op = i.opcode;
+  if (op.has("bulk")) return bulk_copy(steps, i);
+  if (op.has("mbarrier") || !op.has("global")) return;  // groups
+  MemoryAccess m = access_at(steps, i, operand(i, 0));
+  std::uint64_t const bytes = operand(i, 2).value;
+  m.bytes = static_cast<std::uint32_t>(bytes);
+  if (operand(i, 2).kind == Kind::immediate && (bytes == 4 || bytes == 8 || bytes == 16)) {
+    m.instruction = swizproof::Instruction{Operation::cp_async, m.bytes};
+  } else {
+    m.reason = "the number of bytes is no constant";
+  }
+  steps.build.add(std::move(m));
+}
+
+void atomic(Steps& steps, Instruction const& i, bool returns) {
+  Opcode const& op = i.opcode;
+  Type const type = op.type;
+  Space const space = op.space;
+  MemoryAccess m = access_at(steps, i, operand(i, returns ? 1 : 0));
+  m.generic = space == Space::generic;
+  m.bytes = std::max(type.bits, 8U) / 8 * op.lanes;
+  bool const swap = op.has("cas") || op.has("exch");
+  bool const whole = type.integer() && ((type.bits == 32 && !op.has("noftz")) || (type.bits == 64 && swap));
+  if (whole && op.lanes == 1 && !op.has("shared::cluster")) {
+    m.instruction = swizproof::Instruction{Operation::st_shared, m.bytes};
+    m.atomic = op.has("cas") ? Atomic::compare_and_swap : Atomic::arithmetic;
+  } else {
+    m.reason =
+        "this atomic is a loop of compare-and-swap, whose cost depends on which lane wins: it is not "
+        "modelled";
+  }
+  if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
+  if (returns) steps.unknown(i, true);
+}
+
+void wmma(Steps& steps, Instruction const& i) {
+  Opcode const& op = i.opcode;
+  bool const load = op.has("load");
+  Space const space = op.space;
+  MemoryAccess m = access_at(steps, i, operand(i, load ? 1 : 0));
+  m.generic = space == Space::generic;
+  m.reason = "how wmma spreads a tile over lanes is not modelled";
+  if (space == Space::shared || space == Space::generic) steps.build.add(std::move(m));
+  if (load) steps.unknown(i, true);
+}
+
+void store_async(Steps& steps, Instruction const& i) {
+  MemoryAccess m = access_at(steps, i, operand(i, 0));
+  m.reason = "the memory of another block of the cluster is not modelled";
+  steps.build.add(std::move(m));
+}
+
+}  // namespace swizproof::ptx

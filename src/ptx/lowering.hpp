@@ -1,0 +1,111 @@
+// What an instruction of PTX is lowered by: its operands as sources and destinations of steps, and a function for each noun.
+#pragma once
+
+#include <swizproof/program/builder.hpp>
+#include <swizproof/ptx/module.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace swizproof::ptx {
+
+/// 2^bits - 1.
+[[nodiscard]] constexpr std::uint64_t mask_of(unsigned bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+/// Operand k; a missing one is unknown.
+[[nodiscard]] Operand const& operand(Instruction const& i, std::size_t k);
+
+/// Steps of a function: the values of an instruction's operands, and what is written to them.
+class Steps {
+ public:
+  Steps(Module const& in_module, Function const& of);
+
+  Module const& module;
+  Function const& function;
+  Builder build{};
+  std::int32_t guard = -1;  ///< of the instruction that is lowered, as Instruction has it
+  bool guard_negated = false;
+
+  /// Makes `i` the instruction that is lowered; false if its guard is no predicate.
+  bool begin(Instruction const& i);
+  [[nodiscard]] unsigned width_of(std::uint32_t r) const { return build.program.widths[r]; }
+  Source emit(Action action, unsigned width, Source a = {}, Source b = {}, Source c = {},
+              std::uint32_t extra = 0) {
+    return build.emit(action, width, a, b, c, extra);
+  }
+  Source any(unsigned width, Source from = {}, bool memory = false) { return build.any(width, from, memory); }
+  Source function_of(unsigned width, Source a, Source b = {}, Source c = {}) {
+    return build.function_of(width, a, b, c);
+  }
+  Source resize(Source s, unsigned from, unsigned to, bool is_signed);
+  /// The value of an operand as a word of `width` bits.
+  Source in(Operand const& o, unsigned width, bool is_signed = false);
+  Source predicate(Operand const& o);
+  Source special(std::string_view name, unsigned width);
+  /// Value that comes from all registers that the operands from `from` on name.
+  Source registers_of(Instruction const& i, std::size_t from);
+  /// Writes a register, under the instruction's guard.
+  void out(Operand const& o, Source value, unsigned width, bool is_signed = false);
+  /// All registers of an operand get any values.
+  void unknown(Operand const& o, Source from = {}, bool memory = false);
+  /// Writes any values, as an instruction that is not modelled does.
+  void unknown(Instruction const& i, bool memory = false);
+  /// Writes a function of the sources that is not modelled.
+  void opaque(Instruction const& i);
+
+ private:
+  void check_declared(Operand const& o);
+  Source symbol(Operand const& o, unsigned width);
+  std::unordered_map<std::string_view, std::uint32_t> symbols_{};
+};
+
+/// The module's function of this name; null if there is none.
+[[nodiscard]] Function const* function_named(Module const& module, std::string_view name);
+
+// ------------------------------------------------------------------------------------- integers (lower_integer.cpp)
+
+/// Integer arithmetic; false: not modelled.
+bool arithmetic(Steps& steps, Instruction const& i);
+/// mov, not, and, or and xor of predicates; false: another instruction.
+bool logic_of_predicates(Steps& steps, Instruction const& i);
+void set_predicate(Steps& steps, Instruction const& i);
+void move(Steps& steps, Instruction const& i);
+void convert(Steps& steps, Instruction const& i);
+void choose(Steps& steps, Instruction const& i);
+
+// ------------------------------------------------------------------------------------- memory (lower_memory.cpp)
+
+/// An access by the address that an operand is.
+MemoryAccess access_at(Steps& steps, Instruction const& i, Operand const& where);
+/// ld and st of up to 16 bytes a lane.
+void load_or_store(Steps& steps, Instruction const& i, bool load);
+/// ldmatrix and stmatrix.
+void matrices(Steps& steps, Instruction const& i, bool load);
+void copy_async(Steps& steps, Instruction const& i);
+/// cp.async.bulk and cp.reduce.async.bulk, also of tensors: the state spaces of destination and source are in the opcode, in
+/// this order; behind both are the size of a copy that is none of a tensor, and the mbarrier. Addresses are multiples of 16
+/// bytes, of tensors of 128 bytes, of mbarriers of 8. [PTX ISA 9.1: cp.async.bulk, cp.async.bulk.tensor, mbarrier.init]
+void bulk_copy(Steps& steps, Instruction const& i);
+void atomic(Steps& steps, Instruction const& i, bool returns);
+/// wmma.load and wmma.store.
+void wmma(Steps& steps, Instruction const& i);
+/// st.async and red.async.
+void store_async(Steps& steps, Instruction const& i);
+[[nodiscard]] bool takes_descriptors(Opcode const& op);
+/// Descriptors of wgmma.mma_async, tcgen05.mma and tcgen05.cp: A may be in registers, or in tensor memory by an address.
+void descriptors(Steps& steps, Instruction const& i);
+
+// ------------------------------------------------------------------------------------- the warp (lower_warp.cpp)
+
+/// shfl.sync.
+void shuffle(Steps& steps, Instruction const& i);
+/// A result that all lanes of the mask share: vote.sync and redux.sync.
+void voted(Steps& steps, Instruction const& i);
+/// elect.sync: the lane that is elected is one number for the lanes of the mask.
+void elect(Steps& steps, Instruction const& i);
+
+}  // namespace swizproof::ptx
