@@ -20,7 +20,7 @@ struct MmaType {
 /// The type of this name, if mma has it. `mma_type("e3m2")->bits` is 6.
 [[nodiscard]] std::optional<MmaType> mma_type(std::string_view name);
 
-/// What a name says, word by word. Of `mma.sync.aligned.m16n8k16.row.col.f16:b` the words are mma, m16n8k16 and f16. Checked by
+/// A name, word by word. Of `mma.sync.aligned.m16n8k16.row.col.f16:b` the words are mma, m16n8k16 and f16. Checked by
 /// tests/unit/parse/mma_atom_test.cpp and tests/reference/fragments.py.
 struct FragmentWords {
   std::string text;  ///< as it was given
@@ -54,7 +54,7 @@ struct FragmentWords {
 [[nodiscard]] NamedFragment product_fragment(FragmentWords& words);
 /// Scale factors of tcgen05.mma in Tensor Memory. [PTX ISA 9.1, 9.7.16.10.7]
 [[nodiscard]] NamedFragment scales_in_tensor_memory(FragmentWords& words);
-/// What ldmatrix, stmatrix, movmatrix, tcgen05.ld, tcgen05.st or tcgen05.cp moves. Precondition: the first words name one of them.
+/// The matrices or cells that ldmatrix, stmatrix, movmatrix, tcgen05.ld, .st or .cp moves. Precondition: the first words name one of them.
 [[nodiscard]] NamedFragment moved_fragment(FragmentWords const& words);
 
 }  // namespace swizproof

@@ -1,4 +1,4 @@
-// What ldmatrix, stmatrix, movmatrix and the copies of Tensor Memory move, and scale factors there.
+// Fragments of ldmatrix, stmatrix, movmatrix and copies of Tensor Memory, and scale factors there.
 #include "parse/fragment/fragment_words.hpp"
 
 #include <algorithm>
