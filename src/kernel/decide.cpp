@@ -8,8 +8,7 @@
 #include "launch.hpp"
 #include "operands.hpp"
 #include "origins.hpp"
-#include "execution/replay.hpp"
-#include "execution/runs.hpp"
+#include "verdict.hpp"
 
 #include <swizproof/execution/terms.hpp>
 #include <swizproof/ptx/inline.hpp>
@@ -39,17 +38,10 @@ using execution::Execution;
 using execution::Lanes;
 using execution::LaneTruths;
 using execution::Launch;
-using execution::Leaf;
-using execution::Replay;
-using execution::Runs;
-using execution::Seen;
-using execution::TermValues;
 using execution::Warp;
-using execution::Witnesses;
 using program::Flow;
 using program::MemoryAccess;
 using program::Program;
-using program::Variable;
 using ptx::Function;
 using ptx::Location;
 using ptx::Module;
@@ -396,11 +388,11 @@ class Decision {
     AccessSearch search{m, access, symbol, out.allowed, limit_, waits()};
     CaseResults all;
     bool const any = decide_warps(search, all);
-    CaseCost& cost = all.cost;
+    CaseCost const& cost = all.cost;
     out.wavefronts = cost.wavefronts;
     out.reached = cost.reached;
     out.executed = any;
-    out.worst = std::move(cost.worst);
+    out.worst = cost.worst;
     if (auto table = search.residues.table(); table.size() > 1)
       out.function = {text_of_term(program_, execution_, *search.residues.parameter()), std::move(table)};
     if (any) {
@@ -418,142 +410,8 @@ class Decision {
     out.open = search.why_incomplete;
     if (complete) forms_ = {symbol, search.layout.forms()};
     over_ = search.out_of_steps;
-    if (any && is_exact(program_, m)) replay(access, m, cost, out);
-    judge(search, cost, out);
-  }
-
-  /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
-  Origin origin_of_path(ExecutedAccess const& access) {
-    Origin out = origins_.origin(access.guard);
-    for (std::int32_t l = access.loop; l >= 0; l = flow_.loops[static_cast<std::size_t>(l)].parent)
-      for (Id const exit : execution_.exits[static_cast<std::size_t>(l)])
-        out = stronger(out, origins_.origin(exit));
-    return out;
-  }
-
-  /// True if the worst case that was found assumes nothing but iterations and data.
-  bool counts_alone(CaseCost const& found) {
-    return std::all_of(found.assumptions.begin(), found.assumptions.end(), [&](Assumption const& a) {
-      Leaf const* const l = origins_.leaf_at(a.atom);
-      return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi)) ||
-             origins_.origin(a.atom).data;
-    });
-  }
-
-  void judge(AccessSearch const& search, CaseCost const& found, KernelAccess& out) {
-    ExecutedAccess const& access = search.access;
-    MemoryAccess const& m = search.memory;
-    out.reason = found.reason;
-    if (out.aligned == false || out.in_bounds == false) {
-      out.verdict = KernelVerdict::refuted;
-      out.reason = out.aligned == false ? search.first_faults.misaligned : search.first_faults.outside;
-    } else if (*out.wavefronts <= out.allowed) {
-      out.verdict = KernelVerdict::proved;  // for all data: the bound holds
-      out.reason = out.executed ? "" : "no lane executes it";
-    } else if ((out.reached || out.seen != 0) && is_exact(program_, m)) {
-      out.verdict = KernelVerdict::refuted;
-      out.reason = "";
-    } else if (found.unknown) {
-      out.verdict = KernelVerdict::unknown;
-    } else if (found.data) {
-      out.verdict = KernelVerdict::data;
-    } else if (!is_exact(program_, m)) {
-      out.verdict = KernelVerdict::unknown;
-      out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
-    } else {
-      bool const guarded = found.guard.leaf != 0;
-      Origin const path = guarded ? found.guard : counts_alone(found) ? origin_of_path(access) : Origin{};
-      out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
-      out.reason = guarded     ? "which lanes take part depends on " + origins_.text_of(path.leaf)
-                   : path.data ? "whether it is executed depends on " + origins_.text_of(path.leaf)
-                               : "no execution was found that takes as many";
-    }
-  }
-
-  /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it.
-  void replay(ExecutedAccess const& access, MemoryAccess const& m, CaseCost const& found, KernelAccess& out) {
-    std::set<unsigned> warps{0, out.worst ? out.worst->warp : 0U};
-    for (unsigned const w : warps) {
-      Replay::Trips const known = kernel_.iterations.around(w, access.loop);
-      for (unsigned attempt = 0; attempt < 28; ++attempt) {
-        // Styles up to 7 run first iterations; 8 and 9 any, for the second opinion alone.
-        unsigned const style = attempt < 10 ? attempt : 7;
-        if (style > 0 && style < 8 && (out.reached || *out.wavefronts <= out.ideal)) continue;
-        Replay run(program_, flow_, execution_, launch_, kernel_.warps.plain(w), access.loop,
-                   m.line * 1000003ULL + attempt, style, known, replayed_);
-        replay_once(run, w, access, m, out);
-      }
-    }
-    if (out.reached || *out.wavefronts <= out.allowed) return;
-    std::uint32_t const index = index_of(m);
-    bool const open = found.worst && !found.data && !found.unknown && !found.guard.data;
-    unsigned const w = found.worst ? found.worst->warp : 0;
-    auto const values = !open || runs_.seen(index, *out.wavefronts).wavefronts == *out.wavefronts
-                            ? std::nullopt
-                            : witnesses_.find(kernel_.warps.plain(w), w, access.loop, access.guard,
-                                              found.worst_lanes, found.assumptions);
-    if (values && access.exact) {
-      Replay::Trips const known = kernel_.iterations.around(w, access.loop);
-      Replay run(program_, flow_, execution_, launch_, kernel_.warps.plain(w), access.loop, m.line, 7, known,
-                 replayed_);
-      run.give(*values);
-      replay_once(run, w, access, m, out);
-    }
-    if (values && !out.reached) runs_.run_with(*values, w);
-    if (!out.reached) take_seen(runs_.seen(index, *out.wavefronts), access, m, out);
-  }
-  /// Takes what a run has seen: a lower bound of the most that the access costs.
-  void take_seen(Seen const& seen, ExecutedAccess const& access, MemoryAccess const& m,
-                 KernelAccess& out) const {
-    check_bound(seen.wavefronts, seen.worst.warp, m, out);
-    out.reached = seen.wavefronts == *out.wavefronts;
-    if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
-    if (!out.reached && out.seen == 0) return;
-    out.worst = seen.worst;
-    out.worst->bases = needed_bases(seen.bases, access);
-  }
-  /// Throws Disagreement if an execution costs more than was proved.
-  static void check_bound(unsigned wavefronts, unsigned warp, MemoryAccess const& m,
-                          KernelAccess const& proved) {
-    if (wavefronts > *proved.wavefronts)
-      throw Disagreement(
-          fmt::format("{} line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
-                      proved.sass ? "SASS" : "PTX", m.line, m.op, wavefronts, warp, *proved.wavefronts));
-  }
-  [[nodiscard]] std::uint32_t index_of(MemoryAccess const& m) const {
-    return static_cast<std::uint32_t>(&m - program_.accesses.data());
-  }
-  /// The addresses of an execution's variables that its cost may depend on.
-  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
-      std::map<std::uint32_t, std::uint64_t> const& bases, ExecutedAccess const& access) const {
-    std::vector<std::pair<std::string, std::uint64_t>> out;
-    for (std::uint32_t const symbol : origins_.bases_of(access))
-      if (auto const at = bases.find(symbol); at != bases.end())
-        out.emplace_back(short_name(program_.symbols[symbol].name), at->second);
-    return out;
-  }
-  /// One run in a warp. It may show that the bound is reached.
-  void replay_once(Replay& run, unsigned w, ExecutedAccess const& access, MemoryAccess const& m,
-                   KernelAccess& out) {
-    auto const guard = run.value(access.guard);
-    auto const address = run.value(access.address);
-    if (!run.valid()) return;
-    std::uint32_t active = 0;
-    for (unsigned l = 0; l < 32; ++l)
-      if (guard[l] != 0 && (kernel_.warps.plain(w).present() >> l & 1) != 0) active |= 1U << l;
-    auto const cost = active == 0 ? std::nullopt : cost_in_run(kernel_, index_of(m), active, address);
-    if (!cost) return;
-    auto const& [wavefronts, lanes] = *cost;
-    check_bound(wavefronts, w, m, out);
-    if (!access.exact || access.apart || !run.certain() || wavefronts != *out.wavefronts || out.reached)
-      return;
-    out.reached = true;
-    KernelWorst worst;
-    worst.warp = w;
-    worst.lanes = lanes;
-    worst.values = run.parameters();
-    worst.bases = needed_bases(run.bases(), access);
-    out.worst = std::move(worst);
+    if (any && is_exact(program_, m)) verdicts_.replay(search, cost, out);
+    verdicts_.judge(search, cost, out);
   }
 
   ExecutedKernel kernel_;
@@ -566,19 +424,9 @@ class Decision {
   unsigned number_ = 0;
   Execution& execution_ = kernel_.execution;
   Origins& origins_ = kernel_.origins;
-  Witnesses witnesses_{program_, flow_, execution_, launch_};
   Arrays arrays_{program_, execution_};
-  TermValues replayed_{};   ///< of the replay that runs
   std::uint64_t lost_ = 0;  ///< steps for which it was of no use, less those of others
-  Runs runs_{program_,
-             flow_,
-             execution_,
-             launch_,
-             kernel_.warps.all(),
-             [this](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
-               auto const cost = cost_in_run(kernel_, access, lanes, address);
-               return cost ? std::optional(std::pair(cost->wavefronts, cost->lanes)) : std::nullopt;
-             }};
+  Verdicts verdicts_{kernel_};
   SampleLaunches launches_{kernel_};
   std::uint64_t limit_ = ~std::uint64_t{0};                  ///< of all steps, while an access is decided
   bool over_ = false;                                        ///< whether it came to it

@@ -1,0 +1,186 @@
+#include "verdict.hpp"
+
+#include "access_cost.hpp"
+#include "address_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace swizproof::kernel_detail {
+
+using execution::Assumption;
+using execution::ExecutedAccess;
+using execution::Leaf;
+using execution::LeafValues;
+using execution::Replay;
+using execution::Runs;
+using execution::Seen;
+using program::MemoryAccess;
+
+namespace {
+
+constexpr unsigned attempts = 28;         ///< replays of an access in one warp
+constexpr std::uint64_t seeds = 1000003;  ///< of the replays of one line
+// Styles of inputs: up to 7 they run first iterations; 8 and 9 run any, for the second opinion alone.
+constexpr unsigned witness_style = 7, styles = 10;
+
+/// Throws Disagreement if an execution costs more than was proved.
+void check_bound(unsigned wavefronts, unsigned warp, MemoryAccess const& m, KernelAccess const& proved) {
+  if (wavefronts > *proved.wavefronts)
+    throw Disagreement(
+        fmt::format("{} line {}: {} takes {} wavefronts in warp {}, and at most {} were proved",
+                    proved.sass ? "SASS" : "PTX", m.line, m.op, wavefronts, warp, *proved.wavefronts));
+}
+
+std::uint32_t index_of(ExecutedKernel const& kernel, MemoryAccess const& m) {
+  return static_cast<std::uint32_t>(&m - kernel.program.accesses.data());
+}
+
+}  // namespace
+
+Verdicts::Verdicts(ExecutedKernel& kernel)
+    : kernel_(kernel),
+      witnesses_(kernel.program, kernel.flow, kernel.execution, kernel.launch),
+      runs_(kernel.program, kernel.flow, kernel.execution, kernel.launch, kernel.warps.all(),
+            [&kernel](std::uint32_t access, std::uint32_t lanes, Runs::Addresses const& address) {
+              auto const cost = cost_in_run(kernel, access, lanes, address);
+              return cost ? std::optional(std::pair(cost->wavefronts, cost->lanes)) : std::nullopt;
+            }) {}
+
+Replay Verdicts::run_of(AccessSearch const& search, unsigned warp, std::uint64_t seed, unsigned style,
+                        Replay::Trips const& trips) {
+  return {kernel_.program,
+          kernel_.flow,
+          kernel_.execution,
+          kernel_.launch,
+          kernel_.warps.plain(warp),
+          search.access.loop,
+          seed,
+          style,
+          trips,
+          values_};
+}
+
+void Verdicts::replay(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
+  std::uint64_t const line = search.memory.line;
+  for (unsigned const w : std::set<unsigned>{0, out.worst ? out.worst->warp : 0U}) {
+    Replay::Trips const trips = kernel_.iterations.around(w, search.access.loop);
+    for (unsigned attempt = 0; attempt < attempts; ++attempt) {
+      unsigned const style = attempt < styles ? attempt : witness_style;
+      bool const shown = out.reached || *out.wavefronts <= out.ideal;
+      if (style > 0 && style <= witness_style && shown) continue;
+      Replay run = run_of(search, w, line * seeds + attempt, style, trips);
+      replay_once(run, w, search, out);
+    }
+  }
+  if (out.reached || *out.wavefronts <= out.allowed) return;
+  unsigned const w = cost.worst ? cost.worst->warp : 0;
+  auto const values = witness_of(search, cost, w);
+  if (values && search.access.exact) {
+    Replay::Trips const trips = kernel_.iterations.around(w, search.access.loop);
+    Replay run = run_of(search, w, line, witness_style, trips);
+    run.give(*values);
+    replay_once(run, w, search, out);
+  }
+  if (values && !out.reached) runs_.run_with(*values, w);
+  if (!out.reached) take_seen(runs_.seen(index_of(kernel_, search.memory), *out.wavefronts), search, out);
+}
+
+std::optional<LeafValues> Verdicts::witness_of(AccessSearch const& search, CaseCost const& cost,
+                                               unsigned warp) {
+  if (!cost.worst || cost.data || cost.unknown || cost.guard.data) return std::nullopt;
+  Seen const& seen = runs_.seen(index_of(kernel_, search.memory), cost.wavefronts);
+  if (seen.wavefronts == cost.wavefronts) return std::nullopt;
+  return witnesses_.find(kernel_.warps.plain(warp), warp, search.access.loop, search.access.guard,
+                         cost.worst_lanes, cost.assumptions);
+}
+
+void Verdicts::replay_once(Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out) {
+  ExecutedAccess const& access = search.access;
+  auto const guard = run.value(access.guard);
+  auto const address = run.value(access.address);
+  if (!run.valid()) return;
+  std::uint32_t active = 0;
+  for (unsigned l = 0; l < 32; ++l)
+    if (guard[l] != 0 && (kernel_.warps.plain(warp).present() >> l & 1) != 0) active |= 1U << l;
+  auto const cost =
+      active == 0 ? std::nullopt : cost_in_run(kernel_, index_of(kernel_, search.memory), active, address);
+  if (!cost) return;
+  check_bound(cost->wavefronts, warp, search.memory, out);
+  if (!access.exact || access.apart || !run.certain() || cost->wavefronts != *out.wavefronts || out.reached)
+    return;
+  out.reached = true;
+  out.worst = {warp, run.parameters(), needed_bases(run.bases(), search), cost->lanes};
+}
+
+void Verdicts::take_seen(Seen const& seen, AccessSearch const& search, KernelAccess& out) const {
+  check_bound(seen.wavefronts, seen.worst.warp, search.memory, out);
+  out.reached = seen.wavefronts == *out.wavefronts;
+  if (!out.reached && seen.wavefronts > out.allowed) out.seen = seen.wavefronts;
+  if (!out.reached && out.seen == 0) return;
+  out.worst = seen.worst;
+  out.worst->bases = needed_bases(seen.bases, search);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> Verdicts::needed_bases(
+    std::map<std::uint32_t, std::uint64_t> const& bases, AccessSearch const& search) const {
+  std::vector<std::pair<std::string, std::uint64_t>> out;
+  for (std::uint32_t const symbol : kernel_.origins.bases_of(search.access))
+    if (auto const at = bases.find(symbol); at != bases.end())
+      out.emplace_back(short_name(kernel_.program.symbols[symbol].name), at->second);
+  return out;
+}
+
+void Verdicts::judge(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
+  bool const exact = is_exact(kernel_.program, search.memory);
+  out.reason = cost.reason;
+  if (out.aligned == false || out.in_bounds == false) {
+    out.verdict = KernelVerdict::refuted;
+    out.reason = out.aligned == false ? search.first_faults.misaligned : search.first_faults.outside;
+  } else if (*out.wavefronts <= out.allowed) {
+    out.verdict = KernelVerdict::proved;  // for all data: the bound holds
+    out.reason = out.executed ? "" : "no lane executes it";
+  } else if ((out.reached || out.seen != 0) && exact) {
+    out.verdict = KernelVerdict::refuted;
+    out.reason = "";
+  } else if (cost.unknown) {
+    out.verdict = KernelVerdict::unknown;
+  } else if (cost.data) {
+    out.verdict = KernelVerdict::data;
+  } else if (!exact) {
+    out.verdict = KernelVerdict::unknown;
+    out.reason = "lanes of this atomic share a bank; what an atomic takes may be less (assumption H14)";
+  } else {
+    judge_condition(search, cost, out);
+  }
+}
+
+void Verdicts::judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out) {
+  bool const guarded = cost.guard.leaf != 0;
+  Origin const path = guarded ? cost.guard : counts_alone(cost) ? origin_of_path(search.access) : Origin{};
+  out.verdict = path.data ? KernelVerdict::data : KernelVerdict::unknown;
+  out.reason = guarded     ? "which lanes take part depends on " + kernel_.origins.text_of(path.leaf)
+               : path.data ? "whether it is executed depends on " + kernel_.origins.text_of(path.leaf)
+                           : "no execution was found that takes as many";
+}
+
+Origin Verdicts::origin_of_path(ExecutedAccess const& access) {
+  Origin out = kernel_.origins.origin(access.guard);
+  for (auto loop = access.loop; loop >= 0; loop = kernel_.flow.loops[static_cast<std::size_t>(loop)].parent)
+    for (Id const exit : kernel_.execution.exits[static_cast<std::size_t>(loop)])
+      out = stronger(out, kernel_.origins.origin(exit));
+  return out;
+}
+
+bool Verdicts::counts_alone(CaseCost const& cost) {
+  return std::all_of(cost.assumptions.begin(), cost.assumptions.end(), [&](Assumption const& a) {
+    Leaf const* const l = kernel_.origins.leaf_at(a.atom);
+    return (l != nullptr && (l->kind == Leaf::Kind::counter || l->kind == Leaf::Kind::phi)) ||
+           kernel_.origins.origin(a.atom).data;
+  });
+}
+
+}  // namespace swizproof::kernel_detail

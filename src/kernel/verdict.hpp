@@ -1,0 +1,59 @@
+// The verdict on an access, from its cases and from executions on numbers.
+#pragma once
+
+#include "cases.hpp"
+
+#include "execution/replay.hpp"
+#include "execution/runs.hpp"
+#include "execution/witness.hpp"
+
+#include <swizproof/kernel/kernel.hpp>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// Verdicts of one kernel. Executions of all of its accesses are kept, for those that follow.
+class Verdicts {
+ public:
+  explicit Verdicts(ExecutedKernel& kernel);
+
+  /// Runs the access on numbers: a second opinion on the bound, and a search for an execution that reaches it. Throws Disagreement if one
+  /// costs more than the bound.
+  void replay(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
+  /// Sets verdict and reason.
+  void judge(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
+
+ private:
+  /// A run of the access; `trips` must live as long.
+  [[nodiscard]] execution::Replay run_of(AccessSearch const& search, unsigned warp, std::uint64_t seed,
+                                         unsigned style, execution::Replay::Trips const& trips);
+  /// Takes what a run shows.
+  void replay_once(execution::Replay& run, unsigned warp, AccessSearch const& search, KernelAccess& out);
+  /// Values with which a solver finds the worst case executed; nothing if it is open for another reason, or if a run reaches it.
+  [[nodiscard]] std::optional<execution::LeafValues> witness_of(AccessSearch const& search,
+                                                                CaseCost const& cost, unsigned warp);
+  /// Takes what a run has seen: a lower bound of the most that the access costs.
+  void take_seen(execution::Seen const& seen, AccessSearch const& search, KernelAccess& out) const;
+  /// Addresses of an execution's variables that its cost may depend on.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> needed_bases(
+      std::map<std::uint32_t, std::uint64_t> const& bases, AccessSearch const& search) const;
+  /// Verdict on an access above its bound that no execution is known to reach, although all of its addresses are known.
+  void judge_condition(AccessSearch const& search, CaseCost const& cost, KernelAccess& out);
+  /// The origin of whether an access is executed: of its guard, and of the number of iterations of the loops around it.
+  [[nodiscard]] Origin origin_of_path(execution::ExecutedAccess const& access);
+  /// True if the worst case assumes nothing but iterations and data.
+  [[nodiscard]] bool counts_alone(CaseCost const& cost);
+
+  ExecutedKernel& kernel_;
+  execution::Witnesses witnesses_;
+  execution::Runs runs_;
+  execution::TermValues values_{};  ///< of the replay that runs
+};
+
+}  // namespace swizproof::kernel_detail
