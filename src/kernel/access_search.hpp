@@ -13,6 +13,9 @@
 
 namespace swizproof::kernel_detail {
 
+/// Rounds in which accesses are decided: first those that need few steps, then those that need an eighth of what is left, then the rest.
+enum class Round : std::uint8_t { few, share, rest };
+
 /// Limits of the search, and what the cases so far have in common. Each search begins with a new one.
 struct AccessSearch {
   program::MemoryAccess const& memory;
@@ -20,14 +23,17 @@ struct AccessSearch {
   std::uint32_t symbol = ~0U;  ///< of its array; ~0: not known
   unsigned allowed = 0;        ///< wavefronts
   std::uint64_t limit = 0;     ///< steps of the kernel at which the search ends
-  bool waits = false;          ///< true if an access that comes to the limit is decided again
-  bool out_of_steps = false;   ///< true if it came to the limit
+  Round round = Round::rest;
+  bool out_of_steps = false;  ///< true if it came to the limit
 
   Residues residues{};
   LaneLayout layout{};
   FirstFaults first_faults{};
   std::set<KernelLanes> patterns{};  ///< with KernelOptions::lanes
   std::string why_incomplete{};      ///< reason why patterns and layout lack a case; empty: they have all
+
+  /// True if an access that comes to the limit is decided again in a later round.
+  [[nodiscard]] bool waits() const { return round != Round::rest; }
 };
 
 }  // namespace swizproof::kernel_detail

@@ -192,7 +192,7 @@ class CaseSearch {
   void give_up(Warp& warp, std::string reason, Id atom = 0) {
     CaseCost one;
     Origin from = kernel_.origins.origin(atom);
-    if (from.leaf == 0 && !(search_.out_of_steps && search_.waits))
+    if (from.leaf == 0 && !(search_.out_of_steps && search_.waits()))
       from = launches_.data_in_a_launch(search_.memory, search_.access, number_);
     if (from.leaf != 0)
       depends(one, from);

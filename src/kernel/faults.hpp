@@ -17,6 +17,12 @@ struct Faults {
   bool aligned = true;      ///< all lanes surely are
   bool misaligned = false;  ///< a lane surely is
   std::optional<bool> in_bounds{true};
+
+  void merge(Faults const& other) {
+    aligned = aligned && other.aligned;
+    misaligned = misaligned || other.misaligned;
+    if (in_bounds) in_bounds = other.in_bounds;
+  }
 };
 
 /// The first lane that leaves its array, and the first that is misaligned, in words.

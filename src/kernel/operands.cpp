@@ -601,6 +601,7 @@ std::vector<KernelOperand> list_operands(ptx::Module const& module, program::Pro
 
 std::vector<KernelOperand> decide_operands(ExecutedKernel& kernel) {
   std::vector<KernelOperand> all = list_operands(kernel.module, kernel.program, "");
+  if (all.empty()) return all;
   KnownBits known(kernel.execution, kernel.origins, kernel.warps.plain(0));
   std::vector<std::unique_ptr<OperandDecision>> open;
   for (std::size_t i = 0; i < all.size(); ++i)

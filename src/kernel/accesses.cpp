@@ -1,0 +1,225 @@
+#include "accesses.hpp"
+
+#include "access_cost.hpp"
+#include "address_text.hpp"
+#include "cases.hpp"
+#include "named_access.hpp"
+#include "verdict.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace swizproof::kernel_detail {
+
+using execution::ExecutedAccess;
+using execution::Warp;
+using program::MemoryAccess;
+
+namespace {
+
+/// An access, and the layouts that its lanes have.
+struct DecidedAccess {
+  KernelAccess access{};
+  std::uint32_t symbol = ~0U;  ///< of its array
+  std::vector<LaneForm> forms{};
+  bool waits = false;  ///< it came to its limit of steps
+};
+
+/// The answer for a warp of any number, which holds in each.
+struct AnyWarp {
+  CaseResults results{};
+  AccessSearch search;
+};
+
+class AccessDecision {
+ public:
+  AccessDecision(ExecutedKernel& kernel, Arrays& arrays) : kernel_(kernel), arrays_(arrays) {}
+
+  /// Decides all accesses. One that needs more than its share of the steps waits until the others are decided.
+  std::vector<DecidedAccess> run() {
+    std::map<std::size_t, DecidedAccess> all;  // by their numbers
+    std::vector<std::size_t> waiting(kernel_.program.accesses.size());
+    std::iota(waiting.begin(), waiting.end(), std::size_t{0});
+    for (Round const round : {Round::few, Round::share, Round::rest}) {
+      std::vector<std::size_t> late;
+      for (std::size_t const i : waiting) {
+        std::optional<DecidedAccess> one = decide(i, round);
+        if (one && one->waits)
+          late.push_back(i);
+        else if (one)
+          all[i] = std::move(*one);
+      }
+      waiting = std::move(late);
+    }
+    std::vector<DecidedAccess> out;
+    for (auto& [index, one] : all) out.push_back(std::move(one));
+    return out;
+  }
+
+ private:
+  static constexpr unsigned least_warps = 3;  ///< of a block in which a warp of any number is tried
+  static constexpr std::uint64_t most_lost = std::uint64_t{1} << 14;
+
+  /// Steps of the kernel at which an access's search ends.
+  [[nodiscard]] std::uint64_t limit_of(Round round) const {
+    constexpr std::uint64_t few = 256, shares = 8;
+    std::uint64_t const steps = kernel_.options.steps;
+    if (round == Round::rest) return steps;
+    std::uint64_t const spent = kernel_.warps.steps(), left = steps - std::min(spent, steps);
+    std::uint64_t const first = std::min(steps / few, steps / (4 * kernel_.program.accesses.size() + 1));
+    return spent + std::min(left / shares, round == Round::few ? first : left);
+  }
+
+  /// Decides one access; nothing if it is not to shared memory.
+  std::optional<DecidedAccess> decide(std::size_t index, Round round) {
+    std::uint64_t const limit = limit_of(round);
+    std::optional<NamedAccess> named = name_access(kernel_, index);
+    if (!named) return std::nullopt;
+    MemoryAccess const& m = kernel_.program.accesses[index];
+    ExecutedAccess const executed = kernel_.execution.accesses[index];
+    DecidedAccess out{std::move(named->access), named->symbol};
+    if (named->settled) return out;
+    if (!executed.reached) {
+      out.access.executed = false;
+      out.access.reason = "no path leads to it";
+      out.access.verdict = KernelVerdict::proved;
+      out.access.wavefronts = 0;
+      if (kernel_.options.lanes) out.access.lanes.emplace();
+    } else if (!m.instruction) {
+      out.access.reason = m.reason;
+    } else if (m.atomic && !same_law(*kernel_.options.arch, sm_90)) {
+      out.access.reason = "the cost of atomics was measured for sm_90 alone";
+    } else {
+      AccessSearch search{m, executed, named->symbol, out.access.allowed, limit, round};
+      decide_cost(search, out);
+      kernel_.warps.release();
+      if (kernel_.options.fixes && named->symbol != ~0U && out.access.executed && !out.waits)
+        arrays_.add(index, named->symbol, out.access);
+    }
+    return out;
+  }
+
+  void decide_cost(AccessSearch& search, DecidedAccess& into) {
+    KernelAccess& out = into.access;
+    CaseResults const all = decide_warps(search);
+    bool const any = all.cost.active != 0;
+    out.wavefronts = all.cost.wavefronts;
+    out.reached = all.cost.reached;
+    out.executed = any;
+    out.worst = all.cost.worst;
+    if (auto table = search.residues.table(); table.size() > 1)
+      out.function = {text_of_term(kernel_.program, kernel_.execution, *search.residues.parameter()),
+                      std::move(table)};
+    if (any) take_faults(search, all.faults, out);
+    bool const complete = search.why_incomplete.empty();
+    if (kernel_.options.lanes && complete) out.lanes.emplace(search.patterns.begin(), search.patterns.end());
+    if (kernel_.options.lanes) out.place = patterns_.place_of(search.access);
+    out.in_loop = search.access.loop >= 0;
+    out.open = search.why_incomplete;
+    if (complete) into.forms = search.layout.forms();
+    into.waits = search.out_of_steps && search.waits();
+    if (any && is_exact(kernel_.program, search.memory)) verdicts_.replay(search, all.cost, out);
+    verdicts_.judge(search, all.cost, out);
+  }
+  void take_faults(AccessSearch const& search, Faults const& faults, KernelAccess& out) const {
+    if (faults.misaligned || faults.aligned) out.aligned = !faults.misaligned;
+    out.in_bounds = search.first_faults.outside.empty() ? faults.in_bounds : std::optional(false);
+    if (!out.in_bounds) out.bounds_reason = why_no_bounds(kernel_, search.access, search.symbol);
+  }
+
+  /// Decides an access warp by warp, until the answer is that of all.
+  CaseResults decide_warps(AccessSearch& search) {
+    CaseResults all;
+    std::uint64_t const lost = lost_;
+    std::optional<AnyWarp> const every = decide_for_any_warp(search);
+    for (unsigned w = 0; w < kernel_.warps.count(); ++w) {
+      CaseResults one = decide_cases(kernel_, search, w, patterns_, launches_);
+      if (one.cost.active != 0) all.faults.merge(one.faults);
+      all.cost.merge(std::move(one.cost));
+      if (!is_settled(search, all, every)) continue;
+      if (every) {
+        Faults const& faults = every->results.faults;
+        all.faults.aligned = all.faults.aligned && faults.aligned;
+        if (all.faults.in_bounds) all.faults.in_bounds = faults.in_bounds;
+        if (w + 1 < kernel_.warps.count()) lost_ = lost - std::min(lost, lost_ - lost);
+        search.layout = every->search.layout;
+      }
+      break;
+    }
+    return all;
+  }
+
+  /// Decides an access for a warp of any number; nothing if that takes too many steps, or if an eighth of all steps was for nothing. One that
+  /// takes half of the steps of the first round waits; later it may take an eighth.
+  std::optional<AnyWarp> decide_for_any_warp(AccessSearch& search) {
+    if (kernel_.warps.count() < least_warps || !search.waits() ||
+        lost_ > most_lost + kernel_.warps.steps() / 8 || kernel_.options.lanes ||
+        !Warp::lanes_of(kernel_.launch))
+      return std::nullopt;
+    bool const first = search.round == Round::few;
+    std::uint64_t const now = kernel_.warps.steps(), left = search.limit - std::min(search.limit, now);
+    AnyWarp out{{}, {search.memory, search.access, search.symbol, search.allowed}};
+    out.search.limit = now + left / (first ? 2 : 8);
+    out.search.round = search.round;
+    out.results = decide_cases(kernel_, out.search, Warp::every, patterns_, launches_);
+    lost_ += kernel_.warps.steps() - now;
+    search.out_of_steps = out.search.out_of_steps && first;
+    return out.search.out_of_steps ? std::nullopt : std::optional(std::move(out));
+  }
+
+  /// True if the warps that are left change nothing but alignment, bounds and the layout, which are those of `every`, if it is known.
+  bool is_settled(AccessSearch const& search, CaseResults const& all, std::optional<AnyWarp> const& every) {
+    CaseCost const& cost = all.cost;
+    if (cost.unknown)  // no bound is higher, and no other warp makes it known
+      return cost.wavefronts >= most_wavefronts(kernel_.options, search.memory, ~0U) &&
+             search.residues.table().size() <= 1 && (every || (!all.faults.aligned && !all.faults.in_bounds));
+    if (!every) return false;
+    CaseCost const& other = every->results.cost;
+    if (other.unknown || cost.wavefronts != other.wavefronts || cost.data != other.data ||
+        search.residues.table() != every->search.residues.table())
+      return false;
+    if (cost.data) return true;
+    Faults const& faults = every->results.faults;
+    bool const bounded = extent_of(kernel_, search.symbol).bytes != 0;
+    if (!every->search.why_incomplete.empty() || !faults.aligned || (!faults.in_bounds && bounded))
+      return false;
+    if (!cost.reached && cost.wavefronts > search.allowed) return false;
+    return !every->search.layout.forms().empty() || search.layout.forms().empty();
+  }
+
+  ExecutedKernel& kernel_;
+  Arrays& arrays_;
+  Verdicts verdicts_{kernel_};
+  SampleLaunches launches_{kernel_};
+  LanePatterns patterns_{kernel_};
+  std::uint64_t lost_ =
+      0;  ///< steps for a warp of any number that were of no use, less those that saved others
+};
+
+/// Writes the layouts of accesses: one swizzle for all of an array, where they have one.
+void name_layouts(std::vector<DecidedAccess>& all) {
+  std::map<std::uint32_t, std::vector<DecidedAccess*>> arrays;
+  for (DecidedAccess& one : all) arrays[one.symbol].push_back(&one);
+  for (auto& [symbol, accesses] : arrays) {
+    std::vector<std::vector<LaneForm>> forms;
+    for (DecidedAccess* const one : accesses) forms.push_back(std::move(one->forms));
+    auto const chosen = common_forms(std::move(forms));
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (chosen[i]) accesses[i]->access.layout = to_string(*chosen[i]);
+  }
+}
+
+}  // namespace
+
+std::vector<KernelAccess> decide_accesses(ExecutedKernel& kernel, Arrays& arrays) {
+  std::vector<DecidedAccess> all = AccessDecision(kernel, arrays).run();
+  name_layouts(all);
+  std::vector<KernelAccess> out;
+  for (DecidedAccess& one : all) out.push_back(std::move(one.access));
+  return out;
+}
+
+}  // namespace swizproof::kernel_detail

@@ -1,0 +1,89 @@
+#include "fixes.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace swizproof::kernel_detail {
+
+using execution::Assumption;
+using execution::ExecutedAccess;
+using execution::Lanes;
+using execution::LaneTruths;
+using execution::Warp;
+
+namespace {
+
+constexpr std::uint64_t most_executions = 2048;  ///< of one access in one warp
+constexpr std::size_t most_moves = 64;           ///< of one execution
+
+/// Adds one execution of an access by these lanes. What all of them share next to the array's start may have a few values.
+bool add_execution(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, Warp& warp,
+                   std::uint32_t active) {
+  Lanes const v = warp.value(kernel.execution.accesses[a.index].address, 32);
+  if (!v.split()) return false;
+  std::optional<Id> start;
+  std::vector<std::uint64_t> moved{0};
+  for (auto const& [atom, factor] : v.terms) {
+    std::uint32_t root = ~0U;
+    if (factor == 1 && !start && kernel.origins.root_of(atom, root) == Origins::Root::shared &&
+        root == a.symbol) {
+      start = atom;
+      continue;
+    }
+    auto const few = kernel.origins.origin(atom).leaf == 0 ? warp.domain(atom, most_moves) : std::nullopt;
+    if (!few || few->size() * moved.size() > most_moves) return false;
+    std::vector<std::uint64_t> sums;
+    for (std::uint64_t const m : moved)
+      for (std::uint64_t const x : *few) sums.push_back(m + factor * x);
+    moved = std::move(sums);
+  }
+  return start && std::all_of(moved.begin(), moved.end(), [&](std::uint64_t by) {
+           return arrays.add_execution(a, *start, v.lane, by, active);
+         });
+}
+
+/// Adds all executions of an access by a warp, in each iteration of the loops around it whose number is known. False if the addresses of
+/// one are not known, or if they are too many.
+bool add_executions(ExecutedKernel& kernel, Arrays& arrays, ArrayAccess const& a, unsigned number) {
+  ExecutedAccess const& access = kernel.execution.accesses[a.index];
+  std::vector<std::pair<Id, std::uint64_t>> loops;
+  std::uint64_t count = 1;
+  for (auto loop = access.loop; loop >= 0; loop = kernel.flow.loops[static_cast<std::size_t>(loop)].parent) {
+    Id const counter = kernel.execution.counters[static_cast<std::size_t>(loop)];
+    std::uint64_t const n = kernel.iterations.count(number, counter);
+    if (n == 0) continue;
+    loops.emplace_back(counter, n);
+    count = std::min<std::uint64_t>(count * n, most_executions + 1);
+  }
+  if (count > most_executions) return false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (kernel.out_of_steps()) return false;
+    std::vector<Assumption> now;
+    std::uint64_t rest = i;
+    for (auto const& [counter, size] : loops) now.push_back({counter, false, 64, rest % size}), rest /= size;
+    Warp& warp = now.empty() ? kernel.warps.plain(number) : kernel.warps.under(number, now);
+    LaneTruths const guard = warp.truth(access.guard);
+    std::uint32_t const on = warp.present() & ~guard.no;
+    // Matrix instructions whose warp is not whole are undefined.
+    if (on == 0) continue;
+    if (a.instruction.matrices != 0 && on != ~0U) return false;
+    if (!add_execution(kernel, arrays, a, warp, on)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<KernelFix> find_fixes(ExecutedKernel& kernel, Arrays& arrays) {
+  for (ArrayAccess const& a : arrays.to_search())
+    for (unsigned w = 0; w < kernel.warps.count(); ++w)
+      if (!add_executions(kernel, arrays, a, w)) {
+        arrays.leave_out(a);
+        break;
+      }
+  return arrays.fixes(*kernel.options.arch);
+}
+
+}  // namespace swizproof::kernel_detail

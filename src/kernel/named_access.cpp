@@ -1,0 +1,128 @@
+#include "named_access.hpp"
+
+#include "access_cost.hpp"
+#include "address_text.hpp"
+#include "faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace swizproof {
+
+bool is_at(KernelAccess const& access, std::string_view written, std::string_view ptx_file) {
+  auto const plain = [](std::string_view path) {  // ./gemm.cu:31 is gemm.cu:31
+    return std::filesystem::path(path).lexically_normal().string();
+  };
+  std::string const line = plain(written);
+  auto const is = [&](std::string_view file, std::uint32_t number) {
+    std::string const source = plain(fmt::format("{}:{}", file, number));
+    return source == line || source.ends_with("/" + line);
+  };
+  return (access.file.empty() ? is(ptx_file, access.ptx_line) : is(access.file, access.line)) ||
+         std::any_of(access.inlined_at.begin(), access.inlined_at.end(),
+                     [&](SourceLine const& at) { return is(at.file, at.line); });
+}
+
+namespace kernel_detail {
+
+using execution::ExecutedAccess;
+using program::MemoryAccess;
+
+namespace {
+
+SourceLine line_of(ptx::Module const& module, ptx::Location const& at) {
+  return {at.file < module.files.size() ? module.files[at.file] : "", at.line};
+}
+
+/// Instruction and lines of an access.
+KernelAccess described(ExecutedKernel const& kernel, MemoryAccess const& m) {
+  KernelAccess out;
+  out.op = m.op;
+  out.instruction = m.instruction;
+  out.ptx_line = m.line;
+  out.pc = m.pc;
+  out.sass = kernel.program.language == "SASS";
+  out.calls = m.calls;
+  if (m.location < 0) return out;
+  auto const location = [&](std::int32_t index) -> ptx::Location const& {
+    return kernel.module.locations[static_cast<std::size_t>(index)];
+  };
+  SourceLine const here = line_of(kernel.module, location(m.location));
+  out.file = here.file, out.line = here.line;
+  for (std::int32_t i = location(m.location).inlined_at; i >= 0; i = location(i).inlined_at)
+    out.inlined_at.push_back(line_of(kernel.module, location(i)));
+  return out;
+}
+
+unsigned allowed(KernelOptions const& options, KernelAccess const& access) {
+  for (LineAllowance const& a : options.allow)
+    if (is_at(access, a.line, options.file)) return a.at_most;
+  return options.at_most.value_or(access.ideal + options.excess);
+}
+
+/// A generic address of no symbol and no parameter: it depends on data if nothing but loads gives it.
+void judge_generic(ExecutedKernel& kernel, Origins::Root root, MemoryAccess const& m,
+                   ExecutedAccess const& executed, KernelAccess& out) {
+  if (root == Origins::Root::mixed) {
+    out.reason = "a generic address that is shared memory in one case and other memory in another";
+    return;
+  }
+  out.reason = "a generic address that comes from memory: it may be shared memory";
+  Origin const from = kernel.origins.origin(executed.address);
+  if (from.leaf == 0 || !from.data || !m.instruction || m.atomic) return;
+  out.verdict = KernelVerdict::data;
+  out.wavefronts = most_wavefronts(kernel.options, m, ~0U);
+  out.reason = "the address depends on " + kernel.origins.text_of(from.leaf) + ": it may be shared memory";
+  out.bounds_reason = no_known_array;
+}
+
+/// True if a generic address is that of no shared memory.
+bool is_elsewhere(ExecutedKernel const& kernel, Origins::Root root, Id address) {
+  return root == Origins::Root::other || kernel.origins.rooted_in_parameter(address) ||
+         !kernel.program.makes_generic;
+}
+
+}  // namespace
+
+std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index) {
+  MemoryAccess const& m = kernel.program.accesses[index];
+  NamedAccess out{described(kernel, m)};
+  KernelAccess& access = out.access;
+  Architecture const& arch = *kernel.options.arch;
+  if (m.instruction && !m.atomic && !has(arch, *m.instruction)) {
+    access.reason = std::string(arch.name) + " has no " + to_string(*m.instruction);
+    access.instruction.reset();
+    out.settled = true;
+    return out;
+  }
+  if (m.instruction)
+    access.ideal = m.atomic ? most_wavefronts(kernel.options, m, 1) : ideal_wavefronts(arch, *m.instruction);
+  access.allowed = allowed(kernel.options, access);
+  access.atomic = m.atomic.has_value();
+  bool const executed = kernel.execution.refused.empty() && !kernel.execution.accesses.empty() &&
+                        kernel.execution.accesses[index].reached;
+  if (!executed) return m.generic ? std::nullopt : std::optional(out);
+  ExecutedAccess const& done = kernel.execution.accesses[index];
+  Origins::Root const root = kernel.origins.root_of(done.address, out.symbol);
+  bool const generic = m.generic && root != Origins::Root::shared;
+  if (generic && is_elsewhere(kernel, root, done.address)) return std::nullopt;
+  access.address = text_of_term(kernel.program, kernel.execution, done.address);
+  if (generic) judge_generic(kernel, root, m, done, access);
+  out.settled = generic;
+  return out;
+}
+
+std::vector<KernelAccess> name_accesses(ExecutedKernel& kernel, std::string const& reason) {
+  std::vector<KernelAccess> out;
+  for (std::size_t i = 0; i < kernel.program.accesses.size(); ++i)
+    if (auto named = name_access(kernel, i)) {
+      if (!named->settled) named->access.reason = reason;
+      out.push_back(std::move(named->access));
+    }
+  return out;
+}
+
+}  // namespace kernel_detail
+}  // namespace swizproof

@@ -1,0 +1,26 @@
+// Names of a kernel's accesses: instruction, lines of the source, and address.
+#pragma once
+
+#include "executed_kernel.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizproof::kernel_detail {
+
+/// An access before its cost is decided.
+struct NamedAccess {
+  KernelAccess access{};
+  std::uint32_t symbol = ~0U;  ///< of its array; ~0: not known
+  bool settled = false;        ///< true if it has its verdict or its reason
+};
+
+/// Names an access by its index in the program; nothing if it surely accesses no shared memory.
+[[nodiscard]] std::optional<NamedAccess> name_access(ExecutedKernel& kernel, std::size_t index);
+
+/// All accesses, none of them decided for this reason.
+[[nodiscard]] std::vector<KernelAccess> name_accesses(ExecutedKernel& kernel, std::string const& reason);
+
+}  // namespace swizproof::kernel_detail
