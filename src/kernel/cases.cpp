@@ -205,7 +205,7 @@ class CaseSearch {
     add({}, std::move(one));
   }
 
-  /// Asks for the iteration of a loop instead, where it settles what is asked for, and more.
+  /// Requests the iteration of a loop instead, where it settles the request and more.
   void prefer_counter(Warp& warp, Request& request) {
     auto const take = [&](Id counter) {
       if (counter != 0) request.kind = Request::Kind::value, request.atom = counter;
@@ -223,7 +223,7 @@ class CaseSearch {
       take(iterations.counter_before(number_, request.atom, search_.access.loop));
   }
 
-  /// All values of what is asked for, each as an assumption; nothing if they are too many. The reason may say which.
+  /// All values of a request, each as an assumption; nothing if they are too many. The reason may say which.
   std::optional<Assumptions> values_of(Warp& warp, Request& request) {
     Assumptions values;
     if (request.kind == Request::Kind::truth) {
@@ -255,7 +255,7 @@ class CaseSearch {
     return values;
   }
 
-  /// Tries all values of what is asked for.
+  /// Tries all values of a request.
   void split(Warp& warp, Assumptions const& assumptions, unsigned depth, Request request) {
     if (request.kind == Request::Kind::none || depth >= most_splits)
       return give_up(warp, request.reason.empty() ? "a value is not followed" : request.reason, request.atom);

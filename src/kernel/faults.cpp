@@ -66,7 +66,7 @@ std::vector<unsigned> lanes_of_mask(program::MemoryAccess const& m, std::uint32_
   return lanes;
 }
 
-/// What all lanes add to their addresses: counters of loops whose iterations are known, and the rest.
+/// Summands of all lanes' addresses: counters of loops whose iterations are known, and the rest.
 struct SharedSum {
   struct Counter {
     Id atom;

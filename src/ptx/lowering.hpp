@@ -1,4 +1,4 @@
-// What an instruction of PTX is lowered by: its operands as sources and destinations of steps, and a function for each noun.
+// The lowering of one instruction of PTX: its operands as sources and destinations of steps, and a function for each noun.
 #pragma once
 
 #include <swizproof/program/builder.hpp>
